@@ -1,0 +1,73 @@
+package ir
+
+import "math"
+
+// Builder appends instructions to a block of a kernel. It does no checking: [Module.Verify] does.
+type Builder struct {
+	Kernel *Kernel
+	Block  *Block // where instructions go
+	Site   int    // the site of the instructions to come
+}
+
+// Emit appends an instruction with one result of type t, or none if t is Void, and returns the result.
+func (b *Builder) Emit(in *Instr, t Type) *Value {
+	in.Site = b.Site
+	b.Block.Instrs = append(b.Block.Instrs, in)
+	if t == Void {
+		return nil
+	}
+	v := b.Kernel.NewValue(t, in)
+	in.Results = []*Value{v}
+	return v
+}
+
+// Op appends an operation on values.
+func (b *Builder) Op(op Op, t Type, args ...*Value) *Value {
+	return b.Emit(&Instr{Op: op, Args: args}, t)
+}
+
+// Const appends a constant given by its bits.
+func (b *Builder) Const(t Type, bits uint64) *Value {
+	return b.Emit(&Instr{Op: Const, Bits: bits}, t)
+}
+
+// Int appends an integer constant, wrapped to t.
+func (b *Builder) Int(t Type, n int64) *Value { return b.Const(t, IntBits(t, n)) }
+
+// Float appends a floating-point constant, rounded to t.
+func (b *Builder) Float(t Type, x float64) *Value { return b.Const(t, FloatBits(t, x)) }
+
+// Nested appends a structured instruction (Region, If or Loop) with results of the types, and returns it; its blocks
+// are new and empty. A Loop's body gets a parameter for each argument.
+func (b *Builder) Nested(op Op, results []Type, args ...*Value) *Instr {
+	in := &Instr{Op: op, Args: args, Then: &Block{}, Site: b.Site}
+	switch op {
+	case If:
+		in.Else = &Block{}
+	case Loop:
+		for _, a := range args {
+			in.Then.Params = append(in.Then.Params, b.Kernel.NewValue(a.Type, nil))
+		}
+	}
+	for _, t := range results {
+		in.Results = append(in.Results, b.Kernel.NewValue(t, in))
+	}
+	b.Block.Instrs = append(b.Block.Instrs, in)
+	return in
+}
+
+// IntBits is the constant n of integer type t.
+func IntBits(t Type, n int64) uint64 {
+	if t.Size() == 4 {
+		return uint64(uint32(n))
+	}
+	return uint64(n)
+}
+
+// FloatBits is the constant x rounded to the floating-point type t.
+func FloatBits(t Type, x float64) uint64 {
+	if t == F32 {
+		return uint64(math.Float32bits(float32(x)))
+	}
+	return math.Float64bits(x)
+}

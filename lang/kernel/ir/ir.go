@@ -1,0 +1,299 @@
+package ir
+
+// Version is the version of the text and binary forms.
+const Version = 1
+
+// Module is a unit of compilation: what an image of kind "ir" holds.
+type Module struct {
+	Records []*Record
+	Kernels []*Kernel
+	Files   []string // names of the sources that sites refer to
+}
+
+// Kernel returns the kernel of that name, or nil.
+func (m *Module) Kernel(name string) *Kernel {
+	for _, k := range m.Kernels {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
+}
+
+// Kernel is one entry point.
+type Kernel struct {
+	Name   string
+	Real   Type     // the kernel's real type, F32 or F64; information only
+	Params []Param  // in the order of the launch's arguments
+	Arrays []*Array // buffers in parameter order, then shared and private arrays and tables
+	Body   *Block   // its parameters are the scalar parameters in order
+	Sites  []Site   // Instr.Site is a position in it; entry 0 is the kernel itself
+
+	numValues int
+}
+
+// Param is a parameter: a scalar if Array is nil, else a buffer.
+type Param struct {
+	Name  string
+	Type  Type   // scalar
+	Array *Array // buffer, Space Global
+}
+
+// Site is a place in the source that a fault or a diagnostic names.
+type Site struct {
+	File int    // position in [Module.Files]
+	Line int    // from 1; 0 if unknown
+	Col  int    // from 1, in characters
+	Text string // the expression as written
+}
+
+// Block is a region: instructions, the last of which is its only terminator.
+type Block struct {
+	Params []*Value // a loop's carried values; of a kernel's body, the scalar parameters
+	Instrs []*Instr
+}
+
+// Terminator is the block's last instruction, or nil in a block that is being built.
+func (b *Block) Terminator() *Instr {
+	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].Op.IsTerminator() {
+		return b.Instrs[n-1]
+	}
+	return nil
+}
+
+// Value is a register: the result of an instruction or a parameter of a block, assigned once.
+type Value struct {
+	ID   int // unique in the kernel, below [Kernel.NumValues]
+	Type Type
+	Def  *Instr // nil for a block's parameter
+	Name string // the variable it holds in the source, if any; information only
+}
+
+// StepKind says how a [Step] goes into an array.
+type StepKind uint8
+
+// The steps of a path.
+const (
+	StepIndex StepKind = iota // takes the next index operand
+	StepField                 // enters field Step.Field of a record
+	StepFlat                  // one index over all elements of an array of any rank, in row-major order
+)
+
+// Step is one step of the path from an array to the scalar that is accessed.
+type Step struct {
+	Kind  StepKind
+	Field int
+}
+
+// Instr is an instruction. Which fields beyond Args and Results count is said at the operation.
+type Instr struct {
+	Op      Op
+	Args    []*Value
+	Results []*Value
+
+	Bits  uint64 // Const: the value's bits, zero-extended
+	Array *Array // Load, Store, Atomic, Zero, Extent
+	Path  []Step // Load, Store, Atomic
+	Axis  int    // Item: 0 x, 1 y, 2 z; Extent: 0 outermost
+
+	Item      ItemKind
+	Combine   Combine
+	Exclusive bool
+	Atomic    AtomicKind
+	Subgroup  SubgroupKind
+	Elem      Type     // Quant
+	Fn        string   // Math, Call
+	Text      []string // Print, Assert
+
+	Then   *Block // If; the body of Region and Loop
+	Else   *Block // If
+	Target *Instr // Break, Continue
+
+	Site   int    // position in [Kernel.Sites]
+	Proved uint32 // set by passes in this process, never stored: bit i = index operand i needs no check; bit 31 = the divisor is not zero
+}
+
+// ProvedDivisor is the bit of [Instr.Proved] that says that an integer Div or Rem cannot fault.
+const ProvedDivisor = 1 << 31
+
+// Result is the only result, or nil.
+func (in *Instr) Result() *Value {
+	if len(in.Results) == 1 {
+		return in.Results[0]
+	}
+	return nil
+}
+
+// Type is the type of the only result, or Void.
+func (in *Instr) Type() Type {
+	if len(in.Results) == 1 {
+		return in.Results[0].Type
+	}
+	return Void
+}
+
+// IsPure reports whether the instruction can be merged with an equal one, moved, or dropped if unused.
+func (in *Instr) IsPure() bool {
+	if in.Op == Div || in.Op == Rem {
+		return in.Args[0].Type.IsFloat() || in.Proved&ProvedDivisor != 0
+	}
+	return in.Op.IsPure()
+}
+
+// NumIndices is the number of leading operands that are indices of the path.
+func (in *Instr) NumIndices() int {
+	n := 0
+	for _, s := range in.Path {
+		if s.Kind != StepField {
+			n++
+		}
+	}
+	return n
+}
+
+// NumValues is an upper bound of the IDs of the kernel's values.
+func (k *Kernel) NumValues() int { return k.numValues }
+
+// NewValue makes a value with the next ID.
+func (k *Kernel) NewValue(t Type, def *Instr) *Value {
+	v := &Value{ID: k.numValues, Type: t, Def: def}
+	k.numValues++
+	return v
+}
+
+// Walk calls visit for every instruction, outer before inner, in order.
+func (b *Block) Walk(visit func(*Instr)) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		visit(in)
+		in.Then.Walk(visit)
+		in.Else.Walk(visit)
+	}
+}
+
+// ObservesGroup reports whether the kernel's meaning depends on the group size, so that the language's default sizes
+// apply and the plugin may not choose.
+func (k *Kernel) ObservesGroup() bool {
+	observes := false
+	k.Body.Walk(func(in *Instr) {
+		switch {
+		case in.Op == Item:
+			observes = observes || in.Item.ObservesGroup()
+		case in.Op.IsGroup() || in.Op == Subgroup:
+			observes = true
+		case in.Array != nil && in.Array.Space == Shared:
+			observes = true
+		}
+	})
+	return observes
+}
+
+// Access says how a kernel uses a buffer.
+type Access uint8
+
+// The bits of an [Access].
+const (
+	Reads Access = 1 << iota
+	Writes
+)
+
+// Access returns how the kernel uses each array, by [Array.ID].
+func (k *Kernel) Access() []Access {
+	access := make([]Access, len(k.Arrays))
+	k.Body.Walk(func(in *Instr) {
+		if in.Array == nil {
+			return
+		}
+		switch in.Op {
+		case Load:
+			access[in.Array.ID] |= Reads
+		case Store:
+			access[in.Array.ID] |= Writes
+		case Atomic:
+			access[in.Array.ID] |= Reads
+			if in.Atomic != AtomicLoad {
+				access[in.Array.ID] |= Writes
+			}
+		}
+	})
+	return access
+}
+
+// Resolved is a path worked out to an address: the start of the array plus Offset plus, for each index operand i,
+// its value times Strides[i] bytes. Index i must be in [0, Extents[i]). A Global array's own extents are not known
+// here: for its leading indices Extents[i] is −1−axis, and a stride that depends on extents is given as
+// Strides[i] in bytes per innermost element with Inner[i] naming how many trailing extents multiply it.
+type Resolved struct {
+	Scalar  Type // storage type of what is accessed; Void if the path is wrong
+	Offset  int
+	Strides []int
+	Extents []int
+	Inner   []int
+}
+
+// Flat is the entry of [Resolved.Extents] for an index over all elements of a Global array.
+const Flat = -4
+
+// Resolve works the path of an access out.
+func (in *Instr) Resolve() Resolved {
+	var r Resolved
+	a := in.Array
+	if a == nil {
+		return r
+	}
+	elem := a.Elem
+	dims := a.Dims
+	if a.Space == Global {
+		dims = nil
+	}
+	left := a.Rank // array dimensions still to be indexed
+	top := true    // still in the array's own dimensions
+	for _, s := range in.Path {
+		switch s.Kind {
+		case StepFlat:
+			if !top || left != a.Rank {
+				return Resolved{}
+			}
+			n := Flat
+			if a.Space != Global {
+				n = product(a.Dims)
+			}
+			r.Strides = append(r.Strides, elem.Size())
+			r.Extents = append(r.Extents, n)
+			r.Inner = append(r.Inner, 0)
+			left, dims = 0, nil
+		case StepIndex:
+			if left == 0 {
+				return Resolved{}
+			}
+			stride := elem.Size()
+			if top && a.Space == Global {
+				r.Extents = append(r.Extents, -1-(a.Rank-left))
+				r.Inner = append(r.Inner, left-1)
+			} else {
+				r.Extents = append(r.Extents, dims[0])
+				r.Inner = append(r.Inner, 0)
+				stride *= product(dims[1:])
+				dims = dims[1:]
+			}
+			r.Strides = append(r.Strides, stride)
+			left--
+		case StepField:
+			if left != 0 || elem.Record == nil || s.Field < 0 || s.Field >= len(elem.Record.Fields) {
+				return Resolved{}
+			}
+			f := &elem.Record.Fields[s.Field]
+			r.Offset += f.Offset
+			elem, dims, left, top = f.Elem, f.Dims, len(f.Dims), false
+		default:
+			return Resolved{}
+		}
+	}
+	if left != 0 || elem.Record != nil {
+		return Resolved{}
+	}
+	r.Scalar = elem.Scalar
+	return r
+}

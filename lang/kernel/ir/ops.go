@@ -1,0 +1,236 @@
+package ir
+
+import "fmt"
+
+// Op is an operation. The comment at each says operands → result; T stands for one type shared by them.
+type Op uint8
+
+// The operations.
+const (
+	Invalid Op = iota
+
+	// Constants and arithmetic. Integers wrap; floats round to nearest even in their own type.
+	Const   // → T; the bits are in Instr.Bits
+	Neg     // T → T, ints and floats
+	Not     // T → T, ints (bitwise) and bool (logical)
+	Abs     // T → T; the least signed integer stays itself
+	Sqrt    // T → T, floats, correctly rounded
+	Floor   // T → T, floats
+	Ceil    // T → T, floats
+	Trunc   // T → T, floats
+	Round   // T → T, floats: to the nearest integer, ties up (JavaScript's Math.round); −0 for −0.5 ≤ x ≤ −0
+	Rint    // T → T, floats: to the nearest integer, ties to even
+	Clz     // T → i32, ints: leading zeros
+	Ctz     // T → i32, ints: trailing zeros, the width for 0
+	Popcnt  // T → i32, ints
+	Add     // T T → T, ints and floats
+	Sub     // T T → T
+	Mul     // T T → T
+	Div     // T T → T; ints: truncated, fault by zero, least/−1 wraps
+	Rem     // T T → T; ints: sign of the dividend, fault by zero, least%−1 is 0; floats: exact fmod
+	Min     // T T → T; NaN wins, −0 < +0
+	Max     // T T → T; NaN wins, −0 < +0
+	MulHi   // T T → T, ints: high half of the double-width product
+	And     // T T → T, ints and bool
+	Or      // T T → T, ints and bool
+	Xor     // T T → T, ints and bool
+	Shl     // T u32|i32 → T, ints; the count is taken modulo the width
+	Shr     // T u32|i32 → T, ints; arithmetic if T is signed, else logical
+	FMA     // T T T → T, floats: a·b + c, rounded once
+	Select  // bool T T → T: the second operand if the first is true, else the third; both are evaluated
+	Eq      // T T → bool; NaN equals nothing
+	Ne      // T T → bool; NaN differs from everything
+	Lt      // T T → bool, ints and floats
+	Le      // T T → bool, ints and floats
+	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; 64-bit to 32-bit and float to int are not for it
+	Sat     // S → T: float to int, or int to int, saturating; fractions truncate; NaN gives 0
+	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities give 0
+	Bitcast // S → T of the same size: the bits
+	Quant   // f32 → f32: rounded to the values of Instr.Elem (F16 or BF16)
+	Math    // T… → T, floats: the function of the device library that Instr.Fn names
+
+	// Memory. Operands are the indices of Instr.Path, then the listed ones.
+	Load   // indices → T
+	Store  // indices, T →
+	Atomic // indices, operands by Instr.Atomic → T: the old value; relaxed, device-wide
+	Zero   // → ; sets a private array to zero
+	Extent // → i32: extent number Instr.Axis of a Global array
+
+	// The work-item and its group.
+	Item     // → i32; which of them Instr.Item says, for axis Instr.Axis
+	Barrier  // → ; group-uniform control flow only; orders shared and global memory within the group
+	Reduce   // T → T, over the group, by Instr.Combine, in the order the language defines
+	Scan     // T → T, over the group, by Instr.Combine; exclusive if Instr.Exclusive
+	Subgroup // operands → result by Instr.Subgroup
+	Uniform  // T → T: asserts that the value is the same in the whole group, else a fault
+
+	// Host services.
+	Print  // T… → ; Instr.Text holds the pieces between the operands
+	Assert // bool, T… → ; a false first operand is a fault with the message in Instr.Text
+	Call   // T… → T or nothing; calls the host service Instr.Fn
+
+	// Control.
+	Region      // block: → results
+	If          // bool → results
+	Loop        // initial values of its block's parameters → results
+	Yield       // results →
+	Break       // results of Instr.Target →
+	Continue    // parameters of Instr.Target's body →
+	Return      // →
+	Unreachable // →
+
+	numOps
+)
+
+var opNames = [numOps]string{
+	"invalid", "const", "neg", "not", "abs", "sqrt", "floor", "ceil", "trunc", "round", "rint", "clz", "ctz", "popcnt",
+	"add", "sub", "mul", "div", "rem", "min", "max", "mulhi", "and", "or", "xor", "shl", "shr", "fma", "select",
+	"eq", "ne", "lt", "le", "convert", "sat", "wrap", "bitcast", "quant", "math",
+	"load", "store", "atomic", "zero", "extent",
+	"item", "barrier", "reduce", "scan", "subgroup", "uniform",
+	"print", "assert", "call",
+	"block", "if", "loop", "yield", "break", "continue", "return", "unreachable",
+}
+
+// String returns the operation's name in the text form.
+func (op Op) String() string {
+	if op < numOps {
+		return opNames[op]
+	}
+	return fmt.Sprintf("op(%d)", uint8(op))
+}
+
+// IsTerminator reports whether op ends a block.
+func (op Op) IsTerminator() bool { return op >= Yield && op <= Unreachable }
+
+// IsPure reports whether the result depends on the operands alone and nothing else happens, so that equal instructions
+// can be merged and unused ones dropped. Integer Div and Rem are pure only where the divisor is known not to be zero:
+// use [Instr.IsPure].
+func (op Op) IsPure() bool {
+	return (op >= Const && op <= Math && op != Div && op != Rem) || op == Extent || op == Item
+}
+
+// IsGroup reports whether op is a group operation: all items of the group take part, in uniform control flow.
+func (op Op) IsGroup() bool { return op == Barrier || op == Reduce || op == Scan || op == Uniform }
+
+// ItemKind says which coordinate [Item] gives.
+type ItemKind uint8
+
+// The coordinates of a work-item.
+const (
+	GlobalID     ItemKind = iota // g.x, g.y, g.z
+	LocalID                      // g.local
+	GroupID                      // g.group
+	GlobalSize                   // g.size
+	GroupSize                    // g.groupSize
+	NumGroups                    // g.groups
+	Lane                         // g.lane; has no axis
+	SubgroupSize                 // g.subgroupSize; has no axis
+	numItemKinds
+)
+
+var itemNames = [numItemKinds]string{"global", "local", "group", "size", "groupsize", "groups", "lane", "subgroupsize"}
+
+// String returns the coordinate's name in the text form.
+func (k ItemKind) String() string {
+	if k < numItemKinds {
+		return itemNames[k]
+	}
+	return fmt.Sprintf("item(%d)", uint8(k))
+}
+
+// ObservesGroup reports whether the coordinate depends on how the grid is cut into groups.
+func (k ItemKind) ObservesGroup() bool { return k != GlobalID && k != GlobalSize }
+
+// Combine is the operation of a group reduction or scan.
+type Combine uint8
+
+// The combining operations.
+const (
+	CombineAdd Combine = iota
+	CombineMin
+	CombineMax
+	numCombines
+)
+
+var combineNames = [numCombines]string{"add", "min", "max"}
+
+// String returns the operation's name in the text form.
+func (c Combine) String() string {
+	if c < numCombines {
+		return combineNames[c]
+	}
+	return fmt.Sprintf("combine(%d)", uint8(c))
+}
+
+// AtomicKind is what an [Atomic] does with the element.
+type AtomicKind uint8
+
+// The atomic operations. AtomicLoad takes no operand, AtomicCompareExchange takes expected and new value, the others
+// one; each gives the old value.
+const (
+	AtomicAdd AtomicKind = iota
+	AtomicSub
+	AtomicMin
+	AtomicMax
+	AtomicAnd
+	AtomicOr
+	AtomicXor
+	AtomicExchange
+	AtomicCompareExchange
+	AtomicLoad
+	AtomicStore
+	numAtomicKinds
+)
+
+var atomicNames = [numAtomicKinds]string{"add", "sub", "min", "max", "and", "or", "xor", "exchange", "cmpxchg", "load", "store"}
+
+// String returns the operation's name in the text form.
+func (k AtomicKind) String() string {
+	if k < numAtomicKinds {
+		return atomicNames[k]
+	}
+	return fmt.Sprintf("atomic(%d)", uint8(k))
+}
+
+// Operands is the number of values that the operation takes after the indices.
+func (k AtomicKind) Operands() int {
+	switch k {
+	case AtomicLoad:
+		return 0
+	case AtomicCompareExchange:
+		return 2
+	}
+	return 1
+}
+
+// SubgroupKind is what a [Subgroup] operation does.
+type SubgroupKind uint8
+
+// The subgroup operations.
+const (
+	SubgroupAdd         SubgroupKind = iota // T → T
+	SubgroupMin                             // T → T
+	SubgroupMax                             // T → T
+	SubgroupAny                             // bool → bool
+	SubgroupAll                             // bool → bool
+	SubgroupBallot                          // bool → u64: a bit per lane
+	SubgroupBroadcast                       // T, lane i32 → T
+	SubgroupShuffle                         // T, lane i32 → T
+	SubgroupShuffleXor                      // T, mask i32 → T
+	SubgroupShuffleUp                       // T, delta i32 → T
+	SubgroupShuffleDown                     // T, delta i32 → T
+	SubgroupScanAdd                         // T → T, inclusive
+	numSubgroupKinds
+)
+
+var subgroupNames = [numSubgroupKinds]string{"add", "min", "max", "any", "all", "ballot", "broadcast", "shuffle",
+	"shuffle_xor", "shuffle_up", "shuffle_down", "scan_add"}
+
+// String returns the operation's name in the text form.
+func (k SubgroupKind) String() string {
+	if k < numSubgroupKinds {
+		return subgroupNames[k]
+	}
+	return fmt.Sprintf("subgroup(%d)", uint8(k))
+}
