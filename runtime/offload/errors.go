@@ -1,0 +1,175 @@
+package offload
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Code says what kind of thing went wrong. The names are liboffload's in lower-kebab form, and a few of our own.
+type Code string
+
+// The error codes.
+const (
+	InvalidArgument  Code = "invalid-argument"
+	InvalidBinary    Code = "invalid-binary"
+	InvalidSize      Code = "invalid-size"
+	InvalidDevice    Code = "invalid-device"
+	InvalidQueue     Code = "invalid-queue"
+	InvalidEvent     Code = "invalid-event"
+	NotFound         Code = "not-found"
+	SymbolKind       Code = "symbol-kind"
+	OutOfResources   Code = "out-of-resources"
+	Unsupported      Code = "unsupported"
+	Unimplemented    Code = "unimplemented"
+	HostIO           Code = "host-io"
+	HostToolNotFound Code = "host-tool-not-found"
+	AssembleFailure  Code = "assemble-failure"
+	LinkFailure      Code = "link-failure"
+	BackendFailure   Code = "backend-failure"
+	Uninitialized    Code = "uninitialized"
+
+	OutOfBounds    Code = "out-of-bounds"    // a kernel's access left its buffer
+	DivisionByZero Code = "division-by-zero" // an integer division by zero in a kernel
+	Assertion      Code = "assertion"        // g.assert in a kernel
+	Divergence     Code = "divergence"       // g.uniform of a value that was not uniform
+	DeviceLost     Code = "device-lost"
+	Timeout        Code = "timeout"
+	Cancelled      Code = "cancelled"
+	Closed         Code = "closed"        // the object was freed or closed before
+	CompileError   Code = "compile-error" // a kernel that its language refuses
+)
+
+// Position is a place in a source text. Line and Col count from 1; the zero value is "unknown".
+type Position struct {
+	File string
+	Line int
+	Col  int
+}
+
+// String is file:line:col, without what is unknown.
+func (p Position) String() string {
+	switch {
+	case p.Line == 0:
+		return p.File
+	case p.File == "":
+		return fmt.Sprintf("%d:%d", p.Line, p.Col)
+	}
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+}
+
+// Error is the error of the whole runtime.
+type Error struct {
+	Code   Code
+	Op     string   // what was done, such as "launch" or "allocate"
+	Device string   // the device's id, such as "cpu" or "cuda:0"; may be empty
+	Label  string   // the object: a buffer's or kernel's label; may be empty
+	Detail string   // what was wrong, with the figures
+	Hint   string   // what to do about it; may be empty
+	Pos    Position // where in the script; may be unknown
+	Fault  *Fault   // what a kernel did wrong; nil if no kernel did
+	Err    error    // the cause; may be nil
+}
+
+// Errorf makes an error; the detail is formatted.
+func Errorf(code Code, op, format string, args ...any) *Error {
+	return &Error{Code: code, Op: op, Detail: fmt.Sprintf(format, args...)}
+}
+
+// WithHint sets the hint and returns the error.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// On sets device and label and returns the error.
+func (e *Error) On(device, label string) *Error {
+	e.Device, e.Label = device, label
+	return e
+}
+
+// Error is one line: operation, object, device, what was wrong, and the code. The hint and the position are left to
+// who prints it.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Op)
+	if e.Label != "" {
+		fmt.Fprintf(&b, " %q", e.Label)
+	}
+	if e.Device != "" {
+		fmt.Fprintf(&b, " on %s", e.Device)
+	}
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Detail)
+	if e.Err != nil {
+		if e.Detail != "" {
+			b.WriteString(": ")
+		}
+		b.WriteString(e.Err.Error())
+	}
+	fmt.Fprintf(&b, " [%s]", e.Code)
+	return b.String()
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrorCode, ErrorHint and ErrorPosition give the fields to who knows errors by interface only.
+func (e *Error) ErrorCode() string { return string(e.Code) }
+
+// ErrorHint is the hint.
+func (e *Error) ErrorHint() string { return e.Hint }
+
+// ErrorPosition is the place in the script.
+func (e *Error) ErrorPosition() (file string, line, col int) {
+	return e.Pos.File, e.Pos.Line, e.Pos.Col
+}
+
+// CodeOf is the code of the first [*Error] in err's chain, or "" if there is none.
+func CodeOf(err error) Code {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// Fault is what a work-item did wrong: the first one recorded in a launch.
+type Fault struct {
+	Code   Code
+	Kernel string
+	Pos    Position // in the kernel's source
+	Text   string   // the expression, or the assertion's message
+	Array  string   // the array's name in the kernel, for OutOfBounds
+	Label  string   // the label of the buffer bound to it, if any
+	Index  int64    // OutOfBounds: the index
+	Extent int64    // OutOfBounds: the extent that it exceeds
+	Item   [3]int   // the global id of the work-item
+}
+
+// String describes the fault in one line.
+func (f *Fault) String() string {
+	var b strings.Builder
+	switch f.Code {
+	case OutOfBounds:
+		fmt.Fprintf(&b, "index %d is outside %s, whose extent is %d", f.Index, f.Array, f.Extent)
+		if f.Label != "" && f.Label != f.Array {
+			fmt.Fprintf(&b, " (buffer %q)", f.Label)
+		}
+	case DivisionByZero:
+		b.WriteString("integer division by zero")
+	case Divergence:
+		b.WriteString("g.uniform of a value that differs within the work-group")
+	case Assertion:
+		b.WriteString("assertion failed")
+	default:
+		b.WriteString(string(f.Code))
+	}
+	if f.Text != "" {
+		fmt.Fprintf(&b, " in `%s`", f.Text)
+	}
+	fmt.Fprintf(&b, ", kernel %s, work-item [%d, %d, %d]", f.Kernel, f.Item[0], f.Item[1], f.Item[2])
+	return b.String()
+}

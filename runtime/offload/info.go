@@ -1,0 +1,102 @@
+package offload
+
+// PlatformInfo describes a platform.
+type PlatformInfo struct {
+	Name    string `json:"name"`              // the plugin's name: "cpu", "cuda", "opencl", "mpi"
+	Vendor  string `json:"vendor"`            // who made the driver
+	Version string `json:"version"`           // the driver's version
+	Library string `json:"library,omitempty"` // the file it was loaded from
+}
+
+// DeviceInfo describes a device. The names follow OL_DEVICE_INFO_*.
+type DeviceInfo struct {
+	Name          string     `json:"name"` // as the vendor calls it
+	Vendor        string     `json:"vendor"`
+	Type          DeviceType `json:"-"`
+	Arch          string     `json:"arch"` // "x86-64-v4", "sm_90"
+	UID           string     `json:"uid,omitempty"`
+	DriverVersion string     `json:"driverVersion,omitempty"`
+	Class         int        `json:"-"` // rank for the choice of a default device; higher is better
+
+	ComputeUnits int   `json:"computeUnits"` // cores or multiprocessors
+	ClockMHz     int   `json:"clockMHz,omitempty"`
+	MemoryBytes  int64 `json:"memoryBytes"`
+	VectorBits   int   `json:"vectorBits,omitempty"` // widest SIMD register
+
+	Limits   Limits   `json:"limits"`
+	Features Features `json:"features"`
+}
+
+// Limits are what a device can do at most. Sizes are in bytes.
+type Limits struct {
+	AllocationBytes int64  `json:"allocationBytes"` // one allocation
+	SharedBytes     int    `json:"sharedBytes"`     // shared arrays of one work-group
+	GroupItems      int    `json:"groupItems"`      // work-items of one work-group
+	GroupSize       [3]int `json:"groupSize"`
+	Groups          [3]int `json:"groups"`
+	SubgroupSizes   []int  `json:"subgroupSizes"`
+}
+
+// Features are what a device has.
+type Features struct {
+	Exact       bool `json:"exact"` // gives the language's bits (docs/kernel-language.md)
+	F16         bool `json:"f16"`   // native f16 arithmetic; storage always works
+	F64         bool `json:"f64"`
+	Atomics64   bool `json:"atomics64"`
+	FloatAtomic bool `json:"floatAtomics"`
+	Unified     bool `json:"unified"` // device memory is host memory
+	Subgroups   bool `json:"subgroups"`
+}
+
+// ImageKind is a format of device code.
+type ImageKind string
+
+// The image kinds.
+const (
+	ImageIR      ImageKind = "ir"  // portable kernel IR, binary form
+	ImageELF     ImageKind = "elf" // shared object for the host, or a cubin
+	ImagePTX     ImageKind = "ptx"
+	ImageCubin   ImageKind = "cubin"
+	ImageFatbin  ImageKind = "fatbin"
+	ImageSPIRV   ImageKind = "spirv"
+	ImageOpenCLC ImageKind = "opencl-c"
+	ImageBitcode ImageKind = "bitcode"
+)
+
+// Image is device code for one target, as bytes. It is immutable.
+type Image struct {
+	Kind   ImageKind
+	Target string // target triple, such as "nvptx64-nvidia-cuda"; empty for IR
+	Arch   string // architecture, such as "sm_90"; empty if any
+	Label  string // what errors call it
+	Data   []byte
+	Meta   map[string]string // the container's strings, such as "triple" and "arch"
+}
+
+// Param describes a parameter of a kernel.
+type Param struct {
+	Name   string
+	Buffer bool
+	Type   Type // of the scalar or the buffer's elements
+	Elem   int  // bytes of one element
+	Rank   int  // of a buffer, 1 to 3
+	Reads  bool // of a buffer
+	Writes bool // of a buffer
+}
+
+// KernelInfo describes a kernel.
+type KernelInfo struct {
+	Name          string
+	Params        []Param // nil if the image does not say (native images)
+	ObservesGroup bool    // the group size is part of its meaning
+	SharedBytes   int     // statically declared
+	GroupItems    int     // the largest work-group on this device
+	Registers     int     // per work-item; 0 if unknown
+}
+
+// Symbol is a name that a program offers.
+type Symbol struct {
+	Name   string
+	Kernel bool  // else a global variable
+	Size   int64 // of a global variable, in bytes
+}

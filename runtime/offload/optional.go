@@ -1,0 +1,65 @@
+package offload
+
+import "context"
+
+// The interfaces in this file are optional: the runtime finds them by type assertion and has a slower or a failing
+// default for each.
+
+// RectCopier is a [Queue] that copies boxes in one command. Default: a command for each row.
+type RectCopier interface {
+	SubmitRect(dst Rect, src HostRect, extent [3]int64) error
+	RetrieveRect(dst HostRect, src Rect, extent [3]int64) error
+	ExchangeRect(dst, src Rect, extent [3]int64) error
+}
+
+// Rect places a box of extent {bytes per row, rows, slices} in device memory.
+type Rect struct {
+	Memory     Memory
+	Offset     int64 // of the box's first byte
+	RowPitch   int64 // bytes from row to row
+	SlicePitch int64 // bytes from slice to slice
+}
+
+// HostRect places a box in host memory.
+type HostRect struct {
+	Data       []byte
+	Offset     int64
+	RowPitch   int64
+	SlicePitch int64
+}
+
+// Library is a set of images registered together.
+type Library struct {
+	Label  string
+	Images []*Image
+}
+
+// LibraryHooks is a [Platform] that wants to know of libraries as a whole: before any of their images is checked, and
+// after the last was unloaded. A failure is reported, and fails only what needs this platform.
+type LibraryHooks interface {
+	RegisterLibrary(ctx context.Context, lib *Library) error
+	UnregisterLibrary(ctx context.Context, lib *Library) error
+}
+
+// PeerCopier is a [Device] whose queues reach memory of other devices. Default: a bounce through the host.
+type PeerCopier interface {
+	CanExchange(with Device) bool
+}
+
+// Describer is a [Device] that has more to tell than [DeviceInfo].
+type Describer interface {
+	Describe() []Property
+}
+
+// Property is a named fact of a device.
+type Property struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"` // bool, number, string or []Property
+	Unit  string `json:"unit,omitempty"`
+}
+
+// Lister is a [Program] that shows the code it was compiled to.
+type Lister interface {
+	// Listing gives readable code of a kernel: format "asm", "ptx" or "clc".
+	Listing(kernel, format string) (string, error)
+}

@@ -1,0 +1,106 @@
+package offload
+
+import "fmt"
+
+// Type is the type of a buffer's elements or of a scalar argument.
+type Type uint8
+
+// The element types. Opaque is a buffer of bytes or records: its element size comes with it.
+const (
+	Opaque Type = iota
+	Bool        // one byte, 0 or 1
+	I8
+	U8
+	I16
+	U16
+	I32
+	U32
+	I64
+	U64
+	F16
+	BF16
+	F32
+	F64
+	numTypes
+)
+
+var typeNames = [numTypes]string{"opaque", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"}
+var typeSizes = [numTypes]int{1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8}
+
+// String is the type's name in scripts.
+func (t Type) String() string {
+	if t < numTypes {
+		return typeNames[t]
+	}
+	return fmt.Sprintf("type(%d)", uint8(t))
+}
+
+// Size is the number of bytes of one element; 1 for Opaque.
+func (t Type) Size() int {
+	if t < numTypes {
+		return typeSizes[t]
+	}
+	return 0
+}
+
+// ParseType is the type of that name.
+func ParseType(name string) (Type, bool) {
+	for t, n := range typeNames {
+		if n == name && t != int(Opaque) {
+			return Type(t), true
+		}
+	}
+	return Opaque, false
+}
+
+// MemoryKind says who reaches a block of memory.
+type MemoryKind uint8
+
+// The memory kinds.
+const (
+	DeviceMemory MemoryKind = iota // the device; the host by Submit and Retrieve only
+	HostMemory                     // on the host, pinned, and reachable by the device
+	SharedMemory                   // both, moved by the driver as needed
+	numKinds
+)
+
+var kindNames = [numKinds]string{"device", "host", "shared"}
+
+// String is the kind's name in scripts.
+func (k MemoryKind) String() string {
+	if k < numKinds {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("memory-kind(%d)", uint8(k))
+}
+
+// DeviceType is the class of a device.
+type DeviceType uint8
+
+// The device types.
+const (
+	CPU DeviceType = iota
+	GPU
+	Accelerator
+)
+
+// String is the type's name in scripts.
+func (t DeviceType) String() string {
+	switch t {
+	case CPU:
+		return "cpu"
+	case GPU:
+		return "gpu"
+	}
+	return "accelerator"
+}
+
+// Checks says which checks a launch makes while it runs.
+type Checks uint8
+
+// The check modes.
+const (
+	ChecksOn    Checks = iota // bounds, integer division, assertions
+	ChecksOff                 // none: an access out of bounds is undefined behaviour
+	ChecksRaces               // as ChecksOn, and races between work-items; slow
+)
