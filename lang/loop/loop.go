@@ -1,0 +1,241 @@
+// Package loop is the event loop under the script engine.
+//
+// It differs from a browser's loop in one way: it ends by itself, when nothing is queued, no timer is set and no
+// operation is held. A host operation that finishes later keeps the loop alive with [Loop.Hold] and brings its result
+// back with [Pending.Resolve], which any goroutine may call. Everything that the loop runs, it runs on the goroutine
+// that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve]: that is what makes a single-threaded interpreter safe.
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// ErrStalled says that [Loop.RunUntil] waits for something that can no longer happen: nothing is queued, held or timed.
+var ErrStalled = errors.New("nothing is left to run, but the awaited result never came")
+
+// A Callback runs on the loop's goroutine. An error that it returns ends the run.
+type Callback func() error
+
+// A PanicError is a Go panic that a callback raised, turned into an error.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
+// Loop is an event loop. Use [New].
+type Loop struct {
+	// AfterTurn, if set, runs after every callback. An error ends the run. Set it before the loop runs.
+	AfterTurn Callback
+
+	mu       sync.Mutex
+	queue    []Callback // callbacks in order of arrival
+	spare    []Callback // the previous batch's memory, reused
+	sleeping bool
+	wake     chan struct{}
+	first    *Pending // held operations, oldest first
+	last     *Pending
+	held     int
+	timers   timerHeap
+	lastID   int64
+}
+
+// New makes an empty loop.
+func New() *Loop {
+	return &Loop{wake: make(chan struct{}, 1)}
+}
+
+// Post queues fn. It may be called from any goroutine and does not keep the loop alive before it is called.
+func (l *Loop) Post(fn Callback) {
+	l.mu.Lock()
+	l.queue = append(l.queue, fn)
+	l.rouse()
+	l.mu.Unlock()
+}
+
+// rouse ends the loop's sleep, if it sleeps. The caller holds the lock.
+func (l *Loop) rouse() {
+	if l.sleeping {
+		l.sleeping = false
+		select {
+		case l.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Run runs callbacks until the loop is quiet: nothing queued, held or timed. It returns the first error of a callback,
+// or the context's cause.
+func (l *Loop) Run(ctx context.Context) error {
+	return l.run(ctx, func() bool { return false }, untilQuiet)
+}
+
+// RunUntil runs callbacks until done reports true; done is asked after every callback. It returns [ErrStalled] if the
+// loop falls quiet first.
+func (l *Loop) RunUntil(ctx context.Context, done func() bool) error {
+	return l.run(ctx, done, untilDone)
+}
+
+// Serve runs callbacks until the context ends, however quiet the loop is, and returns nil then. onError receives the
+// errors of callbacks, which do not end it.
+func (l *Loop) Serve(ctx context.Context, onError func(error)) {
+	for {
+		err := l.run(ctx, func() bool { return false }, untilCancelled)
+		if ctx.Err() != nil {
+			return
+		}
+		onError(err)
+	}
+}
+
+type mode int
+
+const (
+	untilQuiet mode = iota
+	untilDone
+	untilCancelled
+)
+
+func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if m == untilDone && done() {
+			return nil
+		}
+		batch := l.take()
+		for i, fn := range batch {
+			if err := l.turn(fn); err != nil {
+				l.putBack(batch[i+1:])
+				return err
+			}
+			if ctx.Err() != nil || (m == untilDone && done()) {
+				l.putBack(batch[i+1:])
+				break
+			}
+		}
+		if len(batch) > 0 {
+			l.recycle(batch)
+			continue
+		}
+		wait, alive := l.sleepFor()
+		if wait == 0 {
+			continue
+		}
+		if !alive {
+			switch m {
+			case untilQuiet:
+				l.stayAwake()
+				return nil
+			case untilDone:
+				l.stayAwake()
+				return ErrStalled
+			}
+		}
+		if err := l.sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// take hands over everything that is ready: queued callbacks, then timers that are due.
+func (l *Loop) take() []Callback {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	batch := l.queue
+	l.queue = l.spare[:0]
+	l.spare = nil
+	if len(l.timers) > 0 {
+		batch = l.timers.due(time.Now(), batch)
+	}
+	return batch
+}
+
+// putBack returns callbacks that a batch did not reach to the head of the queue.
+func (l *Loop) putBack(rest []Callback) {
+	if len(rest) == 0 {
+		return
+	}
+	l.mu.Lock()
+	l.queue = append(append(make([]Callback, 0, len(rest)+len(l.queue)), rest...), l.queue...)
+	l.mu.Unlock()
+}
+
+// recycle keeps a finished batch's memory for the next one, unless it grew unusually large.
+func (l *Loop) recycle(batch []Callback) {
+	const keep = 4096
+	clear(batch)
+	if cap(batch) <= keep {
+		l.mu.Lock()
+		l.spare = batch[:0]
+		l.mu.Unlock()
+	}
+}
+
+// turn runs one callback and then AfterTurn. A panic becomes an error: nothing that a binding does may end the process.
+func (l *Loop) turn(fn Callback) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = &PanicError{Value: x, Stack: debug.Stack()}
+		}
+	}()
+	if err := fn(); err != nil {
+		return err
+	}
+	if l.AfterTurn != nil {
+		return l.AfterTurn()
+	}
+	return nil
+}
+
+const forever = time.Duration(1<<63 - 1)
+
+// sleepFor says how long nothing will happen (0: something is ready) and whether anything can still happen. It marks
+// the loop as sleeping, so that a Post from now on wakes it.
+func (l *Loop) sleepFor() (wait time.Duration, alive bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) > 0 {
+		return 0, true
+	}
+	l.sleeping = true
+	if len(l.timers) == 0 {
+		return forever, l.held > 0
+	}
+	wait = time.Until(l.timers[0].at)
+	if wait <= 0 {
+		l.sleeping = false
+		return 0, true
+	}
+	return wait, true
+}
+
+func (l *Loop) stayAwake() {
+	l.mu.Lock()
+	l.sleeping = false
+	l.mu.Unlock()
+}
+
+func (l *Loop) sleep(ctx context.Context, wait time.Duration) error {
+	var alarm <-chan time.Time
+	if wait != forever {
+		t := time.NewTimer(wait)
+		defer t.Stop()
+		alarm = t.C
+	}
+	defer l.stayAwake()
+	select {
+	case <-l.wake:
+	case <-alarm:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,233 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestRunEndsWhenQuiet(t *testing.T) {
+	l := New()
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	l.Post(func() error {
+		got = append(got, 1)
+		l.Post(func() error { got = append(got, 2); return nil })
+		return nil
+	})
+	if err := l.Run(context.Background()); err != nil || !slices.Equal(got, []int{1, 2}) {
+		t.Fatalf("got %v, %v", got, err)
+	}
+}
+
+func TestHeldOperationKeepsLoopAlive(t *testing.T) {
+	l := New()
+	p := l.Hold("read file")
+	if got := l.Pending(); !slices.Equal(got, []string{"read file"}) {
+		t.Fatalf("pending %q", got)
+	}
+	ran := false
+	go func() {
+		time.Sleep(20 * time.Millisecond)
+		p.Resolve(func() error { ran = true; return nil })
+	}()
+	if err := l.Run(context.Background()); err != nil || !ran {
+		t.Fatalf("ran %v, %v", ran, err)
+	}
+	if p.Resolve(nil) {
+		t.Error("a second Resolve counted")
+	}
+}
+
+// A resolution without a callback must still end the loop's sleep.
+func TestResolveWithoutCallbackWakes(t *testing.T) {
+	l := New()
+	p := l.Hold("x")
+	time.AfterFunc(10*time.Millisecond, func() { p.Resolve(nil) })
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := l.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTimersFireInOrder(t *testing.T) {
+	l := New()
+	var got []string
+	add := func(s string) Callback { return func() error { got = append(got, s); return nil } }
+	l.After(20*time.Millisecond, add("late"))
+	l.After(0, add("a"))
+	l.After(0, add("b"))
+	stop := l.After(5*time.Millisecond, add("stopped"))
+	stop.Stop()
+	stop.Stop()
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []string{"a", "b", "late"}) {
+		t.Fatalf("got %v", got)
+	}
+}
+
+// Stopping a timer that is due in the same batch as the stopper must still win.
+func TestStopOfDueTimer(t *testing.T) {
+	l := New()
+	fired := false
+	var second *Timer
+	l.After(0, func() error { second.Stop(); return nil })
+	second = l.After(0, func() error { fired = true; return nil })
+	time.Sleep(2 * time.Millisecond)
+	if err := l.Run(context.Background()); err != nil || fired {
+		t.Fatalf("fired %v, %v", fired, err)
+	}
+}
+
+func TestEvery(t *testing.T) {
+	l := New()
+	n := 0
+	var timer *Timer
+	timer = l.Every(0, func() error {
+		if n++; n == 3 {
+			timer.Stop()
+		}
+		return nil
+	})
+	if err := l.Run(context.Background()); err != nil || n != 3 {
+		t.Fatalf("n %d, %v", n, err)
+	}
+}
+
+func TestRunUntil(t *testing.T) {
+	l := New()
+	done := false
+	l.Post(func() error { done = true; return nil })
+	left := false
+	l.Post(func() error { left = true; return nil })
+	if err := l.RunUntil(context.Background(), func() bool { return done }); err != nil || left {
+		t.Fatalf("left %v, %v", left, err)
+	}
+	if err := l.Run(context.Background()); err != nil || !left {
+		t.Fatal("the callback behind was lost")
+	}
+	if err := l.RunUntil(context.Background(), func() bool { return false }); !errors.Is(err, ErrStalled) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestErrorsEndTheRunAndKeepTheRest(t *testing.T) {
+	l := New()
+	boom := errors.New("boom")
+	ran := false
+	l.Post(func() error { return boom })
+	l.Post(func() error { panic("ouch") })
+	l.Post(func() error { ran = true; return nil })
+	if err := l.Run(context.Background()); err != boom {
+		t.Fatalf("got %v", err)
+	}
+	var p *PanicError
+	if err := l.Run(context.Background()); !errors.As(err, &p) || !strings.Contains(string(p.Stack), "TestErrorsEnd") {
+		t.Fatalf("got %v", err)
+	}
+	if err := l.Run(context.Background()); err != nil || !ran {
+		t.Fatalf("ran %v, %v", ran, err)
+	}
+}
+
+func TestContextEndsSleep(t *testing.T) {
+	l := New()
+	l.Hold("for ever")
+	cause := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	time.AfterFunc(10*time.Millisecond, func() { cancel(cause) })
+	if err := l.Run(ctx); err != cause {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestCancelForgetsEverything(t *testing.T) {
+	l := New()
+	var told error
+	p := l.Hold("op").OnCancel(func(err error) { told = err })
+	l.Post(func() error { t.Error("dropped callback ran"); return nil })
+	timer := l.After(0, func() error { t.Error("dropped timer ran"); return nil })
+	cause := errors.New("stop")
+	l.Cancel(cause)
+	timer.Stop()
+	if told != cause || p.Resolve(func() error { return nil }) {
+		t.Errorf("told %v", told)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestServeOutlivesErrorsAndQuiet(t *testing.T) {
+	l := New()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	boom := errors.New("boom")
+	var got []error
+	go func() {
+		l.Post(func() error { return boom })
+		time.Sleep(5 * time.Millisecond)
+		l.Post(func() error { cancel(); return nil })
+	}()
+	l.Serve(ctx, func(err error) { got = append(got, err) })
+	if len(got) != 1 || got[0] != boom {
+		t.Fatalf("got %v", got)
+	}
+}
+
+func TestManyGoroutines(t *testing.T) {
+	l := New()
+	const workers, each = 8, 500
+	var wg sync.WaitGroup
+	n := 0 // only the loop's goroutine touches it: the race detector checks that
+	for range workers {
+		held := make([]*Pending, each)
+		for i := range held {
+			held[i] = l.Hold("op")
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for _, p := range held {
+				p.Resolve(func() error { n++; return nil })
+				l.Post(func() error { n++; return nil })
+			}
+		}()
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if err := l.Run(context.Background()); err != nil || n != 2*workers*each {
+		t.Fatalf("n %d, %v", n, err)
+	}
+}
+
+func TestPostAllocatesNothing(t *testing.T) {
+	l := New()
+	fn := func() error { return nil }
+	ctx := context.Background()
+	if n := testing.AllocsPerRun(100, func() { l.Post(fn); _ = l.Run(ctx) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkPost(b *testing.B) {
+	l := New()
+	fn := func() error { return nil }
+	for i := 0; b.Loop(); i++ {
+		l.Post(fn)
+		if i%1000 == 999 {
+			_ = l.Run(context.Background())
+		}
+	}
+}

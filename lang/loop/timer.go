@@ -1,0 +1,107 @@
+package loop
+
+import (
+	"container/heap"
+	"time"
+)
+
+const stopped = -1
+
+// A Timer queues its callback at a time.
+type Timer struct {
+	loop  *Loop
+	at    time.Time
+	id    int64 // breaks ties: timers of one time fire in the order in which they were set
+	every time.Duration
+	fn    Callback
+	index int // in the heap, or stopped
+}
+
+// After queues fn once, after delay. A negative delay counts as 0.
+func (l *Loop) After(delay time.Duration, fn Callback) *Timer { return l.set(delay, 0, fn) }
+
+// Every queues fn again and again. A period below 1 ms counts as 1 ms: a period of 0 would starve everything else.
+func (l *Loop) Every(period time.Duration, fn Callback) *Timer {
+	period = max(period, time.Millisecond)
+	return l.set(period, period, fn)
+}
+
+func (l *Loop) set(delay, every time.Duration, fn Callback) *Timer {
+	t := &Timer{loop: l, at: time.Now().Add(max(delay, 0)), every: every, fn: fn}
+	l.mu.Lock()
+	l.lastID++
+	t.id = l.lastID
+	heap.Push(&l.timers, t)
+	l.rouse()
+	l.mu.Unlock()
+	return t
+}
+
+// Stop cancels the timer. A callback of it that is already queued does not run.
+func (t *Timer) Stop() {
+	t.loop.mu.Lock()
+	defer t.loop.mu.Unlock()
+	if t.index != stopped {
+		heap.Remove(&t.loop.timers, t.index)
+	}
+	t.fn = nil
+}
+
+// fire runs the callback unless the timer was stopped after it became due.
+func (t *Timer) fire() error {
+	t.loop.mu.Lock()
+	fn := t.fn
+	t.loop.mu.Unlock()
+	if fn == nil {
+		return nil
+	}
+	return fn()
+}
+
+type timerHeap []*Timer
+
+// due moves the timers that are due at now into batch, in order.
+func (h *timerHeap) due(now time.Time, batch []Callback) []Callback {
+	var repeat []*Timer
+	for len(*h) > 0 && !(*h)[0].at.After(now) {
+		t := heap.Pop(h).(*Timer)
+		batch = append(batch, t.fire)
+		if t.every > 0 {
+			t.at = now.Add(t.every)
+			repeat = append(repeat, t)
+		}
+	}
+	for _, t := range repeat {
+		heap.Push(h, t)
+	}
+	return batch
+}
+
+func (h timerHeap) Len() int { return len(h) }
+
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].at.Equal(h[j].at) {
+		return h[i].id < h[j].id
+	}
+	return h[i].at.Before(h[j].at)
+}
+
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+
+func (h *timerHeap) Push(x any) {
+	t := x.(*Timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = stopped
+	return t
+}
