@@ -139,6 +139,9 @@ func (k ItemKind) String() string {
 	return fmt.Sprintf("item(%d)", uint8(k))
 }
 
+// HasAxis reports whether the coordinate exists for each axis.
+func (k ItemKind) HasAxis() bool { return k < Lane }
+
 // ObservesGroup reports whether the coordinate depends on how the grid is cut into groups.
 func (k ItemKind) ObservesGroup() bool { return k != GlobalID && k != GlobalSize }
 
