@@ -1,0 +1,195 @@
+package scalar
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Convert is the operation of that name: to the nearest value of another type, ties to even.
+func Convert(from, to ir.Type, b uint64) uint64 {
+	switch {
+	case from.IsFloat() && to.IsFloat():
+		return narrow(to, widen(from, b))
+	case to.IsFloat():
+		if from.IsSigned() && Signed(from, b) < 0 {
+			return narrow(to, -intToFloat(to, uint64(-Signed(from, b))))
+		}
+		return narrow(to, intToFloat(to, b))
+	case from.IsSigned():
+		return truncate(to, uint64(Signed(from, b)))
+	}
+	return truncate(to, b)
+}
+
+// intToFloat is n rounded to the precision of t.
+func intToFloat(t ir.Type, n uint64) float64 {
+	precision := 53
+	if t == ir.F32 {
+		precision = 24
+	}
+	drop := bits.Len64(n) - precision
+	if drop <= 0 {
+		return float64(n)
+	}
+	kept, lost, half := n>>drop, n&(1<<drop-1), uint64(1)<<(drop-1)
+	if lost > half || lost == half && kept&1 == 1 {
+		kept++
+	}
+	return compose(normal(kept, drop))
+}
+
+// normal halves an even m of 2^53, which rounding up can give.
+func normal(m uint64, e int) (uint64, int) {
+	if m == 1<<53 {
+		return m >> 1, e + 1
+	}
+	return m, e
+}
+
+// Sat is the operation of that name: to an integer type, saturating; fractions truncate and NaN gives 0.
+func Sat(from, to ir.Type, b uint64) uint64 {
+	least, most := limits(to)
+	if from.IsFloat() {
+		x := widen(from, b)
+		switch {
+		case x != x:
+			return 0
+		case x <= float64(least):
+			return truncate(to, uint64(least))
+		case x >= float64(most): // float64(2^64−1) is 2^64, and nothing lies between
+			return most
+		case x >= 1<<63:
+			return uint64(x-1<<63) | 1<<63
+		}
+		return truncate(to, uint64(int64(x)))
+	}
+	if from.IsSigned() {
+		n := Signed(from, b)
+		if n < least {
+			return truncate(to, uint64(least))
+		}
+		if n < 0 {
+			return truncate(to, uint64(n))
+		}
+		b = uint64(n)
+	}
+	return min(b, most)
+}
+
+// limits are the least and the greatest value of an integer type.
+func limits(t ir.Type) (least int64, most uint64) {
+	switch t {
+	case ir.I32:
+		return math.MinInt32, math.MaxInt32
+	case ir.U32:
+		return 0, math.MaxUint32
+	case ir.I64:
+		return math.MinInt64, math.MaxInt64
+	}
+	return 0, math.MaxUint64
+}
+
+// Wrap is the operation of that name: to an integer type modulo its range; NaN and infinities give 0.
+func Wrap(from, to ir.Type, b uint64) uint64 {
+	if !from.IsFloat() {
+		return Convert(from, to, b)
+	}
+	x := widen(from, b)
+	if x != x || math.IsInf(x, 0) {
+		return 0
+	}
+	m, e := significand(x)
+	switch {
+	case e >= 64 || e <= -64:
+		m = 0
+	case e >= 0:
+		m <<= e
+	default:
+		m >>= -e
+	}
+	if x < 0 {
+		m = -m
+	}
+	return truncate(to, m)
+}
+
+// Load is the value of an element's bits as a register holds it.
+func Load(t ir.Type, b uint64) uint64 {
+	switch t {
+	case ir.Bool:
+		return boolBits(b&0xff != 0)
+	case ir.I8:
+		return uint64(uint32(int8(b)))
+	case ir.U8:
+		return uint64(uint8(b))
+	case ir.I16:
+		return uint64(uint32(int16(b)))
+	case ir.U16:
+		return uint64(uint16(b))
+	case ir.F16:
+		return uint64(math.Float32bits(HalfToFloat(uint16(b))))
+	case ir.BF16:
+		return canonical(ir.F32, b&0xffff<<16)
+	}
+	return b
+}
+
+// Store is the bits that an element of type t takes when a register's value is stored.
+func Store(t ir.Type, b uint64) uint64 {
+	switch t {
+	case ir.I8, ir.U8:
+		return b & 0xff
+	case ir.I16, ir.U16:
+		return b & 0xffff
+	case ir.F16:
+		return uint64(FloatToHalf(f32(b)))
+	case ir.BF16:
+		return uint64(floatToBrain(uint32(b)))
+	}
+	return b
+}
+
+// HalfToFloat is the value of a binary16.
+func HalfToFloat(h uint16) float32 {
+	sign, e, m := uint32(h>>15)<<31, int(h>>10&0x1f), uint32(h&0x3ff)
+	switch {
+	case e == 0x1f && m != 0:
+		return math.Float32frombits(ir.NaN32)
+	case e == 0x1f:
+		return math.Float32frombits(sign | 0x7f800000)
+	case e != 0:
+		return math.Float32frombits(sign | uint32(e-15+127)<<23 | m<<13)
+	}
+	return math.Float32frombits(sign | math.Float32bits(float32(m)/(1<<24)))
+}
+
+// FloatToHalf is x rounded to binary16, ties to even.
+func FloatToHalf(x float32) uint16 {
+	b := math.Float32bits(x)
+	sign, b := uint16(b>>16&0x8000), b&0x7fffffff
+	switch {
+	case b > 0x7f800000:
+		return 0x7e00
+	case b >= 0x477ff000: // half way from the greatest binary16 to the next power of two, and above
+		return sign | 0x7c00
+	case b >= 0x38800000: // normal
+		return sign | uint16(roundOff(b-(127-15)<<23, 13))
+	case b <= 0x33000000: // up to half of the least subnormal
+		return sign
+	}
+	return sign | uint16(roundOff(b&0x7fffff|0x800000, 126-int(b>>23)))
+}
+
+// roundOff drops n low bits, rounding to nearest, ties to even; a carry runs into the exponent as it should.
+func roundOff(b uint32, n int) uint32 {
+	return (b + (1<<(n-1) - 1) + b>>n&1) >> n
+}
+
+func floatToBrain(b uint32) uint16 {
+	if b&0x7fffffff > 0x7f800000 {
+		return ir.NaN32 >> 16
+	}
+	return uint16((uint64(b) + 0x7fff + uint64(b>>16&1)) >> 16)
+}
