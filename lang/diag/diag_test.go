@@ -1,0 +1,99 @@
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const text = "const a = 1\nconst b = 2\n\tlet ü = a.b.c\nlast"
+
+func TestFormat(t *testing.T) {
+	pos := Position{File: "a.js", Line: 3, Column: 12}
+	d := &Diagnostic{
+		ID: "exception", Name: "TypeError", Message: "a.b is undefined", Hint: "give a a b",
+		Position: pos, Excerpt: Excerpted(text, pos, 3),
+		Stack: []Frame{{"f", pos}, {"", Position{"b.js", 9, 1}}},
+		Notes: []Note{{Message: "a is made here", Position: Position{"a.js", 1, 7}}},
+	}
+	want := `error: TypeError: a.b is undefined
+  --> a.js:3:12
+  1 | const a = 1
+  2 | const b = 2
+  3 | 	let ü = a.b.c
+    | 	          ^^^
+note: a is made here
+  --> a.js:1:7
+hint: give a a b
+    at f (a.js:3:12)
+    at b.js:9:1
+`
+	if got := Format(d, false); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Format(d, true); !strings.Contains(got, "\x1b[1;31m^^^\x1b[0m") {
+		t.Errorf("no colours: %q", got)
+	}
+	if got := d.Error(); got != "a.js:3:12: TypeError: a.b is undefined" {
+		t.Error(got)
+	}
+}
+
+func TestLongLineShowsWindow(t *testing.T) {
+	line := strings.Repeat("x", 500) + "HERE" + strings.Repeat("y", 500)
+	pos := Position{Line: 1, Column: 501}
+	out := Format(&Diagnostic{Message: "m", Position: pos, Excerpt: Excerpted(line, pos, 4)}, false)
+	rows := strings.Split(out, "\n")
+	if at := strings.Index(rows[2], "HERE"); at < 0 || at != strings.Index(rows[3], "^^^^") {
+		t.Errorf("marker is not below its text:\n%s", out)
+	}
+}
+
+func TestExcerptedOutsideText(t *testing.T) {
+	for _, p := range []Position{{}, {Line: 9, Column: 1}} {
+		if Excerpted(text, p, 1) != nil {
+			t.Errorf("%v gave an excerpt", p)
+		}
+	}
+}
+
+func TestPositions(t *testing.T) {
+	off := strings.Index(text, "= a.b")
+	p := PositionAt("f", text, off)
+	if p != (Position{"f", 3, 8}) {
+		t.Errorf("got %v", p)
+	}
+	if got := InCharacters(text, Position{"f", 3, 9}); got != p {
+		t.Errorf("got %v", got)
+	}
+	if got := InCharacters(text, Position{"f", 3, 999}); got.Column != 15 {
+		t.Errorf("got %v", got)
+	}
+}
+
+type coded struct{}
+
+func (coded) Error() string { return "coded" }
+func (coded) Code() string  { return "not-found" }
+func (coded) Hint() string  { return "look elsewhere" }
+func (coded) Label() string { return "weights" }
+
+func TestFactsBehindWrapping(t *testing.T) {
+	err := fmt.Errorf("outer: %w", coded{})
+	if Code(err) != "not-found" || Hint(err) != "look elsewhere" || Label(err) != "weights" {
+		t.Error("facts lost")
+	}
+	plain := errors.New("plain")
+	if Code(plain)+Hint(plain)+Label(plain) != "" {
+		t.Error("facts invented")
+	}
+	want := "error: outer: coded [not-found]\nhint: look elsewhere\n"
+	if got := Format(err, false); got != want {
+		t.Errorf("got %q", got)
+	}
+	inner := &Diagnostic{Message: "inner"}
+	if !errors.Is(&Diagnostic{Message: "outer", Cause: inner}, inner) {
+		t.Error("cause lost")
+	}
+}

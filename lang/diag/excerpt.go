@@ -1,0 +1,62 @@
+package diag
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// excerptBefore is how many lines of context stand above the line concerned.
+const excerptBefore = 2
+
+// Excerpted cuts the code around p out of text, with a marker of width characters. It is nil if p is not in the text.
+func Excerpted(text string, p Position, width int) *Excerpt {
+	if !p.IsValid() {
+		return nil
+	}
+	first := max(1, p.Line-excerptBefore)
+	lines := linesOf(text, first, p.Line)
+	if len(lines) != p.Line-first+1 {
+		return nil
+	}
+	return &Excerpt{FirstLine: first, Lines: lines, Width: max(width, 1)}
+}
+
+// linesOf gives the lines first to last, counted from 1, without line ends.
+func linesOf(text string, first, last int) []string {
+	var lines []string
+	for n := 1; n <= last; n++ {
+		line, rest, more := strings.Cut(text, "\n")
+		if n >= first {
+			lines = append(lines, strings.TrimSuffix(line, "\r"))
+		}
+		if !more {
+			break
+		}
+		text = rest
+	}
+	return lines
+}
+
+// PositionAt gives line and column of a byte offset in text.
+func PositionAt(file, text string, offset int) Position {
+	offset = min(max(offset, 0), len(text))
+	before := text[:offset]
+	start := strings.LastIndexByte(before, '\n') + 1
+	return Position{
+		File:   file,
+		Line:   1 + strings.Count(before, "\n"),
+		Column: 1 + utf8.RuneCountInString(before[start:]),
+	}
+}
+
+// InCharacters turns a column counted in bytes into one counted in characters, as far as the text has that place.
+func InCharacters(text string, p Position) Position {
+	if !p.IsValid() || p.Column <= 1 {
+		return p
+	}
+	if lines := linesOf(text, p.Line, p.Line); len(lines) == 1 {
+		line := lines[0]
+		p.Column = 1 + utf8.RuneCountInString(line[:min(p.Column-1, len(line))])
+	}
+	return p
+}
