@@ -1,0 +1,66 @@
+package amd64
+
+import "fmt"
+
+// Assembler collects the instructions, labels and constants of one piece of code. The first wrong use is kept as an
+// error and everything after it is ignored: [Assembler.Finish] gives the error, and [Assembler.Err] at any time. An
+// Assembler is for one goroutine at a time.
+type Assembler struct {
+	features Features
+	err      error
+	count    int // instructions emitted
+
+	code    []byte  // without branches and padding, which are laid out at the end
+	pieces  []piece // branches and padding, in order
+	labels  []place
+	refs    []reference
+	pool    pool
+	listing *listing
+
+	in instruction // the one being emitted
+}
+
+// New gives an empty Assembler that takes the instructions of the baseline and of the given extensions.
+func New(features Features) *Assembler { return &Assembler{features: features} }
+
+// Reset empties a for another piece of code, keeping its memory. A listing ends.
+func (a *Assembler) Reset(features Features) {
+	a.features, a.err, a.count, a.listing = features, nil, 0, nil
+	a.code, a.pieces, a.labels, a.refs = a.code[:0], a.pieces[:0], a.labels[:0], a.refs[:0]
+	a.pool.reset()
+}
+
+// Features gives the extensions whose instructions a takes.
+func (a *Assembler) Features() Features { return a.features }
+
+// Err gives the first error, nil if there was none so far.
+func (a *Assembler) Err() error { return a.err }
+
+// Count gives the number of instructions emitted so far.
+func (a *Assembler) Count() int { return a.count }
+
+func (a *Assembler) fail(format string, args ...any) {
+	if a.err == nil {
+		a.err = fmt.Errorf("amd64: after %d instructions: %s", a.count, fmt.Sprintf(format, args...))
+	}
+}
+
+// Emit appends an instruction. Operands are in Intel order, the destination first; a [Rounding] or a [Prefix] may stand
+// anywhere among them.
+func (a *Assembler) Emit(op Op, operands ...Operand) {
+	if a.err != nil {
+		return
+	}
+	in := &a.in
+	if problem := in.set(op, operands); problem != "" {
+		a.fail("%s: operand %d: %s", op, in.n+1, problem)
+		return
+	}
+	if !in.match(a.features) {
+		a.fail("%s", in.explain(a.features))
+		return
+	}
+	a.listing.instruction(in)
+	a.encode(in)
+	a.count++
+}

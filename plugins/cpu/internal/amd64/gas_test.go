@@ -1,0 +1,144 @@
+package amd64
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// sample is an instruction to compare with GNU as.
+type sample struct {
+	op   Op
+	args []Operand
+}
+
+// slot is the space each instruction gets in the object file, so that one of another length does not move the rest.
+const slot = 16
+
+// gas gives the code that GNU as makes of the text. Its errors are reported with the line of texts they are about, of
+// which each takes two lines after the first.
+func gas(t *testing.T, text []byte, texts ...string) []byte {
+	t.Helper()
+	as, err := exec.LookPath("as")
+	if err != nil {
+		t.Skip("GNU as (binutils) is not installed: the encoder is not compared")
+	}
+	dir := t.TempDir()
+	source, object := filepath.Join(dir, "x.s"), filepath.Join(dir, "x.o")
+	if err := os.WriteFile(source, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(as, "-o", object, source).CombinedOutput(); err != nil {
+		lines := strings.SplitAfter(string(out), "\n")
+		for _, l := range lines[:min(len(lines), 40)] {
+			var n int
+			if _, rest, ok := strings.Cut(l, "x.s:"); ok {
+				fmt.Sscanf(rest, "%d:", &n)
+			}
+			if i := (n - 2) / 2; n >= 2 && i < len(texts) {
+				l = texts[i] + "\t" + l
+			}
+			t.Error(l)
+		}
+		t.FailNow()
+	}
+	f, err := elf.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	code, err := f.Section(".text").Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// compareWithGas assembles the samples here and by GNU as from their printed text, and reports each difference.
+func compareWithGas(t *testing.T, samples []sample) (compared int) {
+	t.Helper()
+	var text bytes.Buffer
+	text.WriteString("\t.intel_syntax noprefix\n")
+	a := New(AllFeatures)
+	mine := make([][]byte, len(samples))
+	texts := make([]string, len(samples))
+	for i, s := range samples {
+		a.Reset(AllFeatures)
+		a.Emit(s.op, s.args...)
+		if a.Err() != nil {
+			t.Fatalf("%v", a.Err())
+		}
+		texts[i] = a.in.String()
+		code, err := a.Finish()
+		if err != nil {
+			t.Fatal(err)
+		}
+		mine[i] = bytes.Clone(code)
+		fmt.Fprintf(&text, "%s\n.p2align 4,0xf4\n", texts[i])
+	}
+	theirs := gas(t, text.Bytes(), texts...)
+	bad := 0
+	for i, m := range mine {
+		at := theirs[i*slot:]
+		if shortExchange(samples[i], at) {
+			continue
+		}
+		if !bytes.Equal(at[:len(m)], m) || len(m) < slot && at[len(m)] != 0xF4 {
+			if bad++; bad <= 40 {
+				t.Errorf("%s: % x, GNU as: % x", texts[i], m, at[:slot])
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%d of %d differ", bad, len(mine))
+	}
+	return len(mine)
+}
+
+func TestAgainstGas(t *testing.T) {
+	total := 0
+	for i, forms := range families {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			var samples []sample
+			for j := range forms {
+				samples = appendSamples(samples, &forms[j])
+			}
+			total += compareWithGas(t, samples)
+		})
+	}
+	t.Logf("%d instructions compared", total)
+}
+
+// shortExchange reports whether GNU as took the short form of xchg with the accumulator, which is not in the tables: the
+// order of the two registers does not matter, and 90 for eax with itself would be a nop.
+func shortExchange(s sample, theirs []byte) bool {
+	if s.op != XCHG {
+		return false
+	}
+	a, ok := s.args[0].(Reg)
+	b, ok2 := s.args[1].(Reg)
+	if !ok || !ok2 || a.Bytes() == 1 {
+		return false
+	}
+	if a.Num() != 0 {
+		a, b = b, a
+	}
+	want := []byte{}
+	if a.Bytes() == 2 {
+		want = append(want, 0x66)
+	}
+	rex := byte(b.Num() >> 3)
+	if a.Bytes() == 8 && b.Num() != 0 {
+		rex |= 8
+	}
+	if rex != 0 {
+		want = append(want, 0x40|rex)
+	}
+	want = append(want, 0x90|byte(b.Num()&7), 0xF4)
+	return a.Num() == 0 && bytes.HasPrefix(theirs, want)
+}

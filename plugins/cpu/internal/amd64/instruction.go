@@ -1,0 +1,348 @@
+package amd64
+
+// arg is an operand taken apart.
+type arg struct {
+	kind kind
+	reg  Reg
+	imm  int64 // an immediate or a label
+	mem  Mem
+}
+
+func (x *arg) isMem() bool { return x.kind&(kMem|kBroadcast|kIndexX|kIndexY|kIndexZ) != 0 }
+
+// instruction is an operation with its operands and modifiers, and what follows from them for the choice of a form.
+type instruction struct {
+	op       Op
+	n        int
+	args     [4]arg
+	rounding Rounding
+	lock     bool
+
+	size    int   // log2 of the integer operand size in bytes, −1 if no operand tells
+	length  int   // 0, 1, 2: the longest vector has 128, 256, 512 bits
+	mask    uint8 // number of the write mask, 0 for none
+	zeroing bool
+	wide    bool // cannot be encoded by VEX
+	memory  *arg // the memory operand, if any
+
+	// Set by match.
+	form   *form
+	index  int  // of the form's patternKinds
+	isEVEX bool // encoded by EVEX
+}
+
+// set takes the operands apart. What is wrong with them on their own is returned.
+func (in *instruction) set(op Op, operands []Operand) (problem string) {
+	in.op, in.n, in.rounding, in.lock = op, 0, 0, false
+	in.size, in.length, in.mask, in.zeroing, in.wide = -1, 0, 0, false, false
+	in.memory, in.form = nil, nil
+	for _, o := range operands {
+		switch o := o.(type) {
+		case Rounding:
+			in.rounding = o
+			in.wide = true
+			if o < RoundNearest || o > SAE {
+				return "unknown rounding"
+			}
+			continue
+		case Prefix:
+			if o != Lock {
+				return "unknown prefix"
+			}
+			in.lock = true
+			continue
+		}
+		if in.n == len(in.args) {
+			return "too many operands"
+		}
+		x := &in.args[in.n]
+		x.reg, x.imm = 0, 0
+		switch o := o.(type) {
+		case Reg:
+			x.reg = o
+			problem = in.setReg(x)
+		case Mem:
+			x.mem = o
+			problem = in.setMem(x)
+		case Imm:
+			x.imm = int64(o)
+			x.kind = kImm64
+		case Label:
+			x.imm = int64(o)
+			x.kind = kLabel
+			if o <= 0 {
+				problem = "no label"
+			}
+		default:
+			problem = "nil operand"
+		}
+		if problem != "" {
+			return problem
+		}
+		in.n++
+	}
+	for i := in.n; i < len(in.args); i++ {
+		in.args[i].kind = kAbsent
+	}
+	in.setSize()
+	return ""
+}
+
+func (in *instruction) setReg(x *arg) string {
+	r := x.reg
+	if r&regInvalid != 0 {
+		return "invalid register"
+	}
+	if r&(regMask|regZeroing) != 0 {
+		if in.n != 0 {
+			return "a write mask belongs on the destination"
+		}
+		in.mask, in.zeroing = uint8(r.writeMask()), r&regZeroing != 0
+		in.wide = true
+	}
+	switch r & regClass {
+	case classGPR:
+		x.kind = kR8 << (r & regSize >> sizeShift)
+		if r&31 == 0 {
+			x.kind |= kAcc
+		}
+		if r == CL {
+			x.kind |= kCL
+		}
+	case classVec:
+		log := int(r&regSize>>sizeShift) - 4
+		x.kind = kX << log
+		in.length = max(in.length, log)
+		if r&31 > 15 || log == 2 {
+			in.wide = true
+		}
+	case classMask:
+		x.kind = kK
+	default:
+		return "no register"
+	}
+	return ""
+}
+
+func (in *instruction) setMem(x *arg) string {
+	v := &x.mem
+	if in.memory != nil {
+		return "two memory operands"
+	}
+	in.memory = x
+	if v.Label != 0 && (v.Base != 0 || v.Index != 0 || v.Label < 0) {
+		return "a label address takes no base and no index"
+	}
+	if v.Base != 0 && v.Base&^31 != gpr64 {
+		return "the base of an address must be a 64-bit register"
+	}
+	switch v.Scale {
+	case 0, 1, 2, 4, 8:
+	default:
+		return "the scale of an address must be 1, 2, 4 or 8"
+	}
+	if v.Mask != 0 {
+		if v.Mask <= K0 || v.Mask > K7 || in.n != 0 {
+			return "a store's write mask must be k1 to k7"
+		}
+		in.mask = uint8(v.Mask & 7)
+		in.wide = true
+	}
+	switch v.Size {
+	case 0:
+		x.kind = kMem
+	case 1, 2, 4, 8, 16, 32, 64:
+		x.kind = kM8
+		for s := v.Size; s > 1; s >>= 1 {
+			x.kind <<= 1
+		}
+	default:
+		return "the size of a memory operand must be 1, 2, 4 … 64 bytes"
+	}
+	if v.Size > 16 {
+		in.length = max(in.length, int(v.Size>>6)+1)
+	}
+	if v.Size == 64 {
+		in.wide = true
+	}
+	switch v.Index & regClass {
+	case 0:
+	case classGPR:
+		if v.Index&^31 != gpr64 || v.Index == RSP {
+			return "the index of an address must be a 64-bit register other than rsp"
+		}
+	case classVec:
+		log := int(v.Index&regSize>>sizeShift) - 4
+		x.kind = kIndexX << log
+		in.length = max(in.length, log)
+		if v.Index&31 > 15 || log == 2 {
+			in.wide = true
+		}
+		if v.Broadcast {
+			return "an address with a vector index cannot be broadcast"
+		}
+	default:
+		return "the index of an address must be a 64-bit register or a vector"
+	}
+	if v.Broadcast {
+		x.kind = kBroadcast
+		in.wide = true
+	}
+	return ""
+}
+
+// setSize finds the integer operand size, and with it what an immediate fits.
+func (in *instruction) setSize() {
+	for i := 0; i < min(in.n, 2) && in.size < 0; i++ {
+		x := &in.args[i]
+		switch {
+		case x.reg&regClass == classGPR:
+			in.size = int(x.reg & regSize >> sizeShift)
+		case x.isMem() && x.mem.Size != 0 && x.mem.Size <= 8:
+			in.size = [9]int{1: 0, 2: 1, 4: 2, 8: 3}[x.mem.Size]
+		}
+	}
+	for i := range in.args[:in.n] {
+		x := &in.args[i]
+		if x.kind != kImm64 {
+			continue
+		}
+		v := x.imm
+		switch in.size {
+		case 0:
+			v = narrow(v, 8)
+		case 1:
+			v = narrow(v, 16)
+		case 2:
+			v = narrow(v, 32)
+		}
+		if v == int64(int32(v)) && (in.size != 1 || v == int64(int16(v))) && (in.size != 0 || v == int64(int8(v))) {
+			x.kind |= kImmS
+		}
+		if v == int64(int8(v)) {
+			x.kind |= kImm8s
+		}
+		if x.imm >= -128 && x.imm <= 255 {
+			x.kind |= kImm8
+		}
+		if x.imm == 1 {
+			x.kind |= kOne
+		}
+	}
+}
+
+// narrow gives the signed number of the given bits that v is if read as unsigned; a v out of range stays as it is.
+func narrow(v int64, bits uint) int64 {
+	if v >= 0 && v < 1<<bits {
+		return v << (64 - bits) >> (64 - bits)
+	}
+	return v
+}
+
+// match finds the form to encode the instruction by, and reports whether there is one.
+func (in *instruction) match(features Features) bool {
+	forms := in.op.forms()
+	for i := range forms {
+		if f := &forms[i]; in.fits(f) && in.allowed(f) && in.choose(f, features) && !in.swapped(f) {
+			in.form = f
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether the operands are what the form takes.
+func (in *instruction) fits(f *form) bool {
+	switch {
+	case f.attr&bAll != 0:
+		if in.size < 0 || f.attr>>intShift>>in.size&1 == 0 {
+			return false
+		}
+		in.index = in.size
+	case f.attr&xyz != 0:
+		if f.attr>>vecShift>>in.length&1 == 0 {
+			return false
+		}
+		in.index = in.length
+	default:
+		in.index = 0
+	}
+	for j := range f.args {
+		if patternKinds[f.args[j]][in.index]&in.args[j].kind == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// allowed reports whether the form takes the modifiers.
+func (in *instruction) allowed(f *form) bool {
+	if in.memory != nil && f.attr&sized != 0 && in.memory.mem.Size == 0 {
+		return false
+	}
+	if in.mask != 0 && f.attr&k1 == 0 || in.zeroing && f.attr&kzero == 0 || in.mask == 0 && f.attr&kneeds != 0 {
+		return false
+	}
+	if in.lock && (f.attr&locks == 0 || !in.args[0].isMem()) {
+		return false
+	}
+	if in.rounding != 0 {
+		if in.memory != nil || f.attr&xyz != 0 && in.length != 2 {
+			return false
+		}
+		if in.rounding == SAE {
+			return f.attr&sae != 0
+		}
+		return f.attr&er != 0
+	}
+	return true
+}
+
+// choose takes VEX, EVEX or neither, as the form has and the operands need, and reports whether that is possible.
+func (in *instruction) choose(f *form, features Features) bool {
+	in.isEVEX = false
+	switch {
+	case f.enc&vex != 0 && !in.wide:
+		return f.need&^features == 0
+	case f.enc&evex != 0:
+		in.isEVEX = true
+		return (f.need&evexFeatures|AVX512)&^features == 0
+	case f.enc&vex == 0 && !in.wide:
+		return f.need&^features == 0
+	}
+	return false
+}
+
+// swapped reports whether the form that follows f, with the operands in the other places, is shorter.
+func (in *instruction) swapped(f *form) bool {
+	return f.attr&swap != 0 && !in.isEVEX && in.memory == nil && in.args[1].reg&31 > 7 && in.args[0].reg&31 < 8
+}
+
+// memBytes gives the bytes that the memory operand accesses by the form, 0 if the form does not say.
+func (in *instruction) memBytes() int {
+	for j := range in.form.args[:in.n] {
+		if !in.args[j].isMem() {
+			continue
+		}
+		switch k := patternKinds[in.form.args[j]][in.index] & kMem; k {
+		case 0, kMem:
+			return 0
+		default:
+			n := 1
+			for k > kM8 {
+				k >>= 1
+				n <<= 1
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// elementBytes gives the size of a broadcast element.
+func (in *instruction) elementBytes() int {
+	if in.form.enc&ew1 != 0 {
+		return 8
+	}
+	return 4
+}

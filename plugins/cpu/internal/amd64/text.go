@@ -1,0 +1,313 @@
+package amd64
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// String gives the mnemonic.
+func (op Op) String() string {
+	if op < numOps && opNames[op] != "" {
+		return opNames[op]
+	}
+	return "op(" + strconv.Itoa(int(op)) + ")"
+}
+
+// String gives the name of the label in listings.
+func (l Label) String() string { return ".L" + strconv.Itoa(int(l)) }
+
+var roundingNames = [...]string{"", "{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}", "{sae}"}
+
+// String gives the rounding in Intel syntax.
+func (r Rounding) String() string {
+	if int(r) < len(roundingNames) {
+		return roundingNames[r]
+	}
+	return "rounding(" + strconv.Itoa(int(r)) + ")"
+}
+
+// String gives the address in Intel syntax, with the size if it is set.
+func (v Mem) String() string { return string(v.append(nil, int(v.Size), 0)) }
+
+func sizeName(bytes int) string {
+	switch bytes {
+	case 1:
+		return "byte ptr "
+	case 2:
+		return "word ptr "
+	case 4:
+		return "dword ptr "
+	case 8:
+		return "qword ptr "
+	case 16:
+		return "xmmword ptr "
+	case 32:
+		return "ymmword ptr "
+	case 64:
+		return "zmmword ptr "
+	}
+	return ""
+}
+
+// append appends the operand with the given size; lanes is the number of times an element is broadcast, 0 for none.
+func (v *Mem) append(b []byte, size, lanes int) []byte {
+	b = append(b, sizeName(size)...)
+	if v.Base == 0 && v.Index == 0 && v.Label == 0 {
+		b = append(b, "ds:"...) // or as takes the number for an immediate
+	}
+	b = append(b, '[')
+	mark := len(b)
+	switch {
+	case v.Label != 0:
+		b = append(b, "rip + "...)
+		b = append(b, v.Label.String()...)
+	case v.Base != 0:
+		b = v.Base.append(b)
+	}
+	if v.Index != 0 {
+		if len(b) > mark {
+			b = append(b, " + "...)
+		}
+		b = v.Index.append(b)
+		b = append(b, '*')
+		b = strconv.AppendInt(b, int64(max(v.Scale, 1)), 10)
+	}
+	switch {
+	case len(b) == mark:
+		b = strconv.AppendInt(b, int64(v.Disp), 10)
+	case v.Disp > 0:
+		b = append(b, " + "...)
+		b = strconv.AppendInt(b, int64(v.Disp), 10)
+	case v.Disp < 0:
+		b = append(b, " - "...)
+		b = strconv.AppendInt(b, -int64(v.Disp), 10)
+	}
+	b = append(b, ']')
+	if v.Broadcast {
+		if lanes > 0 {
+			b = append(b, "{1to"...)
+			b = strconv.AppendInt(b, int64(lanes), 10)
+			b = append(b, '}')
+		} else {
+			b = append(b, "{broadcast}"...)
+		}
+	}
+	if v.Mask != 0 {
+		b = append(b, '{')
+		b = v.Mask.append(b)
+		b = append(b, '}')
+	}
+	return b
+}
+
+// String gives the instruction in the Intel syntax of GNU as; before it is matched, without the sizes of unsized memory
+// operands.
+func (in *instruction) String() string {
+	b := make([]byte, 0, 64)
+	if in.lock {
+		b = append(b, "lock "...)
+	}
+	b = append(b, in.op.String()...)
+	comma := " "
+	rounded := in.rounding == 0
+	for j := range in.args[:in.n] {
+		x := &in.args[j]
+		if !rounded && x.kind&kImm64 != 0 {
+			b = append(append(b, comma...), in.rounding.String()...)
+			rounded = true
+			comma = ", "
+		}
+		b = append(b, comma...)
+		comma = ", "
+		switch {
+		case x.isMem():
+			b = in.appendMem(b, &x.mem)
+		case x.kind&kLabel != 0:
+			b = append(b, Label(x.imm).String()...)
+		case x.kind&kImm64 != 0:
+			b = strconv.AppendInt(b, x.imm, 10)
+		default:
+			b = x.reg.append(b)
+		}
+	}
+	if !rounded {
+		b = append(append(b, comma...), in.rounding.String()...)
+	}
+	return string(b)
+}
+
+func (in *instruction) appendMem(b []byte, v *Mem) []byte {
+	if in.form == nil {
+		return v.append(b, int(v.Size), 0)
+	}
+	size, lanes := in.memBytes(), 0
+	if v.Broadcast {
+		size = in.elementBytes()
+		lanes = in.broadcastBytes() / size
+	}
+	return v.append(b, size, lanes)
+}
+
+// broadcastBytes gives the bytes of the operand that is broadcast.
+func (in *instruction) broadcastBytes() int {
+	for j := range in.form.args[:in.n] {
+		if !in.args[j].isMem() {
+			continue
+		}
+		k := patternKinds[in.form.args[j]][in.index] & kMem
+		n := 1
+		for ; k > kM8; k >>= 1 {
+			n <<= 1
+		}
+		return n
+	}
+	return 0
+}
+
+// explain says why no form fits: which operand of the form that comes nearest is wrong, or which modifier.
+func (in *instruction) explain(features Features) string {
+	in.form = nil
+	text := in.String()
+	forms := in.op.forms()
+	if len(forms) == 0 {
+		return text + ": unknown instruction"
+	}
+	if in.wantsSize(features) {
+		return text + ": the memory operand needs a size"
+	}
+	best, wants := -1, []string(nil)
+	why := ""
+	for i := range forms {
+		f := &forms[i]
+		if in.fits(f) {
+			why = in.refusal(f, features)
+			best = len(f.args)
+			continue
+		}
+		good := in.prefix(f)
+		if good > best {
+			best, wants = good, nil
+		}
+		if good == best && good < len(f.args) {
+			wants = append(wants, f.args[good].describe(in.index))
+		}
+	}
+	switch {
+	case why != "":
+		return text + ": " + why
+	case best >= in.n:
+		return fmt.Sprintf("%s: an operand is missing: %s", text, alternatives(wants))
+	case len(wants) == 1 && wants[0] == "":
+		return fmt.Sprintf("%s: too many operands", text)
+	}
+	return fmt.Sprintf("%s: operand %d must be %s", text, best+1, alternatives(wants))
+}
+
+// wantsSize reports whether the instruction would do if its memory operand had a size.
+func (in *instruction) wantsSize(features Features) bool {
+	if in.memory == nil || in.memory.mem.Size != 0 || in.memory.kind&kMem == 0 {
+		return false
+	}
+	trial := *in
+	operands := make([]Operand, in.n)
+	for size := uint8(1); size <= 64; size *= 2 {
+		for j := range operands {
+			switch x := &in.args[j]; {
+			case x.isMem():
+				v := x.mem
+				v.Size = size
+				operands[j] = v
+			case x.kind&kImm64 != 0:
+				operands[j] = Imm(x.imm)
+			case x.kind&kLabel != 0:
+				operands[j] = Label(x.imm)
+			default:
+				operands[j] = x.reg
+			}
+		}
+		if trial.set(in.op, operands) == "" && trial.match(features) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefix counts the leading operands that fit the form.
+func (in *instruction) prefix(f *form) int {
+	switch {
+	case f.attr&bAll != 0:
+		in.index = max(in.size, 0)
+	case f.attr&xyz != 0:
+		in.index = in.length
+	default:
+		in.index = 0
+	}
+	for j := range f.args {
+		if patternKinds[f.args[j]][in.index]&in.args[j].kind == 0 {
+			return j
+		}
+	}
+	return len(f.args) - 1
+}
+
+// refusal says why a form whose operands fit is not taken.
+func (in *instruction) refusal(f *form, features Features) string {
+	switch {
+	case in.memory != nil && f.attr&sized != 0 && in.memory.mem.Size == 0:
+		return "the memory operand needs a size"
+	case in.mask != 0 && f.attr&k1 == 0:
+		return "takes no write mask"
+	case in.zeroing && f.attr&kzero == 0:
+		return "takes no zeroing mask"
+	case in.mask == 0 && f.attr&kneeds != 0:
+		return "needs a write mask"
+	case in.lock && !in.allowed(f):
+		return "takes no lock prefix with these operands"
+	case in.rounding != 0 && !in.allowed(f):
+		return "takes no " + in.rounding.String() + " with these operands"
+	case f.enc&evex == 0 && in.wide:
+		return "has no EVEX encoding, which a mask, a broadcast, a rounding, 512 bits or a register above 15 needs"
+	case in.isEVEX || f.enc&both == evex:
+		return "needs " + ((f.need&evexFeatures | AVX512) &^ features).String() + ", which the target does not have"
+	}
+	return "needs " + (f.need &^ features).String() + ", which the target does not have"
+}
+
+func alternatives(wants []string) string {
+	seen := make(map[string]bool)
+	var list []string
+	for _, w := range wants {
+		if w == "" {
+			w = "left out"
+		}
+		if !seen[w] {
+			seen[w] = true
+			list = append(list, w)
+		}
+	}
+	return strings.Join(list, " or ")
+}
+
+var kindNames = [...]string{
+	"an 8-bit register", "a 16-bit register", "a 32-bit register", "a 64-bit register", "xmm", "ymm", "zmm",
+	"a mask register", "m8", "m16", "m32", "m64", "m128", "m256", "m512", "a broadcast",
+	"memory indexed by xmm", "memory indexed by ymm", "memory indexed by zmm", "the accumulator", "cl", "the immediate 1",
+	"a sign-extended 8-bit immediate", "an 8-bit immediate", "an immediate that fits", "a 64-bit immediate", "a label",
+	"left out",
+}
+
+// describe says what a pattern admits.
+func (p pattern) describe(index int) string {
+	k := patternKinds[p][index]
+	if k == kMem {
+		return "memory"
+	}
+	var names []string
+	for i, name := range kindNames {
+		if k>>i&1 != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
