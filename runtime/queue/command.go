@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+type kind uint8
+
+const (
+	copyBytes kind = iota
+	fillBytes
+	launchKernel
+	callHost
+	recordEvent
+	awaitEvent
+)
+
+// command is a slot for one command. It is written by who gives the command before it is published, and belongs to who
+// runs it afterwards.
+type command struct {
+	kind    kind
+	op      string
+	dst     []byte
+	src     []byte
+	pattern [16]byte // fill: its first width bytes
+	width   int
+	launch  Launch // made at the first use of the slot for a launch
+	kernel  string
+	pos     offload.Position
+	timeout time.Duration
+	fn      func() error
+	event   *Event
+}
+
+// clear drops what the command kept of its caller's.
+func (c *command) clear() {
+	switch c.kind {
+	case launchKernel:
+		c.launch.Clear()
+		c.kernel, c.pos = "", offload.Position{}
+	default:
+		c.dst, c.src, c.fn, c.event = nil, nil, nil, nil
+	}
+}
+
+// ring holds the slots of outstanding commands: command number n is in slot n & mask. A ring that became too small is
+// replaced as a whole; the commands stay where they are in memory.
+type ring struct {
+	slots []*command
+	mask  uint64
+}
+
+func newRing(n int) *ring {
+	r := &ring{slots: make([]*command, n), mask: uint64(n - 1)}
+	commands := make([]command, n)
+	for i := range r.slots {
+		r.slots[i] = &commands[i]
+	}
+	return r
+}
+
+// grown is a ring of twice the size that has the slots of r, of which last is the newest command.
+func (r *ring) grown(last uint64) *ring {
+	n := len(r.slots)
+	g := &ring{slots: make([]*command, 2*n), mask: uint64(2*n - 1)}
+	commands := make([]command, n)
+	for i := range n {
+		number := last - uint64(i) // wraps for slots that were never used, which is as good
+		g.slots[number&g.mask] = r.slots[number&r.mask]
+		g.slots[(number+uint64(n))&g.mask] = &commands[i]
+	}
+	return g
+}
+
+func (r *ring) at(number uint64) *command { return r.slots[number&r.mask] }

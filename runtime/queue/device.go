@@ -1,0 +1,45 @@
+package queue
+
+import (
+	"errors"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Device is what a queue runs its commands on. Its methods are called by several queues at once.
+type Device interface {
+	// Bytes gives the memory's bytes, or refuses memory that the device does not reach or that was freed.
+	Bytes(m offload.Memory) ([]byte, error)
+	// Copy copies src to dst, which have the same length. It returns early when stop is requested.
+	Copy(dst, src []byte, stop *Stop)
+	// Fill repeats the pattern over dst, a multiple of its length. It returns early when stop is requested.
+	Fill(dst, pattern []byte, stop *Stop)
+	// NewLaunch makes room for a launch.
+	NewLaunch() Launch
+}
+
+// Launch is room for one launch of a kernel at a time, used again and again. Its methods are called one at a time.
+type Launch interface {
+	// Set checks a launch and keeps what Run needs of it. If it refuses the launch it keeps nothing.
+	Set(l *offload.Launch) error
+	// Cost is about how long Run will take on one core.
+	Cost() time.Duration
+	// Run runs the kernel. It gives [ErrStopped] if it ended early because stop was requested.
+	Run(stop *Stop) error
+	// Clear drops what Set kept, so that no memory is held by it.
+	Clear()
+}
+
+// ErrStopped is the result of a [Launch.Run] that ended early because it was told to. The queue turns it into an error
+// with the reason.
+var ErrStopped = errors.New("stopped")
+
+// Clock is a device's clock: nanoseconds since it was made. Queues of a device share it.
+type Clock struct{ origin time.Time }
+
+// NewClock makes a clock that starts now.
+func NewClock() Clock { return Clock{time.Now()} }
+
+// Now is the time on the clock. It never goes back.
+func (c Clock) Now() int64 { return int64(time.Since(c.origin)) }

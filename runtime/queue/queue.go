@@ -1,0 +1,318 @@
+package queue
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	firstSlots = 64      // of a new queue
+	softSlots  = 4096    // outstanding commands above which the caller waits for room
+	hardSlots  = 1 << 20 // outstanding commands above which they are refused
+
+	// wakeUpCost is about what it takes until a sleeping goroutine runs on another core. Less work than that is not
+	// worth it.
+	wakeUpCost = 20 * time.Microsecond
+
+	copyBandwidth = 10 // bytes per nanosecond, for estimates
+)
+
+// Options say what a queue calls itself.
+type Options struct {
+	Label  string
+	Device string // id, for errors
+	Clock  Clock
+}
+
+// Queue is an in-order queue: it implements [offload.Queue].
+type Queue struct {
+	dev   Device
+	opts  Options
+	spin  bool        // looking again for a moment beats sleeping: there are other processors
+	timer *time.Timer // of the running command's time limit
+
+	ring atomic.Pointer[ring]
+	tail atomic.Uint64 // the number of the newest command; written under mu
+	_    [48]byte      // what the giver and the runner write is on different cache lines
+
+	head     atomic.Uint64         // the number of the newest command that has finished; written by the role's holder
+	role     atomic.Bool           // held by the goroutine that runs commands
+	hosting  atomic.Bool           // a host function runs
+	blocked  atomic.Pointer[Event] // the event that the next command waits for
+	stop     Stop
+	deadline atomic.Int64  // of the running launch, on the clock; see expire
+	timed    atomic.Uint64 // its number
+	dropped  atomic.Uint64 // commands up to this number are cancelled
+	waiting  atomic.Int32  // how many goroutines sleep in parked
+	helping  atomic.Int32  // how many waiters run the commands of the queue that this one waits for
+	failed   atomic.Bool   // failures is not empty
+	_        [48]byte
+
+	mu       sync.Mutex
+	closed   bool
+	backlog  time.Duration // about how long the commands take that nobody runs yet
+	worker   workerState
+	wake     chan struct{}
+	workers  sync.WaitGroup
+	parked   []*waiter
+	spare    []*waiter
+	failures []failure // in order, at most maxFailures
+	cause    error     // why commands were cancelled last
+	told     uint64    // commands up to this number are known to be cancelled
+}
+
+// New makes a queue on a device.
+func New(dev Device, opts Options) *Queue {
+	q := &Queue{dev: dev, opts: opts, spin: runtime.GOMAXPROCS(0) > 1, wake: make(chan struct{}, 1)}
+	q.ring.Store(newRing(firstSlots))
+	q.timer = time.AfterFunc(time.Hour, q.expire)
+	q.timer.Stop()
+	return q
+}
+
+// Submit copies from the host to the device.
+func (q *Queue) Submit(dst offload.Span, src []byte) error {
+	const op = "submit"
+	to, err := q.span(op, dst)
+	if err != nil {
+		return err
+	}
+	if len(to) != len(src) {
+		return q.refuse(offload.InvalidSize, op, "%d bytes of the host do not fit a range of %d bytes", len(src), len(to))
+	}
+	return q.copy(op, to, src)
+}
+
+// Retrieve copies from the device to the host.
+func (q *Queue) Retrieve(dst []byte, src offload.Span) error {
+	const op = "retrieve"
+	from, err := q.span(op, src)
+	if err != nil {
+		return err
+	}
+	if len(from) != len(dst) {
+		return q.refuse(offload.InvalidSize, op, "a range of %d bytes does not fit %d bytes of the host", len(from), len(dst))
+	}
+	return q.copy(op, dst, from)
+}
+
+// Exchange copies between memories of the device.
+func (q *Queue) Exchange(dst, src offload.Span) error {
+	const op = "exchange"
+	to, err := q.span(op, dst)
+	if err != nil {
+		return err
+	}
+	from, err := q.span(op, src)
+	if err != nil {
+		return err
+	}
+	if len(to) != len(from) {
+		return q.refuse(offload.InvalidSize, op, "ranges of %d and %d bytes differ", len(to), len(from))
+	}
+	if dst.Memory == src.Memory && dst.Offset < src.Offset+src.Size && src.Offset < dst.Offset+dst.Size {
+		return q.refuse(offload.InvalidArgument, op, "the ranges [%d, %d) and [%d, %d) overlap",
+			dst.Offset, dst.Offset+dst.Size, src.Offset, src.Offset+src.Size)
+	}
+	return q.copy(op, to, from)
+}
+
+func (q *Queue) copy(op string, dst, src []byte) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	c.kind, c.dst, c.src = copyBytes, dst, src
+	q.publish(time.Duration(len(dst) / copyBandwidth))
+	return nil
+}
+
+// Fill repeats pattern over dst.
+func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
+	const op = "fill"
+	to, err := q.span(op, dst)
+	if err != nil {
+		return err
+	}
+	switch len(pattern) {
+	case 1, 2, 4, 8, 16:
+	default:
+		return q.refuse(offload.InvalidArgument, op, "the pattern has %d bytes", len(pattern)).
+			WithHint("a pattern has 1, 2, 4, 8 or 16 bytes")
+	}
+	if len(to)%len(pattern) != 0 {
+		return q.refuse(offload.InvalidSize, op, "%d bytes are no multiple of the pattern's %d", len(to), len(pattern))
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	c.kind, c.dst, c.width = fillBytes, to, copy(c.pattern[:], pattern)
+	q.publish(time.Duration(len(to) / copyBandwidth))
+	return nil
+}
+
+// Launch starts a kernel.
+func (q *Queue) Launch(l *offload.Launch) error {
+	const op = "launch"
+	if l.Kernel == nil {
+		return q.refuse(offload.InvalidArgument, op, "there is no kernel")
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	if c.launch == nil {
+		c.launch = q.dev.NewLaunch()
+	}
+	if err := c.launch.Set(l); err != nil {
+		q.mu.Unlock()
+		return err
+	}
+	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel.Info().Name, l.Pos, l.Timeout
+	q.publish(c.launch.Cost())
+	return nil
+}
+
+// Host calls fn in order with the other commands, on a goroutine of the queue.
+func (q *Queue) Host(fn func() error) error {
+	const op = "host"
+	if fn == nil {
+		return q.refuse(offload.InvalidArgument, op, "there is no function")
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	c.kind, c.fn = callHost, fn
+	q.publish(wakeUpCost)
+	return nil
+}
+
+// Record gives an event that completes when the commands before it have.
+func (q *Queue) Record() (offload.Event, error) {
+	const op = "record"
+	c, err := q.begin(op)
+	if err != nil {
+		return nil, err
+	}
+	ev := &Event{queue: q, number: q.tail.Load() + 1}
+	c.kind, c.event = recordEvent, ev
+	q.publish(0)
+	return ev, nil
+}
+
+// Wait lets later commands wait for the event.
+func (q *Queue) Wait(ev offload.Event) error {
+	const op = "wait"
+	e, ok := ev.(*Event)
+	if !ok || e == nil {
+		return q.refuse(offload.InvalidEvent, op, "the event is not of this platform").
+			WithHint("wait for it on the host, with its sync")
+	}
+	if e.queue == q || e.done.Load() {
+		return nil // nothing to wait for
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	c.kind, c.event = awaitEvent, e
+	q.publish(0)
+	return nil
+}
+
+// Idle reports whether all commands have run.
+func (q *Queue) Idle() bool {
+	if q.pending() {
+		q.nudge()
+		return false
+	}
+	return true
+}
+
+// Close waits for the commands and ends the queue. It gives the first failure that nobody was given yet. A second Close
+// does nothing.
+func (q *Queue) Close() error {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	last := q.tail.Load()
+	q.await(wait{target: last})
+	q.mu.Lock()
+	q.dismiss()
+	q.mu.Unlock()
+	q.workers.Wait()
+	q.timer.Stop()
+	return q.take(last)
+}
+
+// span gives the bytes of a range of memory.
+func (q *Queue) span(op string, s offload.Span) ([]byte, error) {
+	if s.Memory == nil {
+		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")
+	}
+	b, err := q.dev.Bytes(s.Memory)
+	if err != nil {
+		return nil, err
+	}
+	if s.Offset < 0 || s.Size < 0 || s.Offset > int64(len(b)) || s.Size > int64(len(b))-s.Offset {
+		return nil, q.refuse(offload.InvalidSize, op, "%d bytes at offset %d leave the memory of %d bytes", s.Size, s.Offset, len(b))
+	}
+	return b[s.Offset : s.Offset+s.Size : s.Offset+s.Size], nil
+}
+
+// begin locks the queue and gives the slot of the next command, to be filled and published. If it fails the queue is
+// not locked.
+func (q *Queue) begin(op string) (*command, error) {
+	q.mu.Lock()
+	for {
+		if q.closed {
+			q.mu.Unlock()
+			return nil, q.refuse(offload.Closed, op, "the queue was closed")
+		}
+		r, tail := q.ring.Load(), q.tail.Load()
+		n := tail - q.head.Load()
+		if n < uint64(len(r.slots)) {
+			c := r.at(tail + 1)
+			c.op = op
+			return c, nil
+		}
+		switch {
+		case n >= hardSlots:
+			q.mu.Unlock()
+			return nil, q.refuse(offload.OutOfResources, op, "%d commands are outstanding", n).
+				WithHint("sync the queue from time to time")
+		case n < softSlots || q.hosting.Load() || q.blocked.Load() != nil:
+			q.ring.Store(r.grown(tail))
+		default:
+			q.mu.Unlock()
+			q.await(wait{target: tail - n + n/4, room: true}) // room for some at once, so that not every command waits
+			q.mu.Lock()
+		}
+	}
+}
+
+// publish makes the command that begin gave the newest one, and unlocks the queue.
+func (q *Queue) publish(cost time.Duration) {
+	n := q.tail.Load()
+	if q.head.Load() == n {
+		q.backlog = 0
+	}
+	q.backlog += cost
+	q.tail.Store(n + 1)
+	q.ensure(q.backlog >= wakeUpCost)
+	q.mu.Unlock()
+}
+
+func (q *Queue) pending() bool { return q.head.Load() != q.tail.Load() }

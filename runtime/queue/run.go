@@ -1,0 +1,278 @@
+package queue
+
+import (
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// workerState says where the queue's own goroutine is.
+type workerState uint8
+
+const (
+	noWorker workerState = iota
+	asleep               // looks at the queue when woken, or after a nap
+	awake                // will look at the queue before it sleeps
+)
+
+const (
+	nap      = time.Millisecond
+	naps     = 8    // without new commands, after which the worker ends
+	spins    = 200  // looks at the queue before a goroutine sleeps, with two or more processors
+	spinWait = 20   // loops between them
+	yieldAt  = 0x3f // looks, less one, between which it lets other goroutines run
+)
+
+// ensure makes sure that somebody runs the pending commands: soon, or, unless urgent, within a nap. The queue is locked.
+//
+// No command is forgotten: who publishes a command looks at the role afterwards, and who gives the role back looks for
+// commands afterwards.
+func (q *Queue) ensure(urgent bool) {
+	if q.role.Load() || q.blocked.Load() != nil || !q.pending() {
+		return
+	}
+	if urgent || q.worker == noWorker || q.waiting.Load() > 0 {
+		q.rouse()
+	}
+}
+
+// rouse lets the worker look at the queue. The queue is locked.
+func (q *Queue) rouse() {
+	switch q.worker {
+	case noWorker:
+		q.worker = awake
+		q.workers.Add(1)
+		go q.work()
+	case asleep:
+		q.worker = awake
+		q.wake <- struct{}{} // has room: only who finds the worker asleep sends
+	}
+}
+
+// dismiss lets the worker see that the queue was closed. The queue is locked.
+func (q *Queue) dismiss() {
+	if q.worker == asleep {
+		q.worker = awake
+		q.wake <- struct{}{}
+	}
+}
+
+// nudge is for who sees that the queue is not idle: it will run soon.
+func (q *Queue) nudge() {
+	if q.role.Load() {
+		return
+	}
+	if ev := q.blocked.Load(); ev != nil {
+		ev.queue.nudge()
+		return
+	}
+	q.mu.Lock()
+	q.ensure(true)
+	q.mu.Unlock()
+}
+
+// work is the worker.
+func (q *Queue) work() {
+	defer q.workers.Done()
+	timer := time.NewTimer(nap)
+	defer timer.Stop()
+	idle, seen := 0, uint64(0)
+	for {
+		if q.takeRole() {
+			q.drain(everything, true)
+			q.release()
+		}
+		q.mu.Lock()
+		if q.pending() && !q.role.Load() && q.blocked.Load() == nil {
+			q.mu.Unlock()
+			continue
+		}
+		if n := q.tail.Load(); n != seen {
+			idle, seen = 0, n
+		}
+		if q.closed && !q.pending() || idle == naps {
+			q.worker = noWorker
+			q.mu.Unlock()
+			return
+		}
+		idle++
+		q.worker = asleep
+		q.mu.Unlock()
+
+		timer.Reset(nap)
+		select {
+		case <-q.wake:
+			continue // who woke it said that it is awake
+		case <-timer.C:
+		}
+		q.mu.Lock()
+		if q.worker == awake { // woken at the same time
+			<-q.wake
+		}
+		q.worker = awake
+		q.mu.Unlock()
+	}
+}
+
+// takeRole takes the role if it is free and there may be something to do.
+func (q *Queue) takeRole() bool {
+	return q.pending() && q.blocked.Load() == nil && !q.role.Load() && q.role.CompareAndSwap(false, true)
+}
+
+// release gives the role back.
+func (q *Queue) release() {
+	q.role.Store(false)
+	if q.pending() && q.blocked.Load() == nil {
+		q.mu.Lock()
+		q.ensure(q.backlog >= wakeUpCost)
+		q.mu.Unlock()
+	}
+}
+
+// drain runs commands up to number limit, for the role's holder. Who is not the worker leaves host functions to it, and
+// gets false.
+func (q *Queue) drain(limit uint64, worker bool) bool {
+	h := q.head.Load()
+	for look := 0; h < limit; look++ {
+		if h == q.tail.Load() {
+			if look == spins || !q.spin {
+				return true
+			}
+			pause(look)
+			continue
+		}
+		look = 0
+		c := q.ring.Load().at(h + 1)
+		if c.kind == callHost && !worker {
+			return false
+		}
+		if c.kind == awaitEvent && h+1 > q.dropped.Load() && !q.reached(c.event) {
+			return true
+		}
+		q.run(c, h+1)
+		h++
+		q.head.Store(h)
+		if q.waiting.Load() > 0 {
+			q.notify(h)
+		}
+	}
+	return true
+}
+
+// pause passes some time between two looks.
+func pause(look int) {
+	if look&yieldAt == yieldAt {
+		runtime.Gosched()
+		return
+	}
+	for range spinWait {
+	}
+}
+
+// reached reports whether the event is done. If not, the queue is blocked until it is.
+func (q *Queue) reached(ev *Event) bool {
+	if ev.done.Load() {
+		return true
+	}
+	q.blocked.Store(ev)
+	if !ev.tell(q) {
+		q.blocked.Store(nil)
+		return true
+	}
+	ev.queue.nudge()
+	return false
+}
+
+// run runs command number n.
+func (q *Queue) run(c *command, n uint64) {
+	q.stop.begin(n)
+	if n <= q.dropped.Load() {
+		err := q.droppedError(c)
+		if c.kind == recordEvent {
+			c.event.complete(q.opts.Clock.Now(), err)
+		}
+		q.fail(n, err)
+		c.clear()
+		return
+	}
+	var err error
+	switch c.kind {
+	case copyBytes:
+		q.dev.Copy(c.dst, c.src, &q.stop)
+	case fillBytes:
+		q.dev.Fill(c.dst, c.pattern[:c.width], &q.stop)
+	case launchKernel:
+		err = q.launch(c, n)
+	case callHost:
+		err = q.host(c, n)
+	case recordEvent:
+		c.event.complete(q.opts.Clock.Now(), nil)
+	}
+	switch q.stop.why() {
+	case cancelled:
+		if c.kind != callHost && (err == nil || err == ErrStopped) {
+			err = q.droppedError(c)
+		}
+	case timedOut:
+		if err == ErrStopped {
+			e := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel, c.timeout)
+			e.Pos, err = c.pos, e
+		}
+	}
+	if err != nil {
+		q.fail(n, err)
+	}
+	c.clear()
+}
+
+// launch runs the kernel of command number n.
+func (q *Queue) launch(c *command, n uint64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel, p, debug.Stack())
+		}
+	}()
+	if c.timeout > 0 {
+		q.deadline.Store(q.opts.Clock.Now() + int64(c.timeout))
+		q.timed.Store(n)
+		q.timer.Reset(c.timeout)
+		defer func() {
+			q.timer.Stop()
+			q.timed.Store(0)
+		}()
+	}
+	return c.launch.Run(&q.stop)
+}
+
+// expire ends the running launch if its time is over. A timer that was stopped too late may call it during a later
+// launch: hence the look at the clock.
+func (q *Queue) expire() {
+	if n := q.timed.Load(); n != 0 && q.opts.Clock.Now() >= q.deadline.Load() {
+		q.stop.request(n, n, timedOut)
+	}
+}
+
+// host calls the host function of command number n.
+func (q *Queue) host(c *command, n uint64) (err error) {
+	q.hosting.Store(true)
+	defer q.hosting.Store(false)
+	if n <= q.dropped.Load() { // who cancelled may not have seen that a host function runs, and waits for it
+		return q.droppedError(c)
+	}
+	if q.waiting.Load() > 0 {
+		q.notify(everything) // some do not wait for host functions
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = q.refuse(offload.BackendFailure, c.op, "the host function panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	err = c.fn()
+	if err != nil && offload.CodeOf(err) == "" {
+		e := q.refuse(offload.BackendFailure, c.op, "the host function failed")
+		e.Err, err = err, e
+	}
+	return err
+}

@@ -1,0 +1,179 @@
+package queue
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// waiter is a goroutine that sleeps until the queue got somewhere.
+type waiter struct {
+	target uint64 // the number of the command that it waits for
+	wake   chan struct{}
+}
+
+// Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx ends
+// first, the commands given before are cancelled: the running one ends early, the rest does not start, and the failure
+// has the code Cancelled. A host function cannot be ended; Sync does not wait for it then.
+func (q *Queue) Sync(ctx context.Context) error { return q.sync(ctx, q.tail.Load()) }
+
+// sync is Sync for the commands up to number target.
+func (q *Queue) sync(ctx context.Context, target uint64) error {
+	if q.head.Load() >= target {
+		return q.take(target)
+	}
+	if ctx.Done() == nil {
+		q.await(wait{target: target})
+		return q.take(target)
+	}
+	stop := context.AfterFunc(ctx, func() { q.cancel(target, context.Cause(ctx)) })
+	q.await(wait{target: target, ctx: ctx})
+	stop()
+	if err := q.take(target); err != nil {
+		return err
+	}
+	if q.head.Load() < target {
+		q.cancel(target, context.Cause(ctx)) // perhaps stop was earlier
+		return q.leaveBehind(target, context.Cause(ctx))
+	}
+	return nil
+}
+
+// wait says what a goroutine waits for.
+type wait struct {
+	target uint64          // the number of the command
+	ctx    context.Context // nil if nothing ends the wait
+	room   bool            // for a slot only: not worth waiting for others
+}
+
+// givenUp reports whether the wait is over before its time.
+func (q *Queue) givenUp(w wait) bool {
+	switch {
+	case w.room:
+		return q.hosting.Load() || q.blocked.Load() != nil
+	case w.ctx != nil:
+		return q.hosting.Load() && w.ctx.Err() != nil
+	}
+	return false
+}
+
+// await returns when the command has finished or the wait is given up. Where nobody else runs the commands it does so
+// itself.
+func (q *Queue) await(w wait) {
+	for look := 0; q.head.Load() < w.target; look++ {
+		if q.takeRole() {
+			finished := q.drain(w.target, false)
+			q.release()
+			if !finished {
+				q.sleep(w, true)
+			}
+			look = 0
+			continue
+		}
+		if q.givenUp(w) {
+			return
+		}
+		if ev := q.blocked.Load(); ev != nil {
+			if w.ctx == nil {
+				q.helping.Add(1)
+				ev.queue.await(wait{target: ev.number})
+				q.helping.Add(-1)
+			} else { // the other queue's commands are not ours to cancel, so they must not run on this goroutine
+				ev.queue.nudge()
+				q.sleep(w, false)
+			}
+			continue
+		}
+		if look < spins && q.spin {
+			pause(look)
+			continue
+		}
+		q.sleep(w, false)
+		look = 0
+	}
+}
+
+// sleep waits until the command has finished, or it is worth another look. The next command may need the worker.
+func (q *Queue) sleep(w wait, worker bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var p *waiter
+	if n := len(q.spare); n > 0 {
+		p, q.spare = q.spare[n-1], q.spare[:n-1]
+	} else {
+		p = &waiter{wake: make(chan struct{}, 1)}
+	}
+	p.target = w.target
+	q.parked = append(q.parked, p)
+	q.waiting.Add(1)
+	if worker {
+		q.ensure(true)
+	}
+	free := !worker && !q.role.Load() && q.blocked.Load() == nil
+	if q.head.Load() < w.target && !free && !q.givenUp(w) {
+		q.mu.Unlock()
+		<-p.wake
+		q.mu.Lock()
+	}
+	q.waiting.Add(-1)
+	q.parked = slices.DeleteFunc(q.parked, func(o *waiter) bool { return o == p })
+	select {
+	case <-p.wake:
+	default:
+	}
+	q.spare = append(q.spare, p)
+}
+
+// everything is a number above that of every command.
+const everything = math.MaxUint64
+
+// notify wakes who waits for commands up to number n.
+func (q *Queue) notify(n uint64) {
+	q.mu.Lock()
+	for _, w := range q.parked {
+		if w.target <= n {
+			w.signal()
+		}
+	}
+	q.mu.Unlock()
+}
+
+func (w *waiter) signal() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// unblock starts the queue again, which waited for ev: on a goroutine that waits for the queue if there is one, which
+// saves the worker.
+func (q *Queue) unblock(ev *Event) {
+	if !q.blocked.CompareAndSwap(ev, nil) || q.helping.Load() > 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.parked) == 0 {
+		q.ensure(true)
+		return
+	}
+	for _, w := range q.parked {
+		w.signal()
+	}
+}
+
+// cancel ends the running command and drops the rest, up to command number target.
+func (q *Queue) cancel(target uint64, cause error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.dropped.Load() < target {
+		q.dropped.Store(target)
+		q.cause = cause
+	}
+	q.stop.request(1, target, cancelled)
+	q.blocked.Store(nil)
+	for _, w := range q.parked {
+		w.signal()
+	}
+	q.ensure(true)
+}
