@@ -62,6 +62,16 @@ func (q *Queue) droppedError(c *command) error {
 	return err
 }
 
+// stoppedError is the failure of a command that ended early.
+func (q *Queue) stoppedError(c *command, why reason) error {
+	if why == cancelled {
+		return q.droppedError(c)
+	}
+	err := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel, c.timeout)
+	err.Pos = c.pos
+	return err
+}
+
 // leaveBehind is the failure of a Sync whose context ended while a host function ran. That the commands up to number n
 // will be dropped is no news to anybody then.
 func (q *Queue) leaveBehind(n uint64, cause error) error {

@@ -210,16 +210,8 @@ func (q *Queue) run(c *command, n uint64) {
 	case recordEvent:
 		c.event.complete(q.opts.Clock.Now(), nil)
 	}
-	switch q.stop.why() {
-	case cancelled:
-		if c.kind != callHost && (err == nil || err == ErrStopped) {
-			err = q.droppedError(c)
-		}
-	case timedOut:
-		if err == ErrStopped {
-			e := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel, c.timeout)
-			e.Pos, err = c.pos, e
-		}
+	if why := q.stop.why(); err == ErrStopped || why != 0 && (c.kind == copyBytes || c.kind == fillBytes) {
+		err = q.stoppedError(c, why)
 	}
 	if err != nil {
 		q.fail(n, err)
