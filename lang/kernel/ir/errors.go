@@ -55,7 +55,7 @@ func (e *VerifyError) Error() string {
 		fmt.Fprintf(&b, ", %s", e.Where)
 	}
 	if e.Instr != nil {
-		fmt.Fprintf(&b, ", instruction %d %q", e.Index, e.Instr)
+		fmt.Fprintf(&b, ", instruction %d '%v'", e.Index, e.Instr)
 	}
 	fmt.Fprintf(&b, ": %s", e.Msg)
 	return b.String()

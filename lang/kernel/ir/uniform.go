@@ -1,0 +1,439 @@
+package ir
+
+// Level says how far a value is the same.
+type Level uint8
+
+// The levels, from the most uniform.
+const (
+	LaunchUniform Level = iota // the same for all items of the launch
+	GroupUniform               // the same for all items of a group
+	Varying                    // may differ between items of a group
+)
+
+var levelNames = [...]string{"launch-uniform", "group-uniform", "varying"}
+
+// String names the level.
+func (l Level) String() string { return levelNames[min(l, Varying)] }
+
+// Scope says for which set of items uniformity is asked. The zero value is what the rule on barriers means: all items
+// of a group, which advance independently.
+type Scope struct {
+	// Lockstep narrows the group to items that one thread steps together, as lanes of a vector are: a load by them of
+	// one address gives one value, whoever else writes there.
+	Lockstep bool
+	// UniformAxis says on which axes these items have the same identifiers.
+	UniformAxis [3]bool
+}
+
+// Uniformity is what is known of a kernel's values and control flow. A value is meant as it is for the items that
+// are active at its definition, in the same iteration of every loop around it.
+type Uniformity struct {
+	scope    Scope
+	values   []Level
+	nodes    map[*Instr]*joinInfo
+	readOnly bool // the kernel writes no global memory
+	gaveUp   bool
+
+	divergences []Divergence
+}
+
+// Divergence is a group or subgroup operation in control flow that differs within the group.
+type Divergence struct {
+	Instr *Instr
+	Cause *Instr // the if whose condition differs within the group, if known
+}
+
+// joinInfo is what is known of a structured instruction. The two entries of each pair are for control that depends on
+// values that differ between groups, and within groups.
+type joinInfo struct {
+	depth     int
+	merges    [2]bool // items may arrive at the end by different ways
+	continues [2]bool // Loop: items may arrive at the next iteration by different ways
+	splits    [2]bool // Loop: items may leave in different iterations
+	cause     *Instr
+}
+
+// A pass over a kernel carries facts forwards; only facts that go round a loop need another pass, so that a kernel takes
+// a few. One that takes more than minRounds and, counting operands, more than maxVisits is called varying throughout,
+// which is always right.
+const (
+	minRounds = 16
+	maxVisits = 1 << 24
+)
+
+// Uniformity analyses the kernel, which must have passed [Module.Verify] but for uniformity itself.
+func (k *Kernel) Uniformity(scope Scope) *Uniformity {
+	u := &Uniformity{scope: scope, values: make([]Level, k.NumValues()), nodes: map[*Instr]*joinInfo{}, readOnly: true}
+	size := 1
+	k.Body.Walk(func(in *Instr) {
+		size += 1 + len(in.Args)
+		if (in.Op == Store || in.Op == Atomic && in.Atomic != AtomicLoad) && in.Array.Space == Global {
+			u.readOnly = false
+		}
+	})
+	for range max(minRounds, maxVisits/size) {
+		w := uniformWalk{u: u}
+		w.block(k.Body)
+		u.divergences = w.divergences
+		if !w.changed {
+			return u
+		}
+	}
+	u.giveUp(k)
+	return u
+}
+
+func (u *Uniformity) giveUp(k *Kernel) {
+	u.gaveUp = true
+	u.divergences = nil
+	k.Body.Walk(func(in *Instr) {
+		for _, r := range in.Results {
+			u.values[r.ID] = Varying
+		}
+		if in.Op == Loop {
+			for _, p := range in.Then.Params {
+				u.values[p.ID] = Varying
+			}
+		}
+		if in.Op.IsGroup() || in.Op == Subgroup {
+			u.divergences = append(u.divergences, Divergence{Instr: in})
+		}
+	})
+}
+
+// Value returns how uniform a value is.
+func (u *Uniformity) Value(v *Value) Level {
+	if v.ID >= len(u.values) {
+		return Varying // made after the analysis
+	}
+	return u.values[v.ID]
+}
+
+// Diverges reports whether items of a group may part in a structured instruction: take different branches of an If,
+// leave a Region from different places, or leave a Loop in different iterations.
+func (u *Uniformity) Diverges(in *Instr) bool {
+	if u.gaveUp {
+		return true
+	}
+	n := u.nodes[in]
+	switch {
+	case in.Op == If:
+		return u.Value(in.Args[0]) == Varying
+	case n == nil:
+		return false // never reached
+	case in.Op == Loop:
+		return n.splits[1] || n.continues[1]
+	}
+	return n.merges[1]
+}
+
+// Divergences returns the group and subgroup operations that do not stand in uniform control flow.
+func (u *Uniformity) Divergences() []Divergence { return u.divergences }
+
+// depthSet is a set of nesting depths.
+type depthSet [(MaxDepth + 64) / 64]uint64
+
+func (s *depthSet) add(d int)      { s[d/64] |= 1 << (d % 64) }
+func (s *depthSet) remove(d int)   { s[d/64] &^= 1 << (d % 64) }
+func (s *depthSet) has(d int) bool { return s[d/64]>>(d%64)&1 != 0 }
+
+// from reports whether the set has a depth of at least d.
+func (s *depthSet) from(d int) bool {
+	for i := d / 64; i < len(s); i++ {
+		w := s[i]
+		if i == d/64 {
+			w &= ^uint64(0) << (d % 64)
+		}
+		if w != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// uniformWalk is one pass in program order. Its state says in which constructs, by depth, the items of a group may
+// have parted: because the construct itself splits them, or because some have left it before this point.
+type uniformWalk struct {
+	u       *Uniformity
+	changed bool
+	around  []*Instr // the structured instructions around this point; depth i+1 is around[i]
+	split   [2]depthSet
+	left    [2]depthSet
+	causes  [MaxDepth + 1]*Instr
+	dead    bool // control can't come here
+
+	edges       map[*Instr]*edgeInfo
+	divergences []Divergence
+}
+
+// edgeInfo gathers the values that arrive at a join in one pass.
+type edgeInfo struct {
+	out, next values
+}
+
+// values are the operands that come along the edges of a join.
+type values struct {
+	edges int
+	first []*Value
+	same  []bool
+	level []Level
+}
+
+func (v *values) add(u *Uniformity, args []*Value) {
+	if v.edges == 0 {
+		v.first, v.same, v.level = args, make([]bool, len(args)), make([]Level, len(args))
+		for i := range args {
+			v.same[i] = true
+		}
+	}
+	v.edges++
+	for i, a := range args {
+		v.same[i] = v.same[i] && a == v.first[i]
+		v.level[i] = max(v.level[i], u.values[a.ID])
+	}
+}
+
+func (w *uniformWalk) raise(v *Value, to Level) {
+	if w.u.values[v.ID] < to {
+		w.u.values[v.ID] = to
+		w.changed = true
+	}
+}
+
+// apart reports whether items that were together at the entry of the construct of that depth may not be any more.
+func (w *uniformWalk) apart(i, depth int) bool {
+	return w.split[i].from(depth+1) || w.left[i].from(depth)
+}
+
+// cause is the innermost reason for the items to be apart.
+func (w *uniformWalk) cause() *Instr {
+	for d := len(w.around); d >= 0; d-- {
+		if w.split[1].has(d) || w.left[1].has(d) {
+			return w.causes[d]
+		}
+	}
+	return nil
+}
+
+func (w *uniformWalk) block(b *Block) {
+	for _, in := range b.Instrs {
+		if w.dead {
+			return
+		}
+		switch in.Op {
+		case Region, If, Loop:
+			w.structured(in)
+		case Yield:
+			if n := len(w.around); n > 0 {
+				w.edge(w.around[n-1], in.Args)
+			}
+			return
+		case Break, Continue:
+			w.jump(in)
+			w.dead = true
+		case Return, Unreachable:
+			w.leave(0, nil)
+			w.dead = true
+		default:
+			if (in.Op.IsGroup() || in.Op == Subgroup) && w.apart(1, 0) {
+				w.divergences = append(w.divergences, Divergence{in, w.cause()})
+			}
+			for _, r := range in.Results {
+				w.raise(r, w.u.result(in))
+			}
+		}
+	}
+}
+
+// result is the level of what an instruction gives, from that of its operands.
+func (u *Uniformity) result(in *Instr) Level {
+	args := LaunchUniform
+	for _, a := range in.Args {
+		args = max(args, u.values[a.ID])
+	}
+	switch in.Op {
+	case Item:
+		switch in.Item {
+		case GlobalSize, GroupSize, NumGroups, SubgroupSize:
+			return LaunchUniform
+		case GroupID:
+			return GroupUniform
+		case GlobalID, LocalID:
+			if u.scope.UniformAxis[in.Axis] {
+				return GroupUniform
+			}
+		}
+		return Varying
+	case Load:
+		switch {
+		case in.Array.Space == Table || in.Array.Space == Global && u.readOnly:
+			return args
+		case in.Array.Space != Private && u.scope.Lockstep:
+			return max(args, GroupUniform)
+		}
+		return Varying
+	case Atomic, Call, Scan, Subgroup:
+		return Varying
+	case Reduce:
+		return GroupUniform
+	case Uniform:
+		return min(args, GroupUniform)
+	}
+	return args
+}
+
+func (w *uniformWalk) node(in *Instr) *joinInfo {
+	n := w.u.nodes[in]
+	if n == nil {
+		n = &joinInfo{depth: len(w.around)}
+		w.u.nodes[in] = n
+	}
+	return n
+}
+
+func set(flag, changed *bool) {
+	if !*flag {
+		*flag, *changed = true, true
+	}
+}
+
+func (w *uniformWalk) structured(in *Instr) {
+	w.around = append(w.around, in)
+	n := w.node(in)
+	d := n.depth
+	if w.edges == nil {
+		w.edges = map[*Instr]*edgeInfo{}
+	}
+	e := &edgeInfo{}
+	w.edges[in] = e
+	merge := LaunchUniform // how far the choice of the edge to the end differs
+	switch in.Op {
+	case Region:
+		w.block(in.Then)
+	case If:
+		merge = w.u.values[in.Args[0].ID]
+		w.enter(d, [2]bool{merge >= GroupUniform, merge >= Varying}, in)
+		w.block(in.Then)
+		w.dead = false
+		w.block(in.Else)
+	case Loop:
+		for i, a := range in.Args {
+			w.raise(in.Then.Params[i], w.u.values[a.ID])
+		}
+		w.enter(d, n.splits, n.cause)
+		w.block(in.Then)
+		w.carry(in, n, &e.next)
+	}
+	delete(w.edges, in)
+	for i := range 2 {
+		w.split[i].remove(d)
+		w.left[i].remove(d)
+		if n.merges[i] || n.splits[i] {
+			merge = max(merge, GroupUniform+Level(i))
+		}
+	}
+	w.around = w.around[:d-1]
+	w.dead = e.out.edges == 0
+	if w.dead {
+		return
+	}
+	for i, r := range in.Results {
+		level := e.out.level[i]
+		if e.out.edges > 1 && !e.out.same[i] || in.Op == Loop {
+			level = max(level, merge)
+		}
+		w.raise(r, level)
+	}
+}
+
+// enter begins the inside of a construct that splits the items.
+func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
+	for i, s := range splits {
+		if s {
+			w.split[i].add(depth)
+		}
+	}
+	w.causes[depth] = cause
+}
+
+// carry gives a loop's parameters the levels of what continue brings.
+func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
+	for i, p := range in.Then.Params {
+		if next.edges == 0 {
+			return
+		}
+		level := next.level[i]
+		if next.edges > 1 && !next.same[i] {
+			for j, c := range n.continues {
+				if c {
+					level = max(level, GroupUniform+Level(j))
+				}
+			}
+		}
+		w.raise(p, level)
+	}
+}
+
+// edge brings values to the end of a construct.
+func (w *uniformWalk) edge(to *Instr, args []*Value) { w.edges[to].out.add(w.u, args) }
+
+func (w *uniformWalk) jump(in *Instr) {
+	t := in.Target
+	n := w.u.nodes[t]
+	if in.Op == Break {
+		w.edge(t, in.Args)
+		w.leave(n.depth, n)
+		return
+	}
+	w.edges[t].next.add(w.u, in.Args)
+	w.leaveLoops(n.depth + 1)
+	for i := range 2 {
+		if w.apart(i, n.depth) {
+			set(&n.continues[i], &w.changed)
+			w.markLeft(i, n.depth)
+		}
+	}
+}
+
+// leave is a jump to the end of the construct of that depth, whose info is n, or to the end of the kernel.
+func (w *uniformWalk) leave(depth int, n *joinInfo) {
+	w.leaveLoops(depth)
+	for i := range 2 {
+		if w.apart(i, depth) {
+			if n != nil {
+				set(&n.merges[i], &w.changed)
+			}
+			w.markLeft(i, depth)
+		}
+	}
+}
+
+// markLeft notes that some items have gone to the end of the construct of that depth, or on to its next iteration.
+func (w *uniformWalk) markLeft(i, depth int) {
+	if i == 1 && !w.left[i].has(depth) && !w.split[i].has(depth) {
+		w.causes[depth] = w.cause()
+	}
+	w.left[i].add(depth)
+}
+
+// leaveLoops notes for the loops of at least that depth that items leave them here.
+func (w *uniformWalk) leaveLoops(depth int) {
+	if !w.apart(0, 0) {
+		return
+	}
+	for d := len(w.around); d >= max(depth, 1); d-- {
+		in := w.around[d-1]
+		if in.Op != Loop {
+			continue
+		}
+		n := w.u.nodes[in]
+		for i := range 2 {
+			if !n.splits[i] && w.apart(i, d) {
+				set(&n.splits[i], &w.changed)
+				if i == 1 || n.cause == nil {
+					n.cause = w.cause()
+				}
+			}
+		}
+	}
+}
