@@ -1,0 +1,231 @@
+// Package sched shares work among the cores: ranges of units, such as the work-groups of a launch, are cut into chunks,
+// which the caller and the pool's workers take one after the other until none is left.
+//
+// Starting work takes no lock, and wakes no worker if there is too little work. Workers look for more work for a
+// moment before they sleep. When several callers have work at once, the workers spread evenly over them.
+package sched
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// maxJobs is how many jobs can have the help of workers at the same time. The caller of one more works alone.
+const maxJobs = 32
+
+const (
+	spins    = 400 // looks for work before a worker sleeps
+	spinWait = 20  // loops between them
+	yieldAt  = 0x1f
+)
+
+// Pool is a set of workers, one for each core but the caller's. They are started when they are first needed.
+type Pool struct {
+	size  int
+	jobs  [maxJobs]atomic.Pointer[Job]
+	count atomic.Int32 // jobs in the table
+
+	started  atomic.Int32
+	sleeping atomic.Int32 // len(parked)
+	mu       sync.Mutex
+	parked   []chan struct{}
+	closed   bool
+	workers  sync.WaitGroup
+}
+
+// NewPool makes a pool for so many cores.
+func NewPool(cores int) *Pool { return &Pool{size: max(cores-1, 0)} }
+
+// Cores is how many goroutines can work at once.
+func (p *Pool) Cores() int { return p.size + 1 }
+
+// Close ends the workers, after the work that they have begun. Run must not be called any more.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.closed = true
+	for _, wake := range p.parked {
+		wake <- struct{}{}
+	}
+	p.parked = nil
+	p.sleeping.Store(0)
+	p.mu.Unlock()
+	p.workers.Wait()
+}
+
+// Task is work that is done in chunks.
+type Task interface {
+	// Work runs chunks as [Share.Next] gives them, until it gives no more. Several goroutines call it at once.
+	Work(s Share)
+}
+
+// Job is room for one task at a time, used again and again. The zero value is ready for use.
+type Job struct {
+	pool  *Pool
+	task  Task
+	chunk int64
+	end   atomic.Int64 // who looks for work may look at a job that is being set up
+	next  atomic.Int64
+	state atomic.Int64 // how many workers take part, and flags
+	done  chan struct{}
+}
+
+const (
+	open    = 1 << 62 // workers may join
+	waiting = 1 << 61 // the caller sleeps until the last worker leaves
+)
+
+// Run runs the task's units 0 to units-1 in chunks, with the help of at most helpers workers. It returns when all have
+// finished.
+func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
+	j.pool, j.task = p, task
+	j.chunk = int64(chunk)
+	j.end.Store(int64(units))
+	j.next.Store(0)
+	helpers = min(helpers, p.size, (units-1)/chunk)
+	if helpers <= 0 || !p.publish(j, helpers) {
+		task.Work(Share{job: j})
+		j.task = nil
+		return
+	}
+	task.Work(Share{job: j})
+	p.withdraw(j)
+	j.task = nil
+}
+
+// publish shows the job to the workers, and wakes as many as can help.
+func (p *Pool) publish(j *Job, helpers int) bool {
+	if j.done == nil {
+		j.done = make(chan struct{}, 1)
+	}
+	j.state.Store(open)
+	if !p.enter(j) {
+		return false
+	}
+	p.count.Add(1)
+	p.mobilise(helpers)
+	return true
+}
+
+func (p *Pool) enter(j *Job) bool {
+	for i := range p.jobs {
+		if p.jobs[i].Load() == nil && p.jobs[i].CompareAndSwap(nil, j) {
+			return true
+		}
+	}
+	return false
+}
+
+// mobilise wakes or starts up to n workers. Those that are awake find the job by themselves.
+func (p *Pool) mobilise(n int) {
+	if p.sleeping.Load() == 0 && int(p.started.Load()) == p.size {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ; n > 0 && len(p.parked) > 0; n-- {
+		last := len(p.parked) - 1
+		p.parked[last] <- struct{}{} // has room: a sleeper is signalled once
+		p.parked = p.parked[:last]
+		p.sleeping.Add(-1)
+	}
+	for ; n > 0 && int(p.started.Load()) < p.size && !p.closed; n-- {
+		p.started.Add(1)
+		p.workers.Add(1)
+		go p.work()
+	}
+}
+
+// withdraw hides the job and waits for the workers that take part.
+func (p *Pool) withdraw(j *Job) {
+	for i := range p.jobs {
+		if p.jobs[i].Load() == j {
+			p.jobs[i].Store(nil)
+			break
+		}
+	}
+	p.count.Add(-1)
+	left := j.state.And(^open) &^ open
+	for look := 0; left != 0 && look < spins; look++ {
+		pause(look)
+		left = j.state.Load()
+	}
+	if left != 0 && j.state.Or(waiting) != 0 {
+		<-j.done
+	}
+	j.state.Store(0)
+}
+
+// join makes the calling worker take part, if it still may.
+func (j *Job) join() bool {
+	for {
+		s := j.state.Load()
+		if s&open == 0 {
+			return false
+		}
+		if j.state.CompareAndSwap(s, s+1) {
+			return true
+		}
+	}
+}
+
+func (j *Job) leave() {
+	if j.state.Add(-1) == waiting {
+		j.done <- struct{}{}
+	}
+}
+
+// helpers is how many workers take part.
+func (j *Job) helpers() int64 { return j.state.Load() &^ (open | waiting) }
+
+func (j *Job) exhausted() bool { return j.next.Load() >= j.end.Load() }
+
+// Share is a goroutine's part in a job.
+type Share struct {
+	job    *Job
+	worker bool
+}
+
+// Next gives the next chunk: units [first, last). Chunks are given in ascending order.
+func (s Share) Next() (first, last int, ok bool) {
+	j := s.job
+	if s.worker && j.pool.count.Load() > 1 && j.pool.needed(j) {
+		return 0, 0, false
+	}
+	all := j.end.Load()
+	if j.next.Load() >= all { // so that it cannot overflow
+		return 0, 0, false
+	}
+	end := j.next.Add(j.chunk)
+	if end-j.chunk >= all {
+		return 0, 0, false
+	}
+	return int(end - j.chunk), int(min(end, all)), true
+}
+
+// Stop gives no more chunks to anybody.
+func (s Share) Stop() { s.job.next.Store(s.job.end.Load()) }
+
+// needed reports whether another job has so few helpers that one of j's should change over.
+func (p *Pool) needed(j *Job) bool {
+	mine := j.helpers()
+	for i := range p.jobs {
+		if o := p.jobs[i].Load(); o != nil && o != j && o.helpers()+1 < mine && !o.exhausted() {
+			return true
+		}
+	}
+	return false
+}
+
+// find gives the job with work that has the fewest helpers.
+func (p *Pool) find() *Job {
+	if p.count.Load() == 0 {
+		return nil
+	}
+	var best *Job
+	for i := range p.jobs {
+		if j := p.jobs[i].Load(); j != nil && !j.exhausted() && (best == nil || j.helpers() < best.helpers()) {
+			best = j
+		}
+	}
+	return best
+}

@@ -1,0 +1,56 @@
+package sched
+
+import "runtime"
+
+// work is a worker.
+func (p *Pool) work() {
+	defer p.workers.Done()
+	wake := make(chan struct{}, 1)
+	for {
+		j := p.find()
+		for look := 0; j == nil && look < spins; look++ {
+			pause(look)
+			j = p.find()
+		}
+		if j == nil {
+			if !p.park(wake) {
+				return
+			}
+			continue
+		}
+		if j.join() {
+			j.task.Work(Share{job: j, worker: true})
+			j.leave()
+		}
+	}
+}
+
+// park sleeps until there is work. It gives false when the pool is closed.
+func (p *Pool) park(wake chan struct{}) bool {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return false
+	}
+	p.parked = append(p.parked, wake)
+	p.sleeping.Add(1)
+	if p.find() != nil { // came before this worker could be seen sleeping
+		p.parked = p.parked[:len(p.parked)-1]
+		p.sleeping.Add(-1)
+		p.mu.Unlock()
+		return true
+	}
+	p.mu.Unlock()
+	<-wake
+	return true
+}
+
+// pause passes some time between two looks.
+func pause(look int) {
+	if look&yieldAt == yieldAt {
+		runtime.Gosched()
+		return
+	}
+	for range spinWait {
+	}
+}
