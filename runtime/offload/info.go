@@ -100,3 +100,12 @@ type Symbol struct {
 	Kernel bool  // else a global variable
 	Size   int64 // of a global variable, in bytes
 }
+
+// Classes of devices, for [DeviceInfo.Class]; a plugin may use values between them.
+const (
+	ClassRemote        = 100 // on another machine
+	ClassEmulated      = 200 // a CPU behind a GPU interface
+	ClassCPU           = 300
+	ClassIntegratedGPU = 400
+	ClassGPU           = 500
+)

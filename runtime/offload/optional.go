@@ -63,3 +63,9 @@ type Lister interface {
 	// Listing gives readable code of a kernel: format "asm", "ptx" or "clc".
 	Listing(kernel, format string) (string, error)
 }
+
+// ClassBounded is a [Plugin] that knows, before it is opened, the best [DeviceInfo.Class] that its devices can have, so
+// that the choice of a default device need not open it. Default: ClassGPU.
+type ClassBounded interface {
+	MaxClass() int
+}
