@@ -1,0 +1,132 @@
+package interp
+
+// node is a part of a kernel's body: it runs for all rows of the block and takes the lanes that leave out of the mask.
+type node interface {
+	run(w *Worker, m mask)
+}
+
+// block is a sequence of nodes of which the last leaves no lane.
+type block []node
+
+func (b block) run(w *Worker, m mask) {
+	for _, n := range b {
+		n.run(w, m)
+		if m.empty() {
+			return
+		}
+	}
+}
+
+// line is instructions without control flow or group operations.
+type line []step
+
+func (n line) run(w *Worker, m mask) {
+	for r := range m {
+		row := &m[r]
+		f := &w.frames[r]
+		for _, s := range n {
+			if len(row.lanes) == 0 {
+				break
+			}
+			s(f, row.lanes)
+			if f.left {
+				f.drop(row)
+			}
+		}
+	}
+}
+
+// branch is an If.
+type branch struct {
+	cond      int
+	then, els block
+	masks     int // two, for the branches
+	exit      int // the set of lanes that went through
+}
+
+func (n *branch) run(w *Worker, m mask) {
+	then, els, exit := w.masks[n.masks], w.masks[n.masks+1], w.sets[n.exit]
+	clear(exit)
+	for r := range m {
+		row := &m[r]
+		cond := at[uint8](&w.frames[r], n.cond)
+		var yes set
+		for _, i := range row.lanes {
+			yes[i>>6] |= uint64(cond[i]) << (i & 63)
+		}
+		no := row.set
+		no.remove(&yes)
+		switch {
+		case no == set{}:
+			then[r].share(row)
+			els[r].clear()
+		case yes == set{}:
+			then[r].clear()
+			els[r].share(row)
+		default:
+			then[r].assign(&yes)
+			els[r].assign(&no)
+		}
+	}
+	if !then.empty() {
+		n.then.run(w, then)
+	}
+	if !els.empty() {
+		n.els.run(w, els)
+	}
+	m.keep(exit)
+}
+
+// region is a Region.
+type region struct {
+	body block
+	exit int
+}
+
+func (n *region) run(w *Worker, m mask) {
+	exit := w.sets[n.exit]
+	clear(exit)
+	n.body.run(w, m)
+	m.keep(exit)
+}
+
+// loop is a Loop.
+type loop struct {
+	enter line // sets the parameters
+	body  block
+	exit  int
+	again int // the set of lanes of the next iteration
+}
+
+func (n *loop) run(w *Worker, m mask) {
+	exit, again := w.sets[n.exit], w.sets[n.again]
+	clear(exit)
+	n.enter.run(w, m)
+	for !m.empty() {
+		if w.stop() {
+			m.clear()
+			return
+		}
+		clear(again)
+		n.body.run(w, m)
+		m.keep(again)
+	}
+	m.keep(exit)
+}
+
+// jump ends a block: it copies values and moves the lanes to a set.
+type jump struct {
+	copies line
+	to     int
+}
+
+func (n *jump) run(w *Worker, m mask) {
+	n.copies.run(w, m)
+	m.collect(w.sets[n.to])
+	m.clear()
+}
+
+// finish ends the items.
+type finish struct{}
+
+func (finish) run(_ *Worker, m mask) { m.clear() }

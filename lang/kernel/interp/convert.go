@@ -1,0 +1,139 @@
+package interp
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// conversion is a pair of types.
+type conversion struct{ from, to ir.Type }
+
+func cast[D, S number](d, x int) step {
+	return func(f *frame, lanes []uint8) {
+		d, x := at[D](f, d), at[S](f, x)
+		for _, i := range lanes {
+			d[i] = D(x[i])
+		}
+	}
+}
+
+func castBool[D number](d, x int) step {
+	return func(f *frame, lanes []uint8) {
+		d, x := at[D](f, d), at[uint8](f, x)
+		for _, i := range lanes {
+			d[i] = D(x[i])
+		}
+	}
+}
+
+// convertOps are the conversions to the nearest value; to a narrower integer, or to an integer from a float, there is
+// none.
+var convertOps = map[conversion]unary{
+	{ir.Bool, ir.I32}: castBool[uint32], {ir.Bool, ir.U32}: castBool[uint32],
+	{ir.Bool, ir.I64}: castBool[uint64], {ir.Bool, ir.U64}: castBool[uint64],
+	{ir.Bool, ir.F32}: castBool[float32], {ir.Bool, ir.F64}: castBool[float64],
+
+	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
+	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
+
+	{ir.I32, ir.F32}: cast[float32, int32], {ir.I32, ir.F64}: cast[float64, int32],
+	{ir.U32, ir.F32}: cast[float32, uint32], {ir.U32, ir.F64}: cast[float64, uint32],
+	{ir.I64, ir.F32}: cast[float32, int64], {ir.I64, ir.F64}: cast[float64, int64],
+	{ir.U64, ir.F32}: mapped(float32FromUint64), {ir.U64, ir.F64}: mapped(float64FromUint64),
+
+	{ir.I64, ir.U64}: move[uint64], {ir.U64, ir.I64}: move[uint64],
+	{ir.F32, ir.F64}: cast[float64, float32], {ir.F64, ir.F32}: cast[float32, float64],
+}
+
+// float32FromUint64 and float64FromUint64 keep what halving shifts out as a sticky bit, as the machine has signed
+// conversions only.
+
+func float32FromUint64(x uint64) float32 {
+	if x>>63 == 0 {
+		return float32(int64(x))
+	}
+	return 2 * float32(int64(x>>1|x&1))
+}
+
+func float64FromUint64(x uint64) float64 {
+	if x>>63 == 0 {
+		return float64(int64(x))
+	}
+	return 2 * float64(int64(x>>1|x&1))
+}
+
+func satI32[S float](x S) int32  { return satFloat[int32](x, math.MinInt32, math.MaxInt32, 1<<31) }
+func satU32[S float](x S) uint32 { return uint32(satFloat[int64](x, 0, math.MaxUint32, 1<<32)) }
+func satI64[S float](x S) int64  { return satFloat[int64](x, math.MinInt64, math.MaxInt64, 1<<63) }
+func satU64[S float](x S) uint64 {
+	if x >= 1<<63 {
+		if x >= 1<<64 {
+			return math.MaxUint64
+		}
+		return 1<<63 + uint64(int64(x-1<<63)) // the difference is exact
+	}
+	return uint64(satFloat[int64](x, 0, math.MaxInt64, 1<<63))
+}
+
+func satToI32[S signed](x S) int32 { return int32(min(max(int64(x), math.MinInt32), math.MaxInt32)) }
+func satToU32[S signed](x S) uint32 {
+	return uint32(min(max(int64(x), 0), math.MaxUint32))
+}
+func satToU64[S signed](x S) uint64          { return uint64(max(int64(x), 0)) }
+func satUnsignedToI32[S unsigned](x S) int32 { return int32(min(uint64(x), math.MaxInt32)) }
+func satUnsignedToU32(x uint64) uint32       { return uint32(min(x, math.MaxUint32)) }
+func satUnsignedToI64(x uint64) int64        { return int64(min(x, math.MaxInt64)) }
+
+var satOps = map[conversion]unary{
+	{ir.F32, ir.I32}: mapped(satI32[float32]), {ir.F64, ir.I32}: mapped(satI32[float64]),
+	{ir.F32, ir.U32}: mapped(satU32[float32]), {ir.F64, ir.U32}: mapped(satU32[float64]),
+	{ir.F32, ir.I64}: mapped(satI64[float32]), {ir.F64, ir.I64}: mapped(satI64[float64]),
+	{ir.F32, ir.U64}: mapped(satU64[float32]), {ir.F64, ir.U64}: mapped(satU64[float64]),
+
+	{ir.I32, ir.I32}: move[uint32], {ir.I32, ir.U32}: mapped(satToU32[int32]),
+	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: mapped(satToU64[int32]),
+	{ir.U32, ir.I32}: mapped(satUnsignedToI32[uint32]), {ir.U32, ir.U32}: move[uint32],
+	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
+	{ir.I64, ir.I32}: mapped(satToI32[int64]), {ir.I64, ir.U32}: mapped(satToU32[int64]),
+	{ir.I64, ir.I64}: move[uint64], {ir.I64, ir.U64}: mapped(satToU64[int64]),
+	{ir.U64, ir.I32}: mapped(satUnsignedToI32[uint64]), {ir.U64, ir.U32}: mapped(satUnsignedToU32),
+	{ir.U64, ir.I64}: mapped(satUnsignedToI64), {ir.U64, ir.U64}: move[uint64],
+}
+
+func wrap32[S float](x S) uint32 { return uint32(wrapFloat(x)) }
+
+var wrapOps = map[conversion]unary{
+	{ir.F32, ir.I32}: mapped(wrap32[float32]), {ir.F64, ir.I32}: mapped(wrap32[float64]),
+	{ir.F32, ir.U32}: mapped(wrap32[float32]), {ir.F64, ir.U32}: mapped(wrap32[float64]),
+	{ir.F32, ir.I64}: mapped(wrapFloat[float32]), {ir.F64, ir.I64}: mapped(wrapFloat[float64]),
+	{ir.F32, ir.U64}: mapped(wrapFloat[float32]), {ir.F64, ir.U64}: mapped(wrapFloat[float64]),
+
+	{ir.I32, ir.I32}: move[uint32], {ir.I32, ir.U32}: move[uint32],
+	{ir.U32, ir.I32}: move[uint32], {ir.U32, ir.U32}: move[uint32],
+	{ir.I64, ir.I64}: move[uint64], {ir.I64, ir.U64}: move[uint64],
+	{ir.U64, ir.I64}: move[uint64], {ir.U64, ir.U64}: move[uint64],
+	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
+	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
+	{ir.I64, ir.I32}: cast[uint32, uint64], {ir.I64, ir.U32}: cast[uint32, uint64],
+	{ir.U64, ir.I32}: cast[uint32, uint64], {ir.U64, ir.U32}: cast[uint32, uint64],
+}
+
+func quantHalf(x float32) float32  { return scalar.HalfToFloat(scalar.FloatToHalf(x)) }
+func quantBrain(x float32) float32 { return brainValue(brainBits(x)) }
+
+// bitcast makes the step of a Bitcast, or nil if the sizes differ.
+func bitcast(from, to ir.Type, d, x int) step {
+	switch {
+	case from.Size() != to.Size() || from == ir.Bool || to == ir.Bool:
+		return nil
+	case from == ir.F32 && to != ir.F32:
+		return mapped(bits32)(d, x)
+	case from == ir.F64 && to != ir.F64:
+		return mapped(bits64)(d, x)
+	case from.Size() == 4:
+		return move[uint32](d, x)
+	}
+	return move[uint64](d, x)
+}

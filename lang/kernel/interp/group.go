@@ -1,0 +1,343 @@
+package interp
+
+import (
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Group operations are nodes of their own, since they need all rows of the group at the same place. An element for
+// each item of the group, in the worker's scratch memory, holds the identity for items that are absent.
+
+// barrier is a Barrier. Lanes move in lockstep, so that all have arrived.
+type barrier struct{}
+
+func (barrier) run(w *Worker, _ mask) {
+	if w.races != nil {
+		w.races.epoch++
+	}
+}
+
+// groupNode is a node made of a function.
+type groupNode func(w *Worker, m mask)
+
+func (n groupNode) run(w *Worker, m mask) { n(w, m) }
+
+// group compiles a group operation. The verifier has checked its types.
+func (c *compiler) group(in *ir.Instr) node {
+	d, x, t := c.reg(in.Result()), c.reg(in.Args[0]), in.Args[0].Type
+	switch in.Op {
+	case ir.Uniform:
+		switch t {
+		case ir.Bool:
+			return uniform(d, x, in.Site, func(x uint8) uint8 { return x })
+		case ir.F32:
+			return uniform(d, x, in.Site, bits32)
+		case ir.F64:
+			return uniform(d, x, in.Site, bits64)
+		}
+		if t.Size() == 4 {
+			return uniform(d, x, in.Site, func(x uint32) uint32 { return x })
+		}
+		return uniform(d, x, in.Site, func(x uint64) uint64 { return x })
+	case ir.Reduce, ir.Scan:
+		switch t {
+		case ir.I32:
+			return combine[int32](in, d, x)
+		case ir.U32:
+			return combine[uint32](in, d, x)
+		case ir.I64:
+			return combine[int64](in, d, x)
+		case ir.U64:
+			return combine[uint64](in, d, x)
+		case ir.F32:
+			return combine[float32](in, d, x)
+		}
+		return combine[float64](in, d, x)
+	}
+	return c.subgroup(in)
+}
+
+// uniform is a Uniform: lanes whose value differs from the first one's leave.
+func uniform[T, K comparable](d, x, site int, key func(T) K) node {
+	return groupNode(func(w *Worker, m mask) {
+		var want K
+		first := true
+		for r := range m {
+			f := &w.frames[r]
+			d, x := at[T](f, d), at[T](f, x)
+			for _, i := range m[r].lanes {
+				d[i] = x[i]
+				switch k := key(x[i]); {
+				case first:
+					want, first = k, false
+				case k != want && !w.launch.Unchecked:
+					f.leave(i)
+					f.fault(i, DivergentUniform, site)
+				}
+			}
+			if f.left {
+				f.drop(&m[r])
+			}
+		}
+	})
+}
+
+// monoid is a combining operation.
+type monoid[T any] struct {
+	identity T
+	op       func(x, y T) T
+}
+
+func monoidOf[T number](c ir.Combine) monoid[T] {
+	var least, most T
+	switch p := any(&least).(type) {
+	case *int32:
+		*p = math.MinInt32
+	case *int64:
+		*p = math.MinInt64
+	case *float32:
+		*p = float32(math.Inf(-1))
+	case *float64:
+		*p = math.Inf(-1)
+	}
+	switch p := any(&most).(type) {
+	case *int32:
+		*p = math.MaxInt32
+	case *uint32:
+		*p = math.MaxUint32
+	case *int64:
+		*p = math.MaxInt64
+	case *uint64:
+		*p = math.MaxUint64
+	case *float32:
+		*p = float32(math.Inf(1))
+	case *float64:
+		*p = math.Inf(1)
+	}
+	switch c {
+	case ir.CombineMin:
+		return monoid[T]{most, lesser[T]}
+	case ir.CombineMax:
+		return monoid[T]{least, greater[T]}
+	}
+	return monoid[T]{0, func(x, y T) T { return x + y }}
+}
+
+// lesser and greater are Go's min and max, which have the language's rules for NaN and −0.
+func lesser[T number](x, y T) T  { return min(x, y) }
+func greater[T number](x, y T) T { return max(x, y) }
+
+// scanBlock is the number of items that a scan goes through at a time.
+const scanBlock = 32
+
+// combine is a Reduce or a Scan.
+func combine[T number](in *ir.Instr, d, x int) node {
+	op := monoidOf[T](in.Combine)
+	work := op.reduce
+	if in.Op == ir.Scan {
+		work = op.scan
+		if in.Exclusive {
+			work = op.scanExclusive
+		}
+	}
+	return groupNode(func(w *Worker, m mask) {
+		t := gather(w, m, x, w.launch.items, op.identity)
+		work(t)
+		scatter(w, m, d, t)
+	})
+}
+
+// gather collects a register of the items of the group, for n of them.
+func gather[T any](w *Worker, m mask, x, n int, absent T) []T {
+	t := unsafe.Slice((*T)(unsafe.Pointer(&w.scratch[0])), n)
+	for i := range t {
+		t[i] = absent
+	}
+	for r := range m {
+		x := at[T](&w.frames[r], x)
+		for _, i := range m[r].lanes {
+			t[r*width+int(i)] = x[i]
+		}
+	}
+	return t
+}
+
+func scatter[T any](w *Worker, m mask, d int, t []T) {
+	for r := range m {
+		d := at[T](&w.frames[r], d)
+		for _, i := range m[r].lanes {
+			d[i] = t[r*width+int(i)]
+		}
+	}
+}
+
+// reduce sets all of t to its reduction: t[l] op t[l+s] for s from half of the next power of two down to 1.
+func (o monoid[T]) reduce(t []T) {
+	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
+		for l := range s {
+			y := o.identity
+			if l+s < len(t) {
+				y = t[l+s]
+			}
+			if l < len(t) {
+				t[l] = o.op(t[l], y)
+			}
+		}
+	}
+	for l := range t {
+		t[l] = t[0]
+	}
+}
+
+// scan is inclusive: blocks of 32 by Hillis and Steele, then the same over the blocks' totals, which are added.
+func (o monoid[T]) scan(t []T) {
+	var totals [(MaxGroupItems + scanBlock - 1) / scanBlock]T
+	n := 0
+	for from := 0; from < len(t); from += scanBlock {
+		b := t[from:min(from+scanBlock, len(t))]
+		o.hillisSteele(b)
+		totals[n] = b[len(b)-1]
+		n++
+	}
+	o.hillisSteele(totals[:n])
+	for l := scanBlock; l < len(t); l++ {
+		t[l] = o.op(totals[l/scanBlock-1], t[l])
+	}
+}
+
+func (o monoid[T]) hillisSteele(t []T) {
+	for s := 1; s < scanBlock; s *= 2 {
+		for l := len(t) - 1; l >= s; l-- {
+			t[l] = o.op(t[l-s], t[l])
+		}
+	}
+}
+
+func (o monoid[T]) scanExclusive(t []T) {
+	o.scan(t)
+	copy(t[1:], t)
+	t[0] = o.identity
+}
+
+// subgroup compiles a Subgroup: subgroups are runs of the launch's subgroup size.
+func (c *compiler) subgroup(in *ir.Instr) node {
+	d, x, t := c.reg(in.Result()), c.reg(in.Args[0]), in.Args[0].Type
+	switch in.Subgroup {
+	case ir.SubgroupAny:
+		return vote(d, x, 0, func(x, y uint8) uint8 { return x | y })
+	case ir.SubgroupAll:
+		return vote(d, x, 1, func(x, y uint8) uint8 { return x & y })
+	case ir.SubgroupBallot:
+		return ballot(d, x)
+	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax, ir.SubgroupScanAdd:
+		switch t {
+		case ir.I32:
+			return combineSubgroup[int32](in, d, x)
+		case ir.U32:
+			return combineSubgroup[uint32](in, d, x)
+		case ir.I64:
+			return combineSubgroup[int64](in, d, x)
+		case ir.U64:
+			return combineSubgroup[uint64](in, d, x)
+		case ir.F32:
+			return combineSubgroup[float32](in, d, x)
+		}
+		return combineSubgroup[float64](in, d, x)
+	}
+	from := c.reg(in.Args[1])
+	switch t.Size() {
+	case 1:
+		return shuffle[uint8](in.Subgroup, d, x, from)
+	case 4:
+		return shuffle[uint32](in.Subgroup, d, x, from)
+	}
+	return shuffle[uint64](in.Subgroup, d, x, from)
+}
+
+// eachSubgroup calls visit with the part of t of each subgroup.
+func eachSubgroup[T any](w *Worker, t []T, visit func(t []T)) {
+	n := w.launch.SubgroupSize
+	for from := 0; from < len(t); from += n {
+		visit(t[from:min(from+n, len(t))])
+	}
+}
+
+func vote(d, x int, identity uint8, op func(x, y uint8) uint8) node {
+	o := monoid[uint8]{identity, op}
+	return groupNode(func(w *Worker, m mask) {
+		t := gather(w, m, x, w.launch.items, identity)
+		eachSubgroup(w, t, o.reduce)
+		scatter(w, m, d, t)
+	})
+}
+
+func ballot(d, x int) node {
+	return groupNode(func(w *Worker, m mask) {
+		t := gather(w, m, x, w.launch.items, uint8(0))
+		n := w.launch.SubgroupSize
+		for r := range m {
+			d := at[uint64](&w.frames[r], d)
+			for _, i := range m[r].lanes {
+				from := (r*width + int(i)) / n * n
+				d[i] = 0
+				for lane, yes := range t[from:min(from+n, len(t))] {
+					d[i] |= uint64(yes) << lane
+				}
+			}
+		}
+	})
+}
+
+// combineSubgroup reduces as Reduce does within the subgroup, and scans by Hillis and Steele.
+func combineSubgroup[T number](in *ir.Instr, d, x int) node {
+	c := map[ir.SubgroupKind]ir.Combine{ir.SubgroupMin: ir.CombineMin, ir.SubgroupMax: ir.CombineMax}[in.Subgroup]
+	op := monoidOf[T](c)
+	work := op.reduce
+	if in.Subgroup == ir.SubgroupScanAdd {
+		work = op.scanSubgroup
+	}
+	return groupNode(func(w *Worker, m mask) {
+		t := gather(w, m, x, w.launch.items, op.identity)
+		eachSubgroup(w, t, work)
+		scatter(w, m, d, t)
+	})
+}
+
+func (o monoid[T]) scanSubgroup(t []T) {
+	for s := 1; s < len(t); s *= 2 {
+		for l := len(t) - 1; l >= s; l-- {
+			t[l] = o.op(t[l-s], t[l])
+		}
+	}
+}
+
+// shuffle gives each lane another's value, 0 from one that is absent or outside the subgroup.
+func shuffle[T any](kind ir.SubgroupKind, d, x, from int) node {
+	return groupNode(func(w *Worker, m mask) {
+		var none T
+		t := gather(w, m, x, w.launch.items, none)
+		n := w.launch.SubgroupSize
+		for r := range m {
+			d, from := at[T](&w.frames[r], d), at[int32](&w.frames[r], from)
+			for _, i := range m[r].lanes {
+				at := r*width + int(i)
+				lane, to := at%n, int(from[i])
+				switch kind {
+				case ir.SubgroupShuffleXor:
+					to ^= lane
+				case ir.SubgroupShuffleUp:
+					to = lane - to
+				case ir.SubgroupShuffleDown:
+					to += lane
+				}
+				d[i] = none
+				if to >= 0 && to < n && at-lane+to < len(t) {
+					d[i] = t[at-lane+to]
+				}
+			}
+		}
+	})
+}

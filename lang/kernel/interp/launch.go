@@ -1,0 +1,171 @@
+package interp
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Arg is an argument of a launch: a scalar's bits, or a buffer's memory.
+type Arg struct {
+	Bits uint64 // scalar: as in [ir.Instr.Bits]
+
+	Base  unsafe.Pointer // buffer: its first byte, aligned for its element; memory off the Go heap will do
+	Bytes int            // buffer: the size of the memory; nothing beyond it is touched
+	Dims  [3]int32       // buffer: extents, outermost first, of which the first Rank count
+}
+
+// Scalar is a value of a scalar type, by its bits.
+type Scalar struct {
+	Type ir.Type
+	Bits uint64
+}
+
+// Services is what kernels ask of the host. Its methods are called by the goroutines that run groups.
+type Services interface {
+	// Print takes the text of a print. The prints of a group, or of a run of items where groups cannot be observed,
+	// come after it ends, by item and for each item in program order, but for texts of over 1 MiB together, which
+	// come in several such parts.
+	Print(site int, item [3]int, text string)
+	// Call serves a call of the named service and returns its result's bits. An error is a fault of the item.
+	Call(name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
+}
+
+// Launch is one launch of a kernel. It is set up by [Program.Prepare] and must not change after that.
+type Launch struct {
+	Size         [3]int // items; an axis that is not used has 1
+	GroupSize    [3]int // items of a group; unused if the kernel does not observe its group
+	Args         []Arg  // in the order of the kernel's parameters
+	Services     Services
+	SubgroupSize int          // 4, 8, 16, 32 or 64; 0 means 32
+	Stop         *atomic.Bool // if set during a run, it ends within milliseconds with effects as they are
+
+	// Unchecked turns faults off, except those of Call: an integer division by zero gives 0, a load out of bounds
+	// gives 0 and a store or atomic there does nothing. Other devices promise no such thing out of bounds.
+	Unchecked bool
+
+	// Trace, of a program compiled with Options.Debug, gets the instructions of the item TraceItem.
+	Trace     Tracer
+	TraceItem [3]int
+
+	program *Program
+	total   int    // items, if the group is not observed
+	groups  [3]int // groups on each axis, if it is
+	count   int    // groups
+	items   int    // of a group
+}
+
+// MaxGroupItems is the greatest number of items of a group.
+const MaxGroupItems = 1024
+
+// maxPrivate bounds the memory that a worker takes for private arrays.
+const maxPrivate = 256 << 20
+
+// Prepare checks the launch and returns the number of its groups, the range that [Program.Run] may be asked to run.
+// Where the kernel does not observe its group, a group is a run of consecutive items.
+func (p *Program) Prepare(l *Launch) (groups int, err error) {
+	l.program = nil
+	if err := p.checkArgs(l.Args); err != nil {
+		return 0, err
+	}
+	switch l.SubgroupSize {
+	case 0:
+		l.SubgroupSize = 32
+	case 4, 8, 16, 32, 64:
+	default:
+		return 0, fmt.Errorf("subgroup size %d is not 4, 8, 16, 32 or 64", l.SubgroupSize)
+	}
+	empty := false
+	for axis, n := range l.Size {
+		if n < 0 || n > math.MaxInt32 {
+			return 0, fmt.Errorf("size %d on axis %c is not in 0 to 2147483647", n, "xyz"[axis])
+		}
+		empty = empty || n == 0
+	}
+	l.total, l.count, l.items = 0, 0, 0
+	if p.observes {
+		if err := l.cut(p, empty); err != nil {
+			return 0, err
+		}
+	} else if !empty {
+		total, ok := multiply(l.Size[0], l.Size[1], l.Size[2])
+		if !ok {
+			return 0, fmt.Errorf("size %v is over 2^63 items", l.Size)
+		}
+		l.total, l.items = total, width
+		l.count = (total-1)/width + 1
+	}
+	l.program = p
+	return l.count, nil
+}
+
+// cut works out the groups.
+func (l *Launch) cut(p *Program, empty bool) error {
+	for axis, n := range l.GroupSize {
+		if n < 1 || n > MaxGroupItems {
+			return fmt.Errorf("group size %d on axis %c is not in 1 to %d", n, "xyz"[axis], MaxGroupItems)
+		}
+	}
+	l.items = l.GroupSize[0] * l.GroupSize[1] * l.GroupSize[2]
+	if l.items > MaxGroupItems {
+		return fmt.Errorf("a group of %v has %d items, at most %d are possible", l.GroupSize, l.items, MaxGroupItems)
+	}
+	if rows := (l.items-1)/width + 1; p.privateBytes*width*rows > maxPrivate {
+		return fmt.Errorf("private arrays of %d bytes are too large for groups of %d items", p.privateBytes, l.items)
+	}
+	if empty {
+		return nil
+	}
+	for axis, n := range l.Size {
+		l.groups[axis] = (n-1)/l.GroupSize[axis] + 1
+	}
+	var ok bool
+	if l.count, ok = multiply(l.groups[0], l.groups[1], l.groups[2]); !ok {
+		return fmt.Errorf("size %v is over 2^63 groups", l.Size)
+	}
+	return nil
+}
+
+func multiply(a, b, c int) (int, bool) {
+	hi, lo := bits.Mul64(uint64(a)*uint64(b), uint64(c)) // a and b are below 2^31
+	return int(lo), hi == 0 && lo <= math.MaxInt64
+}
+
+func (p *Program) checkArgs(args []Arg) error {
+	k := p.kernel
+	if len(args) != len(k.Params) {
+		return fmt.Errorf("kernel %s takes %d arguments, got %d", k.Name, len(k.Params), len(args))
+	}
+	for i := range k.Params {
+		param, arg := &k.Params[i], &args[i]
+		a := param.Array
+		if a == nil {
+			continue
+		}
+		need := a.Elem.Size()
+		fits := true
+		for _, d := range arg.Dims[:a.Rank] {
+			if d < 0 {
+				return fmt.Errorf("argument %s: negative extent %d", param.Name, d)
+			}
+			if d > 0 && need > math.MaxInt/int(d) {
+				fits = false
+			}
+			need *= int(d)
+		}
+		switch {
+		case !fits || need > arg.Bytes:
+			return fmt.Errorf("argument %s: extents %v of %s need more than its %d bytes", param.Name, arg.Dims[:a.Rank],
+				a.Elem, arg.Bytes)
+		case need > 0 && arg.Base == nil:
+			return fmt.Errorf("argument %s: no memory", param.Name)
+		case uintptr(arg.Base)%uintptr(a.Elem.Align()) != 0:
+			return fmt.Errorf("argument %s: memory is not aligned to %d bytes", param.Name, a.Elem.Align())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,138 @@
+package interp
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// The arithmetic that neither Go's operators nor package scalar give in a form that is fast enough for a loop.
+
+type signed interface{ int32 | int64 }
+
+type unsigned interface{ uint32 | uint64 }
+
+type integer interface{ signed | unsigned }
+
+type float interface{ float32 | float64 }
+
+type number interface{ integer | float }
+
+// fmod gives the exact remainder; that of two float32 is a float32.
+func fmod[T float](x, y T) T { return T(scalar.Fmod(float64(x), float64(y))) }
+
+// fmin is the lesser of two floats; NaN wins and −0 is less than +0.
+func fmin[T float](x, y T) T {
+	switch {
+	case x != x || x < y:
+		return x
+	case y != y || y < x:
+		return y
+	case x == 0 && math.Signbit(float64(x)):
+		return x
+	}
+	return y
+}
+
+// fmax is the greater of two floats; NaN wins and +0 is greater than −0.
+func fmax[T float](x, y T) T {
+	switch {
+	case x != x || x > y:
+		return x
+	case y != y || y > x:
+		return y
+	case x == 0 && math.Signbit(float64(x)):
+		return y
+	}
+	return x
+}
+
+// roundTiesUp is JavaScript's Math.round.
+func roundTiesUp[T float](x T) T {
+	v := float64(x)
+	f := math.Floor(v)
+	if v-f >= 0.5 {
+		f++
+	}
+	return T(math.Copysign(f, v))
+}
+
+func divide[T integer](x, y T) T {
+	if y == 0 {
+		return 0
+	}
+	return x / y
+}
+
+func remainder[T integer](x, y T) T {
+	if y == 0 {
+		return 0
+	}
+	return x % y
+}
+
+func mulhiS64(x, y int64) int64 {
+	hi, _ := bits.Mul64(uint64(x), uint64(y))
+	return int64(hi) - (x>>63)&y - (y>>63)&x
+}
+
+func mulhiU64(x, y uint64) uint64 {
+	hi, _ := bits.Mul64(x, y)
+	return hi
+}
+
+// satFloat converts a float to the nearest integer towards zero in [least, most]; 0 for NaN. over is the first power
+// of two beyond most.
+func satFloat[T integer, S float](x S, least, most T, over float64) T {
+	v := float64(x)
+	switch {
+	case v != v:
+		return 0
+	case v <= float64(least):
+		return least
+	case v >= over:
+		return most
+	}
+	return T(v)
+}
+
+// wrapFloat converts a float to an integer towards zero modulo 2^64; 0 for NaN and infinities.
+func wrapFloat[S float](x S) uint64 {
+	u := math.Float64bits(float64(x))
+	e := int(u>>52&0x7ff) - 1075
+	m := u&(1<<52-1) | 1<<52
+	switch {
+	case e >= 64 || e <= -53: // no bit of weight 1 to 2^63; infinity and NaN are here too
+		return 0
+	case e >= 0:
+		m <<= e
+	default:
+		m >>= -e
+	}
+	if u>>63 != 0 {
+		return -m
+	}
+	return m
+}
+
+// bits32 and bits64 are the bits of a float; every NaN has the canonical ones.
+func bits32(x float32) uint32 {
+	if x != x {
+		return ir.NaN32
+	}
+	return math.Float32bits(x)
+}
+
+func bits64(x float64) uint64 {
+	if x != x {
+		return ir.NaN64
+	}
+	return math.Float64bits(x)
+}
+
+// brainBits rounds to bfloat16, ties to even, and brainValue widens it.
+func brainBits(x float32) uint16 { return uint16(scalar.Store(ir.BF16, uint64(math.Float32bits(x)))) }
+
+func brainValue(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }

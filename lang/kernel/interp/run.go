@@ -1,0 +1,322 @@
+package interp
+
+import (
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Worker is the memory in which one goroutine at a time runs groups of a program.
+type Worker struct {
+	program *Program
+	launch  *Launch
+
+	frames  []frame
+	active  mask // of the body
+	masks   []mask
+	sets    [][]set
+	arrays  []memory
+	shared  []uint64
+	private []uint64
+	scratch []uint64 // an element for each item, for group operations
+	prints  prints
+	calls   []Scalar
+	races   *races
+
+	group   int    // the group that is running
+	groupAt [3]int // its position, where groups are observed
+	first   int    // its first item, where they are not
+	stopped bool
+	faulted bool
+	fault   Fault
+}
+
+// NewWorker makes the memory for running the program in one goroutine.
+func (p *Program) NewWorker() *Worker {
+	w := &Worker{program: p, arrays: make([]memory, len(p.kernel.Arrays)), shared: make([]uint64, p.sharedBytes/8+1)}
+	for _, a := range p.kernel.Arrays {
+		switch {
+		case a.Space == ir.Shared:
+			w.arrays[a.ID].base = unsafe.Pointer(&w.shared[p.offsets[a.ID]/8])
+		case a.Space == ir.Table && len(a.Data) > 0:
+			words := make([]uint64, (len(a.Data)+7)/8) // for its alignment
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(a.Data)), a.Data)
+			w.arrays[a.ID].base = unsafe.Pointer(&words[0])
+		}
+	}
+	w.sets = make([][]set, p.numSets)
+	w.masks = make([]mask, p.numMasks)
+	if p.options.Races {
+		w.races = newRaces(w)
+	}
+	w.grow(1)
+	return w
+}
+
+// grow makes room for rows of items.
+func (w *Worker) grow(rows int) {
+	if rows <= len(w.frames) {
+		return
+	}
+	p := w.program
+	w.frames = make([]frame, rows)
+	for r := range w.frames {
+		f := &w.frames[r]
+		f.w, f.row, f.regs = w, r, make([]uint64, p.regWords)
+		for _, k := range p.constants {
+			f.fill(k.reg, k.t, k.bits)
+		}
+	}
+	w.active = make(mask, rows)
+	for i := range w.masks {
+		w.masks[i] = make(mask, rows)
+	}
+	for i := range w.sets {
+		w.sets[i] = make([]set, rows)
+	}
+	w.scratch = make([]uint64, rows*width)
+	w.private = make([]uint64, rows*width*p.privateBytes/8+1)
+	for _, a := range p.kernel.Arrays {
+		if a.Space == ir.Private {
+			w.arrays[a.ID].base = unsafe.Pointer(&w.private[0])
+		}
+	}
+}
+
+// fill sets all lanes of a register.
+func (f *frame) fill(reg int, t ir.Type, bits uint64) {
+	switch t.Size() {
+	case 1:
+		r := at[uint8](f, reg)
+		for i := range r {
+			r[i] = uint8(bits)
+		}
+	case 4:
+		r := at[uint32](f, reg)
+		for i := range r {
+			r[i] = uint32(bits)
+		}
+	default:
+		r := at[uint64](f, reg)
+		for i := range r {
+			r[i] = bits
+		}
+	}
+}
+
+// Run runs the groups first to last−1 of a launch that [Program.Prepare] accepted, and returns the first fault, if
+// any. A fault ends its work-item alone. The worker must be the program's, and used by one goroutine at a time.
+func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
+	if l.program != p || w.program != p {
+		panic("interp: the launch was not prepared for this program, or the worker is another's")
+	}
+	last = min(last, l.count)
+	if first = max(first, 0); first >= last {
+		return nil
+	}
+	rows := 1
+	if p.observes {
+		rows = (l.items-1)/width + 1
+	}
+	w.grow(rows)
+	w.begin(l, rows)
+	for group := first; group < last && !w.stop(); group++ {
+		w.run(group, rows)
+	}
+	w.launch = nil
+	if !w.faulted {
+		return nil
+	}
+	fault := w.fault
+	return &fault
+}
+
+// stop reports whether the launch was told to stop.
+func (w *Worker) stop() bool {
+	if !w.stopped && w.launch.Stop != nil && w.launch.Stop.Load() {
+		w.stopped = true
+	}
+	return w.stopped
+}
+
+// begin sets what is the same for all groups.
+func (w *Worker) begin(l *Launch, rows int) {
+	w.launch, w.stopped, w.faulted = l, false, false
+	p := w.program
+	for i := range p.kernel.Params {
+		if a := p.kernel.Params[i].Array; a != nil {
+			m := &w.arrays[a.ID]
+			m.base = l.Args[i].Base
+			for axis, d := range l.Args[i].Dims[:a.Rank] {
+				m.dims[axis] = uint64(d)
+			}
+		}
+	}
+	for r := range rows {
+		f := &w.frames[r]
+		f.bad, f.left = set{}, false
+		for i := range p.inputs {
+			in := &p.inputs[i]
+			switch in.kind {
+			case inputParam:
+				bits := l.Args[in.param].Bits
+				if in.t == ir.Bool {
+					bits = uint64(truth(bits != 0))
+				}
+				f.fill(in.reg, in.t, bits)
+			case inputExtent:
+				f.fill(in.reg, in.t, w.arrays[in.array.ID].dims[in.axis])
+			case inputItem:
+				f.launchItem(in)
+			}
+		}
+	}
+}
+
+// launchItem sets a coordinate that is the same in all groups.
+func (f *frame) launchItem(in *input) {
+	l := f.w.launch
+	switch in.item {
+	case ir.GlobalSize:
+		f.fill(in.reg, ir.I32, uint64(l.Size[in.axis]))
+	case ir.GroupSize:
+		f.fill(in.reg, ir.I32, uint64(l.GroupSize[in.axis]))
+	case ir.NumGroups:
+		f.fill(in.reg, ir.I32, uint64(l.groups[in.axis]))
+	case ir.SubgroupSize:
+		f.fill(in.reg, ir.I32, uint64(l.SubgroupSize))
+	case ir.LocalID:
+		x := at[int32](f, in.reg)
+		for i := range x {
+			x[i] = int32(l.local(f.row*width + i)[in.axis])
+		}
+	case ir.Lane:
+		x := at[int32](f, in.reg)
+		for i := range x {
+			x[i] = int32((f.row*width + i) % l.SubgroupSize)
+		}
+	}
+}
+
+// local is the position of an item in its group.
+func (l *Launch) local(order int) [3]int {
+	x, y := l.GroupSize[0], l.GroupSize[1]
+	return [3]int{order % x, order / x % y, order / x / y}
+}
+
+// item is the position of an item of the running group in the launch.
+func (w *Worker) item(order int) [3]int {
+	l := w.launch
+	if !w.program.observes {
+		n := w.first + order
+		x, y := l.Size[0], l.Size[1]
+		return [3]int{n % x, n / x % y, n / x / y}
+	}
+	at := l.local(order)
+	for axis := range at {
+		at[axis] += w.groupAt[axis] * l.GroupSize[axis]
+	}
+	return at
+}
+
+// run runs one group.
+func (w *Worker) run(group, rows int) {
+	w.group = group
+	if w.program.observes {
+		w.enter(group, rows)
+	} else {
+		w.enterItems(group)
+	}
+	if w.program.dirtyPrivate {
+		clear(w.private)
+	}
+	if w.races != nil {
+		w.races.begin()
+	}
+	w.program.body.run(w, w.active[:rows])
+	w.prints.flush(w)
+}
+
+// enterItems sets the registers for a run of items.
+func (w *Worker) enterItems(group int) {
+	l, f := w.launch, &w.frames[0]
+	w.first = group * width
+	n := min(width, l.total-w.first)
+	w.active[0].first(n)
+	for i := range w.program.inputs {
+		in := &w.program.inputs[i]
+		if in.kind != inputItem || in.item != ir.GlobalID {
+			continue
+		}
+		x := at[int32](f, in.reg)
+		start := w.item(0)
+		switch in.axis {
+		case 0:
+			at, size := start[0], l.Size[0]
+			for i := range n {
+				x[i] = int32(at)
+				if at++; at == size {
+					at = 0
+				}
+			}
+		default:
+			for i := range n {
+				x[i] = int32(w.item(i)[in.axis])
+			}
+		}
+	}
+}
+
+// enter sets the registers for a group and clears its shared memory. Items beyond the size are not active.
+func (w *Worker) enter(group, rows int) {
+	l := w.launch
+	w.groupAt = [3]int{group % l.groups[0], group / l.groups[0] % l.groups[1], group / l.groups[0] / l.groups[1]}
+	clear(w.shared)
+	whole := true
+	for axis, n := range w.groupAt {
+		whole = whole && (n+1)*l.GroupSize[axis] <= l.Size[axis]
+	}
+	for r := range rows {
+		f := &w.frames[r]
+		n := min(width, l.items-r*width)
+		if whole {
+			w.active[r].first(n)
+		} else {
+			var present set
+			for i := range n {
+				at := w.item(r*width + i)
+				if at[0] < l.Size[0] && at[1] < l.Size[1] && at[2] < l.Size[2] {
+					present.add(uint8(i))
+				}
+			}
+			w.active[r].assign(&present)
+		}
+		for i := range w.program.inputs {
+			in := &w.program.inputs[i]
+			if in.kind != inputItem {
+				continue
+			}
+			switch in.item {
+			case ir.GroupID:
+				f.fill(in.reg, ir.I32, uint64(w.groupAt[in.axis]))
+			case ir.GlobalID:
+				x := at[int32](f, in.reg)
+				for i := range n {
+					x[i] = int32(w.item(r*width + i)[in.axis])
+				}
+			}
+		}
+	}
+}
+
+// fault notes a fault of an item of the running group, if it is the one to keep, for the caller to complete.
+func (f *frame) fault(lane uint8, kind FaultKind, site int) *Fault {
+	w := f.w
+	order := f.row*width + int(lane)
+	if w.faulted && (w.fault.group != w.group || w.fault.order <= order) {
+		return nil
+	}
+	w.faulted = true
+	w.fault = Fault{Kind: kind, Site: site, Item: w.item(order), group: w.group, order: order}
+	return &w.fault
+}
