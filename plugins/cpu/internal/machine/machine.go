@@ -1,0 +1,66 @@
+// Package machine tells what the processor of this machine is.
+package machine
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/cpu"
+)
+
+// Info is what the operating system and the processor say. What is unknown is zero.
+type Info struct {
+	Model       string // as its maker calls it
+	Vendor      string
+	MHz         int
+	MemoryBytes int64 // that this process may use
+	Caches      []Cache
+}
+
+// Cache is a cache that a core uses.
+type Cache struct {
+	Level     int
+	Type      string // "data", "instruction" or "unified"
+	Bytes     int64
+	LineBytes int
+	Cores     int // that share it
+}
+
+// Cores is how many cores this process may use at once: those of its affinity mask, or fewer if GOMAXPROCS says so.
+func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
+
+// Arch is the architecture's name: for amd64 the level of the x86-64 psABI.
+func Arch() string {
+	switch runtime.GOARCH {
+	case "amd64":
+		return "x86-64" + level()
+	case "arm64":
+		return "armv8-a"
+	}
+	return runtime.GOARCH
+}
+
+func level() string {
+	x := &cpu.X86
+	switch {
+	case !x.HasCX16 || !x.HasPOPCNT || !x.HasSSE3 || !x.HasSSSE3 || !x.HasSSE41 || !x.HasSSE42:
+		return ""
+	case !x.HasAVX2 || !x.HasBMI1 || !x.HasBMI2 || !x.HasF16C || !x.HasFMA || !x.HasLZCNT || !x.HasOSXSAVE:
+		return "-v2"
+	case !x.HasAVX512F || !x.HasAVX512BW || !x.HasAVX512CD || !x.HasAVX512DQ || !x.HasAVX512VL:
+		return "-v3"
+	}
+	return "-v4"
+}
+
+// VectorBits is the width of the widest vector register.
+func VectorBits() int {
+	switch {
+	case cpu.X86.HasAVX512F:
+		return 512
+	case cpu.X86.HasAVX2:
+		return 256
+	case runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64":
+		return 128
+	}
+	return 0
+}

@@ -1,0 +1,30 @@
+package machine
+
+import "golang.org/x/sys/unix"
+
+// Read asks the machine.
+func Read() Info {
+	var info Info
+	info.Model, _ = unix.Sysctl("machdep.cpu.brand_string")
+	info.Vendor, _ = unix.Sysctl("machdep.cpu.vendor")
+	if info.Vendor == "" {
+		info.Vendor = "Apple"
+	}
+	if n, err := unix.SysctlUint64("hw.memsize"); err == nil {
+		info.MemoryBytes = int64(n)
+	}
+	for _, c := range []struct {
+		name string
+		Cache
+	}{
+		{"hw.l1dcachesize", Cache{Level: 1, Type: "data"}},
+		{"hw.l1icachesize", Cache{Level: 1, Type: "instruction"}},
+		{"hw.l2cachesize", Cache{Level: 2, Type: "unified"}},
+	} {
+		if n, err := unix.SysctlUint64(c.name); err == nil && n > 0 {
+			c.Bytes = int64(n)
+			info.Caches = append(info.Caches, c.Cache)
+		}
+	}
+	return info
+}

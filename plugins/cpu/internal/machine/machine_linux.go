@@ -1,0 +1,134 @@
+package machine
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Read asks the machine.
+func Read() Info {
+	info := Info{MemoryBytes: memory("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"), Caches: caches("/sys/devices/system/cpu/cpu0/cache")}
+	if f, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		info.Model, info.Vendor, info.MHz = processor(f)
+	}
+	return info
+}
+
+// processor reads the first processor of /proc/cpuinfo.
+func processor(cpuinfo []byte) (model, vendor string, mhz int) {
+	lines := bufio.NewScanner(bytes.NewReader(cpuinfo))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && lines.Text() != "" {
+		key, value, _ := strings.Cut(lines.Text(), ":")
+		value = strings.TrimSpace(value)
+		switch strings.TrimSpace(key) {
+		case "model name":
+			model = strings.Join(strings.Fields(value), " ")
+		case "vendor_id":
+			vendor = value
+		case "cpu MHz":
+			f, _ := strconv.ParseFloat(value, 64)
+			mhz = int(f + 0.5)
+		}
+	}
+	return model, vendor, mhz
+}
+
+// memory is the machine's, or the limit of the control group if that is lower.
+func memory(meminfo, self, groups string) int64 {
+	total := int64(0)
+	if f, err := os.ReadFile(meminfo); err == nil {
+		for line := range strings.Lines(string(f)) {
+			if fields := strings.Fields(line); len(fields) > 1 && fields[0] == "MemTotal:" {
+				kib, _ := strconv.ParseInt(fields[1], 10, 64)
+				total = kib << 10
+			}
+		}
+	}
+	f, err := os.ReadFile(self)
+	if err != nil {
+		return total
+	}
+	for line := range strings.Lines(string(f)) { // "hierarchy:controllers:path"; version 2 has hierarchy 0
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		var limit string
+		switch {
+		case parts[0] == "0":
+			limit = filepath.Join(groups, parts[2], "memory.max")
+		case slices.Contains(strings.Split(parts[1], ","), "memory"):
+			limit = filepath.Join(groups, "memory", parts[2], "memory.limit_in_bytes")
+		default:
+			continue
+		}
+		if n, err := strconv.ParseInt(firstLine(limit), 10, 64); err == nil && n > 0 && n < total {
+			total = n
+		}
+	}
+	return total
+}
+
+// caches reads the folder of a processor's caches.
+func caches(folder string) []Cache {
+	var list []Cache
+	entries, _ := filepath.Glob(filepath.Join(folder, "index*"))
+	for _, entry := range entries {
+		c := Cache{Type: strings.ToLower(firstLine(filepath.Join(entry, "type"))), Bytes: bytesOf(firstLine(filepath.Join(entry, "size")))}
+		c.Level, _ = strconv.Atoi(firstLine(filepath.Join(entry, "level")))
+		c.LineBytes, _ = strconv.Atoi(firstLine(filepath.Join(entry, "coherency_line_size")))
+		c.Cores = countList(firstLine(filepath.Join(entry, "shared_cpu_list")))
+		if c.Level > 0 && c.Bytes > 0 {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func firstLine(path string) string {
+	f, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(f), "\n")
+	return strings.TrimSpace(line)
+}
+
+// bytesOf reads a size such as "32K".
+func bytesOf(s string) int64 {
+	shift := 0
+	switch {
+	case strings.HasSuffix(s, "K"):
+		shift = 10
+	case strings.HasSuffix(s, "M"):
+		shift = 20
+	}
+	n, _ := strconv.ParseInt(strings.TrimRight(s, "KM"), 10, 64)
+	return n << shift
+}
+
+// countList counts the members of a list such as "0-3,8".
+func countList(s string) int {
+	n := 0
+	for part := range strings.SplitSeq(s, ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		if err != nil {
+			continue
+		}
+		b := a
+		if isRange {
+			if b, err = strconv.Atoi(to); err != nil {
+				continue
+			}
+		}
+		n += b - a + 1
+	}
+	return n
+}

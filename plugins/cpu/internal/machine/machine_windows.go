@@ -1,0 +1,28 @@
+package machine
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// memoryStatus is MEMORYSTATUSEX.
+type memoryStatus struct {
+	length        uint32
+	load          uint32
+	totalPhysical uint64
+	_             [6]uint64
+}
+
+// Read asks the machine.
+func Read() Info {
+	info := Info{Model: os.Getenv("PROCESSOR_IDENTIFIER")}
+	status := memoryStatus{}
+	status.length = uint32(unsafe.Sizeof(status))
+	query := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+	if ok, _, _ := query.Call(uintptr(unsafe.Pointer(&status))); ok != 0 {
+		info.MemoryBytes = int64(status.totalPhysical)
+	}
+	return info
+}
