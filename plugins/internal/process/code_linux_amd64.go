@@ -1,0 +1,61 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Code is machine code in memory of its own, which can be run and read but not written.
+type Code struct {
+	mapping []byte // nil when freed
+}
+
+// NewCode places code at the start of a page. The memory is written before it becomes executable and never after.
+func NewCode(code []byte) (*Code, error) {
+	if len(code) == 0 {
+		return nil, errors.New("executable memory: no code")
+	}
+	m, err := unix.Mmap(-1, 0, len(code), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, fmt.Errorf("executable memory: mapping %d bytes: %w", len(code), err)
+	}
+	copy(m, code)
+	if err := unix.Mprotect(m, unix.PROT_READ|unix.PROT_EXEC); err != nil {
+		err = fmt.Errorf("executable memory: making %d bytes executable: %w", len(code), err)
+		return nil, errors.Join(err, unix.Munmap(m))
+	}
+	return &Code{m}, nil
+}
+
+// Entry gives the address of the code at the given offset; 0 if it is not within the code, or the code is freed.
+func (c *Code) Entry(offset int) uintptr {
+	if offset < 0 || offset >= len(c.mapping) {
+		return 0
+	}
+	return uintptr(unsafe.Pointer(&c.mapping[offset]))
+}
+
+// Offset gives the distance of an address from the start of the code, and whether it is within the code.
+func (c *Code) Offset(address uintptr) (offset int, ok bool) {
+	start := c.Entry(0)
+	if start == 0 || address < start || address-start >= uintptr(len(c.mapping)) {
+		return 0, false
+	}
+	return int(address - start), true
+}
+
+// Free gives the memory back. The code must not be running, nor be run again. A second Free does nothing.
+func (c *Code) Free() error {
+	m := c.mapping
+	if m == nil {
+		return nil
+	}
+	c.mapping = nil
+	if err := unix.Munmap(m); err != nil {
+		return fmt.Errorf("executable memory: freeing %d bytes: %w", len(m), err)
+	}
+	return nil
+}

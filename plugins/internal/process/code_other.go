@@ -1,0 +1,18 @@
+//go:build !(linux && amd64)
+
+package process
+
+// Code is machine code in memory of its own. There is none on this platform.
+type Code struct{}
+
+// NewCode gives [ErrUnsupported] on this platform.
+func NewCode([]byte) (*Code, error) { return nil, ErrUnsupported }
+
+// Entry gives 0 on this platform.
+func (*Code) Entry(int) uintptr { return 0 }
+
+// Offset gives false on this platform.
+func (*Code) Offset(uintptr) (offset int, ok bool) { return 0, false }
+
+// Free does nothing on this platform.
+func (*Code) Free() error { return nil }

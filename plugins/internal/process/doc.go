@@ -1,0 +1,21 @@
+// Package process owns what belongs to the process as a whole, not to a device: the signal actions, which vendor
+// libraries replace; the guard that turns a fault in native code into an error; and executable memory.
+//
+// # Signals
+//
+// Libraries of vendors install signal handlers when they are loaded or initialised, and then a nil dereference in Go,
+// which is a recoverable panic, ends the process. Every load and initialisation of such a library goes through
+// [KeepSignals].
+//
+// # Faults
+//
+// [Call] runs native code by the C calling convention on a system stack. A fault in it (an invalid address, a division
+// by zero, an illegal instruction, an overflow of the stack) comes back as a [*Fault]. The first Call installs handlers
+// for SIGSEGV, SIGBUS, SIGFPE and SIGILL in front of Go's; a fault that does not come from guarded native code goes on
+// to Go's handlers, so panics in Go work as ever.
+//
+// What the native code held at the fault (locks, memory of malloc) stays held: generated code holds nothing, code of
+// others may be unusable afterwards. Faults on threads that native code made itself, and abort(), are not caught.
+//
+// The handlers and the table of guarded calls are global by nature: the kernel knows one action per signal and process.
+package process

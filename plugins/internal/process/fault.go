@@ -1,0 +1,66 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrUnsupported is wrapped by the errors of what this package cannot do on the platform it was built for.
+var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
+
+// ErrTooManyCalls says that too many guarded calls were running at once.
+var ErrTooManyCalls = fmt.Errorf("native code: more than %d guarded calls at once", maxCalls)
+
+// maxCalls is the number of calls that can be guarded at the same time.
+const maxCalls = 512
+
+// Fault is what stopped native code that was run by [Call].
+type Fault struct {
+	Signal  int     // number of the signal
+	Code    int     // si_code: the reason, by signal
+	Address uintptr // accessed address for SIGSEGV and SIGBUS, else that of the instruction
+	PC      uintptr // the instruction
+	SP      uintptr // the stack pointer there
+}
+
+// StackOverflow reports whether the fault looks like the end of the stack: an access next to the stack pointer.
+func (f *Fault) StackOverflow() bool {
+	const near = 64 << 10
+	return f.Signal == sigSEGV && f.Address+near > f.SP && f.Address < f.SP+near
+}
+
+// The signals that the guard takes, by their numbers on Linux.
+const (
+	sigILL  = 4
+	sigBUS  = 7
+	sigFPE  = 8
+	sigSEGV = 11
+)
+
+// Error describes the fault with its address and instruction.
+func (f *Fault) Error() string {
+	at := fmt.Sprintf("pc %#x", f.PC)
+	const kernel = 0x80 // si_code of a general protection fault, which tells no address
+	switch {
+	case f.StackOverflow():
+		return "native code: stack overflow at " + at
+	case f.Signal == sigSEGV && f.Code == kernel:
+		return "native code: SIGSEGV (access to a non-canonical address, or a privileged instruction) at " + at
+	case f.Signal == sigSEGV:
+		return fmt.Sprintf("native code: SIGSEGV (invalid address %#x) at %s", f.Address, at)
+	case f.Signal == sigBUS:
+		return fmt.Sprintf("native code: SIGBUS (address %#x) at %s", f.Address, at)
+	case f.Signal == sigFPE:
+		return "native code: SIGFPE (" + arithmetic(f.Code) + ") at " + at
+	case f.Signal == sigILL:
+		return "native code: SIGILL (illegal instruction) at " + at
+	}
+	return fmt.Sprintf("native code: signal %d at %s", f.Signal, at)
+}
+
+func arithmetic(code int) string {
+	if code == 1 || code == 2 {
+		return "integer division by zero or overflow"
+	}
+	return "arithmetic exception"
+}

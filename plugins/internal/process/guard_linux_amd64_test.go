@@ -1,0 +1,306 @@
+package process
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The machine code of the tests; each gets its argument in rdi.
+const (
+	add     = "\x8B\x07\x03\x47\x04\x89\x47\x08\xC3"                                         // arg[2] = arg[0] + arg[1]
+	nop     = "\xC3"                                                                         // ret
+	load    = "\x48\x8B\x04\x25\x10\x00\x00\x00\xC3"                                         // mov rax, [0x10]
+	wild    = "\x48\xB8\x00\x00\x00\x00\x00\x00\x00\x80\x48\x8B\x00\xC3"                     // a non-canonical address
+	divide  = "\x31\xC9\x31\xD2\xB8\x01\x00\x00\x00\xF7\xF1\xC3"                             // 1 / 0
+	illegal = "\x90\x0F\x0B\xC3"                                                             // ud2
+	recurse = "\x55\xE8\xFA\xFF\xFF\xFF\x5D\xC3"                                             // push rbp; call itself
+	clobber = "\xFD\x31\xDB\x31\xED\x45\x31\xE4\x45\x31\xED\x45\x31\xF6\x45\x31\xFF\x0F\x0B" // all saved registers, then ud2
+	spin    = "\x48\xB9\x00\x00\x00\x08\x00\x00\x00\x00\x48\xFF\xC9\x75\xFB\xC3"             // 2^27 rounds
+	readArg = "\x48\x8B\x07\x48\x8B\x00\xC3"                                                 // **arg
+)
+
+func place(t testing.TB, code string) *Code {
+	t.Helper()
+	c, err := NewCode([]byte(code))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Free(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func TestCall(t *testing.T) {
+	c := place(t, add)
+	arg := [3]int32{40, 2, 0}
+	if err := Call(c.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != 42 {
+		t.Errorf("%v, %v", arg, err)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		signal     int
+		offset     int
+		text       string
+	}{
+		{"load", load, sigSEGV, 0, "SIGSEGV (invalid address 0x10)"},
+		{"wild", wild, sigSEGV, 10, "non-canonical"},
+		{"divide", divide, sigFPE, 9, "integer division by zero"},
+		{"illegal", illegal, sigILL, 1, "illegal instruction"},
+		{"clobber", clobber, sigILL, 17, "illegal instruction"},
+		{"recurse", recurse, sigSEGV, -1, "stack overflow"},
+	} {
+		code := place(t, c.code)
+		for range 3 {
+			err := Call(code.Entry(0), nil)
+			var f *Fault
+			if !errors.As(err, &f) {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			offset, ok := code.Offset(f.PC)
+			if f.Signal != c.signal || !ok || c.offset >= 0 && offset != c.offset || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%s: %v (offset %d)", c.name, err, offset)
+			}
+		}
+	}
+	if err := Call(0, nil); err == nil || !strings.Contains(err.Error(), "pc 0x0") {
+		t.Errorf("entry 0: %v", err)
+	}
+}
+
+func mustPanic(t *testing.T, f func()) {
+	t.Helper()
+	defer func() {
+		if _, ok := recover().(runtime.Error); !ok {
+			t.Error("no runtime panic")
+		}
+	}()
+	f()
+}
+
+var (
+	nowhere *int
+	zero    int
+)
+
+func TestGoPanicsStillWork(t *testing.T) {
+	code := place(t, load)
+	for range 100 {
+		if err := Call(code.Entry(0), nil); err == nil {
+			t.Fatal("no fault")
+		}
+		mustPanic(t, func() { *nowhere = 1 })
+		mustPanic(t, func() { zero = 1 / zero })
+	}
+}
+
+// TestHammer lets faults, calls and panics happen on many threads under a running garbage collector.
+func TestHammer(t *testing.T) {
+	rounds := 5000
+	if testing.Short() {
+		rounds = 500
+	}
+	kinds := []*Code{place(t, load), place(t, divide), place(t, illegal), place(t, readArg)}
+	sum := place(t, add)
+	stop := make(chan struct{})
+	var collector, workers sync.WaitGroup
+	collector.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+				time.Sleep(time.Millisecond)
+			}
+		}
+	})
+	for w := range 8 {
+		workers.Go(func() {
+			for i := range rounds {
+				address := uintptr(1<<20 + 8*(w*rounds+i))
+				err := Call(kinds[3].Entry(0), unsafe.Pointer(&address))
+				if f := (*Fault)(nil); !errors.As(err, &f) || f.Address != address {
+					t.Errorf("%v, want address %#x", err, address)
+					return
+				}
+				code := kinds[i%3]
+				if f := (*Fault)(nil); !errors.As(Call(code.Entry(0), nil), &f) || f.Signal != [3]int{sigSEGV, sigFPE, sigILL}[i%3] {
+					t.Errorf("kind %d: %v", i%3, f)
+					return
+				}
+				arg := [3]int32{int32(w), int32(i), 0}
+				if err := Call(sum.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != int32(w+i) {
+					t.Errorf("%v, %v", arg, err)
+					return
+				}
+				if i%100 == 0 {
+					mustPanic(t, func() { *nowhere = i })
+				}
+			}
+		})
+	}
+	workers.Wait()
+	close(stop)
+	collector.Wait()
+	for i := range calls {
+		if calls[i].thread != 0 {
+			t.Fatalf("entry %d is left taken", i)
+		}
+	}
+}
+
+// TestCollectionDuringCall shows that native code does not hold up the collector, nor the preemption signal the code.
+func TestCollectionDuringCall(t *testing.T) {
+	code := place(t, spin)
+	done := make(chan error)
+	go func() { done <- Call(code.Entry(0), nil) }()
+	for n := 0; ; n++ {
+		runtime.GC()
+		select {
+		case err := <-done:
+			if err != nil || n == 0 {
+				t.Errorf("%d collections, %v", n, err)
+			}
+			return
+		default:
+		}
+	}
+}
+
+func TestCallDoesNotAllocate(t *testing.T) {
+	code := place(t, nop)
+	arg := new(int)
+	if n := testing.AllocsPerRun(100, func() { _ = Call(code.Entry(0), unsafe.Pointer(arg)) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestTableFull(t *testing.T) {
+	code := place(t, nop)
+	for i := range calls {
+		calls[i].thread = 2
+	}
+	err := Call(code.Entry(0), nil)
+	for i := range calls {
+		calls[i].thread = 0
+	}
+	if !errors.Is(err, ErrTooManyCalls) {
+		t.Error(err)
+	}
+}
+
+// TestKeepSignals lets a library take the signals, and expects faults to become panics and errors as before.
+func TestKeepSignals(t *testing.T) {
+	code := place(t, load)
+	_ = Call(code.Entry(0), nil)
+	usr, err := getAction(int(unix.SIGUSR1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer setAction(int(unix.SIGUSR1), &usr)
+	wrong := errors.New("what the library says")
+	err = KeepSignals(func() error {
+		for _, sig := range []unix.Signal{unix.SIGSEGV, unix.SIGFPE, unix.SIGBUS, unix.SIGILL, unix.SIGTERM, unix.SIGURG} {
+			if err := setAction(int(sig), &action{}); err != nil {
+				t.Error(err)
+			}
+		}
+		theirs := usr
+		theirs.flags &^= saOnStack
+		if err := setAction(int(unix.SIGUSR1), &theirs); err != nil {
+			t.Error(err)
+		}
+		return wrong
+	})
+	if !errors.Is(err, wrong) {
+		t.Error(err)
+	}
+	if err := Call(code.Entry(0), nil); err == nil {
+		t.Error("no fault")
+	}
+	mustPanic(t, func() { *nowhere = 1 })
+	if a, _ := getAction(int(unix.SIGUSR1)); a.flags&saOnStack == 0 {
+		t.Error("a library's handler may run on the stack of a goroutine")
+	}
+}
+
+func TestKeepSignalsRestoresAfterPanic(t *testing.T) {
+	before, err := getAction(sigSEGV)
+	if err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = KeepSignals(func() error {
+			_ = setAction(sigSEGV, &action{})
+			panic("loading failed")
+		})
+	}()
+	if after, _ := getAction(sigSEGV); after != before {
+		t.Errorf("%+v, before %+v", after, before)
+	}
+}
+
+func TestCode(t *testing.T) {
+	if _, err := NewCode(nil); err == nil {
+		t.Error("no error for no code")
+	}
+	c, err := NewCode([]byte(nop))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := c.Entry(0)
+	if entry == 0 || entry%64 != 0 || c.Entry(1) != 0 || c.Entry(-1) != 0 {
+		t.Errorf("entry %#x", entry)
+	}
+	if _, ok := c.Offset(entry + 1); ok {
+		t.Error("an address after the end is within")
+	}
+	// Writing is a fault: the write is done by native code so that it becomes an error.
+	write := place(t, "\xC6\x07\x00\xC3") // mov byte ptr [rdi], 0
+	var f *Fault
+	if err := Call(write.Entry(0), unsafe.Pointer(&c.mapping[0])); !errors.As(err, &f) || f.Address != entry {
+		t.Errorf("executable memory can be written: %v", err)
+	}
+	if err := c.Free(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Free(); err != nil {
+		t.Error(err)
+	}
+	if c.Entry(0) != 0 {
+		t.Error("freed code has an entry")
+	}
+	if err := Call(entry, nil); err == nil {
+		t.Error("freed code runs")
+	}
+}
+
+func BenchmarkCall(b *testing.B) {
+	code := place(b, nop)
+	entry := code.Entry(0)
+	for b.Loop() {
+		_ = Call(entry, nil)
+	}
+}
+
+func BenchmarkFault(b *testing.B) {
+	code := place(b, load)
+	entry := code.Entry(0)
+	for b.Loop() {
+		_ = Call(entry, nil)
+	}
+}

@@ -1,0 +1,94 @@
+//go:build linux && (amd64 || arm64)
+
+package process
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// action is the kernel's struct sigaction.
+type action struct {
+	handler  uintptr
+	flags    uint64
+	restorer uintptr
+	mask     uint64
+}
+
+const (
+	saSigInfo = 0x4
+	saOnStack = 0x08000000
+)
+
+func getAction(sig int) (action, error) {
+	var a action
+	return a, sigaction(sig, nil, &a)
+}
+
+func setAction(sig int, a *action) error { return sigaction(sig, a, nil) }
+
+func sigaction(sig int, set, get *action) error {
+	_, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(sig), uintptr(unsafe.Pointer(set)),
+		uintptr(unsafe.Pointer(get)), unsafe.Sizeof(action{}.mask), 0, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// kept are the signals whose actions no library may change: faults, which become panics, the user's and the system's
+// requests to stop, and those the Go runtime sends itself. Others (SIGUSR1 and SIGUSR2, SIGCHLD, the real-time
+// signals) belong to a library that wants them.
+var kept = [...]unix.Signal{
+	unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGBUS, unix.SIGFPE,
+	unix.SIGSEGV, unix.SIGPIPE, unix.SIGTERM, unix.SIGTSTP, unix.SIGURG, unix.SIGPROF, unix.SIGSYS,
+}
+
+const numSignals = 64
+
+var keeping sync.Mutex
+
+// KeepSignals runs f, which loads or initialises a library that is not Go, and afterwards gives the signals that the Go
+// runtime needs back the actions they had. A handler that the library keeps is made to run on the signal stack. It
+// gives the error of f, joined with its own. One f runs at a time; f must not call KeepSignals.
+func KeepSignals(f func() error) (err error) {
+	keeping.Lock()
+	defer keeping.Unlock()
+	var before [numSignals + 1]action
+	for sig := 1; sig <= numSignals; sig++ {
+		if before[sig], err = getAction(sig); err != nil && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("signal %d: reading the action: %w", sig, err)
+		}
+	}
+	defer func() { err = errors.Join(err, restore(&before)) }()
+	return f()
+}
+
+func restore(before *[numSignals + 1]action) error {
+	var mine [numSignals + 1]bool
+	for _, sig := range kept {
+		mine[sig] = true
+	}
+	var errs []error
+	for sig := 1; sig <= numSignals; sig++ {
+		now, err := getAction(sig)
+		if err != nil || now == before[sig] {
+			continue
+		}
+		switch {
+		case mine[sig]:
+			err = setAction(sig, &before[sig])
+		case now.handler > 1 && now.flags&saOnStack == 0:
+			now.flags |= saOnStack // a goroutine's stack is too small for it
+			err = setAction(sig, &now)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("signal %d: restoring the action: %w", sig, err))
+		}
+	}
+	return errors.Join(errs...)
+}
