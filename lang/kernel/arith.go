@@ -1,0 +1,499 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// binary compiles X op Y.
+func (c *compiler) binary(x *syntax.Binary) value {
+	if x.Op == syntax.Or || x.Op == syntax.Shr || x.Op == syntax.UShr {
+		typ := ir.I32
+		if x.Op == syntax.UShr {
+			typ = ir.U32
+		}
+		if q, ok := c.quotient(x, typ); ok {
+			return q
+		}
+	}
+	switch {
+	case x.Op == syntax.Add || x.Op == syntax.Sub:
+		return c.sum(x.Op, c.operand(x.X), c.operand(x.Y), x.Span)
+	case x.Op.IsComparison():
+		a := c.expr(x.X)
+		return c.compare(x.Op, a, c.expr(x.Y), x.X.Range(), x.Y.Range(), x.Span)
+	}
+	a := c.expr(x.X)
+	return c.arith(x.Op, a, c.expr(x.Y), x.X.Range(), x.Y.Range(), x.Span)
+}
+
+// operand is a side of + or −: a value, or a float product whose multiplication waits to be fused.
+type operand struct {
+	v    value
+	at   syntax.Span
+	a, b *ir.Value // the product's factors; nil if it is none
+}
+
+func (o *operand) typ(c *compiler) value {
+	if o.a != nil {
+		return register(o.a)
+	}
+	return o.v
+}
+
+// operand compiles a side of + or −.
+func (c *compiler) operand(x syntax.Expr) operand {
+	m, ok := x.(*syntax.Binary)
+	if !ok || m.Op != syntax.Mul || c.opts.NoContract {
+		return operand{v: c.expr(x), at: x.Range()}
+	}
+	a := c.expr(m.X)
+	b := c.expr(m.Y)
+	o := operand{at: x.Range()}
+	if a.isScalar() && b.isScalar() && (a.kind == kReg || b.kind == kReg) {
+		if t, ok := c.arithType(a, b); ok && t.IsFloat() {
+			c.combine(a, b, x.Range())
+			o.a, o.b = c.widen(a, t), c.widen(b, t)
+			return o
+		}
+	}
+	o.v = c.arith(syntax.Mul, a, b, m.X.Range(), m.Y.Range(), m.Span)
+	return o
+}
+
+// product emits the multiplication that was not fused.
+func (c *compiler) product(o *operand) value {
+	if o.a != nil {
+		o.v = register(c.b.Op(ir.Mul, o.a.Type, o.a, o.b))
+		o.a, o.b = nil, nil
+	}
+	return o.v
+}
+
+// sum is l + r or l − r. A float product of the sum's own type, the left one first, is fused with it.
+func (c *compiler) sum(op syntax.Op, l, r operand, at syntax.Span) value {
+	lt, rt := l.typ(c), r.typ(c)
+	if lt.isScalar() && rt.isScalar() && (lt.kind == kReg || rt.kind == kReg) {
+		if t, ok := c.arithType(lt, rt); ok && t.IsFloat() {
+			switch {
+			case l.a != nil && l.a.Type == t:
+				y := c.product(&r)
+				c.combine(lt, y, at)
+				z := c.widen(y, t)
+				if op == syntax.Sub {
+					z = c.b.Op(ir.Neg, t, z)
+				}
+				return register(c.b.Op(ir.FMA, t, l.a, l.b, z))
+			case r.a != nil && r.a.Type == t:
+				y := c.product(&l)
+				c.combine(y, rt, at)
+				z, f := c.widen(y, t), r.a
+				if op == syntax.Sub {
+					f = c.b.Op(ir.Neg, t, f)
+				}
+				return register(c.b.Op(ir.FMA, t, f, r.b, z))
+			}
+		}
+	}
+	x := c.product(&l)
+	return c.arith(op, x, c.product(&r), l.at, r.at, at)
+}
+
+var arithOps = map[syntax.Op]ir.Op{
+	syntax.Add: ir.Add, syntax.Sub: ir.Sub, syntax.Mul: ir.Mul, syntax.Rem: ir.Rem, syntax.Div: ir.Div,
+	syntax.And: ir.And, syntax.Or: ir.Or, syntax.Xor: ir.Xor, syntax.Shl: ir.Shl, syntax.Shr: ir.Shr, syntax.UShr: ir.Shr,
+}
+
+// arith is x op y for what is no comparison.
+func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
+	okX, okY := c.wantScalar(x, xAt), c.wantScalar(y, yAt)
+	if !okX || !okY {
+		return bad
+	}
+	if x.isConst() && y.isConst() {
+		return c.fold(op, x, y, at)
+	}
+	switch op {
+	case syntax.Div:
+		return c.divide(x, y, xAt, yAt, at)
+	case syntax.Pow:
+		return c.power(x, y, xAt, yAt, at)
+	case syntax.And, syntax.Or, syntax.Xor:
+		return c.bitwise(op, x, y, xAt, yAt)
+	case syntax.Shl, syntax.Shr, syntax.UShr:
+		return c.shift(op, x, y, xAt, yAt, at)
+	}
+	c.combine(x, y, at)
+	t, ok := c.arithType(x, y)
+	if !ok {
+		c.mixedOperands(x, y, xAt, yAt)
+		return bad
+	}
+	if op == syntax.Rem && t.IsInt() {
+		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
+	}
+	r := register(c.b.Op(arithOps[op], t, c.widen(x, t), c.widen(y, t)))
+	if t.IsInt() {
+		r.taint = x.taint | y.taint
+	}
+	return r
+}
+
+// mixedOperands reports a 64-bit integer beside another type.
+func (c *compiler) mixedOperands(x, y value, xAt, yAt syntax.Span) {
+	tx, ty := c.scalarType(x), c.scalarType(y)
+	switch {
+	case is64(tx) && is64(ty):
+		c.mixed64(yAt, ty, tx)
+	case is64(tx) && x.kind != kBig:
+		c.mixed64(yAt, ty, tx)
+	default:
+		c.mixed64(xAt, tx, ty)
+	}
+}
+
+// divide is real division; of 64-bit integers, as of BigInts, the quotient truncated.
+func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
+	t, ok := c.arithType(x, y)
+	if !ok {
+		c.mixedOperands(x, y, xAt, yAt)
+		return bad
+	}
+	if is64(t) {
+		return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at)
+	}
+	c.asFloat(x, at, "a division")
+	c.asFloat(y, at, "a division")
+	if !t.IsFloat() {
+		t = c.real
+	}
+	return register(c.b.Op(ir.Div, t, c.widen(x, t), c.widen(y, t)))
+}
+
+// power is x ** y: x·x for a constant 2, else the library's pow.
+func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
+	t, ok := c.arithType(x, y)
+	if !ok {
+		c.mixedOperands(x, y, xAt, yAt)
+		return bad
+	}
+	if y.kind == kNum && y.num == 2 || y.kind == kBig && y.big.IsInt64() && y.big.Int64() == 2 {
+		r := c.widen(x, t)
+		return register(c.b.Op(ir.Mul, t, r, r))
+	}
+	if is64(t) {
+		c.errorf(at, diag.BadOperand, "multiply, in a loop if need be", "`**` of 64-bit integers takes the exponent 2 only")
+		return bad
+	}
+	c.asFloat(x, at, "a power")
+	c.asFloat(y, at, "a power")
+	if !t.IsFloat() {
+		t = c.real
+	}
+	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: "pow", Args: []*ir.Value{c.widen(x, t), c.widen(y, t)}}, t))
+}
+
+func (c *compiler) bitwise(op syntax.Op, x, y value, xAt, yAt syntax.Span) value {
+	c.asBits(x, xAt, "an operand of "+op.String())
+	c.asBits(y, yAt, "an operand of "+op.String())
+	tx, ty := c.scalarType(x), c.scalarType(y)
+	if (x.kind == kReg && is64(tx)) || (y.kind == kReg && is64(ty)) || x.kind == kBig || y.kind == kBig {
+		t, ok := c.arithType(x, y)
+		if !ok || !is64(t) {
+			c.mixedOperands(x, y, xAt, yAt)
+			return bad
+		}
+		return register(c.b.Op(arithOps[op], t, c.widen(x, t), c.widen(y, t)))
+	}
+	a := c.toInt(x, ir.I32, xAt)
+	if y.isConst() && op == syntax.Or && toInt32(constNumber(y)) == 0 {
+		return register(a)
+	}
+	return register(c.b.Op(arithOps[op], ir.I32, a, c.toInt(y, ir.I32, yAt)))
+}
+
+func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
+	c.asBits(x, xAt, "an operand of "+op.String())
+	c.asBits(y, yAt, "a shift count")
+	count := func() *ir.Value {
+		if y.kind == kReg && is64(y.reg.Type) {
+			return c.b.Op(ir.Wrap, ir.I32, y.reg)
+		}
+		if y.kind == kBig {
+			return c.b.Const(ir.I32, bigBits(y.big, ir.I32))
+		}
+		return c.toInt(y, ir.I32, yAt)
+	}
+	if x.kind == kBig {
+		x = register(c.constant(x, ir.I64))
+	}
+	if x.kind == kReg && is64(x.reg.Type) {
+		if op == syntax.UShr {
+			c.errorf(at, diag.BadOperand, "write `u64(x) >> n`", "`>>>` of a 64-bit integer is not in the language")
+			return bad
+		}
+		return register(c.b.Op(arithOps[op], x.reg.Type, x.reg, count()))
+	}
+	t := ir.I32
+	if op == syntax.UShr {
+		t = ir.U32
+	}
+	if op == syntax.Shr && x.kind == kReg && x.reg.Type == ir.U32 {
+		c.warnf(at, diag.SignedShift, "write `>>>`", "`>>` of a u32 is an arithmetic shift of its bits, as in JavaScript")
+	}
+	r := c.toInt(x, t, xAt)
+	if y.isConst() && y.kind != kBig && toInt32(constNumber(y))&31 == 0 {
+		return register(r)
+	}
+	return register(c.b.Op(arithOps[op], t, r, count()))
+}
+
+// intDiv is an integer division or remainder, which faults by zero.
+func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) value {
+	if y.Def != nil && y.Def.Op == ir.Const && y.Def.Bits == 0 {
+		c.errorf(at, diag.DivisionByZero, "", "integer division by zero")
+	}
+	before := c.at(at)
+	r := c.b.Op(op, t, x, y)
+	c.b.Site = before
+	return register(r)
+}
+
+// remainder is x % y of integers: the sign is the dividend's; mixed signs use the mathematical values.
+func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
+	if c.mixedSigns(x, y) {
+		r := c.intDiv(ir.Rem, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
+		return register(c.b.Op(ir.Wrap, c.scalarType(x), r.reg))
+	}
+	return c.intDiv(ir.Rem, t, c.widen(x, t), c.widen(y, t), at)
+}
+
+// mixedSigns reports whether one operand is i32 and the other u32, as registers or as constants of that range.
+func (c *compiler) mixedSigns(x, y value) bool {
+	signed := func(v value) bool {
+		return v.kind == kReg && (v.reg.Type == ir.I32 || v.reg.Type == ir.Bool) || v.kind == kNum && v.num < 0
+	}
+	unsigned := func(v value) bool {
+		return v.kind == kReg && v.reg.Type == ir.U32 || v.kind == kNum && fits(v.num, ir.U32) && !fits(v.num, ir.I32)
+	}
+	return signed(x) && unsigned(y) || unsigned(x) && signed(y)
+}
+
+// quotient recognises (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers.
+func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
+	var div syntax.Expr
+	switch x := x.(type) {
+	case *syntax.Unary: // ~~
+		inner, ok := x.X.(*syntax.Unary)
+		if !ok || inner.Op != syntax.BitNot {
+			return bad, false
+		}
+		div = inner.X
+	case *syntax.Binary:
+		if n, ok := x.Y.(*syntax.Num); !ok || n.Value != 0 {
+			return bad, false
+		}
+		div = x.X
+	}
+	d, ok := div.(*syntax.Binary)
+	if !ok || d.Op != syntax.Div {
+		return bad, false
+	}
+	q, exact := c.intQuotient(d, x.Range())
+	if !exact {
+		if q.isConst() && q.kind != kBig {
+			i := toInt32(constNumber(q))
+			if t == ir.U32 {
+				return number(float64(uint32(i))), true
+			}
+			return number(float64(i)), true
+		}
+		if !c.wantScalar(q, d.Span) {
+			return bad, true
+		}
+		return register(c.toInt(q, t, d.Span)), true
+	}
+	if is64(q.reg.Type) {
+		return q, true
+	}
+	return register(c.widen(q, t)).withTaint(q.taint), true
+}
+
+// intQuotient compiles a / b. If both are 32-bit integers, not both constants, it is their truncated quotient and exact
+// is true; else it is the division as any other.
+func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, exact bool) {
+	x := c.expr(d.X)
+	y := c.expr(d.Y)
+	if !c.intOperands(x, y) {
+		return c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span), false
+	}
+	c.combine(x, y, d.Span)
+	if c.mixedSigns(x, y) {
+		r := c.intDiv(ir.Div, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
+		return register(c.b.Op(ir.Wrap, c.scalarType(x), r.reg)), true
+	}
+	t, _ := c.arithType(x, y)
+	return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at), true
+}
+
+// intOperands reports whether a quotient of x and y can be an integer division.
+func (c *compiler) intOperands(x, y value) bool {
+	if x.kind != kReg && y.kind != kReg || !x.isInt() || !y.isInt() {
+		return false
+	}
+	t, ok := c.arithType(x, y)
+	return ok && t.IsInt()
+}
+
+// floorQuotient is Math.floor(a/b) of integers.
+func (c *compiler) floorQuotient(d *syntax.Binary, at syntax.Span) (value, bool) {
+	x := c.expr(d.X)
+	y := c.expr(d.Y)
+	if !c.intOperands(x, y) {
+		q := c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span)
+		return c.rounding(ir.Floor, q, d.Span), true
+	}
+	c.combine(x, y, d.Span)
+	t, _ := c.arithType(x, y)
+	mixed := c.mixedSigns(x, y)
+	result := t
+	if mixed {
+		t, result = ir.I64, c.scalarType(x)
+	}
+	a, b := c.widen(x, t), c.widen(y, t)
+	q := c.intDiv(ir.Div, t, a, b, at).reg
+	if !t.IsSigned() {
+		return register(q), true
+	}
+	// One less if there is a remainder and its sign is not the divisor's.
+	zero := c.b.Int(t, 0)
+	r := c.b.Op(ir.Sub, t, a, c.b.Op(ir.Mul, t, q, b))
+	inexact := c.b.Op(ir.Ne, ir.Bool, r, zero)
+	opposite := c.b.Op(ir.Lt, ir.Bool, c.b.Op(ir.Xor, t, r, b), zero)
+	less := c.b.Op(ir.And, ir.Bool, inexact, opposite)
+	q = c.b.Op(ir.Select, t, less, c.b.Op(ir.Sub, t, q, c.b.Int(t, 1)), q)
+	if t != result {
+		q = c.b.Op(ir.Wrap, result, q)
+	}
+	return register(q), true
+}
+
+// fold computes with constants as JavaScript does.
+func (c *compiler) fold(op syntax.Op, x, y value, at syntax.Span) value {
+	if x.kind == kBig || y.kind == kBig {
+		return c.foldBig(op, x, y, at)
+	}
+	a, b := constNumber(x), constNumber(y)
+	switch op {
+	case syntax.Add:
+		return number(a + b)
+	case syntax.Sub:
+		return number(a - b)
+	case syntax.Mul:
+		return number(a * b)
+	case syntax.Div:
+		return number(a / b)
+	case syntax.Rem:
+		return number(math.Mod(a, b))
+	case syntax.Pow:
+		return number(jsPow(a, b))
+	}
+	i, j := toInt32(a), toInt32(b)
+	switch op {
+	case syntax.And:
+		i &= j
+	case syntax.Or:
+		i |= j
+	case syntax.Xor:
+		i ^= j
+	case syntax.Shl:
+		i <<= uint(j) & 31
+	case syntax.Shr:
+		i >>= uint(j) & 31
+	case syntax.UShr:
+		return number(float64(uint32(i) >> (uint(j) & 31)))
+	}
+	return number(float64(i))
+}
+
+// jsPow differs from C's pow for a base of 1 or −1.
+func jsPow(a, b float64) float64 {
+	if b != b || (math.Abs(a) == 1 && math.IsInf(b, 0)) {
+		return math.NaN()
+	}
+	return math.Pow(a, b)
+}
+
+func bigNeg(n *big.Int) *big.Int { return new(big.Int).Neg(n) }
+func bigNot(n *big.Int) *big.Int { return new(big.Int).Not(n) }
+
+// foldBig computes with BigInts; a Number beside a BigInt counts as one if it is integral.
+func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
+	a, okA := asBig(x)
+	b, okB := asBig(y)
+	if !okA || !okB {
+		c.errorf(at, diag.Mixed64, "write both as BigInt, or both as Number", "a BigInt does not mix with a fraction")
+		return bad
+	}
+	r := new(big.Int)
+	switch op {
+	case syntax.Add:
+		r.Add(a, b)
+	case syntax.Sub:
+		r.Sub(a, b)
+	case syntax.Mul:
+		r.Mul(a, b)
+	case syntax.Div, syntax.Rem:
+		if b.Sign() == 0 {
+			c.errorf(at, diag.DivisionByZero, "", "integer division by zero")
+			return bad
+		}
+		if op == syntax.Div {
+			r.Quo(a, b)
+		} else {
+			r.Rem(a, b)
+		}
+	case syntax.And:
+		r.And(a, b)
+	case syntax.Or:
+		r.Or(a, b)
+	case syntax.Xor:
+		r.Xor(a, b)
+	case syntax.Shl, syntax.Shr, syntax.Pow:
+		if b.Sign() < 0 || b.BitLen() > 7 {
+			c.errorf(at, diag.BigIntTooLarge, "", "the result has more than 64 bits, or is a fraction")
+			return bad
+		}
+		switch n := uint(b.Int64()); op {
+		case syntax.Shl:
+			r.Lsh(a, n)
+		case syntax.Shr:
+			r.Rsh(a, n)
+		default:
+			r.Exp(a, b, nil)
+		}
+	default:
+		c.errorf(at, diag.BadOperand, "write `u64(x) >> n`", "`%s` of a BigInt is not in the language", op)
+		return bad
+	}
+	if r.BitLen() > 64 {
+		c.errorf(at, diag.BigIntTooLarge, "", "the result has more than 64 bits")
+		return bad
+	}
+	return value{kind: kBig, big: r}
+}
+
+func asBig(v value) (*big.Int, bool) {
+	if v.kind == kBig {
+		return v.big, true
+	}
+	if v.kind == kNum && isIntegral(v.num) {
+		n, _ := big.NewFloat(v.num).Int(nil)
+		return n, true
+	}
+	return nil, false
+}

@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// captureKey names a captured value: a free variable of a function, or a field below one.
+type captureKey struct {
+	src  *Source
+	path string
+}
+
+// free is a name that is declared outside of the kernel.
+func (c *compiler) free(n *syntax.Name) value {
+	src := c.frame.fn.Source
+	key := captureKey{src, n.Name}
+	v, ok := c.captures[key]
+	if !ok {
+		var got any
+		if src.Capture != nil {
+			var err error
+			if got, err = src.Capture(n.Name); err != nil {
+				c.errorf(n.Span, diag.NotCapturable, "pass it as an argument", "%s cannot be captured: %v", n.Name, err)
+				return bad
+			}
+		}
+		if got == nil {
+			v, ok = languageName(n.Name)
+			if !ok {
+				c.errorf(n.Span, diag.UnknownName, "declare it, or pass it as an argument", "%s is not defined", n.Name)
+				return bad
+			}
+		} else if v, ok = c.captured(got, n.Name, n.Span); !ok {
+			return bad
+		}
+		c.captures[key] = v
+	}
+	return c.placed(v, key)
+}
+
+// capturedField is a field of a captured object.
+func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
+	key := captureKey{c.frame.fn.Source, o.str + "." + name}
+	v, ok := c.captures[key]
+	if !ok {
+		got, err := o.obj.Field(name)
+		if err != nil {
+			c.errorf(at, diag.NotCapturable, "pass it as an argument", "%s cannot be captured: %v", key.path, err)
+			return bad
+		}
+		if got == nil {
+			c.errorf(at, diag.UnknownField, "", "%s has no field %s", o.str, name)
+			return bad
+		}
+		if v, ok = c.captured(got, key.path, at); !ok {
+			return bad
+		}
+		c.captures[key] = v
+	}
+	return c.placed(v, key)
+}
+
+// captured turns what Source.Capture gave into a value.
+func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) {
+	switch got := got.(type) {
+	case bool:
+		return boolean(got), true
+	case float64:
+		return number(got), true
+	case int64:
+		return value{kind: kBig, big: big.NewInt(got)}, true
+	case *big.Int:
+		if got.BitLen() > 64 {
+			c.errorf(at, diag.BigIntTooLarge, "", "%s has more than 64 bits", name)
+			return bad, false
+		}
+		return value{kind: kBig, big: got}, true
+	case []float64:
+		if len(got) == 0 {
+			c.errorf(at, diag.ArrayDims, "", "%s is empty: a table has at least one element", name)
+			return bad, false
+		}
+		p := wholeArray(c.numberTable(got, name))
+		p.known = got
+		return value{kind: kPlace, place: p}, true
+	case Table:
+		size := got.Elem.Size()
+		if size == 0 || len(got.Data) == 0 || len(got.Data)%size != 0 {
+			c.errorf(at, diag.ArrayDims, "", "%s is empty: a table has at least one element", name)
+			return bad, false
+		}
+		a := &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: got.Elem}, Rank: 1, Dims: []int{len(got.Data) / size}, Data: got.Data}
+		return value{kind: kPlace, place: wholeArray(a)}, true
+	case Object:
+		return value{kind: kCapture, obj: got, str: name}, true
+	case *Source:
+		fn, err := c.f.helpers.parse(got)
+		if err != nil {
+			if list, ok := err.(diag.List); ok {
+				c.errs = append(c.errs, list...)
+			} else {
+				c.errorf(at, diag.NotCapturable, "", "%s cannot be captured: %v", name, err)
+			}
+			return bad, false
+		}
+		if fn.Name == "" {
+			fn.Name = name
+		}
+		return value{kind: kFunc, fn: &closure{fn: fn}}, true
+	case ir.Type:
+		return value{kind: kType, elem: ir.Elem{Scalar: got}}, true
+	case *ir.Record:
+		return value{kind: kType, elem: ir.Elem{Record: got}}, true
+	}
+	c.errorf(at, diag.NotCapturable, "pass it as an argument", "%s cannot be captured: a kernel captures numbers, booleans, functions, arrays of numbers and fields of plain objects", name)
+	return bad, false
+}
+
+// numberTable makes a table of Numbers: of i32 if all are integers of its range, else of the real type.
+func (c *compiler) numberTable(list []float64, name string) *ir.Array {
+	t := ir.I32
+	for _, x := range list {
+		if !fits(x, ir.I32) {
+			t = c.real
+			break
+		}
+	}
+	var data []byte
+	for _, x := range list {
+		switch t {
+		case ir.I32:
+			data = binary.LittleEndian.AppendUint32(data, uint32(int32(x)))
+		case ir.F32:
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+		default:
+			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+		}
+	}
+	return &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{len(list)}, Data: data}
+}
+
+// placed gives a captured table its array in this walk's kernel.
+func (c *compiler) placed(v value, key captureKey) value {
+	if v.kind != kPlace {
+		return v
+	}
+	p := c.tables[key]
+	if p == nil {
+		a := *v.place.arr
+		p = wholeArray(&a)
+		p.known = v.place.known
+		c.addArray(&a)
+		c.tables[key] = p
+	}
+	return value{kind: kPlace, place: p}
+}
+
+// addArray adds an array to the kernel.
+func (c *compiler) addArray(a *ir.Array) {
+	a.Name = c.uniqueName(a.Name)
+	a.ID = len(c.k.Arrays)
+	c.k.Arrays = append(c.k.Arrays, a)
+	c.useRecord(a.Elem.Record)
+}
+
+func (c *compiler) uniqueName(name string) string {
+	taken := func(n string) bool {
+		for _, a := range c.k.Arrays {
+			if a.Name == n {
+				return true
+			}
+		}
+		return false
+	}
+	unique := name
+	for i := 2; taken(unique); i++ {
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	return unique
+}
+
+// languageName is the meaning that the language gives to a name.
+func languageName(name string) (value, bool) {
+	switch name {
+	case "Math", "Atomics", "bits", "fromBits":
+		return builtin(name), true
+	case "Infinity":
+		return number(math.Inf(1)), true
+	case "NaN":
+		return number(math.NaN()), true
+	case "undefined":
+		return value{kind: kVoid}, true
+	}
+	if t, ok := ir.ParseType(name); ok && t != ir.Void {
+		return value{kind: kType, elem: ir.Elem{Scalar: t}}, true
+	}
+	return bad, false
+}

@@ -1,0 +1,219 @@
+package kernel
+
+import (
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// compare is x op y. Numbers of different types compare by their mathematical values.
+func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
+	okX, okY := c.wantScalar(x, xAt), c.wantScalar(y, yAt)
+	if !okX || !okY {
+		return bad
+	}
+	if x.isConst() && y.isConst() {
+		return boolean(foldCompare(op, x, y))
+	}
+	c.combine(x, y, at)
+	switch op {
+	case syntax.Gt, syntax.Ge:
+		// Both are evaluated; only the order of the operands changes.
+		x, y = y, x
+		op = map[syntax.Op]syntax.Op{syntax.Gt: syntax.Lt, syntax.Ge: syntax.Le}[op]
+	}
+	if x.kind == kBool || y.kind == kBool {
+		if t, o := c.scalarType(x), c.scalarType(y); t == ir.Bool && o == ir.Bool && (op == syntax.Eq || op == syntax.Ne) {
+			return register(c.b.Op(compareOps[op], ir.Bool, c.widen(x, ir.Bool), c.widen(y, ir.Bool)))
+		}
+	}
+	if x.kind == kReg && y.kind == kReg && x.reg.Type == ir.Bool && y.reg.Type == ir.Bool && (op == syntax.Eq || op == syntax.Ne) {
+		return register(c.b.Op(compareOps[op], ir.Bool, x.reg, y.reg))
+	}
+	t, ok := c.compareType(x, y)
+	if !ok {
+		return c.compareWide(op, x, y)
+	}
+	return register(c.b.Op(compareOps[op], ir.Bool, c.widen(x, t), c.widen(y, t)))
+}
+
+var compareOps = map[syntax.Op]ir.Op{syntax.Eq: ir.Eq, syntax.Ne: ir.Ne, syntax.Lt: ir.Lt, syntax.Le: ir.Le}
+
+func foldCompare(op syntax.Op, x, y value) bool {
+	if x.kind == kBig || y.kind == kBig {
+		a, okA := asBig(x)
+		b, okB := asBig(y)
+		if okA && okB {
+			return ordered(op, a.Cmp(b))
+		}
+	}
+	a, b := asFloat64(x), asFloat64(y)
+	switch {
+	case a < b:
+		return ordered(op, -1)
+	case a > b:
+		return ordered(op, 1)
+	case a == b:
+		return ordered(op, 0)
+	}
+	return op == syntax.Ne
+}
+
+func ordered(op syntax.Op, cmp int) bool {
+	switch op {
+	case syntax.Eq:
+		return cmp == 0
+	case syntax.Ne:
+		return cmp != 0
+	case syntax.Lt:
+		return cmp < 0
+	case syntax.Le:
+		return cmp <= 0
+	case syntax.Gt:
+		return cmp > 0
+	}
+	return cmp >= 0
+}
+
+func asFloat64(v value) float64 {
+	if v.kind == kBig {
+		x, _ := new(big.Float).SetInt(v.big).Float64()
+		return x
+	}
+	return constNumber(v)
+}
+
+// compareType is a type that holds both operands' values exactly; ok is false if there is none.
+func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
+	if x.kind != kReg {
+		x, y = y, x
+	}
+	tx := x.reg.Type
+	if tx == ir.Bool {
+		tx = ir.I32
+	}
+	if y.kind == kBool {
+		y = number(constNumber(y))
+	}
+	if y.kind == kNum {
+		switch {
+		case tx.IsFloat(), fits(y.num, tx):
+			return tx, true // a literal takes the float's type
+		case is64(tx):
+			return ir.F64, false
+		case fits(y.num, ir.I64):
+			return ir.I64, true
+		}
+		return ir.F64, true
+	}
+	ty := ir.I64
+	if y.kind == kBig {
+		if tx == ir.U64 && y.big.IsUint64() || tx == ir.I64 && y.big.IsInt64() {
+			return tx, true
+		}
+		if !y.big.IsInt64() {
+			ty = ir.U64
+		}
+	} else if ty = y.reg.Type; ty == ir.Bool {
+		ty = ir.I32
+	}
+	switch {
+	case tx == ty:
+		return tx, true
+	case tx.IsFloat() && ty.IsFloat():
+		return ir.F64, true
+	case tx.IsFloat() && is64(ty), ty.IsFloat() && is64(tx):
+		return ir.F64, false
+	case tx.IsFloat() || ty.IsFloat():
+		return ir.F64, true // f64 holds every 32-bit integer and every f32
+	case tx == ir.U64 || ty == ir.U64:
+		if tx == ir.U32 || ty == ir.U32 {
+			return ir.U64, true
+		}
+		return ir.I64, false
+	}
+	return ir.I64, true
+}
+
+// compareWide compares a 64-bit integer with a number that no common type holds: it splits the numbers by range.
+func (c *compiler) compareWide(op syntax.Op, x, y value) value {
+	switch op {
+	case syntax.Ne:
+		return register(c.b.Op(ir.Not, ir.Bool, c.compareWide(syntax.Eq, x, y).reg))
+	case syntax.Le:
+		lt, eq := c.compareWide(syntax.Lt, x, y).reg, c.compareWide(syntax.Eq, x, y).reg
+		return register(c.b.Op(ir.Or, ir.Bool, lt, eq))
+	}
+	tx, ty := c.wideType(x), c.wideType(y)
+	if !tx.IsFloat() && !ty.IsFloat() {
+		return register(c.compareSigns(op, c.widen(x, tx), c.widen(y, ty)))
+	}
+	// One side is a float f, the other a 64-bit integer n. n compares with f as it does with f rounded towards the
+	// side that keeps the order: ceil(f) for n < f, floor(f) for f < n; equality needs an integral f.
+	intSide, floatSide, floatFirst := x, y, false
+	if tx.IsFloat() {
+		intSide, floatSide, floatFirst = y, x, true
+	}
+	it := c.wideType(intSide)
+	n := c.widen(intSide, it)
+	f := c.widen(floatSide, ir.F64)
+	round := ir.Ceil
+	if floatFirst {
+		round = ir.Floor
+	}
+	r := c.b.Op(round, ir.F64, f)
+	low, high := -0x1p63, 0x1p63
+	if it == ir.U64 {
+		low, high = 0, 0x1p64
+	}
+	m := c.b.Op(ir.Sat, it, r)
+	inRange := c.b.Op(ir.And, ir.Bool, c.b.Op(ir.Le, ir.Bool, c.b.Float(ir.F64, low), r), c.b.Op(ir.Lt, ir.Bool, r, c.b.Float(ir.F64, high)))
+	if op == syntax.Eq {
+		whole := c.b.Op(ir.Eq, ir.Bool, r, f)
+		same := c.b.Op(ir.And, ir.Bool, c.b.Op(ir.Eq, ir.Bool, n, m), whole)
+		return register(c.b.Op(ir.And, ir.Bool, inRange, same))
+	}
+	if floatFirst { // f < n
+		within := c.b.Op(ir.And, ir.Bool, inRange, c.b.Op(ir.Lt, ir.Bool, m, n))
+		return register(c.b.Op(ir.Or, ir.Bool, within, c.b.Op(ir.Lt, ir.Bool, r, c.b.Float(ir.F64, low))))
+	}
+	within := c.b.Op(ir.And, ir.Bool, inRange, c.b.Op(ir.Lt, ir.Bool, n, m))
+	return register(c.b.Op(ir.Or, ir.Bool, within, c.b.Op(ir.Le, ir.Bool, c.b.Float(ir.F64, high), r)))
+}
+
+// wideType is the 64-bit or float type that a value is compared in.
+func (c *compiler) wideType(v value) ir.Type {
+	switch t := c.scalarType(v); {
+	case v.kind == kBig && !v.big.IsInt64():
+		return ir.U64
+	case v.kind == kNum:
+		return ir.F64
+	case t == ir.Bool, t == ir.I32:
+		return ir.I64
+	case t == ir.U32:
+		return ir.U64
+	default:
+		return t
+	}
+}
+
+// compareSigns compares i64 with u64: a negative number is less than, and unequal to, every u64.
+func (c *compiler) compareSigns(op syntax.Op, x, y *ir.Value) *ir.Value {
+	signed := x
+	if x.Type == ir.U64 {
+		signed = y
+	}
+	negative := c.b.Op(ir.Lt, ir.Bool, signed, c.b.Int(ir.I64, 0))
+	ux, uy := x, y
+	if x.Type == ir.I64 {
+		ux = c.b.Op(ir.Wrap, ir.U64, x)
+	} else {
+		uy = c.b.Op(ir.Wrap, ir.U64, y)
+	}
+	bits := c.b.Op(compareOps[op], ir.Bool, ux, uy)
+	if op == syntax.Lt && signed == x {
+		return c.b.Op(ir.Or, ir.Bool, negative, bits)
+	}
+	return c.b.Op(ir.And, ir.Bool, c.b.Op(ir.Not, ir.Bool, negative), bits)
+}

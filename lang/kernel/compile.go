@@ -1,0 +1,485 @@
+package kernel
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// The limits of a compilation: they keep inlined helpers from growing without bound.
+const (
+	maxPasses  = 16
+	maxInlined = 1000   // calls on top of each other
+	maxValues  = 500000 // registers of one kernel
+)
+
+// A compiler types and lowers a kernel in one walk over its tree, repeated until the types that it assumed are the types
+// that it finds: what a `let` has joined, and which inferred parameters are integers. Only the last walk's IR is kept.
+type compiler struct {
+	f    *Function
+	opts Options
+	real ir.Type
+
+	// What the walks learn; kept from one to the next.
+	root    *frameInfo
+	params  []*param
+	sure    uint64 // the parameters that are integers for certain
+	dirty   bool   // this walk contradicted an assumption
+	careful bool   // joins only grow, because they did not settle
+
+	// The state of one walk.
+	b        ir.Builder
+	k        *ir.Kernel
+	frame    *frame
+	depth    int
+	dead     bool // control cannot come here; code is typed but not kept
+	targets  []*target
+	errs     diag.List
+	warnings diag.List
+	sites    map[siteKey]int
+	module   *ir.Module
+	files    map[string]int
+	tables   map[captureKey]*place // made in this walk
+	captures map[captureKey]value  // kept from one walk to the next
+	records  map[*ir.Record]bool
+	tooBig   bool
+}
+
+type siteKey struct {
+	fn   *syntax.Func
+	span syntax.Span
+}
+
+// param is a parameter of the kernel.
+type param struct {
+	arg      Arg
+	name     *syntax.Name
+	typ      ir.Type // of a scalar
+	inferred bool
+	bit      uint64 // in value.taint, while it is assumed to be an integer
+	reals    bool   // decided: the real type
+
+	mustInt, withInt, withFloat evidence
+	reason                      string
+}
+
+// evidence is a use of a parameter that speaks for or against an integer.
+type evidence struct {
+	found bool
+	why   string
+	at    diag.Position
+}
+
+// frameInfo is what walks learn about one inlined instance of a function.
+type frameInfo struct {
+	vars     []varInfo
+	result   varInfo
+	children map[*syntax.Call]*frameInfo
+}
+
+type varInfo struct {
+	known bool
+	typ   ir.Type
+	taint uint64
+	join  joined
+}
+
+// frame is one inlined instance of a function in one walk.
+type frame struct {
+	fn     *syntax.Func
+	info   *frameInfo
+	vars   []variable
+	outer  *frame // of the function that it stands in
+	caller *frame
+	call   syntax.Span // in the caller
+
+	exit   *exit     // of a helper that returns early; nil: returns are at the end, or end the item
+	result *variable // what such a helper returns; nil if nothing
+	kernel bool
+}
+
+// initState says whether a variable holds a value.
+type initState uint8
+
+const (
+	undeclared initState = iota
+	unset
+	maybeSet
+	set
+)
+
+// variable is a declared name in a frame.
+type variable struct {
+	decl  *syntax.Decl
+	info  *varInfo
+	state initState
+	fixed value // of what is never assigned: any value
+	slot  bool  // it is assigned: typ, cur and join count
+	typ   ir.Type
+	cur   *ir.Value // nil if state is unset
+	join  joined
+	taint uint64
+}
+
+func newCompiler(f *Function, args []Arg, opts Options) *compiler {
+	c := &compiler{f: f, opts: opts, root: &frameInfo{}, captures: map[captureKey]value{}}
+	c.real = opts.Real
+	if c.real == ir.Void {
+		c.real = ir.F32
+		for _, a := range args {
+			if a.Kind == Scalar && a.Type == ir.F64 || a.Kind == Buffer && hasF64(a.Elem) {
+				c.real = ir.F64
+			}
+		}
+	}
+	for i, a := range args {
+		p := &param{arg: a, name: f.fn.Params[i+1].(*syntax.Name)}
+		switch a.Kind {
+		case Number:
+			p.inferred, p.typ, p.bit = true, ir.I32, 1<<(uint(i)%64)
+			if i >= 64 {
+				p.reals, p.typ, p.bit = true, c.real, 0
+			}
+		case BigInt:
+			p.typ, p.reason = ir.I64, "i64 because a BigInt is given"
+		case Bool:
+			p.typ, p.reason = ir.Bool, "bool because a boolean is given"
+		case Scalar:
+			p.typ, p.reason = a.Type.Value(), a.Type.String()+" by signature"
+		}
+		c.params = append(c.params, p)
+	}
+	return c
+}
+
+func hasF64(e ir.Elem) bool {
+	if e.Record == nil {
+		return e.Scalar == ir.F64
+	}
+	for i := range e.Record.Fields {
+		if hasF64(e.Record.Fields[i].Elem) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) compile() (*Compiled, error) {
+	if err := c.checkArgs(); err != nil {
+		return nil, err
+	}
+	for pass := 1; ; pass++ {
+		c.careful = pass > maxPasses/2
+		c.walk()
+		c.decideParams()
+		if !c.dirty || pass == maxPasses {
+			break
+		}
+	}
+	if len(c.errs) > 0 {
+		return nil, c.errs.Sort()
+	}
+	return c.finish()
+}
+
+func (c *compiler) checkArgs() error {
+	var errs diag.List
+	for i, p := range c.params {
+		a := p.arg
+		wrong := ""
+		switch {
+		case a.Kind == Scalar && (a.Type == ir.Void || a.Type.Value() == ir.Void):
+			wrong = "has no scalar type"
+		case a.Kind == Buffer && (a.Rank < 1 || a.Rank > 3):
+			wrong = fmt.Sprintf("has rank %d; a buffer has 1 to 3 dimensions", a.Rank)
+		case a.Kind == Buffer && a.Elem.Size() == 0:
+			wrong = "has no element type"
+		case a.Kind > Buffer:
+			wrong = "is neither scalar nor buffer"
+		}
+		if wrong != "" {
+			errs = append(errs, c.f.fn.Source.Diagnostic(c.f.fn.Params[i+1].Range(), diag.ArgumentType, "", "parameter "+p.name.Name+" "+wrong))
+		}
+	}
+	if c.real != ir.F32 && c.real != ir.F64 {
+		errs = append(errs, c.f.fn.Source.Diagnostic(c.f.fn.Span, diag.BadOption, "write {real: f32} or {real: f64}", "the real type must be f32 or f64, not "+c.real.String()))
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// walk types and lowers the whole kernel once.
+func (c *compiler) walk() {
+	fn := c.f.fn
+	name := c.opts.Name
+	if name == "" {
+		name = fn.Name
+	}
+	if name == "" {
+		name = "kernel"
+	}
+	c.k = &ir.Kernel{Name: name, Real: c.real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
+	c.module = &ir.Module{Kernels: []*ir.Kernel{c.k}}
+	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
+	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]bool{}
+	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth = nil, nil, nil, false, false, 0
+	c.tooBig = false
+	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)
+
+	c.frame = c.newFrame(fn, c.root, nil, nil)
+	c.frame.kernel = true
+	c.bindItem(fn.Params[0].(*syntax.Name))
+	for i, p := range c.params {
+		c.bindParam(p, fn.Params[i+1].(*syntax.Name))
+	}
+	if fn.Result != nil {
+		c.expr(fn.Result)
+	} else {
+		c.stmts(fn.Body)
+	}
+	if !c.dead {
+		c.terminate(&ir.Instr{Op: ir.Return})
+	}
+	c.settle(c.frame)
+}
+
+func (c *compiler) bindItem(n *syntax.Name) {
+	v := c.declare(n.Decl)
+	v.fixed, v.state = builtin("g"), set
+	if n.Decl.Assigned {
+		c.errorf(n.Span, diag.AssignConst, "use another variable", "the item object %s cannot be assigned", n.Name)
+	}
+}
+
+func (c *compiler) bindParam(p *param, n *syntax.Name) {
+	p.mustInt, p.withInt, p.withFloat = evidence{}, evidence{}, evidence{}
+	if p.arg.Kind == Buffer {
+		arr := &ir.Array{Name: n.Name, Space: ir.Global, Elem: p.arg.Elem, Rank: p.arg.Rank, ID: len(c.k.Arrays)}
+		c.k.Arrays = append(c.k.Arrays, arr)
+		c.useRecord(p.arg.Elem.Record)
+		c.k.Params = append(c.k.Params, ir.Param{Name: n.Name, Array: arr})
+		v := c.declare(n.Decl)
+		v.fixed, v.state, v.slot = value{kind: kPlace, place: wholeArray(arr)}, set, false
+		if n.Decl.Assigned {
+			c.errorf(n.Span, diag.ReferenceReassigned, "write to its elements, or use `const` for an alias", "the buffer %s cannot be assigned", n.Name)
+		}
+		return
+	}
+	c.k.Params = append(c.k.Params, ir.Param{Name: n.Name, Type: p.typ})
+	r := c.k.NewValue(p.typ, nil)
+	r.Name = n.Name
+	c.k.Body.Params = append(c.k.Body.Params, r)
+	v := register(r)
+	if p.inferred && !p.reals {
+		v.taint = p.bit
+	}
+	c.bind(n.Decl, v, n.Span)
+}
+
+// decideParams turns inferred parameters that are no integers by their uses into the real type.
+func (c *compiler) decideParams() {
+	if c.moreSure() {
+		c.dirty = true // what is combined with these is combined with integers
+		return
+	}
+	for _, p := range c.params {
+		if !p.inferred {
+			continue
+		}
+		switch {
+		case p.reals:
+			if p.reason == "" {
+				p.reason = fmt.Sprintf("%s, the kernel's real type, because no use needs an integer", c.real)
+			}
+		case p.mustInt.found:
+			p.reason = fmt.Sprintf("i32 because it is %s at %s", p.mustInt.why, p.mustInt.at)
+		case p.withInt.found && !p.withFloat.found:
+			p.reason = fmt.Sprintf("i32 because it is combined with integers only, as in %s at %s", p.withInt.why, p.withInt.at)
+		default:
+			p.reals, p.typ, p.bit = true, c.real, 0
+			if p.withFloat.found {
+				p.reason = fmt.Sprintf("%s, the kernel's real type, because of %s at %s", c.real, p.withFloat.why, p.withFloat.at)
+			}
+			c.dirty = true
+		}
+	}
+}
+
+// moreSure adds to the parameters that are integers for certain, and reports whether there are new ones.
+func (c *compiler) moreSure() bool {
+	before := c.sure
+	for _, p := range c.params {
+		if p.inferred && !p.reals && (p.mustInt.found || p.withInt.found && !p.withFloat.found) {
+			c.sure |= p.bit
+		}
+	}
+	return c.sure != before
+}
+
+// newFrame starts an instance of a function.
+func (c *compiler) newFrame(fn *syntax.Func, info *frameInfo, outer, caller *frame) *frame {
+	if info.vars == nil {
+		info.vars = make([]varInfo, len(fn.Decls))
+	}
+	return &frame{fn: fn, info: info, vars: make([]variable, len(fn.Decls)), outer: outer, caller: caller}
+}
+
+// settle compares what the variables of a frame joined with what was assumed of them.
+func (c *compiler) settle(f *frame) {
+	for i := range f.vars {
+		c.settleVar(&f.vars[i])
+	}
+	if f.result != nil {
+		c.settleVar(f.result)
+	}
+}
+
+func (c *compiler) settleVar(v *variable) {
+	if !v.slot || v.state == undeclared {
+		return
+	}
+	if c.careful {
+		v.join |= v.info.join
+	}
+	v.info.join = v.join
+	typ, ok := v.join.typ(c.real)
+	if !ok && v.decl != nil {
+		c.frameErrorf(v.decl.Func, v.decl.Span, diag.JoinFailed, "convert what is assigned: `i64(x)`",
+			"%s is assigned both 64-bit integers and other numbers", v.decl.Name)
+	}
+	if typ != v.typ {
+		c.dirty = true
+	}
+	if v.taint&^v.info.taint != 0 {
+		v.info.taint |= v.taint
+		c.dirty = true
+	}
+	v.info.known, v.info.typ = true, typ
+}
+
+// find is the variable of a declaration.
+func (c *compiler) find(d *syntax.Decl) *variable {
+	for f := c.frame; f != nil; f = f.outer {
+		if f.fn == d.Func {
+			return &f.vars[d.Index]
+		}
+	}
+	return nil
+}
+
+// helperCache holds the parsed helper functions of a kernel.
+type helperCache struct {
+	mu     sync.Mutex
+	parsed map[*Source]*syntax.Func
+}
+
+func (h *helperCache) parse(src *Source) (*syntax.Func, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if fn := h.parsed[src]; fn != nil {
+		return fn, nil
+	}
+	fn, err := syntax.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	if h.parsed == nil {
+		h.parsed = map[*Source]*syntax.Func{}
+	}
+	h.parsed[src] = fn
+	return fn, nil
+}
+
+func (c *compiler) text(s syntax.Span) string { return c.frame.fn.Source.Excerpt(s) }
+
+func (c *compiler) errorf(at syntax.Span, id diag.ID, rewrite, format string, args ...any) {
+	d := c.frameErrorf(c.frame.fn, at, id, rewrite, format, args...)
+	for f := c.frame; f.caller != nil && len(d.Notes) < 4; f = f.caller {
+		name := f.fn.Name
+		if name == "" {
+			name = "a helper"
+		}
+		d.Notes = append(d.Notes, diag.Note{Position: f.caller.fn.Source.At(f.call.Pos), Message: "in the call of " + name})
+	}
+}
+
+func (c *compiler) frameErrorf(fn *syntax.Func, at syntax.Span, id diag.ID, rewrite, format string, args ...any) *diag.Diagnostic {
+	d := fn.Source.Diagnostic(at, id, rewrite, fmt.Sprintf(format, args...))
+	c.errs = append(c.errs, d)
+	return d
+}
+
+func (c *compiler) warnf(at syntax.Span, id diag.ID, rewrite, format string, args ...any) {
+	if c.opts.Warnings && !c.dead {
+		c.warnings = append(c.warnings, c.frame.fn.Source.Diagnostic(at, id, rewrite, fmt.Sprintf(format, args...)))
+	}
+}
+
+// at makes the instructions to come carry the site of a node, and returns what to restore.
+func (c *compiler) at(s syntax.Span) (before int) {
+	before = c.b.Site
+	key := siteKey{c.frame.fn, s}
+	id, ok := c.sites[key]
+	if !ok {
+		id = len(c.k.Sites)
+		c.k.Sites = append(c.k.Sites, c.newSite(c.frame.fn, s, c.text(s)))
+		c.sites[key] = id
+	}
+	c.b.Site = id
+	return before
+}
+
+func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site {
+	p := fn.Source.At(s.Pos)
+	file, ok := c.files[p.File]
+	if !ok {
+		file = len(c.module.Files)
+		c.module.Files = append(c.module.Files, p.File)
+		c.files[p.File] = file
+	}
+	return ir.Site{File: file, Line: p.Line, Col: p.Col, Text: text}
+}
+
+func (c *compiler) useRecord(r *ir.Record) {
+	if r == nil || c.records[r] {
+		return
+	}
+	c.records[r] = true
+	for i := range r.Fields {
+		c.useRecord(r.Fields[i].Elem.Record)
+	}
+	c.module.Records = append(c.module.Records, r)
+}
+
+// finish drops what the last walk declared and does not use, and verifies the module.
+func (c *compiler) finish() (*Compiled, error) {
+	used := map[*ir.Array]bool{}
+	c.k.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })
+	arrays := c.k.Arrays[:0]
+	for _, a := range c.k.Arrays {
+		if a.Space == ir.Global || used[a] {
+			a.ID = len(arrays)
+			arrays = append(arrays, a)
+		}
+	}
+	c.k.Arrays = arrays
+	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort()}
+	for _, p := range c.params {
+		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
+		if p.arg.Kind == Buffer {
+			info.Elem, info.Rank = p.arg.Elem, p.arg.Rank
+		} else {
+			info.Type = p.typ
+			if p.arg.Kind == Scalar {
+				info.Type = p.arg.Type
+			}
+		}
+		out.Params = append(out.Params, info)
+	}
+	return out, nil
+}

@@ -1,0 +1,274 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// arithType is the type in which an operator works on two scalars, at least one of them a register; ok is false if
+// there is none.
+func (c *compiler) arithType(x, y value) (t ir.Type, ok bool) {
+	if x.kind != kReg {
+		x, y = y, x
+	}
+	tx := x.reg.Type
+	if tx == ir.Bool {
+		tx = ir.I32
+	}
+	switch y.kind {
+	case kReg:
+		ty := y.reg.Type
+		if ty == ir.Bool {
+			ty = ir.I32
+		}
+		switch {
+		case tx == ty:
+			return tx, true
+		case tx.Size() == 8 && tx.IsInt(), ty.Size() == 8 && ty.IsInt():
+			return ir.I64, false
+		case tx.IsFloat() && ty.IsFloat():
+			return ir.F64, true
+		case tx.IsFloat():
+			return tx, true
+		case ty.IsFloat():
+			return ty, true
+		}
+		return ir.U32, true
+	case kBool:
+		return tx, tx.IsFloat() || tx.Size() == 4
+	case kBig:
+		return tx, tx.IsInt() && tx.Size() == 8
+	case kNum:
+		switch tx {
+		case ir.I32:
+			switch {
+			case fits(y.num, ir.I32):
+				return ir.I32, true
+			case fits(y.num, ir.U32):
+				return ir.U32, true
+			}
+			return c.real, true
+		case ir.U32:
+			if fits(y.num, ir.U32) || fits(y.num, ir.I32) {
+				return ir.U32, true
+			}
+			return c.real, true
+		case ir.I64, ir.U64:
+			return tx, fits(y.num, ir.I64) || fits(y.num, ir.U64)
+		}
+		return tx, true
+	}
+	return tx, false
+}
+
+// scalarType is the type that a scalar has by itself.
+func (c *compiler) scalarType(v value) ir.Type {
+	switch v.kind {
+	case kReg:
+		return v.reg.Type
+	case kBool:
+		return ir.Bool
+	case kBig:
+		return ir.I64
+	case kNum:
+		switch {
+		case fits(v.num, ir.I32):
+			return ir.I32
+		case fits(v.num, ir.U32):
+			return ir.U32
+		}
+		return c.real
+	}
+	return ir.Void
+}
+
+// constant puts a constant into a register of type t.
+func (c *compiler) constant(v value, t ir.Type) *ir.Value {
+	x := v.num
+	switch v.kind {
+	case kBool:
+		if v.bool {
+			x = 1
+		}
+	case kBig:
+		if t.IsInt() {
+			return c.b.Const(t, bigBits(v.big, t))
+		}
+		x, _ = new(big.Float).SetInt(v.big).Float64()
+	}
+	switch {
+	case t == ir.Bool:
+		if x != 0 && x == x {
+			return c.b.Const(ir.Bool, 1)
+		}
+		return c.b.Const(ir.Bool, 0)
+	case t.IsFloat():
+		if x != x {
+			return c.b.Const(t, nanBits(t))
+		}
+		return c.b.Float(t, x)
+	case t.Size() == 8:
+		if x >= 1<<63 {
+			return c.b.Const(t, uint64(x))
+		}
+		return c.b.Int(t, int64(x))
+	}
+	return c.b.Int(t, int64(toInt32(x)))
+}
+
+func nanBits(t ir.Type) uint64 {
+	if t == ir.F32 {
+		return 0x7fc00000
+	}
+	return 0x7ff8000000000000
+}
+
+func bigBits(n *big.Int, t ir.Type) uint64 {
+	mask := new(big.Int).SetUint64(math.MaxUint64)
+	bits := new(big.Int).And(n, mask).Uint64() // And works on two's complement
+	if t.Size() == 4 {
+		return bits & math.MaxUint32
+	}
+	return bits
+}
+
+// toInt32 is JavaScript's ToInt32.
+func toInt32(x float64) int32 {
+	if x != x || math.IsInf(x, 0) {
+		return 0
+	}
+	m := math.Mod(math.Trunc(x), 1<<32)
+	if m < 0 {
+		m += 1 << 32
+	}
+	return int32(uint32(m))
+}
+
+// widen converts a scalar to t as joins and mixed operands do: bool to integers to floats, i32 and u32 by their bits.
+func (c *compiler) widen(v value, t ir.Type) *ir.Value {
+	if v.isConst() {
+		return c.constant(v, t)
+	}
+	r := v.reg
+	switch from := r.Type; {
+	case from == t:
+		return r
+	case t == ir.Bool:
+		return c.truth(v)
+	case from.IsInt() && t.IsInt():
+		if from.Size() < t.Size() {
+			return c.b.Op(ir.Convert, t, r)
+		}
+		return c.b.Op(ir.Wrap, t, r)
+	case from.IsFloat() && t.IsInt():
+		return c.b.Op(ir.Wrap, t, r)
+	}
+	return c.b.Op(ir.Convert, t, r)
+}
+
+// truth is the value as a condition: zero and NaN are false.
+func (c *compiler) truth(v value) *ir.Value {
+	if v.isConst() {
+		return c.constant(v, ir.Bool)
+	}
+	r := v.reg
+	switch {
+	case r.Type == ir.Bool:
+		return r
+	case r.Type.IsFloat():
+		return c.b.Op(ir.Lt, ir.Bool, c.b.Float(r.Type, 0), c.b.Op(ir.Abs, r.Type, r))
+	}
+	return c.b.Op(ir.Ne, ir.Bool, r, c.b.Int(r.Type, 0))
+}
+
+// constTruth reports whether a constant is true.
+func constTruth(v value) bool {
+	switch v.kind {
+	case kBool:
+		return v.bool
+	case kBig:
+		return v.big.Sign() != 0
+	}
+	return v.num != 0 && v.num == v.num
+}
+
+// assignable converts a scalar for a variable or an operand of type t; mixing 64-bit integers with others is an error.
+func (c *compiler) assignable(v value, t ir.Type, at syntax.Span) *ir.Value {
+	if !c.wantScalar(v, at) {
+		return c.zero(t)
+	}
+	from := c.scalarType(v)
+	if v.kind == kBig && !(t.IsInt() && t.Size() == 8) || v.kind == kReg && is64(from) != is64(t) && t != ir.Bool {
+		c.mixed64(at, from, t)
+		return c.zero(t)
+	}
+	return c.widen(v, t)
+}
+
+func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
+
+func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
+	if is64(from) {
+		c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself", from, to)
+		return
+	}
+	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself: 64-bit integers mix only with themselves and literals", from, to)
+}
+
+// toInt is ToInt32 of a scalar, as type t (i32 or u32); 64-bit integers are an error.
+func (c *compiler) toInt(v value, t ir.Type, at syntax.Span) *ir.Value {
+	if v.isConst() && v.kind != kBig {
+		x := v.num
+		if v.kind == kBool {
+			return c.constant(v, t)
+		}
+		return c.b.Int(t, int64(toInt32(x)))
+	}
+	if v.kind == kBig || is64(v.reg.Type) {
+		c.mixed64(at, ir.I64, t)
+		return c.zero(t)
+	}
+	return c.widen(v, t)
+}
+
+func (c *compiler) zero(t ir.Type) *ir.Value { return c.b.Const(t, 0) }
+
+// wantScalar reports a value that cannot be computed with.
+func (c *compiler) wantScalar(v value, at syntax.Span) bool {
+	switch v.kind {
+	case kReg, kNum, kBig, kBool:
+		return true
+	case kBad:
+	case kVoid:
+		c.errorf(at, diag.ValueUnused, "", "`%s` has no value", c.text(at))
+	case kStr:
+		c.errorf(at, diag.NoString, "text is for g.print and g.assert only", "a string is no value of a kernel")
+	case kPlace:
+		c.wantWholePlace(v.place, at)
+	case kFunc:
+		c.errorf(at, diag.NoClosure, "call it: `f(…)`", "a function is no value of a kernel")
+	case kTuple, kObject:
+		c.errorf(at, diag.NotANumber, "take its elements apart: `const [a, b] = …`", "this is several values, where one is needed")
+	default:
+		c.errorf(at, diag.NotANumber, "", "`%s` is no number", c.text(at))
+	}
+	return false
+}
+
+func (c *compiler) wantWholePlace(p *place, at syntax.Span) {
+	switch {
+	case p.left > 0 && p.arr != nil && p.left < p.arr.Rank && p.elem.Record == nil:
+		c.errorf(at, diag.TooFewIndices, fmt.Sprintf("write `%s%s`", c.text(at), indices(p.left)), "`%s` is a row, not a number", c.text(at))
+	case p.left > 0:
+		c.errorf(at, diag.TooFewIndices, fmt.Sprintf("write `%s%s`", c.text(at), indices(p.left)), "`%s` is an array, not a number", c.text(at))
+	default:
+		c.errorf(at, diag.NotANumber, "name a field of it", "`%s` is a record, not a number", c.text(at))
+	}
+}
+
+func indices(n int) string { return "[i][j][k]"[:3*n] }

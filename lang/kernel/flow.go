@@ -1,0 +1,379 @@
+package kernel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// cell is the state of a variable at a point of the walk.
+type cell struct {
+	cur   *ir.Value
+	state initState
+}
+
+// live is the assigned variables of a set that are declared by now.
+func (c *compiler) live(sets syntax.Sets) []*variable {
+	vars := make([]*variable, 0, len(sets))
+	for _, d := range sets {
+		if v := c.find(d); v != nil && v.slot && v.state != undeclared {
+			vars = append(vars, v)
+		}
+	}
+	return vars
+}
+
+func save(vars []*variable) []cell {
+	cells := make([]cell, len(vars))
+	for i, v := range vars {
+		cells[i] = cell{v.cur, v.state}
+	}
+	return cells
+}
+
+func restore(vars []*variable, cells []cell) {
+	for i, v := range vars {
+		v.cur, v.state = cells[i].cur, cells[i].state
+	}
+}
+
+// merge is the state of a variable where two ways meet.
+func merge(a, b initState) initState {
+	if a == b {
+		return a
+	}
+	return maybeSet
+}
+
+// emit appends an instruction.
+func (c *compiler) emit(in *ir.Instr) {
+	in.Site = c.b.Site
+	c.b.Block.Instrs = append(c.b.Block.Instrs, in)
+}
+
+// terminate ends the current block; what follows is typed but not kept.
+func (c *compiler) terminate(in *ir.Instr) {
+	c.emit(in)
+	c.dead = true
+	c.b.Block = &ir.Block{}
+}
+
+// current is the values of variables, zero where they hold none.
+func (c *compiler) current(vars []*variable) []*ir.Value {
+	args := make([]*ir.Value, len(vars))
+	for i, v := range vars {
+		if args[i] = v.cur; v.cur == nil {
+			args[i] = c.zero(v.typ)
+		}
+	}
+	return args
+}
+
+// exit is a place that break, continue or return goes to, with the variables whose values it takes along.
+type exit struct {
+	instr  *ir.Instr
+	again  bool // it re-enters the loop instr
+	vars   []*variable
+	jumps  []*ir.Instr
+	states []initState // merged over the jumps
+}
+
+func newExit(in *ir.Instr, vars []*variable) *exit {
+	settleTypes(vars)
+	return &exit{instr: in, vars: vars}
+}
+
+// note merges the present states of the exit's variables into it.
+func (e *exit) note(jump *ir.Instr) {
+	e.jumps = append(e.jumps, jump)
+	if e.states == nil {
+		e.states = make([]initState, len(e.vars))
+		for i, v := range e.vars {
+			e.states[i] = v.state
+		}
+		return
+	}
+	for i, v := range e.vars {
+		e.states[i] = merge(e.states[i], v.state)
+	}
+}
+
+// jump leaves for an exit.
+func (c *compiler) jump(e *exit) {
+	if c.dead {
+		return
+	}
+	in := &ir.Instr{Op: ir.Break, Target: e.instr, Args: c.current(e.vars)}
+	if e.again {
+		in.Op = ir.Continue
+	}
+	e.note(in)
+	c.terminate(in)
+}
+
+// arrive continues behind the construct of an exit, where its jumps meet.
+func (c *compiler) arrive(e *exit) {
+	if len(e.jumps) == 0 {
+		c.terminate(&ir.Instr{Op: ir.Unreachable})
+		return
+	}
+	for i, v := range e.vars {
+		v.state = e.states[i]
+		r := c.k.NewValue(v.typ, e.instr)
+		r.Name = v.name()
+		e.instr.Results = append(e.instr.Results, r)
+		v.cur = r
+		if v.state == unset {
+			v.cur = nil
+		}
+	}
+}
+
+func (v *variable) name() string {
+	if v.decl == nil {
+		return ""
+	}
+	return v.decl.Name
+}
+
+// region runs body in a block that exit e, whose instruction is a new Region, leaves early.
+func (c *compiler) region(e *exit, body func()) {
+	if c.dead {
+		body()
+		return
+	}
+	before := save(e.vars)
+	outer := c.b.Block
+	c.emit(e.instr)
+	e.instr.Then = &ir.Block{}
+	c.b.Block = e.instr.Then
+	body()
+	if !c.dead {
+		in := &ir.Instr{Op: ir.Yield, Args: c.current(e.vars)}
+		e.note(in)
+		c.emit(in)
+	}
+	c.b.Block, c.dead = outer, false
+	e.prune(before)
+	c.arrive(e)
+}
+
+// prune drops the variables that every jump leaves as they were before the construct.
+func (e *exit) prune(before []cell) {
+	for i := len(e.vars) - 1; i >= 0; i-- {
+		same := len(e.jumps) > 0
+		for _, j := range e.jumps {
+			same = same && j.Args[i] == before[i].cur
+		}
+		if !same {
+			continue
+		}
+		e.vars[i].cur, e.vars[i].state = before[i].cur, before[i].state
+		e.vars = append(e.vars[:i:i], e.vars[i+1:]...)
+		e.states = append(e.states[:i:i], e.states[i+1:]...)
+		for _, j := range e.jumps {
+			j.Args = append(j.Args[:i:i], j.Args[i+1:]...)
+		}
+	}
+}
+
+// arm is one side of a conditional after its walk.
+type arm struct {
+	block *ir.Block
+	cells []cell
+	dead  bool
+	out   value
+}
+
+// side walks one side of a conditional from the given state of the variables.
+func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
+	outer, dead := c.b.Block, c.dead
+	a := arm{block: &ir.Block{}}
+	restore(vars, from)
+	c.b.Block = a.block
+	a.out = body()
+	a.cells, a.dead = save(vars), c.dead
+	c.b.Block, c.dead = outer, dead
+	return a
+}
+
+// skipped types a side that is not taken and drops its code.
+func (c *compiler) skipped(vars []*variable, body func() value) value {
+	dead, before := c.dead, save(vars)
+	c.dead = true
+	a := c.side(vars, before, body)
+	c.dead = dead
+	restore(vars, before)
+	return a.out
+}
+
+// branch is if (cond) yes else no, for statements and expressions: sets is what the sides assign; the result, if the
+// sides have values, is one of them.
+func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no func() value) value {
+	vars := c.live(sets)
+	if cond.isConst() {
+		if constTruth(cond) {
+			out := yes()
+			other := c.skipped(vars, no)
+			return c.likeEither(out, other, at)
+		}
+		other := c.skipped(vars, yes)
+		return c.likeEither(no(), other, at)
+	}
+	test := c.truth(cond)
+	from := save(vars)
+	t, e := c.side(vars, from, yes), c.side(vars, from, no)
+	in := &ir.Instr{Op: ir.If, Args: []*ir.Value{test}, Then: t.block, Else: e.block}
+	if c.dead {
+		restore(vars, from)
+		return c.joinSides(in, &t, &e, at, false)
+	}
+	if t.dead && e.dead {
+		c.emit(in)
+		restore(vars, from)
+		c.terminate(&ir.Instr{Op: ir.Unreachable})
+		return value{kind: kVoid}
+	}
+	var tArgs, eArgs []*ir.Value
+	var merged []*variable
+	for i, v := range vars {
+		tc, ec := t.cells[i], e.cells[i]
+		switch {
+		case t.dead:
+			tc = ec
+		case e.dead:
+			ec = tc
+		}
+		v.cur, v.state = tc.cur, merge(tc.state, ec.state)
+		if tc.cur == ec.cur && tc.cur == from[i].cur {
+			continue
+		}
+		merged = append(merged, v)
+		tArgs = append(tArgs, c.cellIn(t.block, tc, v))
+		eArgs = append(eArgs, c.cellIn(e.block, ec, v))
+	}
+	out := c.joinSides(in, &t, &e, at, true)
+	if len(merged) == 0 && out.kind == kReg && !t.dead && !e.dead && cheap(t.block) && cheap(e.block) {
+		return c.selected(test, &t, &e).withTaint(out.taint)
+	}
+	if out.kind == kReg {
+		tArgs, eArgs = append(tArgs, t.out.reg), append(eArgs, e.out.reg)
+	}
+	for _, v := range merged {
+		v.cur = c.k.NewValue(v.typ, in)
+		v.cur.Name = v.name()
+		in.Results = append(in.Results, v.cur)
+	}
+	if out.kind == kReg {
+		in.Results = append(in.Results, out.reg)
+	}
+	if !t.dead {
+		t.block.Instrs = append(t.block.Instrs, &ir.Instr{Op: ir.Yield, Args: tArgs})
+	}
+	if !e.dead {
+		e.block.Instrs = append(e.block.Instrs, &ir.Instr{Op: ir.Yield, Args: eArgs})
+	}
+	before := c.at(at)
+	c.emit(in)
+	c.b.Site = before
+	return out
+}
+
+// cheap reports whether a block can as well run when it is not asked for.
+func cheap(b *ir.Block) bool {
+	const most = 8
+	if len(b.Instrs) > most {
+		return false
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case ir.Math, ir.Sqrt, ir.Div, ir.Rem:
+			return false
+		}
+		if !in.Op.IsPure() {
+			return false
+		}
+	}
+	return true
+}
+
+// selected computes both sides and takes one.
+func (c *compiler) selected(test *ir.Value, t, e *arm) value {
+	c.b.Block.Instrs = append(c.b.Block.Instrs, t.block.Instrs...)
+	c.b.Block.Instrs = append(c.b.Block.Instrs, e.block.Instrs...)
+	yes, no := t.out.reg, e.out.reg
+	switch {
+	case yes.Type == ir.Bool && no == test:
+		return register(c.b.Op(ir.And, ir.Bool, test, yes))
+	case yes.Type == ir.Bool && yes == test:
+		return register(c.b.Op(ir.Or, ir.Bool, test, no))
+	}
+	return register(c.b.Op(ir.Select, yes.Type, test, yes, no))
+}
+
+// joinSides brings the values of the two sides of in to one type. The result is a new register, if there is one.
+func (c *compiler) joinSides(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) value {
+	switch {
+	case t.out.kind == kBad || e.out.kind == kBad:
+		return bad
+	case t.out.kind == kVoid && e.out.kind == kVoid:
+		return value{kind: kVoid}
+	case t.dead && !e.dead && e.out.isScalar():
+		t.out = e.out
+	case e.dead && !t.dead && t.out.isScalar():
+		e.out = t.out
+	case !t.out.isScalar() || !e.out.isScalar():
+		c.cannotJoin(t.out, e.out, at)
+		return bad
+	}
+	typ, ok := (joinOf(t.out) | joinOf(e.out)).typ(c.real)
+	if !ok {
+		c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is a 64-bit integer (%s), the other is not (%s)",
+			c.scalarType(t.out), c.scalarType(e.out))
+		return bad
+	}
+	outer := c.b.Block
+	for _, a := range []*arm{t, e} {
+		if !a.dead || !keep {
+			c.b.Block = a.block
+			a.out = register(c.widen(a.out, typ)).withTaint(a.out.taint)
+		}
+	}
+	c.b.Block = outer
+	return register(c.k.NewValue(typ, in)).withTaint(t.out.taint | e.out.taint)
+}
+
+func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
+	for _, v := range []value{a, b} {
+		if v.kind == kPlace {
+			c.errorf(at, diag.NotAValue, "choose the index or the value instead: `c ? a[i] : b[i]`", "an array or record cannot be chosen by a condition of the launch")
+			return
+		}
+	}
+	for _, v := range []value{a, b} {
+		if !c.wantScalar(v, at) {
+			return
+		}
+	}
+}
+
+// likeEither is the value of a conditional whose condition is a constant: taken, once both sides are typed.
+func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
+	if taken.kind == kReg && other.isScalar() {
+		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {
+			return register(c.widen(taken, typ)).withTaint(taken.taint)
+		}
+	}
+	return taken
+}
+
+// cellIn is the value of a cell in a block: zero if the variable holds none.
+func (c *compiler) cellIn(b *ir.Block, s cell, v *variable) *ir.Value {
+	if s.cur != nil {
+		return s.cur
+	}
+	outer := c.b.Block
+	c.b.Block = b
+	defer func() { c.b.Block = outer }()
+	return c.zero(v.typ)
+}

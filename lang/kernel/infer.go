@@ -1,0 +1,56 @@
+package kernel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// mustBeInt records that a value is used where only an integer can stand.
+func (c *compiler) mustBeInt(v value, at syntax.Span, why string) {
+	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.mustInt })
+}
+
+// asBits records that a value is a shift or bit operand.
+func (c *compiler) asBits(v value, at syntax.Span, why string) { c.mustBeInt(v, at, why) }
+
+// asFloat records that a value is used where an integer becomes a float.
+func (c *compiler) asFloat(v value, at syntax.Span, why string) {
+	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withFloat })
+}
+
+// combine records that + - * % or a comparison has the operands x and y. A literal speaks neither for an integer nor,
+// unless it is a fraction, against one; nor does another parameter whose type is open.
+func (c *compiler) combine(x, y value, at syntax.Span) {
+	if x.taint|y.taint == 0 {
+		return
+	}
+	c.combineOne(x, y, at)
+	c.combineOne(y, x, at)
+}
+
+func (c *compiler) combineOne(x, y value, at syntax.Span) {
+	switch {
+	case x.taint == 0:
+	case y.isFloatReg() || y.kind == kNum && !isIntegral(y.num):
+		c.evidence(x.taint, at, "", func(p *param) *evidence { return &p.withFloat })
+	case y.kind == kReg && y.taint&^c.sure == 0 && y.reg.Type.IsInt():
+		c.evidence(x.taint, at, "", func(p *param) *evidence { return &p.withInt })
+	}
+}
+
+// evidence records a use for each parameter in taint, the first of its kind; why defaults to the text of the use.
+func (c *compiler) evidence(taint uint64, at syntax.Span, why string, of func(*param) *evidence) {
+	if taint == 0 {
+		return
+	}
+	for _, p := range c.params {
+		if p.bit&taint == 0 {
+			continue
+		}
+		if e := of(p); !e.found {
+			if why == "" {
+				why = "`" + c.text(at) + "`"
+			}
+			*e = evidence{true, why, c.frame.fn.Source.At(at.Pos)}
+		}
+	}
+}

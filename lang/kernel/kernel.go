@@ -1,0 +1,171 @@
+// Package kernel compiles kernels: the text of a JavaScript function becomes typed, portable kernel IR.
+//
+// The language is a statically typed subset of JavaScript (docs/kernel-language.md). [Parse] reads a function's text
+// once; [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and gives a verified
+// [ir.Module]. What the language has not, or cannot type, is a [diag.List]: each entry has an ID, a position in the
+// script and the rewrite that works.
+package kernel
+
+import (
+	"fmt"
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// Source is the text of one function as the script engine gives it. Its Capture may return:
+//
+//   - nil: the name is no binding of the script, so that the language's own meaning holds (Math, f32, Infinity, …);
+//   - bool, float64, or *big.Int for a BigInt;
+//   - []float64 for a flat array of numbers;
+//   - [Table] for a typed array;
+//   - [Object] for a plain object, whose numeric fields are read;
+//   - *Source for a helper function; the same function should give the same *Source;
+//   - [ir.Type] or *[ir.Record] for an element type;
+//   - or an error that says why the value cannot be captured.
+type Source = syntax.Source
+
+// Object is a captured plain object.
+type Object interface {
+	// Field gives a field's value as Source.Capture does; nil if the object has no such field.
+	Field(name string) (any, error)
+}
+
+// Table is a captured typed array.
+type Table struct {
+	Elem ir.Type
+	Data []byte // the elements in order, little-endian
+}
+
+// Function is a parsed kernel function. It is safe for concurrent use.
+type Function struct {
+	fn      *syntax.Func
+	params  []string
+	helpers helperCache
+}
+
+// Parse reads the text of a kernel function. The error is a [diag.List].
+func Parse(src *Source) (*Function, error) {
+	fn, err := syntax.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{fn: fn}
+	if len(fn.Params) == 0 {
+		return nil, diag.List{src.Diagnostic(fn.Span, diag.NoItemParameter, "write `(g, x, y) => …`",
+			"a kernel's first parameter is the item object")}
+	}
+	for i, p := range fn.Params {
+		name, ok := p.(*syntax.Name)
+		if !ok {
+			return nil, diag.List{src.Diagnostic(p.Range(), diag.BadPattern, "give each parameter a plain name",
+				"a kernel's parameters cannot be destructured")}
+		}
+		if i > 0 {
+			f.params = append(f.params, name.Name)
+		}
+	}
+	return f, nil
+}
+
+// Name is the function's own name, or an empty string.
+func (f *Function) Name() string { return f.fn.Name }
+
+// Params is the names of the parameters behind the item object.
+func (f *Function) Params() []string { return f.params }
+
+// ArgKind says what is known about an argument.
+type ArgKind uint8
+
+// The kinds of arguments.
+const (
+	Number ArgKind = iota // a Number: the text decides between i32 and the real type
+	BigInt                // i64
+	Bool                  // bool
+	Scalar                // a scalar of type Arg.Type, by signature
+	Buffer                // a buffer of Arg.Elem and Arg.Rank
+)
+
+// Arg is what is known about one argument when a kernel is compiled.
+type Arg struct {
+	Kind ArgKind
+	Type ir.Type // Scalar: the storage or value type in the signature
+	Elem ir.Elem // Buffer
+	Rank int     // Buffer: 1 to 3
+}
+
+// Options are the options of kernel().
+type Options struct {
+	Name       string  // the kernel's name; by default the function's own, or "kernel"
+	Real       ir.Type // the real type: F32 or F64; Void for the widest float among the parameters
+	NoContract bool    // {contract: false}: no multiply and add is fused
+	Warnings   bool    // collect warnings
+}
+
+// Compiled is a kernel for one signature.
+type Compiled struct {
+	Module   *ir.Module
+	Kernel   *ir.Kernel // the only kernel of Module
+	Params   []Param
+	Warnings diag.List
+}
+
+// Param is a parameter as it was typed.
+type Param struct {
+	Name   string
+	Type   ir.Type // of a scalar; Void for a buffer
+	Elem   ir.Elem // of a buffer
+	Rank   int     // of a buffer; 0 for a scalar
+	Reason string  // why it has its type, as in "i32 because it is used as an index at blur.js:12:5"
+
+	decl diag.Position
+}
+
+// CheckNumber reports whether a Number is a fit argument for a scalar parameter: an integer parameter takes integers of
+// its range only. The error is a [*diag.Diagnostic] that names the use which made the parameter an integer.
+func (p *Param) CheckNumber(x float64) error {
+	if !p.Type.IsInt() {
+		return nil
+	}
+	low, high := intRange(p.Type)
+	n := new(big.Float).SetInt64(0)
+	if x == x && x-x == 0 {
+		n.SetFloat64(x)
+		if n.IsInt() && n.Cmp(low) >= 0 && n.Cmp(high) <= 0 {
+			return nil
+		}
+	}
+	what := fmt.Sprintf("%v is no integer", x)
+	if x == x && x-x == 0 && n.IsInt() {
+		what = fmt.Sprintf("%v is outside the range of %s", x, p.Type)
+	}
+	return &diag.Diagnostic{
+		ID: diag.FractionForInt, Position: p.decl,
+		Message: fmt.Sprintf("argument %s: %s, and %s is %s", p.Name, what, p.Name, p.Reason),
+		Rewrite: fmt.Sprintf("pass an integer, or give the kernel a signature: kernel({%s: f32, …}, …)", p.Name),
+	}
+}
+
+func intRange(t ir.Type) (low, high *big.Float) {
+	bits := uint(8 * t.Size())
+	one := big.NewInt(1)
+	lo, hi := new(big.Int), new(big.Int).Lsh(one, bits)
+	if t.IsSigned() {
+		hi.Rsh(hi, 1)
+		lo.Neg(hi)
+	}
+	hi.Sub(hi, one)
+	return new(big.Float).SetInt(lo), new(big.Float).SetInt(hi)
+}
+
+// Compile types the kernel for its arguments and gives its IR. The error is a [diag.List].
+func (f *Function) Compile(args []Arg, opts Options) (*Compiled, error) {
+	if len(args) != len(f.params) {
+		return nil, diag.List{f.fn.Source.Diagnostic(f.fn.Span, diag.ArgumentCount, "",
+			fmt.Sprintf("the kernel takes %d arguments behind the item object, and %d are given", len(f.params), len(args)))}
+	}
+	c := newCompiler(f, args, opts)
+	return c.compile()
+}

@@ -1,0 +1,316 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// place is a part of an array: the whole, a row, a record, or a scalar element.
+type place struct {
+	arr   *ir.Array
+	path  []ir.Step
+	index []*ir.Value
+	elem  ir.Elem
+	left  int       // dimensions still to be indexed
+	dims  []int     // their extents; nil for a buffer's own
+	field bool      // within a record
+	flat  bool      // buffer.flat: the next index counts all elements
+	known []float64 // the elements of a table of numbers
+}
+
+func wholeArray(a *ir.Array) *place {
+	return &place{arr: a, elem: a.Elem, left: a.Rank, dims: a.Dims}
+}
+
+// then is the place with a further step.
+func (p *place) then(s ir.Step, index *ir.Value) *place {
+	q := *p
+	q.path = append(slices.Clip(p.path), s)
+	if index != nil {
+		q.index = append(slices.Clip(p.index), index)
+	}
+	q.known = nil
+	return &q
+}
+
+// scalar reports whether the place is one number.
+func (p *place) scalar() bool { return p.left == 0 && p.elem.Record == nil }
+
+// load turns a scalar place into its value; other values stay as they are.
+func (c *compiler) load(v value, at syntax.Span) value {
+	if v.kind != kPlace || !v.place.scalar() {
+		return v
+	}
+	p := v.place
+	before := c.at(at)
+	r := c.b.Emit(&ir.Instr{Op: ir.Load, Args: slices.Clone(p.index), Array: p.arr, Path: p.path}, p.elem.Scalar.Value())
+	c.b.Site = before
+	return register(r)
+}
+
+// store writes a value to a place: a scalar, or all fields of a record.
+func (c *compiler) store(p *place, v value, target, at syntax.Span) {
+	if p.arr.Space == ir.Table {
+		c.errorf(target, diag.ConstantTable, "copy it into a g.private array, or pass a buffer", "%s is captured from the script: a constant table", p.arr.Name)
+		return
+	}
+	switch {
+	case p.left > 0:
+		c.errorf(target, diag.TooFewIndices, fmt.Sprintf("write `%s%s = …`", c.text(target), indices(p.left)), "a whole array cannot be assigned")
+	case p.elem.Record != nil:
+		c.storeRecord(p, v, target, at)
+	case c.wantScalar(v, at):
+		c.storeScalar(p, c.stored(v, p.elem.Scalar, at), target)
+	}
+}
+
+func (c *compiler) storeScalar(p *place, r *ir.Value, target syntax.Span) {
+	before := c.at(target)
+	c.emit(&ir.Instr{Op: ir.Store, Args: append(slices.Clone(p.index), r), Array: p.arr, Path: p.path})
+	c.b.Site = before
+}
+
+// stored converts a scalar for an element of storage type t.
+func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
+	to := t.Value()
+	from := c.scalarType(v)
+	switch {
+	case t == ir.Bool:
+		return c.truth(v)
+	case is64(to) && v.kind == kNum && isIntegral(v.num):
+		return c.constant(v, to)
+	case is64(to) && is64(from), !is64(to) && !is64(from):
+		if v.kind == kNum && to.IsInt() {
+			return c.b.Int(to, int64(toInt32(v.num)))
+		}
+		return c.widen(v, to)
+	}
+	c.mixed64(at, from, t)
+	return c.zero(to)
+}
+
+func (c *compiler) index(x *syntax.Index) value {
+	base := c.expr(x.X)
+	i := c.expr(x.I)
+	return c.indexed(base, i, x.I.Range(), x.Span)
+}
+
+// indexed is base[i].
+func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
+	switch base.kind {
+	case kBad:
+		return bad
+	case kTuple:
+		return c.tupleElement(base, i, iAt)
+	case kPlace:
+		if i.kind == kStr {
+			return c.field(base, i.str, iAt, at)
+		}
+	case kObject, kCapture:
+		if i.kind == kStr {
+			return c.field(base, i.str, iAt, at)
+		}
+		fallthrough
+	default:
+		c.errorf(at, diag.NotIndexable, "", "`%s` cannot be indexed", c.text(at))
+		return bad
+	}
+	p := base.place
+	if p.left == 0 {
+		if p.elem.Record != nil {
+			c.errorf(at, diag.TooManyIndices, "name a field: `."+p.elem.Record.Fields[0].Name+"`", "a record is not indexed")
+			return bad
+		}
+		c.errorf(at, diag.TooManyIndices, "", "a number cannot be indexed")
+		return bad
+	}
+	if !c.wantScalar(i, iAt) {
+		return bad
+	}
+	if i.kind == kNum && p.known != nil && i.num >= 0 && int(i.num) < len(p.known) && isIntegral(i.num) {
+		return number(p.known[int(i.num)])
+	}
+	r := c.indexValue(p, i, iAt)
+	if p.flat {
+		q := p.then(ir.Step{Kind: ir.StepFlat}, r)
+		q.left, q.dims, q.flat = 0, nil, false
+		return value{kind: kPlace, place: q}
+	}
+	q := p.then(ir.Step{Kind: ir.StepIndex}, r)
+	q.left--
+	if len(q.dims) > 0 {
+		q.dims = q.dims[1:]
+	}
+	return value{kind: kPlace, place: q}
+}
+
+func (c *compiler) tupleElement(t, i value, at syntax.Span) value {
+	if i.kind != kNum {
+		c.errorf(at, diag.NotIndexable, "use g.private(type, n) for an array that is indexed by a variable, or capture a table", "an array written in the kernel takes constant indices only")
+		return bad
+	}
+	if !isIntegral(i.num) || i.num < 0 || int(i.num) >= len(t.list) {
+		c.errorf(at, diag.IndexOutOfBounds, "", "index %v is outside of an array of %d", i.num, len(t.list))
+		return bad
+	}
+	return t.list[int(i.num)]
+}
+
+// indexValue is an index as a register of integer type, checked as far as constants tell.
+func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
+	switch i.kind {
+	case kNum, kBig:
+		n := i.num
+		if i.kind == kBig {
+			n, _ = i.big.Float64()
+		}
+		extent := -1.0
+		if len(p.dims) > 0 {
+			extent = float64(p.dims[0])
+			if p.flat {
+				extent = float64(p.arr.Len())
+			}
+		}
+		switch {
+		case n != n || !isIntegral(n) && n != 0:
+			c.errorf(at, diag.IndexNotInteger, "write an integer", "%v is no index", n)
+		case n < 0:
+			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %v is negative", n)
+		case extent >= 0 && n >= extent:
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %v is outside of an extent of %v", n, extent)
+		case n > 1<<31-1 && !p.flat:
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %v is larger than any dimension", n)
+		case n > 1<<31-1:
+			return c.b.Int(ir.I64, int64(n))
+		}
+		return c.b.Int(ir.I32, int64(toInt32(n)))
+	case kReg:
+		if i.reg.Type.IsInt() {
+			c.mustBeInt(i, at, "used as an index")
+			return i.reg
+		}
+	}
+	c.errorf(at, diag.IndexNotInteger, fmt.Sprintf("write `%s | 0`, or i32(…)", c.text(at)), "the index `%s` is %s, not an integer", c.text(at), c.scalarType(i))
+	return c.zero(ir.I32)
+}
+
+func (c *compiler) member(x *syntax.Member) value {
+	return c.field(c.expr(x.X), x.Name, syntax.Span{Pos: x.End - len(x.Name), End: x.End}, x.Span)
+}
+
+// field is v.name.
+func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
+	switch v.kind {
+	case kBad:
+		return bad
+	case kBuiltin:
+		return c.builtinMember(v.str, name, nameAt)
+	case kCapture:
+		return c.capturedField(v, name, nameAt)
+	case kTuple:
+		if name == "length" {
+			return number(float64(len(v.list)))
+		}
+	case kObject:
+		if i := slices.Index(v.names, name); i >= 0 {
+			return v.list[i]
+		}
+		c.errorf(nameAt, diag.UnknownField, "the fields are "+strings.Join(v.names, ", "), "there is no field %s", name)
+		return bad
+	case kPlace:
+		return c.placeField(v.place, name, nameAt)
+	case kType:
+		if name == "size" || name == "bytes" {
+			return number(float64(v.elem.Size()))
+		}
+	}
+	if v.kind == kFunc || v.isScalar() || v.kind == kTuple || v.kind == kType {
+		c.errorf(nameAt, diag.UnknownProperty, "", "`%s` has no property in a kernel", c.text(at))
+		return bad
+	}
+	c.wantScalar(v, at)
+	return bad
+}
+
+func (c *compiler) placeField(p *place, name string, at syntax.Span) value {
+	if p.left > 0 {
+		switch name {
+		case "length":
+			return c.extent(p, 0)
+		case "shape":
+			t := value{kind: kTuple}
+			for i := range p.left {
+				t.list = append(t.list, c.extent(p, i))
+			}
+			return t
+		case "flat":
+			if p.left == p.arr.Rank && !p.field {
+				q := *p
+				q.flat = true
+				return value{kind: kPlace, place: &q}
+			}
+			c.errorf(at, diag.UnknownProperty, "take .flat of the whole array", "a row has no .flat")
+			return bad
+		}
+		c.errorf(at, diag.UnknownProperty, "an array has .length, .shape and .flat", "an array has no .%s in a kernel", name)
+		return bad
+	}
+	if p.elem.Record == nil {
+		c.errorf(at, diag.UnknownProperty, "", "a number has no .%s", name)
+		return bad
+	}
+	f := p.elem.Record.Field(name)
+	if f < 0 {
+		names := make([]string, len(p.elem.Record.Fields))
+		for i := range names {
+			names[i] = p.elem.Record.Fields[i].Name
+		}
+		c.errorf(at, diag.UnknownField, "its fields are "+strings.Join(names, ", "), "%s has no field %s", p.elem.Record.Name, name)
+		return bad
+	}
+	return value{kind: kPlace, place: p.fieldPlace(f)}
+}
+
+func (p *place) fieldPlace(i int) *place {
+	f := &p.elem.Record.Fields[i]
+	q := p.then(ir.Step{Kind: ir.StepField, Field: i}, nil)
+	q.elem, q.left, q.dims, q.field = f.Elem, len(f.Dims), f.Dims, true
+	return q
+}
+
+// extent is a dimension of a place, counted from the first that is not indexed yet.
+func (c *compiler) extent(p *place, i int) value {
+	if p.flat {
+		return c.flatLength(p)
+	}
+	if p.dims != nil {
+		return number(float64(p.dims[i]))
+	}
+	axis := p.arr.Rank - p.left + i
+	return register(c.b.Emit(&ir.Instr{Op: ir.Extent, Array: p.arr, Axis: axis}, ir.I32))
+}
+
+// flatLength is the number of elements of an array: i32 if it is known, else i64 unless the array has one dimension.
+func (c *compiler) flatLength(p *place) value {
+	if p.dims != nil {
+		return number(float64(p.arr.Len()))
+	}
+	if p.arr.Rank == 1 {
+		return register(c.b.Emit(&ir.Instr{Op: ir.Extent, Array: p.arr}, ir.I32))
+	}
+	var n *ir.Value
+	for axis := range p.arr.Rank {
+		e := c.b.Op(ir.Convert, ir.I64, c.b.Emit(&ir.Instr{Op: ir.Extent, Array: p.arr, Axis: axis}, ir.I32))
+		if n == nil {
+			n = e
+		} else {
+			n = c.b.Op(ir.Mul, ir.I64, n, e)
+		}
+	}
+	return register(n)
+}

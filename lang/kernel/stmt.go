@@ -1,0 +1,413 @@
+package kernel
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// target is a statement that break or continue can name.
+type target struct {
+	labels    []string
+	breaks    bool // a break without a label means it
+	frame     *frame
+	exit      *exit
+	continues *exit // nil: no loop
+}
+
+func (c *compiler) stmts(list []syntax.Stmt) {
+	for i, s := range list {
+		wasDead := c.dead
+		c.stmt(s)
+		if c.dead && !wasDead && i+1 < len(list) {
+			c.dead = false // for the warning only
+			c.warnf(list[i+1].Range(), diag.UnreachableCode, "remove it", "this code is never reached")
+			c.dead = true
+		}
+	}
+}
+
+func (c *compiler) stmt(s syntax.Stmt) {
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		c.effect(s.X)
+	case *syntax.Declare:
+		c.declareStmt(s)
+	case *syntax.Many:
+		for _, d := range s.List {
+			c.stmt(d)
+		}
+	case *syntax.Block:
+		c.stmts(s.List)
+	case *syntax.If:
+		c.ifStmt(s)
+	case *syntax.Loop:
+		c.loop(s)
+	case *syntax.Labelled:
+		e := newExit(&ir.Instr{Op: ir.Region}, c.live(s.Sets))
+		c.within(&target{labels: s.Labels, exit: e}, func() {
+			c.region(e, func() { c.stmt(s.Body) })
+		})
+	case *syntax.Switch:
+		c.switchStmt(s)
+	case *syntax.Branch:
+		c.branchStmt(s)
+	case *syntax.Return:
+		c.returnStmt(s)
+	}
+}
+
+// effect runs an expression whose value is not used.
+func (c *compiler) effect(x syntax.Expr) {
+	switch x := x.(type) {
+	case *syntax.Call:
+		c.call(x, true)
+	case *syntax.Cond:
+		c.branch(c.condition(x.Test), x.Test.Range(), x.Sets, c.effectOf(x.Then), c.effectOf(x.Else))
+	case *syntax.Logical:
+		yes, no := c.effectOf(x.Y), func() value { return value{kind: kVoid} }
+		if x.Op == syntax.LogicalOr {
+			yes, no = no, yes
+		}
+		c.branch(c.condition(x.X), x.X.Range(), x.Sets, yes, no)
+	case *syntax.Seq:
+		for _, e := range x.List {
+			c.effect(e)
+		}
+	default:
+		c.expr(x)
+	}
+}
+
+func (c *compiler) effectOf(x syntax.Expr) func() value {
+	return func() value {
+		c.effect(x)
+		return value{kind: kVoid}
+	}
+}
+
+func (c *compiler) within(t *target, body func()) {
+	t.frame = c.frame
+	c.targets = append(c.targets, t)
+	body()
+	c.targets = c.targets[:len(c.targets)-1]
+}
+
+func (c *compiler) declareStmt(s *syntax.Declare) {
+	name, ok := s.Target.(*syntax.Name)
+	if !ok {
+		if s.Init != nil {
+			c.destructure(s.Target, c.expr(s.Init), s.Init.Range(), true)
+		}
+		return
+	}
+	if s.Init == nil {
+		v := c.declare(name.Decl)
+		v.state = unset
+		if !v.slot {
+			v.fixed = value{kind: kVoid}
+		}
+		return
+	}
+	c.bind(name.Decl, c.expr(s.Init), s.Init.Range())
+}
+
+// declare makes a declaration's variable known, in this walk's frame.
+func (c *compiler) declare(d *syntax.Decl) *variable {
+	v := &c.frame.vars[d.Index]
+	*v = variable{decl: d, info: &c.frame.info.vars[d.Index], slot: d.Assigned}
+	v.typ, v.taint = v.info.typ, v.info.taint
+	if !v.info.known {
+		v.typ = ir.Void
+	}
+	return v
+}
+
+// bind declares a name and gives it its first value.
+func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
+	v := c.declare(d)
+	if !v.slot {
+		v.fixed, v.state = init, set
+		if init.kind == kReg && init.reg.Name == "" {
+			init.reg.Name = d.Name
+		}
+		if init.kind == kVoid || init.kind == kStr {
+			c.wantScalar(init, at)
+		}
+		return
+	}
+	if init.kind == kPlace || init.kind == kTuple || init.kind == kObject || init.kind == kFunc {
+		c.errorf(at, diag.ReferenceReassigned, "use `const`, and choose the index instead of the array", "%s is assigned again, and an array, record or function cannot be", d.Name)
+		v.state = set
+		if v.typ == ir.Void {
+			v.typ = ir.I32
+		}
+		v.cur = c.zero(v.typ)
+		return
+	}
+	c.assign(v, init, at)
+}
+
+// assign gives a variable a value; the variable's type is the join of all of them.
+func (c *compiler) assign(v *variable, x value, at syntax.Span) {
+	if !c.wantScalar(x, at) {
+		x = bad
+	}
+	v.join |= joinOf(x)
+	v.taint |= x.taint
+	if v.typ == ir.Void {
+		v.typ, _ = v.join.typ(c.real) // until the walk's end shows the join
+	}
+	if x.kind == kBad {
+		v.cur = c.zero(v.typ)
+	} else {
+		v.cur = c.widen(x, v.typ)
+	}
+	if v.cur.Name == "" {
+		v.cur.Name = v.name()
+	}
+	v.state = set
+}
+
+// read is the value of a variable.
+func (c *compiler) read(v *variable, n *syntax.Name) value {
+	switch {
+	case v.state == undeclared:
+		c.errorf(n.Span, diag.UsedBeforeDeclared, "move the declaration up", "%s is used before its declaration", n.Name)
+		return bad
+	case v.state == unset && c.dead:
+		return register(c.zero(v.slotType()))
+	case v.state == unset || v.fixed.kind == kVoid && !v.slot:
+		c.errorf(n.Span, diag.ReadBeforeWritten, fmt.Sprintf("give it a value: `let %s = 0`", n.Name), "%s has no value here", n.Name)
+		return bad
+	case !v.slot:
+		return v.fixed
+	}
+	return register(v.cur).withTaint(v.taint)
+}
+
+func (v *variable) slotType() ir.Type {
+	if v.typ == ir.Void {
+		return ir.I32
+	}
+	return v.typ
+}
+
+func (c *compiler) ifStmt(s *syntax.If) {
+	c.branch(c.condition(s.Test), s.Test.Range(), s.Sets,
+		func() value { c.stmt(s.Then); return value{kind: kVoid} },
+		func() value {
+			if s.Else != nil {
+				c.stmt(s.Else)
+			}
+			return value{kind: kVoid}
+		})
+}
+
+// condition is an expression as a condition: a constant, or a register of any type.
+func (c *compiler) condition(x syntax.Expr) value {
+	v := c.expr(x)
+	if !c.wantScalar(v, x.Range()) {
+		return register(c.zero(ir.Bool))
+	}
+	return v
+}
+
+// settleTypes gives the variables that have no type yet a first guess, so that they can be carried around a loop.
+func settleTypes(vars []*variable) {
+	for _, v := range vars {
+		v.typ = v.slotType()
+	}
+}
+
+func (c *compiler) loop(s *syntax.Loop) {
+	for _, st := range s.Init {
+		c.stmt(st)
+	}
+	vars := c.live(s.Sets)
+	settleTypes(vars)
+	from := save(vars)
+	in := &ir.Instr{Op: ir.Loop, Args: c.current(vars), Then: &ir.Block{}}
+	wasDead, outer := c.dead, c.b.Block
+	before := c.at(testSpan(s))
+	c.emit(in)
+	c.b.Site = before
+	c.b.Block = in.Then
+	for _, v := range vars {
+		p := c.k.NewValue(v.typ, nil)
+		p.Name = v.name()
+		in.Then.Params = append(in.Then.Params, p)
+		v.cur = p
+		if v.state == unset {
+			v.state = maybeSet
+		}
+	}
+	out := newExit(in, vars)
+	again := &exit{instr: in, again: true, vars: vars}
+	t := &target{labels: s.Labels, breaks: true, exit: out, continues: again}
+	if s.TestFirst {
+		c.loopTest(s, out)
+	}
+	body := func() { c.stmt(s.Body) }
+	c.within(t, func() {
+		if s.Continues && (s.Update != nil || !s.TestFirst) {
+			next := newExit(&ir.Instr{Op: ir.Region}, slices.Clone(vars))
+			t.continues = next
+			c.region(next, body)
+		} else {
+			body()
+		}
+	})
+	if s.Update != nil {
+		c.effect(s.Update)
+	}
+	if !s.TestFirst {
+		c.loopTest(s, out)
+	}
+	c.jump(again)
+	c.b.Block, c.dead = outer, wasDead
+	if wasDead {
+		restore(vars, from)
+		return
+	}
+	c.arrive(out)
+}
+
+func testSpan(s *syntax.Loop) syntax.Span {
+	if s.Test != nil {
+		return s.Test.Range()
+	}
+	return s.Span
+}
+
+// loopTest leaves the loop if its condition is false.
+func (c *compiler) loopTest(s *syntax.Loop, out *exit) {
+	if s.Test == nil {
+		return
+	}
+	cond := c.condition(s.Test)
+	if cond.isConst() && constTruth(cond) {
+		return
+	}
+	leave := func() value { c.jump(out); return value{kind: kVoid} }
+	if cond.isConst() {
+		leave()
+		return
+	}
+	c.branch(cond, s.Test.Range(), nil, func() value { return value{kind: kVoid} }, leave)
+}
+
+func (c *compiler) branchStmt(s *syntax.Branch) {
+	for i := len(c.targets) - 1; i >= 0; i-- {
+		t := c.targets[i]
+		if t.frame != c.frame {
+			return
+		}
+		if s.Label == "" && !t.breaks || s.Label != "" && !slices.Contains(t.labels, s.Label) || s.Continue && t.continues == nil {
+			continue
+		}
+		if s.Continue {
+			c.jump(t.continues)
+		} else {
+			c.jump(t.exit)
+		}
+		return
+	}
+}
+
+func (c *compiler) returnStmt(s *syntax.Return) {
+	f := c.frame
+	if f.kernel {
+		if s.X != nil {
+			c.errorf(s.Span, diag.HelperReturn, "store it in a buffer: `y[g.x] = …`", "a kernel returns no value")
+		}
+		if !c.dead {
+			before := c.at(s.Span)
+			c.terminate(&ir.Instr{Op: ir.Return})
+			c.b.Site = before
+		}
+		return
+	}
+	if s.X != nil {
+		x := c.expr(s.X)
+		if f.result != nil {
+			c.assign(f.result, x, s.X.Range())
+		}
+	}
+	c.jump(f.exit)
+}
+
+// switchStmt lowers a switch: to a chain of conditionals if no clause falls through, else to a clause number that each
+// body compares with.
+func (c *compiler) switchStmt(s *syntax.Switch) {
+	x := c.expr(s.X)
+	if !c.wantScalar(x, s.X.Range()) {
+		x = number(0)
+	}
+	e := newExit(&ir.Instr{Op: ir.Region}, c.live(s.Sets))
+	c.within(&target{labels: s.Labels, breaks: true, exit: e}, func() {
+		c.region(e, func() { c.clauses(s, x) })
+	})
+}
+
+// clauses computes the number of the clause that matches, then runs the bodies from there on.
+func (c *compiler) clauses(s *syntax.Switch, x value) {
+	start := len(s.Cases)
+	for i, cl := range s.Cases {
+		if cl.Test == nil {
+			start = i
+		}
+	}
+	pick := c.pickClause(s, x, 0, start)
+	for i, cl := range s.Cases {
+		if len(cl.Body) == 0 {
+			continue
+		}
+		var reached value
+		if pick.kind == kNum {
+			reached = boolean(int(pick.num) <= i)
+		} else {
+			reached = register(c.b.Op(ir.Le, ir.Bool, pick.reg, c.b.Int(ir.I32, int64(i))))
+		}
+		c.branch(reached, s.X.Range(), cl.Sets,
+			func() value {
+				c.stmts(cl.Body)
+				c.forget(cl.Body)
+				return value{kind: kVoid}
+			},
+			func() value { return value{kind: kVoid} })
+	}
+}
+
+// forget undeclares what a clause declares: another clause cannot see its registers.
+func (c *compiler) forget(list []syntax.Stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *syntax.Many:
+			c.forget(s.List)
+		case *syntax.Declare:
+			if n, ok := s.Target.(*syntax.Name); ok {
+				c.settleVar(c.find(n.Decl))
+				c.find(n.Decl).state = undeclared
+			}
+		}
+	}
+}
+
+// pickClause is the number of the first clause from i on whose test is x, or none.
+func (c *compiler) pickClause(s *syntax.Switch, x value, i, none int) value {
+	for i < len(s.Cases) && s.Cases[i].Test == nil {
+		i++
+	}
+	if i >= len(s.Cases) {
+		return number(float64(none))
+	}
+	test := s.Cases[i].Test
+	same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
+	return c.branch(same, test.Range(), s.Sets,
+		func() value { return number(float64(i)) },
+		func() value { return c.pickClause(s, x, i+1, none) })
+}

@@ -1,0 +1,44 @@
+package syntax
+
+// Op is an operator.
+type Op uint8
+
+// The operators.
+const (
+	NoOp Op = iota
+	Add
+	Sub
+	Mul
+	Div
+	Rem
+	Pow
+	And
+	Or
+	Xor
+	Shl
+	Shr  // >>
+	UShr // >>>
+	Eq
+	Ne
+	Lt
+	Le
+	Gt
+	Ge
+	LogicalAnd
+	LogicalOr
+	Not    // !
+	BitNot // ~
+	Void
+)
+
+var opText = [...]string{"=", "+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>", "===", "!==", "<", "<=", ">", ">=",
+	"&&", "||", "!", "~", "void"}
+
+// String is the operator as written.
+func (op Op) String() string { return opText[op] }
+
+// IsComparison reports whether op compares.
+func (op Op) IsComparison() bool { return op >= Eq && op <= Ge }
+
+// IsBitwise reports whether op works on the bits of integers.
+func (op Op) IsBitwise() bool { return op >= And && op <= UShr }

@@ -1,0 +1,126 @@
+package syntax
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+)
+
+// scope is a block's names.
+type scope struct {
+	outer *scope
+	fn    *Func
+	names map[string]*Decl
+}
+
+func (p *parse) push() { p.scope = &scope{outer: p.scope, fn: p.fn} }
+func (p *parse) pop()  { p.scope = p.scope.outer }
+
+// declare adds a name to the innermost scope.
+func (p *parse) declare(name string, kind DeclKind, at Span) *Decl {
+	d := &Decl{Name: name, Kind: kind, Span: at, Func: p.fn, Index: len(p.fn.Decls), level: len(p.sets)}
+	p.fn.Decls = append(p.fn.Decls, d)
+	if p.scope.names == nil {
+		p.scope.names = map[string]*Decl{}
+	}
+	if old := p.scope.names[name]; old != nil {
+		p.errorf(at, diag.DuplicateName, "give one of them another name", "%s is declared twice", name)
+	}
+	p.scope.names[name] = d
+	return d
+}
+
+func (p *parse) lookup(name string) *Decl {
+	for s := p.scope; s != nil; s = s.outer {
+		if d := s.names[name]; d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+// openSet collects what a construct assigns while the construct is being parsed.
+type openSet struct {
+	list  Sets
+	level int // the number of sets open outside of it
+	fn    *Func
+}
+
+// pendingCall is the use of a function inside constructs: they assign what it assigns, known when all is parsed.
+type pendingCall struct {
+	decl *Decl // what names the function, if its body is not parsed yet
+	fn   *Func
+	into []*openSet
+}
+
+// collect runs parse with a set open and stores what was assigned in it, also what calls in it turn out to assign.
+func (p *parse) collect(into *Sets, body func()) {
+	s := &openSet{level: len(p.sets), fn: p.fn}
+	p.sets = append(p.sets, s)
+	body()
+	p.sets = p.sets[:len(p.sets)-1]
+	*into = s.list
+	p.finish(s, into)
+}
+
+// finish keeps *into up to date when a pending call adds to s.
+func (p *parse) finish(s *openSet, into *Sets) { p.settled = append(p.settled, settledSet{s, into}) }
+
+type settledSet struct {
+	set  *openSet
+	into *Sets
+}
+
+// assigned records an assignment to d in the sets of this function that it is outside of.
+func (p *parse) assigned(d *Decl) {
+	d.Assigned = true
+	for i := len(p.sets) - 1; i >= d.level; i-- {
+		p.sets[i].add(d)
+		if p.sets[i].fn != p.fn {
+			break // what an outer construct assigns is decided where this function is called
+		}
+	}
+}
+
+func (s *openSet) add(d *Decl) bool {
+	if s.level < d.level || slices.Contains(s.list, d) {
+		return false
+	}
+	s.list = append(s.list, d)
+	return true
+}
+
+// uses records that a function is used here: fn, or the one that decl turns out to name.
+func (p *parse) uses(decl *Decl, fn *Func) {
+	var into []*openSet
+	for i := len(p.sets) - 1; i >= 0; i-- {
+		into = append(into, p.sets[i])
+		if p.sets[i].fn != p.fn {
+			break
+		}
+	}
+	p.calls = append(p.calls, pendingCall{decl, fn, into})
+}
+
+// settleCalls adds to each construct what the functions that it uses assign.
+func (p *parse) settleCalls() {
+	for changed := true; changed; {
+		changed = false
+		for _, c := range p.calls {
+			if c.fn == nil {
+				c.fn = c.decl.Fn
+			}
+			if c.fn == nil {
+				continue
+			}
+			for _, d := range c.fn.Sets {
+				for _, s := range c.into {
+					changed = s.add(d) || changed
+				}
+			}
+		}
+		for _, s := range p.settled {
+			*s.into = s.set.list
+		}
+	}
+}

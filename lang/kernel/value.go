@@ -1,0 +1,200 @@
+package kernel
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// kind is what a compile-time value is.
+type kind uint8
+
+const (
+	kBad     kind = iota // an error was reported; every use of it is silent
+	kVoid                // no value
+	kNum                 // an exact number that has no type yet: a literal or captured
+	kBig                 // an exact BigInt
+	kBool                // a constant bool
+	kStr                 // text, for print and assert
+	kReg                 // a value in a register
+	kPlace               // an array, a row, or a record in an array
+	kTuple               // [a, b]: for destructuring and constant indices
+	kObject              // {a, b}: for destructuring, fields and whole-record stores
+	kFunc                // a function
+	kBuiltin             // Math, g, g.local, f32, …: see builtin.go
+	kCapture             // a captured plain object
+	kType                // an element type
+)
+
+// value is what an expression compiles to.
+type value struct {
+	kind  kind
+	num   float64
+	big   *big.Int
+	bool  bool
+	str   string // kStr; kBuiltin: its path, such as "Math" or "g.local"
+	reg   *ir.Value
+	place *place
+	list  []value  // kTuple, kObject
+	names []string // kObject
+	fn    *closure
+	obj   Object
+	elem  ir.Elem // kType
+
+	// taint is the inferred scalar parameters, as bits, of which the value is an integer expression.
+	taint uint64
+}
+
+// closure is a function with the frame that it was made in.
+type closure struct {
+	fn    *syntax.Func
+	frame *frame // nil for a helper of the script
+}
+
+var bad = value{}
+
+func number(x float64) value     { return value{kind: kNum, num: x} }
+func boolean(b bool) value       { return value{kind: kBool, bool: b} }
+func register(v *ir.Value) value { return value{kind: kReg, reg: v} }
+func builtin(path string) value  { return value{kind: kBuiltin, str: path} }
+
+func (v value) withTaint(t uint64) value {
+	v.taint = t
+	return v
+}
+
+// isConst reports whether the value is a number, BigInt or bool that is known now.
+func (v value) isConst() bool { return v.kind == kNum || v.kind == kBig || v.kind == kBool }
+
+// isScalar reports whether the value can be computed with.
+func (v value) isScalar() bool { return v.kind == kReg || v.isConst() }
+
+// isInt reports whether the value is an integer for sure: a register of integer type, or an integral constant.
+func (v value) isInt() bool {
+	switch v.kind {
+	case kReg:
+		return v.reg.Type.IsInt()
+	case kNum:
+		return isIntegral(v.num)
+	}
+	return v.kind == kBig
+}
+
+func (v value) isFloatReg() bool { return v.kind == kReg && v.reg.Type.IsFloat() }
+
+func isIntegral(x float64) bool {
+	return x == math.Trunc(x) && !math.IsInf(x, 0) && !(x == 0 && math.Signbit(x))
+}
+
+func fits(x float64, t ir.Type) bool {
+	if !isIntegral(x) {
+		return false
+	}
+	switch t {
+	case ir.I32:
+		return x >= math.MinInt32 && x <= math.MaxInt32
+	case ir.U32:
+		return x >= 0 && x <= math.MaxUint32
+	case ir.I64:
+		return x >= -(1<<63) && x < 1<<63
+	case ir.U64:
+		return x >= 0 && x < 1<<64
+	}
+	return false
+}
+
+// joined is the set of what is assigned to a variable, as bits.
+type joined uint16
+
+const (
+	jBool joined = 1 << iota
+	jI32
+	jU32
+	jI64
+	jU64
+	jF32
+	jF64
+	jLit32  // integral literals that i32 holds
+	jLitU32 // integral literals that only u32 holds of the 32-bit types
+	jLit64  // integral literals beyond u32
+	jReal   // other literals
+	jBig    // BigInt literals
+)
+
+// joinOf is what a value adds to the set; zero if it is no scalar.
+func joinOf(v value) joined {
+	switch v.kind {
+	case kBool:
+		return jBool
+	case kBig:
+		return jBig
+	case kNum:
+		switch {
+		case fits(v.num, ir.I32):
+			return jLit32
+		case fits(v.num, ir.U32):
+			return jLitU32
+		case isIntegral(v.num):
+			return jLit64
+		}
+		return jReal
+	case kReg:
+		return joinOfType(v.reg.Type)
+	}
+	return 0
+}
+
+func joinOfType(t ir.Type) joined {
+	switch t {
+	case ir.Bool:
+		return jBool
+	case ir.I32:
+		return jI32
+	case ir.U32:
+		return jU32
+	case ir.I64:
+		return jI64
+	case ir.U64:
+		return jU64
+	case ir.F32:
+		return jF32
+	case ir.F64:
+		return jF64
+	}
+	return 0
+}
+
+// typ is the join of the set; ok is false if there is none.
+func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
+	const wide = jI64 | jU64 | jBig
+	if j&wide != 0 {
+		others := j &^ (wide | jLit32 | jLitU32 | jLit64)
+		switch {
+		case others != 0 || j&(jI64|jU64) == jI64|jU64:
+			return ir.I64, false
+		case j&jU64 != 0:
+			return ir.U64, true
+		}
+		return ir.I64, true
+	}
+	switch {
+	case j&jF64 != 0:
+		return ir.F64, true
+	case j&(jReal|jLit64) != 0:
+		if j&jF32 != 0 {
+			return ir.F32, true // a literal takes the other's type
+		}
+		return real, true
+	case j&jF32 != 0:
+		return ir.F32, true
+	case j&jU32 != 0 || j&jLitU32 != 0:
+		return ir.U32, true
+	case j&(jI32|jLit32) != 0:
+		return ir.I32, true
+	case j&jBool != 0:
+		return ir.Bool, true
+	}
+	return ir.I32, true // nothing yet
+}
