@@ -30,7 +30,10 @@ type verifier struct {
 	k      *Kernel
 	in     *Instr
 	index  int // of in
-	instrs int // of the module
+	instrs int // of the module, as the next three
+	parts  int
+	texts  int
+	tables int
 
 	records map[*Record]bool
 	seen    map[*Instr]bool // in the kernel
@@ -70,13 +73,18 @@ func (v *verifier) check(ok bool, format string, args ...any) {
 	}
 }
 
+// atMost checks a count of parts, also that of the module.
 func (v *verifier) atMost(n, limit int, what string) {
 	v.check(n <= limit, "%d %s; at most %d are allowed", n, what, limit)
+	v.parts += n
+	v.check(v.parts <= MaxParts, "the module has more than %d parts", MaxParts)
 }
 
 func (v *verifier) text(s, what string) {
 	v.check(len(s) <= MaxText, "%s is longer than %d bytes", what, MaxText)
 	v.check(utf8.ValidString(s), "%s is not valid UTF-8: %q", what, s)
+	v.texts += len(s)
+	v.check(v.texts <= MaxTexts, "the strings of the module take more than %d bytes", MaxTexts)
 }
 
 // names checks that each name is text, not empty and used once.
@@ -210,7 +218,7 @@ func (v *verifier) params() {
 
 func (v *verifier) arrays() {
 	limits := [numSpaces]int{Shared: MaxSharedBytes, Private: MaxPrivateBytes, Table: MaxTableBytes}
-	var used [numSpaces]int
+	used := [numSpaces]int{Table: v.tables}
 	names := map[string]bool{}
 	for i, a := range v.k.Arrays {
 		v.name(names, a.Name, "array")
@@ -228,6 +236,7 @@ func (v *verifier) arrays() {
 		used[a.Space] += v.size(a.Elem, a.Dims, limit, of)
 		v.check(used[a.Space] <= limit, "the %v arrays take more than %d bytes together", a.Space, limit)
 		if a.Space == Table {
+			v.tables = used[Table]
 			v.check(len(a.Data) == a.Bytes(), "%s has %d bytes of data, not %d", of, len(a.Data), a.Bytes())
 		} else {
 			v.check(a.Data == nil, "%s has data, as only tables may", of)

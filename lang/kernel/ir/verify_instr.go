@@ -249,6 +249,7 @@ func (v *verifier) subgroup(in *Instr) {
 }
 
 func (v *verifier) host(in *Instr) {
+	v.atMost(len(in.Text), MaxOperands+1, "pieces of a message")
 	for _, s := range in.Text {
 		v.text(s, "a piece of a message")
 	}

@@ -1,0 +1,225 @@
+package ir_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/irtest"
+)
+
+var update = flag.Bool("update", false, "write the files that hold what is expected")
+
+func random(seed uint64) *ir.Module {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	return irtest.Generate(rng, irtest.Options{Instrs: 10 + rng.IntN(150), Faults: seed%2 == 0, Groups: seed%3 == 0, Prints: true})
+}
+
+func encode(t testing.TB, m *ir.Module) []byte {
+	t.Helper()
+	data, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatalf("%v\n%v", err, m)
+	}
+	return data
+}
+
+func TestRandomModulesRoundTrip(t *testing.T) {
+	for seed := range uint64(400) {
+		m := random(seed)
+		data := encode(t, m)
+		text := m.String()
+
+		parsed, err := ir.ParseText("printed", text)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, text)
+		}
+		if got := parsed.String(); got != text {
+			t.Fatalf("seed %d: text differs\n%s", seed, firstDifference(got, text))
+		}
+		if !bytes.Equal(encode(t, parsed), data) || !ir.Equal(parsed, m) {
+			t.Fatalf("seed %d: the parsed module differs", seed)
+		}
+
+		decoded, err := ir.DecodeBinary(data)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		m.Kernels[0].Renumber()
+		text = m.String()
+		if got := decoded.String(); got != text {
+			t.Fatalf("seed %d: decoded differs\n%s", seed, firstDifference(got, text))
+		}
+		clone := m.Clone()
+		if got := clone.String(); got != text || clone.Verify() != nil {
+			t.Fatalf("seed %d: clone differs\n%s", seed, firstDifference(got, text))
+		}
+		if clone.Hash() != decoded.Hash() {
+			t.Fatalf("seed %d: hashes of equal modules differ", seed)
+		}
+	}
+}
+
+func TestCloneSharesNothing(t *testing.T) {
+	m := readModule(t, "testdata/all.ir")
+	want := m.String()
+	c := m.Clone()
+	k := c.Kernels[0]
+	k.Body.Walk(func(in *ir.Instr) {
+		in.Bits, in.Site, in.Proved = 0, 0, 1
+		for i := range in.Path {
+			in.Path[i].Field = 0
+		}
+		for i := range in.Text {
+			in.Text[i] = ""
+		}
+		for _, r := range in.Results {
+			r.Name = "changed"
+		}
+	})
+	for _, a := range k.Arrays {
+		a.Name = "changed"
+		clear(a.Data)
+		clear(a.Dims)
+	}
+	for _, r := range c.Records {
+		r.Fields[0].Name = "changed"
+		clear(r.Fields[0].Dims)
+	}
+	clear(k.Params)
+	clear(k.Sites)
+	clear(c.Files)
+	if got := m.String(); got != want {
+		t.Errorf("a change of the clone changed the original:\n%s", firstDifference(got, want))
+	}
+}
+
+// TestBinaryIsStable holds the numbering of operations and all else that images on disk rely on.
+func TestBinaryIsStable(t *testing.T) {
+	const path = "testdata/all.irb"
+	m := readModule(t, "testdata/all.ir")
+	data := encode(t, m)
+	if *update {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data, want) {
+		t.Error("the binary form has changed: it needs a new version")
+	}
+	if !ir.IsBinary(want) || ir.IsBinary(want[:5]) || ir.IsBinary([]byte("orepl-ir 1\n")) {
+		t.Error("IsBinary is wrong")
+	}
+	m.Kernels[0].Body.Instrs[0].Proved = 1
+	if !bytes.Equal(encode(t, m), want) {
+		t.Error("a mark of proof is stored")
+	}
+}
+
+func TestEveryFlippedBitIsRejected(t *testing.T) {
+	for _, m := range []*ir.Module{readModule(t, "testdata/all.ir"), random(3), random(4), {}} {
+		data := encode(t, m)
+		for i := range data {
+			for bit := range 8 {
+				data[i] ^= 1 << bit
+				rejected(t, data)
+				data[i] ^= 1 << bit
+			}
+		}
+	}
+}
+
+func TestEveryTruncationIsRejected(t *testing.T) {
+	data := encode(t, readModule(t, "testdata/all.ir"))
+	for n := range data {
+		rejected(t, data[:n])
+		if n != len(data)-4 {
+			rejected(t, checksummed(data[:n]))
+		}
+	}
+	rejected(t, append(bytes.Clone(data), 0))
+}
+
+// TestDamageBehindAChecksumIsSafe flips bits and makes the checksum right again: what is accepted must then be a
+// module in its only form.
+func TestDamageBehindAChecksumIsSafe(t *testing.T) {
+	data := encode(t, readModule(t, "testdata/all.ir"))
+	data = data[:len(data)-4]
+	accepted := 0
+	for i := range data {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			if acceptsOnlyCanonical(t, checksummed(data)) {
+				accepted++
+			}
+			data[i] ^= 1 << bit
+		}
+	}
+	if accepted == 0 {
+		t.Error("nothing was accepted, so that nothing was tested behind the checksum")
+	}
+}
+
+func checksummed(data []byte) []byte {
+	return binary.LittleEndian.AppendUint32(bytes.Clone(data), crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
+}
+
+func rejected(t *testing.T, data []byte) {
+	t.Helper()
+	m, err := ir.DecodeBinary(data)
+	var coded interface{ Code() string }
+	if err == nil || m != nil || !errors.As(err, &coded) || coded.Code() != "invalid-binary" {
+		t.Fatalf("%d bytes accepted, or an error without its code: %v", len(data), err)
+	}
+}
+
+func acceptsOnlyCanonical(t *testing.T, data []byte) bool {
+	t.Helper()
+	m, err := ir.DecodeBinary(data)
+	if err != nil {
+		return false
+	}
+	if !bytes.Equal(encode(t, m), data) {
+		t.Fatal("accepted what encodes differently")
+	}
+	text := m.String()
+	again, err := ir.ParseText("t", text)
+	if err != nil {
+		t.Fatalf("the text of an accepted module does not parse: %v\n%s", err, text)
+	}
+	if again.String() != text || !ir.Equal(again, m) {
+		t.Fatalf("the text of an accepted module does not come back:\n%s", text)
+	}
+	return true
+}
+
+func TestOtherVersion(t *testing.T) {
+	data := encode(t, &ir.Module{})
+	data[8] = 2
+	if _, err := ir.DecodeBinary(checksummed(data[:len(data)-4])); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// FuzzDecodeBinary gives what follows the magic and precedes the checksum.
+func FuzzDecodeBinary(f *testing.F) {
+	magic := encode(f, &ir.Module{})[:8]
+	for _, m := range []*ir.Module{readModule(f, "testdata/all.ir"), random(1), random(3), random(6), {}} {
+		data := encode(f, m)
+		f.Add(data[8 : len(data)-4])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		acceptsOnlyCanonical(t, checksummed(append(bytes.Clone(magic), data...)))
+	})
+}

@@ -1,0 +1,152 @@
+package ir
+
+import (
+	"crypto/sha256"
+	"maps"
+	"slices"
+)
+
+// Clone copies the module deeply, with the numbers of values and the marks of proof.
+func (m *Module) Clone() *Module {
+	c := &Module{Files: slices.Clone(m.Files)}
+	records := map[*Record]*Record{}
+	elem := func(e Elem) Elem {
+		if e.Record != nil {
+			e.Record = records[e.Record]
+		}
+		return e
+	}
+	for _, r := range m.Records {
+		n := &Record{Name: r.Name, Size: r.Size, Align: r.Align, Fields: slices.Clone(r.Fields)}
+		for i := range n.Fields {
+			n.Fields[i].Elem = elem(n.Fields[i].Elem)
+			n.Fields[i].Dims = slices.Clone(n.Fields[i].Dims)
+		}
+		records[r] = n
+		c.Records = append(c.Records, n)
+	}
+	for _, k := range m.Kernels {
+		c.Kernels = append(c.Kernels, k.clone(elem))
+	}
+	return c
+}
+
+// Clone copies the kernel deeply; the records that its arrays are of stay shared.
+func (k *Kernel) Clone() *Kernel { return k.clone(func(e Elem) Elem { return e }) }
+
+func (k *Kernel) clone(elem func(Elem) Elem) *Kernel {
+	c := *k
+	c.Params = slices.Clone(k.Params)
+	c.Sites = slices.Clone(k.Sites)
+	c.Arrays = nil
+	for _, a := range k.Arrays {
+		n := *a
+		n.Elem = elem(a.Elem)
+		n.Dims = slices.Clone(a.Dims)
+		n.Data = slices.Clone(a.Data)
+		c.Arrays = append(c.Arrays, &n)
+	}
+	for i, p := range c.Params {
+		if p.Array != nil {
+			c.Params[i].Array = c.Arrays[p.Array.ID]
+		}
+	}
+	cl := cloner{arrays: c.Arrays, values: map[*Value]*Value{}, instrs: map[*Instr]*Instr{}}
+	c.Body = cl.block(k.Body)
+	return &c
+}
+
+type cloner struct {
+	arrays []*Array
+	values map[*Value]*Value
+	instrs map[*Instr]*Instr
+}
+
+func (c *cloner) block(b *Block) *Block {
+	if b == nil {
+		return nil
+	}
+	n := &Block{Params: c.define(b.Params, nil)}
+	if b.Instrs != nil {
+		n.Instrs = make([]*Instr, len(b.Instrs))
+	}
+	for i, in := range b.Instrs {
+		n.Instrs[i] = c.instr(in)
+	}
+	return n
+}
+
+func (c *cloner) define(vs []*Value, def *Instr) []*Value {
+	var out []*Value
+	for _, v := range vs {
+		n := *v
+		n.Def = def
+		c.values[v] = &n
+		out = append(out, &n)
+	}
+	return out
+}
+
+func (c *cloner) instr(in *Instr) *Instr {
+	n := *in
+	c.instrs[in] = &n
+	n.Args = nil
+	for _, a := range in.Args {
+		n.Args = append(n.Args, c.values[a])
+	}
+	n.Path = slices.Clone(in.Path)
+	n.Text = slices.Clone(in.Text)
+	if in.Array != nil {
+		n.Array = c.arrays[in.Array.ID]
+	}
+	if in.Target != nil {
+		n.Target = c.instrs[in.Target]
+	}
+	n.Then = c.block(in.Then)
+	n.Else = c.block(in.Else)
+	n.Results = c.define(in.Results, &n)
+	return &n
+}
+
+// Equal reports whether two modules that pass [Module.Verify] are the same but for the numbers of their values and the
+// marks of proof.
+func Equal(a, b *Module) bool { return slices.Equal(a.encode(), b.encode()) }
+
+// Hash identifies the contents of a module that passes [Module.Verify]: equal modules, and no others, have equal
+// hashes. It is the SHA-256 of the binary form.
+func (m *Module) Hash() [sha256.Size]byte { return sha256.Sum256(m.encode()) }
+
+// Renumber numbers the kernel's values from 0 in the order of definition, as a decoded kernel's are.
+func (k *Kernel) Renumber() {
+	k.numValues = 0
+	number := func(vs []*Value) {
+		for _, v := range vs {
+			v.ID = k.numValues
+			k.numValues++
+		}
+	}
+	var block func(*Block)
+	block = func(b *Block) {
+		if b == nil {
+			return
+		}
+		number(b.Params)
+		for _, in := range b.Instrs {
+			block(in.Then)
+			block(in.Else)
+			number(in.Results)
+		}
+	}
+	block(k.Body)
+}
+
+// Services returns the names of the host services that the kernel calls, sorted.
+func (k *Kernel) Services() []string {
+	names := map[string]bool{}
+	k.Body.Walk(func(in *Instr) {
+		if in.Op == Call {
+			names[in.Fn] = true
+		}
+	})
+	return slices.Sorted(maps.Keys(names))
+}
