@@ -33,6 +33,7 @@ const (
 	DivisionByZero Code = "division-by-zero" // an integer division by zero in a kernel
 	Assertion      Code = "assertion"        // g.assert in a kernel
 	Divergence     Code = "divergence"       // g.uniform of a value that was not uniform
+	Race           Code = "race"             // ChecksRaces found that work-items race
 	DeviceLost     Code = "device-lost"
 	Timeout        Code = "timeout"
 	Cancelled      Code = "cancelled"
@@ -164,6 +165,8 @@ func (f *Fault) String() string {
 		b.WriteString("g.uniform of a value that differs within the work-group")
 	case Assertion:
 		b.WriteString("assertion failed")
+	case Race:
+		fmt.Fprintf(&b, "race on %s", f.Array)
 	default:
 		b.WriteString(string(f.Code))
 	}

@@ -1,0 +1,13 @@
+package offload
+
+// DefaultGroupSize is the size of a work-group where a kernel observes its group and the launch does not say: the
+// language's 256, 16×16 or 8×8×4, by how many axes have more than one item. It is the same on every device.
+func DefaultGroupSize(size [3]int) [3]int {
+	switch {
+	case size[2] > 1:
+		return [3]int{8, 8, 4}
+	case size[1] > 1:
+		return [3]int{16, 16, 1}
+	}
+	return [3]int{256, 1, 1}
+}
