@@ -1,0 +1,370 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// run compiles and runs a text with the simplest possible host, and returns the value and what it exported.
+func run(t *testing.T, text string, o Options) (goja.Value, map[string]string, *Unit, *host) {
+	t.Helper()
+	u, err := Compile("t.js", text, o)
+	if err != nil {
+		t.Fatalf("%s\n%s", text, diag.Format(err, false))
+	}
+	h := &host{vm: goja.New(), marks: map[*goja.Object]goja.Value{}, exports: map[string]string{}}
+	v, err := h.vm.RunProgram(u.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fn, _ := goja.AssertFunction(v)
+	v, err = fn(nil, h.parameters(u)...)
+	if err != nil {
+		t.Fatalf("%s\n%v", text, err)
+	}
+	return v, h.exports, u, h
+}
+
+type host struct {
+	vm      *goja.Runtime
+	marks   map[*goja.Object]goja.Value
+	scope   goja.Callable
+	exports map[string]string
+}
+
+func (h *host) parameters(u *Unit) []goja.Value {
+	vm := h.vm
+	mark := func(c goja.FunctionCall) goja.Value {
+		h.marks[c.Argument(0).(*goja.Object)] = c.Argument(1)
+		return c.Argument(0)
+	}
+	markAll := func(c goja.FunctionCall) goja.Value {
+		o := c.Argument(0).(*goja.Object)
+		for i := 1; i+1 < len(c.Arguments); i += 2 {
+			h.marks[o.Get(c.Arguments[i].String()).(*goja.Object)] = c.Arguments[i+1]
+		}
+		return o
+	}
+	scope := func(c goja.FunctionCall) goja.Value {
+		h.scope, _ = goja.AssertFunction(c.Argument(0))
+		return nil
+	}
+	link := func(c goja.FunctionCall) goja.Value {
+		set, _ := goja.AssertFunction(c.Argument(0))
+		for i, l := range u.Links {
+			if _, err := set(nil, vm.ToValue(i), vm.ToValue(l.Name+" of "+u.Imports[l.Import].From)); err != nil {
+				panic(err)
+			}
+		}
+		return nil
+	}
+	export := func(c goja.FunctionCall) goja.Value {
+		h.exports[u.Exports[c.Argument(0).ToInteger()].Name] += fmt.Sprint(c.Argument(1)) + ";"
+		return nil
+	}
+	update := func(c goja.FunctionCall) goja.Value {
+		for i := 1; i+1 < len(c.Arguments); i += 2 {
+			thunk, _ := goja.AssertFunction(c.Arguments[i+1])
+			v, _ := thunk(nil)
+			h.exports[u.Exports[c.Arguments[i].ToInteger()].Name] += fmt.Sprint(v) + ";"
+		}
+		return c.Argument(0)
+	}
+	dynamic := vm.ToValue(func(c goja.FunctionCall) goja.Value { return vm.ToValue("module " + c.Argument(0).String()) })
+	_ = dynamic.(*goja.Object).Set("meta", map[string]any{"url": "file:///t.js"})
+	return []goja.Value{vm.ToValue(mark), vm.ToValue(markAll), vm.ToValue(scope), vm.ToValue(link), vm.ToValue(export), vm.ToValue(update), dynamic}
+}
+
+func TestModuleSyntax(t *testing.T) {
+	for _, c := range []struct{ text, exports string }{
+		{`export const a = 1, {b, c: [d]} = {b: 2, c: [3]}`, "a=1; b=2; d=3;"},
+		{`export let n = 0; n++; n += 5; [n] = [9]; ({n} = {n: 10})`, "n=0;1;6;9;10;"},
+		{`export function f() { return 1 } export class C {} export async function g() {}`, "C=class C {}; f=function f() { return 1 }; g=async function g() {};"},
+		{`let a = 1, b = 2; export { a, b as default, a as "x y" };`, "a=1; default=2; x y=1;"},
+		{`export default 1 + 2`, "default=3;"},
+		{`export default /x}'/.test("x}'")`, "default=true;"},
+		{`export /* c */ default function f() { return 7 }; f.x = 1`, "default=function f() { return 7 };"},
+		{`export default function () { return 7 }`, "default=function () { return 7 };"},
+		{`export default class extends Object {}`, "default=class extends Object {};"},
+		{`import d, { a, b as c } from 'm'; import * as ns from "n"; export const r = [d, a, c, ns].join()`,
+			"r=default of m,a of m,b of m,* of n;"},
+		{"import 'side'\nimport cfg from './c.json' with { type: 'json' }\nexport const r = cfg", "r=default of ./c.json;"},
+		{"let a = 1\nimport x from 'y'\n;(0, [a])\nexport { a }", "a=1;"},
+		{"export const s = `import x from 'y' ${`${1}export`} }`, r = /import \\/[/]export/.test(s)", "r=false; s=import x from 'y' 1export };"},
+		{`const o = {import: 1, export: 2}; export const r = o.import + o.export`, "r=3;"},
+		{`export const r = import('./x') + ' ' + import.meta.url`, "r=module ./x file:///t.js;"},
+		{"#!/usr/bin/env orepl\nexport const r = 1", "r=1;"},
+		{`export var v = 1; { v = 2 }`, "v=1;2;2;"},
+		{`export const r = (function () { return typeof this })()`, "r=undefined;"},
+	} {
+		_, exports, _, _ := run(t, c.text, Options{})
+		var got []string
+		for name, v := range exports {
+			got = append(got, name+"="+v)
+		}
+		slices.Sort(got)
+		if s := strings.Join(got, " "); s != c.exports {
+			t.Errorf("%s\n got %s\nwant %s", c.text, s, c.exports)
+		}
+	}
+}
+
+func TestTypeScriptAndLoweredSyntax(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"enum E { A = 3 }\nexport const r: number = E.A as number", "3;"},
+		{"import type { T } from 't'\nexport const r = (<T>(x: T): T => x)<number>(4)", "4;"},
+	} {
+		_, exports, u, _ := run(t, c.text, Options{TypeScript: true})
+		if exports["r"] != c.want || len(u.Imports) != 0 {
+			t.Errorf("%s: %v, imports %v", c.text, exports, u.Imports)
+		}
+	}
+	u, err := Compile("t.js", "for await (const x of y) x()\nawait using z = w", Options{})
+	if err != nil || !u.Async || u.moved == nil {
+		t.Errorf("for await: %v", err)
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"let a = 1; const b = 2; a + b", "3"},
+		{"var {x, y: [z]} = {x: 1, y: [2]}; x + z + globalThis.z", "5"},
+		{"class A {}; new A().constructor.name", "A"},
+		{"f(); function f() { return 5 }", "undefined"},
+		{"const r = f(); function f() { return 5 }; r", "5"},
+		{"{a: 1, b: 2}", "[object Object]"},
+		{"{ let q = 4; globalThis.out = q }; out", "4"},
+		{"const g = () => 1; g.name", "g"},
+		{"h = () => 1", "() => 1"},
+		{"for (var i = 0; i < 3; i++) {} globalThis.i", "3"},
+		{"1 +\n 2 // three", "3"},
+		{"let u; u", "undefined"},
+		{"x", "1"},
+	} {
+		text := c.text
+		if text == "x" {
+			text = "var x = 1; x"
+		}
+		v, _, _, _ := run(t, text, Options{Kind: Prompt})
+		if v.String() != c.want {
+			t.Errorf("%s: got %s, want %s", text, v, c.want)
+		}
+	}
+	v, _, u, _ := run(t, "const w = await 1; w", Options{Kind: Prompt})
+	if _, ok := v.Export().(*goja.Promise); !ok || !u.Async {
+		t.Errorf("top-level await gave %v", v)
+	}
+}
+
+func TestPromptKnowsUnfinishedInput(t *testing.T) {
+	for text, incomplete := range map[string]bool{
+		"function f() {": true, "[1, 2": true, "`abc": true, "1 + ": true, "f(": true, "if (x) {": true, "/* a": true,
+		"1 + * 2": false, "let 5": false, "}": false, ")": false, "foo bar": false,
+	} {
+		_, err := Compile("p", text, Options{Kind: Prompt})
+		if err == nil || (diag.Code(err) == "syntax-incomplete") != incomplete {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// free describes the free variables of a site.
+func free(s *Site) string {
+	var b strings.Builder
+	for _, f := range s.Free {
+		where := "global"
+		if f.Local >= 0 {
+			where = "local"
+		} else if f.Module >= 0 {
+			where = "module"
+		}
+		fmt.Fprintf(&b, "%s:%s", f.Name, where)
+		if f.Binding != nil && len(f.Binding.Assigned) > 0 {
+			b.WriteString("!")
+		}
+		b.WriteString(" ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestSitesAndFreeVariables(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`const k = g => x[g] + Math.PI; let x = 1`, "k: x:module Math:global"},
+		{`function outer(r) { return kernel(g => r + s) } function kernel() {} var s = 1; s = 2`,
+			"outer: kernel:module s:module! | : r:local s:module! | kernel: "},
+		{`const o = { m(g) { return q + this.z }, f: g => g, get a() { return q }, n: { k: (a) => q } }; const q = 1`,
+			"m: q:module | f:  | k: q:module"},
+		{`for (const i of [1]) [g => i]; for (let j = 0; j < 1; j++) [g => j]`, ": i:local | : j:local!"},
+		{`const f = function fact(n) { return n ? fact(n - 1) : base }, base = 1`, "f: base:module"},
+		{`function rec(n) { return rec(n - 1) }`, "rec: rec:module"},
+		{`const f = ({a, b: [c] = d}, ...e) => { var v = a; { let w = c; v = w } return v + e + z }; let d, z; z = 1`, "f: d:module z:module!"},
+		{`try { } catch (e) { [g => e] }`, ": e:local"},
+		{`class A { m() { return [() => A] } }`, ": A:local"},
+		{`[async g => 1, function* () { yield y }]; const y = 1`, ":  | : y:module"},
+		{`const a = (g => 1)(2), f = (x = () => 5) => x, t = a ? b => a : c => a`, "f:  | : a:module | : a:module"},
+		{`import { lim } from 'm'; const k = g => lim`, "k: lim:module"},
+		{`const k = g => { label: for (;;) { break label } switch (g) { case v: let h = 1; h = 2; w(h) } }; const v = 1`, "k: v:module w:global"},
+		{"const k = g => `${u} ${g}`; const u = 1", "k: u:module"},
+	} {
+		_, _, u, _ := run2(t, c.text)
+		var got []string
+		for _, s := range u.Sites {
+			got = append(got, s.Name+": "+free(s))
+		}
+		if s := strings.Join(got, " | "); s != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.text, s, c.want)
+		}
+	}
+}
+
+// run2 only compiles: the texts above need not run.
+func run2(t *testing.T, text string) (goja.Value, map[string]string, *Unit, *host) {
+	t.Helper()
+	u, err := Compile("t.js", text, Options{})
+	if err != nil {
+		t.Fatalf("%s\n%s", text, diag.Format(err, false))
+	}
+	return nil, nil, u, nil
+}
+
+func TestMarkedFunctionsKeepTextNameAndValues(t *testing.T) {
+	text := `
+const scale = 2
+export const k = (g, x) => /* kept */ x * scale + 2.0
+function make(r) { return function inner(g) { return r + later } }
+export const i = make(7)
+export const o = { m(g) { return r }, }
+let r = 3
+const later = 4
+export const t = k.toString() + k.name + o.m.name + make.name
+`
+	_, exports, u, h := run(t, text, Options{FirstSite: 10})
+	want := "(g, x) => /* kept */ x * scale + 2.0kmmake;"
+	if exports["t"] != want {
+		t.Errorf("got %s", exports["t"])
+	}
+	texts := map[string]bool{}
+	for _, s := range u.Sites {
+		texts[s.Source()] = true
+	}
+	for _, s := range []string{"(g, x) => /* kept */ x * scale + 2.0", "m(g) { return r }", "function inner(g) { return r + later }"} {
+		if !texts[s] {
+			t.Errorf("no site for %s in %v", s, texts)
+		}
+	}
+	var thunks int
+	for _, mark := range h.marks {
+		if thunk, ok := goja.AssertFunction(mark); ok {
+			thunks++
+			id, _ := thunk(nil, h.vm.ToValue(-1))
+			site := u.Sites[id.ToInteger()-10]
+			v, _ := thunk(nil, h.vm.ToValue(0))
+			if site.Name != "inner" || v.ToInteger() != 7 {
+				t.Errorf("site %v reads %v", site.Name, v)
+			}
+		}
+	}
+	if thunks != 1 || h.scope == nil {
+		t.Errorf("%d thunks", thunks)
+	}
+	for i, b := range u.Captured {
+		v, err := h.scope(nil, h.vm.ToValue(i))
+		if err != nil || !map[string]bool{"scale=2": true, "later=4": true, "r=3": true}[fmt.Sprintf("%s=%v", b.Name, v)] {
+			t.Errorf("%s = %v, %v", b.Name, v, err)
+		}
+	}
+}
+
+// Errors at run time stand where the code was written, in every dialect.
+func TestRunTimePositions(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		ts   bool
+		want string
+	}{
+		{"import x from 'y'; [g => g]; null.foo", false, "1:35"},
+		{"\n  const k = (g) => 1; [() => k].map(f => f)[0].a.b", false, "2:50"},
+		{"interface A { x: number }\n\nconst a: A = null as any;\n  a.x", true, "4:5"},
+		{"const ü = 'ß'; null.foo", false, "1:23"}, // the interpreter counts bytes
+	} {
+		u, err := Compile("t.js", c.text, Options{TypeScript: c.ts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &host{vm: goja.New(), marks: map[*goja.Object]goja.Value{}, exports: map[string]string{}}
+		v, _ := h.vm.RunProgram(u.Program)
+		fn, _ := goja.AssertFunction(v)
+		_, err = fn(nil, h.parameters(u)...)
+		var ex *goja.Exception
+		if !errors.As(err, &ex) {
+			t.Fatalf("%s: %v", c.text, err)
+		}
+		p := ex.Stack()[0].Position()
+		if got := fmt.Sprintf("%d:%d", p.Line, p.Column); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestSyntaxErrorPositions(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"let a = 1\nlet a = 2", "t.js:2:5: SyntaxError"},
+		{"const x = ;", "t.js:1:11: SyntaxError"},
+		{"ok()\n  return 5", "t.js:2:3: SyntaxError: return outside a function"},
+		{"import { a from 'b'", "t.js:1:12"},
+		{"export { nope }", `t.js:1:10: SyntaxError: "nope" is exported but declared nowhere in this file`},
+		{"import { a } from 'b'\na = 5", `t.js:2:1: SyntaxError: "a" is imported and cannot be assigned`},
+		{"}); (function() {", "t.js:1:1"},
+		{"function f() {", "t.js:1:15"},
+		{"export const a = 1; export { a }", `t.js:1:30: SyntaxError: "a" is exported twice`},
+		{"const é = 1, b = ;", "t.js:1:18"},
+	} {
+		_, err := Compile("t.js", c.text, Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s\n got %v\nwant %s", c.text, err, c.want)
+		}
+		var d *diag.Diagnostic
+		if errors.As(err, &d) && d.Excerpt == nil {
+			t.Errorf("%s: no excerpt", c.text)
+		}
+	}
+}
+
+// The lowered text's offsets lead back to the text as written.
+func TestLoweredPositions(t *testing.T) {
+	text := "type N = number\nconst k = (g: { x: N }, s: N) => {\n  return g.x * s\n}\nexport { k }"
+	u, err := Compile("t.ts", text, Options{TypeScript: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := u.Sites[0]
+	if p := u.Position(s.Start + strings.Index(s.Source(), "return")); p.Line != 3 || p.Column != 3 {
+		t.Errorf("return is at %v", p)
+	}
+	if p := u.Position(s.Start); p.Line != 2 || p.Column != 11 {
+		t.Errorf("function is at %v", p)
+	}
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, s := range []string{"export default 1", "import('x')", "`${a}`", "/[/]/", "a/b/c", "for await (x of y);", "export {a as b} from 'c'", "#!x\n"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, kind := range []Kind{Module, Prompt} {
+			if u, err := Compile("f.js", text, Options{Kind: kind}); err == nil {
+				for _, s := range u.Sites {
+					_ = u.Position(s.Start)
+					_ = s.Source()
+				}
+			}
+		}
+	})
+}

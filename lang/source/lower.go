@@ -1,0 +1,83 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// lower translates a text into JavaScript that the interpreter knows. Statements of modules and top-level await stay.
+func lower(name, text string, o Options) (string, *offsetMap, error) {
+	loader := api.LoaderJS
+	if o.TypeScript || o.Kind == Prompt {
+		loader = api.LoaderTS
+	}
+	result := api.Transform(text, api.TransformOptions{
+		Loader:         loader,
+		Sourcefile:     name,
+		Target:         api.ES2022,
+		Charset:        api.CharsetUTF8,
+		Sourcemap:      api.SourceMapExternal,
+		SourcesContent: api.SourcesContentExclude,
+		LogLevel:       api.LogLevelSilent,
+		// At the prompt an import is used by later lines.
+		TsconfigRaw: tsconfig(o.Kind),
+		Supported: map[string]bool{
+			"async-generator": false,
+			"for-await":       false,
+			"using":           false,
+			"top-level-await": true,
+			"decorators":      false,
+		},
+	})
+	if len(result.Errors) > 0 {
+		return "", nil, lowerError(name, text, result.Errors)
+	}
+	code := string(result.Code)
+	moved, err := parseSourceMap(result.Map, code, text)
+	if err != nil {
+		return "", nil, diag.New("syntax", "the source map of %s is unusable: %v", name, err)
+	}
+	return code, moved, nil
+}
+
+func tsconfig(kind Kind) string {
+	if kind == Prompt {
+		return `{"compilerOptions":{"verbatimModuleSyntax":true}}`
+	}
+	return ""
+}
+
+// lowerError turns esbuild's messages into one diagnostic; further errors become notes.
+func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
+	first := messages[0]
+	pos, excerpt := place(name, text, first.Location)
+	d := &diag.Diagnostic{
+		ID: "syntax", Name: "SyntaxError", Message: first.Text, Position: pos, Excerpt: excerpt,
+	}
+	if first.Location != nil && first.Location.Suggestion != "" {
+		d.Hint = "write " + first.Location.Suggestion
+	}
+	if strings.Contains(first.Text, "end of file") {
+		d.ID = "syntax-incomplete"
+	}
+	for _, n := range first.Notes {
+		pos, excerpt := place(name, text, n.Location)
+		d.Notes = append(d.Notes, diag.Note{Message: n.Text, Position: pos, Excerpt: excerpt})
+	}
+	for _, m := range messages[1:] {
+		pos, excerpt := place(name, text, m.Location)
+		d.Notes = append(d.Notes, diag.Note{Message: m.Text, Position: pos, Excerpt: excerpt})
+	}
+	return d
+}
+
+func place(name, text string, l *api.Location) (diag.Position, *diag.Excerpt) {
+	if l == nil {
+		return diag.Position{}, nil
+	}
+	pos := diag.InCharacters(text, diag.Position{File: name, Line: l.Line, Column: l.Column + 1})
+	return pos, diag.Excerpted(text, pos, l.Length)
+}

@@ -1,0 +1,127 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// An offsetMap leads from offsets in a generated text to offsets in the text as written. A nil map is the identity.
+type offsetMap struct {
+	generated, written []int // sorted by generated
+}
+
+func (m *offsetMap) original(offset int) int {
+	if m == nil {
+		return offset
+	}
+	i := sort.SearchInts(m.generated, offset+1) - 1
+	if i < 0 {
+		return 0
+	}
+	return m.written[i]
+}
+
+var errSourceMap = errors.New("malformed mappings")
+
+// parseSourceMap reads a source map (revision 3) with one source.
+func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) {
+	var raw struct {
+		Mappings string `json:"mappings"`
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return nil, err
+	}
+	m := &offsetMap{}
+	from, to := newColumns(generated), newColumns(written)
+	line, source, sourceLine, sourceColumn := 0, 0, 0, 0
+	for group := range strings.SplitSeq(raw.Mappings, ";") {
+		column := 0
+		for segment := range strings.SplitSeq(group, ",") {
+			if segment == "" {
+				continue
+			}
+			fields, err := decodeVLQ(segment)
+			if err != nil {
+				return nil, err
+			}
+			column += fields[0]
+			if len(fields) < 4 {
+				continue
+			}
+			source += fields[1]
+			sourceLine += fields[2]
+			sourceColumn += fields[3]
+			m.generated = append(m.generated, from.offset(line, column))
+			m.written = append(m.written, to.offset(sourceLine, sourceColumn))
+		}
+		line++
+	}
+	if !sort.IntsAreSorted(m.generated) {
+		return nil, errSourceMap
+	}
+	return m, nil
+}
+
+// decodeVLQ reads the numbers of one segment, each in base 64 with the sign in the lowest bit.
+func decodeVLQ(segment string) ([]int, error) {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	var fields []int
+	value, shift := 0, 0
+	for i := range len(segment) {
+		d := strings.IndexByte(digits, segment[i])
+		if d < 0 || shift > 30 {
+			return nil, errSourceMap
+		}
+		value |= (d & 31) << shift
+		if shift += 5; d&32 == 0 {
+			n := value >> 1
+			if value&1 == 1 {
+				n = -n
+			}
+			fields = append(fields, n)
+			value, shift = 0, 0
+		}
+	}
+	if len(fields) == 0 || shift != 0 {
+		return nil, errSourceMap
+	}
+	return fields, nil
+}
+
+// columns turns line and column, the latter counted in UTF-16 units as source maps do, into byte offsets.
+type columns struct {
+	text  string
+	lines []int
+}
+
+func newColumns(text string) *columns {
+	c := &columns{text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			c.lines = append(c.lines, i+1)
+		}
+	}
+	return c
+}
+
+func (c *columns) offset(line, column int) int {
+	if line < 0 || line >= len(c.lines) {
+		return len(c.text)
+	}
+	off := c.lines[line]
+	for column > 0 && off < len(c.text) && c.text[off] != '\n' {
+		if b := c.text[off]; b < utf8.RuneSelf {
+			off, column = off+1, column-1
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(c.text[off:])
+		off += size
+		if column--; r > 0xffff {
+			column--
+		}
+	}
+	return off
+}

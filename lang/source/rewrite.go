@@ -1,0 +1,278 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// rewrite makes the changes for which all declarations must be known. firstSite is the number of the first site.
+func (w *walker) rewrite(wrapper *ast.FunctionLiteral, firstSite int) {
+	top := w.scope
+	w.listLinks()
+	w.exports(top)
+	w.resolve()
+	w.checkImports(top)
+	w.exportWrites(top)
+	w.placeMarks(top, firstSite)
+	for _, change := range w.later {
+		change()
+	}
+	body := &wrapper.Body.List
+	if w.unit.kind == Prompt {
+		w.makeGlobal(wrapper)
+	} else {
+		w.exportDeclarations(body)
+	}
+	w.insertHead(body)
+	wrapper.Async = w.await
+	wrapper.ParameterList = &ast.ParameterList{Opening: 1, Closing: 1}
+	for _, p := range parameters {
+		wrapper.ParameterList.List = append(wrapper.ParameterList.List, &ast.Binding{Target: ident(p, 1)})
+	}
+	wrapper.Source = ""
+}
+
+// listLinks numbers the bindings that imports make.
+func (w *walker) listLinks() {
+	for i, imp := range w.unit.Imports {
+		for _, n := range imp.Names {
+			w.unit.Links = append(w.unit.Links, Link{Import: i, Name: n.Export, Local: n.Local, Offset: n.Offset})
+		}
+	}
+}
+
+// exports finds the bindings of exported names. What is imported and exported again becomes a plain re-export.
+func (w *walker) exports(top *scope) {
+	u := w.unit
+	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
+	seen := map[string]bool{}
+	for i := range u.Exports {
+		e := &u.Exports[i]
+		if seen[e.Name] {
+			w.fail(e.Offset, fmt.Sprintf("%q is exported twice", e.Name))
+		}
+		seen[e.Name] = true
+		if e.Local == "" {
+			continue
+		}
+		if link := u.linkOf(e.Local); link != nil {
+			e.Import, e.ImportName, e.Local = link.Import, link.Name, ""
+		} else if top.bindings[e.Local] == nil {
+			w.fail(e.Offset, fmt.Sprintf("%q is exported but declared nowhere in this file", e.Local))
+		}
+	}
+}
+
+func (u *Unit) linkOf(local string) *Link {
+	for i := range u.Links {
+		if u.Links[i].Local == local {
+			return &u.Links[i]
+		}
+	}
+	return nil
+}
+
+// checkImports rejects assignments to imports: their bindings belong to the module that exports them.
+func (w *walker) checkImports(top *scope) {
+	for _, l := range w.unit.Links {
+		if b := top.bindings[l.Local]; b != nil && b.Kind == KindImport && len(b.Assigned) > 0 {
+			w.fail(b.Assigned[0], fmt.Sprintf("%q is imported and cannot be assigned", l.Local))
+		}
+	}
+}
+
+// exportsOf lists the numbers of the exports of a top-level binding.
+func (u *Unit) exportsOf(local string) []int {
+	var list []int
+	for i, e := range u.Exports {
+		if e.Local == local {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// exportWrites wraps assignments to exported bindings, so that importers see the new value.
+func (w *walker) exportWrites(top *scope) {
+	if len(w.unit.Exports) == 0 {
+		return
+	}
+	for _, wr := range w.writes {
+		at := (*wr.slot).Idx0()
+		args := []ast.Expression{nil}
+		for _, name := range wr.names {
+			if wr.scope.lookup(name) != top.bindings[name] || top.bindings[name] == nil {
+				continue
+			}
+			for _, i := range w.unit.exportsOf(name) {
+				args = append(args, number(i, at), arrow(at, ident(name, at)))
+			}
+		}
+		if len(args) > 1 {
+			slot := wr.slot
+			w.later = append(w.later, func() {
+				args[0] = *slot
+				*slot = call(paramUpdate, at, args...)
+			})
+		}
+	}
+}
+
+// placeMarks numbers the sites and gives each function its mark: the number alone if its free variables are all of the
+// module or global, else a thunk that reads the others and knows the number.
+func (w *walker) placeMarks(top *scope, firstSite int) {
+	for i, m := range w.made {
+		at := m.node.Idx0()
+		var cases []ast.Expression
+		site := m.site
+		for _, b := range m.fn.free {
+			f := Free{Name: b.Name, Binding: b, Local: -1, Module: -1}
+			switch {
+			case b.scope != top:
+				f.Local = len(cases)
+				cases = append(cases, ident(b.Name, at))
+			case w.unit.kind == Module:
+				if b.module < 0 {
+					b.module = len(w.unit.Captured)
+					w.unit.Captured = append(w.unit.Captured, b)
+				}
+				f.Module = b.module
+			}
+			site.Free = append(site.Free, f)
+		}
+		for _, name := range m.fn.globals {
+			if name != "arguments" {
+				site.Free = append(site.Free, Free{Name: name, Local: -1, Module: -1})
+			}
+		}
+		w.unit.Sites = append(w.unit.Sites, site)
+		mark := number(firstSite+i, at)
+		if len(cases) > 0 {
+			mark = selector(at, cases, mark)
+		}
+		switch {
+		case m.place != nil:
+			m.place(mark)
+		case m.slot != nil:
+			*m.slot = call(paramMark, at, *m.slot, mark)
+		}
+	}
+}
+
+// exportDeclarations exports the value of each exported declaration as soon as it has one.
+func (w *walker) exportDeclarations(body *[]ast.Statement) {
+	if len(w.unit.Exports) == 0 {
+		return
+	}
+	var head, out, tail []ast.Statement
+	export := func(list *[]ast.Statement, id *ast.Identifier) {
+		name := id.Name.String()
+		for _, i := range w.unit.exportsOf(name) {
+			*list = append(*list, statement(call(paramExport, id.Idx, number(i, id.Idx), ident(name, id.Idx))))
+		}
+	}
+	for _, s := range *body {
+		out = append(out, s)
+		switch s := s.(type) {
+		case *ast.FunctionDeclaration:
+			export(&head, s.Function.Name)
+		case *ast.ClassDeclaration:
+			export(&out, s.Class.Name)
+		case *ast.LexicalDeclaration:
+			for _, b := range s.List {
+				targets(b.Target, func(id *ast.Identifier) { export(&out, id) })
+			}
+		case *ast.VariableStatement:
+			for _, b := range s.List {
+				targets(b.Target, func(id *ast.Identifier) {
+					export(&out, id)
+					if id.Name != defaultName { // a block may assign a var by declaring it again
+						export(&tail, id)
+					}
+				})
+			}
+		}
+	}
+	*body = append(append(head, out...), tail...)
+}
+
+// insertHead puts the links to other modules and the scope thunk before the first statement.
+func (w *walker) insertHead(body *[]ast.Statement) {
+	var head []ast.Statement
+	at := file.Idx(1)
+	u := w.unit
+	if len(u.Links) > 0 {
+		var cases []ast.Expression
+		decl := &ast.LexicalDeclaration{Idx: at, Token: token.LET}
+		for _, l := range u.Links {
+			at := w.at(l.Offset)
+			cases = append(cases, assign(ident(l.Local, at), ident("%v", at)))
+			decl.List = append(decl.List, &ast.Binding{Target: ident(l.Local, at)})
+		}
+		if u.kind == Module {
+			head = append(head, decl)
+		}
+		head = append(head, statement(call(paramLink, at, selector(at, cases, undefined(at), "%v"))))
+	}
+	if len(u.Captured) > 0 {
+		var cases []ast.Expression
+		for _, b := range u.Captured {
+			cases = append(cases, ident(b.Name, at))
+		}
+		head = append(head, statement(call(paramScope, at, selector(at, cases, undefined(at)))))
+	}
+	*body = append(head, *body...)
+}
+
+// at is the tree's position of an offset in the parsed text.
+func (w *walker) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
+
+// makeGlobal turns the declarations at the top level into assignments to globals, so that a later line sees them and
+// may declare them again. The value of a last expression is returned.
+func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
+	var functions, out []ast.Statement
+	for _, s := range wrapper.Body.List {
+		switch s := s.(type) {
+		case *ast.FunctionDeclaration:
+			functions = append(functions, statement(assign(ident(s.Function.Name.Name.String(), s.Function.Name.Idx), s.Function)))
+		case *ast.ClassDeclaration:
+			out = append(out, statement(assign(ident(s.Class.Name.Name.String(), s.Class.Name.Idx), s.Class)))
+		case *ast.LexicalDeclaration:
+			out = append(out, assignments(s.List, true)...)
+		case *ast.VariableStatement:
+			out = append(out, assignments(s.List, false)...)
+		default:
+			out = append(out, s)
+		}
+	}
+	if last := len(out) - 1; w.result && last >= 0 {
+		if es, ok := out[last].(*ast.ExpressionStatement); ok {
+			out[last] = &ast.ReturnStatement{Return: es.Idx0(), Argument: es.Expression}
+		}
+	}
+	wrapper.Body.List = append(functions, out...)
+	wrapper.DeclarationList = nil
+	for _, b := range w.scope.bindings {
+		w.unit.Declares = append(w.unit.Declares, b)
+	}
+}
+
+// assignments turns declared bindings into assignments. Those of let begin as undefined.
+func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
+	var out []ast.Statement
+	for _, b := range list {
+		value := b.Initializer
+		if value == nil {
+			if !lexical {
+				continue
+			}
+			value = undefined(b.Target.Idx0())
+		}
+		out = append(out, statement(assign(b.Target, value)))
+	}
+	return out
+}

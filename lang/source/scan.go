@@ -1,0 +1,241 @@
+package source
+
+import "strings"
+
+// lexemeKind tells apart what the scanner must not confuse: code, and text that looks like code.
+type lexemeKind int
+
+const (
+	lexEnd lexemeKind = iota
+	lexWord
+	lexNumber
+	lexString
+	lexTemplate // a template, or its piece up to or behind a substitution
+	lexRegexp
+	lexPunct
+)
+
+type lexeme struct {
+	kind       lexemeKind
+	start, end int
+}
+
+// A scanner splits JavaScript into tokens, well enough to find statements of modules. It decides between division and
+// regular expression by the token before; where that is not enough, the parser behind it notices.
+type scanner struct {
+	src    string
+	pos    int
+	prev   lexeme
+	nested []nesting
+	// control is true behind the parenthesis of if, for, while and with, where an expression may begin.
+	control bool
+}
+
+// A nesting is one open bracket.
+type nesting struct {
+	open    byte // ( [ { or $ for a template substitution
+	control bool // ( behind if, for, while, with
+}
+
+func (s *scanner) text(t lexeme) string { return s.src[t.start:t.end] }
+
+func (s *scanner) depth() int { return len(s.nested) }
+
+// next gives the next lexeme; spaces and comments are skipped.
+func (s *scanner) next() lexeme {
+	s.skipBlank()
+	t := lexeme{start: s.pos}
+	if s.pos >= len(s.src) {
+		t.end = s.pos
+		return t
+	}
+	c := s.src[s.pos]
+	switch {
+	case isWordStart(c):
+		for s.pos < len(s.src) && (isWordStart(s.src[s.pos]) || isDigit(s.src[s.pos])) {
+			s.pos++
+		}
+		t.kind = lexWord
+	case isDigit(c) || c == '.' && s.pos+1 < len(s.src) && isDigit(s.src[s.pos+1]):
+		s.scanNumber()
+		t.kind = lexNumber
+	case c == '"' || c == '\'':
+		s.scanString(c)
+		t.kind = lexString
+	case c == '`':
+		s.pos++
+		s.scanTemplate()
+		t.kind = lexTemplate
+	case c == '}' && len(s.nested) > 0 && s.nested[len(s.nested)-1].open == '$':
+		s.nested = s.nested[:len(s.nested)-1]
+		s.pos++
+		s.scanTemplate()
+		t.kind = lexTemplate
+	case c == '/' && s.regexpMayStart():
+		s.scanRegexp()
+		t.kind = lexRegexp
+	default:
+		s.scanPunct(c)
+		t.kind = lexPunct
+	}
+	t.end = s.pos
+	s.prev = t
+	return t
+}
+
+// peek gives the next lexeme without taking it.
+func (s *scanner) peek() lexeme {
+	saved := *s
+	saved.nested = append([]nesting(nil), s.nested...)
+	t := s.next()
+	*s = saved
+	return t
+}
+
+func (s *scanner) skipBlank() {
+	for s.pos < len(s.src) {
+		switch c := s.src[s.pos]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f':
+			s.pos++
+		case strings.HasPrefix(s.src[s.pos:], "//"), s.pos == 0 && strings.HasPrefix(s.src, "#!"):
+			n := strings.IndexByte(s.src[s.pos:], '\n')
+			if n < 0 {
+				n = len(s.src) - s.pos
+			}
+			s.pos += n
+		case strings.HasPrefix(s.src[s.pos:], "/*"):
+			n := strings.Index(s.src[s.pos+2:], "*/")
+			if n < 0 {
+				s.pos = len(s.src)
+				return
+			}
+			s.pos += n + 4
+		default:
+			return
+		}
+	}
+}
+
+func (s *scanner) scanNumber() {
+	for s.pos < len(s.src) {
+		c := s.src[s.pos]
+		exponent := (c == '+' || c == '-') && (s.src[s.pos-1]|0x20) == 'e' && !strings.HasPrefix(s.src[s.prev.end:], "0x")
+		if !isWordStart(c) && !isDigit(c) && c != '.' && !exponent {
+			return
+		}
+		s.pos++
+	}
+}
+
+func (s *scanner) scanString(quote byte) {
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '\\':
+			s.pos++
+		case quote:
+			s.pos++
+			return
+		case '\n':
+			return
+		}
+	}
+	s.pos = len(s.src)
+}
+
+// scanTemplate goes behind the closing quote or the next "${".
+func (s *scanner) scanTemplate() {
+	for ; s.pos < len(s.src); s.pos++ {
+		switch s.src[s.pos] {
+		case '\\':
+			s.pos++
+		case '`':
+			s.pos++
+			return
+		case '$':
+			if strings.HasPrefix(s.src[s.pos:], "${") {
+				s.nested = append(s.nested, nesting{open: '$'})
+				s.pos += 2
+				return
+			}
+		}
+	}
+	s.pos = len(s.src)
+}
+
+func (s *scanner) scanRegexp() {
+	class := false
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch c := s.src[s.pos]; {
+		case c == '\\':
+			s.pos++
+		case c == '\n':
+			return
+		case c == '[':
+			class = true
+		case c == ']':
+			class = false
+		case c == '/' && !class:
+			s.pos++
+			for s.pos < len(s.src) && isWordStart(s.src[s.pos]) {
+				s.pos++
+			}
+			return
+		}
+	}
+	s.pos = len(s.src)
+}
+
+func (s *scanner) scanPunct(c byte) {
+	s.control = false
+	switch c {
+	case '(':
+		s.nested = append(s.nested, nesting{open: c, control: s.prev.kind == lexWord && isControl(s.text(s.prev))})
+	case '[', '{':
+		s.nested = append(s.nested, nesting{open: c})
+	case ')', ']', '}':
+		if n := len(s.nested); n > 0 {
+			s.control = s.nested[n-1].control
+			s.nested = s.nested[:n-1]
+		}
+	case '+', '-':
+		if s.pos+1 < len(s.src) && s.src[s.pos+1] == c {
+			s.pos++
+		}
+	}
+	s.pos++
+}
+
+func (s *scanner) regexpMayStart() bool {
+	switch s.prev.kind {
+	case lexEnd:
+		return true
+	case lexWord:
+		switch s.text(s.prev) {
+		case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "await", "yield", "instanceof":
+			return true
+		}
+		return false
+	case lexTemplate:
+		return strings.HasSuffix(s.text(s.prev), "${")
+	case lexPunct:
+		switch s.text(s.prev) {
+		case ")":
+			return s.control
+		case "]", "++", "--":
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+func isControl(word string) bool {
+	return word == "if" || word == "for" || word == "while" || word == "with"
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isWordStart counts every byte of a multi-byte character as part of a word.
+func isWordStart(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c == '#' || c == '\\' || c >= 0x80
+}

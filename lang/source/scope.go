@@ -1,0 +1,159 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+)
+
+// A Binding is a name that a program declares.
+type Binding struct {
+	Name string
+	Kind BindingKind
+	// Declared is the offset of the declaration in the parsed text.
+	Declared int
+	// Assigned holds the offsets of the assignments besides the initialiser.
+	Assigned []int
+
+	node   *ast.Identifier // the declaring name
+	scope  *scope
+	module int // its number among the module-level bindings that functions capture, or -1
+}
+
+// BindingKind says how a name was declared.
+type BindingKind string
+
+const (
+	KindConst    BindingKind = "const"
+	KindLet      BindingKind = "let"
+	KindVar      BindingKind = "var"
+	KindParam    BindingKind = "parameter"
+	KindFunction BindingKind = "function"
+	KindClass    BindingKind = "class"
+	KindImport   BindingKind = "import"
+)
+
+// A scope is a region in which names are declared. Scopes of parameters and of the function's body are one: that the
+// language tells them apart matters to no capture.
+type scope struct {
+	parent   *scope
+	fn       *function
+	bindings map[string]*Binding
+}
+
+// A function is one function of the text, or the text's top level, whose parent is nil.
+type function struct {
+	parent *function
+	scope  *scope
+	// free are the bindings outside that the function, or one inside it, refers to; globals the names bound nowhere.
+	free    []*Binding
+	globals []string
+	seen    map[any]bool
+}
+
+// A reference is a use of a name, resolved when all declarations are known.
+type reference struct {
+	name   string
+	scope  *scope
+	write  bool
+	offset int
+}
+
+func (w *walker) openScope(fn *function) *scope {
+	w.scope = &scope{parent: w.scope, fn: fn}
+	return w.scope
+}
+
+func (w *walker) closeScope() { w.scope = w.scope.parent }
+
+// declare adds a name to s. A name that is there already stays what it is.
+func (w *walker) declare(id *ast.Identifier, kind BindingKind, s *scope) *Binding {
+	name := id.Name.String()
+	if b := s.bindings[name]; b != nil {
+		return b
+	}
+	if s.bindings == nil {
+		s.bindings = map[string]*Binding{}
+	}
+	b := &Binding{Name: name, Kind: kind, Declared: w.offset(id.Idx), node: id, scope: s, module: -1}
+	s.bindings[name] = b
+	return b
+}
+
+// declares reports whether id itself is a declaration in s.
+func (s *scope) declares(id *ast.Identifier) bool {
+	b := s.bindings[id.Name.String()]
+	return b != nil && b.node == id
+}
+
+// resolve binds every reference and notes what each function captures.
+func (w *walker) resolve() {
+	for _, r := range w.refs {
+		b := r.scope.lookup(r.name)
+		if b != nil && r.write {
+			b.Assigned = append(b.Assigned, r.offset)
+		}
+		var home *function
+		if b != nil {
+			home = b.scope.fn
+		}
+		for f := r.scope.fn; f != home && f != nil; f = f.parent {
+			f.capture(b, r.name)
+		}
+	}
+}
+
+func (s *scope) lookup(name string) *Binding {
+	for ; s != nil; s = s.parent {
+		if b := s.bindings[name]; b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+func (f *function) capture(b *Binding, name string) {
+	var key any = b
+	if b == nil {
+		key = name
+	}
+	if f.seen[key] {
+		return
+	}
+	if f.seen == nil {
+		f.seen = map[any]bool{}
+	}
+	f.seen[key] = true
+	if b != nil {
+		f.free = append(f.free, b)
+	} else {
+		f.globals = append(f.globals, name)
+	}
+}
+
+// targets visits the names in a binding target.
+func targets(target ast.Expression, visit func(*ast.Identifier)) {
+	switch t := target.(type) {
+	case *ast.Identifier:
+		visit(t)
+	case *ast.Binding:
+		targets(t.Target, visit)
+	case *ast.AssignExpression:
+		targets(t.Left, visit)
+	case *ast.SpreadElement:
+		targets(t.Expression, visit)
+	case *ast.ArrayPattern:
+		for _, e := range t.Elements {
+			targets(e, visit)
+		}
+		targets(t.Rest, visit)
+	case *ast.ObjectPattern:
+		for _, p := range t.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				visit(&p.Name)
+			case *ast.PropertyKeyed:
+				targets(p.Value, visit)
+			}
+		}
+		targets(t.Rest, visit)
+	}
+}

@@ -1,0 +1,62 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+// Small trees that the rewriting inserts. Each stands at the position of the code that it serves.
+
+func ident(name string, at file.Idx) *ast.Identifier {
+	return &ast.Identifier{Name: unistring.NewFromString(name), Idx: at}
+}
+
+func number(n int, at file.Idx) ast.Expression {
+	return &ast.NumberLiteral{Idx: at, Value: int64(n)}
+}
+
+func call(name string, at file.Idx, args ...ast.Expression) ast.Expression {
+	return &ast.CallExpression{Callee: ident(name, at), LeftParenthesis: at, ArgumentList: args, RightParenthesis: at}
+}
+
+func statement(e ast.Expression) ast.Statement { return &ast.ExpressionStatement{Expression: e} }
+
+func assign(target, value ast.Expression) ast.Expression {
+	return &ast.AssignExpression{Operator: token.ASSIGN, Left: target, Right: value}
+}
+
+func undefined(at file.Idx) ast.Expression {
+	return &ast.UnaryExpression{Operator: token.VOID, Idx: at, Operand: number(0, at)}
+}
+
+func arrow(at file.Idx, body ast.Expression, params ...string) ast.Expression {
+	list := &ast.ParameterList{Opening: at, Closing: at}
+	for _, p := range params {
+		list.List = append(list.List, &ast.Binding{Target: ident(p, at)})
+	}
+	return &ast.ArrowFunctionLiteral{Start: at, ParameterList: list, Body: &ast.ExpressionBody{Expression: body}}
+}
+
+// selector is (%i) => %i === 0 ? cases[0] : %i === 1 ? cases[1] : … otherwise, with further parameters.
+func selector(at file.Idx, cases []ast.Expression, otherwise ast.Expression, params ...string) ast.Expression {
+	body := otherwise
+	for i := len(cases) - 1; i >= 0; i-- {
+		body = &ast.ConditionalExpression{
+			Test: &ast.BinaryExpression{
+				Operator: token.STRICT_EQUAL, Left: ident("%i", at), Right: number(i, at), Comparison: true,
+			},
+			Consequent: cases[i],
+			Alternate:  body,
+		}
+	}
+	return arrow(at, body, append([]string{"%i"}, params...)...)
+}
+
+// markStatement is %mark(name, mark) as a statement; the mark comes later.
+func markStatement(m *marking, name *ast.Identifier) ast.Statement {
+	c := call(paramMark, name.Idx, ident(name.Name.String(), name.Idx), nil).(*ast.CallExpression)
+	m.place = func(mark ast.Expression) { c.ArgumentList[1] = mark }
+	return statement(c)
+}

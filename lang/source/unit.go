@@ -1,0 +1,98 @@
+// Package source turns the text of a script or module into a program for the interpreter.
+//
+// The program is the text's own tree with three additions, made on the tree and never in the text, so that every
+// position and Function.prototype.toString stay exact:
+//
+//   - import and export statements become links between modules;
+//   - top-level await makes the module's function asynchronous;
+//   - each function that a kernel could be, or could call, carries a mark from which its place in the source and the
+//     values of its free variables can be found.
+//
+// What the interpreter cannot parse (TypeScript, for await, async generators, using) is lowered by esbuild first;
+// positions are then mapped back to the text as written.
+package source
+
+import (
+	"github.com/dop251/goja"
+)
+
+// Kind says what a text is.
+type Kind int
+
+const (
+	// Module is a file: strict, with its own scope.
+	Module Kind = iota
+	// Prompt is a line of a REPL: its declarations are global and may be repeated, and its last expression is its value.
+	Prompt
+)
+
+// Parameters of a program's function, in order. No script can write such names.
+const (
+	paramMark    = "%mark"    // (function, mark): function, marked
+	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, its functions marked
+	paramScope   = "%scope"   // (thunk): gives access to module-level bindings
+	paramLink    = "%link"    // (setter): receives the values of imports
+	paramExport  = "%export"  // (index, value): a new value of an export
+	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
+	paramImport  = "%import"  // the function behind import(…), with the property meta
+
+	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
+	defaultName = "default"
+)
+
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport}
+
+// Unit is a compiled text.
+type Unit struct {
+	Name string
+	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
+	Original, Text string
+	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update and import.
+	Program *goja.Program
+	// Async says that the function returns a promise: the text awaits at its top level.
+	Async   bool
+	Imports []Import
+	Exports []Export
+	Stars   []int // imports whose names are all exported again
+	// Links are the bindings that imports make, in the order of the indices given to the setter.
+	Links []Link
+	// Declares are the names that a Prompt makes global.
+	Declares []*Binding
+	Sites    []*Site
+	// Captured are the module-level bindings that the scope thunk reads, by index.
+	Captured []*Binding
+
+	kind  Kind
+	moved *offsetMap // from Text to Original; nil if they are the same
+}
+
+// Link binds a local name to an import.
+type Link struct {
+	Import int
+	Name   string // over there: "default", "*" for the namespace, or a name
+	Local  string
+	Offset int
+}
+
+// Site is a place of the source at which functions are made.
+type Site struct {
+	Unit *Unit
+	Name string // the function's name, or of the const or property that holds it; may be empty
+	// Start and End are offsets of the function in Unit.Text.
+	Start, End int
+	Params     int
+	Async      bool
+	Generator  bool
+	Free       []Free
+}
+
+// Free is a free variable of a function.
+type Free struct {
+	Name    string
+	Binding *Binding // nil: declared nowhere in the text, so it is global or an error
+	// Local is its index in the function's own thunk, Module in the module's; -1 if not there.
+	Local, Module int
+}
+
+// Source gives the function's own text.
+func (s *Site) Source() string { return s.Unit.Text[s.Start:s.End] }

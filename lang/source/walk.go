@@ -1,0 +1,375 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// A walker visits every node of a tree once: it moves positions to the text as written, collects declarations and
+// references, and notes where functions are made.
+type walker struct {
+	unit   *Unit
+	prefix int // how far the parsed text lies behind the unit's
+	syntax *moduleSyntax
+
+	scope *scope
+	refs  []reference
+	// made holds the functions that get a mark, with how to put it there.
+	made []*marking
+	// writes are the assignments to names, to be rewritten where the name turns out to be exported.
+	writes []write
+	// later are changes of the tree that wait for the marks.
+	later  []func()
+	await  bool // at the top level
+	result bool // the last statement is an expression
+	err    *syntaxError
+}
+
+// A marking is a function that gets a mark.
+type marking struct {
+	fn    *function
+	site  *Site
+	node  ast.Expression
+	slot  *ast.Expression      // the expression to wrap, or nil
+	place func(ast.Expression) // or else what puts the mark in its place
+}
+
+// A write is an assignment to a name.
+type write struct {
+	slot  *ast.Expression
+	names []string
+	scope *scope
+}
+
+// offset is a node's place in the parsed text, valid before the node is moved.
+func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 - w.prefix }
+
+// move shifts a position from the parsed text to the text as written.
+func (w *walker) move(idx *file.Idx) {
+	if *idx == 0 {
+		return
+	}
+	off := max(w.offset(*idx), 0)
+	*idx = file.Idx(w.unit.moved.original(off) + 1)
+}
+
+func (w *walker) fail(offset int, message string) {
+	if w.err == nil {
+		w.err = &syntaxError{offset, message}
+	}
+}
+
+// use notes a reference.
+func (w *walker) use(id *ast.Identifier, write bool) {
+	w.refs = append(w.refs, reference{id.Name.String(), w.scope, write, w.offset(id.Idx)})
+}
+
+func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {
+	targets(target, func(id *ast.Identifier) { w.declare(id, kind, w.scope) })
+}
+
+// hoist declares what a list of statements declares, before the statements are visited.
+func (w *walker) hoist(list []ast.Statement) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *ast.LexicalDeclaration:
+			kind := KindLet
+			if s.Token == token.CONST {
+				kind = KindConst
+			}
+			for _, b := range s.List {
+				w.declareTarget(b.Target, kind)
+			}
+		case *ast.ClassDeclaration:
+			w.declare(s.Class.Name, KindClass, w.scope)
+		case *ast.FunctionDeclaration:
+			w.declare(s.Function.Name, KindFunction, w.scope)
+		}
+	}
+}
+
+func (w *walker) hoistVars(list []*ast.VariableDeclaration) {
+	for _, d := range list {
+		for _, b := range d.List {
+			if id, ok := b.Target.(*ast.Identifier); ok && id.Name == maskedDefault && w.offset(id.Idx) == w.syntax.defaultVar {
+				id.Name = defaultName
+			}
+			w.declareTarget(b.Target, KindVar)
+		}
+	}
+}
+
+// list visits statements and inserts the ones that mark functions.
+func (w *walker) list(list *[]ast.Statement) {
+	out := make([]ast.Statement, 0, len(*list))
+	var hoisted []ast.Statement
+	for _, s := range *list {
+		switch s := s.(type) {
+		case *ast.FunctionDeclaration:
+			hoisted = append(hoisted, w.functionDeclaration(s))
+			out = append(out, s)
+		case *ast.LexicalDeclaration:
+			out = w.declarations(out, s.List, func(list []*ast.Binding) ast.Statement {
+				part := *s
+				part.List = list
+				w.move(&part.Idx)
+				return &part
+			})
+		case *ast.VariableStatement:
+			out = w.declarations(out, s.List, func(list []*ast.Binding) ast.Statement {
+				part := *s
+				part.List = list
+				w.move(&part.Var)
+				return &part
+			})
+		default:
+			st := s
+			w.statement(&st)
+			out = append(out, st)
+			if mark := w.assignedFunction(st); mark != nil {
+				out = append(out, mark)
+			}
+		}
+	}
+	if len(hoisted) > 0 {
+		out = append(hoisted, out...)
+	}
+	*list = out
+}
+
+// declarations visits the bindings of one declaration. It is split behind each function, for its mark.
+func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part func([]*ast.Binding) ast.Statement) []ast.Statement {
+	var run []*ast.Binding
+	for _, b := range list {
+		fn := w.binding(b)
+		run = append(run, b)
+		if fn != nil {
+			out = append(out, part(run), markStatement(fn, b.Target.(*ast.Identifier)))
+			run = nil
+		}
+	}
+	if len(run) > 0 {
+		out = append(out, part(run))
+	}
+	return out
+}
+
+// binding visits a declared target and its initialiser. If that is a function with the target's name, it is returned.
+func (w *walker) binding(b *ast.Binding) *marking {
+	w.target(b.Target, false)
+	if b.Initializer == nil {
+		return nil
+	}
+	if id, ok := b.Target.(*ast.Identifier); ok && isFunction(b.Initializer) {
+		return w.function(b.Initializer, nil, id.Name.String())
+	}
+	w.expr(&b.Initializer)
+	return nil
+}
+
+// assignedFunction marks the function in "f = …" as a statement of its own: wrapping it would cost it its name.
+func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
+	es, ok := s.(*ast.ExpressionStatement)
+	if !ok {
+		return nil
+	}
+	a, ok := es.Expression.(*ast.AssignExpression)
+	if !ok || a.Operator != token.ASSIGN || !isFunction(a.Right) {
+		return nil
+	}
+	id, ok := a.Left.(*ast.Identifier)
+	if !ok {
+		return nil
+	}
+	for i := len(w.made) - 1; i >= 0; i-- { // it is one of the last: only functions inside it came later
+		if m := w.made[i]; m.node == a.Right {
+			return markStatement(m, id)
+		}
+	}
+	return nil
+}
+
+func (w *walker) functionDeclaration(s *ast.FunctionDeclaration) ast.Statement {
+	m := w.function(s.Function, nil, s.Function.Name.Name.String())
+	return markStatement(m, s.Function.Name)
+}
+
+func (w *walker) statement(slot *ast.Statement) {
+	switch s := (*slot).(type) {
+	case *ast.BlockStatement:
+		w.block(s)
+	case *ast.ExpressionStatement:
+		w.expr(&s.Expression)
+	case *ast.VariableStatement:
+		w.move(&s.Var)
+		for _, b := range s.List {
+			w.binding(b)
+		}
+	case *ast.LexicalDeclaration:
+		w.move(&s.Idx)
+		for _, b := range s.List {
+			w.binding(b)
+		}
+	case *ast.FunctionDeclaration:
+		w.declare(s.Function.Name, KindFunction, w.scope)
+		w.functionDeclaration(s)
+	case *ast.ClassDeclaration:
+		w.class(s.Class)
+	case *ast.ReturnStatement:
+		if w.scope.fn.parent == nil {
+			w.fail(w.offset(s.Return), "return outside a function")
+		}
+		w.move(&s.Return)
+		w.expr(&s.Argument)
+	case *ast.IfStatement:
+		w.move(&s.If)
+		w.expr(&s.Test)
+		w.statement(&s.Consequent)
+		if s.Alternate != nil {
+			w.statement(&s.Alternate)
+		}
+	case *ast.DoWhileStatement:
+		w.move(&s.Do)
+		w.move(&s.RightParenthesis)
+		w.statement(&s.Body)
+		w.expr(&s.Test)
+	case *ast.WhileStatement:
+		w.move(&s.While)
+		w.expr(&s.Test)
+		w.statement(&s.Body)
+	case *ast.ForStatement:
+		w.forStatement(s)
+	case *ast.ForInStatement:
+		w.move(&s.For)
+		w.forInto(s.Into, &s.Source, &s.Body)
+	case *ast.ForOfStatement:
+		w.move(&s.For)
+		w.forInto(s.Into, &s.Source, &s.Body)
+	case *ast.BranchStatement:
+		w.move(&s.Idx)
+		w.label(s.Label)
+	case *ast.TryStatement:
+		w.move(&s.Try)
+		w.block(s.Body)
+		if s.Catch != nil {
+			w.catch(s.Catch)
+		}
+		if s.Finally != nil {
+			w.block(s.Finally)
+		}
+	case *ast.ThrowStatement:
+		w.move(&s.Throw)
+		w.expr(&s.Argument)
+	case *ast.SwitchStatement:
+		w.switchStatement(s)
+	case *ast.LabelledStatement:
+		w.label(s.Label)
+		w.move(&s.Colon)
+		w.statement(&s.Statement)
+	case *ast.EmptyStatement:
+		w.move(&s.Semicolon)
+	case *ast.DebuggerStatement:
+		w.move(&s.Debugger)
+	case *ast.WithStatement:
+		w.move(&s.With)
+		w.expr(&s.Object)
+		w.statement(&s.Body)
+	}
+}
+
+func (w *walker) label(id *ast.Identifier) {
+	if id != nil {
+		w.move(&id.Idx)
+	}
+}
+
+func (w *walker) block(s *ast.BlockStatement) {
+	w.move(&s.LeftBrace)
+	w.move(&s.RightBrace)
+	w.openScope(w.scope.fn)
+	w.hoist(s.List)
+	w.list(&s.List)
+	w.closeScope()
+}
+
+func (w *walker) catch(s *ast.CatchStatement) {
+	w.move(&s.Catch)
+	w.openScope(w.scope.fn)
+	if s.Parameter != nil {
+		w.declareTarget(s.Parameter, KindLet)
+		w.target(s.Parameter, false)
+	}
+	w.block(s.Body)
+	w.closeScope()
+}
+
+func (w *walker) switchStatement(s *ast.SwitchStatement) {
+	w.move(&s.Switch)
+	w.move(&s.RightBrace)
+	w.expr(&s.Discriminant)
+	w.openScope(w.scope.fn)
+	for _, c := range s.Body {
+		w.hoist(c.Consequent)
+	}
+	for _, c := range s.Body {
+		w.move(&c.Case)
+		w.expr(&c.Test)
+		w.list(&c.Consequent)
+	}
+	w.closeScope()
+}
+
+func (w *walker) forStatement(s *ast.ForStatement) {
+	w.move(&s.For)
+	w.openScope(w.scope.fn)
+	defer w.closeScope()
+	switch init := s.Initializer.(type) {
+	case *ast.ForLoopInitializerExpression:
+		w.expr(&init.Expression)
+	case *ast.ForLoopInitializerVarDeclList:
+		w.move(&init.Var)
+		for _, b := range init.List {
+			w.binding(b)
+		}
+	case *ast.ForLoopInitializerLexicalDecl:
+		w.hoist([]ast.Statement{&init.LexicalDeclaration})
+		w.move(&init.LexicalDeclaration.Idx)
+		for _, b := range init.LexicalDeclaration.List {
+			w.binding(b)
+		}
+	}
+	w.expr(&s.Test)
+	w.expr(&s.Update)
+	w.statement(&s.Body)
+}
+
+func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Statement) {
+	w.expr(source)
+	w.openScope(w.scope.fn)
+	defer w.closeScope()
+	switch into := into.(type) {
+	case *ast.ForIntoVar:
+		targets(into.Binding.Target, func(id *ast.Identifier) { w.use(id, true) }) // each round assigns anew
+		w.binding(into.Binding)
+	case *ast.ForDeclaration:
+		kind := KindLet
+		if into.IsConst {
+			kind = KindConst
+		}
+		w.declareTarget(into.Target, kind)
+		w.move(&into.Idx)
+		w.target(into.Target, false)
+	case *ast.ForIntoExpression:
+		w.target(into.Expression, true)
+	}
+	w.statement(body)
+}
+
+func isFunction(e ast.Expression) bool {
+	switch e.(type) {
+	case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
+		return true
+	}
+	return false
+}

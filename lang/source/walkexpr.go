@@ -1,0 +1,388 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// expr visits an expression. A function in it gets its mark by being wrapped.
+func (w *walker) expr(slot *ast.Expression) {
+	switch e := (*slot).(type) {
+	case nil:
+	case *ast.FunctionLiteral:
+		w.function(e, slot, "")
+	case *ast.ArrowFunctionLiteral:
+		w.function(e, slot, "")
+	case *ast.Identifier:
+		if w.syntax.dynamic[w.offset(e.Idx)] {
+			e.Name = paramImport
+		} else {
+			w.use(e, false)
+		}
+		w.move(&e.Idx)
+	case *ast.AssignExpression:
+		w.assignment(slot, e)
+	case *ast.UnaryExpression:
+		w.unary(slot, e)
+	case *ast.BinaryExpression:
+		w.expr(&e.Left)
+		w.expr(&e.Right)
+	case *ast.CallExpression:
+		w.callee(&e.Callee)
+		w.move(&e.LeftParenthesis)
+		w.move(&e.RightParenthesis)
+		w.exprs(e.ArgumentList)
+	case *ast.NewExpression:
+		w.move(&e.New)
+		w.move(&e.LeftParenthesis)
+		w.move(&e.RightParenthesis)
+		w.callee(&e.Callee)
+		w.exprs(e.ArgumentList)
+	case *ast.DotExpression:
+		w.expr(&e.Left)
+		w.move(&e.Identifier.Idx)
+	case *ast.PrivateDotExpression:
+		w.expr(&e.Left)
+		w.move(&e.Identifier.Idx)
+	case *ast.BracketExpression:
+		w.expr(&e.Left)
+		w.move(&e.LeftBracket)
+		w.move(&e.RightBracket)
+		w.expr(&e.Member)
+	case *ast.ConditionalExpression:
+		w.expr(&e.Test)
+		w.expr(&e.Consequent)
+		w.expr(&e.Alternate)
+	case *ast.SequenceExpression:
+		w.exprs(e.Sequence)
+	case *ast.ArrayLiteral:
+		w.move(&e.LeftBracket)
+		w.move(&e.RightBracket)
+		w.exprs(e.Value)
+	case *ast.ObjectLiteral:
+		w.object(slot, e)
+	case *ast.SpreadElement:
+		w.expr(&e.Expression)
+	case *ast.OptionalChain:
+		w.expr(&e.Expression)
+	case *ast.Optional:
+		w.expr(&e.Expression)
+	case *ast.AwaitExpression:
+		if w.scope.fn.parent == nil {
+			w.await = true
+		}
+		w.move(&e.Await)
+		w.expr(&e.Argument)
+	case *ast.YieldExpression:
+		w.move(&e.Yield)
+		w.expr(&e.Argument)
+	case *ast.TemplateLiteral:
+		w.template(e)
+	case *ast.ClassLiteral:
+		w.class(e)
+	case *ast.ArrayPattern, *ast.ObjectPattern, *ast.Binding:
+		w.target(e, false)
+	case *ast.PrivateIdentifier: // in "#x in o"
+		w.move(&e.Idx)
+	default:
+		w.literal(e)
+	}
+}
+
+func (w *walker) literal(e ast.Expression) {
+	switch e := e.(type) {
+	case *ast.NumberLiteral:
+		w.move(&e.Idx)
+	case *ast.StringLiteral:
+		w.move(&e.Idx)
+	case *ast.BooleanLiteral:
+		w.move(&e.Idx)
+	case *ast.NullLiteral:
+		w.move(&e.Idx)
+	case *ast.RegExpLiteral:
+		w.move(&e.Idx)
+	case *ast.ThisExpression:
+		w.move(&e.Idx)
+	case *ast.SuperExpression:
+		w.move(&e.Idx)
+	case *ast.MetaProperty:
+		w.move(&e.Idx)
+		w.move(&e.Meta.Idx)
+		w.move(&e.Property.Idx)
+	}
+}
+
+func (w *walker) exprs(list []ast.Expression) {
+	for i := range list {
+		w.expr(&list[i])
+	}
+}
+
+// callee visits what is called. A function called on the spot needs no mark: nobody else sees it.
+func (w *walker) callee(slot *ast.Expression) {
+	if isFunction(*slot) {
+		w.visitFunction(*slot)
+		return
+	}
+	w.expr(slot)
+}
+
+func (w *walker) template(e *ast.TemplateLiteral) {
+	w.expr(&e.Tag)
+	w.move(&e.OpenQuote)
+	w.move(&e.CloseQuote)
+	for _, t := range e.Elements {
+		w.move(&t.Idx)
+	}
+	w.exprs(e.Expressions)
+}
+
+func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
+	w.move(&e.Idx)
+	if e.Operator != token.INCREMENT && e.Operator != token.DECREMENT {
+		w.expr(&e.Operand)
+		return
+	}
+	w.noteWrite(slot, e.Operand)
+	if id, ok := e.Operand.(*ast.Identifier); ok {
+		w.use(id, true)
+		w.move(&id.Idx)
+		return
+	}
+	w.expr(&e.Operand)
+}
+
+func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
+	w.noteWrite(slot, e.Left)
+	name, named := e.Left.(*ast.Identifier)
+	w.target(e.Left, true)
+	if named && isFunction(e.Right) {
+		w.function(e.Right, nil, name.Name.String())
+		return
+	}
+	w.expr(&e.Right)
+}
+
+func (w *walker) noteWrite(slot *ast.Expression, target ast.Expression) {
+	var names []string
+	targets(target, func(id *ast.Identifier) { names = append(names, id.Name.String()) })
+	if len(names) > 0 {
+		w.writes = append(w.writes, write{slot, names, w.scope})
+	}
+}
+
+// target visits the left side of an assignment, or a declared pattern.
+func (w *walker) target(target ast.Expression, assigns bool) {
+	switch t := target.(type) {
+	case nil:
+	case *ast.Identifier:
+		if assigns {
+			w.use(t, true)
+		}
+		w.move(&t.Idx)
+	case *ast.Binding:
+		w.target(t.Target, assigns)
+		w.value(&t.Initializer)
+	case *ast.AssignExpression: // a target with a default value
+		w.target(t.Left, assigns)
+		w.value(&t.Right)
+	case *ast.SpreadElement:
+		w.target(t.Expression, assigns)
+	case *ast.ArrayPattern:
+		w.move(&t.LeftBracket)
+		w.move(&t.RightBracket)
+		for _, e := range t.Elements {
+			w.target(e, assigns)
+		}
+		w.target(t.Rest, assigns)
+	case *ast.ObjectPattern:
+		w.move(&t.LeftBrace)
+		w.move(&t.RightBrace)
+		for _, p := range t.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				if assigns {
+					w.use(&p.Name, true)
+				}
+				w.move(&p.Name.Idx)
+				w.value(&p.Initializer)
+			case *ast.PropertyKeyed:
+				w.key(&p.Key, p.Computed)
+				w.target(p.Value, assigns)
+			}
+		}
+		w.target(t.Rest, assigns)
+	default:
+		w.expr(&target) // a member such as a.b: it keeps its place, since a member is no function to wrap
+	}
+}
+
+// value visits an expression that gives its name to a function, which therefore stays as it is.
+func (w *walker) value(slot *ast.Expression) {
+	if *slot != nil && isFunction(*slot) {
+		w.visitFunction(*slot)
+		return
+	}
+	w.expr(slot)
+}
+
+func (w *walker) key(slot *ast.Expression, computed bool) {
+	if computed {
+		w.expr(slot)
+		return
+	}
+	if id, ok := (*slot).(*ast.Identifier); ok {
+		w.move(&id.Idx)
+		return
+	}
+	w.expr(slot)
+}
+
+// object visits an object literal. Its functions are marked together, behind it, because methods cannot be wrapped.
+func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
+	w.move(&e.LeftBrace)
+	w.move(&e.RightBrace)
+	var marks []ast.Expression
+	for _, p := range e.Value {
+		switch p := p.(type) {
+		case *ast.PropertyShort:
+			w.use(&p.Name, false)
+			w.move(&p.Name.Idx)
+			w.expr(&p.Initializer)
+		case *ast.SpreadElement:
+			w.expr(&p.Expression)
+		case *ast.PropertyKeyed:
+			w.key(&p.Key, p.Computed)
+			plain := p.Kind == ast.PropertyKindValue || p.Kind == ast.PropertyKindMethod
+			key, named := p.Key.(*ast.StringLiteral)
+			if !isFunction(p.Value) {
+				w.expr(&p.Value)
+			} else if plain && named && !p.Computed {
+				m := w.function(p.Value, nil, key.Value.String())
+				marks = append(marks, &ast.StringLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, nil)
+				at := len(marks) - 1
+				m.place = func(mark ast.Expression) { marks[at] = mark }
+			} else {
+				w.visitFunction(p.Value)
+			}
+		}
+	}
+	if len(marks) > 0 {
+		w.later = append(w.later, func() { *slot = call(paramMarkAll, e.LeftBrace, append([]ast.Expression{e}, marks...)...) })
+	}
+}
+
+// function visits a function that gets a mark: by wrapping the slot, if there is one, else by the caller.
+func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *marking {
+	site := &Site{Unit: w.unit, Name: name, Start: w.offset(e.Idx0())}
+	switch e := e.(type) {
+	case *ast.FunctionLiteral:
+		site.Async, site.Generator, site.Params = e.Async, e.Generator, len(e.ParameterList.List)
+		site.End = site.Start + len(e.Source)
+		if name == "" && e.Name != nil {
+			site.Name = e.Name.Name.String()
+		}
+	case *ast.ArrowFunctionLiteral:
+		site.Async, site.Params = e.Async, len(e.ParameterList.List)
+		site.End = site.Start + len(e.Source)
+	}
+	m := &marking{site: site, node: e, slot: slot}
+	w.made = append(w.made, m)
+	m.fn = w.visitFunction(e)
+	return m
+}
+
+func (w *walker) visitFunction(e ast.Expression) *function {
+	fn := &function{parent: w.scope.fn}
+	switch e := e.(type) {
+	case *ast.FunctionLiteral:
+		w.move(&e.Function)
+		fn.scope = w.openScope(fn)
+		if e.Name != nil {
+			if !w.scope.parent.declares(e.Name) {
+				w.declare(e.Name, KindFunction, fn.scope)
+			}
+			w.move(&e.Name.Idx)
+		}
+		w.parameters(e.ParameterList)
+		w.hoistVars(e.DeclarationList)
+		w.hoist(e.Body.List)
+		w.body(e.Body)
+		w.closeScope()
+	case *ast.ArrowFunctionLiteral:
+		w.move(&e.Start)
+		fn.scope = w.openScope(fn)
+		w.parameters(e.ParameterList)
+		w.hoistVars(e.DeclarationList)
+		switch body := e.Body.(type) {
+		case *ast.BlockStatement:
+			w.hoist(body.List)
+			w.body(body)
+		case *ast.ExpressionBody:
+			w.expr(&body.Expression)
+		}
+		w.closeScope()
+	}
+	return fn
+}
+
+func (w *walker) body(b *ast.BlockStatement) {
+	w.move(&b.LeftBrace)
+	w.move(&b.RightBrace)
+	w.list(&b.List)
+}
+
+func (w *walker) parameters(list *ast.ParameterList) {
+	if list == nil {
+		return
+	}
+	w.move(&list.Opening)
+	w.move(&list.Closing)
+	for _, b := range list.List {
+		w.declareTarget(b.Target, KindParam)
+	}
+	if list.Rest != nil {
+		w.declareTarget(list.Rest, KindParam)
+	}
+	for _, b := range list.List {
+		w.target(b.Target, false)
+		w.value(&b.Initializer)
+	}
+	w.target(list.Rest, false)
+}
+
+func (w *walker) class(e *ast.ClassLiteral) {
+	w.move(&e.Class)
+	w.move(&e.RightBrace)
+	w.expr(&e.SuperClass)
+	w.openScope(w.scope.fn)
+	if e.Name != nil {
+		w.declare(e.Name, KindClass, w.scope)
+		w.move(&e.Name.Idx)
+	}
+	for _, el := range e.Body {
+		switch el := el.(type) {
+		case *ast.FieldDefinition:
+			w.move(&el.Idx)
+			w.key(&el.Key, el.Computed)
+			w.value(&el.Initializer)
+		case *ast.MethodDefinition:
+			w.move(&el.Idx)
+			w.key(&el.Key, el.Computed)
+			w.visitFunction(el.Body)
+		case *ast.ClassStaticBlock:
+			w.move(&el.Static)
+			w.staticBlock(el)
+		}
+	}
+	w.closeScope()
+}
+
+func (w *walker) staticBlock(el *ast.ClassStaticBlock) {
+	fn := &function{parent: w.scope.fn}
+	fn.scope = w.openScope(fn)
+	w.hoistVars(el.DeclarationList)
+	w.hoist(el.Block.List)
+	w.body(el.Block)
+	w.closeScope()
+}
