@@ -167,7 +167,7 @@ func (c *compiler) addArray(a *ir.Array) {
 	a.Name = c.uniqueName(a.Name)
 	a.ID = len(c.k.Arrays)
 	c.k.Arrays = append(c.k.Arrays, a)
-	c.useRecord(a.Elem.Record)
+	a.Elem.Record = c.record(a.Elem.Record)
 }
 
 func (c *compiler) uniqueName(name string) string {

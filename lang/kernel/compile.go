@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"reflect"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -40,11 +41,13 @@ type compiler struct {
 	errs     diag.List
 	warnings diag.List
 	sites    map[siteKey]int
+	siteKeys []siteKey // by site; entry 0 is the kernel
+	nesting  int       // blocks around the current one
 	module   *ir.Module
 	files    map[string]int
 	tables   map[captureKey]*place // made in this walk
 	captures map[captureKey]value  // kept from one walk to the next
-	records  map[*ir.Record]bool
+	records  map[*ir.Record]*ir.Record
 	tooBig   bool
 }
 
@@ -226,9 +229,10 @@ func (c *compiler) walk() {
 	c.k = &ir.Kernel{Name: name, Real: c.real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	c.module = &ir.Module{Kernels: []*ir.Kernel{c.k}}
 	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
-	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]bool{}
+	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]*ir.Record{}
 	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth = nil, nil, nil, false, false, 0
-	c.tooBig = false
+	c.tooBig, c.nesting = false, 0
+	c.siteKeys = append(c.siteKeys[:0], siteKey{fn, fn.Params[0].Range()})
 	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)
 
 	c.frame = c.newFrame(fn, c.root, nil, nil)
@@ -260,8 +264,8 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	p.mustInt, p.withInt, p.withFloat = evidence{}, evidence{}, evidence{}
 	if p.arg.Kind == Buffer {
 		arr := &ir.Array{Name: n.Name, Space: ir.Global, Elem: p.arg.Elem, Rank: p.arg.Rank, ID: len(c.k.Arrays)}
+		arr.Elem.Record = c.record(arr.Elem.Record)
 		c.k.Arrays = append(c.k.Arrays, arr)
-		c.useRecord(p.arg.Elem.Record)
 		c.k.Params = append(c.k.Params, ir.Param{Name: n.Name, Array: arr})
 		v := c.declare(n.Decl)
 		v.fixed, v.state, v.slot = value{kind: kPlace, place: wholeArray(arr)}, set, false
@@ -429,6 +433,7 @@ func (c *compiler) at(s syntax.Span) (before int) {
 		id = len(c.k.Sites)
 		c.k.Sites = append(c.k.Sites, c.newSite(c.frame.fn, s, c.text(s)))
 		c.sites[key] = id
+		c.siteKeys = append(c.siteKeys, key)
 	}
 	c.b.Site = id
 	return before
@@ -445,15 +450,51 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 	return ir.Site{File: file, Line: p.Line, Col: p.Col, Text: text}
 }
 
-func (c *compiler) useRecord(r *ir.Record) {
-	if r == nil || c.records[r] {
-		return
+// record is the module's record for r: r itself, the one like it that is declared already, or, if its name is taken by
+// another, a copy with a name of its own.
+func (c *compiler) record(r *ir.Record) *ir.Record {
+	if r == nil || c.records[r] != nil {
+		return c.records[r]
 	}
-	c.records[r] = true
-	for i := range r.Fields {
-		c.useRecord(r.Fields[i].Elem.Record)
+	fields := append([]ir.Field(nil), r.Fields...)
+	same := true
+	for i := range fields {
+		inner := c.record(fields[i].Elem.Record)
+		same = same && inner == fields[i].Elem.Record
+		fields[i].Elem.Record = inner
 	}
-	c.module.Records = append(c.module.Records, r)
+	name := r.Name
+	if name == "" {
+		name = "record"
+	}
+	unique := name
+	for i := 2; ; i++ {
+		other := c.recordNamed(unique)
+		if other == nil {
+			break
+		}
+		if reflect.DeepEqual(other.Fields, fields) {
+			c.records[r] = other
+			return other
+		}
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	out := r
+	if !same || unique != r.Name {
+		out = ir.NewRecord(unique, fields)
+	}
+	c.records[r] = out
+	c.module.Records = append(c.module.Records, out)
+	return out
+}
+
+func (c *compiler) recordNamed(name string) *ir.Record {
+	for _, r := range c.module.Records {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
 }
 
 // finish drops what the last walk declared and does not use, and verifies the module.
@@ -468,6 +509,9 @@ func (c *compiler) finish() (*Compiled, error) {
 		}
 	}
 	c.k.Arrays = arrays
+	if err := c.verify(); err != nil {
+		return nil, err
+	}
 	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort()}
 	for _, p := range c.params {
 		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}

@@ -147,7 +147,7 @@ func (c *compiler) region(e *exit, body func()) {
 	c.emit(e.instr)
 	e.instr.Then = &ir.Block{}
 	c.b.Block = e.instr.Then
-	body()
+	c.nest(body)
 	if !c.dead {
 		in := &ir.Instr{Op: ir.Yield, Args: c.current(e.vars)}
 		e.note(in)
@@ -156,6 +156,16 @@ func (c *compiler) region(e *exit, body func()) {
 	c.b.Block, c.dead = outer, false
 	e.prune(before)
 	c.arrive(e)
+}
+
+// nest walks a nested block; the IR limits how deep they go.
+func (c *compiler) nest(body func()) {
+	c.nesting++
+	if c.nesting == ir.MaxDepth {
+		c.errorf(c.frame.fn.Span, diag.TooDeep, "use a table or a loop instead of a chain of conditions", "conditions and loops nest deeper than %d", ir.MaxDepth-1)
+	}
+	body()
+	c.nesting--
 }
 
 // prune drops the variables that every jump leaves as they were before the construct.
@@ -191,7 +201,7 @@ func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	a := arm{block: &ir.Block{}}
 	restore(vars, from)
 	c.b.Block = a.block
-	a.out = body()
+	c.nest(func() { a.out = body() })
 	a.cells, a.dead = save(vars), c.dead
 	c.b.Block, c.dead = outer, dead
 	return a

@@ -322,7 +322,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 		}
 		return bad
 	}
-	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: src.place.elem, Rank: 1, Dims: []int{1}}
+	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: src.place.elem.Record}, Rank: 1, Dims: []int{1}}
 	c.addArray(a)
 	copied := wholeArray(a).then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, 0))
 	copied.left = 0

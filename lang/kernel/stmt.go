@@ -252,6 +252,7 @@ func (c *compiler) loop(s *syntax.Loop) {
 		c.loopTest(s, out)
 	}
 	body := func() { c.stmt(s.Body) }
+	c.nesting++
 	c.within(t, func() {
 		if s.Continues && (s.Update != nil || !s.TestFirst) {
 			next := newExit(&ir.Instr{Op: ir.Region}, slices.Clone(vars))
@@ -267,6 +268,7 @@ func (c *compiler) loop(s *syntax.Loop) {
 	if !s.TestFirst {
 		c.loopTest(s, out)
 	}
+	c.nesting--
 	c.jump(again)
 	c.b.Block, c.dead = outer, wasDead
 	if wasDead {
@@ -361,7 +363,10 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 			start = i
 		}
 	}
-	pick := c.pickClause(s, x, 0, start)
+	pick, ok := c.pickConstant(s, x, start)
+	if !ok {
+		pick = c.pickClause(s, x, 0, start)
+	}
 	for i, cl := range s.Cases {
 		if len(cl.Body) == 0 {
 			continue
@@ -380,6 +385,33 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 			},
 			func() value { return value{kind: kVoid} })
 	}
+}
+
+// pickConstant is pickClause where all tests are literals, so that none need wait for another.
+func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
+	for _, cl := range s.Cases {
+		switch t := cl.Test.(type) {
+		case nil, *syntax.Num, *syntax.Bool:
+		case *syntax.Unary:
+			if _, ok := t.X.(*syntax.Num); !ok {
+				return bad, false
+			}
+		default:
+			return bad, false
+		}
+	}
+	pick := number(float64(none))
+	for i := len(s.Cases) - 1; i >= 0; i-- {
+		test := s.Cases[i].Test
+		if test == nil {
+			continue
+		}
+		same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
+		pick = c.branch(same, test.Range(), nil,
+			func() value { return number(float64(i)) },
+			func() value { return pick })
+	}
+	return pick, true
 }
 
 // forget undeclares what a clause declares: another clause cannot see its registers.

@@ -75,6 +75,9 @@ const (
 	TooDeep ID = "too-deep"
 	TooBig  ID = "too-big"
 
+	// Internal is a fault of the compiler itself.
+	Internal ID = "internal-error"
+
 	// Warnings.
 	InexactConvert  ID = "inexact-conversion"
 	SignedShift     ID = "signed-shift-of-u32"

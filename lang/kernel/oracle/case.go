@@ -1,0 +1,177 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Case is a launch of a kernel.
+type Case struct {
+	Kernel       *ir.Kernel
+	Size         [3]int
+	GroupSize    [3]int // where the kernel observes its group
+	SubgroupSize int    // 0 means 32
+	Unchecked    bool
+	Args         []Arg // by parameter
+}
+
+// Arg is an argument: a scalar's bits or a buffer's contents, which runs leave alone.
+type Arg struct {
+	Bits uint64
+	Data []byte
+	Dims []int32
+}
+
+// Outcome is what a launch leaves.
+type Outcome struct {
+	Data   [][]byte // of each buffer, nil for scalars
+	Fault  *Fault
+	Prints []Print
+}
+
+// Fault is what a fault report says, in the form that JavaScript gives it.
+type Fault struct {
+	Kind   string `json:"kind"`
+	Site   int    `json:"site"`
+	Array  string `json:"array"`
+	Axis   int    `json:"axis"`
+	Index  string `json:"index"`
+	Extent string `json:"extent"`
+	Item   [3]int `json:"item"`
+	Text   string `json:"text"`
+}
+
+// Print is what an item printed.
+type Print struct {
+	Site int    `json:"site"`
+	Item [3]int `json:"item"`
+	Text string `json:"text"`
+}
+
+// Interp runs the case in the interpreter.
+func (c *Case) Interp(options interp.Options) (*Outcome, error) {
+	p, err := interp.Compile(c.Kernel, options)
+	if err != nil {
+		return nil, err
+	}
+	var out Outcome
+	l := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked,
+		Services: (*printer)(&out)}
+	for i, a := range c.Args {
+		arg := interp.Arg{Bits: a.Bits}
+		var data []byte
+		if c.Kernel.Params[i].Array != nil {
+			data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, len(a.Data)/8+1)))), len(a.Data))
+			copy(data, a.Data)
+			arg.Base, arg.Bytes = unsafe.Pointer(unsafe.SliceData(data)), len(data)
+			copy(arg.Dims[:], a.Dims)
+		}
+		out.Data = append(out.Data, data)
+		l.Args = append(l.Args, arg)
+	}
+	n, err := p.Prepare(&l)
+	if err != nil {
+		return nil, err
+	}
+	if f := p.Run(p.NewWorker(), &l, 0, n); f != nil {
+		out.Fault = &Fault{Kind: f.Kind.String(), Site: f.Site, Item: f.Item, Text: f.Text}
+		if f.Kind == interp.OutOfBounds {
+			out.Fault.Array, out.Fault.Axis = f.Array.Name, f.Axis
+			out.Fault.Index, out.Fault.Extent = fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
+		}
+	}
+	return &out, nil
+}
+
+// printer collects prints.
+type printer Outcome
+
+func (o *printer) Print(site int, item [3]int, text string) {
+	o.Prints = append(o.Prints, Print{site, item, text})
+}
+
+func (o *printer) Call(name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
+	return 0, fmt.Errorf("there is no service %s", name)
+}
+
+// Diff says how two outcomes of the case differ, or nothing if they do not. All NaNs are the same.
+func (c *Case) Diff(a, b *Outcome) string {
+	switch {
+	case (a.Fault == nil) != (b.Fault == nil) || a.Fault != nil && *a.Fault != *b.Fault:
+		return fmt.Sprintf("faults: %+v and %+v", a.Fault, b.Fault)
+	case !slices.Equal(a.Prints, b.Prints):
+		return fmt.Sprintf("prints: %v and %v", a.Prints, b.Prints)
+	}
+	for i := range c.Kernel.Params {
+		array := c.Kernel.Params[i].Array
+		if array == nil {
+			continue
+		}
+		x, y := canonical(array.Elem, a.Data[i]), canonical(array.Elem, b.Data[i])
+		if bytes.Equal(x, y) {
+			continue
+		}
+		size := array.Elem.Size()
+		for at := 0; at+size <= min(len(x), len(y)); at += size {
+			if !bytes.Equal(x[at:at+size], y[at:at+size]) {
+				return fmt.Sprintf("%s, element %d: % x and % x", array.Name, at/size, x[at:at+size], y[at:at+size])
+			}
+		}
+		return fmt.Sprintf("%s: other bytes than the elements'", array.Name)
+	}
+	return ""
+}
+
+// canonical is the elements with all NaNs alike.
+func canonical(e ir.Elem, data []byte) []byte {
+	out := slices.Clone(data)
+	for at := 0; at+e.Size() <= len(out); at += e.Size() {
+		canonicalElem(e, out[at:])
+	}
+	return out
+}
+
+func canonicalElem(e ir.Elem, data []byte) {
+	if e.Record == nil {
+		canonicalScalar(e.Scalar, data)
+		return
+	}
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		n := 1
+		for _, d := range f.Dims {
+			n *= d
+		}
+		for k := range n {
+			canonicalElem(f.Elem, data[f.Offset+k*f.Elem.Size():])
+		}
+	}
+}
+
+func canonicalScalar(t ir.Type, data []byte) {
+	switch t {
+	case ir.F16:
+		if b := binary.LittleEndian.Uint16(data); b&0x7fff > 0x7c00 {
+			binary.LittleEndian.PutUint16(data, 0x7e00)
+		}
+	case ir.BF16:
+		if b := binary.LittleEndian.Uint16(data); b&0x7fff > 0x7f80 {
+			binary.LittleEndian.PutUint16(data, 0x7fc0)
+		}
+	case ir.F32:
+		if b := binary.LittleEndian.Uint32(data); b&math.MaxInt32 > 0x7f800000 {
+			binary.LittleEndian.PutUint32(data, ir.NaN32)
+		}
+	case ir.F64:
+		if b := binary.LittleEndian.Uint64(data); b&math.MaxInt64 > 0x7ff<<52 {
+			binary.LittleEndian.PutUint64(data, ir.NaN64)
+		}
+	}
+}

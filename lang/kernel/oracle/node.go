@@ -1,0 +1,139 @@
+package oracle
+
+import (
+	"bufio"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"time"
+
+	"github.com/orepl/orepl/lang/kernel/emitjs"
+)
+
+//go:embed server.js
+var server string
+
+// Node is a running node that serves cases. It is used by one goroutine at a time.
+type Node struct {
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
+	errors bytes.Buffer
+	file   string
+}
+
+// caseTimeout ends a node that a case keeps busy.
+const caseTimeout = time.Minute
+
+// ErrNoNode says that there is no node on this machine.
+var ErrNoNode = errors.New("node is not installed")
+
+// StartNode starts node.
+func StartNode() (*Node, error) {
+	path, err := exec.LookPath("node")
+	if err != nil {
+		return nil, ErrNoNode
+	}
+	file, err := os.CreateTemp("", "oracle-*.js")
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{file: file.Name()}
+	if _, err = io.WriteString(file, emitjs.Runtime+server); err == nil {
+		err = file.Close()
+	}
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(n.file))
+	}
+	n.cmd = exec.Command(path, n.file)
+	n.cmd.Stderr = &n.errors
+	in, err := n.cmd.StdinPipe()
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(n.file))
+	}
+	out, err := n.cmd.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(err, os.Remove(n.file))
+	}
+	n.in, n.out = in, bufio.NewReaderSize(out, 1<<20)
+	if err := n.cmd.Start(); err != nil {
+		return nil, errors.Join(err, os.Remove(n.file))
+	}
+	return n, nil
+}
+
+// Close ends the process.
+func (n *Node) Close() error {
+	return errors.Join(n.in.Close(), n.cmd.Wait(), os.Remove(n.file))
+}
+
+type nodeArg struct {
+	Type string  `json:"type,omitempty"`
+	Bits string  `json:"bits,omitempty"`
+	Name string  `json:"name,omitempty"`
+	Data []byte  `json:"data,omitempty"`
+	Dims []int32 `json:"dims,omitempty"`
+}
+
+type nodeCase struct {
+	Kernel       string    `json:"kernel"`
+	Size         [3]int    `json:"size"`
+	GroupSize    [3]int    `json:"groupSize"`
+	SubgroupSize int       `json:"subgroupSize"`
+	Unchecked    bool      `json:"unchecked"`
+	Args         []nodeArg `json:"args"`
+}
+
+type nodeReply struct {
+	Data   [][]byte `json:"data"`
+	Fault  *Fault   `json:"fault"`
+	Prints []Print  `json:"prints"`
+	Error  string   `json:"error"`
+}
+
+// Run runs the case.
+func (n *Node) Run(c *Case) (*Outcome, error) {
+	source, err := emitjs.Emit(c.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	ask := nodeCase{Kernel: source, Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
+	if ask.SubgroupSize == 0 {
+		ask.SubgroupSize = 32
+	}
+	for i, a := range c.Args {
+		p := &c.Kernel.Params[i]
+		if p.Array == nil {
+			ask.Args = append(ask.Args, nodeArg{Type: p.Type.String(), Bits: strconv.FormatUint(a.Bits, 10)})
+		} else {
+			ask.Args = append(ask.Args, nodeArg{Name: p.Array.Name, Data: a.Data, Dims: a.Dims})
+		}
+	}
+	line, err := json.Marshal(&ask)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.AfterFunc(caseTimeout, func() { _ = n.cmd.Process.Kill() })
+	defer timer.Stop()
+	if _, err := n.in.Write(append(line, '\n')); err != nil {
+		return nil, fmt.Errorf("node: %w: %s", err, n.errors.String())
+	}
+	answer, err := n.out.ReadBytes('\n')
+	if err != nil {
+		return nil, fmt.Errorf("node ended: %w: %s", err, n.errors.String())
+	}
+	var reply nodeReply
+	if err := json.Unmarshal(answer, &reply); err != nil {
+		return nil, err
+	}
+	if reply.Error != "" {
+		return nil, fmt.Errorf("node: %s\n%s", reply.Error, source)
+	}
+	return &Outcome{reply.Data, reply.Fault, reply.Prints}, nil
+}

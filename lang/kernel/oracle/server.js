@@ -1,0 +1,28 @@
+// Serves launches: a line of JSON in, a line of JSON out. It follows the runtime in one program.
+const parse = {
+  bool: b => b !== '0',
+  i32: b => Number(BigInt.asIntN(32, BigInt(b))), u32: b => Number(b),
+  i64: b => i64(BigInt(b)), u64: b => BigInt(b),
+  f32: b => bitcast(Number(b), 'u32', 'f32'), f64: b => bitcast(BigInt(b), 'u64', 'f64'),
+}
+
+function serve({ kernel, args, ...launch }) {
+  const memories = args.map(a => {
+    if (a.type) return parse[a.type](a.bits)
+    const bytes = new Uint8Array(Buffer.from(a.data ?? '', 'base64'))
+    return new Memory(a.name, bytes, a.dims)
+  })
+  const { fault, prints } = run(eval(kernel), { ...launch, args: memories })
+  const data = memories.map(m => m instanceof Memory ? Buffer.from(m.bytes).toString('base64') : null)
+  return { data, fault, prints: prints.map(({ site, item, text }) => ({ site, item, text })) }
+}
+
+require('readline').createInterface({ input: process.stdin }).on('line', line => {
+  let reply
+  try {
+    reply = serve(JSON.parse(line))
+  } catch (e) {
+    reply = { error: e.stack }
+  }
+  process.stdout.write(JSON.stringify(reply) + '\n')
+})
