@@ -1,0 +1,337 @@
+package image
+
+import (
+	"bytes"
+	"compress/zlib"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// BundleEntry is an image in LLVM's offload container.
+type BundleEntry struct {
+	Kind     BundleKind
+	Producer Producer
+	Flags    uint32
+	Strings  map[string]string // "triple" and "arch" among them
+	Data     []byte
+}
+
+// BundleKind is what the container says that an image is.
+type BundleKind uint16
+
+// The image kinds of the container.
+const (
+	BundleNone BundleKind = iota
+	BundleObject
+	BundleBitcode
+	BundleCubin
+	BundleFatbin
+	BundlePTX
+	BundleSPIRV
+)
+
+// Producer is a set of languages that an image was made for.
+type Producer uint16
+
+// The producers.
+const (
+	OpenMP Producer = 1 << iota
+	CUDA
+	HIP
+	SYCL
+)
+
+const (
+	headerBytes   = 32 // of versions 1 and 2
+	headerBytes3  = 40
+	entryBytes    = 40
+	maxInflated   = 1 << 30
+	maxEntryCount = 1 << 16
+)
+
+// image makes an image of an entry. What its bytes say goes before what the container says.
+func (e *BundleEntry) image(label string) (*offload.Image, error) {
+	img, err := Identify(label, e.Data)
+	if err != nil {
+		return nil, err
+	}
+	if t := e.Strings["triple"]; t != "" {
+		img.Target = t
+	}
+	if a := e.Strings["arch"]; a != "" && a != "generic" {
+		img.Arch = a
+	}
+	img.Meta = maps.Clone(e.Strings)
+	return img, nil
+}
+
+// ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several, one after the other. The entries
+// share memory with data.
+func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
+	var list []BundleEntry
+	for start := 0; start < len(data); {
+		entries, size, err := readBlob(data[start:])
+		if err != nil {
+			return nil, invalid(label, "offload container at byte %d: %v", start, err)
+		}
+		if len(list)+len(entries) > maxEntryCount {
+			return nil, invalid(label, "more than %d images", maxEntryCount)
+		}
+		list = append(list, entries...)
+		start += size
+		for start < len(data) && data[start] == 0 && start%8 != 0 { // padding between blobs
+			start++
+		}
+		if start < len(data) && len(bytes.Trim(data[start:], "\x00")) == 0 {
+			break
+		}
+	}
+	return list, nil
+}
+
+// blob is a container whose offsets count from its start.
+type blob []byte
+
+func (b blob) slice(offset, size uint64) ([]byte, error) {
+	n := uint64(len(b))
+	if offset > n || size > n-offset {
+		return nil, fmt.Errorf("%d bytes at %d reach beyond the end, at %d", size, offset, n)
+	}
+	return b[offset : offset+size : offset+size], nil
+}
+
+// text is a string: of the given size, or up to a NUL if size is negative.
+func (b blob) text(offset uint64, size int64) (string, error) {
+	if size >= 0 {
+		s, err := b.slice(offset, uint64(size))
+		return string(s), err
+	}
+	rest, err := b.slice(offset, 0)
+	if err != nil {
+		return "", err
+	}
+	rest = b[offset:]
+	i := bytes.IndexByte(rest, 0)
+	if i < 0 {
+		return "", fmt.Errorf("the string at %d has no end", offset)
+	}
+	return string(rest[:i]), nil
+}
+
+func readBlob(data []byte) (entries []BundleEntry, size int, err error) {
+	if len(data) < headerBytes || !bytes.HasPrefix(data, magicOffload) {
+		return nil, 0, fmt.Errorf("no header in %d bytes", len(data))
+	}
+	le := binary.LittleEndian
+	version, total := le.Uint32(data[4:]), le.Uint64(data[8:])
+	if version < 1 || version > 3 {
+		return nil, 0, fmt.Errorf("version %d is unknown", version)
+	}
+	if total < headerBytes || total > uint64(len(data)) {
+		return nil, 0, fmt.Errorf("it says %d bytes, but there are %d", total, len(data))
+	}
+	b := blob(data[:total])
+	if version == 3 {
+		if b, err = inflated(b); err != nil {
+			return nil, 0, err
+		}
+	}
+	offset, count := le.Uint64(b[16:]), le.Uint64(b[24:])
+	if version == 1 {
+		if count < entryBytes { // the entry's size
+			return nil, 0, fmt.Errorf("an entry of %d bytes", count)
+		}
+		count = 1
+	}
+	if count > maxEntryCount {
+		return nil, 0, fmt.Errorf("%d images are more than %d", count, maxEntryCount)
+	}
+	table, err := b.slice(offset, count*entryBytes)
+	if err != nil {
+		return nil, 0, err
+	}
+	for ; len(table) > 0; table = table[entryBytes:] {
+		e, err := readEntry(b, table, version)
+		if err != nil {
+			return nil, 0, fmt.Errorf("image %d: %w", len(entries), err)
+		}
+		entries = append(entries, e)
+	}
+	return entries, int(total), nil
+}
+
+func readEntry(b blob, head []byte, version uint32) (BundleEntry, error) {
+	le := binary.LittleEndian
+	e := BundleEntry{
+		Kind: BundleKind(le.Uint16(head)), Producer: Producer(le.Uint16(head[2:])), Flags: le.Uint32(head[4:]),
+		Strings: make(map[string]string),
+	}
+	record := uint64(24)
+	if version == 1 {
+		record = 16
+	}
+	count := le.Uint64(head[16:])
+	if count > maxEntryCount {
+		return e, fmt.Errorf("%d strings", count)
+	}
+	table, err := b.slice(le.Uint64(head[8:]), count*record)
+	if err != nil {
+		return e, err
+	}
+	for ; len(table) > 0; table = table[record:] {
+		key, err := b.text(le.Uint64(table), -1)
+		if err != nil {
+			return e, err
+		}
+		size := int64(-1)
+		if version > 1 {
+			if n := le.Uint64(table[16:]); n <= math.MaxInt64 {
+				size = int64(n)
+			} else {
+				return e, fmt.Errorf("a string of %d bytes", n)
+			}
+		}
+		if e.Strings[key], err = b.text(le.Uint64(table[8:]), size); err != nil {
+			return e, err
+		}
+	}
+	e.Data, err = b.slice(le.Uint64(head[24:]), le.Uint64(head[32:]))
+	return e, err
+}
+
+// inflated gives a container of version 3 with its body, which is compressed if the header says what size it had.
+func inflated(b blob) (blob, error) {
+	if len(b) < headerBytes3 {
+		return nil, fmt.Errorf("no header in %d bytes", len(b))
+	}
+	size := binary.LittleEndian.Uint64(b[32:])
+	if size == 0 {
+		return b, nil
+	}
+	if size > maxInflated {
+		return nil, fmt.Errorf("%d bytes uncompressed are more than %d", size, maxInflated)
+	}
+	body := b[headerBytes3:]
+	if bytes.HasPrefix(body, []byte{0x28, 0xB5, 0x2F, 0xFD}) {
+		return nil, fmt.Errorf("it is compressed by zstd, which is not supported; write it again with zlib or without compression")
+	}
+	r, err := zlib.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("its compression: %w", err)
+	}
+	out := bytes.NewBuffer(slices.Clone(b[:headerBytes3]))
+	// The size is the whole container's or the body's, depending on the writer: take what there is, up to it.
+	if _, err := io.Copy(out, io.LimitReader(r, int64(size))); err != nil {
+		return nil, fmt.Errorf("its compression: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// WriteBundle writes a container: version 1 as a blob for each entry, which every reader since LLVM 14 takes, or
+// version 2 as one blob.
+func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
+	switch version {
+	case 1:
+		var out []byte
+		for _, e := range entries {
+			for k, v := range e.Strings {
+				if strings.IndexByte(k+v, 0) >= 0 {
+					return nil, offload.Errorf(offload.InvalidArgument, "write bundle", "version 1 cannot hold a NUL in string %q", k).
+						WithHint("use version 2")
+				}
+			}
+			out = append(out, writeBlob(1, []BundleEntry{e})...)
+		}
+		return out, nil
+	case 2:
+		for _, e := range entries {
+			for k := range e.Strings {
+				if strings.IndexByte(k, 0) >= 0 {
+					return nil, offload.Errorf(offload.InvalidArgument, "write bundle", "the name of string %q has a NUL", k)
+				}
+			}
+		}
+		return writeBlob(2, entries), nil
+	}
+	return nil, offload.Errorf(offload.Unsupported, "write bundle", "version %d is not 1 or 2", version)
+}
+
+// writeBlob lays out header, entries, string entries, string table and images, each image aligned to 8.
+func writeBlob(version uint32, entries []BundleEntry) []byte {
+	le := binary.LittleEndian
+	record := 24
+	if version == 1 {
+		record = 16
+	}
+	records := headerBytes + len(entries)*entryBytes
+	at := records
+	for _, e := range entries {
+		at += len(e.Strings) * record
+	}
+	tableStart := at
+	var texts []byte
+	offsets := make(map[string]int)
+	intern := func(s string) uint64 {
+		if o, ok := offsets[s]; ok {
+			return uint64(o)
+		}
+		o := tableStart + len(texts)
+		offsets[s] = o
+		texts = append(append(texts, s...), 0)
+		return uint64(o)
+	}
+	var heads, strs []byte
+	type place struct{ offset, size int }
+	places := make([]place, len(entries))
+	for _, e := range entries {
+		for _, k := range slices.Sorted(maps.Keys(e.Strings)) {
+			v := e.Strings[k]
+			strs = le.AppendUint64(strs, intern(k))
+			strs = le.AppendUint64(strs, intern(v))
+			if version > 1 {
+				strs = le.AppendUint64(strs, uint64(len(v)))
+			}
+		}
+	}
+	end := align8(tableStart + len(texts))
+	for i, e := range entries {
+		places[i] = place{end, len(e.Data)}
+		end = align8(end + len(e.Data))
+	}
+	strings := records
+	for i, e := range entries {
+		heads = le.AppendUint16(heads, uint16(e.Kind))
+		heads = le.AppendUint16(heads, uint16(e.Producer))
+		heads = le.AppendUint32(heads, e.Flags)
+		heads = le.AppendUint64(heads, uint64(strings))
+		heads = le.AppendUint64(heads, uint64(len(e.Strings)))
+		heads = le.AppendUint64(heads, uint64(places[i].offset))
+		heads = le.AppendUint64(heads, uint64(places[i].size))
+		strings += len(e.Strings) * record
+	}
+	out := make([]byte, 0, end)
+	out = append(out, magicOffload...)
+	out = le.AppendUint32(out, version)
+	out = le.AppendUint64(out, uint64(end))
+	out = le.AppendUint64(out, headerBytes)
+	if version == 1 {
+		out = le.AppendUint64(out, entryBytes)
+	} else {
+		out = le.AppendUint64(out, uint64(len(entries)))
+	}
+	out = append(append(append(out, heads...), strs...), texts...)
+	for i, e := range entries {
+		out = append(out, make([]byte, places[i].offset-len(out))...)
+		out = append(out, e.Data...)
+	}
+	return append(out, make([]byte, end-len(out))...)
+}
+
+func align8(n int) int { return (n + 7) &^ 7 }

@@ -1,0 +1,107 @@
+package image
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// ELF machines that device code is for.
+var elfTargets = map[uint16]string{
+	3:   "i386",
+	21:  "powerpc64",
+	22:  "s390x",
+	40:  "arm",
+	62:  "x86_64",
+	183: "aarch64",
+	190: "nvptx64-nvidia-cuda",
+	224: "amdgcn-amd-amdhsa",
+	243: "riscv64",
+	258: "loongarch64",
+}
+
+const (
+	machineCUDA   = 190
+	machineAMDGPU = 224
+)
+
+// identifyELF reads machine and architecture, and sees to it that the tables which a loader follows lie in the file.
+func identifyELF(img *offload.Image) error {
+	data := img.Data
+	if len(data) < 20 {
+		return invalid(img.Label, "an ELF file of %d bytes is truncated", len(data))
+	}
+	class, encoding := data[4], data[5]
+	var order binary.ByteOrder = binary.LittleEndian
+	switch encoding {
+	case 1:
+	case 2:
+		order = binary.BigEndian
+	default:
+		return invalid(img.Label, "ELF byte order %d is unknown", encoding)
+	}
+	var header int
+	switch class {
+	case 1:
+		header = 52
+	case 2:
+		header = 64
+	default:
+		return invalid(img.Label, "ELF class %d is unknown", class)
+	}
+	if len(data) < header {
+		return invalid(img.Label, "an ELF file of %d bytes is truncated", len(data))
+	}
+	machine := order.Uint16(data[18:])
+	target, ok := elfTargets[machine]
+	if !ok {
+		return invalid(img.Label, "ELF machine %d is unknown", machine)
+	}
+	img.Kind, img.Target = offload.ImageELF, target
+	var flags uint32
+	var programs, sections table
+	if class == 2 {
+		flags = order.Uint32(data[48:])
+		programs = table{order.Uint64(data[32:]), order.Uint16(data[54:]), order.Uint16(data[56:])}
+		sections = table{order.Uint64(data[40:]), order.Uint16(data[58:]), order.Uint16(data[60:])}
+	} else {
+		flags = order.Uint32(data[36:])
+		programs = table{uint64(order.Uint32(data[28:])), order.Uint16(data[42:]), order.Uint16(data[44:])}
+		sections = table{uint64(order.Uint32(data[32:])), order.Uint16(data[46:]), order.Uint16(data[48:])}
+	}
+	for _, t := range []table{programs, sections} {
+		if !t.within(len(data)) {
+			return invalid(img.Label, "the ELF tables reach beyond the end of the file, at %d bytes", len(data))
+		}
+	}
+	switch machine {
+	case machineCUDA:
+		img.Kind = offload.ImageCubin
+		if sm := cudaArch(flags, data[8]); sm > 0 {
+			img.Arch = fmt.Sprintf("sm_%d", sm)
+		}
+	case machineAMDGPU:
+		img.Meta = map[string]string{"flags": fmt.Sprintf("0x%x", flags)}
+	}
+	return nil
+}
+
+// cudaArch is the compute capability in the header's flags: in the low byte, or since ABI version 8 in the next.
+func cudaArch(flags uint32, abi byte) uint32 {
+	if abi >= 8 {
+		return flags >> 8 & 0xFF
+	}
+	return flags & 0xFF
+}
+
+// table is where an ELF table lies.
+type table struct {
+	offset      uint64
+	entry, size uint16
+}
+
+func (t table) within(n int) bool {
+	bytes := uint64(t.entry) * uint64(t.size)
+	return t.size == 0 || t.offset <= uint64(n) && bytes <= uint64(n)-t.offset
+}

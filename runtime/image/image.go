@@ -1,0 +1,96 @@
+// Package image recognises device code by its first bytes and splits containers of several images.
+//
+// Nothing here trusts its input: what is damaged, truncated or unknown is an InvalidBinary error.
+package image
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The first bytes of the formats.
+var (
+	magicIR       = []byte("\x7fORI")
+	magicELF      = []byte("\x7fELF")
+	magicOffload  = []byte{0x10, 0xFF, 0x10, 0xAD}
+	magicSPIRVLE  = []byte{0x03, 0x02, 0x23, 0x07}
+	magicSPIRVBE  = []byte{0x07, 0x23, 0x02, 0x03}
+	magicBitcode  = []byte{'B', 'C', 0xC0, 0xDE}
+	magicWrapped  = []byte{0xDE, 0xC0, 0x17, 0x0B} // bitcode with a wrapper
+	magicFatbin   = []byte{0x50, 0xED, 0x55, 0xBA}
+	magicFatbinAt = []byte{0xB1, 0x43, 0x62, 0x46} // the wrapper, which holds an address: only in a linked program
+)
+
+// Split recognises device code and returns its images: one, or those of a container. The label, which may be a file
+// name, names them in errors; its extension tells OpenCL C, which has no first bytes of its own.
+func Split(label string, data []byte) ([]*offload.Image, error) {
+	if bytes.HasPrefix(data, magicOffload) {
+		entries, err := ReadBundle(label, data)
+		if err != nil {
+			return nil, err
+		}
+		images := make([]*offload.Image, len(entries))
+		for i := range entries {
+			if images[i], err = entries[i].image(fmt.Sprintf("%s[%d]", label, i)); err != nil {
+				return nil, err
+			}
+		}
+		return images, nil
+	}
+	img, err := Identify(label, data)
+	if err != nil {
+		return nil, err
+	}
+	return []*offload.Image{img}, nil
+}
+
+// Identify recognises a single image.
+func Identify(label string, data []byte) (*offload.Image, error) {
+	img := &offload.Image{Label: label, Data: data}
+	switch {
+	case len(data) == 0:
+		return nil, invalid(label, "there are no bytes")
+	case bytes.HasPrefix(data, magicIR):
+		img.Kind = offload.ImageIR
+	case bytes.HasPrefix(data, magicELF):
+		return img, identifyELF(img)
+	case bytes.HasPrefix(data, magicSPIRVLE), bytes.HasPrefix(data, magicSPIRVBE):
+		img.Kind, img.Target = offload.ImageSPIRV, "spirv64"
+		if len(data) < 20 || len(data)%4 != 0 {
+			return nil, invalid(label, "SPIR-V of %d bytes is truncated", len(data))
+		}
+	case bytes.HasPrefix(data, magicBitcode), bytes.HasPrefix(data, magicWrapped):
+		img.Kind = offload.ImageBitcode
+	case bytes.HasPrefix(data, magicFatbin):
+		return img, identifyFatbin(img)
+	case bytes.HasPrefix(data, magicFatbinAt):
+		return nil, invalid(label, "this is the wrapper of a fat binary, without the fat binary itself")
+	case bytes.HasPrefix(data, magicOffload):
+		return nil, invalid(label, "this is a container, not an image")
+	case isPTX(data):
+		return img, identifyPTX(img)
+	case isOpenCLC(label, data):
+		img.Kind = offload.ImageOpenCLC
+	default:
+		e := invalid(label, "the first bytes % x are of no known format", data[:min(len(data), 8)])
+		return nil, e.WithHint("known: kernel IR, ELF, PTX, cubin, fat binary, SPIR-V, LLVM bitcode, OpenCL C in a file named .cl, and LLVM offload containers")
+	}
+	return img, nil
+}
+
+func isOpenCLC(label string, data []byte) bool {
+	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
+		return false
+	}
+	ext := strings.ToLower(filepath.Ext(label))
+	return ext == ".cl" || ext == ".clc"
+}
+
+func invalid(label, format string, args ...any) *offload.Error {
+	return offload.Errorf(offload.InvalidBinary, "identify image", format, args...).On("", label)
+}

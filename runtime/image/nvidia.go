@@ -1,0 +1,67 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"regexp"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// isPTX reports whether text starts with PTX's version directive, after comments.
+func isPTX(data []byte) bool {
+	rest := skipComments(data[:min(len(data), 64<<10)])
+	return bytes.HasPrefix(rest, []byte(".version"))
+}
+
+func skipComments(text []byte) []byte {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n")
+		switch {
+		case bytes.HasPrefix(text, []byte("//")):
+			i := bytes.IndexByte(text, '\n')
+			if i < 0 {
+				return nil
+			}
+			text = text[i:]
+		case bytes.HasPrefix(text, []byte("/*")):
+			i := bytes.Index(text, []byte("*/"))
+			if i < 0 {
+				return nil
+			}
+			text = text[i+2:]
+		default:
+			return text
+		}
+	}
+}
+
+var ptxTarget = regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`)
+
+func identifyPTX(img *offload.Image) error {
+	text := bytes.TrimRight(img.Data, "\x00") // C strings may keep their end
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return invalid(img.Label, "the PTX text has a NUL at byte %d", i)
+	}
+	m := ptxTarget.FindSubmatch(text)
+	if m == nil {
+		return invalid(img.Label, "the PTX text has no .target directive")
+	}
+	img.Kind, img.Target, img.Arch = offload.ImagePTX, "nvptx64-nvidia-cuda", string(m[1])
+	return nil
+}
+
+// identifyFatbin checks the header of a fat binary: magic, version, its own size, and the size of what follows.
+func identifyFatbin(img *offload.Image) error {
+	data := img.Data
+	if len(data) < 16 {
+		return invalid(img.Label, "a fat binary of %d bytes is truncated", len(data))
+	}
+	header := uint64(binary.LittleEndian.Uint16(data[6:]))
+	body := binary.LittleEndian.Uint64(data[8:])
+	if header < 16 || header > uint64(len(data)) || body > uint64(len(data))-header {
+		return invalid(img.Label, "a fat binary says %d+%d bytes, but has %d", header, body, len(data))
+	}
+	img.Kind, img.Target = offload.ImageFatbin, "nvptx64-nvidia-cuda"
+	return nil
+}

@@ -1,0 +1,273 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Library is a set of images that were registered together.
+type Library struct {
+	registry *Registry
+	lib      offload.Library
+
+	mu       sync.Mutex
+	closed   bool
+	attached map[*platform]error // the answer of its hook
+	slots    map[offload.Device]*slot
+}
+
+// slot is what is known of a library on a device.
+type slot struct {
+	platform *platform
+	device   offload.Device
+	id       string
+
+	mu      sync.Mutex // held while images are checked and loaded
+	checked bool
+	fits    []fit // by image
+	chosen  int   // -1: none fits
+	program offload.Program
+	gone    bool // the platform or the library has ended
+}
+
+type fit struct {
+	score int
+	err   error // why the image was refused
+}
+
+// ImageStatus says what became of an image.
+type ImageStatus struct {
+	Image   *offload.Image
+	Devices []ImageFit
+}
+
+// ImageFit is how an image fits a device.
+type ImageFit struct {
+	Device string // id
+	Score  int    // higher is better
+	Chosen bool   // the best of the library's images
+	Loaded bool
+	Err    error // why it was refused; nil if it fits
+}
+
+// Label is the library's label.
+func (l *Library) Label() string { return l.lib.Label }
+
+// attach tells the platform of the library.
+func (l *Library) attach(ctx context.Context, p *platform) {
+	var err error
+	if h, ok := p.raw.(offload.LibraryHooks); ok {
+		err = guard("register library", l.lib.Label, func() error { return h.RegisterLibrary(ctx, &l.lib) })
+	}
+	if err != nil {
+		l.registry.log.Warn("a plugin refused a library", "plugin", p.name, "library", l.lib.Label, "error", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attached[p] = err
+	for i, d := range p.devices {
+		l.slots[d] = &slot{platform: p, device: d, id: p.ids[i], chosen: -1}
+	}
+}
+
+// detach unloads the library's programs from the platform's devices and tells the platform.
+func (l *Library) detach(ctx context.Context, p *platform) error {
+	l.mu.Lock()
+	err, known := l.attached[p]
+	delete(l.attached, p)
+	var slots []*slot
+	for _, d := range p.devices {
+		if s := l.slots[d]; s != nil {
+			slots = append(slots, s)
+			delete(l.slots, d)
+		}
+	}
+	l.mu.Unlock()
+	if !known {
+		return nil
+	}
+	var first error
+	for _, s := range slots {
+		if err := s.unload(); err != nil && first == nil {
+			first = err
+		}
+	}
+	if h, ok := p.raw.(offload.LibraryHooks); ok && err == nil {
+		if err := guard("unregister library", l.lib.Label, func() error { return h.UnregisterLibrary(ctx, &l.lib) }); err != nil {
+			l.registry.log.Warn("a plugin failed to let a library go", "plugin", p.name, "library", l.lib.Label, "error", err)
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	return first
+}
+
+func (s *slot) unload() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = true
+	if s.program == nil {
+		return nil
+	}
+	err := s.program.Unload()
+	s.program = nil
+	return err
+}
+
+// Load gives the library's program on a device, and loads the image that fits best at the first call. Errors: Closed
+// after Unregister, the plugin's refusal of the library, NotFound with every image's reason if none fits, or why
+// loading failed.
+func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
+	l.mu.Lock()
+	s := l.slots[dev]
+	var refused error
+	if s != nil {
+		refused = l.attached[s.platform]
+	}
+	closed := l.closed
+	l.mu.Unlock()
+	switch {
+	case closed:
+		return nil, l.closedError("load")
+	case s == nil:
+		return nil, &offload.Error{Code: offload.InvalidDevice, Op: "load", Label: l.lib.Label, Detail: "the device is not of an open platform"}
+	case refused != nil:
+		return nil, &offload.Error{Code: codeOr(refused, offload.BackendFailure), Op: "load", Device: s.id, Label: l.lib.Label,
+			Detail: fmt.Sprintf("plugin %s refused the library", s.platform.name), Err: refused}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone {
+		return nil, l.closedError("load")
+	}
+	if s.program != nil {
+		return s.program, nil
+	}
+	l.check(s)
+	if s.chosen < 0 {
+		return nil, l.noneFits(s)
+	}
+	img := l.lib.Images[s.chosen]
+	program, err := s.device.Load(ctx, img)
+	if err != nil {
+		if e, ok := err.(*offload.Error); ok && e.Device == "" {
+			c := *e
+			c.Device = s.id
+			err = &c
+		}
+		return nil, err
+	}
+	s.program = program
+	return program, nil
+}
+
+// check asks platform and device about every image, once. s.mu is held.
+func (l *Library) check(s *slot) {
+	if s.checked {
+		return
+	}
+	s.checked = true
+	s.fits = make([]fit, len(l.lib.Images))
+	for i, img := range l.lib.Images {
+		f := &s.fits[i]
+		f.err = guard("check image", img.Label, func() error {
+			if err := s.platform.raw.CheckImage(img); err != nil {
+				return err
+			}
+			score, err := s.device.CheckImage(img)
+			f.score = score
+			return err
+		})
+		if f.err == nil && f.score <= 0 {
+			f.err = &offload.Error{Code: offload.Unsupported, Op: "check image", Device: s.id, Label: img.Label, Detail: "the device gave no reason"}
+		}
+		if f.err == nil && (s.chosen < 0 || f.score > s.fits[s.chosen].score) {
+			s.chosen = i
+		}
+	}
+}
+
+func (l *Library) noneFits(s *slot) error {
+	if len(s.fits) == 1 {
+		return &offload.Error{Code: codeOr(s.fits[0].err, offload.InvalidBinary), Op: "load", Device: s.id, Label: l.lib.Label,
+			Detail: "the image does not fit the device", Err: s.fits[0].err}
+	}
+	reasons := make([]string, len(s.fits))
+	for i, f := range s.fits {
+		reasons[i] = fmt.Sprintf("%s: %v", l.lib.Images[i].Label, f.err)
+	}
+	e := offload.Errorf(offload.NotFound, "load", "none of the %d images fits the device", len(s.fits))
+	return e.On(s.id, l.lib.Label).WithHint("%s", strings.Join(reasons, "; "))
+}
+
+// Images says for each image how it fits the devices of the open platforms. It loads nothing.
+func (l *Library) Images() []ImageStatus {
+	list := make([]ImageStatus, len(l.lib.Images))
+	for i, img := range l.lib.Images {
+		list[i].Image = img
+	}
+	for _, p := range l.registry.snapshot() {
+		for _, d := range p.devices {
+			l.mu.Lock()
+			s, refused := l.slots[d], l.attached[p]
+			l.mu.Unlock()
+			if s == nil {
+				continue
+			}
+			s.mu.Lock()
+			if refused == nil {
+				l.check(s)
+			}
+			for i := range list {
+				f := ImageFit{Device: s.id, Err: refused}
+				if refused == nil {
+					f.Score, f.Err = s.fits[i].score, s.fits[i].err
+					f.Chosen = s.chosen == i
+					f.Loaded = f.Chosen && s.program != nil
+				}
+				list[i].Devices = append(list[i].Devices, f)
+			}
+			s.mu.Unlock()
+		}
+	}
+	return list
+}
+
+// Unregister unloads the library everywhere and tells the platforms. Commands that use it must have finished. A second
+// call is a Closed error.
+func (l *Library) Unregister(ctx context.Context) error {
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return l.closedError("unregister")
+	}
+	l.closed = true
+	l.mu.Unlock()
+	return l.registry.unregister(ctx, l)
+}
+
+func (l *Library) closedError(op string) error {
+	return &offload.Error{Code: offload.Closed, Op: op, Label: l.lib.Label, Detail: "the library has been unregistered"}
+}
+
+// guard turns a plugin's panic into an error.
+func guard(op, label string, fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &offload.Error{Code: offload.BackendFailure, Op: op, Label: label, Detail: fmt.Sprintf("the plugin panicked: %v", r)}
+		}
+	}()
+	return fn()
+}
+
+func codeOr(err error, code offload.Code) offload.Code {
+	if c := offload.CodeOf(err); c != "" {
+		return c
+	}
+	return code
+}

@@ -1,0 +1,142 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// bounceBytes is the size of one of the two host blocks that a copy between strangers goes through.
+const bounceBytes = 8 << 20
+
+// bounce copies between devices that do not reach each other, in blocks over the host: while one block is submitted
+// the next is retrieved. It only gives commands, to q and to the default queue of the other device.
+func (q *Queue) bounce(dst, src *Buffer) error {
+	other := src.alloc.device
+	if q.device == other {
+		other = dst.alloc.device
+	}
+	far, err := other.Queue()
+	if err != nil {
+		return err
+	}
+	in, out := q, far // in submits to dst, out retrieves from src
+	if q.device == src.alloc.device {
+		in, out = far, q
+	}
+	if err := far.follow(q); err != nil { // the copy comes after what q was given
+		return err
+	}
+	var stage [2]offload.Memory
+	defer func() {
+		pending := positions(in, out)
+		for _, m := range stage {
+			if m != nil {
+				q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(m) })
+			}
+		}
+	}()
+	for i := range stage {
+		if stage[i], err = q.device.takeStage(); err != nil {
+			return err
+		}
+	}
+	var submitted [2]mark
+	size := dst.Size()
+	for i, offset := 0, int64(0); offset < size; i, offset = 1-i, offset+bounceBytes {
+		n := min(bounceBytes, size-offset)
+		host := stage[i].Bytes()[:n]
+		if submitted[i].event != nil {
+			if err := out.followMark(in, submitted[i]); err != nil {
+				return err
+			}
+		}
+		if err := out.command("copy", src.touch(offset, n, false), func() error {
+			return out.raw.Retrieve(host, src.span(offset, n))
+		}); err != nil {
+			return err
+		}
+		if err := in.follow(out); err != nil {
+			return err
+		}
+		if err := in.command("copy", dst.touch(offset, n, true), func() error {
+			return in.raw.Submit(dst.span(offset, n), host)
+		}); err != nil {
+			return err
+		}
+		if submitted[i], err = in.mark(in.issued.Load()); err != nil {
+			return err
+		}
+	}
+	return q.follow(far) // what comes later in q comes after the copy
+}
+
+// positions are marks of where the queues are now. A closed queue has run everything.
+func positions(queues ...*Queue) []mark {
+	var list []mark
+	for _, q := range queues {
+		if m, err := q.mark(q.issued.Load()); err == nil {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// command gives one command that uses one resource.
+func (q *Queue) command(op string, t touch, run func() error) error {
+	ts := [1]touch{t}
+	if err := q.enter(op, ts[:], false); err != nil {
+		return err
+	}
+	err := run()
+	q.exit(ts[:], err == nil)
+	return located(err, q.device.id, t.res.label)
+}
+
+// follow lets later commands of q wait for those given to other so far.
+func (q *Queue) follow(other *Queue) error {
+	if err := q.enter("copy", nil, false); err != nil {
+		return err
+	}
+	err := q.waitFor(other, other.issued.Load())
+	q.exit(nil, err == nil)
+	return err
+}
+
+func (q *Queue) followMark(other *Queue, m mark) error {
+	if err := q.enter("copy", nil, false); err != nil {
+		return err
+	}
+	err := q.waitForMark(other, m)
+	q.exit(nil, err == nil)
+	return err
+}
+
+// takeStage gives a block of host memory for copies.
+func (d *Device) takeStage() (offload.Memory, error) {
+	d.mu.Lock()
+	if n := len(d.stages); n > 0 {
+		m := d.stages[n-1]
+		d.stages = d.stages[:n-1]
+		d.mu.Unlock()
+		return m, nil
+	}
+	d.mu.Unlock()
+	m, err := d.raw.Allocate(bounceBytes, offload.HostMemory)
+	return m, located(err, d.id, "staging")
+}
+
+// returnStage keeps up to four blocks for later.
+func (d *Device) returnStage(m offload.Memory) {
+	d.mu.Lock()
+	if len(d.stages) < 4 {
+		d.stages = append(d.stages, m)
+		m = nil
+	}
+	d.mu.Unlock()
+	if m != nil {
+		if err := m.Free(); err != nil {
+			d.session.log.Error("staging memory could not be freed", "device", d.id, "error", err)
+		}
+	}
+}

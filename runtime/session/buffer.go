@@ -1,0 +1,422 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// BufferOptions say what a buffer is.
+type BufferOptions struct {
+	Type          offload.Type
+	Elem          int   // bytes of one element; needed for Opaque, else the type's size
+	Dims          []int // one to three extents, outermost first; 0 is allowed
+	Label         string
+	Kind          offload.MemoryKind
+	Uninitialized bool             // do not set it to zero
+	Queue         *Queue           // that sets it to zero; nil: the device's default queue
+	Pos           offload.Position // where it is made
+}
+
+// Buffer is typed memory of a device, or a view of a part of such memory.
+//
+// A buffer that was neither freed nor is reachable any more is freed by the garbage collector, some time.
+type Buffer struct {
+	shape
+	alloc   *allocation
+	root    *Buffer // of a view; nil if it is none
+	offset  int64   // in the allocation, in bytes
+	label   string
+	freed   atomic.Bool // of a view
+	cleanup runtime.Cleanup
+}
+
+// shape is what the elements of a buffer are.
+type shape struct {
+	typ  offload.Type
+	elem int
+	rank int
+	dims [3]int32 // 0 beyond the rank
+}
+
+// allocation is the memory behind a buffer and its views. It must not refer to the buffer.
+type allocation struct {
+	resource           // not used for a global variable
+	res      *resource // what commands lock: the resource above, or a program
+	global   bool      // memory of a global variable: it belongs to the program
+	device   *Device
+	raw      offload.Memory
+	size     int64
+	object   Object
+}
+
+func newShape(op string, t offload.Type, elem int, dims []int) (shape, *offload.Error) {
+	s := shape{typ: t, elem: elem, rank: len(dims)}
+	if t != offload.Opaque {
+		if t.Size() == 0 {
+			return s, offload.Errorf(offload.InvalidArgument, op, "%v is no element type", t)
+		}
+		if elem != 0 && elem != t.Size() {
+			return s, offload.Errorf(offload.InvalidArgument, op, "an element of type %v has %d bytes, not %d", t, t.Size(), elem)
+		}
+		s.elem = t.Size()
+	} else if elem <= 0 {
+		return s, offload.Errorf(offload.InvalidArgument, op, "an opaque element needs a size, but %d was given", elem)
+	}
+	if len(dims) < 1 || len(dims) > 3 {
+		return s, offload.Errorf(offload.InvalidArgument, op, "a buffer has 1 to 3 dimensions, not %d", len(dims)).
+			WithHint("flatten the outer dimensions into one")
+	}
+	size := uint64(s.elem)
+	for i, n := range dims {
+		if n < 0 || n > math.MaxInt32 {
+			return s, offload.Errorf(offload.InvalidSize, op, "dimension %d is %d; each must be 0 to %d", i, n, math.MaxInt32).
+				WithHint("split it over two dimensions")
+		}
+		s.dims[i] = int32(n)
+		hi, lo := bits.Mul64(size, uint64(max(n, 1)))
+		if hi != 0 || lo > math.MaxInt64 {
+			return s, offload.Errorf(offload.InvalidSize, op, "%v of type %v is more than 2^63 bytes", dims, t)
+		}
+		size = lo
+	}
+	return s, nil
+}
+
+func (s *shape) count() int64 {
+	n := int64(1)
+	for _, d := range s.dims[:s.rank] {
+		n *= int64(d)
+	}
+	return n
+}
+
+// alignment is what an element's offset must be a multiple of. A record's is not known, but divides its size.
+func (s *shape) alignment() int64 {
+	if s.typ != offload.Opaque {
+		return int64(s.elem)
+	}
+	return min(int64(s.elem&-s.elem), 8)
+}
+
+func (s *shape) String() string {
+	var b strings.Builder
+	b.WriteString(s.typ.String())
+	if s.typ == offload.Opaque {
+		fmt.Fprintf(&b, "(%d)", s.elem)
+	}
+	for _, d := range s.dims[:s.rank] {
+		fmt.Fprintf(&b, "[%d]", d)
+	}
+	return b.String()
+}
+
+// NewBuffer makes a buffer. It is zero for every command that is given later, on any queue. Errors: InvalidArgument and
+// InvalidSize for options, OutOfResources with the figures if there is not enough memory.
+func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
+	const op = "create buffer"
+	if d.session.isClosed() {
+		return nil, closedError(op, "session", "").On(d.id, opts.Label)
+	}
+	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
+	if e != nil {
+		return nil, e.On(d.id, opts.Label)
+	}
+	q := opts.Queue
+	if q == nil && !opts.Uninitialized {
+		var err error
+		if q, err = d.Queue(); err != nil {
+			return nil, err
+		}
+	}
+	if q != nil && q.device != d {
+		return nil, offload.Errorf(offload.InvalidQueue, op, "the queue %q belongs to %s", q.Label(), q.device.id).On(d.id, opts.Label)
+	}
+	id := d.session.serial.Add(1)
+	if opts.Label == "" {
+		opts.Label = fmt.Sprintf("buffer %d", id)
+	}
+	size := max(shape.count()*int64(shape.elem), 1) // one byte, so that an empty buffer is memory all the same
+	raw, err := d.allocate(size, opts.Kind, opts.Label)
+	if err != nil {
+		return nil, err
+	}
+	a := &allocation{
+		resource: resource{kind: "buffer", label: opts.Label, serial: id},
+		device:   d, raw: raw, size: size,
+		object: Object{ID: id, Kind: "buffer", Label: opts.Label, Device: d.id, Bytes: size, Pos: opts.Pos},
+	}
+	a.res = &a.resource
+	d.adopt(a)
+	b := &Buffer{shape: shape, alloc: a, label: opts.Label}
+	if !opts.Uninitialized {
+		if err := b.fillFirst(q); err != nil {
+			a.release()
+			return nil, err
+		}
+	}
+	b.cleanup = runtime.AddCleanup(b, (*allocation).collect, a)
+	return b, nil
+}
+
+// fillFirst sets the whole buffer to zero. Queues without hazard tracking wait for it too.
+func (b *Buffer) fillFirst(q *Queue) error {
+	t := [1]touch{{res: b.alloc.res, hi: b.alloc.size, write: true}}
+	if err := q.enter("create buffer", t[:], true); err != nil {
+		return err
+	}
+	err := q.raw.Fill(offload.Span{Memory: b.alloc.raw, Size: b.alloc.size}, []byte{0})
+	q.exit(t[:], err == nil)
+	return located(err, b.alloc.device.id, b.label)
+}
+
+// allocate gets memory. If there is none, it waits for memory that has been freed but is in use, then lets the garbage
+// collector look for forgotten buffers.
+func (d *Device) allocate(size int64, kind offload.MemoryKind, label string) (offload.Memory, error) {
+	if limit := d.Info().Limits.AllocationBytes; limit > 0 && size > limit {
+		return nil, offload.Errorf(offload.InvalidSize, "create buffer", "%d bytes are more than the %d that the device gives at once", size, limit).
+			On(d.id, label)
+	}
+	d.reap()
+	raw, err := d.raw.Allocate(size, kind)
+	if offload.CodeOf(err) == offload.OutOfResources && d.hasRetired() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		waiting := d.reapAll(ctx)
+		cancel()
+		if waiting == nil {
+			raw, err = d.raw.Allocate(size, kind)
+		}
+	}
+	if offload.CodeOf(err) == offload.OutOfResources && d.collectGarbage() {
+		raw, err = d.raw.Allocate(size, kind)
+	}
+	if err == nil {
+		return raw, nil
+	}
+	err = located(err, d.id, label)
+	if e, ok := err.(*offload.Error); ok && e.Code == offload.OutOfResources && e.Hint == "" {
+		c := *e
+		return nil, c.WithHint("the buffers of %s take %d of its %d bytes; free some", d.id, d.allocated.Load(), d.Info().MemoryBytes)
+	}
+	return nil, err
+}
+
+// collectGarbage frees forgotten buffers, and reports whether any memory was freed.
+func (d *Device) collectGarbage() bool {
+	before := d.allocated.Load()
+	if before == 0 {
+		return false
+	}
+	runtime.GC()
+	for range 20 { // cleanups run on a goroutine of their own
+		time.Sleep(time.Millisecond)
+		d.reap()
+		if d.allocated.Load() < before {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *Device) adopt(a *allocation) {
+	d.mu.Lock()
+	d.allocations[a] = struct{}{}
+	d.mu.Unlock()
+	n := d.allocated.Add(a.size)
+	for {
+		peak := d.peak.Load()
+		if n <= peak || d.peak.CompareAndSwap(peak, n) {
+			break
+		}
+	}
+	d.session.live.add(liveEntry{object: a.object})
+}
+
+// release gives the memory back when no command uses it any more; it reports false if that was done before.
+func (a *allocation) release() bool {
+	pending, ok := a.close()
+	if !ok {
+		return false
+	}
+	d := a.device
+	d.mu.Lock()
+	delete(d.allocations, a)
+	d.mu.Unlock()
+	d.session.live.remove(a.object.ID)
+	d.giveBack(pending, func() {
+		d.allocated.Add(-a.size)
+		if err := a.raw.Free(); err != nil {
+			d.session.log.Error("memory could not be freed", "object", a.object, "error", err)
+		}
+	})
+	return true
+}
+
+// collect is the cleanup of a buffer that nobody refers to.
+func (a *allocation) collect() {
+	if a.release() {
+		a.device.session.collected.Add(1)
+		a.device.session.log.Debug("freed by the garbage collector", "object", a.object)
+	}
+}
+
+// Free gives the buffer's memory back as soon as the commands that use it have finished; it does not wait for them.
+// Every later use of the buffer or of its views, and a second Free, is a Closed error. Freeing a view ends the view
+// only.
+func (b *Buffer) Free() error {
+	if b.root != nil {
+		if b.freed.Swap(true) {
+			return closedError("free", "buffer", "").On(b.alloc.device.id, b.label)
+		}
+		return nil
+	}
+	if b.alloc.global {
+		return b.fail(offload.InvalidArgument, "free", "a global variable belongs to its library").
+			WithHint("unregister the library")
+	}
+	if !b.alloc.release() {
+		return closedError("free", "buffer", "").On(b.alloc.device.id, b.label)
+	}
+	b.cleanup.Stop()
+	return nil
+}
+
+// Freed reports whether the buffer can no longer be used.
+func (b *Buffer) Freed() bool {
+	for v := b; v != nil; v = v.root {
+		if v.freed.Load() {
+			return true
+		}
+	}
+	r := b.alloc.res
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closed
+}
+
+// Device is the buffer's device.
+func (b *Buffer) Device() *Device { return b.alloc.device }
+
+// Label is the buffer's label.
+func (b *Buffer) Label() string { return b.label }
+
+// Type is the type of the elements.
+func (b *Buffer) Type() offload.Type { return b.typ }
+
+// Elem is the number of bytes of one element.
+func (b *Buffer) Elem() int { return b.elem }
+
+// Dims are the extents, outermost first.
+func (b *Buffer) Dims() []int {
+	dims := make([]int, b.rank)
+	for i := range dims {
+		dims[i] = int(b.dims[i])
+	}
+	return dims
+}
+
+// Len is the number of elements.
+func (b *Buffer) Len() int64 { return b.count() }
+
+// Size is the number of bytes.
+func (b *Buffer) Size() int64 { return b.count() * int64(b.elem) }
+
+// Kind is the kind of memory.
+func (b *Buffer) Kind() offload.MemoryKind { return b.alloc.raw.Kind() }
+
+// String describes the buffer in one line.
+func (b *Buffer) String() string {
+	return fmt.Sprintf("%s %q on %s", b.shape.String(), b.label, b.alloc.device.id)
+}
+
+// ViewOptions say what a view is of its buffer.
+type ViewOptions struct {
+	Start int64        // the first element, counted in elements of the buffer
+	Dims  []int        // extents of the view
+	Type  offload.Type // with Elem: what the view takes the bytes for; both zero: as the buffer
+	Elem  int
+	Label string // default: the buffer's
+}
+
+// View is another buffer on a part of the same memory. It must lie inside the buffer, and its start must be aligned to
+// its element type.
+func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
+	const op = "view"
+	if b.Freed() {
+		return nil, closedError(op, "buffer", "").On(b.alloc.device.id, b.label)
+	}
+	if opts.Type == offload.Opaque && opts.Elem == 0 {
+		opts.Type, opts.Elem = b.typ, b.elem
+	}
+	s, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
+	if e != nil {
+		return nil, e.On(b.alloc.device.id, b.label)
+	}
+	if opts.Start < 0 || opts.Start > b.Len() {
+		return nil, b.fail(offload.InvalidSize, op, "the view starts at element %d of %d", opts.Start, b.Len())
+	}
+	start := opts.Start * int64(b.elem)
+	if size := s.count() * int64(s.elem); size > b.Size()-start {
+		return nil, b.fail(offload.InvalidSize, op, "%v at element %d needs %d bytes, but the buffer has %d there",
+			&s, opts.Start, size, b.Size()-start)
+	}
+	if align := s.alignment(); (b.offset+start)%align != 0 {
+		return nil, b.fail(offload.InvalidArgument, op, "the view starts at byte %d, but elements of type %v are aligned to %d bytes",
+			b.offset+start, s.typ, align)
+	}
+	if opts.Label == "" {
+		opts.Label = b.label
+	}
+	return &Buffer{shape: s, alloc: b.alloc, root: b, offset: b.offset + start, label: opts.Label}, nil
+}
+
+// Mapped is the buffer's memory as the host sees it, or nil if the host cannot reach it. Commands in flight change it,
+// and after Free it must not be used. The garbage collector does not free a buffer that was mapped.
+func (b *Buffer) Mapped() []byte {
+	all := b.alloc.raw.Bytes()
+	if all == nil || b.Freed() {
+		return nil
+	}
+	root := b
+	for root.root != nil {
+		root = root.root
+	}
+	root.cleanup.Stop()
+	end := b.offset + b.Size()
+	return all[b.offset:end:end]
+}
+
+func (b *Buffer) fail(code offload.Code, op, format string, args ...any) *offload.Error {
+	return offload.Errorf(code, op, format, args...).On(b.alloc.device.id, b.label)
+}
+
+// span is a range of the buffer, in bytes.
+func (b *Buffer) span(offset, size int64) offload.Span {
+	return offload.Span{Memory: b.alloc.raw, Offset: b.offset + offset, Size: size}
+}
+
+// touch is a command's use of a range of the buffer, in bytes. A global variable is used by every kernel of its
+// program, which says nothing of it: so commands on it conflict with every launch.
+func (b *Buffer) touch(offset, size int64, write bool) touch {
+	if b.alloc.global {
+		return touch{res: b.alloc.res, lo: 0, hi: 1, write: true}
+	}
+	return touch{res: b.alloc.res, lo: b.offset + offset, hi: b.offset + offset + size, write: write}
+}
+
+// viewFreed reports whether the view, or one that it was made from, was freed. Its memory is looked at by enter.
+func (b *Buffer) viewFreed() bool {
+	for v := b; v.root != nil; v = v.root {
+		if v.freed.Load() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,349 @@
+package session
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Arg is an argument of a kernel.
+type Arg struct {
+	typ    offload.Type
+	bits   uint64
+	buffer *Buffer
+}
+
+// Buf is a buffer argument.
+func Buf(b *Buffer) Arg { return Arg{buffer: b} }
+
+// I32 is an argument of that type.
+func I32(v int32) Arg { return Arg{typ: offload.I32, bits: uint64(uint32(v))} }
+
+// U32 is an argument of that type.
+func U32(v uint32) Arg { return Arg{typ: offload.U32, bits: uint64(v)} }
+
+// I64 is an argument of that type.
+func I64(v int64) Arg { return Arg{typ: offload.I64, bits: uint64(v)} }
+
+// U64 is an argument of that type.
+func U64(v uint64) Arg { return Arg{typ: offload.U64, bits: v} }
+
+// F32 is an argument of that type.
+func F32(v float32) Arg { return Arg{typ: offload.F32, bits: uint64(math.Float32bits(v))} }
+
+// F64 is an argument of that type.
+func F64(v float64) Arg { return Arg{typ: offload.F64, bits: math.Float64bits(v)} }
+
+// Bool is an argument of that type.
+func Bool(v bool) Arg {
+	a := Arg{typ: offload.Bool}
+	if v {
+		a.bits = 1
+	}
+	return a
+}
+
+// Bits is a scalar argument of any type, by its bits, zero-extended.
+func Bits(t offload.Type, bits uint64) Arg { return Arg{typ: t, bits: bits} }
+
+func (a Arg) String() string {
+	if a.buffer != nil {
+		return "a buffer of " + a.buffer.shape.String()
+	}
+	return "a scalar of type " + a.typ.String()
+}
+
+// Config says how a kernel is launched.
+type Config struct {
+	Size      []int // work-items along x, y, z; missing axes are 1; 0 on any axis does nothing
+	GroupSize []int // likewise; nil: the language's default
+	Checks    offload.Checks
+	Timeout   time.Duration // 0: none
+	Services  offload.Services
+	Pos       offload.Position // of the launch, for errors
+}
+
+// Call is a kernel bound to its arguments and size, checked, and launched as often as wanted. It must not be changed
+// and launched at once.
+type Call struct {
+	kernel  *Kernel
+	args    []Arg
+	launch  offload.Launch
+	touches []touch // sorted by resource
+}
+
+// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size,
+// InvalidDevice for a buffer of another device, InvalidSize for a launch that is too large, Closed for what was freed.
+func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
+	c := &Call{kernel: k, args: make([]Arg, len(args))}
+	c.launch = offload.Launch{Kernel: k.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
+		Args: make([]offload.Arg, len(args))}
+	if params := k.Info().Params; params != nil && len(params) != len(args) {
+		return nil, c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), len(args)).
+			WithHint("%s", k.Signature())
+	}
+	for i, a := range args {
+		if err := c.set(i, a); err != nil {
+			return nil, err
+		}
+	}
+	c.collectTouches()
+	if err := c.setGroupSize(cfg.GroupSize); err != nil {
+		return nil, err
+	}
+	if err := c.SetSize(cfg.Size...); err != nil {
+		return nil, err
+	}
+	if cfg.Timeout < 0 {
+		return nil, c.fail(offload.InvalidArgument, "the timeout is negative: %v", cfg.Timeout)
+	}
+	return c, nil
+}
+
+// Kernel is the call's kernel.
+func (c *Call) Kernel() *Kernel { return c.kernel }
+
+// SetArg replaces an argument.
+func (c *Call) SetArg(i int, a Arg) error {
+	if i < 0 || i >= len(c.args) {
+		return c.fail(offload.InvalidArgument, "there is no argument %d of %d", i, len(c.args))
+	}
+	old := c.args[i].buffer
+	if err := c.set(i, a); err != nil {
+		return err
+	}
+	if a.buffer != old {
+		c.collectTouches()
+	}
+	return nil
+}
+
+// SetSize replaces the size.
+func (c *Call) SetSize(size ...int) error {
+	n, err := c.axes("size", size)
+	if err != nil {
+		return err
+	}
+	if err := c.checkGroups(n, c.launch.GroupSize); err != nil {
+		return err
+	}
+	c.launch.Size = n
+	return nil
+}
+
+// SetPos replaces the position of the launch.
+func (c *Call) SetPos(pos offload.Position) { c.launch.Pos = pos }
+
+func (c *Call) set(i int, a Arg) error {
+	b := a.buffer
+	if err := c.checkType(i, a); err != nil {
+		return err
+	}
+	arg := offload.Arg{Type: a.typ, Bits: a.bits}
+	if b != nil {
+		d := c.kernel.device
+		if b.Freed() {
+			return closedError("launch", "buffer", "").On(d.id, b.label)
+		}
+		if b.alloc.device != d {
+			return c.fail(offload.InvalidDevice, "argument %s is a buffer of %s, but the kernel is on %s", c.name(i), b.alloc.device.id, d.id).
+				WithHint("copy %q to %s, or launch on %s", b.label, d.id, b.alloc.device.id)
+		}
+		arg = offload.Arg{Type: b.typ, Memory: b.alloc.raw, Offset: b.offset, Dims: b.dims, Label: b.label}
+	}
+	c.args[i], c.launch.Args[i] = a, arg
+	return nil
+}
+
+func (c *Call) checkType(i int, a Arg) error {
+	params := c.kernel.Info().Params
+	if params == nil {
+		return nil
+	}
+	p := &params[i]
+	if !p.Buffer {
+		if a.buffer != nil || a.typ != p.Type {
+			return c.fail(offload.InvalidArgument, "argument %s must be a scalar of type %v, not %v", c.name(i), p.Type, a).
+				WithHint("%s", c.kernel.Signature())
+		}
+		return nil
+	}
+	b := a.buffer
+	if b == nil || b.typ != p.Type || b.elem != p.Elem || b.rank != p.Rank {
+		want := shape{typ: p.Type, elem: p.Elem}
+		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, count(p.Rank, "dimension"), a).
+			WithHint("%s", c.kernel.Signature())
+	}
+	return nil
+}
+
+func (c *Call) setGroupSize(size []int) error {
+	if size == nil {
+		return nil
+	}
+	n, err := c.axes("group size", size)
+	if err != nil {
+		return err
+	}
+	d := c.kernel.device
+	limits := &d.Info().Limits
+	items := limits.GroupItems
+	if k := c.kernel.Info().GroupItems; k > 0 && (items == 0 || k < items) {
+		items = k
+	}
+	total := 1
+	for i, g := range n {
+		if g == 0 {
+			return c.fail(offload.InvalidArgument, "the group size is 0 along %c", "xyz"[i]).WithHint("leave the group size out for the default")
+		}
+		if most := limits.GroupSize[i]; most > 0 && g > most {
+			return c.fail(offload.InvalidSize, "the group size along %c is %d, more than the %d of %s", "xyz"[i], g, most, d.id)
+		}
+		if total > math.MaxInt32/g {
+			total = math.MaxInt32
+		} else {
+			total *= g
+		}
+	}
+	if items > 0 && total > items {
+		return c.fail(offload.InvalidSize, "a group of %d×%d×%d work-items is more than the %d of %s", n[0], n[1], n[2], items, d.id)
+	}
+	c.launch.GroupSize = n
+	return nil
+}
+
+func (c *Call) checkGroups(size, group [3]int) error {
+	limits := &c.kernel.device.Info().Limits
+	for i, g := range group {
+		if most := limits.Groups[i]; g > 0 && most > 0 {
+			if n := (size[i] + g - 1) / g; n > most {
+				return c.fail(offload.InvalidSize, "%d groups along %c are more than the %d of %s", n, "xyz"[i], most, c.kernel.device.id).
+					WithHint("use larger groups, or another axis")
+			}
+		}
+	}
+	return nil
+}
+
+// axes completes a size by ones.
+func (c *Call) axes(what string, size []int) ([3]int, error) {
+	n := [3]int{1, 1, 1}
+	if len(size) < 1 || len(size) > 3 {
+		return n, c.fail(offload.InvalidArgument, "the %s has %s; it needs 1 to 3", what, count(len(size), "axis"))
+	}
+	for i, s := range size {
+		if s < 0 || s > math.MaxInt32 {
+			return n, c.fail(offload.InvalidSize, "the %s along %c is %d; it must be 0 to %d", what, "xyz"[i], s, math.MaxInt32).
+				WithHint("use several axes or several launches")
+		}
+		n[i] = s
+	}
+	return n, nil
+}
+
+// collectTouches lists what a launch uses: the buffers and the program.
+func (c *Call) collectTouches() {
+	params := c.kernel.Info().Params
+	list := append(c.touches[:0], touch{res: &c.kernel.program.resource, lo: 0, hi: 1})
+	for i, a := range c.args {
+		if b := a.buffer; b != nil {
+			writes := params == nil || params[i].Writes
+			list = append(list, b.touch(0, b.Size(), writes))
+		}
+	}
+	slices.SortStableFunc(list, func(a, b touch) int {
+		switch {
+		case a.res.serial < b.res.serial:
+			return -1
+		case a.res.serial > b.res.serial:
+			return 1
+		}
+		return 0
+	})
+	c.touches = list
+}
+
+// Launch gives the call's kernel to the queue. In the steady state it allocates nothing.
+func (q *Queue) Launch(c *Call) error {
+	if q.device != c.kernel.device {
+		return c.fail(offload.InvalidQueue, "the queue %q is on %s, the kernel on %s", q.Label(), q.device.id, c.kernel.device.id).
+			WithHint("use a queue of %s", c.kernel.device.id)
+	}
+	for i := range c.args {
+		if b := c.args[i].buffer; b != nil && b.root != nil && b.viewFreed() {
+			return c.at(closedError("launch", "buffer", "").On(q.device.id, b.label))
+		}
+	}
+	if err := q.enter("launch", c.touches, false); err != nil {
+		return c.at(err)
+	}
+	size := &c.launch.Size
+	if size[0] == 0 || size[1] == 0 || size[2] == 0 {
+		q.exit(c.touches, false)
+		return nil
+	}
+	err := q.raw.Launch(&c.launch)
+	q.exit(c.touches, err == nil)
+	if err != nil {
+		return c.at(located(err, q.device.id, c.kernel.name))
+	}
+	return nil
+}
+
+// name is how errors call an argument.
+func (c *Call) name(i int) string {
+	if params := c.kernel.Info().Params; params != nil && params[i].Name != "" {
+		return fmt.Sprintf("%d (%s)", i, params[i].Name)
+	}
+	return fmt.Sprint(i)
+}
+
+func (c *Call) fail(code offload.Code, format string, args ...any) *offload.Error {
+	e := offload.Errorf(code, "launch", format, args...).On(c.kernel.device.id, c.kernel.name)
+	e.Pos = c.launch.Pos
+	return e
+}
+
+// at adds the position of the launch.
+func (c *Call) at(err error) error {
+	if e, ok := err.(*offload.Error); ok && e.Pos == (offload.Position{}) {
+		with := *e
+		with.Pos = c.launch.Pos
+		return &with
+	}
+	return err
+}
+
+// Signature shows the kernel's parameters, as far as its image tells them.
+func (k *Kernel) Signature() string {
+	params := k.Info().Params
+	if params == nil {
+		return k.name + "(…): its image does not tell the parameters"
+	}
+	list := make([]string, len(params))
+	for i, p := range params {
+		t := p.Type.String()
+		if p.Buffer {
+			if p.Type == offload.Opaque {
+				t = fmt.Sprintf("opaque(%d)", p.Elem)
+			}
+			t += strings.Repeat("[]", p.Rank)
+		}
+		list[i] = p.Name + ": " + t
+	}
+	return k.name + "(" + strings.Join(list, ", ") + ")"
+}
+
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case noun == "axis":
+		return fmt.Sprintf("%d axes", n)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

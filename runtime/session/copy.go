@@ -1,0 +1,178 @@
+package session
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// check is what every copy asks of a buffer: it is alive, and the range of elements lies in it.
+func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
+	if b == nil {
+		return offload.Errorf(offload.InvalidArgument, op, "no buffer was given").On(q.device.id, "")
+	}
+	if b.viewFreed() {
+		return closedError(op, "buffer", "").On(b.alloc.device.id, b.label)
+	}
+	elem := int64(b.elem)
+	switch {
+	case bytes%elem != 0:
+		return b.fail(offload.InvalidSize, op, "%d bytes are not a whole number of elements of %d bytes", bytes, elem)
+	case at < 0 || at > b.Len() || bytes/elem > b.Len()-at:
+		return b.fail(offload.InvalidSize, op, "elements %d to %d are outside the buffer, which has %d", at, at+bytes/elem, b.Len())
+	}
+	return nil
+}
+
+// owns refuses buffers of other devices.
+func (q *Queue) owns(op string, b *Buffer) error {
+	if b.alloc.device != q.device {
+		return b.fail(offload.InvalidDevice, op, "the buffer is on %s, the queue %q on %s", b.alloc.device.id, q.Label(), q.device.id).
+			WithHint("use a queue of %s, or copy the buffer", b.alloc.device.id)
+	}
+	return nil
+}
+
+// Write copies src into the buffer from element at on. src belongs to the queue until the command has run.
+func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
+	const op = "write"
+	n := int64(len(src))
+	if err := q.check(op, b, at, n); err != nil {
+		return err
+	}
+	if err := q.owns(op, b); err != nil {
+		return err
+	}
+	offset := at * int64(b.elem)
+	t := [1]touch{b.touch(offset, n, true)}
+	if err := q.enter(op, t[:], false); err != nil {
+		return err
+	}
+	var err error
+	if n > 0 {
+		err = q.raw.Submit(b.span(offset, n), src)
+	}
+	q.exit(t[:], err == nil)
+	return located(err, q.device.id, b.label)
+}
+
+// Read copies elements from at on into dst, which belongs to the queue until the command has run.
+func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
+	const op = "read"
+	n := int64(len(dst))
+	if err := q.check(op, b, at, n); err != nil {
+		return err
+	}
+	if err := q.owns(op, b); err != nil {
+		return err
+	}
+	offset := at * int64(b.elem)
+	t := [1]touch{b.touch(offset, n, false)}
+	if err := q.enter(op, t[:], false); err != nil {
+		return err
+	}
+	var err error
+	if n > 0 {
+		err = q.raw.Retrieve(dst, b.span(offset, n))
+	}
+	q.exit(t[:], err == nil)
+	return located(err, q.device.id, b.label)
+}
+
+// Fill repeats pattern, which is as long as an element or divides it, over the buffer.
+func (q *Queue) Fill(b *Buffer, pattern []byte) error {
+	const op = "fill"
+	if err := q.check(op, b, 0, 0); err != nil {
+		return err
+	}
+	if err := q.owns(op, b); err != nil {
+		return err
+	}
+	if n := len(pattern); n == 0 || b.elem%n != 0 {
+		return b.fail(offload.InvalidArgument, op, "a pattern of %d bytes does not divide elements of %d bytes", n, b.elem)
+	}
+	if !slices.Contains([]int{1, 2, 4, 8, 16}, len(pattern)) {
+		return b.fail(offload.Unsupported, op, "a pattern has 1, 2, 4, 8 or 16 bytes, not %d", len(pattern)).
+			WithHint("fill the fields of records with a kernel")
+	}
+	t := [1]touch{b.touch(0, b.Size(), true)}
+	if err := q.enter(op, t[:], false); err != nil {
+		return err
+	}
+	var err error
+	if b.Size() > 0 {
+		err = q.raw.Fill(b.span(0, b.Size()), pattern)
+	}
+	q.exit(t[:], err == nil)
+	return located(err, q.device.id, b.label)
+}
+
+// Copy copies src to dst, which have equally many bytes. The queue is of the device of one of them; they may be on
+// different devices, and parts of one buffer if they do not overlap.
+func (q *Queue) Copy(dst, src *Buffer) error {
+	const op = "copy"
+	for _, b := range []*Buffer{dst, src} {
+		if err := q.check(op, b, 0, 0); err != nil {
+			return err
+		}
+	}
+	if dst.Size() != src.Size() {
+		return dst.fail(offload.InvalidSize, op, "%d bytes of %q do not fit the %d bytes of the destination", src.Size(), src.label, dst.Size()).
+			WithHint("copy views of equal size")
+	}
+	if dst.alloc == src.alloc && dst.offset < src.offset+src.Size() && src.offset < dst.offset+dst.Size() {
+		return dst.fail(offload.InvalidArgument, op, "source and destination overlap").WithHint("copy over a third buffer")
+	}
+	here, there := dst.alloc.device, src.alloc.device
+	if q.device != here && q.device != there {
+		return dst.fail(offload.InvalidDevice, op, "the queue %q is on %s, the buffers are on %s and %s", q.Label(), q.device.id, here.id, there.id).
+			WithHint("use a queue of one of them")
+	}
+	if dst.Size() == 0 {
+		return nil
+	}
+	if here != there && !q.reaches(dst) && !q.reaches(src) {
+		return q.bounce(dst, src)
+	}
+	t := pair(dst.touch(0, dst.Size(), true), src.touch(0, src.Size(), false))
+	if err := q.enter(op, t[:], false); err != nil {
+		return err
+	}
+	err := q.copyRange(dst, src, 0, 0, dst.Size())
+	q.exit(t[:], err == nil)
+	return located(err, q.device.id, dst.label)
+}
+
+// reaches reports whether the queue's commands can use a buffer of another device: as a peer's, or because the host
+// sees it.
+func (q *Queue) reaches(b *Buffer) bool {
+	d := b.alloc.device
+	return d != q.device && (q.isPeer(d) || b.alloc.raw.Bytes() != nil)
+}
+
+func (q *Queue) isPeer(d *Device) bool {
+	p, ok := q.device.raw.(offload.PeerCopier)
+	return ok && p.CanExchange(d.raw)
+}
+
+// copyRange copies between memories that the queue reaches, inside a command. Offsets are in bytes.
+func (q *Queue) copyRange(dst, src *Buffer, dstOffset, srcOffset, size int64) error {
+	to, from := dst.span(dstOffset, size), src.span(srcOffset, size)
+	here, there := dst.alloc.device, src.alloc.device
+	switch {
+	case here == there, q.device == here && q.isPeer(there), q.device == there && q.isPeer(here):
+		return q.raw.Exchange(to, from)
+	case q.device == here:
+		return q.raw.Submit(to, from.Memory.Bytes()[from.Offset:][:size])
+	default:
+		return q.raw.Retrieve(to.Memory.Bytes()[to.Offset:][:size], from)
+	}
+}
+
+// pair sorts two uses in locking order.
+func pair(a, b touch) [2]touch {
+	if a.res.serial > b.res.serial {
+		a, b = b, a
+	}
+	return [2]touch{a, b}
+}

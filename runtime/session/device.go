@@ -1,0 +1,199 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Device is a device of a session.
+type Device struct {
+	session  *Session
+	platform *platform
+	id       string
+	raw      offload.Device
+
+	allocated atomic.Int64
+	peak      atomic.Int64
+
+	mu          sync.Mutex
+	queue       *Queue // the default queue, once it is needed
+	queues      []*Queue
+	allocations map[*allocation]struct{}
+	stages      []offload.Memory // spare staging blocks
+
+	retiring atomic.Int64 // length of retired
+	retire   sync.Mutex
+	retired  []retiree
+}
+
+// retiree is memory or staging that is given back when the commands that use it have run.
+type retiree struct {
+	pending []mark
+	free    func()
+}
+
+// MemoryUse is what a device's buffers take, in bytes.
+type MemoryUse struct {
+	Total     int64 // of the device
+	Allocated int64 // now
+	Peak      int64 // at most so far
+}
+
+func newDevice(p *platform, id string, raw offload.Device) *Device {
+	return &Device{session: p.session, platform: p, id: id, raw: raw, allocations: make(map[*allocation]struct{})}
+}
+
+// ID is the device's id, such as "cpu" or "cuda:0".
+func (d *Device) ID() string { return d.id }
+
+// Info describes the device. It must not be changed.
+func (d *Device) Info() *offload.DeviceInfo { return d.raw.Info() }
+
+// Platform describes the plugin's platform.
+func (d *Device) Platform() offload.PlatformInfo { return d.platform.raw.Info() }
+
+// Session is the device's session.
+func (d *Device) Session() *Session { return d.session }
+
+// Contract is the plugin's device, for what the session does not wrap.
+func (d *Device) Contract() offload.Device { return d.raw }
+
+// Properties are further facts of the device, if its plugin tells any.
+func (d *Device) Properties() []offload.Property {
+	if p, ok := d.raw.(offload.Describer); ok {
+		return p.Describe()
+	}
+	return nil
+}
+
+// Memory is what the device's buffers take.
+func (d *Device) Memory() MemoryUse {
+	return MemoryUse{Total: d.Info().MemoryBytes, Allocated: d.allocated.Load(), Peak: d.peak.Load()}
+}
+
+// Queue is the device's default queue, made when it is first asked for.
+func (d *Device) Queue() (*Queue, error) {
+	d.mu.Lock()
+	q := d.queue
+	d.mu.Unlock()
+	if q != nil {
+		return q, nil
+	}
+	q, err := d.newQueue(QueueOptions{Label: d.id}, true)
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.queue == nil {
+		d.queue = q
+		return q, nil
+	}
+	extra := q
+	d.queues = slices.DeleteFunc(d.queues, func(q *Queue) bool { return q == extra })
+	return d.queue, extra.raw.Close()
+}
+
+func (d *Device) addQueue(q *Queue) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queues = append(d.queues, q)
+}
+
+func (d *Device) removeQueue(q *Queue) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queues = slices.DeleteFunc(d.queues, func(o *Queue) bool { return o == q })
+}
+
+func (d *Device) allQueues() []*Queue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.queues)
+}
+
+// closeQueues waits for and ends all queues.
+func (d *Device) closeQueues(ctx context.Context) error {
+	var errs []error
+	for _, q := range d.allQueues() {
+		errs = append(errs, q.close(ctx))
+	}
+	return errors.Join(errs...)
+}
+
+// freeAll gives all memory back. No queue is left.
+func (d *Device) freeAll() {
+	d.mu.Lock()
+	list := make([]*allocation, 0, len(d.allocations))
+	for a := range d.allocations {
+		list = append(list, a)
+	}
+	d.mu.Unlock()
+	for _, a := range list {
+		a.release()
+	}
+	d.reap()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, m := range d.stages {
+		if err := m.Free(); err != nil {
+			d.session.log.Error("staging memory could not be freed", "device", d.id, "error", err)
+		}
+	}
+	d.stages = nil
+}
+
+// giveBack calls free when the marks have been reached: now, or at a later allocation, free or sync.
+func (d *Device) giveBack(pending []mark, free func()) {
+	pending = slices.DeleteFunc(pending, func(m mark) bool { return m.event.Done() })
+	if len(pending) == 0 {
+		free()
+		return
+	}
+	d.retire.Lock()
+	defer d.retire.Unlock()
+	d.retired = append(d.retired, retiree{pending, free})
+	d.retiring.Add(1)
+}
+
+func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
+
+// reap frees what was given back and is not used any more, and reports whether there was any.
+func (d *Device) reap() bool {
+	d.retire.Lock()
+	defer d.retire.Unlock()
+	n := len(d.retired)
+	d.retired = slices.DeleteFunc(d.retired, func(r retiree) bool {
+		for _, m := range r.pending {
+			if !m.event.Done() {
+				return false
+			}
+		}
+		r.free()
+		return true
+	})
+	d.retiring.Store(int64(len(d.retired)))
+	return len(d.retired) < n
+}
+
+// reapAll waits for the commands that hold memory which was given back.
+func (d *Device) reapAll(ctx context.Context) error {
+	d.retire.Lock()
+	var pending []mark
+	for _, r := range d.retired {
+		pending = append(pending, r.pending...)
+	}
+	d.retire.Unlock()
+	for _, m := range pending {
+		if err := m.await(ctx); err != nil {
+			return err
+		}
+	}
+	d.reap()
+	return nil
+}

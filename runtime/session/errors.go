@@ -1,0 +1,47 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+func closedError(op, kind, label string) *offload.Error {
+	e := offload.Errorf(offload.Closed, op, "the %s has been closed", kind)
+	e.Label = label
+	if kind == "buffer" {
+		e.Detail = "the buffer has been freed"
+		e.Hint = "free a buffer after its last use; a view ends with the buffer it belongs to"
+	}
+	return e
+}
+
+// contextError is the error of an ended context, or nil.
+func contextError(ctx context.Context, op string) error {
+	err := ctx.Err()
+	if err == nil {
+		return nil
+	}
+	code := offload.Cancelled
+	if errors.Is(err, context.DeadlineExceeded) {
+		code = offload.Timeout
+	}
+	return &offload.Error{Code: code, Op: op, Err: context.Cause(ctx)}
+}
+
+// located completes an error of a plugin by what only the session knows. The error is copied: plugins may keep it.
+func located(err error, device, label string) error {
+	e, ok := err.(*offload.Error)
+	if !ok || e.Device != "" && (e.Label != "" || label == "") {
+		return err
+	}
+	c := *e
+	if c.Device == "" {
+		c.Device = device
+	}
+	if c.Label == "" {
+		c.Label = label
+	}
+	return &c
+}

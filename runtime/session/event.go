@@ -1,0 +1,106 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Event is a point in the commands of a queue.
+type Event struct {
+	queue  *Queue
+	raw    offload.Event
+	seq    uint64
+	object Object
+}
+
+// Record gives an event that is reached when the commands before it have run. The label may be empty.
+func (q *Queue) Record(label string) (*Event, error) {
+	if err := q.enter("record", nil, false); err != nil {
+		return nil, err
+	}
+	raw, err := q.raw.Record()
+	if err != nil {
+		q.exit(nil, false)
+		return nil, located(err, q.device.id, q.object.Label)
+	}
+	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(),
+		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id}}
+	if len(q.pending) == cap(q.pending) { // before it grows
+		q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
+	}
+	q.pending = append(q.pending, ev)
+	q.exit(nil, false)
+	return ev, nil
+}
+
+// pendingEvents are the events that have not been reached.
+func (q *Queue) pendingEvents() []Object {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
+	list := make([]Object, len(q.pending))
+	for i, ev := range q.pending {
+		list[i] = ev.object
+	}
+	return list
+}
+
+// Queue is the queue that the event was recorded in.
+func (ev *Event) Queue() *Queue { return ev.queue }
+
+// Done reports whether the event has been reached.
+func (ev *Event) Done() bool {
+	if !ev.raw.Done() {
+		return false
+	}
+	ev.queue.advance(ev.seq)
+	return true
+}
+
+// Sync waits until the event has been reached, and gives the first failure of the commands before it, if nobody else
+// has been given it.
+func (ev *Event) Sync(ctx context.Context) error {
+	err := ev.raw.Sync(ctx)
+	if ctx.Err() == nil {
+		ev.queue.advance(ev.seq)
+	}
+	return located(err, ev.queue.device.id, ev.object.Label)
+}
+
+// Since is the time from an earlier event of the same device to this one, on the device's clock. Both must have been
+// reached.
+func (ev *Event) Since(earlier *Event) (time.Duration, error) {
+	fail := func(code offload.Code, format string, args ...any) *offload.Error {
+		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.object.Label)
+	}
+	if earlier == nil {
+		return 0, fail(offload.InvalidEvent, "no earlier event given")
+	}
+	if earlier.queue.device != ev.queue.device {
+		return 0, fail(offload.InvalidEvent, "the events are of two devices, %s and %s, whose clocks differ",
+			earlier.queue.device.id, ev.queue.device.id)
+	}
+	var ns [2]int64
+	for i, e := range []*Event{earlier, ev} {
+		t, ok := e.raw.Time()
+		switch {
+		case ok:
+			ns[i] = t
+		case !e.raw.Done():
+			return 0, fail(offload.InvalidEvent, "the %s event has not been reached", [2]string{"earlier", "later"}[i]).
+				WithHint("wait for it first")
+		default:
+			return 0, fail(offload.Unsupported, "the device has no clock")
+		}
+	}
+	return time.Duration(ns[1] - ns[0]), nil
+}
+
+// String is for logs.
+func (ev *Event) String() string {
+	return fmt.Sprintf("%v (command %d of %s)", ev.object, ev.seq, ev.queue.object.Label)
+}

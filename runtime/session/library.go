@@ -1,0 +1,241 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/image"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/registry"
+)
+
+// Library is a set of images, registered together. Its programs are loaded on a device at their first use there.
+type Library struct {
+	session *Session
+	reg     *registry.Library
+	object  Object
+
+	mu       sync.Mutex
+	ended    bool // no new use
+	gone     bool // unregistered
+	programs map[*Device]*program
+	pending  []mark // commands in flight when it ended
+}
+
+// program is a library on a device.
+type program struct {
+	resource
+	device *Device
+	raw    offload.Program
+	object Object
+}
+
+// Kernel is an entry point of a library on a device.
+type Kernel struct {
+	device  *Device
+	program *program
+	raw     offload.Kernel
+	name    string
+}
+
+// Register makes a library of device code: an image of any kind, or a container of several. It is split, identified
+// and offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for what is not recognised or damaged.
+func (s *Session) Register(ctx context.Context, label string, data []byte) (*Library, error) {
+	images, err := image.Split(label, data)
+	if err != nil {
+		return nil, err
+	}
+	return s.RegisterImages(ctx, label, offload.Position{}, images...)
+}
+
+// RegisterFile registers the contents of a file. An empty label is the file's name.
+func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Library, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		code := offload.HostIO
+		if errors.Is(err, os.ErrNotExist) {
+			code = offload.NotFound
+		}
+		return nil, &offload.Error{Code: code, Op: "register", Label: label, Err: err}
+	}
+	return s.Register(ctx, cmp.Or(label, filepath.Base(path)), data)
+}
+
+// RegisterImages makes a library of images that are known. pos is where it is made.
+func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.Position, images ...*offload.Image) (*Library, error) {
+	if s.isClosed() {
+		return nil, closedError("register", "session", label)
+	}
+	if err := contextError(ctx, "register"); err != nil {
+		return nil, err
+	}
+	reg, err := s.registry.Register(ctx, label, images)
+	if err != nil {
+		return nil, err
+	}
+	l := &Library{session: s, reg: reg, programs: make(map[*Device]*program),
+		object: Object{ID: s.serial.Add(1), Kind: "library", Label: label, Pos: pos}}
+	for _, img := range images {
+		l.object.Bytes += int64(len(img.Data))
+	}
+	s.live.add(liveEntry{object: l.object, library: l})
+	return l, nil
+}
+
+// Label is the library's label.
+func (l *Library) Label() string { return l.object.Label }
+
+// Images says for each image how it fits the devices of the plugins that are open, and why it was refused.
+func (l *Library) Images() []registry.ImageStatus { return l.reg.Images() }
+
+// load gives the program on a device.
+func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
+	if d.session != l.session {
+		return nil, offload.Errorf(offload.InvalidDevice, "load", "the device belongs to another session").On(d.id, l.object.Label)
+	}
+	if err := contextError(ctx, "load"); err != nil {
+		return nil, err
+	}
+	raw, err := l.reg.Load(ctx, d.raw)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended {
+		return nil, l.endedError("load")
+	}
+	if p := l.programs[d]; p != nil {
+		return p, nil
+	}
+	id := l.session.serial.Add(1)
+	p := &program{
+		resource: resource{kind: "library", label: l.object.Label, serial: id}, device: d, raw: raw,
+		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos},
+	}
+	l.programs[d] = p
+	l.session.live.add(liveEntry{object: p.object})
+	return p, nil
+}
+
+// Symbols are the kernels and global variables of the image that fits the device.
+func (l *Library) Symbols(ctx context.Context, d *Device) ([]offload.Symbol, error) {
+	p, err := l.load(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return p.raw.Symbols(), nil
+}
+
+// Kernel gives a kernel on a device. Errors: NotFound with the nearest name, SymbolKind for a global variable, and
+// those of loading.
+func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, error) {
+	p, err := l.load(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := p.raw.Kernel(name)
+	if err != nil {
+		return nil, p.symbolError(err, name, true)
+	}
+	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
+}
+
+// Global gives the memory of a global variable on a device, as an opaque buffer of bytes. Use View for its type. It
+// ends with the library.
+func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, error) {
+	p, err := l.load(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := p.raw.Global(name)
+	if err != nil {
+		return nil, p.symbolError(err, name, false)
+	}
+	s, e := newShape("global", offload.Opaque, 1, []int{int(raw.Size())})
+	if e != nil {
+		return nil, e.On(d.id, name)
+	}
+	a := &allocation{res: &p.resource, global: true, device: d, raw: raw, size: raw.Size()}
+	return &Buffer{shape: s, alloc: a, label: name}, nil
+}
+
+// symbolError adds to NotFound what there is.
+func (p *program) symbolError(err error, name string, kernel bool) error {
+	err = located(err, p.device.id, name)
+	e, ok := err.(*offload.Error)
+	if !ok || e.Code != offload.NotFound || e.Hint != "" {
+		return err
+	}
+	var names []string
+	for _, s := range p.raw.Symbols() {
+		if s.Kernel == kernel {
+			names = append(names, s.Name)
+		}
+	}
+	slices.Sort(names)
+	c := *e
+	return c.WithHint("%s", listHint(name, names, map[bool]string{true: "kernels", false: "global variables"}[kernel]))
+}
+
+// Unregister ends the library: new uses are Closed errors, kernels in flight are waited for, programs are unloaded and
+// the plugins are told. If ctx ends while kernels run, the library stays ended, and Unregister can be called again.
+// A call after a complete one is a Closed error.
+func (l *Library) Unregister(ctx context.Context) error {
+	l.mu.Lock()
+	if l.gone {
+		l.mu.Unlock()
+		return l.endedError("unregister")
+	}
+	l.ended = true
+	for _, p := range l.programs {
+		if pending, ok := p.close(); ok {
+			l.pending = append(l.pending, pending...)
+		}
+	}
+	pending := slices.Clone(l.pending)
+	l.mu.Unlock()
+
+	for _, m := range pending {
+		if err := m.await(ctx); err != nil {
+			return err
+		}
+	}
+	err := l.reg.Unregister(ctx)
+	l.mu.Lock()
+	l.gone = true
+	for _, p := range l.programs {
+		l.session.live.remove(p.object.ID)
+	}
+	l.mu.Unlock()
+	l.session.live.remove(l.object.ID)
+	return err
+}
+
+func (l *Library) endedError(op string) error {
+	return offload.Errorf(offload.Closed, op, "the library has been unregistered").On("", l.object.Label)
+}
+
+// Name is the kernel's name.
+func (k *Kernel) Name() string { return k.name }
+
+// Device is the device that the kernel is loaded on.
+func (k *Kernel) Device() *Device { return k.device }
+
+// Info describes the kernel. It must not be changed.
+func (k *Kernel) Info() *offload.KernelInfo { return k.raw.Info() }
+
+// Listing is readable code that the kernel was compiled to: format "asm", "ptx" or "clc".
+func (k *Kernel) Listing(format string) (string, error) {
+	lister, ok := k.program.raw.(offload.Lister)
+	if !ok {
+		return "", offload.Errorf(offload.Unsupported, "listing", "the plugin does not show its code").On(k.device.id, k.name)
+	}
+	text, err := lister.Listing(k.name, format)
+	return text, located(err, k.device.id, k.name)
+}

@@ -1,0 +1,317 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// QueueOptions are the options of a queue.
+type QueueOptions struct {
+	Label     string           // default: "queue N"
+	NoHazards bool             // commands do not wait for other queues by themselves
+	Pos       offload.Position // where it is made
+}
+
+// Queue is an in-order queue of commands. Commands return before they have run.
+type Queue struct {
+	device   *Device
+	raw      offload.Queue
+	object   Object
+	hazards  bool
+	implicit bool // a default queue
+
+	issued atomic.Uint64 // commands given so far; a command's number is its sequence number
+	done   atomic.Uint64 // commands known to have run
+
+	mu      sync.Mutex // orders commands; held before the locks of resources
+	closed  bool
+	waited  []clock // how far other queues are waited for
+	pending []*Event
+
+	marks    sync.Mutex
+	lastMark mark
+}
+
+// clock is a position in a queue.
+type clock struct {
+	queue *Queue
+	seq   uint64
+}
+
+// mark is an event and what it stands for: the first seq commands of its queue have run.
+type mark struct {
+	event offload.Event
+	seq   uint64
+}
+
+// NewQueue makes a queue.
+func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
+	q, err := d.newQueue(opts, false)
+	if err != nil {
+		return nil, err
+	}
+	d.session.live.add(liveEntry{object: q.object})
+	return q, nil
+}
+
+func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
+	if d.session.isClosed() {
+		return nil, closedError("create queue", "session", "").On(d.id, opts.Label)
+	}
+	id := d.session.serial.Add(1)
+	if opts.Label == "" {
+		opts.Label = fmt.Sprintf("queue %d", id)
+	}
+	raw, err := d.raw.NewQueue(offload.QueueOptions{Label: opts.Label})
+	if err != nil {
+		return nil, located(err, d.id, opts.Label)
+	}
+	q := &Queue{device: d, raw: raw, hazards: !opts.NoHazards, implicit: implicit,
+		object: Object{ID: id, Kind: "queue", Label: opts.Label, Device: d.id, Pos: opts.Pos}}
+	d.addQueue(q)
+	return q, nil
+}
+
+// Device is the queue's device.
+func (q *Queue) Device() *Device { return q.device }
+
+// Label is the queue's label.
+func (q *Queue) Label() string { return q.object.Label }
+
+// enter begins a command that uses what touches says: it locks the queue and the resources, which are sorted, checks
+// that they are alive, and makes the queue wait for conflicting commands of others. After nil, exit must follow.
+func (q *Queue) enter(op string, touches []touch, always bool) error {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
+	}
+	lockAll(touches)
+	seq := q.issued.Load() + 1
+	var err error
+	for i := range touches {
+		t := &touches[i]
+		if t.res.closed {
+			err = closedError(op, t.res.kind, t.res.label).On(q.device.id, t.res.label)
+			break
+		}
+		if err = q.order(t, seq, always); err != nil {
+			break
+		}
+	}
+	if err != nil {
+		q.exit(touches, false)
+	}
+	return err
+}
+
+// exit ends a command; issued says whether the plugin took it.
+func (q *Queue) exit(touches []touch, issued bool) {
+	if issued {
+		q.issued.Add(1)
+	}
+	unlockAll(touches)
+	q.mu.Unlock()
+}
+
+// lockAll locks the resources, which are sorted; one may occur several times.
+func lockAll(touches []touch) {
+	for i := range touches {
+		if i == 0 || touches[i].res != touches[i-1].res {
+			touches[i].res.mu.Lock()
+		}
+	}
+}
+
+func unlockAll(touches []touch) {
+	for i := range touches {
+		if i == 0 || touches[i].res != touches[i-1].res {
+			touches[i].res.mu.Unlock()
+		}
+	}
+}
+
+// mark gives an event that is reached when the first seq commands have run. It does not need q.mu, so that a queue may
+// be marked while another is being filled.
+func (q *Queue) mark(seq uint64) (mark, error) {
+	q.marks.Lock()
+	defer q.marks.Unlock()
+	if q.lastMark.event != nil && q.lastMark.seq >= seq {
+		return q.lastMark, nil
+	}
+	n := q.issued.Load()
+	ev, err := q.raw.Record()
+	if err != nil {
+		return mark{}, located(err, q.device.id, q.object.Label)
+	}
+	q.lastMark = mark{event: ev, seq: n}
+	return q.lastMark, nil
+}
+
+// waitFor lets later commands of q wait until other has run its first seq commands. q.mu is held.
+func (q *Queue) waitFor(other *Queue, seq uint64) error {
+	if q.waitsFor(other) >= seq {
+		return nil
+	}
+	m, err := other.mark(seq)
+	if err != nil {
+		return err
+	}
+	return q.waitForMark(other, m)
+}
+
+func (q *Queue) waitForMark(other *Queue, m mark) error {
+	var err error
+	if other.device.platform == q.device.platform {
+		err = q.raw.Wait(m.event)
+	} else {
+		err = q.raw.Host(func() error { return m.await(context.Background()) })
+	}
+	if err != nil {
+		return located(err, q.device.id, q.object.Label)
+	}
+	for i := range q.waited {
+		if q.waited[i].queue == other {
+			q.waited[i].seq = max(q.waited[i].seq, m.seq)
+			return nil
+		}
+	}
+	q.waited = slices.DeleteFunc(q.waited, func(c clock) bool { return c.seq <= c.queue.done.Load() })
+	q.waited = append(q.waited, clock{other, m.seq})
+	return nil
+}
+
+func (q *Queue) waitsFor(other *Queue) uint64 {
+	for i := range q.waited {
+		if q.waited[i].queue == other {
+			return q.waited[i].seq
+		}
+	}
+	return 0
+}
+
+// await waits for a mark without taking the failure that may stand before it.
+func (m mark) await(ctx context.Context) error {
+	const least, most = 20 * time.Microsecond, time.Millisecond
+	for pause := least; !m.event.Done(); pause = min(2*pause, most) {
+		if err := contextError(ctx, "wait"); err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+	return nil
+}
+
+// reached reports whether the first seq commands have run, and remembers it.
+func (q *Queue) reached(seq uint64) bool {
+	if seq <= q.done.Load() {
+		return true
+	}
+	n := q.issued.Load()
+	if !q.raw.Idle() {
+		return false
+	}
+	q.advance(n)
+	return seq <= n
+}
+
+func (q *Queue) advance(seq uint64) {
+	for {
+		old := q.done.Load()
+		if old >= seq || q.done.CompareAndSwap(old, seq) {
+			return
+		}
+	}
+}
+
+// Host calls fn in order with the other commands, on a goroutine or thread of the plugin. Its error, or its panic,
+// is a failure of the queue. fn must not wait for this queue.
+func (q *Queue) Host(fn func() error) error {
+	if err := q.enter("host function", nil, false); err != nil {
+		return err
+	}
+	err := q.raw.Host(func() error { return guarded(fn) })
+	q.exit(nil, err == nil)
+	return located(err, q.device.id, q.object.Label)
+}
+
+func guarded(fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = offload.Errorf(offload.BackendFailure, "host function", "panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return fn()
+}
+
+// Wait lets later commands wait for an event of any queue of the session.
+func (q *Queue) Wait(ev *Event) error {
+	if ev == nil || ev.queue.device.session != q.device.session {
+		return offload.Errorf(offload.InvalidEvent, "wait", "the event belongs to another session").On(q.device.id, q.object.Label)
+	}
+	if err := q.enter("wait", nil, false); err != nil {
+		return err
+	}
+	var err error
+	if ev.queue != q && q.waitsFor(ev.queue) < ev.seq {
+		err = q.waitForMark(ev.queue, mark{ev.raw, ev.seq})
+	}
+	q.exit(nil, err == nil)
+	return err
+}
+
+// Idle reports whether all commands have run.
+func (q *Queue) Idle() bool { return q.reached(q.issued.Load()) }
+
+// Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx ends
+// first, the running command is cancelled where the device can, and the rest is dropped.
+func (q *Queue) Sync(ctx context.Context) error {
+	n := q.issued.Load()
+	err := q.raw.Sync(ctx)
+	if ctx.Err() == nil {
+		q.advance(n)
+	}
+	if q.device.hasRetired() {
+		q.device.reap()
+	}
+	if err != nil {
+		return located(err, q.device.id, q.object.Label)
+	}
+	return nil
+}
+
+// Close waits for the commands as Sync does, gives what it gives, and ends the queue. A second call is an error, and
+// so is closing a device's default queue.
+func (q *Queue) Close(ctx context.Context) error {
+	if q.implicit {
+		return offload.Errorf(offload.InvalidQueue, "close", "a device's default queue ends with its session").
+			On(q.device.id, q.object.Label)
+	}
+	return q.close(ctx)
+}
+
+func (q *Queue) close(ctx context.Context) error {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return closedError("close", "queue", "").On(q.device.id, q.object.Label)
+	}
+	q.closed = true
+	q.mu.Unlock()
+	failure := q.Sync(ctx)
+	err := q.raw.Close()
+	q.advance(q.issued.Load())
+	q.device.removeQueue(q)
+	q.device.session.live.remove(q.object.ID)
+	if failure != nil {
+		return failure
+	}
+	return located(err, q.device.id, q.object.Label)
+}

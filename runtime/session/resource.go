@@ -1,0 +1,122 @@
+package session
+
+import "sync"
+
+// resource is what commands use and what must not go away under them: memory, or a loaded program.
+type resource struct {
+	kind   string // for errors
+	label  string
+	serial uint64 // resources are locked in this order
+
+	mu     sync.Mutex
+	closed bool
+	uses   []use // by commands that may not have finished
+}
+
+// use is a command's use of a range of a resource.
+type use struct {
+	queue  *Queue
+	seq    uint64
+	lo, hi int64
+	write  bool
+	always bool // waited for even by queues without hazard tracking
+}
+
+// touch is a use that a command is about to make.
+type touch struct {
+	res    *resource
+	lo, hi int64
+	write  bool
+}
+
+// covers reports whether a command that conflicts with u also conflicts with t, for whatever range it uses.
+func (t *touch) covers(u *use) bool {
+	return t.lo <= u.lo && u.hi <= t.hi && (t.write || !u.write)
+}
+
+func (t *touch) conflicts(u *use) bool {
+	return (t.write || u.write) && t.lo < u.hi && u.lo < t.hi
+}
+
+// manyUses is the number of remembered uses from which it pays to ask queues how far they are.
+const manyUses = 32
+
+// order makes command seq of q wait for the uses that t conflicts with, and remembers t. res.mu is held.
+//
+// A use is forgotten when whoever conflicts with it also conflicts with t, which comes after it: on the same queue, or
+// because q has just been made to wait. What has finished is forgotten too.
+func (q *Queue) order(t *touch, seq uint64, always bool) error {
+	r := t.res
+	var err error
+	keep := r.uses[:0]
+	for i := range r.uses {
+		u := &r.uses[i]
+		after := u.queue == q
+		if !after {
+			if u.seq <= u.queue.done.Load() {
+				continue
+			}
+			if err == nil && t.conflicts(u) && (q.hazards || u.always) {
+				err = q.waitFor(u.queue, u.seq)
+				after = err == nil
+			}
+		}
+		if after && err == nil && t.covers(u) {
+			continue
+		}
+		keep = append(keep, *u)
+	}
+	r.uses = keep
+	if err != nil {
+		return err
+	}
+	if len(r.uses) >= manyUses {
+		r.compact()
+	}
+	r.uses = append(r.uses, use{queue: q, seq: seq, lo: t.lo, hi: t.hi, write: t.write, always: always})
+	return nil
+}
+
+// compact forgets the uses of idle queues, and then merges those of one queue into one that stands for all.
+func (r *resource) compact() {
+	keep := r.uses[:0]
+next:
+	for _, u := range r.uses {
+		if u.queue.reached(u.seq) {
+			continue
+		}
+		for i := range keep {
+			k := &keep[i]
+			if k.queue == u.queue && k.write == u.write {
+				k.lo, k.hi = min(k.lo, u.lo), max(k.hi, u.hi)
+				k.seq = max(k.seq, u.seq)
+				k.always = k.always || u.always
+				continue next
+			}
+		}
+		keep = append(keep, u)
+	}
+	clear(r.uses[len(keep):])
+	r.uses = keep
+}
+
+// close refuses later uses, and returns marks in the queues that are reached when the earlier ones have finished.
+// It reports false if the resource was closed before.
+func (r *resource) close() (pending []mark, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, false
+	}
+	r.closed = true
+	for _, u := range r.uses {
+		if u.queue.reached(u.seq) {
+			continue
+		}
+		if m, err := u.queue.mark(u.seq); err == nil { // else the queue was closed, and has run everything
+			pending = append(pending, m)
+		}
+	}
+	r.uses = nil
+	return pending, true
+}

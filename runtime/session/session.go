@@ -1,0 +1,80 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/registry"
+)
+
+// Options are the options of a session.
+type Options struct {
+	Plugins []offload.Plugin // in order of preference among equals; names are unique
+	Logger  *slog.Logger     // nil: no logging
+}
+
+// Session owns plugins, devices and everything made on them.
+type Session struct {
+	log       *slog.Logger
+	platforms []*platform // one for each plugin, in order
+	registry  *registry.Registry
+	live      liveTable
+	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
+	collected atomic.Int64  // buffers that the garbage collector freed
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// Open makes a session. It opens no plugin yet.
+func Open(opts Options) *Session {
+	log := opts.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	s := &Session{log: log, registry: registry.New(log)}
+	for _, p := range opts.Plugins {
+		s.platforms = append(s.platforms, &platform{session: s, plugin: p})
+	}
+	return s
+}
+
+// Close waits for all commands, reports what was left alive to the logger, frees it, and closes the platforms. If ctx
+// ends first, running commands are cancelled. It gives the first failure that nobody had asked for.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return closedError("close", "session", "")
+	}
+	s.closed = true
+	s.mu.Unlock()
+
+	for _, o := range s.Live() {
+		s.log.Warn("left alive at the end of the session", "object", o)
+	}
+	var errs []error
+	for _, p := range s.opened() {
+		for _, d := range p.devices {
+			errs = append(errs, d.closeQueues(ctx))
+		}
+	}
+	for _, l := range s.live.libraries() {
+		errs = append(errs, l.Unregister(ctx))
+	}
+	for _, p := range s.opened() {
+		errs = append(errs, p.close(ctx))
+	}
+	s.live.clear()
+	return errors.Join(errs...)
+}
+
+func (s *Session) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
