@@ -1,0 +1,96 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+func show(t *testing.T, script string, o Options) string {
+	t.Helper()
+	vm := goja.New()
+	in := New(vm, func(o *goja.Object, _ Options) (string, bool) {
+		return "Host!", o.Get("isHost") != nil && goja.IsNull(o.Get("isHost"))
+	})
+	v, err := vm.RunScript("t.js", script)
+	if err != nil {
+		t.Fatalf("%s: %v", script, err)
+	}
+	return in.Value(v, o)
+}
+
+func TestValues(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{`1`, `1`}, {`-0`, `-0`}, {`0`, `0`}, {`1.5e300`, `1.5e+300`}, {`10n`, `10n`}, {`NaN`, `NaN`},
+		{`undefined`, `undefined`}, {`null`, `null`}, {`true`, `true`}, {`Symbol('a b')`, `Symbol(a b)`},
+		{`'it\'s'`, `"it's"`}, {`'a\n\t\x01'`, `'a\n\t\x01'`}, {`'\'"'`, "`'\"`"}, {`'é日'`, `'é日'`},
+		{`({})`, `{}`}, {`[]`, `[]`}, {`({a: 1, 'b c': 'x', [Symbol('s')]: 1})`, `{ a: 1, 'b c': 'x' }`},
+		{`[1, , , 'a', undefined]`, `[ 1, <2 empty>, 'a', undefined ]`},
+		{`a = [1]; a.name = 2; a`, `[ 1, name: 2 ]`},
+		{`({get a() { throw 1 }, set a(v) {}, get b() { throw 1 }, set c(v) {}})`, `{ a: [Getter/Setter], b: [Getter], c: [Setter] }`},
+		{`o = {n: 1}; o.self = o; o.list = [o]; o`, `<ref> { n: 1, self: [Circular], list: [ [Circular] ] }`},
+		{`s = {}; ({a: s, b: s})`, `{ a: {}, b: {} }`},
+		{`class P { constructor() { this.x = 1 } }; new P`, `P { x: 1 }`},
+		{`class A {}; class B extends A { static s = 1 }; [A, B, class {}]`, `[ [class A], [class B extends A] { s: 1 }, [class (anonymous)] ]`},
+		{`[function f() {}, () => {}, async x => x, Math.max]`, `[ [Function: f], [Function (anonymous)], [AsyncFunction (anonymous)], [Function: max] ]`},
+		{`Object.create(null)`, `[Object: null prototype] {}`},
+		{`new Map([['a', {b: 1}], [2, new Set([1])]])`, `Map(2) { 'a' => { b: 1 }, 2 => Set(1) { 1 } }`},
+		{`new Float32Array([1, 0.5, -0])`, `Float32Array(3) [ 1, 0.5, -0 ]`},
+		{`new BigInt64Array(2)`, `BigInt64Array(2) [ 0n, 0n ]`},
+		{`new Uint8Array([1, 255]).buffer`, `ArrayBuffer(2) { <01 ff> }`},
+		{`new Date(0)`, `1970-01-01T00:00:00.000Z`}, {`new Date(NaN)`, `Invalid Date`}, {`/a\/b/gi`, `/a\/b/gi`},
+		{`[Promise.resolve(4), new Promise(() => {})]`, `[ Promise { 4 }, Promise { <pending> } ]`},
+		{`[new Number(3), new String('x')]`, `[ [Number: 3], [String: 'x'] ]`},
+		{`({a: {b: {c: {d: {e: {f: 1}}}}}})`, "{ a: { b: { c: { d: { e: [Object] } } } } }"},
+		{`({[Symbol.toStringTag]: 'Tag'})`, `Object [Tag] {}`},
+		{`({isHost: null})`, `Host!`},
+		{`e = new RangeError('bad'); e.code = 'x'; ({e})`, `{ e: [RangeError: bad] { code: 'x' } }`},
+		{`new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }})`, `[Proxy]`},
+		{`({toString() { throw 1 }, valueOf() { throw 1 }, toJSON() { throw 1 }}).toString.name`, `'toString'`},
+	} {
+		if got := show(t, c.script, Options{}); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.script, got, c.want)
+		}
+	}
+}
+
+func TestErrorsShowStackAndCause(t *testing.T) {
+	got := show(t, `function f() { return new Error('outer', {cause: new TypeError('inner')}) } f()`, Options{})
+	want := "Error: outer\n    at f (t.js:1:23)\n    at t.js:1:78\n  cause: [TypeError: inner]"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		script string
+		o      Options
+		want   string
+	}{
+		{`[1,2,3,4,5]`, Options{Items: 3}, `[ 1, 2, 3, … 2 more ]`},
+		{`({a: 1, b: 2, c: 3})`, Options{Items: 1}, `{ a: 1, … 2 more }`},
+		{`new Set([1, 2, 3])`, Options{Items: 2}, `Set(3) { 1, 2, … 1 more }`},
+		{`({a: {b: 1}})`, Options{Depth: -1}, `{ a: { b: 1 } }`},
+		{`'x'.repeat(20)`, Options{MaxString: 5}, `'xxxxx'… 15 more bytes`},
+		{`({first: 'some text', second: 'more text'})`, Options{Width: 30}, "{\n  first: 'some text',\n  second: 'more text'\n}"},
+		{`Array.from({length: 10}, (_, i) => i * 100)`, Options{Width: 40}, "[\n    0, 100, 200, 300, 400, 500, 600,\n  700, 800, 900\n]"},
+		{`[1, 'a', null]`, Options{Colors: true}, "[ \x1b[33m1\x1b[0m, \x1b[32m'a'\x1b[0m, \x1b[1mnull\x1b[0m ]"},
+	} {
+		if got := show(t, c.script, c.o); got != c.want {
+			t.Errorf("%s\n got %s\nwant %s", c.script, got, c.want)
+		}
+	}
+	if got := show(t, `Array.from({length: 1e6}, () => 7)`, Options{}); strings.Count(got, "7") != 100 {
+		t.Errorf("printed %d elements", strings.Count(got, "7"))
+	}
+}
+
+func TestTextKeepsStringsAtTheTop(t *testing.T) {
+	vm := goja.New()
+	in := New(vm, nil)
+	if got := in.Text(vm.ToValue("a\n'b'"), Options{}); got != "a\n'b'" {
+		t.Errorf("got %q", got)
+	}
+}

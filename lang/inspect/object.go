@@ -1,0 +1,428 @@
+package inspect
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+)
+
+func (p *printer) object(o *goja.Object, depth int) string {
+	for _, outer := range p.path {
+		if outer.SameAs(o) {
+			if p.circular == nil {
+				p.circular = map[*goja.Object]bool{}
+			}
+			p.circular[outer] = true
+			return p.paint(cyan, "[Circular]")
+		}
+	}
+	if o.ExportType() == reflect.TypeFor[goja.Proxy]() { // asking it anything would run code of the script
+		return p.paint(cyan, "[Proxy]")
+	}
+	if p.in.hook != nil {
+		if s, ok := p.in.hook(o, p.o); ok {
+			return s
+		}
+	}
+	p.path = append(p.path, o)
+	s := p.kind(o, depth)
+	p.path = p.path[:len(p.path)-1]
+	if p.circular[o] {
+		delete(p.circular, o)
+		s = p.paint(cyan, "<ref> ") + s
+	}
+	return s
+}
+
+// tooDeep abbreviates an object below the depth limit.
+func (p *printer) tooDeep(depth int) bool { return p.o.Depth >= 0 && depth > p.o.Depth }
+
+func (p *printer) kind(o *goja.Object, depth int) string {
+	class := o.ClassName()
+	switch class {
+	case "Function":
+		return p.function(o, depth)
+	case "Error":
+		return p.err(o, depth)
+	case "Date":
+		if v := p.in.method("Date.toISOString", o); v != nil {
+			return p.paint(magenta, v.String())
+		}
+		return p.paint(magenta, "Invalid Date")
+	case "RegExp":
+		if v := p.in.method("RegExp.toString", o); v != nil {
+			return p.paint(magenta, v.String())
+		}
+	case "Array":
+		return p.array(o, "", depth)
+	case "Number", "String", "Boolean", "BigInt", "Symbol":
+		if v := p.in.method(class+".valueOf", o); v != nil {
+			return p.paint(cyan, "["+class+": ") + p.value(v, depth) + p.paint(cyan, "]")
+		}
+	}
+	switch t := o.ExportType(); {
+	case t == nil:
+	case t.Kind() == reflect.Func: // an asynchronous one names no class
+		return p.function(o, depth)
+	case t == reflect.TypeFor[goja.ArrayBuffer]():
+		return p.arrayBuffer(o)
+	case t == reflect.TypeFor[*goja.Promise]():
+		return p.promise(o, depth)
+	case t == reflect.TypeFor[[][2]any]():
+		return p.mapping(o, depth)
+	case t == reflect.TypeFor[[]any]():
+		return p.set(o, depth)
+	case t.Kind() == reflect.Slice:
+		return p.array(o, p.in.className(o), depth)
+	}
+	return p.record(o, depth)
+}
+
+var classHead = regexp.MustCompile(`^class\b(?:\s+([\p{L}_$][\p{L}\p{N}_$]*))?(?:\s+extends\s+([\p{L}_$][\p{L}\p{N}_$.]*))?`)
+
+func (p *printer) function(o *goja.Object, depth int) string {
+	name := p.in.text(o, "name")
+	label := "Function"
+	text := ""
+	if v := p.in.method("Function.toString", o); v != nil {
+		text = v.String()
+	}
+	switch {
+	case strings.HasPrefix(text, "class"):
+		label = "class"
+		if m := classHead.FindStringSubmatch(text); m != nil && m[2] != "" {
+			name += " extends " + m[2]
+		}
+		if name == "" {
+			name = "(anonymous)"
+		}
+		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
+	case strings.HasPrefix(text, "async"):
+		label = "AsyncFunction"
+	}
+	if name == "" {
+		return p.withProperties(p.paint(cyan, "["+label+" (anonymous)]"), o, depth)
+	}
+	return p.withProperties(p.paint(cyan, "["+label+": "+name+"]"), o, depth)
+}
+
+// withProperties adds the properties that a function or error carries besides its own.
+func (p *printer) withProperties(head string, o *goja.Object, depth int) string {
+	hidden := functionOwn
+	if o.ClassName() == "Error" {
+		hidden = errorOwn
+	}
+	entries := p.properties(o, depth, hidden)
+	if len(entries) == 0 {
+		return head
+	}
+	return head + " " + p.braces("{", "}", entries, depth)
+}
+
+// What the head of a function or error shows already.
+var (
+	functionOwn = []string{"prototype", "name", "length"}
+	errorOwn    = []string{"stack", "message", "name", "cause", "errors"}
+)
+
+func (p *printer) err(o *goja.Object, depth int) string {
+	stack := cleanStack(p.in.text(o, "stack"))
+	if stack == "" {
+		stack = p.in.text(o, "name")
+		if m := p.in.text(o, "message"); m != "" {
+			stack += ": " + m
+		}
+	}
+	head, frames, _ := strings.Cut(stack, "\n")
+	s := p.paint(red, head)
+	if frames != "" && depth == 0 {
+		s += "\n" + p.paint(gray, frames)
+	}
+	if depth > 0 {
+		s = "[" + s + "]"
+	}
+	s = p.withProperties(s, o, depth)
+	if cause := p.in.property(o, p.in.vm.ToValue("cause")); cause.exists && !p.tooDeep(depth+1) {
+		s += "\n" + indent(depth+1) + p.paint(gray, "cause: ") + p.value(cause.value, depth+1)
+	}
+	return s
+}
+
+var frameTail = regexp.MustCompile(`\(\d+\)`)
+
+// cleanStack drops what only the interpreter's authors want to see.
+func cleanStack(stack string) string {
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
+		if strings.HasSuffix(line, "native)") || strings.HasSuffix(line, "at native") {
+			continue
+		}
+		if t, ok := strings.CutPrefix(line, "\tat "); ok {
+			line = "    at " + frameTail.ReplaceAllString(t, "")
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (p *printer) promise(o *goja.Object, depth int) string {
+	promise, ok := o.Export().(*goja.Promise)
+	if !ok {
+		return p.record(o, depth)
+	}
+	state := p.paint(cyan, "<pending>")
+	switch promise.State() {
+	case goja.PromiseStateFulfilled:
+		state = p.value(promise.Result(), depth+1)
+	case goja.PromiseStateRejected:
+		state = p.paint(red, "<rejected> ") + p.value(promise.Result(), depth+1)
+	}
+	return p.className(o) + p.braces("{", "}", []string{state}, depth)
+}
+
+func (p *printer) className(o *goja.Object) string { return p.in.className(o) + " " }
+
+func (p *printer) arrayBuffer(o *goja.Object) string {
+	buf, _ := o.Export().(goja.ArrayBuffer)
+	b := buf.Bytes()
+	if buf.Detached() {
+		return "ArrayBuffer { (detached) }"
+	}
+	const shown = 32
+	s := fmt.Sprintf("% x", b[:min(len(b), shown)])
+	if len(b) > shown {
+		s += fmt.Sprintf(" … %d more bytes", len(b)-shown)
+	}
+	return "ArrayBuffer(" + p.paint(yellow, strconv.Itoa(len(b))) + ") { <" + s + "> }"
+}
+
+func (p *printer) array(o *goja.Object, class string, depth int) string {
+	n := 0
+	if v := p.in.data(o, "length"); v != nil {
+		n = int(v.ToInteger())
+	} else if class != "" { // the length of a typed array is a getter of the interpreter
+		n = int(o.Get("length").ToInteger())
+	}
+	head := ""
+	if c := p.in.className(o); class != "" || c != "Array" {
+		head = c + "(" + strconv.Itoa(n) + ") "
+	}
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "["+strings.TrimSpace(head+"Array")+"]")
+	}
+	entries := make([]string, 0, min(n, p.o.Items))
+	holes := 0
+	flush := func() {
+		if holes > 0 {
+			entries = append(entries, p.paint(gray, fmt.Sprintf("<%d empty>", holes)))
+			holes = 0
+		}
+	}
+	i := 0
+	for ; i < n && len(entries) < p.o.Items; i++ {
+		if class != "" {
+			entries = append(entries, p.value(o.Get(strconv.Itoa(i)), depth+1))
+			continue
+		}
+		prop := p.in.property(o, p.in.vm.ToValue(i))
+		if !prop.exists {
+			holes++
+			continue
+		}
+		flush()
+		entries = append(entries, p.content(prop, depth))
+	}
+	flush()
+	if i < n {
+		entries = append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-i)))
+	} else if class == "" {
+		entries = append(entries, p.properties(o, depth, nil)...)
+	}
+	return head + p.brackets(entries, depth)
+}
+
+func (p *printer) mapping(o *goja.Object, depth int) string {
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "[Map]")
+	}
+	var entries []string
+	n := 0
+	p.in.method("Map.forEach", o, p.in.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		if n++; n <= p.o.Items {
+			entries = append(entries, p.value(c.Argument(1), depth+1)+" => "+p.value(c.Argument(0), depth+1))
+		}
+		return nil
+	}))
+	return fmt.Sprintf("Map(%d) ", n) + p.braces("{", "}", p.limited(entries, n), depth)
+}
+
+func (p *printer) set(o *goja.Object, depth int) string {
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "[Set]")
+	}
+	var entries []string
+	n := 0
+	p.in.method("Set.forEach", o, p.in.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		if n++; n <= p.o.Items {
+			entries = append(entries, p.value(c.Argument(0), depth+1))
+		}
+		return nil
+	}))
+	return fmt.Sprintf("Set(%d) ", n) + p.braces("{", "}", p.limited(entries, n), depth)
+}
+
+func (p *printer) limited(entries []string, n int) []string {
+	if n > len(entries) {
+		return append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-len(entries))))
+	}
+	return entries
+}
+
+func (p *printer) record(o *goja.Object, depth int) string {
+	name := p.in.className(o)
+	head := ""
+	switch name {
+	case "Object":
+	case "":
+		head = "[Object: null prototype] "
+	default:
+		head = name + " "
+	}
+	if tag, ok := p.tag(o); ok && tag != name {
+		head = strings.TrimLeft(name+" ["+tag+"] ", " ")
+	}
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "["+strings.TrimSpace(head+"Object")+"]")
+	}
+	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
+}
+
+func (p *printer) tag(o *goja.Object) (string, bool) {
+	prop := p.in.property(o, goja.SymToStringTag)
+	if s, ok := prop.value.(goja.String); ok {
+		return s.String(), true
+	}
+	return "", false
+}
+
+var plainKey = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
+
+// properties prints the own enumerable properties; for an array, those besides its elements.
+func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
+	isArray := o.ClassName() == "Array"
+	var entries []string
+	n := 0
+	for _, key := range o.Keys() {
+		if slices.Contains(hidden, key) || isArray && isIndex(key) {
+			continue
+		}
+		if n++; n > p.o.Items {
+			continue
+		}
+		name := key
+		if !plainKey.MatchString(key) {
+			name = p.paint(green, quote(key, p.o.MaxString))
+		}
+		prop := p.in.property(o, p.in.vm.ToValue(key))
+		entries = append(entries, name+": "+p.content(prop, depth))
+	}
+	if n > p.o.Items {
+		entries = append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-p.o.Items)))
+	}
+	return entries
+}
+
+func isIndex(key string) bool {
+	_, err := strconv.ParseUint(key, 10, 32)
+	return err == nil
+}
+
+func (p *printer) content(prop property, depth int) string {
+	switch {
+	case prop.get && prop.set:
+		return p.paint(cyan, "[Getter/Setter]")
+	case prop.get:
+		return p.paint(cyan, "[Getter]")
+	case prop.set:
+		return p.paint(cyan, "[Setter]")
+	}
+	return p.value(prop.value, depth+1)
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+// braces joins entries on one line if they fit, else one to a line.
+func (p *printer) braces(open, closing string, entries []string, depth int) string {
+	if len(entries) == 0 {
+		return open + closing
+	}
+	if p.fits(entries, depth) {
+		return open + " " + strings.Join(entries, ", ") + " " + closing
+	}
+	pad := indent(depth + 1)
+	return open + "\n" + pad + strings.Join(entries, ",\n"+pad) + "\n" + indent(depth) + closing
+}
+
+// brackets is braces for arrays: many short entries share lines, aligned in columns.
+func (p *printer) brackets(entries []string, depth int) string {
+	const packFrom = 7
+	if len(entries) < packFrom || p.fits(entries, depth) || !short(entries) {
+		return p.braces("[", "]", entries, depth)
+	}
+	wide := 0
+	for _, e := range entries {
+		wide = max(wide, width(e))
+	}
+	perLine := max(1, min(16, (p.o.Width-2*depth-4)/(wide+2)))
+	var b strings.Builder
+	b.WriteString("[")
+	for i, e := range entries {
+		if i%perLine == 0 {
+			b.WriteString("\n" + indent(depth+1))
+		} else {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strings.Repeat(" ", wide-width(e)) + e)
+		if i < len(entries)-1 {
+			b.WriteByte(',')
+		}
+	}
+	b.WriteString("\n" + indent(depth) + "]")
+	return b.String()
+}
+
+func short(entries []string) bool {
+	for _, e := range entries {
+		if width(e) > 24 || strings.Contains(e, "\n") {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *printer) fits(entries []string, depth int) bool {
+	total := 2*depth + 4
+	for _, e := range entries {
+		if strings.Contains(e, "\n") {
+			return false
+		}
+		total += width(e) + 2
+	}
+	return total <= p.o.Width
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// width counts the characters that are seen.
+func width(s string) int {
+	if strings.Contains(s, "\x1b") {
+		s = escape.ReplaceAllString(s, "")
+	}
+	return utf8.RuneCountInString(s)
+}
