@@ -1,0 +1,12 @@
+// Package all lists the plugins that come with orepl. A program that wants fewer lists its own.
+package all
+
+import (
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Plugins are all plugins with their default options. None is opened yet.
+func Plugins() []offload.Plugin {
+	return []offload.Plugin{cpu.New(cpu.Options{})}
+}

@@ -1,0 +1,121 @@
+package cpu
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// kept is how many modules stay compiled although no program uses them.
+const kept = 64
+
+// cache holds compiled modules by content: the same image is compiled once, as long as somebody uses it and for a while
+// after.
+type cache struct {
+	engines []engine
+
+	mu      sync.Mutex
+	modules map[[sha256.Size]byte]*module
+	unused  []*module // oldest first
+}
+
+func newCache(engines []engine) *cache {
+	return &cache{engines: engines, modules: map[[sha256.Size]byte]*module{}}
+}
+
+// module is a compiled module.
+type module struct {
+	hash    [sha256.Size]byte
+	ir      *ir.Module
+	kernels []*kernel
+	users   int // programs; guarded by the cache
+
+	once sync.Mutex // held while it is compiled
+	done bool
+}
+
+// get gives the compiled module of an image, for put to give back.
+func (c *cache) get(ctx context.Context, img *offload.Image) (*module, error) {
+	hash := sha256.Sum256(img.Data)
+	c.mu.Lock()
+	m := c.modules[hash]
+	if m == nil {
+		m = &module{hash: hash}
+		c.modules[hash] = m
+	}
+	m.users++
+	c.unused = slices.DeleteFunc(c.unused, func(o *module) bool { return o == m })
+	c.mu.Unlock()
+
+	m.once.Lock()
+	defer m.once.Unlock()
+	if m.done {
+		return m, nil
+	}
+	if err := m.compile(ctx, c.engines, img); err != nil {
+		c.put(m)
+		return nil, err
+	}
+	m.done = true
+	return m, nil
+}
+
+// put gives a module back.
+func (c *cache) put(m *module) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if m.users--; m.users > 0 {
+		return
+	}
+	c.unused = append(c.unused, m)
+	if len(c.unused) > kept {
+		delete(c.modules, c.unused[0].hash)
+		c.unused = slices.Delete(c.unused, 0, 1)
+	}
+}
+
+func (m *module) compile(ctx context.Context, engines []engine, img *offload.Image) error {
+	decoded, err := ir.DecodeBinary(img.Data)
+	if err != nil {
+		e := offload.Errorf(offload.InvalidBinary, "load", "").On(Name, img.Label)
+		e.Err = err
+		return e
+	}
+	m.ir = decoded
+	m.kernels = make([]*kernel, 0, len(decoded.Kernels))
+	for _, k := range decoded.Kernels {
+		if err := context.Cause(ctx); err != nil {
+			e := offload.Errorf(offload.Cancelled, "load", "").On(Name, img.Label)
+			e.Err = err
+			return e
+		}
+		kernel := newKernel(decoded, k, engines)
+		if _, err := kernel.variant(offload.ChecksOn); err != nil {
+			return err
+		}
+		m.kernels = append(m.kernels, kernel)
+	}
+	return nil
+}
+
+// build compiles a kernel by the first engine that can.
+func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error) {
+	var err error
+	for _, e := range engines {
+		var x executable
+		if x, err = e.compile(m, k, checks); err == nil {
+			return x, nil
+		}
+		if !errors.Is(err, errUnsupported) {
+			break
+		}
+	}
+	e := offload.Errorf(offload.Unsupported, "load", "").On(Name, k.Name)
+	e.Err = err
+	return nil, e
+}

@@ -1,0 +1,103 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/cpu/internal/sched"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// subgroupSize is how many work-items a subgroup has.
+const subgroupSize = 32
+
+// device implements [offload.Device], and [queue.Device] for its queues.
+type device struct {
+	info    offload.DeviceInfo
+	machine machine.Info
+	pool    *sched.Pool
+	clock   queue.Clock
+	modules *cache
+	moves   sync.Pool // of *move
+}
+
+func newDevice(options Options) *device {
+	cores := options.Cores
+	if cores <= 0 {
+		cores = machine.Cores()
+	}
+	m := machine.Read()
+	name := m.Model
+	if name == "" {
+		name = "CPU"
+	}
+	d := &device{machine: m, pool: sched.NewPool(cores), clock: queue.NewClock()}
+	d.modules = newCache([]engine{interpreter{}})
+	d.moves.New = func() any { return new(move) }
+	d.info = offload.DeviceInfo{
+		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
+		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(),
+		Limits: offload.Limits{
+			AllocationBytes: m.MemoryBytes,
+			SharedBytes:     ir.MaxSharedBytes,
+			GroupItems:      interp.MaxGroupItems,
+			GroupSize:       [3]int{interp.MaxGroupItems, interp.MaxGroupItems, interp.MaxGroupItems},
+			Groups:          [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32},
+			SubgroupSizes:   []int{subgroupSize},
+		},
+		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Unified: true, Subgroups: true},
+	}
+	return d
+}
+
+func (d *device) close() { d.pool.Close() }
+
+func (d *device) Info() *offload.DeviceInfo { return &d.info }
+
+// Describe implements [offload.Describer].
+func (d *device) Describe() []offload.Property {
+	var list []offload.Property
+	for _, c := range d.machine.Caches {
+		list = append(list, offload.Property{Name: fmt.Sprintf("cache.l%d.%s", c.Level, c.Type), Value: []offload.Property{
+			{Name: "size", Value: c.Bytes, Unit: "bytes"},
+			{Name: "line", Value: c.LineBytes, Unit: "bytes"},
+			{Name: "cores", Value: c.Cores},
+		}})
+	}
+	return list
+}
+
+// CheckImage accepts portable kernel IR, whatever its version is: that loading will say.
+func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
+	if img.Kind != offload.ImageIR {
+		return 0, offload.Errorf(offload.Unsupported, "load", "images of kind %q cannot be loaded", img.Kind).On(Name, img.Label)
+	}
+	if !ir.IsBinary(img.Data) {
+		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR in its binary form").On(Name, img.Label)
+	}
+	return 1, nil
+}
+
+func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	if _, err := d.CheckImage(img); err != nil {
+		return nil, err
+	}
+	m, err := d.modules.get(ctx, img)
+	if err != nil {
+		return nil, err
+	}
+	return &program{device: d, module: m}, nil
+}
+
+func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
+	return queue.New(d, queue.Options{Label: opts.Label, Device: Name, Clock: d.clock}), nil
+}
+
+// NewLaunch implements [queue.Device].
+func (d *device) NewLaunch() queue.Launch { return &launch{device: d} }

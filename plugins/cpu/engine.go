@@ -1,0 +1,87 @@
+package cpu
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// engine turns kernels into something that runs.
+type engine interface {
+	// compile compiles a kernel of a verified module for launches with these checks. It gives errUnsupported, perhaps
+	// wrapped, if another engine shall try.
+	compile(m *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error)
+}
+
+// executable is a compiled kernel. Its methods are called by several goroutines at once.
+type executable interface {
+	// prepare checks a launch and says into how many units it can be cut: work-groups, or runs of work-items where
+	// the kernel does not observe its group.
+	prepare(g *interp.Launch) (units int, err error)
+	// acquire gives the memory that one goroutine needs to run units, and release takes it back.
+	acquire() *interp.Worker
+	release(w *interp.Worker)
+	// run runs units [first, last) of a prepared launch. It ends early when g.Stop is set.
+	run(w *interp.Worker, g *interp.Launch, first, last int) *interp.Fault
+	// parallel reports whether units may run at the same time.
+	parallel() bool
+	// unitCost is a guess of how many nanoseconds a unit takes.
+	unitCost() float64
+}
+
+// errUnsupported says that an engine does not compile a kernel.
+var errUnsupported = errors.New("unsupported by this engine")
+
+// interpreter is the engine that runs everything.
+type interpreter struct{}
+
+func (interpreter) compile(_ *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error) {
+	p, err := interp.Compile(k, interp.Options{Races: checks == offload.ChecksRaces})
+	if err != nil {
+		return nil, err
+	}
+	x := &interpreted{program: p, races: checks == offload.ChecksRaces, cost: interpretedCost(k.Body)}
+	x.workers.New = func() any { return p.NewWorker() }
+	return x, nil
+}
+
+// interpreted is a kernel for the interpreter.
+type interpreted struct {
+	program *interp.Program
+	races   bool
+	cost    float64
+	workers sync.Pool
+}
+
+func (x *interpreted) prepare(g *interp.Launch) (int, error) { return x.program.Prepare(g) }
+func (x *interpreted) acquire() *interp.Worker               { return x.workers.Get().(*interp.Worker) }
+func (x *interpreted) release(w *interp.Worker)              { x.workers.Put(w) }
+func (x *interpreted) parallel() bool                        { return !x.races }
+func (x *interpreted) unitCost() float64                     { return x.cost }
+
+func (x *interpreted) run(w *interp.Worker, g *interp.Launch, first, last int) *interp.Fault {
+	return x.program.Run(w, g, first, last)
+}
+
+// interpretedCost guesses how many nanoseconds the interpreter takes for 256 work-items: loops run 16 times.
+func interpretedCost(b *ir.Block) float64 {
+	const perInstr = 200
+	cost := 0.0
+	for _, in := range b.Instrs {
+		c := float64(perInstr)
+		if in.Then != nil {
+			c += interpretedCost(in.Then)
+		}
+		if in.Else != nil {
+			c += interpretedCost(in.Else)
+		}
+		if in.Op == ir.Loop {
+			c *= 16
+		}
+		cost += c
+	}
+	return cost
+}

@@ -1,0 +1,152 @@
+package cpu
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// program implements [offload.Program].
+type program struct {
+	device   *device
+	module   *module
+	unloaded atomic.Bool
+}
+
+func (p *program) Symbols() []offload.Symbol {
+	list := make([]offload.Symbol, len(p.module.kernels))
+	for i, k := range p.module.kernels {
+		list[i] = offload.Symbol{Name: k.info.Name, Kernel: true}
+	}
+	return list
+}
+
+func (p *program) Kernel(name string) (offload.Kernel, error) {
+	if p.unloaded.Load() {
+		return nil, p.closed("kernel", name)
+	}
+	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
+	if i < 0 {
+		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(Name, name)
+	}
+	return p.module.kernels[i], nil
+}
+
+func (p *program) Global(name string) (offload.Memory, error) {
+	if p.unloaded.Load() {
+		return nil, p.closed("global", name)
+	}
+	if slices.ContainsFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name }) {
+		return nil, offload.Errorf(offload.SymbolKind, "global", "this is a kernel").On(Name, name)
+	}
+	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(Name, name)
+}
+
+// Unload gives the compiled code back, which stays for a while in case that the same image is loaded again.
+func (p *program) Unload() error {
+	if p.unloaded.Swap(true) {
+		return p.closed("unload", "")
+	}
+	p.device.modules.put(p.module)
+	return nil
+}
+
+func (p *program) closed(op, label string) error {
+	return offload.Errorf(offload.Closed, op, "the program was unloaded").On(Name, label)
+}
+
+// kernel implements [offload.Kernel]. It is shared by the programs of equal images.
+type kernel struct {
+	module   *ir.Module
+	ir       *ir.Kernel
+	info     offload.KernelInfo
+	engines  []engine
+	services bool
+	variants [3]atomic.Pointer[variant] // by checks
+}
+
+// variant is a kernel compiled for some checks.
+type variant struct {
+	executable
+	cost atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
+}
+
+func newKernel(m *ir.Module, k *ir.Kernel, engines []engine) *kernel {
+	abi := k.ABI()
+	info := offload.KernelInfo{
+		Name: k.Name, Params: make([]offload.Param, 0, len(abi.Args)),
+		ObservesGroup: abi.ObservesGroup, SharedBytes: abi.SharedBytes, GroupItems: interp.MaxGroupItems,
+	}
+	for _, a := range abi.Args {
+		p := offload.Param{Name: a.Name, Type: typeOf(a.Scalar), Elem: a.Scalar.Size()}
+		if a.Rank > 0 {
+			p.Buffer, p.Type, p.Elem, p.Rank = true, typeOf(a.Elem.Scalar), a.Elem.Size(), a.Rank
+			p.Reads, p.Writes = a.Access&ir.Reads != 0, a.Access&ir.Writes != 0
+		}
+		info.Params = append(info.Params, p)
+	}
+	return &kernel{module: m, ir: k, info: info, engines: engines}
+}
+
+// typeOf is the contract's name of a type; records are opaque.
+func typeOf(t ir.Type) offload.Type {
+	o, _ := offload.ParseType(t.String())
+	return o
+}
+
+func (k *kernel) Info() *offload.KernelInfo { return &k.info }
+
+// variant gives the kernel compiled for the checks. Two goroutines that need it first at the same time may both compile
+// it; one result is kept.
+func (k *kernel) variant(checks offload.Checks) (*variant, error) {
+	if int(checks) >= len(k.variants) {
+		return nil, offload.Errorf(offload.InvalidArgument, "launch", "there is no check mode %d", checks).On(Name, k.info.Name)
+	}
+	if v := k.variants[checks].Load(); v != nil {
+		return v, nil
+	}
+	x, err := build(k.engines, k.module, k.ir, checks)
+	if err != nil {
+		return nil, err
+	}
+	v := &variant{executable: x}
+	if !k.variants[checks].CompareAndSwap(nil, v) {
+		v = k.variants[checks].Load()
+	}
+	return v, nil
+}
+
+// unitCost is about how many nanoseconds a unit takes: as measured, or guessed before the first run.
+func (v *variant) unitCost() float64 {
+	if c := v.cost.Load(); c > 0 {
+		return float64(c) / costScale
+	}
+	return v.executable.unitCost()
+}
+
+const costScale = 1024
+
+// measured takes note that a unit took so many nanoseconds.
+func (v *variant) measured(ns float64) {
+	now := max(int64(ns*costScale), 1)
+	if old := v.cost.Load(); old > 0 {
+		now = old + (now-old)/4
+	}
+	v.cost.Store(max(now, 1))
+}
+
+// position is the place of a site.
+func (k *kernel) position(site int) (pos offload.Position, text string) {
+	if site < 0 || site >= len(k.ir.Sites) {
+		return pos, ""
+	}
+	s := &k.ir.Sites[site]
+	if s.File >= 0 && s.File < len(k.module.Files) {
+		pos.File = k.module.Files[s.File]
+	}
+	pos.Line, pos.Col = s.Line, s.Col
+	return pos, s.Text
+}
