@@ -83,6 +83,9 @@ const (
 	m32
 	m64
 	m128
+	m256
+	r32m8
+	r32m16
 	label
 
 	kreg
@@ -95,6 +98,7 @@ const (
 	mL  // memory of this length
 	vLm // either
 	vLb // either, or one element broadcast
+	mLb // memory, or one element broadcast
 	vH  // half the length, at least xmm
 	vHm
 	vHb
@@ -118,58 +122,62 @@ const (
 
 // patternKinds gives the kinds a pattern admits, by length.
 var patternKinds = [numPatterns][4]kind{
-	none:  fixed(kAbsent),
-	rS:    {kR8, kR16, kR32, kR64},
-	mS:    {kM8, kM16, kM32, kM64},
-	rmS:   {kR8 | kM8, kR16 | kM16, kR32 | kM32, kR64 | kM64},
-	accS:  fixed(kAcc),
-	imS:   fixed(kImmS),
-	im8s:  fixed(kImm8s),
-	im8:   fixed(kImm8),
-	im64:  fixed(kImm64),
-	one:   fixed(kOne),
-	regCL: fixed(kCL),
-	r8:    fixed(kR8),
-	r16:   fixed(kR16),
-	r32:   fixed(kR32),
-	r64:   fixed(kR64),
-	rm8:   fixed(kR8 | kM8),
-	rm16:  fixed(kR16 | kM16),
-	rm32:  fixed(kR32 | kM32),
-	rm64:  fixed(kR64 | kM64),
-	mem:   fixed(kMem),
-	m8:    fixed(kM8),
-	m16:   fixed(kM16),
-	m32:   fixed(kM32),
-	m64:   fixed(kM64),
-	m128:  fixed(kM128),
-	label: fixed(kLabel),
-	kreg:  fixed(kK),
-	km8:   fixed(kK | kM8),
-	km16:  fixed(kK | kM16),
-	km32:  fixed(kK | kM32),
-	km64:  fixed(kK | kM64),
-	vL:    {kX, kY, kZ},
-	mL:    {kM128, kM256, kM512},
-	vLm:   {kX | kM128, kY | kM256, kZ | kM512},
-	vLb:   {kX | kM128 | kBroadcast, kY | kM256 | kBroadcast, kZ | kM512 | kBroadcast},
-	vH:    {kX, kX, kY},
-	vHm:   {kX | kM64, kX | kM128, kY | kM256},
-	vHb:   {kX | kM64 | kBroadcast, kX | kM128 | kBroadcast, kY | kM256 | kBroadcast},
-	vQ:    fixed(kX),
-	vQm:   {kX | kM32, kX | kM64, kX | kM128},
-	vO:    fixed(kX),
-	vOm:   {kX | kM16, kX | kM32, kX | kM64},
-	xmm:   fixed(kX),
-	xm8:   fixed(kX | kM8),
-	xm16:  fixed(kX | kM16),
-	xm32:  fixed(kX | kM32),
-	xm64:  fixed(kX | kM64),
-	xm128: fixed(kX | kM128),
-	ymm:   fixed(kY),
-	ym256: fixed(kY | kM256),
-	ixL:   {kIndexX, kIndexY, kIndexZ},
-	ixH:   {kIndexX, kIndexX, kIndexY},
+	none:   fixed(kAbsent),
+	rS:     {kR8, kR16, kR32, kR64},
+	mS:     {kM8, kM16, kM32, kM64},
+	rmS:    {kR8 | kM8, kR16 | kM16, kR32 | kM32, kR64 | kM64},
+	accS:   fixed(kAcc),
+	imS:    fixed(kImmS),
+	im8s:   fixed(kImm8s),
+	im8:    fixed(kImm8),
+	im64:   fixed(kImm64),
+	one:    fixed(kOne),
+	regCL:  fixed(kCL),
+	r8:     fixed(kR8),
+	r16:    fixed(kR16),
+	r32:    fixed(kR32),
+	r64:    fixed(kR64),
+	rm8:    fixed(kR8 | kM8),
+	rm16:   fixed(kR16 | kM16),
+	rm32:   fixed(kR32 | kM32),
+	rm64:   fixed(kR64 | kM64),
+	mem:    fixed(kMem),
+	m8:     fixed(kM8),
+	m16:    fixed(kM16),
+	m32:    fixed(kM32),
+	m64:    fixed(kM64),
+	m128:   fixed(kM128),
+	m256:   fixed(kM256),
+	r32m8:  fixed(kR32 | kM8),
+	r32m16: fixed(kR32 | kM16),
+	label:  fixed(kLabel),
+	kreg:   fixed(kK),
+	km8:    fixed(kK | kM8),
+	km16:   fixed(kK | kM16),
+	km32:   fixed(kK | kM32),
+	km64:   fixed(kK | kM64),
+	vL:     {kX, kY, kZ},
+	mL:     {kM128, kM256, kM512},
+	vLm:    {kX | kM128, kY | kM256, kZ | kM512},
+	vLb:    {kX | kM128 | kBroadcast, kY | kM256 | kBroadcast, kZ | kM512 | kBroadcast},
+	mLb:    {kM128 | kBroadcast, kM256 | kBroadcast, kM512 | kBroadcast},
+	vH:     {kX, kX, kY},
+	vHm:    {kX | kM64, kX | kM128, kY | kM256},
+	vHb:    {kX | kM64 | kBroadcast, kX | kM128 | kBroadcast, kY | kM256 | kBroadcast},
+	vQ:     fixed(kX),
+	vQm:    {kX | kM32, kX | kM64, kX | kM128},
+	vO:     fixed(kX),
+	vOm:    {kX | kM16, kX | kM32, kX | kM64},
+	xmm:    fixed(kX),
+	xm8:    fixed(kX | kM8),
+	xm16:   fixed(kX | kM16),
+	xm32:   fixed(kX | kM32),
+	xm64:   fixed(kX | kM64),
+	xm128:  fixed(kX | kM128),
+	ymm:    fixed(kY),
+	ym256:  fixed(kY | kM256),
+	ixL:    {kIndexX, kIndexY, kIndexZ},
+	ixH:    {kIndexX, kIndexX, kIndexY},
 }
 
 func fixed(k kind) [4]kind { return [4]kind{k, k, k, k} }
@@ -188,6 +196,7 @@ const (
 	rmv               // reg, rm, vvvv
 	vm                // vvvv, rm, digit in reg
 	rvmr              // reg, vvvv, rm, upper half of the immediate byte
+	mvr               // rm, vvvv, reg
 	digitOnly         // ModRM of the digit and register 0
 	numLayouts
 )
@@ -204,6 +213,7 @@ var layouts = [numLayouts]struct{ reg, rm, vvvv, is4 int8 }{
 	rmv:        {0, 1, 2, -1},
 	vm:         {-1, 1, 0, -1},
 	rvmr:       {0, 2, 1, 3},
+	mvr:        {2, 0, 1, -1},
 	digitOnly:  {-1, -1, -1, -1},
 }
 
@@ -260,14 +270,15 @@ const (
 	lx // vector lengths
 	ly
 	lz
-	k1     // takes a merging write mask
-	kzero  // and a zeroing one, if the destination is a register
-	kneeds // must have one
-	er     // takes static rounding
-	sae    // takes the suppression of exceptions
-	sized  // a memory operand must say its size
-	locks  // takes the lock prefix
-	swap   // the next form is shorter for a low destination and a high source
+	k1       // takes a merging write mask
+	kzero    // and a zeroing one, if the destination is a register
+	kneeds   // must have one
+	er       // takes static rounding
+	sae      // takes the suppression of exceptions
+	sized    // a memory operand must say its size
+	locks    // takes the lock prefix
+	swap     // the next form is shorter for a high register in rm and a low one in reg
+	distinct // destination, index and mask of a gather must differ
 
 	nMask   = n1 | n2 | n4 | n8
 	kz      = k1 | kzero
@@ -289,7 +300,10 @@ var index = makeIndex()
 
 type span struct{ family, first, count uint16 }
 
-var families = [...][]form{integerForms, bitForms, maskForms, moveForms, floatForms}
+var families = [...][]form{
+	integerForms, bitForms, maskForms, moveForms, gatherForms, floatForms, fmaForms, convertForms, vectorIntegerForms,
+	shuffleForms,
+}
 
 func makeIndex() (index [numOps]span) {
 	for i, forms := range families {

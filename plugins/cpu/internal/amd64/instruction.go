@@ -286,6 +286,9 @@ func (in *instruction) allowed(f *form) bool {
 	if in.lock && (f.attr&locks == 0 || !in.args[0].isMem()) {
 		return false
 	}
+	if f.attr&distinct != 0 && !in.areDistinct() {
+		return false
+	}
 	if in.rounding != 0 {
 		if in.memory != nil || f.attr&xyz != 0 && in.length != 2 {
 			return false
@@ -296,6 +299,16 @@ func (in *instruction) allowed(f *form) bool {
 		return f.attr&er != 0
 	}
 	return true
+}
+
+// areDistinct reports whether the destination, the index and the mask of a gather are different registers.
+func (in *instruction) areDistinct() bool {
+	d, index := in.args[0].reg&31, in.args[1].mem.Index&31
+	if in.n < 3 {
+		return d != index
+	}
+	mask := in.args[2].reg & 31
+	return d != index && d != mask && mask != index
 }
 
 // choose takes VEX, EVEX or neither, as the form has and the operands need, and reports whether that is possible.
@@ -315,7 +328,11 @@ func (in *instruction) choose(f *form, features Features) bool {
 
 // swapped reports whether the form that follows f, with the operands in the other places, is shorter.
 func (in *instruction) swapped(f *form) bool {
-	return f.attr&swap != 0 && !in.isEVEX && in.memory == nil && in.args[1].reg&31 > 7 && in.args[0].reg&31 < 8
+	if f.attr&swap == 0 || in.isEVEX || in.memory != nil {
+		return false
+	}
+	lay := &layouts[f.lay]
+	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
 // memBytes gives the bytes that the memory operand accesses by the form, 0 if the form does not say.

@@ -262,6 +262,8 @@ func (in *instruction) refusal(f *form, features Features) string {
 		return "takes no zeroing mask"
 	case in.mask == 0 && f.attr&kneeds != 0:
 		return "needs a write mask"
+	case f.attr&distinct != 0 && !in.areDistinct():
+		return "destination, index and mask of a gather must be different registers"
 	case in.lock && !in.allowed(f):
 		return "takes no lock prefix with these operands"
 	case in.rounding != 0 && !in.allowed(f):
