@@ -34,7 +34,8 @@ type launch struct {
 	variant *variant
 	grid    interp.Launch
 	units   int
-	labels  []string // of the arguments
+	cost    time.Duration // about, on one core
+	labels  []string      // of the arguments
 	pos     offload.Position
 	host    services
 	stop    *queue.Stop
@@ -49,17 +50,21 @@ type launch struct {
 }
 
 // Set checks the launch and keeps what it needs of it.
-func (l *launch) Set(o *offload.Launch) (err error) {
+func (l *launch) Set(o *offload.Launch) error {
 	k, ok := o.Kernel.(*kernel)
 	if !ok {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(Name, o.Kernel.Info().Name)
 	}
-	defer func() {
-		if err != nil {
-			l.Clear()
-		}
-	}()
 	l.kernel, l.pos = k, o.Pos
+	err := l.set(o)
+	if err != nil {
+		l.Clear()
+	}
+	return err
+}
+
+func (l *launch) set(o *offload.Launch) (err error) {
+	k := l.kernel
 	if l.variant, err = k.variant(o.Checks); err != nil {
 		return err
 	}
@@ -81,6 +86,7 @@ func (l *launch) Set(o *offload.Launch) (err error) {
 		e.Err = err
 		return e
 	}
+	l.cost = time.Duration(min(float64(l.units)*l.variant.unitCost(), math.MaxInt64/2))
 	return nil
 }
 
@@ -97,10 +103,12 @@ func (l *launch) setGrid(o *offload.Launch) error {
 			return l.refuse(offload.InvalidSize, "size %d on axis %c is not in 0 to %d", n, "xyz"[axis], math.MaxInt32)
 		}
 	}
-	group := o.GroupSize
-	if group == [3]int{} {
-		group = offload.DefaultGroupSize(o.Size)
+	l.grid.Size, l.grid.GroupSize = o.Size, o.GroupSize
+	if o.GroupSize == [3]int{} {
+		l.grid.GroupSize = offload.DefaultGroupSize(o.Size)
+		return nil
 	}
+	group := &o.GroupSize
 	limits, items := &l.device.info.Limits, 1
 	for axis, n := range group {
 		if n < 1 || n > limits.GroupSize[axis] {
@@ -109,9 +117,8 @@ func (l *launch) setGrid(o *offload.Launch) error {
 		items *= n
 	}
 	if items > limits.GroupItems {
-		return l.refuse(offload.InvalidSize, "a group of %v has %d work-items; the device has at most %d", group, items, limits.GroupItems)
+		return l.refuse(offload.InvalidSize, "a group of %v has %d work-items; the device has at most %d", *group, items, limits.GroupItems)
 	}
-	l.grid.Size, l.grid.GroupSize = o.Size, group
 	return nil
 }
 
@@ -192,9 +199,7 @@ func (l *launch) Clear() {
 }
 
 // Cost is about how long the launch takes on one core.
-func (l *launch) Cost() time.Duration {
-	return time.Duration(min(float64(l.units)*l.variant.unitCost(), math.MaxInt64/2))
-}
+func (l *launch) Cost() time.Duration { return l.cost }
 
 // Run runs the launch on as many cores as are worth it.
 func (l *launch) Run(stop *queue.Stop) error {
@@ -202,19 +207,16 @@ func (l *launch) Run(stop *queue.Stop) error {
 		return nil
 	}
 	l.stop, l.grid.Stop = stop, stop.Flag()
-	cost := l.Cost()
-	l.measure = cost > measureAbove || l.variant.cost.Load() == 0
+	l.measure = l.cost > measureAbove || l.variant.cost.Load() == 0
 	l.busy.Store(0)
-	units, helpers := l.units, 0
-	if l.variant.parallel() {
-		chunk := min(cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk)
+	if l.cost <= runAlone || !l.variant.parallel() {
+		l.runChunks(sched.Share{}, 0, l.units)
+	} else {
+		chunk := min(l.cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk)
 		chunk = max(chunk, shortChunk)
-		units = max(int(float64(chunk)/l.variant.unitCost()), 1)
-		if cost > runAlone {
-			helpers = int(cost / (runAlone / 2))
-		}
+		units := max(int(float64(chunk)/l.variant.unitCost()), 1)
+		l.device.pool.Run(&l.job, l, l.units, units, int(l.cost/(runAlone/2)))
 	}
-	l.device.pool.Run(&l.job, l, l.units, units, helpers)
 	if l.measure && l.fault == nil && l.broken == nil && !stop.Requested() {
 		l.variant.measured(float64(l.busy.Load()) / float64(l.units))
 	}
@@ -232,26 +234,29 @@ func (l *launch) Run(stop *queue.Stop) error {
 // Work implements [sched.Task].
 func (l *launch) Work(s sched.Share) {
 	defer func() {
-		if p := recover(); p != nil {
+		if p := recover(); p != nil { // workers must not end the process
 			s.Stop()
 			l.mu.Lock()
 			l.broken = l.refuse(offload.BackendFailure, "the engine or a service panicked: %v\n%s", p, debug.Stack())
 			l.mu.Unlock()
 		}
 	}()
-	first, last, ok := s.Next()
-	if !ok {
-		return
+	if first, last, ok := s.Next(); ok {
+		l.runChunks(s, first, last)
 	}
+}
+
+// runChunks runs units [first, last), and chunks of the share after them.
+func (l *launch) runChunks(s sched.Share, first, last int) {
 	var start time.Time
 	if l.measure {
 		start = time.Now()
 	}
 	w := l.variant.acquire()
-	for ; ok; first, last, ok = s.Next() {
+	for ok := true; ok; first, last, ok = s.Next() {
 		if fault := l.variant.run(w, &l.grid, first, last); fault != nil {
-			s.Stop()
 			l.keep(first, fault)
+			s.Stop()
 		}
 		if l.stop.Requested() {
 			s.Stop()

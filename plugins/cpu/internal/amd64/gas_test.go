@@ -106,20 +106,16 @@ var full = flag.Bool("full", false, "compare all samples with GNU as, not one in
 // TestAgainstGas compares every form with GNU as, over registers, addresses, immediates and modifiers.
 func TestAgainstGas(t *testing.T) {
 	total := 0
-	for i, forms := range families {
+	for _, forms := range families {
 		t.Run(fmt.Sprint(forms[0].op, " to ", forms[len(forms)-1].op), func(t *testing.T) {
-			var all []sample
+			g := generator{stride: stride}
+			if *full {
+				g.stride = 1
+			}
 			for j := range forms {
-				all = appendSamples(all, &forms[j])
+				g.form(&forms[j])
 			}
-			samples := all
-			if !*full {
-				samples = samples[:0]
-				for k := i % stride; k < len(all); k += stride {
-					samples = append(samples, all[k])
-				}
-			}
-			total += compareWithGas(t, samples)
+			total += compareWithGas(t, g.samples)
 		})
 	}
 	t.Logf("%d instructions compared", total)

@@ -37,44 +37,38 @@ func (in *instruction) set(op Op, operands []Operand) (problem string) {
 	in.size, in.length, in.mask, in.zeroing, in.wide = -1, 0, 0, false, false
 	in.memory, in.form = nil, nil
 	for _, o := range operands {
+		x := &in.args[min(in.n, len(in.args)-1)]
 		switch o := o.(type) {
 		case Rounding:
-			in.rounding = o
-			in.wide = true
+			in.rounding, in.wide = o, true
 			if o < RoundNearest || o > SAE {
 				return "unknown rounding"
 			}
 			continue
 		case Prefix:
+			in.lock = true
 			if o != Lock {
 				return "unknown prefix"
 			}
-			in.lock = true
 			continue
-		}
-		if in.n == len(in.args) {
-			return "too many operands"
-		}
-		x := &in.args[in.n]
-		x.reg, x.imm = 0, 0
-		switch o := o.(type) {
 		case Reg:
 			x.reg = o
 			problem = in.setReg(x)
 		case Mem:
-			x.mem = o
+			x.reg, x.mem = 0, o
 			problem = in.setMem(x)
 		case Imm:
-			x.imm = int64(o)
-			x.kind = kImm64
+			x.reg, x.imm, x.kind = 0, int64(o), kImm64
 		case Label:
-			x.imm = int64(o)
-			x.kind = kLabel
+			x.reg, x.imm, x.kind = 0, int64(o), kLabel
 			if o <= 0 {
 				problem = "no label"
 			}
 		default:
 			problem = "nil operand"
+		}
+		if in.n == len(in.args) {
+			return "too many operands"
 		}
 		if problem != "" {
 			return problem

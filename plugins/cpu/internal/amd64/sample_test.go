@@ -1,17 +1,36 @@
 package amd64
 
-// appendSamples appends instructions that meet the form f: every operand in turn through all its registers or
-// addresses, the others at a few values, then every modifier. Instructions that another form takes are left out, since
-// they are sampled there.
-func appendSamples(samples []sample, f *form) []sample {
-	lengths := f.lengths()
-	for _, length := range lengths {
+// generator makes instructions that meet forms: every operand in turn through all its registers or addresses, the others
+// at a few values, then every modifier.
+type generator struct {
+	samples []sample
+	stride  int // of the samples, one in so many is kept
+	count   int
+
+	f     *form
+	index int  // the length
+	high  bool // vector registers above 15, and broadcasts
+}
+
+func (g *generator) form(f *form) {
+	for _, length := range f.lengths() {
 		for _, high := range []bool{false, true} {
-			g := generator{form: f, index: length, high: high}
-			samples = g.append(samples)
+			g.f, g.index, g.high = f, length, high
+			g.operands()
 		}
 	}
-	return samples
+}
+
+// add keeps a sample if it meets the form: instructions that another form takes are sampled there.
+func (g *generator) add(args []Operand, modifiers ...Operand) {
+	if g.count++; g.count%g.stride != 0 {
+		return
+	}
+	args = append(append([]Operand(nil), args...), modifiers...)
+	var in instruction
+	if in.set(g.f.op, args) == "" && in.match(AllFeatures) && in.form == g.f {
+		g.samples = append(g.samples, sample{g.f.op, args})
+	}
 }
 
 func (f *form) lengths() (lengths []int) {
@@ -32,14 +51,8 @@ func (f *form) lengths() (lengths []int) {
 	return lengths
 }
 
-type generator struct {
-	form  *form
-	index int
-	high  bool // vector registers above 15 too
-}
-
-func (g *generator) append(samples []sample) []sample {
-	f := g.form
+func (g *generator) operands() {
+	f := g.f
 	n := 0
 	for n < len(f.args) && f.args[n] != none {
 		n++
@@ -48,17 +61,10 @@ func (g *generator) append(samples []sample) []sample {
 	for j := range n {
 		choices[j] = g.choices(f.args[j])
 	}
-	add := func(args []Operand, modifiers ...Operand) {
-		var in instruction
-		all := append(append([]Operand(nil), args...), modifiers...)
-		if in.set(f.op, all) != "" || !in.match(AllFeatures) || in.form != f {
-			return
-		}
-		samples = append(samples, sample{f.op, all})
-	}
 	if n == 0 {
-		add(nil)
-		return samples
+		for range g.stride {
+			g.add(nil)
+		}
 	}
 	for j := range n {
 		for i, o := range choices[j] {
@@ -76,24 +82,23 @@ func (g *generator) append(samples []sample) []sample {
 						}
 					}
 				}
-				add(args)
+				g.add(args)
 				if f.attr&locks != 0 {
-					add(args, Lock)
+					g.add(args, Lock)
 				}
 				if f.attr&k1 != 0 {
-					add(masked(args, 1+i%7, false))
-					add(masked(args, 1+(i+3)%7, true))
+					g.add(masked(args, 1+i%7, false))
+					g.add(masked(args, 1+(i+3)%7, true))
 				}
 				for r := RoundNearest; r <= SAE; r++ {
-					add(args, r)
+					g.add(args, r)
 					if f.attr&k1 != 0 {
-						add(masked(args, 7-i%7, i%2 == 0), r)
+						g.add(masked(args, 7-i%7, i%2 == 0), r)
 					}
 				}
 			}
 		}
 	}
-	return samples
 }
 
 // masked gives the operands with a write mask on the destination.

@@ -179,7 +179,7 @@ func (j *Job) helpers() int64 { return j.state.Load() &^ (open | waiting) }
 
 func (j *Job) exhausted() bool { return j.next.Load() >= j.end.Load() }
 
-// Share is a goroutine's part in a job.
+// Share is a goroutine's part in a job. The zero value is a part in none: there is no next chunk.
 type Share struct {
 	job    *Job
 	worker bool
@@ -188,6 +188,9 @@ type Share struct {
 // Next gives the next chunk: units [first, last). Chunks are given in ascending order.
 func (s Share) Next() (first, last int, ok bool) {
 	j := s.job
+	if j == nil {
+		return 0, 0, false
+	}
 	if s.worker && j.pool.count.Load() > 1 && j.pool.needed(j) {
 		return 0, 0, false
 	}
@@ -203,7 +206,11 @@ func (s Share) Next() (first, last int, ok bool) {
 }
 
 // Stop gives no more chunks to anybody.
-func (s Share) Stop() { s.job.next.Store(s.job.end.Load()) }
+func (s Share) Stop() {
+	if s.job != nil {
+		s.job.next.Store(s.job.end.Load())
+	}
+}
 
 // needed reports whether another job has so few helpers that one of j's should change over.
 func (p *Pool) needed(j *Job) bool {
