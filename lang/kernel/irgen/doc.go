@@ -1,0 +1,3 @@
+// Package irgen makes kernels for tests: every operation on every type that it is for, the values at which operations
+// show what they are, and random kernels whose results are defined, so that any two ways to run them must agree.
+package irgen

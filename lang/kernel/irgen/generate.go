@@ -1,0 +1,341 @@
+package irgen
+
+import (
+	"math/rand/v2"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+)
+
+// Options say what random kernels have.
+type Options struct {
+	Groups    bool // group operations, barriers and shared memory
+	Subgroups bool // subgroup operations, whose results depend on the subgroup's width
+	NoFaults  bool // nothing that can fault
+	Size      int  // instructions, about; 0 means 60
+}
+
+// Case makes a random kernel and a launch of it. Nothing in it depends on the order in which items run: an item writes
+// only its own elements and, with a barrier before and after, shared memory that others read; atomics are of kinds
+// whose order does not show, and their results are unused. A kernel may fault.
+func Case(rng *rand.Rand, o Options) *oracle.Case {
+	if o.Size == 0 {
+		o.Size = 60
+	}
+	g := &generator{rng: rng, options: o, left: o.Size, c: &oracle.Case{}}
+	g.k = &ir.Kernel{Name: "random", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
+	g.b = ir.Builder{Kernel: g.k, Block: g.k.Body}
+	g.c.Kernel = g.k
+	g.launch()
+	g.parameters()
+	g.coordinates()
+	if o.Groups {
+		// The group is observed in any case, so that the launch has one.
+		g.define(g.b.Emit(&ir.Instr{Op: ir.Item, Item: ir.LocalID}, ir.I32), false)
+	}
+	g.statements(context{uniform: o.Groups, depth: 0})
+	g.results()
+	g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	return g.c
+}
+
+// Module is a kernel of a case as a module, to be verified or encoded.
+func Module(k *ir.Kernel) *ir.Module {
+	return &ir.Module{Kernels: []*ir.Kernel{k}, Records: records(k)}
+}
+
+func records(k *ir.Kernel) (out []*ir.Record) {
+	seen := map[*ir.Record]bool{}
+	var add func(r *ir.Record)
+	add = func(r *ir.Record) {
+		if r == nil || seen[r] {
+			return
+		}
+		seen[r] = true
+		for i := range r.Fields {
+			add(r.Fields[i].Elem.Record)
+		}
+		out = append(out, r)
+	}
+	for _, a := range k.Arrays {
+		add(a.Elem.Record)
+	}
+	return out
+}
+
+type generator struct {
+	rng     *rand.Rand
+	options Options
+	c       *oracle.Case
+	k       *ir.Kernel
+	b       ir.Builder
+	left    int // instructions still to come
+	rank    int // of the launch
+
+	values  []value // in scope
+	targets []*target
+	ops     []Operation
+
+	self    []*ir.Value // the item's indices in a buffer of the launch's shape
+	lid     *ir.Value   // the item's position in its group
+	inputs  []*array
+	outputs []*array
+	private []*array
+	shared  []*array
+	counts  []*array // for atomics
+}
+
+// value is a register in scope.
+type value struct {
+	*ir.Value
+	uniform bool // the same in the whole group
+}
+
+// array is an array whose extents the generator knows.
+type array struct {
+	*ir.Array
+	dims   []int
+	atomic ir.AtomicKind // of counts
+}
+
+// target is a structured instruction around the current place.
+type target struct {
+	in      *ir.Instr
+	free    bool // items may leave it apart from each other
+	counter *ir.Value
+}
+
+// context is where a statement stands.
+type context struct {
+	uniform bool // all items of the group come here together
+	depth   int
+}
+
+func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
+
+func one[T any](g *generator, list []T) T { return list[g.rng.IntN(len(list))] }
+
+func (g *generator) emit(in *ir.Instr, t ir.Type) *ir.Value {
+	g.left--
+	if in.Op != ir.Const && !in.Op.IsTerminator() {
+		in.Site = len(g.k.Sites)
+		g.k.Sites = append(g.k.Sites, ir.Site{Line: in.Site, Col: 1})
+	}
+	g.b.Site = in.Site
+	return g.b.Emit(in, t)
+}
+
+func (g *generator) define(v *ir.Value, uniform bool) *ir.Value {
+	g.values = append(g.values, value{v, uniform})
+	return v
+}
+
+// some is a value of the type, uniform if asked for.
+func (g *generator) some(t ir.Type, uniform bool) value {
+	var fit []value
+	for _, v := range g.values {
+		if v.Type == t && (v.uniform || !uniform) {
+			fit = append(fit, v)
+		}
+	}
+	if len(fit) == 0 || g.chance(15) {
+		return value{g.constant(t, g.bits(t)), true}
+	}
+	// Rather a late value, so that results flow on.
+	n := len(fit) - 1 - min(g.rng.IntN(len(fit)), g.rng.IntN(len(fit)))
+	return fit[n]
+}
+
+func (g *generator) constant(t ir.Type, bits uint64) *ir.Value { return g.b.Const(t, bits) }
+
+func (g *generator) int(n int) *ir.Value { return g.b.Int(ir.I32, int64(n)) }
+
+// bits are random bits of a value of the type.
+func (g *generator) bits(t ir.Type) uint64 {
+	switch {
+	case g.chance(50):
+		return one(g, Special(t))
+	case t == ir.Bool:
+		return g.rng.Uint64() & 1
+	case t.IsFloat():
+		return ir.FloatBits(t, (g.rng.Float64()-0.5)*float64(int(1)<<g.rng.IntN(12)))
+	case g.chance(60):
+		return ir.IntBits(t, g.rng.Int64N(41)-20)
+	}
+	return ir.IntBits(t, int64(g.rng.Uint64()))
+}
+
+// launch chooses the sizes.
+func (g *generator) launch() {
+	g.rank = 1 + g.rng.IntN(3)
+	g.c.Size, g.c.GroupSize = [3]int{1, 1, 1}, [3]int{1, 1, 1}
+	for axis := range g.rank {
+		g.c.Size[axis] = 1 + g.rng.IntN([]int{300, 20, 7}[g.rank-1])
+		g.c.GroupSize[axis] = 1 + g.rng.IntN([]int{70, 9, 4}[g.rank-1])
+		if g.chance(30) {
+			g.c.GroupSize[axis] = []int{64, 8, 4}[g.rank-1]
+		}
+	}
+	if g.rank == 1 && g.chance(10) {
+		g.c.GroupSize[0] = 257 + g.rng.IntN(300) // more than one row of the interpreter's lanes
+	}
+	g.c.SubgroupSize = 4 << g.rng.IntN(5)
+}
+
+func (g *generator) newArray(name string, space ir.Space, elem ir.Elem, dims []int) *array {
+	a := &ir.Array{Name: name, Space: space, Elem: elem, Rank: len(dims), ID: len(g.k.Arrays)}
+	if space != ir.Global {
+		a.Dims = dims
+	}
+	g.k.Arrays = append(g.k.Arrays, a)
+	return &array{Array: a, dims: dims}
+}
+
+// buffer makes an array that is a parameter.
+func (g *generator) buffer(name string, elem ir.Elem, dims []int, data []byte) *array {
+	a := g.newArray(name, ir.Global, elem, dims)
+	g.k.Params = append(g.k.Params, ir.Param{Name: name, Array: a.Array})
+	arg := oracle.Arg{Data: data}
+	for _, d := range dims {
+		arg.Dims = append(arg.Dims, int32(d))
+	}
+	g.c.Args = append(g.c.Args, arg)
+	return a
+}
+
+func (g *generator) elem() ir.Elem {
+	if g.chance(80) {
+		return ir.Elem{Scalar: one(g, Storage)}
+	}
+	return ir.Elem{Record: g.record(2)}
+}
+
+func (g *generator) record(depth int) *ir.Record {
+	var fields []ir.Field
+	for i := range 1 + g.rng.IntN(4) {
+		f := ir.Field{Name: string(rune('a' + i)), Elem: ir.Elem{Scalar: one(g, Storage)}}
+		if depth > 1 && g.chance(20) {
+			f.Elem = ir.Elem{Record: g.record(depth - 1)}
+		}
+		for range g.rng.IntN(3) / 2 * (1 + g.rng.IntN(2)) {
+			f.Dims = append(f.Dims, 1+g.rng.IntN(4))
+		}
+		fields = append(fields, f)
+	}
+	return ir.NewRecord("r"+string(rune('0'+g.rng.IntN(10)))+string(rune('a'+g.rng.IntN(26)))+string(rune('a'+g.rng.IntN(26))), fields)
+}
+
+// fill makes the bytes of n elements.
+func (g *generator) fill(elem ir.Elem, n int) []byte {
+	data := make([]byte, n*elem.Size())
+	if elem.Record != nil || g.chance(30) {
+		for i := range data {
+			data[i] = byte(g.rng.Uint32())
+		}
+		return data
+	}
+	data = data[:0]
+	for range n {
+		data = AppendElem(data, elem.Scalar, scalar.Store(elem.Scalar, g.bits(elem.Scalar.Value())))
+	}
+	return data
+}
+
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// parameters makes the arrays and scalars.
+func (g *generator) parameters() {
+	for i := range 1 + g.rng.IntN(3) {
+		name := string(rune('a' + i))
+		t := one(g, Values)
+		v := g.k.NewValue(t, nil)
+		v.Name = name
+		g.k.Body.Params = append(g.k.Body.Params, v)
+		g.k.Params = append(g.k.Params, ir.Param{Name: name, Type: t})
+		g.c.Args = append(g.c.Args, oracle.Arg{Bits: g.bits(t)})
+		g.define(v, true)
+	}
+	for i := range 1 + g.rng.IntN(3) {
+		var dims []int
+		for range 1 + g.rng.IntN(3) {
+			dims = append(dims, 1+g.rng.IntN(12))
+		}
+		elem := g.elem()
+		g.inputs = append(g.inputs, g.buffer("in"+string(rune('0'+i)), elem, dims, g.fill(elem, product(dims))))
+	}
+	var shape []int
+	for axis := g.rank - 1; axis >= 0; axis-- {
+		shape = append(shape, g.c.Size[axis])
+	}
+	for i := range 2 + g.rng.IntN(2) {
+		elem := g.elem()
+		g.outputs = append(g.outputs, g.buffer("out"+string(rune('0'+i)), elem, shape, g.fill(elem, product(shape))))
+	}
+	kinds := []ir.AtomicKind{ir.AtomicAdd, ir.AtomicSub, ir.AtomicMin, ir.AtomicMax, ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor}
+	for i := range g.rng.IntN(3) {
+		t := one(g, Ints)
+		kind := one(g, kinds)
+		if (kind == ir.AtomicMin || kind == ir.AtomicMax) && g.chance(50) {
+			t = one(g, Floats)
+		}
+		n := 1 + g.rng.IntN(8)
+		a := g.buffer("count"+string(rune('0'+i)), ir.Elem{Scalar: t}, []int{n}, g.fill(ir.Elem{Scalar: t}, n))
+		a.atomic = kind
+		g.counts = append(g.counts, a)
+	}
+	for i := range g.rng.IntN(3) {
+		g.private = append(g.private, g.newArray("own"+string(rune('0'+i)), ir.Private, g.elem(), []int{1 + g.rng.IntN(9)}))
+	}
+	if g.chance(50) {
+		elem := g.elem()
+		a := g.newArray("table", ir.Table, elem, []int{1 + g.rng.IntN(9)})
+		a.Data = g.fill(elem, a.dims[0])
+		g.inputs = append(g.inputs, a)
+	}
+	if g.options.Groups {
+		items := g.c.GroupSize[0] * g.c.GroupSize[1] * g.c.GroupSize[2]
+		for i := range 1 + g.rng.IntN(2) {
+			g.shared = append(g.shared, g.newArray("team"+string(rune('0'+i)), ir.Shared, g.elem(), []int{items}))
+		}
+	}
+}
+
+// coordinates emits what items know of themselves.
+func (g *generator) coordinates() {
+	item := func(kind ir.ItemKind, axis int, uniform bool) *ir.Value {
+		return g.define(g.emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32), uniform)
+	}
+	for axis := g.rank - 1; axis >= 0; axis-- {
+		g.self = append(g.self, item(ir.GlobalID, axis, false))
+	}
+	item(ir.GlobalSize, g.rng.IntN(3), true)
+	if !g.options.Groups {
+		return
+	}
+	item(ir.GroupID, g.rng.IntN(3), true)
+	item(ir.NumGroups, g.rng.IntN(3), true)
+	x, y, z := item(ir.LocalID, 0, false), item(ir.LocalID, 1, false), item(ir.LocalID, 2, false)
+	sx, sy := item(ir.GroupSize, 0, true), item(ir.GroupSize, 1, true)
+	rows := g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, z, sy), y)
+	g.lid = g.define(g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, rows, sx), x), false)
+	if g.options.Subgroups {
+		g.define(g.emit(&ir.Instr{Op: ir.Item, Item: ir.Lane}, ir.I32), false)
+		g.define(g.emit(&ir.Instr{Op: ir.Item, Item: ir.SubgroupSize}, ir.I32), true)
+	}
+}
+
+// results stores values, so that what was computed shows.
+func (g *generator) results() {
+	for _, a := range g.outputs {
+		for range 2 {
+			g.storeOwn(a)
+		}
+	}
+}

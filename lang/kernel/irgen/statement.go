@@ -1,0 +1,395 @@
+package irgen
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// maxDepth bounds the nesting of random kernels.
+const maxDepth = 4
+
+// statements emits a few statements.
+func (g *generator) statements(at context) {
+	n := 2 + g.rng.IntN(6)
+	if at.depth == 0 {
+		n = g.options.Size
+	}
+	for range n {
+		if g.left <= 0 {
+			return
+		}
+		g.statement(at)
+	}
+}
+
+func (g *generator) statement(at context) {
+	kind := g.rng.IntN(100)
+	deep := at.depth >= maxDepth
+	switch {
+	case kind < 50:
+		g.operation()
+	case kind < 58:
+		g.load(one(g, g.inputs))
+	case kind < 62:
+		if a := one(g, g.outputs); g.chance(50) {
+			g.storeOwn(a)
+		} else {
+			g.loadOwn(a)
+		}
+	case kind < 66:
+		if len(g.private) > 0 {
+			g.usePrivate(one(g, g.private))
+		}
+	case kind < 69:
+		if len(g.counts) > 0 {
+			g.count(one(g, g.counts))
+		}
+	case kind < 71:
+		g.message()
+	case kind < 79 && g.options.Groups && at.uniform:
+		g.cooperate()
+	case kind < 87 && !deep:
+		g.branch(at)
+	case kind < 91 && !deep:
+		g.region(at)
+	case kind < 97 && !deep:
+		g.loop(at)
+	case kind < 99:
+		if v, ok := g.global(); ok {
+			g.define(g.emit(&ir.Instr{Op: ir.Extent, Array: v.Array, Axis: g.rng.IntN(v.Rank)}, ir.I32), true)
+		}
+	}
+}
+
+func (g *generator) global() (*array, bool) {
+	for _, a := range g.inputs {
+		if a.Space == ir.Global {
+			return a, true
+		}
+	}
+	return nil, false
+}
+
+// operation emits an operation on values.
+func (g *generator) operation() {
+	if g.ops == nil {
+		g.ops = Operations()
+	}
+	o := one(g, g.ops)
+	in := &ir.Instr{Op: o.Op, Elem: o.Elem}
+	uniform := true
+	for _, t := range o.Args {
+		v := g.some(t, false)
+		in.Args = append(in.Args, v.Value)
+		uniform = uniform && v.uniform
+	}
+	if (o.Op == ir.Div || o.Op == ir.Rem) && o.To.IsInt() && (g.options.NoFaults || g.chance(80)) {
+		in.Args[1] = g.b.Op(ir.Or, o.To, in.Args[1], g.b.Int(o.To, 1))
+	}
+	g.define(g.emit(in, o.To), uniform)
+}
+
+// index emits an index in [0, extent), or rarely one that is not.
+func (g *generator) index(extent int) *ir.Value {
+	t := ir.I32
+	if g.chance(20) {
+		t = one(g, Ints)
+	}
+	v := g.some(t, false).Value
+	if !g.options.NoFaults && g.chance(3) {
+		return v
+	}
+	if g.chance(30) {
+		return g.b.Int(t, int64(g.rng.IntN(extent)))
+	}
+	// The remainder of a number that is not negative: without its sign bit.
+	most := int64(1)<<(8*t.Size()-1) - 1
+	return g.b.Op(ir.Rem, t, g.b.Op(ir.And, t, v, g.b.Int(t, most)), g.b.Int(t, int64(extent)))
+}
+
+// path goes to a scalar of an array, by the indices first or by random ones.
+func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
+	in.Array = a.Array
+	if first == nil {
+		if a.Rank > 1 && g.chance(30) {
+			in.Path = append(in.Path, ir.Step{Kind: ir.StepFlat})
+			in.Args = append(in.Args, g.index(product(a.dims)))
+		} else {
+			for _, d := range a.dims {
+				in.Path = append(in.Path, ir.Step{})
+				in.Args = append(in.Args, g.index(d))
+			}
+		}
+	}
+	for _, v := range first {
+		in.Path = append(in.Path, ir.Step{})
+		in.Args = append(in.Args, v)
+	}
+	for elem := a.Elem; elem.Record != nil; {
+		n := g.rng.IntN(len(elem.Record.Fields))
+		f := &elem.Record.Fields[n]
+		in.Path = append(in.Path, ir.Step{Kind: ir.StepField, Field: n})
+		for _, d := range f.Dims {
+			in.Path = append(in.Path, ir.Step{})
+			in.Args = append(in.Args, g.index(d))
+		}
+		elem = f.Elem
+	}
+}
+
+func (g *generator) load(a *array) { g.loadAt(a, nil) }
+
+func (g *generator) loadOwn(a *array) { g.loadAt(a, g.self) }
+
+func (g *generator) loadAt(a *array, first []*ir.Value) {
+	in := &ir.Instr{Op: ir.Load}
+	g.path(a, in, first)
+	g.define(g.emit(in, in.Resolve().Scalar.Value()), false)
+}
+
+func (g *generator) storeOwn(a *array) { g.storeAt(a, g.self) }
+
+func (g *generator) storeAt(a *array, first []*ir.Value) {
+	in := &ir.Instr{Op: ir.Store}
+	g.path(a, in, first)
+	in.Args = append(in.Args, g.some(in.Resolve().Scalar.Value(), false).Value)
+	g.emit(in, ir.Void)
+}
+
+func (g *generator) usePrivate(a *array) {
+	switch kind := g.rng.IntN(10); {
+	case kind == 0:
+		g.emit(&ir.Instr{Op: ir.Zero, Array: a.Array}, ir.Void)
+	case kind < 6:
+		g.storeAt(a, nil)
+	default:
+		g.load(a)
+	}
+}
+
+// count emits an atomic whose result is not used.
+func (g *generator) count(a *array) {
+	in := &ir.Instr{Op: ir.Atomic, Atomic: a.atomic}
+	g.path(a, in, nil)
+	in.Args = append(in.Args, g.some(a.Elem.Scalar, false).Value)
+	g.emit(in, a.Elem.Scalar)
+}
+
+// message emits a print or an assert.
+func (g *generator) message() {
+	in := &ir.Instr{Op: ir.Print, Text: []string{"at "}}
+	if !g.options.NoFaults && g.chance(30) {
+		in.Op = ir.Assert
+		in.Args = append(in.Args, g.some(ir.Bool, false).Value)
+	}
+	for range g.rng.IntN(3) {
+		in.Args = append(in.Args, g.some(one(g, Values), false).Value)
+		in.Text = append(in.Text, one(g, []string{"", ", ", "\n\"\\", " → "}))
+	}
+	g.emit(in, ir.Void)
+}
+
+// inside emits the statements of a nested block; what they define goes out of scope after end.
+func (g *generator) inside(b *ir.Block, at context, end func()) {
+	outer, scope := g.b.Block, len(g.values)
+	g.b.Block = b
+	g.statements(at)
+	end()
+	g.b.Block = outer
+	g.values = g.values[:scope]
+}
+
+// types are those of a few results.
+func (g *generator) types() []ir.Type {
+	out := make([]ir.Type, g.rng.IntN(3))
+	for i := range out {
+		out[i] = one(g, Values)
+	}
+	return out
+}
+
+// leave ends a block with values for those of to.
+func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
+	in := &ir.Instr{Op: op, Target: target}
+	for _, v := range to {
+		in.Args = append(in.Args, g.some(v.Type, false).Value)
+	}
+	g.emit(in, ir.Void)
+}
+
+// away ends a block by leaving more than the block, if that is possible here.
+func (g *generator) away(at context) bool {
+	if !g.options.Groups && g.chance(10) {
+		g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
+		return true
+	}
+	if len(g.targets) == 0 {
+		return false
+	}
+	t := g.targets[len(g.targets)-1-min(g.rng.IntN(len(g.targets)), g.rng.IntN(len(g.targets)))]
+	if !t.free {
+		return false
+	}
+	if t.in.Op == ir.Loop && g.chance(40) {
+		g.again(t)
+		return true
+	}
+	g.leave(ir.Break, t.in, t.in.Results)
+	return true
+}
+
+// again emits a Continue: the counter goes on, the other carried values are any, often each other.
+func (g *generator) again(t *target) {
+	in := &ir.Instr{Op: ir.Continue, Target: t.in}
+	params := t.in.Then.Params
+	for i, v := range params {
+		switch {
+		case i == 0:
+			in.Args = append(in.Args, g.b.Op(ir.Add, ir.I32, t.counter, g.int(1)))
+		case g.chance(40) && one(g, params[1:]).Type == v.Type:
+			in.Args = append(in.Args, g.sibling(params[1:], v.Type))
+		default:
+			in.Args = append(in.Args, g.some(v.Type, false).Value)
+		}
+	}
+	g.emit(in, ir.Void)
+}
+
+func (g *generator) sibling(params []*ir.Value, t ir.Type) *ir.Value {
+	for {
+		if v := one(g, params); v.Type == t {
+			return v
+		}
+	}
+}
+
+func (g *generator) branch(at context) {
+	cond := g.some(ir.Bool, at.uniform && g.chance(50))
+	if cond.Def != nil && cond.Def.Op == ir.Const && g.chance(80) {
+		x := g.some(ir.I32, false)
+		cond = value{g.b.Op(ir.Lt, ir.Bool, x.Value, g.some(ir.I32, false).Value), false}
+	}
+	in := g.nested(ir.If, g.types(), cond.Value)
+	inner := context{uniform: at.uniform && cond.uniform, depth: at.depth + 1}
+	gone := 0
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		g.inside(b, inner, func() {
+			if gone == 0 && g.chance(25) && g.away(inner) {
+				gone++
+				return
+			}
+			g.leave(ir.Yield, nil, in.Results)
+		})
+	}
+	g.defineAll(in)
+}
+
+func (g *generator) nested(op ir.Op, results []ir.Type, args ...*ir.Value) *ir.Instr {
+	g.left--
+	return g.b.Nested(op, results, args...)
+}
+
+func (g *generator) defineAll(in *ir.Instr) {
+	for _, v := range in.Results {
+		g.define(v, false)
+	}
+}
+
+func (g *generator) region(at context) {
+	in := g.nested(ir.Region, g.types())
+	t := &target{in: in, free: !at.uniform || g.chance(60)}
+	g.targets = append(g.targets, t)
+	g.inside(in.Then, context{uniform: at.uniform && !t.free, depth: at.depth + 1}, func() { g.leave(ir.Yield, nil, in.Results) })
+	g.targets = g.targets[:len(g.targets)-1]
+	g.defineAll(in)
+}
+
+// loop emits a loop of a few rounds, a number that is the same for all items if they stay together.
+func (g *generator) loop(at context) {
+	carried := append([]ir.Type{ir.I32}, g.types()...)
+	args := []*ir.Value{g.int(0)}
+	for _, t := range carried[1:] {
+		args = append(args, g.some(t, false).Value)
+	}
+	free := !at.uniform || g.chance(60)
+	rounds := g.int(g.rng.IntN(5))
+	if g.chance(60) {
+		v := g.some(ir.I32, !free)
+		rounds = g.b.Op(ir.And, ir.I32, v.Value, g.int(3))
+	}
+	in := g.nested(ir.Loop, g.types(), args...)
+	t := &target{in: in, free: free, counter: in.Then.Params[0]}
+	inner := context{uniform: at.uniform && !free, depth: at.depth + 1}
+	outer, scope := g.b.Block, len(g.values)
+	g.b.Block = in.Then
+	for i, v := range in.Then.Params {
+		g.define(v, i == 0 && !free)
+	}
+	more := g.b.Op(ir.Lt, ir.Bool, t.counter, rounds)
+	g.define(more, !free)
+	check := g.nested(ir.If, nil, more)
+	g.inside(check.Then, context{depth: maxDepth}, func() { g.leave(ir.Yield, nil, nil) })
+	leaving := g.b.Block
+	g.b.Block = check.Else
+	g.leave(ir.Break, in, in.Results)
+	g.b.Block = leaving
+	g.targets = append(g.targets, t)
+	g.statements(inner)
+	if free && g.chance(15) {
+		g.leave(ir.Break, in, in.Results)
+	} else {
+		g.again(t)
+	}
+	g.targets = g.targets[:len(g.targets)-1]
+	g.b.Block = outer
+	g.values = g.values[:scope]
+	g.defineAll(in)
+}
+
+// cooperate emits something that the group does together.
+func (g *generator) cooperate() {
+	switch kind := g.rng.IntN(10); {
+	case kind < 3:
+		a := one(g, g.shared)
+		barrier := func() { g.emit(&ir.Instr{Op: ir.Barrier}, ir.Void) }
+		g.storeAt(a, []*ir.Value{g.lid})
+		barrier()
+		for range 1 + g.rng.IntN(3) {
+			g.load(a)
+		}
+		barrier()
+	case kind < 7 || !g.options.Subgroups:
+		in := &ir.Instr{Op: ir.Reduce, Combine: ir.Combine(g.rng.IntN(3))}
+		if g.chance(50) {
+			in.Op, in.Exclusive = ir.Scan, g.chance(50)
+		}
+		t := one(g, Values[1:])
+		in.Args = []*ir.Value{g.some(t, false).Value}
+		g.define(g.emit(in, t), in.Op == ir.Reduce)
+	default:
+		g.subgroup()
+	}
+	if g.chance(15) && !g.options.NoFaults {
+		t := one(g, Values)
+		g.define(g.emit(&ir.Instr{Op: ir.Uniform, Args: []*ir.Value{g.some(t, g.chance(70)).Value}}, t), true)
+	}
+}
+
+func (g *generator) subgroup() {
+	in := &ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupKind(g.rng.IntN(int(ir.SubgroupScanAdd) + 1))}
+	t, to := one(g, Values[1:]), ir.Void
+	switch in.Subgroup {
+	case ir.SubgroupAny, ir.SubgroupAll:
+		t = ir.Bool
+	case ir.SubgroupBallot:
+		t, to = ir.Bool, ir.U64
+	}
+	if to == ir.Void {
+		to = t
+	}
+	in.Args = []*ir.Value{g.some(t, false).Value}
+	if in.Subgroup >= ir.SubgroupBroadcast && in.Subgroup <= ir.SubgroupShuffleDown {
+		in.Args = append(in.Args, g.index(g.c.SubgroupSize+2))
+		if in.Args[1].Type != ir.I32 {
+			in.Args[1] = g.int(g.rng.IntN(8))
+		}
+	}
+	g.define(g.emit(in, to), false)
+}
