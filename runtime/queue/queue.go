@@ -50,6 +50,7 @@ type Queue struct {
 	waiting  atomic.Int32  // how many goroutines sleep in parked
 	helping  atomic.Int32  // how many waiters run the commands of the queue that this one waits for
 	failed   atomic.Bool   // failures is not empty
+	guard    atomic.Pointer[guard]
 	_        [48]byte
 
 	mu       sync.Mutex
@@ -254,6 +255,9 @@ func (q *Queue) Close() error {
 	q.mu.Unlock()
 	q.workers.Wait()
 	q.timer.Stop()
+	if g := q.guard.Swap(nil); g != nil {
+		g.stop()
+	}
 	return q.take(last)
 }
 

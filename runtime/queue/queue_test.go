@@ -492,6 +492,16 @@ func TestNothingIsAllocated(t *testing.T) {
 		if n := testing.AllocsPerRun(1000, both); n != 0 {
 			t.Errorf("%s and sync: %v allocations", c.name, n)
 		}
+		ctx, cancel := context.WithCancel(background)
+		under := func() {
+			must(t, c.do())
+			must(t, q.Sync(ctx))
+		}
+		under()
+		if n := testing.AllocsPerRun(100, under); n != 0 {
+			t.Errorf("%s and sync under a context: %v allocations", c.name, n)
+		}
+		cancel()
 		many := func() {
 			for range 50 {
 				must(t, c.do())

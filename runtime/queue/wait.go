@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // waiter is a goroutine that sleeps until the queue got somewhere.
@@ -26,17 +27,55 @@ func (q *Queue) sync(ctx context.Context, target uint64) error {
 		q.await(wait{target: target})
 		return q.take(target)
 	}
-	stop := context.AfterFunc(ctx, func() { q.cancel(target, context.Cause(ctx)) })
+	g := q.guardFor(ctx)
+	g.target.Store(target)
+	if ctx.Err() != nil { // the guard has fired, and saw no target
+		q.cancel(target, context.Cause(ctx))
+	}
 	q.await(wait{target: target, ctx: ctx})
-	stop()
+	q.giveBack(g)
 	if err := q.take(target); err != nil {
 		return err
 	}
 	if q.head.Load() < target {
-		q.cancel(target, context.Cause(ctx)) // perhaps stop was earlier
+		q.cancel(target, context.Cause(ctx)) // the guard may have been too late
 		return q.leaveBehind(target, context.Cause(ctx))
 	}
 	return nil
+}
+
+// guard cancels commands when a context ends. The newest one is kept for the next Sync, which most often has the same
+// context: to watch a context anew costs more than a launch.
+type guard struct {
+	done   <-chan struct{} // the context's
+	stop   func() bool     // ends the watch
+	target atomic.Uint64   // cancels commands up to this number; 0 while no Sync uses it
+}
+
+// guardFor gives a guard that watches ctx and is nobody else's.
+func (q *Queue) guardFor(ctx context.Context) *guard {
+	g := q.guard.Swap(nil)
+	if g != nil && g.done == ctx.Done() {
+		return g
+	}
+	if g != nil {
+		g.stop()
+	}
+	g = &guard{done: ctx.Done()}
+	g.stop = context.AfterFunc(ctx, func() {
+		if n := g.target.Load(); n > 0 {
+			q.cancel(n, context.Cause(ctx))
+		}
+	})
+	return g
+}
+
+// giveBack keeps a guard for later.
+func (q *Queue) giveBack(g *guard) {
+	g.target.Store(0)
+	if old := q.guard.Swap(g); old != nil {
+		old.stop()
+	}
 }
 
 // wait says what a goroutine waits for.
