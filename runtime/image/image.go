@@ -15,7 +15,7 @@ import (
 
 // The first bytes of the formats.
 var (
-	magicIR       = []byte("\x7fORI")
+	magicIR       = []byte("\x8foreplir")
 	magicELF      = []byte("\x7fELF")
 	magicOffload  = []byte{0x10, 0xFF, 0x10, 0xAD}
 	magicSPIRVLE  = []byte{0x03, 0x02, 0x23, 0x07}
