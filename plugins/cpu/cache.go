@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -88,6 +89,7 @@ func (m *module) compile(ctx context.Context, engines []engine, img *offload.Ima
 	}
 	m.ir = decoded
 	m.kernels = make([]*kernel, 0, len(decoded.Kernels))
+	compiled, failed := 0, error(nil)
 	for _, k := range decoded.Kernels {
 		if err := context.Cause(ctx); err != nil {
 			e := offload.Errorf(offload.Cancelled, "load", "").On(Name, img.Label)
@@ -95,12 +97,17 @@ func (m *module) compile(ctx context.Context, engines []engine, img *offload.Ima
 			return e
 		}
 		kernel := newKernel(decoded, k, engines)
-		if _, err := kernel.variant(offload.ChecksOn); err != nil {
-			return err
+		if _, kernel.err = kernel.variant(offload.ChecksOn); kernel.err != nil {
+			failed = kernel.err
+		} else {
+			compiled++
 		}
 		m.kernels = append(m.kernels, kernel)
 	}
-	return nil
+	if compiled > 0 {
+		return nil // who asks for one of the others will be told
+	}
+	return failed
 }
 
 // build compiles a kernel by the first engine that can.
@@ -117,5 +124,9 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	}
 	e := offload.Errorf(offload.Unsupported, "load", "").On(Name, k.Name)
 	e.Err = err
+	var u *interp.UnsupportedError
+	if errors.As(err, &u) {
+		e.Pos, _ = position(m, k, u.Site)
+	}
 	return nil, e
 }

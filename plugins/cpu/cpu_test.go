@@ -461,6 +461,23 @@ func TestImages(t *testing.T) {
 	must(t, err)
 }
 
+func TestUnsupportedKernels(t *testing.T) {
+	f := open(t, Options{})
+	unknown := "kernel odd(x: f32[*]) real f32 {\n  site 0 = 0:1:1 \"odd\"\n  site 1 = 0:7:3 \"Math.odd(1)\"\n" +
+		"  %0: f32 = const 1\n  %1: f32 = math.no_such_function %0 !1\n  %2: i32 = const 0\n  store x[%2], %1\n  return\n}\n"
+	_, err := f.dev.Load(background, image(t, "orepl-ir 1\nfile 0 \"odd.js\"\n\n"+unknown))
+	wantCode(t, err, offload.Unsupported)
+	if e := err.(*offload.Error); e.Pos.Line != 7 || e.Pos.File != "odd.js" {
+		t.Errorf("position %v of %v", e.Pos, err)
+	}
+	p, err := f.dev.Load(background, image(t, kernels+"\n"+unknown))
+	must(t, err)
+	_, err = p.Kernel("odd")
+	wantCode(t, err, offload.Unsupported)
+	_, err = p.Kernel("saxpy")
+	must(t, err)
+}
+
 func TestEqualImagesAreCompiledOnce(t *testing.T) {
 	f := open(t, Options{})
 	again, err := f.dev.Load(background, image(t, kernels))
@@ -593,9 +610,13 @@ func BenchmarkLaunchPipelined(b *testing.B) {
 }
 
 func BenchmarkSaxpy(b *testing.B) {
-	for _, n := range []int{1000, 10_000, 1 << 20} {
+	for _, n := range []int{1000, 10_000, 1 << 20, -1 << 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			f := open(b, Options{})
+			cores := 0
+			if n < 0 { // on one core
+				n, cores = -n, 1
+			}
+			f := open(b, Options{Cores: cores})
 			x, y := f.buffer(offload.F32, n, "x"), f.buffer(offload.F32, n, "y")
 			l := &offload.Launch{Kernel: f.kernel("saxpy"), Size: [3]int{n, 1, 1}, Args: []offload.Arg{f32(2), x, y}}
 			b.SetBytes(int64(12 * n))

@@ -281,7 +281,7 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 // faultError is the fault as the contract has it.
 func (l *launch) faultError() error {
 	in := l.fault
-	pos, text := l.kernel.position(in.Site)
+	pos, text := position(l.kernel.module, l.kernel.ir, in.Site)
 	f := &offload.Fault{Kernel: l.kernel.info.Name, Pos: pos, Text: text, Index: in.Index, Extent: in.Extent, Item: in.Item}
 	if in.Array != nil {
 		f.Array = in.Array.Name
@@ -304,7 +304,7 @@ func (l *launch) faultError() error {
 		f.Code, f.Text = offload.BackendFailure, in.Text
 	case interp.Race:
 		f.Code = offload.Race
-		other, _ := l.kernel.position(in.OtherSite)
+		other, _ := position(l.kernel.module, l.kernel.ir, in.OtherSite)
 		f.Text = fmt.Sprintf("%s; the other access at %v by work-item %v", text, other, in.OtherItem)
 	case interp.Unwritten:
 		f.Code = offload.Uninitialized

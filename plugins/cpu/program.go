@@ -32,7 +32,11 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if i < 0 {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(Name, name)
 	}
-	return p.module.kernels[i], nil
+	k := p.module.kernels[i]
+	if k.err != nil {
+		return nil, k.err
+	}
+	return k, nil
 }
 
 func (p *program) Global(name string) (offload.Memory, error) {
@@ -64,7 +68,7 @@ type kernel struct {
 	ir       *ir.Kernel
 	info     offload.KernelInfo
 	engines  []engine
-	services bool
+	err      error                      // why it could not be compiled
 	variants [3]atomic.Pointer[variant] // by checks
 }
 
@@ -138,14 +142,14 @@ func (v *variant) measured(ns float64) {
 	v.cost.Store(max(now, 1))
 }
 
-// position is the place of a site.
-func (k *kernel) position(site int) (pos offload.Position, text string) {
-	if site < 0 || site >= len(k.ir.Sites) {
+// position is the place of a site, and the expression there.
+func position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text string) {
+	if site < 0 || site >= len(k.Sites) {
 		return pos, ""
 	}
-	s := &k.ir.Sites[site]
-	if s.File >= 0 && s.File < len(k.module.Files) {
-		pos.File = k.module.Files[s.File]
+	s := &k.Sites[site]
+	if s.File >= 0 && s.File < len(m.Files) {
+		pos.File = m.Files[s.File]
 	}
 	pos.Line, pos.Col = s.Line, s.Col
 	return pos, s.Text

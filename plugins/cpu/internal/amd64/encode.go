@@ -75,20 +75,18 @@ func (a *Assembler) encode(in *instruction) {
 
 // immediate gives the immediate operand and its size in bytes.
 func (in *instruction) immediate() (value int64, size int) {
-	for j, p := range in.form.args[:in.n] {
-		switch p {
-		case im8, im8s:
-			return in.args[j].imm, 1
-		case imS:
-			if in.form.attr&bAll == 0 {
-				return in.args[j].imm, 4
-			}
-			return in.args[j].imm, min(1<<in.size, 4)
-		case im64:
-			return in.args[j].imm, 8
-		}
+	if in.value == nil {
+		return 0, 0
 	}
-	return 0, 0
+	switch in.form.args[in.n-1] { // the last operand, in all forms
+	case im8, im8s:
+		return in.value.imm, 1
+	case imS:
+		return in.value.imm, min(1<<in.size, 4)
+	case im64:
+		return in.value.imm, 8
+	}
+	return 0, 0 // the 1 of a shift
 }
 
 func (in *instruction) appendLegacy(b []byte, n numbers) []byte {

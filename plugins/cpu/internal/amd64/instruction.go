@@ -24,6 +24,8 @@ type instruction struct {
 	zeroing bool
 	wide    bool // cannot be encoded by VEX
 	memory  *arg // the memory operand, if any
+	value   *arg // the immediate, if any
+	plain   bool // without mask, rounding and prefix
 
 	// Set by match.
 	form   *form
@@ -35,7 +37,7 @@ type instruction struct {
 func (in *instruction) set(op Op, operands []Operand) (problem string) {
 	in.op, in.n, in.rounding, in.lock = op, 0, 0, false
 	in.size, in.length, in.mask, in.zeroing, in.wide = -1, 0, 0, false, false
-	in.memory, in.form = nil, nil
+	in.memory, in.value, in.form = nil, nil, nil
 	for _, o := range operands {
 		x := &in.args[min(in.n, len(in.args)-1)]
 		switch o := o.(type) {
@@ -59,6 +61,10 @@ func (in *instruction) set(op Op, operands []Operand) (problem string) {
 			problem = in.setMem(x)
 		case Imm:
 			x.reg, x.imm, x.kind = 0, int64(o), kImm64
+			if in.value != nil {
+				problem = "two immediates"
+			}
+			in.value = x
 		case Label:
 			x.reg, x.imm, x.kind = 0, int64(o), kLabel
 			if o <= 0 {
@@ -79,6 +85,10 @@ func (in *instruction) set(op Op, operands []Operand) (problem string) {
 		in.args[i].kind = kAbsent
 	}
 	in.setSize()
+	if in.value != nil {
+		in.setImmediate()
+	}
+	in.plain = in.mask == 0 && in.rounding == 0 && !in.lock
 	return ""
 }
 
@@ -185,7 +195,7 @@ func (in *instruction) setMem(x *arg) string {
 	return ""
 }
 
-// setSize finds the integer operand size, and with it what an immediate fits.
+// setSize finds the integer operand size.
 func (in *instruction) setSize() {
 	for i := 0; i < min(in.n, 2) && in.size < 0; i++ {
 		x := &in.args[i]
@@ -196,41 +206,31 @@ func (in *instruction) setSize() {
 			in.size = [9]int{1: 0, 2: 1, 4: 2, 8: 3}[x.mem.Size]
 		}
 	}
-	for i := range in.args[:in.n] {
-		x := &in.args[i]
-		if x.kind != kImm64 {
-			continue
-		}
-		v := x.imm
-		switch in.size {
-		case 0:
-			v = narrow(v, 8)
-		case 1:
-			v = narrow(v, 16)
-		case 2:
-			v = narrow(v, 32)
-		}
-		if v == int64(int32(v)) && (in.size != 1 || v == int64(int16(v))) && (in.size != 0 || v == int64(int8(v))) {
-			x.kind |= kImmS
-		}
-		if v == int64(int8(v)) {
-			x.kind |= kImm8s
-		}
-		if x.imm >= -128 && x.imm <= 255 {
-			x.kind |= kImm8
-		}
-		if x.imm == 1 {
-			x.kind |= kOne
-		}
-	}
 }
 
-// narrow gives the signed number of the given bits that v is if read as unsigned; a v out of range stays as it is.
-func narrow(v int64, bits uint) int64 {
-	if v >= 0 && v < 1<<bits {
-		return v << (64 - bits) >> (64 - bits)
+// setImmediate finds what the immediate fits, given the operand size.
+func (in *instruction) setImmediate() {
+	x := in.value
+	v := x.imm
+	bits := uint(32)
+	if in.size >= 0 && in.size < 2 {
+		bits = 8 << in.size
 	}
-	return v
+	if in.size >= 0 && in.size < 3 && v >= 0 && v < 1<<bits {
+		v = v << (64 - bits) >> (64 - bits) // given as unsigned
+	}
+	if v == v<<(64-bits)>>(64-bits) {
+		x.kind |= kImmS
+	}
+	if v == int64(int8(v)) {
+		x.kind |= kImm8s
+	}
+	if x.imm >= -128 && x.imm <= 255 {
+		x.kind |= kImm8
+	}
+	if x.imm == 1 {
+		x.kind |= kOne
+	}
 }
 
 // match finds the form to encode the instruction by, and reports whether there is one.
@@ -271,6 +271,9 @@ func (in *instruction) fits(f *form) bool {
 
 // allowed reports whether the form takes the modifiers.
 func (in *instruction) allowed(f *form) bool {
+	if in.plain && f.attr&(sized|kneeds|distinct) == 0 {
+		return true
+	}
 	if in.memory != nil && f.attr&sized != 0 && in.memory.mem.Size == 0 {
 		return false
 	}
