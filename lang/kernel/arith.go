@@ -136,6 +136,8 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	if op == syntax.Rem && t.IsInt() {
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
+	c.warnInexact(x, t, xAt)
+	c.warnInexact(y, t, yAt)
 	r := register(c.b.Op(arithOps[op], t, c.widen(x, t), c.widen(y, t)))
 	if t.IsInt() {
 		r.taint = x.taint | y.taint
@@ -143,13 +145,22 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return r
 }
 
+// warnInexact warns of an integer that f32 may have to round.
+func (c *compiler) warnInexact(v value, t ir.Type, at syntax.Span) {
+	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && v.reg.Type.Size() == 4 {
+		c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", c.text(at), v.reg.Type)
+	}
+}
+
 // mixedOperands reports a 64-bit integer beside another type.
 func (c *compiler) mixedOperands(x, y value, xAt, yAt syntax.Span) {
 	tx, ty := c.scalarType(x), c.scalarType(y)
 	switch {
-	case is64(tx) && is64(ty):
+	case is64(tx) && (ty.IsFloat() || !is64(ty) && x.kind == kBig):
+		c.mixed64(xAt, tx, ty)
+	case is64(ty) && is64(tx), is64(tx) && y.kind != kBig:
 		c.mixed64(yAt, ty, tx)
-	case is64(tx) && x.kind != kBig:
+	case tx.IsFloat() || y.kind == kBig:
 		c.mixed64(yAt, ty, tx)
 	default:
 		c.mixed64(xAt, tx, ty)

@@ -40,7 +40,11 @@ func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	case high != low:
 		want = fmt.Sprintf("%d to %d", low, high)
 	}
-	c.errorf(x.Span, diag.CallArguments, "", "`%s` takes %s arguments, and %d are given", c.text(x.Fn.Range()), want, n)
+	plural := "s"
+	if want == "1" {
+		plural = ""
+	}
+	c.errorf(x.Span, diag.CallArguments, "", "`%s` takes %s argument%s; given: %d", c.text(x.Fn.Range()), want, plural, n)
 	return false
 }
 
@@ -147,11 +151,11 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	switch {
 	case f.result == nil:
 		return value{kind: kVoid}
-	case values < returns || f.result.state != set && !c.dead:
+	case c.dead:
+		return register(c.zero(f.result.slotType()))
+	case values < returns || f.result.state != set:
 		c.frameErrorf(f.fn, f.fn.Span, diag.HelperReturn, "return a value at the end", "%s returns a value on some ways only", nameOf(f.fn))
 		return bad
-	case f.result.cur == nil:
-		return register(c.zero(f.result.typ))
 	}
 	return register(f.result.cur).withTaint(f.result.taint)
 }

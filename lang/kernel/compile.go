@@ -49,6 +49,7 @@ type compiler struct {
 	captures map[captureKey]value  // kept from one walk to the next
 	records  map[*ir.Record]*ir.Record
 	tooBig   bool
+	unnamed  *ir.Array // the array made last, until a name is bound to it
 }
 
 type siteKey struct {
@@ -254,10 +255,7 @@ func (c *compiler) walk() {
 
 func (c *compiler) bindItem(n *syntax.Name) {
 	v := c.declare(n.Decl)
-	v.fixed, v.state = builtin("g"), set
-	if n.Decl.Assigned {
-		c.errorf(n.Span, diag.AssignConst, "use another variable", "the item object %s cannot be assigned", n.Name)
-	}
+	v.fixed, v.state, v.slot = builtin("g"), set, false
 }
 
 func (c *compiler) bindParam(p *param, n *syntax.Name) {
@@ -269,9 +267,6 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 		c.k.Params = append(c.k.Params, ir.Param{Name: n.Name, Array: arr})
 		v := c.declare(n.Decl)
 		v.fixed, v.state, v.slot = value{kind: kPlace, place: wholeArray(arr)}, set, false
-		if n.Decl.Assigned {
-			c.errorf(n.Span, diag.ReferenceReassigned, "write to its elements, or use `const` for an alias", "the buffer %s cannot be assigned", n.Name)
-		}
 		return
 	}
 	c.k.Params = append(c.k.Params, ir.Param{Name: n.Name, Type: p.typ})

@@ -212,12 +212,13 @@ func (c *compiler) assignable(v value, t ir.Type, at syntax.Span) *ir.Value {
 
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
+// mixed64 reports that a number of one type does not become one of another by itself, since one is a 64-bit integer.
 func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
-	if is64(from) {
-		c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself", from, to)
-		return
+	why := ""
+	if !is64(from) {
+		why = ": 64-bit integers mix only with themselves and literals"
 	}
-	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself: 64-bit integers mix only with themselves and literals", from, to)
+	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself%s", from, to, why)
 }
 
 // toInt is ToInt32 of a scalar, as type t (i32 or u32); 64-bit integers are an error.

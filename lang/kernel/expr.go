@@ -232,7 +232,12 @@ func (c *compiler) assignee(x syntax.Expr) assignee {
 	case *syntax.Member:
 		p = c.member(x)
 	case *syntax.Index:
-		p = c.index(x)
+		base := c.expr(x.X)
+		i := c.expr(x.I)
+		if base.kind == kPlace && base.place.known != nil {
+			base.place = wholeArray(base.place.arr) // the element, not its value
+		}
+		p = c.indexed(base, i, x.I.Range(), x.X.Range())
 	default:
 		return t
 	}
@@ -260,7 +265,12 @@ func (c *compiler) get(t assignee) value {
 func (c *compiler) put(t assignee, v value, at syntax.Span) value {
 	switch {
 	case t.v != nil && !t.v.slot:
-		return v // the item object or a buffer: refused already
+		if t.v.fixed.kind == kBuiltin {
+			c.errorf(t.at, diag.AssignConst, "use another variable", "the item object %s cannot be assigned", t.name.Name)
+		} else {
+			c.errorf(t.at, diag.ReferenceReassigned, "write to its elements, or use `const` for an alias", "the buffer %s cannot be assigned", t.name.Name)
+		}
+		return bad
 	case t.v != nil:
 		c.assign(t.v, v, at)
 		if v.isConst() {

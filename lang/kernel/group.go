@@ -48,6 +48,7 @@ func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 		a.Dims = append(a.Dims, int(d.num))
 	}
 	c.addArray(a)
+	c.unnamed = a
 	if space == ir.Private {
 		c.emit(&ir.Instr{Op: ir.Zero, Array: a})
 	}
@@ -324,6 +325,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 	}
 	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: src.place.elem.Record}, Rank: 1, Dims: []int{1}}
 	c.addArray(a)
+	c.unnamed = a
 	copied := wholeArray(a).then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, 0))
 	copied.left = 0
 	c.storeRecord(copied, src, x.Span, x.Props[0].Span)

@@ -84,8 +84,12 @@ func readChunk(t testing.TB, lines []string, first int) chunk {
 				}
 			}
 		case "let":
-			name, value, _ := strings.Cut(rest, " = ")
+			name, value, _ := strings.Cut(strings.TrimRight(expectation.ReplaceAllString(rest, ""), " "), " = ")
 			c.scope[name] = scopeValue(t, value, c.scope)
+			if src, ok := c.scope[name].(*Source); ok {
+				col := strings.Index(line, " = ") + len(" = ") + 1
+				src.Position = func(offset int) (string, int, int) { return "test.js", first + i, col + offset }
+			}
 		default:
 			t.Fatalf("line %d: unknown directive %s", first+i, kind)
 		}
@@ -225,7 +229,9 @@ func TestGolden(t *testing.T) {
 					got.WriteString("---\n")
 				}
 				for _, p := range out.Params {
-					fmt.Fprintf(&got, "// %s: %s\n", p.Name, p.Reason)
+					if p.Rank == 0 {
+						fmt.Fprintf(&got, "// %s: %s\n", p.Name, p.Reason)
+					}
 				}
 				for _, w := range out.Warnings {
 					fmt.Fprintf(&got, "// warning: %v\n", w)
@@ -277,18 +283,40 @@ func TestDiagnostics(t *testing.T) {
 	}
 	seen := map[diag.ID]bool{}
 	for _, file := range files {
+		if *update {
+			rewriteExpectations(t, file)
+		}
 		for _, c := range chunks(t, file) {
 			checkDiagnostics(t, file, &c, seen)
 		}
 	}
-	for _, e := range diag.Table {
-		if !seen[e.ID] && !e.Untestable {
-			t.Errorf("no test file has the diagnostic %s", e.ID)
-		}
-	}
 	for id := range seen {
 		if _, ok := diag.Lookup(id); !ok {
-			t.Errorf("the diagnostic %s is not in diag.Table", id)
+			t.Errorf("the diagnostic %s is not in diag.Table()", id)
+		}
+	}
+}
+
+// TestTable compiles the example of every kind of diagnostic.
+func TestTable(t *testing.T) {
+	types := map[string]string{"x": "f32[1]", "k": "i32[1]", "u": "u32[1]", "n": "i64[1]", "b": "u8[1]", "ps": "Particle[1]", "m": "f32[2]"}
+	for _, e := range diag.Table() {
+		if e.Example == "" {
+			continue
+		}
+		c := chunk{line: 1, text: e.Example, options: Options{Warnings: true}, scope: map[string]any{}}
+		if f, err := Parse(&Source{Text: e.Example}); err == nil {
+			for _, p := range f.Params() {
+				c.args = append(c.args, parseArgs(t, types[p])...)
+			}
+		}
+		found := false
+		list := diagnostics(t, "diag.Table", &c)
+		for _, d := range list {
+			found = found || d.ID == e.ID
+		}
+		if !found {
+			t.Errorf("%s: the example gives %v", e.ID, list)
 		}
 	}
 }
@@ -309,21 +337,9 @@ func checkDiagnostics(t *testing.T, file string, c *chunk, seen map[diag.ID]bool
 			want[c.first+i] = append(want[c.first+i], regexp.MustCompile(pattern))
 		}
 	}
-	out, err := c.compile()
-	var list diag.List
-	if out != nil {
-		list = out.Warnings
-	}
-	var one *diag.Diagnostic
-	if err != nil && !errors.As(err, &list) {
-		if !errors.As(err, &one) {
-			t.Fatalf("%s:%d: an error that is no diagnostic: %v", file, c.line, err)
-		}
-		list = diag.List{one}
-	}
-	for _, d := range list {
+	for _, d := range diagnostics(t, file, c) {
 		seen[d.ID] = true
-		text := fmt.Sprintf("%s [%s]; %s", d.Message, d.ID, d.Rewrite)
+		text := describe(d)
 		found := false
 		for i, re := range want[d.Line] {
 			if re.MatchString(text) {
@@ -340,6 +356,50 @@ func checkDiagnostics(t *testing.T, file string, c *chunk, seen map[diag.ID]bool
 		for _, re := range res {
 			t.Errorf("%s:%d: no diagnostic matches %q", file, line, re)
 		}
+	}
+}
+
+// diagnostics compiles a chunk and gives its errors or warnings.
+func diagnostics(t *testing.T, file string, c *chunk) diag.List {
+	t.Helper()
+	out, err := c.compile()
+	if err == nil {
+		return out.Warnings
+	}
+	var list diag.List
+	if !errors.As(err, &list) {
+		t.Fatalf("%s:%d: an error that is no list of diagnostics: %v", file, c.line, err)
+	}
+	return list
+}
+
+func describe(d *diag.Diagnostic) string {
+	return fmt.Sprintf("%d: %s [%s]; %s", d.Col, d.Message, d.ID, d.Rewrite)
+}
+
+// rewriteExpectations makes a file expect exactly what is reported.
+func rewriteExpectations(t *testing.T, file string) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(expectation.ReplaceAllString(line, ""), " ")
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range chunks(t, file) {
+		for _, d := range diagnostics(t, file, &c) {
+			if !strings.Contains(lines[d.Line-1], "// ###") {
+				lines[d.Line-1] += " // ###"
+			}
+			lines[d.Line-1] += " " + strconv.Quote("^"+regexp.QuoteMeta(describe(d))+"$")
+		}
+	}
+	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -9,6 +9,7 @@ package kernel
 import (
 	"fmt"
 	"math/big"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -164,7 +165,7 @@ func intRange(t ir.Type) (low, high *big.Float) {
 func (f *Function) Compile(args []Arg, opts Options) (*Compiled, error) {
 	if len(args) != len(f.params) {
 		return nil, diag.List{f.fn.Source.Diagnostic(f.fn.Span, diag.ArgumentCount, "",
-			fmt.Sprintf("the kernel takes %d arguments behind the item object, and %d are given", len(f.params), len(args)))}
+			fmt.Sprintf("the number of arguments must be %d (%s); given: %d", len(f.params), strings.Join(f.params, ", "), len(args)))}
 	}
 	c := newCompiler(f, args, opts)
 	return c.compile()

@@ -60,6 +60,8 @@ func (c *compiler) store(p *place, v value, target, at syntax.Span) {
 		return
 	}
 	switch {
+	case p.left > 0 && p.field:
+		c.storeAny(p, v, target, at)
 	case p.left > 0:
 		c.errorf(target, diag.TooFewIndices, fmt.Sprintf("write `%s%s = …`", c.text(target), indices(p.left)), "a whole array cannot be assigned")
 	case p.elem.Record != nil:
@@ -97,10 +99,10 @@ func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 func (c *compiler) index(x *syntax.Index) value {
 	base := c.expr(x.X)
 	i := c.expr(x.I)
-	return c.indexed(base, i, x.I.Range(), x.Span)
+	return c.indexed(base, i, x.I.Range(), x.X.Range())
 }
 
-// indexed is base[i].
+// indexed is base[i]; at is the span of base.
 func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	switch base.kind {
 	case kBad:
@@ -115,7 +117,11 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 		if i.kind == kStr {
 			return c.field(base, i.str, iAt, at)
 		}
-		fallthrough
+		c.errorf(at, diag.NotIndexable, "write .name", "`%s` has fields, no elements", c.text(at))
+		return bad
+	case kReg:
+		c.errorf(at, diag.TooManyIndices, "leave the last index out", "`%s` is a number, which has no elements", c.text(at))
+		return bad
 	default:
 		c.errorf(at, diag.NotIndexable, "", "`%s` cannot be indexed", c.text(at))
 		return bad
@@ -126,7 +132,7 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 			c.errorf(at, diag.TooManyIndices, "name a field: `."+p.elem.Record.Fields[0].Name+"`", "a record is not indexed")
 			return bad
 		}
-		c.errorf(at, diag.TooManyIndices, "", "a number cannot be indexed")
+		c.errorf(at, diag.TooManyIndices, "leave the last index out", "`%s` is a number, which has no elements", c.text(at))
 		return bad
 	}
 	if !c.wantScalar(i, iAt) {
@@ -177,7 +183,7 @@ func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 			}
 		}
 		switch {
-		case n != n || !isIntegral(n) && n != 0:
+		case !isIntegral(n):
 			c.errorf(at, diag.IndexNotInteger, "write an integer", "%v is no index", n)
 		case n < 0:
 			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %v is negative", n)

@@ -131,6 +131,10 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
 		v.fixed, v.state = init, set
+		if init.kind == kPlace && init.place.arr == c.unnamed {
+			c.unnamed.Name = c.uniqueName(d.Name)
+			c.unnamed = nil
+		}
 		if init.kind == kReg && init.reg.Name == "" {
 			init.reg.Name = d.Name
 		}
@@ -340,6 +344,9 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 		}
 	}
 	c.jump(f.exit)
+	if f.result != nil {
+		f.result.cur, f.result.state = nil, unset // where control goes on, nothing was returned
+	}
 }
 
 // switchStmt lowers a switch: to a chain of conditionals if no clause falls through, else to a clause number that each

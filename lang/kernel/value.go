@@ -85,7 +85,7 @@ func (v value) isInt() bool {
 func (v value) isFloatReg() bool { return v.kind == kReg && v.reg.Type.IsFloat() }
 
 func isIntegral(x float64) bool {
-	return x == math.Trunc(x) && !math.IsInf(x, 0) && !(x == 0 && math.Signbit(x))
+	return x == math.Trunc(x) && !math.IsInf(x, 0)
 }
 
 func fits(x float64, t ir.Type) bool {

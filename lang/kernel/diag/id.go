@@ -20,7 +20,6 @@ const (
 	NoRecursion         ID = "no-recursion"
 	BadPattern          ID = "bad-pattern"
 	DuplicateName       ID = "duplicate-name"
-	UnknownLabel        ID = "unknown-label"
 	MisplacedBreak      ID = "misplaced-break"
 	AssignConst         ID = "assign-to-const"
 	BadAssignTarget     ID = "bad-assignment-target"
@@ -35,11 +34,10 @@ const (
 	UnknownMath     ID = "unknown-math-function"
 
 	// The signature.
-	ArgumentCount     ID = "argument-count"
-	ArgumentType      ID = "argument-type"
-	FractionForInt    ID = "fraction-for-integer-parameter"
-	SignatureMismatch ID = "signature-mismatch"
-	BadOption         ID = "bad-option"
+	ArgumentCount  ID = "argument-count"
+	ArgumentType   ID = "argument-type"
+	FractionForInt ID = "fraction-for-integer-parameter"
+	BadOption      ID = "bad-option"
 
 	// Types.
 	Mixed64          ID = "mixed-64-bit"
@@ -82,5 +80,4 @@ const (
 	InexactConvert  ID = "inexact-conversion"
 	SignedShift     ID = "signed-shift-of-u32"
 	UnreachableCode ID = "unreachable-code"
-	UnusedParameter ID = "unused-parameter"
 )

@@ -2,16 +2,18 @@ package diag
 
 // Entry describes a kind of diagnostic.
 type Entry struct {
-	ID         ID
-	Warning    bool
-	Meaning    string
-	Example    string // kernel text that has it
-	Untestable bool   // no kernel text has it, unless the compiler is at fault
+	ID      ID
+	Warning bool
+	Meaning string
+
+	// Example is the text of a kernel that has it, where the parameter x is a buffer of f32, k of i32, u of u32, n of
+	// i64, b of u8 and ps of a record; m is a buffer of f32 with two dimensions. Empty if it takes more than a text.
+	Example string
 }
 
 // Lookup returns the entry of an ID.
 func Lookup(id ID) (Entry, bool) {
-	for _, e := range Table {
+	for _, e := range table {
 		if e.ID == id {
 			return e, true
 		}
@@ -19,5 +21,74 @@ func Lookup(id ID) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Table is all kinds of diagnostics.
-var Table = []Entry{}
+// Table returns all kinds of diagnostics, by subject.
+func Table() []Entry { return append([]Entry(nil), table...) }
+
+var table = []Entry{
+	{ID: SyntaxError, Meaning: "The text is no JavaScript.", Example: "(g, x) => { x[0] = }"},
+	{ID: TextTooLong, Meaning: "The kernel's text is longer than 256 KiB."},
+	{ID: NotAFunction, Meaning: "What kernel() was given is no function.", Example: "class K {}"},
+	{ID: AsyncKernel, Meaning: "A kernel, or a helper in it, is async or a generator.", Example: "async (g, x) => { x[0] = 1 }"},
+	{ID: NoItemParameter, Meaning: "The kernel has no first parameter for the item object.", Example: "() => {}"},
+	{ID: UnsupportedStmt, Meaning: "The statement is in JavaScript, but not in the kernel language.", Example: "(g, x) => { for (const v of x) x[0] += v }"},
+	{ID: UnsupportedExpr, Meaning: "The expression is in JavaScript, but not in the kernel language.", Example: "(g, x) => { x[0] = typeof g }"},
+	{ID: NoVar, Meaning: "Variables are declared with let and const.", Example: "(g, x) => { var i = g.x; x[i] = 1 }"},
+	{ID: NoString, Meaning: "Text can be printed, but not computed with.", Example: "(g, x) => { x[0] = 'text' }"},
+	{ID: NoObject, Meaning: "Objects other than records are not in kernels.", Example: "(g, x) => { const a = new Float32Array(3); x[0] = a[0] }"},
+	{ID: NoClosure, Meaning: "A function is called, never stored or computed with.", Example: "(g, x) => { x[0] = () => 1 }"},
+	{ID: NoRecursion, Meaning: "Helper functions are inlined, so that none can call itself.", Example: "(g, x) => { const f = (n) => n > 0 ? f(n - 1) : 0; x[0] = f(3) }"},
+	{ID: BadPattern, Meaning: "The destructuring does not fit, or has defaults or rest elements.", Example: "(g, x) => { const [a, b] = [1]; x[0] = a }"},
+	{ID: DuplicateName, Meaning: "Two declarations of one block have the same name.", Example: "(g, x) => { const a = 1, a = 2; x[0] = a }"},
+	{ID: MisplacedBreak, Meaning: "A continue names a statement that is no loop.", Example: "(g, x) => { a: { for (;;) continue a } }"},
+	{ID: AssignConst, Meaning: "A constant, a captured variable or the item object is assigned.", Example: "(g, x) => { const a = 1; a = 2; x[0] = a }"},
+	{ID: BadAssignTarget, Meaning: "What stands left of the = cannot be assigned.", Example: "(g, x) => { x.length = 3 }"},
+	{ID: UsedBeforeDeclared, Meaning: "A name is used above its declaration.", Example: "(g, x) => { x[0] = a; const a = 1 }"},
+	{ID: ReadBeforeWritten, Meaning: "A variable is read where it can hold no value.", Example: "(g, x) => { let v; x[0] = v }"},
+	{ID: ReferenceReassigned, Meaning: "A variable that names an array, record or function is assigned again.", Example: "(g, x, m) => { let row = m[0]; row = m[1]; x[0] = row[0] }"},
+
+	{ID: UnknownName, Meaning: "The name is declared neither in the kernel nor in the script.", Example: "(g, x) => { x[0] = nowhere }"},
+	{ID: NotCapturable, Meaning: "The script's value cannot be compiled into a kernel."},
+	{ID: UnknownProperty, Meaning: "There is no such property in a kernel.", Example: "(g, x) => { x[0] = g.foo }"},
+	{ID: UnknownMath, Meaning: "Math has no such function in a kernel.", Example: "(g, x) => { x[0] = Math.random() }"},
+
+	{ID: ArgumentCount, Meaning: "The number of arguments is not that of the kernel's parameters."},
+	{ID: ArgumentType, Meaning: "A parameter is given something of no usable type."},
+	{ID: FractionForInt, Meaning: "A parameter that is used as an integer is given a fraction, or a number out of range."},
+	{ID: BadOption, Meaning: "An option of kernel() has a value that it cannot have."},
+
+	{ID: Mixed64, Meaning: "64-bit integers mix only with themselves and literals.", Example: "(g, n, k) => { n[0] = n[1] + k[0] }"},
+	{ID: NotANumber, Meaning: "A number is needed where something else stands.", Example: "(g, x) => { x[0] = Math }"},
+	{ID: NotAValue, Meaning: "An array or record is chosen at run time.", Example: "(g, x, m) => { x[0] = (g.x > 1 ? x : m[0])[0] }"},
+	{ID: NotCallable, Meaning: "What is called is no function.", Example: "(g, x) => { x[0] = x() }"},
+	{ID: NotIndexable, Meaning: "What is indexed has no elements, or none that a variable can choose.", Example: "(g, x) => { x[0] = [1, 2][g.x] }"},
+	{ID: IndexNotInteger, Meaning: "An index is a float or bool.", Example: "(g, x) => { x[x[0]] = 1 }"},
+	{ID: IndexOutOfBounds, Meaning: "A constant index is outside of the array.", Example: "(g, x) => { x[-1] = 1 }"},
+	{ID: TooFewIndices, Meaning: "An array or row stands where a number is needed.", Example: "(g, x, m) => { x[0] = m[1] }"},
+	{ID: TooManyIndices, Meaning: "A number or record is indexed.", Example: "(g, x) => { x[0][1] = 2 }"},
+	{ID: ConstantTable, Meaning: "A captured array is written: it is a constant in the kernel."},
+	{ID: BadConversion, Meaning: "There is no such conversion.", Example: "(g, x) => { x[0] = i8(x[1]) }"},
+	{ID: BadOperand, Meaning: "The operator does not work on numbers of that type.", Example: "(g, n) => { n[0] = n[1] >>> 1 }"},
+	{ID: JoinFailed, Meaning: "What is assigned to one variable, or the sides of ?: && ||, have no common type.", Example: "(g, n, k) => { let j = k[0]; j = n[0] }"},
+	{ID: CallArguments, Meaning: "A function is called with arguments that it cannot take.", Example: "(g, x) => { x[0] = Math.sqrt() }"},
+	{ID: HelperReturn, Meaning: "A helper returns a value on some ways only, or a kernel returns one.", Example: "(g, x) => { return 3 }"},
+	{ID: ValueUnused, Meaning: "The value of something that has none is used.", Example: "(g, x) => { x[0] = g.barrier() }"},
+	{ID: DivisionByZero, Meaning: "An integer is divided by a constant zero.", Example: "(g, k) => { k[0] = k[1] % 0 }"},
+	{ID: BigIntTooLarge, Meaning: "A BigInt has more than 64 bits.", Example: "(g, n) => { n[0] = 1n << 70n }"},
+
+	{ID: ArrayDims, Meaning: "The extents of an array are not constant, or there are none.", Example: "(g, x) => { const a = g.private(f32, g.x); x[0] = a[0] }"},
+	{ID: ArrayType, Meaning: "An array is made of something that is no element type.", Example: "(g, x) => { const a = g.private(3, 4); x[0] = a[0] }"},
+	{ID: FieldMissing, Meaning: "A record is assigned without all its fields.", Example: "(g, ps) => { ps[0] = {x: 1} }"},
+	{ID: UnknownField, Meaning: "A record or object has no such field.", Example: "(g, ps) => { ps[0].w = 1 }"},
+	{ID: WholeRecord, Meaning: "A record or array field is assigned something of another shape.", Example: "(g, ps) => { ps[0] = 3 }"},
+	{ID: BadAtomic, Meaning: "There is no such atomic operation on that array.", Example: "(g, b) => { Atomics.add(b, 0, 1) }"},
+	{ID: DivergentGroup, Meaning: "A barrier or group operation stands where items of one group may go different ways.", Example: "(g, x) => { if (g.x > 3) g.barrier() }"},
+	{ID: TextOnlyInPrint, Meaning: "A template string stands outside of print and assert.", Example: "(g, x) => { x[0] = `text` }"},
+
+	{ID: TooDeep, Meaning: "Conditions, loops or brackets nest too deep."},
+	{ID: TooBig, Meaning: "The kernel, or an array in it, is too big.", Example: "(g, x) => { const a = g.private(f32, 1e6); x[0] = a[0] }"},
+	{ID: Internal, Meaning: "The compiler made wrong code: please report the kernel."},
+
+	{ID: InexactConvert, Warning: true, Meaning: "An integer is rounded to become f32 if it is beyond 2²⁴.", Example: "(g, x, k) => { x[0] = x[1] * k[0] }"},
+	{ID: SignedShift, Warning: true, Meaning: ">> of a u32 is arithmetic, as in JavaScript.", Example: "(g, u) => { u[0] = u[1] >> 3 }"},
+	{ID: UnreachableCode, Warning: true, Meaning: "Control never comes to a statement.", Example: "(g, x) => { return; x[0] = 1 }"},
+}

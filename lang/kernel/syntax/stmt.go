@@ -386,10 +386,6 @@ func (p *parse) branch(s *ast.BranchStatement) Stmt {
 		}
 		return b
 	}
-	if b.Label != "" {
-		p.errorf(b.Span, diag.UnknownLabel, "", "no statement around this one has the label %s", b.Label)
-	} else {
-		p.errorf(b.Span, diag.MisplacedBreak, "", "no loop is around this statement")
-	}
+	p.errorf(b.Span, diag.MisplacedBreak, "", "no statement around this one can be left or continued so")
 	return nil
 }

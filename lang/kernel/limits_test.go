@@ -1,0 +1,138 @@
+package kernel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+var (
+	floats = Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.F32}, Rank: 1}
+	ints   = Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1}
+)
+
+func compileText(text string, options Options, args ...Arg) (*Compiled, error) {
+	f, err := Parse(&Source{Text: text})
+	if err != nil {
+		return nil, err
+	}
+	return f.Compile(args, options)
+}
+
+func TestLimits(t *testing.T) {
+	doubling := "(g, x) => { const f0 = (a) => a + 1\n"
+	for _, n := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
+		prev := string(n[0] - 1)
+		doubling += "const f" + n + " = (a) => " + strings.Repeat("f"+prev+"(", 8) + "a" + strings.Repeat(")", 8) + "\n"
+	}
+	doubling += "x[0] = f8(x[0]) }"
+	tests := []struct {
+		name, text string
+		id         diag.ID
+	}{
+		{"long text", "(g, x) => { /*" + strings.Repeat("x", 300000) + "*/ }", diag.TextTooLong},
+		{"brackets", "(g, x) => { x[0] = " + strings.Repeat("(", 1000) + "1" + strings.Repeat(")", 1000) + " }", diag.TooDeep},
+		{"minus signs", "(g, x) => { x[0] = " + strings.Repeat("- ", 5000) + "x[0] }", diag.TooDeep},
+		{"a chain of conditions", "(g, x) => { " + strings.Repeat("if (x[0] > 1) x[0] = 1; else ", 400) + "x[0] = 2 }", diag.TooDeep},
+		{"helpers of helpers", doubling, diag.TooBig},
+	}
+	for _, test := range tests {
+		_, err := compileText(test.text, Options{}, floats)
+		var list diag.List
+		if !errors.As(err, &list) || list[0].ID != test.id {
+			t.Errorf("%s: got %.200v, want %s", test.name, err, test.id)
+		}
+	}
+}
+
+func TestLargeSwitch(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("(g, x) => { switch (x[g.x]) {")
+	for i := range 1000 {
+		b.WriteString("case ")
+		b.WriteString(strings.Repeat("1", 1+i%9))
+		b.WriteString(": x[0] = 1; break;")
+	}
+	b.WriteString("} }")
+	if _, err := compileText(b.String(), Options{}, ints); err != nil {
+		t.Errorf("%.300v", err)
+	}
+}
+
+func TestCheckNumber(t *testing.T) {
+	c, err := compileText("(g, n, a, x) => { for (let i = 0; i < n; i++) x[i] *= a }", Options{}, Arg{Kind: Number}, Arg{Kind: Number}, floats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []float64{0, -3, 1<<31 - 1, -1 << 31} {
+		if err := c.Params[0].CheckNumber(x); err != nil {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	for _, x := range []float64{0.5, 1 << 31, -1<<31 - 1} {
+		err := c.Params[0].CheckNumber(x)
+		var d *diag.Diagnostic
+		if !errors.As(err, &d) || d.ID != diag.FractionForInt || !strings.Contains(d.Message, "`i < n` at 1:35") {
+			t.Errorf("%v: %v", x, err)
+		}
+	}
+	if err := c.Params[1].CheckNumber(0.5); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	c, err := compileText("(g, a, x) => { x[g.x] = a }", Options{Name: "fill", Real: ir.F64}, Arg{Kind: Number}, floats)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Kernel.Name != "fill" || c.Params[0].Type != ir.F64 {
+		t.Errorf("%s, %v", c.Kernel.Name, c.Params[0].Type)
+	}
+	if _, err := compileText("(g) => {}", Options{Real: ir.I32}); err == nil || err.(diag.List).Code() != string(diag.BadOption) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTwoRecordsOfOneName has two struct types that the script gave the same name.
+func TestTwoRecordsOfOneName(t *testing.T) {
+	record := func(fields ...string) Arg {
+		var list []ir.Field
+		for _, f := range fields {
+			list = append(list, ir.Field{Name: f, Elem: ir.Elem{Scalar: ir.F32}})
+		}
+		return Arg{Kind: Buffer, Elem: ir.Elem{Record: ir.NewRecord("P", list)}, Rank: 1}
+	}
+	c, err := compileText("(g, a, b, c) => { a[0] = b[0]; c[0].z = a[0].x }", Options{}, record("x", "y"), record("x", "y"), record("z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.Module.Records); n != 2 {
+		t.Errorf("the module has %d records", n)
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	const text = "(g, a, x, y) => {\n  const i = g.x\n  y[i] = a * x[i] + y[i]\n}"
+	f, err := Parse(&Source{Text: text})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("saxpy", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := f.Compile([]Arg{{Kind: Number}, floats, floats}, Options{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := Parse(&Source{Text: text}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
