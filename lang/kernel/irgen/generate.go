@@ -2,6 +2,7 @@ package irgen
 
 import (
 	"math/rand/v2"
+	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -71,6 +72,7 @@ type generator struct {
 	k       *ir.Kernel
 	b       ir.Builder
 	left    int // instructions still to come
+	records int // so far
 	rank    int // of the launch
 
 	values  []value // in scope
@@ -223,7 +225,8 @@ func (g *generator) record(depth int) *ir.Record {
 		}
 		fields = append(fields, f)
 	}
-	return ir.NewRecord("r"+string(rune('0'+g.rng.IntN(10)))+string(rune('a'+g.rng.IntN(26)))+string(rune('a'+g.rng.IntN(26))), fields)
+	g.records++
+	return ir.NewRecord("record"+strconv.Itoa(g.records), fields)
 }
 
 // fill makes the bytes of n elements.
