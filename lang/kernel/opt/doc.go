@@ -1,0 +1,83 @@
+// Package opt holds the passes over kernel IR that every backend wants, and the analyses they rest on.
+//
+// A pass changes a kernel in place and keeps its results to the bit: values, memory, printed output, and which items
+// fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. What it may
+// change is what the language leaves open: the payload of a NaN, and which of several faults is recorded first.
+//
+// A fault ends its work-item, so after a checked access or division the same check cannot fail again, and an access
+// whose result is unused must stay as long as its check may fail. [Prove] finds the checks that cannot, which the other
+// passes then move and drop more freely. A proof holds where its instruction stands: no pass moves a proved access to
+// where less is known.
+//
+// Passes may remove what made [ir.Kernel.ObservesGroup] true. Ask for it, and for [ir.Kernel.ABI], before optimizing.
+package opt
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// Facts are what is known of the launches that a kernel is specialized for. The zero value claims nothing.
+type Facts struct {
+	Size      [3]int           // items on each axis; 0 if unknown
+	GroupSize [3]int           // items of a group on each axis; 0 if unknown
+	Extents   map[string][]int // extents of buffers by name, outermost first
+	Within    []SizeFact       // relations between size and extents
+}
+
+// SizeFact says that the launch's size on axis Axis is at most extent number Extent of a buffer: an access at the
+// global index is then in bounds. A backend can compile a second version of a kernel for launches where some hold.
+type SizeFact struct {
+	Axis   int
+	Buffer string
+	Extent int
+}
+
+// Pass is a named transformation.
+type Pass struct {
+	Name string
+	Run  func(*ir.Kernel, *Facts) (changed bool)
+}
+
+// The levels of [Run].
+const (
+	None    = iota // nothing
+	Basic          // folding, common subexpressions, dead code and proofs
+	Default        // and code motion out of loops
+)
+
+// maxRounds bounds how often the list of passes is repeated; it settles in two or three rounds.
+const maxRounds = 4
+
+// Passes is the list that a level runs, in order.
+func Passes(level int) []Pass {
+	var list []Pass
+	if level >= Basic {
+		list = append(list,
+			Pass{"fold", Fold},
+			Pass{"merge", Merge},
+			Pass{"prove", Prove},
+			Pass{"sweep", Sweep},
+		)
+	}
+	if level >= Default {
+		list = append(list, Pass{"hoist", Hoist})
+	}
+	return list
+}
+
+// Run optimizes the kernels of a verified module in place and renumbers their values. Facts may be nil. Marks of proof
+// that the kernels bear already are found anew.
+func Run(m *ir.Module, level int, facts *Facts) {
+	passes := Passes(level)
+	for _, k := range m.Kernels {
+		k.Body.Walk(func(in *ir.Instr) { in.Proved = 0 })
+		for range maxRounds {
+			changed := false
+			for _, p := range passes {
+				changed = p.Run(k, facts) || changed
+			}
+			if !changed {
+				break
+			}
+		}
+		k.Renumber()
+	}
+}

@@ -1,0 +1,201 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// Fold computes what is constant, applies algebraic identities that are exact, and simplifies control flow that goes
+// one way only.
+func Fold(k *ir.Kernel, _ *Facts) bool {
+	f := &folder{k: k, s: structureOf(k), subst: map[*ir.Value]*ir.Value{}, order: map[*ir.Value]int{}}
+	f.define(k.Body.Params)
+	f.block(k.Body)
+	return f.changed
+}
+
+type folder struct {
+	k       *ir.Kernel
+	s       *structure
+	subst   map[*ir.Value]*ir.Value // what replaces a value; never itself replaced
+	order   map[*ir.Value]int       // of definition, to tell what is visible outside
+	changed bool
+}
+
+func (f *folder) define(vs []*ir.Value) {
+	for _, v := range vs {
+		f.order[v] = len(f.order)
+	}
+}
+
+func (f *folder) replace(v, by *ir.Value) {
+	f.subst[v] = by
+	f.changed = true
+}
+
+func (f *folder) resolve(v *ir.Value) *ir.Value {
+	if by, ok := f.subst[v]; ok {
+		return by
+	}
+	return v
+}
+
+func (f *folder) block(b *ir.Block) {
+	old := b.Instrs
+	b.Instrs = make([]*ir.Instr, 0, len(old))
+	for i, in := range old {
+		for j, a := range in.Args {
+			in.Args[j] = f.resolve(a)
+		}
+		if in.Then != nil {
+			f.structured(b, in)
+		} else {
+			f.simple(b, in)
+		}
+		if b.Terminator() != nil {
+			f.changed = f.changed || i < len(old)-1
+			return
+		}
+		if in.Then != nil && !f.s.falls(in) && i < len(old)-1 && old[i+1].Op != ir.Unreachable {
+			b.Instrs = append(b.Instrs, &ir.Instr{Op: ir.Unreachable, Site: in.Site})
+			f.changed = true
+			return
+		}
+	}
+}
+
+func (f *folder) simple(b *ir.Block, in *ir.Instr) {
+	if in.Op <= ir.Math && in.Op != ir.Const {
+		if f.constant(in) {
+			f.changed = true
+		} else if v := f.identity(b, in); v != nil {
+			f.replace(in.Results[0], v)
+			return
+		}
+	}
+	b.Instrs = append(b.Instrs, in)
+	f.define(in.Results)
+}
+
+// constant makes the instruction a constant if its operands are.
+func (f *folder) constant(in *ir.Instr) bool {
+	var args [3]uint64
+	if len(in.Args) > len(args) {
+		return false
+	}
+	for i, a := range in.Args {
+		c, ok := constBits(a)
+		if !ok {
+			return false
+		}
+		args[i] = c
+	}
+	bits, ok := scalar.Eval(in, args[:len(in.Args)]...)
+	if ok {
+		*in = ir.Instr{Op: ir.Const, Bits: bits, Results: in.Results, Site: in.Site}
+	}
+	return ok
+}
+
+func (f *folder) structured(b *ir.Block, in *ir.Instr) {
+	switch in.Op {
+	case ir.If:
+		if c, ok := constBits(in.Args[0]); ok {
+			arm := in.Then
+			if c == 0 {
+				arm = in.Else
+			}
+			f.block(arm)
+			f.splice(b, in, arm, arm.Terminator())
+			return
+		}
+	case ir.Loop:
+		if len(f.s.continues[in]) == 0 { // runs once
+			for i, p := range in.Then.Params {
+				f.replace(p, in.Args[i])
+			}
+			in.Op, in.Args, in.Then.Params = ir.Region, nil, nil
+			f.changed = true
+			break
+		}
+		f.define(in.Then.Params)
+		for i, p := range in.Then.Params {
+			unchanged := func(c *ir.Instr) bool { return c.Args[i] == p || f.resolve(c.Args[i]) == in.Args[i] }
+			if !slices.ContainsFunc(f.s.continues[in], func(c *ir.Instr) bool { return !unchanged(c) }) {
+				f.replace(p, in.Args[i])
+			}
+		}
+	}
+	entry := len(f.order)
+	f.block(in.Then)
+	if in.Op == ir.If {
+		f.block(in.Else)
+	}
+	end := in.Then.Terminator()
+	switch {
+	case in.Op == ir.Region && f.onlyEnd(in, end):
+		f.splice(b, in, in.Then, end)
+		return
+	case in.Op == ir.If && len(in.Then.Instrs) == 1 && len(in.Else.Instrs) == 1 && end.Op == ir.Yield && endsIn(in.Else, ir.Yield):
+		f.selects(b, in)
+		return
+	}
+	f.common(in, entry)
+	b.Instrs = append(b.Instrs, in)
+	f.define(in.Results)
+}
+
+// onlyEnd reports whether a block is left by its end alone.
+func (f *folder) onlyEnd(in, end *ir.Instr) bool {
+	breaks := f.s.breaks[in]
+	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end
+}
+
+// splice puts the instructions of a block in place of the structured instruction around it.
+func (f *folder) splice(b *ir.Block, in *ir.Instr, inner *ir.Block, end *ir.Instr) {
+	f.changed = true
+	b.Instrs = append(b.Instrs, inner.Instrs[:len(inner.Instrs)-1]...)
+	if end.Op == ir.Yield || end.Op == ir.Break && end.Target == in {
+		for i, r := range in.Results {
+			f.replace(r, end.Args[i])
+		}
+		return
+	}
+	b.Instrs = append(b.Instrs, end)
+}
+
+// selects turns an if that does nothing but choose values into selections.
+func (f *folder) selects(b *ir.Block, in *ir.Instr) {
+	f.changed = true
+	yes, no := in.Then.Instrs[0].Args, in.Else.Instrs[0].Args
+	for i, r := range in.Results {
+		sel := &ir.Instr{Op: ir.Select, Args: []*ir.Value{in.Args[0], yes[i], no[i]}, Results: []*ir.Value{r}, Site: in.Site}
+		r.Def = sel
+		f.simple(b, sel)
+	}
+}
+
+// common replaces results that are the same value, visible outside, by whatever way they come.
+func (f *folder) common(in *ir.Instr, entry int) {
+	edges := f.s.breaks[in]
+	for _, arm := range []*ir.Block{in.Then, in.Else} {
+		if arm != nil && in.Op != ir.Loop && endsIn(arm, ir.Yield) {
+			edges = append(edges[:len(edges):len(edges)], arm.Terminator())
+		}
+	}
+	if len(edges) == 0 {
+		return
+	}
+	for i, r := range in.Results {
+		v := f.resolve(edges[0].Args[i])
+		at, known := f.order[v]
+		if !known || at >= entry {
+			continue
+		}
+		if _, done := f.subst[r]; !done && !slices.ContainsFunc(edges, func(e *ir.Instr) bool { return f.resolve(e.Args[i]) != v }) {
+			f.replace(r, v)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package opt
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// interval is a set of integers from lo to hi. It is empty where control can't come.
+type interval struct{ lo, hi int64 }
+
+// tracked reports whether values of the type have intervals.
+func tracked(t ir.Type) bool { return t == ir.I32 || t == ir.U32 || t == ir.I64 }
+
+// full is every value of a tracked type.
+func full(t ir.Type) interval {
+	switch t {
+	case ir.I32:
+		return interval{math.MinInt32, math.MaxInt32}
+	case ir.U32:
+		return interval{0, math.MaxUint32}
+	}
+	return interval{math.MinInt64, math.MaxInt64}
+}
+
+func exactly(n int64) interval { return interval{n, n} }
+
+func (r interval) within(o interval) bool { return o.lo <= r.lo && r.hi <= o.hi }
+
+func (r interval) join(o interval) interval { return interval{min(r.lo, o.lo), max(r.hi, o.hi)} }
+
+func (r interval) meet(o interval) interval { return interval{max(r.lo, o.lo), min(r.hi, o.hi)} }
+
+func addOK(a, b int64) (int64, bool) {
+	s := a + b
+	return s, (s > a) == (b > 0)
+}
+
+func mulOK(a, b int64) (int64, bool) {
+	abs := func(n int64) uint64 {
+		if n < 0 {
+			return -uint64(n)
+		}
+		return uint64(n)
+	}
+	hi, lo := bits.Mul64(abs(a), abs(b))
+	return a * b, hi == 0 && lo <= math.MaxInt64
+}
+
+// fit is the interval as values of the type, and false if some of it would wrap.
+func fit(t ir.Type, lo, hi int64, ok bool) (interval, bool) {
+	r := interval{lo, hi}
+	if !ok || !r.within(full(t)) {
+		return full(t), false
+	}
+	return r, true
+}
+
+func addRange(t ir.Type, x, y interval) (interval, bool) {
+	lo, ok1 := addOK(x.lo, y.lo)
+	hi, ok2 := addOK(x.hi, y.hi)
+	return fit(t, lo, hi, ok1 && ok2)
+}
+
+func subRange(t ir.Type, x, y interval) (interval, bool) {
+	if y.lo == math.MinInt64 {
+		return full(t), false
+	}
+	return addRange(t, x, interval{-y.hi, -y.lo})
+}
+
+func mulRange(t ir.Type, x, y interval) (interval, bool) {
+	r := interval{math.MaxInt64, math.MinInt64}
+	for _, a := range [2]int64{x.lo, x.hi} {
+		for _, b := range [2]int64{y.lo, y.hi} {
+			n, ok := mulOK(a, b)
+			if !ok {
+				return full(t), false
+			}
+			r = r.join(exactly(n))
+		}
+	}
+	return fit(t, r.lo, r.hi, true)
+}
+
+// divRange is for divisors that are positive; a quotient by zero or less is any.
+func divRange(t ir.Type, x, y interval) interval {
+	if y.lo < 1 {
+		return full(t)
+	}
+	r := exactly(x.lo / y.lo)
+	for _, n := range [3]int64{x.lo / y.hi, x.hi / y.lo, x.hi / y.hi} {
+		r = r.join(exactly(n))
+	}
+	return r
+}
+
+// remRange is for divisors that are positive.
+func remRange(t ir.Type, x, y interval) interval {
+	if y.lo < 1 {
+		return full(t)
+	}
+	r := interval{max(x.lo, 1-y.hi), min(x.hi, y.hi-1)}
+	if x.lo >= 0 {
+		r.lo = 0
+	} else {
+		r.hi = max(r.hi, 0)
+	}
+	if x.hi <= 0 {
+		r.hi = 0
+	} else {
+		r.lo = min(r.lo, 0)
+	}
+	return r
+}
+
+// shiftRight is an arithmetic shift by a constant.
+func shiftRight(x interval, n int64) interval { return interval{x.lo >> n, x.hi >> n} }
+
+// storageRange is the interval of what a load of a small integer gives.
+func storageRange(t ir.Type) (interval, bool) {
+	switch t {
+	case ir.I8:
+		return interval{math.MinInt8, math.MaxInt8}, true
+	case ir.U8:
+		return interval{0, math.MaxUint8}, true
+	case ir.I16:
+		return interval{math.MinInt16, math.MaxInt16}, true
+	case ir.U16:
+		return interval{0, math.MaxUint16}, true
+	}
+	return interval{}, false
+}

@@ -1,0 +1,376 @@
+package opt
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Prove finds the checks of indices and divisors that cannot fail, and marks them in [ir.Instr.Proved]. It follows
+// intervals of integers, and relations of the form a ≤ b + c between integers, extents and sizes, through arithmetic,
+// conditions and loops.
+func Prove(k *ir.Kernel, facts *Facts) bool {
+	p := newProver(k, facts)
+	p.block(k.Body)
+	changed := false
+	k.Body.Walk(func(in *ir.Instr) {
+		if proved := p.proofs[in]; proved != in.Proved {
+			in.Proved = proved
+			changed = true
+		}
+	})
+	return changed
+}
+
+// term is what a relation is about: an extent, the launch's size on an axis, or else a value.
+type term struct {
+	v     *ir.Value
+	array *ir.Array
+	axis  int
+	size  bool
+}
+
+func termOf(v *ir.Value) term {
+	if v.Def != nil {
+		switch in := v.Def; {
+		case in.Op == ir.Extent:
+			return term{array: in.Array, axis: in.Axis}
+		case in.Op == ir.Item && in.Item == ir.GlobalSize:
+			return term{size: true, axis: in.Axis}
+		}
+	}
+	return term{v: v}
+}
+
+// bound says that a term is at most another one plus a constant.
+type bound struct {
+	of   term
+	plus int64
+}
+
+type prover struct {
+	k      *ir.Kernel
+	s      *structure
+	proofs map[*ir.Instr]uint32
+
+	// What is known here. Entries are undone at the end of the block where they were made.
+	ranges map[term]interval
+	upper  map[term][]bound
+	trail  []func()
+
+	loops  map[*ir.Instr]*loopGuess
+	out    map[*ir.Instr][]interval // of the results of the structured instructions around, so far
+	around []*ir.Instr
+	visits int // left, before loops are no longer analysed
+
+	// movable has the accesses and divisions that could not fail at the entry of a loop around them either.
+	movable map[movable]bool
+}
+
+type movable struct{ loop, in *ir.Instr }
+
+func newProver(k *ir.Kernel, facts *Facts) *prover {
+	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
+		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, movable: map[movable]bool{}}
+	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
+	if facts == nil {
+		facts = &Facts{}
+	}
+	for axis := range 3 {
+		size := term{size: true, axis: axis}
+		p.ranges[size] = interval{1, math.MaxInt32} // an item is running
+		if n := facts.Size[axis]; n > 0 {
+			p.ranges[size] = exactly(int64(n))
+		}
+	}
+	byName := map[string]*ir.Array{}
+	for _, a := range k.Arrays {
+		if a.Space != ir.Global {
+			continue
+		}
+		byName[a.Name] = a
+		for axis := range a.Rank {
+			extent := term{array: a, axis: axis}
+			p.ranges[extent] = interval{0, math.MaxInt32}
+			if dims := facts.Extents[a.Name]; len(dims) == a.Rank {
+				p.ranges[extent] = exactly(int64(dims[axis]))
+			}
+		}
+	}
+	for _, w := range facts.Within {
+		if a := byName[w.Buffer]; a != nil && w.Extent < a.Rank {
+			size := term{size: true, axis: w.Axis}
+			p.upper[size] = append(p.upper[size], bound{term{array: a, axis: w.Extent}, 0})
+		}
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Item && in.Item == ir.LocalID && facts.GroupSize[in.Axis] > 0 {
+			p.ranges[term{v: in.Results[0]}] = interval{0, int64(facts.GroupSize[in.Axis]) - 1}
+		}
+	})
+	return p
+}
+
+func (p *prover) rangeOf(v *ir.Value) interval {
+	if n, ok := constInt(v); ok {
+		return exactly(n)
+	}
+	if r, ok := p.ranges[termOf(v)]; ok {
+		return r
+	}
+	return full(v.Type)
+}
+
+func (p *prover) narrow(t term, to interval) {
+	old, had := p.ranges[t]
+	if had {
+		to = old.meet(to)
+		if to == old {
+			return
+		}
+	}
+	p.trail = append(p.trail, func() {
+		if had {
+			p.ranges[t] = old
+		} else {
+			delete(p.ranges, t)
+		}
+	})
+	p.ranges[t] = to
+}
+
+// maxBounds bounds the relations kept for one term.
+const maxBounds = 8
+
+func (p *prover) relate(t term, b bound) {
+	old := p.upper[t]
+	if len(old) >= maxBounds || t == b.of {
+		return
+	}
+	p.trail = append(p.trail, func() { p.upper[t] = old })
+	p.upper[t] = append(old[:len(old):len(old)], b)
+}
+
+func (p *prover) undo(mark int) {
+	for len(p.trail) > mark {
+		p.trail[len(p.trail)-1]()
+		p.trail = p.trail[:len(p.trail)-1]
+	}
+}
+
+// atMost learns that a ≤ b + c.
+func (p *prover) atMost(a, b *ir.Value, c int64) {
+	ra, rb := p.rangeOf(a), p.rangeOf(b)
+	if hi, ok := addOK(rb.hi, c); ok && !isConst(a) {
+		p.narrow(termOf(a), interval{ra.lo, min(ra.hi, hi)})
+	}
+	if lo, ok := addOK(ra.lo, -c); ok && !isConst(b) {
+		p.narrow(termOf(b), interval{max(rb.lo, lo), rb.hi})
+	}
+	if !isConst(a) && !isConst(b) {
+		p.relate(termOf(a), bound{termOf(b), c})
+	}
+}
+
+func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
+
+// assume learns what follows from a condition being true or false.
+func (p *prover) assume(cond *ir.Value, is bool, depth int) {
+	in := cond.Def
+	if in == nil || depth > 8 {
+		return
+	}
+	switch in.Op {
+	case ir.Not:
+		p.assume(in.Args[0], !is, depth+1)
+	case ir.And, ir.Or:
+		if is == (in.Op == ir.And) {
+			p.assume(in.Args[0], is, depth+1)
+			p.assume(in.Args[1], is, depth+1)
+		}
+	case ir.If: // a && b gives false if a is false, a || b true if a is true
+		for i, r := range in.Results {
+			if r != cond {
+				continue
+			}
+			short, long := in.Else, in.Then
+			if !is {
+				short, long = long, short
+			}
+			if !endsIn(short, ir.Yield) || !endsIn(long, ir.Yield) {
+				return
+			}
+			if c, ok := constBits(short.Terminator().Args[i]); ok && (c == 1) != is {
+				p.assume(in.Args[0], is, depth+1)
+				p.assume(long.Terminator().Args[i], is, depth+1)
+			}
+		}
+	case ir.Lt, ir.Le, ir.Eq, ir.Ne:
+		a, b := in.Args[0], in.Args[1]
+		if !tracked(a.Type) {
+			return
+		}
+		switch {
+		case in.Op == ir.Eq && is || in.Op == ir.Ne && !is:
+			p.atMost(a, b, 0)
+			p.atMost(b, a, 0)
+		case in.Op == ir.Lt && is:
+			p.atMost(a, b, -1)
+		case in.Op == ir.Lt:
+			p.atMost(b, a, 0)
+		case in.Op == ir.Le && is:
+			p.atMost(a, b, 0)
+		case in.Op == ir.Le:
+			p.atMost(b, a, -1)
+		}
+	}
+}
+
+// below reports whether t + c is less than the other term.
+func (p *prover) below(t term, c int64, than term, depth int) bool {
+	if t == than {
+		return c < 0
+	}
+	if r, ok := p.ranges[t]; ok {
+		if limit, ok := p.ranges[than]; ok {
+			if hi, ok := addOK(r.hi, c); ok && hi < limit.lo {
+				return true
+			}
+		}
+	}
+	if depth == 0 {
+		return false
+	}
+	for _, b := range p.upper[t] {
+		if sum, ok := addOK(c, b.plus); ok && p.below(b.of, sum, than, depth-1) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxChain bounds how many relations a proof puts together.
+const maxChain = 4
+
+// proved works out which checks of an instruction can't fail here.
+func (p *prover) proved(in *ir.Instr) uint32 {
+	switch in.Op {
+	case ir.Div, ir.Rem:
+		d := in.Args[1]
+		if !d.Type.IsInt() {
+			return 0
+		}
+		if c, ok := constBits(d); ok && c != 0 {
+			return ir.ProvedDivisor
+		}
+		if r := p.rangeOf(d); tracked(d.Type) && (r.lo > 0 || r.hi < 0) {
+			return ir.ProvedDivisor
+		}
+	case ir.Load, ir.Store, ir.Atomic:
+		var bits uint32
+		for i, extent := range in.Resolve().Extents {
+			if p.inBounds(in.Args[i], in.Array, extent) {
+				bits |= 1 << i
+			}
+		}
+		return bits
+	}
+	return 0
+}
+
+func (p *prover) inBounds(v *ir.Value, a *ir.Array, extent int) bool {
+	r := p.rangeOf(v)
+	if !tracked(v.Type) || r.lo < 0 {
+		return false
+	}
+	switch {
+	case extent >= 0:
+		return r.hi < int64(extent)
+	case extent == ir.Flat && a.Rank > 1:
+		n := int64(1)
+		for axis := range a.Rank {
+			m, ok := mulOK(n, p.ranges[term{array: a, axis: axis}].lo)
+			if !ok {
+				return false
+			}
+			n = m
+		}
+		return r.hi < n
+	case extent == ir.Flat:
+		extent = -1
+	}
+	than := term{array: a, axis: -1 - extent}
+	if isConst(v) {
+		return r.hi < p.ranges[than].lo
+	}
+	return p.below(termOf(v), 0, than, maxChain)
+}
+
+func (p *prover) block(b *ir.Block) {
+	for _, in := range b.Instrs {
+		p.visits--
+		p.proofs[in] = p.proved(in)
+		switch in.Op {
+		case ir.Region, ir.If, ir.Loop:
+			p.structured(in)
+		case ir.Yield:
+			p.bring(p.around[len(p.around)-1], in.Args)
+		case ir.Break:
+			p.bring(in.Target, in.Args)
+		case ir.Continue:
+			p.carry(in)
+		default:
+			if len(in.Results) == 1 && tracked(in.Type()) {
+				p.compute(in, in.Results[0])
+			}
+		}
+	}
+}
+
+// bring joins the intervals that come along an edge to those of the results.
+func (p *prover) bring(to *ir.Instr, args []*ir.Value) {
+	old, had := p.out[to]
+	now := make([]interval, len(args))
+	for i, a := range args {
+		if tracked(a.Type) {
+			now[i] = p.rangeOf(a)
+			if had {
+				now[i] = now[i].join(old[i])
+			}
+		}
+	}
+	p.out[to] = now
+}
+
+func (p *prover) structured(in *ir.Instr) {
+	mark := len(p.trail)
+	p.around = append(p.around, in)
+	delete(p.out, in)
+	switch in.Op {
+	case ir.Region:
+		p.block(in.Then)
+	case ir.If:
+		p.assume(in.Args[0], true, 0)
+		p.block(in.Then)
+		p.undo(mark)
+		p.assume(in.Args[0], false, 0)
+		p.block(in.Else)
+	case ir.Loop:
+		p.loop(in)
+	}
+	p.undo(mark)
+	p.around = p.around[:len(p.around)-1]
+	if out, ok := p.out[in]; ok {
+		for i, r := range in.Results {
+			if tracked(r.Type) {
+				p.narrow(term{v: r}, out[i])
+			}
+		}
+	}
+	if in.Op == ir.If { // one way on: the condition is known from here on
+		yes, no := endsIn(in.Then, ir.Yield), endsIn(in.Else, ir.Yield)
+		if yes != no {
+			p.assume(in.Args[0], yes, 0)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package opt
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// loopGuess is what is supposed of the parameters of a loop while its body is followed: an interval for each, which
+// holds at first, and must hold of what every continue brings.
+type loopGuess struct {
+	ranges []interval
+	failed []bool
+}
+
+// loop follows the body with supposed intervals of its parameters, again with wider ones where they prove wrong, and
+// at last with intervals that can't be wrong.
+func (p *prover) loop(in *ir.Instr) {
+	p.findMovable(in)
+	params := in.Then.Params
+	g := &loopGuess{ranges: make([]interval, len(params))}
+	p.loops[in] = g
+	initial := make([]interval, len(params))
+	for i, v := range params {
+		if tracked(v.Type) {
+			initial[i] = p.rangeOf(in.Args[i])
+		}
+	}
+	mark := len(p.trail)
+	for attempt := 0; ; attempt++ {
+		if p.visits < 0 {
+			attempt = lastAttempt
+		}
+		for i, v := range params {
+			if tracked(v.Type) && (attempt == 0 || attempt == lastAttempt || g.failed[i]) {
+				g.ranges[i] = p.guess(in, i, initial[i], attempt)
+			}
+		}
+		g.failed = make([]bool, len(params))
+		for i, v := range params {
+			if tracked(v.Type) {
+				p.narrow(term{v: v}, g.ranges[i])
+				p.descends(in, i, g.ranges[i], initial[i])
+			}
+		}
+		delete(p.out, in)
+		p.block(in.Then)
+		p.undo(mark)
+		done := true
+		for _, f := range g.failed {
+			done = done && !f
+		}
+		if done {
+			return
+		}
+	}
+}
+
+// lastAttempt supposes nothing.
+const lastAttempt = 2
+
+func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) interval {
+	all := full(loop.Then.Params[i].Type)
+	if attempt >= lastAttempt {
+		return all
+	}
+	up, down := p.direction(loop, i)
+	switch {
+	case up && down:
+		return initial
+	case up && attempt == 0:
+		return interval{initial.lo, all.hi}
+	case down && attempt == 0:
+		return interval{all.lo, initial.hi}
+	case initial.lo >= 0 && attempt == 0: // as a stride that is halved
+		return interval{0, initial.hi}
+	case initial.lo >= 0:
+		return interval{0, all.hi}
+	}
+	return all
+}
+
+// direction reports whether every continue leaves a parameter as it is or adds to it, or takes from it; both if it
+// never changes.
+func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
+	up, down = true, true
+	for _, c := range p.s.continues[loop] {
+		by, ok := increase(c.Args[i], loop.Then.Params[i])
+		up, down = up && ok && by >= 0, down && ok && by <= 0
+	}
+	return up, down
+}
+
+// descends relates a parameter that only gets less to its first value. What continue brings is checked to be in the
+// supposed interval, which a value that wrapped is not, as its end is below the type's.
+func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) {
+	v := loop.Then.Params[i]
+	if _, down := p.direction(loop, i); down && supposed.hi == initial.hi && supposed.hi < full(v.Type).hi && !isConst(loop.Args[i]) {
+		p.relate(term{v: v}, bound{termOf(loop.Args[i]), 0})
+	}
+}
+
+// carry checks what is supposed of a loop against what a continue brings.
+func (p *prover) carry(in *ir.Instr) {
+	g := p.loops[in.Target]
+	for i, a := range in.Args {
+		if tracked(a.Type) && !p.rangeOf(a).within(g.ranges[i]) {
+			g.failed[i] = true
+		}
+	}
+}
+
+// findMovable finds, at the entry of a loop, the accesses and divisions in it that could not fail even here.
+func (p *prover) findMovable(loop *ir.Instr) {
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Load && in.Op != ir.Div && in.Op != ir.Rem || p.visits < 0 {
+			return
+		}
+		p.visits--
+		for _, a := range in.Args {
+			if !p.s.invariant(a, loop) {
+				return
+			}
+		}
+		p.movable[movable{loop, in}] = checks(in)&^p.proved(in) == 0
+	})
+}
