@@ -1,0 +1,91 @@
+package memory
+
+import (
+	"bytes"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// prefault is the size up to which touching all pages at once is cheaper than the faults would be one by one, and
+// cheap enough that memory which is never used does not matter.
+const prefault = 64 << 20
+
+// mapPages maps fresh pages, which are zero. Big blocks ask for huge pages and start on one, so that a fault brings
+// 2 MiB; they are touched now, by all cores.
+func mapPages(n int64) ([]byte, error) {
+	flags := unix.MAP_ANON | unix.MAP_PRIVATE
+	if n < hugePage {
+		return unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_POPULATE)
+	}
+	data, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.Madvise(data, unix.MADV_HUGEPAGE) // a wish: kernels without huge pages refuse it
+	if n <= prefault {
+		populate(data)
+	}
+	return data, nil
+}
+
+// populate touches every page, split over two goroutines if that can help.
+func populate(data []byte) {
+	touch := func(part []byte) {
+		for i := 0; i < len(part); i += pageSize {
+			part[i] = 0
+		}
+	}
+	if runtime.GOMAXPROCS(0) == 1 || len(data) < 4*hugePage {
+		touch(data)
+		return
+	}
+	half := len(data) / 2 / hugePage * hugePage
+	var wg sync.WaitGroup
+	wg.Go(func() { touch(data[half:]) })
+	touch(data[:half])
+	wg.Wait()
+}
+
+func unmapPages(data []byte) error { return unix.Munmap(data) }
+
+// Available is the number of bytes of memory that can be used without swapping, in this process's control group.
+func Available() int64 {
+	n := int64(1) << 62
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		for line := range bytes.Lines(text) {
+			if rest, ok := bytes.CutPrefix(line, []byte("MemAvailable:")); ok {
+				if kib, ok := number(bytes.TrimSuffix(bytes.TrimSpace(rest), []byte(" kB"))); ok {
+					n = kib << 10
+				}
+			}
+		}
+	}
+	for _, g := range [][2]string{
+		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
+	} {
+		limit, err1 := os.ReadFile(g[0])
+		used, err2 := os.ReadFile(g[1])
+		if err1 != nil || err2 != nil {
+			continue
+		}
+		if most, ok := number(bytes.TrimSpace(limit)); ok { // "max" is no number
+			if now, ok := number(bytes.TrimSpace(used)); ok {
+				n = min(n, max(most-now, 0))
+			}
+		}
+	}
+	if n == 1<<62 {
+		return fallbackAvailable
+	}
+	return n
+}
+
+func number(text []byte) (int64, bool) {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	return n, err == nil
+}

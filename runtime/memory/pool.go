@@ -1,0 +1,229 @@
+package memory
+
+import (
+	"fmt"
+	"math/bits"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	pageSize = 4 << 10
+	hugePage = 2 << 20
+
+	// smallest is the size of the smallest class; classes are powers of two and, between them, three quarter steps, so
+	// that at most a fifth of a block is unused.
+	smallest = pageSize
+	steps    = 4
+)
+
+// Options are the options of a pool.
+type Options struct {
+	Limit     int64 // bytes in use and kept at most; 0: what the machine has available when the pool is made, less a reserve
+	HighWater int64 // bytes kept for later at most; 0: a quarter of the limit
+}
+
+// Pool gives blocks of memory. Its methods may be called by several goroutines.
+type Pool struct {
+	limit     int64
+	highWater int64
+
+	mu    sync.Mutex
+	free  map[int64][]*Block // by capacity, most recently freed last
+	used  int64              // capacity of the blocks in use
+	kept  int64              // capacity of the blocks in free
+	stats Stats
+	ended bool
+}
+
+// Stats tells what a pool did.
+type Stats struct {
+	Limit     int64
+	Used      int64 // bytes of blocks in use, rounded up to their classes
+	Kept      int64 // bytes of blocks kept for later
+	Peak      int64 // most bytes in use so far
+	Mapped    int64 // blocks that the operating system gave
+	Reused    int64 // blocks that were given again
+	Unmapped  int64 // blocks that were given back
+	Trimmings int64 // times that blocks were given back to make room
+}
+
+// Block is a piece of memory. It is not Go memory.
+type Block struct {
+	pool  *Pool
+	all   []byte // whole pages
+	data  []byte
+	zero  bool // has only zeros, because nobody has had it
+	freed bool // under pool.mu
+}
+
+// NewPool makes a pool.
+func NewPool(opts Options) *Pool {
+	p := &Pool{limit: opts.Limit, highWater: opts.HighWater, free: make(map[int64][]*Block)}
+	if p.limit <= 0 {
+		p.limit = defaultLimit()
+	}
+	if p.highWater <= 0 {
+		p.highWater = p.limit / 4
+	}
+	return p
+}
+
+// defaultLimit leaves a sixteenth of what is available, and at least 256 MiB, to everybody else.
+func defaultLimit() int64 {
+	n := Available()
+	return max(n-max(n/16, 256<<20), 64<<20)
+}
+
+// capacity is the size of the class that holds size bytes.
+func capacity(size int64) int64 {
+	if size <= smallest {
+		return smallest
+	}
+	top := int64(1) << (bits.Len64(uint64(size-1)) - 1) // largest power of two below size
+	step := max(top/steps, pageSize)
+	return (size + step - 1) / step * step
+}
+
+// Get gives a block of size bytes, aligned to a page. Its contents are zero if zero is set, else unspecified. Errors:
+// OutOfResources if the limit is reached or the operating system has no memory.
+func (p *Pool) Get(size int64, zero bool) (*Block, error) {
+	const op = "allocate"
+	if size <= 0 || size > 1<<62 {
+		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes cannot be allocated", size)
+	}
+	n := capacity(size)
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return nil, offload.Errorf(offload.Closed, op, "the pool has been closed")
+	}
+	if list := p.free[n]; len(list) > 0 {
+		b := list[len(list)-1]
+		list[len(list)-1] = nil
+		p.free[n] = list[:len(list)-1]
+		p.kept -= n
+		p.take(n)
+		p.stats.Reused++
+		p.mu.Unlock()
+		b.data, b.freed = b.all[:size:size], false
+		if zero && !b.zero {
+			clearAll(b.data)
+		}
+		b.zero = false
+		return b, nil
+	}
+	if p.used+n > p.limit {
+		used := p.used
+		p.mu.Unlock()
+		return nil, offload.Errorf(offload.OutOfResources, op, "%d bytes are not to be had: %d of %d are in use", size, used, p.limit).
+			WithHint("free buffers, or use smaller ones")
+	}
+	if p.used+p.kept+n > p.limit {
+		p.trim(p.limit - p.used - n)
+	}
+	p.take(n)
+	p.stats.Mapped++
+	p.mu.Unlock()
+
+	data, err := mapPages(n)
+	if err != nil {
+		p.Trim()
+		data, err = mapPages(n)
+	}
+	if err != nil {
+		p.mu.Lock()
+		p.used -= n
+		p.stats.Mapped--
+		p.mu.Unlock()
+		return nil, &offload.Error{Code: offload.OutOfResources, Op: op, Detail: fmt.Sprintf("the operating system does not give %d bytes", n), Err: err}
+	}
+	return &Block{pool: p, all: data, data: data[:size:size]}, nil
+}
+
+func (p *Pool) take(n int64) {
+	p.used += n
+	p.stats.Peak = max(p.stats.Peak, p.used)
+}
+
+// Bytes is the block. It must not be used after Free.
+func (b *Block) Bytes() []byte { return b.data }
+
+// Free gives the block back to its pool. A second call is a Closed error.
+func (b *Block) Free() error {
+	p := b.pool
+	n := int64(len(b.all))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if b.freed {
+		return offload.Errorf(offload.Closed, "free", "the memory was freed before")
+	}
+	b.freed = true
+	b.data = nil
+	p.used -= n
+	if p.ended || n > p.highWater {
+		return p.unmap(b)
+	}
+	// The pool keeps a block of its own, so that a stale pointer to b cannot free it again.
+	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, freed: true})
+	b.all = nil
+	p.kept += n
+	if p.kept > p.highWater {
+		p.trim(p.highWater / 2)
+	}
+	return nil
+}
+
+// trim gives kept blocks back, the largest first, until at most most bytes are kept.
+func (p *Pool) trim(most int64) {
+	p.stats.Trimmings++
+	for p.kept > most {
+		var largest int64
+		for n, list := range p.free {
+			if len(list) > 0 {
+				largest = max(largest, n)
+			}
+		}
+		if largest == 0 {
+			return
+		}
+		list := p.free[largest]
+		b := list[0] // the one that was not used for longest
+		p.free[largest] = append(list[:0], list[1:]...)
+		p.kept -= largest
+		_ = p.unmap(b) // of a mapping of our own, this does not fail
+	}
+}
+
+func (p *Pool) unmap(b *Block) error {
+	p.stats.Unmapped++
+	data := b.all
+	b.all = nil
+	return unmapPages(data)
+}
+
+// Trim gives all kept blocks back to the operating system.
+func (p *Pool) Trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trim(0)
+	clear(p.free)
+}
+
+// Stats tells what the pool did.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.Limit, s.Used, s.Kept = p.limit, p.used, p.kept
+	return s
+}
+
+// Close gives all kept blocks back; blocks in use go back when they are freed.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	p.ended = true
+	p.mu.Unlock()
+	p.Trim()
+}

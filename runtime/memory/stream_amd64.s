@@ -1,0 +1,31 @@
+#include "textflag.h"
+
+// func streamBlocks(dst, src *byte, blocks int)
+//
+// SSE2 only: with non-temporal stores the memory is the limit, not the width of a store.
+TEXT ·streamBlocks(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	TESTQ CX, CX
+	JLE  done
+
+loop:
+	PREFETCHNTA 1024(SI)
+	MOVOU (SI), X0
+	MOVOU 16(SI), X1
+	MOVOU 32(SI), X2
+	MOVOU 48(SI), X3
+	MOVNTO X0, (DI)
+	MOVNTO X1, 16(DI)
+	MOVNTO X2, 32(DI)
+	MOVNTO X3, 48(DI)
+	ADDQ $64, SI
+	ADDQ $64, DI
+	DECQ CX
+	JNZ  loop
+
+	SFENCE
+
+done:
+	RET
