@@ -210,7 +210,7 @@ func TestAllocate(t *testing.T) {
 
 func TestCopiesAndFillsOfAllSizes(t *testing.T) {
 	f := open(t, Options{Cores: 3})
-	for _, n := range []int{1, 16, fillBlock, fillBlock + 16, moveChunk, moveChunk + 16, moveAlone + 48, 9*moveChunk + 16} {
+	for _, n := range []int{1, 16, 4096, 1<<20 + 16, 8<<20 + 48, moveChunk + 16} {
 		a, b := f.memory(int64(n)), f.memory(int64(n))
 		host, back := make([]byte, n), make([]byte, n)
 		for i := range host {
@@ -586,6 +586,21 @@ func check(b *testing.B, err error) {
 	}
 }
 
+func TestCopiesAllocateNothing(t *testing.T) {
+	f := open(t, Options{})
+	m, host := f.memory(1<<20), make([]byte, 1<<20)
+	all := offload.Span{Memory: m, Size: 1 << 20}
+	for name, do := range map[string]func() error{
+		"submit":   func() error { return f.queue.Submit(all, host) },
+		"retrieve": func() error { return f.queue.Retrieve(host, all) },
+		"fill":     func() error { return f.queue.Fill(all, host[:4]) },
+	} {
+		if n := testing.AllocsPerRun(200, func() { must(t, do()); f.sync() }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
 func BenchmarkLaunchAndSync(b *testing.B) {
 	f := open(b, Options{})
 	l := &offload.Launch{Kernel: f.kernel("empty"), Size: [3]int{1, 1, 1}}
@@ -633,6 +648,10 @@ func BenchmarkSubmit(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			f := open(b, Options{})
 			m, host := f.memory(n), make([]byte, n)
+			for i := range host {
+				host[i] = 1
+			}
+			clear(m.Bytes())
 			b.SetBytes(n)
 			for b.Loop() {
 				check(b, f.queue.Submit(offload.Span{Memory: m, Size: n}, host))

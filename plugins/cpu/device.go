@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/sched"
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -24,7 +24,7 @@ type device struct {
 	pool    *sched.Pool
 	clock   queue.Clock
 	modules *cache
-	moves   sync.Pool // of *move
+	memory  *memory.Pool
 }
 
 func newDevice(options Options) *device {
@@ -37,14 +37,13 @@ func newDevice(options Options) *device {
 	if name == "" {
 		name = "CPU"
 	}
-	d := &device{machine: m, pool: sched.NewPool(cores), clock: queue.NewClock()}
+	d := &device{machine: m, pool: sched.NewPool(cores), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{})}
 	d.modules = newCache([]engine{interpreter{}})
-	d.moves.New = func() any { return new(move) }
 	d.info = offload.DeviceInfo{
 		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
 		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(),
 		Limits: offload.Limits{
-			AllocationBytes: m.MemoryBytes,
+			AllocationBytes: d.memory.Stats().Limit,
 			SharedBytes:     ir.MaxSharedBytes,
 			GroupItems:      interp.MaxGroupItems,
 			GroupSize:       [3]int{interp.MaxGroupItems, interp.MaxGroupItems, interp.MaxGroupItems},
@@ -56,7 +55,10 @@ func newDevice(options Options) *device {
 	return d
 }
 
-func (d *device) close() { d.pool.Close() }
+func (d *device) close() {
+	d.pool.Close()
+	d.memory.Close()
+}
 
 func (d *device) Info() *offload.DeviceInfo { return &d.info }
 

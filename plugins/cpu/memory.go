@@ -1,8 +1,10 @@
 package cpu
 
 import (
+	"errors"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -10,26 +12,18 @@ import (
 type block struct {
 	device *device
 	kind   offload.MemoryKind
-	data   []byte // of size bytes
+	memory *memory.Block
+	data   []byte
 	freed  atomic.Bool
 }
 
 // Allocate gives memory of the host. All kinds are the same here.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
-	const op = "allocate"
-	if size <= 0 {
-		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes cannot be allocated", size).On(Name, "")
-	}
-	if limit := d.info.Limits.AllocationBytes; limit > 0 && size > limit {
-		return nil, offload.Errorf(offload.OutOfResources, op, "%d bytes are more than the %d that this machine has", size, limit).On(Name, "")
-	}
-	data, err := allocate(size)
+	m, err := d.memory.Get(size, false)
 	if err != nil {
-		e := offload.Errorf(offload.OutOfResources, op, "%d bytes", size).On(Name, "")
-		e.Err = err
-		return nil, e
+		return nil, onDevice(err)
 	}
-	return &block{device: d, kind: kind, data: data}, nil
+	return &block{device: d, kind: kind, memory: m, data: m.Bytes()}, nil
 }
 
 func (b *block) Size() int64              { return int64(len(b.data)) }
@@ -43,10 +37,17 @@ func (b *block) Bytes() []byte {
 }
 
 func (b *block) Free() error {
-	if b.freed.Swap(true) {
-		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(Name, "")
+	b.freed.Store(true)
+	return onDevice(b.memory.Free())
+}
+
+// onDevice adds the device to an error of the contract.
+func onDevice(err error) error {
+	var e *offload.Error
+	if errors.As(err, &e) {
+		e.Device = Name
 	}
-	return release(b.data)
+	return err
 }
 
 // Bytes implements [queue.Device].
