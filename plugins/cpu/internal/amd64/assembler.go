@@ -64,3 +64,11 @@ func (a *Assembler) Emit(op Op, operands ...Operand) {
 	a.encode(in)
 	a.count++
 }
+
+// MoveImm puts the value into the 64-bit register r by the shortest move, leaving the flags as they are.
+func (a *Assembler) MoveImm(r Reg, value int64) {
+	if value >= 0 && value < 1<<32 {
+		r = r.As(4) // clears the upper half
+	}
+	a.Emit(MOV, r, Imm(value))
+}

@@ -57,11 +57,10 @@ func TestTables(t *testing.T) {
 
 // TestUnsizedMemory checks that a memory operand may stay without a size only where one size is possible.
 func TestUnsizedMemory(t *testing.T) {
-	g := generator{stride: 1}
+	g := generator{stride: 101}
 	for op := Op(1); op < numOps; op++ {
 		for i := range op.forms() {
 			g.samples = g.samples[:0]
-			g.stride = 23
 			g.form(&op.forms()[i])
 			for _, s := range g.samples {
 				j := -1

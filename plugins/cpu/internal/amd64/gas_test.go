@@ -101,7 +101,7 @@ func compareWithGas(t *testing.T, samples []sample) (compared int) {
 	return len(mine)
 }
 
-var full = flag.Bool("full", false, "compare all samples with GNU as, not one in 17")
+var full = flag.Bool("full", false, "compare all samples with GNU as, not one in 37")
 
 // TestAgainstGas compares every form with GNU as, over registers, addresses, immediates and modifiers.
 func TestAgainstGas(t *testing.T) {
@@ -122,7 +122,7 @@ func TestAgainstGas(t *testing.T) {
 }
 
 // stride is prime, so that the samples taken are not all of one kind.
-const stride = 17
+const stride = 37
 
 // shortExchange reports whether GNU as took the short form of xchg with the accumulator, which is not in the tables: the
 // order of the two registers does not matter, and 90 for eax with itself would be a nop.

@@ -94,10 +94,10 @@ func (in *instruction) set(op Op, operands []Operand) (problem string) {
 
 func (in *instruction) setReg(x *arg) string {
 	r := x.reg
-	if r&regInvalid != 0 {
+	if !r.valid() {
 		return "invalid register"
 	}
-	if r&(regMask|regZeroing) != 0 {
+	if r&regMask != 0 {
 		if in.n != 0 {
 			return "a write mask belongs on the destination"
 		}
@@ -114,18 +114,23 @@ func (in *instruction) setReg(x *arg) string {
 			x.kind |= kCL
 		}
 	case classVec:
-		log := int(r&regSize>>sizeShift) - 4
-		x.kind = kX << log
-		in.length = max(in.length, log)
-		if r&31 > 15 || log == 2 {
-			in.wide = true
-		}
+		x.kind = kX << in.setVector(r)
 	case classMask:
 		x.kind = kK
 	default:
 		return "no register"
 	}
 	return ""
+}
+
+// setVector takes note of a vector register, and gives its length.
+func (in *instruction) setVector(r Reg) (length int) {
+	length = int(r&regSize>>sizeShift) - xmmLog
+	in.length = max(in.length, length)
+	if r&16 != 0 || length == 2 {
+		in.wide = true
+	}
+	return length
 }
 
 func (in *instruction) setMem(x *arg) string {
@@ -137,7 +142,7 @@ func (in *instruction) setMem(x *arg) string {
 	if v.Label != 0 && (v.Base != 0 || v.Index != 0 || v.Label < 0) {
 		return "a label address takes no base and no index"
 	}
-	if v.Base != 0 && v.Base&^31 != gpr64 {
+	if v.Base != 0 && (v.Base < RAX || v.Base > R15) {
 		return "the base of an address must be a 64-bit register"
 	}
 	switch v.Scale {
@@ -172,16 +177,14 @@ func (in *instruction) setMem(x *arg) string {
 	switch v.Index & regClass {
 	case 0:
 	case classGPR:
-		if v.Index&^31 != gpr64 || v.Index == RSP {
+		if v.Index < RAX || v.Index > R15 || v.Index == RSP {
 			return "the index of an address must be a 64-bit register other than rsp"
 		}
 	case classVec:
-		log := int(v.Index&regSize>>sizeShift) - 4
-		x.kind = kIndexX << log
-		in.length = max(in.length, log)
-		if v.Index&31 > 15 || log == 2 {
-			in.wide = true
+		if !v.Index.valid() || v.Index&regMask != 0 {
+			return "the index of an address is an invalid register"
 		}
+		x.kind = kIndexX << in.setVector(v.Index)
 		if v.Broadcast {
 			return "an address with a vector index cannot be broadcast"
 		}

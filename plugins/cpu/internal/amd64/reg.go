@@ -20,6 +20,8 @@ const (
 	regInvalid Reg = 1 << 14
 )
 
+const xmmLog = 4 // the size of an xmm register
+
 const (
 	gpr8  = classGPR | 0<<sizeShift
 	gpr16 = classGPR | 1<<sizeShift
@@ -95,13 +97,13 @@ func GPR(n, size int) Reg {
 }
 
 // X gives xmm register n (0–31; 16 and above need AVX-512).
-func X(n int) Reg { return vec(n, 4) }
+func X(n int) Reg { return vec(n, xmmLog) }
 
 // Y gives ymm register n (0–31; 16 and above need AVX-512).
-func Y(n int) Reg { return vec(n, 5) }
+func Y(n int) Reg { return vec(n, xmmLog+1) }
 
 // Z gives zmm register n (0–31).
-func Z(n int) Reg { return vec(n, 6) }
+func Z(n int) Reg { return vec(n, xmmLog+2) }
 
 func vec(n int, log Reg) Reg {
 	if n < 0 || n > 31 {
@@ -145,7 +147,7 @@ func (r Reg) Merge(k Reg) Reg {
 	switch {
 	case k == 0:
 		return r &^ (regMask | regZeroing)
-	case k&regClass != classMask || k&^(regClass|7) != 0 || k == K0:
+	case k <= K0 || k > K7:
 		return r | regInvalid
 	}
 	return r&^(regMask|regZeroing) | (k&7)<<maskShift
@@ -181,6 +183,23 @@ func (r Reg) IsVec() bool { return r&regClass == classVec }
 // IsMask reports whether r is a mask register.
 func (r Reg) IsMask() bool { return r&regClass == classMask }
 
+// valid reports whether r is a register that the functions and constants of this package give, or none.
+func (r Reg) valid() bool {
+	if r&regZeroing != 0 && r&regMask == 0 || r >= regInvalid {
+		return false
+	}
+	log, n := r&regSize>>sizeShift, r&31
+	switch r & regClass {
+	case classGPR:
+		return log <= 3 && n < 16
+	case classVec:
+		return log >= xmmLog && log <= xmmLog+2
+	case classMask:
+		return log == 0 && n < 8
+	}
+	return r == 0
+}
+
 // writeMask gives the number of the write mask r carries, 0 for none.
 func (r Reg) writeMask() int { return int(r & regMask >> maskShift) }
 
@@ -192,7 +211,7 @@ var legacyNames = [8]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"}
 func (r Reg) String() string { return string(r.append(nil)) }
 
 func (r Reg) append(b []byte) []byte {
-	if r&regInvalid != 0 {
+	if !r.valid() {
 		return append(b, "(invalid register)"...)
 	}
 	n := r.Num()
@@ -200,7 +219,7 @@ func (r Reg) append(b []byte) []byte {
 	case classGPR:
 		b = appendGPR(b, n, r.Bytes())
 	case classVec:
-		b = append(b, "xyz"[(r&regSize>>sizeShift)-4], 'm', 'm')
+		b = append(b, "xyz"[r&regSize>>sizeShift-xmmLog], 'm', 'm')
 		b = strconv.AppendInt(b, int64(n), 10)
 	case classMask:
 		b = append(b, 'k', '0'+byte(n))

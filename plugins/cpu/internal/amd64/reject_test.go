@@ -29,19 +29,12 @@ func TestRejectedByGas(t *testing.T) {
 			for _, s := range g.samples[:min(len(g.samples), 60)] {
 				args := mutate(rng, s.args)
 				var in instruction
-				if in.set(op, args) == "" && in.match(AllFeatures) {
+				if in.set(op, args) != "" || in.match(AllFeatures) || in.laxInGas() {
 					continue
 				}
 				in.form = nil
-				a := New(AllFeatures)
-				a.Emit(op, args...)
-				if a.Err() == nil {
-					t.Fatal("no error")
-				}
-				if line := in.String(); !strings.Contains(line, "(") {
-					lines = append(lines, line)
-					fmt.Fprintln(&text, line)
-				}
+				lines = append(lines, in.String())
+				fmt.Fprintln(&text, in.String())
 			}
 		}
 	}
@@ -64,12 +57,41 @@ func TestRejectedByGas(t *testing.T) {
 	bad := 0
 	for i, l := range lines {
 		if !refused[i+2] {
-			if bad++; bad < 400 {
+			if bad++; bad < 40 {
 				t.Errorf("refused here, not by GNU as: %s", l)
 			}
 		}
 	}
 	t.Logf("%d refusals compared, %d differ", len(lines), bad)
+}
+
+// laxInGas reports whether the instruction is of those that GNU as takes and this package means to refuse, because
+// something is silently cut off or ignored, or that it leaves out as useless.
+func (in *instruction) laxInGas() bool {
+	last := &in.args[max(in.n-1, 0)]
+	switch {
+	case last == in.value && last.kind&kImmS == 0: // cut to the size of the operand
+		return true
+	case in.lock && in.op == XCHG: // locked by itself
+		return true
+	case in.rounding != 0 && (in.n == 0 || in.memory != nil): // ignored
+		return true
+	case in.memory != nil && in.memory.kind&(kIndexX|kIndexY|kIndexZ) != 0 && !in.areDistinct(): // a warning
+		return true
+	case in.memory != nil && in.memory.mem.Size == 32 && in.op == VCVTTPS2DQ: // taken for xmmword
+		return true
+	}
+	switch in.op {
+	case ROL, ROR, RCL, RCR, SHL, SHR, SAR, SHLD, SHRD: // cl by another name
+		return last.reg&31 == 1
+	case MOVZX, MOVSX, MOVSXD, PUSH, POP, JMP, CALL: // 16 bits
+		return true
+	case VMOVMSKPS, VMOVMSKPD, VPMOVMSKB, VPEXTRB, VPEXTRW, VEXTRACTPS, VPINSRB, VPINSRW: // 64-bit names for 32 bits
+		return true
+	case PREFETCHNTA, PREFETCHT0, PREFETCHT1, PREFETCHT2, PREFETCHW, CLFLUSH, LEA: // any size
+		return true
+	}
+	return false
 }
 
 // mutate changes one operand or modifier.

@@ -23,9 +23,6 @@ func (g *generator) form(f *form) {
 
 // add keeps a sample if it meets the form: instructions that another form takes are sampled there.
 func (g *generator) add(args []Operand, modifiers ...Operand) {
-	if g.count++; g.count%g.stride != 0 {
-		return
-	}
 	args = append(append([]Operand(nil), args...), modifiers...)
 	var in instruction
 	if in.set(g.f.op, args) == "" && in.match(AllFeatures) && in.form == g.f {
@@ -62,13 +59,14 @@ func (g *generator) operands() {
 		choices[j] = g.choices(f.args[j])
 	}
 	if n == 0 {
-		for range g.stride {
-			g.add(nil)
-		}
+		g.add(nil)
 	}
 	for j := range n {
 		for i, o := range choices[j] {
 			for variant := range 4 {
+				if g.count++; g.count%g.stride != 0 {
+					continue
+				}
 				args := make([]Operand, n)
 				for l := range n {
 					args[l] = choices[l][(i*7+l*5+variant*11)%len(choices[l])]
@@ -134,7 +132,7 @@ func (g *generator) choices(p pattern) (list []Operand) {
 	for i := range 3 {
 		if k&(kX<<i) != 0 {
 			for _, n := range vectors {
-				list = append(list, vec(n, Reg(4+i)))
+				list = append(list, vec(n, xmmLog+Reg(i)))
 			}
 		}
 	}
@@ -177,11 +175,11 @@ func (g *generator) choices(p pattern) (list []Operand) {
 				for base := RAX; base <= R15; base++ {
 					for _, disp := range []int32{0, 4, 8, -128, 127, 128, 508, 512, 1016, 1024, 1 << 20} {
 						if (int(base)+n+int(disp))%3 == 0 {
-							list = append(list, Mem{Base: base, Index: vec(n, Reg(4+i)), Scale: 1 << (n % 4), Disp: disp})
+							list = append(list, Mem{Base: base, Index: vec(n, xmmLog+Reg(i)), Scale: 1 << (n % 4), Disp: disp})
 						}
 					}
 				}
-				list = append(list, Mem{Index: vec(n, Reg(4+i)), Scale: 4, Disp: 64})
+				list = append(list, Mem{Index: vec(n, xmmLog+Reg(i)), Scale: 4, Disp: 64})
 			}
 		}
 	}
