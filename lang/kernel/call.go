@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -41,7 +42,7 @@ func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 		want = fmt.Sprintf("%d to %d", low, high)
 	}
 	plural := "s"
-	if want == "1" {
+	if low == 1 && high <= 1 {
 		plural = ""
 	}
 	c.errorf(x.Span, diag.CallArguments, "", "`%s` takes %s argument%s; given: %d", c.text(x.Fn.Range()), want, plural, n)
@@ -131,33 +132,103 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 	return c.expr(last.X)
 }
 
-// earlyBody compiles a body that returns from within: each return leaves a region with the result.
+// results is what a helper that returns from within returns: one variable, or one for each part of [a, b] or {a, b}.
+type results struct {
+	vars  []variable
+	names []string // of {a, b}
+	list  bool     // [a, b]
+}
+
+// earlyBody compiles a body that returns from within: each return leaves a region with the results.
 func (c *compiler) earlyBody(f *frame, args []value) value {
-	outer := c.live(f.fn.Sets)
+	vars := c.live(f.fn.Sets)
 	c.frame = f
 	c.bindArgs(f.fn, args)
-	returns, values := countReturns(f.fn.Body)
-	vars := outer
-	if values > 0 {
-		f.result = &variable{info: &f.info.result, slot: true, state: unset, typ: ir.Void}
-		if f.info.result.known {
-			f.result.typ, f.result.taint = f.info.result.typ, f.info.result.taint
-		}
-		vars = append(vars[:len(vars):len(vars)], f.result)
+	returns := findReturns(f.fn.Body, nil)
+	f.results = c.resultsOf(f, returns)
+	for i := range f.results.vars {
+		vars = append(vars, &f.results.vars[i])
 	}
-	// Parameters that the body assigns live in this frame; what leaves the region is the result alone.
+	// Parameters that the body assigns live in this frame; what leaves the region is the results alone.
 	f.exit = newExit(&ir.Instr{Op: ir.Region}, vars)
 	c.region(f.exit, func() { c.stmts(f.fn.Body) })
-	switch {
-	case f.result == nil:
-		return value{kind: kVoid}
-	case c.dead:
-		return register(c.zero(f.result.slotType()))
-	case values < returns || f.result.state != set:
-		c.frameErrorf(f.fn, f.fn.Span, diag.HelperReturn, "return a value at the end", "%s returns a value on some ways only", nameOf(f.fn))
-		return bad
+	out := value{kind: kVoid}
+	for i := range f.results.vars {
+		v := &f.results.vars[i]
+		switch {
+		case c.dead:
+			v.cur = c.zero(v.slotType())
+		case v.state != set:
+			c.frameErrorf(f.fn, f.fn.Span, diag.HelperReturn, "return a value at the end", "%s returns a value on some ways only", nameOf(f.fn))
+			return bad
+		}
+		out.list = append(out.list, register(v.cur).withTaint(v.taint))
 	}
-	return register(f.result.cur).withTaint(f.result.taint)
+	switch {
+	case f.results.names != nil:
+		out.kind, out.names = kObject, f.results.names
+	case f.results.list:
+		out.kind = kTuple
+	case len(out.list) == 1:
+		return out.list[0]
+	}
+	return out
+}
+
+// resultsOf makes the variables for what a helper returns, by the form of its first return with a value.
+func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
+	var r results
+	n := 0
+	for _, s := range returns {
+		if s.X == nil {
+			continue
+		}
+		switch x := s.X.(type) {
+		case *syntax.Array:
+			n, r.list = len(x.Elems), true
+		case *syntax.Object:
+			n = len(x.Props)
+			r.names = make([]string, n)
+			for i, p := range x.Props {
+				r.names[i] = p.Name
+			}
+		default:
+			n = 1
+		}
+		break
+	}
+	if len(f.info.results) != n {
+		f.info.results = make([]varInfo, n)
+	}
+	r.vars = make([]variable, n)
+	for i := range r.vars {
+		info := &f.info.results[i]
+		r.vars[i] = variable{info: info, slot: true, state: unset}
+		if info.known {
+			r.vars[i].typ, r.vars[i].taint = info.typ, info.taint
+		}
+	}
+	return r
+}
+
+// give assigns what a return gives to the results.
+func (c *compiler) give(r *results, x value, at syntax.Span) {
+	parts := []value{x}
+	switch {
+	case x.kind == kBad:
+		parts = make([]value, len(r.vars))
+	case r.list && x.kind == kTuple, r.names != nil && x.kind == kObject && slices.Equal(r.names, x.names):
+		parts = x.list
+	case r.list || r.names != nil:
+		parts = nil
+	}
+	if len(parts) != len(r.vars) {
+		c.errorf(at, diag.HelperReturn, "give every return the same parts, in the same order", "this return gives something else than the first one")
+		return
+	}
+	for i, p := range parts {
+		c.assign(&r.vars[i], p, at)
+	}
 }
 
 func nameOf(fn *syntax.Func) string {
@@ -167,35 +238,25 @@ func nameOf(fn *syntax.Func) string {
 	return fn.Name
 }
 
-// countReturns counts the return statements of a body, and those with a value.
-func countReturns(list []syntax.Stmt) (returns, values int) {
-	add := func(list ...syntax.Stmt) {
-		r, v := countReturns(list)
-		returns, values = returns+r, values+v
-	}
-	for _, s := range list {
+// findReturns adds the return statements of a body to out.
+func findReturns(body []syntax.Stmt, out []*syntax.Return) []*syntax.Return {
+	for _, s := range body {
 		switch s := s.(type) {
 		case *syntax.Return:
-			returns++
-			if s.X != nil {
-				values++
-			}
+			out = append(out, s)
 		case *syntax.Block:
-			add(s.List...)
+			out = findReturns(s.List, out)
 		case *syntax.If:
-			add(s.Then)
-			if s.Else != nil {
-				add(s.Else)
-			}
+			out = findReturns([]syntax.Stmt{s.Then, s.Else}, out)
 		case *syntax.Loop:
-			add(s.Body)
+			out = findReturns([]syntax.Stmt{s.Body}, out)
 		case *syntax.Labelled:
-			add(s.Body)
+			out = findReturns([]syntax.Stmt{s.Body}, out)
 		case *syntax.Switch:
 			for _, cl := range s.Cases {
-				add(cl.Body...)
+				out = findReturns(cl.Body, out)
 			}
 		}
 	}
-	return returns, values
+	return out
 }

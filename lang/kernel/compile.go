@@ -80,7 +80,7 @@ type evidence struct {
 // frameInfo is what walks learn about one inlined instance of a function.
 type frameInfo struct {
 	vars     []varInfo
-	result   varInfo
+	results  []varInfo
 	children map[*syntax.Call]*frameInfo
 }
 
@@ -100,9 +100,9 @@ type frame struct {
 	caller *frame
 	call   syntax.Span // in the caller
 
-	exit   *exit     // of a helper that returns early; nil: returns are at the end, or end the item
-	result *variable // what such a helper returns; nil if nothing
-	kernel bool
+	exit    *exit // of a helper that returns early; nil: returns are at the end, or end the item
+	results results
+	kernel  bool
 }
 
 // initState says whether a variable holds a value.
@@ -179,7 +179,7 @@ func (c *compiler) compile() (*Compiled, error) {
 		c.careful = pass > maxPasses/2
 		c.walk()
 		c.decideParams()
-		if !c.dirty || pass == maxPasses {
+		if !c.dirty || c.tooBig || pass == maxPasses {
 			break
 		}
 	}
@@ -333,8 +333,8 @@ func (c *compiler) settle(f *frame) {
 	for i := range f.vars {
 		c.settleVar(&f.vars[i])
 	}
-	if f.result != nil {
-		c.settleVar(f.result)
+	for i := range f.results.vars {
+		c.settleVar(&f.results.vars[i])
 	}
 }
 

@@ -339,13 +339,12 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 	}
 	if s.X != nil {
 		x := c.expr(s.X)
-		if f.result != nil {
-			c.assign(f.result, x, s.X.Range())
-		}
+		c.give(&f.results, x, s.X.Range())
 	}
 	c.jump(f.exit)
-	if f.result != nil {
-		f.result.cur, f.result.state = nil, unset // where control goes on, nothing was returned
+	for i := range f.results.vars {
+		v := &f.results.vars[i]
+		v.cur, v.state = nil, unset // where control goes on, nothing was returned
 	}
 }
 

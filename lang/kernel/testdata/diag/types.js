@@ -131,6 +131,8 @@
 //# let table = [1, 2, 3]
 //# let early = (a) => { if (a > 0) return 1 } // ### "^17: early returns a value on some ways only \\[helper-return\\]; return a value at the end$"
 //# let some = (a) => { if (a > 0) return; return 2 } // ### "^16: some returns a value on some ways only \\[helper-return\\]; return a value at the end$"
+//# let shapes = (a) => { if (a > 0) return [1, 2]; return 2 } // ### "^60: this return gives something else than the first one \\[helper-return\\]; give every return the same parts, in the same order$"
+//# let fact = (n) => n <= 1 ? 1 : n * fact(n - 1) // ### "^40: fact calls itself \\(fact ← fact\\): helper functions are inlined \\[no-recursion\\]; write a loop$"
 //# let nothing = (a) => { a + 1 }
 (g, x) => {
   table[0] = 1 // ### "^3: table is captured from the script: a constant table \\[constant-table\\]; copy it into a g\\.private array, or pass a buffer$"
@@ -139,6 +141,7 @@
   x[2] = some(x[0])
   x[3] = nothing(x[0]) // ### "^10: `nothing\\(x\\[0\\]\\)` has no value \\[no-value\\]; $"
   x[4] = early() // ### "^10: `early` takes at least 1 arguments; given: 0 \\[call-arguments\\]; $"
+  x[5] = shapes(1)[0] + fact(3)
   return 3 // ### "^3: a kernel returns no value \\[helper-return\\]; store it in a buffer: `y\\[g\\.x\\] = …`$"
 }
 ---

@@ -246,3 +246,70 @@
   const { lo, hi } = (v => ({ lo: v & 15, hi: v >> 4 }))(q)
   y[g.x] = q + r * 1000 + lo * 7 + hi
 }
+---
+//# args: i32[1], i32[1]
+//# let pick = (a, b) => { if (a > b) return [a & 255, 1]; for (let k = 0; k < 3; k++) if (k === (b & 3)) return [k, 2]; return [0, 0.5] }
+//# let box = (v) => { if (v < 0) return {lo: 1, hi: v & 7}; return {lo: v & 3, hi: 2} }
+(g, x, y) => {
+  const [v, how] = pick(x[g.x], g.x)
+  const { lo, hi } = box(x[g.x])
+  y[g.x] = v * 100 + how * 10 + lo + hi * 5000
+}
+---
+//# args: i32[1], i32[1]
+//# let fold = (f, n) => { let s = 0; for (let k = 0; k < n; k++) s = f(s, k); return s }
+(g, x, y) => {
+  // helpers as arguments, and a closure over the kernel's variables
+  const w = x[g.x] & 15
+  y[g.x] = fold((a, b) => a + b * w, 5) - fold((a, b) => a ^ b, g.x & 7)
+}
+---
+//# args: i32[1], i32[1]
+(g, x, y) => {
+  const none = () => { if (x[g.x] > 0) return; y[g.x] = 5 }
+  none()
+  for (;;) {
+    const stop = () => { for (;;) { if (x[g.x] & 1) return true; return false } }
+    if (stop()) break
+    y[g.x] ^= 3
+    break
+  }
+}
+---
+//# args: i32[1], i32[1]
+(g, x, y) => {
+  // assignments under && || ?: and in loop tests
+  let a = 0, b = 0, n = g.x
+  while ((a += 2) < n && (b = a, b < 30)) n -= a & 1
+  let c = x[g.x] > 5 ? (a = 1) : (b = 2);
+  (x[g.x] & 1) && (c += 10) || (c += 20)
+  for (let i = 0, j = 10; i < j; i++, j--) c += i * j
+  y[g.x] = a + b * 10 + c * 100
+}
+---
+//# args: i32[1], i32[1]
+(g, x, y) => {
+  let s = 0
+  l1: do {
+    s++
+    for (let k = 0; ; k++) {
+      if (k > 4) continue l1
+      if (s > 40) break l1
+      switch (k) { case 2: continue; case 3: s += 2; break; default: s++ }
+      s++
+    }
+  } while (s < g.x)
+  y[g.x] = s
+}
+---
+//# args: i32[1], i32[1]
+(g, x, y) => {
+  let v = x[g.x] & 7
+  switch (v) {
+    default: v = 100
+    case 0: case 1: v++
+    case 2: { if (v > 50) break; v += 2 }
+    case 7: return
+  }
+  y[g.x] = v
+}
