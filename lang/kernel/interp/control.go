@@ -5,7 +5,7 @@ type node interface {
 	run(w *Worker, m mask)
 }
 
-// block is a sequence of nodes of which the last leaves no lane.
+// block is a sequence of nodes of which the last is a jump or a finish.
 type block []node
 
 func (b block) run(w *Worker, m mask) {
@@ -114,7 +114,8 @@ func (n *loop) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// jump ends a block: it copies values and moves the lanes to a set.
+// jump ends a block: it copies values and adds the lanes to a set. They stay in the mask, which the instruction around
+// then brings in line with the set.
 type jump struct {
 	copies line
 	to     int
@@ -123,10 +124,9 @@ type jump struct {
 func (n *jump) run(w *Worker, m mask) {
 	n.copies.run(w, m)
 	m.collect(w.sets[n.to])
-	m.clear()
 }
 
-// finish ends the items.
+// finish ends a block without going on anywhere.
 type finish struct{}
 
-func (finish) run(_ *Worker, m mask) { m.clear() }
+func (finish) run(*Worker, mask) {}

@@ -203,6 +203,40 @@ func TestDivergentLoop(t *testing.T) {
 	}
 }
 
+// TestCarriedValuesChangePlaces rotates three values by a Continue, in items that leave at different times.
+func TestCarriedValuesChangePlaces(t *testing.T) {
+	p := compile(t, `
+kernel rotate(out: i32[*]) real f32 {
+  site 0 = 0:0:0 ""
+  %i: i32 = item.global.x
+  %zero: i32 = const 0
+  %one: i32 = const 1
+  %two: i32 = const 2
+  %r: i32, %q: i32 = loop @1 (%k: i32 = %zero, %a: i32 = %zero, %b: i32 = %one, %c: i32 = %two) {
+    %more: bool = lt %k, %i
+    if %more {
+      yield
+    } else {
+      break @1 %a, %c
+    }
+    %n: i32 = add %k, %one
+    continue @1 %n, %b, %c, %a
+  }
+  %ten: i32 = const 10
+  %t: i32 = mul %r, %ten
+  %s: i32 = add %t, %q
+  store out[%i], %s
+  return
+}`, interp.Options{})
+	out := make([]int32, 7)
+	if f := run(t, p, &interp.Launch{Size: size(7), Args: []interp.Arg{buffer(out)}}); f != nil {
+		t.Fatal(f)
+	}
+	if want := []int32{2, 10, 21, 2, 10, 21, 2}; !slices.Equal(out, want) {
+		t.Errorf("%v, want %v", out, want)
+	}
+}
+
 func TestEndlessKernelStops(t *testing.T) {
 	p := compile(t, `
 kernel forever() real f32 {

@@ -304,6 +304,10 @@ func (g *generator) region(at context) {
 // loop emits a loop of a few rounds, a number that is the same for all items if they stay together.
 func (g *generator) loop(at context) {
 	carried := append([]ir.Type{ir.I32}, g.types()...)
+	if g.chance(50) { // some of one type, which change places
+		t := one(g, Values)
+		carried = append(carried, t, t, t)
+	}
 	args := []*ir.Value{g.int(0)}
 	for _, t := range carried[1:] {
 		args = append(args, g.some(t, false).Value)
