@@ -14,7 +14,7 @@ import (
 const (
 	maxPasses  = 16
 	maxInlined = 1000   // calls on top of each other
-	maxValues  = 500000 // registers of one kernel
+	maxValues  = 200000 // registers of one kernel
 )
 
 // A compiler types and lowers a kernel in one walk over its tree, repeated until the types that it assumed are the types

@@ -140,7 +140,7 @@
   x[1] = early(x[0])
   x[2] = some(x[0])
   x[3] = nothing(x[0]) // ### "^10: `nothing\\(x\\[0\\]\\)` has no value \\[no-value\\]; $"
-  x[4] = early() // ### "^10: `early` takes at least 1 arguments; given: 0 \\[call-arguments\\]; $"
+  x[4] = early() // ### "^10: `early` takes at least 1 argument; given: 0 \\[call-arguments\\]; $"
   x[5] = shapes(1)[0] + fact(3)
   return 3 // ### "^3: a kernel returns no value \\[helper-return\\]; store it in a buffer: `y\\[g\\.x\\] = …`$"
 }
