@@ -91,7 +91,10 @@ func (e *Error) On(device, label string) *Error {
 
 // Error is one line: operation, object, device, what was wrong, and the code. The hint and the position are left to
 // who prints it.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return fmt.Sprintf("%s [%s]", e.Message(), e.Code) }
+
+// Message is Error without the code.
+func (e *Error) Message() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
 	if e.Label != "" {
@@ -110,7 +113,6 @@ func (e *Error) Error() string {
 		}
 		b.WriteString(e.Err.Error())
 	}
-	fmt.Fprintf(&b, " [%s]", e.Code)
 	return b.String()
 }
 

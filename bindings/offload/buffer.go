@@ -1,0 +1,452 @@
+package offload
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// bufferObject is a buffer of the script.
+type bufferObject struct {
+	*session.Buffer
+	elem elemType
+}
+
+// newBuffer is device.buffer: (type, count | [counts], init?, options?), (typedArray, options?) and
+// (recordType, array, options?).
+func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	const op = "create buffer"
+	first := call.Argument(0)
+	if data, t, ok := asTypedArray(first); ok {
+		if _, isFn := goja.AssertFunction(call.Argument(1)); isFn {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "a typed array needs no initialiser")
+		}
+		return m.bufferOf(d, elemType{ir.Elem{Scalar: t}}, data, call.Argument(1))
+	}
+	t, ok := m.asType(first)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", describe(first)).
+			WithHint("write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))")
+	}
+	second := call.Argument(1)
+	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {
+		if _, isFn := goja.AssertFunction(o); !isFn {
+			data, err := toBytes(m.vm, t, second)
+			if err != nil {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err)
+			}
+			return m.bufferOf(d, t, data, call.Argument(2))
+		}
+	}
+	dims, err := extents(second)
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).
+			WithHint("write buffer(%s, 1000) or buffer(%s, [rows, columns])", t, t)
+	}
+	init, rest := goja.Value(nil), call.Argument(2)
+	if _, isFn := goja.AssertFunction(rest); isFn {
+		init, rest = rest, call.Argument(3)
+	}
+	opts := m.bufferOptions(op, rest)
+	if opts.err != nil {
+		return nil, opts.err
+	}
+	opts.Type, opts.Elem, opts.Dims = t.contract(), t.size(), dims
+	b, err := d.NewBuffer(opts.BufferOptions)
+	if err != nil {
+		return nil, err
+	}
+	buf := &bufferObject{Buffer: b, elem: t}
+	if init != nil {
+		if err := m.initialise(buf, init, dims); err != nil {
+			_ = b.Free() // the failed initialiser says more
+			return nil, err
+		}
+	}
+	return m.classes.buffer.New(buf), nil
+}
+
+type bufferOptions struct {
+	session.BufferOptions
+	shape []int
+	err   error
+}
+
+func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
+	o := newOptions(op, v, "label", "kind", "shape", "queue")
+	opts := bufferOptions{shape: o.extents("shape")}
+	opts.Label = o.str("label")
+	switch o.oneOf("kind", "device", "host", "shared") {
+	case "host":
+		opts.Kind = contract.HostMemory
+	case "shared":
+		opts.Kind = contract.SharedMemory
+	}
+	if v := o.get("queue"); v != nil {
+		if opts.Queue = m.asQueue(v); opts.Queue == nil {
+			o.fail("queue must be a queue, not %s", describe(v))
+		}
+	}
+	opts.Pos = m.caller()
+	opts.err = o.err
+	return opts
+}
+
+// bufferOf makes a buffer with contents. The contents are copied before the call returns, so that the script may
+// change its array at once.
+func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options goja.Value) (goja.Value, error) {
+	const op = "create buffer"
+	opts := m.bufferOptions(op, options)
+	if opts.err != nil {
+		return nil, opts.err
+	}
+	n := len(data) / t.size()
+	opts.Dims = opts.shape
+	if opts.Dims == nil {
+		opts.Dims = []int{n}
+	}
+	count := 1
+	for _, d := range opts.Dims {
+		count *= d
+	}
+	if count != n {
+		return nil, contract.Errorf(contract.InvalidSize, op, "the shape %v has %d elements, but %d were given", opts.Dims, count, n).
+			On(d.ID(), opts.Label)
+	}
+	opts.Type, opts.Elem, opts.Uninitialized = t.contract(), t.size(), n > 0
+	b, err := d.NewBuffer(opts.BufferOptions)
+	if err != nil {
+		return nil, err
+	}
+	buf := &bufferObject{Buffer: b, elem: t}
+	q := opts.Queue
+	if q == nil {
+		if q, err = d.Queue(); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.writeNow(q, b, 0, data); err != nil {
+		_ = b.Free() // the failed write says more
+		return nil, err
+	}
+	return m.classes.buffer.New(buf), nil
+}
+
+// writeNow copies data into a buffer in the order of the queue, so that data is free when it returns.
+func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	return q.Write(b, at, append([]byte(nil), data...))
+}
+
+// initialise runs a function of the index, or of the indices, as a kernel over the buffer.
+func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) error {
+	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
+	params := int(init.(*goja.Object).Get("length").ToInteger())
+	if params > len(indices) {
+		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %d dimensions", params, len(dims)).
+			On(b.Device().ID(), b.Label())
+	}
+	text := fmt.Sprintf("(g, out) => { out[%s] = init(%s) }", strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
+	k, err := m.wrapKernel(text, "init", init)
+	if err != nil {
+		return err
+	}
+	size := make([]int, len(dims))
+	for i, d := range dims {
+		size[len(dims)-1-i] = d
+	}
+	s, err := m.specialize(k, []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}})
+	if err != nil {
+		return err
+	}
+	on, err := m.kernelOn(k, s, b.Device())
+	if err != nil {
+		return err
+	}
+	c, err := on.Bind(session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer))
+	if err != nil {
+		return err
+	}
+	q, err := b.Device().Queue()
+	if err != nil {
+		return err
+	}
+	return q.Launch(c)
+}
+
+// readRange is the part of a buffer that read(start?, count?) and its like mean.
+func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall) (start, count int64, err error) {
+	n := b.Len()
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		i, err := integer(v)
+		if err != nil {
+			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+		}
+		start = int64(i)
+	}
+	count = n - start
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		i, err := integer(v)
+		if err != nil {
+			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
+		}
+		count = int64(i)
+	}
+	if start > n || count < 0 || count > n-start {
+		return 0, 0, contract.Errorf(contract.InvalidSize, op, "elements %d to %d are outside the buffer, which has %d", start, start+max(count, 0), n).
+			On(b.Device().ID(), b.Label())
+	}
+	return start, count, nil
+}
+
+// read is buffer.read(start?, count?, {queue}?): a promise of the elements.
+func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	q, data, err := m.startRead(b, call)
+	if err != nil {
+		return nil, err
+	}
+	return m.after(q, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+}
+
+// readSync is buffer.readSync(start?, count?, {queue}?): waits for the elements.
+func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	if err := m.mayBlock("read"); err != nil {
+		return nil, err
+	}
+	q, data, err := m.startRead(b, call)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Sync(m.ctx); err != nil {
+		return nil, err
+	}
+	return fromBytes(m.vm, b.elem, data)
+}
+
+func (m *instance) startRead(b *bufferObject, call goja.FunctionCall) (*session.Queue, []byte, error) {
+	start, count, err := m.readRange("read", b, call)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := m.queueOption("read", b, call.Argument(2))
+	if err != nil {
+		return nil, nil, err
+	}
+	data := make([]byte, count*int64(b.elem.size()))
+	return q, data, q.Read(data, b.Buffer, start)
+}
+
+// queueOption is the queue of {queue}, or the default queue of the buffer's device.
+func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
+	o := newOptions(op, v, "queue")
+	given := o.get("queue")
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.queueFor(op, given, nil, b.Device())
+}
+
+// write is buffer.write(data, start?, {queue}?): gives the buffer.
+func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "write"
+	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label())
+	}
+	start := 0
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if start, err = integer(v); err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+		}
+	}
+	q, err := m.queueOption(op, b, call.Argument(2))
+	if err != nil {
+		return nil, err
+	}
+	return this, m.writeNow(q, b.Buffer, int64(start), data)
+}
+
+// fill is buffer.fill(value, {queue}?): gives the buffer.
+func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "fill"
+	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label())
+	}
+	q, err := m.queueOption(op, b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	switch len(pattern) {
+	case 1, 2, 4, 8, 16:
+		return this, q.Fill(b.Buffer, pattern)
+	}
+	// A record of another size: the contents are made on the host.
+	data := make([]byte, 0, b.Size())
+	for range b.Len() {
+		data = append(data, pattern...)
+	}
+	return this, q.Write(b.Buffer, 0, data)
+}
+
+// copyTo is buffer.copyTo(destination, {queue}?): gives the destination.
+func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "copy"
+	dst := m.asBuffer(call.Argument(0))
+	if dst == nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the destination must be a buffer, not %s", describe(call.Argument(0))).
+			On(b.Device().ID(), b.Label())
+	}
+	q, err := m.queueOption(op, b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	return call.Argument(0), q.Copy(dst.Buffer, b.Buffer)
+}
+
+// view is buffer.view(start, count | [counts], type?, {label}?).
+func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "view"
+	start, err := integer(call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+	}
+	t, rest := b.elem, call.Argument(2)
+	if as, ok := m.asType(rest); ok {
+		t, rest = as, call.Argument(3)
+	}
+	dims := []int{int(max((b.Size()-int64(start)*int64(b.Elem()))/int64(t.size()), 0))}
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if dims, err = extents(v); err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
+		}
+	}
+	o := newOptions(op, rest, "label")
+	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.contract(), Elem: t.size(), Label: o.str("label")}
+	if o.err != nil {
+		return nil, o.err
+	}
+	v, err := b.Buffer.View(opts)
+	if err != nil {
+		return nil, err
+	}
+	return m.classes.buffer.New(&bufferObject{Buffer: v, elem: t}), nil
+}
+
+// rect reads {origin, extent} of readRect and writeRect; missing means the whole buffer.
+func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
+	o := newOptions(op, v, "origin", "extent", "queue")
+	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
+	given := o.get("queue")
+	if o.err != nil {
+		return r, nil, m.of(o.err, b.Label())
+	}
+	if r.Origin == nil {
+		r.Origin = make([]int, len(b.Dims()))
+	}
+	if r.Extent == nil {
+		r.Extent = b.Dims()
+		for i := range r.Extent {
+			r.Extent[i] -= axis(r.Origin, i)
+		}
+	}
+	q, err := m.queueFor(op, given, nil, b.Device())
+	return r, q, err
+}
+
+// readRect is buffer.readRect({origin, extent, queue}?): a promise of a box of the elements, packed.
+func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	r, q, err := m.rect("read", b, call.Argument(0))
+	if err != nil {
+		return nil, err
+	}
+	n := b.elem.size()
+	for _, e := range r.Extent {
+		n *= max(e, 0)
+	}
+	if int64(n) > b.Size() {
+		return nil, contract.Errorf(contract.InvalidSize, "read", "the box %v is larger than the buffer, which is %v", r.Extent, b.Dims()).
+			On(b.Device().ID(), b.Label())
+	}
+	data := make([]byte, n)
+	if err := q.ReadRect(data, b.Buffer, r); err != nil {
+		return nil, err
+	}
+	return m.after(q, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+}
+
+// writeRect is buffer.writeRect(data, {origin, extent, queue}?): gives the buffer.
+func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, "write", "%v", err).On(b.Device().ID(), b.Label())
+	}
+	r, q, err := m.rect("write", b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	return this, q.WriteRect(b.Buffer, r, append([]byte(nil), data...))
+}
+
+// The number of elements that printing a buffer shows at each end.
+const shown = 3
+
+// inspectBuffer prints type, shape, place and the first and last values; only those are copied. A buffer that cannot
+// be read at once, because it is busy, freed or its queue waits for this script, prints without values.
+func (m *instance) inspectBuffer(b *bufferObject) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
+	if label := b.Label(); !strings.HasPrefix(label, "buffer ") {
+		fmt.Fprintf(&text, " %q", label)
+	}
+	if b.Freed() {
+		return text.String() + " (freed)"
+	}
+	n := b.Len()
+	if n == 0 || m.hosts > 0 {
+		return text.String()
+	}
+	head, err := m.peek(b, 0, min(n, 2*shown))
+	if err != nil {
+		return fmt.Sprintf("%s (%v)", text.String(), err)
+	}
+	values := head
+	if n > 2*shown {
+		tail, err := m.peek(b, n-shown, shown)
+		if err != nil {
+			return fmt.Sprintf("%s (%v)", text.String(), err)
+		}
+		values = append(append(head[:shown:shown], "…"), tail...)
+	}
+	fmt.Fprintf(&text, " { %s }", strings.Join(values, ", "))
+	return text.String()
+}
+
+// peek copies a few elements and prints each.
+func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
+	q, err := b.Device().Queue()
+	if err != nil {
+		return nil, err
+	}
+	size := b.elem.size()
+	data := make([]byte, count*int64(size))
+	if err := q.Read(data, b.Buffer, start); err != nil {
+		return nil, err
+	}
+	if err := q.Sync(m.ctx); err != nil {
+		return nil, err
+	}
+	list := make([]string, count)
+	for i := range list {
+		list[i] = m.inspectValue(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]))
+	}
+	return list, nil
+}

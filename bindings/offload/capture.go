@@ -1,0 +1,155 @@
+package offload
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel"
+)
+
+// source gives a function of the script to the kernel compiler: its text, where it stands, and what it captures.
+// declared is the name under which the script knows it.
+func (m *instance) source(fn goja.Value) (src *kernel.Source, declared string, err error) {
+	info, err := m.engine.FunctionInfo(fn)
+	if err != nil {
+		return nil, "", err
+	}
+	return m.sourceOf(info), info.Name, nil
+}
+
+func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
+	return &kernel.Source{
+		Text: info.Text,
+		Position: func(offset int) (string, int, int) {
+			p := info.Position(offset)
+			return p.File, p.Line, p.Column
+		},
+		Capture: func(name string) (any, error) { return m.capture(info, name) },
+	}
+}
+
+// capture gives the value of a free variable of a function.
+func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
+	c, ok := info.Capture(name)
+	switch {
+	case !ok && !info.Known:
+		return nil, errors.New("the function was not written in a script, so its variables cannot be found")
+	case !ok || c.State == lang.Undeclared:
+		return nil, nil
+	case c.State == lang.Uninitialized:
+		return nil, fmt.Errorf("it has no value yet: its declaration at %s has not run", c.Declared)
+	case len(c.Assigned) > 0:
+		return nil, fmt.Errorf("it is assigned at %s, and a kernel reads it once; declare it const, or pass it as an argument", c.Assigned[0])
+	case c.Function != nil:
+		if c.Function.Native {
+			break
+		}
+		src := m.helpers[c.Function]
+		if src == nil {
+			src = m.sourceOf(c.Function)
+			m.helpers[c.Function] = src
+		}
+		return src, nil
+	}
+	return m.captured(c.Value)
+}
+
+// captured turns a value of the script into one that the kernel compiler knows.
+func (m *instance) captured(v goja.Value) (any, error) {
+	if v == nil || goja.IsUndefined(v) {
+		return nil, errors.New("it is undefined")
+	}
+	if t, ok := m.asType(v); ok {
+		if t.elem.Record != nil {
+			return t.elem.Record, nil
+		}
+		return t.elem.Scalar, nil
+	}
+	switch x := v.Export().(type) {
+	case bool:
+		return x, nil
+	case int64:
+		return float64(x), nil
+	case float64:
+		return x, nil
+	case *big.Int:
+		return x, nil
+	case string:
+		return nil, errors.New("it is a string")
+	}
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil, fmt.Errorf("it is %s", describe(v))
+	}
+	if m.isLanguageName(o) {
+		return nil, nil
+	}
+	if _, callable := goja.AssertFunction(o); callable {
+		return m.capturedFunction(o)
+	}
+	if data, t, ok := asTypedArray(o); ok {
+		return kernel.Table{Elem: t, Data: append([]byte(nil), data...)}, nil
+	}
+	if m.asBuffer(o) != nil {
+		return nil, errors.New("it is a buffer; pass it as an argument")
+	}
+	if o.ClassName() == "Array" {
+		n := int(o.Get("length").ToInteger())
+		list := make([]float64, n)
+		for i := range list {
+			x, err := number(o.Get(fmt.Sprint(i)))
+			if err != nil {
+				return nil, fmt.Errorf("element %d is no number: %v", i, err)
+			}
+			list[i] = x
+		}
+		return list, nil
+	}
+	return capturedObject{m, o}, nil
+}
+
+// capturedObject is a plain object of the script whose fields a kernel reads.
+type capturedObject struct {
+	m *instance
+	o *goja.Object
+}
+
+// Field gives a field as Source.Capture would.
+func (c capturedObject) Field(name string) (any, error) {
+	v := c.o.Get(name)
+	if v == nil {
+		return nil, nil
+	}
+	return c.m.captured(v)
+}
+
+// wrapKernel makes a kernel from a text of ours that calls a function of the script by a name.
+func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, error) {
+	inner, declared, err := m.source(fn)
+	if err != nil {
+		return nil, err
+	}
+	src := &kernel.Source{
+		Text:     text,
+		Position: func(int) (string, int, int) { return inner.Position(0) },
+		Capture: func(n string) (any, error) {
+			if n == name {
+				return inner, nil
+			}
+			return nil, nil
+		},
+	}
+	f, err := kernel.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	if declared == "" {
+		declared = name
+	}
+	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared},
+		compiled: map[string]*specialization{}}, nil
+}

@@ -1,0 +1,225 @@
+package offload
+
+import (
+	"context"
+	"math/big"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+var (
+	typeInt64   = reflect.TypeFor[int64]()
+	typeFloat64 = reflect.TypeFor[float64]()
+	typeBool    = reflect.TypeFor[bool]()
+	typeBigInt  = reflect.TypeFor[*big.Int]()
+)
+
+// instance is the module in one engine.
+type instance struct {
+	env    *Environment
+	engine *lang.Engine
+	vm     *goja.Runtime
+	ctx    context.Context
+	classes
+
+	devices  map[*session.Device]*goja.Object // a device is one object
+	queues   map[*session.Queue]*goja.Object
+	helpers  map[*lang.FunctionInfo]*kernel.Source
+	types    map[ir.Type]*goja.Object
+	language []*goja.Object // global objects that kernels know by name
+	services contract.Services
+	records  int // made by struct()
+	hosts    int // host functions that wait for the event loop
+
+	// Scratch of launches.
+	key       []byte
+	argBuffer []kernel.Arg
+	bound     []session.Arg
+}
+
+// classes are the module's classes.
+type classes struct {
+	typ     *lang.Class[elemType]
+	device  *lang.Class[*session.Device]
+	buffer  *lang.Class[*bufferObject]
+	queue   *lang.Class[*session.Queue]
+	event   *lang.Class[*session.Event]
+	kernel  *lang.Class[*kernelObject]
+	library *lang.Class[*libraryObject]
+	native  *lang.Class[*nativeKernel]
+}
+
+// Module is the module for an engine's options.
+func Module(env *Environment) lang.Module {
+	return lang.Module{
+		Name:          "offload",
+		Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, e).exports() },
+		PromptGlobals: exportNames(),
+	}
+}
+
+func newInstance(env *Environment, e *lang.Engine) *instance {
+	m := &instance{
+		env: env, engine: e, vm: e.VM(), ctx: e.Context(),
+		devices: map[*session.Device]*goja.Object{},
+		queues:  map[*session.Queue]*goja.Object{},
+		helpers: map[*lang.FunctionInfo]*kernel.Source{},
+		types:   map[ir.Type]*goja.Object{},
+	}
+	m.services = &services{engine: e}
+	m.defineClasses()
+	for _, name := range []string{"Math", "Atomics"} {
+		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {
+			m.language = append(m.language, o)
+		}
+	}
+	return m
+}
+
+// scalarTypes are the element types that scripts see.
+var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
+
+// exportNames lists the module's exports.
+func exportNames() []string {
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms"}
+	for _, t := range scalarTypes {
+		names = append(names, t.String())
+	}
+	return names
+}
+
+// exports makes the module's object.
+func (m *instance) exports() (*goja.Object, error) {
+	o := m.vm.NewObject()
+	for _, f := range []struct {
+		name string
+		fn   func(goja.FunctionCall) (goja.Value, error)
+	}{
+		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
+		{"register", m.register}, {"live", m.live}, {"platforms", m.platforms},
+	} {
+		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range scalarTypes {
+		if err := o.Set(t.String(), m.typeObject(elemType{ir.Elem{Scalar: t}})); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.Set("args", m.engine.Options().Args); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// function makes a native function whose errors are explained.
+func (m *instance) function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
+	return m.engine.Func(name, func(call goja.FunctionCall) (goja.Value, error) {
+		v, err := fn(call)
+		return v, m.explain(err)
+	})
+}
+
+func (m *instance) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Explain(m.engine, err)
+}
+
+// async is Engine.Async with errors explained.
+func (m *instance) async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	promise, settle := m.engine.Promise(label)
+	ctx, cancel := context.WithCancelCause(m.ctx)
+	settle.OnCancel(func(cause error) { cancel(cause) })
+	go func() {
+		defer cancel(nil)
+		finish, err := work(ctx)
+		settle.Resolve(func() (goja.Value, error) {
+			if err != nil {
+				return nil, m.explain(err)
+			}
+			if finish == nil {
+				return goja.Undefined(), nil
+			}
+			return finish()
+		})
+	}()
+	return promise
+}
+
+// caller is the place of the script that called.
+func (m *instance) caller() contract.Position {
+	p := m.engine.Caller()
+	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
+}
+
+func (m *instance) asType(v goja.Value) (elemType, bool)  { return m.typ.Of(v) }
+func (m *instance) asDevice(v goja.Value) *session.Device { d, _ := m.device.Of(v); return d }
+func (m *instance) asQueue(v goja.Value) *session.Queue   { q, _ := m.queue.Of(v); return q }
+func (m *instance) asBuffer(v goja.Value) *bufferObject   { b, _ := m.buffer.Of(v); return b }
+func (m *instance) inspectValue(v goja.Value) string {
+	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
+}
+
+// typeObject gives an element type to the script; a scalar type is one object, callable in kernels only.
+func (m *instance) typeObject(t elemType) *goja.Object {
+	if t.elem.Record != nil {
+		return m.typ.New(t)
+	}
+	o := m.types[t.elem.Scalar]
+	if o == nil {
+		o = m.typ.New(t)
+		m.types[t.elem.Scalar] = o
+	}
+	return o
+}
+
+func (m *instance) deviceObject(d *session.Device) *goja.Object {
+	o := m.devices[d]
+	if o == nil {
+		o = m.device.New(d)
+		m.devices[d] = o
+	}
+	return o
+}
+
+func (m *instance) queueObject(q *session.Queue) *goja.Object {
+	o := m.queues[q]
+	if o == nil {
+		o = m.queue.New(q)
+		m.queues[q] = o
+	}
+	return o
+}
+
+// isLanguageName reports whether a captured global is one that the kernel language knows under the same name.
+func (m *instance) isLanguageName(o *goja.Object) bool {
+	for _, known := range m.language {
+		if o == known {
+			return true
+		}
+	}
+	return false
+}
+
+// capturedFunction is a function found in a field of an object.
+func (m *instance) capturedFunction(o *goja.Object) (any, error) {
+	info, err := m.engine.FunctionInfo(o)
+	if err != nil {
+		return nil, err
+	}
+	if info.Native {
+		return nil, errNative
+	}
+	return m.sourceOf(info), nil
+}

@@ -1,0 +1,449 @@
+package offload
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// kernelObject is a kernel of the script: a function, compiled for each signature that it is launched with.
+type kernelObject struct {
+	fn        *kernel.Function
+	name      string
+	text      string
+	params    []string
+	signature []kernel.Arg // nil: types come from the arguments
+	opts      kernel.Options
+	exact     bool
+	compiled  map[string]*specialization
+	last      *specialization // of the last launch
+	lastKey   []byte
+}
+
+// specialization is a kernel for one signature, and what it became on each device.
+type specialization struct {
+	*kernel.Compiled
+	library *session.Library
+	on      map[*session.Device]*session.Kernel
+}
+
+// newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
+func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
+	const op = "kernel"
+	args := call.Arguments
+	var signature *goja.Object
+	if len(args) > 0 {
+		if o, ok := args[0].(*goja.Object); ok {
+			if _, callable := goja.AssertFunction(o); !callable {
+				signature, args = o, args[1:]
+			}
+		}
+	}
+	if len(args) == 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "a function is missing").
+			WithHint("write kernel((g, x) => { x[g.x] = … })")
+	}
+	if _, callable := goja.AssertFunction(args[0]); !callable {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", describe(args[0])).
+			WithHint("write kernel((g, x) => { x[g.x] = … })")
+	}
+	var given goja.Value
+	if len(args) > 1 {
+		given = args[1]
+	}
+	k, err := m.parseKernel(args[0], "")
+	if err != nil {
+		return nil, err
+	}
+	o := newOptions(op, given, "real", "contract", "name", "exact")
+	if v := o.get("real"); v != nil {
+		t, ok := m.asType(v)
+		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
+			o.fail("real must be f32 or f64, not %s", describe(v))
+		}
+		k.opts.Real = t.elem.Scalar
+	}
+	k.opts.NoContract = !o.boolean("contract", true)
+	k.exact = o.boolean("exact", true)
+	if name := o.str("name"); name != "" {
+		k.name = name
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	k.opts.Name = k.name
+	if signature != nil {
+		if err := m.setSignature(k, signature); err != nil {
+			return nil, err
+		}
+		// With every type known, mistakes of the kernel show where it is written.
+		if _, err := m.specialize(k, k.signature); err != nil {
+			return nil, err
+		}
+	}
+	return m.classes.kernel.New(k), nil
+}
+
+func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error) {
+	src, declared, err := m.source(fn)
+	if err != nil {
+		return nil, err
+	}
+	f, err := kernel.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, candidate := range []string{name, f.Name(), declared, "kernel"} {
+		if candidate != "" {
+			name = candidate
+			break
+		}
+	}
+	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, exact: true}, nil
+}
+
+// setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
+func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
+	const op = "kernel"
+	for _, key := range o.Keys() {
+		known := false
+		for _, p := range k.params {
+			known = known || p == key
+		}
+		if !known {
+			return contract.Errorf(contract.InvalidArgument, op, "the signature has %q, which is no parameter", key).
+				WithHint("the parameters are %s", strings.Join(k.params, ", "))
+		}
+	}
+	for _, p := range k.params {
+		v := o.Get(p)
+		if v == nil {
+			return contract.Errorf(contract.InvalidArgument, op, "the signature lacks the parameter %s", p).
+				WithHint("write {%s: f32} for a number, {%s: [f32]} for a buffer", p, p)
+		}
+		arg, err := m.paramType(v)
+		if err != nil {
+			return contract.Errorf(contract.InvalidArgument, op, "parameter %s: %v", p, err)
+		}
+		k.signature = append(k.signature, arg)
+	}
+	if k.signature == nil {
+		k.signature = []kernel.Arg{}
+	}
+	return nil
+}
+
+func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
+	if t, ok := m.asType(v); ok {
+		if t.elem.Record != nil {
+			return kernel.Arg{}, fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
+		}
+		return kernel.Arg{Kind: kernel.Scalar, Type: t.elem.Scalar}, nil
+	}
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" {
+		return kernel.Arg{}, fmt.Errorf("expected a type such as f32 or [f32, 2], not %s", describe(v))
+	}
+	t, ok := m.asType(list.Get("0"))
+	if !ok {
+		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", describe(v))
+	}
+	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.elem, Rank: 1}
+	if rank := list.Get("1"); rank != nil {
+		n, err := integer(rank)
+		if err != nil || n < 1 || n > 3 {
+			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", describe(rank))
+		}
+		arg.Rank = n
+	}
+	return arg, nil
+}
+
+// specialize compiles the kernel for the types of its arguments, once for each combination.
+func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specialization, error) {
+	key := m.key[:0]
+	for i := range args {
+		key = appendKey(key, &args[i])
+	}
+	m.key = key
+	if k.last != nil && string(key) == string(k.lastKey) {
+		return k.last, nil
+	}
+	s := k.compiled[string(key)]
+	if s == nil {
+		compiled, err := k.fn.Compile(args, k.opts)
+		if err != nil {
+			return nil, err
+		}
+		s = &specialization{Compiled: compiled, on: map[*session.Device]*session.Kernel{}}
+		k.compiled[string(key)] = s
+	}
+	k.last, k.lastKey = s, append(k.lastKey[:0], key...)
+	return s, nil
+}
+
+// appendKey appends what tells one argument's type from others. Records are told apart by name: struct() makes each
+// name once.
+func appendKey(key []byte, a *kernel.Arg) []byte {
+	key = append(key, byte(a.Kind), byte(a.Type), byte(a.Elem.Scalar), byte(a.Rank))
+	if a.Elem.Record != nil {
+		key = append(key, fmt.Sprintf("%p", a.Elem.Record)...)
+	}
+	return key
+}
+
+// kernelOn gives the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
+func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Kernel, error) {
+	if on := s.on[d]; on != nil {
+		return on, nil
+	}
+	if s.library == nil {
+		lib, err := m.env.libraryOf(m.ctx, k.name, s.Module)
+		if err != nil {
+			return nil, err
+		}
+		s.library = lib
+	}
+	on, err := s.library.Kernel(m.ctx, d, s.Kernel.Name)
+	if err != nil {
+		return nil, err
+	}
+	s.on[d] = on
+	return on, nil
+}
+
+// launchOptions are the options of a launch.
+type launchOptions struct {
+	session.Config
+	label         string
+	queue, device goja.Value
+}
+
+// launchConfig reads the options of a launch, its first argument.
+func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOptions, error) {
+	const op = "launch"
+	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
+	if len(call.Arguments) == 0 {
+		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
+			WithHint("write launch({size: n}, …)")
+	}
+	if m.asBuffer(call.Arguments[0]) != nil {
+		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
+			WithHint("write launch({size: n}, …)")
+	}
+	o := newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), o.extents("size"), o.milliseconds("timeout")
+	switch groups := o.extents("groups"); {
+	case groups != nil && cfg.Size != nil:
+		o.fail("give size or groups, not both")
+	case groups != nil && cfg.GroupSize == nil:
+		o.fail("groups needs groupSize")
+	case groups != nil:
+		cfg.Size = make([]int, max(len(groups), len(cfg.GroupSize)))
+		for i := range cfg.Size {
+			cfg.Size[i] = axis(groups, i) * axis(cfg.GroupSize, i)
+		}
+	case cfg.Size == nil:
+		o.fail("size is missing")
+	}
+	switch o.oneOf("checks", "on", "off", "races") {
+	case "off":
+		cfg.Checks = contract.ChecksOff
+	case "races":
+		cfg.Checks = contract.ChecksRaces
+	}
+	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
+	return cfg, m.of(o.err, name)
+}
+
+// launch is kernel.launch(options, ...arguments).
+func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
+	cfg, err := m.launchConfig(k.name, call)
+	if err != nil {
+		return nil, err
+	}
+	values := call.Arguments[1:]
+	if len(values) != len(k.params) {
+		return nil, countError(k.name, k.params, len(values))
+	}
+	args, device, err := m.argTypes(k, values)
+	if err != nil {
+		return nil, err
+	}
+	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
+	if err != nil {
+		return nil, m.of(err, k.name)
+	}
+	s, err := m.specialize(k, args)
+	if err != nil {
+		return nil, err
+	}
+	on, err := m.kernelOn(k, s, q.Device())
+	if err != nil {
+		return nil, err
+	}
+	bound, err := m.bindArgs(k, s, values)
+	if err != nil {
+		return nil, err
+	}
+	return m.start(q, on, cfg, bound)
+}
+
+// queueLaunch is queue.launch(kernel, options, ...arguments).
+func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	k := call.Argument(0)
+	o, ok := k.(*goja.Object)
+	options, isObject := call.Argument(1).(*goja.Object)
+	if _, isKernel := m.kernel.Of(k); !ok || !isKernel || !isObject {
+		return nil, contract.Errorf(contract.InvalidArgument, "launch", "expected a kernel and launch options").
+			On(q.Device().ID(), q.Label()).WithHint("write queue.launch(kernel, {size: n}, …)")
+	}
+	with := m.vm.NewObject()
+	for _, key := range options.Keys() {
+		_ = with.Set(key, options.Get(key)) // a plain new object refuses nothing
+	}
+	_ = with.Set("queue", m.queueObject(q))
+	launch, _ := goja.AssertFunction(o.Get("launch"))
+	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
+}
+
+func countError(name string, params []string, given int) error {
+	takes := "no arguments"
+	switch len(params) {
+	case 0:
+	case 1:
+		takes = "1 argument (" + params[0] + ")"
+	default:
+		takes = fmt.Sprintf("%d arguments (%s)", len(params), strings.Join(params, ", "))
+	}
+	return contract.Errorf(contract.InvalidArgument, "launch", "the kernel takes %s, but %d were given", takes, given).On("", name).
+		WithHint("the arguments follow the launch options: launch({size: n}%s)", strings.Join(append([]string{""}, params...), ", "))
+}
+
+// start binds and launches a kernel.
+func (m *instance) start(q *session.Queue, on *session.Kernel, cfg launchOptions, args []session.Arg) (goja.Value, error) {
+	c, err := on.Bind(cfg.Config, args...)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Launch(c); err != nil {
+		return nil, err
+	}
+	return m.eventAfter(q, cfg.label)
+}
+
+// inspectKernel prints a kernel with the signatures that it was compiled for.
+func inspectKernel(k *kernelObject) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Kernel %s(%s)", k.name, strings.Join(k.params, ", "))
+	for _, s := range k.compiled {
+		b.WriteString("\n  ")
+		for i := range s.Params {
+			p := &s.Params[i]
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if p.Rank > 0 {
+				fmt.Fprintf(&b, "%s: %s%s", p.Name, p.Elem, strings.Repeat("[]", p.Rank))
+			} else {
+				fmt.Fprintf(&b, "%s: %s", p.Name, p.Type)
+			}
+		}
+	}
+	return b.String()
+}
+
+func axis(dims []int, i int) int {
+	if i < len(dims) {
+		return dims[i]
+	}
+	return 1
+}
+
+// argTypes says what is known about the arguments, and the device of the first buffer.
+func (m *instance) argTypes(k *kernelObject, values []goja.Value) (args []kernel.Arg, device *session.Device, err error) {
+	args = m.argBuffer[:0]
+	for i, v := range values {
+		b := m.asBuffer(v)
+		if b != nil && device == nil {
+			device = b.Device()
+		}
+		if k.signature != nil {
+			continue
+		}
+		switch {
+		case b != nil:
+			args = append(args, kernel.Arg{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(b.Dims())})
+			continue
+		case v == nil:
+		default:
+			switch v.ExportType() {
+			case typeInt64, typeFloat64:
+				args = append(args, kernel.Arg{Kind: kernel.Number})
+				continue
+			case typeBool:
+				args = append(args, kernel.Arg{Kind: kernel.Bool})
+				continue
+			case typeBigInt:
+				args = append(args, kernel.Arg{Kind: kernel.BigInt})
+				continue
+			}
+		}
+		return nil, nil, m.badArgument(k, i, v)
+	}
+	if k.signature != nil {
+		return k.signature, device, nil
+	}
+	m.argBuffer = args
+	return args, device, nil
+}
+
+func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
+	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], describe(v)).
+		On("", k.name)
+	if _, _, ok := asTypedArray(v); ok {
+		return e.WithHint("copy it to the device first: device().buffer(array)")
+	}
+	return e
+}
+
+// bindArgs converts the arguments to the types that the kernel was compiled for.
+func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Value) ([]session.Arg, error) {
+	bound := m.bound[:0]
+	for i, v := range values {
+		p := &s.Params[i]
+		if p.Rank > 0 {
+			b := m.asBuffer(v)
+			if b == nil {
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, describe(v)).
+					On("", k.name)
+			}
+			if b.elem.elem != p.Elem {
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, but %q is of %s",
+					p.Name, p.Elem, b.Label(), b.elem).On("", k.name)
+			}
+			bound = append(bound, session.Buf(b.Buffer))
+			continue
+		}
+		if x, err := number(v); err == nil {
+			if err := p.CheckNumber(x); err != nil {
+				return nil, err
+			}
+		}
+		t := p.Type
+		bits, err := scalarBits(t, v)
+		if err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name)
+		}
+		ct, _ := contract.ParseType(t.String())
+		bound = append(bound, session.Bits(ct, bits))
+	}
+	m.bound = bound
+	return bound, nil
+}

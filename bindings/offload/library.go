@@ -1,0 +1,253 @@
+package offload
+
+import (
+	"context"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// libraryObject is a registered library of images.
+type libraryObject struct {
+	*session.Library
+}
+
+// nativeKernel is a kernel of a library.
+type nativeKernel struct {
+	library   *libraryObject
+	name      string
+	signature []kernel.Arg // nil: taken from the image
+	params    []string
+}
+
+// register is offload.register(path | bytes, {label}?): a promise of the library.
+func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
+	const op = "register"
+	o := newOptions(op, call.Argument(1), "label")
+	label := o.str("label")
+	if o.err != nil {
+		return nil, o.err
+	}
+	source := call.Argument(0)
+	if name, ok := source.Export().(string); ok {
+		path, err := m.engine.ReadPath(name)
+		if err != nil {
+			return nil, err
+		}
+		return m.registering(func(ctx context.Context) (*session.Library, error) {
+			return m.env.session.RegisterFile(ctx, label, path)
+		}), nil
+	}
+	data, ok := m.engine.Bytes(source)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a path or bytes, not %s", describe(source))
+	}
+	data = append([]byte(nil), data...)
+	if label == "" {
+		label = "image"
+	}
+	return m.registering(func(ctx context.Context) (*session.Library, error) {
+		return m.env.session.Register(ctx, label, data)
+	}), nil
+}
+
+func (m *instance) registering(register func(context.Context) (*session.Library, error)) goja.Value {
+	return m.async("register", func(ctx context.Context) (func() (goja.Value, error), error) {
+		lib, err := register(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func() (goja.Value, error) { return m.classes.library.New(&libraryObject{lib}), nil }, nil
+	})
+}
+
+// unregister is library.unregister(): a promise.
+func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value, error) {
+	return m.async("unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, l.Unregister(ctx)
+	}), nil
+}
+
+// libraryImages is library.images: what each image is, which devices chose it, and why others refused it.
+func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
+	var list []any
+	for _, s := range l.Images() {
+		o := m.vm.NewObject()
+		refusals := m.vm.NewObject()
+		var chosen []any
+		for _, fit := range s.Devices {
+			switch {
+			case fit.Err != nil:
+				_ = refusals.Set(fit.Device, fit.Err.Error()) // a plain new object refuses nothing
+			case fit.Chosen:
+				chosen = append(chosen, fit.Device)
+			}
+		}
+		_ = o.Set("kind", string(s.Image.Kind))
+		_ = o.Set("target", s.Image.Target)
+		_ = o.Set("arch", s.Image.Arch)
+		_ = o.Set("label", s.Image.Label)
+		_ = o.Set("size", len(s.Image.Data))
+		_ = o.Set("devices", m.vm.NewArray(chosen...))
+		_ = o.Set("refusals", refusals)
+		list = append(list, o)
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// libraryKernels is library.kernels: the names of the kernels, as the best device that takes the library has them.
+func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
+	var names []any
+	d, err := m.deviceOf(l)
+	if err != nil {
+		return nil, err
+	}
+	symbols, err := l.Symbols(m.ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range symbols {
+		if s.Kernel {
+			names = append(names, s.Name)
+		}
+	}
+	return m.vm.NewArray(names...), nil
+}
+
+// deviceOf is the best device that takes the library.
+func (m *instance) deviceOf(l *libraryObject) (*session.Device, error) {
+	var first error
+	for _, d := range m.env.session.Devices(m.ctx) {
+		_, err := l.Symbols(m.ctx, d)
+		if err == nil {
+			return d, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		first = contract.Errorf(contract.NotFound, "load", "there is no device").On("", l.Label())
+	}
+	return nil, first
+}
+
+// libraryKernel is library.kernel(name, signature?).
+func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "kernel"
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected the kernel's name, not %s", describe(call.Argument(0))).On("", l.Label())
+	}
+	k := &nativeKernel{library: l, name: name}
+	if sig, ok := call.Argument(1).(*goja.Object); ok {
+		k.signature = []kernel.Arg{}
+		for _, key := range sig.Keys() {
+			arg, err := m.paramType(sig.Get(key))
+			if err != nil {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "parameter %s: %v", key, err).On("", name)
+			}
+			k.signature = append(k.signature, arg)
+			k.params = append(k.params, key)
+		}
+		return m.classes.native.New(k), nil
+	}
+	// The image says what its kernels take, or the script must.
+	d, err := m.deviceOf(l)
+	if err != nil {
+		return nil, err
+	}
+	on, err := l.Kernel(m.ctx, d, name)
+	if err != nil {
+		return nil, err
+	}
+	params := on.Info().Params
+	if params == nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the image does not say what the kernel takes").On(d.ID(), name).
+			WithHint("give the signature: lib.kernel(%q, {n: i32, x: [f32]})", name)
+	}
+	k.signature = []kernel.Arg{}
+	for _, p := range params {
+		t, _ := ir.ParseType(p.Type.String())
+		arg := kernel.Arg{Kind: kernel.Scalar, Type: t}
+		if p.Buffer {
+			arg = kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: p.Rank}
+		}
+		k.signature = append(k.signature, arg)
+		k.params = append(k.params, p.Name)
+	}
+	return m.classes.native.New(k), nil
+}
+
+// launchNative is kernel.launch(options, ...arguments) of a library's kernel.
+func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
+	cfg, err := m.launchConfig(k.name, call)
+	if err != nil {
+		return nil, err
+	}
+	values := call.Arguments[1:]
+	if len(values) != len(k.params) {
+		return nil, countError(k.name, k.params, len(values))
+	}
+	bound := m.bound[:0]
+	var device *session.Device
+	for i, v := range values {
+		a := &k.signature[i]
+		if a.Kind == kernel.Buffer {
+			b := m.asBuffer(v)
+			if b == nil || (a.Elem.Record == nil && a.Elem.Scalar != ir.Void && b.elem.elem != a.Elem) || len(b.Dims()) != a.Rank {
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s of rank %d, not %s",
+					k.params[i], a.Elem, a.Rank, m.inspectValue(v)).On("", k.name)
+			}
+			if device == nil {
+				device = b.Device()
+			}
+			bound = append(bound, session.Buf(b.Buffer))
+			continue
+		}
+		bits, err := scalarBits(a.Type, v)
+		if err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", k.params[i], err).On("", k.name)
+		}
+		t, _ := contract.ParseType(a.Type.String())
+		bound = append(bound, session.Bits(t, bits))
+	}
+	m.bound = bound
+	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
+	if err != nil {
+		return nil, m.of(err, k.name)
+	}
+	on, err := k.library.Kernel(m.ctx, q.Device(), k.name)
+	if err != nil {
+		return nil, err
+	}
+	return m.start(q, on, cfg, bound)
+}
+
+// libraryGlobal is library.global(name, device?): a buffer of bytes over a global variable.
+func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", describe(call.Argument(0))).On("", l.Label())
+	}
+	d := m.asDevice(call.Argument(1))
+	if d == nil {
+		var err error
+		if d, err = m.deviceOf(l); err != nil {
+			return nil, err
+		}
+	}
+	b, err := l.Global(m.ctx, d, name)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := b.View(session.ViewOptions{Dims: []int{int(b.Size())}, Type: contract.U8, Elem: 1})
+	if err != nil {
+		return nil, err
+	}
+	return m.buffer.New(&bufferObject{Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
+}

@@ -1,0 +1,178 @@
+package offload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
+// kept, so that a caller asks for all of them and looks at err once.
+type options struct {
+	op  string // what the options are of
+	obj *goja.Object
+	err error
+}
+
+// newOptions takes the options of an operation. v may be missing.
+func newOptions(op string, v goja.Value, known ...string) *options {
+	o := &options{op: op}
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return o
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		o.fail("the options must be an object, not %s", describe(v))
+		return o
+	}
+	o.obj = obj
+	for _, key := range obj.Keys() {
+		if !slices.Contains(known, key) {
+			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
+				WithHint("the options are %s", strings.Join(known, ", "))
+			return o
+		}
+	}
+	return o
+}
+
+func (o *options) fail(format string, args ...any) {
+	if o.err == nil {
+		o.err = contract.Errorf(contract.InvalidArgument, o.op, format, args...)
+	}
+}
+
+// get is the property, or nil.
+func (o *options) get(name string) goja.Value {
+	if o.obj == nil || o.err != nil {
+		return nil
+	}
+	v := o.obj.Get(name)
+	if v == nil || goja.IsUndefined(v) {
+		return nil
+	}
+	return v
+}
+
+func (o *options) str(name string) string {
+	v := o.get(name)
+	if v == nil {
+		return ""
+	}
+	s, ok := v.Export().(string)
+	if !ok {
+		o.fail("%s must be a string, not %s", name, describe(v))
+	}
+	return s
+}
+
+func (o *options) boolean(name string, missing bool) bool {
+	v := o.get(name)
+	if v == nil {
+		return missing
+	}
+	b, ok := v.Export().(bool)
+	if !ok {
+		o.fail("%s must be true or false, not %s", name, describe(v))
+	}
+	return b
+}
+
+// oneOf is a string out of a list; the first is the default.
+func (o *options) oneOf(name string, values ...string) string {
+	s := o.str(name)
+	if s == "" {
+		return values[0]
+	}
+	if !slices.Contains(values, s) {
+		o.fail("%s is %q, but must be one of %s", name, s, strings.Join(values, ", "))
+	}
+	return s
+}
+
+// milliseconds is a duration given as a Number of milliseconds.
+func (o *options) milliseconds(name string) time.Duration {
+	v := o.get(name)
+	if v == nil {
+		return 0
+	}
+	x, err := number(v)
+	if err != nil || x <= 0 || math.IsInf(x, 0) {
+		o.fail("%s must be a positive number of milliseconds, not %s", name, describe(v))
+		return 0
+	}
+	return time.Duration(x * float64(time.Millisecond))
+}
+
+// extents is a count or an array of one to three counts.
+func (o *options) extents(name string) []int {
+	v := o.get(name)
+	if v == nil {
+		return nil
+	}
+	dims, err := extents(v)
+	if err != nil {
+		o.fail("%s: %v", name, err)
+	}
+	return dims
+}
+
+// extents converts a count or an array of one to three counts.
+func extents(v goja.Value) ([]int, error) {
+	if o, ok := v.(*goja.Object); ok && o.Get("length") != nil {
+		n := int(o.Get("length").ToInteger())
+		if n < 1 || n > 3 {
+			return nil, fmt.Errorf("expected one to three numbers, not %d", n)
+		}
+		dims := make([]int, n)
+		for i := range dims {
+			d, err := integer(o.Get(fmt.Sprint(i)))
+			if err != nil {
+				return nil, err
+			}
+			dims[i] = d
+		}
+		return dims, nil
+	}
+	n, err := integer(v)
+	if err != nil {
+		return nil, err
+	}
+	return []int{n}, nil
+}
+
+// integer converts a Number that is an integer from 0 on.
+func integer(v goja.Value) (int, error) {
+	if n, ok := exported(v).(int64); ok && n >= 0 {
+		return int(n), nil
+	}
+	x, err := number(v)
+	if err != nil || x != math.Trunc(x) || x < 0 || x > 1<<53 {
+		return 0, fmt.Errorf("expected an integer from 0 on, not %s", describe(v))
+	}
+	return int(x), nil
+}
+
+// number converts a Number.
+func number(v goja.Value) (float64, error) {
+	switch x := exported(v).(type) {
+	case int64:
+		return float64(x), nil
+	case float64:
+		return x, nil
+	}
+	return 0, fmt.Errorf("expected a number, not %s", describe(v))
+}
+
+func exported(v goja.Value) any {
+	if v == nil {
+		return nil
+	}
+	return v.Export()
+}

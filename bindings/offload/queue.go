@@ -1,0 +1,165 @@
+package offload
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// queueFor is the queue that an operation goes to: the one given, or the default queue of the device given, or of the
+// device that the operation's buffers are on, or of the best device.
+func (m *instance) queueFor(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
+	if queue != nil {
+		q := m.asQueue(queue)
+		if q == nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", describe(queue))
+		}
+		return q, nil
+	}
+	d := fallback
+	if device != nil {
+		if d = m.asDevice(device); d == nil {
+			id, ok := device.Export().(string)
+			if !ok {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", describe(device))
+			}
+			var err error
+			if d, err = m.env.session.Device(m.ctx, id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if d == nil {
+		var err error
+		if d, err = m.env.session.Device(m.ctx, ""); err != nil {
+			return nil, err
+		}
+	}
+	return d.Queue()
+}
+
+// newQueue is device.createQueue({label, hazards}?).
+func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	o := newOptions("create queue", call.Argument(0), "label", "hazards")
+	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller()}
+	opts.NoHazards = o.oneOf("hazards", "auto", "off") == "off"
+	if o.err != nil {
+		return nil, o.err
+	}
+	q, err := d.NewQueue(opts)
+	if err != nil {
+		return nil, err
+	}
+	return m.queueObject(q), nil
+}
+
+// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it.
+func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	fn, ok := goja.AssertFunction(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", describe(call.Argument(0))).
+			On(q.Device().ID(), q.Label())
+	}
+	pending := m.engine.Hold("host function of " + q.Label())
+	done := make(chan error, 2) // of the function, or of giving up; the second is not read
+	pending.OnCancel(func(cause error) { done <- cause })
+	m.hosts++
+	err := q.Host(func() error {
+		pending.Resolve(func() error {
+			m.hosts--
+			_, err := fn(goja.Undefined())
+			done <- err
+			return nil // the queue has the error: the next sync gives it
+		})
+		return <-done
+	})
+	if err != nil {
+		m.hosts--
+		pending.Resolve(nil)
+		return nil, err
+	}
+	return m.eventAfter(q, "")
+}
+
+// mayBlock refuses a call that stops the script while a queue waits for a function of the script: neither would end.
+func (m *instance) mayBlock(op string) error {
+	if m.hosts == 0 {
+		return nil
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "a queue waits for a host function of this script, which cannot run while the script waits").
+		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
+}
+
+// after gives a promise that is fulfilled with what finish makes when the queue has reached this point.
+func (m *instance) after(q *session.Queue, label string, finish func() (goja.Value, error)) (goja.Value, error) {
+	ev, err := q.Record("")
+	if err != nil {
+		return nil, err
+	}
+	return m.async(label, func(ctx context.Context) (func() (goja.Value, error), error) {
+		return finish, ev.Sync(ctx)
+	}), nil
+}
+
+// eventAfter gives an event for the commands so far.
+func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error) {
+	ev, err := q.Record(label)
+	if err != nil {
+		return nil, err
+	}
+	return m.classes.event.New(ev), nil
+}
+
+// then makes an event awaitable: event.then(fulfilled, rejected).
+func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	promise := m.async("event", func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, ev.Sync(ctx)
+	}).(*goja.Object)
+	then, _ := goja.AssertFunction(promise.Get("then"))
+	return then(promise, call.Arguments...)
+}
+
+// elapsedSince is event.elapsedSince(earlier): nanoseconds on the device's clock.
+func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	earlier, ok := m.classes.event.Of(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidEvent, "elapsed time", "expected an event, not %s", describe(call.Argument(0)))
+	}
+	d, err := ev.Since(earlier)
+	if err != nil {
+		return nil, err
+	}
+	return m.vm.ToValue(d.Nanoseconds()), nil
+}
+
+// syncQueue is queue.sync(): a promise that the queue is empty.
+func (m *instance) syncQueue(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) {
+	return m.async("sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, q.Sync(ctx)
+	}), nil
+}
+
+func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	ev, ok := m.classes.event.Of(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", describe(call.Argument(0))).
+			On(q.Device().ID(), q.Label())
+	}
+	return nil, q.Wait(ev)
+}
+
+func inspectQueue(q *session.Queue) string {
+	return fmt.Sprintf("Queue %q on %s", q.Label(), q.Device().ID())
+}
+
+func inspectEvent(ev *session.Event) string {
+	state := "pending"
+	if ev.Done() {
+		state = "reached"
+	}
+	return fmt.Sprintf("Event (%s) of queue %q on %s", state, ev.Queue().Label(), ev.Queue().Device().ID())
+}
