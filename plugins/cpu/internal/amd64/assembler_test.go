@@ -129,3 +129,28 @@ func TestBranches(t *testing.T) {
 }
 
 func (l Label) mem() Mem { return Mem{Label: l} }
+
+// TestConditions compares every branch, short and near, with GNU as.
+func TestConditions(t *testing.T) {
+	a := New(0)
+	a.StartListing()
+	near, far := a.NewLabel(), a.NewLabel()
+	for op := Op(1); op < numOps; op++ {
+		if op.forms()[0].lay == rel {
+			a.Emit(op, near)
+			a.Emit(op, far)
+		}
+	}
+	a.Bind(near)
+	for range 200 {
+		a.Emit(NOP)
+	}
+	a.Bind(far)
+	code, err := a.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if theirs := gas(t, []byte(a.Listing())); !bytes.Equal(code, theirs) {
+		t.Errorf("% x\nGNU as:\n% x", code, theirs)
+	}
+}

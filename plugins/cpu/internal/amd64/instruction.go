@@ -335,7 +335,8 @@ func (in *instruction) swapped(f *form) bool {
 	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
-// memBytes gives the bytes that the memory operand accesses by the form, 0 if the form does not say.
+// memBytes gives the bytes that the memory operand stands for by the form (with a broadcast, after it), 0 if the form
+// does not say.
 func (in *instruction) memBytes() int {
 	for j := range in.form.args[:in.n] {
 		if !in.args[j].isMem() {

@@ -143,26 +143,10 @@ func (in *instruction) appendMem(b []byte, v *Mem) []byte {
 	}
 	size, lanes := in.memBytes(), 0
 	if v.Broadcast {
+		lanes = size / in.elementBytes()
 		size = in.elementBytes()
-		lanes = in.broadcastBytes() / size
 	}
 	return v.append(b, size, lanes)
-}
-
-// broadcastBytes gives the bytes of the operand that is broadcast.
-func (in *instruction) broadcastBytes() int {
-	for j := range in.form.args[:in.n] {
-		if !in.args[j].isMem() {
-			continue
-		}
-		k := patternKinds[in.form.args[j]][in.index] & kMem
-		n := 1
-		for ; k > kM8; k >>= 1 {
-			n <<= 1
-		}
-		return n
-	}
-	return 0
 }
 
 // explain says why no form fits: which operand of the form that comes nearest is wrong, or which modifier.
