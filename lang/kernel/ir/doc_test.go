@@ -1,0 +1,84 @@
+package ir_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+const manual = "../../../docs/kernel-ir.md"
+
+// TestManual holds the generated parts of the manual to the package: the table of operations and that of limits.
+func TestManual(t *testing.T) {
+	data, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, part := range []struct{ after, before, want string }{
+		{"## Limits\n\n", "\n## Operations\n", limitsTable(t)},
+		{"Where no kinds of types are named, T is any integer or float type.\n\n", "", operationsTable(t)},
+	} {
+		head, rest, ok := strings.Cut(text, part.after)
+		if !ok {
+			t.Fatalf("the manual has no %q", part.after)
+		}
+		got, tail := rest, ""
+		if part.before != "" {
+			got, tail, _ = strings.Cut(rest, part.before)
+		}
+		if got != part.want {
+			if !*update {
+				t.Errorf("the manual differs after %q:\n%s", part.after, firstDifference(got, part.want))
+			}
+			text = head + part.after + part.want + part.before + tail
+		}
+	}
+	if *update {
+		if err := os.WriteFile(manual, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func operationsTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| operation | takes → gives | meaning |\n|---|---|---|\n")
+	for op := ir.Invalid + 1; op <= ir.Unreachable; op++ {
+		form, meaning := op.Doc()
+		if form == "" || meaning == "" {
+			t.Errorf("%v is not documented", op)
+		}
+		fmt.Fprintf(&b, "| `%v` | %s | %s |\n", op, form, meaning)
+	}
+	return b.String()
+}
+
+// limitsTable reads the constants of limits.go with their comments.
+func limitsTable(t *testing.T) string {
+	file, err := parser.ParseFile(token.NewFileSet(), "limits.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("| limit | value | of |\n|---|---|---|\n")
+	source, err := os.ReadFile("limits.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if ok {
+			value := source[spec.Values[0].Pos()-1 : spec.Values[0].End()-1]
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", spec.Names[0].Name, value, strings.TrimSpace(spec.Comment.Text()))
+		}
+		return true
+	})
+	return b.String()
+}
