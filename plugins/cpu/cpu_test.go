@@ -556,6 +556,42 @@ func TestManyQueues(t *testing.T) {
 	}
 }
 
+// Kernels that are stopped, that fail and that succeed, at once on several queues, end in the right way each.
+func TestEverythingAtOnce(t *testing.T) {
+	f := open(t, Options{Cores: 3})
+	var wg sync.WaitGroup
+	for g := range 6 {
+		q, err := f.dev.NewQueue(offload.QueueOptions{})
+		must(t, err)
+		x, small := f.buffer(offload.I32, 20_000, "x"), f.buffer(offload.I32, 100, "small")
+		endless, groups := f.kernel("endless"), f.kernel("groups")
+		wg.Go(func() {
+			defer q.Close()
+			for i := range 15 {
+				ctx, cancel := background, context.CancelFunc(func() {})
+				l, want := offload.Launch{Kernel: groups, Size: [3]int{20_000, 1, 1}, Args: []offload.Arg{x}}, offload.Code("")
+				switch (g + i) % 4 {
+				case 0:
+					l.Kernel, l.Timeout, want = endless, time.Millisecond, offload.Timeout
+				case 1:
+					l.Kernel, want = endless, offload.Cancelled
+					ctx, cancel = context.WithTimeout(background, time.Millisecond)
+				case 2:
+					l.Args, want = []offload.Arg{small}, offload.OutOfBounds
+				}
+				if err := q.Launch(&l); err != nil {
+					t.Error(err)
+				}
+				if err := q.Sync(ctx); offload.CodeOf(err) != want {
+					t.Errorf("got %v, want code %q", err, want)
+				}
+				cancel()
+			}
+		})
+	}
+	wg.Wait()
+}
+
 func TestNothingIsAllocated(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector makes pools forget at random")

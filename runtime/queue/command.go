@@ -27,7 +27,7 @@ type command struct {
 	pattern [16]byte // fill: its first width bytes
 	width   int
 	launch  Launch // made at the first use of the slot for a launch
-	kernel  string
+	kernel  offload.Kernel
 	pos     offload.Position
 	timeout time.Duration
 	fn      func() error
@@ -39,7 +39,7 @@ func (c *command) clear() {
 	switch c.kind {
 	case launchKernel:
 		c.launch.Clear()
-		c.kernel, c.pos = "", offload.Position{}
+		c.kernel, c.pos = nil, offload.Position{}
 	default:
 		c.dst, c.src, c.fn, c.event = nil, nil, nil, nil
 	}

@@ -67,7 +67,7 @@ func (q *Queue) stoppedError(c *command, why reason) error {
 	if why == cancelled {
 		return q.droppedError(c)
 	}
-	err := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel, c.timeout)
+	err := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel.Info().Name, c.timeout)
 	err.Pos = c.pos
 	return err
 }

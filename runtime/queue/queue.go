@@ -180,7 +180,7 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		q.mu.Unlock()
 		return err
 	}
-	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel.Info().Name, l.Pos, l.Timeout
+	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
 	q.publish(c.launch.Cost())
 	return nil
 }

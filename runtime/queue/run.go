@@ -223,7 +223,7 @@ func (q *Queue) run(c *command, n uint64) {
 func (q *Queue) launch(c *command, n uint64) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel, p, debug.Stack())
+			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel.Info().Name, p, debug.Stack())
 		}
 	}()
 	if c.timeout > 0 {
