@@ -280,11 +280,17 @@ func (e *emitter) nested(in *ir.Instr) {
 	e.owner = in
 	switch in.Op {
 	case ir.If:
-		e.open("if (%s) {", e.x(in.Args[0]))
-		e.block(in.Then)
-		e.indent--
-		e.open("} else {")
-		e.block(in.Else)
+		cond, then, els := e.x(in.Args[0]), in.Then, in.Else
+		if yieldsNothing(then) {
+			cond, then, els = "!"+cond, els, then
+		}
+		e.open("if (%s) {", cond)
+		e.block(then)
+		if !yieldsNothing(els) {
+			e.indent--
+			e.open("} else {")
+			e.block(els)
+		}
 		e.close("}")
 	case ir.Region:
 		e.labels[in] = fmt.Sprintf("block%d", len(e.labels)+1)
@@ -301,6 +307,11 @@ func (e *emitter) nested(in *ir.Instr) {
 		e.close("}")
 	}
 	e.owner = outer
+}
+
+// yieldsNothing reports whether a block is only the end of itself.
+func yieldsNothing(b *ir.Block) bool {
+	return len(b.Instrs) == 1 && b.Instrs[0].Op == ir.Yield && len(b.Instrs[0].Args) == 0
 }
 
 // assign sets variables all at once.

@@ -237,6 +237,48 @@ kernel rotate(out: i32[*]) real f32 {
 	}
 }
 
+// TestPrivateArraysAreEachItemsOwn has groups of two rows of lanes.
+func TestPrivateArraysAreEachItemsOwn(t *testing.T) {
+	p := compile(t, `
+kernel own(out: i32[*]) real f32 {
+  private a: i16[3]
+  private b: f64[5]
+  site 0 = 0:0:0 ""
+  %i: i32 = item.global.x
+  %l: i32 = item.local.x
+  %one: i32 = const 1
+  %two: i32 = const 2
+  zero a
+  store a[%one], %i
+  %f: f64 = convert %l
+  store b[%two], %f
+  barrier
+  %v: i32 = load a[%one]
+  %w: f64 = load b[%two]
+  %z: i32 = load a[%two]
+  %n: i32 = sat %w
+  %s: i32 = add %v, %n
+  %r: i32 = add %s, %z
+  store out[%i], %r
+  return
+}`, interp.Options{})
+	out := make([]int32, 1200)
+	w := p.NewWorker()
+	l := interp.Launch{Size: size(1200), GroupSize: size(500), Args: []interp.Arg{buffer(out)}}
+	n, err := p.Prepare(&l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := p.Run(w, &l, 0, n); f != nil {
+		t.Fatal(f)
+	}
+	for i, got := range out {
+		if want := int32(i + i%500); got != want {
+			t.Fatalf("item %d has %d, want %d", i, got, want)
+		}
+	}
+}
+
 func TestEndlessKernelStops(t *testing.T) {
 	p := compile(t, `
 kernel forever() real f32 {
