@@ -1,0 +1,251 @@
+package conform
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+var queueCases = []testCase{
+	{"queue/order", queueOrder},
+	{"queue/many", queueMany},
+	{"queue/fibonacci-by-events", fibonacciByEvents},
+	{"queue/fibonacci-by-hazards", fibonacciByHazards},
+	{"queue/many-events", queueManyEvents},
+	{"queue/host-functions", queueHost},
+	{"queue/idle", queueIdle},
+	{"queue/outstanding", queueOutstanding},
+	{"queue/closed", queueClosed},
+}
+
+// queueOrder runs a long chain in which each kernel needs the result of the one before.
+func queueOrder(t *T) {
+	q, k := t.queue(), t.kernel("sum")
+	ring := []*session.Buffer{upload(t, uint32(0)), upload(t, uint32(1)), t.buffer(offload.U32, 1)}
+	var calls []*session.Call
+	for i := range ring {
+		calls = append(calls, t.bind(k, config(1), session.Buf(ring[i]), session.Buf(ring[(i+1)%3]), session.Buf(ring[(i+2)%3])))
+	}
+	const n = 3000
+	for i := range n {
+		t.check(q.Launch(calls[i%3]))
+	}
+	t.check(q.Sync(t.ctx))
+	if got, want := download[uint32](t, ring[(n+1)%3])[0], fibonacci(n+1); got != want {
+		t.Errorf("after %d kernels: %d, want %d", n, got, want)
+	}
+}
+
+// fibonacci is the nth number, modulo 2^32.
+func fibonacci(n int) uint32 {
+	a, b := uint32(0), uint32(1)
+	for range n {
+		a, b = b, a+b
+	}
+	return a
+}
+
+func queueMany(t *T) {
+	const queues, n = 64, 1000
+	k := t.kernel("spin")
+	var buffers []*session.Buffer
+	for i := range queues {
+		q := t.queue()
+		b := t.bufferWith(session.BufferOptions{Type: offload.U32, Dims: sized(n), Queue: q})
+		t.check(q.Fill(b, []byte{byte(i), 0, 0, 0}))
+		t.launch(q, k, config(n), session.I32(3), session.Buf(b))
+		buffers = append(buffers, b)
+	}
+	for i, b := range buffers {
+		want := make([]uint32, n)
+		for j := range want {
+			want[j] = spun(uint32(i), 3)
+		}
+		equal(t, "what a queue did", download[uint32](t, b), want)
+	}
+}
+
+// spun is what kernel spin makes of a value.
+func spun(v uint32, n int) uint32 {
+	for range n {
+		v = v*1664525 + 1013904223
+	}
+	return v
+}
+
+const chain = 16
+
+// fibonacciByEvents puts each kernel of a chain on a queue of its own, with an event from one to the next and nothing
+// else to order them.
+func fibonacciByEvents(t *T) {
+	k := t.kernel("sum")
+	for range 10 {
+		buffers := fibonacciBuffers(t)
+		t.check(t.defaultQueue().Sync(t.ctx))
+		var last *session.Event
+		for i := range chain {
+			q := t.queueWith(session.QueueOptions{NoHazards: true})
+			if last != nil {
+				t.check(q.Wait(last))
+			}
+			t.launch(q, k, config(1), session.Buf(buffers[i]), session.Buf(buffers[i+1]), session.Buf(buffers[i+2]))
+			ev, err := q.Record("")
+			t.check(err)
+			last = ev
+		}
+		t.check(last.Sync(t.ctx))
+		checkFibonacci(t, buffers)
+	}
+}
+
+// fibonacciByHazards is the same chain without events: use of the buffers orders the queues.
+func fibonacciByHazards(t *T) {
+	k := t.kernel("sum")
+	for range 10 {
+		buffers := fibonacciBuffers(t)
+		for i := range chain {
+			t.launch(t.queue(), k, config(1), session.Buf(buffers[i]), session.Buf(buffers[i+1]), session.Buf(buffers[i+2]))
+		}
+		checkFibonacci(t, buffers)
+	}
+}
+
+func fibonacciBuffers(t *T) []*session.Buffer {
+	list := []*session.Buffer{upload(t, uint32(0)), upload(t, uint32(1))}
+	for range chain {
+		list = append(list, t.buffer(offload.U32, 1))
+	}
+	return list
+}
+
+func checkFibonacci(t *T, buffers []*session.Buffer) {
+	for i, b := range buffers {
+		equal(t, "a number of the chain", download[uint32](t, b), []uint32{fibonacci(i)})
+	}
+}
+
+// queueManyEvents lets one queue wait for many.
+func queueManyEvents(t *T) {
+	const queues = 16
+	k := t.kernel("spin")
+	all := t.bufferWith(session.BufferOptions{Type: offload.U32, Dims: sized(queues * 64)})
+	t.check(t.defaultQueue().Sync(t.ctx))
+	waiter := t.queueWith(session.QueueOptions{NoHazards: true})
+	for i := range queues {
+		q := t.queueWith(session.QueueOptions{NoHazards: true})
+		part, err := all.View(session.ViewOptions{Start: int64(i * 64), Dims: sized(64)})
+		t.check(err)
+		t.launch(q, k, config(64), session.I32(1000+100*int32(i)), session.Buf(part))
+		for range 5 { // more events than needed
+			ev, err := q.Record("")
+			t.check(err)
+			t.check(waiter.Wait(ev))
+		}
+	}
+	got, want := make([]uint32, queues*64), make([]uint32, queues*64)
+	t.check(waiter.Read(session.Bytes(got), all, 0))
+	t.check(waiter.Sync(t.ctx))
+	for i := range want {
+		want[i] = spun(0, 1000+100*(i/64))
+	}
+	equal(t, "what the queues did", got, want)
+}
+
+func queueHost(t *T) {
+	q := t.queue()
+	b := upload(t, int32(0))
+	first, second := make([]int32, 1), make([]int32, 1)
+	var seen []int32 // written by host functions in order
+	t.check(q.Read(session.Bytes(first), b, 0))
+	t.check(q.Host(func() error { seen = append(seen, first[0]); return nil }))
+	t.check(q.Fill(b, []byte{7, 0, 0, 0}))
+	t.check(q.Read(session.Bytes(second), b, 0))
+	t.check(q.Host(func() error { seen = append(seen, second[0]); return nil }))
+	t.check(q.Sync(t.ctx))
+	equal(t, "what host functions saw", seen, []int32{0, 7})
+
+	t.check(q.Host(func() error { return errors.New("as asked") }))
+	ran := false
+	t.check(q.Host(func() error { ran = true; return nil }))
+	if err := q.Sync(t.ctx); err == nil || !strings.Contains(err.Error(), "as asked") {
+		t.Errorf("a failing host function gave %v", err)
+	}
+	if !ran {
+		t.Errorf("what came after a failing host function did not run")
+	}
+	t.check(q.Sync(t.ctx))
+	t.check(q.Host(func() error { panic("as asked") }))
+	if err := q.Sync(t.ctx); err == nil || !strings.Contains(err.Error(), "as asked") {
+		t.Errorf("a panicking host function gave %v", err)
+	}
+}
+
+func queueIdle(t *T) {
+	q := t.queue()
+	t.check(q.Sync(t.ctx))
+	if !q.Idle() {
+		t.Errorf("a queue without commands is not idle")
+	}
+	gate := make(chan struct{})
+	t.check(q.Host(func() error { <-gate; return nil }))
+	if q.Idle() {
+		t.Errorf("a queue with a command that waits is idle")
+	}
+	close(gate)
+	t.check(q.Sync(t.ctx))
+	if !q.Idle() {
+		t.Errorf("a queue is not idle after sync")
+	}
+	b := t.buffer(offload.U32, 64)
+	t.launch(q, t.kernel("spin"), config(64), session.I32(1000), session.Buf(b))
+	for start := time.Now(); !q.Idle(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("a queue does not get idle unless it is waited for")
+		}
+	}
+}
+
+// queueOutstanding gives more commands than a queue may want to hold.
+func queueOutstanding(t *T) {
+	q := t.queue()
+	b := t.buffer(offload.I32, 16)
+	t.check(t.defaultQueue().Sync(t.ctx))
+	call := t.bind(t.kernel("ids"), config(16), session.Buf(b))
+	for range 20000 {
+		t.check(q.Launch(call))
+	}
+	t.check(q.Sync(t.ctx))
+	equal(t, "ids", download[int32](t, b), count(16))
+}
+
+func queueClosed(t *T) {
+	q, err := t.device.NewQueue(session.QueueOptions{Label: "short-lived"})
+	t.check(err)
+	b := t.buffer(offload.U32, 64)
+	t.launch(q, t.kernel("spin"), config(64), session.I32(100000), session.Buf(b))
+	ev, err := q.Record("end")
+	t.check(err)
+	t.check(q.Close(t.ctx)) // waits
+	if !ev.Done() {
+		t.Errorf("close did not wait for the commands")
+	}
+	want := make([]uint32, 64)
+	for i := range want {
+		want[i] = spun(0, 100000)
+	}
+	equal(t, "what the queue did", download[uint32](t, b), want)
+	t.refused("a second close", q.Close(t.ctx), offload.Closed)
+	t.refused("a command for a closed queue", q.Write(b, 0, make([]byte, 4)), offload.Closed)
+	cancelled, cancel := context.WithCancel(t.ctx)
+	cancel()
+	q = t.queue()
+	gate := make(chan struct{})
+	t.check(q.Host(func() error { <-gate; return nil }))
+	t.refused("a sync whose context has ended", q.Sync(cancelled), offload.Cancelled)
+	close(gate)
+	_ = q.Sync(t.ctx) // may tell of the cancellation again
+}

@@ -1,0 +1,235 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Status is how a case ended.
+type Status string
+
+// The statuses.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Result is how a case went.
+type Result struct {
+	Name    string        `json:"name"`
+	Status  Status        `json:"status"`
+	Output  []string      `json:"output,omitempty"` // failures, or why it was skipped
+	Elapsed time.Duration `json:"elapsed"`
+}
+
+// Options are the options of a run.
+type Options struct {
+	Match   func(name string) bool // nil: all cases
+	Skip    map[string]string      // cases that the device is known to fail, with the reason
+	Timeout time.Duration          // of one case; 0: two minutes
+	Report  func(Result)           // called after each case
+}
+
+// Names are the names of all cases, in order.
+func Names() []string {
+	names := make([]string, len(cases))
+	for i, c := range cases {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Run runs the suite on a device of a plugin. The last result, "leaks", tells what was left when all was closed. The
+// error says why the device could not be opened.
+func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options) ([]Result, error) {
+	goroutines := runtime.NumGoroutine()
+	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin}})
+	d, err := s.Device(ctx, device)
+	if err != nil {
+		_ = s.Close(ctx) // nothing was opened
+		return nil, err
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = 2 * time.Minute
+	}
+	var results []Result
+	add := func(r Result) {
+		results = append(results, r)
+		if opts.Report != nil {
+			opts.Report(r)
+		}
+	}
+	for _, c := range cases {
+		if opts.Match != nil && !opts.Match(c.name) {
+			continue
+		}
+		if reason := opts.Skip[c.name]; reason != "" {
+			add(Result{Name: c.name, Status: Skipped, Output: []string{reason}})
+			continue
+		}
+		r, hung := runCase(ctx, c, s, d, opts.Timeout)
+		add(r)
+		if hung {
+			return results, offload.Errorf(offload.Timeout, "conform", "case %s did not end; the rest was not run", c.name).On(d.ID(), "")
+		}
+		if ctx.Err() != nil {
+			return results, ctx.Err()
+		}
+	}
+	add(leaks(ctx, s, goroutines))
+	return results, nil
+}
+
+// runCase runs one case on a goroutine of its own, so that one that hangs can be told.
+func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, timeout time.Duration) (r Result, hung bool) {
+	start := time.Now()
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	t := &T{ctx: limited, session: s, device: d}
+	before := len(s.Live())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t.protect(func() { c.run(t) })
+		for i := len(t.cleanups) - 1; i >= 0; i-- {
+			t.protect(t.cleanups[i])
+		}
+	}()
+	select {
+	case <-done:
+	case <-limited.Done():
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			stacks := make([]byte, 1<<20)
+			stacks = stacks[:runtime.Stack(stacks, true)]
+			return Result{Name: c.name, Status: Failed, Elapsed: time.Since(start),
+				Output: append([]string{"the case did not end when its context did"}, strings.Split(string(stacks), "\n")...)}, true
+		}
+	}
+	if live := s.Live(); len(live) > before {
+		t.Errorf("left alive: %v", live)
+	}
+	r = Result{Name: c.name, Status: Passed, Output: t.output, Elapsed: time.Since(start)}
+	switch {
+	case t.failed:
+		r.Status = Failed
+	case t.skipped:
+		r.Status = Skipped
+	}
+	return r, false
+}
+
+// leaks closes the session and looks for what is left.
+func leaks(ctx context.Context, s *session.Session, goroutines int) Result {
+	start := time.Now()
+	r := Result{Name: "leaks", Status: Passed}
+	fail := func(format string, args ...any) {
+		r.Status = Failed
+		r.Output = append(r.Output, fmt.Sprintf(format, args...))
+	}
+	for _, o := range s.Live() {
+		fail("left alive: %v", o)
+	}
+	if err := s.Close(ctx); err != nil {
+		fail("closing the session: %v", err)
+	}
+	for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
+		if wait > 2*time.Second {
+			fail("%d goroutines, %d before\n%s", runtime.NumGoroutine(), goroutines, allStacks())
+			break
+		}
+		time.Sleep(wait)
+	}
+	r.Elapsed = time.Since(start)
+	return r
+}
+
+func allStacks() string {
+	stacks := make([]byte, 1<<20)
+	return string(stacks[:runtime.Stack(stacks, true)])
+}
+
+// T is what a case works with. Fatalf ends the case.
+type T struct {
+	ctx      context.Context
+	session  *session.Session
+	device   *session.Device
+	output   []string
+	failed   bool
+	skipped  bool
+	cleanups []func()
+}
+
+// ended is what ends a case.
+type ended struct{}
+
+func (t *T) protect(fn func()) {
+	defer func() {
+		switch r := recover(); r.(type) {
+		case nil, ended:
+		default:
+			t.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	fn()
+}
+
+// Errorf reports a failure.
+func (t *T) Errorf(format string, args ...any) {
+	t.failed = true
+	t.output = append(t.output, fmt.Sprintf(format, args...))
+}
+
+// Fatalf reports a failure and ends the case.
+func (t *T) Fatalf(format string, args ...any) {
+	t.Errorf(format, args...)
+	panic(ended{})
+}
+
+// skipf ends the case, saying what the device lacks.
+func (t *T) skipf(format string, args ...any) {
+	t.skipped = true
+	t.output = append(t.output, fmt.Sprintf(format, args...))
+	panic(ended{})
+}
+
+func (t *T) cleanup(fn func()) { t.cleanups = append(t.cleanups, fn) }
+
+// check ends the case if there is an error.
+func (t *T) check(err error) {
+	if err != nil {
+		t.Fatalf("%s%v", where(), err)
+	}
+}
+
+// refused reports anything but an error with one of the codes.
+func (t *T) refused(what string, err error, codes ...offload.Code) {
+	for _, c := range codes {
+		if offload.CodeOf(err) == c {
+			return
+		}
+	}
+	t.Errorf("%s%s gave %v, not one of %v", where(), what, err, codes)
+}
+
+// where is the line of the case that called a helper.
+func where() string {
+	for skip := 2; ; skip++ {
+		_, file, line, ok := runtime.Caller(skip)
+		if !ok {
+			return ""
+		}
+		if !strings.HasSuffix(file, "/run.go") && !strings.HasSuffix(file, "/helpers.go") {
+			return fmt.Sprintf("%s:%d: ", file[strings.LastIndexByte(file, '/')+1:], line)
+		}
+	}
+}

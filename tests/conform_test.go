@@ -1,0 +1,62 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/conform"
+)
+
+var update = flag.Bool("update", false, "write the files that hold what is expected")
+
+// The conformance suite may not import the IR, so it embeds the binary form of its kernels; their text is what counts.
+func TestConformanceKernelsAreUpToDate(t *testing.T) {
+	const text, binary = "../runtime/conform/testdata/kernels.ir", "../runtime/conform/testdata/kernels.irb"
+	source, err := os.ReadFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := ir.ParseText("kernels.ir", string(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	want, err := m.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(binary, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(binary); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%s is stale: run go test ./tests -update", binary)
+	}
+}
+
+func TestConformanceOfTheCPU(t *testing.T) {
+	_, err := conform.Run(context.Background(), cpu.New(cpu.Options{}), "cpu", conform.Options{Report: func(r conform.Result) {
+		t.Run(r.Name, func(t *testing.T) {
+			text := strings.Join(r.Output, "\n")
+			switch r.Status {
+			case conform.Failed:
+				t.Errorf("%v\n%s", r.Elapsed, text)
+			case conform.Skipped:
+				t.Skip(text)
+			}
+			t.Log(r.Elapsed)
+		})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
