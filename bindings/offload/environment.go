@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"sync"
 
+	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -16,6 +17,7 @@ type Environment struct {
 
 	mu        sync.Mutex
 	libraries map[[sha256.Size]byte]*session.Library
+	observe   func(Compilation)
 }
 
 // NewEnvironment makes the environment of a session, which stays the caller's to close.
@@ -46,16 +48,25 @@ func (e *Environment) libraryOf(ctx context.Context, label string, m *ir.Module)
 	return lib, nil
 }
 
-// Close unregisters the kernels of scripts.
-func (e *Environment) Close(ctx context.Context) error {
+// Compilation is a kernel of a script, compiled for one signature.
+type Compilation struct {
+	Name    string
+	Kernel  *kernel.Compiled
+	Session *session.Session
+}
+
+// Observe sets a function that is told of every compilation; nil ends it.
+func (e *Environment) Observe(fn func(Compilation)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var first error
-	for key, lib := range e.libraries {
-		if err := lib.Unregister(ctx); err != nil && first == nil {
-			first = err
-		}
-		delete(e.libraries, key)
+	e.observe = fn
+}
+
+func (e *Environment) compiled(name string, c *kernel.Compiled) {
+	e.mu.Lock()
+	fn := e.observe
+	e.mu.Unlock()
+	if fn != nil {
+		fn(Compilation{Name: name, Kernel: c, Session: e.session})
 	}
-	return first
 }

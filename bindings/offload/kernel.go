@@ -183,6 +183,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 		}
 		s = &specialization{Compiled: compiled, on: map[*session.Device]*session.Kernel{}}
 		k.compiled[string(key)] = s
+		m.env.compiled(k.name, compiled)
 	}
 	k.last, k.lastKey = s, append(k.lastKey[:0], key...)
 	return s, nil

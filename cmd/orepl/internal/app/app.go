@@ -1,0 +1,218 @@
+// Package app is the command line: one function for each command, over a [System] that tests can replace.
+package app
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/all"
+)
+
+// System is what a command sees of the process.
+type System struct {
+	Args           []string // without the program's name
+	Env            []string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Exit codes. They are documented by "orepl help exit-codes".
+const (
+	ExitOK          = 0
+	ExitFailed      = 1   // a check failed: a conformance case, a comparison
+	ExitUsage       = 2   // the command line is wrong
+	ExitThresholds  = 99  // a benchmark missed a threshold
+	ExitScript      = 107 // the script failed
+	ExitTimeout     = 124 // the time limit passed
+	ExitInterrupted = 130 // Ctrl-C
+)
+
+// command is a subcommand.
+type command struct {
+	name  string
+	args  string // what follows the name
+	about string // one line
+	run   func(*invocation) error
+}
+
+func commands() []command {
+	return []command{
+		{"repl", "", "the prompt; also without a command, if standard input is a terminal", runREPL},
+		{"run", "[flags] FILE [ARGS…]", "run a script", runScript},
+		{"devices", "[--json]", "list the devices of this machine", runDevices},
+		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to", runKernel},
+		{"version", "", "print the version", runVersion},
+		{"help", "[TOPIC]", "explain a command, or the exit codes", runHelp},
+	}
+}
+
+// invocation is a command that runs.
+type invocation struct {
+	System
+	ctx   context.Context
+	flags *flag.FlagSet
+}
+
+// usageError is a mistake in the command line.
+type usageError struct{ message, hint string }
+
+func (e *usageError) Error() string { return e.message }
+func (e *usageError) Hint() string  { return e.hint }
+
+// exitError ends the process with a code and prints nothing more.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// Main runs the command line and gives the exit code.
+func Main(sys System) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	args := sys.Args
+	name := "repl"
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	switch name {
+	case "-h", "--help", "-help":
+		name = "help"
+	case "-v", "--version":
+		name = "version"
+	}
+	list := commands()
+	for i := range list {
+		if list[i].name != name {
+			continue
+		}
+		inv := &invocation{System: sys, ctx: ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
+		inv.Args = args
+		inv.flags.SetOutput(io.Discard)
+		return inv.finish(list[i].run(inv))
+	}
+	inv := &invocation{System: sys, ctx: ctx}
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].name
+	}
+	hint := "see orepl help"
+	if near := diag.Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? see orepl help", near)
+	}
+	if _, err := os.Stat(name); err == nil {
+		hint = fmt.Sprintf("to run the script, write: orepl run %s", name)
+	}
+	return inv.finish(&usageError{fmt.Sprintf("there is no command %q", name), hint})
+}
+
+// finish prints an error and turns it into an exit code.
+func (inv *invocation) finish(err error) int {
+	var exit *exitError
+	var scriptExit *lang.ExitError
+	var usage *usageError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &exit):
+		return exit.code
+	case errors.As(err, &scriptExit):
+		return scriptExit.Code
+	case errors.Is(err, context.Canceled) && inv.ctx.Err() != nil:
+		fmt.Fprintln(inv.Stderr, "interrupted")
+		return ExitInterrupted
+	case errors.As(err, &usage):
+		fmt.Fprintf(inv.Stderr, "orepl: %s\n", usage.message)
+		if usage.hint != "" {
+			fmt.Fprintf(inv.Stderr, "  %s\n", usage.hint)
+		}
+		return ExitUsage
+	}
+	diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
+	if diag.Code(err) == "timeout" {
+		return ExitTimeout
+	}
+	return ExitScript
+}
+
+// parse parses the flags and gives what follows them. -h prints the command's help.
+func (inv *invocation) parse() ([]string, error) {
+	err := inv.flags.Parse(inv.Args)
+	if errors.Is(err, flag.ErrHelp) {
+		inv.printUsage(strings.TrimPrefix(inv.flags.Name(), "orepl "))
+		return nil, &exitError{ExitOK}
+	}
+	if err != nil {
+		return nil, &usageError{err.Error(), fmt.Sprintf("see orepl help %s", strings.TrimPrefix(inv.flags.Name(), "orepl "))}
+	}
+	return inv.flags.Args(), nil
+}
+
+// env is a variable of the environment.
+func (inv *invocation) env(name string) string {
+	for _, kv := range inv.Env {
+		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// colors reports whether a stream takes colours: a terminal, unless NO_COLOR is set.
+func (inv *invocation) colors(w io.Writer) bool {
+	return inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
+}
+
+// isTerminal reports whether a stream is a character device.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// open makes a runtime with all plugins.
+func (inv *invocation) open() *orepl.Runtime {
+	return orepl.Open(orepl.Options{Plugins: all.Plugins()})
+}
+
+// environ is the environment as a map.
+func (inv *invocation) environ() map[string]string {
+	m := make(map[string]string, len(inv.Env))
+	for _, kv := range inv.Env {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			m[k] = v
+		}
+	}
+	return m
+}
+
+// engine makes an engine on a runtime.
+func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
+	opts.Stdin, opts.Stdout, opts.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
+	opts.Env = inv.environ()
+	opts.Colors = inv.colors(inv.Stdout)
+	return rt.NewEngine(opts)
+}
+
+// close ends engine and runtime. A failure of the device that no script was told of is an error of the run.
+func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
+	closing := rt.Close(inv.ctx)
+	if err == nil && closing != nil {
+		err = offload.Explain(e, closing)
+	}
+	if cerr := e.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,94 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// deviceReport is a device in the output of orepl devices --json.
+type deviceReport struct {
+	ID       string               `json:"id"`
+	Type     string               `json:"type"`
+	Platform offload.PlatformInfo `json:"platform"`
+	*offload.DeviceInfo
+	Properties []offload.Property `json:"properties,omitempty"`
+}
+
+// platformReport is a plugin that could not be opened.
+type platformReport struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// runDevices is orepl devices.
+func runDevices(inv *invocation) error {
+	asJSON := inv.flags.Bool("json", false, "print JSON")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return &usageError{"orepl devices takes no arguments", "write: orepl devices [--json]"}
+	}
+	rt := inv.open()
+	defer rt.Close(inv.ctx)
+	var devices []deviceReport
+	var missing []platformReport
+	for _, d := range rt.Session().Devices(inv.ctx) {
+		devices = append(devices, deviceReport{d.ID(), d.Info().Type.String(), d.Platform(), d.Info(), d.Properties()})
+	}
+	for _, p := range rt.Session().Platforms(inv.ctx) {
+		if !p.Opened {
+			missing = append(missing, platformReport{p.Plugin, p.Err.Error()})
+		}
+	}
+	if *asJSON {
+		enc := json.NewEncoder(inv.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(map[string]any{"devices": devices, "unavailable": missing})
+	}
+	for _, d := range devices {
+		inv.printDevice(&d)
+	}
+	for _, p := range missing {
+		fmt.Fprintf(inv.Stdout, "%s: not available: %s\n", p.Name, p.Reason)
+	}
+	return nil
+}
+
+func (inv *invocation) printDevice(d *deviceReport) {
+	l := &d.Limits
+	fmt.Fprintf(inv.Stdout, "%s: %s\n", d.ID, d.Name)
+	for _, row := range []struct{ name, value string }{
+		{"type", d.Type},
+		{"platform", d.Platform.Name + " " + d.Platform.Version},
+		{"architecture", d.Arch},
+		{"compute units", fmt.Sprint(d.ComputeUnits)},
+		{"memory", fmt.Sprintf("%.1f GiB", float64(d.MemoryBytes)/(1<<30))},
+		{"largest allocation", fmt.Sprintf("%.1f GiB", float64(l.AllocationBytes)/(1<<30))},
+		{"shared memory of a group", fmt.Sprintf("%.0f KiB", float64(l.SharedBytes)/(1<<10))},
+		{"largest group", fmt.Sprintf("%d work-items, %v", l.GroupItems, l.GroupSize)},
+		{"subgroup sizes", fmt.Sprint(l.SubgroupSizes)},
+		{"exact arithmetic", fmt.Sprint(d.Features.Exact)},
+	} {
+		fmt.Fprintf(inv.Stdout, "  %-26s%s\n", row.name, row.value)
+	}
+	printProperties(inv, d.Properties, "  ")
+}
+
+func printProperties(inv *invocation, list []offload.Property, indent string) {
+	for _, p := range list {
+		if nested, ok := p.Value.([]offload.Property); ok {
+			fmt.Fprintf(inv.Stdout, "%s%s\n", indent, p.Name)
+			printProperties(inv, nested, indent+"  ")
+			continue
+		}
+		value := fmt.Sprint(p.Value)
+		if p.Unit != "" {
+			value += " " + p.Unit
+		}
+		fmt.Fprintf(inv.Stdout, "%s%-26s%s\n", indent, p.Name, value)
+	}
+}

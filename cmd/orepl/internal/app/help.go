@@ -1,0 +1,88 @@
+package app
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+)
+
+// runVersion is orepl version.
+func runVersion(inv *invocation) error {
+	if _, err := inv.parse(); err != nil {
+		return err
+	}
+	version := "(development)"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		version = info.Main.Version
+	}
+	fmt.Fprintf(inv.Stdout, "orepl %s, %s, %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return nil
+}
+
+const exitCodes = `Exit codes of orepl:
+
+  0    success
+  1    a check failed, such as a case of the conformance suite
+  2    the command line is wrong
+  99   a benchmark missed a threshold
+  107  the script failed: an exception, or a failure of a device
+  124  the time limit passed
+  130  interrupted
+
+A script that calls process.exit(n) ends with n.
+`
+
+// runHelp is orepl help.
+func runHelp(inv *invocation) error {
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		if args[0] == "exit-codes" {
+			fmt.Fprint(inv.Stdout, exitCodes)
+			return nil
+		}
+		for _, c := range commands() {
+			if c.name == args[0] {
+				inv.printUsage(c.name)
+				return nil
+			}
+		}
+		return &usageError{fmt.Sprintf("there is no help about %q", args[0]), "see orepl help"}
+	}
+	fmt.Fprintln(inv.Stdout, "orepl runs scripts that drive accelerators.\n\nCommands:")
+	for _, c := range commands() {
+		fmt.Fprintf(inv.Stdout, "  %-10s %s\n", c.name, c.about)
+	}
+	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes.")
+	return nil
+}
+
+// printUsage prints a command's help, flags included. The command's own function declares them.
+func (inv *invocation) printUsage(name string) {
+	for _, c := range commands() {
+		if c.name != name {
+			continue
+		}
+		fmt.Fprintf(inv.Stdout, "orepl %s %s\n  %s\n", c.name, c.args, c.about)
+		probe := &invocation{System: System{Args: []string{"-h"}, Stdout: io.Discard, Stderr: io.Discard},
+			ctx: inv.ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
+		probe.flags.SetOutput(io.Discard)
+		if inv.flags != nil && inv.flags.Name() == probe.flags.Name() {
+			probe = inv // its flags are declared already
+		} else if name != "help" {
+			var exit *exitError
+			if err := c.run(probe); err != nil && !errors.As(err, &exit) {
+				return
+			}
+		}
+		probe.flags.VisitAll(func(f *flag.Flag) {
+			kind, about := flag.UnquoteUsage(f)
+			fmt.Fprintf(inv.Stdout, "  --%-20s %s\n", f.Name+" "+kind, about)
+		})
+	}
+}

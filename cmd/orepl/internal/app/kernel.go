@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/emitjs"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// emitters turn a compiled kernel into a text.
+var emitters = map[string]func(*invocation, offload.Compilation) (string, error){
+	"ir": func(_ *invocation, c offload.Compilation) (string, error) { return c.Kernel.Module.String(), nil },
+	"opt": func(_ *invocation, c offload.Compilation) (string, error) {
+		m := c.Kernel.Module.Clone()
+		opt.Run(m, opt.Default, nil)
+		return m.String(), nil
+	},
+	"js": func(_ *invocation, c offload.Compilation) (string, error) {
+		return emitjs.Module(c.Kernel.Module)
+	},
+}
+
+// runKernel is orepl kernel.
+func runKernel(inv *invocation) error {
+	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR) or js")
+	name := inv.flags.String("name", "", "only the kernel of this `name`")
+	limits := inv.limits()
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return &usageError{"the script's file is missing", "write: orepl kernel FILE [--emit ir]"}
+	}
+	emitter := emitters[*emit]
+	if emitter == nil {
+		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt or js"}
+	}
+	rt := inv.open()
+	e, err := inv.engine(rt, lang.Options{Args: args[1:], Limits: limits.options()})
+	if err != nil {
+		return err
+	}
+	var compiled []offload.Compilation
+	rt.Environment().Observe(func(c offload.Compilation) { compiled = append(compiled, c) })
+	_, err = e.RunFile(inv.ctx, args[0])
+	shown := 0
+	for _, c := range compiled {
+		if *name != "" && c.Name != *name {
+			continue
+		}
+		text, err := emitter(inv, c)
+		if err != nil {
+			return err
+		}
+		if shown++; shown > 1 {
+			fmt.Fprintln(inv.Stdout)
+		}
+		fmt.Fprint(inv.Stdout, text)
+	}
+	if err == nil && shown == 0 {
+		return &usageError{"the script compiled no such kernel", "a kernel is compiled when it is launched, or when it is written with a signature"}
+	}
+	return inv.close(e, rt, err)
+}

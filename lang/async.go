@@ -1,0 +1,151 @@
+package lang
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/loop"
+)
+
+var (
+	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
+	typePromise     = reflect.TypeFor[*goja.Promise]()
+)
+
+// Async starts work on another goroutine and gives the promise of its result. work must not touch values of the
+// script; the function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
+// context ends when the engine's call is cancelled or the engine closes.
+func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	promise, settle := e.Promise(label)
+	ctx, cancel := context.WithCancelCause(e.ctx)
+	settle.pending.OnCancel(func(cause error) { cancel(cause) })
+	go func() {
+		defer cancel(nil)
+		defer func() {
+			if x := recover(); x != nil {
+				settle.Reject(diag.New("internal", "internal error: %v", x))
+			}
+		}()
+		finish, err := work(ctx)
+		if err != nil {
+			settle.Reject(err)
+			return
+		}
+		settle.Resolve(finish)
+	}()
+	return promise
+}
+
+// A Settler settles a promise, once, from any goroutine.
+type Settler struct {
+	engine          *Engine
+	pending         *loop.Pending
+	resolve, reject func(any) error
+}
+
+// Promise makes a promise that the engine waits for.
+func (e *Engine) Promise(label string) (goja.Value, *Settler) {
+	p, resolve, reject := e.vm.NewPromise()
+	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), resolve: resolve, reject: reject}
+}
+
+// Resolve fulfils the promise with what value makes, on the loop's goroutine; nil makes undefined.
+func (s *Settler) Resolve(value func() (goja.Value, error)) {
+	s.pending.Resolve(func() error {
+		if value == nil {
+			return s.resolve(goja.Undefined())
+		}
+		v, err := value()
+		if err != nil {
+			return s.reject(s.engine.ErrorValue(err))
+		}
+		return s.resolve(v)
+	})
+}
+
+// Reject rejects the promise with the Error made from err.
+func (s *Settler) Reject(err error) {
+	s.pending.Resolve(func() error { return s.reject(s.engine.ErrorValue(err)) })
+}
+
+// OnCancel sets what is called if the engine gives up waiting.
+func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
+
+// Resolved gives a promise that is fulfilled already.
+func (e *Engine) Resolved(v goja.Value) goja.Value {
+	p, resolve, _ := e.vm.NewPromise()
+	_ = resolve(v)
+	return e.vm.ToValue(p)
+}
+
+// Rejected gives a promise that is rejected already.
+func (e *Engine) Rejected(err error) goja.Value {
+	p, _, reject := e.vm.NewPromise()
+	_ = reject(e.ErrorValue(err))
+	return e.vm.ToValue(p)
+}
+
+// Handled marks a promise as handled: if it is rejected and nobody looks, nothing is reported.
+func (e *Engine) Handled(promise goja.Value) {
+	e.when(promise, func(goja.Value) error { return nil }, func(goja.Value) error { return nil })
+}
+
+// when calls one of two functions when a promise settles.
+func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
+	if e.then == nil {
+		proto := e.vm.GlobalObject().Get("Promise").(*goja.Object).Get("prototype").(*goja.Object)
+		e.then, _ = goja.AssertFunction(proto.Get("then"))
+	}
+	native := func(fn func(goja.Value) error) goja.Value {
+		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+			if err := fn(c.Argument(0)); err != nil {
+				e.loop.Post(func() error { return err })
+			}
+			return goja.Undefined() // nil is no value for a promise
+		})
+	}
+	if _, err := e.then(promise, native(fulfilled), native(rejected)); err != nil {
+		e.loop.Post(func() error { return err })
+	}
+}
+
+// trackRejection keeps the rejected promises that have no handler yet.
+func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
+	if op == goja.PromiseRejectionReject {
+		e.rejected = append(e.rejected, p)
+		return
+	}
+	for i, r := range e.rejected {
+		if r == p {
+			e.rejected = append(e.rejected[:i], e.rejected[i+1:]...)
+			return
+		}
+	}
+}
+
+// reportRejection runs behind every turn, when all jobs of promises have run: what is unhandled now stays so.
+func (e *Engine) reportRejection() error {
+	if len(e.rejected) == 0 {
+		return nil
+	}
+	p := e.rejected[0]
+	e.rejected = e.rejected[1:]
+	return &unhandledRejection{e.exceptionOf(p.Result())}
+}
+
+// An unhandledRejection is the exception of a promise that nobody looks at.
+type unhandledRejection struct{ exception error }
+
+func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }
+func (u *unhandledRejection) Unwrap() error { return u.exception }
+
+// exceptionOf turns a thrown value into an exception with the stack of where it was made.
+func (e *Engine) exceptionOf(v goja.Value) error {
+	if ex := e.vm.Try(func() { panic(v) }); ex != nil {
+		return ex
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+// Package orepl lets a script drive accelerators. It is the front door for Go programs: open a runtime with the
+// plugins that the program wants, make a script engine on it, and run scripts.
+//
+//	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+//	defer rt.Close(ctx)
+//	engine, err := rt.NewEngine(lang.Options{})
+//	…
+//	_, err = engine.RunFile(ctx, "pipeline.js")
+package orepl
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Options are the options of a runtime.
+type Options struct {
+	Plugins []contract.Plugin // none is opened before a script needs it
+	Logger  *slog.Logger      // nil: no logging
+}
+
+// Runtime is a set of devices and what scripts have made on them. Several engines may share it.
+type Runtime struct {
+	session *session.Session
+	env     *offload.Environment
+}
+
+// Open makes a runtime.
+func Open(opts Options) *Runtime {
+	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
+	return &Runtime{session: s, env: offload.NewEnvironment(s)}
+}
+
+// Session gives the devices, buffers and queues to Go.
+func (r *Runtime) Session() *session.Session { return r.session }
+
+// Environment is what the script module 'offload' shares between engines.
+func (r *Runtime) Environment() *offload.Environment { return r.env }
+
+// NewEngine makes a script engine. The modules that come with orepl are added to those in the options.
+func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
+	opts.Modules = append(modules(r.env), opts.Modules...)
+	return lang.New(opts)
+}
+
+// modules are what every script can import.
+func modules(env *offload.Environment) []lang.Module {
+	return []lang.Module{offload.Module(env)}
+}
+
+// Close waits for the devices, gives the first failure that no script was told of, and frees everything. If ctx ends
+// first, what runs is cancelled. Engines must be closed before.
+func (r *Runtime) Close(ctx context.Context) error {
+	return r.session.Close(ctx)
+}

@@ -1,0 +1,91 @@
+// Command peers measures orepl beside what a user would pick instead, both sides in one run.
+//
+//	go run ./tests/peers [NAME...]
+//
+// Each comparison alternates the two sides, checks that their results agree where they have any, and prints the
+// median of each and the median of the ratios of neighbouring runs with its spread (the middle half). Ratios carry
+// over between machines; times do not.
+package main
+
+import (
+	"fmt"
+	"os"
+	"sort"
+)
+
+// A comparison measures one thing.
+type comparison struct {
+	name string
+	what string
+	run  func(*report) error
+}
+
+var comparisons = []comparison{
+	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
+}
+
+func main() {
+	wanted := map[string]bool{}
+	for _, name := range os.Args[1:] {
+		wanted[name] = true
+	}
+	failed := false
+	for _, c := range comparisons {
+		if len(wanted) > 0 && !wanted[c.name] {
+			continue
+		}
+		delete(wanted, c.name)
+		fmt.Printf("%s: %s\n", c.name, c.what)
+		if err := c.run(&report{}); err != nil {
+			fmt.Printf("  failed: %v\n", err)
+			failed = true
+		}
+	}
+	for name := range wanted {
+		fmt.Fprintf(os.Stderr, "no comparison named %q\n", name)
+		failed = true
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// report prints figures.
+type report struct{}
+
+// pair alternates two measurements rounds times and prints them. A measurement gives a figure in unit, and more is
+// better or worse as the caller sees it: the ratio printed is ours/theirs.
+func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float64, error)) (ratio float64, err error) {
+	var a, b, ratios []float64
+	for i := 0; i < rounds; i++ {
+		first, second := ours, theirs
+		if i%2 == 1 {
+			first, second = theirs, ours
+		}
+		x, err := first()
+		if err != nil {
+			return 0, err
+		}
+		y, err := second()
+		if err != nil {
+			return 0, err
+		}
+		if i%2 == 1 {
+			x, y = y, x
+		}
+		a, b, ratios = append(a, x), append(b, y), append(ratios, x/y)
+	}
+	lo, mid, hi := quartiles(ratios)
+	_, am, _ := quartiles(a)
+	_, bm, _ := quartiles(b)
+	fmt.Printf("  %-40s ours %10.4g %s  theirs %10.4g %s  ratio %.3f (%.3f–%.3f)\n", name, am, unit, bm, unit, mid, lo, hi)
+	return mid, nil
+}
+
+// quartiles of figures: a quarter, half and three quarters of them are below.
+func quartiles(xs []float64) (lo, mid, hi float64) {
+	s := append([]float64(nil), xs...)
+	sort.Float64s(s)
+	at := func(q float64) float64 { return s[int(q*float64(len(s)-1)+0.5)] }
+	return at(0.25), at(0.5), at(0.75)
+}

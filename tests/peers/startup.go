@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// startup compares whole processes, and states the memory that ours took at its peak.
+func startup(r *report) error {
+	dir, err := os.MkdirTemp("", "orepl-peers")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	build := func(name, pkg string) (string, error) {
+		out := filepath.Join(dir, name)
+		cmd := exec.Command("go", "build", "-o", out, pkg)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building %s: %w\n%s", pkg, err, text)
+		}
+		return out, nil
+	}
+	ours, err := build("orepl", "github.com/orepl/orepl/cmd/orepl")
+	if err != nil {
+		return err
+	}
+	theirs, err := build("bare", "github.com/orepl/orepl/tests/peers/bare")
+	if err != nil {
+		return err
+	}
+	script := filepath.Join(dir, "empty.js")
+	if err := os.WriteFile(script, nil, 0o644); err != nil {
+		return err
+	}
+	var peak int64 // KiB
+	run := func(args ...string) func() (float64, error) {
+		return func() (float64, error) {
+			cmd := exec.Command(args[0], args[1:]...)
+			start := time.Now()
+			if text, err := cmd.CombinedOutput(); err != nil {
+				return 0, fmt.Errorf("%v: %w\n%s", args, err, text)
+			}
+			took := time.Since(start)
+			if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && args[0] == ours {
+				peak = max(peak, usage.Maxrss)
+			}
+			return took.Seconds() * 1e3, nil
+		}
+	}
+	if _, err := r.pair("run empty.js", "ms", 41, run(ours, "run", script), run(theirs)); err != nil {
+		return err
+	}
+	fmt.Printf("  peak memory of orepl run: %.1f MiB\n", float64(peak)/1024)
+	return nil
+}
