@@ -46,7 +46,7 @@ var opDocs = [numOps]opDoc{
 
 	Load:   {"indices → T", "the element; small integers widen to i32, f16 and bf16 to f32; a bool byte other than 0 is true"},
 	Store:  {"indices, T →", "sets the element; small integers keep the low bits, f16 and bf16 round to nearest even"},
-	Atomic: {"indices, T, … → T", "global and shared memory, elements of 32 and 64 bits: changes the element in one step and gives the old value; relaxed, device-wide; cmpxchg takes the expected value, then the new one, and compares bits of integers, values of floats"},
+	Atomic: {"indices, T, … → T", "global and shared memory, elements of 32 and 64 bits: changes the element in one step and gives the old value; relaxed, device-wide; cmpxchg takes the expected value, then the new one, and compares bits"},
 	Zero:   {"→", "sets a private array to zero"},
 	Extent: {"→ i32", "an extent of a buffer, counted from the outermost"},
 
