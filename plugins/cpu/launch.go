@@ -311,7 +311,7 @@ func (l *launch) faultError() error {
 	}
 	e := l.refuse(f.Code, "%s", f)
 	e.Fault = f
-	if pos.Line > 0 {
+	if l.pos.Line == 0 {
 		e.Pos = pos
 	}
 	return e
