@@ -279,6 +279,32 @@ kernel own(out: i32[*]) real f32 {
 	}
 }
 
+// TestPrivateArraysStartAtZero leaves something in an array, which the next group must not see.
+func TestPrivateArraysStartAtZero(t *testing.T) {
+	p := compile(t, `
+kernel own(out: i32[*]) real f32 {
+  private a: i32[1]
+  private b: i32[1]
+  site 0 = 0:0:0 ""
+  %i: i32 = item.global.x
+  %zero: i32 = const 0
+  %one: i32 = const 1
+  zero a
+  %v: i32 = load b[%zero]
+  store b[%zero], %one
+  store a[%zero], %one
+  store out[%i], %v
+  return
+}`, interp.Options{})
+	out := make([]int32, 600)
+	if f := run(t, p, &interp.Launch{Size: size(600), Args: []interp.Arg{buffer(out)}}); f != nil {
+		t.Fatal(f)
+	}
+	if i := slices.Index(out, 1); i >= 0 {
+		t.Errorf("item %d sees what another has left", i)
+	}
+}
+
 func TestEndlessKernelStops(t *testing.T) {
 	p := compile(t, `
 kernel forever() real f32 {

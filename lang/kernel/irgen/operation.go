@@ -121,7 +121,7 @@ func Special(t ir.Type) (out []uint64) {
 	}
 	for _, n := range []int64{0, 1, 2, 3, 5, 7, 10, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 1<<24 + 1,
 		1<<24 + 3, 1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1, 1 << 32, 1<<53 - 1, 1<<53 + 1, 1<<62 + 1<<38 + 1, 1 << 62, math.MaxInt64,
-		math.MinInt64, 0x5555555555555555, 0x123456789abcdef} {
+		math.MinInt64, math.MinInt64 + 1<<39 + 1, math.MinInt64 + 1<<10 + 1, 0x5555555555555555, 0x123456789abcdef} {
 		out = append(out, ir.IntBits(t, n), ir.IntBits(t, -n))
 	}
 	return out
