@@ -254,3 +254,11 @@ func (in *Inspector) className(o *goja.Object) string {
 	}
 	return "Object"
 }
+
+// FunctionText is a function's text, exactly as it was written.
+func (in *Inspector) FunctionText(o *goja.Object) string {
+	if v := in.method("Function.toString", o); v != nil {
+		return v.String()
+	}
+	return ""
+}

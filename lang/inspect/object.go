@@ -89,10 +89,7 @@ var classHead = regexp.MustCompile(`^class\b(?:\s+([\p{L}_$][\p{L}\p{N}_$]*))?(?
 func (p *printer) function(o *goja.Object, depth int) string {
 	name := p.in.text(o, "name")
 	label := "Function"
-	text := ""
-	if v := p.in.method("Function.toString", o); v != nil {
-		text = v.String()
-	}
+	text := p.in.FunctionText(o)
 	switch {
 	case strings.HasPrefix(text, "class"):
 		label = "class"

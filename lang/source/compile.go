@@ -204,7 +204,7 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 	if w.err != nil {
 		return u, &problem{offset: w.err.offset, message: w.err.message, final: true}
 	}
-	u.Async = w.await
+	u.Async, u.top = w.await, top.scope.bindings
 	wrapper.Function = 1
 	program := &ast.Program{
 		Body: []ast.Statement{&ast.ExpressionStatement{Expression: wrapper}},

@@ -102,18 +102,15 @@ func (m *moduleSyntax) scanImport(s *scanner, t lexeme, out []byte) error {
 		return nil // a property name, or an error that the parser reports
 	}
 	imp := Import{Offset: t.start}
-	first := s.next()
-	if first.kind != lexString {
-		s.pos, s.prev = first.start, t
+	if next.kind != lexString {
 		if err := m.scanImportClause(s, &imp); err != nil {
 			return err
 		}
 		if w := s.next(); s.text(w) != "from" {
 			return &syntaxError{w.start, `expected "from"`}
 		}
-		first = s.next()
 	}
-	return m.finishFrom(s, first, &imp, out)
+	return m.finishFrom(s, s.next(), &imp, out)
 }
 
 // scanImportClause reads the part before "from".

@@ -12,11 +12,15 @@ type Binding struct {
 	Declared int
 	// Assigned holds the offsets of the assignments besides the initialiser.
 	Assigned []int
+	inner    []int // those of Assigned that stand in another function than the declaration
 
 	node   *ast.Identifier // the declaring name
 	scope  *scope
 	module int // its number among the module-level bindings that functions capture, or -1
 }
+
+// AssignedInFunctions are the assignments that stand in another function than the declaration.
+func (b *Binding) AssignedInFunctions() []int { return b.inner }
 
 // BindingKind says how a name was declared.
 type BindingKind string
@@ -90,6 +94,9 @@ func (w *walker) resolve() {
 		b := r.scope.lookup(r.name)
 		if b != nil && r.write {
 			b.Assigned = append(b.Assigned, r.offset)
+			if r.scope.fn != b.scope.fn {
+				b.inner = append(b.inner, r.offset)
+			}
 		}
 		var home *function
 		if b != nil {

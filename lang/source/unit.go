@@ -63,6 +63,7 @@ type Unit struct {
 	Captured []*Binding
 
 	kind  Kind
+	top   map[string]*Binding
 	moved *offsetMap // from Text to Original; nil if they are the same
 }
 
@@ -96,3 +97,6 @@ type Free struct {
 
 // Source gives the function's own text.
 func (s *Site) Source() string { return s.Unit.Text[s.Start:s.End] }
+
+// Binding gives a binding of the text's top level, or nil.
+func (u *Unit) Binding(name string) *Binding { return u.top[name] }

@@ -1,0 +1,208 @@
+package lang
+
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/source"
+)
+
+// A siteRecord ties a place where functions are made to the module that holds it.
+type siteRecord struct {
+	*source.Site
+	module *module
+}
+
+// FunctionInfo is what the engine knows about a function of a script: its text, where it stands, and the values that
+// its free variables have now.
+type FunctionInfo struct {
+	Name string // of the function, or of the const or property that holds it; may be empty
+	// Text is the function's own text. For TypeScript it is what the types were removed from.
+	Text string
+	File string // the file's name; empty if Known is false
+	// Known says that the loader saw the function being made. Otherwise (a function of new Function, a class's method,
+	// a native function) there are neither positions nor captures.
+	Known  bool
+	Native bool // there is no text: the function is the host's
+	Async  bool
+	// Generator says that it is a generator.
+	Generator bool
+	// Captures are the free variables, in order of first use.
+	Captures []Capture
+
+	unit  *source.Unit
+	start int
+}
+
+// CaptureState says what was found for a free variable.
+type CaptureState int
+
+const (
+	// Bound: the variable has a value.
+	Bound CaptureState = iota
+	// Uninitialized: its declaration has not run yet.
+	Uninitialized
+	// Undeclared: there is no such variable.
+	Undeclared
+)
+
+// Capture is a free variable of a function.
+type Capture struct {
+	Name  string
+	State CaptureState
+	Value goja.Value // read once; nil unless Bound
+	// Kind says how it was declared; empty for a global.
+	Kind source.BindingKind
+	// Declared is where; zero for a global.
+	Declared diag.Position
+	// Assigned are the places where it is assigned besides its declaration. A kernel refuses such a variable.
+	Assigned []diag.Position
+	// Function describes the value if it is a function of the script. Recursive functions make circles.
+	Function *FunctionInfo
+}
+
+// Position gives the place in the source as written of an offset in Text.
+func (f *FunctionInfo) Position(offset int) diag.Position {
+	if !f.Known {
+		return diag.Position{}
+	}
+	return f.unit.Position(f.start + offset)
+}
+
+// Source is the whole text of the file as it was written.
+func (f *FunctionInfo) Source() string {
+	if !f.Known {
+		return f.Text
+	}
+	return f.unit.Original
+}
+
+// Capture finds a free variable by its name.
+func (f *FunctionInfo) Capture(name string) (*Capture, bool) {
+	for i := range f.Captures {
+		if f.Captures[i].Name == name {
+			return &f.Captures[i], true
+		}
+	}
+	return nil, false
+}
+
+// FunctionInfo describes a function of the script and, through its captures, every function that it refers to. Call it
+// on the loop's goroutine.
+func (e *Engine) FunctionInfo(fn goja.Value) (*FunctionInfo, error) {
+	o, ok := fn.(*goja.Object)
+	if _, callable := goja.AssertFunction(fn); !ok || !callable {
+		return nil, &ArgumentError{Func: "function", Name: "fn", Detail: "must be a function"}
+	}
+	return e.functionInfo(o, map[*goja.Object]*FunctionInfo{}), nil
+}
+
+func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInfo) *FunctionInfo {
+	if f := seen[o]; f != nil {
+		return f
+	}
+	f := &FunctionInfo{}
+	seen[o] = f
+	site, thunk := e.site(o)
+	if site == nil {
+		f.Name = e.textOf(o, "name")
+		f.Text = e.printer().FunctionText(o)
+		f.Native = strings.HasSuffix(f.Text, "{ [native code] }")
+		return f
+	}
+	f.Name, f.Text, f.File, f.Known = site.Name, site.Source(), site.Unit.Name, true
+	f.Async, f.Generator = site.Async, site.Generator
+	f.unit, f.start = site.Unit, site.Start
+	for i := range site.Free {
+		f.Captures = append(f.Captures, e.capture(site, thunk, &site.Free[i], seen))
+	}
+	return f
+}
+
+// site reads the mark of a function: the number of its site, or a thunk that knows it and reads local variables.
+func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
+	mark := o.GetSymbol(e.markSymbol)
+	if mark == nil {
+		return nil, nil
+	}
+	thunk, ok := goja.AssertFunction(mark)
+	if ok {
+		number, err := thunk(nil, e.vm.ToValue(-1))
+		if err != nil {
+			return nil, nil
+		}
+		mark = number
+	}
+	if n := mark.ToInteger(); n >= 0 && int(n) < len(e.sites) {
+		return e.sites[n], thunk
+	}
+	return nil, nil
+}
+
+func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Free, seen map[*goja.Object]*FunctionInfo) Capture {
+	c := Capture{Name: free.Name}
+	unit := site.Unit
+	var err error
+	switch {
+	case free.Local >= 0:
+		c.Value, err = thunk(nil, e.vm.ToValue(free.Local))
+	case free.Module >= 0:
+		c.Value, err = site.module.scope(nil, e.vm.ToValue(free.Module))
+	default:
+		c.Value = e.global(free.Name)
+		if c.Value == nil {
+			c.State = Undeclared
+		}
+	}
+	if err != nil {
+		c.State, c.Value = Uninitialized, nil
+	}
+	if b := free.Binding; b != nil {
+		c.Kind, c.Declared = b.Kind, unit.Position(b.Declared)
+		c.Assigned = positions(unit, b.Assigned)
+		if b.Kind == source.KindImport {
+			c.Assigned = site.module.importAssignments(b.Name)
+		}
+	} else if p, ok := e.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
+		c.Kind, c.Declared, c.Assigned = p.kind, p.declared, p.assigned
+	}
+	if o, ok := c.Value.(*goja.Object); ok {
+		if _, callable := goja.AssertFunction(o); callable {
+			c.Function = e.functionInfo(o, seen)
+		}
+	}
+	return c
+}
+
+// global reads a global variable, declared in any way; nil if there is none.
+func (e *Engine) global(name string) (v goja.Value) {
+	_ = e.vm.Try(func() { v = e.vm.Get(name) })
+	return v
+}
+
+func positions(u *source.Unit, offsets []int) []diag.Position {
+	var list []diag.Position
+	for _, off := range offsets {
+		list = append(list, u.Position(off))
+	}
+	return list
+}
+
+// A promptBinding is what is known of a global that was declared at the prompt.
+type promptBinding struct {
+	kind     source.BindingKind
+	declared diag.Position
+	assigned []diag.Position // inside functions: a line that assigns at its top level declares anew
+}
+
+// noteDeclarations remembers what a line of the prompt declares, and gives a new var its first value.
+func (e *Engine) noteDeclarations(u *source.Unit) {
+	for _, b := range u.Declares {
+		if b.Kind == source.KindVar && e.global(b.Name) == nil {
+			_ = e.vm.Set(b.Name, goja.Undefined())
+		}
+		e.promptCells[b.Name] = promptBinding{b.Kind, u.Position(b.Declared), positions(u, b.AssignedInFunctions())}
+	}
+}

@@ -1,0 +1,188 @@
+package lang
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// ClassSpec says what objects of the script that stand for a Go value look like.
+type ClassSpec[T any] struct {
+	Name    string
+	Methods []Method[T]
+	Fields  []Field[T]
+	// Construct makes the value for "new Name(…)". Without it scripts cannot construct objects of the class.
+	Construct func(call goja.ConstructorCall) (T, error)
+	// Inspect prints an object for a person. Without it the class's name and fields are printed.
+	Inspect func(self T, o inspect.Options) string
+	// Dispose is what "using" calls at the end of a block, AsyncDispose what "await using" calls.
+	Dispose      func(self T) error
+	AsyncDispose func(self T) (goja.Value, error)
+	// Iterate is what "for … of" calls; it gives an iterator of the script.
+	Iterate func(self T) (goja.Value, error)
+}
+
+// Method is a method of a class.
+type Method[T any] struct {
+	Name string
+	Call func(self T, call goja.FunctionCall) (goja.Value, error)
+}
+
+// Field is a property that is computed when it is read.
+type Field[T any] struct {
+	Name string
+	Get  func(self T) (goja.Value, error)
+	Set  func(self T, v goja.Value) error // nil: read-only
+	// Hidden fields are not enumerable and not printed.
+	Hidden bool
+}
+
+// Class makes objects that share one prototype and carry a hidden Go value.
+type Class[T any] struct {
+	engine *Engine
+	name   string
+	proto  *goja.Object
+	ctor   *goja.Object
+	spec   ClassSpec[T]
+}
+
+// instance is what is hidden in an object of a class.
+type instance[T any] struct {
+	class *Class[T]
+	self  T
+}
+
+// printable is what the inspector asks a hidden value.
+type printable interface {
+	print(o inspect.Options) (string, bool)
+}
+
+func (i *instance[T]) print(o inspect.Options) (string, bool) {
+	if i.class.spec.Inspect == nil {
+		return "", false
+	}
+	return i.class.spec.Inspect(i.self, o), true
+}
+
+// NewClass defines a class in an engine.
+func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
+	c := &Class[T]{engine: e, name: spec.Name, proto: e.vm.NewObject(), spec: spec}
+	for _, m := range spec.Methods {
+		c.method(m.Name, m.Call)
+	}
+	for _, f := range spec.Fields {
+		c.field(f)
+	}
+	if spec.Dispose != nil {
+		c.symbolMethod("dispose", func(self T, _ goja.FunctionCall) (goja.Value, error) { return nil, spec.Dispose(self) })
+	}
+	if spec.AsyncDispose != nil {
+		c.symbolMethod("asyncDispose", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.AsyncDispose(self) })
+	}
+	if spec.Iterate != nil {
+		c.symbolMethod("iterator", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.Iterate(self) })
+	}
+	c.ctor = c.constructor()
+	_ = c.proto.DefineDataProperty("constructor", c.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = c.proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(spec.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return c
+}
+
+func (c *Class[T]) method(name string, fn func(T, goja.FunctionCall) (goja.Value, error)) {
+	_ = c.proto.DefineDataProperty(name, c.native(name, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func (c *Class[T]) symbolMethod(symbol string, fn func(T, goja.FunctionCall) (goja.Value, error)) {
+	s := c.engine.vm.GlobalObject().Get("Symbol").(*goja.Object).Get(symbol).(*goja.Symbol)
+	_ = c.proto.DefineDataPropertySymbol(s, c.native("[Symbol."+symbol+"]", fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+func (c *Class[T]) native(name string, fn func(T, goja.FunctionCall) (goja.Value, error)) *goja.Object {
+	return c.engine.Func(name, func(call goja.FunctionCall) (goja.Value, error) {
+		self, ok := c.Of(call.This)
+		if !ok {
+			return nil, c.foreign(name)
+		}
+		return fn(self, call)
+	})
+}
+
+func (c *Class[T]) foreign(member string) error {
+	return &diag.Diagnostic{
+		ID: "invalid-argument", Name: "TypeError",
+		Message: fmt.Sprintf("%s.%s was called on something that is no %s", c.name, member, c.name),
+		Hint:    "call it as a method; a method taken off its object needs bind",
+	}
+}
+
+func (c *Class[T]) field(f Field[T]) {
+	get := c.native(f.Name, func(self T, _ goja.FunctionCall) (goja.Value, error) { return f.Get(self) })
+	set := goja.Value(goja.Undefined())
+	if f.Set != nil {
+		set = c.native(f.Name, func(self T, call goja.FunctionCall) (goja.Value, error) {
+			return nil, f.Set(self, call.Argument(0))
+		})
+	}
+	enumerable := goja.FLAG_TRUE
+	if f.Hidden {
+		enumerable = goja.FLAG_FALSE
+	}
+	_ = c.proto.DefineAccessorProperty(f.Name, get, set, goja.FLAG_TRUE, enumerable)
+}
+
+func (c *Class[T]) constructor() *goja.Object {
+	e := c.engine
+	ctor := e.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
+		return e.guarded(func() (goja.Value, error) {
+			if c.spec.Construct == nil {
+				return nil, &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "scripts cannot construct a " + c.name}
+			}
+			self, err := c.spec.Construct(call)
+			if err != nil {
+				return nil, err
+			}
+			o := call.This // made with the prototype of the class that new named, so that classes can extend this one
+			return o, o.SetSymbol(e.hiddenSymbol, e.hide(&instance[T]{c, self}))
+		}).(*goja.Object)
+	}).(*goja.Object)
+	_ = ctor.DefineDataProperty("name", e.vm.ToValue(c.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = ctor.DefineDataProperty("prototype", c.proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return ctor
+}
+
+// New makes an object for a Go value. It is an ordinary object: scripts may add properties to it.
+func (c *Class[T]) New(self T) *goja.Object {
+	o := c.engine.vm.CreateObject(c.proto)
+	_ = o.DefineDataPropertySymbol(c.engine.hiddenSymbol, c.engine.hide(&instance[T]{c, self}), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return o
+}
+
+// Of gives the Go value behind an object of the class.
+func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
+	o, isObject := v.(*goja.Object)
+	if !isObject {
+		return self, false
+	}
+	i, ok := c.engine.reveal(o, c.engine.hiddenSymbol).(*instance[T])
+	if !ok || i.class != c {
+		return self, false
+	}
+	return i.self, true
+}
+
+// Constructor is the class as scripts see it.
+func (c *Class[T]) Constructor() *goja.Object { return c.ctor }
+
+// Prototype is the object that holds the class's members.
+func (c *Class[T]) Prototype() *goja.Object { return c.proto }
+
+// inspectHost prints objects of classes.
+func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
+	if p, ok := e.reveal(o, e.hiddenSymbol).(printable); ok {
+		return p.print(opts)
+	}
+	return "", false
+}

@@ -1,0 +1,248 @@
+package lang
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/loop"
+)
+
+// Diagnose turns any error that running a script gave into a diagnostic with positions in the source as written, code
+// frames and a stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
+func (e *Engine) Diagnose(err error) *diag.Diagnostic {
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	var rejection *unhandledRejection
+	if errors.As(err, &rejection) {
+		d := e.Diagnose(rejection.exception)
+		d.Notes = append(d.Notes, diag.Note{Message: "a promise was rejected with this error and nothing handled it; is there an await missing?"})
+		return d
+	}
+	if cause, yes := ended(err); yes {
+		return e.cutShort(err, cause)
+	}
+	var overflow *goja.StackOverflowError
+	if errors.As(err, &overflow) {
+		d := diag.New("stack-overflow", "calls are nested more than %d deep", e.opts.Limits.CallDepth)
+		d.Name = "RangeError"
+		e.locate(d, overflow.Stack())
+		return d.WithHint("is there a recursion without an end?")
+	}
+	var exception *goja.Exception
+	if errors.As(err, &exception) {
+		return e.diagnoseException(exception)
+	}
+	var p *loop.PanicError
+	if errors.As(err, &p) {
+		e.opts.Logger.Error("panic in a callback", "value", p.Value, "stack", string(p.Stack))
+		return &diag.Diagnostic{ID: "internal", Message: p.Error(), Cause: err, Hint: "this is a defect of the program, not of the script"}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return e.cutShort(err, err)
+	}
+	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+}
+
+func isScriptException(err error) bool {
+	var exception *goja.Exception
+	return errors.As(err, &exception)
+}
+
+// cutShort describes a call that a limit or its context ended.
+func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
+	d := &diag.Diagnostic{ID: diag.Code(cause), Message: cause.Error(), Hint: diag.Hint(cause), Cause: cause}
+	if d.ID == "" {
+		d.ID = "cancelled"
+		if errors.Is(cause, context.DeadlineExceeded) {
+			d.ID, d.Message = "timeout", "the script ran out of time"
+		} else if errors.Is(cause, context.Canceled) {
+			d.Message = "the script was cancelled"
+		}
+	}
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		e.locate(d, interrupted.Stack())
+	}
+	return d
+}
+
+func (e *Engine) diagnoseException(ex *goja.Exception) *diag.Diagnostic {
+	d := &diag.Diagnostic{ID: "exception"}
+	o, ok := ex.Value().(*goja.Object)
+	if ok && o.ClassName() == "Error" {
+		e.describeError(d, o)
+	} else {
+		d.Message = "uncaught " + e.InspectValue(ex.Value(), inspect.Options{Depth: 2})
+		d.Hint = "throw an Error, as in throw new Error('…'): it knows where it was made"
+	}
+	e.locate(d, ex.Stack())
+	e.adopt(d)
+	if d.Name == "ReferenceError" {
+		e.hintForName(d)
+	}
+	return d
+}
+
+// describeError reads an Error of the script without trusting it: its properties may be getters that throw.
+func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object) {
+	d.Name = e.textOf(o, "name")
+	d.Message = e.textOf(o, "message")
+	if code := e.textOf(o, "code"); code != "" {
+		d.ID = code
+	}
+	d.Hint = e.textOf(o, "hint")
+	if err := e.goError(o); err != nil {
+		d.Cause = err
+	} else if cause, ok := e.property(o, "cause").(*goja.Object); ok && cause.ClassName() == "Error" && cause != o {
+		if ex, ok := e.exceptionOf(cause).(*goja.Exception); ok {
+			d.Cause = e.diagnoseException(ex)
+		}
+	}
+	if d.Name == "Error" && d.ID != "exception" {
+		d.Name = "" // the code says more
+	}
+	if errs, ok := e.property(o, "errors").(*goja.Object); ok && d.Name == "AggregateError" {
+		for _, key := range errs.Keys() {
+			d.Notes = append(d.Notes, diag.Note{Message: e.InspectValue(errs.Get(key), inspect.Options{Depth: 1})})
+		}
+	}
+}
+
+// adopt takes over the position that the Go error behind d knows better than the call: one inside a kernel, say.
+func (e *Engine) adopt(d *diag.Diagnostic) {
+	var known interface {
+		ScriptPosition() (file string, line, column int)
+	}
+	if !errors.As(d.Cause, &known) {
+		return
+	}
+	file, line, column := known.ScriptPosition()
+	if line > 0 {
+		e.place(d, diag.Position{File: file, Line: line, Column: column}, 1)
+	}
+}
+
+func (e *Engine) property(o *goja.Object, name string) (v goja.Value) {
+	_ = e.vm.Try(func() { v = o.Get(name) })
+	return v
+}
+
+func (e *Engine) textOf(o *goja.Object, name string) (s string) {
+	_ = e.vm.Try(func() {
+		if v := o.Get(name); v != nil && !goja.IsUndefined(v) && !goja.IsNull(v) {
+			s = v.String()
+		}
+	})
+	return s
+}
+
+// locate gives a diagnostic the script's calls, and the place of the innermost.
+func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
+	d.Stack = e.frames(frames)
+	if len(d.Stack) > 0 && !d.Position.IsValid() {
+		e.place(d, d.Stack[0].Position, 1)
+	}
+}
+
+// place sets the position of a diagnostic, with the code around it.
+func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
+	d.Position = p
+	if text, ok := e.sources[p.File]; ok {
+		if width == 1 {
+			width = wordAt(text, p)
+		}
+		d.Excerpt = diag.Excerpted(text, p, width)
+	}
+}
+
+// frames keeps the calls that a person wrote.
+func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
+	var out []diag.Frame
+	for i := range frames {
+		f := &frames[i]
+		p := f.Position()
+		text, known := e.sources[p.Filename]
+		if p.Line == 0 || !known {
+			continue
+		}
+		name := f.FuncName()
+		if name == "<anonymous>" {
+			name = ""
+		}
+		pos := diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
+		out = append(out, diag.Frame{Function: name, Position: pos})
+	}
+	return out
+}
+
+// Caller is the place in the script that the running native function was called from; zero if there is none.
+func (e *Engine) Caller() diag.Position {
+	for _, f := range e.vm.CaptureCallStack(0, nil) {
+		p := f.Position()
+		if text, known := e.sources[p.Filename]; known && p.Line > 0 {
+			return diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
+		}
+	}
+	return diag.Position{}
+}
+
+// SourceText gives the text of a file that was loaded, as it was written.
+func (e *Engine) SourceText(file string) (string, bool) {
+	text, ok := e.sources[file]
+	return text, ok
+}
+
+// wordAt is the length of the word at a position, at least 1.
+func wordAt(text string, p diag.Position) int {
+	ex := diag.Excerpted(text, p, 1)
+	if ex == nil {
+		return 1
+	}
+	line := []rune(ex.Lines[len(ex.Lines)-1])
+	n := 0
+	for i := p.Column - 1; i >= 0 && i < len(line) && isWordRune(line[i]); i++ {
+		n++
+	}
+	return max(n, 1)
+}
+
+func isWordRune(r rune) bool {
+	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
+}
+
+// hintForName suggests the name that was meant. The interpreter gives a call's place as its parenthesis; the name
+// before it is what a person looks for.
+func (e *Engine) hintForName(d *diag.Diagnostic) {
+	name, ok := strings.CutSuffix(d.Message, " is not defined")
+	if !ok || d.Hint != "" {
+		return
+	}
+	if d.Excerpt != nil {
+		line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
+		if at := d.Column - 1; at <= len(line) && strings.HasSuffix(string(line[:at]), name) {
+			d.Column -= len([]rune(name))
+			d.Excerpt.Width = len([]rune(name))
+		}
+	}
+	for module, b := range e.builtins {
+		if module == name || b.exports != nil && b.exports.Get(name) != nil {
+			if module == name {
+				d.Hint = fmt.Sprintf("import %s from '%s'", name, module)
+			} else {
+				d.Hint = fmt.Sprintf("import { %s } from '%s'", name, module)
+			}
+			return
+		}
+	}
+	if near := diag.Nearest(name, e.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
+		d.Hint = fmt.Sprintf("did you mean %s?", near)
+	}
+}

@@ -1,0 +1,232 @@
+// Package lang is the script engine: an interpreter with an event loop, ES modules, TypeScript, limits, diagnostics and
+// printing. It knows nothing of accelerators; what scripts can import comes as [Module] values.
+//
+// An [Engine] is single-threaded. Its methods that run script code take turns; everything else that touches values of
+// the script belongs on the loop's goroutine, that is, into a native function, a callback of [Engine.Post], or the
+// callback of a held operation ([Engine.Hold]).
+package lang
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/loop"
+)
+
+// Options configure an engine. The zero value is usable: standard streams, the working directory, no modules.
+type Options struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	Args []string // what the script sees as its arguments
+	Env  map[string]string
+	Dir  string // the directory that relative paths and imports at the prompt start from; default: the process's
+
+	Modules []Module // what scripts can import by a bare name
+	Prompt  bool     // the names in Module.PromptGlobals are global too
+
+	Limits Limits
+	Policy Policy
+	Colors bool
+	Logger *slog.Logger // default: nothing is logged
+
+	// OnError receives errors that belong to no call: of timers and rejected promises while the engine serves a prompt.
+	// It runs on the loop's goroutine. Without it they end the call that happens to run.
+	OnError func(error)
+}
+
+// Limits bound what a script may use. Zero means no limit, but for CallDepth.
+type Limits struct {
+	// Time bounds each call of Run, RunFile, Eval and Import.
+	Time time.Duration
+	// CallDepth bounds nested calls; default 10000.
+	CallDepth int
+	// Memory bounds the heap of the process, in bytes, while a script runs. It is checked every few milliseconds and
+	// cannot stop a single huge allocation.
+	Memory uint64
+}
+
+const defaultCallDepth = 10000
+
+// Policy says which files scripts may touch. A nil function allows everything.
+type Policy struct {
+	// Read and Write are asked with an absolute, cleaned path. An error refuses, and is shown to the script.
+	Read, Write func(path string) error
+}
+
+// Engine runs scripts. Use [New].
+type Engine struct {
+	opts Options
+	vm   *goja.Runtime
+	loop *loop.Loop
+
+	turn sync.Mutex // held by the call that runs script code
+	guard
+
+	sources  map[string]string // file name → text as written, for code frames
+	sites    []*siteRecord     // by number; marks on functions lead here
+	files    map[string]*module
+	builtins map[string]*builtin
+
+	markSymbol   *goja.Symbol // on functions: where they were made
+	hiddenSymbol *goja.Symbol // on host objects: the Go value
+	errorSymbol  *goja.Symbol // on errors: the Go error behind
+
+	inspector   *inspect.Inspector
+	then        goja.Callable
+	errorCtor   map[string]*goja.Object
+	rejected    []*goja.Promise // without a handler so far
+	promptCells map[string]promptBinding
+
+	ctx    context.Context // ends when the engine closes
+	cancel context.CancelCauseFunc
+	closed []func()
+	exit   error // set by Exit until the call that it ends has ended
+}
+
+var errClosed = fmt.Errorf("the engine is closed")
+
+// New makes an engine. Modules are instantiated when a script first uses them.
+func New(o Options) (*Engine, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	vm := goja.New()
+	e := &Engine{
+		opts: o, vm: vm, loop: loop.New(),
+		sources:      map[string]string{},
+		files:        map[string]*module{},
+		builtins:     map[string]*builtin{},
+		markSymbol:   goja.NewSymbol("orepl.mark"),
+		hiddenSymbol: goja.NewSymbol("orepl.hidden"),
+		errorSymbol:  goja.NewSymbol("orepl.error"),
+		errorCtor:    map[string]*goja.Object{},
+		promptCells:  map[string]promptBinding{},
+	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.guard.vm = vm
+	vm.SetMaxCallStackSize(o.Limits.CallDepth)
+	vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.loop.AfterTurn = e.reportRejection
+	e.definePolyfills()
+	for _, m := range o.Modules {
+		if err := e.addModule(m); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
+}
+
+func (o *Options) complete() error {
+	if o.Stdin == nil {
+		o.Stdin = os.Stdin
+	}
+	if o.Stdout == nil {
+		o.Stdout = os.Stdout
+	}
+	if o.Stderr == nil {
+		o.Stderr = os.Stderr
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Limits.CallDepth == 0 {
+		o.Limits.CallDepth = defaultCallDepth
+	}
+	if o.Limits.CallDepth < 0 {
+		return diag.New("invalid-argument", "the call depth is limited to %d", o.Limits.CallDepth).WithHint("give a positive number, or 0 for %d", defaultCallDepth)
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return fmt.Errorf("the working directory: %w", err)
+	}
+	o.Dir = dir
+	return nil
+}
+
+// Options gives the options, completed by defaults.
+func (e *Engine) Options() *Options { return &e.opts }
+
+// VM is the interpreter. It must only be touched on the loop's goroutine.
+func (e *Engine) VM() *goja.Runtime { return e.vm }
+
+// Context ends when the engine is closed. Host operations that outlive a call should end with it.
+func (e *Engine) Context() context.Context { return e.ctx }
+
+// Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
+// and does not keep the engine running.
+func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
+
+// Hold registers an operation that ends later, so that the engine waits for it. See [loop.Pending].
+func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
+
+// Loop is the engine's event loop.
+func (e *Engine) Loop() *loop.Loop { return e.loop }
+
+// OnClose registers a function that Close calls, last registered first.
+func (e *Engine) OnClose(fn func()) { e.closed = append(e.closed, fn) }
+
+// Close ends what is pending and releases what modules hold. A call that runs is interrupted and waited for.
+func (e *Engine) Close() error {
+	e.cancel(errClosed)
+	e.interrupt(errClosed)
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.loop.Cancel(errClosed)
+	for i := len(e.closed) - 1; i >= 0; i-- {
+		e.closed[i]()
+	}
+	e.closed = nil
+	return nil
+}
+
+// Inspect prints a value for a person, as console.log does. Call it on the loop's goroutine.
+func (e *Engine) Inspect(v goja.Value, o inspect.Options) string { return e.printer().Text(v, o) }
+
+// InspectValue is Inspect with strings quoted.
+func (e *Engine) InspectValue(v goja.Value, o inspect.Options) string { return e.printer().Value(v, o) }
+
+func (e *Engine) printer() *inspect.Inspector {
+	if e.inspector == nil {
+		e.inspector = inspect.New(e.vm, e.inspectHost)
+	}
+	return e.inspector
+}
+
+// Path makes a script's path absolute.
+func (e *Engine) Path(name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(e.opts.Dir, name)
+}
+
+// ReadPath is Path for a file to be read; the policy may refuse it.
+func (e *Engine) ReadPath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Read) }
+
+// WritePath is Path for a file to be written, made or removed; the policy may refuse it.
+func (e *Engine) WritePath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Write) }
+
+func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
+	path := e.Path(name)
+	if ask == nil {
+		return path, nil
+	}
+	if err := ask(path); err != nil {
+		return "", &diag.Diagnostic{
+			ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
+			Hint: "the program that runs this script decides which files it may touch",
+		}
+	}
+	return path, nil
+}

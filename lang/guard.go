@@ -1,0 +1,117 @@
+package lang
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+)
+
+// A guard stops the interpreter when a context ends or a limit is passed, and only while a call runs.
+type guard struct {
+	vm      *goja.Runtime
+	mu      sync.Mutex
+	running bool
+}
+
+// ExitError says that the script asked to end with a status.
+type ExitError struct{ Code int }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("the script ended with status %d", e.Code) }
+
+// ExitCode is the status.
+func (e *ExitError) ExitCode() int { return e.Code }
+
+// A limitError says that a limit of the engine was passed.
+type limitError struct{ code, message, hint string }
+
+func (e *limitError) Error() string { return e.message }
+func (e *limitError) Code() string  { return e.code }
+func (e *limitError) Hint() string  { return e.hint }
+
+// interrupt stops the running call, if there is one; no script can catch it.
+func (g *guard) interrupt(cause error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.running {
+		g.vm.Interrupt(cause)
+	}
+}
+
+// watch begins a call: until the returned function runs, the context's end and the limits interrupt it.
+func (g *guard) watch(ctx context.Context, l Limits) (context.Context, func()) {
+	g.mu.Lock()
+	g.running = true
+	g.mu.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	stopTime := func() bool { return true }
+	if l.Time > 0 {
+		stopTime = time.AfterFunc(l.Time, func() {
+			cancel(&limitError{"timeout", fmt.Sprintf("the script ran longer than %v", l.Time), "raise the time limit, or do less per call"})
+		}).Stop
+	}
+	stopMemory := g.watchMemory(l.Memory, cancel)
+	stop := context.AfterFunc(ctx, func() { g.interrupt(context.Cause(ctx)) })
+	return ctx, func() {
+		stop()
+		stopTime()
+		stopMemory()
+		g.mu.Lock()
+		g.running = false
+		g.vm.ClearInterrupt()
+		g.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// memoryPeriod is how often the heap is looked at.
+const memoryPeriod = 10 * time.Millisecond
+
+func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop func()) {
+	if limit == 0 {
+		return func() {}
+	}
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(memoryPeriod)
+		defer tick.Stop()
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			metrics.Read(sample)
+			if used := sample[0].Value.Uint64(); used > limit {
+				cancel(&limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"})
+				return
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(done) })
+}
+
+// Exit ends the running call with a status; it returns an [ExitError]. It must be called on the loop's goroutine; code
+// of the script behind the call does not run.
+func (e *Engine) Exit(code int) {
+	e.exit = &ExitError{Code: code}
+	e.vm.Interrupt(e.exit)
+	e.loop.Post(func() error { return e.exit })
+}
+
+// ended tells why a call was cut short: an exit, the context, or a limit.
+func ended(err error) (cause error, yes bool) {
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		if cause := interrupted.Unwrap(); cause != nil {
+			return cause, true
+		}
+		return fmt.Errorf("%v", interrupted.Value()), true
+	}
+	return nil, false
+}

@@ -1,0 +1,421 @@
+package lang
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/source"
+)
+
+// A module is one file, or one builtin as files see it.
+type module struct {
+	path string // absolute; empty for builtins and the prompt
+	unit *source.Unit
+	deps []*module // by number of the import
+
+	cells     map[string]*cell
+	builtin   *goja.Object // the exports of a builtin
+	namespace *goja.Object
+	scope     goja.Callable // reads module-level bindings by number
+
+	state   moduleState
+	parent  *module // whose imports asked for it first, to notice circles
+	err     error
+	waiters []func(error)
+}
+
+type moduleState int
+
+const (
+	loaded moduleState = iota
+	evaluating
+	evaluated
+)
+
+// A cell holds the value of one export and tells importers about changes.
+type cell struct {
+	value    goja.Value
+	watchers []func(goja.Value)
+	assigned []diag.Position // besides the declaration
+}
+
+func (c *cell) set(v goja.Value) {
+	c.value = v
+	for _, tell := range c.watchers {
+		tell(v)
+	}
+}
+
+// watch calls tell with the value, if there is one, and with every later one.
+func (c *cell) watch(tell func(goja.Value)) {
+	c.watchers = append(c.watchers, tell)
+	if c.value != nil {
+		tell(c.value)
+	}
+}
+
+// extensions are tried, in order, for a path that names no file.
+var extensions = []string{".ts", ".js", ".mjs", ".json", "/index.ts", "/index.js"}
+
+// load gives the module that importer's specifier names, compiled with all that it imports.
+func (e *Engine) load(specifier, kind string, importer *module) (*module, error) {
+	if _, ok := e.builtins[specifier]; ok {
+		return e.loadBuiltin(specifier)
+	}
+	if !isPath(specifier) {
+		return nil, e.unknownModule(specifier)
+	}
+	name := filepath.FromSlash(strings.TrimPrefix(specifier, "file://"))
+	if !filepath.IsAbs(name) && importer != nil && importer.path != "" {
+		name = filepath.Join(filepath.Dir(importer.unit.Name), name)
+	}
+	return e.loadFile(name, kind, importer)
+}
+
+func isPath(specifier string) bool {
+	return specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") ||
+		strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, "file://") || filepath.IsAbs(specifier)
+}
+
+func (e *Engine) loadBuiltin(name string) (*module, error) {
+	if m := e.files[name]; m != nil {
+		return m, nil
+	}
+	exports, err := e.Require(name)
+	if err != nil {
+		return nil, err
+	}
+	m := &module{builtin: exports, state: evaluated}
+	e.files[name] = m
+	return m, nil
+}
+
+// loadFile loads a file by a name that is absolute or relative to the engine's directory.
+func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) {
+	name, path, err := e.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if kind == "" {
+		kind = kindOf(name)
+	}
+	key := path
+	if kind == "text" || kind == "bytes" {
+		key += "?" + kind
+	}
+	if m := e.files[key]; m != nil {
+		return m, m.err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fileError("import", name, err)
+	}
+	if kind != "module" {
+		return e.loadData(key, name, kind, data)
+	}
+	return e.loadSource(path, name, string(data), importer)
+}
+
+// find resolves a name without an extension, and asks the policy.
+func (e *Engine) find(name string) (found, path string, err error) {
+	if path, err = e.ReadPath(name); err != nil {
+		return "", "", err
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.IsDir() {
+		return name, path, nil
+	}
+	for _, ext := range extensions {
+		if info, xerr := os.Stat(path + ext); xerr == nil && !info.IsDir() {
+			_, err := e.ReadPath(name + ext)
+			return name + ext, path + ext, err
+		}
+	}
+	if err == nil {
+		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
+	}
+	return "", "", fileError("import", name, err)
+}
+
+// fileError describes a failed file operation.
+func fileError(op, name string, err error) error {
+	d := &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("%s %s: %v", op, name, underlying(err)), Cause: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		d.ID = "not-found"
+		d.Message = fmt.Sprintf("%s %s: there is no such file", op, name)
+	} else if errors.Is(err, fs.ErrPermission) {
+		d.ID = "permission-denied"
+	}
+	return d
+}
+
+func underlying(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// kindOf tells by the name what a file is when it is imported.
+func kindOf(name string) string {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return "json"
+	case ".txt", ".cl", ".ptx", ".ll", ".md", ".csv":
+		return "text"
+	}
+	return "module"
+}
+
+// loadData makes a module whose default export is the file's content.
+func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) {
+	m := &module{path: key, state: evaluated, cells: map[string]*cell{}}
+	var v goja.Value
+	switch kind {
+	case "text":
+		v = e.vm.ToValue(string(data))
+	case "bytes":
+		array, err := e.vm.New(e.vm.GlobalObject().Get("Uint8Array"), e.vm.ToValue(e.vm.NewArrayBuffer(data)))
+		if err != nil {
+			return nil, err
+		}
+		v = array
+	case "json":
+		var err error
+		if v, err = e.parseJSON(name, data); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, diag.New("invalid-argument", "import of %s: there is no import type %q", name, kind).
+			WithHint(`the types are "json", "text" and "bytes"`)
+	}
+	m.cells["default"] = &cell{value: v}
+	e.files[key] = m
+	return m, nil
+}
+
+// parseJSON parses with the interpreter, and finds the place of an error with Go's parser, which tells it.
+func (e *Engine) parseJSON(name string, data []byte) (goja.Value, error) {
+	parse, _ := goja.AssertFunction(e.vm.GlobalObject().Get("JSON").(*goja.Object).Get("parse"))
+	v, err := parse(nil, e.vm.ToValue(string(data)))
+	if err == nil {
+		return v, nil
+	}
+	d := &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: "this is no JSON", Cause: err}
+	var syntax *json.SyntaxError
+	var any any
+	if jerr := json.Unmarshal(data, &any); errors.As(jerr, &syntax) {
+		d.Message = "this is no JSON: " + syntax.Error()
+		d.Position = diag.PositionAt(name, string(data), int(syntax.Offset)-1)
+		d.Excerpt = diag.Excerpted(string(data), d.Position, 1)
+	}
+	return nil, d
+}
+
+// loadSource compiles a text and loads what it imports. A circle of imports finds the module half loaded.
+func (e *Engine) loadSource(path, name, text string, importer *module) (*module, error) {
+	m, err := e.compile(path, name, text, source.Options{TypeScript: isTypeScript(name)})
+	if err != nil {
+		return nil, err
+	}
+	if path != "" {
+		e.files[path] = m
+	}
+	if err := e.loadImports(m); err != nil {
+		m.err, m.state = err, evaluated
+		return nil, err
+	}
+	return m, nil
+}
+
+func isTypeScript(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".ts", ".mts":
+		return true
+	}
+	return false
+}
+
+// compile compiles a text into a module that imports nothing yet.
+func (e *Engine) compile(path, name, text string, o source.Options) (*module, error) {
+	o.FirstSite = len(e.sites)
+	e.sources[name] = text
+	unit, err := source.Compile(name, text, o)
+	if err != nil {
+		return nil, err
+	}
+	m := &module{path: path, unit: unit, cells: map[string]*cell{}}
+	for _, s := range unit.Sites {
+		e.sites = append(e.sites, &siteRecord{s, m})
+	}
+	for _, x := range unit.Exports {
+		if x.Import < 0 {
+			c := &cell{}
+			if b := unit.Binding(x.Local); b != nil {
+				c.assigned = positions(unit, b.Assigned)
+			}
+			m.cells[x.Name] = c
+		}
+	}
+	return m, nil
+}
+
+func (e *Engine) loadImports(m *module) error {
+	for i := range m.unit.Imports {
+		imp := &m.unit.Imports[i]
+		dep, err := e.load(imp.From, imp.Type, m)
+		if err != nil {
+			return e.importError(m, imp.Offset, err)
+		}
+		m.deps = append(m.deps, dep)
+	}
+	for _, l := range m.unit.Links {
+		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
+			return e.importError(m, l.Offset, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
+		}
+	}
+	return nil
+}
+
+// importError puts an error at the import that met it, unless it has a place of its own already.
+func (e *Engine) importError(m *module, offset int, err error) error {
+	d := e.Diagnose(err)
+	if d.Position.IsValid() {
+		return d
+	}
+	located := *d
+	if located.Name == "" {
+		located.Name = "Error"
+	}
+	e.place(&located, m.unit.Position(offset), 1)
+	return &located
+}
+
+// A missingExport says that a module lacks a name.
+type missingExport struct{ name, near string }
+
+func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
+func (m *missingExport) Code() string  { return "not-found" }
+func (m *missingExport) Hint() string {
+	if m.near == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", m.near)
+}
+
+// exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.
+func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {
+	if name == "*" {
+		return &cell{value: e.namespaceOf(m)}, nil
+	}
+	if m.builtin != nil {
+		if v := m.builtin.Get(name); v != nil {
+			return &cell{value: v}, nil
+		}
+		if name == "default" {
+			return &cell{value: m.builtin}, nil
+		}
+		return nil, &missingExport{name, diag.Nearest(name, m.builtin.Keys())}
+	}
+	if c := m.cells[name]; c != nil {
+		return c, nil
+	}
+	if m.unit == nil || slices.Contains(visited, m) {
+		return nil, &missingExport{name: name}
+	}
+	visited = append(visited, m)
+	for _, x := range m.unit.Exports {
+		if x.Name == name && x.Import >= 0 && x.Import < len(m.deps) {
+			return e.exportOf(m.deps[x.Import], x.ImportName, visited)
+		}
+	}
+	if name != "default" {
+		for _, i := range m.unit.Stars {
+			if i < len(m.deps) {
+				if c, err := e.exportOf(m.deps[i], name, visited); err == nil {
+					return c, nil
+				}
+			}
+		}
+	}
+	return nil, &missingExport{name, diag.Nearest(name, e.exportNames(m, nil))}
+}
+
+// exportNames lists what a module exports.
+func (e *Engine) exportNames(m *module, visited []*module) []string {
+	if m.builtin != nil {
+		return m.builtin.Keys()
+	}
+	if slices.Contains(visited, m) {
+		return nil
+	}
+	visited = append(visited, m)
+	var names []string
+	for name := range m.cells {
+		names = append(names, name)
+	}
+	if m.unit != nil {
+		for _, x := range m.unit.Exports {
+			if x.Import >= 0 {
+				names = append(names, x.Name)
+			}
+		}
+		for _, i := range m.unit.Stars {
+			if i < len(m.deps) {
+				for _, name := range e.exportNames(m.deps[i], visited) {
+					if name != "default" {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// namespaceOf gives the object behind "import * as". Its properties follow the exports.
+func (e *Engine) namespaceOf(m *module) *goja.Object {
+	if m.builtin != nil {
+		return m.builtin
+	}
+	if m.namespace != nil {
+		return m.namespace
+	}
+	ns := e.vm.CreateObject(nil)
+	m.namespace = ns
+	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	for _, name := range e.exportNames(m, nil) {
+		c, err := e.exportOf(m, name, nil)
+		if err != nil {
+			continue // a re-export of something that does not exist is reported where it is written
+		}
+		c.watch(func(v goja.Value) {
+			_ = ns.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		})
+	}
+	return ns
+}
+
+// importAssignments are the places where the module that exports an imported binding assigns it.
+func (m *module) importAssignments(local string) []diag.Position {
+	for _, l := range m.unit.Links {
+		if l.Local != local || l.Import >= len(m.deps) {
+			continue
+		}
+		if c := m.deps[l.Import].cells[l.Name]; c != nil {
+			return c.assigned
+		}
+	}
+	return nil
+}

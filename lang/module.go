@@ -1,0 +1,132 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Module is something that scripts import by a bare name, such as 'fs'.
+type Module struct {
+	Name string
+	// Instantiate makes the module for one engine, on the loop's goroutine, when a script first uses it. The exports are
+	// the object's own enumerable properties. The property "default", if there is one, else the object itself, is the
+	// default export.
+	Instantiate func(*Engine) (*goja.Object, error)
+	// Globals are the exports that are also global in every script.
+	Globals []string
+	// PromptGlobals are the exports that are also global at a prompt. The module's own name stands for its default export.
+	PromptGlobals []string
+}
+
+// A builtin is a Module in one engine.
+type builtin struct {
+	Module
+	exports *goja.Object
+	err     error
+	busy    bool
+}
+
+func (e *Engine) addModule(m Module) error {
+	if m.Name == "" || m.Instantiate == nil {
+		return diag.New("invalid-argument", "a module needs a name and a function Instantiate")
+	}
+	if e.builtins[m.Name] != nil {
+		return diag.New("invalid-argument", "two modules are named %q", m.Name)
+	}
+	e.builtins[m.Name] = &builtin{Module: m}
+	globals := m.Globals
+	if e.opts.Prompt {
+		globals = append(slices.Clip(globals), m.PromptGlobals...)
+	}
+	for _, name := range globals {
+		if err := e.Lazy(e.vm.GlobalObject(), name, func() (goja.Value, error) { return e.builtinExport(m.Name, name) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
+	exports, err := e.Require(module)
+	if err != nil {
+		return nil, err
+	}
+	if v := exports.Get(name); v != nil {
+		return v, nil
+	}
+	if name == module {
+		return defaultExport(exports), nil
+	}
+	return nil, fmt.Errorf("module %q has no export %q", module, name)
+}
+
+func defaultExport(exports *goja.Object) goja.Value {
+	if v := exports.Get("default"); v != nil {
+		return v
+	}
+	return exports
+}
+
+// Require gives the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
+func (e *Engine) Require(name string) (*goja.Object, error) {
+	b := e.builtins[name]
+	if b == nil {
+		return nil, e.unknownModule(name)
+	}
+	if b.exports != nil || b.err != nil {
+		return b.exports, b.err
+	}
+	if b.busy {
+		return nil, fmt.Errorf("module %q needs itself", name)
+	}
+	b.busy = true
+	b.exports, b.err = b.Instantiate(e)
+	b.busy = false
+	if b.err != nil {
+		b.err = fmt.Errorf("module %q: %w", name, b.err)
+	}
+	return b.exports, b.err
+}
+
+// ModuleNames lists the builtin modules, sorted.
+func (e *Engine) ModuleNames() []string {
+	names := make([]string, 0, len(e.builtins))
+	for name := range e.builtins {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (e *Engine) unknownModule(name string) error {
+	d := diag.New("not-found", "there is no module %q", name)
+	if near := diag.Nearest(name, e.ModuleNames()); near != "" {
+		return d.WithHint("did you mean %q? a file needs a path that begins with ./ or ../ or /", near)
+	}
+	return d.WithHint("a file needs a path that begins with ./ or ../ or /")
+}
+
+// Lazy defines a property whose value is made when it is first read. Assigning to it replaces it.
+func (e *Engine) Lazy(o *goja.Object, name string, value func() (goja.Value, error)) error {
+	define := func(v goja.Value) {
+		_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	get := e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		return e.guarded(func() (goja.Value, error) {
+			v, err := value()
+			if err == nil {
+				define(v)
+			}
+			return v, err
+		})
+	})
+	set := e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		define(c.Argument(0))
+		return goja.Undefined()
+	})
+	return o.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}

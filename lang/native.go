@@ -1,0 +1,177 @@
+package lang
+
+import (
+	"errors"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// NativeFunc is a Go function that scripts call. An error that it returns is thrown as an Error of the script, with a
+// stack and the properties code, hint and label; see [Engine.Throw].
+type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
+
+// Func makes a function of the script from fn. length is the number of parameters that the script sees. A panic in fn
+// becomes an error.
+func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
+	f := e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		defer e.recoverNative()
+		v, err := fn(call)
+		if err != nil {
+			e.Throw(err)
+		}
+		if v == nil {
+			return goja.Undefined()
+		}
+		return v
+	}).(*goja.Object)
+	_ = f.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return f
+}
+
+// guarded runs fn as a native function does.
+func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
+	defer e.recoverNative()
+	v, err := fn()
+	if err != nil {
+		e.Throw(err)
+	}
+	return v
+}
+
+// recoverNative turns a Go panic into an error of the script. The interpreter throws by panic too; that passes.
+func (e *Engine) recoverNative() {
+	x := recover()
+	if x == nil {
+		return
+	}
+	if isThrow(x) {
+		panic(x)
+	}
+	e.opts.Logger.Error("panic in a native function", "value", x, "stack", string(debug.Stack()))
+	d := diag.New("internal", "internal error: %v", x)
+	if err, ok := x.(error); ok {
+		d.Cause = err
+	}
+	e.Throw(d.WithHint("this is a defect of the program, not of the script"))
+}
+
+// isThrow tells a panic by which the interpreter throws from a real one.
+func isThrow(x any) bool {
+	switch x := x.(type) {
+	case goja.Value, *goja.Exception, *goja.InterruptedError, *goja.StackOverflowError:
+		return true
+	case runtime.Error, string:
+		return false
+	default:
+		return strings.HasPrefix(reflect.TypeOf(x).PkgPath(), "github.com/dop251/goja")
+	}
+}
+
+// Throw throws err in the script; it does not return. An error that came out of the script goes back as it was; any
+// other becomes an Error with the properties code, hint and label where err has them, and is found again by errors.As
+// in what [Engine.Run] returns.
+func (e *Engine) Throw(err error) {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		panic(ex.Value())
+	}
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		panic(interrupted)
+	}
+	panic(e.ErrorValue(err))
+}
+
+// ErrorValue makes the Error object that [Engine.Throw] throws.
+func (e *Engine) ErrorValue(err error) *goja.Object {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		if o, ok := ex.Value().(*goja.Object); ok {
+			return o
+		}
+	}
+	name, message := "Error", err.Error()
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		if error(d) == err {
+			message = d.Message
+		}
+		if d.Name != "" {
+			name = d.Name
+		}
+	} else if isArgumentError(err) {
+		name = "TypeError"
+	}
+	o, nerr := e.vm.New(e.errorClass(name), e.vm.ToValue(message))
+	if nerr != nil { // the script's stack is exhausted: nothing can be built any more
+		panic(nerr)
+	}
+	set := func(name, value string) {
+		if value != "" {
+			_ = o.DefineDataProperty(name, e.vm.ToValue(value), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+	}
+	set("code", diag.Code(err))
+	set("hint", diag.Hint(err))
+	set("label", diag.Label(err))
+	_ = o.DefineDataPropertySymbol(e.errorSymbol, e.hide(err), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return o
+}
+
+// errorClass gives one of the interpreter's error constructors; an unknown name gives Error.
+func (e *Engine) errorClass(name string) *goja.Object {
+	if c := e.errorCtor[name]; c != nil {
+		return c
+	}
+	switch name {
+	case "TypeError", "RangeError", "SyntaxError", "ReferenceError":
+	default:
+		name = "Error"
+	}
+	c := e.vm.GlobalObject().Get(name).(*goja.Object)
+	e.errorCtor[name] = c
+	return c
+}
+
+// goError finds the Go error that Throw hid in an Error object.
+func (e *Engine) goError(v goja.Value) error {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	err, _ := e.reveal(o, e.errorSymbol).(error)
+	return err
+}
+
+// A capsule hides a Go value in the interpreter, without reflection. To scripts it is an empty object.
+type capsule struct{ value any }
+
+func (*capsule) Get(string) goja.Value       { return nil }
+func (*capsule) Set(string, goja.Value) bool { return false }
+func (*capsule) Has(string) bool             { return false }
+func (*capsule) Delete(string) bool          { return true }
+func (*capsule) Keys() []string              { return nil }
+
+func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&capsule{value}) }
+
+// reveal gives what is hidden under a symbol of o, or nil.
+func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
+	if o == nil {
+		return nil
+	}
+	hidden, ok := o.GetSymbol(symbol).(*goja.Object)
+	if !ok {
+		return nil
+	}
+	c, ok := hidden.Export().(*capsule)
+	if !ok {
+		return nil
+	}
+	return c.value
+}

@@ -1,0 +1,234 @@
+package lang
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/loop"
+)
+
+// Run runs a text as a module and everything that it sets in motion: it returns when no timer is set and no operation
+// is pending. name stands in positions of errors; relative imports start from its directory. The result is the
+// module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script asked to end.
+func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
+	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, nil) }, true)
+}
+
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
+func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
+	return e.main(ctx, func() (*module, error) { return e.loadFile(path, "module", nil) }, true)
+}
+
+// Import loads a file, or a builtin module by its bare name, and returns its exports. It returns as soon as the module
+// is evaluated; timers and operations that it started go on when the engine next runs.
+func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, error) {
+	return e.main(ctx, func() (*module, error) {
+		if !isPath(specifier) && e.builtins[specifier] == nil {
+			return e.loadFile(specifier, "", nil)
+		}
+		return e.load(specifier, "", nil)
+	}, false)
+}
+
+func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQuiet bool) (exports *goja.Object, err error) {
+	err = e.call(ctx, func(ctx context.Context) error {
+		var m *module
+		done := false
+		var failed error
+		e.loop.Post(func() error {
+			var err error
+			if m, err = load(); err != nil {
+				failed = err
+				return nil
+			}
+			e.evaluate(m, nil, func(err error) { failed, done = err, true })
+			return nil
+		})
+		// A failure ends the run at once, whatever else is pending.
+		ended := func() bool { return failed != nil || done && !untilQuiet }
+		if err := e.loop.RunUntil(ctx, ended); err != nil && !errors.Is(err, loop.ErrStalled) {
+			return err
+		}
+		if failed != nil {
+			return failed
+		}
+		if !done {
+			return errNeverSettles
+		}
+		exports = e.namespaceOf(m)
+		return nil
+	})
+	return exports, err
+}
+
+var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
+	WithHint("is resolve ever called?")
+
+// Eval runs a line of a prompt and gives the value of its last expression, awaited if the line awaits. Declarations
+// are global and may be repeated. It returns when the value is there; timers and operations go on in [Engine.Serve] or
+// the next call. name stands in positions of errors.
+func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value, err error) {
+	err = e.call(ctx, func(ctx context.Context) error {
+		done := false
+		var failed error
+		settle := func(v goja.Value, err error) { result, failed, done = v, err, true }
+		e.loop.Post(func() error {
+			e.evalLine(name, text, settle)
+			return nil
+		})
+		for {
+			err := e.loop.RunUntil(ctx, func() bool { return done })
+			switch {
+			case err == nil:
+				return failed
+			case errors.Is(err, loop.ErrStalled):
+				return errNeverSettles
+			case e.opts.OnError != nil && isBackground(err):
+				e.opts.OnError(e.Diagnose(err))
+			default:
+				return err
+			}
+		}
+	})
+	return result, err
+}
+
+// isBackground tells errors of the script's timers and promises from those that end the call.
+func isBackground(err error) bool {
+	_, cut := ended(err)
+	return !cut && isScriptException(err)
+}
+
+func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) {
+	m, err := e.promptUnit(name, text)
+	if err != nil {
+		settle(nil, err)
+		return
+	}
+	e.evaluateImports(m, 0, func(err error) {
+		if err != nil {
+			settle(nil, err)
+			return
+		}
+		v, err := e.callUnit(m)
+		if err != nil || !m.unit.Async {
+			settle(v, err)
+			return
+		}
+		e.when(v,
+			func(v goja.Value) error { settle(v, nil); return nil },
+			func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
+	})
+}
+
+func (e *Engine) evaluateImports(m *module, from int, then func(error)) {
+	if from == len(m.deps) {
+		then(nil)
+		return
+	}
+	e.evaluate(m.deps[from], nil, func(err error) {
+		if err != nil {
+			then(err)
+			return
+		}
+		e.evaluateImports(m, from+1, then)
+	})
+}
+
+// Serve runs timers and finished operations until the context ends: what a prompt does while it waits for a line.
+// Errors go to Options.OnError.
+func (e *Engine) Serve(ctx context.Context) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	ctx, stop := e.watch(ctx, Limits{})
+	defer stop()
+	e.loop.Serve(ctx, func(err error) {
+		if e.opts.OnError != nil {
+			e.opts.OnError(e.Diagnose(err))
+		}
+	})
+}
+
+// Do runs fn on the loop's goroutine, in its turn, under the engine's limits: for a Go program that calls functions of
+// the script. Promises that fn made go on when the engine next runs; see [Engine.Await].
+func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
+	return e.call(ctx, func(ctx context.Context) error {
+		done := false
+		var failed error
+		e.loop.Post(func() error { failed = fn(e.vm); done = true; return nil })
+		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
+			return err
+		}
+		return failed
+	})
+}
+
+// Await runs fn as Do does, and waits for the promise that it gives; any other value is the result itself.
+func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (result goja.Value, err error) {
+	err = e.call(ctx, func(ctx context.Context) error {
+		done := false
+		var failed error
+		settle := func(v goja.Value, err error) { result, failed, done = v, err, true }
+		e.loop.Post(func() error {
+			v, err := fn(e.vm)
+			if _, isPromise := exportPromise(v); err != nil || !isPromise {
+				settle(v, err)
+				return nil
+			}
+			e.when(v,
+				func(v goja.Value) error { settle(v, nil); return nil },
+				func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
+			return nil
+		})
+		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
+			return err
+		}
+		return failed
+	})
+	return result, err
+}
+
+func exportPromise(v goja.Value) (*goja.Promise, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ExportType() != typePromise {
+		return nil, false
+	}
+	p, ok := o.Export().(*goja.Promise)
+	return p, ok
+}
+
+// call takes a turn, under the context and the limits, and diagnoses what went wrong.
+func (e *Engine) call(ctx context.Context, body func(context.Context) error) error {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	if e.ctx.Err() != nil {
+		return errClosed
+	}
+	ctx, stop := e.watch(ctx, e.opts.Limits)
+	err := body(ctx)
+	cause := context.Cause(ctx)
+	if cause != nil {
+		e.loop.Cancel(cause)
+		e.rejected = nil
+	}
+	stop()
+	if e.exit != nil {
+		err, e.exit = e.exit, nil
+		e.rejected = nil
+		return err
+	}
+	if err == nil {
+		return nil
+	}
+	var exit *ExitError
+	if errors.As(err, &exit) {
+		return exit
+	}
+	if cause != nil {
+		return e.cutShort(err, cause)
+	}
+	return e.Diagnose(err)
+}
