@@ -1,3 +1,5 @@
+//go:build race
+
 package cpu_test
 
 import (
@@ -9,7 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/conform"
 )
 
-func TestConformance(t *testing.T) {
+// Package tests runs the suite without the race detector.
+func TestConformanceUnderRace(t *testing.T) {
 	options := conform.Options{Report: func(r conform.Result) {
 		output := strings.Join(r.Output, "\n")
 		switch r.Status {
