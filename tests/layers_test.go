@@ -1,0 +1,114 @@
+package tests
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/orepl/orepl"
+
+// layers says which packages of this module a package may import. The first entry that matches counts; a pattern
+// matches a package and everything below it.
+var layers = []struct {
+	pattern string
+	may     []string
+}{
+	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "kernels"}},
+	{"runtime/offload", nil},
+	{"runtime", []string{"runtime"}},
+	{"lang/kernel", []string{"lang/kernel"}},
+	{"lang", []string{"lang"}},
+	{"kernels", []string{"kernels", "lang/kernel"}},
+	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
+	{"plugins/internal", []string{"plugins/internal", "runtime"}},
+	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
+	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
+	{"examples", []string{"", "plugins/all", "runtime/offload"}},
+	{"tests", []string{"tests"}},
+	{"", []string{"bindings", "lang", "kernels", "runtime"}},
+}
+
+// below reports whether a package is the pattern's or lies below it; "*" is one folder.
+func below(pkg, pattern string) bool {
+	have, want := strings.Split(pkg, "/"), strings.Split(pattern, "/")
+	if pattern == "" {
+		return pkg == ""
+	}
+	if len(have) < len(want) {
+		return false
+	}
+	for i, w := range want {
+		if w != "*" && w != have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func allowed(pkg, imported string) error {
+	for _, l := range layers {
+		if !below(pkg, l.pattern) {
+			continue
+		}
+		for _, m := range l.may {
+			if m == "self" { // the same plugin
+				m = strings.Join(strings.Split(pkg, "/")[:2], "/")
+			}
+			if below(imported, m) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s may not import %s; it may import %q", pkg, imported, l.may)
+	}
+	return fmt.Errorf("folder of package %q is in no layer: add it to the table", pkg)
+}
+
+// TestLayers holds the arrows between the rooms (ARCHITECTURE.md). Tests may import what they like.
+func TestLayers(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := func(path string) (string, bool) {
+		rest, ok := strings.CutPrefix(path, module)
+		return strings.TrimPrefix(rest, "/"), ok
+	}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		pkg, _ := local(words[0])
+		for _, path := range words[1:] {
+			if imported, ok := local(path); ok {
+				if err := allowed(pkg, imported); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// What the table refuses.
+func TestLayersRefuse(t *testing.T) {
+	for _, c := range [][2]string{
+		{"runtime/offload", "runtime/image"},
+		{"runtime/session", "lang/kernel/ir"},
+		{"runtime/conform", "plugins/cpu"},
+		{"plugins/cuda", "plugins/cpu"},
+		{"plugins/cpu/internal/sched", "plugins/cuda/ptx"},
+		{"plugins/cpu", "lang"},
+		{"plugins/cpu", "lang/kernel"},
+		{"lang/kernel/ir", "lang/diag"},
+		{"bindings/offload", "plugins/all"},
+		{"", "plugins/all"},
+		{"lang", "runtime/session"},
+		{"somewhere", "runtime/session"},
+	} {
+		if allowed(c[0], c[1]) == nil {
+			t.Errorf("%s may import %s", c[0], c[1])
+		}
+	}
+	if err := allowed("plugins/cpu", "plugins/cpu/internal/sched"); err != nil {
+		t.Error(err)
+	}
+}
