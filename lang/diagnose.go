@@ -101,6 +101,10 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object) {
 	d.Hint = e.textOf(o, "hint")
 	if err := e.goError(o); err != nil {
 		d.Cause = err
+		var known *diag.Diagnostic
+		if errors.As(err, &known) { // it knows its place better than the call does: one inside a kernel, say
+			d.Position, d.Excerpt, d.Notes, d.Cause = known.Position, known.Excerpt, known.Notes, known.Cause
+		}
 	} else if cause, ok := e.property(o, "cause").(*goja.Object); ok && cause.ClassName() == "Error" && cause != o {
 		if ex, ok := e.exceptionOf(cause).(*goja.Exception); ok {
 			d.Cause = e.diagnoseException(ex)

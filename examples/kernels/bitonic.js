@@ -19,6 +19,6 @@ const next = random(3)
 const data = Float32Array.from({ length: n }, () => next() * 1000 - 500)
 const x = device().buffer(data)
 for (let k = 2; k <= n; k *= 2) {
-  for (let j = k / 2; j > 0; j /= 2) exchange.launch({ size: n }, x, k, j)
+  for (let j = k >> 1; j > 0; j >>= 1) exchange.launch({ size: n }, x, k, j)
 }
 equal('bitonic', await x.read(), data.slice().sort())

@@ -14,7 +14,7 @@ const gemm = kernel((g, a, b, c) => {
     for (let k = 0; k < T; k++) sum += ta[y][k] * tb[k][x]
     g.barrier()
   }
-  c[g.y][g.x] = sum
+  if (g.y < c.length && g.x < c.shape[1]) c[g.y][g.x] = sum
 })
 
 const [m, k, n] = [37, 50, 41]
@@ -23,7 +23,9 @@ const A = Float32Array.from({ length: m * k }, () => next() - 0.5)
 const B = Float32Array.from({ length: k * n }, () => next() - 0.5)
 const dev = device()
 const c = dev.buffer(f32, [m, n])
-gemm.launch({ size: [n, m], groupSize: [T, T] }, dev.buffer(A, { shape: [m, k] }), dev.buffer(B, { shape: [k, n] }), c)
+// Whole groups, since the items beyond the edge help to load the tiles.
+gemm.launch({ groups: [Math.ceil(n / T), Math.ceil(m / T)], groupSize: [T, T] },
+  dev.buffer(A, { shape: [m, k] }), dev.buffer(B, { shape: [k, n] }), c)
 
 const want = new Float64Array(m * n)
 for (let i = 0; i < m; i++) {

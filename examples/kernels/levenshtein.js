@@ -15,7 +15,7 @@ const diagonal = kernel((g, a, b, table, d) => {
 
 const dev = device()
 async function distance(s, t) {
-  const codes = word => dev.buffer(Uint8Array.from(word, c => c.charCodeAt(0)))
+  const codes = word => dev.buffer(Uint8Array.from([...word], c => c.charCodeAt(0)))
   const table = dev.buffer(i32, [s.length + 1, t.length + 1])
   const a = codes(s), b = codes(t)
   for (let d = 0; d <= s.length + t.length; d++) diagonal.launch({ size: s.length + 1 }, a, b, table, d)
