@@ -250,7 +250,7 @@ func TestContextAndLimitsEndCalls(t *testing.T) {
 		"loop":          {"for (;;);", Limits{Time: 20 * time.Millisecond}, "timeout"},
 		"caught loop":   {"for (;;) { try { for (;;); } catch {} finally { } }", Limits{Time: 20 * time.Millisecond}, "timeout"},
 		"pending await": {"await sleep(60000)", Limits{Time: 20 * time.Millisecond}, "timeout"},
-		"memory":        {"const a = []; for (;;) a.push(new Array(1000).fill(1))", Limits{Memory: 200 << 20}, "out-of-memory"},
+		"memory":        {"const a = []; for (;;) a.push(new Array(1000).fill(1))", Limits{Memory: 64 << 20}, "out-of-memory"},
 		"depth":         {"(function f() { f() })()", Limits{CallDepth: 100}, "stack-overflow"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -117,7 +117,7 @@ func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) 
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fileError("import", name, err)
+		return nil, FileError("import", name, err)
 	}
 	if kind != "module" {
 		return e.loadData(key, name, kind, data)
@@ -143,11 +143,11 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	if err == nil {
 		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
 	}
-	return "", "", fileError("import", name, err)
+	return "", "", FileError("import", name, err)
 }
 
-// fileError describes a failed file operation.
-func fileError(op, name string, err error) error {
+// FileError describes a failed file operation: op says what was tried, name is the file as the script named it.
+func FileError(op, name string, err error) error {
 	d := &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("%s %s: %v", op, name, underlying(err)), Cause: err}
 	if errors.Is(err, fs.ErrNotExist) {
 		d.ID = "not-found"
@@ -192,7 +192,7 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 		v = array
 	case "json":
 		var err error
-		if v, err = e.parseJSON(name, data); err != nil {
+		if v, err = e.ParseJSON(name, data); err != nil {
 			return nil, err
 		}
 	default:
@@ -204,8 +204,8 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	return m, nil
 }
 
-// parseJSON parses with the interpreter, and finds the place of an error with Go's parser, which tells it.
-func (e *Engine) parseJSON(name string, data []byte) (goja.Value, error) {
+// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the place of an error with Go's parser, which tells it.
+func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	parse, _ := goja.AssertFunction(e.vm.GlobalObject().Get("JSON").(*goja.Object).Get("parse"))
 	v, err := parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {

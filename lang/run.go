@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -210,22 +211,17 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	ctx, stop := e.watch(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
-	if cause != nil {
-		e.loop.Cancel(cause)
+	if end := cmp.Or(cause, e.exit); end != nil {
+		e.loop.Cancel(end)
 		e.rejected = nil
 	}
 	stop()
 	if e.exit != nil {
 		err, e.exit = e.exit, nil
-		e.rejected = nil
 		return err
 	}
 	if err == nil {
 		return nil
-	}
-	var exit *ExitError
-	if errors.As(err, &exit) {
-		return exit
 	}
 	if cause != nil {
 		return e.cutShort(err, cause)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -123,20 +124,19 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 	return bad, false
 }
 
-// numberTable makes a table of Numbers: of i32 if all are integers of its range, else of the real type.
+// numberTable makes a table of Numbers: of i32 or u32 if all are integers of its range, else of the real type.
 func (c *compiler) numberTable(list []float64, name string) *ir.Array {
-	t := ir.I32
-	for _, x := range list {
-		if !fits(x, ir.I32) {
-			t = c.real
-			break
+	t := c.real
+	for _, typ := range []ir.Type{ir.U32, ir.I32} {
+		if !slices.ContainsFunc(list, func(x float64) bool { return !fits(x, typ) }) {
+			t = typ
 		}
 	}
 	var data []byte
 	for _, x := range list {
 		switch t {
-		case ir.I32:
-			data = binary.LittleEndian.AppendUint32(data, uint32(int32(x)))
+		case ir.I32, ir.U32:
+			data = binary.LittleEndian.AppendUint32(data, uint32(toInt32(x)))
 		case ir.F32:
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
 		default:

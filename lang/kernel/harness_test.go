@@ -153,6 +153,9 @@ func scopeValue(t testing.TB, text string, scope map[string]any) any {
 	if x, err := strconv.ParseFloat(text, 64); err == nil {
 		return x
 	}
+	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
+		return float64(n)
+	}
 	if n, ok := strings.CutSuffix(text, "n"); ok {
 		if b, ok := new(big.Int).SetString(n, 10); ok {
 			return b
@@ -487,4 +490,13 @@ func launch(t testing.TB, c *Compiled, size [3]int, args ...any) *interp.Fault {
 		t.Fatal(err)
 	}
 	return p.Run(p.NewWorker(), l, 0, groups)
+}
+
+// TestField compiles kernels known from the field, as a JavaScript programmer writes them.
+func TestField(t *testing.T) {
+	for _, c := range chunks(t, "testdata/field/kernels.js") {
+		if _, err := c.compile(); err != nil {
+			t.Errorf("%v", err)
+		}
+	}
 }
