@@ -1,0 +1,52 @@
+package lang
+
+import (
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// Element is a Go type whose slices scripts see as typed arrays.
+type Element interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
+}
+
+// TypedArray makes a typed array over the memory of values, without copying: changes show on both sides.
+func TypedArray[T Element](e *Engine, values []T) (*goja.Object, error) {
+	var zero T
+	var bytes []byte
+	if len(values) > 0 {
+		bytes = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
+	}
+	return e.TypedArray(arrayClass(any(zero)), bytes)
+}
+
+// TypedArray makes a typed array of a class such as "Float32Array" over memory, which must be aligned for it.
+func (e *Engine) TypedArray(class string, memory []byte) (*goja.Object, error) {
+	return e.vm.New(e.vm.GlobalObject().Get(class), e.vm.ToValue(e.vm.NewArrayBuffer(memory)))
+}
+
+func arrayClass(zero any) string {
+	switch zero.(type) {
+	case int8:
+		return "Int8Array"
+	case uint8:
+		return "Uint8Array"
+	case int16:
+		return "Int16Array"
+	case uint16:
+		return "Uint16Array"
+	case int32:
+		return "Int32Array"
+	case uint32:
+		return "Uint32Array"
+	case int64:
+		return "BigInt64Array"
+	case uint64:
+		return "BigUint64Array"
+	case float32:
+		return "Float32Array"
+	default:
+		return "Float64Array"
+	}
+}
