@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
@@ -161,10 +163,21 @@ func (w *walker) binding(b *ast.Binding) *marking {
 	if b.Initializer == nil {
 		return nil
 	}
-	if id, ok := b.Target.(*ast.Identifier); ok && isFunction(b.Initializer) {
+	id, named := b.Target.(*ast.Identifier)
+	if named && isFunction(b.Initializer) {
 		return w.function(b.Initializer, nil, id.Name.String())
 	}
+	var args []ast.Expression
+	if call, ok := b.Initializer.(*ast.CallExpression); ok && named {
+		args = slices.Clone(call.ArgumentList)
+	}
+	from := len(w.made)
 	w.expr(&b.Initializer)
+	for _, m := range w.made[from:] { // const k = kernel(g => …): the function is known as k
+		if m.site.Name == "" && slices.Contains(args, m.node) {
+			m.site.Name = id.Name.String()
+		}
+	}
 	return nil
 }
 
