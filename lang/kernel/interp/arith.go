@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // Each operation is a function generic in its type that makes a step from the registers of its result and operands.
@@ -299,7 +298,7 @@ func fmaStep32(d, x, y, z int) step {
 	return func(f *frame, lanes []uint8) {
 		d, x, y, z := at[float32](f, d), at[float32](f, x), at[float32](f, y), at[float32](f, z)
 		for _, i := range lanes {
-			d[i] = scalar.FMA32(x[i], y[i], z[i])
+			d[i] = fma32(x[i], y[i], z[i])
 		}
 	}
 }

@@ -89,6 +89,7 @@ func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 type monoid[T any] struct {
 	identity T
 	op       func(x, y T) T
+	zip      func(x, y []T) // x[i] = op(x[i], y[i]) for the elements of y
 }
 
 func monoidOf[T number](c ir.Combine) monoid[T] {
@@ -119,11 +120,24 @@ func monoidOf[T number](c ir.Combine) monoid[T] {
 	}
 	switch c {
 	case ir.CombineMin:
-		return monoid[T]{most, lesser[T]}
+		return monoid[T]{most, lesser[T], func(x, y []T) {
+			for i := range y {
+				x[i] = min(x[i], y[i])
+			}
+		}}
 	case ir.CombineMax:
-		return monoid[T]{least, greater[T]}
+		return monoid[T]{least, greater[T], func(x, y []T) {
+			for i := range y {
+				x[i] = max(x[i], y[i])
+			}
+		}}
 	}
-	return monoid[T]{0, func(x, y T) T { return x + y }}
+	return monoid[T]{0, func(x, y T) T { return x + y }, func(x, y []T) {
+		x = x[:len(y)]
+		for i := range y {
+			x[i] += y[i]
+		}
+	}}
 }
 
 // lesser and greater are Go's min and max, which have the language's rules for NaN and −0.
@@ -177,14 +191,10 @@ func scatter[T any](w *Worker, m mask, d int, t []T) {
 // reduce sets all of t to its reduction: t[l] op t[l+s] for s from half of the next power of two down to 1.
 func (o monoid[T]) reduce(t []T) {
 	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
-		for l := range s {
-			y := o.identity
-			if l+s < len(t) {
-				y = t[l+s]
-			}
-			if l < len(t) {
-				t[l] = o.op(t[l], y)
-			}
+		have := min(len(t), 2*s) // the others are the identity
+		o.zip(t, t[min(s, have):have])
+		for l := max(have-s, 0); l < min(s, have); l++ {
+			t[l] = o.op(t[l], o.identity)
 		}
 	}
 	for l := range t {
@@ -266,10 +276,17 @@ func eachSubgroup[T any](w *Worker, t []T, visit func(t []T)) {
 }
 
 func vote(d, x int, identity uint8, op func(x, y uint8) uint8) node {
-	o := monoid[uint8]{identity, op}
 	return groupNode(func(w *Worker, m mask) {
 		t := gather(w, m, x, w.launch.items, identity)
-		eachSubgroup(w, t, o.reduce)
+		eachSubgroup(w, t, func(t []uint8) {
+			all := identity
+			for _, x := range t {
+				all = op(all, x)
+			}
+			for l := range t {
+				t[l] = all
+			}
+		})
 		scatter(w, m, d, t)
 	})
 }

@@ -20,6 +20,18 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
+// fma32 is a·b + c rounded once. The product is exact in float64; the sum there rounds again to the right float32 unless
+// it lies half way between two of them, or among the subnormal ones or beyond, where package scalar works it out.
+func fma32(a, b, c float32) float32 {
+	s := float64(float64(a)*float64(b)) + float64(c)
+	u := math.Float64bits(s)
+	const lost = 1<<29 - 1 // the bits that float32 lacks
+	if e := u >> 52 & 0x7ff; u&lost == 1<<28 || e <= 1023-126 || e == 0x7ff {
+		return scalar.FMA32(a, b, c)
+	}
+	return float32(s)
+}
+
 // fmod gives the exact remainder; that of two float32 is a float32.
 func fmod[T float](x, y T) T { return T(scalar.Fmod(float64(x), float64(y))) }
 
