@@ -100,6 +100,7 @@ func (f *folder) constant(in *ir.Instr) bool {
 }
 
 func (f *folder) structured(b *ir.Block, in *ir.Instr) {
+	entry := len(f.order) // what is defined from here on is not visible outside, carried values included
 	switch in.Op {
 	case ir.If:
 		if c, ok := constBits(in.Args[0]); ok {
@@ -128,7 +129,6 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 			}
 		}
 	}
-	entry := len(f.order)
 	f.block(in.Then)
 	if in.Op == ir.If {
 		f.block(in.Else)
