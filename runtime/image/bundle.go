@@ -113,11 +113,10 @@ func (b blob) text(offset uint64, size int64) (string, error) {
 		s, err := b.slice(offset, uint64(size))
 		return string(s), err
 	}
-	rest, err := b.slice(offset, 0)
-	if err != nil {
+	if _, err := b.slice(offset, 0); err != nil {
 		return "", err
 	}
-	rest = b[offset:]
+	rest := b[offset:]
 	i := bytes.IndexByte(rest, 0)
 	if i < 0 {
 		return "", fmt.Errorf("the string at %d has no end", offset)
