@@ -4,11 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"runtime/debug"
 	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -32,7 +34,6 @@ func newCache(engines []engine) *cache {
 // module is a compiled module.
 type module struct {
 	hash    [sha256.Size]byte
-	ir      *ir.Module
 	kernels []*kernel
 	users   int // programs; guarded by the cache
 
@@ -87,16 +88,19 @@ func (m *module) compile(ctx context.Context, engines []engine, img *offload.Ima
 		e.Err = err
 		return e
 	}
-	m.ir = decoded
+	optimized := decoded.Clone()
+	if err := guard(img.Label, func() error { opt.Run(optimized, opt.Default, nil); return nil }); err != nil {
+		return err
+	}
 	m.kernels = make([]*kernel, 0, len(decoded.Kernels))
 	compiled, failed := 0, error(nil)
-	for _, k := range decoded.Kernels {
+	for i, k := range decoded.Kernels {
 		if err := context.Cause(ctx); err != nil {
 			e := offload.Errorf(offload.Cancelled, "load", "").On(Name, img.Label)
 			e.Err = err
 			return e
 		}
-		kernel := newKernel(decoded, k, engines)
+		kernel := newKernel(decoded, k, optimized.Kernels[i], engines)
 		if _, kernel.err = kernel.variant(offload.ChecksOn); kernel.err != nil {
 			failed = kernel.err
 		} else {
@@ -115,12 +119,19 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	var err error
 	for _, e := range engines {
 		var x executable
-		if x, err = e.compile(m, k, checks); err == nil {
+		err = guard(k.Name, func() (err error) {
+			x, err = e.compile(k, checks)
+			return err
+		})
+		if err == nil {
 			return x, nil
 		}
 		if !errors.Is(err, errUnsupported) {
 			break
 		}
+	}
+	if offload.CodeOf(err) != "" {
+		return nil, err
 	}
 	e := offload.Errorf(offload.Unsupported, "load", "").On(Name, k.Name)
 	e.Err = err
@@ -129,4 +140,14 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 		e.Pos, _ = position(m, k, u.Site)
 	}
 	return nil, e
+}
+
+// guard runs a compiler: that it panics is its fault, and not the end of the process.
+func guard(label string, compile func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = offload.Errorf(offload.BackendFailure, "load", "the compiler panicked: %v\n%s", p, debug.Stack()).On(Name, label)
+		}
+	}()
+	return compile()
 }

@@ -11,9 +11,9 @@ import (
 
 // engine turns kernels into something that runs.
 type engine interface {
-	// compile compiles a kernel of a verified module for launches with these checks. It gives errUnsupported, perhaps
-	// wrapped, if another engine shall try.
-	compile(m *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error)
+	// compile compiles a kernel for launches with these checks. The kernel is valid, and optimized unless the checks look
+	// for races. It gives errUnsupported, perhaps wrapped, if another engine shall try.
+	compile(k *ir.Kernel, checks offload.Checks) (executable, error)
 }
 
 // executable is a compiled kernel. Its methods are called by several goroutines at once.
@@ -38,7 +38,7 @@ var errUnsupported = errors.New("unsupported by this engine")
 // interpreter is the engine that runs everything.
 type interpreter struct{}
 
-func (interpreter) compile(_ *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error) {
+func (interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
 	p, err := interp.Compile(k, interp.Options{Races: checks == offload.ChecksRaces})
 	if err != nil {
 		return nil, err

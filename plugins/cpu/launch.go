@@ -286,7 +286,7 @@ func (l *launch) faultError() error {
 	if in.Array != nil {
 		f.Array = in.Array.Name
 		for i := range l.kernel.ir.Params {
-			if l.kernel.ir.Params[i].Array == in.Array {
+			if a := l.kernel.ir.Params[i].Array; a != nil && a.ID == in.Array.ID {
 				f.Label = l.labels[i]
 			}
 		}

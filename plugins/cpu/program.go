@@ -64,12 +64,13 @@ func (p *program) closed(op, label string) error {
 
 // kernel implements [offload.Kernel]. It is shared by the programs of equal images.
 type kernel struct {
-	module   *ir.Module
-	ir       *ir.Kernel
-	info     offload.KernelInfo
-	engines  []engine
-	err      error                      // why it could not be compiled
-	variants [3]atomic.Pointer[variant] // by checks
+	module    *ir.Module
+	ir        *ir.Kernel // as it came
+	optimized *ir.Kernel
+	info      offload.KernelInfo
+	engines   []engine
+	err       error                      // why it could not be compiled
+	variants  [3]atomic.Pointer[variant] // by checks
 }
 
 // variant is a kernel compiled for some checks.
@@ -78,7 +79,7 @@ type variant struct {
 	cost atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
 }
 
-func newKernel(m *ir.Module, k *ir.Kernel, engines []engine) *kernel {
+func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
 	abi := k.ABI()
 	info := offload.KernelInfo{
 		Name: k.Name, Params: make([]offload.Param, 0, len(abi.Args)),
@@ -92,7 +93,7 @@ func newKernel(m *ir.Module, k *ir.Kernel, engines []engine) *kernel {
 		}
 		info.Params = append(info.Params, p)
 	}
-	return &kernel{module: m, ir: k, info: info, engines: engines}
+	return &kernel{module: m, ir: k, optimized: optimized, info: info, engines: engines}
 }
 
 // typeOf is the contract's name of a type; records are opaque.
@@ -112,7 +113,11 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if v := k.variants[checks].Load(); v != nil {
 		return v, nil
 	}
-	x, err := build(k.engines, k.module, k.ir, checks)
+	source := k.optimized
+	if checks == offload.ChecksRaces {
+		source = k.ir // whose accesses are all there
+	}
+	x, err := build(k.engines, k.module, source, checks)
 	if err != nil {
 		return nil, err
 	}
