@@ -1,0 +1,118 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/memory"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// openCPU is a session with the CPU device.
+func openCPU(t testing.TB) (*session.Session, *session.Device, *session.Queue) {
+	t.Helper()
+	ctx := context.Background()
+	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	t.Cleanup(func() {
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	d, err := s.Device(ctx, "cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.Queue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, d, q
+}
+
+func emptyKernel(t testing.TB, ctx context.Context, s *session.Session, d *session.Device) *session.Call {
+	t.Helper()
+	lib, err := s.RegisterFile(ctx, "", "../runtime/conform/testdata/kernels.irb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := lib.Kernel(ctx, d, "empty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := k.Bind(session.Config{Size: []int{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
+}
+
+func TestLaunchFromGoAllocatesNothing(t *testing.T) {
+	ctx := context.Background()
+	s, d, q := openCPU(t)
+	call := emptyKernel(t, ctx, s, d)
+	if n := testing.AllocsPerRun(1000, func() {
+		_ = q.Launch(call)
+		_ = q.Sync(ctx)
+	}); n != 0 {
+		t.Errorf("launch and sync: %v allocations", n)
+	}
+}
+
+func BenchmarkLaunchAndSync(b *testing.B) {
+	ctx := context.Background()
+	s, d, q := openCPU(b)
+	call := emptyKernel(b, ctx, s, d)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = q.Launch(call)
+		_ = q.Sync(ctx)
+	}
+}
+
+// BenchmarkTransfers alternates copies to and from a buffer with Go's copy of as much memory, and reports the best of each: other load only slows.
+func BenchmarkTransfers(b *testing.B) {
+	ctx := context.Background()
+	for _, n := range []int{1 << 20, 256 << 20} {
+		b.Run(fmt.Sprintf("%dMiB", n>>20), func(b *testing.B) {
+			_, d, q := openCPU(b)
+			buf, err := d.NewBuffer(session.BufferOptions{Type: offload.U8, Dims: []int{n}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			pool := memory.NewPool(memory.Options{})
+			defer pool.Close()
+			host, err1 := pool.Get(int64(n), true)
+			other, err2 := pool.Get(int64(n), true)
+			if err1 != nil || err2 != nil {
+				b.Fatal(err1, err2)
+			}
+			memory.Fill(host.Bytes(), []byte{1})
+			memory.Fill(other.Bytes(), []byte{2})
+			ways := []struct {
+				name  string
+				do    func()
+				times []float64
+			}{
+				{name: "copy", do: func() { copy(other.Bytes(), host.Bytes()) }},
+				{name: "submit", do: func() { _ = q.Write(buf, 0, host.Bytes()); _ = q.Sync(ctx) }},
+				{name: "retrieve", do: func() { _ = q.Read(other.Bytes(), buf, 0); _ = q.Sync(ctx) }},
+			}
+			for b.Loop() {
+				for i := range ways {
+					start := time.Now()
+					ways[i].do()
+					ways[i].times = append(ways[i].times, float64(n)/float64(time.Since(start).Nanoseconds()))
+				}
+			}
+			for _, w := range ways {
+				b.ReportMetric(slices.Max(w.times), w.name+"-GB/s")
+			}
+			_, _ = host.Free(), other.Free()
+		})
+	}
+}
