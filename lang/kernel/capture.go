@@ -102,7 +102,7 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 	case Object:
 		return value{kind: kCapture, obj: got, str: name}, true
 	case *Source:
-		fn, err := c.f.helpers.parse(got)
+		fn, err := c.f.helpers.parse(got, name)
 		if err != nil {
 			if list, ok := err.(diag.List); ok {
 				c.errs = append(c.errs, list...)
@@ -110,9 +110,6 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 				c.errorf(at, diag.NotCapturable, "", "%s cannot be captured: %v", name, err)
 			}
 			return bad, false
-		}
-		if fn.Name == "" {
-			fn.Name = name
 		}
 		return value{kind: kFunc, fn: &closure{fn: fn}}, true
 	case ir.Type:

@@ -377,7 +377,8 @@ type helperCache struct {
 	parsed map[*Source]*syntax.Func
 }
 
-func (h *helperCache) parse(src *Source) (*syntax.Func, error) {
+// parse gives the function of a source, parsed once; name is for one that has none.
+func (h *helperCache) parse(src *Source, name string) (*syntax.Func, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if fn := h.parsed[src]; fn != nil {
@@ -386,6 +387,9 @@ func (h *helperCache) parse(src *Source) (*syntax.Func, error) {
 	fn, err := syntax.Parse(src)
 	if err != nil {
 		return nil, err
+	}
+	if fn.Name == "" {
+		fn.Name = name
 	}
 	if h.parsed == nil {
 		h.parsed = map[*Source]*syntax.Func{}

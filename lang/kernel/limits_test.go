@@ -136,3 +136,24 @@ func BenchmarkCompile(b *testing.B) {
 		}
 	})
 }
+
+// TestConcurrentCompile compiles one function from several goroutines.
+func TestConcurrentCompile(t *testing.T) {
+	helper := &Source{Text: "(a) => a > 0 ? a : -a"}
+	f, err := Parse(&Source{Text: "(g, n, x) => { x[g.x] = h(x[g.x]) * n }", Capture: capture(map[string]any{"h": helper})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for range 8 {
+		go func() {
+			_, err := f.Compile([]Arg{{Kind: Number}, floats}, Options{})
+			done <- err
+		}()
+	}
+	for range 8 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
