@@ -50,20 +50,25 @@ func (n *branch) run(w *Worker, m mask) {
 	for r := range m {
 		row := &m[r]
 		cond := at[uint8](&w.frames[r], n.cond)
-		var yes set
+		some, all := uint8(0), uint8(1)
 		for _, i := range row.lanes {
-			yes[i>>6] |= uint64(cond[i]) << (i & 63)
+			some |= cond[i]
+			all &= cond[i]
 		}
-		no := row.set
-		no.remove(&yes)
 		switch {
-		case no == set{}:
+		case all != 0:
 			then[r].share(row)
 			els[r].clear()
-		case yes == set{}:
+		case some == 0:
 			then[r].clear()
 			els[r].share(row)
 		default:
+			var yes set
+			for _, i := range row.lanes {
+				yes[i>>6] |= uint64(cond[i]) << (i & 63)
+			}
+			no := row.set
+			no.remove(&yes)
 			then[r].assign(&yes)
 			els[r].assign(&no)
 		}

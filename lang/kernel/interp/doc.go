@@ -15,5 +15,6 @@
 //
 // The meaning is that of docs/kernel-language.md, computed without Go's math package but for square roots, fused
 // multiply-add, rounding to integers and bits. IR that [ir.Module.Verify] accepts never makes it panic, whatever the
-// arguments are, and it touches no memory outside the arguments. Running allocates nothing in the steady state.
+// arguments are, and it touches no memory outside the arguments; a wrong [ir.Instr.Proved], which only a pass of this
+// process can make, is trusted unless Options.IgnoreProofs is set. Running allocates nothing in the steady state.
 package interp

@@ -53,6 +53,7 @@ type Launch struct {
 	TraceItem [3]int
 
 	program *Program
+	serial  int64 // of the program's launches
 	total   int    // items, if the group is not observed
 	groups  [3]int // groups on each axis, if it is
 	count   int    // groups
@@ -99,7 +100,7 @@ func (p *Program) Prepare(l *Launch) (groups int, err error) {
 		l.total, l.items = total, width
 		l.count = (total-1)/width + 1
 	}
-	l.program = p
+	l.program, l.serial = p, p.launches.Add(1)
 	return l.count, nil
 }
 

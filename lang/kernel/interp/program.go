@@ -2,6 +2,7 @@ package interp
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -24,6 +25,7 @@ type Program struct {
 	options  Options
 	observes bool
 	body     block
+	launches atomic.Int64
 
 	regWords  int // of a row
 	numMasks  int

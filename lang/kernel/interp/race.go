@@ -11,7 +11,7 @@ import (
 // barriers lie between, not in which order the interpreter happens to run.
 type races struct {
 	w      *Worker
-	launch *Launch
+	launch int64 // serial of the launch that global is of
 	epoch  int
 	global map[uintptr]*history
 	shared map[uintptr]*history
@@ -41,8 +41,8 @@ func newRaces(w *Worker) *races {
 
 // begin starts a group.
 func (s *races) begin() {
-	if s.launch != s.w.launch {
-		s.launch = s.w.launch
+	if serial := s.w.launch.serial; s.launch != serial {
+		s.launch = serial
 		clear(s.global)
 	}
 	clear(s.shared)
