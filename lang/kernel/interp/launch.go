@@ -53,7 +53,7 @@ type Launch struct {
 	TraceItem [3]int
 
 	program *Program
-	serial  int64 // of the program's launches
+	serial  int64  // of the program's launches
 	total   int    // items, if the group is not observed
 	groups  [3]int // groups on each axis, if it is
 	count   int    // groups
