@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"sync"
@@ -26,6 +28,8 @@ var launchCases = []testCase{
 	{"launch/many-arguments", launchRebound},
 	{"launch/checks-off", launchUnchecked},
 	{"launch/print", launchPrint},
+	{"launch/call", launchCall},
+	{"launch/subgroups", launchSubgroups},
 }
 
 func launchEmpty(t *T) {
@@ -303,4 +307,67 @@ func launchPrint(t *T) {
 	if len(p.lines) != n || p.lines["item 0"] != 1 || p.lines["item 99"] != 1 {
 		t.Errorf("%d items printed %v", n, p.lines)
 	}
+}
+
+// doubler serves "double".
+type doubler struct{ offload.Services }
+
+func (doubler) Call(_ context.Context, name string, args []uint64) (uint64, error) {
+	if name != "double" || len(args) != 1 {
+		return 0, errors.New("nobody serves " + name)
+	}
+	n := int32(args[0])
+	if n == 77 {
+		return 0, errors.New("not that one")
+	}
+	return uint64(math.Float32bits(float32(2 * n))), nil
+}
+
+func launchCall(t *T) {
+	const n = 70
+	q, b, k := t.queue(), t.buffer(offload.I32, 100), t.kernel("ask")
+	t.launch(q, k, session.Config{Size: sized(n), Services: doubler{}}, session.Buf(b))
+	t.check(q.Sync(t.ctx))
+	want := make([]int32, 100)
+	for i := range n {
+		want[i] = int32(2 * i)
+	}
+	equal(t, "doubles", download[int32](t, b), want)
+	t.launch(q, k, session.Config{Size: sized(100), Services: doubler{}}, session.Buf(b))
+	if err := q.Sync(t.ctx); err == nil || !strings.Contains(err.Error(), "not that one") {
+		t.Errorf("a call that failed gave %v", err)
+	}
+	// Without services a call is refused or fails, and nothing hangs.
+	call := t.bind(k, config(1), session.Buf(b))
+	err := q.Launch(call)
+	if err == nil {
+		err = q.Sync(t.ctx)
+	}
+	if err == nil {
+		t.Errorf("a call that nobody serves gave no error")
+	}
+}
+
+func launchSubgroups(t *T) {
+	if !t.device.Info().Features.Subgroups {
+		t.skipf("the device has no subgroups")
+	}
+	const n, group = 1000, 128
+	sums, widths := t.buffer(offload.U32, n), t.buffer(offload.U32, n)
+	q := t.defaultQueue()
+	t.launch(q, t.kernel("subgroups"), session.Config{Size: sized(n), GroupSize: sized(group)}, session.Buf(sums), session.Buf(widths))
+	got, width := download[uint32](t, sums), int(download[uint32](t, widths)[0])
+	known := false
+	for _, w := range t.device.Info().Limits.SubgroupSizes {
+		known = known || w == width
+	}
+	if !known {
+		t.Fatalf("a subgroup of %d is not among %v", width, t.device.Info().Limits.SubgroupSizes)
+	}
+	want := make([]uint32, n)
+	for i := range want { // items of this item's subgroup that exist
+		first := i/group*group + i%group/width*width
+		want[i] = uint32(min(first+width, i/group*group+group, n) - first)
+	}
+	equal(t, "items of each subgroup", got, want)
 }

@@ -15,6 +15,7 @@ var queueCases = []testCase{
 	{"queue/many", queueMany},
 	{"queue/fibonacci-by-events", fibonacciByEvents},
 	{"queue/fibonacci-by-hazards", fibonacciByHazards},
+	{"queue/random-hazards", randomHazards},
 	{"queue/many-events", queueManyEvents},
 	{"queue/host-functions", queueHost},
 	{"queue/idle", queueIdle},
@@ -125,6 +126,65 @@ func fibonacciBuffers(t *T) []*session.Buffer {
 func checkFibonacci(t *T, buffers []*session.Buffer) {
 	for i, b := range buffers {
 		equal(t, "a number of the chain", download[uint32](t, b), []uint32{fibonacci(i)})
+	}
+}
+
+// randomHazards gives random commands on views of a few buffers to many queues, and does the same to slices in the order
+// given. Nothing but use of the buffers orders the queues, and the results are the same.
+func randomHazards(t *T) {
+	const n = 256
+	rng := random()
+	var queues [6]*session.Queue
+	for i := range queues {
+		queues[i] = t.queue()
+	}
+	var dev [3]*session.Buffer
+	var host [3][]uint32
+	for i := range dev {
+		dev[i], host[i] = t.buffer(offload.U32, n), make([]uint32, n)
+	}
+	sum, spin := t.kernel("sum"), t.kernel("spin")
+	part := func(size int) (b *session.Buffer, h []uint32, which, at int) {
+		which, at = rng.IntN(len(dev)), rng.IntN(n-size+1)
+		v, err := dev[which].View(session.ViewOptions{Start: int64(at), Dims: sized(size)})
+		t.check(err)
+		return v, host[which][at : at+size], which, at
+	}
+	for step := range 1500 {
+		q := queues[rng.IntN(len(queues))]
+		size := 1 + rng.IntN(64)
+		a, ha, wa, ia := part(size)
+		b, hb, wb, ib := part(size)
+		switch rng.IntN(4) {
+		case 0:
+			v := byte(step)
+			t.check(q.Fill(a, []byte{v, 0, 0, 0}))
+			for i := range ha {
+				ha[i] = uint32(v)
+			}
+		case 1:
+			t.launch(q, spin, config(size), session.I32(int32(step%50)), session.Buf(a))
+			for i := range ha {
+				ha[i] = spun(ha[i], step%50)
+			}
+		case 2:
+			if wa == wb && ia < ib+size && ib < ia+size {
+				continue // overlap: the language leaves the result open
+			}
+			t.check(q.Copy(a, b))
+			copy(ha, hb)
+		case 3:
+			if wa == wb && ia != ib && ia < ib+size && ib < ia+size {
+				continue
+			}
+			t.launch(q, sum, config(size), session.Buf(a), session.Buf(b), session.Buf(a))
+			for i := range ha {
+				ha[i] += hb[i]
+			}
+		}
+	}
+	for i := range dev {
+		equal(t, "a buffer", download[uint32](t, dev[i]), host[i])
 	}
 }
 

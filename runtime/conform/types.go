@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -12,6 +13,7 @@ var typeCases = []testCase{
 	{"types/scalars", typesScalars},
 	{"types/small", typesSmall},
 	{"types/arithmetic", typesArithmetic},
+	{"types/records", typesRecords},
 }
 
 // typesStorage loads and stores every type: the bits stay.
@@ -161,4 +163,29 @@ func typesArithmetic(t *T) {
 		got[i] = math.Float32bits(v)
 	}
 	equal(t, "bits", got, want)
+}
+
+// typesRecords uses elements of the C layout {float x; float v[3]; uint32_t id;}.
+func typesRecords(t *T) {
+	const n, size = 100, 20
+	le := binary.LittleEndian
+	data, want := randomBytes(n*size), make([]byte, 0, n*size)
+	for i := range n {
+		e := data[i*size:][:size]
+		le.PutUint32(e, math.Float32bits(float32(i)+0.5))
+		want = append(want, e...)
+		w := want[i*size:]
+		le.PutUint32(w[8:], math.Float32bits(float32(2*i)+1))
+		le.PutUint32(w[16:], le.Uint32(w[16:])+uint32(i))
+	}
+	b := t.bufferWith(session.BufferOptions{Elem: size, Dims: sized(n)})
+	q := t.queue()
+	t.check(q.Write(b, 0, data))
+	t.launch(q, t.kernel("records"), config(n), session.Buf(b))
+	got := make([]byte, len(data))
+	t.check(q.Read(got, b, 0))
+	t.check(q.Sync(t.ctx))
+	equal(t, "records", got, want)
+	_, err := t.kernel("records").Bind(config(n), session.Buf(t.bufferWith(session.BufferOptions{Elem: size + 4, Dims: sized(n)})))
+	t.refused("records of another size", err, offload.InvalidArgument)
 }

@@ -129,3 +129,18 @@ function copy_bf16(g, src, dst) { dst[g.x] = src[g.x] }
 function copy_f32(g, src, dst) { dst[g.x] = src[g.x] }
 // args: f64[1], f64[1]
 function copy_f64(g, src, dst) { dst[g.x] = src[g.x] }
+
+// args: i32[1]
+function ask(g, x) { x[g.x] = g.call('double', g.x) }
+
+// args: u32[1], u32[1]
+function subgroups(g, sums, widths) {
+  sums[g.x] = g.subgroup.add(u32(1))
+  widths[g.x] = g.subgroupSize
+}
+
+// args: Particle[1]
+function records(g, ps) {
+  ps[g.x].v[1] = ps[g.x].x * 2
+  ps[g.x].id = ps[g.x].id + u32(g.x)
+}
