@@ -323,7 +323,11 @@ func countError(name string, params []string, given int) error {
 	default:
 		takes = fmt.Sprintf("%d arguments (%s)", len(params), strings.Join(params, ", "))
 	}
-	return contract.Errorf(contract.InvalidArgument, "launch", "the kernel takes %s, but %d were given", takes, given).On("", name).
+	were := fmt.Sprintf("%d were given", given)
+	if given == 1 {
+		were = "1 was given"
+	}
+	return contract.Errorf(contract.InvalidArgument, "launch", "the kernel takes %s, but %s", takes, were).On("", name).
 		WithHint("the arguments follow the launch options: launch({size: n}%s)", strings.Join(append([]string{""}, params...), ", "))
 }
 

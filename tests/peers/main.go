@@ -22,6 +22,8 @@ type comparison struct {
 
 var comparisons = []comparison{
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
+	{"launch", "an empty launch, from Go and from a script", launches},
+	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }
 
 func main() {
@@ -80,6 +82,21 @@ func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float6
 	_, bm, _ := quartiles(b)
 	fmt.Printf("  %-40s ours %10.4g %s  theirs %10.4g %s  ratio %.3f (%.3f–%.3f)\n", name, am, unit, bm, unit, mid, lo, hi)
 	return mid, nil
+}
+
+// alone prints a figure that has no peer.
+func (r *report) alone(name, unit string, rounds int, run func() (float64, error)) error {
+	var xs []float64
+	for range rounds {
+		x, err := run()
+		if err != nil {
+			return err
+		}
+		xs = append(xs, x)
+	}
+	lo, mid, hi := quartiles(xs)
+	fmt.Printf("  %-40s %10.4g %s (%.4g–%.4g)\n", name, mid, unit, lo, hi)
+	return nil
 }
 
 // quartiles of figures: a quarter, half and three quarters of them are below.

@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/all"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // System is what a command sees of the process.
@@ -137,7 +138,8 @@ func (inv *invocation) finish(err error) int {
 		return ExitUsage
 	}
 	diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
-	if diag.Code(err) == "timeout" {
+	var device *contract.Error // a kernel's time limit is the script's affair
+	if diag.Code(err) == "timeout" && !errors.As(err, &device) {
 		return ExitTimeout
 	}
 	return ExitScript

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"orepl": main})
+}
+
+// TestScripts tests the command line as a user meets it: each file under tests/script is a session with its commands,
+// their output and their exit codes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           "../../tests/script",
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		UpdateScripts: os.Getenv("OREPL_UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOROOT", os.Getenv("GOROOT"))
+			return nil
+		},
+	})
+}
+
+// exits runs a command and checks its exit code: exits 107 orepl run bad.js.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGS…]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var coded interface{ ExitCode() int }
+		if !errors.As(err, &coded) {
+			ts.Fatalf("%v", err)
+		}
+		code = coded.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("%v: exit code %d, expected %d", args[1:], code, want)
+	}
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/dop251/goja"
+	"github.com/ebitengine/purego"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/runtime/memory"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// emptyKernel loads a kernel that does nothing.
+func emptyKernel(ctx context.Context, s *session.Session, d *session.Device) (*session.Kernel, error) {
+	m, err := ir.ParseText("empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := s.RegisterImages(ctx, "empty", offload.Position{}, &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	return lib.Kernel(ctx, d, "empty")
+}
+
+// launches states what an empty launch takes, from Go and from a script.
+func launches(r *report) error {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	d, err := rt.Session().Device(ctx, "cpu")
+	if err != nil {
+		return err
+	}
+	k, err := emptyKernel(ctx, rt.Session(), d)
+	if err != nil {
+		return err
+	}
+	q, err := d.Queue()
+	if err != nil {
+		return err
+	}
+	call, err := k.Bind(session.Config{Size: []int{1}})
+	if err != nil {
+		return err
+	}
+	var failed error
+	once := func() {
+		if err := q.Launch(call); err != nil {
+			failed = err
+		}
+		if err := q.Sync(ctx); err != nil {
+			failed = err
+		}
+	}
+	err = r.alone("launch and wait, Go", "us", 21, func() (float64, error) {
+		const n = 20000
+		start := time.Now()
+		for range n {
+			once()
+		}
+		return time.Since(start).Seconds() * 1e6 / n, failed
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  allocations of a launch and wait: %v\n", testing.AllocsPerRun(1000, once))
+
+	e, err := rt.NewEngine(lang.Options{})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	exports, err := e.Run(ctx, "launches.js", `
+import { device, kernel } from 'offload'
+const k = kernel((g) => {}), q = device('cpu').queue, options = { size: 1 }
+export async function launches(n) {
+  for (let i = 0; i < n; i++) k.launch(options)
+  await q.sync()
+}
+await launches(10)`)
+	if err != nil {
+		return err
+	}
+	fn, ok := goja.AssertFunction(exports.Get("launches"))
+	if !ok {
+		return errors.New("the script exports no function")
+	}
+	return r.alone("launch from a script, mean of 1000 and a sync", "us", 21, func() (float64, error) {
+		start := time.Now()
+		_, err := e.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) { return fn(nil, vm.ToValue(1000)) })
+		return time.Since(start).Seconds() * 1e6 / 1000, err
+	})
+}
+
+// copies compares submit and retrieve with the C library's memcpy, on the same memory.
+func copies(r *report) error {
+	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
+	if err != nil {
+		return fmt.Errorf("the C library: %w", err)
+	}
+	memcpy, err := purego.Dlsym(libc, "memcpy")
+	if err != nil {
+		return err
+	}
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	d, err := rt.Session().Device(ctx, "cpu")
+	if err != nil {
+		return err
+	}
+	q, err := d.Queue()
+	if err != nil {
+		return err
+	}
+	pool := memory.NewPool(memory.Options{})
+	defer pool.Close()
+	for _, size := range []int{1 << 20, 256 << 20} {
+		host, err := pool.Get(int64(size), true)
+		if err != nil {
+			return err
+		}
+		b, err := d.NewBuffer(session.BufferOptions{Type: offload.U8, Dims: []int{size}})
+		if err != nil {
+			return err
+		}
+		dst := b.Mapped()
+		src := host.Bytes()
+		for i := range src {
+			src[i] = byte(i)
+		}
+		times := max(1, 64<<20/size)
+		rate := func(run func() error) func() (float64, error) {
+			return func() (float64, error) {
+				start := time.Now()
+				for range times {
+					if err := run(); err != nil {
+						return 0, err
+					}
+				}
+				return float64(size) * float64(times) / time.Since(start).Seconds() / 1e9, nil
+			}
+		}
+		name := fmt.Sprintf("%d MiB", size>>20)
+		theirs := rate(func() error {
+			purego.SyscallN(memcpy, uintptr(unsafe.Pointer(&dst[0])), uintptr(unsafe.Pointer(&src[0])), uintptr(size))
+			return nil
+		})
+		if _, err := r.pair("submit "+name, "GB/s", 15, rate(func() error {
+			if err := q.Write(b, 0, src); err != nil {
+				return err
+			}
+			return q.Sync(ctx)
+		}), theirs); err != nil {
+			return err
+		}
+		if _, err := r.pair("retrieve "+name, "GB/s", 15, rate(func() error {
+			if err := q.Read(src, b, 0); err != nil {
+				return err
+			}
+			return q.Sync(ctx)
+		}), theirs); err != nil {
+			return err
+		}
+		if err := b.Free(); err != nil {
+			return err
+		}
+		if err := host.Free(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
