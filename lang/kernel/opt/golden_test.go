@@ -107,7 +107,7 @@ func TestProve(t *testing.T) {
 		{"below another length", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 y\n%12: bool = lt %10, %11\nif %12 {\n%13: f32 = load x[%10]\nyield\n}"},
 		{"the other branch", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = lt %10, %11\nif %12 {\nyield\n} else {\n%13: f32 = load x[%10]\nyield\n}"},
 		{"remainder by what may be negative", "--", "%10: i32 = item.global.x\n%11: i32 = const 3\n%12: i32 = const -100\n%13: i32 = min %1, %11\n%14: i32 = max %13, %12\n%15: i32 = rem %10, %14\n%16: f32 = load p[%15]"},
-		{"less a little, and more again", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%8: i32 = const 7\n%12: bool = lt %10, %11\n%14: bool = le %8, %10\n%15: bool = and %12, %14\nif %15 {\n%16: i32 = and %0, %8\n%17: i32 = sub %10, %16\n%18: i32 = add %17, %8\n%13: f32 = load x[%18]\nyield\n}"},
+		{"less one or nothing", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%8: i32 = const 1\n%12: bool = le %10, %11\n%14: bool = le %8, %10\n%15: bool = and %12, %14\nif %15 {\n%16: i32 = and %0, %8\n%17: i32 = sub %10, %16\n%13: f32 = load x[%17]\nyield\n}"},
 		{"or with a negative number", "-", "%8: i32 = const 7\n%10: i32 = or %0, %8\n%11: i32 = extent.0 x\n%12: bool = lt %10, %11\nif %12 {\n%13: f32 = load x[%10]\nyield\n}"},
 		{"or within a mask", "+", "%8: i32 = const 3\n%9: i32 = and %0, %8\n%10: i32 = and %1, %8\n%11: i32 = or %9, %10\n%12: i32 = load t[%11]"},
 		{"not below", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = le %10, %11\nif %12 {\n%13: f32 = load x[%10]\nyield\n}"},
