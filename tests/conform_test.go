@@ -2,15 +2,11 @@ package tests
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/plugins/cpu"
-	"github.com/orepl/orepl/runtime/conform"
 )
 
 var update = flag.Bool("update", false, "write the files that hold what is expected")
@@ -40,23 +36,5 @@ func TestConformanceKernelsAreUpToDate(t *testing.T) {
 	}
 	if got, err := os.ReadFile(binary); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%s is stale: run go test ./tests -update", binary)
-	}
-}
-
-func TestConformanceOfTheCPU(t *testing.T) {
-	_, err := conform.Run(context.Background(), cpu.New(cpu.Options{}), "cpu", conform.Options{Report: func(r conform.Result) {
-		t.Run(r.Name, func(t *testing.T) {
-			text := strings.Join(r.Output, "\n")
-			switch r.Status {
-			case conform.Failed:
-				t.Errorf("%v\n%s", r.Elapsed, text)
-			case conform.Skipped:
-				t.Skip(text)
-			}
-			t.Log(r.Elapsed)
-		})
-	}})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

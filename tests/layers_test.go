@@ -26,7 +26,7 @@ var layers = []struct {
 	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
 	{"examples", []string{"", "plugins/all", "runtime/offload"}},
-	{"tests", []string{"tests"}},
+	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }
 

@@ -54,7 +54,6 @@ type Block struct {
 	pool  *Pool
 	all   []byte // whole pages
 	data  []byte
-	zero  bool // has only zeros, because nobody has had it
 	freed bool // under pool.mu
 }
 
@@ -108,10 +107,9 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.stats.Reused++
 		p.mu.Unlock()
 		b.data, b.freed = b.all[:size:size], false
-		if zero && !b.zero {
+		if zero {
 			clearAll(b.data)
 		}
-		b.zero = false
 		return b, nil
 	}
 	if p.used+n > p.limit {
