@@ -187,12 +187,25 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	return out
 }
 
-// Caller is the place in the script that the running native function was called from; zero if there is none.
+// callerFrames is how many calls Caller looks at: a native function's own, and the script's behind a few of its kind.
+const callerFrames = 4
+
+// Caller is the place in the script that the running native function was called from; zero if there is none. It is
+// cheap enough to be asked at every launch.
 func (e *Engine) Caller() diag.Position {
-	for _, f := range e.vm.CaptureCallStack(0, nil) {
-		p := f.Position()
-		if text, known := e.sources[p.Filename]; known && p.Line > 0 {
-			return diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
+	e.stack = e.vm.CaptureCallStack(callerFrames, e.stack[:0])
+	for i := range e.stack {
+		p := e.stack[i].Position()
+		if p.Line == 0 {
+			continue
+		}
+		at := diag.Position{File: p.Filename, Line: p.Line, Column: p.Column}
+		if known, ok := e.places[at]; ok {
+			return known
+		}
+		if text, ok := e.sources[p.Filename]; ok {
+			e.places[at] = diag.InCharacters(text, at)
+			return e.places[at]
 		}
 	}
 	return diag.Position{}
@@ -250,3 +263,6 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 		d.Hint = fmt.Sprintf("did you mean %s?", near)
 	}
 }
+
+// Stack gives the script's calls that led to the running native function, innermost first.
+func (e *Engine) Stack() []diag.Frame { return e.frames(e.vm.CaptureCallStack(0, nil)) }
