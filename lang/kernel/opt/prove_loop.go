@@ -108,11 +108,14 @@ func (p *prover) carry(in *ir.Instr) {
 
 // findMovable finds, at the entry of a loop, the accesses and divisions in it that could not fail even here.
 func (p *prover) findMovable(loop *ir.Instr) {
+	if p.visits < 0 {
+		return
+	}
 	loop.Then.Walk(func(in *ir.Instr) {
-		if in.Op != ir.Load && in.Op != ir.Div && in.Op != ir.Rem || p.visits < 0 {
+		p.visits--
+		if in.Op != ir.Load && in.Op != ir.Div && in.Op != ir.Rem {
 			return
 		}
-		p.visits--
 		for _, a := range in.Args {
 			if !p.s.invariant(a, loop) {
 				return

@@ -1,0 +1,35 @@
+package opt_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// TestDeepNesting optimizes loops nested as deeply as may be, each with a carried value whose interval must be guessed
+// again. The bound is loose: what it excludes is time that doubles with each loop.
+func TestDeepNesting(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("%10: i32 = const 1\n")
+	const depth = ir.MaxDepth - 1
+	for i := range depth {
+		fmt.Fprintf(&b, "loop @%d (%%%d: i32 = %%10) {\nif %%5 {\nbreak @%d\n} else {\nyield\n}\n", i, 100+i, i)
+	}
+	b.WriteString("%11: f32 = load x[%0]\nstore y[%1], %11\n")
+	for i := depth - 1; i >= 0; i-- {
+		fmt.Fprintf(&b, "%%%d: i32 = sub %%0, %%%d\nstore n[%%0][%%%d], %%0\ncontinue @%d %%%d\n}\n", 1000+i, 100+i, 100+i, i, 1000+i)
+	}
+	m := parseBody(t, b.String())
+	start := time.Now()
+	opt.Run(m, opt.Default, nil)
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if err := m.Verify(); err != nil {
+		t.Error(err)
+	}
+}
