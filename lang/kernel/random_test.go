@@ -84,7 +84,8 @@ func (g *generator) floatExpr(depth int) string {
 	if depth <= 0 || g.IntN(6) == 0 {
 		switch g.IntN(4) {
 		case 0:
-			return fmt.Sprint(float64(g.IntN(100)-30)/8 + 0.0625)
+			// No constant: one that is integral beside an integer would wrap with it, as the language has it.
+			return fmt.Sprintf("(%s > 1 ? %v : %v)", g.pick(g.floats), float64(g.IntN(100)-30)/8, float64(g.IntN(9))+0.5)
 		case 1:
 			return fmt.Sprintf("f[%s & 63]", g.pick(g.ints))
 		}
