@@ -27,6 +27,15 @@ func (l *Library) Expand(m *ir.Module) error {
 	return nil
 }
 
+// Needed reports whether the module calls the library.
+func Needed(m *ir.Module) bool {
+	needed := false
+	for _, k := range m.Kernels {
+		k.Body.Walk(func(in *ir.Instr) { needed = needed || in.Op == ir.Math })
+	}
+	return needed
+}
+
 // check reports the first call in the kernel that cannot be expanded.
 func (l *Library) check(k *ir.Kernel) error {
 	var err error

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -21,6 +22,7 @@ const kept = 64
 // after.
 type cache struct {
 	engines []engine
+	library func() (*kernels.Library, error) // decoded when a module first calls it
 
 	mu      sync.Mutex
 	modules map[[sha256.Size]byte]*module
@@ -28,7 +30,7 @@ type cache struct {
 }
 
 func newCache(engines []engine) *cache {
-	return &cache{engines: engines, modules: map[[sha256.Size]byte]*module{}}
+	return &cache{engines: engines, library: sync.OnceValues(kernels.New), modules: map[[sha256.Size]byte]*module{}}
 }
 
 // module is a compiled module.
@@ -59,7 +61,7 @@ func (c *cache) get(ctx context.Context, img *offload.Image) (*module, error) {
 	if m.done {
 		return m, nil
 	}
-	if err := m.compile(ctx, c.engines, img); err != nil {
+	if err := m.compile(ctx, c, img); err != nil {
 		c.put(m)
 		return nil, err
 	}
@@ -81,8 +83,14 @@ func (c *cache) put(m *module) {
 	}
 }
 
-func (m *module) compile(ctx context.Context, engines []engine, img *offload.Image) error {
+func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) error {
 	decoded, err := ir.DecodeBinary(img.Data)
+	if err == nil && kernels.Needed(decoded) {
+		var library *kernels.Library
+		if library, err = c.library(); err == nil {
+			err = library.Expand(decoded)
+		}
+	}
 	if err != nil {
 		e := offload.Errorf(offload.InvalidBinary, "load", "").On(Name, img.Label)
 		e.Err = err
@@ -100,7 +108,7 @@ func (m *module) compile(ctx context.Context, engines []engine, img *offload.Ima
 			e.Err = err
 			return e
 		}
-		kernel := newKernel(decoded, k, optimized.Kernels[i], engines)
+		kernel := newKernel(decoded, k, optimized.Kernels[i], c.engines)
 		if _, kernel.err = kernel.variant(offload.ChecksOn); kernel.err != nil {
 			failed = kernel.err
 		} else {

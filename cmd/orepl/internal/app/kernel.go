@@ -4,8 +4,10 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
@@ -13,13 +15,33 @@ import (
 var emitters = map[string]func(*invocation, offload.Compilation) (string, error){
 	"ir": func(_ *invocation, c offload.Compilation) (string, error) { return c.Kernel.Module.String(), nil },
 	"opt": func(_ *invocation, c offload.Compilation) (string, error) {
-		m := c.Kernel.Module.Clone()
+		m, err := expanded(c)
+		if err != nil {
+			return "", err
+		}
 		opt.Run(m, opt.Default, nil)
 		return m.String(), nil
 	},
 	"js": func(_ *invocation, c offload.Compilation) (string, error) {
-		return emitjs.Module(c.Kernel.Module)
+		m, err := expanded(c)
+		if err != nil {
+			return "", err
+		}
+		return emitjs.Module(m)
 	},
+}
+
+// expanded is the kernel's module with the code of the library functions that it calls.
+func expanded(c offload.Compilation) (*ir.Module, error) {
+	m := c.Kernel.Module.Clone()
+	if !kernels.Needed(m) {
+		return m, nil
+	}
+	library, err := kernels.New()
+	if err != nil {
+		return nil, err
+	}
+	return m, library.Expand(m)
 }
 
 // runKernel is orepl kernel.
