@@ -263,6 +263,20 @@ func TestAgainstLLVM(t *testing.T) {
 	if err != nil || len(got) != 1 || got[0].Strings["arch"] != "sm_90" || got[0].Producer != image.CUDA || !bytes.HasPrefix(got[0].Data, []byte(ptx)) {
 		t.Errorf("%+v, %v", got, err)
 	}
+
+	ours, extracted := filepath.Join(dir, "ours.bin"), filepath.Join(dir, "extracted")
+	if data, err = image.WriteBundle(1, entries[:2]); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ours, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command(tool, ours, "--image=file="+extracted+",triple=nvptx64-nvidia-cuda,arch=sm_90").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if back, err := os.ReadFile(extracted); err != nil || string(back) != ptx {
+		t.Errorf("the tool extracted %q, %v", back, err)
+	}
 }
 
 func FuzzSplit(f *testing.F) {
