@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-const kernels = `orepl-ir 1
+const fixtureKernels = `orepl-ir 1
 file 0 "test.js"
 
 kernel empty() real f32 {
@@ -117,7 +117,7 @@ func open(t testing.TB, options Options) *fixture {
 	f := &fixture{TB: t, dev: p.Devices()[0]}
 	f.queue, err = f.dev.NewQueue(offload.QueueOptions{})
 	must(t, err)
-	f.prog, err = f.dev.Load(background, image(t, kernels))
+	f.prog, err = f.dev.Load(background, image(t, fixtureKernels))
 	must(t, err)
 	t.Cleanup(func() {
 		f.queue.Close()
@@ -441,7 +441,7 @@ func TestServices(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	f := open(t, Options{})
-	good := image(t, kernels)
+	good := image(t, fixtureKernels)
 	for _, c := range []struct {
 		name string
 		img  offload.Image
@@ -458,7 +458,7 @@ func TestImages(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(background)
 	cancel()
-	fresh := image(t, strings.Replace(kernels, "kernel empty", "kernel nothing", 1))
+	fresh := image(t, strings.Replace(fixtureKernels, "kernel empty", "kernel nothing", 1))
 	_, err := f.dev.Load(ctx, fresh)
 	wantCode(t, err, offload.Cancelled)
 	_, err = f.dev.Load(background, fresh)
@@ -474,7 +474,7 @@ func TestUnsupportedKernels(t *testing.T) {
 	if e := err.(*offload.Error); e.Pos.Line != 7 || e.Pos.File != "odd.js" {
 		t.Errorf("position %v of %v", e.Pos, err)
 	}
-	p, err := f.dev.Load(background, image(t, kernels+"\n"+unknown))
+	p, err := f.dev.Load(background, image(t, fixtureKernels+"\n"+unknown))
 	must(t, err)
 	_, err = p.Kernel("odd")
 	wantCode(t, err, offload.Unsupported)
@@ -484,7 +484,7 @@ func TestUnsupportedKernels(t *testing.T) {
 
 func TestEqualImagesAreCompiledOnce(t *testing.T) {
 	f := open(t, Options{})
-	again, err := f.dev.Load(background, image(t, kernels))
+	again, err := f.dev.Load(background, image(t, fixtureKernels))
 	must(t, err)
 	k, err := again.Kernel("saxpy")
 	must(t, err)
