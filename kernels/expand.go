@@ -18,13 +18,26 @@ func (l *Library) Expand(m *ir.Module) error {
 		}
 	}
 	for _, k := range m.Kernels {
-		x := expander{library: l, kernel: k, with: map[*ir.Value]*ir.Value{}, tables: map[string]*ir.Array{}}
-		x.block(k.Body)
-		if len(x.with) > 0 {
-			k.Body.ReplaceUses(x.with)
-		}
+		l.expand(k)
 	}
 	return nil
+}
+
+// ExpandKernel is Expand for one kernel of a module.
+func (l *Library) ExpandKernel(k *ir.Kernel) error {
+	if err := l.check(k); err != nil {
+		return err
+	}
+	l.expand(k)
+	return nil
+}
+
+func (l *Library) expand(k *ir.Kernel) {
+	x := expander{library: l, kernel: k, with: map[*ir.Value]*ir.Value{}, tables: map[string]*ir.Array{}}
+	x.block(k.Body)
+	if len(x.with) > 0 {
+		k.Body.ReplaceUses(x.with)
+	}
 }
 
 // Needed reports whether the module calls the library.

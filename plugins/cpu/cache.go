@@ -86,10 +86,7 @@ func (c *cache) put(m *module) {
 func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) error {
 	decoded, err := ir.DecodeBinary(img.Data)
 	if err == nil && kernels.Needed(decoded) {
-		var library *kernels.Library
-		if library, err = c.library(); err == nil {
-			err = library.Expand(decoded)
-		}
+		err = c.expand(decoded)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.InvalidBinary, "load", "").On(Name, img.Label)
@@ -120,6 +117,22 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 		return nil // who asks for one of the others will be told
 	}
 	return failed
+}
+
+// expand puts the code of the device library's functions in the place of calls. A kernel that calls what the library
+// has not keeps its calls: no engine compiles it, and the error then has its place.
+func (c *cache) expand(m *ir.Module) error {
+	library, err := c.library()
+	if err != nil {
+		return err
+	}
+	for _, k := range m.Kernels {
+		var unknown *kernels.UnknownError
+		if err := library.ExpandKernel(k); err != nil && !errors.As(err, &unknown) {
+			return err
+		}
+	}
+	return nil
 }
 
 // build compiles a kernel by the first engine that can.
