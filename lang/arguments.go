@@ -157,3 +157,10 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 }
 
 func isBuffer(o *goja.Object) bool { return o.ExportType() == typeArrayBuffer }
+
+// Reject notes an error about the arguments as a whole.
+func (a *Args) Reject(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}

@@ -149,3 +149,8 @@ func (e *Engine) exceptionOf(v goja.Value) error {
 	}
 	return nil
 }
+
+// Microtask runs fn when the running code of the script ends, before any timer. An error ends the run.
+func (e *Engine) Microtask(fn func() error) {
+	e.when(e.Resolved(goja.Undefined()), func(goja.Value) error { return fn() }, func(goja.Value) error { return nil })
+}

@@ -122,6 +122,11 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object) {
 
 // adopt takes over the position that the Go error behind d knows better than the call: one inside a kernel, say.
 func (e *Engine) adopt(d *diag.Diagnostic) {
+	var described *diag.Diagnostic
+	if errors.As(d.Cause, &described) && described.Position.IsValid() && described.Message == d.Message {
+		d.Position, d.Excerpt, d.Notes = described.Position, described.Excerpt, described.Notes
+		return
+	}
 	var known interface {
 		ScriptPosition() (file string, line, column int)
 	}

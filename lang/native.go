@@ -16,8 +16,7 @@ import (
 // stack and the properties code, hint and label; see [Engine.Throw].
 type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
 
-// Func makes a function of the script from fn. length is the number of parameters that the script sees. A panic in fn
-// becomes an error.
+// Func makes a function of the script from fn. A panic in fn becomes an error.
 func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	f := e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		defer e.recoverNative()
@@ -77,9 +76,8 @@ func isThrow(x any) bool {
 // other becomes an Error with the properties code, hint and label where err has them, and is found again by errors.As
 // in what [Engine.Run] returns.
 func (e *Engine) Throw(err error) {
-	var ex *goja.Exception
-	if errors.As(err, &ex) {
-		panic(ex.Value())
+	if v := thrown(err); v != nil {
+		panic(v)
 	}
 	var interrupted *goja.InterruptedError
 	if errors.As(err, &interrupted) {
@@ -88,13 +86,23 @@ func (e *Engine) Throw(err error) {
 	panic(e.ErrorValue(err))
 }
 
+// thrown gives the value that the script threw, if err is its exception and not a description that has one as cause.
+func thrown(err error) goja.Value {
+	for ; err != nil; err = errors.Unwrap(err) {
+		switch err := err.(type) {
+		case *goja.Exception:
+			return err.Value()
+		case *diag.Diagnostic:
+			return nil
+		}
+	}
+	return nil
+}
+
 // ErrorValue makes the Error object that [Engine.Throw] throws.
 func (e *Engine) ErrorValue(err error) *goja.Object {
-	var ex *goja.Exception
-	if errors.As(err, &ex) {
-		if o, ok := ex.Value().(*goja.Object); ok {
-			return o
-		}
+	if o, ok := thrown(err).(*goja.Object); ok {
+		return o
 	}
 	name, message := "Error", err.Error()
 	var d *diag.Diagnostic

@@ -4,12 +4,88 @@ import (
 	"github.com/dop251/goja"
 )
 
-// definePolyfills adds the well-known symbols that the interpreter lacks and that lowered code and classes refer to.
+// definePolyfills adds what the interpreter lacks of the language and scripts or lowered code refer to: well-known
+// symbols, grouping, and promises with their resolvers.
 func (e *Engine) definePolyfills() {
-	symbol := e.vm.GlobalObject().Get("Symbol").(*goja.Object)
+	global := e.vm.GlobalObject()
+	symbol := global.Get("Symbol").(*goja.Object)
 	for _, name := range []string{"dispose", "asyncDispose", "asyncIterator"} {
 		if symbol.Get(name) == nil {
 			_ = symbol.DefineDataProperty(name, goja.NewSymbol("Symbol."+name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 		}
 	}
+	e.polyfill(global.Get("Object"), "groupBy", e.groupObjects)
+	e.polyfill(global.Get("Map"), "groupBy", e.groupMap)
+	e.polyfill(global.Get("Promise"), "withResolvers", func(goja.FunctionCall) (goja.Value, error) {
+		p, resolve, reject := e.vm.NewPromise()
+		settle := func(name string, fn func(any) error) goja.Value {
+			return e.Func(name, func(c goja.FunctionCall) (goja.Value, error) { return nil, fn(c.Argument(0)) })
+		}
+		o := e.vm.NewObject()
+		_ = o.Set("promise", p)
+		_ = o.Set("resolve", settle("resolve", resolve))
+		return o, o.Set("reject", settle("reject", reject))
+	})
+}
+
+// polyfill defines a function unless a later interpreter has it.
+func (e *Engine) polyfill(on goja.Value, name string, fn NativeFunc) {
+	o, ok := on.(*goja.Object)
+	if ok && o.Get(name) == nil {
+		_ = o.DefineDataProperty(name, e.Func(name, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+}
+
+// group calls add with each element and its key.
+func (e *Engine) group(name string, c goja.FunctionCall, add func(key, v goja.Value) error) error {
+	a := e.Args(name, c)
+	key := a.Function(1, "callback")
+	if a.Err() != nil {
+		return a.Err()
+	}
+	var err error
+	i := 0
+	e.vm.ForOf(c.Argument(0), func(v goja.Value) bool {
+		var k goja.Value
+		if k, err = key(nil, v, e.vm.ToValue(i)); err == nil {
+			err = add(k, v)
+		}
+		i++
+		return err == nil
+	})
+	return err
+}
+
+func (e *Engine) groupObjects(c goja.FunctionCall) (goja.Value, error) {
+	groups := e.vm.CreateObject(nil)
+	err := e.group("Object.groupBy", c, func(key, v goja.Value) error {
+		name := key.ToString().String()
+		list, ok := groups.Get(name).(*goja.Object)
+		if !ok {
+			return groups.Set(name, e.vm.NewArray(v))
+		}
+		return list.Set(list.Get("length").String(), v)
+	})
+	return groups, err
+}
+
+func (e *Engine) groupMap(c goja.FunctionCall) (goja.Value, error) {
+	groups, err := e.vm.New(e.vm.GlobalObject().Get("Map"))
+	if err != nil {
+		return nil, err
+	}
+	get, _ := goja.AssertFunction(groups.Get("get"))
+	set, _ := goja.AssertFunction(groups.Get("set"))
+	err = e.group("Map.groupBy", c, func(key, v goja.Value) error {
+		found, err := get(groups, key)
+		if err != nil {
+			return err
+		}
+		if list, ok := found.(*goja.Object); ok {
+			return list.Set(list.Get("length").String(), v)
+		}
+		_, err = set(groups, key, e.vm.NewArray(v))
+		return err
+	})
+	return groups, err
 }

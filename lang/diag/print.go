@@ -60,7 +60,7 @@ func (d *Diagnostic) format(b *strings.Builder, p painter) {
 	writeHint(b, p, d.Hint)
 	writeStack(b, p, d.Stack, d.Position)
 	var cause *Diagnostic
-	if errors.As(d.Cause, &cause) {
+	if errors.As(d.Cause, &cause) && cause.Message != d.Message {
 		b.WriteString(p.dim("caused by ") + p.bold(cause.headline()) + "\n")
 		writePlace(b, p, cause.Position, cause.Excerpt)
 		writeHint(b, p, cause.Hint)

@@ -12,12 +12,18 @@ import (
 
 // Options bound and colour what is printed. The zero value of a limit means its default.
 type Options struct {
-	Depth     int // nested objects below this depth are abbreviated; default 4, negative: no limit
+	Depth     int // nested objects below this depth are abbreviated; default 4; also Unlimited and TopOnly
 	Items     int // elements or properties printed of one object; default 100
 	Width     int // columns that one line may take; default 80
 	MaxString int // characters printed of one nested string; default 10000
 	Colors    bool
 }
+
+// Special depths.
+const (
+	Unlimited = -1
+	TopOnly   = -2 // nested objects are abbreviated
+)
 
 const (
 	defaultDepth     = 4

@@ -41,7 +41,15 @@ func (p *printer) object(o *goja.Object, depth int) string {
 }
 
 // tooDeep abbreviates an object below the depth limit.
-func (p *printer) tooDeep(depth int) bool { return p.o.Depth >= 0 && depth > p.o.Depth }
+func (p *printer) tooDeep(depth int) bool {
+	switch p.o.Depth {
+	case Unlimited:
+		return false
+	case TopOnly:
+		return depth > 0
+	}
+	return depth > p.o.Depth
+}
 
 func (p *printer) kind(o *goja.Object, depth int) string {
 	class := o.ClassName()

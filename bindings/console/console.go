@@ -1,0 +1,326 @@
+// Package console implements the module imported as 'console', whose export console is global.
+package console
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// Module is the module.
+func Module() bindings.Module {
+	return bindings.Module{
+		Module: lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
+		Help:   "Prints values for a person, and measures and counts by label.",
+		Entries: []bindings.Entry{{
+			Name: "console", Kind: bindings.Object, Signature: "console: Console",
+			Help:    "Prints to standard output (log, info, debug, dir, table, …) and standard error (warn, error, trace, assert).",
+			Example: "console.log('%d items', 3, { a: [1, 2] })", Members: members,
+		}},
+	}
+}
+
+const formatHelp = " A first argument with %s %d %i %f %j %o %O %c is a format."
+
+var members = []bindings.Entry{
+	method("log", "log(...values: unknown[]): void", "Prints values, separated by blanks, to standard output."+formatHelp),
+	method("info", "info(...values: unknown[]): void", "Does what log does."),
+	method("debug", "debug(...values: unknown[]): void", "Does what log does."),
+	method("warn", "warn(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
+	method("error", "error(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
+	method("trace", "trace(...values: unknown[]): void", "Prints values and the calls that led here to standard error."),
+	method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints an error if the condition is false. It does not throw."),
+	method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value in the given depth (default 4; negative: all) and with at most the given number of items (default 100)."),
+	method("table", "table(data: unknown, columns?: string[]): void", "Prints an array of objects or arrays as a table."),
+	method("group", "group(...values: unknown[]): void", "Prints values and indents what follows, until groupEnd."),
+	method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Does what group does."),
+	method("groupEnd", "groupEnd(): void", "Ends the innermost group."),
+	method("time", "time(label?: string): void", "Starts a clock with a name, 'default' without one."),
+	method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints how long a clock has run."),
+	method("timeEnd", "timeEnd(label?: string): void", "Prints how long a clock has run, and stops it."),
+	method("count", "count(label?: string): void", "Prints how often it was called with this label."),
+	method("countReset", "countReset(label?: string): void", "Lets a count begin again at 0."),
+}
+
+func method(name, signature, help string) bindings.Entry {
+	return bindings.Entry{Name: name, Kind: bindings.Method, Signature: signature, Help: help}
+}
+
+// console is the state of one engine's console.
+type console struct {
+	*lang.Engine
+	indent string
+	timers map[string]time.Time
+	counts map[string]int
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	c := &console{Engine: e, timers: map[string]time.Time{}, counts: map[string]int{}}
+	o := bindings.NewExports(e)
+	out, errOut := e.Options().Stdout, e.Options().Stderr
+	for _, name := range []string{"log", "info", "debug"} {
+		o.Add(name, c.printer(out))
+	}
+	for _, name := range []string{"warn", "error"} {
+		o.Add(name, c.printer(errOut))
+	}
+	o.Add("trace", c.trace)
+	o.Add("assert", c.assert)
+	o.Add("dir", c.dir)
+	o.Add("table", c.table)
+	o.Add("group", c.group)
+	o.Add("groupCollapsed", c.group)
+	o.Add("groupEnd", c.groupEnd)
+	o.Add("time", c.time)
+	o.Add("timeLog", c.timeLog)
+	o.Add("timeEnd", c.timeEnd)
+	o.Add("count", c.count)
+	o.Add("countReset", c.countReset)
+	object, err := o.Done()
+	if err != nil {
+		return nil, err
+	}
+	x := bindings.NewExports(e)
+	x.Set("console", object)
+	x.Set("default", object)
+	return x.Done()
+}
+
+func (c *console) printer(w io.Writer) lang.NativeFunc {
+	return func(call goja.FunctionCall) (goja.Value, error) {
+		return nil, c.print(w, c.Format(call.Arguments))
+	}
+}
+
+func (c *console) print(w io.Writer, text string) error {
+	if c.indent != "" {
+		text = c.indent + strings.ReplaceAll(text, "\n", "\n"+c.indent)
+	}
+	_, err := io.WriteString(w, text+"\n")
+	return err
+}
+
+func (c *console) options() inspect.Options { return inspect.Options{Colors: c.Options().Colors} }
+
+// Format joins values as console.log prints them.
+func (c *console) Format(args []goja.Value) string {
+	var b strings.Builder
+	rest := args
+	if len(args) > 1 {
+		if f, ok := args[0].(goja.String); ok && strings.Contains(f.String(), "%") {
+			used := c.expand(&b, f.String(), args[1:])
+			rest = args[1+used:]
+			if len(rest) > 0 {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	for i, v := range rest {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(c.Inspect(v, c.options()))
+	}
+	return b.String()
+}
+
+// expand writes a format and says how many values it used.
+func (c *console) expand(b *strings.Builder, format string, args []goja.Value) int {
+	used := 0
+	for {
+		i := strings.IndexByte(format, '%')
+		if i < 0 || i+1 == len(format) {
+			b.WriteString(format)
+			return used
+		}
+		b.WriteString(format[:i])
+		verb := format[i+1]
+		format = format[i+2:]
+		if verb == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		if !strings.ContainsRune("sdifjoOc", rune(verb)) || used == len(args) {
+			b.WriteByte('%')
+			b.WriteByte(verb)
+			continue
+		}
+		b.WriteString(c.verb(verb, args[used]))
+		used++
+	}
+}
+
+func (c *console) verb(verb byte, v goja.Value) string {
+	switch verb {
+	case 's':
+		if _, object := v.(*goja.Object); object {
+			return c.Inspect(v, inspect.Options{Depth: 1})
+		}
+		return v.String()
+	case 'd', 'i', 'f':
+		return number(verb, v)
+	case 'j':
+		stringify, _ := goja.AssertFunction(c.VM().GlobalObject().Get("JSON").(*goja.Object).Get("stringify"))
+		s, err := stringify(nil, v)
+		if err != nil {
+			return "[" + err.Error() + "]"
+		}
+		return s.String()
+	case 'c': // a style sheet of browsers: nothing to see
+		return ""
+	}
+	return c.InspectValue(v, c.options())
+}
+
+func number(verb byte, v goja.Value) string {
+	if goja.IsBigInt(v) {
+		return v.String() + "n"
+	}
+	if _, symbol := v.(*goja.Symbol); symbol {
+		return "NaN"
+	}
+	if _, object := v.(*goja.Object); object {
+		return "NaN"
+	}
+	f := v.ToFloat()
+	if verb == 'i' {
+		f = math.Trunc(f)
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+func (c *console) trace(call goja.FunctionCall) (goja.Value, error) {
+	text := "Trace: " + c.Format(call.Arguments)
+	for _, f := range c.Stack() {
+		text += "\n    at " + f.String()
+	}
+	return nil, c.print(c.Options().Stderr, text)
+}
+
+func (c *console) assert(call goja.FunctionCall) (goja.Value, error) {
+	if call.Argument(0).ToBoolean() {
+		return nil, nil
+	}
+	text := "Assertion failed"
+	if len(call.Arguments) > 1 {
+		text += ": " + c.Format(call.Arguments[1:])
+	}
+	return nil, c.print(c.Options().Stderr, text)
+}
+
+func (c *console) dir(call goja.FunctionCall) (goja.Value, error) {
+	o := c.options()
+	a := c.Args("console.dir", call)
+	if opts := a.Object(1, "options"); opts != nil {
+		if v := opts.Get("depth"); v != nil && !goja.IsUndefined(v) {
+			o.Depth = depth(v)
+		}
+		if v := opts.Get("items"); v != nil {
+			o.Items = int(v.ToInteger())
+		}
+		if v := opts.Get("colors"); v != nil {
+			o.Colors = v.ToBoolean()
+		}
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	return nil, c.print(c.Options().Stdout, c.InspectValue(call.Argument(0), o))
+}
+
+// depth reads the option of console.dir: null, Infinity and negative numbers mean all of it.
+func depth(v goja.Value) int {
+	n := int(v.ToInteger())
+	switch {
+	case goja.IsNull(v) || math.IsInf(v.ToFloat(), 1) || n < 0:
+		return inspect.Unlimited
+	case n == 0:
+		return inspect.TopOnly
+	}
+	return n
+}
+
+func (c *console) group(call goja.FunctionCall) (goja.Value, error) {
+	var err error
+	if len(call.Arguments) > 0 {
+		err = c.print(c.Options().Stdout, c.Format(call.Arguments))
+	}
+	c.indent += "  "
+	return nil, err
+}
+
+func (c *console) groupEnd(goja.FunctionCall) (goja.Value, error) {
+	c.indent = strings.TrimSuffix(c.indent, "  ")
+	return nil, nil
+}
+
+func label(call goja.FunctionCall) string {
+	if goja.IsUndefined(call.Argument(0)) {
+		return "default"
+	}
+	return call.Argument(0).String()
+}
+
+func (c *console) time(call goja.FunctionCall) (goja.Value, error) {
+	name := label(call)
+	if _, running := c.timers[name]; running {
+		return nil, c.print(c.Options().Stderr, fmt.Sprintf("console.time: the clock %q runs already", name))
+	}
+	c.timers[name] = time.Now()
+	return nil, nil
+}
+
+func (c *console) timeLog(call goja.FunctionCall) (goja.Value, error) {
+	name := label(call)
+	began, running := c.timers[name]
+	if !running {
+		return nil, c.print(c.Options().Stderr, fmt.Sprintf("console: there is no clock %q", name))
+	}
+	text := name + ": " + duration(time.Since(began))
+	if len(call.Arguments) > 1 {
+		text += " " + c.Format(call.Arguments[1:])
+	}
+	return nil, c.print(c.Options().Stdout, text)
+}
+
+func (c *console) timeEnd(call goja.FunctionCall) (goja.Value, error) {
+	call.Arguments = call.Arguments[:min(len(call.Arguments), 1)]
+	_, err := c.timeLog(call)
+	delete(c.timers, label(call))
+	return nil, err
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', 3, 64) + " ms"
+	case d < time.Minute:
+		return strconv.FormatFloat(d.Seconds(), 'f', 3, 64) + " s"
+	}
+	return d.Round(time.Second).String()
+}
+
+func (c *console) count(call goja.FunctionCall) (goja.Value, error) {
+	name := label(call)
+	c.counts[name]++
+	return nil, c.print(c.Options().Stdout, fmt.Sprintf("%s: %d", name, c.counts[name]))
+}
+
+func (c *console) countReset(call goja.FunctionCall) (goja.Value, error) {
+	name := label(call)
+	if _, ok := c.counts[name]; !ok {
+		return nil, diag.New("not-found", "console.countReset: there is no count %q", name)
+	}
+	delete(c.counts, name)
+	return nil, nil
+}

@@ -1,0 +1,114 @@
+package console
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// maxRows is how many rows a table prints.
+const maxRows = 1000
+
+// A grid is a table to be: rows of cells under columns, in order of first use.
+type grid struct {
+	columns []string
+	rows    []map[string]string
+	names   []string // of the rows
+}
+
+const (
+	indexColumn = "(index)"
+	valueColumn = "Values"
+)
+
+func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
+	data, ok := call.Argument(0).(*goja.Object)
+	if !ok {
+		return nil, c.print(c.Options().Stdout, c.Format(call.Arguments[:min(len(call.Arguments), 1)]))
+	}
+	g := &grid{}
+	values := false
+	for _, key := range data.Keys() {
+		if len(g.rows) == maxRows {
+			break
+		}
+		row := map[string]string{}
+		if o, ok := data.Get(key).(*goja.Object); ok {
+			for _, column := range o.Keys() {
+				g.column(column)
+				row[column] = c.cell(o.Get(column))
+			}
+		} else {
+			row[valueColumn] = c.cell(data.Get(key))
+			values = true
+		}
+		g.names = append(g.names, key)
+		g.rows = append(g.rows, row)
+	}
+	if only, ok := call.Argument(1).(*goja.Object); ok {
+		g.columns = nil
+		for _, key := range only.Keys() {
+			g.columns = append(g.columns, only.Get(key).String())
+		}
+	}
+	if values {
+		g.column(valueColumn)
+	}
+	return nil, c.print(c.Options().Stdout, g.String())
+}
+
+func (c *console) cell(v goja.Value) string {
+	return strings.ReplaceAll(c.InspectValue(v, inspect.Options{Depth: 1, Items: 6, Width: 1 << 20}), "\n", " ")
+}
+
+func (g *grid) column(name string) {
+	for _, c := range g.columns {
+		if c == name {
+			return
+		}
+	}
+	g.columns = append(g.columns, name)
+}
+
+func (g *grid) String() string {
+	columns := append([]string{indexColumn}, g.columns...)
+	widths := make([]int, len(columns))
+	cell := func(row, column int) string {
+		switch {
+		case row < 0:
+			return columns[column]
+		case column == 0:
+			return g.names[row]
+		}
+		return g.rows[row][columns[column]]
+	}
+	for column := range columns {
+		for row := -1; row < len(g.rows); row++ {
+			widths[column] = max(widths[column], utf8.RuneCountInString(cell(row, column)))
+		}
+	}
+	rule := func(left, middle, right string) string {
+		parts := make([]string, len(widths))
+		for i, w := range widths {
+			parts[i] = strings.Repeat("─", w+2)
+		}
+		return left + strings.Join(parts, middle) + right
+	}
+	var b strings.Builder
+	b.WriteString(rule("┌", "┬", "┐"))
+	for row := -1; row < len(g.rows); row++ {
+		b.WriteString("\n│")
+		for column, w := range widths {
+			text := cell(row, column)
+			b.WriteString(" " + text + strings.Repeat(" ", w-utf8.RuneCountInString(text)) + " │")
+		}
+		if row < 0 {
+			b.WriteString("\n" + rule("├", "┼", "┤"))
+		}
+	}
+	b.WriteString("\n" + rule("└", "┴", "┘"))
+	return b.String()
+}

@@ -1,0 +1,39 @@
+package bindings
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+)
+
+// Exports gathers what a module exports.
+type Exports struct {
+	*lang.Engine
+	Object *goja.Object
+	err    error
+}
+
+// NewExports begins an empty module.
+func NewExports(e *lang.Engine) *Exports {
+	return &Exports{Engine: e, Object: e.VM().NewObject()}
+}
+
+// Add exports a function.
+func (x *Exports) Add(name string, fn lang.NativeFunc) { x.Set(name, x.Func(name, fn)) }
+
+// Set exports a value.
+func (x *Exports) Set(name string, v any) {
+	if err := x.Object.Set(name, v); err != nil && x.err == nil {
+		x.err = err
+	}
+}
+
+// LazySet exports a value that is made when it is first used.
+func (x *Exports) LazySet(name string, value func() (goja.Value, error)) {
+	if err := x.Lazy(x.Object, name, value); err != nil && x.err == nil {
+		x.err = err
+	}
+}
+
+// Done gives the module's object.
+func (x *Exports) Done() (*goja.Object, error) { return x.Object, x.err }

@@ -1,0 +1,230 @@
+package fs
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// csvOptions are what a script says about a file.
+type csvOptions struct {
+	separator rune
+	header    bool
+	types     map[string]string
+}
+
+// A column grows while the file is read.
+type column interface {
+	add(field string) error
+	value(e *lang.Engine) (goja.Value, error)
+}
+
+func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	o := csvArguments(a)
+	return func(ctx context.Context) (result, error) {
+		file, err := os.Open(path)
+		if err != nil {
+			return nil, lang.FileError("read", name, err)
+		}
+		defer file.Close()
+		names, columns, rows, err := parseCSV(ctx, file, o)
+		if err != nil {
+			return nil, csvError(name, err)
+		}
+		return func() (goja.Value, error) {
+			byName := bindings.NewExports(f.Engine)
+			list := make([]any, len(names))
+			for i, c := range columns {
+				v, err := c.value(f.Engine)
+				if err != nil {
+					return nil, err
+				}
+				byName.Set(names[i], v)
+				list[i] = names[i]
+			}
+			o := bindings.NewExports(f.Engine)
+			o.Set("rows", rows)
+			o.Set("names", f.VM().NewArray(list...))
+			o.Set("columns", byName.Object)
+			return o.Done()
+		}, nil
+	}
+}
+
+func csvArguments(a *lang.Args) csvOptions {
+	o := csvOptions{separator: ',', header: true, types: map[string]string{}}
+	opts := a.Object(1, "options")
+	if opts == nil {
+		return o
+	}
+	if v := opts.Get("separator"); v != nil {
+		r, size := utf8.DecodeRuneInString(v.String())
+		if size == 0 || size != len(v.String()) || r == '\n' || r == '\r' || r == '"' {
+			a.Fail("separator", "must be one character, not %q", v.String())
+		}
+		o.separator = r
+	}
+	if v := opts.Get("header"); v != nil {
+		o.header = v.ToBoolean()
+	}
+	if types, ok := opts.Get("types").(*goja.Object); ok {
+		for _, name := range types.Keys() {
+			kind := types.Get(name).String()
+			if newColumn(kind) == nil {
+				a.Fail("types", "says %q for column %q; the types are f32, f64, i32, i64 and string", kind, name)
+			}
+			o.types[name] = kind
+		}
+	}
+	return o
+}
+
+// parseCSV reads row by row: memory holds the columns and one row.
+func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, columns []column, rows int, err error) {
+	r := csv.NewReader(bufio.NewReaderSize(in, 1<<16))
+	r.Comma, r.ReuseRecord = o.separator, true
+	const checkEvery = 1 << 12
+	for {
+		if rows%checkEvery == 0 && ctx.Err() != nil {
+			return nil, nil, 0, context.Cause(ctx)
+		}
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if names == nil {
+			names = columnNames(record, o.header)
+			if o.header {
+				continue
+			}
+		}
+		if columns == nil {
+			for i, field := range record {
+				columns = append(columns, chooseColumn(o.types[names[i]], field))
+			}
+		}
+		for i, c := range columns {
+			if err := c.add(record[i]); err != nil {
+				line, at := r.FieldPos(i)
+				return nil, nil, 0, &csv.ParseError{Line: line, Column: at, Err: fmt.Errorf("column %q: %w", names[i], err)}
+			}
+		}
+		rows++
+	}
+	for i := len(columns); i < len(names); i++ { // a header without rows
+		columns = append(columns, chooseColumn(o.types[names[i]], ""))
+	}
+	return names, columns, rows, nil
+}
+
+func columnNames(record []string, header bool) []string {
+	names := make([]string, len(record))
+	for i, field := range record {
+		names[i] = strconv.Itoa(i)
+		if header {
+			names[i] = strings.TrimSpace(strings.TrimPrefix(field, "\ufeff"))
+		}
+	}
+	return names
+}
+
+func chooseColumn(kind, first string) column {
+	if c := newColumn(kind); c != nil {
+		return c
+	}
+	if _, err := parseFloat(first); err == nil {
+		return newColumn("f64")
+	}
+	return newColumn("string")
+}
+
+func newColumn(kind string) column {
+	switch kind {
+	case "f64":
+		return &numbers[float64]{parse: parseFloat}
+	case "f32":
+		return &numbers[float32]{parse: func(s string) (float32, error) { x, err := parseFloat(s); return float32(x), err }}
+	case "i32":
+		return &numbers[int32]{parse: func(s string) (int32, error) { x, err := parseInt(s, 32); return int32(x), err }}
+	case "i64":
+		return &numbers[int64]{parse: func(s string) (int64, error) { return parseInt(s, 64) }}
+	case "string":
+		return &texts{}
+	}
+	return nil
+}
+
+func parseFloat(s string) (float64, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return math.NaN(), nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%q is no number", s)
+	}
+	return x, nil
+}
+
+func parseInt(s string, bits int) (int64, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return 0, nil
+	}
+	x, err := strconv.ParseInt(s, 10, bits)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no integer of %d bits", s, bits)
+	}
+	return x, nil
+}
+
+type numbers[T lang.Element] struct {
+	parse  func(string) (T, error)
+	values []T
+}
+
+func (n *numbers[T]) add(field string) error {
+	x, err := n.parse(field)
+	n.values = append(n.values, x)
+	return err
+}
+
+func (n *numbers[T]) value(e *lang.Engine) (goja.Value, error) { return lang.TypedArray(e, n.values) }
+
+type texts struct{ values []any }
+
+func (t *texts) add(field string) error {
+	t.values = append(t.values, strings.Clone(field))
+	return nil
+}
+
+func (t *texts) value(e *lang.Engine) (goja.Value, error) { return e.VM().NewArray(t.values...), nil }
+
+func csvError(name string, err error) error {
+	var p *csv.ParseError
+	if errors.As(err, &p) {
+		d := diag.New("invalid-file", "read %s: %v", name, p.Err)
+		d.Position = diag.Position{File: name, Line: p.Line, Column: p.Column}
+		d.Message = fmt.Sprintf("read %s, line %d: %v", name, p.Line, p.Err)
+		return d
+	}
+	return lang.FileError("read", name, err)
+}

@@ -1,0 +1,308 @@
+// Package fs implements the module imported as 'fs': files as text, bytes, JSON, images, CSV and NPY.
+//
+// Every operation that touches a file comes twice: readText gives a promise and works beside the script, readTextSync
+// makes the script wait. The engine's policy is asked for every path.
+package fs
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+)
+
+// A result makes the value of a finished operation, on the loop's goroutine. Nil stands for undefined.
+type result func() (goja.Value, error)
+
+// An operation reads its arguments, on the loop's goroutine, and gives the work, which must not touch the script.
+type operation func(f *files, a *lang.Args) func(context.Context) (result, error)
+
+// files is the state of one engine's module.
+type files struct{ *lang.Engine }
+
+// define is one operation with its documentation.
+type define struct {
+	name      string
+	signature string // of the asynchronous form, without the name; its result is Promise<…>
+	help      string
+	example   string
+	op        operation
+}
+
+// Module is the module.
+func Module() bindings.Module {
+	m := bindings.Module{
+		Module: lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},
+		Help:   "Reads and writes files. Names ending in Sync make the script wait; the others give a promise.",
+		Types:  types,
+	}
+	for _, d := range operations {
+		sync := strings.TrimSuffix(strings.Replace(d.signature, "Promise<", "", 1), ">")
+		m.Entries = append(m.Entries,
+			bindings.Entry{Name: d.name, Kind: bindings.Function, Signature: d.name + d.signature, Help: d.help, Example: d.example},
+			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Does what " + d.name + " does while the script waits. " + d.help})
+	}
+	return m
+}
+
+const types = `interface Image { width: number; height: number; channels: 1 | 4; data: Uint8Array }
+interface ImageSource { width: number; height: number; channels?: 1 | 3 | 4; data: Uint8Array | Uint8ClampedArray | Float32Array }
+interface FileInfo { name: string; size: number; isDirectory: boolean; modified: Date }
+type NumericArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array | BigUint64Array
+interface NPY { dtype: string; shape: number[]; data: NumericArray }
+interface CSVOptions { separator?: string; header?: boolean; types?: Record<string, 'f32' | 'f64' | 'i32' | 'i64' | 'string'> }
+interface CSV { rows: number; names: string[]; columns: Record<string, NumericArray | string[]> }`
+
+var operations = []define{
+	{"readText", "(path: string): Promise<string>", "Reads a file as UTF-8 text.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
+	{"writeText", "(path: string, text: string): Promise<void>", "Writes text to a file, which is made or replaced.", "", writeText},
+	{"appendText", "(path: string, text: string): Promise<void>", "Adds text to the end of a file, which is made if it must.", "", appendText},
+	{"readBytes", "(path: string): Promise<Uint8Array>", "Reads a file as bytes.", "", readBytes},
+	{"writeBytes", "(path: string, bytes: ArrayBufferView | ArrayBuffer): Promise<void>", "Writes the memory of a typed array or buffer to a file.", "", writeBytes},
+	{"readJSON", "(path: string): Promise<any>", "Reads a JSON file. An error names the line.", "", readJSON},
+	{"writeJSON", "(path: string, value: unknown, indent?: number): Promise<void>", "Writes a value as JSON, indented by 2 unless told otherwise.", "", writeJSON},
+	{"readImage", "(path: string, options?: { channels?: 1 | 4 }): Promise<Image>", "Reads a PNG or JPEG picture. The data holds 8 bits per channel, row by row from the top: red, green, blue and alpha (not premultiplied), or one channel of gray if the file is gray or channels is 1.", "", readImage},
+	{"writeImage", "(path: string, image: ImageSource, options?: { quality?: number }): Promise<void>", "Writes a picture as PNG or, if the name ends in .jpg or .jpeg, JPEG (quality 1–100, default 90). Floats count from 0 to 1 and are clamped.", "", writeImage},
+	{"readCSV", "(path: string, options?: CSVOptions): Promise<CSV>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers.", "", readCSV},
+	{"readNPY", "(path: string): Promise<NPY>", "Reads an array in NumPy's format. An array in Fortran order is an error.", "", readNPY},
+	{"writeNPY", "(path: string, data: NumericArray, shape?: number[]): Promise<void>", "Writes a typed array in NumPy's format.", "import { writeNPY, readNPY } from 'fs'\nawait writeNPY('m.npy', new Float32Array(6), [2, 3])\nconsole.log((await readNPY('m.npy')).shape)", writeNPY},
+	{"exists", "(path: string): Promise<boolean>", "Tells whether there is a file or directory.", "", exists},
+	{"list", "(path?: string): Promise<string[]>", "Lists the names in a directory, sorted; those of directories end in a slash.", "", list},
+	{"stat", "(path: string): Promise<FileInfo>", "Tells size, kind and time of a file.", "", stat},
+	{"mkdir", "(path: string): Promise<void>", "Makes a directory and those above it.", "", mkdir},
+	{"remove", "(path: string, options?: { recursive?: boolean }): Promise<void>", "Removes a file or an empty directory, or with recursive everything below it.", "", remove},
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	f := &files{e}
+	x := bindings.NewExports(e)
+	for _, d := range operations {
+		x.Add(d.name, func(call goja.FunctionCall) (goja.Value, error) {
+			a := e.Args("fs."+d.name, call)
+			work := d.op(f, a)
+			if err := a.Err(); err != nil {
+				return nil, err
+			}
+			return e.Async("fs."+d.name, func(ctx context.Context) (func() (goja.Value, error), error) { return work(ctx) }), nil
+		})
+		x.Add(d.name+"Sync", func(call goja.FunctionCall) (goja.Value, error) {
+			a := e.Args("fs."+d.name+"Sync", call)
+			work := d.op(f, a)
+			if err := a.Err(); err != nil {
+				return nil, err
+			}
+			finish, err := work(e.Context())
+			if err != nil || finish == nil {
+				return nil, err
+			}
+			return finish()
+		})
+	}
+	return x.Done()
+}
+
+// readPath reads a path argument and asks the policy.
+func (f *files) readPath(a *lang.Args) (name, path string) { return f.path(a, f.ReadPath) }
+
+// writePath does the same for a file that is changed.
+func (f *files) writePath(a *lang.Args) (name, path string) { return f.path(a, f.WritePath) }
+
+func (f *files) path(a *lang.Args, allow func(string) (string, error)) (name, path string) {
+	name = a.String(0, "path")
+	if a.Err() != nil {
+		return name, ""
+	}
+	path, err := allow(name)
+	if err != nil {
+		a.Reject(err)
+	}
+	return name, path
+}
+
+func (f *files) value(v any) result {
+	return func() (goja.Value, error) { return f.VM().ToValue(v), nil }
+}
+
+func readText(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	return func(context.Context) (result, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, lang.FileError("read", name, err)
+		}
+		return f.value(string(data)), nil
+	}
+}
+
+func writeText(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	text := a.String(1, "text")
+	return func(context.Context) (result, error) { return nil, write(name, path, []byte(text)) }
+}
+
+func write(name, path string, data []byte) error {
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		return lang.FileError("write", name, err)
+	}
+	return nil
+}
+
+func appendText(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	text := a.String(1, "text")
+	return func(context.Context) (result, error) {
+		file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+		if err != nil {
+			return nil, lang.FileError("write", name, err)
+		}
+		_, err = io.WriteString(file, text)
+		if cerr := file.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return nil, lang.FileError("write", name, err)
+		}
+		return nil, nil
+	}
+}
+
+func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	return func(context.Context) (result, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, lang.FileError("read", name, err)
+		}
+		return func() (goja.Value, error) { return lang.TypedArray(f.Engine, data) }, nil
+	}
+}
+
+// writeBytes copies: the script may change the array before the asynchronous form gets to it.
+func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	data := append([]byte(nil), a.Bytes(1, "bytes")...)
+	return func(context.Context) (result, error) { return nil, write(name, path, data) }
+}
+
+func readJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	return func(context.Context) (result, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, lang.FileError("read", name, err)
+		}
+		return func() (goja.Value, error) { return f.ParseJSON(name, data) }, nil
+	}
+}
+
+func writeJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	indent := int64(2)
+	if a.Has(2) {
+		indent = a.Int(2, "indent")
+	}
+	stringify, _ := goja.AssertFunction(f.VM().GlobalObject().Get("JSON").(*goja.Object).Get("stringify"))
+	v, err := stringify(nil, a.Value(1), goja.Null(), f.VM().ToValue(indent))
+	switch {
+	case err != nil:
+		a.Reject(err)
+	case goja.IsUndefined(v):
+		a.Fail("value", "has no form in JSON")
+	default:
+		text := v.String()
+		return func(context.Context) (result, error) { return nil, write(name, path, []byte(text+"\n")) }
+	}
+	return nil
+}
+
+func exists(f *files, a *lang.Args) func(context.Context) (result, error) {
+	_, path := f.readPath(a)
+	return func(context.Context) (result, error) {
+		_, err := os.Stat(path)
+		return f.value(err == nil), nil
+	}
+}
+
+func list(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name := "."
+	if a.Has(0) {
+		name = a.String(0, "path")
+	}
+	path, err := f.ReadPath(name)
+	if err != nil {
+		a.Reject(err)
+	}
+	return func(context.Context) (result, error) {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, lang.FileError("list", name, err)
+		}
+		return func() (goja.Value, error) {
+			names := make([]any, len(entries))
+			for i, entry := range entries {
+				names[i] = entry.Name()
+				if entry.IsDir() {
+					names[i] = entry.Name() + "/"
+				}
+			}
+			return f.VM().NewArray(names...), nil
+		}, nil
+	}
+}
+
+func stat(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	return func(context.Context) (result, error) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, lang.FileError("stat", name, err)
+		}
+		return func() (goja.Value, error) {
+			vm := f.VM()
+			modified, err := vm.New(vm.GlobalObject().Get("Date"), vm.ToValue(info.ModTime().UnixMilli()))
+			if err != nil {
+				return nil, err
+			}
+			o := bindings.NewExports(f.Engine)
+			o.Set("name", filepath.Base(path))
+			o.Set("size", info.Size())
+			o.Set("isDirectory", info.IsDir())
+			o.Set("modified", modified)
+			return o.Done()
+		}, nil
+	}
+}
+
+func mkdir(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	return func(context.Context) (result, error) {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return nil, lang.FileError("mkdir", name, err)
+		}
+		return nil, nil
+	}
+}
+
+func remove(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	recursive := false
+	if o := a.Object(1, "options"); o != nil && o.Get("recursive") != nil {
+		recursive = o.Get("recursive").ToBoolean()
+	}
+	return func(context.Context) (result, error) {
+		err := os.Remove(path)
+		if recursive && err != nil {
+			err = os.RemoveAll(path)
+		}
+		if err != nil {
+			return nil, lang.FileError("remove", name, err)
+		}
+		return nil, nil
+	}
+}

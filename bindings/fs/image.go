@@ -1,0 +1,198 @@
+package fs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// maxPixels bounds a picture that is decoded: a small file can claim any size.
+const maxPixels = 1 << 28
+
+func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.readPath(a)
+	channels := int64(0)
+	if o := a.Object(1, "options"); o != nil && o.Get("channels") != nil {
+		if channels = o.Get("channels").ToInteger(); channels != 1 && channels != 4 {
+			a.Fail("channels", "must be 1 or 4, not %d", channels)
+		}
+	}
+	return func(context.Context) (result, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, lang.FileError("read", name, err)
+		}
+		picture, err := decode(name, data)
+		if err != nil {
+			return nil, err
+		}
+		pixels, n := flatten(picture, int(channels))
+		size := picture.Bounds().Size()
+		return func() (goja.Value, error) {
+			array, err := lang.TypedArray(f.Engine, pixels)
+			if err != nil {
+				return nil, err
+			}
+			o := bindings.NewExports(f.Engine)
+			o.Set("width", size.X)
+			o.Set("height", size.Y)
+			o.Set("channels", n)
+			o.Set("data", array)
+			return o.Done()
+		}, nil
+	}
+}
+
+func decode(name string, data []byte) (image.Image, error) {
+	wrong := func(err error) error {
+		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %v", name, err), Cause: err, Hint: "PNG and JPEG files can be read"}
+	}
+	var config image.Config
+	var err error
+	var read func(*bytes.Reader) (image.Image, error)
+	switch {
+	case bytes.HasPrefix(data, []byte("\x89PNG")):
+		config, err = png.DecodeConfig(bytes.NewReader(data))
+		read = func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) }
+	case bytes.HasPrefix(data, []byte("\xff\xd8")):
+		config, err = jpeg.DecodeConfig(bytes.NewReader(data))
+		read = func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }
+	default:
+		err = image.ErrFormat
+	}
+	if err != nil {
+		return nil, wrong(err)
+	}
+	if config.Width*config.Height > maxPixels {
+		return nil, wrong(fmt.Errorf("%d×%d pixels are more than %d", config.Width, config.Height, maxPixels))
+	}
+	picture, err := read(bytes.NewReader(data))
+	if err != nil {
+		return nil, wrong(err)
+	}
+	return picture, nil
+}
+
+// flatten gives the pixels row by row with 1 or 4 channels; 0 lets the picture decide.
+func flatten(picture image.Image, channels int) ([]byte, int) {
+	b := picture.Bounds()
+	at := image.Rect(0, 0, b.Dx(), b.Dy())
+	gray := picture.ColorModel() == color.GrayModel || picture.ColorModel() == color.Gray16Model
+	if channels == 1 || channels == 0 && gray {
+		to := image.NewGray(at)
+		draw.Draw(to, at, picture, b.Min, draw.Src)
+		return to.Pix, 1
+	}
+	to := image.NewNRGBA(at)
+	draw.Draw(to, at, picture, b.Min, draw.Src)
+	return to.Pix, 4
+}
+
+func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	o := a.Object(1, "image")
+	if o == nil {
+		a.Fail("image", "must be an object with width, height and data")
+		return nil
+	}
+	picture := toPicture(f.Engine, a, o)
+	quality := int64(90)
+	if opts := a.Object(2, "options"); opts != nil && opts.Get("quality") != nil {
+		if quality = opts.Get("quality").ToInteger(); quality < 1 || quality > 100 {
+			a.Fail("quality", "must be from 1 to 100, not %d", quality)
+		}
+	}
+	return func(context.Context) (result, error) {
+		var out bytes.Buffer
+		var err error
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".png":
+			err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, picture)
+		case ".jpg", ".jpeg":
+			err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: int(quality)})
+		default:
+			return nil, diag.New("invalid-argument", "write %s: the name must end in .png, .jpg or .jpeg", name)
+		}
+		if err != nil {
+			return nil, lang.FileError("write", name, err)
+		}
+		return nil, write(name, path, out.Bytes())
+	}
+}
+
+// toPicture copies the pixels of a script's image.
+func toPicture(e *lang.Engine, a *lang.Args, o *goja.Object) image.Image {
+	number := func(name string) int {
+		if v := o.Get(name); v != nil && goja.IsNumber(v) {
+			return int(v.ToInteger())
+		}
+		return 0
+	}
+	width, height := number("width"), number("height")
+	if width <= 0 || height <= 0 || width > maxPixels/height {
+		a.Fail("image", "must have a width and a height, both positive, with at most %d pixels", maxPixels)
+		return nil
+	}
+	data, ok := pixelsOf(e, o.Get("data"))
+	if !ok {
+		a.Fail("image.data", "must be a Uint8Array, Uint8ClampedArray or Float32Array")
+		return nil
+	}
+	channels := number("channels")
+	if channels == 0 {
+		channels = len(data) / (width * height)
+	}
+	if channels != 1 && channels != 3 && channels != 4 || len(data) != width*height*channels {
+		a.Fail("image.data", "has %d values; %d×%d pixels with 1, 3 or 4 channels need %d, %d or %d",
+			len(data), width, height, width*height, 3*width*height, 4*width*height)
+		return nil
+	}
+	at := image.Rect(0, 0, width, height)
+	switch channels {
+	case 1:
+		return &image.Gray{Pix: data, Stride: width, Rect: at}
+	case 4:
+		return &image.NRGBA{Pix: data, Stride: 4 * width, Rect: at}
+	}
+	to := image.NewNRGBA(at)
+	for i := range width * height {
+		copy(to.Pix[4*i:], data[3*i:3*i+3])
+		to.Pix[4*i+3] = 255
+	}
+	return to
+}
+
+// pixelsOf copies a typed array into bytes.
+func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	if floats, ok := o.Export().([]float32); ok {
+		out := make([]byte, len(floats))
+		for i, x := range floats {
+			out[i] = uint8(math.Round(255 * float64(min(max(x, 0), 1)))) // NaN becomes 0
+		}
+		return out, true
+	}
+	memory, ok := e.Bytes(v)
+	if !ok || o.Get("BYTES_PER_ELEMENT") == nil || o.Get("BYTES_PER_ELEMENT").ToInteger() != 1 {
+		return nil, false
+	}
+	return append([]byte(nil), memory...), true
+}

@@ -1,0 +1,128 @@
+// Package process implements the module imported as 'process', whose default export is global.
+package process
+
+import (
+	"io"
+	"maps"
+	"math/big"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+)
+
+// Module is the module.
+func Module() bindings.Module {
+	member := func(kind bindings.Kind, name, signature, help string) bindings.Entry {
+		return bindings.Entry{Name: name, Kind: kind, Signature: signature, Help: help}
+	}
+	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line end.")}
+	return bindings.Module{
+		Module: lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
+		Help:   "The process that runs the script: arguments, environment, standard streams, exit.",
+		Entries: []bindings.Entry{{
+			Name: "process", Kind: bindings.Object, Signature: "process: Process",
+			Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
+			Members: []bindings.Entry{
+				member(bindings.Property, "argv", "argv: string[]", "The program, the script and its arguments, as in Node."),
+				member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may see."),
+				member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
+				member(bindings.Property, "arch", "arch: string", "The processor, such as 'x64' or 'arm64'."),
+				member(bindings.Property, "pid", "pid: number", "The number of the process."),
+				{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
+				{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
+				member(bindings.Method, "cwd", "cwd(): string", "The directory that relative paths start from."),
+				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with a status, 0 without one. Code behind it, finally blocks included, does not run."),
+				member(bindings.Method, "hrtime", "hrtime(): bigint", "Nanoseconds of a clock that never goes back."),
+				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Bytes of memory in use: of the interpreter's heap, and taken from the system."),
+			},
+		}},
+	}
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	o := bindings.NewExports(e)
+	vm, opts := e.VM(), e.Options()
+	argv := []any{}
+	for _, a := range opts.Args {
+		argv = append(argv, a)
+	}
+	o.Set("argv", vm.NewArray(argv...))
+	env := vm.NewObject()
+	for _, name := range slices.Sorted(maps.Keys(opts.Env)) {
+		if err := env.Set(name, opts.Env[name]); err != nil {
+			return nil, err
+		}
+	}
+	o.Set("env", env)
+	o.Set("platform", runtime.GOOS)
+	o.Set("arch", arch())
+	o.Set("pid", os.Getpid())
+	o.Set("stdout", stream(e, "process.stdout.write", opts.Stdout))
+	o.Set("stderr", stream(e, "process.stderr.write", opts.Stderr))
+	o.Add("cwd", func(goja.FunctionCall) (goja.Value, error) { return vm.ToValue(opts.Dir), nil })
+	o.Add("exit", func(call goja.FunctionCall) (goja.Value, error) {
+		a := e.Args("process.exit", call)
+		code := int64(0)
+		if a.Has(0) {
+			if code = a.Int(0, "code"); code < 0 || code > 255 {
+				a.Fail("code", "must be from 0 to 255, not %d", code)
+			}
+		}
+		if a.Err() != nil {
+			return nil, a.Err()
+		}
+		e.Exit(int(code))
+		return nil, nil
+	})
+	began := time.Now()
+	o.Add("hrtime", func(goja.FunctionCall) (goja.Value, error) {
+		return vm.ToValue(big.NewInt(time.Since(began).Nanoseconds())), nil
+	})
+	o.Add("memoryUsage", func(goja.FunctionCall) (goja.Value, error) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		u := vm.NewObject()
+		_ = u.Set("heapUsed", m.HeapAlloc)
+		return u, u.Set("total", m.Sys)
+	})
+	object, err := o.Done()
+	if err != nil {
+		return nil, err
+	}
+	x := bindings.NewExports(e)
+	x.Set("process", object)
+	x.Set("default", object)
+	return x.Done()
+}
+
+// arch names the processor as scripts know it from Node.
+func arch() string {
+	if runtime.GOARCH == "amd64" {
+		return "x64"
+	}
+	return runtime.GOARCH
+}
+
+func stream(e *lang.Engine, name string, w io.Writer) *goja.Object {
+	o := e.VM().NewObject()
+	_ = o.Set("write", e.Func("write", func(call goja.FunctionCall) (goja.Value, error) {
+		a := e.Args(name, call)
+		if b, ok := e.Bytes(call.Argument(0)); ok {
+			_, err := w.Write(b)
+			return e.VM().ToValue(err == nil), err
+		}
+		text := a.String(0, "text")
+		if a.Err() != nil {
+			return nil, a.Err()
+		}
+		_, err := io.WriteString(w, text)
+		return e.VM().ToValue(err == nil), err
+	}))
+	return o
+}

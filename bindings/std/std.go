@@ -1,0 +1,16 @@
+// Package std lists the modules that need no accelerator.
+package std
+
+import (
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/console"
+	"github.com/orepl/orepl/bindings/fs"
+	"github.com/orepl/orepl/bindings/process"
+	"github.com/orepl/orepl/bindings/timers"
+	"github.com/orepl/orepl/bindings/web"
+)
+
+// Modules are the modules.
+func Modules() []bindings.Module {
+	return []bindings.Module{console.Module(), timers.Module(), process.Module(), fs.Module(), web.Module()}
+}

@@ -1,0 +1,100 @@
+// Package timers implements the module imported as 'timers'; its exports are global.
+package timers
+
+import (
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/loop"
+)
+
+var names = []string{
+	"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "queueMicrotask",
+}
+
+// Module is the module.
+func Module() bindings.Module {
+	function := func(name, signature, help, example string) bindings.Entry {
+		return bindings.Entry{Name: name, Kind: bindings.Function, Signature: signature, Help: help, Example: example}
+	}
+	return bindings.Module{
+		Module: lang.Module{Name: "timers", Globals: names, Instantiate: instantiate},
+		Help:   "Calls functions later. A script goes on while a timer is set.",
+		Types:  "interface Timer { [Symbol.dispose](): void }",
+		Entries: []bindings.Entry{
+			function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
+			function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
+			function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function again and again, every so many milliseconds, at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
+			function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),
+			function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, as soon as everything that is ready has run.", ""),
+			function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind.", ""),
+			function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function when the running code ends, before any timer.", ""),
+		},
+	}
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	class := lang.NewClass(e, lang.ClassSpec[*loop.Timer]{
+		Name:    "Timer",
+		Dispose: func(t *loop.Timer) error { t.Stop(); return nil },
+		Inspect: func(*loop.Timer, inspect.Options) string { return "Timer {}" },
+	})
+	x := bindings.NewExports(e)
+	// set reads (fn, delay?, ...args) from position "rest" on and starts a timer.
+	set := func(name string, rest int, start func(time.Duration, loop.Callback) *loop.Timer) {
+		x.Add(name, func(call goja.FunctionCall) (goja.Value, error) {
+			a := e.Args(name, call)
+			fn := a.Function(0, "fn")
+			delay := time.Duration(0)
+			if rest == 2 && a.Has(1) {
+				delay = milliseconds(a.Float(1, "delay"))
+			}
+			if a.Err() != nil {
+				return nil, a.Err()
+			}
+			var args []goja.Value
+			if len(call.Arguments) > rest {
+				args = append(args, call.Arguments[rest:]...)
+			}
+			return class.New(start(delay, func() error { _, err := fn(nil, args...); return err })), nil
+		})
+	}
+	clearTimer := func(name string) {
+		x.Add(name, func(call goja.FunctionCall) (goja.Value, error) {
+			if t, ok := class.Of(call.Argument(0)); ok {
+				t.Stop()
+			}
+			return nil, nil
+		})
+	}
+	l := e.Loop()
+	set("setTimeout", 2, l.After)
+	set("setInterval", 2, l.Every)
+	set("setImmediate", 1, l.After)
+	clearTimer("clearTimeout")
+	clearTimer("clearInterval")
+	clearTimer("clearImmediate")
+	x.Add("queueMicrotask", func(call goja.FunctionCall) (goja.Value, error) {
+		a := e.Args("queueMicrotask", call)
+		fn := a.Function(0, "fn")
+		if a.Err() != nil {
+			return nil, a.Err()
+		}
+		e.Microtask(func() error { _, err := fn(nil); return err })
+		return nil, nil
+	})
+	return x.Done()
+}
+
+// milliseconds turns a script's delay into a duration; nonsense counts as 0, as scripts expect.
+func milliseconds(ms float64) time.Duration {
+	const most = float64(1<<53) / 1e6
+	if !(ms > 0) {
+		return 0
+	}
+	return time.Duration(min(ms, most) * float64(time.Millisecond))
+}

@@ -1,0 +1,40 @@
+package web
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// maxRandom is how many bytes getRandomValues fills at once, as in browsers.
+const maxRandom = 1 << 16
+
+func (w *web) crypto() (goja.Value, error) {
+	c := bindings.NewExports(w.Engine)
+	c.Add("getRandomValues", func(call goja.FunctionCall) (goja.Value, error) {
+		a := w.Args("crypto.getRandomValues", call)
+		memory := a.Bytes(0, "array")
+		if a.Err() != nil {
+			return nil, a.Err()
+		}
+		if len(memory) > maxRandom {
+			return nil, diag.New("invalid-argument", "crypto.getRandomValues fills at most %d bytes at once, not %d", maxRandom, len(memory))
+		}
+		_, err := rand.Read(memory)
+		return call.Argument(0), err
+	})
+	c.Add("randomUUID", func(goja.FunctionCall) (goja.Value, error) {
+		var b [16]byte
+		if _, err := rand.Read(b[:]); err != nil {
+			return nil, err
+		}
+		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // version 4, variant 1
+		h := hex.EncodeToString(b[:])
+		return w.VM().ToValue(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]), nil
+	})
+	return c.Done()
+}
