@@ -44,24 +44,23 @@ const manyUses = 32
 // order makes command seq of q wait for the uses that t conflicts with, and remembers t. res.mu is held.
 //
 // A use is forgotten when whoever conflicts with it also conflicts with t, which comes after it: on the same queue, or
-// because q has just been made to wait. What has finished is forgotten too.
+// because q has just been made to wait. What has finished is forgotten too. A use that is always waited for stays until
+// then, since a queue without hazard tracking does not wait for t.
 func (q *Queue) order(t *touch, seq uint64, always bool) error {
 	r := t.res
 	var err error
 	keep := r.uses[:0]
 	for i := range r.uses {
 		u := &r.uses[i]
-		after := u.queue == q
-		if !after {
-			if u.seq <= u.queue.done.Load() {
-				continue
-			}
-			if err == nil && t.conflicts(u) && (q.hazards || u.always) {
-				err = q.waitFor(u.queue, u.seq)
-				after = err == nil
-			}
+		if u.seq <= u.queue.done.Load() {
+			continue
 		}
-		if after && err == nil && t.covers(u) {
+		after := u.queue == q
+		if !after && err == nil && t.conflicts(u) && (q.hazards || u.always) {
+			err = q.waitFor(u.queue, u.seq)
+			after = err == nil
+		}
+		if after && err == nil && t.covers(u) && !u.always {
 			continue
 		}
 		keep = append(keep, *u)

@@ -335,6 +335,30 @@ func TestHazardsCanBeSwitchedOff(t *testing.T) {
 	check(t, free.Close(ctx))
 }
 
+// The zeros of a new buffer come first on every queue, whatever others did to the buffer meanwhile.
+func TestNewBuffersAreZeroForAllQueues(t *testing.T) {
+	s := open(t, adder())
+	d := device(t, s, "cpu")
+	gate := make(chan struct{})
+	check(t, defaultQueue(t, d).Host(func() error { <-gate; return nil }))
+	b := buffer(t, d, 4)
+	q := must(d.NewQueue(session.QueueOptions{}))(t)
+	free := must(d.NewQueue(session.QueueOptions{NoHazards: true}))(t)
+	check(t, q.Write(b, 0, make([]byte, 16)))
+	got := make([]byte, 16)
+	check(t, free.Read(got, b, 0))
+	time.Sleep(5 * time.Millisecond)
+	if free.Idle() {
+		t.Error("a read did not wait for the zeros")
+	}
+	close(gate)
+	check(t, free.Close(ctx))
+	check(t, q.Close(ctx))
+	if !slices.Equal(got, make([]byte, 16)) {
+		t.Errorf("read %v", got)
+	}
+}
+
 // Memory stays until the commands that use it have run, and comes back without anybody waiting.
 func TestFreeIsDeferred(t *testing.T) {
 	p := adder()
