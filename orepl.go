@@ -13,6 +13,7 @@ import (
 	"log/slog"
 
 	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -50,7 +51,11 @@ func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
 
 // modules are what every script can import.
 func modules(env *offload.Environment) []lang.Module {
-	return []lang.Module{offload.Module(env)}
+	list := []lang.Module{offload.Module(env)}
+	for _, m := range std.Modules() {
+		list = append(list, m.Module)
+	}
+	return list
 }
 
 // Close waits for the devices, gives the first failure that no script was told of, and frees everything. If ctx ends

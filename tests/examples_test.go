@@ -1,0 +1,50 @@
+package tests
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExamples runs every script under examples with the command as users build it. The expectations are inside the
+// scripts; a script that fails exits with another code than 0.
+func TestExamples(t *testing.T) {
+	orepl := filepath.Join(t.TempDir(), "orepl")
+	if out, err := exec.Command("go", "build", "-o", orepl, "../cmd/orepl").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	var scripts []string
+	for _, pattern := range []string{"../examples/[0-9]*.[jt]s", "../examples/kernels/*.js"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts = append(scripts, found...)
+	}
+	if len(scripts) < 20 {
+		t.Fatalf("only %d scripts were found", len(scripts))
+	}
+	for _, script := range scripts {
+		t.Run(strings.TrimPrefix(script, "../examples/"), func(t *testing.T) {
+			path, err := filepath.Abs(script)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(orepl, "run", path)
+			cmd.Dir = t.TempDir() // examples may write files
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v\n%s", err, out.Bytes())
+			}
+			if strings.HasPrefix(filepath.Base(script), "01-") {
+				if info, err := os.Stat(filepath.Join(cmd.Dir, "edges.png")); err != nil || info.Size() < 1000 {
+					t.Errorf("no picture: %v", err)
+				}
+			}
+		})
+	}
+}
