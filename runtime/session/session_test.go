@@ -344,6 +344,8 @@ func TestNewBuffersAreZeroForAllQueues(t *testing.T) {
 	b := buffer(t, d, 4)
 	q := must(d.NewQueue(session.QueueOptions{}))(t)
 	free := must(d.NewQueue(session.QueueOptions{NoHazards: true}))(t)
+	later := make(chan struct{})
+	check(t, q.Host(func() error { <-later; return nil }))
 	check(t, q.Write(b, 0, make([]byte, 16)))
 	got := make([]byte, 16)
 	check(t, free.Read(got, b, 0))
@@ -353,6 +355,7 @@ func TestNewBuffersAreZeroForAllQueues(t *testing.T) {
 	}
 	close(gate)
 	check(t, free.Close(ctx))
+	close(later)
 	check(t, q.Close(ctx))
 	if !slices.Equal(got, make([]byte, 16)) {
 		t.Errorf("read %v", got)
