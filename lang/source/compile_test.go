@@ -368,3 +368,25 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+// The interpreter's tree ends the body of an arrow function before parentheses that close there.
+func TestTextOfArrowFunctions(t *testing.T) {
+	for _, text := range []string{
+		"x => x", "x => (x + 1)", "(x, n) => (x >>> n) | (x << (32 - n))", "x => ((x /* ) */))", "x => ({ a: [(x)] })",
+		"x => f((x), (1))", "x => { return (x) }", "x => (y => ((y)))",
+	} {
+		for _, around := range []string{"const f = %s\n", "const f = %s; (1)", "g(%s)", "g((1), %s, (2))", "const o = { f: %s }"} {
+			u, err := Compile("t.js", strings.Replace(around, "%s", text, 1), Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, s := range u.Sites {
+				found = found || s.Source() == text
+			}
+			if !found {
+				t.Errorf("%s in %s: the text was not kept", text, around)
+			}
+		}
+	}
+}

@@ -284,12 +284,29 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 		}
 	case *ast.ArrowFunctionLiteral:
 		site.Async, site.Params = e.Async, len(e.ParameterList.List)
-		site.End = site.Start + len(e.Source)
+		site.End = closed(w.unit.Text, site.Start, site.Start+len(e.Source))
 	}
 	m := &marking{site: site, node: e, slot: slot}
 	w.made = append(w.made, m)
 	m.fn = w.visitFunction(e)
 	return m
+}
+
+// closed is the end of the text from start to end with the parentheses that are open there: the tree ends an arrow
+// function's expression before its closing ones, as in "x => (x + 1)".
+func closed(text string, start, end int) int {
+	s := &scanner{src: text[:end], pos: start}
+	for s.next().kind != lexEnd {
+	}
+	s.src, s.pos = text, end
+	for s.depth() > 0 {
+		t := s.next()
+		if t.kind != lexPunct {
+			break // no parenthesis of ours: the tree knows best
+		}
+		end = t.end
+	}
+	return end
 }
 
 func (w *walker) visitFunction(e ast.Expression) *function {
