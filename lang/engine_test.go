@@ -296,12 +296,12 @@ func TestExit(t *testing.T) {
 
 func TestServeRunsBackgroundWork(t *testing.T) {
 	var reported []error
-	e, out := testEngine(t, Options{OnError: func(err error) { reported = append(reported, err) }})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	e, out := testEngine(t, Options{OnError: func(err error) { reported = append(reported, err); cancel() }})
 	if _, err := e.Eval(context.Background(), "t", "sleep(5).then(() => { print('later'); null.x }); 0"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-	defer cancel()
 	e.Serve(ctx)
 	if out.String() != "later\n" || len(reported) != 1 || !strings.Contains(reported[0].Error(), "t:1:") {
 		t.Errorf("%q %v", out, reported)

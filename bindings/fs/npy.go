@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -32,11 +33,14 @@ var numerics = []numeric{
 
 const npyMagic = "\x93NUMPY"
 
-var (
-	npyDescr = regexp.MustCompile(`'descr':\s*'([^']*)'`)
-	npyOrder = regexp.MustCompile(`'fortran_order':\s*(True|False)`)
-	npyShape = regexp.MustCompile(`'shape':\s*\(([^)]*)\)`)
-)
+// npyHeaderFields finds descr, fortran_order and shape, in any order. Compiled when first used.
+var npyHeaderFields = sync.OnceValue(func() [3]*regexp.Regexp {
+	return [3]*regexp.Regexp{
+		regexp.MustCompile(`'descr':\s*'([^']*)'`),
+		regexp.MustCompile(`'fortran_order':\s*(True|False)`),
+		regexp.MustCompile(`'shape':\s*\(([^)]*)\)`),
+	}
+})
 
 // npyFile is a decoded file.
 type npyFile struct {
@@ -89,7 +93,8 @@ func parseNPY(raw []byte) (*npyFile, error) {
 		return nil, fmt.Errorf("the file ends in its header")
 	}
 	header := string(raw[begin : begin+length])
-	descr, order, shape := npyDescr.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
+	fields := npyHeaderFields()
+	descr, order, shape := fields[0].FindStringSubmatch(header), fields[1].FindStringSubmatch(header), fields[2].FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
 		return nil, fmt.Errorf("the header lacks descr, fortran_order or shape")
 	}

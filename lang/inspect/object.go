@@ -3,10 +3,10 @@ package inspect
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -92,7 +92,17 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	return p.record(o, depth)
 }
 
-var classHead = regexp.MustCompile(`^class\b(?:\s+([\p{L}_$][\p{L}\p{N}_$]*))?(?:\s+extends\s+([\p{L}_$][\p{L}\p{N}_$.]*))?`)
+// heritage is what a class's text says it extends, or "".
+func heritage(text string) string {
+	head, _, _ := strings.Cut(text, "{")
+	words := strings.Fields(head)
+	for i, w := range words {
+		if w == "extends" && i+1 < len(words) {
+			return words[i+1]
+		}
+	}
+	return ""
+}
 
 func (p *printer) function(o *goja.Object, depth int) string {
 	name := p.in.text(o, "name")
@@ -101,11 +111,11 @@ func (p *printer) function(o *goja.Object, depth int) string {
 	switch {
 	case strings.HasPrefix(text, "class"):
 		label = "class"
-		if m := classHead.FindStringSubmatch(text); m != nil && m[2] != "" {
-			name += " extends " + m[2]
-		}
 		if name == "" {
 			name = "(anonymous)"
+		}
+		if base := heritage(text); base != "" {
+			name += " extends " + base
 		}
 		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
 	case strings.HasPrefix(text, "async"):
@@ -159,8 +169,6 @@ func (p *printer) err(o *goja.Object, depth int) string {
 	return s
 }
 
-var frameTail = regexp.MustCompile(`\(\d+\)`)
-
 // cleanStack drops what only the interpreter's authors want to see.
 func cleanStack(stack string) string {
 	var lines []string
@@ -169,11 +177,23 @@ func cleanStack(stack string) string {
 			continue
 		}
 		if t, ok := strings.CutPrefix(line, "\tat "); ok {
-			line = "    at " + frameTail.ReplaceAllString(t, "")
+			line = "    at " + withoutCounter(t)
 		}
 		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// withoutCounter takes the program counter off a frame: "f (a.js:1:2(34))" becomes "f (a.js:1:2)".
+func withoutCounter(frame string) string {
+	closing := ""
+	if strings.HasSuffix(frame, "))") {
+		frame, closing = frame[:len(frame)-1], ")"
+	}
+	if i := strings.LastIndexByte(frame, '('); i > 0 && strings.HasSuffix(frame, ")") {
+		frame = frame[:i]
+	}
+	return frame + closing
 }
 
 func (p *printer) promise(o *goja.Object, depth int) string {
@@ -316,7 +336,15 @@ func (p *printer) tag(o *goja.Object) (string, bool) {
 	return "", false
 }
 
-var plainKey = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$]*$`)
+// plainKey tells keys that need no quotes.
+func plainKey(key string) bool {
+	for i, r := range key {
+		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
+			return false
+		}
+	}
+	return key != ""
+}
 
 // properties prints the own enumerable properties; for an array, those besides its elements.
 func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
@@ -331,7 +359,7 @@ func (p *printer) properties(o *goja.Object, depth int, hidden []string) []strin
 			continue
 		}
 		name := key
-		if !plainKey.MatchString(key) {
+		if !plainKey(key) {
 			name = p.paint(green, quote(key, p.o.MaxString))
 		}
 		prop := p.in.property(o, p.in.vm.ToValue(key))
@@ -422,12 +450,16 @@ func (p *printer) fits(entries []string, depth int) bool {
 	return total <= p.o.Width
 }
 
-var escape = regexp.MustCompile("\x1b\\[[0-9;]*m")
-
-// width counts the characters that are seen.
+// width counts the characters that are seen: colours are not.
 func width(s string) int {
-	if strings.Contains(s, "\x1b") {
-		s = escape.ReplaceAllString(s, "")
+	n := 0
+	for s != "" {
+		i := strings.IndexByte(s, '\x1b')
+		if i < 0 {
+			return n + utf8.RuneCountInString(s)
+		}
+		n += utf8.RuneCountInString(s[:i])
+		_, s, _ = strings.Cut(s[i:], "m")
 	}
-	return utf8.RuneCountInString(s)
+	return n
 }

@@ -1,0 +1,67 @@
+package lang
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+// perIteration runs a loop of the script that calls f, so that the figure is a call's cost with the loop around it.
+func perIteration(b *testing.B, setup func(*Engine), body string) {
+	e, err := New(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer e.Close()
+	setup(e)
+	v, err := e.Eval(context.Background(), "b", "(function (n) { for (let i = 0; i < n; i++) { "+body+" } })")
+	if err != nil {
+		b.Fatal(err)
+	}
+	loop, _ := goja.AssertFunction(v)
+	b.ReportAllocs()
+	b.ResetTimer()
+	if _, err := loop(nil, e.VM().ToValue(b.N)); err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkCallPlain(b *testing.B) {
+	perIteration(b, func(e *Engine) {
+		_ = e.VM().Set("f", func(goja.FunctionCall) goja.Value { return goja.Undefined() })
+	}, "f()")
+}
+
+func BenchmarkCallFunc(b *testing.B) {
+	perIteration(b, func(e *Engine) {
+		_ = e.VM().Set("f", e.Func("f", func(goja.FunctionCall) (goja.Value, error) { return nil, nil }))
+	}, "f()")
+}
+
+func BenchmarkCallMethod(b *testing.B) {
+	perIteration(b, func(e *Engine) {
+		c := NewClass(e, ClassSpec[*int]{Name: "C", Methods: []Method[*int]{{"m", func(*int, goja.FunctionCall) (goja.Value, error) { return nil, nil }}}})
+		_ = e.VM().Set("o", c.New(new(int)))
+	}, "o.m()")
+}
+
+func BenchmarkMakeObject(b *testing.B) {
+	perIteration(b, func(e *Engine) {
+		c := NewClass(e, ClassSpec[*int]{Name: "C"})
+		_ = e.VM().Set("f", e.Func("f", func(goja.FunctionCall) (goja.Value, error) { return c.New(new(int)), nil }))
+	}, "f()")
+}
+
+// What the mark on a function costs, beside making the function.
+func BenchmarkMarkedFunction(b *testing.B) { perIteration(b, func(*Engine) {}, "[() => i]") }
+
+func BenchmarkEval(b *testing.B) {
+	e, _ := New(Options{})
+	defer e.Close()
+	for b.Loop() {
+		if _, err := e.Eval(context.Background(), "b", "let a = 1; a + 1"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
