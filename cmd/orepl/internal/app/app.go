@@ -52,6 +52,7 @@ func commands() []command {
 		{"run", "[flags] FILE [ARGS…]", "run a script", runScript},
 		{"devices", "[--json]", "list the devices of this machine", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to", runKernel},
+		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"version", "", "print the version", runVersion},
 		{"help", "[TOPIC]", "explain a command, or the exit codes", runHelp},
 	}

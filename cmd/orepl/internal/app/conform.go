@@ -1,0 +1,98 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/runtime/conform"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// runConform is orepl conform.
+func runConform(inv *invocation) error {
+	match := inv.flags.String("run", "", "only the cases that match this `pattern`, such as copy/*")
+	asJSON := inv.flags.Bool("json", false, "print JSON")
+	verbose := inv.flags.Bool("verbose", false, "print every case, not only those that fail")
+	list := inv.flags.Bool("list", false, "list the cases and run none")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if *list {
+		for _, name := range conform.Names() {
+			fmt.Fprintln(inv.Stdout, name)
+		}
+		return nil
+	}
+	if len(args) != 1 {
+		return &usageError{"one device is expected", "write: orepl conform cpu"}
+	}
+	if _, err := path.Match(*match, ""); err != nil {
+		return &usageError{fmt.Sprintf("--run %s is no pattern: %v", *match, err), "write a pattern such as copy/*"}
+	}
+	plugin, err := pluginOf(args[0])
+	if err != nil {
+		return err
+	}
+	opts := conform.Options{}
+	if *match != "" {
+		opts.Match = func(name string) bool { ok, _ := path.Match(*match, name); return ok }
+	}
+	if !*asJSON {
+		opts.Report = func(r conform.Result) { inv.printCase(r, *verbose) }
+	}
+	start := time.Now()
+	results, err := conform.Run(inv.ctx, plugin, args[0], opts)
+	if err != nil && results == nil {
+		return err
+	}
+	count := map[conform.Status]int{}
+	for _, r := range results {
+		count[r.Status]++
+	}
+	if *asJSON {
+		enc := json.NewEncoder(inv.Stdout)
+		enc.SetIndent("", "  ")
+		if jsonErr := enc.Encode(map[string]any{"device": args[0], "cases": results}); jsonErr != nil {
+			return jsonErr
+		}
+	} else {
+		fmt.Fprintf(inv.Stdout, "%s: %d passed, %d failed, %d skipped, in %.1f s\n", args[0],
+			count[conform.Passed], count[conform.Failed], count[conform.Skipped], time.Since(start).Seconds())
+	}
+	if err != nil {
+		return err
+	}
+	if count[conform.Failed] > 0 {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
+func (inv *invocation) printCase(r conform.Result, verbose bool) {
+	if r.Status == conform.Passed && !verbose {
+		return
+	}
+	fmt.Fprintf(inv.Stdout, "%-7s %s (%.2f s)\n", r.Status, r.Name, r.Elapsed.Seconds())
+	for _, line := range r.Output {
+		fmt.Fprintf(inv.Stdout, "        %s\n", line)
+	}
+}
+
+// pluginOf is the plugin of a device's id.
+func pluginOf(id string) (offload.Plugin, error) {
+	name, _, _ := strings.Cut(id, ":")
+	var names []string
+	for _, p := range all.Plugins() {
+		if p.Name() == name {
+			return p, nil
+		}
+		names = append(names, p.Name())
+	}
+	return nil, offload.Errorf(offload.NotFound, "conform", "there is no plugin %q", name).
+		WithHint("the plugins are %s", strings.Join(names, ", "))
+}
