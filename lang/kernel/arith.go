@@ -278,7 +278,11 @@ func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) v
 func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	if c.mixedSigns(x, y) {
 		r := c.intDiv(ir.Rem, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
-		return register(c.b.Op(ir.Wrap, c.scalarType(x), r.reg))
+		result := c.scalarType(x)
+		if result == ir.Bool {
+			result = ir.I32
+		}
+		return register(c.b.Op(ir.Wrap, result, r.reg))
 	}
 	return c.intDiv(ir.Rem, t, c.widen(x, t), c.widen(y, t), at)
 }
@@ -380,12 +384,15 @@ func (c *compiler) floorQuotient(d *syntax.Binary, at syntax.Span) (value, bool)
 	if !t.IsSigned() {
 		return register(q), true
 	}
-	// One less if there is a remainder and its sign is not the divisor's.
+	// One less if there is a remainder and its sign is not the divisor's; with checks off, a quotient by zero stays 0.
 	zero := c.b.Int(t, 0)
 	r := c.b.Op(ir.Sub, t, a, c.b.Op(ir.Mul, t, q, b))
 	inexact := c.b.Op(ir.Ne, ir.Bool, r, zero)
 	opposite := c.b.Op(ir.Lt, ir.Bool, c.b.Op(ir.Xor, t, r, b), zero)
 	less := c.b.Op(ir.And, ir.Bool, inexact, opposite)
+	if b.Def == nil || b.Def.Op != ir.Const {
+		less = c.b.Op(ir.And, ir.Bool, less, c.b.Op(ir.Ne, ir.Bool, b, zero))
+	}
 	q = c.b.Op(ir.Select, t, less, c.b.Op(ir.Sub, t, q, c.b.Int(t, 1)), q)
 	if t != result {
 		q = c.b.Op(ir.Wrap, result, q)
