@@ -9,6 +9,8 @@ import (
 const fallbackAvailable = 4 << 30
 
 const (
+	// cachedFrom is the size from which a copy is more than a call of Go's own.
+	cachedFrom = 512 << 10
 	// streamFrom is the size from which a copy goes past the caches: what is written is too large to stay there.
 	streamFrom = 8 << 20
 	// splitFrom is the size from which two goroutines are faster than one.
@@ -21,7 +23,7 @@ func Copy(dst, src []byte) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]
 	if n < splitFrom || runtime.GOMAXPROCS(0) == 1 {
-		copyPart(dst, src)
+		copySized(dst, src, n)
 		return n
 	}
 	half := n / 2 &^ 63
@@ -35,19 +37,30 @@ func Copy(dst, src []byte) int {
 // CopySerial is Copy on the calling goroutine alone, for who splits the work himself; total is the size of the whole.
 func CopySerial(dst, src []byte, total int) int {
 	n := min(len(dst), len(src))
-	if total < streamFrom {
-		return copy(dst[:n], src[:n])
-	}
-	copyStream(dst[:n], src[:n])
+	copySized(dst[:n], src[:n], total)
 	return n
 }
 
-func copyPart(dst, src []byte) {
-	if len(dst) < streamFrom/2 {
+func copyPart(dst, src []byte) { copySized(dst, src, 2*len(dst)) }
+
+// copySized copies a part of a copy of total bytes, whose size decides whether the caches hold it.
+func copySized(dst, src []byte, total int) {
+	switch {
+	case total < cachedFrom || len(dst) < cachedFrom/2:
 		copy(dst, src)
-		return
+	case total < streamFrom:
+		copyCached(dst, src)
+	default:
+		copyLarge(dst, src)
 	}
-	copyStream(dst, src)
+}
+
+// copyPieces copies in pieces that are small enough for Go's copy to go through the caches.
+func copyPieces(dst, src []byte) {
+	for len(dst) > 0 {
+		n := copy(dst[:min(len(dst), cachedFrom)], src)
+		dst, src = dst[n:], src[n:]
+	}
 }
 
 // Fill repeats pattern, whose length is a power of two up to 64, over dst; the last repetition may be cut.

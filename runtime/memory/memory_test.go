@@ -191,7 +191,7 @@ func BenchmarkCopy(b *testing.B) {
 			fn   func(dst, src []byte)
 		}{
 			{"go", func(dst, src []byte) { copy(dst, src) }},
-			{"stream", copyStream},
+			{"cached", copyCached}, {"large", copyLarge},
 			{"Copy", func(dst, src []byte) { Copy(dst, src) }},
 		} {
 			b.Run(fmt.Sprintf("%dMiB/%s", n>>20, c.name), func(b *testing.B) {

@@ -29,3 +29,21 @@ loop:
 
 done:
 	RET
+
+// func copyString(dst, src *byte, n int)
+TEXT ·copyString(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	CLD
+	REP
+	MOVSB
+	RET
+
+// func vendorIsAMD() bool
+TEXT ·vendorIsAMD(SB), NOSPLIT, $0-1
+	XORL AX, AX
+	CPUID
+	CMPL BX, $0x68747541 // "Auth"
+	SETEQ ret+0(FP)
+	RET

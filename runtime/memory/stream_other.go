@@ -2,4 +2,6 @@
 
 package memory
 
-func copyStream(dst, src []byte) { copy(dst, src) }
+func copyCached(dst, src []byte) { copy(dst, src) }
+
+func copyLarge(dst, src []byte) { copy(dst, src) }
