@@ -321,7 +321,6 @@ func binaryOperations() []operation {
 			}
 			return x[1]
 		}),
-		joinedOperation("g.x % 3 === 1 ? A : B", 2, nil),
 		operation{"Math.imul(A, B)", 2, func(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 			if wide(a[0]) || wide(a[1]) {
 				return ir.Void, diag.Mixed64

@@ -276,8 +276,11 @@ func arithmetic(op string, x, y num) (r num, ok bool) {
 
 // fused is x·y + z of floats of one type, rounded once.
 func fused(x, y, z num) num {
-	if r := x.f*y.f + z.f; r != r || math.IsInf(x.f, 0) || math.IsInf(y.f, 0) || math.IsInf(z.f, 0) {
-		return floatNum(x.t, r)
+	if p := x.f * y.f; p != p || math.IsInf(x.f, 0) || math.IsInf(y.f, 0) {
+		return floatNum(x.t, p+z.f)
+	}
+	if z.f != z.f || math.IsInf(z.f, 0) {
+		return z
 	}
 	const prec = 4400 // enough for every sum of f64 products to be exact
 	p := new(big.Float).SetPrec(prec).SetFloat64(x.f)
