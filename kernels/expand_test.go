@@ -120,3 +120,24 @@ func TestOverride(t *testing.T) {
 		}
 	}
 }
+
+func TestWithRefusesOtherKernels(t *testing.T) {
+	lib := newLibrary(t)
+	for head, want := range map[string]string{
+		"()":                              "needs a parameter",
+		"(x %x.0: f32, y %y.1: f32)":      "no buffer of one dimension",
+		"(x %x.0: f64, result: f32[*])":   "parameter x is no scalar of the result's type",
+		"(x: f32[*], result: f32[*])":     "parameter x is no scalar of the result's type",
+		"(x %x.0: f32, result: f32[*,*])": "no buffer of one dimension",
+		"(x %x.0: f32, result: i32[*])":   "no buffer of one dimension",
+		"(x %x.0: f32, result: f32[*])":   "does not end by storing",
+	} {
+		m, err := ir.ParseText("o", "orepl-ir 1\nfile 0 \"\"\nkernel \"exp.f32\""+head+" real f32 {\n  site 0 = 0:0:0 \"\"\n  return\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lib.With(m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", head, err, want)
+		}
+	}
+}

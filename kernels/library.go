@@ -74,9 +74,12 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 }
 
 func newFunction(k *ir.Kernel) (*function, error) {
+	if len(k.Params) < 2 {
+		return nil, fmt.Errorf("it needs a parameter and a buffer for the result")
+	}
 	result := k.Params[len(k.Params)-1]
-	if len(k.Params) < 2 || result.Array == nil || !result.Array.Elem.Scalar.IsFloat() {
-		return nil, fmt.Errorf("its last parameter is the buffer for the result")
+	if result.Array == nil || result.Array.Rank != 1 || !result.Array.Elem.Scalar.IsFloat() {
+		return nil, fmt.Errorf("its last parameter is no buffer of one dimension for the result")
 	}
 	for _, p := range k.Params[:len(k.Params)-1] {
 		if p.Array != nil || p.Type != result.Array.Elem.Scalar {
