@@ -40,6 +40,7 @@ type instance struct {
 	hosts    int // host functions that wait for the event loop
 
 	// Scratch of launches.
+	checked   *goja.Object // the last launch's options
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg

@@ -26,6 +26,9 @@ type kernelObject struct {
 	lastKey   []byte
 }
 
+// Params are the names of the kernel's parameters behind the item object.
+func (k *kernelObject) Params() []string { return k.params }
+
 // specialization is a kernel for one signature, and what it became on each device.
 type specialization struct {
 	*kernel.Compiled
@@ -205,13 +208,13 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 		return on, nil
 	}
 	if s.library == nil {
-		lib, err := m.env.libraryOf(m.ctx, k.name, s.Module)
+		lib, err := m.env.libraryOf(m.engine.Running(), k.name, s.Module)
 		if err != nil {
 			return nil, err
 		}
 		s.library = lib
 	}
-	on, err := s.library.Kernel(m.ctx, d, s.Kernel.Name)
+	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +241,15 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	o := newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+	var o *options
+	if obj, ok := call.Arguments[0].(*goja.Object); ok && obj == m.checked {
+		o = &options{op: op, obj: obj} // a loop passes the same object: its names were looked at
+	} else {
+		o = newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+		if o.err == nil {
+			m.checked = obj
+		}
+	}
 	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), o.extents("size"), o.milliseconds("timeout")
 	switch groups := o.extents("groups"); {
 	case groups != nil && cfg.Size != nil:
