@@ -133,6 +133,9 @@ func (e *Engine) reportRejection() error {
 	}
 	p := e.rejected[0]
 	e.rejected = e.rejected[1:]
+	if len(e.rejected) > 0 { // the next one has a turn of its own
+		e.loop.Post(func() error { return nil })
+	}
 	return &unhandledRejection{e.exceptionOf(p.Result())}
 }
 

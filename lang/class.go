@@ -179,6 +179,21 @@ func (c *Class[T]) Constructor() *goja.Object { return c.ctor }
 // Prototype is the object that holds the class's members.
 func (c *Class[T]) Prototype() *goja.Object { return c.proto }
 
+func (i *instance[T]) value() any { return i.self }
+
+// HostValue gives the Go value behind an object of any class.
+func (e *Engine) HostValue(v goja.Value) (any, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	i, ok := e.reveal(o, e.hiddenSymbol).(interface{ value() any })
+	if !ok {
+		return nil, false
+	}
+	return i.value(), true
+}
+
 // inspectHost prints objects of classes.
 func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
 	if p, ok := e.reveal(o, e.hiddenSymbol).(printable); ok {

@@ -75,7 +75,7 @@ func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 }
 
 func (e *Engine) diagnoseException(ex *goja.Exception) *diag.Diagnostic {
-	d := &diag.Diagnostic{ID: "exception"}
+	d := &diag.Diagnostic{ID: "exception", Thrown: ex.Value()}
 	o, ok := ex.Value().(*goja.Object)
 	if ok && o.ClassName() == "Error" {
 		e.describeError(d, o)

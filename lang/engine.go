@@ -91,6 +91,7 @@ type Engine struct {
 	promptCells map[string]promptBinding
 
 	ctx    context.Context // ends when the engine closes
+	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
 	cancel context.CancelCauseFunc
 	closed []func()
 	exit   error // set by Exit until the call that it ends has ended
@@ -165,6 +166,15 @@ func (e *Engine) VM() *goja.Runtime { return e.vm }
 
 // Context ends when the engine is closed. Host operations that outlive a call should end with it.
 func (e *Engine) Context() context.Context { return e.ctx }
+
+// Running is the context of the call that runs: it ends when that call is cancelled or the engine closes. A native
+// function that blocks must end with it. Call it on the loop's goroutine.
+func (e *Engine) Running() context.Context {
+	if e.now == nil {
+		return e.ctx
+	}
+	return e.now
+}
 
 // Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
 // and does not keep the engine running.

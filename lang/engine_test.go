@@ -356,3 +356,46 @@ func BenchmarkNew(b *testing.B) {
 		_ = e.Close()
 	}
 }
+
+func TestEveryUnhandledRejectionIsReported(t *testing.T) {
+	var got []string
+	e, err := New(Options{OnError: func(err error) { got = append(got, err.Error()) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := e.Eval(ctx, "line.js", "Promise.reject(new Error('one')); Promise.reject(new Error('two')); 1"); err != nil {
+		t.Fatal(err)
+	}
+	e.Serve(ctx)
+	if len(got) != 2 || !strings.Contains(got[1], "two") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestRunningEndsWithTheCallAndTheEngine(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		e, err := New(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		_ = e.Do(ctx, func(*goja.Runtime) error {
+			if closing {
+				go e.Close()
+			} else {
+				cancel()
+			}
+			select {
+			case <-e.Running().Done():
+			case <-time.After(5 * time.Second):
+				t.Errorf("closing %v: the context of a native function did not end", closing)
+			}
+			return nil
+		})
+		cancel()
+		_ = e.Close()
+	}
+}

@@ -140,11 +140,12 @@ func (e *Engine) evaluateImports(m *module, from int, then func(error)) {
 }
 
 // Serve runs timers and finished operations until the context ends: what a prompt does while it waits for a line.
-// Errors go to Options.OnError.
+// Errors go to Options.OnError. The end of the context interrupts code of the script that runs; cancel it in a callback
+// of [Engine.Post] to let that code finish.
 func (e *Engine) Serve(ctx context.Context) {
 	e.turn.Lock()
 	defer e.turn.Unlock()
-	ctx, stop := e.watch(ctx, Limits{})
+	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
 	e.loop.Serve(ctx, func(err error) {
 		if e.opts.OnError != nil {
@@ -208,7 +209,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
-	ctx, stop := e.watch(ctx, e.opts.Limits)
+	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
 	if end := cmp.Or(cause, e.exit); end != nil {
@@ -227,4 +228,18 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		return e.cutShort(err, cause)
 	}
 	return e.Diagnose(err)
+}
+
+// begin starts a call: its context ends with the engine's too.
+func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
+	ctx, stop := e.watch(ctx, l)
+	e.now = ctx
+	return ctx, func() {
+		e.now = nil
+		stop()
+		closed()
+		cancel(nil)
+	}
 }

@@ -225,7 +225,7 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Sync(m.ctx); err != nil {
+	if err := q.Sync(m.engine.Running()); err != nil {
 		return nil, err
 	}
 	return fromBytes(m.vm, b.elem, data)
@@ -441,7 +441,7 @@ func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	if err := q.Read(data, b.Buffer, start); err != nil {
 		return nil, err
 	}
-	if err := q.Sync(m.ctx); err != nil {
+	if err := q.Sync(m.engine.Running()); err != nil {
 		return nil, err
 	}
 	list := make([]string, count)

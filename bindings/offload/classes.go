@@ -97,7 +97,7 @@ func (m *instance) defineClasses() {
 				if err := m.mayBlock("close"); err != nil {
 					return nil, err
 				}
-				return nil, q.Close(m.ctx)
+				return nil, q.Close(m.engine.Running())
 			}),
 		},
 		Fields: []lang.Field[*session.Queue]{
@@ -105,7 +105,7 @@ func (m *instance) defineClasses() {
 			field(m, "device", func(q *session.Queue) (goja.Value, error) { return m.deviceObject(q.Device()), nil }),
 		},
 		Inspect: func(q *session.Queue, _ inspect.Options) string { return inspectQueue(q) },
-		Dispose: func(q *session.Queue) error { return m.explain(q.Close(m.ctx)) },
+		Dispose: func(q *session.Queue) error { return m.explain(q.Close(m.engine.Running())) },
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
 		Name: "Event",

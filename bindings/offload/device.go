@@ -23,7 +23,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		}
 		id = s
 	}
-	d, err := m.env.session.Device(m.ctx, id)
+	d, err := m.env.session.Device(m.engine.Running(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 // listDevices is devices(): all devices, best first.
 func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, d := range m.env.session.Devices(m.ctx) {
+	for _, d := range m.env.session.Devices(m.engine.Running()) {
 		list = append(list, m.deviceObject(d))
 	}
 	return m.vm.NewArray(list...), nil
@@ -42,7 +42,7 @@ func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 // platforms is platforms(): each plugin, and why one could not be opened.
 func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, p := range m.env.session.Platforms(m.ctx) {
+	for _, p := range m.env.session.Platforms(m.engine.Running()) {
 		o := m.vm.NewObject()
 		_ = o.Set("name", p.Plugin) // a plain new object refuses nothing
 		_ = o.Set("available", p.Opened)

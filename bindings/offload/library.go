@@ -106,7 +106,7 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	symbols, err := l.Symbols(m.ctx, d)
+	symbols, err := l.Symbols(m.engine.Running(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +121,8 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 // deviceOf is the best device that takes the library.
 func (m *instance) deviceOf(l *libraryObject) (*session.Device, error) {
 	var first error
-	for _, d := range m.env.session.Devices(m.ctx) {
-		_, err := l.Symbols(m.ctx, d)
+	for _, d := range m.env.session.Devices(m.engine.Running()) {
+		_, err := l.Symbols(m.engine.Running(), d)
 		if err == nil {
 			return d, nil
 		}
@@ -161,7 +161,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 	if err != nil {
 		return nil, err
 	}
-	on, err := l.Kernel(m.ctx, d, name)
+	on, err := l.Kernel(m.engine.Running(), d, name)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	if err != nil {
 		return nil, m.of(err, k.name)
 	}
-	on, err := k.library.Kernel(m.ctx, q.Device(), k.name)
+	on, err := k.library.Kernel(m.engine.Running(), q.Device(), k.name)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 			return nil, err
 		}
 	}
-	b, err := l.Global(m.ctx, d, name)
+	b, err := l.Global(m.engine.Running(), d, name)
 	if err != nil {
 		return nil, err
 	}

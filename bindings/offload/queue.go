@@ -28,14 +28,14 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", describe(device))
 			}
 			var err error
-			if d, err = m.env.session.Device(m.ctx, id); err != nil {
+			if d, err = m.env.session.Device(m.engine.Running(), id); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if d == nil {
 		var err error
-		if d, err = m.env.session.Device(m.ctx, ""); err != nil {
+		if d, err = m.env.session.Device(m.engine.Running(), ""); err != nil {
 			return nil, err
 		}
 	}

@@ -66,6 +66,7 @@ type Diagnostic struct {
 	Stack   []Frame  // calls of the script, innermost first; no engine internals
 	Notes   []Note
 	Cause   error // the Go error or the diagnostic behind this one; may be nil
+	Thrown  any   // the value that the script threw, as the engine knows it; nil if nothing was thrown
 }
 
 // Error gives position, class, message and ID in one line.

@@ -87,10 +87,12 @@ func (l *Loop) RunUntil(ctx context.Context, done func() bool) error {
 func (l *Loop) Serve(ctx context.Context, onError func(error)) {
 	for {
 		err := l.run(ctx, func() bool { return false }, untilCancelled)
+		if err != context.Cause(ctx) { // a callback's own, even if it was the last
+			onError(err)
+		}
 		if ctx.Err() != nil {
 			return
 		}
-		onError(err)
 	}
 }
 

@@ -231,3 +231,15 @@ func BenchmarkPost(b *testing.B) {
 		}
 	}
 }
+
+func TestServeReportsTheErrorOfItsLastTurn(t *testing.T) {
+	l := New()
+	ctx, cancel := context.WithCancel(context.Background())
+	want := errors.New("the last")
+	l.Post(func() error { cancel(); return want })
+	var got []error
+	l.Serve(ctx, func(err error) { got = append(got, err) })
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %v", got)
+	}
+}
