@@ -12,6 +12,9 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/help"
+	"github.com/orepl/orepl/bindings/kernellang"
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/lang"
@@ -27,14 +30,27 @@ type Options struct {
 
 // Runtime is a set of devices and what scripts have made on them. Several engines may share it.
 type Runtime struct {
-	session *session.Session
-	env     *offload.Environment
+	session  *session.Session
+	env      *offload.Environment
+	registry *bindings.Registry
 }
 
 // Open makes a runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
-	return &Runtime{session: s, env: offload.NewEnvironment(s)}
+	r := &Runtime{session: s, env: offload.NewEnvironment(s)}
+	r.registry = r.newRegistry()
+	return r
+}
+
+// newRegistry lists what every script can import.
+func (r *Runtime) newRegistry() *bindings.Registry {
+	list := append(std.Modules(), offload.Module(r.env), kernellang.Module(), help.Module(r.Registry))
+	registry, err := bindings.NewRegistry(list...)
+	if err != nil {
+		panic(err) // the modules are this program's own: a test opens a runtime
+	}
+	return registry
 }
 
 // Session gives the devices, buffers and queues to Go.
@@ -43,19 +59,13 @@ func (r *Runtime) Session() *session.Session { return r.session }
 // Environment is what the script module 'offload' shares between engines.
 func (r *Runtime) Environment() *offload.Environment { return r.env }
 
+// Registry documents every name that scripts can use: for completion, help and declarations.
+func (r *Runtime) Registry() *bindings.Registry { return r.registry }
+
 // NewEngine makes a script engine. The modules that come with orepl are added to those in the options.
 func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
-	opts.Modules = append(modules(r.env), opts.Modules...)
+	opts.Modules = append(r.registry.Engine(), opts.Modules...)
 	return lang.New(opts)
-}
-
-// modules are what every script can import.
-func modules(env *offload.Environment) []lang.Module {
-	list := []lang.Module{offload.Module(env)}
-	for _, m := range std.Modules() {
-		list = append(list, m.Module)
-	}
-	return list
 }
 
 // Close waits for the devices, gives the first failure that no script was told of, and frees everything. If ctx ends

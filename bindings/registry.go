@@ -61,12 +61,15 @@ func (e *Entry) Member(name string) (*Entry, bool) {
 	return nil, false
 }
 
-// Module is a module of the engine with its documentation.
+// Module is a module of the engine with its documentation. Without the function Instantiate it documents names that
+// scripts do not import, such as those of the kernel language.
 type Module struct {
 	lang.Module
 	Help string
 	// Types is TypeScript that the signatures refer to: interfaces and type aliases.
-	Types   string
+	Types string
+	// Within is the module whose types these are, for names that scripts do not import.
+	Within  string
 	Entries []Entry
 }
 
@@ -119,9 +122,11 @@ func (r *Registry) Module(name string) (*Module, bool) {
 
 // Engine gives the modules as the engine wants them, for [lang.Options].
 func (r *Registry) Engine() []lang.Module {
-	list := make([]lang.Module, len(r.modules))
-	for i, m := range r.modules {
-		list[i] = m.Module
+	list := make([]lang.Module, 0, len(r.modules))
+	for _, m := range r.modules {
+		if m.Instantiate != nil {
+			list = append(list, m.Module)
+		}
 	}
 	return list
 }

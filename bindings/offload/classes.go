@@ -87,7 +87,12 @@ func (m *instance) defineClasses() {
 		Methods: []lang.Method[*session.Queue]{
 			method(m, "launch", m.queueLaunch),
 			method(m, "record", func(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-				return m.eventAfter(q, newOptions("record", call.Argument(0), "label").str("label"))
+				o := newOptions("record", call.Argument(0), "label")
+				label := o.str("label")
+				if o.err != nil {
+					return nil, o.err
+				}
+				return m.eventAfter(q, label)
 			}),
 			method(m, "wait", m.waitEvent),
 			method(m, "host", m.host),

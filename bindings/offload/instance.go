@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
@@ -20,6 +21,8 @@ var (
 	typeFloat64 = reflect.TypeFor[float64]()
 	typeBool    = reflect.TypeFor[bool]()
 	typeBigInt  = reflect.TypeFor[*big.Int]()
+
+	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
 // instance is the module in one engine.
@@ -58,12 +61,17 @@ type classes struct {
 	native  *lang.Class[*nativeKernel]
 }
 
-// Module is the module for an engine's options.
-func Module(env *Environment) lang.Module {
-	return lang.Module{
-		Name:          "offload",
-		Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, e).exports() },
-		PromptGlobals: exportNames(),
+// Module is the module with its documentation.
+func Module(env *Environment) bindings.Module {
+	return bindings.Module{
+		Module: lang.Module{
+			Name:          "offload",
+			Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, e).exports() },
+			PromptGlobals: promptGlobals(),
+		},
+		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
+		Types:   types,
+		Entries: entries(),
 	}
 }
 
@@ -88,8 +96,8 @@ func newInstance(env *Environment, e *lang.Engine) *instance {
 // scalarTypes are the element types that scripts see.
 var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
 
-// exportNames lists the module's exports.
-func exportNames() []string {
+// promptGlobals lists the exports that are global at a prompt.
+func promptGlobals() []string {
 	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
@@ -116,10 +124,15 @@ func (m *instance) exports() (*goja.Object, error) {
 			return nil, err
 		}
 	}
-	if err := o.Set("args", m.engine.Options().Args); err != nil {
-		return nil, err
+	for _, c := range []*goja.Object{
+		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
+		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(),
+	} {
+		if err := o.Set(c.Get("name").String(), c); err != nil {
+			return nil, err
+		}
 	}
-	return o, nil
+	return o, o.Set("args", m.engine.Options().Args)
 }
 
 // function makes a native function whose errors are explained.

@@ -1,0 +1,175 @@
+// Package help implements the module imported as 'help': the global function help(x), which explains a name or a value
+// from the registry of script names.
+package help
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Module is the module. registry gives what help knows; it is asked when help is called, so that the registry can
+// contain this module too.
+func Module(registry func() *bindings.Registry) bindings.Module {
+	return bindings.Module{
+		Module: lang.Module{Name: "help", Globals: []string{"help"}, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+			x := bindings.NewExports(e)
+			x.Add("help", func(call goja.FunctionCall) (goja.Value, error) {
+				return nil, explain(e, registry(), call.Argument(0))
+			})
+			return x.Done()
+		}},
+		Help: "Explains names and values.",
+		Entries: []bindings.Entry{bindings.NewFunction("help",
+			"Prints the signature, the meaning and an example of a name such as 'fs.readText', of a module, or of a value: a function, a class or one of its objects. Without an argument it lists the modules.",
+			"help('setTimeout')\nhelp(console.table)", "(what?: unknown): void")},
+	}
+}
+
+// explain prints what is known about a name or value of the script.
+func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
+	out := e.Options().Stdout
+	if goja.IsUndefined(what) {
+		WriteIndex(out, r)
+		return nil
+	}
+	if name, ok := what.Export().(string); ok {
+		return Write(out, r, name)
+	}
+	if path := Find(e, r, what); path != "" {
+		return Write(out, r, path)
+	}
+	return diag.New("not-found", "there is no help about this value").WithHint("write help() for a list of the modules")
+}
+
+// WriteIndex lists the modules.
+func WriteIndex(w io.Writer, r *bindings.Registry) {
+	for _, m := range r.Modules() {
+		fmt.Fprintf(w, "%-10s %s\n", m.Name, m.Help)
+	}
+	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
+}
+
+// Write explains a name as [bindings.Registry.Lookup] understands it.
+func Write(w io.Writer, r *bindings.Registry, name string) error {
+	e, m, ok := r.Lookup(name)
+	switch {
+	case !ok:
+		d := diag.New("not-found", "there is no help about %q", name)
+		if near := diag.Nearest(name, r.Names()); near != "" {
+			return d.WithHint("did you mean %q?", near)
+		}
+		return d.WithHint("write help() for a list of the modules")
+	case e == nil:
+		writeModule(w, m)
+	default:
+		writeEntry(w, e, m)
+	}
+	return nil
+}
+
+func writeModule(w io.Writer, m *bindings.Module) {
+	fmt.Fprintf(w, "module '%s'\n  %s\n\n", m.Name, m.Help)
+	writeList(w, "", m.Entries)
+}
+
+func writeEntry(w io.Writer, e *bindings.Entry, m *bindings.Module) {
+	for line := range strings.Lines(e.Signature) {
+		fmt.Fprintln(w, strings.TrimSuffix(line, "\n"))
+	}
+	fmt.Fprintf(w, "  %s\n  From module '%s'.\n", e.Help, m.Name)
+	if e.Example != "" {
+		fmt.Fprintln(w, "\nExample:")
+		for line := range strings.Lines(e.Example) {
+			fmt.Fprintf(w, "  %s\n", strings.TrimSuffix(line, "\n"))
+		}
+	}
+	if len(e.Members)+len(e.Static) > 0 {
+		fmt.Fprintln(w, "\nMembers:")
+		writeList(w, "", e.Members)
+		writeList(w, e.Name+".", e.Static)
+	}
+}
+
+func writeList(w io.Writer, prefix string, list []bindings.Entry) {
+	for i := range list {
+		fmt.Fprintf(w, "  %-16s %s\n", prefix+list[i].Name, list[i].Summary())
+	}
+}
+
+// Find gives the path of the entry that documents a value: an export, a member of one, or the class of an object. It is
+// empty if there is none. Call it on the engine's goroutine.
+func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return ""
+	}
+	for _, m := range r.Modules() {
+		if m.Instantiate == nil {
+			continue
+		}
+		exports, err := e.Require(m.Name)
+		if err != nil {
+			continue
+		}
+		if exports.SameAs(o) {
+			return m.Name
+		}
+		if path := findIn(exports, o, m.Entries); path != "" {
+			return m.Name + "." + path
+		}
+	}
+	return ""
+}
+
+// findIn looks for a value among the properties of an object that entries describe.
+func findIn(in, o *goja.Object, entries []bindings.Entry) string {
+	for i := range entries {
+		en := &entries[i]
+		v, ok := in.Get(en.Name).(*goja.Object)
+		if !ok || en.Kind == bindings.Property {
+			continue
+		}
+		if v.SameAs(o) {
+			return en.Name
+		}
+		path := ""
+		switch en.Kind {
+		case bindings.Object:
+			path = findIn(v, o, en.Members)
+		case bindings.Class:
+			path = findInClass(v, o, en)
+		}
+		if path != "" {
+			return strings.TrimSuffix(en.Name+"."+path, ".")
+		}
+	}
+	return ""
+}
+
+// findInClass looks for a method, or for the class that a value is an object of: then it gives ".".
+func findInClass(class, o *goja.Object, en *bindings.Entry) string {
+	proto, ok := class.Get("prototype").(*goja.Object)
+	if !ok {
+		return ""
+	}
+	if p := o.Prototype(); p != nil && p.SameAs(proto) {
+		return "."
+	}
+	for i := range en.Members {
+		m := &en.Members[i]
+		if m.Kind != bindings.Method {
+			continue
+		}
+		if v, ok := proto.Get(m.Name).(*goja.Object); ok && m.Name != "constructor" && v.SameAs(o) {
+			return m.Name
+		}
+	}
+	return findIn(class, o, en.Static)
+}

@@ -1,0 +1,64 @@
+package help_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+func run(t *testing.T, script string) (string, error) {
+	t.Helper()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(context.Background())
+	var out bytes.Buffer
+	e, err := rt.NewEngine(lang.Options{Stdout: &out, Prompt: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = e.Run(context.Background(), "help.js", script)
+	return out.String(), err
+}
+
+func TestHelp(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{"help()", "fs         Reads and writes files."},
+		{"help('fs')", "readText         Reads a file as UTF-8 text."},
+		{"help('fs.readText')", "readText(path: string): Promise<string>\n"},
+		{"help(fs.readText)", "readText(path: string): Promise<string>\n"},
+		{"help(console)", "console: Console"},
+		{"help(console.table)", "table("},
+		{"help(f32)", "f32: Type<number, Float32Array>"},
+		{"help(device('cpu'))", "class Device\n"},
+		{"help(device('cpu').buffer(f32, 1))", "class Buffer<"},
+		{"help(device('cpu').queue.sync)", "sync(): Promise<void>"},
+		{"help(URL.canParse)", "canParse("},
+		{"help('g.barrier')", "barrier(): void"},
+		{"help('Math.fma')", "one rounding"},
+		{"help(offload)", "module 'offload'"},
+		{"help(help)", "help(what?: unknown): void"},
+		{"help(setTimeout)", "Example:\n  setTimeout("},
+	} {
+		out, err := run(t, c.script)
+		if err != nil || !strings.Contains(out, c.want) {
+			t.Errorf("%s: no %q in\n%s%v", c.script, c.want, out, err)
+		}
+	}
+}
+
+func TestUnknownNamesHint(t *testing.T) {
+	_, err := run(t, "help('fs.readTxet')")
+	if diag.Code(err) != "not-found" || !strings.Contains(diag.Hint(err), `did you mean "fs.readText"?`) {
+		t.Errorf("%v, hint %q", err, diag.Hint(err))
+	}
+	if _, err = run(t, "help({})"); !strings.Contains(diag.Hint(err), "help()") {
+		t.Errorf("%v, hint %q", err, diag.Hint(err))
+	}
+}

@@ -1,0 +1,137 @@
+// Package kernellang documents the names of the kernel language: the item object, the functions of Math and Atomics
+// that kernels have beyond JavaScript's, and the arrays that they see. Scripts import none of them.
+package kernellang
+
+import (
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+)
+
+// Module is the documentation. Its types belong to the module 'offload'.
+func Module() bindings.Module {
+	return bindings.Module{
+		Module:  lang.Module{Name: "kernel-language", Globals: []string{"Math", "Atomics", "bits", "fromBits"}},
+		Help:    "Names inside kernels: the item object g, and what Math and Atomics have there.",
+		Within:  "offload",
+		Types:   types,
+		Entries: entries(),
+	}
+}
+
+const types = `/** A buffer, or a shared or private array, as a kernel sees it. V is an element, Row what one index gives. */
+interface KernelArray<V = number, Row = V> { [index: number]: Row; readonly length: number; readonly shape: readonly number[]; readonly flat: { [index: number]: V; readonly length: number } }
+/** An array of two dimensions: m[row][column]. */
+type KernelMatrix<V = number> = KernelArray<V, KernelArray<V>>
+/** An array of three dimensions: v[plane][row][column]. */
+type KernelVolume<V = number> = KernelArray<V, KernelMatrix<V>>
+interface Axes { readonly x: number; readonly y: number; readonly z: number }
+/** A prefix sum, minimum or maximum, with or without the item's own value. */
+interface Scan { (value: number): number; exclusive(value: number): number }`
+
+func entries() []bindings.Entry {
+	return []bindings.Entry{
+		{Name: "g", Kind: bindings.Object, Signature: "g: Item", Members: item(),
+			Help: "The item object, the first parameter of a kernel: where the work-item is, and what it does together with others of its group.",
+			Example: `import { device, kernel, i32 } from 'offload'
+const sum = kernel((g, x, total) => {
+  const t = g.reduce.add(x[g.x])
+  if (g.local.x === 0) Atomics.add(total, 0, t)
+})
+const dev = device('cpu'), total = dev.buffer(i32, 1)
+sum.launch({ size: 1000 }, dev.buffer(i32, 1000, i => i), total)
+console.log(await total.read())`},
+		{Name: "Math", Kind: bindings.Object, Signature: "Math: Math", Members: mathFunctions(),
+			Help: "In kernels Math has JavaScript's functions but random, and these. They give the same bits on every device, but for Math.fast."},
+		{Name: "Atomics", Kind: bindings.Object, Signature: "Atomics: Atomics", Members: atomics(),
+			Help: "In kernels Atomics takes arrays of the kernel language. Each function gives the old value; order between items is not defined, so sums of floats may differ in their last bits."},
+		bindings.NewFunction("bits", "In a kernel: the bits of a float as an integer of its size.", "", "(value: number): number"),
+		bindings.NewFunction("fromBits", "In a kernel: the value of a type that has these bits.", "", "<V>(type: import('offload').Type<V, any>, bits: number | bigint): V"),
+	}
+}
+
+func item() []bindings.Entry {
+	method, property := bindings.NewMethod, bindings.NewProperty
+	object := func(name, help string, members ...bindings.Entry) bindings.Entry {
+		return bindings.Entry{Name: name, Kind: bindings.Object, Signature: name, Help: help, Members: members}
+	}
+	return []bindings.Entry{
+		property("x", "number", "The item's index on the axis x, which runs fastest."),
+		property("y", "number", "The item's index on the axis y."),
+		property("z", "number", "The item's index on the axis z."),
+		property("local", "Axes", "The item's index in its group."),
+		property("group", "Axes", "The index of the item's group."),
+		property("size", "Axes", "The size of the launch in items."),
+		property("groupSize", "Axes", "The size of a group in items."),
+		property("groups", "Axes", "The size of the launch in groups."),
+		property("lane", "number", "The item's index in its subgroup."),
+		property("subgroupSize", "number", "The items of a subgroup, which depends on the device."),
+		method("barrier", "Waits until all items of the group are here; what they wrote before is seen after.", "(): void"),
+		method("shared", "Makes an array that the items of the group share. The dimensions are constants.", arrays...),
+		method("private", "Makes an array of the item's own, which is zero. The dimensions are constants.", arrays...),
+		method("uniform", "Asserts that the value is the same for all items of the group, so that barriers may depend on it.", "<T>(value: T): T"),
+		object("reduce", "Values of all items of the group combined; each item gets the result. The order is the same on every device.",
+			method("add", "The sum.", "(value: number): number"),
+			method("min", "The smallest.", "(value: number): number"),
+			method("max", "The greatest.", "(value: number): number")),
+		object("scan", "Values of the items up to this one combined, in the order of the items. The order of operations is the same on every device.",
+			property("add", "Scan", "The sum; g.scan.add.exclusive leaves the item's own value out."),
+			property("min", "Scan", "The smallest; g.scan.min.exclusive leaves the item's own value out."),
+			property("max", "Scan", "The greatest; g.scan.max.exclusive leaves the item's own value out.")),
+		object("subgroup", "What the items of a subgroup do together. Results depend on the device's subgroup size.",
+			method("add", "The sum.", "(value: number): number"),
+			method("min", "The smallest.", "(value: number): number"),
+			method("max", "The greatest.", "(value: number): number"),
+			method("any", "Whether any item's condition holds.", "(condition: boolean): boolean"),
+			method("all", "Whether every item's condition holds.", "(condition: boolean): boolean"),
+			method("ballot", "The conditions of all items as bits of a u64.", "(condition: boolean): bigint"),
+			method("broadcast", "The value of one lane.", "<T>(value: T, lane: number): T"),
+			method("shuffle", "The value of a lane that each item chooses.", "<T>(value: T, lane: number): T"),
+			method("shuffleXor", "The value of the lane whose number differs in these bits.", "<T>(value: T, mask: number): T"),
+			method("shuffleUp", "The value of the lane that many before.", "<T>(value: T, distance: number): T"),
+			method("shuffleDown", "The value of the lane that many after.", "<T>(value: T, distance: number): T"),
+			method("scanAdd", "The sum of the lanes up to this one.", "(value: number): number")),
+		method("print", "Prints values, whole lines at a time, to the script's output.", "(...values: unknown[]): void"),
+		method("assert", "Stops the item with a fault if the condition does not hold.", "(condition: unknown, message?: string): void"),
+		method("call", "Calls a service of the host by name.", "(name: string, ...args: (number | bigint)[]): any"),
+	}
+}
+
+var arrays = []string{
+	"<V>(type: Type<V, any>, length: number): KernelArray<V>",
+	"<V>(type: Type<V, any>, rows: number, columns: number): KernelMatrix<V>",
+	"<V>(type: Type<V, any>, planes: number, rows: number, columns: number): KernelVolume<V>",
+}
+
+func mathFunctions() []bindings.Entry {
+	one := func(name, help string) bindings.Entry { return bindings.NewMethod(name, help, "(x: number): number") }
+	fast := bindings.Entry{Name: "fast", Kind: bindings.Object, Signature: "fast: Record<FastMath, (...x: number[]) => number>",
+		Help: "The functions exp, log, sin, sqrt and so on with at most 4 units of error in the last place, which may differ between devices."}
+	return []bindings.Entry{
+		one("erf", "The error function."),
+		one("exp2", "Two to the power of x."),
+		one("rsqrt", "One divided by the square root."),
+		bindings.NewMethod("fma", "a·b + c with one rounding.", "(a: number, b: number, c: number): number"),
+		bindings.NewMethod("clamp", "x, but not below low nor above high.", "(x: number, low: number, high: number): number"),
+		bindings.NewMethod("mix", "a + (b − a)·t.", "(a: number, b: number, t: number): number"),
+		bindings.NewMethod("mulhi", "The upper half of the product of two integers.", "(a: number, b: number): number"),
+		one("ctz", "The zero bits below the lowest one of an integer."),
+		one("popcount", "The one bits of an integer."),
+		bindings.NewMethod("ldexp", "x·2ⁿ.", "(x: number, n: number): number"),
+		bindings.NewMethod("frexp", "The fraction, from 1/2 to 1, and the power of two whose product is x.", "(x: number): [fraction: number, exponent: number]"),
+		fast,
+	}
+}
+
+func atomics() []bindings.Entry {
+	update := func(name, help string) bindings.Entry {
+		return bindings.NewMethod(name, help, "<V>(array: import('offload').KernelArray<V, any>, index: number, value: V): V")
+	}
+	return []bindings.Entry{
+		update("add", "Adds."), update("sub", "Subtracts."), update("min", "Keeps the smaller."), update("max", "Keeps the greater."),
+		update("and", "Combines bits by and."), update("or", "Combines bits by or."), update("xor", "Combines bits by exclusive or."),
+		update("exchange", "Replaces the value."),
+		bindings.NewMethod("compareExchange", "Replaces the value if it is the expected one.", "<V>(array: import('offload').KernelArray<V, any>, index: number, expected: V, value: V): V"),
+		bindings.NewMethod("load", "Reads.", "<V>(array: import('offload').KernelArray<V, any>, index: number): V"),
+		update("store", "Writes."),
+	}
+}
