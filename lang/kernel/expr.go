@@ -92,6 +92,13 @@ func (c *compiler) unary(x *syntax.Unary) value {
 	if b, ok := x.X.(*syntax.Big); ok && x.Op == syntax.Sub {
 		return value{kind: kBig, big: bigNeg(b.Value)}
 	}
+	if x.Op == syntax.Not {
+		v := c.asTruth(c.condition(x.X))
+		if v.isConst() {
+			return boolean(!v.bool)
+		}
+		return register(c.b.Op(ir.Not, ir.Bool, v.reg))
+	}
 	v := c.expr(x.X)
 	if x.Op == syntax.Void {
 		return value{kind: kVoid}
@@ -99,13 +106,7 @@ func (c *compiler) unary(x *syntax.Unary) value {
 	if !c.wantScalar(v, x.X.Range()) {
 		return bad
 	}
-	switch x.Op {
-	case syntax.Not:
-		if v.isConst() {
-			return boolean(!constTruth(v))
-		}
-		return register(c.b.Op(ir.Not, ir.Bool, c.truth(v)))
-	case syntax.BitNot:
+	if x.Op == syntax.BitNot {
 		c.asBits(v, x.X.Range(), "the operand of ~")
 		switch {
 		case v.kind == kBig:
@@ -149,7 +150,7 @@ func constNumber(v value) float64 {
 }
 
 func (c *compiler) logical(x *syntax.Logical) value {
-	left := c.condition(x.X)
+	left := c.scalar(x.X)
 	keep := func() value { return left }
 	right := func() value { return c.expr(x.Y) }
 	if x.Op == syntax.LogicalOr {

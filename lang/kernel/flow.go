@@ -338,8 +338,15 @@ func (c *compiler) joinSides(in *ir.Instr, t, e *arm, at syntax.Span, keep bool)
 	}
 	typ, ok := (joinOf(t.out) | joinOf(e.out)).typ(c.real)
 	if !ok {
-		c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is a 64-bit integer (%s), the other is not (%s)",
-			c.scalarType(t.out), c.scalarType(e.out))
+		x, y := c.scalarType(t.out), c.scalarType(e.out)
+		if is64(x) && is64(y) {
+			c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is %s, the other is %s", x, y)
+			return bad
+		}
+		if is64(y) {
+			x, y = y, x
+		}
+		c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is a 64-bit integer (%s), the other is not (%s)", x, y)
 		return bad
 	}
 	outer := c.b.Block

@@ -428,6 +428,9 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 		q, _ := c.intQuotient(d, x.Span)
 		return c.convert(t, q, d.Span)
 	}
+	if t == ir.Bool {
+		return register(c.truth(c.condition(x.Args[0])))
+	}
 	return c.convert(t, c.expr(x.Args[0]), x.Args[0].Range())
 }
 

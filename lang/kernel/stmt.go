@@ -211,13 +211,36 @@ func (c *compiler) ifStmt(s *syntax.If) {
 		})
 }
 
-// condition is an expression as a condition: a constant, or a register of any type.
+// condition is an expression as a condition: a constant, or a register of any type. The sides of && and || need have no
+// common type where only their truth counts.
 func (c *compiler) condition(x syntax.Expr) value {
+	if l, ok := x.(*syntax.Logical); ok {
+		left := c.asTruth(c.condition(l.X))
+		keep := func() value { return left }
+		right := func() value { return c.asTruth(c.condition(l.Y)) }
+		if l.Op == syntax.LogicalOr {
+			return c.branch(left, l.X.Range(), l.Sets, keep, right)
+		}
+		return c.branch(left, l.X.Range(), l.Sets, right, keep)
+	}
+	return c.scalar(x)
+}
+
+// scalar is an expression that must be a number, BigInt or bool.
+func (c *compiler) scalar(x syntax.Expr) value {
 	v := c.expr(x)
 	if !c.wantScalar(v, x.Range()) {
 		return register(c.zero(ir.Bool))
 	}
 	return v
+}
+
+// asTruth is a condition as a bool.
+func (c *compiler) asTruth(v value) value {
+	if v.isConst() {
+		return boolean(constTruth(v))
+	}
+	return register(c.truth(v))
 }
 
 // settleTypes gives the variables that have no type yet a first guess, so that they can be carried around a loop.

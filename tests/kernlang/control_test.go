@@ -98,6 +98,16 @@ func (n nest) divergent() bool {
 	return false
 }
 
+// has reports whether a level has a mode.
+func (n nest) has(mode int) bool {
+	for _, l := range n {
+		if l.mode == mode {
+			return true
+		}
+	}
+	return false
+}
+
 // nests are all choices for a number of levels.
 func nests(levels int) []nest {
 	out := []nest{nil}
@@ -135,7 +145,7 @@ func TestControl(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)
 	three := nests(3)
-	step := 331
+	step := 997
 	if long {
 		step = 1
 	}
@@ -220,7 +230,12 @@ func TestBarriers(t *testing.T) {
 	p := newPool(t)
 	var mu sync.Mutex
 	refused := 0
-	for _, n := range list {
+	cells := 0
+	for i, n := range list {
+		if !long && n.has(1) && i%7 != 0 {
+			continue // a condition that is false differs little from one that is true
+		}
+		cells += 2
 		p.do(func(r *Runner) {
 			for _, behind := range []bool{false, true} {
 				if barrierCell(t, r, n, behind) {
@@ -232,7 +247,7 @@ func TestBarriers(t *testing.T) {
 		})
 	}
 	p.wait()
-	t.Logf("%d cells (barrier in or behind control forms × conditions), %d of them errors", 2*len(list), refused)
+	t.Logf("%d cells (barrier in or behind control forms × conditions), %d of them errors", cells, refused)
 }
 
 func barrierCell(t *testing.T, r *Runner, n nest, behind bool) (refused bool) {

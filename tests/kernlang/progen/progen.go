@@ -1,0 +1,305 @@
+// Package progen writes kernels at random, in source, whose results are defined: an item writes only its own elements
+// and what others read behind a barrier, atomics are of kinds whose order does not show, and their results are unused.
+// So every way to run a program must leave the same.
+//
+// The programs have all value and storage types, records, private and shared arrays, helpers, nested control flow under
+// uniform and divergent conditions, barriers, group operations, and sizes that are no multiple of the group's. Some
+// fault.
+package progen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/tests/kernlang"
+)
+
+// Elements is how many elements each buffer that is only read has.
+const Elements = 64
+
+// class is what an expression can be combined with: the types of a class mix, those of two classes need conversions.
+type class int
+
+const (
+	ints   class = iota // i32, u32
+	i64                 // i64
+	u64                 // u64
+	floats              // f32, f64
+	bools
+	classes
+)
+
+func classOf(t ir.Type) class {
+	switch v := t.Value(); v {
+	case ir.I64:
+		return i64
+	case ir.U64:
+		return u64
+	case ir.Bool:
+		return bools
+	case ir.F32, ir.F64:
+		return floats
+	}
+	return ints
+}
+
+// variable is a name that can be read, and assigned if it is not fixed.
+type variable struct {
+	name  string
+	class class
+	fixed bool
+}
+
+type array struct {
+	name  string
+	class class
+	mask  int // its length less 1, a power of two less 1
+}
+
+// generator writes one program.
+type generator struct {
+	*rand.Rand
+	b       strings.Builder
+	indent  int
+	vars    []variable
+	inputs  []array // buffers that are only read
+	own     []array // buffers of which an item writes its element
+	atomics []array
+	private []array
+	shared  []array
+	group   bool // the kernel may use its group
+	names   int
+	budget  int // statements left
+	loops   []loop
+	helper  bool // inside a helper function, where a return gives a value
+	pure    bool // inside an expression of a condition: no calls
+}
+
+type loop struct {
+	label   string
+	uniform bool
+}
+
+// Generate makes the program of a seed.
+func Generate(seed uint64) *kernlang.Program {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6b65726e)), budget: 10}
+	g.budget += g.IntN(30)
+	g.group = g.IntN(2) == 0
+	p := &kernlang.Program{Scope: map[string]any{"K": float64(g.IntN(9)), "table": []float64{3, 1, 4, 1, 5, 9, 2, 6}}}
+	if g.IntN(8) == 0 {
+		p.Options.Real = ir.F64
+	}
+	p.Options.NoContract = g.IntN(6) == 0
+	g.launch(p)
+	params := g.parameters(p)
+	g.line("(g, %s) => {", strings.Join(params, ", "))
+	g.indent++
+	g.body(p)
+	g.indent--
+	g.b.WriteString("}")
+	p.Text = g.b.String()
+	return p
+}
+
+func (g *generator) launch(p *kernlang.Program) {
+	switch g.IntN(5) {
+	case 0:
+		p.Size, p.GroupSize = [3]int{1 + g.IntN(20), 1 + g.IntN(8), 1}, [3]int{8, 4, 1}
+	case 1:
+		p.Size, p.GroupSize = [3]int{1 + g.IntN(7), 1 + g.IntN(4), 1 + g.IntN(4)}, [3]int{4, 2, 4}
+	default:
+		p.Size, p.GroupSize = [3]int{1 + g.IntN(150), 1, 1}, [3]int{[]int{16, 32, 48, 64}[g.IntN(4)], 1, 1}
+	}
+}
+
+func (g *generator) parameters(p *kernlang.Program) (names []string) {
+	items := p.Size[0] * p.Size[1] * p.Size[2]
+	add := func(name string, a kernlang.Arg) {
+		names = append(names, name)
+		p.Args = append(p.Args, a)
+	}
+	for i := range 2 + g.IntN(3) {
+		t := irgen.Storage[g.IntN(len(irgen.Storage))]
+		name := fmt.Sprintf("a%d", i)
+		add(name, g.buffer(t, Elements))
+		g.inputs = append(g.inputs, array{name, classOf(t), Elements - 1})
+	}
+	for i := range 2 + g.IntN(3) {
+		t := irgen.Storage[g.IntN(len(irgen.Storage))]
+		if i == 0 {
+			t = []ir.Type{ir.I32, ir.F32, ir.F64, ir.U32}[g.IntN(4)]
+		}
+		name := fmt.Sprintf("y%d", i)
+		add(name, g.buffer(t, items))
+		g.own = append(g.own, array{name, classOf(t), -1})
+	}
+	t := []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64}[g.IntN(4)]
+	add("acc", g.buffer(t, 8))
+	g.atomics = append(g.atomics, array{"acc", classOf(t), 7})
+	add("ps", g.records(items))
+	add("n", kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Number}, Value: float64(g.IntN(12) - 2)})
+	g.vars = append(g.vars, variable{"n", ints, true})
+	return names
+}
+
+func (g *generator) buffer(t ir.Type, n int) kernlang.Arg {
+	var data []byte
+	var special []uint64
+	if t == t.Value() {
+		special = irgen.Special(t)
+	}
+	for range n {
+		bits := uint64(g.IntN(200))
+		switch {
+		case t == ir.Bool:
+			bits &= 1
+		case t.IsFloat() && t == t.Value():
+			bits = ir.FloatBits(t, float64(g.IntN(400)-200)/8)
+		case t.IsFloat():
+			bits = g.Uint64()
+		}
+		if len(special) > 0 && g.IntN(3) == 0 {
+			bits = special[g.IntN(len(special))]
+		}
+		data = irgen.AppendElem(data, t, bits)
+	}
+	return kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: 1}, Data: data, Dims: []int32{int32(n)}}
+}
+
+// record is {x: f32, v: [i32, 3], id: u32, w: f64, ok: bool, b: u8}.
+var record = ir.NewRecord("Particle", []ir.Field{
+	{Name: "x", Elem: ir.Elem{Scalar: ir.F32}},
+	{Name: "v", Elem: ir.Elem{Scalar: ir.I32}, Dims: []int{3}},
+	{Name: "id", Elem: ir.Elem{Scalar: ir.U32}},
+	{Name: "w", Elem: ir.Elem{Scalar: ir.F64}},
+	{Name: "ok", Elem: ir.Elem{Scalar: ir.Bool}},
+	{Name: "b", Elem: ir.Elem{Scalar: ir.U8}},
+})
+
+func (g *generator) records(n int) kernlang.Arg {
+	size := ir.Elem{Record: record}.Size()
+	data := make([]byte, n*size)
+	for i := range n {
+		at := data[i*size:]
+		copy(at[record.Fields[0].Offset:], irgen.AppendElem(nil, ir.F32, ir.FloatBits(ir.F32, float64(g.IntN(64))/4)))
+		for k := range 3 {
+			copy(at[record.Fields[1].Offset+4*k:], irgen.AppendElem(nil, ir.I32, uint64(g.IntN(100))))
+		}
+		copy(at[record.Fields[2].Offset:], irgen.AppendElem(nil, ir.U32, g.Uint64()))
+		copy(at[record.Fields[3].Offset:], irgen.AppendElem(nil, ir.F64, ir.FloatBits(ir.F64, g.NormFloat64())))
+		at[record.Fields[4].Offset] = byte(g.IntN(2))
+		at[record.Fields[5].Offset] = byte(g.IntN(256))
+	}
+	return kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Record: record}, Rank: 1}, Data: data, Dims: []int32{int32(n)}}
+}
+
+// fields are the record's fields as expressions of its own element.
+var fields = []variable{
+	{"ps[i].x", floats, false}, {"ps[i].id", ints, false}, {"ps[i].w", floats, false}, {"ps[i].ok", bools, false},
+	{"ps[i].b", ints, false}, {"ps[i].v[1]", ints, false}, {"ps[i].v[2]", ints, false},
+}
+
+func (g *generator) line(format string, args ...any) {
+	g.b.WriteString(strings.Repeat("  ", g.indent))
+	fmt.Fprintf(&g.b, format+"\n", args...)
+}
+
+func (g *generator) name(prefix string) string {
+	g.names++
+	return fmt.Sprintf("%s%d", prefix, g.names)
+}
+
+func (g *generator) body(p *kernlang.Program) {
+	index := "g.x"
+	switch {
+	case p.Size[2] > 1:
+		index = "(g.z * g.size.y + g.y) * g.size.x + g.x"
+	case p.Size[1] > 1:
+		index = "g.y * g.size.x + g.x"
+	}
+	g.line("const i = %s", index)
+	g.vars = append(g.vars, variable{"i", ints, true})
+	if g.group {
+		items := p.GroupSize[0] * p.GroupSize[1] * p.GroupSize[2]
+		g.line("const l = (g.local.z * g.groupSize.y + g.local.y) * g.groupSize.x + g.local.x")
+		g.vars = append(g.vars, variable{"l", ints, true})
+		t := []ir.Type{ir.I32, ir.F32, ir.U8, ir.I64, ir.F64}[g.IntN(5)]
+		g.line("const m = g.shared(%v, %d)", t, items)
+		g.shared = append(g.shared, array{"m", classOf(t), items})
+	}
+	for range 1 + g.IntN(2) {
+		t := irgen.Storage[g.IntN(len(irgen.Storage))]
+		name := g.name("q")
+		g.line("const %s = g.private(%v, 8)", name, t)
+		g.private = append(g.private, array{name, classOf(t), 7})
+	}
+	for c := range classes {
+		name := g.name("s")
+		g.line("let %s = %s", name, g.load(c))
+		g.vars = append(g.vars, variable{name, c, false})
+	}
+	for g.budget > 0 {
+		g.stmt(true)
+	}
+	for _, v := range g.vars {
+		if !v.fixed && v.class < bools {
+			g.line("%s", g.store(v.name, v.class))
+		}
+	}
+}
+
+// load is an element of an input of a class, or something like it.
+func (g *generator) load(c class) string {
+	for _, k := range g.Perm(len(g.inputs)) {
+		if a := g.inputs[k]; a.class == c {
+			return fmt.Sprintf("%s[%s & %d]", a.name, g.leaf(ints), a.mask)
+		}
+	}
+	return g.leaf(c)
+}
+
+// store writes an expression of a class to the item's own element of an output.
+func (g *generator) store(x string, c class) string {
+	out := g.own[g.IntN(len(g.own))]
+	x = g.convert(x, c, out.class)
+	if out.class == bools {
+		return fmt.Sprintf("%s[i] = bool(%s)", out.name, x)
+	}
+	return fmt.Sprintf("%s[i] = %s", out.name, x)
+}
+
+// convert makes an expression of one class one of another.
+func (g *generator) convert(x string, from, to class) string {
+	if from == to || from == bools && (to == ints || to == floats) || from == ints && to == floats {
+		return "(" + x + ")"
+	}
+	switch to {
+	case ints:
+		if from == floats && g.IntN(2) == 0 {
+			return "((" + x + ") | 0)"
+		}
+		return g.pick("i32", "u32") + "(" + x + ")"
+	case i64:
+		return "i64(" + x + ")"
+	case u64:
+		return "u64(" + x + ")"
+	case floats:
+		return g.pick("f32", "f64") + "(" + x + ")"
+	}
+	return "bool(" + x + ")"
+}
+
+func (g *generator) pick(list ...string) string { return list[g.IntN(len(list))] }
+
+func (g *generator) variable(c class) string {
+	for _, k := range g.Perm(len(g.vars)) {
+		if v := g.vars[k]; v.class == c {
+			return v.name
+		}
+	}
+	return ""
+}

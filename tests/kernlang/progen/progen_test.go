@@ -1,0 +1,95 @@
+package progen_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/tests/kernlang"
+	"github.com/orepl/orepl/tests/kernlang/progen"
+)
+
+var (
+	count = flag.Int("count", 0, "programs to run; 0: 500, or 100000 in a long run")
+	first = flag.Uint64("seed", 1, "seed of the first of them")
+)
+
+// TestRandomPrograms runs programs at random in all ways.
+func TestRandomPrograms(t *testing.T) {
+	n := *count
+	if n == 0 {
+		n = 500
+		if os.Getenv("OREPL_TEST_LONG") == "1" {
+			n = 100_000
+		}
+	}
+	r, err := kernlang.NewRunner()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	refused, faults, reasons := 0, 0, map[diag.ID]int{}
+	for seed := *first; seed < *first+uint64(n); seed++ {
+		if done := seed - *first; done > 0 && done%5000 == 0 {
+			t.Logf("%d programs agree so far", done)
+		}
+		p := progen.Generate(seed)
+		res, err := r.Run(p)
+		var list diag.List
+		switch {
+		case errors.As(err, &list) && list[0].ID != diag.Internal:
+			refused++
+			reasons[list[0].ID]++
+			if testing.Verbose() && reasons[list[0].ID] == 1 {
+				t.Logf("seed %d: %v\n%s", seed, list[0], p.Text)
+			}
+		case err != nil:
+			reduce(p, func() bool { return sameFailure(r, p, err) })
+			t.Fatalf("seed %d: %v; reduced:\n%s", seed, err, p.Text)
+		case res.Fault != nil:
+			faults++
+		}
+	}
+	t.Logf("%d programs from seed %d on: %d with faults, %d refused: %v", n, *first, faults, refused, reasons)
+	if refused*20 > n {
+		t.Errorf("%d of %d programs do not compile", refused, n)
+	}
+}
+
+// sameFailure reports whether a program still fails as it did.
+func sameFailure(r *kernlang.Runner, p *kernlang.Program, was error) bool {
+	_, err := r.Run(p)
+	var before, now *kernlang.DifferenceError
+	if errors.As(was, &before) {
+		return errors.As(err, &now) && now.Ways == before.Ways
+	}
+	return err != nil && strings.SplitN(err.Error(), ":", 2)[0] == strings.SplitN(was.Error(), ":", 2)[0]
+}
+
+// reduce removes lines as long as the program still fails.
+func reduce(p *kernlang.Program, fails func() bool) {
+	for again := true; again; {
+		again = false
+		lines := strings.Split(p.Text, "\n")
+		for size := len(lines) / 2; size > 0; size /= 2 {
+			for i := 1; i+size < len(lines); {
+				before := p.Text
+				p.Text = strings.Join(append(append([]string{}, lines[:i]...), lines[i+size:]...), "\n")
+				if fails() {
+					again = true
+					lines = strings.Split(p.Text, "\n")
+				} else {
+					p.Text = before
+					i++
+				}
+			}
+		}
+	}
+}
