@@ -150,7 +150,7 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 		return nil, false
 	}
 	from, n := int(offset.ToInteger()), int(length.ToInteger())
-	if from < 0 || n < 0 || from+n > len(memory) {
+	if from < 0 || n < 0 || from > len(memory) || n > len(memory)-from {
 		return nil, false
 	}
 	return memory[from : from+n : from+n], true

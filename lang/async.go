@@ -95,10 +95,6 @@ func (e *Engine) Handled(promise goja.Value) {
 
 // when calls one of two functions when a promise settles.
 func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
-	if e.then == nil {
-		proto := e.vm.GlobalObject().Get("Promise").(*goja.Object).Get("prototype").(*goja.Object)
-		e.then, _ = goja.AssertFunction(proto.Get("then"))
-	}
 	native := func(fn func(goja.Value) error) goja.Value {
 		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 			if err := fn(c.Argument(0)); err != nil {
@@ -107,7 +103,7 @@ func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) e
 			return goja.Undefined() // nil is no value for a promise
 		})
 	}
-	if _, err := e.then(promise, native(fulfilled), native(rejected)); err != nil {
+	if _, err := e.intrinsics.then(promise, native(fulfilled), native(rejected)); err != nil {
 		e.loop.Post(func() error { return err })
 	}
 }

@@ -96,7 +96,7 @@ func (c *Class[T]) method(name string, fn func(T, goja.FunctionCall) (goja.Value
 }
 
 func (c *Class[T]) symbolMethod(symbol string, fn func(T, goja.FunctionCall) (goja.Value, error)) {
-	s := c.engine.vm.GlobalObject().Get("Symbol").(*goja.Object).Get(symbol).(*goja.Symbol)
+	s := c.engine.intrinsics.symbol.Get(symbol).(*goja.Symbol)
 	_ = c.proto.DefineDataPropertySymbol(s, c.native("[Symbol."+symbol+"]", fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 

@@ -45,16 +45,28 @@ type Options struct {
 	OnError func(error)
 }
 
-// Limits bound what a script may use. Zero means no limit, but for CallDepth.
+// Limits bound what a script may use. Zero means no limit, but for CallDepth. What they guarantee, and what only a
+// process of its own does (package isolate), is in docs/limits.md.
 type Limits struct {
 	// Time bounds each call of Run, RunFile, Eval and Import.
 	Time time.Duration
 	// CallDepth bounds nested calls; default 10000.
 	CallDepth int
-	// Memory bounds the heap of the process, in bytes, while a script runs. It is checked every few milliseconds and
-	// cannot stop a single huge allocation.
+	// Memory bounds the heap of the process, in bytes, while a script runs. It is checked every few milliseconds, and
+	// before the builtins that may allocate much at once do so.
 	Memory uint64
+	// Iterations bounds how often the bodies of loops run, all together, in each call of Run, RunFile, Eval and
+	// Import. Unlike Time it does not depend on the machine. Loops in code that eval or new Function makes do not count.
+	Iterations uint64
+
+	// DeviceMemory bounds the bytes of the buffers that a script holds on all devices, Launches the kernels that it
+	// launches. The engine passes them on to its modules.
+	DeviceMemory uint64
+	Launches     uint64
 }
+
+// bounded reports whether the interpreter's builtins must be bounded.
+func (l *Limits) bounded() bool { return l.Time > 0 || l.Memory > 0 || l.Iterations > 0 }
 
 const defaultCallDepth = 10000
 
@@ -84,9 +96,10 @@ type Engine struct {
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
 
+	intrinsics  *intrinsics
+	bounds      *bounds // nil without limits
+	iterations  uint64  // of the running call
 	inspector   *inspect.Inspector
-	then        goja.Callable
-	errorCtor   map[string]*goja.Object
 	rejected    []*goja.Promise // without a handler so far
 	promptCells map[string]promptBinding
 
@@ -114,7 +127,7 @@ func New(o Options) (*Engine, error) {
 		markSymbol:   goja.NewSymbol("orepl.mark"),
 		hiddenSymbol: goja.NewSymbol("orepl.hidden"),
 		errorSymbol:  goja.NewSymbol("orepl.error"),
-		errorCtor:    map[string]*goja.Object{},
+		intrinsics:   newIntrinsics(vm),
 		promptCells:  map[string]promptBinding{},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
@@ -123,6 +136,7 @@ func New(o Options) (*Engine, error) {
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
 	e.definePolyfills()
+	e.boundBuiltins()
 	for _, m := range o.Modules {
 		if err := e.addModule(m); err != nil {
 			return nil, err
@@ -235,7 +249,11 @@ func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	if ask == nil {
 		return path, nil
 	}
-	if err := ask(path); err != nil {
+	path, err := realPath(path)
+	if err == nil {
+		err = ask(path)
+	}
+	if err != nil {
 		return "", &diag.Diagnostic{
 			ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
 			Hint: "the program that runs this script decides which files it may touch",

@@ -100,7 +100,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 			return goja.Undefined()
 		}),
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return m.update(c) }),
-		e.dynamicImport(m),
+		e.dynamicImport(m), e.vm.ToValue(e.step),
 	}
 }
 

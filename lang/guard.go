@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/metrics"
+	"runtime"
 	"sync"
 	"time"
 
@@ -79,21 +79,33 @@ func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop 
 	go func() {
 		tick := time.NewTicker(memoryPeriod)
 		defer tick.Stop()
-		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 		for {
 			select {
 			case <-done:
 				return
 			case <-tick.C:
 			}
-			metrics.Read(sample)
-			if used := sample[0].Value.Uint64(); used > limit {
+			used := heapInUse()
+			if used > limit && used < 2*limit { // much of it may be garbage
+				runtime.GC()
+				used = heapInUse()
+			}
+			if used > limit {
 				cancel(&limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"})
 				return
 			}
 		}
 	}()
 	return sync.OnceFunc(func() { close(done) })
+}
+
+// step counts an iteration of a loop of the script.
+func (e *Engine) step(goja.FunctionCall) goja.Value {
+	e.iterations++
+	if limit := e.opts.Limits.Iterations; e.iterations > limit {
+		e.vm.Interrupt(&limitError{"iterations", fmt.Sprintf("the loops of the script ran more than %d times", limit), "raise the limit of iterations, or use a kernel"})
+	}
+	return goja.Undefined()
 }
 
 // Exit ends the running call with a status; it returns an [ExitError]. It must be called on the loop's goroutine; code

@@ -115,7 +115,7 @@ func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) 
 	if m := e.files[key]; m != nil {
 		return m, m.err
 	}
-	data, err := os.ReadFile(path)
+	data, err := e.ReadFile(path)
 	if err != nil {
 		return nil, FileError("import", name, err)
 	}
@@ -185,7 +185,7 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	case "text":
 		v = e.vm.ToValue(string(data))
 	case "bytes":
-		array, err := e.vm.New(e.vm.GlobalObject().Get("Uint8Array"), e.vm.ToValue(e.vm.NewArrayBuffer(data)))
+		array, err := e.TypedArray("Uint8Array", data)
 		if err != nil {
 			return nil, err
 		}
@@ -204,10 +204,10 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	return m, nil
 }
 
-// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the place of an error with Go's parser, which tells it.
+// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the place of an error with
+// Go's parser, which tells it.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
-	parse, _ := goja.AssertFunction(e.vm.GlobalObject().Get("JSON").(*goja.Object).Get("parse"))
-	v, err := parse(nil, e.vm.ToValue(string(data)))
+	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {
 		return v, nil
 	}
@@ -248,7 +248,7 @@ func isTypeScript(name string) bool {
 
 // compile compiles a text into a module that imports nothing yet.
 func (e *Engine) compile(path, name, text string, o source.Options) (*module, error) {
-	o.FirstSite = len(e.sites)
+	o.FirstSite, o.CountLoops = len(e.sites), e.opts.Limits.Iterations > 0
 	e.sources[name] = text
 	unit, err := source.Compile(name, text, o)
 	if err != nil {

@@ -134,17 +134,10 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 
 // errorClass gives one of the interpreter's error constructors; an unknown name gives Error.
 func (e *Engine) errorClass(name string) *goja.Object {
-	if c := e.errorCtor[name]; c != nil {
+	if c := e.intrinsics.errors[name]; c != nil {
 		return c
 	}
-	switch name {
-	case "TypeError", "RangeError", "SyntaxError", "ReferenceError":
-	default:
-		name = "Error"
-	}
-	c := e.vm.GlobalObject().Get(name).(*goja.Object)
-	e.errorCtor[name] = c
-	return c
+	return e.intrinsics.errors["Error"]
 }
 
 // goError finds the Go error that Throw hid in an Error object.

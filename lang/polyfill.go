@@ -70,12 +70,11 @@ func (e *Engine) groupObjects(c goja.FunctionCall) (goja.Value, error) {
 }
 
 func (e *Engine) groupMap(c goja.FunctionCall) (goja.Value, error) {
-	groups, err := e.vm.New(e.vm.GlobalObject().Get("Map"))
+	groups, err := e.vm.New(e.intrinsics.newMap)
 	if err != nil {
 		return nil, err
 	}
-	get, _ := goja.AssertFunction(groups.Get("get"))
-	set, _ := goja.AssertFunction(groups.Get("set"))
+	get, set := e.intrinsics.mapGet, e.intrinsics.mapSet
 	err = e.group("Map.groupBy", c, func(key, v goja.Value) error {
 		found, err := get(groups, key)
 		if err != nil {

@@ -209,6 +209,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
+	e.iterations = 0
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)

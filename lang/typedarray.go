@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
 )
 
 // Element is a Go type whose slices scripts see as typed arrays.
@@ -23,7 +25,11 @@ func TypedArray[T Element](e *Engine, values []T) (*goja.Object, error) {
 
 // TypedArray makes a typed array of a class such as "Float32Array" over memory, which must be aligned for it.
 func (e *Engine) TypedArray(class string, memory []byte) (*goja.Object, error) {
-	return e.vm.New(e.vm.GlobalObject().Get(class), e.vm.ToValue(e.vm.NewArrayBuffer(memory)))
+	ctor := e.intrinsics.arrays[class]
+	if ctor == nil {
+		return nil, diag.New("invalid-argument", "there is no class %q of typed arrays", class)
+	}
+	return e.vm.New(ctor, e.vm.ToValue(e.vm.NewArrayBuffer(memory)))
 }
 
 func arrayClass(zero any) string {

@@ -18,12 +18,17 @@ type Options struct {
 	Kind Kind
 	// TypeScript says that the text is TypeScript from the start. Otherwise it is tried as JavaScript first.
 	TypeScript bool
+	// CountLoops puts a call of the parameter step at the head of every loop's body.
+	CountLoops bool
 	// FirstSite is the number of the first site, so that sites of many units can live in one list.
 	FirstSite int
 }
 
 // Compile compiles a text. The error is a *[diag.Diagnostic].
 func Compile(name, text string, o Options) (*Unit, error) {
+	if err := CheckNesting(name, text); err != nil {
+		return nil, err
+	}
 	if o.TypeScript {
 		return compileLowered(name, text, o)
 	}
@@ -181,7 +186,7 @@ func lineOffset(text string, line int) int {
 
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyntax, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, prefix: prefix, syntax: syntax}
+	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops}
 	top := &function{}
 	top.scope = w.openScope(top)
 	for _, imp := range u.Imports {

@@ -35,19 +35,20 @@ const (
 	paramExport  = "%export"  // (index, value): a new value of an export
 	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
 	paramImport  = "%import"  // the function behind import(…), with the property meta
+	paramStep    = "%step"    // (): counts an iteration
 
 	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
 	defaultName = "default"
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep}
 
 // Unit is a compiled text.
 type Unit struct {
 	Name string
 	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
 	Original, Text string
-	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update and import.
+	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import and step.
 	Program *goja.Program
 	// Async says that the function returns a promise: the text awaits at its top level.
 	Async   bool

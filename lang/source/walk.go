@@ -22,10 +22,11 @@ type walker struct {
 	// writes are the assignments to names, to be rewritten where the name turns out to be exported.
 	writes []write
 	// later are changes of the tree that wait for the marks.
-	later  []func()
-	await  bool // at the top level
-	result bool // the last statement is an expression
-	err    *syntaxError
+	later      []func()
+	await      bool // at the top level
+	countLoops bool
+	result     bool // the last statement is an expression
+	err        *syntaxError
 }
 
 // A marking is a function that gets a mark.
@@ -245,12 +246,12 @@ func (w *walker) statement(slot *ast.Statement) {
 	case *ast.DoWhileStatement:
 		w.move(&s.Do)
 		w.move(&s.RightParenthesis)
-		w.statement(&s.Body)
+		w.loopBody(&s.Body)
 		w.expr(&s.Test)
 	case *ast.WhileStatement:
 		w.move(&s.While)
 		w.expr(&s.Test)
-		w.statement(&s.Body)
+		w.loopBody(&s.Body)
 	case *ast.ForStatement:
 		w.forStatement(s)
 	case *ast.ForInStatement:
@@ -354,7 +355,7 @@ func (w *walker) forStatement(s *ast.ForStatement) {
 	}
 	w.expr(&s.Test)
 	w.expr(&s.Update)
-	w.statement(&s.Body)
+	w.loopBody(&s.Body)
 }
 
 func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Statement) {
@@ -376,7 +377,17 @@ func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Sta
 	case *ast.ForIntoExpression:
 		w.target(into.Expression, true)
 	}
+	w.loopBody(body)
+}
+
+// loopBody visits the body of a loop, which counts its iterations if that is wanted.
+func (w *walker) loopBody(body *ast.Statement) {
 	w.statement(body)
+	if !w.countLoops {
+		return
+	}
+	at := (*body).Idx0()
+	*body = &ast.BlockStatement{LeftBrace: at, RightBrace: at, List: []ast.Statement{statement(call(paramStep, at)), *body}}
 }
 
 func isFunction(e ast.Expression) bool {

@@ -1,0 +1,204 @@
+package lang
+
+import (
+	"math"
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
+// boundFunctions are the builtins that get a check. What runs in constant time, or in a time that is bounded by what
+// the script had to make first, is not here.
+var boundFunctions = []struct {
+	on    []string
+	names []string
+	check check
+}{
+	{[]string{"Array", "prototype"}, []string{
+		"fill", "join", "toString", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes",
+		"slice", "splice", "shift", "unshift", "concat", "forEach", "map", "filter", "every", "some", "reduce", "reduceRight", "find", "findIndex",
+		"findLast", "findLastIndex", "flatMap", "toReversed", "toSorted", "toSpliced", "with",
+	}, checkLength},
+	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
+	{[]string{"Array"}, []string{"from"}, checkSourceLength},
+	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
+	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
+	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
+	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
+	{[]string{"Promise"}, []string{"all", "allSettled", "any", "race"}, checkSourceLength},
+	{[]string{"String", "prototype"}, []string{"repeat"}, checkRepeat},
+	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
+	{[]string{"String", "prototype"}, []string{"split", "match", "matchAll"}, checkPieces},
+	{[]string{"String", "prototype"}, []string{"replace", "replaceAll"}, checkReplace},
+	{[]string{"String", "prototype"}, []string{"normalize"}, checkNormalize},
+	{[]string{"String"}, []string{"raw"}, checkRaw},
+	{[]string{"BigInt"}, []string{"asIntN", "asUintN"}, checkBits},
+	{[]string{"ArrayBuffer", "prototype"}, []string{"slice"}, checkNothing},
+}
+
+// typedArrayMethods visit every element without calling the script, or allocate.
+var typedArrayMethods = []string{
+	"fill", "join", "toString", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes", "slice",
+	"map", "filter", "toReversed", "toSorted", "with",
+}
+
+// lengthOf is the length that an array-like claims; its getter may run the script.
+func lengthOf(v goja.Value) uint64 {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		if s, ok := v.(goja.String); ok {
+			return uint64(s.Length())
+		}
+		return 0
+	}
+	n := o.Get("length")
+	if n == nil {
+		return 0
+	}
+	return count(n)
+}
+
+// count is a number of things, as the builtins read it.
+func count(v goja.Value) uint64 {
+	if _, ok := v.(*goja.Object); ok {
+		v = v.ToNumber()
+	}
+	f := v.ToFloat()
+	switch {
+	case !(f > 0):
+		return 0
+	case f >= 1<<53:
+		return 1 << 53
+	}
+	return uint64(f)
+}
+
+// textLength is the length of what a string method works on.
+func textLength(v goja.Value) uint64 {
+	if s, ok := v.(goja.String); ok {
+		return uint64(s.Length())
+	}
+	return 0 // short: numbers and the like; or an object, whose text is made by the script
+}
+
+func checkNothing(*bounds, string, *goja.FunctionCall) {}
+
+func checkLength(b *bounds, name string, c *goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
+
+// checkTypedLength is for typed arrays, whose elements are quick to visit.
+func checkTypedLength(b *bounds, name string, c *goja.FunctionCall) {
+	const quicker = 8
+	n := lengthOf(c.This)
+	b.visit(name, n/quicker)
+	b.allocate(name, n)
+}
+
+func checkSourceLength(b *bounds, name string, c *goja.FunctionCall) {
+	for _, v := range c.Arguments {
+		b.visit(name, lengthOf(v))
+	}
+}
+
+func checkSpread(arg int) check {
+	return func(b *bounds, name string, c *goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
+}
+
+// checkFlat walks what is to be flattened: nested arrays may be deep, and may hold one another many times.
+func checkFlat(b *bounds, name string, c *goja.FunctionCall) {
+	depth := 1
+	if d := c.Argument(0); !goja.IsUndefined(d) {
+		depth = int(min(count(d), math.MaxInt32))
+	}
+	type level struct {
+		array   *goja.Object
+		next, n uint64
+	}
+	top, ok := c.This.(*goja.Object)
+	if !ok {
+		return
+	}
+	stack := []level{{top, 0, lengthOf(top)}}
+	total := uint64(0)
+	for len(stack) > 0 {
+		l := &stack[len(stack)-1]
+		if l.next == 0 {
+			b.visit(name, l.n)
+		}
+		if l.next == l.n {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		total++
+		b.visit(name, total)
+		o, ok := l.array.Get(itoa(l.next)).(*goja.Object)
+		l.next++
+		if ok && o.ClassName() == "Array" && len(stack) <= depth {
+			if len(stack) >= maxDepth {
+				b.fail("stack-overflow", "flatten in steps", "%s: arrays are nested more than %d deep", name, maxDepth)
+			}
+			stack = append(stack, level{o, 0, lengthOf(o)})
+		}
+	}
+}
+
+func checkRepeat(b *bounds, name string, c *goja.FunctionCall) {
+	b.allocate(name, product(textLength(c.This), count(c.Argument(0))))
+}
+
+func checkPad(b *bounds, name string, c *goja.FunctionCall) { b.allocate(name, count(c.Argument(0))) }
+
+func checkPieces(b *bounds, name string, c *goja.FunctionCall) {
+	const pieceSize = 2 * itemSize
+	n := textLength(c.This)
+	if limit := c.Argument(1); name == "split" && !goja.IsUndefined(limit) {
+		n = min(n, count(limit))
+	}
+	b.visit(name, n/4)
+	b.allocate(name, n*pieceSize)
+}
+
+// checkReplace bounds the length of a text after a replacement. For a regular expression the number of matches is not
+// known; there may be one at every character.
+func checkReplace(b *bounds, name string, c *goja.FunctionCall) {
+	with, ok := c.Argument(1).(goja.String)
+	if !ok {
+		return
+	}
+	n, matches := textLength(c.This), uint64(1)
+	if what, ok := c.Argument(0).(goja.String); ok {
+		if name == "replaceAll" {
+			matches = uint64(strings.Count(c.This.String(), what.String()))
+		}
+	} else {
+		matches = n + 1
+	}
+	text := with.String()
+	around := uint64(strings.Count(text, "$`") + strings.Count(text, "$'"))
+	captures := uint64(strings.Count(text, "$"))
+	b.allocate(name, product(matches, uint64(with.Length()))+product(captures, n)+product(product(matches, around), n))
+}
+
+func checkNormalize(b *bounds, name string, c *goja.FunctionCall) {
+	const growth = 18 // of one character, at most
+	b.allocate(name, product(textLength(c.This), growth))
+}
+
+func checkRaw(b *bounds, name string, c *goja.FunctionCall) {
+	if o, ok := c.Argument(0).(*goja.Object); ok {
+		if raw := o.Get("raw"); raw != nil {
+			b.visit(name, lengthOf(raw))
+		}
+	}
+}
+
+func checkBits(b *bounds, name string, c *goja.FunctionCall) {
+	b.allocate(name, count(c.Argument(0))/8)
+}
+
+// product multiplies; what does not fit is as large as can be.
+func product(x, y uint64) uint64 {
+	if x != 0 && y > math.MaxUint64/x {
+		return math.MaxUint64
+	}
+	return x * y
+}

@@ -1,0 +1,169 @@
+package lang
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/metrics"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Bounds of an engine with limits on the interpreter's builtins. A builtin runs to its end without looking at
+// interrupts, so it must be known before it begins that it is short and small; and what recurses in Go must be known
+// to be shallow, because Go ends a process whose stack is exhausted.
+type bounds struct {
+	engine *Engine
+	// items is how many elements one call may visit, bytes how much it may allocate.
+	items, bytes uint64
+	depth        int // of calls of builtins now
+}
+
+const (
+	itemsPerSecond = 4 << 20 // of the slowest builtins, on a slow machine
+	bytesPerSecond = 1 << 30
+	itemSize       = 16 // bytes of an element of an array
+
+	// maxDepth bounds nested builtins, proxies around proxies, and nested data: each level takes about 1 KiB of stack.
+	maxDepth = 5000
+)
+
+func newBounds(e *Engine) *bounds {
+	b := &bounds{engine: e, items: math.MaxUint64, bytes: math.MaxUint64}
+	l := &e.opts.Limits
+	if l.Time > 0 {
+		seconds := max(l.Time.Seconds(), 0.05)
+		b.items, b.bytes = uint64(itemsPerSecond*seconds), uint64(bytesPerSecond*seconds)
+	}
+	if l.Memory > 0 {
+		b.items, b.bytes = min(b.items, l.Memory/itemSize), min(b.bytes, l.Memory)
+	}
+	return b
+}
+
+// fail throws a RangeError.
+func (b *bounds) fail(id, hint, format string, args ...any) {
+	b.engine.Throw(&diag.Diagnostic{ID: id, Name: "RangeError", Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// visit refuses a call that visits too many elements.
+func (b *bounds) visit(name string, n uint64) {
+	if n > b.items {
+		b.fail("out-of-resources", "work in smaller parts, use a kernel, or raise the limits", "%s would visit %d elements at once; the limits of the engine allow %d", name, n, b.items)
+	}
+}
+
+// largeAllocation is the size from which on it is worth to look at the heap first.
+const largeAllocation = 1 << 20
+
+// allocate refuses a call that allocates too much.
+func (b *bounds) allocate(name string, n uint64) {
+	const hint = "work in smaller parts, or raise the memory limit"
+	if n > b.bytes {
+		b.fail("out-of-memory", hint, "%s would allocate %d MiB at once; the limits of the engine allow %d MiB", name, n>>20, b.bytes>>20)
+	}
+	limit := b.engine.opts.Limits.Memory
+	if n < largeAllocation || limit == 0 {
+		return
+	}
+	if heapInUse()+n > limit {
+		runtime.GC()
+		if used := heapInUse(); used+n > limit {
+			b.fail("out-of-memory", hint, "%s would allocate %d MiB beside %d MiB in use; %d MiB are allowed", name, n>>20, used>>20, limit>>20)
+		}
+	}
+}
+
+// heapInUse is the memory of the objects of this process's heap, those not yet collected included.
+func heapInUse() uint64 {
+	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
+}
+
+// enter begins a builtin: it ends the call that was interrupted, and bounds the nesting.
+func (b *bounds) enter(name string) {
+	if b.engine.now != nil && b.engine.now.Err() != nil {
+		b.engine.letInterrupt()
+	}
+	if b.depth >= maxDepth {
+		b.fail("stack-overflow", "is there a recursion without an end?", "%s: data or calls are nested more than %d deep", name, maxDepth)
+	}
+	b.depth++
+}
+
+func (b *bounds) leave() { b.depth-- }
+
+// letInterrupt runs a function of the script, so that the interpreter notices an interrupt.
+func (e *Engine) letInterrupt() {
+	if e.intrinsics.noScript == nil {
+		v, err := e.vm.RunString("(function(){})")
+		if err != nil {
+			e.Throw(err)
+		}
+		e.intrinsics.noScript, _ = goja.AssertFunction(v)
+	}
+	if _, err := e.intrinsics.noScript(nil); err != nil {
+		e.Throw(err)
+	}
+}
+
+// A check looks at a call before the builtin runs.
+type check func(b *bounds, name string, c *goja.FunctionCall)
+
+// boundBuiltins puts checks before the builtins that need one, in an engine with limits. Without, nothing is changed.
+func (e *Engine) boundBuiltins() {
+	if !e.opts.Limits.bounded() {
+		return
+	}
+	e.bounds = newBounds(e)
+	global := e.vm.GlobalObject()
+	for _, list := range boundFunctions {
+		on := global
+		for _, part := range list.on {
+			on = on.Get(part).(*goja.Object)
+		}
+		for _, name := range list.names {
+			e.bounds.wrap(on, name, list.check)
+		}
+	}
+	typed := global.Get("Uint8Array").(*goja.Object).Prototype()
+	for _, name := range []string{"from", "of"} {
+		e.bounds.wrap(typed, name, checkSourceLength)
+	}
+	proto := typed.Get("prototype").(*goja.Object)
+	for _, name := range typedArrayMethods {
+		e.bounds.wrap(proto, name, checkTypedLength)
+	}
+	e.bounds.wrap(proto, "set", checkSourceLength)
+	e.boundConstructors()
+	e.boundJSON()
+}
+
+// wrap replaces a builtin by one that looks first. It keeps the name and the length.
+func (b *bounds) wrap(on *goja.Object, name string, look check) {
+	original, ok := on.Get(name).(*goja.Object)
+	if !ok {
+		return
+	}
+	fn, ok := original.Export().(func(goja.FunctionCall) goja.Value)
+	if !ok {
+		return
+	}
+	b.define(on, name, original, func(c goja.FunctionCall) goja.Value {
+		b.enter(name)
+		defer b.leave()
+		look(b, name, &c)
+		return fn(c)
+	})
+}
+
+func (b *bounds) define(on *goja.Object, name string, original *goja.Object, fn func(goja.FunctionCall) goja.Value) {
+	f := b.engine.vm.ToValue(fn).(*goja.Object)
+	for _, key := range []string{"name", "length"} {
+		_ = f.DefineDataProperty(key, original.Get(key), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	_ = on.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}

@@ -1,0 +1,87 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Inside makes a policy function that allows the files in and below some directories. Links are followed before it is
+// asked, so that none leads outside.
+func Inside(roots ...string) (func(path string) error, error) {
+	real := make([]string, len(roots))
+	for i, root := range roots {
+		abs, err := filepath.Abs(root)
+		if err != nil {
+			return nil, err
+		}
+		if real[i], err = realPath(abs); err != nil {
+			return nil, err
+		}
+	}
+	return func(path string) error {
+		for _, root := range real {
+			rel, err := filepath.Rel(root, path)
+			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+				return nil
+			}
+		}
+		return fmt.Errorf("only files below %s are allowed", strings.Join(roots, ", "))
+	}, nil
+}
+
+// maxLinks is how many dangling links are followed.
+const maxLinks = 40
+
+// realPath follows the links in a path whose end need not exist.
+func realPath(path string) (string, error) {
+	for range maxLinks {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return real, err
+		}
+		if target, err := os.Readlink(path); err == nil { // a link to what does not exist yet
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(path), target)
+			}
+			path = target
+			continue
+		}
+		dir, err := realPath(filepath.Dir(path))
+		return filepath.Join(dir, filepath.Base(path)), err
+	}
+	return "", fmt.Errorf("%s: too many links", path)
+}
+
+// ReadFile reads a file whose path [Engine.ReadPath] gave. An engine with limits reads only regular files, and none
+// that is larger than its memory. It may be called from any goroutine.
+func (e *Engine) ReadFile(path string) ([]byte, error) {
+	if !e.opts.Limits.bounded() {
+		return os.ReadFile(path)
+	}
+	info, err := os.Stat(path) // not by opening it: opening a pipe waits
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file, and the engine has limits")}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	limit := e.opts.Limits.Memory
+	if limit == 0 {
+		return io.ReadAll(f)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
+	if err == nil && uint64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
+	}
+	return data, err
+}

@@ -1,0 +1,57 @@
+package lang
+
+import (
+	"reflect"
+
+	"github.com/dop251/goja"
+)
+
+// intrinsics are functions of the interpreter that the engine itself calls. They are taken before any script runs: a
+// script may replace what its globals hold.
+type intrinsics struct {
+	then, parse, stringify, arrayFrom goja.Callable
+
+	symbol   *goja.Object
+	errors   map[string]*goja.Object
+	arrays   map[string]*goja.Object // constructors of typed arrays
+	newMap   *goja.Object
+	mapGet   goja.Callable
+	mapSet   goja.Callable
+	noScript goja.Callable // a function of the script that does nothing: running it lets an interrupt through
+}
+
+var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}
+
+var arrayClasses = []string{
+	"Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array",
+	"Float32Array", "Float64Array", "BigInt64Array", "BigUint64Array",
+}
+
+func newIntrinsics(vm *goja.Runtime) *intrinsics {
+	global := vm.GlobalObject()
+	object := func(on *goja.Object, name string) *goja.Object { return on.Get(name).(*goja.Object) }
+	function := func(on *goja.Object, name string) goja.Callable {
+		f, _ := goja.AssertFunction(on.Get(name))
+		return f
+	}
+	json, promise, array, maps := object(global, "JSON"), object(global, "Promise"), object(global, "Array"), object(global, "Map")
+	x := &intrinsics{
+		parse: function(json, "parse"), stringify: function(json, "stringify"), arrayFrom: function(array, "from"),
+		then: function(object(promise, "prototype"), "then"), symbol: object(global, "Symbol"),
+		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
+		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},
+	}
+	for _, name := range errorClasses {
+		x.errors[name] = object(global, name)
+	}
+	for _, name := range arrayClasses {
+		x.arrays[name] = object(global, name)
+	}
+	return x
+}
+
+// isTypedArray tells by what the interpreter knows of the object, not by what its properties say.
+func isTypedArray(o *goja.Object) bool {
+	t := o.ExportType()
+	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"
+}

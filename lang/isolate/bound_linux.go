@@ -1,0 +1,22 @@
+package isolate
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// boundProcess bounds the memory that this process may write to, and forbids core dumps. The address space is not
+// bounded: drivers of accelerators reserve much more of it than they use.
+func boundProcess(memory uint64) error {
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("core dumps cannot be forbidden: %w", err)
+	}
+	if memory == 0 {
+		return nil
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_DATA, &unix.Rlimit{Cur: memory, Max: memory}); err != nil {
+		return fmt.Errorf("the memory of the process cannot be bounded: %w", err)
+	}
+	return nil
+}

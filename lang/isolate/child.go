@@ -1,0 +1,193 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+)
+
+// Files of a child beyond the standard ones.
+const (
+	fdRequests = 3 + iota
+	fdReplies
+	fdErrors // the script's standard error; the process's own carries the last words of a crash
+)
+
+// Build makes the engine of a child. The function that it gives closes what belongs to the engine, after the engine.
+type Build func(lang.Options) (*lang.Engine, func() error, error)
+
+// Serve is the life of a child: if this process is one, it serves the host's calls and ends the process. Otherwise it
+// returns at once. Call it before anything else in main.
+func Serve(build Build) {
+	if os.Getenv(childVariable) == "" {
+		return
+	}
+	_ = os.Unsetenv(childVariable) // what the script starts is no child
+	c := &child{
+		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies")),
+		answers: map[int]chan error{},
+	}
+	if err := c.serve(build, os.NewFile(fdErrors, "stderr")); err != nil && !errors.Is(err, io.EOF) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+type child struct {
+	*wire
+	engine *lang.Engine
+	calls  chan request
+
+	mu       sync.Mutex
+	cancel   context.CancelFunc // of the running call
+	answers  map[int]chan error
+	question int
+}
+
+func (c *child) serve(build Build, stderr io.Writer) error {
+	var conf config
+	if err := c.receive(&conf); err != nil {
+		return err
+	}
+	if err := boundProcess(conf.MemoryBound); err != nil {
+		return err
+	}
+	if conf.Limits.Memory > 0 {
+		debug.SetMemoryLimit(int64(conf.Limits.Memory))
+	}
+	opts := lang.Options{
+		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, Limits: conf.Limits,
+		Stderr: stderr,
+	}
+	if conf.AskRead {
+		opts.Policy.Read = func(path string) error { return c.ask("read", path) }
+	}
+	if conf.AskWrite {
+		opts.Policy.Write = func(path string) error { return c.ask("write", path) }
+	}
+	c.calls = make(chan request, 1)
+	listening := make(chan error, 1)
+	engine, closeRest, err := build(opts)
+	if err := c.send(reply{Ready: true, Error: newFailure(err)}); err != nil || engine == nil {
+		return err
+	}
+	c.engine = engine
+	go func() { listening <- c.listen() }()
+	for q := range c.calls {
+		if err := c.send(c.call(q)); err != nil {
+			return err
+		}
+	}
+	err = engine.Close()
+	if closeRest != nil {
+		err = errors.Join(err, closeRest())
+	}
+	if serr := c.send(reply{Error: newFailure(err)}); serr != nil {
+		return serr
+	}
+	return <-listening
+}
+
+// listen takes messages while calls run. When the host is gone, so is the child.
+func (c *child) listen() error {
+	for {
+		var q request
+		if err := c.receive(&q); err != nil {
+			os.Exit(1)
+		}
+		switch q.Op {
+		case opCancel:
+			c.mu.Lock()
+			if c.cancel != nil {
+				c.cancel()
+			}
+			c.mu.Unlock()
+		case opAnswer:
+			c.answer(q)
+		case opClose:
+			close(c.calls)
+			return nil
+		default:
+			c.calls <- q
+		}
+	}
+}
+
+// call runs one call of the host.
+func (c *child) call(q request) reply {
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	c.cancel = cancel
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		c.cancel = nil
+		c.mu.Unlock()
+		cancel()
+	}()
+	result, err := c.run(ctx, q)
+	return reply{ID: q.ID, Result: result, Error: newFailure(err)}
+}
+
+func (c *child) run(ctx context.Context, q request) ([]byte, error) {
+	var exports *goja.Object
+	var err error
+	switch q.Op {
+	case opRun:
+		exports, err = c.engine.Run(ctx, q.Name, q.Text)
+	case opFile:
+		exports, err = c.engine.RunFile(ctx, q.Name)
+	case opImport:
+		exports, err = c.engine.Import(ctx, q.Name)
+	case opEval:
+		v, err := c.engine.Eval(ctx, q.Name, q.Text)
+		if err != nil {
+			return nil, err
+		}
+		return c.engine.JSON(ctx, v)
+	default:
+		return nil, fmt.Errorf("there is no operation %q", q.Op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.engine.JSON(ctx, exports)
+}
+
+// ask asks the host's policy about a file.
+func (c *child) ask(what, path string) error {
+	c.mu.Lock()
+	c.question++
+	n := c.question
+	answer := make(chan error, 1)
+	c.answers[n] = answer
+	c.mu.Unlock()
+	if err := c.send(reply{Question: what, Path: path, QuestionN: n}); err != nil {
+		return err
+	}
+	return <-answer
+}
+
+func (c *child) answer(q request) {
+	c.mu.Lock()
+	answer := c.answers[q.QuestionN]
+	delete(c.answers, q.QuestionN)
+	c.mu.Unlock()
+	if answer == nil {
+		return
+	}
+	if q.Allowed {
+		answer <- nil
+	} else {
+		answer <- errors.New(q.Reason)
+	}
+}

@@ -1,0 +1,64 @@
+package isolate
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// crash says why the process ended without being asked to.
+func (e *Engine) crash(err error) error {
+	words := e.last.String()
+	var exit *exec.ExitError
+	status := "without an error"
+	if errors.As(err, &exit) {
+		status = exit.String()
+	} else if err != nil {
+		status = err.Error()
+	}
+	switch {
+	case strings.Contains(words, "stack exceeds") || strings.Contains(words, "stack overflow"):
+		return diag.New("stack-overflow", "the script nested its data or calls too deeply, and the process that ran it ended").
+			WithHint("is there a recursion without an end?")
+	case strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory") || strings.Contains(words, "signal: killed"):
+		return diag.New("out-of-memory", "the script used more memory than is allowed, and the process that ran it ended").
+			WithHint("raise the memory limit, or keep less alive")
+	case strings.Contains(status, "signal: killed"):
+		return diag.New("out-of-memory", "the process that ran the script was killed by the system").
+			WithHint("it probably used too much memory; set a memory limit")
+	}
+	d := diag.New("crashed", "the process that ran the script ended: %s", status)
+	if line := firstLine(words); line != "" {
+		d.Notes = append(d.Notes, diag.Note{Message: "its last words: " + line})
+	}
+	return d
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// A head keeps the beginning of what is written to it: a crash says what it is first, and lists goroutines then.
+type head struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const headSize = 8 << 10
+
+func (h *head) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.text = append(h.text, p[:min(len(p), headSize-len(h.text))]...)
+	return len(p), nil
+}
+
+func (h *head) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.text)
+}

@@ -1,0 +1,115 @@
+// Package isolate runs a script engine in a child process behind the engine's own calls: Run, RunFile, Import and Eval.
+// What cannot be guaranteed inside one process, because an operation of the interpreter cannot be interrupted or a
+// fatal error of Go cannot be caught, is guaranteed by the end of the child: the host survives, in bounded time, with
+// an error that says what happened.
+//
+// The child is the same program, started again. It must call [Serve] first thing in main:
+//
+//	func main() {
+//		isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) { … })
+//		… the program itself …
+//	}
+//
+// Serve returns at once in the program itself, and never in a child. Values do not cross the border, their JSON does.
+package isolate
+
+import (
+	"encoding/json"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// childVariable tells a child from the program itself.
+const childVariable = "OREPL_ISOLATED_CHILD"
+
+// A config is the first message to a child: the part of the options that can cross the border.
+type config struct {
+	Args        []string
+	Env         map[string]string
+	Dir         string
+	Prompt      bool
+	Colors      bool
+	Limits      lang.Limits
+	AskRead     bool // the host has a policy for reading: ask it
+	AskWrite    bool
+	MemoryBound uint64 // of the process, in bytes; 0: none
+}
+
+// A request is a message from the host.
+type request struct {
+	ID        int
+	Op        operation
+	Name      string // of the text, the path of a file, or what to import
+	Text      string
+	Allowed   bool   // the answer to a question
+	Reason    string // why not
+	QuestionN int    // which question
+}
+
+type operation string
+
+const (
+	opRun    operation = "run"
+	opFile   operation = "file"
+	opImport operation = "import"
+	opEval   operation = "eval"
+	opCancel operation = "cancel" // the running call
+	opAnswer operation = "answer" // to a question about a file
+	opClose  operation = "close"
+)
+
+// A reply is a message from the child: the end of a call, or a question.
+type reply struct {
+	ID     int
+	Ready  bool // the child is up
+	Result json.RawMessage
+	Error  *failure
+
+	Question  string // "read" or "write"; empty if this is no question
+	Path      string
+	QuestionN int
+}
+
+// A failure is an error that crosses the border.
+type failure struct {
+	Exit    *int // the script asked to end with this status
+	Message string
+	*Report
+}
+
+// A Report is a diagnostic that crosses the border: its cause is a diagnostic or a text.
+type Report struct {
+	Diagnostic diag.Diagnostic
+	Cause      *failure
+}
+
+func newFailure(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	switch err := err.(type) {
+	case *lang.ExitError:
+		return &failure{Exit: &err.Code, Message: err.Error()}
+	case *diag.Diagnostic:
+		d := *err
+		d.Cause = nil
+		return &failure{Message: err.Error(), Report: &Report{Diagnostic: d, Cause: newFailure(err.Cause)}}
+	}
+	d := diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err)}
+	return &failure{Message: err.Error(), Report: &Report{Diagnostic: d}}
+}
+
+func (f *failure) err() error {
+	switch {
+	case f == nil:
+		return nil
+	case f.Exit != nil:
+		return &lang.ExitError{Code: *f.Exit}
+	case f.Report == nil:
+		return &diag.Diagnostic{ID: "internal", Message: f.Message}
+	}
+	d := f.Diagnostic
+	d.Cause = f.Report.Cause.err()
+	return &d
+}

@@ -1,0 +1,149 @@
+package isolate
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// The test's own program is the child's, with a module that prints and one that crashes.
+func TestMain(m *testing.M) {
+	Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
+		o.Modules = []lang.Module{{
+			Name: "host", Globals: []string{"print", "open", "crash"},
+			Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+				x := e.VM().NewObject()
+				_ = x.Set("print", e.Func("print", func(c goja.FunctionCall) (goja.Value, error) {
+					_, err := e.Options().Stdout.Write([]byte(c.Argument(0).String() + "\n"))
+					return nil, err
+				}))
+				_ = x.Set("open", e.Func("open", func(c goja.FunctionCall) (goja.Value, error) {
+					_, err := e.ReadPath(c.Argument(0).String())
+					return nil, err
+				}))
+				return x, x.Set("crash", e.Func("crash", func(goja.FunctionCall) (goja.Value, error) {
+					go func() { panic("a goroutine of a plugin") }()
+					time.Sleep(time.Second)
+					return nil, nil
+				}))
+			},
+		}}
+		e, err := lang.New(o)
+		return e, nil, err
+	})
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T, o lang.Options) *Engine {
+	t.Helper()
+	e, err := Start(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+func TestResultsCrossTheBorder(t *testing.T) {
+	var out, errs strings.Builder
+	e := start(t, lang.Options{Stdout: &out, Stderr: &errs})
+	got, err := e.Run(t.Context(), "m.js", `print('hello'); export const a = 1, b = new Float32Array([0.5, 2]), c = { d: [null, 5n] }, f = () => 1`)
+	if want := `{"a":1,"b":[0.5,2],"c":{"d":[null,"5"]}}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := e.Eval(t.Context(), "p", "let x = 20"); err != nil {
+		t.Error(err)
+	}
+	if got, err := e.Eval(t.Context(), "p", "x + await Promise.resolve(1)"); err != nil || string(got) != "21" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if out.String() != "hello\n" {
+		t.Errorf("printed %q", out.String())
+	}
+	if _, err := e.Eval(t.Context(), "p", "1"); diag.Code(err) != "closed" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestErrorsCrossTheBorder(t *testing.T) {
+	e := start(t, lang.Options{})
+	_, err := e.Run(t.Context(), "m.js", "const a = 1\n  throw new TypeError('no', { cause: new Error('why') })")
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || d.Name != "TypeError" || d.Message != "no" || d.Position.String() != "m.js:2:9" || d.Excerpt == nil {
+		t.Fatalf("got %#v", err)
+	}
+	if !strings.Contains(diag.Format(err, false), "why") {
+		t.Error(diag.Format(err, false))
+	}
+}
+
+func TestPolicyIsAskedHere(t *testing.T) {
+	asked := ""
+	dir := t.TempDir()
+	e := start(t, lang.Options{Dir: dir, Policy: lang.Policy{Read: func(path string) error {
+		asked = path
+		return errors.New("never")
+	}}})
+	_, err := e.Run(t.Context(), "m.js", "open('secret')")
+	if asked != filepath.Join(dir, "secret") || diag.Code(err) != "permission-denied" || !strings.Contains(err.Error(), "never") {
+		t.Errorf("asked %q, %v", asked, err)
+	}
+}
+
+func TestCrashIsAnError(t *testing.T) {
+	e := start(t, lang.Options{})
+	_, err := e.Run(t.Context(), "m.js", "crash()")
+	if diag.Code(err) != "crashed" || !strings.Contains(diag.Format(err, false), "a goroutine of a plugin") {
+		t.Errorf("got %s", diag.Format(err, false))
+	}
+	if _, again := e.Eval(t.Context(), "p", "1"); again != err {
+		t.Errorf("got %v", again)
+	}
+}
+
+// A regular expression with a look-ahead cannot be interrupted: the process is ended.
+const endless = `/(?=a)(a+)+$/.test('a'.repeat(40) + 'b')`
+
+func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
+	e := start(t, lang.Options{Limits: lang.Limits{Time: 100 * time.Millisecond}})
+	began := time.Now()
+	_, err := e.Run(t.Context(), "m.js", endless)
+	if diag.Code(err) != "timeout" || time.Since(began) > 10*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+}
+
+func TestCancelEndsTheCallOrTheProcess(t *testing.T) {
+	e := start(t, lang.Options{})
+	for _, text := range []string{"for (;;) {}", endless} {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		_, err := e.Run(ctx, "m.js", text)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) && diag.Code(err) != "cancelled" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := e.Eval(t.Context(), "p", "1"); err == nil {
+		t.Error("the process lives")
+	}
+}
+
+func TestExitCrossesTheBorder(t *testing.T) {
+	f := newFailure(&lang.ExitError{Code: 3})
+	var exit *lang.ExitError
+	if !errors.As(f.err(), &exit) || exit.Code != 3 {
+		t.Error(f.err())
+	}
+}
