@@ -125,6 +125,13 @@ func nests(levels int) []nest {
 	return out
 }
 
+func everyNth(list []nest, n int) (out []nest) {
+	for i := 0; i < len(list); i += n {
+		out = append(out, list[i])
+	}
+	return out
+}
+
 const controlItems = 37
 
 func controlProgram(n nest) *Program {
@@ -144,6 +151,9 @@ func controlProgram(n nest) *Program {
 func TestControl(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)
+	if testing.Short() {
+		list = everyNth(list, 5)
+	}
 	three := nests(3)
 	step := 997
 	if long {
@@ -227,6 +237,9 @@ console.log(JSON.stringify(out))
 func TestBarriers(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)
+	if testing.Short() {
+		list = everyNth(list, 7)
+	}
 	p := newPool(t)
 	var mu sync.Mutex
 	refused := 0

@@ -33,6 +33,9 @@ func special(t ir.Type) []uint64 {
 	}
 	var out []uint64
 	for i, b := range all {
+		if testing.Short() && i >= 6 && i%9 != 0 && i < len(all)-4 {
+			continue
+		}
 		// Each value once with one sign, more of the first ones; zero, infinity and NaN as they come.
 		if i < 8 || i%5 == i/5%2 || i >= len(all)-4 {
 			out = append(out, b)

@@ -1,0 +1,257 @@
+package mutation
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	count   = flag.Int("mutants", 0, "faults to plant; 0: 200 in a long run, else none")
+	seed    = flag.Uint64("seed", 1, "that chooses them")
+	workers = flag.Int("workers", 1, "copies of the tree that work at a time")
+	only    = flag.String("only", "", "plant faults in this folder alone")
+)
+
+// area is a part of the compiler with the tests that should notice its faults, the quickest first.
+type area struct {
+	folder string
+	tests  [][]string
+}
+
+var (
+	kernlang = []string{"./tests/kernlang", "-short"}
+	programs = []string{"./tests/kernlang/progen", "-count", "150"}
+	oracle   = []string{"./lang/kernel/oracle"}
+	areas    = []area{
+		{"lang/kernel", [][]string{{"./lang/kernel"}, kernlang, programs}},
+		{"lang/kernel/interp", [][]string{{"./lang/kernel/interp"}, kernlang, oracle, {"./lang/kernel"}, programs}},
+		{"lang/kernel/opt", [][]string{{"./lang/kernel/opt"}, oracle, kernlang, programs}},
+	}
+)
+
+// caughtAtLeast is the share of faults, without those known to change nothing, that the tests must notice.
+const caughtAtLeast = 0.95
+
+// testLimit ends a test that a fault keeps from ending, which counts as noticed.
+const testLimit = 4 * time.Minute
+
+// TestFaultsAreCaught plants faults and expects the tests to notice them.
+func TestFaultsAreCaught(t *testing.T) {
+	n := *count
+	if n == 0 {
+		if os.Getenv("OREPL_TEST_LONG") != "1" {
+			t.Skip("planting faults takes hours: ./tests/run --long, or -mutants N")
+		}
+		n = 200
+	}
+	same := equivalents(t)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs := choose(t, root, n)
+	s := &score{t: t, same: same, want: len(jobs)}
+	queue := make(chan job)
+	var done sync.WaitGroup
+	for range *workers {
+		dir := t.TempDir()
+		if err := copyTree(root, dir); err != nil {
+			t.Fatal(err)
+		}
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			for j := range queue {
+				s.plant(dir, j)
+			}
+		}()
+	}
+	for _, j := range jobs {
+		queue <- j
+	}
+	close(queue)
+	done.Wait()
+	t.Logf("%d faults: %d caught, %d change nothing, %d survived, %d did not compile", s.planted, s.caught, s.equivalent, len(s.survived), s.invalid)
+	if float64(s.caught) < caughtAtLeast*float64(s.planted-s.equivalent) {
+		t.Errorf("fewer than %v of the faults are caught; the others:\n%s", caughtAtLeast, strings.Join(s.survived, "\n"))
+	}
+}
+
+// job is faults of one area to try in turn, until one compiles.
+type job struct {
+	area    *area
+	mutants []Mutant
+}
+
+// choose draws faults, equally many from each area. A fault that does not compile makes place for the next.
+func choose(t *testing.T, root string, n int) []job {
+	rng := rand.New(rand.NewPCG(*seed, 0))
+	var jobs []job
+	var use []*area
+	for i := range areas {
+		if *only == "" || *only == areas[i].folder {
+			use = append(use, &areas[i])
+		}
+	}
+	for i, a := range use {
+		all, err := Find(root, a.folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d faults to choose from", a.folder, len(all))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		share := n / len(use)
+		if i < n%len(use) {
+			share++
+		}
+		for k := range share {
+			j := job{area: a}
+			for at := k; at < len(all); at += share {
+				j.mutants = append(j.mutants, all[at])
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	rng.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+	return jobs
+}
+
+// score counts what became of the faults.
+type score struct {
+	t    *testing.T
+	same map[string]bool
+	want int
+
+	mu                                   sync.Mutex
+	planted, caught, equivalent, invalid int
+	survived                             []string
+}
+
+// plant tries the faults of a job until one compiles, and counts whether a test notices it.
+func (s *score) plant(dir string, j job) {
+	for i := range j.mutants {
+		m := &j.mutants[i]
+		path := filepath.Join(dir, filepath.FromSlash(m.File))
+		text, err := os.ReadFile(path)
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		if err := os.WriteFile(path, m.Apply(text), 0o600); err != nil {
+			s.t.Error(err)
+			return
+		}
+		compiles := command(dir, "build", "./"+j.area.folder) == nil
+		by := ""
+		if compiles && !s.same[m.Key()] {
+			by = caughtBy(dir, j.area)
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			s.t.Error(err)
+			return
+		}
+		if s.count(m, compiles, by) {
+			return
+		}
+	}
+}
+
+func (s *score) count(m *Mutant, compiles bool, by string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !compiles {
+		s.invalid++
+		return false
+	}
+	s.planted++
+	switch {
+	case s.same[m.Key()]:
+		s.equivalent++
+	case by != "":
+		s.caught++
+		s.t.Logf("%d/%d caught by %s: %v", s.planted, s.want, by, m)
+	default:
+		s.survived = append(s.survived, m.String())
+		s.t.Logf("%d/%d SURVIVED: %v", s.planted, s.want, m)
+	}
+	return true
+}
+
+// caughtBy runs the tests of an area and gives the package of the first that fails.
+func caughtBy(dir string, a *area) string {
+	for _, test := range a.tests {
+		args := append([]string{"test", "-vet=off", "-failfast", "-count=1", test[0]}, test[1:]...)
+		if command(dir, args...) != nil {
+			return test[0]
+		}
+	}
+	return ""
+}
+
+func command(dir string, args ...string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "OREPL_TEST_LONG=0", "CGO_ENABLED=0")
+	cmd.WaitDelay = time.Second
+	return cmd.Run()
+}
+
+// equivalents are the faults known to change nothing that a test could see; equivalent.txt has them with the reasons.
+func equivalents(t *testing.T) map[string]bool {
+	f, err := os.Open("testdata/equivalent.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	out := map[string]bool{}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if line := lines.Text(); line != "" && !strings.HasPrefix(line, "#") {
+			out[line] = true
+		}
+	}
+	return out
+}
+
+// copyTree copies the module's files, without version control and without what builds leave.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == ".git" || rel == "bin" || rel == "out" {
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		if !d.Type().IsRegular() || strings.HasSuffix(path, ".test") {
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), data, 0o600)
+	})
+}
