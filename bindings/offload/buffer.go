@@ -140,16 +140,14 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 
 // writeNow copies data into a buffer in the order of the queue, so that data is free when it returns.
 func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
-	if len(data) == 0 {
-		return nil
-	}
 	return q.Write(b, at, append([]byte(nil), data...))
 }
 
 // initialise runs a function of the index, or of the indices, as a kernel over the buffer.
 func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) error {
 	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
-	params := int(init.(*goja.Object).Get("length").ToInteger())
+	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
+	params := int(length)
 	if params > len(indices) {
 		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %d dimensions", params, len(dims)).
 			On(b.Device().ID(), b.Label())
@@ -368,13 +366,9 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	n := b.elem.size()
-	for _, e := range r.Extent {
-		n *= max(e, 0)
-	}
-	if int64(n) > b.Size() {
-		return nil, contract.Errorf(contract.InvalidSize, "read", "the box %v is larger than the buffer, which is %v", r.Extent, b.Dims()).
-			On(b.Device().ID(), b.Label())
+	n, err := b.RectBytes(r)
+	if err != nil {
+		return nil, err
 	}
 	data := make([]byte, n)
 	if err := q.ReadRect(data, b.Buffer, r); err != nil {

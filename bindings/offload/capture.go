@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 
 	"github.com/dop251/goja"
 
@@ -69,7 +70,7 @@ func (m *instance) captured(v goja.Value) (any, error) {
 		}
 		return t.elem.Scalar, nil
 	}
-	switch x := v.Export().(type) {
+	switch x := exported(v).(type) {
 	case bool:
 		return x, nil
 	case int64:
@@ -99,13 +100,13 @@ func (m *instance) captured(v goja.Value) (any, error) {
 	}
 	if o.ClassName() == "Array" {
 		n := int(o.Get("length").ToInteger())
-		list := make([]float64, n)
-		for i := range list {
-			x, err := number(o.Get(fmt.Sprint(i)))
+		list := make([]float64, 0, min(n, trustedLength))
+		for i := range n {
+			x, err := number(o.Get(strconv.Itoa(i)))
 			if err != nil {
 				return nil, fmt.Errorf("element %d is no number: %v", i, err)
 			}
-			list[i] = x
+			list = append(list, x)
 		}
 		return list, nil
 	}

@@ -86,31 +86,19 @@ func (m *instance) defineClasses() {
 		Name: "Queue",
 		Methods: []lang.Method[*session.Queue]{
 			method(m, "launch", m.queueLaunch),
-			method(m, "record", func(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-				o := newOptions("record", call.Argument(0), "label")
-				label := o.str("label")
-				if o.err != nil {
-					return nil, o.err
-				}
-				return m.eventAfter(q, label)
-			}),
+			method(m, "record", m.record),
 			method(m, "wait", m.waitEvent),
 			method(m, "host", m.host),
 			method(m, "query", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return m.vm.ToValue(q.Idle()), nil }),
 			method(m, "sync", m.syncQueue),
-			method(m, "close", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) {
-				if err := m.mayBlock("close"); err != nil {
-					return nil, err
-				}
-				return nil, q.Close(m.engine.Running())
-			}),
+			method(m, "close", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closeQueue(q) }),
 		},
 		Fields: []lang.Field[*session.Queue]{
 			value(m, "label", func(q *session.Queue) any { return q.Label() }),
 			field(m, "device", func(q *session.Queue) (goja.Value, error) { return m.deviceObject(q.Device()), nil }),
 		},
 		Inspect: func(q *session.Queue, _ inspect.Options) string { return inspectQueue(q) },
-		Dispose: func(q *session.Queue) error { return m.explain(q.Close(m.engine.Running())) },
+		Dispose: func(q *session.Queue) error { return m.explain(m.closeQueue(q)) },
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
 		Name: "Event",

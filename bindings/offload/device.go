@@ -16,7 +16,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		if m.asDevice(v) != nil {
 			return v, nil
 		}
-		s, ok := v.Export().(string)
+		s, ok := exported(v).(string)
 		if !ok {
 			return nil, contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", describe(v)).
 				WithHint("write device('cpu'), device('gpu') or device()")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"strconv"
 
 	"github.com/dop251/goja"
 
@@ -79,13 +80,14 @@ func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 			return nil, ir.Void, false
 		}
 	}
-	buffer, ok := o.Get("buffer").Export().(goja.ArrayBuffer)
+	buffer, ok := exported(o.Get("buffer")).(goja.ArrayBuffer) // whatever the tag says, these may be missing
 	if !ok {
 		return nil, ir.Void, false
 	}
-	offset, length := o.Get("byteOffset").ToInteger(), o.Get("byteLength").ToInteger()
+	offset, okOffset := exported(o.Get("byteOffset")).(int64)
+	length, okLength := exported(o.Get("byteLength")).(int64)
 	bytes := buffer.Bytes()
-	if offset < 0 || length < 0 || offset+length > int64(len(bytes)) {
+	if !okOffset || !okLength || offset < 0 || length < 0 || offset > int64(len(bytes)) || length > int64(len(bytes))-offset {
 		return nil, ir.Void, false
 	}
 	return bytes[offset : offset+length : offset+length], t, true
@@ -108,7 +110,7 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 			return data, nil
 		}
 	}
-	if data, ok := v.Export().(goja.ArrayBuffer); ok {
+	if data, ok := exported(v).(goja.ArrayBuffer); ok {
 		bytes := data.Bytes()
 		if len(bytes)%t.size() != 0 {
 			return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(bytes), t, t.size())
@@ -120,9 +122,9 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 		return nil, fmt.Errorf("expected a typed array or an array of %s, not %s", t, describe(v))
 	}
 	n := int(o.Get("length").ToInteger())
-	out := make([]byte, 0, n*t.size())
+	out := make([]byte, 0, min(max(n, 0), trustedLength)*min(t.size(), trustedLength))
 	for i := range n {
-		e := o.Get(fmt.Sprint(i))
+		e := o.Get(strconv.Itoa(i))
 		if e == nil {
 			return nil, fmt.Errorf("element %d is missing", i)
 		}
@@ -133,6 +135,9 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// trustedLength is up to what length an object is believed without a look at its elements: any object may claim any.
+const trustedLength = 1 << 12
 
 // normalised makes every byte 0 or 1.
 func normalised(data []byte) []byte {
@@ -209,7 +214,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a %s, but nothing was given", t)
 	}
-	switch x := v.Export().(type) {
+	switch x := exported(v).(type) {
 	case bool:
 		if t != ir.Bool {
 			return 0, fmt.Errorf("expected a %s, not a boolean", t)
@@ -379,7 +384,7 @@ func describe(v goja.Value) string {
 }
 
 func typeName(v goja.Value) string {
-	switch v.Export().(type) {
+	switch exported(v).(type) {
 	case string:
 		return "a string"
 	case bool:

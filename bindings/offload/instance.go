@@ -21,8 +21,6 @@ var (
 	typeFloat64 = reflect.TypeFor[float64]()
 	typeBool    = reflect.TypeFor[bool]()
 	typeBigInt  = reflect.TypeFor[*big.Int]()
-
-	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
 // instance is the module in one engine.
@@ -30,7 +28,6 @@ type instance struct {
 	env    *Environment
 	engine *lang.Engine
 	vm     *goja.Runtime
-	ctx    context.Context
 	classes
 
 	devices  map[*session.Device]*goja.Object // a device is one object
@@ -77,7 +74,7 @@ func Module(env *Environment) bindings.Module {
 
 func newInstance(env *Environment, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, engine: e, vm: e.VM(), ctx: e.Context(),
+		env: env, engine: e, vm: e.VM(),
 		devices: map[*session.Device]*goja.Object{},
 		queues:  map[*session.Queue]*goja.Object{},
 		helpers: map[*lang.FunctionInfo]*kernel.Source{},
@@ -150,25 +147,15 @@ func (m *instance) explain(err error) error {
 	return Explain(m.engine, err)
 }
 
-// async is Engine.Async with errors explained.
+// async is Engine.Async with errors explained, which is for the loop's goroutine.
 func (m *instance) async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
-	promise, settle := m.engine.Promise(label)
-	ctx, cancel := context.WithCancelCause(m.ctx)
-	settle.OnCancel(func(cause error) { cancel(cause) })
-	go func() {
-		defer cancel(nil)
+	return m.engine.Async(label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		finish, err := work(ctx)
-		settle.Resolve(func() (goja.Value, error) {
-			if err != nil {
-				return nil, m.explain(err)
-			}
-			if finish == nil {
-				return goja.Undefined(), nil
-			}
-			return finish()
-		})
-	}()
-	return promise
+		if err != nil {
+			return func() (goja.Value, error) { return nil, m.explain(err) }, nil
+		}
+		return finish, nil
+	})
 }
 
 // caller is the place of the script that called.

@@ -2,6 +2,8 @@ package offload
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -180,6 +182,8 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 	}
 	s := k.compiled[string(key)]
 	if s == nil {
+		// To compile may run getters of objects that the kernel captures, which may launch: the scratch is theirs then.
+		args, key = slices.Clone(args), slices.Clone(key)
 		compiled, err := k.fn.Compile(args, k.opts)
 		if err != nil {
 			return nil, err
@@ -192,8 +196,8 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 	return s, nil
 }
 
-// appendKey appends what tells one argument's type from others. Records are told apart by name: struct() makes each
-// name once.
+// appendKey appends what tells one argument's type from others. Records are told apart by identity: a
+// compiled kernel keeps its own.
 func appendKey(key []byte, a *kernel.Arg) []byte {
 	key = append(key, byte(a.Kind), byte(a.Type), byte(a.Elem.Scalar), byte(a.Rank))
 	if a.Elem.Record != nil {
@@ -251,7 +255,9 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		}
 	}
 	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), o.extents("size"), o.milliseconds("timeout")
-	switch groups := o.extents("groups"); {
+	groups := o.extents("groups")
+	switch {
+	case o.err != nil:
 	case groups != nil && cfg.Size != nil:
 		o.fail("give size or groups, not both")
 	case groups != nil && cfg.GroupSize == nil:
@@ -259,7 +265,11 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	case groups != nil:
 		cfg.Size = make([]int, max(len(groups), len(cfg.GroupSize)))
 		for i := range cfg.Size {
-			cfg.Size[i] = axis(groups, i) * axis(cfg.GroupSize, i)
+			n, size := axis(groups, i), axis(cfg.GroupSize, i)
+			if size > 0 && n > math.MaxInt32/size {
+				o.fail("%d groups of %d along %c are more than %d work-items", n, size, "xyz"[i], math.MaxInt32)
+			}
+			cfg.Size[i] = n * size
 		}
 	case cfg.Size == nil:
 		o.fail("size is missing")

@@ -21,10 +21,10 @@ func newEngine(t testing.TB) *lang.Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := e.Close(); err != nil {
+		if err := rt.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -33,7 +33,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 		return nil, o.err
 	}
 	source := call.Argument(0)
-	if name, ok := source.Export().(string); ok {
+	if name, ok := exported(source).(string); ok {
 		path, err := m.engine.ReadPath(name)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package offload
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -65,7 +66,7 @@ func (o *options) str(name string) string {
 	if v == nil {
 		return ""
 	}
-	s, ok := v.Export().(string)
+	s, ok := exported(v).(string)
 	if !ok {
 		o.fail("%s must be a string, not %s", name, describe(v))
 	}
@@ -77,7 +78,7 @@ func (o *options) boolean(name string, missing bool) bool {
 	if v == nil {
 		return missing
 	}
-	b, ok := v.Export().(bool)
+	b, ok := exported(v).(bool)
 	if !ok {
 		o.fail("%s must be true or false, not %s", name, describe(v))
 	}
@@ -102,9 +103,10 @@ func (o *options) milliseconds(name string) time.Duration {
 	if v == nil {
 		return 0
 	}
+	const most = float64(math.MaxInt64 / int64(time.Millisecond))
 	x, err := number(v)
-	if err != nil || x <= 0 || math.IsInf(x, 0) {
-		o.fail("%s must be a positive number of milliseconds, not %s", name, describe(v))
+	if err != nil || !(x > 0 && x < most) { // NaN is neither
+		o.fail("%s must be a positive number of milliseconds below %.0f, not %s", name, most, describe(v))
 		return 0
 	}
 	return time.Duration(x * float64(time.Millisecond))
@@ -170,9 +172,18 @@ func number(v goja.Value) (float64, error) {
 	return 0, fmt.Errorf("expected a number, not %s", describe(v))
 }
 
+var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
+
+// exported is the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else: to export an
+// object is to copy all that it leads to, and to run its getters.
 func exported(v goja.Value) any {
-	if v == nil {
+	switch v := v.(type) {
+	case nil, *goja.Symbol:
 		return nil
+	case *goja.Object:
+		if v.ExportType() != typeArrayBuffer {
+			return nil
+		}
 	}
 	return v.Export()
 }

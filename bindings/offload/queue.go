@@ -23,7 +23,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 	d := fallback
 	if device != nil {
 		if d = m.asDevice(device); d == nil {
-			id, ok := device.Export().(string)
+			id, ok := exported(device).(string)
 			if !ok {
 				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", describe(device))
 			}
@@ -64,22 +64,36 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
 	}
+	// The operation is held until the function has returned, so that a loop which is cancelled before it calls the
+	// function tells the queue. All but what stands in q.Host runs on the loop's goroutine.
 	pending := m.engine.Hold("host function of " + q.Label())
-	done := make(chan error, 2) // of the function, or of giving up; the second is not read
-	pending.OnCancel(func(cause error) { done <- cause })
+	done := make(chan error, 1)
 	m.hosts++
+	ended := false
+	end := func(err error) {
+		if ended {
+			return
+		}
+		ended = true
+		m.hosts--
+		pending.Resolve(nil)
+		done <- err
+	}
+	pending.OnCancel(end)
 	err := q.Host(func() error {
-		pending.Resolve(func() error {
-			m.hosts--
-			_, err := fn(goja.Undefined())
-			done <- err
+		m.engine.Post(func() error {
+			if ended {
+				return nil
+			}
+			err := error(contract.Errorf(contract.BackendFailure, "host", "the function panicked"))
+			defer func() { end(err) }()
+			_, err = fn(goja.Undefined())
 			return nil // the queue has the error: the next sync gives it
 		})
 		return <-done
 	})
 	if err != nil {
-		m.hosts--
-		pending.Resolve(nil)
+		end(err)
 		return nil, err
 	}
 	return m.eventAfter(q, "")
@@ -141,6 +155,28 @@ func (m *instance) syncQueue(q *session.Queue, _ goja.FunctionCall) (goja.Value,
 	return m.async("sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, q.Sync(ctx)
 	}), nil
+}
+
+// record is queue.record({label}?).
+func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	o := newOptions("record", call.Argument(0), "label")
+	label := o.str("label")
+	if o.err != nil {
+		return nil, m.of(o.err, q.Label())
+	}
+	return m.eventAfter(q, label)
+}
+
+// closeQueue is queue.close(): it waits for the commands.
+func (m *instance) closeQueue(q *session.Queue) error {
+	if err := m.mayBlock("close"); err != nil {
+		return err
+	}
+	err := q.Close(m.engine.Running())
+	if contract.CodeOf(err) != contract.InvalidQueue { // else it is a default queue, and open
+		delete(m.queues, q)
+	}
+	return err
 }
 
 func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {

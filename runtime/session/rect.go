@@ -43,6 +43,13 @@ func (b *Buffer) box(op string, origin, extent []int) (box, error) {
 	return x, nil
 }
 
+// RectBytes is the size of a rectangle of the buffer. It gives InvalidArgument or InvalidSize if the buffer has no such
+// rectangle.
+func (b *Buffer) RectBytes(r Rect) (int64, error) {
+	x, err := b.box("rectangle", r.Origin, r.Extent)
+	return x.bytes(), err
+}
+
 func (x *box) bytes() int64 { return x.extent[0] * x.extent[1] * x.extent[2] }
 
 // reach is the number of bytes from the box's first to its last.
