@@ -212,9 +212,12 @@ func (f *folder) selectRules(in *ir.Instr) *ir.Value {
 		}
 		return y
 	}
+	cx, okx := constBits(x)
+	cy, oky := constBits(y)
+	if okx && oky && cx == cy {
+		return x
+	}
 	if x.Type == ir.Bool {
-		cx, okx := constBits(x)
-		cy, oky := constBits(y)
 		switch {
 		case okx && oky && cx == 1:
 			return cond
