@@ -48,7 +48,7 @@ func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 				}), nil
 			})
 			set("fail", func(goja.FunctionCall) (goja.Value, error) { return nil, deviceError{} })
-			set("boom", func(goja.FunctionCall) (goja.Value, error) { var m map[string]int; m["x"] = 1; return nil, nil })
+			set("boom", func(goja.FunctionCall) (goja.Value, error) { return nil, *(*error)(nil) })
 			return x, nil
 		},
 	})

@@ -197,19 +197,6 @@ func constTruth(v value) bool {
 	return v.num != 0 && v.num == v.num
 }
 
-// assignable converts a scalar for a variable or an operand of type t; mixing 64-bit integers with others is an error.
-func (c *compiler) assignable(v value, t ir.Type, at syntax.Span) *ir.Value {
-	if !c.wantScalar(v, at) {
-		return c.zero(t)
-	}
-	from := c.scalarType(v)
-	if v.kind == kBig && !(t.IsInt() && t.Size() == 8) || v.kind == kReg && is64(from) != is64(t) && t != ir.Bool {
-		c.mixed64(at, from, t)
-		return c.zero(t)
-	}
-	return c.widen(v, t)
-}
-
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
 // mixed64 reports that a number of one type does not become one of another by itself, since one is a 64-bit integer.

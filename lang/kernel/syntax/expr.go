@@ -104,9 +104,6 @@ func (p *parse) expr(e ast.Expression) Expr {
 	return bad(at)
 }
 
-// element is an element of a list that JavaScript lets spread.
-func (p *parse) element(e ast.Expression) Expr { return p.expr(e) }
-
 func (p *parse) funcValue(at Span, fn *Func) Expr {
 	p.uses(nil, fn)
 	return &FuncLit{at, fn}

@@ -43,7 +43,7 @@ func cgocall(fn uintptr, arg unsafe.Pointer) int32
 // guarded is an entry in the table of guarded calls. Its layout is known to guard_linux_amd64.s.
 type guarded struct {
 	thread  uint64 // the thread's control block; 0 if free, reporting if a fault is to be taken
-	sp      uint64 // of the guard
+	sp      uint64 //lint:ignore U1000 of the guard; the assembly's alone
 	signal  uint64
 	code    uint64
 	address uint64
@@ -79,7 +79,7 @@ var (
 
 	// Read by the assembly.
 	goHandlers [32]uintptr // by signal, where faults go that are not of guarded code
-	hasAVX     bool
+	hasAVX     bool        //lint:ignore U1000 the assembly's alone
 )
 
 // addresses gives the guard's entry for cgocall and the signal handler.
