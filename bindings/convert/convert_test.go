@@ -1,0 +1,221 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/big"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+type stage struct {
+	Name    string
+	Size    int
+	Scale   float32
+	Weights []float64
+	Next    *stage
+}
+
+type config struct {
+	Title   string
+	Limit   time.Duration
+	Address netip.Addr
+	Stages  []stage
+	Levels  map[string]uint8
+	Grid    [2][]int32
+	Big     *big.Int
+	Any     any
+	MaxURLs int  `json:"max-urls"`
+	Secret  int  `orepl:"-"`
+	Must    bool `orepl:",required"`
+	hidden  int
+}
+
+func engine(t *testing.T) *lang.Engine {
+	t.Helper()
+	e, err := lang.New(lang.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// decode runs an expression and decodes its value.
+func decode(t *testing.T, script string, dst any) error {
+	t.Helper()
+	e := engine(t)
+	v, err := e.Eval(context.Background(), "value.js", "("+script+")")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var decoded error
+	if err := e.Do(context.Background(), func(vm *goja.Runtime) error { decoded = Decode(vm, v, dst); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return decoded
+}
+
+func TestDecode(t *testing.T) {
+	got := config{Secret: 7, MaxURLs: 9, hidden: 1}
+	err := decode(t, `{
+		title: 'x', limit: '1.5s', address: '10.0.0.1', must: true, big: 10n ** 30n, any: { a: [1, 'b'] },
+		stages: [{ name: 'a', size: 3, scale: 0.5, weights: new Float64Array([1, 2]) }, { next: { size: 2 ** 40 }, weights: [1, 2.5] }],
+		levels: { low: 1, high: 255 }, grid: [[1], new Int32Array([2, 3])],
+	}`, &got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	thirty, _ := new(big.Int).SetString("1000000000000000000000000000000", 10)
+	want := config{
+		Title: "x", Limit: 1500 * time.Millisecond, Address: netip.MustParseAddr("10.0.0.1"), Must: true, Big: thirty,
+		Any:    map[string]any{"a": []any{int64(1), "b"}},
+		Stages: []stage{{Name: "a", Size: 3, Scale: 0.5, Weights: []float64{1, 2}}, {Next: &stage{Size: 1 << 40}, Weights: []float64{1, 2.5}}},
+		Levels: map[string]uint8{"low": 1, "high": 255}, Grid: [2][]int32{{1}, {2, 3}}, Secret: 7, MaxURLs: 9, hidden: 1,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestDecodeErrors(t *testing.T) {
+	for _, c := range []struct{ script, path, message, hint string }{
+		{`{ must: true, stages: [{}, { size: 'big' }] }`, ".stages[1].size", `expected an integer, not the string "big"`, ""},
+		{`{ must: true, stages: [{ size: 1.5 }] }`, ".stages[0].size", "expected an integer, not 1.5", ""},
+		{`{ must: true, stages: [{ sise: 1 }] }`, ".stages[0].sise", "there is no such setting", "did you mean size?"},
+		{`{ must: true, stages: 5 }`, ".stages", "expected an array, not 5", ""},
+		{`{ must: true, stages: [null] }`, ".stages[0]", "expected an object, not null", ""},
+		{`{ must: true, levels: { 'a b': 256 } }`, `.levels["a b"]`, "256 is outside the range of uint8", ""},
+		{`{ must: true, levels: { x: -1 } }`, ".levels.x", "-1 is outside the range of uint8", ""},
+		{`{ must: true, limit: 'soon' }`, ".limit", `"soon" is no duration`, "200ms"},
+		{`{ must: true, address: 'x' }`, ".address", "unable to parse", ""},
+		{`{ must: true, grid: [[]] }`, ".grid", "expected 2 elements, not 1", ""},
+		{`{ must: true, secret: 1 }`, ".secret", "there is no such setting", ""},
+		{`{ must: true, title: () => 1 }`, ".title", "expected a string, not a function", ""},
+		{`{}`, ".must", "is missing", ""},
+		{`7`, "", "expected an object, not 7", ""},
+		{`(() => { const s = { size: 1 }; s.next = s; return { must: true, stages: [s] } })()`, "", "contain itself", ""},
+	} {
+		err := decode(t, c.script, new(config))
+		var e *Error
+		if !errors.As(err, &e) || c.path != "" && e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(diag.Hint(err), c.hint) {
+			t.Errorf("%s:\n%v, path %q, hint %q", c.script, err, e.Path, diag.Hint(err))
+		}
+	}
+	var thrown *goja.Exception
+	if err := decode(t, `{ must: true, get title() { throw new Error('no') } }`, new(config)); !errors.As(err, &thrown) {
+		t.Errorf("a getter that throws gave %v", err)
+	}
+	if err := decode(t, `1`, config{}); err == nil {
+		t.Error("a destination that is no pointer was accepted")
+	}
+	if err := decode(t, `1`, new(chan int)); err == nil || !strings.Contains(err.Error(), "chan int") {
+		t.Errorf("a channel gave %v", err)
+	}
+}
+
+func TestEncode(t *testing.T) {
+	e := engine(t)
+	for _, c := range []struct {
+		value any
+		want  string
+	}{
+		{nil, "null"}, {true, "true"}, {"x", `"x"`}, {int8(-3), "-3"}, {uint64(1) << 60, "1152921504606846976n"}, {1.5, "1.5"},
+		{[]float32{1, 2}, "Float32Array:1,2"}, {[]string{"a"}, `["a"]`}, {[2]int{1, 2}, "[1,2]"}, {map[string]int{"k": 1}, `{"k":1}`},
+		{stage{Name: "n", Size: 2}, `{"name":"n","size":2,"scale":0,"weights":Float64Array:,"next":null}`},
+		{time.Second, "1000"}, {errors.New("bad"), "Error: bad"}, {netip.MustParseAddr("10.0.0.1"), `"10.0.0.1"`}, {big.NewInt(5), "5n"},
+	} {
+		err := e.Do(context.Background(), func(vm *goja.Runtime) error {
+			v, err := Encode(e, c.value)
+			if err != nil {
+				return err
+			}
+			show, err := vm.RunString(`(function show(v) {
+				if (typeof v === 'bigint') return v + 'n'
+				if (v instanceof Error) return String(v)
+				if (ArrayBuffer.isView(v)) return v.constructor.name + ':' + v
+				if (Array.isArray(v)) return '[' + v.map(show) + ']'
+				if (v && typeof v === 'object') return '{' + Object.keys(v).map(k => JSON.stringify(k) + ':' + show(v[k])) + '}'
+				return JSON.stringify(v) })`)
+			if err != nil {
+				return err
+			}
+			fn, _ := goja.AssertFunction(show)
+			got, err := fn(nil, v)
+			if err == nil && got.String() != c.want {
+				t.Errorf("%v: %s, expected %s", c.value, got, c.want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestFunc(t *testing.T) {
+	e := engine(t)
+	ctx := context.Background()
+	set := func(name string, fn any, wrap func(*lang.Engine, string, any) (lang.NativeFunc, error)) {
+		err := e.Do(ctx, func(vm *goja.Runtime) error {
+			native, err := wrap(e, name, fn)
+			if err != nil {
+				return err
+			}
+			return vm.Set(name, e.Func(name, native))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("add", func(a, b int) int { return a + b }, Func)
+	set("join", func(sep string, parts ...string) string { return strings.Join(parts, sep) }, Func)
+	set("fail", func(ctx context.Context) error { return errors.New("refused: " + fmt.Sprint(ctx.Err())) }, Func)
+	set("optional", func(o *stage) bool { return o == nil }, Func)
+	set("later", func(ctx context.Context, s stage) (stage, error) { s.Size++; return s, ctx.Err() }, AsyncFunc)
+	for script, want := range map[string]string{
+		"add(1, 2)":                       "3",
+		"join('-', 'a', 'b')":             "a-b",
+		"optional()":                      "true",
+		"(await later({ size: 4 })).size": "5",
+		"(() => { try { fail() } catch (e) { return e.message } })()":                         "refused: <nil>",
+		"(() => { try { add(1, 'x') } catch (e) { return e.message } })()":                    `add: argument 2 expected an integer, not the string "x"`,
+		"(() => { try { add(1) } catch (e) { return e.message } })()":                         "add: argument 2 expected an integer, not undefined",
+		"(() => { try { add(1, 2, 3) } catch (e) { return e.message } })()":                   "add: argument 3 is one too many",
+		"(() => { try { optional({ sice: 1 }) } catch (e) { return e.message + e.hint } })()": "optional: argument 1 .sice: there is no such settingdid you mean size?",
+	} {
+		v, err := e.Eval(ctx, "call.js", script)
+		if err != nil || v.String() != want {
+			t.Errorf("%s: %v %v, expected %s", script, v, err, want)
+		}
+	}
+}
+
+func TestFuncRefuses(t *testing.T) {
+	e := engine(t)
+	for _, fn := range []any{7, func(chan int) {}, func() (int, int) { return 1, 2 }, func() complex64 { return 1 }, (func())(nil)} {
+		if _, err := Func(e, "f", fn); err == nil {
+			t.Errorf("%T was accepted", fn)
+		}
+	}
+	if _, err := AsyncFunc(e, "f", func(goja.Value) {}); err == nil {
+		t.Error("an asynchronous function took a value of the script")
+	}
+}
+
+func TestLowerCamel(t *testing.T) {
+	for name, want := range map[string]string{"MaxSize": "maxSize", "URLPath": "urlPath", "ID": "id", "X": "x", "already": "already"} {
+		if got := lowerCamel(name); got != want {
+			t.Errorf("%s: %s, expected %s", name, got, want)
+		}
+	}
+}

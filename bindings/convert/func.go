@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+)
+
+var (
+	typeContext = reflect.TypeFor[context.Context]()
+	typeError   = reflect.TypeFor[error]()
+)
+
+// signature is what is known about a Go function that scripts call.
+type signature struct {
+	fn      reflect.Value
+	context bool // the first parameter is a context
+	params  []reflect.Type
+	last    reflect.Type // of each further argument, if the function is variadic
+	result  bool
+	fails   bool // the last result is an error
+}
+
+func signatureOf(name string, fn any) (*signature, error) {
+	v := reflect.ValueOf(fn)
+	if v.Kind() != reflect.Func || v.IsNil() {
+		return nil, fmt.Errorf("%s must be a function, not %T", name, fn)
+	}
+	t, s := v.Type(), &signature{fn: v}
+	for i := range t.NumIn() {
+		in := t.In(i)
+		switch {
+		case i == 0 && in == typeContext:
+			s.context = true
+			continue
+		case t.IsVariadic() && i == t.NumIn()-1:
+			s.last = in.Elem()
+		default:
+			s.params = append(s.params, in)
+		}
+		if err := fits(in); err != nil {
+			return nil, fmt.Errorf("parameter %d of %s: %w", i+1, name, err)
+		}
+	}
+	n := t.NumOut()
+	if n > 0 && t.Out(n-1) == typeError {
+		s.fails = true
+		n--
+	}
+	if n > 1 {
+		return nil, fmt.Errorf("%s gives %d results; a function of a script gives one and an error", name, n)
+	}
+	if s.result = n == 1; s.result {
+		if err := fits(t.Out(0)); err != nil {
+			return nil, fmt.Errorf("the result of %s: %w", name, err)
+		}
+	}
+	return s, nil
+}
+
+// Func makes a function of the script from any Go function: parameters are decoded, the result is encoded, an error is
+// thrown. A context as first parameter ends with the running call. Parameters that are pointers may be left out.
+func Func(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
+	s, err := signatureOf(name, fn)
+	if err != nil {
+		return nil, err
+	}
+	return func(call goja.FunctionCall) (goja.Value, error) {
+		args, err := s.arguments(e, name, call)
+		if err != nil {
+			return nil, err
+		}
+		result, err := s.call(e.Running(), args)
+		if err != nil {
+			return nil, err
+		}
+		return s.encode(e, result)
+	}, nil
+}
+
+// AsyncFunc is Func for a function that runs beside the script, on a goroutine of its own; the script gets a promise.
+func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
+	s, err := signatureOf(name, fn)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range append(s.params, s.last) {
+		if t == typeValue {
+			return nil, fmt.Errorf("%s runs beside the script and cannot take its values as they are", name)
+		}
+	}
+	return func(call goja.FunctionCall) (goja.Value, error) {
+		args, err := s.arguments(e, name, call)
+		if err != nil {
+			return nil, err
+		}
+		return e.Async(name, func(ctx context.Context) (func() (goja.Value, error), error) {
+			result, err := s.call(ctx, args)
+			if err != nil {
+				return nil, err
+			}
+			return func() (goja.Value, error) { return s.encode(e, result) }, nil
+		}), nil
+	}, nil
+}
+
+func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCall) ([]reflect.Value, error) {
+	given := len(call.Arguments)
+	if given > len(s.params) && s.last == nil {
+		return nil, &lang.ArgumentError{Func: name, Name: fmt.Sprintf("argument %d", len(s.params)+1), Detail: "is one too many",
+			Advice: fmt.Sprintf("%s takes %d", name, len(s.params))}
+	}
+	var args []reflect.Value
+	for i := range max(given, len(s.params)) {
+		t := s.last
+		if i < len(s.params) {
+			t = s.params[i]
+		}
+		v := reflect.New(t).Elem()
+		if err := (&decoder{vm: e.VM()}).run(call.Argument(i), v); err != nil {
+			var bad *Error
+			if !errors.As(err, &bad) {
+				return nil, err
+			}
+			return nil, &lang.ArgumentError{Func: name, Name: fmt.Sprintf("argument %d", i+1), Detail: bad.Error(), Advice: bad.Advice}
+		}
+		args = append(args, v)
+	}
+	return args, nil
+}
+
+func (s *signature) call(ctx context.Context, args []reflect.Value) (result reflect.Value, err error) {
+	if s.context {
+		args = append([]reflect.Value{reflect.ValueOf(ctx)}, args...)
+	}
+	out := s.fn.Call(args)
+	if s.fails {
+		if err, _ := out[len(out)-1].Interface().(error); err != nil {
+			return result, err
+		}
+	}
+	if s.result {
+		result = out[0]
+	}
+	return result, nil
+}
+
+func (s *signature) encode(e *lang.Engine, result reflect.Value) (goja.Value, error) {
+	if !s.result {
+		return nil, nil
+	}
+	return encode(e, result, nil)
+}

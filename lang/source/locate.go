@@ -1,0 +1,100 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Locate gives the place of a value that is written in the text: of the export, and below it of the properties and
+// elements that steps name (strings and ints), as far as they are written as literals. It follows constants of the
+// text's top level. Zero if the export is not found.
+func (u *Unit) Locate(export string, steps []any) diag.Position {
+	masked, syntax, err := maskModuleSyntax(u.Text)
+	if err != nil {
+		return diag.Position{}
+	}
+	const prefix = `(async function(){"use strict";`
+	fn, p := parseWrapped(u, masked, prefix, "\n})")
+	if p != nil {
+		return diag.Position{}
+	}
+	l := &locator{top: map[string]ast.Expression{}}
+	for _, s := range fn.Body.List {
+		l.declare(s)
+	}
+	for _, x := range syntax.exports {
+		if x.Name == export && x.Local != "" {
+			l.top[export] = l.top[x.Local]
+		}
+	}
+	if export == "default" && syntax.defaultVar >= 0 {
+		l.top[export] = l.top[maskedDefault]
+	}
+	value := l.top[export]
+	if value == nil {
+		return diag.Position{}
+	}
+	at := value
+	for _, step := range steps {
+		if value = l.descend(value, step); value == nil {
+			break
+		}
+		at = value
+	}
+	return u.Position(int(at.Idx0()) - 1 - len(prefix))
+}
+
+// locator finds values in a tree.
+type locator struct{ top map[string]ast.Expression }
+
+// declare notes the initialisers of a statement of the top level.
+func (l *locator) declare(s ast.Statement) {
+	var list []*ast.Binding
+	switch s := s.(type) {
+	case *ast.LexicalDeclaration:
+		list = s.List
+	case *ast.VariableStatement:
+		list = s.List
+	}
+	for _, b := range list {
+		if id, ok := b.Target.(*ast.Identifier); ok && b.Initializer != nil {
+			l.top[id.Name.String()] = b.Initializer
+		}
+	}
+}
+
+// descend gives the property or element of a literal, or nil.
+func (l *locator) descend(value ast.Expression, step any) ast.Expression {
+	for range len(l.top) + 1 { // constants may refer to each other in a circle
+		id, ok := value.(*ast.Identifier)
+		if !ok {
+			break
+		}
+		value = l.top[id.Name.String()]
+	}
+	// A function around a literal most often gives the literal back, completed.
+	if c, ok := value.(*ast.CallExpression); ok && len(c.ArgumentList) == 1 {
+		value = c.ArgumentList[0]
+	}
+	switch v := value.(type) {
+	case *ast.ObjectLiteral:
+		for _, p := range v.Value {
+			switch p := p.(type) {
+			case *ast.PropertyKeyed:
+				if key, ok := p.Key.(*ast.StringLiteral); ok && key.Value.String() == step {
+					return p.Value
+				}
+			case *ast.PropertyShort:
+				if p.Name.Name.String() == step {
+					return &p.Name
+				}
+			}
+		}
+	case *ast.ArrayLiteral:
+		if i, ok := step.(int); ok && i < len(v.Value) {
+			return v.Value[i]
+		}
+	}
+	return nil
+}
