@@ -399,3 +399,19 @@ func TestRunningEndsWithTheCallAndTheEngine(t *testing.T) {
 		_ = e.Close()
 	}
 }
+
+func TestTheEndOfACallInterruptsOnlyIt(t *testing.T) {
+	e, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for range 300 {
+		ctx, cancel := context.WithCancel(context.Background())
+		e.Post(func() error { cancel(); return nil })
+		e.Serve(ctx)
+		if _, err := e.Eval(context.Background(), "line.js", "for (let i = 0; i < 200; i++);"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -55,13 +55,20 @@ func (g *guard) watch(ctx context.Context, l Limits) (context.Context, func()) {
 		}).Stop
 	}
 	stopMemory := g.watchMemory(l.Memory, cancel)
-	stop := context.AfterFunc(ctx, func() { g.interrupt(context.Cause(ctx)) })
+	over := false // the interrupt may come late, and must not hit the next call
+	stop := context.AfterFunc(ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if !over {
+			g.vm.Interrupt(context.Cause(ctx))
+		}
+	})
 	return ctx, func() {
 		stop()
 		stopTime()
 		stopMemory()
 		g.mu.Lock()
-		g.running = false
+		over, g.running = true, false
 		g.vm.ClearInterrupt()
 		g.mu.Unlock()
 		cancel(nil)
