@@ -1,4 +1,7 @@
-// Package repl is the prompt: it reads blocks of lines, runs them in an engine and prints their values.
+// Package repl is the prompt: it reads blocks of lines, evaluates them in an engine and prints their values.
+//
+// While a person types, the engine serves timers and finished operations on a goroutine of its own; between lines the
+// prompt has the engine to itself. What runs can be interrupted; the session goes on.
 package repl
 
 import (
@@ -8,108 +11,298 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
+	"time"
 
 	"github.com/dop251/goja"
-	"github.com/peterh/liner"
 
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // Options configure a prompt.
 type Options struct {
-	Engine *lang.Engine
-	Stdout io.Writer
-	Colors bool
-	Home   string // directory of the history file; empty: history is not kept
+	// NewEngine makes the engine; .clear makes another one. The prompt sets the streams and OnError of its options.
+	NewEngine func(lang.Options) (*lang.Engine, error)
+	Engine    lang.Options
+	Session   *session.Session
+	// Compiled is told of kernels that scripts compile, through the function that it is given.
+	Compiled func(func(offload.Compilation))
+	// Emit turns a compiled kernel into a text: "ir", "opt" or "js".
+	Emit     func(form string, c offload.Compilation) (string, error)
+	Registry *bindings.Registry
+
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Colors  bool
+	History string         // file that keeps what was entered; empty: it is forgotten
+	Exit    func(code int) // ends the process when nothing else helps
 }
 
-// Run reads and evaluates until end of input or .exit.
-func Run(ctx context.Context, o Options) error {
-	line := liner.NewLiner()
-	defer line.Close()
-	line.SetCtrlCAborts(true)
-	line.SetMultiLineMode(true)
-	history := ""
-	if o.Home != "" {
-		history = filepath.Join(o.Home, ".orepl_history")
-		if f, err := os.Open(history); err == nil {
-			_, _ = line.ReadHistory(f) // a damaged history is no reason not to start
-			f.Close()
-		}
+// terminal reads lines and is where everything is printed.
+type terminal interface {
+	io.Writer
+	Read(prompt string) (string, error)
+	SetCompleter(editor.Completer)
+	Size() (columns, rows int)
+	Remember(block string)
+	Stop(error)
+	Close() error
+}
+
+// prompt is a session at the prompt.
+type prompt struct {
+	Options
+	term   terminal
+	engine *lang.Engine
+	ctx    context.Context
+
+	descriptor goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
+	partial    string        // the lines before the one that is edited
+	interrupts chan os.Signal
+	count      int                   // blocks so far, which name them in errors
+	kept       map[string]goja.Value // what the prompt last put into _ and _error
+	entered    []string              // blocks that were evaluated without an error, for .save
+
+	compiledMu sync.Mutex
+	compiled   []offload.Compilation // latest last
+}
+
+const (
+	firstPrompt = "> "
+	nextPrompt  = "... "
+)
+
+// Run reads and evaluates until the end of the input, .exit, or a script's process.exit, which gives an
+// [lang.ExitError].
+func Run(ctx context.Context, o Options) (err error) {
+	p := &prompt{Options: o, ctx: ctx, kept: map[string]goja.Value{}, interrupts: make(chan os.Signal, 1)}
+	if p.term, err = openTerminal(o); err != nil {
+		return err
 	}
-	fmt.Fprintln(o.Stdout, "orepl: .help for help, .exit or Ctrl-D to leave")
-	for n := 1; ; n++ {
-		block, err := read(line)
+	defer p.term.Close()
+	stop := p.watchSignals()
+	defer stop()
+	if o.Compiled != nil {
+		o.Compiled(p.noteCompiled)
+		defer o.Compiled(nil)
+	}
+	if p.engine, err = p.newEngine(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.engine.Close()) }()
+	p.term.SetCompleter(p.complete)
+	p.printf("orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n")
+	for {
+		block, err := p.read()
 		switch {
-		case errors.Is(err, liner.ErrPromptAborted):
+		case errors.Is(err, editor.ErrAborted):
 			continue
-		case errors.Is(err, io.EOF), block == ".exit":
-			return saveHistory(line, history)
+		case errors.Is(err, io.EOF):
+			return nil
 		case err != nil:
 			return err
-		case strings.TrimSpace(block) == "":
-			continue
 		}
-		line.AppendHistory(strings.ReplaceAll(block, "\n", " "))
-		if block == ".help" {
-			fmt.Fprintln(o.Stdout, ".exit leaves; anything else is JavaScript. The names of the module 'offload' are global.")
-			continue
+		if err := p.enter(block); err != nil {
+			if errors.Is(err, errLeave) {
+				return nil
+			}
+			return err
 		}
-		evaluate(ctx, o, fmt.Sprintf("repl-%d.js", n), block)
 	}
 }
 
-// read reads lines until they are a complete text.
-func read(line *liner.State) (string, error) {
-	block, prompt := "", "> "
-	for {
-		text, err := line.Prompt(prompt)
+// errLeave ends the session.
+var errLeave = errors.New("leave")
+
+func openTerminal(o Options) (terminal, error) {
+	if o.Stdin == os.Stdin && o.Stdout == os.Stdout && editor.Supported() {
+		return editor.Open(o.History)
+	}
+	f, _ := o.Stdout.(*os.File)
+	prompts := false
+	if f != nil {
+		info, err := f.Stat()
+		prompts = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return editor.NewPlain(o.Stdin, o.Stdout, prompts), nil
+}
+
+// watchSignals keeps interrupts for what runs, and gives the terminal back before a signal ends the process.
+func (p *prompt) watchSignals() (stop func()) {
+	signal.Notify(p.interrupts, os.Interrupt)
+	ends := make(chan os.Signal, 1)
+	signal.Notify(ends, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case s := <-ends:
+			_ = p.term.Close()
+			p.Exit(128 + int(s.(syscall.Signal)))
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(p.interrupts)
+		signal.Stop(ends)
+		close(done)
+	}
+}
+
+func (p *prompt) newEngine() (*lang.Engine, error) {
+	opts := p.Engine
+	opts.Prompt = true
+	opts.Stdin, opts.Stdout, opts.Stderr = strings.NewReader(""), p.term, p.term // the keyboard belongs to the prompt
+	opts.Colors = p.Colors
+	opts.OnError = p.background
+	e, err := p.NewEngine(opts)
+	if err != nil {
+		return nil, err
+	}
+	err = e.Do(p.ctx, func(vm *goja.Runtime) error {
+		p.descriptor, _ = goja.AssertFunction(vm.GlobalObject().Get("Object").(*goja.Object).Get("getOwnPropertyDescriptor"))
+		return nil
+	})
+	return e, err
+}
+
+// background receives errors of timers and of promises that nobody awaits.
+func (p *prompt) background(err error) {
+	var exit *lang.ExitError
+	if errors.As(err, &exit) {
+		p.term.Stop(exit)
+		return
+	}
+	p.report(err)
+}
+
+// read reads a block, while the engine serves what goes on in the background.
+func (p *prompt) read() (string, error) {
+	defer p.serve()()
+	p.partial = ""
+	for prompt := firstPrompt; ; prompt = nextPrompt {
+		line, err := p.term.Read(prompt)
 		if err != nil {
 			return "", err
 		}
-		block += text
-		if strings.HasPrefix(block, ".") || !incomplete(block) {
+		block := p.partial + line
+		if prompt == firstPrompt && isCommand(block) || !incomplete(block) {
 			return block, nil
 		}
-		block += "\n"
-		prompt = "... "
+		p.partial = block + "\n"
 	}
 }
 
-// evaluate runs a block and prints its value. Ctrl-C stops it.
-func evaluate(ctx context.Context, o Options, name, block string) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	v, err := o.Engine.Eval(ctx, name, block)
-	if err != nil {
-		diag.Print(o.Stdout, err, o.Colors)
-		return
-	}
-	if v == nil || goja.IsUndefined(v) || strings.HasSuffix(strings.TrimSpace(block), ";") {
-		return
-	}
-	err = o.Engine.Do(ctx, func(*goja.Runtime) error {
-		fmt.Fprintln(o.Stdout, o.Engine.InspectValue(v, inspect.Options{Colors: o.Colors}))
-		return nil
-	})
-	if err != nil {
-		diag.Print(o.Stdout, err, o.Colors)
+// serve lets the engine run what goes on in the background, until the returned function is called.
+func (p *prompt) serve() (stop func()) {
+	ctx, cancel := context.WithCancelCause(p.ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.engine.Serve(ctx)
+	}()
+	return func() {
+		p.engine.Post(func() error { cancel(nil); return nil }) // between two callbacks, not within one
+		p.wait(done, cancel)
 	}
 }
 
-func saveHistory(line *liner.State, path string) error {
-	if path == "" {
+// run runs something that Ctrl-C interrupts.
+func (p *prompt) run(fn func(context.Context)) {
+	ctx, cancel := context.WithCancelCause(p.ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	select { // an interrupt that came when nothing ran
+	case <-p.interrupts:
+	default:
+	}
+	go func() {
+		defer close(done)
+		fn(ctx)
+	}()
+	p.wait(done, cancel)
+}
+
+// patience is how long what was interrupted may take to stop before another interrupt leaves.
+const patience = 500 * time.Millisecond
+
+// errInterrupted is what Ctrl-C does to code that runs.
+var errInterrupted = diag.New("interrupted", "interrupted with Ctrl-C")
+
+// wait waits for something that runs. The first interrupt cancels it; if it goes on nevertheless, a second one leaves.
+func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
+	var late <-chan time.Time
+	stuck := false
+	for {
+		select {
+		case <-done:
+			return
+		case <-p.interrupts:
+			if stuck {
+				_ = p.term.Close()
+				p.Exit(128 + int(syscall.SIGINT))
+			}
+			cancel(errInterrupted)
+			if late == nil {
+				late = time.After(patience)
+			}
+		case <-late:
+			stuck = true
+			p.printf("%s\n", p.paint(yellow, "This does not stop: a function of the interpreter or of a driver runs. Ctrl-C again leaves orepl."))
+		}
+	}
+}
+
+// enter handles a block.
+func (p *prompt) enter(block string) error {
+	text := strings.TrimSpace(block)
+	if text == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return nil // a read-only home is no failure of the session
+	p.term.Remember(block)
+	switch {
+	case isCommand(text):
+		return p.command(text)
+	case strings.HasPrefix(text, "??"):
+		return p.source(strings.TrimSpace(text[2:]))
+	case strings.HasPrefix(text, "?"):
+		return p.help(strings.TrimSpace(text[1:]))
 	}
-	defer f.Close()
-	_, err = line.WriteHistory(f)
+	ok, err := p.evaluate(p.name(), block)
+	if ok {
+		p.entered = append(p.entered, strings.TrimRight(block, "\n"))
+	}
 	return err
+}
+
+// name is what the next block is called in errors.
+func (p *prompt) name() string {
+	p.count++
+	return fmt.Sprintf("repl-%d.js", p.count)
+}
+
+func (p *prompt) printf(format string, args ...any) { fmt.Fprintf(p.term, format, args...) }
+
+func (p *prompt) report(err error) { diag.Print(p.term, err, p.Colors) }
+
+type color string
+
+const (
+	yellow color = "\x1b[33m"
+	cyan   color = "\x1b[36m"
+	bold   color = "\x1b[1m"
+	gray   color = "\x1b[90m"
+)
+
+func (p *prompt) paint(c color, text string) string {
+	if !p.Colors {
+		return text
+	}
+	return string(c) + text + "\x1b[0m"
 }

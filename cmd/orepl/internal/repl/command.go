@@ -1,0 +1,316 @@
+package repl
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// command is a command of the prompt itself.
+type command struct {
+	name  string
+	args  string
+	about string
+	run   func(p *prompt, args string) error // an error is printed; errLeave and exits end the session
+}
+
+func commands() []command {
+	return []command{
+		{".help", "[COMMAND]", "explain the prompt, or a command", (*prompt).helpCommand},
+		{".load", "FILE", "evaluate a file as if it had been typed here", (*prompt).load},
+		{".save", "[-f] FILE", "write what was entered without an error to a file; -f replaces the file", (*prompt).save},
+		{".time", "[N] CODE", "evaluate, once or N times, and print how long it took; promises and launches are awaited", (*prompt).time},
+		{".explain", "[KERNEL [ir|opt|js]]", "list compiled kernels, or show how one was typed and what it became", (*prompt).explain},
+		{".devices", "", "list the devices and their memory", (*prompt).devices},
+		{".live", "", "list what was made and not freed", (*prompt).live},
+		{".clear", "", "start anew: end timers, forget names, release buffers", (*prompt).clear},
+		{".exit", "", "leave; also Ctrl-D", func(*prompt, string) error { return errLeave }},
+	}
+}
+
+// isCommand tells a command from a number such as .5.
+func isCommand(text string) bool {
+	return len(text) > 1 && text[0] == '.' && unicode.IsLetter(rune(text[1])) || text == "."
+}
+
+// command runs a command.
+func (p *prompt) command(line string) error {
+	name, args, _ := strings.Cut(line, " ")
+	args = strings.TrimSpace(args)
+	c, err := findCommand(name)
+	if err == nil {
+		if c.args == "" && args != "" {
+			err = usage(c, "%s takes no arguments", c.name)
+		} else {
+			err = c.run(p, args)
+		}
+	}
+	if err == nil || isEnd(err) {
+		return err
+	}
+	p.report(err)
+	return nil
+}
+
+// isEnd tells errors that end the session.
+func isEnd(err error) bool {
+	var exit interface{ ExitCode() int }
+	return errors.Is(err, errLeave) || errors.As(err, &exit)
+}
+
+func findCommand(name string) (command, error) {
+	var names []string
+	for _, c := range commands() {
+		if c.name == name {
+			return c, nil
+		}
+		names = append(names, c.name)
+	}
+	d := diag.New("not-found", "there is no command %s", name)
+	if near := diag.Nearest(name, names); near != "" {
+		return command{}, d.WithHint("did you mean %s? .help lists the commands", near)
+	}
+	return command{}, d.WithHint(".help lists the commands; an expression goes on in the next line if this one ends with the dot")
+}
+
+func usage(c command, format string, args ...any) error {
+	return diag.New("invalid-argument", format, args...).WithHint("write: %s", strings.TrimSpace(c.name+" "+c.args))
+}
+
+// wrongUse is the usage of a command by name.
+func wrongUse(name, format string, args ...any) error {
+	c, err := findCommand(name)
+	if err != nil {
+		return err
+	}
+	return usage(c, format, args...)
+}
+
+const keysHelp = `
+?NAME      what a name or value is         ??NAME  its source; the histogram of a buffer
+_          the last value                  _error  the last error
+;          at the end prints no value      await   works everywhere
+Tab        completes                       Ctrl-R  searches the history
+Ctrl-C     stops what runs                 Ctrl-D  leaves
+
+A block that is not complete goes on in the next line. In a recalled or pasted block ↵ stands for a line end.
+`
+
+func (p *prompt) helpCommand(args string) error {
+	if args != "" {
+		c, err := findCommand("." + strings.TrimPrefix(args, "."))
+		if err != nil {
+			return err
+		}
+		p.printf("%s\n  %s\n", strings.TrimSpace(p.paint(bold, c.name)+" "+c.args), c.about)
+		return nil
+	}
+	for _, c := range commands() {
+		p.printf("%s %s\n", p.paint(bold, fmt.Sprintf("%-10s", c.name)), c.about)
+	}
+	p.printf("%s", keysHelp)
+	return nil
+}
+
+func (p *prompt) load(file string) error {
+	if file == "" {
+		return wrongUse(".load", ".load needs a file")
+	}
+	path, err := p.engine.ReadPath(home(file))
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fileError("load", file, err)
+	}
+	ok, err := p.evaluate(filepath.Base(file), string(text))
+	if ok {
+		p.entered = append(p.entered, strings.TrimRight(string(text), "\n"))
+	}
+	return err
+}
+
+func (p *prompt) save(args string) error {
+	file, force := strings.CutPrefix(args, "-f ")
+	file = strings.TrimSpace(file)
+	if file == "" || file == "-f" {
+		return wrongUse(".save", ".save needs a file")
+	}
+	if len(p.entered) == 0 {
+		return diag.New("not-found", "there is nothing to save").WithHint("what was evaluated without an error is saved")
+	}
+	path, err := p.engine.WritePath(home(file))
+	if err != nil {
+		return err
+	}
+	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if force {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, mode, 0o644)
+	if err != nil {
+		return fileError("save", file, err)
+	}
+	_, err = f.WriteString(strings.Join(p.entered, "\n") + "\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fileError("save", file, err)
+	}
+	blocks := "blocks"
+	if len(p.entered) == 1 {
+		blocks = "block"
+	}
+	p.printf("saved %d %s to %s\n", len(p.entered), blocks, file)
+	return nil
+}
+
+// home replaces a leading ~.
+func home(file string) string {
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		if dir, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(dir, rest)
+		}
+	}
+	return file
+}
+
+func fileError(op, file string, err error) error {
+	var cause *os.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	d := diag.New("io", "cannot %s %s: %v", op, file, err)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		d.ID = "not-found"
+		return d.WithHint("Tab behind ./ or / completes paths")
+	case errors.Is(err, os.ErrExist):
+		return d.WithHint(".save -f %s replaces it", file)
+	}
+	return d
+}
+
+func (p *prompt) time(args string) error {
+	first, code, _ := strings.Cut(args, " ")
+	n, err := strconv.Atoi(first)
+	if err != nil || strings.TrimSpace(code) == "" {
+		n, code = 1, args
+	}
+	if strings.TrimSpace(code) == "" {
+		return wrongUse(".time", ".time needs code")
+	}
+	if n < 1 {
+		return wrongUse(".time", ".time cannot evaluate %d times", n)
+	}
+	name := p.name()
+	var v goja.Value
+	times := make([]time.Duration, 0, min(n, 1<<16))
+	for range n {
+		began := time.Now()
+		if v, err = p.eval(name, code); err == nil {
+			v, err = p.settled(v)
+		}
+		if err != nil {
+			return p.failed(err)
+		}
+		times = append(times, time.Since(began))
+	}
+	if err := p.show(v, silent(code)); err != nil {
+		return err
+	}
+	if n == 1 {
+		p.printf("%s\n", p.paint(gray, "took "+duration(times[0])))
+		return nil
+	}
+	slices.Sort(times)
+	p.printf("%s\n", p.paint(gray, fmt.Sprintf("%d times: median %s, fastest %s, slowest %s",
+		n, duration(times[n/2]), duration(times[0]), duration(times[n-1]))))
+	return nil
+}
+
+func duration(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
+	case d < time.Second:
+		return fmt.Sprintf("%.2f ms", float64(d)/float64(time.Millisecond))
+	}
+	return fmt.Sprintf("%.2f s", d.Seconds())
+}
+
+func (p *prompt) devices(string) error {
+	t := tabwriter.NewWriter(p.term, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "ID\tTYPE\tUNITS\tMEMORY\tIN USE\tNAME")
+	for _, d := range p.Session.Devices(p.ctx) {
+		info := d.Info()
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\t%s\n", d.ID(), info.Type, info.ComputeUnits,
+			bytesText(info.MemoryBytes), bytesText(d.Memory().Allocated), info.Name)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, s := range p.Session.Platforms(p.ctx) {
+		if !s.Opened {
+			p.printf("%s\n", p.paint(gray, fmt.Sprintf("%s: not available: %v", s.Plugin, s.Err)))
+		}
+	}
+	return nil
+}
+
+func (p *prompt) live(string) error {
+	list := p.Session.Live()
+	if len(list) == 0 {
+		p.printf("nothing is alive\n")
+		return nil
+	}
+	if err := session.WriteObjects(p.term, list); err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, o := range list {
+		total += o.Bytes
+	}
+	p.printf("%s\n", p.paint(gray, fmt.Sprintf("%d objects, %s", len(list), bytesText(total))))
+	return nil
+}
+
+func bytesText(n int64) string {
+	const units = "KMGTPE"
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	f, unit := float64(n)/(1<<10), 0
+	for f >= 1<<10 {
+		f, unit = f/(1<<10), unit+1
+	}
+	return fmt.Sprintf("%.1f %ciB", f, units[unit])
+}
+
+func (p *prompt) clear(string) error {
+	next, err := p.newEngine()
+	if err != nil {
+		return err
+	}
+	old := p.engine
+	p.engine, p.kept, p.entered = next, map[string]goja.Value{}, nil
+	p.compiledMu.Lock()
+	p.compiled = nil
+	p.compiledMu.Unlock()
+	err = old.Close()
+	runtime.GC() // buffers that only the old engine knew are freed behind their last owner
+	p.printf("a new session\n")
+	return err
+}

@@ -1,0 +1,287 @@
+package repl
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
+)
+
+// most is how many words are offered: with more than 100, liner stops to ask.
+const most = 99
+
+// completionTime bounds the wait for an engine that is busy in the background.
+const completionTime = 300 * time.Millisecond
+
+// complete is the editor's completer. The engine serves the background meanwhile, so it is asked through its loop.
+func (p *prompt) complete(line string, pos int) (head string, words []string, tail string) {
+	runes := []rune(line)
+	left, tail := string(runes[:pos]), string(runes[pos:])
+	if strings.TrimSpace(left) == "" {
+		return left, []string{"  "}, tail // Tab indents
+	}
+	type answer struct {
+		word  string
+		words []string
+	}
+	done := make(chan answer, 1)
+	p.engine.Post(func() error {
+		c := &completion{resolver: resolver{p, p.engine.VM()}, left: p.partial + strings.ReplaceAll(left, editor.LineEnd, "\n"), right: tail}
+		var a answer
+		a.word, a.words = c.words()
+		done <- a
+		return nil
+	})
+	select {
+	case a := <-done:
+		return left[:len(left)-len(a.word)], beginning(a.words, a.word), tail
+	case <-time.After(completionTime):
+		return left, nil, tail
+	}
+}
+
+// beginning sorts the words that begin with a prefix.
+func beginning(words []string, prefix string) []string {
+	var list []string
+	for _, w := range words {
+		if strings.HasPrefix(w, prefix) {
+			list = append(list, w)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	return list[:min(len(list), most)]
+}
+
+// A completion is one press of Tab.
+type completion struct {
+	resolver
+	left, right string
+}
+
+// words gives the word that is being completed and what it may become.
+func (c *completion) words() (word string, words []string) {
+	text := strings.TrimLeft(c.left, "? \t")
+	if isCommand(text) || text == "." {
+		name, args, found := strings.Cut(text, " ")
+		switch {
+		case !found:
+			for _, cmd := range commands() {
+				words = append(words, cmd.name)
+			}
+			return name, words
+		case name == ".load" || name == ".save":
+			path := args[strings.LastIndexByte(args, ' ')+1:]
+			return path, c.paths(path)
+		case name == ".help":
+			for _, cmd := range commands() {
+				words = append(words, cmd.name)
+			}
+			return args, words
+		}
+		c.left = args
+	}
+	at := locate(c.left)
+	switch {
+	case at.comment:
+		return "", nil
+	case at.quote != 0:
+		return c.inString(c.left[:at.text-1], c.left[at.text:])
+	}
+	if word, words, ok := c.importNames(); ok {
+		return word, words
+	}
+	chain, word, dotted := chainBefore(c.left)
+	if dotted {
+		return word, c.memberNames(chain, word)
+	}
+	if words := c.launchWords(&at, word); len(words) > 0 {
+		return word, words
+	}
+	return word, c.globals(word)
+}
+
+func (c *completion) memberNames(chain []step, prefix string) []string {
+	if chain == nil {
+		return nil
+	}
+	s, ok := c.chain(chain)
+	if !ok { // a parameter that the registry knows, such as g in kernels
+		if len(chain) != 1 {
+			return nil
+		}
+		if s.entry, _, ok = c.p.Registry.Lookup(chain[0].text); !ok {
+			return nil
+		}
+	}
+	return slices.DeleteFunc(c.names(s, prefix), func(name string) bool { return !isName(name) })
+}
+
+var keywords = strings.Fields("async await break case catch class const continue debugger default delete do else export " +
+	"extends false finally for function if import in instanceof let new null of return super switch this throw true try " +
+	"typeof undefined using var void while yield")
+
+// globals lists the global names. With nothing to go by, only those that were declared at the prompt.
+func (c *completion) globals(prefix string) []string {
+	global := c.vm.GlobalObject()
+	if prefix == "" {
+		return global.Keys()
+	}
+	return append(global.GetOwnPropertyNames(), keywords...)
+}
+
+var (
+	importsFrom   = regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`)
+	asksForDevice = regexp.MustCompile(`\bdevice\s*[(:]\s*$`)
+	importBraces  = regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`)
+	fromModule    = regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`)
+)
+
+// inString completes inside a string: devices, modules and paths.
+func (c *completion) inString(before, text string) (word string, words []string) {
+	switch {
+	case asksForDevice.MatchString(before):
+		return text, c.deviceIDs()
+	case importsFrom.MatchString(before) && !isPath(text):
+		return text, append(c.p.engine.ModuleNames(), "./", "../")
+	case isPath(text):
+		return text, c.paths(text)
+	}
+	return "", nil
+}
+
+func (c *completion) deviceIDs() []string {
+	ids := []string{"gpu"}
+	for _, d := range c.p.Session.Devices(c.p.ctx) {
+		ids = append(ids, d.ID())
+	}
+	return ids
+}
+
+func isPath(text string) bool {
+	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/")
+}
+
+// paths lists the files that begin with a path; directories end with a slash.
+func (c *completion) paths(path string) []string {
+	dir, base := filepath.Split(path)
+	full, err := c.p.engine.ReadPath(home(dir))
+	if err != nil {
+		return nil
+	}
+	files, err := os.ReadDir(full)
+	if err != nil {
+		return nil
+	}
+	var list []string
+	for _, f := range files {
+		if name := f.Name(); base != "" || !strings.HasPrefix(name, ".") {
+			if f.IsDir() {
+				name += "/"
+			}
+			list = append(list, dir+name)
+		}
+	}
+	return list
+}
+
+// importNames completes between the braces of an import: the names of the module, or of all.
+func (c *completion) importNames() (word string, words []string, ok bool) {
+	m := importBraces.FindStringSubmatch(c.left)
+	if m == nil {
+		return "", nil, false
+	}
+	module := ""
+	if from := fromModule.FindStringSubmatch(c.right); from != nil {
+		module = from[1]
+	}
+	for _, m := range c.p.Registry.Modules() {
+		if m.Instantiate != nil && (module == "" || m.Name == module) {
+			for _, e := range m.Entries {
+				words = append(words, e.Name)
+			}
+		}
+	}
+	return trailingName(m[1]), words, true
+}
+
+var launchOptions = []string{"size: ", "groups: ", "groupSize: ", "queue: ", "device: ", "checks: ", "label: ", "timeout: "}
+
+// launchWords completes inside kernel.launch(…): the options, then values that fit the kernel's parameters.
+func (c *completion) launchWords(at *place, prefix string) []string {
+	inner, ok := at.inner(0)
+	if !ok {
+		return nil
+	}
+	if inner.char == '{' {
+		outer, ok := at.inner(1)
+		before := strings.TrimRight(c.left[:len(c.left)-len(prefix)], " \n")
+		isKey := strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",")
+		if ok && outer.commas == 0 && isKey && c.launched(outer) != nil {
+			return launchOptions
+		}
+		return nil
+	}
+	params := c.launched(inner)
+	if params == nil {
+		return nil
+	}
+	if inner.commas == 0 {
+		return []string{"{ size: "}
+	}
+	if inner.commas > len(params) {
+		return nil
+	}
+	var fit []string
+	for _, name := range c.vm.GlobalObject().Keys() {
+		if v := c.data(c.vm.GlobalObject(), name); isArgument(c.p, v) && strings.HasPrefix(name, prefix) {
+			if name == params[inner.commas-1] {
+				return []string{name}
+			}
+			fit = append(fit, name)
+		}
+	}
+	return fit
+}
+
+// launched gives the parameters of the kernel whose launch begins at a bracket, or nil.
+func (c *completion) launched(at bracket) []string {
+	if at.char != '(' {
+		return nil
+	}
+	chain, ok := parseChain(c.left[:at.at])
+	if !ok || len(chain) < 2 || chain[len(chain)-1] != (step{memberStep, "launch"}) {
+		return nil
+	}
+	s, ok := c.chain(chain[:len(chain)-1])
+	if !ok {
+		return nil
+	}
+	return kernelParams(c.p, s.value)
+}
+
+// kernelParams gives the names of a kernel's parameters; nil if v is no kernel.
+func kernelParams(p *prompt, v goja.Value) []string {
+	host, _ := p.engine.HostValue(v)
+	if k, ok := host.(interface{ Params() []string }); ok {
+		return append([]string{}, k.Params()...)
+	}
+	return nil
+}
+
+// isArgument reports whether a value can be passed to a kernel.
+func isArgument(p *prompt, v goja.Value) bool {
+	if v == nil {
+		return false
+	}
+	host, _ := p.engine.HostValue(v)
+	_, isBuffer := host.(buffer)
+	_, isObject := v.(*goja.Object)
+	return isBuffer || !isObject && (goja.IsNumber(v) || goja.IsBigInt(v) || v.StrictEquals(p.engine.VM().ToValue(true)) || v.StrictEquals(p.engine.VM().ToValue(false)))
+}

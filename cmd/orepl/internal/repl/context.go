@@ -1,0 +1,181 @@
+package repl
+
+import "strings"
+
+// A place is what surrounds the end of an unfinished text.
+type place struct {
+	quote   byte // of the string that the text ends in, or 0
+	text    int  // where that string's contents begin
+	comment bool
+	open    []bracket // outermost first
+}
+
+// bracket is an open bracket.
+type bracket struct {
+	char   byte
+	at     int
+	commas int // directly inside
+}
+
+// locate reads a text up to its end. Regular expressions are taken for divisions: that may spoil a completion, no more.
+func locate(text string) place {
+	var p place
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\'', '"', '`':
+			end := stringEnd(text, i)
+			if end < 0 {
+				p.quote, p.text = c, i+1
+				return p
+			}
+			i = end
+		case '/':
+			switch {
+			case strings.HasPrefix(text[i:], "//"):
+				end := strings.IndexByte(text[i:], '\n')
+				if end < 0 {
+					p.comment = true
+					return p
+				}
+				i += end
+			case strings.HasPrefix(text[i:], "/*"):
+				end := strings.Index(text[i:], "*/")
+				if end < 0 {
+					p.comment = true
+					return p
+				}
+				i += end + 1
+			}
+		case '(', '[', '{':
+			p.open = append(p.open, bracket{char: c, at: i})
+		case ')', ']', '}':
+			if n := len(p.open); n > 0 {
+				p.open = p.open[:n-1]
+			}
+		case ',':
+			if n := len(p.open); n > 0 {
+				p.open[n-1].commas++
+			}
+		}
+	}
+	return p
+}
+
+// stringEnd is the place of the quote that ends the string at i, or -1.
+func stringEnd(text string, i int) int {
+	quote := text[i]
+	for i++; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] == quote:
+			return i
+		case text[i] == '\n' && quote != '`':
+			return i // it has no end, and the line is wrong anyhow
+		}
+	}
+	return -1
+}
+
+// inner is the innermost open bracket, level 0, or one around it.
+func (p *place) inner(level int) (bracket, bool) {
+	if i := len(p.open) - 1 - level; i >= 0 {
+		return p.open[i], true
+	}
+	return bracket{}, false
+}
+
+// A step of a chain such as a.b(…)[0].c. Its first is a name.
+type step struct {
+	kind stepKind
+	text string // the name, or what is between the brackets
+}
+
+type stepKind int
+
+const (
+	memberStep stepKind = iota
+	callStep
+	indexStep
+)
+
+// chainBefore reads the chain that a text ends with, without the word that is being completed. dotted says that the
+// word is a member of it; without a dot there is no chain.
+func chainBefore(text string) (chain []step, word string, dotted bool) {
+	word = trailingName(text)
+	rest := strings.TrimRight(text[:len(text)-len(word)], " \t")
+	rest, dotted = strings.CutSuffix(rest, ".")
+	if !dotted {
+		return nil, word, false
+	}
+	chain, ok := parseChain(strings.TrimSuffix(rest, "?"))
+	if !ok {
+		chain = nil
+	}
+	return chain, word, true
+}
+
+// parseChain reads the longest chain at the end of a text.
+func parseChain(text string) (chain []step, ok bool) {
+	for {
+		text = strings.TrimRight(text, " \t")
+		if n := len(text); n > 0 && (text[n-1] == ')' || text[n-1] == ']') {
+			at := openingOf(text)
+			if at < 0 {
+				return nil, false
+			}
+			kind := callStep
+			if text[n-1] == ']' {
+				kind = indexStep
+			}
+			chain = append([]step{{kind, text[at+1 : n-1]}}, chain...)
+			text = text[:at]
+			continue
+		}
+		name := trailingName(text)
+		if name == "" {
+			return nil, false
+		}
+		chain = append([]step{{memberStep, name}}, chain...)
+		text = strings.TrimRight(text[:len(text)-len(name)], " \t\n")
+		before, dotted := strings.CutSuffix(text, ".")
+		if !dotted {
+			return chain, true
+		}
+		text = strings.TrimSuffix(before, "?")
+	}
+}
+
+// openingOf is the place of the bracket that the last character closes.
+func openingOf(text string) int {
+	for i := len(text) - 2; i >= 0; i-- {
+		if !strings.ContainsRune("([", rune(text[i])) {
+			continue
+		}
+		if p := locate(text[i : len(text)-1]); len(p.open) == 1 && p.quote == 0 {
+			if q := locate(text[:i]); q.quote == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// trailingName is the identifier, or the beginning of one, at the end of a text.
+func trailingName(text string) string {
+	start := len(text)
+	for start > 0 && isNameByte(text[start-1]) {
+		start--
+	}
+	for start < len(text) && text[start] >= '0' && text[start] <= '9' {
+		start++
+	}
+	return text[start:]
+}
+
+// isNameByte takes every byte of a character outside ASCII as part of a name, but for the sign of line ends.
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
+}
+
+func isName(text string) bool { return text != "" && trailingName(text) == text }

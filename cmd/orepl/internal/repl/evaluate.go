@@ -1,0 +1,114 @@
+package repl
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// evaluate runs a block and prints its value, or what went wrong. The error ends the session.
+func (p *prompt) evaluate(name, block string) (ok bool, err error) {
+	v, err := p.eval(name, block)
+	if err != nil {
+		return false, p.failed(err)
+	}
+	return true, p.show(v, silent(block))
+}
+
+// eval evaluates a text under Ctrl-C.
+func (p *prompt) eval(name, text string) (v goja.Value, err error) {
+	p.run(func(ctx context.Context) { v, err = p.engine.Eval(ctx, name, text) })
+	return v, err
+}
+
+// settled waits for a promise, or for an event of a device.
+func (p *prompt) settled(v goja.Value) (result goja.Value, err error) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v, nil
+	}
+	p.run(func(ctx context.Context) {
+		result, err = p.engine.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) {
+			if _, host := p.engine.HostValue(v); !host {
+				return v, nil
+			}
+			then, ok := goja.AssertFunction(o.Get("then"))
+			if !ok {
+				return v, nil
+			}
+			return then(o)
+		})
+	})
+	return result, err
+}
+
+// do runs fn with the engine under Ctrl-C.
+func (p *prompt) do(fn func(*goja.Runtime) error) (err error) {
+	p.run(func(ctx context.Context) { err = p.engine.Do(ctx, fn) })
+	return err
+}
+
+// show keeps a value as _ and prints it, unless it is undefined or silenced.
+func (p *prompt) show(v goja.Value, silent bool) error {
+	if v == nil || goja.IsUndefined(v) {
+		return nil
+	}
+	text := ""
+	err := p.do(func(vm *goja.Runtime) error {
+		p.keep(vm, "_", v)
+		if !silent {
+			text = p.engine.InspectValue(v, p.inspection())
+		}
+		return nil
+	})
+	if err != nil {
+		return p.failed(err)
+	}
+	if text != "" {
+		p.printf("%s\n", text)
+	}
+	return nil
+}
+
+func (p *prompt) inspection() inspect.Options {
+	columns, _ := p.term.Size()
+	return inspect.Options{Colors: p.Colors, Width: columns}
+}
+
+// failed prints an error and keeps it as _error. A script that asks to exit ends the session.
+func (p *prompt) failed(err error) error {
+	var exit *lang.ExitError
+	if errors.As(err, &exit) {
+		return exit
+	}
+	p.report(err)
+	var d *diag.Diagnostic
+	errors.As(err, &d)
+	return p.do(func(vm *goja.Runtime) error {
+		if d != nil && d.Thrown != nil {
+			if v, ok := d.Thrown.(goja.Value); ok {
+				p.keep(vm, "_error", v)
+				return nil
+			}
+		}
+		p.keep(vm, "_error", p.engine.ErrorValue(err))
+		return nil
+	})
+}
+
+// keep sets a global of the prompt, unless the script has made the name its own.
+func (p *prompt) keep(vm *goja.Runtime, name string, v goja.Value) {
+	global := vm.GlobalObject()
+	last := p.kept[name]
+	if now := global.Get(name); now != nil && (last == nil || !now.SameAs(last)) {
+		return
+	}
+	if global.Set(name, v) == nil {
+		p.kept[name] = v
+	}
+}

@@ -1,0 +1,327 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/help"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// buffer is what the prompt asks of the host's buffers.
+type buffer interface {
+	Label() string
+	Dims() []int
+	Elem() int
+	Len() int64
+	Size() int64
+	Freed() bool
+	Device() *session.Device
+}
+
+// help is ?x: what is known of a name or value.
+func (p *prompt) help(text string) error {
+	if text == "" {
+		return p.helpCommand("")
+	}
+	if strings.HasPrefix(text, ".") {
+		if err := p.helpCommand(text); err != nil {
+			p.report(err)
+		}
+		return nil
+	}
+	first, _, _ := strings.Cut(text, ".")
+	if _, _, global := p.Registry.Global(first, true); global && isPathOfNames(text) {
+		p.print(help.Write(p.term, p.Registry, text))
+		return nil
+	}
+	v, known, err := p.subject(text)
+	switch {
+	case err != nil:
+		return p.failed(err)
+	case !known:
+		p.print(help.Write(p.term, p.Registry, text))
+		return nil
+	}
+	return p.do(func(*goja.Runtime) error {
+		p.describe(v)
+		return nil
+	})
+}
+
+func (p *prompt) print(err error) {
+	if err != nil {
+		p.report(err)
+	}
+}
+
+func isPathOfNames(text string) bool {
+	for _, part := range strings.Split(text, ".") {
+		if !isName(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// subject finds the value that a text stands for: without running anything if it is a chain of names, else by
+// evaluating it.
+func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
+	if chain, ok := parseChain(text); ok && isPathOfNames(text) {
+		err = p.do(func(vm *goja.Runtime) error {
+			r := resolver{p, vm}
+			s, found := r.chain(chain)
+			v, known = s.value, found && s.value != nil
+			return nil
+		})
+		return v, known, err
+	}
+	v, err = p.eval(p.name(), "("+text+"\n)")
+	return v, err == nil, err
+}
+
+// describe prints the facts of a value. It runs on the engine's goroutine.
+func (p *prompt) describe(v goja.Value) {
+	o := p.inspection()
+	host, _ := p.engine.HostValue(v)
+	switch h := host.(type) {
+	case buffer:
+		p.printf("%s\n", p.engine.InspectValue(v, o))
+		if !h.Freed() {
+			p.facts("shape", strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Dims()), "[]"), " ", "×"),
+				"element", fmt.Sprintf("%s, %d bytes", p.text(v, "type"), h.Elem()),
+				"size", bytesText(h.Size()), "memory", p.text(v, "kind"), "device", h.Device().ID()+", "+h.Device().Info().Name)
+		}
+		return
+	case interface{ Params() []string }:
+		p.printf("%s\n", p.engine.InspectValue(v, o))
+		p.facts("launch", fmt.Sprintf("%s.launch({ size: n }%s)", p.text(v, "name"), strings.Join(append([]string{""}, h.Params()...), ", ")),
+			"more", fmt.Sprintf(".explain %s, ??%s", p.text(v, "name"), p.text(v, "name")))
+		return
+	}
+	path := help.Find(p.engine, p.Registry, v)
+	info, err := p.engine.FunctionInfo(v)
+	if err != nil || path == "" {
+		p.printf("%s\n", p.engine.InspectValue(v, o))
+	}
+	if err == nil && !info.Native {
+		p.describeFunction(info)
+	}
+	if path != "" {
+		p.print(help.Write(p.term, p.Registry, path))
+	}
+}
+
+func (p *prompt) describeFunction(info *lang.FunctionInfo) {
+	head, _, arrow := strings.Cut(info.Text, "=>")
+	if !arrow || strings.Contains(head, "{") {
+		head, _, _ = strings.Cut(info.Text, "{")
+	}
+	p.facts("head", strings.TrimSpace(head))
+	if info.Known {
+		p.facts("written at", info.Position(0).String())
+	}
+}
+
+// facts prints pairs of a name and a value in columns.
+func (p *prompt) facts(pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		p.printf("  %s %s\n", p.paint(gray, fmt.Sprintf("%-10s", pairs[i])), pairs[i+1])
+	}
+}
+
+// text is a property of one of the host's objects.
+func (p *prompt) text(v goja.Value, name string) string {
+	r := resolver{p, p.engine.VM()}
+	if t := r.data(v.(*goja.Object), name); t != nil {
+		if s, ok := t.(goja.String); ok {
+			return s.String()
+		}
+		return p.engine.InspectValue(t, p.inspection())
+	}
+	return ""
+}
+
+// source is ??x: the source of a function or kernel, or the histogram of a buffer.
+func (p *prompt) source(text string) error {
+	if text == "" {
+		return p.helpCommand("")
+	}
+	v, known, err := p.subject(text)
+	switch {
+	case err != nil:
+		return p.failed(err)
+	case !known:
+		p.report(diag.New("not-found", "there is no %s", text).WithHint("?? shows the source of a function or kernel, and the histogram of a buffer"))
+		return nil
+	}
+	host, _ := p.engine.HostValue(v)
+	if b, ok := host.(buffer); ok {
+		p.print(p.histogram(v, b))
+		return nil
+	}
+	err = p.do(func(*goja.Runtime) error {
+		source, at := "", diag.Position{}
+		if kernelParams(p, v) != nil {
+			source = p.text(v, "source")
+		} else if info, err := p.engine.FunctionInfo(v); err == nil && !info.Native {
+			source = info.Text
+			if info.Known {
+				at = info.Position(0)
+			}
+		}
+		if source == "" {
+			return diag.New("not-found", "%s has no source", text).WithHint("functions and kernels that a script wrote have one; ?%s tells more", text)
+		}
+		if at.IsValid() {
+			p.printf("%s\n", p.paint(gray, "// "+at.String()))
+		}
+		p.printf("%s\n", source)
+		return nil
+	})
+	p.print(err)
+	return nil
+}
+
+// A histogram samples a buffer: at most so many elements, in pieces spread evenly over it, are copied.
+const (
+	samplePieces = 64
+	sampleMost   = 1 << 18
+	bins         = 16
+)
+
+func (p *prompt) histogram(v goja.Value, b buffer) error {
+	if b.Freed() {
+		return diag.New("closed", "the buffer %s is freed", b.Label())
+	}
+	values, err := p.sample(v, b.Len())
+	if err != nil {
+		return err
+	}
+	if len(values) == 0 {
+		return diag.New("invalid-argument", "the elements are no numbers").WithHint("printing the buffer shows the first and last")
+	}
+	finite := slices.DeleteFunc(slices.Clone(values), func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
+	of := fmt.Sprintf("%d elements", b.Len())
+	if int64(len(values)) < b.Len() {
+		of = fmt.Sprintf("%d of %d elements", len(values), b.Len())
+	}
+	if odd := len(values) - len(finite); odd > 0 {
+		of += fmt.Sprintf(", %d not finite", odd)
+	}
+	if len(finite) == 0 {
+		p.printf("%s\n", of)
+		return nil
+	}
+	low, high, mean := slices.Min(finite), slices.Max(finite), 0.0
+	for _, x := range finite {
+		mean += x / float64(len(finite))
+	}
+	p.printf("%s: min %.6g, mean %.6g, max %.6g\n", of, low, mean, high)
+	p.bars(finite, low, high)
+	return nil
+}
+
+// bars draws how many values fall into each part of the range.
+func (p *prompt) bars(values []float64, low, high float64) {
+	n := bins
+	if low == high {
+		n = 1
+	}
+	counts := make([]int, n)
+	step := (high - low) / float64(n)
+	for _, x := range values {
+		i := 0
+		if step > 0 {
+			i = min(int((x-low)/step), n-1)
+		}
+		counts[i]++
+	}
+	columns, _ := p.term.Size()
+	room := min(max(columns-32, 10), 60)
+	for i, c := range counts {
+		bar := strings.Repeat("█", (c*room+slices.Max(counts)-1)/slices.Max(counts))
+		p.printf("%12.5g %s %d\n", low+float64(i)*step, p.paint(cyan, bar), c)
+	}
+}
+
+// sample reads numbers of a buffer through the script's own read.
+func (p *prompt) sample(v goja.Value, n int64) ([]float64, error) {
+	o := v.(*goja.Object)
+	pieces, size := int64(1), n
+	if n > sampleMost {
+		pieces, size = samplePieces, sampleMost/samplePieces
+	}
+	var values []float64
+	var failed error
+	for i := range pieces {
+		p.run(func(ctx context.Context) {
+			var data goja.Value
+			data, failed = p.engine.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) {
+				read, ok := goja.AssertFunction(o.Get("read"))
+				if !ok {
+					return goja.Undefined(), nil
+				}
+				start := int64(0)
+				if pieces > 1 {
+					start = i * (n - size) / (pieces - 1)
+				}
+				return read(o, vm.ToValue(start), vm.ToValue(size))
+			})
+			if failed == nil {
+				failed = p.engine.Do(ctx, func(*goja.Runtime) error {
+					values = appendNumbers(values, data)
+					return nil
+				})
+			}
+		})
+		if failed != nil {
+			return nil, failed
+		}
+	}
+	return values, nil
+}
+
+// appendNumbers appends the elements of a typed array.
+func appendNumbers(list []float64, v goja.Value) []float64 {
+	if v == nil {
+		return list
+	}
+	switch data := v.Export().(type) {
+	case []float32:
+		return appendAs(list, data)
+	case []float64:
+		return append(list, data...)
+	case []int8:
+		return appendAs(list, data)
+	case []uint8:
+		return appendAs(list, data)
+	case []int16:
+		return appendAs(list, data)
+	case []uint16:
+		return appendAs(list, data)
+	case []int32:
+		return appendAs(list, data)
+	case []uint32:
+		return appendAs(list, data)
+	case []int64:
+		return appendAs(list, data)
+	case []uint64:
+		return appendAs(list, data)
+	}
+	return list
+}
+
+func appendAs[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32](list []float64, data []T) []float64 {
+	for _, x := range data {
+		list = append(list, float64(x))
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package repl
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+)
+
+// A resolver finds values and their members without running code of the script: getters that a script wrote are not
+// called, proxies not asked. Where there is no value, as behind a call, it goes by the types in the registry. It belongs
+// to the engine's goroutine.
+type resolver struct {
+	p  *prompt
+	vm *goja.Runtime
+}
+
+// A subject is what is known of a part of a chain.
+type subject struct {
+	value goja.Value      // nil: no value is known
+	entry *bindings.Entry // of the name, if it is documented
+	typ   string          // in TypeScript, if there is no value
+}
+
+// maxDepth is how many prototypes are looked at.
+const maxDepth = 100
+
+// chain resolves a chain.
+func (r *resolver) chain(chain []step) (s subject, ok bool) {
+	for i, st := range chain {
+		switch {
+		case i == 0:
+			s, ok = r.global(st.text)
+		case st.kind == memberStep:
+			s, ok = r.member(s, st.text)
+		case st.kind == indexStep:
+			s, ok = r.index(s, st.text)
+		default:
+			s, ok = r.result(s)
+		}
+		if !ok {
+			return subject{}, false
+		}
+	}
+	return s, ok
+}
+
+func (r *resolver) global(name string) (subject, bool) {
+	s := subject{}
+	s.entry, _, _ = r.p.Registry.Global(name, true)
+	s.value = r.data(r.vm.GlobalObject(), name)
+	return s, s.value != nil || s.entry != nil
+}
+
+func (r *resolver) member(s subject, name string) (subject, bool) {
+	next := subject{}
+	if class := r.class(s); class != nil {
+		next.entry, _ = class.Member(name)
+	} else if s.entry != nil {
+		next.entry, _ = s.entry.Member(name)
+	}
+	if o, ok := s.value.(*goja.Object); ok {
+		next.value = r.data(o, name)
+		return next, next.value != nil
+	}
+	if next.entry == nil {
+		return subject{}, false
+	}
+	if _, typ, ok := strings.Cut(next.entry.Signature, ": "); ok && next.entry.Kind == bindings.Property {
+		next.typ = typ
+	}
+	return next, true
+}
+
+func (r *resolver) index(s subject, key string) (subject, bool) {
+	key = strings.Trim(strings.TrimSpace(key), `'"`)
+	if o, ok := s.value.(*goja.Object); ok {
+		if _, err := strconv.Atoi(key); err != nil {
+			return r.member(s, key)
+		}
+		v := r.data(o, key)
+		return subject{value: v}, v != nil
+	}
+	typ, ok := strings.CutSuffix(s.typ, "[]")
+	return subject{typ: typ}, ok
+}
+
+// result is what a call gives, by its documented type.
+func (r *resolver) result(s subject) (subject, bool) {
+	if s.entry == nil {
+		return subject{}, false
+	}
+	first, _, _ := strings.Cut(s.entry.Signature, "\n")
+	at := strings.LastIndex(first, "): ")
+	if at < 0 {
+		return subject{}, false
+	}
+	return subject{typ: first[at+len("): "):]}, true
+}
+
+// class is the entry of the class that a subject is an object of.
+func (r *resolver) class(s subject) *bindings.Entry {
+	name, _, _ := strings.Cut(s.typ, "<")
+	if _, host := r.p.engine.HostValue(s.value); host {
+		if c, ok := r.data(s.value.(*goja.Object), "constructor").(*goja.Object); ok {
+			if text := r.data(c, "name"); text != nil {
+				name = text.String()
+			}
+		}
+	}
+	if !isName(name) {
+		return nil
+	}
+	if e, _, ok := r.p.Registry.Lookup(name); ok && e != nil && e.Kind == bindings.Class {
+		return e
+	}
+	return nil
+}
+
+// names lists the members of a subject. Those that every object has come only if they are asked for by their beginning.
+func (r *resolver) names(s subject, prefix string) []string {
+	var names []string
+	if o, ok := s.value.(*goja.Object); ok {
+		root := r.vm.GlobalObject().Get("Object").(*goja.Object).Get("prototype").(*goja.Object)
+		for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {
+			if !(o.SameAs(root) && depth > 0 && prefix == "") && !isIndexed(o) {
+				names = append(names, o.GetOwnPropertyNames()...)
+			}
+			o = o.Prototype()
+		}
+	} else if s.value != nil {
+		class := r.vm.ToValue(s.value).ToObject(r.vm) // of a string or number: its class's members
+		return r.names(subject{value: class.Prototype()}, prefix)
+	}
+	if class := r.class(s); class != nil {
+		for _, m := range class.Members {
+			names = append(names, m.Name)
+		}
+	} else if s.value == nil && s.entry != nil {
+		for _, m := range s.entry.Members {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// isProxy tells proxies: asking one anything runs code of the script.
+func isProxy(o *goja.Object) bool { return o.ExportType() == reflect.TypeFor[goja.Proxy]() }
+
+// isIndexed tells objects whose own names are mostly numbers: arrays and typed arrays.
+func isIndexed(o *goja.Object) bool {
+	if o.ClassName() == "Array" {
+		return o.Get("length").ToInteger() > 0 // its own property, and no getter
+	}
+	t := o.ExportType()
+	return t != nil && t.Kind() == reflect.Slice
+}
+
+// data gives a property of an object or its prototypes without running code of the script.
+func (r *resolver) data(o *goja.Object, name string) goja.Value {
+	self := o
+	for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {
+		if v, found := r.own(self, o, name); found {
+			return v
+		}
+		o = o.Prototype()
+	}
+	return nil
+}
+
+// own gives a property that an object itself has; nil stands for one that only code of the script could give.
+func (r *resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
+	d, err := r.p.descriptor(goja.Undefined(), o, r.vm.ToValue(name))
+	desc, ok := d.(*goja.Object)
+	if err != nil || !ok {
+		return nil, false
+	}
+	if v := desc.Get("value"); v != nil {
+		return v, true
+	}
+	get, ok := goja.AssertFunction(desc.Get("get"))
+	if !ok || !r.isHosts(self, desc.Get("get")) {
+		return nil, true
+	}
+	if v, err = get(self); err != nil {
+		return nil, true
+	}
+	return v, true
+}
+
+// isHosts tells getters of ours, which may be called: those of globals that are made when they are first used, and of
+// the host's classes.
+func (r *resolver) isHosts(self *goja.Object, getter goja.Value) bool {
+	info, err := r.p.engine.FunctionInfo(getter)
+	if err != nil || !info.Native || strings.HasPrefix(info.Name, "bound ") {
+		return false
+	}
+	_, host := r.p.engine.HostValue(self)
+	return host || self.SameAs(r.vm.GlobalObject())
+}

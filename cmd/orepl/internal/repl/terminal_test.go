@@ -1,0 +1,202 @@
+package repl_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/orepl/orepl/cmd/orepl/internal/app"
+)
+
+// The test binary is also the program under test.
+const asProgram = "OREPL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(app.Main(app.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
+
+// user is somebody at a terminal.
+type user struct {
+	t      *testing.T
+	keys   *os.File
+	cmd    *exec.Cmd
+	before unix.Termios
+	dir    string
+	exited chan error
+
+	mu     sync.Mutex
+	screen *screen
+}
+
+// patience bounds every wait: the machine may be busy.
+const patience = 30 * time.Second
+
+// sit starts the prompt in a terminal of a size, in a new directory.
+func sit(t *testing.T, columns, rows int, env ...string) *user {
+	t.Helper()
+	dir := t.TempDir()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	if err := pty.Setsize(master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), append([]string{asProgram + "=1", "TERM=xterm", "NO_COLOR=1", "HOME=" + dir,
+		"OREPL_HISTORY=" + filepath.Join(dir, "history")}, env...)...)
+	cmd.Dir = dir
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	u := &user{t: t, keys: master, cmd: cmd, dir: dir, screen: newScreen(columns, rows), exited: make(chan error, 1)}
+	u.before = u.modes()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := master.Read(buffer)
+			u.mu.Lock()
+			_, _ = u.screen.Write(buffer[:n])
+			u.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	go func() { u.exited <- cmd.Wait() }()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		master.Close()
+		<-read
+		if t.Failed() {
+			t.Logf("the screen at the end:\n%s", u.all(0))
+		}
+	})
+	return u
+}
+
+// modes are the terminal's.
+func (u *user) modes() unix.Termios {
+	u.t.Helper()
+	modes, err := unix.IoctlGetTermios(int(u.keys.Fd()), unix.TCGETS)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	return *modes
+}
+
+func (u *user) press(keys string) {
+	u.t.Helper()
+	if _, err := u.keys.WriteString(keys); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+// all is what was ever on the screen, from a line on.
+func (u *user) all(from int) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.screen.text(from)
+}
+
+// row is the number of the cursor's line.
+func (u *user) row() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.screen.row
+}
+
+// until waits for a condition of the screen.
+func (u *user) until(what string, holds func(*screen) bool) {
+	u.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		u.mu.Lock()
+		ok := holds(u.screen)
+		u.mu.Unlock()
+		if ok {
+			return
+		}
+	}
+	u.t.Fatalf("waited in vain for %s", what)
+}
+
+// sees waits for a text on or above the screen, from a line on.
+func (u *user) sees(from int, text string) {
+	u.t.Helper()
+	u.until(text, func(s *screen) bool { return strings.Contains(s.text(from), text) })
+}
+
+// edits waits until the line at the cursor is a text.
+func (u *user) edits(line string) {
+	u.t.Helper()
+	u.until("the line "+line, func(s *screen) bool { return s.line(s.row) == strings.TrimRight(line, " ") })
+}
+
+// prompted waits for an empty prompt below a line.
+func (u *user) prompted(below int) {
+	u.t.Helper()
+	u.until("a prompt", func(s *screen) bool { return s.row > below && s.line(s.row) == ">" && s.column == 2 })
+}
+
+// types types a text and waits until it is on the screen; where it wraps, the end of it.
+func (u *user) types(text string) {
+	u.t.Helper()
+	u.press(text)
+	tail := text[max(len(text)-20, 0):]
+	u.until(tail, func(s *screen) bool {
+		shown := s.line(s.row)
+		if s.row > 0 && len([]rune(shown)) < 20 {
+			shown = string(s.lines[s.row-1]) + shown
+		}
+		return strings.HasSuffix(shown, strings.TrimRight(tail, " "))
+	})
+}
+
+// enters enters lines one by one and waits for the next prompt; it gives what was printed.
+func (u *user) enters(lines ...string) (printed string) {
+	u.t.Helper()
+	below := 0
+	for i, line := range lines {
+		u.types(line)
+		below = u.row()
+		u.press("\r")
+		if i+1 < len(lines) {
+			u.until("a further prompt", func(s *screen) bool { return s.row > below && s.line(s.row) == "..." })
+		}
+	}
+	u.prompted(below)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	text := u.screen.text(below + 1)
+	return strings.TrimRight(strings.TrimSuffix(text, ">"), "\n")
+}
+
+// leaves waits for the end of the program and gives its exit code. The terminal must be as it was.
+func (u *user) leaves() int {
+	u.t.Helper()
+	select {
+	case <-u.exited:
+	case <-time.After(patience):
+		u.t.Fatal("the program did not end")
+	}
+	if after := u.modes(); after != u.before {
+		u.t.Errorf("the terminal was left in other modes: %+v, not %+v", after, u.before)
+	}
+	return u.cmd.ProcessState.ExitCode()
+}
