@@ -57,31 +57,31 @@ func realPath(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", path)
 }
 
-// ReadFile reads a file whose path [Engine.ReadPath] gave. An engine with limits reads only regular files, and none
-// that is larger than its memory. It may be called from any goroutine.
+// OpenFile opens a file for reading whose path [Engine.ReadPath] gave. An engine with limits opens only regular files:
+// others may never end. It may be called from any goroutine.
+func (e *Engine) OpenFile(path string) (*os.File, error) {
+	if e.opts.Limits.bounded() {
+		info, err := os.Stat(path) // not by opening it: opening a pipe waits
+		if err != nil {
+			return nil, err
+		}
+		if !info.Mode().IsRegular() {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file, and the engine has limits")}
+		}
+	}
+	return os.Open(path)
+}
+
+// ReadFile reads the whole of a file as [Engine.OpenFile] opens it, if it is not larger than the memory limit.
 func (e *Engine) ReadFile(path string) ([]byte, error) {
-	if !e.opts.Limits.bounded() {
-		return os.ReadFile(path)
-	}
-	info, err := os.Stat(path) // not by opening it: opening a pipe waits
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file, and the engine has limits")}
-	}
-	f, err := os.Open(path)
+	f, err := e.OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	limit := e.opts.Limits.Memory
-	if limit == 0 {
-		return io.ReadAll(f)
+	if info, err := f.Stat(); limit > 0 && err == nil && uint64(info.Size()) > limit {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
 	}
-	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
-	if err == nil && uint64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
-	}
-	return data, err
+	return io.ReadAll(f)
 }

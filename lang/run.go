@@ -51,7 +51,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		// A failure ends the run at once, whatever else is pending.
 		ended := func() bool { return failed != nil || done && !untilQuiet }
 		if err := e.loop.RunUntil(ctx, ended); err != nil && !errors.Is(err, loop.ErrStalled) {
-			return err
+			return cmp.Or(failed, err) // what was interrupted knows the place
 		}
 		if failed != nil {
 			return failed
@@ -90,7 +90,7 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 			case e.opts.OnError != nil && isBackground(err):
 				e.opts.OnError(e.Diagnose(err))
 			default:
-				return err
+				return cmp.Or(failed, err)
 			}
 		}
 	})
@@ -162,7 +162,7 @@ func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error 
 		var failed error
 		e.loop.Post(func() error { failed = fn(e.vm); done = true; return nil })
 		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
-			return err
+			return cmp.Or(failed, err)
 		}
 		return failed
 	})
@@ -186,7 +186,7 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 			return nil
 		})
 		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
-			return err
+			return cmp.Or(failed, err)
 		}
 		return failed
 	})

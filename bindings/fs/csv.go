@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,7 +36,7 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	o := csvArguments(a)
 	return func(ctx context.Context) (result, error) {
-		file, err := os.Open(path)
+		file, err := f.OpenFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}

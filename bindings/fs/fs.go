@@ -132,7 +132,7 @@ func (f *files) value(v any) result {
 func readText(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		data, err := os.ReadFile(path)
+		data, err := f.ReadFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -175,7 +175,7 @@ func appendText(f *files, a *lang.Args) func(context.Context) (result, error) {
 func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		data, err := os.ReadFile(path)
+		data, err := f.ReadFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -193,7 +193,7 @@ func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 func readJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		data, err := os.ReadFile(path)
+		data, err := f.ReadFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}

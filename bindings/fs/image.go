@@ -10,8 +10,8 @@ import (
 	"image/jpeg"
 	"image/png"
 	"math"
-	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -33,7 +33,7 @@ func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 		}
 	}
 	return func(context.Context) (result, error) {
-		data, err := os.ReadFile(path)
+		data, err := f.ReadFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -183,7 +183,8 @@ func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	if floats, ok := o.Export().([]float32); ok {
+	if o.ExportType() == reflect.TypeFor[[]float32]() { // asked first: to export an array is to copy all that it leads to
+		floats := o.Export().([]float32)
 		out := make([]byte, len(floats))
 		for i, x := range floats {
 			out[i] = uint8(math.Round(255 * float64(min(max(x, 0), 1)))) // NaN becomes 0

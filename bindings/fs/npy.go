@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,7 +51,7 @@ type npyFile struct {
 func readNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		raw, err := os.ReadFile(path)
+		raw, err := f.ReadFile(path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}

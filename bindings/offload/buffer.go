@@ -58,7 +58,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		return nil, opts.err
 	}
 	opts.Type, opts.Elem, opts.Dims = t.contract(), t.size(), dims
-	b, err := d.NewBuffer(opts.BufferOptions)
+	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 			On(d.ID(), opts.Label)
 	}
 	opts.Type, opts.Elem, opts.Uninitialized = t.contract(), t.size(), n > 0
-	b, err := d.NewBuffer(opts.BufferOptions)
+	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) erro
 	if err != nil {
 		return err
 	}
-	return q.Launch(c)
+	return m.submit(q, c)
 }
 
 // readRange is the part of a buffer that read(start?, count?) and its like mean.

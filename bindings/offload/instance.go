@@ -36,6 +36,7 @@ type instance struct {
 	types    map[ir.Type]*goja.Object
 	language []*goja.Object // global objects that kernels know by name
 	services contract.Services
+	quota    quota
 	records  int // made by struct()
 	hosts    int // host functions that wait for the event loop
 

@@ -358,7 +358,7 @@ func (m *instance) start(q *session.Queue, on *session.Kernel, cfg launchOptions
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Launch(c); err != nil {
+	if err := m.submit(q, c); err != nil {
 		return nil, err
 	}
 	return m.eventAfter(q, cfg.label)

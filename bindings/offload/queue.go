@@ -79,7 +79,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		pending.Resolve(nil)
 		done <- err
 	}
-	pending.OnCancel(func(cause error) { end(&contract.Error{Code: contract.Cancelled, Op: "host function", Err: cause}) })
+	pending.OnCancel(end)
 	err := q.Host(func() error {
 		m.engine.Post(func() error {
 			if ended {

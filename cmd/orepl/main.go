@@ -8,6 +8,7 @@ import (
 )
 
 func main() {
+	app.ServeIsolated()
 	os.Exit(app.Main(app.System{
 		Args: os.Args[1:], Env: os.Environ(),
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -15,6 +15,7 @@ package isolate
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -88,13 +89,15 @@ func newFailure(err error) *failure {
 	if err == nil {
 		return nil
 	}
-	switch err := err.(type) {
-	case *lang.ExitError:
-		return &failure{Exit: &err.Code, Message: err.Error()}
-	case *diag.Diagnostic:
-		d := *err
+	var exit *lang.ExitError
+	if errors.As(err, &exit) {
+		return &failure{Exit: &exit.Code, Message: exit.Error()}
+	}
+	var known *diag.Diagnostic
+	if errors.As(err, &known) {
+		d := *known
 		d.Cause = nil
-		return &failure{Message: err.Error(), Report: &Report{Diagnostic: d, Cause: newFailure(err.Cause)}}
+		return &failure{Message: err.Error(), Report: &Report{Diagnostic: d, Cause: newFailure(known.Cause)}}
 	}
 	d := diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err)}
 	return &failure{Message: err.Error(), Report: &Report{Diagnostic: d}}

@@ -200,12 +200,17 @@ func (inv *invocation) environ() map[string]string {
 	return m
 }
 
-// engine makes an engine on a runtime.
-func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
+// engineOptions completes options of an engine with what belongs to the process.
+func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdin, opts.Stdout, opts.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
 	opts.Colors = inv.colors(inv.Stdout)
-	return rt.NewEngine(opts)
+	return opts
+}
+
+// engine makes an engine on a runtime.
+func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
+	return rt.NewEngine(inv.engineOptions(opts))
 }
 
 // close ends engine and runtime. A failure of the device that no script was told of is an error of the run.

@@ -54,14 +54,26 @@ func runKernel(inv *invocation) error {
 		return err
 	}
 	if len(args) == 0 {
-		return &usageError{"the script's file is missing", "write: orepl kernel FILE [--emit ir]"}
+		return &usageError{"the script's file is missing", "write: orepl kernel [--emit ir] FILE [ARGS…]"}
 	}
+	// Flags may follow the file too; "--" begins the script's own.
+	file := args[0]
+	if err := inv.flags.Parse(args[1:]); err != nil {
+		return &usageError{err.Error(), "write -- before the script's own arguments"}
+	}
+	args = append([]string{file}, inv.flags.Args()...)
 	emitter := emitters[*emit]
 	if emitter == nil {
 		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt or js"}
 	}
+	opts, err := limits.options(lang.Options{Args: args[1:]})
+	if err != nil {
+		return err
+	}
 	rt := inv.open()
-	e, err := inv.engine(rt, lang.Options{Args: args[1:], Limits: limits.options()})
+	script := *inv // the script's own output does not mix with what is shown
+	script.Stdout = inv.Stderr
+	e, err := script.engine(rt, opts)
 	if err != nil {
 		return err
 	}

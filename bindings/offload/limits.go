@@ -1,0 +1,72 @@
+package offload
+
+import (
+	"math"
+	"runtime"
+	"weak"
+
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// quota is what the engine's limits leave of the devices.
+type quota struct {
+	held     []weak.Pointer[session.Buffer] // buffers that the script made, those that are gone included
+	launched uint64
+}
+
+// makeBuffer makes a buffer within the engine's limits.
+func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
+	limit := m.engine.Options().Limits.DeviceMemory
+	if limit == 0 {
+		return d.NewBuffer(opts)
+	}
+	want := uint64(max(opts.Elem, 0))
+	for _, n := range opts.Dims {
+		if n > 0 && want > math.MaxUint64/uint64(n) {
+			want = math.MaxUint64
+			break
+		}
+		want *= uint64(max(n, 0))
+	}
+	used := m.quota.bytes()
+	if want > limit || used+want > limit {
+		runtime.GC() // buffers that nobody holds any more free themselves
+		used = m.quota.bytes()
+	}
+	if want > limit || used+want > limit {
+		return nil, contract.Errorf(contract.OutOfResources, "create buffer", "%d bytes beside %d in use exceed the limit of %d bytes of device memory", want, used, limit).
+			On(d.ID(), opts.Label).WithHint("free buffers that are done with, or raise the limit of device memory")
+	}
+	b, err := d.NewBuffer(opts)
+	if err == nil {
+		m.quota.held = append(m.quota.held, weak.Make(b))
+	}
+	return b, err
+}
+
+// bytes is the size of the buffers that are still held.
+func (q *quota) bytes() uint64 {
+	total := uint64(0)
+	held := q.held[:0]
+	for _, w := range q.held {
+		if b := w.Value(); b != nil && !b.Freed() {
+			total += uint64(b.Size())
+			held = append(held, w)
+		}
+	}
+	q.held = held
+	return total
+}
+
+// submit launches a kernel within the engine's limits.
+func (m *instance) submit(q *session.Queue, c *session.Call) error {
+	if limit := m.engine.Options().Limits.Launches; limit > 0 {
+		if m.quota.launched >= limit {
+			return contract.Errorf(contract.OutOfResources, "launch", "the script launched %d kernels; more are not allowed", limit).
+				On(q.Device().ID(), "").WithHint("do more in one launch, or raise the limit of launches")
+		}
+		m.quota.launched++
+	}
+	return q.Launch(c)
+}

@@ -1,0 +1,56 @@
+package app
+
+import (
+	"time"
+
+	"github.com/orepl/orepl/lang"
+)
+
+// limitFlags are the flags that bound a script.
+type limitFlags struct {
+	timeout                       time.Duration
+	memory, deviceMemory          uint
+	callDepth                     int
+	iterations, launches          uint64
+	readableBelow, writeableBelow directories
+}
+
+// directories is a flag that may be given several times.
+type directories []string
+
+func (d *directories) String() string         { return "" }
+func (d *directories) Set(value string) error { *d = append(*d, value); return nil }
+
+func (inv *invocation) limits() *limitFlags {
+	l := &limitFlags{}
+	f := inv.flags
+	f.DurationVar(&l.timeout, "timeout", 0, "end the script after this `time`, such as 30s")
+	f.UintVar(&l.memory, "memory", 0, "end the script when its heap exceeds this many `MiB`")
+	f.IntVar(&l.callDepth, "max-call-depth", 0, "nest no more than this `number` of calls; 10000 unless given")
+	f.Uint64Var(&l.iterations, "max-iterations", 0, "end the script when its loops ran this `number` of times, all together")
+	f.UintVar(&l.deviceMemory, "max-device-memory", 0, "let the script hold no more than this many `MiB` in buffers")
+	f.Uint64Var(&l.launches, "max-launches", 0, "let the script launch no more than this `number` of kernels")
+	f.Var(&l.readableBelow, "allow-read", "let the script read and import files below this `directory` only; may be repeated")
+	f.Var(&l.writeableBelow, "allow-write", "let the script write files below this `directory` only; may be repeated")
+	return l
+}
+
+// options completes options of an engine.
+func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
+	o.Limits = lang.Limits{
+		Time: l.timeout, Memory: uint64(l.memory) << 20, CallDepth: l.callDepth, Iterations: l.iterations,
+		DeviceMemory: uint64(l.deviceMemory) << 20, Launches: l.launches,
+	}
+	var err error
+	if len(l.readableBelow) > 0 {
+		if o.Policy.Read, err = lang.Inside(l.readableBelow...); err != nil {
+			return o, &usageError{"--allow-read: " + err.Error(), ""}
+		}
+	}
+	if len(l.writeableBelow) > 0 {
+		if o.Policy.Write, err = lang.Inside(l.writeableBelow...); err != nil {
+			return o, &usageError{"--allow-write: " + err.Error(), ""}
+		}
+	}
+	return o, nil
+}
