@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -473,12 +474,15 @@ func (c *compiler) saturated(v value, t ir.Type) *ir.Value {
 	if t.IsFloat() || v.kind == kBool {
 		return c.constant(v, t)
 	}
+	if v.kind == kBig {
+		return c.saturatedBig(v.big, t)
+	}
 	bits := uint(8 * t.Size())
 	low, high := 0.0, math.Ldexp(1, int(bits))
 	if t.IsSigned() {
 		low, high = -high/2, high/2
 	}
-	x := asFloat64(v)
+	x := v.num
 	switch {
 	case x != x:
 		return c.b.Int(t, 0)
@@ -488,12 +492,27 @@ func (c *compiler) saturated(v value, t ir.Type) *ir.Value {
 		return c.b.Int(t, -1)
 	case x <= low:
 		return c.b.Int(t, int64(low))
-	case v.kind == kBig:
-		return c.b.Const(t, bigBits(v.big, t))
 	case t == ir.U64:
 		return c.b.Const(t, uint64(x))
 	}
 	return c.b.Int(t, int64(x))
+}
+
+// saturatedBig is a BigInt as an integer type.
+func (c *compiler) saturatedBig(n *big.Int, t ir.Type) *ir.Value {
+	low, high := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(8*t.Size()))
+	if t.IsSigned() {
+		high.Rsh(high, 1)
+		low.Neg(high)
+	}
+	high.Sub(high, big.NewInt(1))
+	switch {
+	case n.Cmp(low) < 0:
+		n = low
+	case n.Cmp(high) > 0:
+		n = high
+	}
+	return c.b.Const(t, bigBits(n, t))
 }
 
 // bits is the representation of a number as u32 or u64; every NaN has the same.

@@ -1,3 +1,5 @@
+//go:build unix
+
 package mutation
 
 import (
@@ -12,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,7 +34,7 @@ type area struct {
 
 var (
 	kernlang = []string{"./tests/kernlang", "-short"}
-	programs = []string{"./tests/kernlang/progen", "-count", "150"}
+	programs = []string{"./tests/kernlang/progen", "-programs", "100"}
 	oracle   = []string{"./lang/kernel/oracle"}
 	areas    = []area{
 		{"lang/kernel", [][]string{{"./lang/kernel"}, kernlang, programs}},
@@ -205,6 +208,8 @@ func command(dir string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "OREPL_TEST_LONG=0", "CGO_ENABLED=0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the test that go runs ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	return cmd.Run()
 }

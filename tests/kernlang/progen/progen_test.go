@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	count = flag.Int("count", 0, "programs to run; 0: 500, or 100000 in a long run")
+	count = flag.Int("programs", 0, "programs to run; 0: 500, or 100000 in a long run")
 	first = flag.Uint64("seed", 1, "seed of the first of them")
 )
 

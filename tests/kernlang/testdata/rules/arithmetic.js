@@ -1,0 +1,212 @@
+// [11.1] integers wrap
+//# x: i32 = 2147483647
+//# y: i32[4] -> -2147483648 -2 2147483647 1
+(g, x, y) => { y[0] = x[0] + 1; y[1] = x[0] * 2; let v = x[0] + 1; v--; y[2] = v; y[3] = -(x[0] + 1) - 2147483647 }
+---
+// [11.3] shifts to the right
+//# x: i32 = -8
+//# n: u64 = 18446744073709551608
+//# y: i32[1] -> -2
+//# z: u64[1] -> 4611686018427387902
+(g, x, n, y, z) => { y[0] = x[0] >> 2; z[0] = u64(18446744073709551608n) >> 2 }
+---
+// [11.5] counts modulo the width
+//# x: i32 = 1
+//# l: i64 = 1 -> 1
+//# y: i32[1] -> 2
+//# z: i64[1] -> 8589934592
+(g, x, l, y, z) => { y[0] = x[0] << 33; z[0] = l[0] << 33 }
+---
+// [12.1] real division
+//# x: i32 = 7
+//# y: f32[1] -> 3.5
+(g, x, y) => { y[0] = x[0] / 2 }
+---
+// [12.2] without a float between
+//# x: i32 = 2147483647
+//# y: i32[3] -> 2147483647 -1073741823 715827882
+//# ir: div, not convert
+(g, x, y) => { y[0] = (x[0] / (g.x + 1)) | 0; y[1] = Math.trunc(x[0] / (g.x - 2)); y[2] = ~~(x[0] / (g.x + 3)) }
+---
+// [12.3] rounded down
+//# x: i32 = -7
+//# y: i32[2] -> -4 -3
+(g, x, y) => { y[0] = Math.floor(x[0] / (g.x + 2)); y[1] = Math.trunc(x[0] / (g.x + 2)) }
+---
+// [12.4] the dividend's sign
+//# x: i32 = -7 7 -2147483648
+//# y: i32[4] -> -1 1 0 -2147483648
+(g, x, y) => { y[0] = x[0] % 3; y[1] = x[1] % -3; y[2] = x[2] % (g.x - 1); y[3] = (x[2] / (g.x - 1)) | 0 }
+---
+// [12.5] by zero
+//# x: i32 = 3
+//# y: i32[1]
+//# fault: division-by-zero 1:23
+(g, x, y) => { y[0] = x[0] % g.x }
+---
+// [12.6] by zero with checks off
+//# options: checks=off
+//# x: i32 = 3
+//# y: i32 = 9 9 -> 0 0
+(g, x, y) => { y[0] = x[0] % g.x; y[1] = (x[0] / g.x) | 0 }
+---
+// [12.7] exact
+//# x: f32 = 1e30
+//# y: f32[1] -> 2.0646141
+(g, x, y) => { y[0] = x[0] % 3 === f32(x[0]) % 3 ? 2.0646141 : 0 }
+---
+// [12.8] 64-bit integers
+//# l: i64 = -7
+//# z: i64[1] -> -3
+(g, l, z) => { z[0] = l[0] / 2n }
+---
+// [12.9] a constant zero
+//# y: i32[1]
+//# error: division-by-zero 1:20
+(g, y) => { y[0] = y[0] % 0 }
+---
+// [13.1] in its own type
+//# x: f32 = 16777216
+//# y: f32[1] -> 16777215
+(g, x, y) => { const a = x[0] + 1; y[0] = a + 1 - 1 + 1 - 1 }
+---
+// [13.2] subnormal numbers
+//# x: f32 = 1e-38
+//# y: f32[1] -> 1e-40
+//# options: contract=false
+(g, x, y) => { y[0] = x[0] / 100 }
+---
+// [13.3] correctly rounded
+//# x: f32 = 2 1
+//# y: f32[2] -> 1.4142135 0.33333334
+(g, x, y) => { y[0] = Math.sqrt(x[0]); y[1] = x[1] / 3 }
+---
+// [14.1] the left product
+//# x: f32 = 1.0000001 -1.0000002
+//# y: f32[1] -> 1.4210855e-14
+//# ir: fma, not mul
+(g, x, y) => { y[0] = (x[0] * x[0]) + x[1] }
+---
+// [14.2] the right product
+//# x: f32 = 1.0000001 1.0000002
+//# y: f32[2] -> -1.4210855e-14 1.0000001
+//# ir: fma, not mul
+(g, x, y) => { y[0] = x[1] - x[0] * x[0]; y[1] += x[0] * 1 }
+---
+// [14.3] not through a name
+//# x: f32 = 1.0000001 -1.0000002
+//# y: f32[1] -> 0
+//# ir: mul, not fma
+(g, x, y) => { const p = x[0] * x[0]; y[0] = p + x[1] }
+---
+// [14.3] not through a conversion or a unary minus
+//# x: f32 = 1.0000001 1.0000002
+//# y: f32[2] -> 0 0
+//# ir: mul, not fma
+(g, x, y) => { y[0] = f32(x[0] * x[0]) - x[1]; y[1] = -(x[0] * x[0]) + x[1] }
+---
+// [14.3] not where the types differ
+//# x: f32 = 1.0000001
+//# z: f64 = 1
+//# y: f64[1] -> 2.0000002384185791
+//# ir: mul, not fma
+(g, x, z, y) => { y[0] = x[0] * x[0] + z[0] }
+---
+// [14.4] contract: false
+//# options: contract=false
+//# x: f32 = 1.0000001 -1.0000002
+//# y: f32[1] -> 0
+//# ir: mul, not fma
+(g, x, y) => { y[0] = x[0] * x[0] + x[1] }
+---
+// [15.1] one NaN
+//# x: f32 = 0
+//# y: u32[2] -> 0x7fc00000 0x7fc00000
+//# z: u64[1] -> 0x7ff8000000000000
+(g, x, y, z) => { y[0] = bits(x[0] / x[0]); y[1] = bits(f32(NaN)); z[0] = bits(f64(x[0] / x[0])) }
+---
+// [15.2] NaN
+//# x: f32 = 0
+//# y: i32[4] -> 2 0 1 0
+(g, x, y) => { const n = x[0] / x[0]; y[0] = n ? 1 : 2; y[1] = n === n ? 1 : 0; y[2] = n !== n ? 1 : 0; y[3] = n < 1 ? 1 : 0 }
+---
+// [15.3] min and max
+//# x: f32 = nan 1 -0 0
+//# y: f32[4] -> nan nan -0 0
+(g, x, y) => { y[0] = Math.min(x[0], x[1]); y[1] = Math.max(x[1], x[0]); y[2] = Math.min(x[3], x[2]); y[3] = Math.max(x[2], x[3]) }
+---
+// [15.4] round
+//# x: f32 = 0.5 -0.5 2.5 -2.5 0.49999997
+//# size: 5
+//# y: f32[5] -> 1 -0 3 -2 0
+(g, x, y) => { y[g.x] = Math.round(x[g.x]) }
+---
+// [15.5] powers
+//# x: f32 = 3
+//# y: f32[2] -> 9 27
+//# ir: mul, math
+(g, x, y) => { y[0] = x[0] ** 2; y[1] = x[0] ** 3 }
+---
+// [15.6] integers have no −0
+//# x: i32 = 0
+//# y: f32[1] -> 0
+(g, x, y) => { y[0] = -x[0] }
+---
+// [16.3] more functions
+//# x: f32 = 8 0.25
+//# y: f32[7] -> 7 0.5 2 0.5 32 3 4
+(g, x, y) => {
+  y[0] = Math.fma(x[0], 1, -1); y[1] = Math.mix(x[1], 0.75, 0.5); y[2] = Math.clamp(x[0], 1, 2); y[3] = Math.rsqrt(x[0] / 2)
+  y[4] = Math.ldexp(x[0], 2); y[5] = Math.log2(x[0]); const [f, e] = Math.frexp(x[0]); y[6] = f * e * 2
+}
+---
+// [16.3] Math.random
+//# y: f32[1]
+//# error: unknown-math-function 1:25
+(g, y) => { y[0] = Math.random() }
+---
+// [16.4] the type of a function
+//# x: i32 = 4
+//# y: f32[2] -> 2 4
+(g, x, y) => { y[0] = Math.sqrt(x[0]); y[1] = Math.floor(x[0]) }
+---
+// [17.1] == is ===
+//# x: i32 = 1
+//# y: i32[2] -> 1 1
+(g, x, y) => { y[0] = x[0] == 1 ? 1 : 0; y[1] = (x[0] != 1) === (x[0] !== 1) ? 1 : 0 }
+---
+// [17.2] comparisons by value
+//# u: u32 = 4294967295
+//# x: i32 = -1
+//# z: f32 = 0.1
+//# y: i32[4] -> 0 1 1 0
+(g, u, x, z, y) => { y[0] = u[0] === x[0] ? 1 : 0; y[1] = x[0] < u[0] ? 1 : 0; y[2] = z[0] === 0.1 ? 1 : 0; y[3] = z[0] === f64(0.1) ? 1 : 0 }
+---
+// [17.3] the side that is not taken
+//# x: i32 = 5
+//# y: i32[3] -> 7 0 1
+(g, x, y) => { y[0] = g.x === 0 ? 7 : x[g.x + 9]; y[1] = g.x > 0 && x[g.x + 9] > 0 ? 1 : 0; y[2] = g.x === 0 || x[1 / 1 + g.x + 9 | 0] > 0 ? 1 : 0 }
+---
+// [17.4] from left to right
+//# y: i32 = 1 2 0 0 -> 11 2 3 5
+(g, y) => { let a = 1; const f = () => { a += 1; return 10 }; y[0] = a + f(); y[2] = a + (a = 1); a = 2; y[3] = a; a += (a = 3); y[3] = a }
+---
+// [17.5] switch
+//# x: f32 = 1 2 3 nan
+//# size: 4
+//# y: i32[4] -> 12 2 100 100
+(g, x, y) => { switch (x[g.x]) { case 1: y[g.x] += 10; case 2: y[g.x] += 2; break; case NaN: y[g.x] = -1; break; default: y[g.x] = 100 } }
+---
+// [18.1] read before written
+//# y: i32[1]
+//# error: read-before-written 1:27
+(g, y) => { let v; y[0] = v }
+---
+// [18.2] written on some ways only
+//# size: 2
+//# y: i32[2] -> 0 5
+(g, y) => { let v; if (g.x > 0) v = 5; y[g.x] = v }
+---
+// [18.3] private arrays are zero in each iteration
+//# y: i32[1] -> 3
+(g, y) => { for (let i = 0; i < 3; i++) { const a = g.private(i32, 2); a[i & 1]++; y[0] += a[0] + a[1] } }

@@ -1,0 +1,289 @@
+// [4.2] small integers
+//# a: i8 = -1 127 -128
+//# b: u8 = 255 128 0
+//# size: 3
+//# y: i16[3] -> 254 255 -128
+//# z: i8[3] -> -2 -1 -128
+(g, a, b, y, z) => { y[g.x] = a[g.x] + b[g.x]; z[g.x] = a[g.x] + b[g.x] }
+---
+// [4.3] bool
+//# x: f32 = 0 -0 nan 0.5
+//# size: 4
+//# y: bool[4] -> 0 0 0 1
+//# z: u8[4] -> 1 1 1 2
+(g, x, y, z) => { y[g.x] = x[g.x]; z[g.x] = y[g.x] + 1 }
+---
+// [4.4] f16 and bf16
+//# x: f32 = 1.00048828125 1.00146484375 65519 65520
+//# size: 4
+//# y: f16[4] -> 1 1.001953125 65504 inf
+//# z: bf16[4] -> 1 1 65536 65536
+//# w: f32[4] -> 1 1.001953125 65504 inf
+(g, x, y, z, w) => { y[g.x] = x[g.x]; z[g.x] = x[g.x]; w[g.x] = y[g.x] }
+---
+// [4.1] there is no value of type i8
+//# y: i8[1]
+//# error: bad-conversion 1:23
+(g, y) => { y[0] = i8(3) }
+---
+// [5.2] a name refers to the element
+//# ps: Particle[2]
+//# y: f32[2] -> 5 9
+(g, ps, y) => { const p = ps[1]; p.x = 5; p.v[2] = 9; y[0] = ps[1].x; y[1] = ps[1].v[2] }
+---
+// [5.3] a copy
+//# ps: Particle[2]
+//# y: f32[3] -> 1 7 11
+(g, ps, y) => { const q = {...ps[1]}; q.x = 7; y[0] = ps[1].x; y[1] = q.x; const r = {...ps[1], x: 3}; y[2] = r.v[1] }
+---
+// [5.4] all fields, read before any is written
+//# ps: Particle[2]
+//# y: f32[3] -> 1 21 0
+//# z: u32[2] -> 1 0
+(g, ps, y, z) => { const a = {...ps[0]}; ps[0] = ps[1]; ps[1] = a; y[0] = ps[0].x; y[1] = ps[0].v[2]; y[2] = ps[1].x; z[0] = ps[0].id; z[1] = ps[1].id }
+---
+// [5.4] fields that swap
+//# ps: Particle[1]
+//# y: f32[2] -> 10 0
+(g, ps, y) => { const p = ps[0]; ps[0] = {x: p.v[1], v: [p.x, p.x, 1], id: 4}; y[0] = ps[0].x; y[1] = ps[0].v[0] }
+---
+// [5.5] a field is missing
+//# ps: Particle[1]
+//# error: field-missing 1:22
+(g, ps) => { ps[0] = {x: 1} }
+---
+// [5.5] a field too many
+//# ps: Particle[1]
+//# error: unknown-field 1:22
+(g, ps) => { ps[0] = {x: 1, v: [1, 2, 3], id: 1, w: 2} }
+---
+// [5.6] taken apart
+//# ps: Particle[3]
+//# y: f32[1] -> 4
+(g, ps, y) => { const {x, id} = ps[2]; y[0] = x + id }
+---
+// [5.1] in shared and private arrays
+//# y: f32[2] -> 3 4
+//# group: 1
+(g, y) => { const s = g.shared(Particle, 2), p = g.private(Particle, 2); s[1].x = 3; p[1].v[0] = 4; y[0] = s[1].x; y[1] = p[1].v[0] }
+---
+// [6.1] row-major
+//# m: i32[2,3] = 1 2 3 4 5 6
+//# size: 3,2
+//# y: i32[6] -> 1 2 3 4 5 6
+(g, m, y) => { y[g.y * 3 + g.x] = m[g.y][g.x] }
+---
+// [6.1] three dimensions
+//# m: i32[2,2,2] = 1 2 3 4 5 6 7 8
+//# y: i32[1] -> 7
+(g, m, y) => { y[0] = m[1][1][0] }
+---
+// [6.2] a row
+//# m: i32[2,3] = 1 2 3 4 5 6 -> 1 2 3 4 9 6
+//# y: i32[1] -> 3
+(g, m, y) => { const row = m[1]; row[1] = 9; y[0] = row.length }
+---
+// [6.3] length and shape
+//# m: i32[2,3]
+//# y: i32[3] -> 2 2 3
+(g, m, y) => { const [h, w] = m.shape; y[0] = m.length; y[1] = h; y[2] = w }
+---
+// [6.4] flat
+//# m: i32[2,3] = 1 2 3 4 5 6
+//# y: i32[1] -> 5
+//# z: i64[1] -> 6
+(g, m, y, z) => { y[0] = m.flat[4]; z[0] = m.flat.length }
+---
+// [6.5] any integer type
+//# x: i32 = 4 5 6
+//# n: u64 = 2
+//# y: i32[2] -> 6 5
+(g, x, n, y) => { y[0] = x[n]; y[1] = x[n - 1] }
+---
+// [6.5] no float
+//# x: f32[2]
+//# error: index-not-integer 1:15
+(g, x) => { x[x[0]] = 1 }
+---
+// [6.6] negative
+//# x: f32[2]
+//# error: index-out-of-bounds 1:15
+(g, x) => { x[-1] = 1 }
+---
+// [6.6] outside of a constant extent
+//# x: f32[2]
+//# error: index-out-of-bounds 1:51
+(g, x) => { const a = g.private(f32, 4); x[0] = a[4] }
+---
+// [7.1] by signature
+//# n: f32 = 3
+//# x: f32[1] -> 3.5
+//# type: n f32 by signature
+(g, n, x) => { x[0] = n + 0.5 }
+---
+// [7.3] an index
+//# n = 1
+//# x: i32 = 4 5
+//# y: i32[1] -> 5
+//# type: n i32 used as an index at 1:28
+(g, n, x, y) => { y[0] = x[n] }
+---
+// [7.3] an expression over it
+//# n = 1
+//# x: i32 = 4 5
+//# y: i32[1] -> 5
+//# type: n i32 used as an index
+(g, n, x, y) => { const k = n * 2 - 1; y[0] = x[k % 2] }
+---
+// [7.3] a shift
+//# n = 3
+//# y: f32[1] -> 8
+//# type: n i32
+(g, n, y) => { y[0] = 1 << n }
+---
+// [7.4] compared with integers
+//# n = 3
+//# y: f32[1] -> 3
+//# type: n i32 combined with integers only
+(g, n, y) => { for (let i = 0; i < n; i++) y[0] += 1 }
+---
+// [7.4] a literal does not make it an integer
+//# n = 3
+//# y: f32[1] -> 4
+//# type: n f32
+(g, n, y) => { y[0] = n + 1 }
+---
+// [7.5] the real type
+//# n = 0.5
+//# y: f32[1] -> 0.5
+//# type: n f32 no use needs an integer
+(g, n, y) => { y[0] = n }
+---
+// [7.6] the text, not the value
+//# n = 3
+//# y: f32[1] -> 4.5
+//# type: n f32
+(g, n, y) => { y[0] = n * 1.5 }
+---
+// [7.8] BigInt and boolean
+//# n: bigint = 5
+//# b: boolean = 1
+//# y: i64[1] -> 6
+//# type: n i64
+//# type: b bool
+(g, n, b, y) => { if (b) y[0] = n + 1n }
+---
+// [8.1] the widest float
+//# x: f64[1] -> 0.1
+//# y: f32[1] -> 0.1
+(g, x, y) => { const v = 1 / (g.x + 10); x[0] = v; y[0] = v }
+---
+// [8.1] f32 without another
+//# y: i32[1] -> 1
+(g, y) => { y[0] = 1 / (g.x + 10) === f32(0.1) ? 1 : 0 }
+---
+// [8.1] real: f64
+//# options: real=f64
+//# y: i32[1] -> 0
+(g, y) => { y[0] = 1 / (g.x + 10) === f64(f32(0.1)) ? 1 : 0 }
+---
+// [8.2] literals are exact
+//# x: f64[1] -> 0.30000000000000004
+//# y: i32[1] -> -1
+(g, x, y) => { x[0] = 0.1 + 0.2; y[0] = 4294967295 | 0 }
+---
+// [8.3] a literal takes the other's type
+//# n: i64 = 4
+//# x: f32 = 0.5
+//# y: i64[1] -> 7
+//# z: f32[1] -> 3.5
+(g, n, x, y, z) => { y[0] = n + 3; z[0] = x[0] + 3 }
+---
+// [8.4] beside an i32
+//# x: i32 = -1
+//# y: f64[2] -> 4294967295 0.5
+(g, x, y) => { y[0] = (x[0] ^ 0) * 1 + 4294967295 + 1; y[1] = x[0] + 1.5 }
+---
+// [8.5] 2 and 2.0
+//# x: i32 = 7
+//# y: i32[2] -> 3 14
+(g, x, y) => { y[0] = (x[0] / 2.0) | 0; y[1] = x[0] * 2.0 }
+---
+// [9.1] a join
+//# x: f32 = 0.5
+//# y: f32[2] -> 0.5 1
+(g, x, y) => { let v = true; y[1] = v; v = 3; v = x[0]; y[0] = v }
+---
+// [9.2] i32 and u32
+//# u: u32 = 5
+//# y: f64[1] -> 4294967295
+(g, u, y) => { let v = u[0]; v = -1 - g.x; y[0] = v }
+---
+// [9.3] 64-bit integers do not join
+//# n: i64 = 5
+//# y: i32[1]
+//# error: types-do-not-join 1:20
+(g, n, y) => { let v = y[0]; v = n }
+---
+// [9.4] const
+//# y: f32[1] -> 1
+(g, y) => { const a = g.x + 1; y[0] = a / 1 }
+---
+// [9.5] the sides of ?:
+//# x: f32 = 0.5
+//# size: 2
+//# y: f32[2] -> 1 0.5
+(g, x, y) => { y[g.x] = g.x === 0 ? 1 : x[0] }
+---
+// [9.5] sides that do not join
+//# n: i64 = 5
+//# y: i32[1]
+//# error: types-do-not-join 1:23
+(g, n, y) => { y[0] = g.x > 1 ? n : y[0] }
+---
+// [10.1] saturation
+//# x: f64 = 1e10 -1e10 nan -2.9
+//# size: 4
+//# y: i32[4] -> 2147483647 -2147483648 0 -2
+//# z: u32[4] -> 4294967295 0 0 0
+(g, x, y, z) => { y[g.x] = i32(x[g.x]); z[g.x] = u32(x[g.x]) }
+---
+// [10.2] modulo
+//# x: f64 = 4294967297 -1 nan inf
+//# size: 4
+//# y: i32[4] -> 1 -1 0 0
+//# z: u8[4] -> 1 255 0 0
+(g, x, y, z) => { y[g.x] = x[g.x] | 0; z[g.x] = x[g.x] }
+---
+// [10.3] one rounding
+//# l: i64 = 9007199791611905
+//# y: f32[1] -> 9007200328482816
+(g, l, y) => { y[0] = f32(l[0]) }
+---
+// [10.4] f16() is a value of f32
+//# x: f32 = 0.1
+//# y: f32[1] -> 0.0999755859375
+(g, x, y) => { y[0] = f16(x[0]) }
+---
+// [10.5] truth
+//# x: f32 = nan -0 2
+//# size: 3
+//# y: i32[3] -> 0 0 1
+(g, x, y) => { y[g.x] = bool(x[g.x]) ? 1 : 0 }
+---
+// [10.6] bits
+//# x: f32 = 1
+//# y: u32[1] -> 0x3f800000
+//# z: f32[1] -> -1
+(g, x, y, z) => { y[0] = bits(x[0]); z[0] = fromBits(f32, bits(x[0]) | 0x80000000) }
+---
+// [10.7] only what is written
+//# n: i64 = 3
+//# y: i32[1]
+//# error: mixed-64-bit 1:23
+(g, n, y) => { y[0] = n }
+---
+// [10.7] written
+//# n: i64 = 3
+//# y: i32[1] -> 3
+(g, n, y) => { y[0] = i32(n) }
