@@ -5,7 +5,8 @@ import "context"
 // The interfaces in this file are optional: the runtime finds them by type assertion and has a slower or a failing
 // default for each.
 
-// RectCopier is a [Queue] that copies boxes in one command. Default: a command for each row.
+// RectCopier is a [Queue] that copies boxes in one command. Default: a command for each row. An extent is bytes per row,
+// rows, and slices; boxes that are exchanged do not overlap.
 type RectCopier interface {
 	SubmitRect(dst Rect, src HostRect, extent [3]int64) error
 	RetrieveRect(dst HostRect, src Rect, extent [3]int64) error

@@ -10,6 +10,7 @@ type kind uint8
 
 const (
 	copyBytes kind = iota
+	copyBox
 	fillBytes
 	launchKernel
 	callHost
@@ -24,6 +25,7 @@ type command struct {
 	op      string
 	dst     []byte
 	src     []byte
+	rows    rows     // copyBox
 	pattern [16]byte // fill: its first width bytes
 	width   int
 	launch  Launch // made at the first use of the slot for a launch

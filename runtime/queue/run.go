@@ -201,6 +201,8 @@ func (q *Queue) run(c *command, n uint64) {
 	switch c.kind {
 	case copyBytes:
 		q.dev.Copy(c.dst, c.src, &q.stop)
+	case copyBox:
+		c.rows.run(q.dev, c.dst, c.src, &q.stop)
 	case fillBytes:
 		q.dev.Fill(c.dst, c.pattern[:c.width], &q.stop)
 	case launchKernel:
@@ -210,7 +212,7 @@ func (q *Queue) run(c *command, n uint64) {
 	case recordEvent:
 		c.event.complete(q.opts.Clock.Now(), nil)
 	}
-	if why := q.stop.why(); err == ErrStopped || why != 0 && (c.kind == copyBytes || c.kind == fillBytes) {
+	if why := q.stop.why(); err == ErrStopped || why != 0 && (c.kind == copyBytes || c.kind == copyBox || c.kind == fillBytes) {
 		err = q.stoppedError(c, why)
 	}
 	if err != nil {

@@ -1,0 +1,128 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The queue is an [offload.RectCopier]: a box is one command, however many rows it has.
+
+// rowCost is about what a row takes beside its bytes.
+const rowCost = 20 * time.Nanosecond
+
+// rows says how a copy of a box goes through its two memories.
+type rows struct {
+	extent   [3]int64 // bytes per row, rows, slices
+	dst, src pitches
+}
+
+type pitches struct{ row, slice int64 }
+
+// SubmitRect copies a box from the host to the device.
+func (q *Queue) SubmitRect(dst offload.Rect, src offload.HostRect, extent [3]int64) error {
+	const op = "submit"
+	to, err := q.deviceBox(op, dst, extent)
+	if err != nil {
+		return err
+	}
+	from, err := q.hostBox(op, src, extent)
+	if err != nil {
+		return err
+	}
+	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
+}
+
+// RetrieveRect copies a box from the device to the host.
+func (q *Queue) RetrieveRect(dst offload.HostRect, src offload.Rect, extent [3]int64) error {
+	const op = "retrieve"
+	to, err := q.hostBox(op, dst, extent)
+	if err != nil {
+		return err
+	}
+	from, err := q.deviceBox(op, src, extent)
+	if err != nil {
+		return err
+	}
+	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
+}
+
+// ExchangeRect copies a box between memories of the device. The boxes do not overlap.
+func (q *Queue) ExchangeRect(dst, src offload.Rect, extent [3]int64) error {
+	const op = "exchange"
+	to, err := q.deviceBox(op, dst, extent)
+	if err != nil {
+		return err
+	}
+	from, err := q.deviceBox(op, src, extent)
+	if err != nil {
+		return err
+	}
+	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
+}
+
+func (q *Queue) copyRows(op string, dst, src []byte, r rows) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	c.kind, c.dst, c.src, c.rows = copyBox, dst, src, r
+	count := r.extent[1] * r.extent[2]
+	q.publish(time.Duration(count*r.extent[0]/copyBandwidth) + time.Duration(count)*rowCost)
+	return nil
+}
+
+// run copies row by row, until stop is requested.
+func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
+	for z := range r.extent[2] {
+		for y := range r.extent[1] {
+			if stop.Requested() {
+				return
+			}
+			dev.Copy(dst[z*r.dst.slice+y*r.dst.row:][:r.extent[0]], src[z*r.src.slice+y*r.src.row:][:r.extent[0]], stop)
+		}
+	}
+}
+
+// deviceBox gives the bytes from a box's first to its last.
+func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) ([]byte, error) {
+	if r.Memory == nil {
+		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")
+	}
+	b, err := q.dev.Bytes(r.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return q.box(op, b, r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
+}
+
+func (q *Queue) hostBox(op string, r offload.HostRect, extent [3]int64) ([]byte, error) {
+	return q.box(op, r.Data, r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
+}
+
+func (q *Queue) box(op string, b []byte, offset int64, p pitches, extent [3]int64) ([]byte, error) {
+	if extent[0] < 0 || extent[1] < 0 || extent[2] < 0 {
+		return nil, q.refuse(offload.InvalidSize, op, "a box of %v", extent)
+	}
+	if extent[0] == 0 || extent[1] == 0 || extent[2] == 0 {
+		return nil, nil
+	}
+	left := int64(len(b)) - offset
+	n := extent[0]
+	fits := offset >= 0 && n <= left
+	for i, pitch := range []int64{p.row, p.slice} {
+		count := extent[i+1]
+		if fits && count > 1 {
+			fits = pitch >= n && count-1 <= (left-n)/pitch // rows, or slices, that overlap are no box
+			n += (count - 1) * pitch
+		}
+	}
+	if !fits {
+		return nil, q.refuse(offload.InvalidSize, op, "a box of %v bytes, rows and slices at offset %d with pitches %d and %d leaves the memory of %d bytes",
+			extent, offset, p.row, p.slice, len(b))
+	}
+	return b[offset : offset+n : offset+n], nil
+}
