@@ -380,13 +380,14 @@ func describe(v goja.Value) string {
 		}
 		return "an object"
 	}
+	if s, ok := v.Export().(string); ok {
+		return fmt.Sprintf("the string %q", s)
+	}
 	return fmt.Sprintf("%s (%s)", v.String(), typeName(v))
 }
 
 func typeName(v goja.Value) string {
 	switch exported(v).(type) {
-	case string:
-		return "a string"
 	case bool:
 		return "a boolean"
 	case *big.Int:

@@ -87,12 +87,14 @@ func (o *options) boolean(name string, missing bool) bool {
 
 // oneOf is a string out of a list; the first is the default.
 func (o *options) oneOf(name string, values ...string) string {
-	s := o.str(name)
-	if s == "" {
+	v := o.get(name)
+	if v == nil {
 		return values[0]
 	}
-	if !slices.Contains(values, s) {
-		o.fail("%s is %q, but must be one of %s", name, s, strings.Join(values, ", "))
+	s, ok := v.Export().(string)
+	if !ok || !slices.Contains(values, s) {
+		o.fail("%s must be '%s', not %s", name, strings.Join(values, "' or '"), describe(v))
+		return values[0]
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -28,7 +29,7 @@ func (c *compiler) free(n *syntax.Name) value {
 		if src.Capture != nil {
 			var err error
 			if got, err = src.Capture(n.Name); err != nil {
-				c.errorf(n.Span, diag.NotCapturable, "pass it as an argument", "%s cannot be captured: %v", n.Name, err)
+				c.errorf(n.Span, diag.NotCapturable, captureHint(err), "%s cannot be captured: %v", n.Name, err)
 				return bad
 			}
 		}
@@ -46,6 +47,15 @@ func (c *compiler) free(n *syntax.Name) value {
 	return c.placed(v, key)
 }
 
+// captureHint is what the script engine advises, or what works for most values.
+func captureHint(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return "pass it as an argument"
+}
+
 // capturedField is a field of a captured object.
 func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	key := captureKey{c.frame.fn.Source, o.str + "." + name}
@@ -53,7 +63,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	if !ok {
 		got, err := o.obj.Field(name)
 		if err != nil {
-			c.errorf(at, diag.NotCapturable, "pass it as an argument", "%s cannot be captured: %v", key.path, err)
+			c.errorf(at, diag.NotCapturable, captureHint(err), "%s cannot be captured: %v", key.path, err)
 			return bad
 		}
 		if got == nil {
