@@ -47,7 +47,10 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 		return nil, fmt.Errorf("it is assigned at %s, and a kernel reads it once; declare it const, or pass it as an argument", c.Assigned[0])
 	case c.Function != nil:
 		if c.Function.Native {
-			break
+			if o, ok := c.Value.(*goja.Object); ok && m.isLanguageName(o) {
+				return nil, nil
+			}
+			return nil, nativeError(c.Function.Name)
 		}
 		src := m.helpers[c.Function]
 		if src == nil {
@@ -80,7 +83,7 @@ func (m *instance) captured(v goja.Value) (any, error) {
 	case *big.Int:
 		return x, nil
 	case string:
-		return nil, errors.New("it is a string")
+		return nil, &captureError{"it is a string", "kernels have no strings, but in g.print and g.assert"}
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -111,6 +114,29 @@ func (m *instance) captured(v goja.Value) (any, error) {
 		return list, nil
 	}
 	return capturedObject{m, o}, nil
+}
+
+// captureError says why a value cannot be captured, and what to write instead.
+type captureError struct{ message, hint string }
+
+func (e *captureError) Error() string { return e.message }
+func (e *captureError) Hint() string  { return e.hint }
+
+// nativeHints say what a kernel writes in the place of functions of the host.
+var nativeHints = map[string]string{
+	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
+	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)", "Number": "write f32(x), i32(x), …",
+	"isNaN": "write x !== x", "isFinite": "write x - x === 0", "BigInt": "write i64(x)",
+	"assert": "write g.assert(condition, message)",
+}
+
+// nativeError refuses a function of the host.
+func nativeError(name string) error {
+	hint := nativeHints[name]
+	if hint == "" {
+		hint = "call it outside of the kernel, and pass its result as an argument"
+	}
+	return &captureError{"it is a function of the host, which has no text", hint}
 }
 
 // capturedObject is a plain object of the script whose fields a kernel reads.

@@ -1,7 +1,6 @@
 package offload
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/dop251/goja"
@@ -10,8 +9,6 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/runtime/session"
 )
-
-var errNative = errors.New("it is a function of the host, which has no text")
 
 // method is a method whose errors are explained.
 func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {

@@ -221,7 +221,7 @@ func (m *instance) capturedFunction(o *goja.Object) (any, error) {
 		return nil, err
 	}
 	if info.Native {
-		return nil, errNative
+		return nil, nativeError(info.Name)
 	}
 	return m.sourceOf(info), nil
 }
