@@ -58,6 +58,10 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) error {
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
 		place(e, d, diag.Position{File: p.File, Line: p.Line, Column: p.Col}, len([]rune(oe.Fault.Text)))
+		if o := oe.Fault.Other; o != nil {
+			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
+			d.Notes = append(d.Notes, note(e, message, diag.Position{File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}))
+		}
 		if launched.IsValid() {
 			d.Notes = append(d.Notes, note(e, "launched here", launched))
 		}
@@ -86,6 +90,9 @@ func note(e *lang.Engine, message string, p diag.Position) diag.Note {
 
 // of names the object that an error is about.
 func (m *instance) of(err error, label string) error {
+	if err == nil {
+		return nil
+	}
 	var oe *contract.Error
 	if errors.As(err, &oe) && oe.Label == "" {
 		oe.Label = label

@@ -248,7 +248,7 @@ func (c *Call) axes(what string, size []int) ([3]int, error) {
 // collectTouches lists what a launch uses: the buffers and the program.
 func (c *Call) collectTouches() {
 	params := c.kernel.Info().Params
-	list := append(c.touches[:0], touch{res: &c.kernel.program.resource, lo: 0, hi: 1})
+	list := append(slices.Grow(c.touches[:0], len(c.args)+1), touch{res: &c.kernel.program.resource, lo: 0, hi: 1})
 	for i, a := range c.args {
 		if b := a.buffer; b != nil {
 			writes := params == nil || params[i].Writes
