@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"fmt"
 	"math"
 	"runtime/debug"
 	"sync"
@@ -304,8 +303,8 @@ func (l *launch) faultError() error {
 		f.Code, f.Text = offload.BackendFailure, in.Text
 	case interp.Race:
 		f.Code = offload.Race
-		other, _ := position(l.kernel.module, l.kernel.ir, in.OtherSite)
-		f.Text = fmt.Sprintf("%s; the other access at %v by work-item %v", text, other, in.OtherItem)
+		at, other := position(l.kernel.module, l.kernel.ir, in.OtherSite)
+		f.Other = &offload.Access{Pos: at, Text: other, Item: in.OtherItem}
 	case interp.Unwritten:
 		f.Code = offload.Uninitialized
 	}

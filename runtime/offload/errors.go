@@ -150,6 +150,14 @@ type Fault struct {
 	Index  int64    // OutOfBounds: the index
 	Extent int64    // OutOfBounds: the extent that it exceeds
 	Item   [3]int   // the global id of the work-item
+	Other  *Access  // Race: the earlier of the two accesses
+}
+
+// Access is an access to memory by a work-item.
+type Access struct {
+	Pos  Position // in the kernel's source
+	Text string   // the expression
+	Item [3]int   // the global id of the work-item
 }
 
 // String describes the fault in one line.
@@ -169,6 +177,8 @@ func (f *Fault) String() string {
 		b.WriteString("assertion failed")
 	case Race:
 		fmt.Fprintf(&b, "race on %s", f.Array)
+	case Uninitialized:
+		fmt.Fprintf(&b, "an element of the shared array %s is read that no work-item has written", f.Array)
 	default:
 		b.WriteString(string(f.Code))
 	}
@@ -176,5 +186,8 @@ func (f *Fault) String() string {
 		fmt.Fprintf(&b, " in `%s`", f.Text)
 	}
 	fmt.Fprintf(&b, ", kernel %s, work-item [%d, %d, %d]", f.Kernel, f.Item[0], f.Item[1], f.Item[2])
+	if o := f.Other; o != nil {
+		fmt.Fprintf(&b, "; `%s` of work-item [%d, %d, %d] is not ordered with it", o.Text, o.Item[0], o.Item[1], o.Item[2])
+	}
 	return b.String()
 }

@@ -248,6 +248,11 @@ func realOf(types ...ir.Type) ir.Type {
 	return ir.F32
 }
 
+// TestBinaryOperations has every operation on every pair of types.
+//
+// [11.1] [11.2] [11.3] [11.4] [11.5] [11.6] [11.7] [11.8] [12.1] [12.2] [12.3] [12.6] [13.3] [13.4]: the reference computes them
+// [7.2]: the kernels have no signature
+// [27.1] [27.2]: each runs as written, optimized and as emitted JavaScript
 func TestBinaryOperations(t *testing.T) {
 	t.Parallel()
 	var cells []cell
@@ -261,6 +266,10 @@ func TestBinaryOperations(t *testing.T) {
 	runCells(t, cells)
 }
 
+// TestUnaryOperations has every operation on every type.
+//
+// [10.1] [10.3] [10.4] [10.5] [10.6] [15.1] [15.4] [16.4]: the reference computes them
+// [16.1] [16.2]: the library's functions give the same bits on the interpreter, optimized, and under node
 func TestUnaryOperations(t *testing.T) {
 	t.Parallel()
 	var cells []cell
@@ -273,6 +282,8 @@ func TestUnaryOperations(t *testing.T) {
 }
 
 // TestThreeOperands has the operations of three operands.
+//
+// [14.1] [14.2] [14.3]: sums of products are fused where the reference fuses them
 func TestThreeOperands(t *testing.T) {
 	t.Parallel()
 	float := func(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {

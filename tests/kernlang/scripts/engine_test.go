@@ -1,0 +1,190 @@
+package scripts
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/cpu"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// newEngine makes an engine on the CPU device, whose output is the buffer.
+func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
+	t.Helper()
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	var out bytes.Buffer
+	opts.Stdout, opts.Prompt = &out, true
+	e, err := rt.NewEngine(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = rt.Close(context.Background()) // faults that tests cause on purpose
+	})
+	return e, &out
+}
+
+// diagnosed is the diagnostic of an error.
+func diagnosed(t testing.TB, e *lang.Engine, err error) *diag.Diagnostic {
+	t.Helper()
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		return d
+	}
+	return e.Diagnose(err)
+}
+
+const imports = "import { kernel, device, struct, f32, f64, i32, u32, i64, u64, u8 } from 'offload'\n"
+
+// script is a script with its result: what it exports as result, or the error, as "ID LINE:COL", the line counted
+// behind the imports.
+type script struct {
+	name, text string
+	files      map[string]string
+	want       string
+}
+
+var scripts = []script{
+	// [2.1] a binding is read at kernel()
+	{name: "read once", want: "7", text: `
+let n = [7]
+const N = n[0]
+const k = kernel((g, x) => { x[0] = N })
+n[0] = 8
+const b = device('cpu').buffer(f32, 1)
+await k.launch({ size: 1 }, b)
+export const result = (await b.read())[0]`},
+	// [2.4] fields of plain objects
+	{name: "fields", want: "2.5", text: `
+const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }
+const b = device('cpu').buffer(f32, 1)
+await kernel((g, x) => { x[0] = cfg.radius + cfg.deep.half }).launch({ size: 1 }, b)
+export const result = (await b.read())[0]`},
+	// [2.6] assigned after its definition
+	{name: "assigned", want: "not-capturable 3:41", text: `
+let n = 1
+n = 2
+kernel({ x: [f32] }, (g, x) => { x[0] = n })`},
+	// [2.7] a string, and a buffer
+	{name: "a string", want: "not-capturable 2:41", text: `
+const s = 'text'
+kernel({ x: [f32] }, (g, x) => { x[0] = s })`},
+	{name: "a buffer", want: "not-capturable 2:41", text: `
+const s = device('cpu').buffer(f32, 1)
+kernel({ x: [f32] }, (g, x) => { x[0] = s[0] })`},
+	// [2.8] [2.3] across modules
+	{name: "modules", want: "42", files: map[string]string{
+		"helper.js": "const six = 6\nexport const times = (x) => x * six\n",
+		"typed.ts":  "export function add(x: number, y: number): number { return x + y }\nexport const bias: number = 0\n",
+	}, text: `
+import { times } from './helper.js'
+import { add, bias } from './typed.ts'
+const b = device('cpu').buffer(f32, 1)
+await kernel((g, x) => { x[0] = times(add(3, 4)) + bias }).launch({ size: 1 }, b)
+export const result = (await b.read())[0]`},
+	// [7.7] a fraction for an integer parameter
+	{name: "a fraction", want: "fraction-for-integer-parameter 2:15", text: `
+const b = device('cpu').buffer(f32, 1)
+kernel((g, x, n) => { x[n] = 1 }).launch({ size: 1 }, b, 0.5)`},
+	// [5.1] the layout of a record
+	{name: "layout", want: "0,8,16", text: `
+const P = struct({ a: u8, b: f64, c: [i32, 2] })
+export const result = [P.layout.a, P.layout.b, P.layout.c].join()`},
+	// [6.1] records in a buffer
+	{name: "records", want: "3", text: `
+const P = struct({ a: f32, b: f32 })
+const b = device('cpu').buffer(P, 4), y = device('cpu').buffer(f32, 1)
+await kernel((g, ps) => { ps[g.x].b = g.x }).launch({ size: 4 }, b)
+await kernel((g, ps, y) => { y[0] = ps[3].b }).launch({ size: 1 }, b, y)
+export const result = (await y.read())[0]`},
+	// [19.3] too many items
+	{name: "too many items", want: "invalid-size 2:38", text: `
+const b = device('cpu').buffer(f32, 1)
+kernel((g, x) => { x[0] = 1 }).launch({ size: 2 ** 31 }, b)`},
+	// [20.2] no items
+	{name: "no items", want: "0", text: `
+const b = device('cpu').buffer(f32, 1)
+await kernel((g, x) => { x[0] = 1 }).launch({ size: [0, 5] }, b)
+export const result = (await b.read())[0]`},
+	// [25.2] a race
+	{name: "a race", want: "race 2:29", text: `
+const b = device('cpu').buffer(f32, 1)
+await kernel((g, x, l) => { x[0] = g.x }).launch({ size: 2, checks: 'races' }, b, 0)`},
+	// [25.3] shared memory that was not written
+	{name: "unwritten", want: "uninitialized 2:63", text: `
+const b = device('cpu').buffer(f32, 4)
+await kernel((g, x) => { const s = g.shared(f32, 4); x[g.x] = s[g.x] }).launch({ size: 4, groupSize: 4, checks: 'races' }, b)`},
+	// [26.2] [26.1] what a fault names
+	{name: "a fault", want: "out-of-bounds 2:26", text: `
+const b = device('cpu').buffer(f32, 3)
+await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b)`},
+	// [26.3] buffers survive
+	{name: "survivors", want: "out-of-bounds 0,1,1", text: `
+const b = device('cpu').buffer(f32, 3)
+let code = ''
+try { await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b) } catch (e) { code = e.code }
+export const result = code + ' ' + (await b.read()).join()`},
+	// [28.1] exactness
+	{name: "exact", want: "true", text: `
+export const result = device('cpu').features.exact`},
+}
+
+func TestScripts(t *testing.T) {
+	for _, s := range scripts {
+		t.Run(s.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, text := range s.files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, _ := newEngine(t, lang.Options{Dir: dir})
+			exports, err := e.Run(context.Background(), "main.js", imports+strings.TrimPrefix(s.text, "\n"))
+			got := ""
+			if err != nil {
+				d := diagnosed(t, e, err)
+				got = fmt.Sprintf("%s %d:%d", d.ID, d.Line-1, d.Column)
+			} else if v := exports.Get("result"); v != nil {
+				got = v.String()
+			}
+			if got != s.want {
+				t.Errorf("got %q, expected %q (%v)", got, s.want, err)
+			}
+		})
+	}
+}
+
+// TestRaceNamesBothAccesses looks at what a race is told as.
+//
+// [25.2] [26.2]
+func TestRaceNamesBothAccesses(t *testing.T) {
+	e, _ := newEngine(t, lang.Options{})
+	_, err := e.Run(context.Background(), "race.js", imports+`const b = device('cpu').buffer(f32, 4)
+await kernel((g, x) => {
+  const s = g.shared(f32, 4)
+  s[g.local.x] = 1
+  x[g.x] = s[3 - g.local.x]
+}).launch({ size: 4, groupSize: 4, checks: 'races' }, b)`)
+	if err == nil {
+		t.Fatal("no race")
+	}
+	d := diagnosed(t, e, err)
+	if d.ID != "race" || d.Line != 6 || d.Column != 12 || len(d.Notes) == 0 {
+		t.Fatalf("got %v with %v", d, d.Notes)
+	}
+	if n := d.Notes[0]; n.Line != 5 || n.Column != 3 || !strings.Contains(n.Message, "the other access, of work-item [3, 0, 0]") {
+		t.Errorf("the other access is told as %v: %s", n.Position, n.Message)
+	}
+}
