@@ -77,14 +77,15 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 		}
 		r, hung := runCase(ctx, c, s, d, opts.Timeout)
 		add(r)
-		if hung {
+		if hung { // so would be to close the session
 			return results, offload.Errorf(offload.Timeout, "conform", "case %s did not end; the rest was not run", c.name).On(d.ID(), "")
 		}
 		if ctx.Err() != nil {
+			_ = s.Close(ctx) // that it was cancelled says more
 			return results, ctx.Err()
 		}
 	}
-	add(leaks(ctx, s, goroutines))
+	add(leaks(ctx, s, d, goroutines))
 	return results, nil
 }
 
@@ -129,7 +130,7 @@ func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Dev
 }
 
 // leaks closes the session and looks for what is left.
-func leaks(ctx context.Context, s *session.Session, goroutines int) Result {
+func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutines int) Result {
 	start := time.Now()
 	r := Result{Name: "leaks", Status: Passed}
 	fail := func(format string, args ...any) {
@@ -141,6 +142,9 @@ func leaks(ctx context.Context, s *session.Session, goroutines int) Result {
 	}
 	if err := s.Close(ctx); err != nil {
 		fail("closing the session: %v", err)
+	}
+	if n := d.Memory().Allocated; n != 0 {
+		fail("%d bytes of buffers were never given back", n)
 	}
 	for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
 		if wait > 2*time.Second {
