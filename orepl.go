@@ -1,11 +1,14 @@
 // Package orepl lets a script drive accelerators. It is the front door for Go programs: open a runtime with the
-// plugins that the program wants, make a script engine on it, and run scripts.
+// plugins that the program wants, and run scripts in engines on it, or load a pipeline from a script and run it on the
+// program's own data.
 //
 //	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 //	defer rt.Close(ctx)
-//	engine, err := rt.NewEngine(lang.Options{})
+//	pipeline, err := rt.LoadPipeline(ctx, "filter.js", orepl.PipelineOptions{})
 //	…
-//	_, err = engine.RunFile(ctx, "pipeline.js")
+//	err = pipeline.Run(ctx, orepl.Data{"image": pixels}, orepl.Data{"edges": &edges})
+//
+// docs/embedding.md is the guide.
 package orepl
 
 import (
@@ -33,24 +36,26 @@ type Runtime struct {
 	session  *session.Session
 	env      *offload.Environment
 	registry *bindings.Registry
+	logger   *slog.Logger
 }
 
 // Open makes a runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
-	r := &Runtime{session: s, env: offload.NewEnvironment(s)}
-	r.registry = r.newRegistry()
+	r := &Runtime{session: s, env: offload.NewEnvironment(s), logger: opts.Logger}
+	var err error
+	if r.registry, err = r.newRegistry(offload.ModuleOptions{}, nil); err != nil {
+		panic(err) // the modules are this program's own: every test opens a runtime
+	}
 	return r
 }
 
-// newRegistry lists what every script can import.
-func (r *Runtime) newRegistry() *bindings.Registry {
-	list := append(std.Modules(), offload.Module(r.env), kernellang.Module(), help.Module(r.Registry))
-	registry, err := bindings.NewRegistry(list...)
-	if err != nil {
-		panic(err) // the modules are this program's own: a test opens a runtime
-	}
-	return registry
+// newRegistry lists what scripts can import.
+func (r *Runtime) newRegistry(opts offload.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
+	list := append(std.Modules(), offload.Module(r.env, opts), kernellang.Module(),
+		help.Module(func() *bindings.Registry { return registry }))
+	registry, err = bindings.NewRegistry(append(list, added...)...)
+	return registry, err
 }
 
 // Session gives the devices, buffers and queues to Go.
@@ -62,7 +67,9 @@ func (r *Runtime) Environment() *offload.Environment { return r.env }
 // Registry documents every name that scripts can use: for completion, help and declarations.
 func (r *Runtime) Registry() *bindings.Registry { return r.registry }
 
-// NewEngine makes a script engine. The modules that come with orepl are added to those in the options.
+// NewEngine makes an engine for tools that work with the interpreter's own values, as the command does; other programs
+// use [Runtime.Engine]. The modules that come with orepl are added to those in the options. All such engines use the
+// devices' default queues.
 func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
 	opts.Modules = append(r.registry.Engine(), opts.Modules...)
 	return lang.New(opts)

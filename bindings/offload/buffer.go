@@ -127,7 +127,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 	buf := &bufferObject{Buffer: b, elem: t}
 	q := opts.Queue
 	if q == nil {
-		if q, err = d.Queue(); err != nil {
+		if q, err = m.defaultQueue(d); err != nil {
 			return nil, err
 		}
 	}
@@ -173,7 +173,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) erro
 	if err != nil {
 		return err
 	}
-	q, err := b.Device().Queue()
+	q, err := m.defaultQueue(b.Device())
 	if err != nil {
 		return err
 	}
@@ -426,7 +426,7 @@ func (m *instance) inspectBuffer(b *bufferObject) string {
 
 // peek copies a few elements and prints each.
 func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
-	q, err := b.Device().Queue()
+	q, err := m.defaultQueue(b.Device())
 	if err != nil {
 		return nil, err
 	}

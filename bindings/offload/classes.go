@@ -69,7 +69,7 @@ func (m *instance) defineClasses() {
 			field(m, "features", func(d *session.Device) (goja.Value, error) { return m.features(d), nil }),
 			field(m, "memory", func(d *session.Device) (goja.Value, error) { return m.memory(d), nil }),
 			field(m, "queue", func(d *session.Device) (goja.Value, error) {
-				q, err := d.Queue()
+				q, err := m.defaultQueue(d)
 				if err != nil {
 					return nil, err
 				}
@@ -79,6 +79,7 @@ func (m *instance) defineClasses() {
 		Inspect: func(d *session.Device, _ inspect.Options) string { return inspectDevice(d) },
 	})
 	m.defineBuffer()
+	m.definePipeline()
 	m.queue = lang.NewClass(m.engine, lang.ClassSpec[*session.Queue]{
 		Name: "Queue",
 		Methods: []lang.Method[*session.Queue]{

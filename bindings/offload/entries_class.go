@@ -92,5 +92,10 @@ func classEntries() []bindings.Entry {
 			method("launch", "Runs the kernel as Kernel.launch does.", "(options: LaunchOptions, ...args: Argument[]): Event"),
 			property("name", "string", "The name in the image."),
 		),
+		class("Pipeline", "Pipeline", "What a host program runs again and again; made by pipeline.",
+			property("inputs", "string[]", "The names of the inputs."),
+			property("outputs", "string[]", "The names of the outputs."),
+			property("device", "Device", "The device that it runs on."),
+		),
 	}
 }

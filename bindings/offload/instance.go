@@ -26,12 +26,14 @@ var (
 // instance is the module in one engine.
 type instance struct {
 	env    *Environment
+	opts   ModuleOptions
 	engine *lang.Engine
 	vm     *goja.Runtime
 	classes
 
 	devices  map[*session.Device]*goja.Object // a device is one object
 	queues   map[*session.Queue]*goja.Object
+	own      map[*session.Device]*session.Queue // default queues of this engine
 	helpers  map[*lang.FunctionInfo]*kernel.Source
 	types    map[ir.Type]*goja.Object
 	language []*goja.Object // global objects that kernels know by name
@@ -49,22 +51,29 @@ type instance struct {
 
 // classes are the module's classes.
 type classes struct {
-	typ     *lang.Class[elemType]
-	device  *lang.Class[*session.Device]
-	buffer  *lang.Class[*bufferObject]
-	queue   *lang.Class[*session.Queue]
-	event   *lang.Class[*session.Event]
-	kernel  *lang.Class[*kernelObject]
-	library *lang.Class[*libraryObject]
-	native  *lang.Class[*nativeKernel]
+	typ      *lang.Class[elemType]
+	device   *lang.Class[*session.Device]
+	buffer   *lang.Class[*bufferObject]
+	queue    *lang.Class[*session.Queue]
+	event    *lang.Class[*session.Event]
+	kernel   *lang.Class[*kernelObject]
+	library  *lang.Class[*libraryObject]
+	native   *lang.Class[*nativeKernel]
+	pipeline *lang.Class[*Pipeline]
+}
+
+// ModuleOptions are choices of the program that embeds the engine.
+type ModuleOptions struct {
+	// OwnQueues gives each engine default queues of its own, for programs in which several engines share the devices.
+	OwnQueues bool
 }
 
 // Module is the module with its documentation.
-func Module(env *Environment) bindings.Module {
+func Module(env *Environment, opts ModuleOptions) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{
 			Name:          "offload",
-			Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, e).exports() },
+			Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, opts, e).exports() },
 			PromptGlobals: promptGlobals(),
 		},
 		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
@@ -73,9 +82,9 @@ func Module(env *Environment) bindings.Module {
 	}
 }
 
-func newInstance(env *Environment, e *lang.Engine) *instance {
+func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, engine: e, vm: e.VM(),
+		env: env, opts: opts, engine: e, vm: e.VM(),
 		devices: map[*session.Device]*goja.Object{},
 		queues:  map[*session.Queue]*goja.Object{},
 		helpers: map[*lang.FunctionInfo]*kernel.Source{},
@@ -96,7 +105,7 @@ var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U3
 
 // promptGlobals lists the exports that are global at a prompt.
 func promptGlobals() []string {
-	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms"}
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
 	}
@@ -111,7 +120,7 @@ func (m *instance) exports() (*goja.Object, error) {
 		fn   func(goja.FunctionCall) (goja.Value, error)
 	}{
 		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
-		{"register", m.register}, {"live", m.live}, {"platforms", m.platforms},
+		{"register", m.register}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline},
 	} {
 		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
 			return nil, err
@@ -124,7 +133,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	}
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
-		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(),
+		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err

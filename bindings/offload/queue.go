@@ -39,7 +39,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 			return nil, err
 		}
 	}
-	return d.Queue()
+	return m.defaultQueue(d)
 }
 
 // newQueue is device.createQueue({label, hazards}?).
@@ -79,7 +79,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		pending.Resolve(nil)
 		done <- err
 	}
-	pending.OnCancel(end)
+	pending.OnCancel(func(cause error) { end(&contract.Error{Code: contract.Cancelled, Op: "host function", Err: cause}) })
 	err := q.Host(func() error {
 		m.engine.Post(func() error {
 			if ended {
@@ -170,6 +170,9 @@ func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value,
 // closeQueue is queue.close(): it waits for the commands.
 func (m *instance) closeQueue(q *session.Queue) error {
 	if err := m.mayBlock("close"); err != nil {
+		return err
+	}
+	if err := m.ownDefault(q); err != nil {
 		return err
 	}
 	err := q.Close(m.engine.Running())

@@ -94,6 +94,23 @@ interface LaunchOptions {
   timeout?: number
 }
 
+/** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
+type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, number]>>
+/** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */
+type Inner<I extends Inputs> = Readonly<Record<string, readonly [Type, Extents | ((inputs: Ports<I>) => Extents)]>>
+/** What run is given for each name. */
+type Ports<P> = { readonly [K in keyof P]: P[K] extends readonly [Type<infer V, infer A>, ...any[]] ? Buffer<V, A> : P[K] extends Type<infer V, any> ? V : never }
+interface Declaration<I extends Inputs, O extends Inner<I>, T extends Inner<I>> {
+  /** The id of the device; the best one unless told otherwise. */
+  device?: string
+  inputs?: I
+  outputs?: O
+  /** Buffers that stay inside. */
+  temporaries?: T
+  /** Launches kernels. It may be asynchronous; nothing needs to be awaited. */
+  run(ports: Ports<I> & Ports<O> & Ports<T> & { readonly device: Device; readonly queue: Queue }): unknown
+}
+
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }
 interface LiveObject { kind: string; label: string; device: string; bytes: number; at: string }
 interface DeviceLimits { allocationBytes: number; sharedBytes: number; groupItems: number; groupSize: number[]; groups: number[]; subgroupSizes: number[] }

@@ -1,0 +1,224 @@
+package orepl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// EngineOptions are the options of an engine. The zero value is usable.
+type EngineOptions struct {
+	Stdin          io.Reader // default: the process's
+	Stdout, Stderr io.Writer // default: the process's
+
+	Args []string          // the script's arguments
+	Env  map[string]string // the environment variables that the script sees
+	Dir  string            // where relative paths start; default: the process's directory
+
+	Modules []Module       // what the program offers to scripts
+	Globals map[string]any // names that every script has; values as for [Engine.Call]
+
+	Limits lang.Limits  // of time, memory and so on
+	Policy lang.Policy  // which files scripts may touch
+	Logger *slog.Logger // default: the runtime's
+}
+
+// Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
+// turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
+type Engine struct {
+	lang *lang.Engine
+}
+
+// Engine makes a script engine with the runtime's devices. Close it before the runtime. Its queues are its own: a fault
+// of its kernels shows in no other engine.
+func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
+	if opts.Logger == nil {
+		opts.Logger = r.logger
+	}
+	modules, err := r.modules(opts.Modules)
+	if err != nil {
+		return nil, err
+	}
+	l, err := lang.New(lang.Options{
+		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
+		Modules: modules, Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{l}
+	for name, value := range opts.Globals {
+		if err := e.setGlobal(name, value); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
+	return e, nil
+}
+
+// modules lists the modules of an engine of its own queues, with those that a program adds.
+func (r *Runtime) modules(added []Module) ([]lang.Module, error) {
+	own := make([]bindings.Module, len(added))
+	for i := range added {
+		m, err := added[i].binding()
+		if err != nil {
+			return nil, err
+		}
+		own[i] = m
+	}
+	registry, err := r.newRegistry(offload.ModuleOptions{OwnQueues: true}, own)
+	if err != nil {
+		return nil, err
+	}
+	return registry.Engine(), nil
+}
+
+func (e *Engine) setGlobal(name string, value any) error {
+	return e.lang.Do(context.Background(), func(vm *goja.Runtime) error {
+		v, err := convert.Encode(e.lang, value)
+		if err != nil {
+			return fmt.Errorf("the global %s: %w", name, err)
+		}
+		return vm.Set(name, v)
+	})
+}
+
+// Lang is the engine below, for programs that work with the interpreter's own values.
+func (e *Engine) Lang() *lang.Engine { return e.lang }
+
+// Close stops what runs and frees what the engine holds.
+func (e *Engine) Close() error { return e.lang.Close() }
+
+// Run runs a text as a module, and everything that it sets in motion; it gives the module's exports as the properties
+// of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
+// [diag.Print] writes with the code around it, or a [lang.ExitError].
+func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
+	exports, err := e.lang.Run(ctx, name, text)
+	return e.exported(exports, err)
+}
+
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
+func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
+	exports, err := e.lang.RunFile(ctx, path)
+	return e.exported(exports, err)
+}
+
+func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Value{engine: e.lang, value: exports, exports: exports}, nil
+}
+
+// Eval runs a text as a prompt does: declarations are global, names of earlier calls stay, and the result is the value
+// of the last expression, awaited if the text awaits.
+func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
+	v, err := e.lang.Eval(ctx, name, text)
+	if err != nil {
+		return nil, err
+	}
+	return &Value{engine: e.lang, value: v}, nil
+}
+
+// Value is a value of a script. It can be used until its engine is closed, from any goroutine.
+type Value struct {
+	engine  *lang.Engine
+	value   goja.Value
+	exports *goja.Object // of the module that it comes from, if it is known
+	steps   []any        // from there
+}
+
+// Get gives a property; a value of undefined if there is none.
+func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
+	got := &Value{engine: v.engine, value: goja.Undefined(), exports: v.exports, steps: append(v.steps[:len(v.steps):len(v.steps)], name)}
+	err := v.engine.Do(ctx, func(*goja.Runtime) error {
+		o, ok := v.value.(*goja.Object)
+		if !ok {
+			return diag.New("invalid-argument", "%s has no properties", v.engine.InspectValue(v.value, inspect.Options{}))
+		}
+		if p := o.Get(name); p != nil {
+			got.value = p
+		}
+		return nil
+	})
+	return got, err
+}
+
+// IsUndefined reports whether the value is undefined: what a property is that does not exist.
+func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v.value) }
+
+// Decode stores the value in what dst points to, see [convert]. If something does not fit, the error is a diagnostic
+// with the path, such as ".stages[2].size", with the place in the script where it is written, and it wraps a
+// [convert.Error]. A property that no field takes is an error too.
+func (v *Value) Decode(ctx context.Context, dst any) error {
+	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
+		err := convert.Decode(vm, v.value, dst)
+		var misfit *convert.Error
+		if !errors.As(err, &misfit) {
+			return err
+		}
+		d := &diag.Diagnostic{ID: misfit.Code(), Message: misfit.Error(), Hint: misfit.Advice, Cause: misfit}
+		steps := append(v.steps[:len(v.steps):len(v.steps)], misfit.Steps...)
+		if v.exports != nil && len(steps) > 0 {
+			name, _ := steps[0].(string)
+			misfit.Where = v.engine.Locate(v.exports, name, steps[1:])
+			d.Position = misfit.Where
+			if text, ok := v.engine.SourceText(d.Position.File); ok {
+				d.Excerpt = diag.Excerpted(text, d.Position, 1)
+			}
+		}
+		return d
+	})
+}
+
+// Call calls the value, which must be a function, with arguments made by [convert.Encode]; a [*Value] goes back as it
+// is. A promise is awaited.
+func (v *Value) Call(ctx context.Context, args ...any) (*Value, error) {
+	result, err := v.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+		fn, ok := goja.AssertFunction(v.value)
+		if !ok {
+			return nil, diag.New("invalid-argument", "%s is no function", v.engine.InspectValue(v.value, inspect.Options{}))
+		}
+		values := make([]goja.Value, len(args))
+		for i, arg := range args {
+			var err error
+			if values[i], err = v.argument(arg); err != nil {
+				return nil, fmt.Errorf("argument %d: %w", i+1, err)
+			}
+		}
+		return fn(goja.Undefined(), values...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Value{engine: v.engine, value: result}, nil
+}
+
+func (v *Value) argument(arg any) (goja.Value, error) {
+	if own, ok := arg.(*Value); ok {
+		if own.engine != v.engine {
+			return nil, errors.New("the value belongs to another engine")
+		}
+		return own.value, nil
+	}
+	return convert.Encode(v.engine, arg)
+}
+
+// Text prints the value as console.log does.
+func (v *Value) Text(ctx context.Context) (text string, err error) {
+	err = v.engine.Do(ctx, func(*goja.Runtime) error {
+		text = v.engine.Inspect(v.value, inspect.Options{})
+		return nil
+	})
+	return text, err
+}

@@ -1,0 +1,97 @@
+package orepl
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+)
+
+// Module is what a Go program offers to scripts under a name that they import.
+type Module struct {
+	Name      string
+	Help      string // for help('name')
+	Functions []Function
+	Values    map[string]any // constants, made by [convert.Encode]
+	Types     string         // TypeScript interfaces that the functions' signatures refer to
+}
+
+// Function is a Go function that scripts call.
+type Function struct {
+	Name string
+	// Func is any function: its parameters are decoded from the script's arguments (see [convert]), its result, if it
+	// has one, is encoded, and its error is thrown. A first parameter of type context.Context ends with the running
+	// call. For functions that are called very often, a [lang.NativeFunc] takes the interpreter's values as they are,
+	// without reflection.
+	Func any
+	// Async runs Func on a goroutine of its own and gives the script a promise.
+	Async bool
+	// Signature is TypeScript for help and declarations, such as "(path: string): number"; default: made from Func.
+	Signature string
+	Help      string
+	Example   string
+}
+
+// binding makes the module that engines know.
+func (m Module) binding() (bindings.Module, error) {
+	list := make([]bindings.Entry, 0, len(m.Functions)+len(m.Values))
+	for _, f := range m.Functions {
+		if f.Name == "" || f.Func == nil {
+			return bindings.Module{}, fmt.Errorf("a function of module %q lacks its name or its Go function", m.Name)
+		}
+		signature := f.Signature
+		if signature == "" {
+			signature = convert.Signature(f.Func, f.Async)
+		}
+		list = append(list, bindings.NewFunction(f.Name, f.Help, f.Example, signature))
+	}
+	for _, name := range sortedKeys(m.Values) {
+		list = append(list, bindings.NewConstant(name, convert.TypeScript(m.Values[name]), ""))
+	}
+	return bindings.Module{Module: lang.Module{Name: m.Name, Instantiate: m.instantiate}, Help: m.Help, Types: m.Types, Entries: list}, nil
+}
+
+func (m Module) instantiate(e *lang.Engine) (*goja.Object, error) {
+	x := bindings.NewExports(e)
+	for _, f := range m.Functions {
+		fn, err := f.native(e, m.Name+"."+f.Name)
+		if err != nil {
+			return nil, err
+		}
+		x.Add(f.Name, fn)
+	}
+	for name, value := range m.Values {
+		v, err := convert.Encode(e, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		x.Set(name, v)
+	}
+	return x.Done()
+}
+
+func (f *Function) native(e *lang.Engine, name string) (lang.NativeFunc, error) {
+	switch fn := f.Func.(type) {
+	case lang.NativeFunc:
+		return fn, nil
+	case func(goja.FunctionCall) (goja.Value, error):
+		return fn, nil
+	}
+	if f.Async {
+		return convert.AsyncFunc(e, name, f.Func)
+	}
+	return convert.Func(e, name, f.Func)
+}
+
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

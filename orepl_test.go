@@ -1,0 +1,251 @@
+package orepl_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+func open(t testing.TB) *orepl.Runtime {
+	t.Helper()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	t.Cleanup(func() {
+		if err := rt.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return rt
+}
+
+func engine(t testing.TB, rt *orepl.Runtime, opts orepl.EngineOptions) *orepl.Engine {
+	t.Helper()
+	e, err := rt.Engine(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// write puts a script into a folder of the test's.
+func write(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestDecodeSaysWhere(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	path := write(t, "config.ts", `interface Stage { name: string; size: number }
+export const config = {
+  title: 'edges',
+  stages: [{ name: 'a', size: 1 }, { name: 'b', size: 2 }, { name: 'c', size: 'big' as any }] as Stage[],
+}
+`)
+	ctx := context.Background()
+	module, err := e.RunFile(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := module.Get(ctx, "config")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Title  string
+		Stages []struct {
+			Name string
+			Size int
+		}
+	}
+	err = value.Decode(ctx, &config)
+	var misfit *convert.Error
+	if !errors.As(err, &misfit) || misfit.Path != ".stages[2].size" {
+		t.Fatalf("%v", err)
+	}
+	if text := diag.Format(err, false); !strings.Contains(text, "config.ts:4:79") || !strings.Contains(text, "size: 'big'") {
+		t.Errorf("no place in\n%s", text)
+	}
+}
+
+func TestModules(t *testing.T) {
+	type order struct {
+		Item  string
+		Count int
+	}
+	var out bytes.Buffer
+	e := engine(t, open(t), orepl.EngineOptions{
+		Stdout:  &out,
+		Globals: map[string]any{"limit": 3, "double": func(x float64) float64 { return 2 * x }},
+		Modules: []orepl.Module{{
+			Name: "shop", Help: "Takes orders.",
+			Functions: []orepl.Function{
+				{Name: "price", Help: "Gives the price of an order.", Func: func(o order) (float64, error) {
+					if o.Item != "tea" {
+						return 0, fmt.Errorf("there is no %s", o.Item)
+					}
+					return 2.5 * float64(o.Count), nil
+				}},
+				{Name: "slow", Async: true, Help: "Waits.", Func: func(ctx context.Context, ms int) (string, error) {
+					select {
+					case <-time.After(time.Duration(ms) * time.Millisecond):
+						return "done", nil
+					case <-ctx.Done():
+						return "", ctx.Err()
+					}
+				}},
+			},
+			Values: map[string]any{"currency": "EUR"},
+		}},
+	})
+	ctx := context.Background()
+	_, err := e.Run(ctx, "shop.js", `import { price, slow, currency } from 'shop'
+console.log(price({ item: 'tea', count: limit }), currency, double(4), await slow(1))
+try { price({ item: 'tea', cuont: 1 }) } catch (e) { console.log(e.message, '|', e.hint) }
+try { price({ item: 'milk' }) } catch (e) { console.log(e.message) }
+help('shop.price'); help(slow)`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	for _, want := range []string{
+		"7.5 EUR 8 done\n", "shop.price: argument 1 .cuont: there is no such setting | did you mean count?\n", "there is no milk\n",
+		"price(a0: { item: string; count: number }): number\n", "slow(a0: number): Promise<string>\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	if _, err := e.Run(short, "slow.js", `import { slow } from 'shop'; await slow(60000)`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if _, err := e.Run(ctx, "again.js", `export const x = 1`); err != nil {
+		t.Errorf("the engine does not go on: %v", err)
+	}
+	if time.Since(start) > 10*time.Second {
+		t.Error("cancelling did not end the call")
+	}
+}
+
+func TestBadModules(t *testing.T) {
+	rt := open(t)
+	for _, m := range []orepl.Module{
+		{Name: "fs"},
+		{Name: "m", Functions: []orepl.Function{{Name: "f"}}},
+	} {
+		if _, err := rt.Engine(orepl.EngineOptions{Modules: []orepl.Module{m}}); err == nil {
+			t.Errorf("%+v was accepted", m)
+		}
+	}
+	if _, err := rt.Engine(orepl.EngineOptions{Globals: map[string]any{"c": make(chan int)}}); err == nil {
+		t.Error("a channel became a global")
+	}
+}
+
+func TestCallAndText(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	ctx := context.Background()
+	m, err := e.Run(ctx, "f.js", `export const add = async (a, b) => a + b.n; export const made = { n: 5 }; export const no = () => { throw new RangeError('no') }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add, _ := m.Get(ctx, "add")
+	made, _ := m.Get(ctx, "made")
+	sum, err := add.Call(ctx, 2, made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := sum.Decode(ctx, &n); err != nil || n != 7 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if text, err := made.Text(ctx); err != nil || text != "{ n: 5 }" {
+		t.Errorf("%q, %v", text, err)
+	}
+	no, _ := m.Get(ctx, "no")
+	if _, err := no.Call(ctx); err == nil || !strings.Contains(diag.Format(err, false), "f.js:1:") {
+		t.Errorf("%v", err)
+	}
+	if _, err := made.Call(ctx); err == nil {
+		t.Error("an object was called")
+	}
+	if missing, err := made.Get(ctx, "missing"); err != nil || !missing.IsUndefined() {
+		t.Errorf("%v", err)
+	}
+	other := engine(t, open(t), orepl.EngineOptions{})
+	foreign, err := other.Eval(ctx, "x.js", "({})")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := add.Call(ctx, 1, foreign); err == nil || !strings.Contains(err.Error(), "another engine") {
+		t.Errorf("a value of another engine: %v", err)
+	}
+}
+
+// A fault of one engine's kernel shows in no other engine, although they share the device.
+func TestEnginesAreApart(t *testing.T) {
+	rt := open(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		e := engine(t, rt, orepl.EngineOptions{})
+		wg.Go(func() {
+			script := `import { device, kernel, f32 } from 'offload'
+const x = device('cpu').buffer(f32, 64)
+for (let i = 0; i < 20; i++) kernel((g, x) => { x[g.x] += 1 }).launch({ size: 64 }, x)
+export const sum = (await x.read()).reduce((a, b) => a + b)`
+			if i%2 == 1 {
+				script = strings.ReplaceAll(script, "x[g.x] +=", "x[g.x + 1] +=")
+			}
+			m, err := e.Run(context.Background(), "engine.js", script)
+			if i%2 == 1 {
+				if diag.Code(err) != "out-of-bounds" {
+					t.Errorf("engine %d: %v", i, err)
+				}
+				return
+			}
+			if err != nil {
+				t.Errorf("engine %d: %v", i, err)
+				return
+			}
+			var sum struct{ Sum float64 }
+			if err := m.Decode(context.Background(), &sum); err != nil || sum.Sum != 64*20 {
+				t.Errorf("engine %d: %v, %v", i, sum, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestExitAndLimits(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{Limits: lang.Limits{Time: 50 * time.Millisecond}})
+	var exit *lang.ExitError
+	if _, err := e.Run(context.Background(), "exit.js", "process.exit(3)"); !errors.As(err, &exit) || exit.Code != 3 {
+		t.Errorf("%v", err)
+	}
+	if _, err := e.Run(context.Background(), "loop.js", "for (;;);"); diag.Code(err) != "timeout" {
+		t.Errorf("%v", err)
+	}
+}

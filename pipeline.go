@@ -1,0 +1,229 @@
+package orepl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang/diag"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// PipelineOptions are the options of a pipeline.
+type PipelineOptions struct {
+	Engine EngineOptions // of the engines that run the script
+	// Instances is how many runs go on at the same time; each has an engine and buffers of its own. Default: the number
+	// of CPUs, but at most 4.
+	Instances int
+}
+
+// Pipeline is a pipeline that a script exports as its default, made with pipeline({…}) of module 'offload'. It is safe
+// for concurrent use. Buffers are kept from run to run, so that a run of the same shapes makes none.
+type Pipeline struct {
+	rt   *Runtime
+	path string
+	opts PipelineOptions
+
+	slots chan struct{} // one for each run that may go on
+	mu    sync.Mutex
+	idle  []*instance // those that ran last at the end
+	ended bool
+}
+
+// instance is a loaded script.
+type instance struct {
+	engine   *Engine
+	pipeline *offload.Pipeline
+}
+
+// LoadPipeline loads a script that exports a pipeline. The script is run once for each instance. A script that does not
+// run, or exports no pipeline, is an error here, with its place.
+func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
+	if opts.Instances <= 0 {
+		opts.Instances = min(runtime.NumCPU(), 4)
+	}
+	p := &Pipeline{rt: r, path: path, opts: opts, slots: make(chan struct{}, opts.Instances)}
+	first, err := p.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.idle = append(p.idle, first)
+	return p, nil
+}
+
+func (p *Pipeline) load(ctx context.Context) (*instance, error) {
+	e, err := p.rt.Engine(p.opts.Engine)
+	if err != nil {
+		return nil, err
+	}
+	exports, err := e.lang.RunFile(ctx, p.path)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	var pipeline *offload.Pipeline
+	err = e.lang.Do(ctx, func(*goja.Runtime) error {
+		host, _ := e.lang.HostValue(exports.Get("default"))
+		var ok bool
+		if pipeline, ok = host.(*offload.Pipeline); ok {
+			return nil
+		}
+		d := diag.New("invalid-argument", "the script exports no pipeline").
+			WithHint("write: export default pipeline({ inputs: …, outputs: …, run(…) { … } })")
+		d.Position = e.lang.Locate(exports, "default", nil)
+		if !d.Position.IsValid() {
+			d.Position = diag.Position{File: p.path, Line: 1, Column: 1}
+		}
+		return d
+	})
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return &instance{e, pipeline}, nil
+}
+
+// Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has
+// two or three dimensions, or a number. out has a place for each output that is wanted: a pointer to a slice, which is
+// made longer if it must, or a pointer to an [Array], which gets the shape too. The slices belong to the pipeline until
+// Run returns. If ctx ends, the script and its kernels are stopped.
+func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
+	inputs, err := in.inputs()
+	if err != nil {
+		return err
+	}
+	outputs, err := out.outputs()
+	if err != nil {
+		return err
+	}
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-p.slots }()
+	i, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	err = i.pipeline.Run(ctx, inputs, outputs)
+	p.giveBack(i, err)
+	return err
+}
+
+var errPipelineClosed = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
+
+// take gives an instance that is idle, or a new one.
+func (p *Pipeline) take(ctx context.Context) (*instance, error) {
+	p.mu.Lock()
+	if p.ended {
+		p.mu.Unlock()
+		return nil, errPipelineClosed
+	}
+	if n := len(p.idle); n > 0 {
+		i := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return i, nil
+	}
+	p.mu.Unlock()
+	return p.load(ctx)
+}
+
+// giveBack keeps an instance for the next run. One whose run failed may have been stopped anywhere: it is replaced.
+func (p *Pipeline) giveBack(i *instance, err error) {
+	p.mu.Lock()
+	keep := err == nil && !p.ended
+	if keep {
+		p.idle = append(p.idle, i)
+	}
+	p.mu.Unlock()
+	if !keep {
+		i.close()
+	}
+}
+
+func (i *instance) close() error {
+	i.pipeline.Free()
+	return i.engine.Close()
+}
+
+// Close ends the pipeline and frees its buffers. Runs that go on end as they would.
+func (p *Pipeline) Close() error {
+	p.mu.Lock()
+	p.ended = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	var failed []error
+	for _, i := range idle {
+		failed = append(failed, i.close())
+	}
+	return errors.Join(failed...)
+}
+
+// Data are the inputs or outputs of a run, by name.
+type Data map[string]any
+
+// Array is data of one to three dimensions, row by row.
+type Array[T Element] struct {
+	Data  []T
+	Shape []int // outermost first
+}
+
+// Element is a Go type that elements of buffers have. Booleans and records are bytes, half floats their bits in uint16.
+type Element interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
+}
+
+func (d Data) inputs() ([]offload.Input, error) {
+	list := make([]offload.Input, 0, len(d))
+	for _, name := range sortedKeys(d) {
+		in := offload.Input{Name: name}
+		switch x := d[name].(type) {
+		case source:
+			x.input(&in)
+		case int:
+			in.Number = int64(x)
+		case int64, float64, bool:
+			in.Number = x
+		case float32:
+			in.Number = float64(x)
+		default:
+			var ok bool
+			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
+				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be a %T", name, x).
+					WithHint("give a slice of numbers, an orepl.Array, a number or a boolean")
+			}
+		}
+		if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
+			return nil, contract.Errorf(contract.InvalidSize, "run", "the input %q has the shape %v", name, in.Dims)
+		}
+		list = append(list, in)
+	}
+	return list, nil
+}
+
+func (d Data) outputs() ([]offload.Output, error) {
+	list := make([]offload.Output, 0, len(d))
+	for _, name := range sortedKeys(d) {
+		out := offload.Output{Name: name}
+		x, ok := d[name].(destination)
+		if !ok {
+			x, ok = destinationOf(d[name])
+		}
+		if !ok {
+			return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be a %T", name, d[name]).
+				WithHint("give a pointer to a slice of numbers or to an orepl.Array")
+		}
+		x.output(&out)
+		list = append(list, out)
+	}
+	return list, nil
+}
+
+var errNilPointer = fmt.Errorf("the pointer is nil")

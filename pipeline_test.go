@@ -1,0 +1,240 @@
+package orepl_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const blur = `import { pipeline, kernel, f32, u8 } from 'offload'
+
+const across = kernel((g, gain, image, rows) => {
+  const w = image.shape[1]
+  const l = Math.max(g.x - 1, 0), r = Math.min(g.x + 1, w - 1)
+  rows[g.y][g.x] = gain * (image[g.y][l] + 2 * image[g.y][g.x] + image[g.y][r]) / 4
+})
+const store = kernel((g, rows, out) => { out[g.y][g.x] = rows[g.y][g.x] })
+
+export default pipeline({
+  device: 'cpu',
+  inputs: { image: [u8, 2], gain: f32 },
+  outputs: { out: [u8, ({ image }) => image.shape] },
+  temporaries: { rows: [f32, ({ image }) => image.shape] },
+  async run({ image, gain, rows, out }) {
+    if (gain < 0) throw new RangeError('the gain is negative')
+    const size = image.shape.toReversed()
+    across.launch({ size }, gain, image, rows)
+    store.launch({ size: gain === 100 ? [size[0] + 1, size[1]] : size }, rows, out)
+  },
+})
+`
+
+// wantBlur is what the pipeline must give.
+func wantBlur(image []byte, h, w int, gain float32) []byte {
+	out := make([]byte, len(image))
+	for y := range h {
+		for x := range w {
+			at := func(i int) float32 { return float32(image[y*w+min(max(i, 0), w-1)]) }
+			out[y*w+x] = byte(int(gain * (at(x-1) + 2*at(x) + at(x+1)) / 4))
+		}
+	}
+	return out
+}
+
+func load(t testing.TB, rt *orepl.Runtime, text string, opts orepl.PipelineOptions) *orepl.Pipeline {
+	t.Helper()
+	p, err := rt.LoadPipeline(context.Background(), write(t, "pipeline.js", text), opts)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func picture(h, w int) orepl.Array[byte] {
+	a := orepl.Array[byte]{Data: make([]byte, h*w), Shape: []int{h, w}}
+	for i := range a.Data {
+		a.Data[i] = byte(rand.IntN(256))
+	}
+	return a
+}
+
+func TestPipeline(t *testing.T) {
+	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
+	var out orepl.Array[byte]
+	for _, shape := range [][2]int{{4, 5}, {4, 5}, {30, 20}, {1, 1}, {4, 5}} {
+		in := picture(shape[0], shape[1])
+		if err := p.Run(context.Background(), orepl.Data{"image": in, "gain": 0.5}, orepl.Data{"out": &out}); err != nil {
+			t.Fatal(err)
+		}
+		if want := wantBlur(in.Data, shape[0], shape[1], 0.5); !slices.Equal(out.Data, want) || !slices.Equal(out.Shape, in.Shape) {
+			t.Errorf("%v: got %v %v, expected %v", shape, out.Shape, out.Data, want)
+		}
+	}
+	var flat []byte
+	in := picture(3, 3)
+	if err := p.Run(context.Background(), orepl.Data{"image": in, "gain": 1}, orepl.Data{"out": &flat}); err != nil || !slices.Equal(flat, wantBlur(in.Data, 3, 3, 1)) {
+		t.Errorf("%v, %v", flat, err)
+	}
+}
+
+func TestPipelineErrors(t *testing.T) {
+	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
+	image, out := picture(2, 3), []byte(nil)
+	good := func() orepl.Data { return orepl.Data{"image": image, "gain": 1} }
+	with := func(name string, value any) orepl.Data { d := good(); d[name] = value; return d }
+	without := func(name string) orepl.Data { d := good(); delete(d, name); return d }
+	for _, c := range []struct {
+		in, out      orepl.Data
+		message, pos string
+	}{
+		{with("imag", 1), nil, `there is no input "imag"`, ""},
+		{without("gain"), nil, `the input "gain" is missing`, ""},
+		{with("gain", []byte{1}), nil, `the input "gain" is a number`, ""},
+		{with("image", 7), nil, `the input "image" is an array of u8, not a number`, ""},
+		{with("image", []byte{1, 2}), nil, `the input "image" has 2 dimensions, but 1 extents`, ""},
+		{with("image", orepl.Array[float32]{Data: []float32{1}, Shape: []int{1, 1}}), nil, "not of f32", ""},
+		{with("image", orepl.Array[byte]{Data: []byte{1}, Shape: []int{2, 1}}), nil, "has 2 bytes, but 1 were given", ""},
+		{with("image", orepl.Array[byte]{Data: nil, Shape: []int{-1, 0}}), nil, "has the shape [-1 0]", ""},
+		{with("gain", "x"), nil, "cannot be a string", ""},
+		{good(), orepl.Data{"oot": &out}, `there is no output "oot"`, ""},
+		{good(), orepl.Data{"out": out}, "cannot be a []uint8", ""},
+		{good(), orepl.Data{"out": new([]float32)}, "not of f32", ""},
+		{good(), orepl.Data{"out": (*[]byte)(nil)}, "the pointer is nil", ""},
+		{with("gain", -1), nil, "the gain is negative", "pipeline.js:16:"},
+		{with("gain", 100), orepl.Data{"out": &out}, "is outside", "pipeline.js:8:"},
+	} {
+		err := p.Run(context.Background(), c.in, c.out)
+		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(diag.Format(err, false), c.pos) {
+			t.Errorf("%q at %q: %s", c.message, c.pos, diag.Format(err, false))
+		}
+	}
+	if err := p.Run(context.Background(), good(), orepl.Data{"out": &out}); err != nil || !slices.Equal(out, wantBlur(image.Data, 2, 3, 1)) {
+		t.Errorf("after the errors: %v, %v", out, err)
+	}
+}
+
+func TestLoadPipelineErrors(t *testing.T) {
+	rt := open(t)
+	for _, c := range []struct{ text, message, pos string }{
+		{"export default 5", "exports no pipeline", "pipeline.js:1:16"},
+		{"let x = ", "end of", "pipeline.js:1"},
+		{"import { pipeline } from 'offload'\nexport default pipeline({})", "run must be a function", "pipeline.js:2:"},
+		{"import { pipeline } from 'offload'\nexport default pipeline({ run() {}, input: {} })", `there is no option "input"`, "pipeline.js:2:"},
+		{"import { pipeline } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: 5 } })", "inputs.x: expected a type", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, outputs: { x: [f32] } })", "outputs.x: expected [type, extents]", ""},
+		{"import { pipeline, f32 } from 'offload'\nexport default pipeline({ run() {}, inputs: { x: f32 }, outputs: { x: [f32, 1] } })", `"x" is taken`, ""},
+		{"import { pipeline } from 'offload'\nexport default pipeline({ device: 'gpu:9', run() {} })", "gpu:9", ""},
+	} {
+		_, err := rt.LoadPipeline(context.Background(), write(t, "pipeline.js", c.text), orepl.PipelineOptions{})
+		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(diag.Format(err, false), c.pos) {
+			t.Errorf("%s\n%s", c.text, diag.Format(err, false))
+		}
+	}
+}
+
+func TestPipelineCancelled(t *testing.T) {
+	p := load(t, open(t), `import { pipeline, kernel, f32 } from 'offload'
+const spin = kernel((g, x) => { while (x[0] === 0) x[1] += 1 })
+export default pipeline({
+  device: 'cpu', inputs: { x: [f32], loop: f32 }, outputs: { y: [f32, 1] },
+  run({ x, loop }) { if (loop === 1) for (;;); if (loop === 2) spin.launch({ size: 1 }, x) },
+})`, orepl.PipelineOptions{Instances: 1})
+	var y []float32
+	for loop := 1; loop <= 2; loop++ {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+		start := time.Now()
+		err := p.Run(ctx, orepl.Data{"x": []float32{0, 0}, "loop": loop}, orepl.Data{"y": &y})
+		cancel()
+		if err == nil || time.Since(start) > 5*time.Second {
+			t.Errorf("loop %d: %v after %v", loop, err, time.Since(start))
+		}
+		if err := p.Run(context.Background(), orepl.Data{"x": []float32{1, 0}, "loop": 0}, orepl.Data{"y": &y}); err != nil {
+			t.Errorf("after loop %d: %v", loop, err)
+		}
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := p.Run(ended, orepl.Data{"x": []float32{1, 0}, "loop": 0}, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Runs of the same shapes make no buffers, goroutines or memory that stays, and callers do not disturb each other.
+func TestPipelineConcurrently(t *testing.T) {
+	rt := open(t)
+	p := load(t, rt, blur, orepl.PipelineOptions{Instances: 3})
+	const callers = 8
+	work := func(runs int) {
+		var wg sync.WaitGroup
+		for caller := range callers {
+			wg.Go(func() {
+				in := picture(16, 16+caller%2)
+				gain := 0.25 * float64(1+caller%3)
+				want := wantBlur(in.Data, in.Shape[0], in.Shape[1], float32(gain))
+				var out []byte
+				for range runs {
+					if err := p.Run(context.Background(), orepl.Data{"image": in, "gain": gain}, orepl.Data{"out": &out}); err != nil {
+						t.Error(err)
+						return
+					}
+					if !slices.Equal(out, want) {
+						t.Errorf("caller %d: another caller's result", caller)
+						return
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+	work(20)
+	before := usage(rt)
+	work(60)
+	after := usage(rt)
+	if after.live > before.live || after.goroutines > before.goroutines+2 {
+		t.Errorf("growth: %+v, then %+v", before, after)
+	}
+}
+
+type use struct{ live, goroutines int }
+
+func usage(rt *orepl.Runtime) use {
+	return use{len(rt.Session().Live()), runtime.NumGoroutine()}
+}
+
+func TestPipelineClosed(t *testing.T) {
+	rt := open(t)
+	p, err := rt.LoadPipeline(context.Background(), write(t, "pipeline.js", blur), orepl.PipelineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []byte
+	if err := p.Run(context.Background(), orepl.Data{"image": picture(2, 2), "gain": 1}, orepl.Data{"out": &out}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := p.Run(context.Background(), nil, nil); offload.CodeOf(err) != offload.Closed {
+		t.Errorf("%v", err)
+	}
+	for _, o := range rt.Session().Live() {
+		if o.Kind == "buffer" || o.Kind == "queue" { // kernels stay registered for the next engine with the same
+			t.Errorf("left alive: %+v", o)
+		}
+	}
+}
