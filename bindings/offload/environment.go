@@ -40,7 +40,7 @@ func (e *Environment) libraryOf(ctx context.Context, label string, m *ir.Module)
 	if lib := e.libraries[key]; lib != nil {
 		return lib, nil
 	}
-	lib, err := e.session.RegisterImages(ctx, label, contract.Position{}, &contract.Image{Kind: contract.ImageIR, Label: label, Data: data})
+	lib, err := e.session.RegisterUnlisted(ctx, label, &contract.Image{Kind: contract.ImageIR, Label: label, Data: data})
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,10 @@ import (
 
 // Library is a set of images, registered together. Its programs are loaded on a device at their first use there.
 type Library struct {
-	session *Session
-	reg     *registry.Library
-	object  Object
+	session  *Session
+	reg      *registry.Library
+	object   Object
+	unlisted bool
 
 	mu       sync.Mutex
 	ended    bool // no new use
@@ -68,6 +69,17 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Librar
 
 // RegisterImages makes a library of images that are known. pos is where it is made.
 func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.Position, images ...*offload.Image) (*Library, error) {
+	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, images)
+}
+
+// RegisterUnlisted is RegisterImages for a library that its caller keeps for the whole session, such as a compiled
+// kernel of a script: nobody could free it, so that [Session.Live] does not list it.
+func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...*offload.Image) (*Library, error) {
+	return s.register(ctx, Object{Kind: "library", Label: label}, true, images)
+}
+
+func (s *Session) register(ctx context.Context, object Object, unlisted bool, images []*offload.Image) (*Library, error) {
+	label := object.Label
 	if s.isClosed() {
 		return nil, closedError("register", "session", label)
 	}
@@ -78,12 +90,12 @@ func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{session: s, reg: reg, programs: make(map[*Device]*program),
-		object: Object{ID: s.serial.Add(1), Kind: "library", Label: label, Pos: pos}}
+	object.ID = s.serial.Add(1)
 	for _, img := range images {
-		l.object.Bytes += int64(len(img.Data))
+		object.Bytes += int64(len(img.Data))
 	}
-	s.live.add(liveEntry{object: l.object, library: l})
+	l := &Library{session: s, reg: reg, programs: make(map[*Device]*program), object: object, unlisted: unlisted}
+	s.live.add(liveEntry{object: object, library: l, unlisted: unlisted})
 	return l, nil
 }
 
@@ -119,7 +131,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos},
 	}
 	l.programs[d] = p
-	l.session.live.add(liveEntry{object: p.object})
+	l.session.live.add(liveEntry{object: p.object, unlisted: l.unlisted})
 	return p, nil
 }
 

@@ -60,8 +60,9 @@ type liveTable struct {
 }
 
 type liveEntry struct {
-	object  Object
-	library *Library
+	object   Object
+	library  *Library
+	unlisted bool // not for a person
 }
 
 func (t *liveTable) add(e liveEntry) {
@@ -107,11 +108,13 @@ func (t *liveTable) libraries() []*Library {
 }
 
 // Live lists what the caller has made and not yet freed or closed, in order of creation, and the recorded events that
-// have not been reached. Default queues are not listed.
+// have not been reached. Default queues, and what was registered unlisted, are not among them.
 func (s *Session) Live() []Object {
 	var list []Object
 	for _, e := range s.live.entries() {
-		list = append(list, e.object)
+		if !e.unlisted {
+			list = append(list, e.object)
+		}
 	}
 	for _, p := range s.opened() {
 		for _, d := range p.devices {

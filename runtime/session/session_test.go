@@ -611,6 +611,20 @@ func TestLiveObjects(t *testing.T) {
 	wantCode(t, s.Close(ctx), offload.Closed)
 }
 
+func TestUnlistedLibrary(t *testing.T) {
+	p := adder()
+	s := open(t, p)
+	d := device(t, s, "cpu")
+	lib := must(s.RegisterUnlisted(ctx, "hidden", &offload.Image{Kind: offload.ImageIR, Label: "hidden"}))(t)
+	must(lib.Kernel(ctx, d, "add"))(t)
+	if live := s.Live(); len(live) > 0 {
+		t.Errorf("live: %v", live)
+	}
+	check(t, s.Close(ctx))
+	_, err := lib.Kernel(ctx, d, "add")
+	wantCode(t, err, offload.Closed)
+}
+
 func TestLaunchAllocatesNothing(t *testing.T) {
 	p := adder()
 	p.kernels["nothing"] = hostKernel{info: offload.KernelInfo{Name: "nothing", Params: []offload.Param{i32Buffer("x", true)}},
