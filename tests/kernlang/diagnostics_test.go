@@ -1,0 +1,167 @@
+package kernlang
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+var update = flag.Bool("update", false, "write docs/diagnostics.md")
+
+// example shows a kind of diagnostic: a kernel that has it at the mark, and one that has it not.
+type example struct {
+	id      diag.ID
+	text    string // without the mark
+	at      int    // the mark's column, from 1
+	instead string
+}
+
+// parameters of the examples have their types by name.
+var parameters = map[string]kernel.Arg{
+	"x":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.F32}, Rank: 1},
+	"k":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1},
+	"u":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.U32}, Rank: 1},
+	"n":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.I64}, Rank: 1},
+	"b":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.U8}, Rank: 1},
+	"ps": {Kind: kernel.Buffer, Elem: ir.Elem{Record: particle}, Rank: 1},
+	"m":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.F32}, Rank: 2},
+}
+
+func readExamples(t *testing.T) map[diag.ID]example {
+	t.Helper()
+	data, err := os.ReadFile("testdata/diagnostics/examples.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[diag.ID]example{}
+	for _, chunk := range strings.Split(strings.TrimSpace(string(data)), "\n\n") {
+		lines := strings.Split(chunk, "\n")
+		if len(lines) != 3 {
+			t.Fatalf("an example has an ID and two kernels: %q", chunk)
+		}
+		before, after, marked := strings.Cut(lines[1], "▶")
+		if !marked {
+			t.Fatalf("%s: no mark", lines[0])
+		}
+		out[diag.ID(lines[0])] = example{diag.ID(lines[0]), before + after, utf8.RuneCountInString(before) + 1, lines[2]}
+	}
+	return out
+}
+
+// diagnose compiles an example's kernel.
+func diagnose(text string) (diag.List, error) {
+	var list diag.List
+	f, err := kernel.Parse(&kernel.Source{Text: text})
+	if errors.As(err, &list) {
+		return list, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var args []kernel.Arg
+	for _, p := range f.Params() {
+		args = append(args, parameters[p])
+	}
+	c, err := f.Compile(args, kernel.Options{Warnings: true})
+	if errors.As(err, &list) {
+		return list, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.Warnings, nil
+}
+
+// without says how a kind is reached that no text of a kernel alone shows.
+var without = map[diag.ID]string{
+	diag.TextTooLong:    "Move tables into typed arrays, which the kernel captures, and split it into helper functions.",
+	diag.NotCapturable:  "`let n = 1; n = 2; kernel((g, x) => { x[0] = n })`: declare it with `const`, or pass it as an argument.",
+	diag.ArgumentCount:  "Go programs that compile kernels meet it; a script is told by `launch`.",
+	diag.ArgumentType:   "Go programs that compile kernels meet it; a script is told by `launch` and `kernel`.",
+	diag.FractionForInt: "`kernel((g, x, n) => { x[n] = 1 }).launch({ size: 1 }, x, 0.5)`: pass an integer, or give the kernel a signature with `n: f32`.",
+	diag.BadOption:      "`kernel(fn, { real: i32 })`: write `{ real: f32 }` or `{ real: f64 }`.",
+	diag.ConstantTable:  "`const t = [1, 2]; kernel((g, x) => { t[0] = x[0] })`: copy it into a `g.private` array, or pass a buffer.",
+	diag.TooDeep:        "A chain of hundreds of `else if`: use a table, a `switch` or a loop.",
+	diag.Internal:       "The kernel is well formed and the compiler is at fault: please report the kernel.",
+}
+
+// TestDiagnosticsPage checks each kind's example, that the kernel written instead is right, and docs/diagnostics.md.
+func TestDiagnosticsPage(t *testing.T) {
+	examples := readExamples(t)
+	var page strings.Builder
+	page.WriteString(`# Diagnostics
+
+What the kernel compiler says, by ID. Each has a place in the script; the caret shows it here. In the examples ` + "`x`" + ` is a
+buffer of f32, ` + "`k`" + ` of i32, ` + "`u`" + ` of u32, ` + "`n`" + ` of i64, ` + "`b`" + ` of u8, ` + "`m`" + ` of f32 with two dimensions, and ` + "`ps`" + ` of
+` + "`struct({x: f32, v: [f32, 3], id: u32})`" + `. Warnings do not keep a kernel from running.
+
+This page is written by a test (` + "`go test ./tests/kernlang -run DiagnosticsPage -update`" + `), which compiles what it shows.
+`)
+	for _, e := range diag.Table() {
+		x, ok := examples[e.ID]
+		delete(examples, e.ID)
+		if reason := without[e.ID]; ok == (reason != "") {
+			t.Errorf("%s needs either an example or a word on how it is reached", e.ID)
+			continue
+		}
+		kind := ""
+		if e.Warning {
+			kind = " (warning)"
+		}
+		fmt.Fprintf(&page, "\n## %s%s\n\n%s\n", e.ID, kind, e.Meaning)
+		if !ok {
+			fmt.Fprintf(&page, "\n%s\n", without[e.ID])
+			continue
+		}
+		d := x.check(t)
+		if d == nil {
+			continue
+		}
+		fmt.Fprintf(&page, "\n```\n%s\n%s^ %s\n```\n", x.text, strings.Repeat(" ", x.at-1), d.Message)
+		if d.Rewrite != "" {
+			fmt.Fprintf(&page, "\nWhat to do: %s. ", strings.TrimSuffix(d.Rewrite, "."))
+		} else {
+			page.WriteString("\n")
+		}
+		fmt.Fprintf(&page, "Instead:\n\n```js\n%s\n```\n", x.instead)
+	}
+	for id := range examples {
+		t.Errorf("there is no diagnostic %s", id)
+	}
+	const file = "../../docs/diagnostics.md"
+	if *update {
+		if err := os.WriteFile(file, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != page.String() {
+		t.Errorf("%s is stale: go test ./tests/kernlang -run DiagnosticsPage -update", file)
+	}
+}
+
+// check returns the example's diagnostic.
+func (x *example) check(t *testing.T) *diag.Diagnostic {
+	t.Helper()
+	list, err := diagnose(x.text)
+	if err != nil {
+		t.Errorf("%s: %v", x.id, err)
+		return nil
+	}
+	if instead, err := diagnose(x.instead); err != nil || len(instead) > 0 {
+		t.Errorf("%s: what is written instead has %v %v", x.id, instead, err)
+	}
+	// Without a place of its own, a diagnostic counts characters of the text.
+	if len(list) == 0 || list[0].ID != x.id || list[0].Line != 1 || list[0].Col != x.at {
+		t.Errorf("%s: expected at column %d, got %v", x.id, x.at, list)
+		return nil
+	}
+	return list[0]
+}
