@@ -18,22 +18,32 @@ func incomplete(text string) bool {
 	return errors.As(err, &d) && d.ID == "syntax-incomplete"
 }
 
-// silent reports whether a block ends with a semicolon, behind which may be a comment.
+// silent reports whether a block ends with a semicolon, behind which may be comments.
 func silent(block string) bool {
 	text := strings.TrimSpace(block)
 	for {
-		if strings.HasSuffix(text, ";") {
-			return true
-		}
-		at := -1
-		if strings.HasSuffix(text, "*/") {
-			at = strings.LastIndex(text, "/*")
-		} else if line := strings.LastIndexByte(text, '\n') + 1; strings.Contains(text[line:], "//") {
-			at = line + strings.LastIndex(text[line:], "//")
-		}
-		if at < 0 || incomplete(text[:at]) {
-			return false
+		at := lastComment(text)
+		if at < 0 {
+			return strings.HasSuffix(text, ";")
 		}
 		text = strings.TrimSpace(text[:at])
 	}
+}
+
+// lastComment is where the comment begins that a text ends with, or -1.
+func lastComment(text string) int {
+	begins := func(at int) bool {
+		before := locate(text[:at])
+		return !before.comment && before.quote == 0
+	}
+	if at := strings.LastIndex(text, "/*"); at >= 0 && strings.HasSuffix(text, "*/") && begins(at) {
+		return at
+	}
+	line := strings.LastIndexByte(text, '\n') + 1
+	for at := line; at < len(text); at++ {
+		if strings.HasPrefix(text[at:], "//") && begins(at) {
+			return at
+		}
+	}
+	return -1
 }

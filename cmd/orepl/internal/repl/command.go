@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -100,13 +101,15 @@ func wrongUse(name, format string, args ...any) error {
 }
 
 const keysHelp = `
-?NAME      what a name or value is         ??NAME  its source; the histogram of a buffer
-_          the last value                  _error  the last error
-;          at the end prints no value      await   works everywhere
-Tab        completes                       Ctrl-R  searches the history
-Ctrl-C     stops what runs                 Ctrl-D  leaves
+?NAME      what a name or value is
+??NAME     its source; of a buffer, a histogram
+_          the last value; _error is the last error
+await      works everywhere
+;          at the end of a block prints no value
+Tab        completes; Ctrl-R searches the history
+Ctrl-C     stops what runs; Ctrl-D leaves
 
-A block that is not complete goes on in the next line. In a recalled or pasted block ↵ stands for a line end.
+A block that is not complete goes on in the next line. In a recalled or pasted block, ↵ stands for a line end.
 `
 
 func (p *prompt) helpCommand(args string) error {
@@ -118,11 +121,13 @@ func (p *prompt) helpCommand(args string) error {
 		p.printf("%s\n  %s\n", strings.TrimSpace(p.paint(bold, c.name)+" "+c.args), c.about)
 		return nil
 	}
-	for _, c := range commands() {
-		p.printf("%s %s\n", p.paint(bold, fmt.Sprintf("%-10s", c.name)), c.about)
-	}
-	p.printf("%s", keysHelp)
-	return nil
+	return p.flow(func(b *bytes.Buffer) error {
+		for _, c := range commands() {
+			fmt.Fprintf(b, "%s %s\n", p.paint(bold, fmt.Sprintf("%-10s", c.name)), c.about)
+		}
+		b.WriteString(keysHelp)
+		return nil
+	})
 }
 
 func (p *prompt) load(file string) error {

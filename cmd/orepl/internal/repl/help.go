@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -39,7 +40,7 @@ func (p *prompt) help(text string) error {
 	}
 	first, _, _ := strings.Cut(text, ".")
 	if _, _, global := p.Registry.Global(first, true); global && isPathOfNames(text) {
-		p.print(help.Write(p.term, p.Registry, text))
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
 	v, known, err := p.subject(text)
@@ -47,7 +48,7 @@ func (p *prompt) help(text string) error {
 	case err != nil:
 		return p.failed(err)
 	case !known:
-		p.print(help.Write(p.term, p.Registry, text))
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
 	return p.do(func(*goja.Runtime) error {
@@ -115,7 +116,7 @@ func (p *prompt) describe(v goja.Value) {
 		p.describeFunction(info)
 	}
 	if path != "" {
-		p.print(help.Write(p.term, p.Registry, path))
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, path) }))
 	}
 }
 

@@ -5,6 +5,7 @@
 package repl
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -218,10 +219,6 @@ func (p *prompt) run(fn func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	defer cancel(nil)
 	done := make(chan struct{})
-	select { // an interrupt that came when nothing ran
-	case <-p.interrupts:
-	default:
-	}
 	go func() {
 		defer close(done)
 		fn(ctx)
@@ -233,10 +230,19 @@ func (p *prompt) run(fn func(context.Context)) {
 const patience = 500 * time.Millisecond
 
 // errInterrupted is what Ctrl-C does to code that runs.
-var errInterrupted = diag.New("interrupted", "interrupted with Ctrl-C")
+var errInterrupted error = interruption{}
+
+type interruption struct{}
+
+func (interruption) Error() string { return "stopped with Ctrl-C" }
+func (interruption) Code() string  { return "interrupted" }
 
 // wait waits for something that runs. The first interrupt cancels it; if it goes on nevertheless, a second one leaves.
 func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
+	select { // an interrupt that came when nothing ran
+	case <-p.interrupts:
+	default:
+	}
 	var late <-chan time.Time
 	stuck := false
 	for {
@@ -254,7 +260,7 @@ func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
 			}
 		case <-late:
 			stuck = true
-			p.printf("%s\n", p.paint(yellow, "This does not stop: a function of the interpreter or of a driver runs. Ctrl-C again leaves orepl."))
+			p.printf("%s\n", p.paint(yellow, "This does not stop: a native function runs. Ctrl-C again leaves orepl."))
 		}
 	}
 }
@@ -289,7 +295,9 @@ func (p *prompt) name() string {
 
 func (p *prompt) printf(format string, args ...any) { fmt.Fprintf(p.term, format, args...) }
 
-func (p *prompt) report(err error) { diag.Print(p.term, err, p.Colors) }
+func (p *prompt) report(err error) {
+	_ = p.flow(func(b *bytes.Buffer) error { diag.Print(b, err, p.Colors); return nil })
+}
 
 type color string
 

@@ -1,6 +1,7 @@
 package repl_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,7 @@ type user struct {
 
 	mu     sync.Mutex
 	screen *screen
+	raw    bytes.Buffer // everything that the program wrote
 }
 
 // patience bounds every wait: the machine may be busy.
@@ -73,6 +75,7 @@ func sit(t *testing.T, columns, rows int, env ...string) *user {
 			n, err := master.Read(buffer)
 			u.mu.Lock()
 			_, _ = u.screen.Write(buffer[:n])
+			u.raw.Write(buffer[:n])
 			u.mu.Unlock()
 			if err != nil {
 				return

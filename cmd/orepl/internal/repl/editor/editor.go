@@ -25,7 +25,8 @@ import (
 // ErrAborted says that the line was given up with Ctrl-C.
 var ErrAborted = errors.New("the line was aborted")
 
-// LineEnd stands for a line end in a line that is edited: blocks are recalled, and pasted, as one line.
+// LineEnd stands for a line end in a line that is edited: blocks are recalled, and pasted, as one line. It does so too
+// where a person types it.
 const LineEnd = "↵"
 
 // A Completer completes the word at a place of a line, counted in characters. head and tail surround it.

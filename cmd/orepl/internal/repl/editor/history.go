@@ -65,8 +65,8 @@ func (h *history) add(entry string) bool {
 	return true
 }
 
-// encode makes one line of a block. A literal LineEnd, which only a string or comment can contain, is escaped.
+// encode makes one line of a block.
 func encode(block string) string {
-	block = strings.ReplaceAll(strings.TrimRight(block, "\n"), LineEnd, `\u21b5`)
+	block = strings.TrimRight(block, "\n")
 	return strings.NewReplacer("\r", "", "\n", LineEnd, "\t", indent).Replace(block)
 }

@@ -1,0 +1,57 @@
+package repl
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// flow writes text for reading: lines that are longer than the terminal is wide break between words.
+func (p *prompt) flow(write func(*bytes.Buffer) error) error {
+	var text bytes.Buffer
+	err := write(&text)
+	columns, _ := p.term.Size()
+	for line := range strings.Lines(text.String()) {
+		p.printf("%s\n", broken(strings.TrimSuffix(line, "\n"), columns))
+	}
+	return err
+}
+
+// secondColumn finds where the text of a list's entry begins.
+var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
+
+// codeLine is a line of code in an error, below which a marker stands.
+var codeLine = regexp.MustCompile(`^\s*\d* \| `)
+
+// broken breaks a line between words. What follows is indented like the line, or like the second column of a list.
+func broken(line string, columns int) string {
+	if utf8.RuneCountInString(visible(line)) < columns || codeLine.MatchString(visible(line)) {
+		return line
+	}
+	indent := utf8.RuneCountInString(secondColumn.FindString(visible(line)))
+	if indent > columns/2 {
+		indent = 0
+	}
+	var b strings.Builder
+	at := 0
+	for _, word := range words.FindAllString(line, -1) {
+		if n := utf8.RuneCountInString(visible(word)); at == 0 || at+n < columns {
+			b.WriteString(word)
+			at += n
+			continue
+		}
+		word = strings.TrimLeft(word, " ")
+		b.WriteString("\n" + strings.Repeat(" ", indent) + word)
+		at = indent + utf8.RuneCountInString(visible(word))
+	}
+	return b.String()
+}
+
+var (
+	words  = regexp.MustCompile(`\s*\S+`)
+	colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+)
+
+// visible is a text without colours.
+func visible(text string) string { return colors.ReplaceAllString(text, "") }

@@ -1,0 +1,133 @@
+package repl_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestHistoryOutlivesTheSession(t *testing.T) {
+	file := "OREPL_HISTORY=" + filepath.Join(t.TempDir(), "kept")
+	u := sit(t, 80, 24, file)
+	u.prompted(0)
+	u.enters("const übung = [", "'é',", "2]")
+	u.press("\x04")
+	if code := u.leaves(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	u = sit(t, 80, 24, file)
+	u.prompted(0)
+	u.press("\x1b[A")
+	u.edits(`> const übung = [↵'é',↵2]`)
+	row := u.row()
+	u.press("\r")
+	u.prompted(row)
+	u.enters("übung.length")
+	u.sees(0, "\n2\n")
+	u.press("\x12bung = ")
+	u.until("the search", func(s *screen) bool { return strings.Contains(s.line(s.row), ": const übung = [↵") })
+	u.press("\x1b[D")
+	u.edits(`> const übung = [↵'é',↵2]`)
+	u.press("!")
+	u.edits(`> const übung = [↵'é',↵2!]`)
+}
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		code int
+	}{
+		{"process.exit(3)", 3},
+		{"setTimeout(() => process.exit(4), 50);", 4}, // while the next line is edited
+		{"await new Promise(() => setTimeout(() => process.exit(5), 1))", 5},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			u := sit(t, 80, 24)
+			u.prompted(0)
+			u.types(c.line)
+			u.press("\r")
+			if code := u.leaves(); code != c.code {
+				t.Errorf("exit code %d, not %d", code, c.code)
+			}
+		})
+	}
+}
+
+func TestSignalsRestoreTheTerminal(t *testing.T) {
+	for _, line := range []string{"", "while (true);\r"} {
+		u := sit(t, 80, 24)
+		u.prompted(0)
+		u.press("half" + line)
+		u.sees(0, "> half")
+		if err := u.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if code := u.leaves(); code != 128+15 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}
+
+func TestSecondInterruptLeavesWhatDoesNotStop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sorts a huge array")
+	}
+	u := sit(t, 80, 24)
+	u.prompted(0)
+	u.types("new Array(3e7).fill(0).sort()")
+	u.press("\r")
+	u.until("the line to run", func(s *screen) bool { return s.row > 1 })
+	time.Sleep(1500 * time.Millisecond) // until it sorts
+	u.press("\x03")
+	u.sees(0, "Ctrl-C again leaves orepl")
+	u.press("\x03")
+	if code := u.leaves(); code != 130 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+func TestColoursOnATerminal(t *testing.T) {
+	u := sit(t, 80, 24, "NO_COLOR=")
+	u.prompted(0)
+	u.enters("[1, 'a']")
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !strings.Contains(u.raw.String(), "[ \x1b[33m1\x1b[0m, \x1b[32m'a'\x1b[0m ]") {
+		t.Errorf("no colours in %q", u.raw.String())
+	}
+}
+
+func TestTerminalThatCannotEdit(t *testing.T) {
+	u := sit(t, 80, 24, "TERM=dumb")
+	u.prompted(0)
+	if got := u.enters("[1,", "2].length"); got != "2" {
+		t.Errorf("printed %q", got)
+	}
+	u.press("\x04")
+	if code := u.leaves(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if strings.Contains(u.raw.String(), "\x1b") {
+		t.Errorf("control sequences in %q", u.raw.String())
+	}
+}
+
+func TestWithoutATerminalItIsAScript(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asProgram+"=1", "TERM=xterm")
+	cmd.Stdin = strings.NewReader("const x = [1, 2]\nconsole.log(x)\n'unprinted'\n")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if stdout.String() != "[ 1, 2 ]\n" || stderr.String() != "" {
+		t.Errorf("printed %q and %q", stdout.String(), stderr.String())
+	}
+}

@@ -1,0 +1,414 @@
+package repl_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "write docs/repl.md")
+
+const golden = "../../../../docs/repl.md"
+
+// A walk is a user who writes down what is seen.
+type walk struct {
+	*user
+	doc strings.Builder
+}
+
+// part does something at the prompt and writes down the screen behind a heading and a text.
+func (w *walk) part(title, text string, act func()) {
+	w.t.Helper()
+	from := w.row()
+	act()
+	shown := strings.TrimSuffix(strings.TrimSuffix(w.all(from), ">"), "\n")
+	fmt.Fprintf(&w.doc, "\n## %s\n\n%s\n\n```text\n%s\n```\n", title, strings.TrimSpace(text), strings.TrimRight(shown, "\n"))
+}
+
+// expect enters lines and wants a text in what they print; an empty one wants nothing printed.
+func (w *walk) expect(want string, lines ...string) {
+	w.t.Helper()
+	got := w.enters(lines...)
+	if want == "" && got != "" || !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+		w.t.Errorf("%s\nprinted\n%s\nwithout %q", strings.Join(lines, "\n"), got, want)
+	}
+}
+
+// completes types the beginning of a line and presses Tab; the line becomes another. Then it is given up.
+func (w *walk) completes(line, whole string) {
+	w.t.Helper()
+	w.types(line)
+	w.press("\t")
+	w.edits("> " + whole)
+	w.giveUp()
+}
+
+func (w *walk) giveUp() {
+	w.t.Helper()
+	row := w.row()
+	w.press("\x03")
+	w.prompted(row)
+}
+
+// interrupts enters a line, presses Ctrl-C when it runs, and measures how long it goes on.
+func (w *walk) interrupts(line string) {
+	w.t.Helper()
+	w.types(line)
+	row := w.row()
+	w.press("\r")
+	w.until("the line to run", func(s *screen) bool { return s.row > row })
+	time.Sleep(100 * time.Millisecond)
+	began := time.Now()
+	w.press("\x03")
+	w.prompted(row)
+	took := time.Since(began)
+	w.t.Logf("%s stopped after %v", line, took)
+	if took > stopTime {
+		w.t.Errorf("%s stopped after %v", line, took)
+	}
+	w.sees(row, "stopped with Ctrl-C")
+}
+
+// stopTime is how long stopping may take here. The bar is 0.2 s on a machine that has nothing else to do.
+const stopTime = 2 * time.Second
+
+func TestWalk(t *testing.T) {
+	for _, size := range []struct{ columns, rows int }{{80, 24}, {200, 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size.columns, size.rows), func(t *testing.T) {
+			t.Parallel()
+			w := &walk{user: sit(t, size.columns, size.rows)}
+			w.prompted(0)
+			w.doc.WriteString(preface)
+			w.values()
+			w.blocks()
+			w.awaits()
+			w.devices()
+			w.helps()
+			w.completions()
+			w.background()
+			w.stops()
+			w.pastes()
+			w.history()
+			w.commands()
+			w.ends()
+			w.compare(size.columns == 80)
+		})
+	}
+}
+
+const preface = `# The prompt
+
+` + "`orepl`" + ` alone, in a terminal, is the prompt. This page is the record of a session: a test types what stands behind the
+prompts and compares the screen with this text (` + "`go test ./cmd/orepl/internal/repl -update`" + ` writes it anew).
+
+When standard input is no terminal, it is run as a script, without prompts: ` + "`echo 'console.log(1 + 1)' | orepl`" + `.
+`
+
+func (w *walk) values() {
+	w.part("Values", `
+The value of an expression is printed and kept as `+"`_`"+`. A semicolon at the end silences it.`, func() {
+		w.expect("2", "1 + 1")
+		w.expect("", "const squares = [1, 2, 3].map(x => x * x)")
+		w.expect("[ 1, 4, 9 ]", "squares")
+		w.expect("total: 14", "{ total: squares.reduce((a, b) => a + b), of: squares }")
+		w.expect("14", "_.total")
+		w.expect("", "_ * 3;")
+		w.expect("42", "_")
+	})
+	w.part("Declarations", `
+Names may be declared again, and a declaration that failed leaves no poisoned name. The last error is kept as `+"`_error`"+`.`, func() {
+		w.expect("", "const n = 1")
+		w.expect("", "const n = 2; class Point { constructor(x) { this.x = x } }")
+		w.expect("ReferenceError: missing is not defined", "let later = missing()")
+		w.expect("'missing is not defined'", "_error.message")
+		w.expect("", "let later = n; class Point { constructor(x) { this.y = x } }")
+		w.expect("Point { y: 2 }", "new Point(later)")
+	})
+}
+
+func (w *walk) blocks() {
+	w.part("Blocks", `
+A block that is not complete goes on in the next line: open brackets, templates, comments, operators. The Up key recalls
+it as one line, in which ↵ stands for a line end.`, func() {
+		w.expect("", "function greet(name) {", "  // with a brace {", "  return `hello", "  ${name}`", "}")
+		w.expect(`'hello\n you'`, "greet(", "  'you'", ")")
+		w.press("\x1b[A")
+		w.edits("> greet(↵  'you'↵)")
+		w.press("\x1b[D\x1b[D\x1b[D")
+		w.press("r")
+		w.edits("> greet(↵  'your'↵)")
+		row := w.row()
+		w.press("\r")
+		w.prompted(row)
+		w.sees(row, `hello\n  your`)
+	})
+}
+
+func (w *walk) awaits() {
+	w.part("Await", `
+Promises are awaited at the top level, and imports work.`, func() {
+		w.expect("'done'", "await new Promise(resolve => setTimeout(() => resolve('done'), 5))")
+		w.expect("", "import { writeText } from 'fs'")
+		w.expect("", "await writeText('./numbers.txt', '1 2 3');")
+		w.expect("a b", "for (const p of [Promise.resolve('a'), Promise.resolve('b')]) {", "  console.log(await p)", "}")
+	})
+}
+
+func (w *walk) devices() {
+	w.part("Devices, buffers, kernels", `
+The names of the module 'offload' are global. Printing a buffer copies only the values that are shown.`, func() {
+		w.expect("", "const dev = device('cpu')")
+		w.expect("", "const x = dev.buffer(f32, 1000, i => Math.sqrt(i), { label: 'roots' })")
+		w.expect("", "const y = dev.buffer(f32, 1000).fill(1)")
+		w.expect("", "const saxpy = kernel((g, a, x, y) => {", "  y[g.x] = a * x[g.x] + y[g.x]", "})")
+		w.expect("", "await saxpy.launch({ size: 1000 }, 2, x, y)")
+		w.expect("Buffer f32[1000] on cpu { 1, 3, 3.82842", "y")
+		w.expect("Float32Array(3) [ 0, 1, 1.41421", "await x.read(0, 3)")
+		w.expect("out-of-bounds", "await saxpy.launch({ size: 1001 }, 2, x, y)")
+	})
+	w.part("What is it?", `
+`+"`?`"+` in front of a name or value tells what it is; `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).`, func() {
+		w.expect("Kernel saxpy(a, x, y)", "?saxpy")
+		w.expect("y[g.x] = a * x[g.x] + y[g.x]", "??saxpy")
+		w.expect("return `hello", "??greet")
+		w.expect("shape 1000 element f32, 4 bytes size 3.9 KiB", "?x")
+		w.expect("1000 elements: min 0, mean 21.0", "??x")
+		w.expect("has no source", "??device")
+	})
+	w.part("What does it cost?", "", func() {
+		w.expect("saxpy(a: f32, x: f32[], y: f32[])", ".explain")
+		w.expect("fma", ".explain saxpy")
+		w.expect(`buffer roots cpu 4000 repl-`, ".live")
+		w.expect("cpu", ".devices")
+		w.expect("took", ".time await saxpy.launch({ size: 1000 }, 2, x, y)")
+		w.expect("20 times: median", ".time 20 saxpy.launch({ size: 1000 }, 2, x, y);")
+	})
+}
+
+func (w *walk) helps() {
+	w.part("Help", "Every documented name has its signature, meaning and example.", func() {
+		w.expect("readText(path: string): Promise<string>", "?fs.readText")
+		w.expect("barrier(): void", "?g.barrier")
+		w.expect(`did you mean "fs.readText"?`, "?fs.readTxet")
+	})
+}
+
+func (w *walk) completions() {
+	w.part("Completion", `
+Tab completes; a second Tab lists what is possible. Members of live values are found without running getters.`, func() {
+		w.types("x.re")
+		w.press("\t")
+		w.edits("> x.read")
+		row := w.row()
+		w.press("\t")
+		w.until("the list", func(s *screen) bool { return strings.Contains(s.text(row), "readSync") && s.row > row })
+		w.edits("> x.read")
+		w.giveUp()
+		w.completes("await saxpy.la", "await saxpy.launch")
+		w.completes("saxpy.launch(", "saxpy.launch({ size:")
+		w.completes("saxpy.launch({ size: 1000, gro", "saxpy.launch({ size: 1000, group")
+		w.completes("saxpy.launch({ size: 1000 }, 2, ", "saxpy.launch({ size: 1000 }, 2, x")
+		w.completes("device('c", "device('cpu")
+		w.completes("device('cpu').crea", "device('cpu').createQueue")
+		w.completes("devices()[0].queue.rec", "devices()[0].queue.record")
+		w.completes("import { readT", "import { readText")
+		w.completes("import { readText } from 'f", "import { readText } from 'fs")
+		w.completes("await fs.readText('./nu", "await fs.readText('./numbers.txt")
+		w.completes("squ", "squares")
+		w.completes("squares.toSp", "squares.toSpliced")
+		w.completes(".expl", ".explain")
+		w.completes(".load ./num", ".load ./numbers.txt")
+		w.expect("", "let ran = 0; const odd = { get getter() { ran++; return { deep: 1 } }, plain: { inner: 1 } }")
+		w.completes("odd.plain.in", "odd.plain.inner")
+		w.completes("odd.get", "odd.getter")
+		w.types("odd.getter.de")
+		w.press("\t")
+		time.Sleep(300 * time.Millisecond) // a Tab that has something behind it is part of a paste
+		w.press("!")
+		w.edits("> odd.getter.de!")
+		w.giveUp()
+		w.expect("0", "ran")
+	})
+}
+
+func (w *walk) background() {
+	w.part("Background", `
+Timers and promises go on while a line is edited. What they print appears above the line, which stays as it is, with the
+cursor in its place. A rejected promise that nobody handles is reported.`, func() {
+		w.expect("", "setTimeout(() => console.log('tick'), 200);")
+		row := w.row()
+		w.types("[1, 3].length")
+		w.press(strings.Repeat("\x1b[D", 8))
+		w.until("tick", func(s *screen) bool { return s.line(row) == "tick" && s.line(s.row) == "> [1, 3].length" })
+		w.press(", 5")
+		w.edits("> [1, 3, 5].length")
+		w.press("\r")
+		w.prompted(row + 1)
+		w.sees(row, "\n3\n")
+		w.expect("", "setTimeout(() => Promise.reject(new Error('nobody looks')), 1);")
+		w.sees(row, "note: a promise was rejected with this error and nothing handled it")
+		w.prompted(row)
+	})
+	row := w.row() // a stream of output while a line grows loses no key
+	w.expect("", "let ticks = 0; const clock = setInterval(() => console.log('t' + ++ticks), 20);")
+	const typed = "'the quick brown fox jumps over the lazy dog'"
+	for _, key := range typed {
+		w.press(string(key))
+		time.Sleep(7 * time.Millisecond)
+	}
+	w.edits("> " + typed)
+	w.press("\r")
+	w.sees(row, "\n"+typed+"\n")
+	w.enters("clearInterval(clock)")
+}
+
+func (w *walk) stops() {
+	w.part("Ctrl-C", `
+Ctrl-C stops what runs, be it a loop, a kernel or a wait, with the timers that are set, and keeps the session. Only
+a long native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop; then
+a second Ctrl-C leaves.`, func() {
+		w.interrupts("while (true);")
+		w.interrupts("await new Promise(() => setTimeout(() => {}, 1e6))")
+		w.expect("", "const spin = kernel((g, z) => { while (z[0] < 1) z[0] = z[0] * 0.5 })")
+		w.expect("", "const zero = dev.buffer(f32, 64)")
+		w.interrupts("await spin.launch({ size: 64 }, zero)")
+		w.interrupts("spin.launch({ size: 64 }, zero), zero.readSync()")
+		w.expect("Buffer f32[64] on cpu { 0, 0, 0", "zero")
+		w.expect("'interrupted'", "_error.code")
+	})
+	w.expect("", "setTimeout(() => { while (true); }, 20);") // a loop in the background
+	time.Sleep(100 * time.Millisecond)
+	w.interrupts("'it goes on'")
+}
+
+func (w *walk) pastes() {
+	w.part("Pasting", `
+A pasted block waits as one line to be run, or changed. (A terminal without bracketed paste sends line by line; that works
+too.)`, func() {
+		row := w.row()
+		w.press("\x1b[200~function area(w, h) {\r\n\treturn w *\r\n\t\th\r\n}\r\narea(6, 7)\r\n\x1b[201~")
+		w.edits("> function area(w, h) {↵  return w *↵    h↵}↵area(6, 7)")
+		w.press("\r")
+		w.prompted(row)
+		w.sees(row, "\n42\n")
+		row = w.row()
+		w.press("for (const i of [1, 2]) {\r\tconsole.log(`line\t${i}\r\tends`)\r}\r'pasted'\r")
+		w.sees(row, "\n'pasted'\n")
+		w.prompted(row)
+		w.sees(row, "line  2\n  ends")
+	})
+}
+
+func (w *walk) history() {
+	w.part("History", `
+What was entered is kept for the next session, in `+"`~/.orepl_history`"+` (or the file that `+"`OREPL_HISTORY`"+` names; empty keeps
+nothing). Up and Down go through the lines that begin as the current one does; Ctrl-R searches, Ctrl-R again goes
+further back, Enter runs, Ctrl-G gives up, any other key goes on editing.`, func() {
+		w.press("\x12")
+		w.edits("(search) :")
+		w.press("a[g.x]")
+		w.press("\x7f\x7f\x7f\x7f\x7f\x7fx[g")
+		w.until("the kernel", func(s *screen) bool { return strings.Contains(s.line(s.row), "const saxpy = kernel(") })
+		w.press("\x07")
+		w.edits(">")
+		w.press("\x12reduce")
+		w.until("the line", func(s *screen) bool { return strings.HasPrefix(s.line(s.row), "(search) reduce: { total") })
+		w.press("\x05")
+		w.edits("> { total: squares.reduce((a, b) => a + b), of: squares }")
+		w.giveUp()
+		w.press("gree\x1b[A")
+		w.edits("> greet(↵  'your'↵)")
+		w.press("\x1b[A")
+		w.edits("> greet(↵  'you'↵)")
+		w.giveUp()
+	})
+}
+
+func (w *walk) commands() {
+	w.part("Commands", "", func() {
+		w.expect(".save", ".help")
+		w.expect("saved", ".save session.js")
+		w.expect(".save -f session.js replaces it", ".save session.js")
+		w.expect("saved", ".save -f session.js")
+		w.expect("", "await writeText('./later.js', 'const loaded = 6 * 7\\nconst twice = loaded * 2');")
+		w.expect("", ".load later.js")
+		w.expect("84", "twice")
+	})
+	saved, err := os.ReadFile(filepath.Join(w.dir, "session.js"))
+	if err != nil || !strings.HasPrefix(string(saved), "1 + 1\nconst squares") || strings.Contains(string(saved), "missing()") {
+		w.t.Errorf("the saved session is\n%s%v", saved, err)
+	}
+	w.part("Wrong commands", "", func() {
+		w.expect("there is no command .lode", ".lode x.js")
+		w.expect("did you mean .load?", ".help laod")
+		w.expect(".load needs a file", ".load")
+		w.expect("cannot load nowhere.js: no such file or directory", ".load nowhere.js")
+		w.expect(".save needs a file", ".save")
+		w.expect("cannot save no/where.js: no such file or directory", ".save no/where.js")
+		w.expect(".time needs code", ".time")
+		w.expect("cannot evaluate 0 times", ".time 0 1 + 1")
+		w.expect("ReferenceError: what is not defined", ".time what")
+		w.expect("no kernel saxpi was compiled", ".explain saxpi")
+		w.expect("is no form of a kernel", ".explain saxpy asm")
+		w.expect(".devices takes no arguments", ".devices cpu")
+		w.expect(".live takes no arguments", ".live 1")
+		w.expect(".clear takes no arguments", ".clear now")
+		w.expect(".exit takes no arguments", ".exit 1")
+		w.expect("there is no nothing", "??nothing")
+		w.expect("there is no help about", "?nothing")
+		w.expect("0.5", ".5")
+	})
+}
+
+func (w *walk) ends() {
+	w.part("Leaving", "`.clear` starts anew; `.exit` and Ctrl-D leave, and `process.exit(n)` does with a status.", func() {
+		w.expect("a new session", ".clear")
+		w.expect("ReferenceError: squares is not defined", "squares")
+		w.types(".exit")
+		w.press("\r")
+		if code := w.leaves(); code != 0 {
+			w.t.Errorf("exit code %d", code)
+		}
+	})
+}
+
+// varying is what differs from machine to machine and from run to run, and what stands for it in the documentation.
+var varying = []struct {
+	pattern *regexp.Regexp
+	with    string
+}{
+	{regexp.MustCompile(`[\d.]+ (µs|ms|s)\b`), "1.2 ms"},
+	{regexp.MustCompile(`(?m)^(  device +cpu, ).*$`), "${1}AMD EPYC 7763"},
+	{regexp.MustCompile(`(?m)^ID  .*\n(?:(?:[a-z]+(?::\d+)?  .*|.*: not available: .*(?:\n[^>].*)*)\n)+`),
+		"ID   TYPE  UNITS  MEMORY    IN USE   NAME\ncpu  cpu   64     251.4 GiB  8.1 KiB  AMD EPYC 7763\n"},
+}
+
+// compare compares the record with the documentation.
+func (w *walk) compare(documented bool) {
+	if !documented || w.t.Failed() {
+		return
+	}
+	text := w.doc.String()
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.with)
+	}
+	file := filepath.FromSlash(golden)
+	if *update {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			w.t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if text != string(want) {
+		w.t.Errorf("docs/repl.md differs from the session; go test -update writes it anew. The session:\n%s", text)
+	}
+}
