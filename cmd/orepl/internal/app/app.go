@@ -213,14 +213,30 @@ func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engin
 	return rt.NewEngine(inv.engineOptions(opts))
 }
 
-// close ends engine and runtime. A failure of the device that no script was told of is an error of the run.
+// close ends engine and runtime. After a script that ended well it waits for the devices, at most for the script's time
+// limit again, and a failure that no script was told of is an error of the run. After any other, what still runs is
+// cancelled.
 func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
-	closing := rt.Close(inv.ctx)
-	if err == nil && closing != nil {
-		err = offload.Explain(e, closing)
+	ctx, cancel := context.WithCancel(inv.ctx)
+	defer cancel()
+	limit := e.Options().Limits.Time
+	switch {
+	case err != nil:
+		cancel()
+	case limit > 0:
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
 	}
-	if cerr := e.Close(); err == nil {
-		err = cerr
+	closing := e.Close()
+	failure := rt.Close(ctx)
+	switch {
+	case err != nil:
+		return err
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && failure != nil:
+		return diag.New("timeout", "the devices ran longer than %v after the script had ended", limit).
+			WithHint("raise the time limit, or launch less")
+	case failure != nil:
+		return offload.Explain(e, failure)
 	}
-	return err
+	return closing
 }

@@ -87,7 +87,7 @@ func runKernel(inv *invocation) error {
 		}
 		text, err := emitter(inv, c)
 		if err != nil {
-			return err
+			return inv.close(e, rt, err)
 		}
 		if shown++; shown > 1 {
 			fmt.Fprintln(inv.Stdout)
@@ -95,7 +95,7 @@ func runKernel(inv *invocation) error {
 		fmt.Fprint(inv.Stdout, text)
 	}
 	if err == nil && shown == 0 {
-		return &usageError{"the script compiled no such kernel", "a kernel is compiled when it is launched, or when it is written with a signature"}
+		err = &usageError{"the script compiled no such kernel", "a kernel is compiled when it is launched, or when it is written with a signature"}
 	}
 	return inv.close(e, rt, err)
 }

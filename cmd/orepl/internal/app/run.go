@@ -2,12 +2,14 @@ package app
 
 import (
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // runScript is orepl run.
 func runScript(inv *invocation) error {
 	limits := inv.limits()
 	isolated := inv.flags.Bool("isolate", false, "run the script in a process of its own, so that nothing it does can harm this one")
+	leaks := inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
 	args, err := inv.parse()
 	if err != nil {
 		return err
@@ -22,16 +24,21 @@ func runScript(inv *invocation) error {
 	if *isolated {
 		return inv.isolated(args[0], opts)
 	}
-	return inv.script(args[0], opts)
+	return inv.script(args[0], opts, *leaks)
 }
 
-// script runs a file in this process.
-func (inv *invocation) script(path string, opts lang.Options) error {
+// script runs a file in this process, and reports on leaks if it is to.
+func (inv *invocation) script(path string, opts lang.Options, leaks bool) error {
 	rt := inv.open()
 	e, err := inv.engine(rt, opts)
 	if err != nil {
 		return err
 	}
 	_, err = e.RunFile(inv.ctx, path)
+	if leaks {
+		if live := rt.Session().Live(); len(live) > 0 {
+			_ = session.WriteObjects(inv.Stderr, live) // where a failure would be told
+		}
+	}
 	return inv.close(e, rt, err)
 }
