@@ -165,11 +165,11 @@ func integer(v goja.Value) (int, error) {
 
 // number converts a Number.
 func number(v goja.Value) (float64, error) {
-	switch x := exported(v).(type) {
-	case int64:
-		return float64(x), nil
-	case float64:
-		return x, nil
+	if _, isObject := v.(*goja.Object); v != nil && !isObject {
+		switch v.ExportType() {
+		case typeInt64, typeFloat64:
+			return v.ToFloat(), nil
+		}
 	}
 	return 0, fmt.Errorf("expected a number, not %s", describe(v))
 }
