@@ -1,0 +1,283 @@
+package spmd
+
+import (
+	"math"
+	"sort"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// The machine registers that are given out. The others: rbp has the context, r15 the gang's frame, rsp the stack, rax
+// is named by some instructions, and those of scratch* hold what lives in memory while one instruction needs it.
+var (
+	allocGPR  = []int8{3, 6, 7, 8, 9, 10, 12, 13, 14}
+	allocMask = []int8{1, 2, 3, 4, 5}
+)
+
+var (
+	scratchGPR  = [...]amd64.Reg{amd64.RCX, amd64.RDX, amd64.R11}
+	scratchVec  = [...]int{31, 30, 29}
+	scratchMask = [...]int{7, 6}
+)
+
+const (
+	numVec = 29 // zmm0 to zmm28 are given out
+
+	regContext = amd64.RBP
+	regFrame   = amd64.R15
+)
+
+// span is a loop by positions.
+type span struct{ begin, end, parent int32 }
+
+// allocate gives every virtual register a machine register or a place in memory for its whole life.
+func (f *fn) allocate() (frame, shared int32) {
+	f.lives()
+	var order []vr
+	for r := 1; r < len(f.regs); r++ {
+		v := &f.regs[r]
+		if v.start < 0 {
+			continue
+		}
+		if v.elem != 0 {
+			v.start = 0
+		}
+		order = append(order, vr(r))
+	}
+	sort.Slice(order, func(i, j int) bool {
+		a, b := &f.regs[order[i]], &f.regs[order[j]]
+		if a.start != b.start {
+			return a.start < b.start
+		}
+		return order[i] < order[j]
+	})
+	f.crossings(order)
+	var s [numClasses]scan
+	for i := range 29 {
+		s[classVec].free = append(s[classVec].free, int8(28-i))
+	}
+	for i := len(allocGPR) - 1; i >= 0; i-- {
+		s[classGPR].free = append(s[classGPR].free, allocGPR[i])
+	}
+	for i := len(allocMask) - 1; i >= 0; i-- {
+		s[classMask].free = append(s[classMask].free, allocMask[i])
+	}
+	for _, r := range order {
+		v := &f.regs[r]
+		if v.slot == mustSpill {
+			continue
+		}
+		s[v.class].take(f, r)
+	}
+	return f.place(order)
+}
+
+// mustSpill marks a register that lives across a barrier.
+const mustSpill = -2
+
+// crossings finds the registers that live across a barrier.
+func (f *fn) crossings(order []vr) {
+	var barriers []int32
+	for i := range f.insts {
+		if f.insts[i].kind == kindBarrier {
+			barriers = append(barriers, int32(2*i))
+		}
+	}
+	if len(barriers) == 0 {
+		return
+	}
+	for _, r := range order {
+		v := &f.regs[r]
+		i := sort.Search(len(barriers), func(i int) bool { return barriers[i] >= v.start })
+		if i < len(barriers) && barriers[i] <= v.end {
+			v.slot = mustSpill
+		}
+	}
+}
+
+// lives finds where each register is in use: from its first to its last mention, and to the end of a loop that it is
+// mentioned in and does not begin in.
+func (f *fn) lives() {
+	loops := []span{{0, int32(2 * len(f.insts)), -1}}
+	current := int32(0)
+	for i := range f.insts {
+		switch f.insts[i].kind {
+		case kindLoopBegin:
+			loops = append(loops, span{int32(2 * i), 0, current})
+			f.insts[i].x = int32(len(loops) - 1)
+			current = int32(len(loops) - 1)
+		case kindLoopEnd:
+			loops[current].end = int32(2 * i)
+			current = loops[current].parent
+		}
+	}
+	current = 0
+	weight := float32(1)
+	cold := false
+	touch := func(r vr, at int32) {
+		if r == 0 {
+			return
+		}
+		v := &f.regs[r]
+		if v.start < 0 {
+			v.start, v.end, v.loop = at, at, current
+			if v.elem != 0 {
+				v.loop, v.start = 0, 0
+			}
+		}
+		v.end = max(v.end, at)
+		for l := current; l > 0 && loops[l].begin > v.start; l = loops[l].parent {
+			v.end = max(v.end, loops[l].end)
+		}
+		if cold {
+			v.weight += weight * 0.01
+		} else {
+			v.weight += weight
+		}
+	}
+	for i := range f.insts {
+		in := &f.insts[i]
+		switch in.kind {
+		case kindLoopBegin:
+			current = in.x
+			weight *= 10
+		case kindLoopEnd:
+			current = loops[current].parent
+			weight /= 10
+		case kindColdBegin:
+			cold = true
+		case kindColdEnd:
+			cold = false
+		case kindDeclare:
+			touch(vr(in.x), int32(2*i))
+		case kindTrap:
+			t := &f.traps[in.x]
+			for _, r := range t.uses {
+				touch(r, int32(2*i))
+			}
+			for _, r := range t.defs {
+				touch(r, int32(2*i))
+				touch(r, int32(2*i+1))
+			}
+		case kindOp:
+			touch(in.mask, int32(2*i))
+			for j := range in.a[:in.n] {
+				a := &in.a[j]
+				switch a.kind {
+				case argReg:
+					if j > 0 || in.mode != modeDef {
+						touch(a.reg, int32(2*i))
+					}
+				case argMem:
+					touch(a.mem.base, int32(2*i))
+					touch(a.mem.index, int32(2*i))
+				}
+			}
+			if in.moves() {
+				f.regs[in.a[0].reg].hint = in.a[1].reg
+			}
+			if in.mode != modeUse && in.a[0].kind == argReg {
+				at := int32(2*i + 1)
+				if in.early {
+					at--
+				}
+				touch(in.a[0].reg, at)
+				touch(in.a[0].reg, int32(2*i+1))
+			}
+		}
+	}
+}
+
+// scan is the linear scan of one class.
+type scan struct {
+	free   []int8
+	active []vr
+}
+
+func (s *scan) take(f *fn, r vr) {
+	v := &f.regs[r]
+	kept := s.active[:0]
+	for _, o := range s.active {
+		if f.regs[o].end < v.start {
+			s.free = append(s.free, f.regs[o].phys)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	s.active = kept
+	if n := len(s.free); n > 0 {
+		if v.hint != 0 {
+			for i, p := range s.free {
+				if p == f.regs[v.hint].phys {
+					s.free[i], s.free[n-1] = s.free[n-1], p
+				}
+			}
+		}
+		v.phys = s.free[n-1]
+		s.free = s.free[:n-1]
+		s.active = append(s.active, r)
+		return
+	}
+	worst, cost := -1, density(v)
+	for i, o := range s.active {
+		if d := density(&f.regs[o]); d < cost {
+			worst, cost = i, d
+		}
+	}
+	if worst < 0 {
+		return // stays in memory itself
+	}
+	o := &f.regs[s.active[worst]]
+	v.phys, o.phys = o.phys, -1
+	s.active[worst] = r
+}
+
+// density is how much it costs to keep the register in memory, for the room that it takes.
+func density(v *vreg) float32 {
+	d := v.weight / float32(v.end-v.start+2)
+	if v.elem != 0 {
+		d *= 0.4 // it costs a load, which instructions can do on the way
+	}
+	return d
+}
+
+// place gives registers that live in memory their places: in the gang's frame, or in the part that gangs share.
+func (f *fn) place(order []vr) (frame, shared int32) {
+	type used struct {
+		slot, end int32
+	}
+	var active [2][numClasses][]used
+	var size [2]int32
+	for _, r := range order {
+		v := &f.regs[r]
+		if v.phys >= 0 || v.elem != 0 {
+			continue
+		}
+		area := 0
+		if v.shared {
+			area = 1
+		}
+		bytes := int32(8)
+		if v.class == classVec {
+			bytes = 64
+		}
+		list := active[area][v.class]
+		v.slot = -1
+		for i := range list {
+			if list[i].end < v.start {
+				v.slot = list[i].slot
+				list[i].end = v.end
+				break
+			}
+		}
+		if v.slot < 0 {
+			if v.class == classVec {
+				size[area] = (size[area] + 63) &^ 63
+			}
+			v.slot = size[area]
+			size[area] += bytes
+			active[area][v.class] = append(list, used{v.slot, v.end})
+		}
+	}
+	return (size[0] + 63) &^ 63, min((size[1]+63)&^63, math.MaxInt32)
+}

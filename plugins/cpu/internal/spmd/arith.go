@@ -1,0 +1,385 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// byType is an operation on vectors of each type; integers of either sign share one where there is no other.
+type byType struct{ i32, u32, i64, u64, f32, f64 amd64.Op }
+
+func (o *byType) of(t ir.Type) amd64.Op {
+	pick := func(a, b amd64.Op) amd64.Op {
+		if a != 0 {
+			return a
+		}
+		return b
+	}
+	switch t {
+	case ir.I32:
+		return o.i32
+	case ir.U32:
+		return pick(o.u32, o.i32)
+	case ir.I64:
+		return o.i64
+	case ir.U64:
+		return pick(o.u64, o.i64)
+	case ir.F32:
+		return o.f32
+	}
+	return o.f64
+}
+
+var vectorOps = map[ir.Op]byType{
+	ir.Add: {i32: amd64.VPADDD, i64: amd64.VPADDQ, f32: amd64.VADDPS, f64: amd64.VADDPD},
+	ir.Sub: {i32: amd64.VPSUBD, i64: amd64.VPSUBQ, f32: amd64.VSUBPS, f64: amd64.VSUBPD},
+	ir.Mul: {i32: amd64.VPMULLD, i64: amd64.VPMULLQ, f32: amd64.VMULPS, f64: amd64.VMULPD},
+	ir.Div: {f32: amd64.VDIVPS, f64: amd64.VDIVPD},
+	ir.Min: {i32: amd64.VPMINSD, u32: amd64.VPMINUD, i64: amd64.VPMINSQ, u64: amd64.VPMINUQ},
+	ir.Max: {i32: amd64.VPMAXSD, u32: amd64.VPMAXUD, i64: amd64.VPMAXSQ, u64: amd64.VPMAXUQ},
+	ir.And: {i32: amd64.VPANDD, i64: amd64.VPANDQ},
+	ir.Or:  {i32: amd64.VPORD, i64: amd64.VPORQ},
+	ir.Xor: {i32: amd64.VPXORD, i64: amd64.VPXORQ},
+}
+
+var rounding = map[ir.Op]int64{ir.Rint: 8, ir.Floor: 9, ir.Ceil: 10, ir.Trunc: 11}
+
+// compute emits an operation on values.
+func (l *lowerer) compute(in *ir.Instr) {
+	r := in.Result()
+	switch {
+	case r.Type == ir.Bool:
+		l.computeBool(in)
+		return
+	case l.uniform(r) && r.Type.IsInt():
+		if g, ok := l.scalar(in); ok {
+			l.set(r, value{g: g})
+			return
+		}
+		v := l.compute1(in)
+		g := l.gpr()
+		if r.Type.Size() == 8 {
+			l.def(amd64.VMOVQ, g8(g), x(v[0]))
+		} else {
+			l.def(amd64.VMOVD, g4(g), x(v[0]))
+		}
+		l.set(r, value{g: g})
+		return
+	}
+	l.set(r, value{vec: l.compute1(in)})
+}
+
+// count is how many registers the vectors of a result have.
+func (l *lowerer) count(r *ir.Value) int {
+	if l.uniform(r) {
+		return 1
+	}
+	return l.regsOf(r.Type)
+}
+
+// each makes the registers of a result one by one.
+func (l *lowerer) each(in *ir.Instr, make func(i int, d vr, a []vr)) []vr {
+	n := l.count(in.Result())
+	args := l.vectors(in.Args)
+	out := newRegs(l.fn, n)
+	a := newSlice(len(args))
+	for i := range n {
+		for j := range args {
+			a[j] = part(args[j], i)
+		}
+		make(i, out[i], a)
+	}
+	return out
+}
+
+func newSlice(n int) []vr { return make([]vr, n) }
+
+func newRegs(f *fn, n int) []vr {
+	out := make([]vr, n)
+	for i := range out {
+		out[i] = f.vec()
+	}
+	return out
+}
+
+func (l *lowerer) vectors(args []*ir.Value) [][]vr {
+	out := make([][]vr, len(args))
+	for i, a := range args {
+		out[i] = l.vector(a)
+	}
+	return out
+}
+
+// op2 emits a plain operation of two vectors.
+func (l *lowerer) op2(op amd64.Op, d, a, b vr, elem int) *inst {
+	return l.def(op, z(d), z(a), z(b)).folds(2, elem)
+}
+
+// sized picks the operation for elements of 4 or 8 bytes.
+func sized(size int, op4, op8 amd64.Op) amd64.Op {
+	if size == 8 {
+		return op8
+	}
+	return op4
+}
+
+// compute1 emits an operation whose result is in vectors.
+func (l *lowerer) compute1(in *ir.Instr) []vr {
+	t := in.Type()
+	from := in.Args[0].Type
+	e := t.Size()
+	switch in.Op {
+	case ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Rint, ir.Round:
+		return l.each(in, func(_ int, d vr, a []vr) { l.unary(in.Op, t, d, a[0]) })
+	case ir.Clz, ir.Ctz, ir.Popcnt:
+		return l.countBits(in)
+	case ir.Min, ir.Max:
+		if t.IsFloat() {
+			return l.each(in, func(_ int, d vr, a []vr) { l.minMax(in.Op, e, d, a[0], a[1]) })
+		}
+	case ir.Div, ir.Rem:
+		if t.IsInt() {
+			return l.divide(in)
+		}
+		if in.Op == ir.Rem {
+			return l.byTrap(in)
+		}
+	case ir.MulHi:
+		if e == 8 {
+			return l.byTrap(in)
+		}
+		return l.each(in, func(_ int, d vr, a []vr) { l.mulHi(t, d, a[0], a[1]) })
+	case ir.Shl, ir.Shr:
+		return l.shift(in)
+	case ir.FMA:
+		return l.each(in, func(_ int, d vr, a []vr) {
+			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
+			l.mod(sized(e, amd64.VFMADD213PS, amd64.VFMADD213PD), z(d), z(a[1]), z(a[2])).folds(2, e)
+		})
+	case ir.Select:
+		return l.choose(in)
+	case ir.Convert, ir.Sat, ir.Wrap:
+		return l.convert(in)
+	case ir.Bitcast:
+		if !from.IsFloat() || t.IsFloat() {
+			return l.vector(in.Args[0])
+		}
+		nan := l.constant(canonicalNaN(e), e)
+		return l.each(in, func(_ int, d vr, a []vr) {
+			odd := l.mask()
+			l.unordered(odd, a[0], a[0], e)
+			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
+			l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
+		})
+	case ir.Quant:
+		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0]) })
+	}
+	if ops, ok := vectorOps[in.Op]; ok {
+		if op := ops.of(t); op != 0 {
+			return l.each(in, func(_ int, d vr, a []vr) {
+				if a[0] != 0 && l.regs[a[0]].elem != 0 && commutes(in.Op) {
+					a[0], a[1] = a[1], a[0] // constants can come from memory
+				}
+				l.op2(op, d, a[0], a[1], e)
+			})
+		}
+	}
+	l.refuse("%v of %v", in.Op, t)
+	return nil
+}
+
+func commutes(op ir.Op) bool {
+	return op == ir.Add || op == ir.Mul || op == ir.Min || op == ir.Max || op == ir.And || op == ir.Or || op == ir.Xor
+}
+
+func canonicalNaN(size int) uint64 {
+	if size == 8 {
+		return ir.NaN64
+	}
+	return uint64(ir.NaN32)
+}
+
+// unordered finds the lanes where one of two floats is NaN.
+func (l *lowerer) unordered(d, a, b vr, size int) {
+	l.def(sized(size, amd64.VCMPPS, amd64.VCMPPD), k(d), z(a), z(b), imm(3)).folds(2, size)
+}
+
+func (l *lowerer) unary(op ir.Op, t ir.Type, d, a vr) {
+	e := t.Size()
+	sign := uint64(1) << (8*e - 1)
+	switch {
+	case op == ir.Neg && t.IsFloat():
+		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.constant(sign, e), e)
+	case op == ir.Neg:
+		l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.constant(0, e), a, e)
+	case op == ir.Not:
+		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.constant(^uint64(0), e), e)
+	case op == ir.Abs && t.IsFloat():
+		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), d, a, l.constant(sign-1, e), e)
+	case op == ir.Abs && t.IsSigned():
+		l.def(sized(e, amd64.VPABSD, amd64.VPABSQ), z(d), z(a)).folds(1, e)
+	case op == ir.Abs:
+		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
+	case op == ir.Sqrt:
+		l.def(sized(e, amd64.VSQRTPS, amd64.VSQRTPD), z(d), z(a)).folds(1, e)
+	case op == ir.Round:
+		// The floor, and one more if the rest is at least a half, with the sign of the operand.
+		rest, up, whole := l.vec(), l.mask(), l.vec()
+		l.def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), z(whole), z(a), imm(9)).folds(1, e)
+		l.op2(sized(e, amd64.VSUBPS, amd64.VSUBPD), rest, a, whole, e)
+		l.def(sized(e, amd64.VCMPPS, amd64.VCMPPD), k(up), z(rest), z(l.constant(ir.FloatBits(t, 0.5), e)), imm(13)).folds(2, e)
+		l.def(sized(e, amd64.VADDPS, amd64.VADDPD), z(whole), z(whole), z(l.constant(ir.FloatBits(t, 1), e))).folds(2, e).under(up)
+		l.def(amd64.VMOVDQA64, z(d), z(l.constant(sign, e)))
+		l.mod(sized(e, amd64.VPTERNLOGD, amd64.VPTERNLOGQ), z(d), z(a), z(whole), imm(0xca)).folds(2, e)
+	default:
+		l.def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), z(d), z(a), imm(rounding[op])).folds(1, e)
+	}
+}
+
+// minMax emits the lesser or greater of floats, where NaN wins and −0 is less than +0.
+func (l *lowerer) minMax(op ir.Op, e int, d, a, b vr) {
+	odd := l.mask()
+	choice := int64(4)
+	if op == ir.Max {
+		choice = 5
+	}
+	l.unordered(odd, a, b, e)
+	t := l.vec()
+	l.def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), z(t), z(a), z(b), imm(choice)).folds(2, e)
+	l.def(sized(e, amd64.VADDPS, amd64.VADDPD), z(t), z(a), z(b)).folds(2, e).under(odd)
+	l.def(amd64.VMOVDQA64, z(d), z(t))
+}
+
+// mulHi emits the high half of products of 32 bits: even lanes and odd lanes apart.
+func (l *lowerer) mulHi(t ir.Type, d, a, b vr) {
+	op := amd64.VPMULUDQ
+	if t.IsSigned() {
+		op = amd64.VPMULDQ
+	}
+	even, a1, b1, odd, lanes := l.vec(), l.vec(), l.vec(), l.vec(), l.mask()
+	l.op2(op, even, a, b, 0)
+	l.def(amd64.VPSRLQ, z(a1), z(a), imm(32))
+	l.def(amd64.VPSRLQ, z(b1), z(b), imm(32))
+	l.op2(op, odd, a1, b1, 0)
+	r := l.gpr()
+	l.def(amd64.MOV, g4(r), imm(0xaaaa))
+	l.def(amd64.KMOVW, k(lanes), g4(r))
+	l.def(amd64.VPSRLQ, z(even), z(even), imm(32))
+	l.def(amd64.VPBLENDMD, z(d), z(even), z(odd)).mask = lanes
+}
+
+// shift emits a shift by a count modulo the width.
+func (l *lowerer) shift(in *ir.Instr) []vr {
+	t := in.Type()
+	e := t.Size()
+	var byImm, byVec amd64.Op
+	switch {
+	case in.Op == ir.Shl:
+		byImm, byVec = sized(e, amd64.VPSLLD, amd64.VPSLLQ), sized(e, amd64.VPSLLVD, amd64.VPSLLVQ)
+	case t.IsSigned():
+		byImm, byVec = sized(e, amd64.VPSRAD, amd64.VPSRAQ), sized(e, amd64.VPSRAVD, amd64.VPSRAVQ)
+	default:
+		byImm, byVec = sized(e, amd64.VPSRLD, amd64.VPSRLQ), sized(e, amd64.VPSRLVD, amd64.VPSRLVQ)
+	}
+	width := 8*e - 1
+	n := l.count(in.Result())
+	value := l.vector(in.Args[0])
+	out := newRegs(l.fn, n)
+	if c := in.Args[1].Def; c != nil && c.Op == ir.Const {
+		for i, d := range out {
+			l.def(byImm, z(d), z(part(value, i)), imm(int64(c.Bits)&int64(width)))
+		}
+		return out
+	}
+	counts := l.vector(in.Args[1])
+	if e == 8 {
+		counts = l.widen(counts, amd64.VPMOVZXDQ, n)
+	}
+	for i, d := range out {
+		c := l.vec()
+		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), c, part(counts, i), l.constant(uint64(width), e), e)
+		l.op2(byVec, d, part(value, i), c, e)
+	}
+	return out
+}
+
+// choose emits a Select.
+func (l *lowerer) choose(in *ir.Instr) []vr {
+	var cond []vr
+	if l.uniform(in.Args[0]) {
+		cond = []vr{l.maskOf(l.general(in.Args[0]))}
+	} else {
+		cond = l.condition(in.Args[0], nil)
+	}
+	e := in.Type().Size()
+	yes, no := l.vector(in.Args[1]), l.vector(in.Args[2])
+	out := newRegs(l.fn, l.count(in.Result()))
+	for i, d := range out {
+		m := l.partMask(cond, i, e)
+		l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(part(no, i)), z(part(yes, i))).folds(2, e).mask = m
+	}
+	return out
+}
+
+// maskOf spreads a condition in a general register, 0 or 1, over a mask.
+func (l *lowerer) maskOf(g vr) vr {
+	r, m := l.gpr(), l.mask()
+	l.def(amd64.MOV, g4(r), g4(g))
+	l.mod(amd64.NEG, g4(r))
+	l.def(amd64.KMOVW, k(m), g4(r))
+	return m
+}
+
+// countBits emits Clz, Ctz and Popcnt, whose results are of 32 bits.
+func (l *lowerer) countBits(in *ir.Instr) []vr {
+	t := in.Args[0].Type
+	e := t.Size()
+	arg := l.vector(in.Args[0])
+	n := len(arg)
+	if l.uniform(in.Result()) {
+		n = 1
+	} else if n == 1 {
+		n = l.regsOf(t)
+	}
+	counts := newRegs(l.fn, n)
+	for i, d := range counts {
+		a := part(arg, i)
+		switch in.Op {
+		case ir.Clz:
+			l.def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), z(d), z(a)).folds(1, e)
+		case ir.Ctz: // what lies below the lowest bit, counted from above
+			below, lead := l.vec(), l.vec()
+			l.op2(sized(e, amd64.VPADDD, amd64.VPADDQ), below, a, l.constant(^uint64(0), e), e)
+			l.op2(sized(e, amd64.VPANDND, amd64.VPANDNQ), below, a, below, e)
+			l.def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), z(lead), z(below)).folds(1, e)
+			l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.constant(uint64(8*e), e), lead, e)
+		default:
+			l.popcount(e, d, a)
+		}
+	}
+	if e == 8 {
+		return l.narrow(counts, amd64.VPMOVQD, l.uniform(in.Result()))
+	}
+	return counts
+}
+
+// popcount sums bits in fields of 2, 4 and 8, and then the bytes by a multiplication.
+func (l *lowerer) popcount(e int, d, a vr) {
+	and, sub, add := sized(e, amd64.VPANDD, amd64.VPANDQ), sized(e, amd64.VPSUBD, amd64.VPSUBQ), sized(e, amd64.VPADDD, amd64.VPADDQ)
+	shr, mul := sized(e, amd64.VPSRLD, amd64.VPSRLQ), sized(e, amd64.VPMULLD, amd64.VPMULLQ)
+	c := func(b uint64) vr { return l.constant(b*0x0101010101010101, e) }
+	t, s := l.vec(), l.vec()
+	l.def(shr, z(t), z(a), imm(1))
+	l.op2(and, t, t, c(0x55), e)
+	l.op2(sub, s, a, t, e)
+	u := l.vec()
+	l.def(shr, z(u), z(s), imm(2))
+	l.op2(and, u, u, c(0x33), e)
+	l.op2(and, s, s, c(0x33), e)
+	l.op2(add, s, s, u, e)
+	l.def(shr, z(u), z(s), imm(4))
+	l.op2(add, s, s, u, e)
+	l.op2(and, s, s, c(0x0f), e)
+	l.op2(mul, s, s, c(1), e)
+	l.def(shr, z(d), z(s), imm(int64(8*e-8)))
+}

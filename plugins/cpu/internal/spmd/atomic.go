@@ -1,0 +1,243 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Places in the scratch part of a frame, in vectors.
+const (
+	scratchOffsets = 0
+	scratchValues  = 1 // two
+	scratchOthers  = 3 // two
+	scratchOld     = 5 // two
+	scratchVectors = 7
+)
+
+func (l *lowerer) scratchMem(vector int) mem {
+	return mem{fixed: regFrame, disp: int32(l.layout.scratch + 64*vector)}
+}
+
+// indexed is an element of a vector in the scratch part.
+func (l *lowerer) indexed(vector int, j vr, size int) mem {
+	m := l.scratchMem(vector)
+	m.index, m.indexSize, m.scale, m.size = j, 8, uint8(size), uint8(size)
+	return m
+}
+
+// lanesOf emits a loop over the active lanes of one register: body gets the number of the lane and the lane's address.
+func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
+	bits, j := l.gpr(), l.gpr()
+	done, top := l.label(), l.label()
+	if p.spread == apart {
+		l.use(amd64.VMOVUPS, at(l.scratchMem(scratchOffsets)), z(part(p.offs, i)))
+	}
+	first := l.gpr()
+	l.def(amd64.LEA, g8(first), at(p.uni))
+	if p.mask == nil {
+		l.def(amd64.MOV, g4(bits), imm(0xffff))
+	} else {
+		l.def(amd64.KMOVW, g4(bits), k(p.mask[i]))
+		l.use(amd64.TEST, g4(bits), g4(bits))
+		l.jump(amd64.JE, done)
+	}
+	l.mark(kindLoopBegin)
+	l.bind(top)
+	l.def(amd64.TZCNT, g4(j), g4(bits))
+	m := mem{base: first}
+	switch p.spread {
+	case inRow:
+		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(i*lanes*p.size)
+	case apart:
+		o := l.gpr()
+		l.def(amd64.MOV, g4(o), at(l.indexed(scratchOffsets, j, 4)))
+		m.index, m.indexSize, m.scale = o, 8, p.scale
+	}
+	a := l.gpr()
+	l.def(amd64.LEA, g8(a), at(m))
+	body(j, mem{base: a, size: uint8(p.size)})
+	l.mod(amd64.BLSR, g4(bits), g4(bits))
+	l.jump(amd64.JNE, top)
+	l.mark(kindLoopEnd)
+	l.bind(done)
+}
+
+// storeEach stores elements of one or two bytes lane by lane.
+func (l *lowerer) storeEach(p *place, src []vr) {
+	for i := range l.w {
+		s := part(src, i)
+		if p.scalar == ir.F16 {
+			h, w := l.vec(), l.vec()
+			l.def(amd64.VCVTPS2PH, y(h), z(s), imm(0))
+			l.def(amd64.VPMOVZXWD, z(w), y(h))
+			s = w
+		}
+		l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues)), z(s))
+		l.lanesOf(p, i, func(j vr, to mem) {
+			v := l.gpr()
+			l.def(amd64.MOV, g4(v), at(l.indexed(scratchValues, j, 4)))
+			l.use(amd64.MOV, at(to), g(v, p.size))
+		})
+	}
+}
+
+// atomic emits an Atomic: lanes take their turn.
+func (l *lowerer) atomic(in *ir.Instr) {
+	p := l.place(in)
+	if p.inside != 0 { // without faults: no lane takes part if the place is out of bounds
+		inside := l.maskOf(p.inside)
+		all := make([]vr, l.w)
+		for i := range all {
+			all[i] = inside
+		}
+		p.mask = l.and(all, p.mask)
+	}
+	e := p.size
+	var values, others []vr
+	if n := in.NumIndices(); len(in.Args) > n {
+		values = l.vector(in.Args[n])
+		if len(in.Args) > n+1 {
+			others = l.vector(in.Args[n+1])
+		}
+	}
+	r := in.Result()
+	used := r != nil && l.uses[r.ID].count > 0
+	var old []vr
+	regs := e / 4 // vectors of one register of lanes
+	keep := func(vector int, v []vr, i int) {
+		for h := range regs {
+			m := l.scratchMem(vector + h)
+			l.use(amd64.VMOVUPS, at(m), z(part(v, i*regs+h)))
+		}
+	}
+	for i := range l.w {
+		if values != nil {
+			keep(scratchValues, values, i)
+		}
+		if others != nil {
+			keep(scratchOthers, others, i)
+		}
+		if used && l.options.Unchecked {
+			keep(scratchOld, []vr{l.constant(0, 4)}, i)
+		}
+		l.lanesOf(&p, i, func(j vr, to mem) {
+			v := l.gpr()
+			if values != nil {
+				l.def(amd64.MOV, g(v, e), at(l.indexed(scratchValues, j, e)))
+			}
+			o := l.update(in, to, v, j, used)
+			if used {
+				l.use(amd64.MOV, at(l.indexed(scratchOld, j, e)), g(o, e))
+			}
+		})
+		if used {
+			for h := range regs {
+				d := l.vec()
+				l.def(amd64.VMOVUPS, z(d), at(l.scratchMem(scratchOld+h)))
+				old = append(old, d)
+			}
+		}
+	}
+	if used {
+		l.set(r, value{vec: old})
+	}
+}
+
+// update emits the atomic operation of one lane and gives the old value, if it is used.
+func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
+	e := int(to.size)
+	t := in.Resolve().Scalar
+	simple := map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
+		ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
+	op, isSimple := simple[in.Atomic]
+	switch {
+	case in.Atomic == ir.AtomicLoad:
+		d := l.gpr()
+		l.def(amd64.MOV, g(d, e), at(to))
+		return d
+	case in.Atomic == ir.AtomicStore || in.Atomic == ir.AtomicExchange:
+		// Exchanges need no prefix.
+		l.swap(amd64.XCHG, to, v, e)
+		return v
+	case in.Atomic == ir.AtomicCompareExchange:
+		next := l.gpr()
+		l.def(amd64.MOV, g(next, e), at(l.indexed(scratchOthers, j, e)))
+		l.def(amd64.MOV, physical(amd64.RAX.As(e)), g(v, e))
+		l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = true
+	case t.IsInt() && isSimple && !used:
+		l.use(op, at(to), g(v, e)).lock = true
+		return 0
+	case t.IsInt() && (in.Atomic == ir.AtomicAdd || in.Atomic == ir.AtomicSub):
+		if in.Atomic == ir.AtomicSub {
+			l.mod(amd64.NEG, g(v, e))
+		}
+		l.swap(amd64.XADD, to, v, e).lock = true
+		return v
+	default:
+		l.retry(in, t, to, v, op)
+	}
+	if !used {
+		return 0
+	}
+	d := l.gpr()
+	l.def(amd64.MOV, g(d, e), physical(amd64.RAX.As(e)))
+	return d
+}
+
+// swap emits an instruction that exchanges a register with memory.
+func (l *lowerer) swap(op amd64.Op, to mem, v vr, e int) *inst {
+	// The register is the second operand, which is written too: it is kept in a machine register of its own.
+	l.def(amd64.MOV, physical(amd64.RAX.As(e)), g(v, e))
+	l.use(op, at(to), physical(amd64.RAX.As(e)))
+	i := len(l.insts) - 1
+	l.def(amd64.MOV, g(v, e), physical(amd64.RAX.As(e)))
+	return &l.insts[i]
+}
+
+// retry emits a loop that computes the new value from the old until nobody else has changed it in between.
+func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
+	e := int(to.size)
+	again := l.label()
+	rax := amd64.RAX.As(e)
+	next := l.gpr()
+	l.def(amd64.MOV, physical(rax), at(to))
+	l.mark(kindLoopBegin)
+	l.bind(again)
+	switch {
+	case t.IsFloat():
+		a, b, d := l.vec(), l.vec(), l.vec()
+		move := sized(e, amd64.VMOVD, amd64.VMOVQ)
+		l.def(move, x(a), physical(rax))
+		l.def(move, x(b), g(v, e))
+		switch in.Atomic {
+		case ir.AtomicAdd:
+			l.op2(sized(e, amd64.VADDPS, amd64.VADDPD), d, a, b, e)
+		case ir.AtomicSub:
+			l.op2(sized(e, amd64.VSUBPS, amd64.VSUBPD), d, a, b, e)
+		case ir.AtomicMin:
+			l.minMax(ir.Min, e, d, a, b)
+		default:
+			l.minMax(ir.Max, e, d, a, b)
+		}
+		l.def(move, g(next, e), x(d))
+	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:
+		less := amd64.CMOVL
+		switch {
+		case in.Atomic == ir.AtomicMax && t.IsSigned():
+			less = amd64.CMOVG
+		case in.Atomic == ir.AtomicMax:
+			less = amd64.CMOVA
+		case !t.IsSigned():
+			less = amd64.CMOVB
+		}
+		l.def(amd64.MOV, g8(next), g8(v))
+		l.use(amd64.CMP, physical(rax), g(v, e))
+		l.mod(less, g(next, e), physical(rax))
+	default:
+		l.def(amd64.MOV, g(next, e), physical(rax))
+		l.mod(op, g(next, e), g(v, e))
+	}
+	l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = true
+	l.jump(amd64.JNE, again)
+	l.mark(kindLoopEnd)
+}

@@ -1,0 +1,558 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// scope is a structured instruction around the present place.
+type scope struct {
+	in       *ir.Instr
+	diverges bool
+	join     []vr        // lanes that go on after it, if jumps to places outside take some away
+	act      []vr        // of a divergent loop: lanes of the next iteration
+	end      amd64.Label // after it
+	latch    amd64.Label // of a loop: before its next iteration
+	results  []value
+	params   []value
+	assigned bool // an edge has set the results already
+	yields   []vr // the mask at the only edge to the end, if only one is taken by any lane
+}
+
+// structured emits a Region, If or Loop.
+func (l *lowerer) structured(in *ir.Instr) {
+	s := &scope{in: in, diverges: l.u.Diverges(in), end: l.label()}
+	for _, r := range in.Results {
+		v := l.variable(r)
+		s.results = append(s.results, v)
+		if s.diverges { // lanes get theirs in different iterations of a loop
+			for _, reg := range v.regs() {
+				l.add(inst{kind: kindDeclare, x: int32(reg), fold: -1})
+			}
+		}
+	}
+	entry, dead := l.cur, l.dead
+	sole := l.soleEdge(s)
+	if sole == nil && l.takesAway(in) {
+		s.join = l.copyMask(entry)
+	}
+	l.scopes = append(l.scopes, s)
+	switch in.Op {
+	case ir.Region:
+		if s.diverges {
+			l.dead = s.end
+		}
+		l.block(in.Then, true)
+	case ir.If:
+		if s.diverges {
+			l.divergentIf(s, entry, sole)
+		} else {
+			l.uniformIf(s)
+		}
+	case ir.Loop:
+		l.loop(s)
+	}
+	l.scopes = l.scopes[:len(l.scopes)-1]
+	l.bind(s.end)
+	l.dead = dead
+	switch {
+	case s.yields != nil:
+		l.cur = s.yields
+	case s.join != nil:
+		l.cur = s.join
+	default:
+		l.cur = entry
+	}
+	if s.join != nil && l.goesOn(in) {
+		l.leaveIfEmpty(l.cur)
+	}
+	for i, r := range in.Results {
+		l.set(r, s.results[i])
+	}
+}
+
+// goesOn reports whether any edge leads to what follows the instruction.
+func (l *lowerer) goesOn(in *ir.Instr) bool {
+	found := false
+	if in.Op != ir.Loop {
+		for _, b := range []*ir.Block{in.Then, in.Else} {
+			found = found || b != nil && b.Terminator().Op == ir.Yield
+		}
+	}
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) { found = found || j.Op == ir.Break && j.Target == in })
+	return found
+}
+
+// takesAway reports whether lanes may leave the instruction, and not all together, for somewhere other than its end.
+func (l *lowerer) takesAway(in *ir.Instr) bool {
+	inside := map[*ir.Instr]bool{in: true}
+	found := false
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {
+		inside[j] = true
+		switch j.Op {
+		case ir.Break, ir.Continue:
+			found = found || !inside[j.Target] && l.u.Diverges(j.Target)
+		case ir.Return, ir.Unreachable:
+			found = found || l.divergesWithin(in, j)
+		}
+	})
+	return found
+}
+
+// divergesWithin reports whether one of the structured instructions around j, in or outside it, splits lanes, so that a
+// return there is not of the whole gang.
+func (l *lowerer) divergesWithin(in, j *ir.Instr) bool {
+	for _, s := range l.scopes {
+		if s.diverges {
+			return true
+		}
+	}
+	found := false
+	var walk func(b *ir.Block, split bool)
+	walk = func(b *ir.Block, split bool) {
+		if b == nil {
+			return
+		}
+		for _, x := range b.Instrs {
+			if x == j {
+				found = found || split
+			}
+			if x.Then != nil {
+				d := split || l.u.Diverges(x)
+				walk(x.Then, d)
+				walk(x.Else, d)
+			}
+		}
+	}
+	walk(&ir.Block{Instrs: []*ir.Instr{in}}, false)
+	return found
+}
+
+// soleEdge gives the block of a divergent If from which alone control goes on after it, if the other one leaves and
+// nothing within leaves it otherwise.
+func (l *lowerer) soleEdge(s *scope) *ir.Block {
+	in := s.in
+	if in.Op != ir.If || !s.diverges {
+		return nil
+	}
+	sole := in.Then
+	other := in.Else
+	if sole.Terminator().Op != ir.Yield {
+		sole, other = other, sole
+	}
+	if sole.Terminator().Op != ir.Yield || other.Terminator().Op == ir.Yield {
+		return nil
+	}
+	jumps := false
+	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op >= ir.Break })
+	other.Walk(func(j *ir.Instr) { jumps = jumps || j.Op == ir.Break && j.Target == in })
+	if jumps {
+		return nil
+	}
+	return sole
+}
+
+// uniformIf emits an If whose condition is the same for all lanes.
+func (l *lowerer) uniformIf(s *scope) {
+	in := s.in
+	els := l.label()
+	entry := l.cur
+	l.branchUnless(in.Args[0], els)
+	l.block(in.Then, true)
+	l.bind(els)
+	l.cur = entry
+	l.block(in.Else, true)
+}
+
+// divergentIf emits an If by masks.
+func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
+	in := s.in
+	cond := l.condition(in.Args[0], entry)
+	els := l.label()
+	var rest []vr
+	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
+	if !trivial || sole == in.Else {
+		rest = l.masks(l.w)
+		for i := range rest {
+			if entry == nil {
+				l.def(amd64.KNOTW, k(rest[i]), k(cond[i]))
+			} else {
+				l.def(amd64.KANDNW, k(rest[i]), k(cond[i]), k(entry[i]))
+			}
+		}
+	}
+	l.cur, l.dead = cond, els
+	if !l.isCheap(in.Then) {
+		l.branchEmpty(cond, els)
+	}
+	l.block(in.Then, true)
+	l.bind(els)
+	l.cur, l.dead = rest, s.end
+	if !trivial {
+		if !l.isCheap(in.Else) {
+			l.branchEmpty(rest, s.end)
+		}
+		l.block(in.Else, true)
+	}
+	switch sole {
+	case nil:
+	case in.Then:
+		s.yields = cond
+	case in.Else:
+		s.yields = rest
+	}
+	if sole != nil {
+		s.join = s.yields
+	}
+}
+
+// isCheap reports whether a block costs little more than to find out that no lane takes part in it.
+func (l *lowerer) isCheap(b *ir.Block) bool {
+	if len(b.Instrs) > 4 {
+		return false
+	}
+	for _, in := range b.Instrs[:len(b.Instrs)-1] {
+		if in.Op > ir.Select && in.Op != ir.Eq && in.Op != ir.Ne && in.Op != ir.Lt && in.Op != ir.Le || in.Op == ir.Div ||
+			in.Op == ir.Rem || in.Op == ir.Sqrt || in.Op == ir.Math {
+			return false
+		}
+	}
+	t := b.Terminator()
+	return t.Op == ir.Yield || t.Op == ir.Break && l.u.Diverges(t.Target)
+}
+
+// loop emits a Loop.
+func (l *lowerer) loop(s *scope) {
+	in := s.in
+	s.latch = l.label()
+	top := l.label()
+	args := make([]value, len(in.Args))
+	for i, p := range in.Then.Params {
+		s.params = append(s.params, l.variable(p))
+		args[i] = l.valueOf(in.Args[i], p)
+	}
+	l.assignAll(s.params, args, in.Then.Params, nil)
+	if s.diverges {
+		s.act = l.copyMask(l.cur)
+	}
+	l.mark(kindLoopBegin)
+	l.bind(top)
+	switch {
+	case s.diverges:
+		l.cur, l.dead = s.act, s.latch
+	case s.join != nil:
+		l.cur = s.join
+	}
+	for i, p := range in.Then.Params {
+		l.set(p, s.params[i])
+	}
+	entry := l.cur
+	l.block(in.Then, true)
+	l.bind(s.latch)
+	l.cur = entry
+	if s.diverges {
+		l.branchEmpty(s.act, s.end)
+	}
+	if s.diverges || l.continues(in) {
+		l.poll()
+		l.jump(amd64.JMP, top)
+	}
+	l.mark(kindLoopEnd)
+}
+
+func (l *lowerer) continues(loop *ir.Instr) bool {
+	found := false
+	loop.Then.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Continue && in.Target == loop })
+	return found
+}
+
+// poll ends the gangs if the launch is to stop.
+func (l *lowerer) poll() {
+	l.def(amd64.MOV, physical(amd64.RAX), at(ctxMem(ctxStop, 8)))
+	l.use(amd64.CMP, at(mem{fixed: amd64.RAX, size: 1}), imm(0))
+	l.jump(amd64.JNE, l.stopped())
+}
+
+// yield ends a block of the innermost structured instruction.
+func (l *lowerer) yield(in *ir.Instr) {
+	s := l.scopes[len(l.scopes)-1]
+	l.edge(s, in)
+	if s.in.Op == ir.If && !s.diverges || s.in.Op == ir.Region {
+		l.jump(amd64.JMP, s.end)
+	}
+}
+
+// edge assigns the results of a structured instruction.
+func (l *lowerer) edge(s *scope, in *ir.Instr) {
+	args := make([]value, len(in.Args))
+	for i, a := range in.Args {
+		args[i] = l.valueOf(a, s.in.Results[i])
+	}
+	var mask []vr
+	if s.diverges && (s.assigned || l.repeats(s)) {
+		mask = l.cur
+	}
+	l.assignAll(s.results, args, s.in.Results, mask)
+	s.assigned = true
+}
+
+// repeats reports whether lanes may come to the end of a scope in several iterations of a loop in it, or that it is.
+func (l *lowerer) repeats(s *scope) bool {
+	for i := len(l.scopes) - 1; ; i-- {
+		if l.scopes[i].in.Op == ir.Loop {
+			return true
+		}
+		if l.scopes[i] == s {
+			return false
+		}
+	}
+}
+
+// leave emits a Break or a Continue.
+func (l *lowerer) leave(in *ir.Instr) {
+	depth := len(l.scopes) - 1
+	for l.scopes[depth].in != in.Target {
+		depth--
+	}
+	s := l.scopes[depth]
+	if in.Op == ir.Break {
+		l.edge(s, in)
+	} else {
+		args := make([]value, len(in.Args))
+		for i, a := range in.Args {
+			args[i] = l.valueOf(a, in.Target.Then.Params[i])
+		}
+		var mask []vr
+		if s.diverges && !isLast(in, in.Target.Then) {
+			mask = l.cur
+		}
+		l.assignAll(s.params, args, in.Target.Then.Params, mask)
+	}
+	if !s.diverges {
+		if in.Op == ir.Break {
+			l.jump(amd64.JMP, s.end)
+		} else {
+			l.jump(amd64.JMP, s.latch)
+		}
+		return
+	}
+	l.takeFrom(depth+1, l.cur)
+	if in.Op == ir.Break && s.act != nil {
+		l.remove(s.act, l.cur)
+	}
+	l.jump(amd64.JMP, l.dead)
+}
+
+// isLast reports whether nothing of a loop's body comes after its continue.
+func isLast(in *ir.Instr, b *ir.Block) bool {
+	if b.Terminator() == in {
+		return true
+	}
+	if len(b.Instrs) < 2 {
+		return false
+	}
+	switch last := b.Instrs[len(b.Instrs)-2]; last.Op {
+	case ir.If:
+		return isLast(in, last.Else)
+	case ir.Region:
+		return isLast(in, last.Then)
+	}
+	return false
+}
+
+// finish emits the end of the work-items.
+func (l *lowerer) finish() {
+	for _, s := range l.scopes {
+		if s.diverges {
+			l.takeFrom(0, l.cur)
+			l.jump(amd64.JMP, l.dead)
+			return
+		}
+	}
+	l.jump(amd64.JMP, l.end)
+}
+
+// takeFrom takes lanes out of all that the structured instructions from a depth on keep for later.
+func (l *lowerer) takeFrom(depth int, lost []vr) {
+	for _, s := range l.scopes[depth:] {
+		l.remove(s.join, lost)
+		l.remove(s.act, lost)
+	}
+}
+
+// remove takes lanes out of a mask that is a variable.
+func (l *lowerer) remove(from, lost []vr) {
+	for i := range from {
+		if lost == nil || from[i] == lost[i] {
+			l.def(amd64.KXORW, k(from[i]), k(from[i]), k(from[i])) // all of them
+		} else {
+			l.def(amd64.KANDNW, k(from[i]), k(lost[i]), k(from[i]))
+		}
+	}
+}
+
+// copyMask makes a variable with the lanes of a mask.
+func (l *lowerer) copyMask(m []vr) []vr {
+	out := l.masks(l.w)
+	for i := range out {
+		if m == nil {
+			l.full(out[i])
+		} else {
+			l.def(amd64.KMOVW, k(out[i]), k(m[i]))
+		}
+	}
+	return out
+}
+
+// full sets all bits of a mask.
+func (l *lowerer) full(m vr) { l.def(amd64.KXNORW, k(m), k(m), k(m)) }
+
+// branchEmpty goes to a label if no lane is in the mask.
+func (l *lowerer) branchEmpty(m []vr, to amd64.Label) {
+	if m == nil {
+		return
+	}
+	some := l.label()
+	for i := 0; i < len(m); i += 2 {
+		j := min(i+1, len(m)-1)
+		l.use(amd64.KORTESTW, k(m[i]), k(m[j]))
+		if j == len(m)-1 {
+			l.jump(amd64.JE, to)
+		} else {
+			l.jump(amd64.JNE, some)
+		}
+	}
+	l.bind(some)
+}
+
+// branchSome goes to a label if some lane is in the mask.
+func (l *lowerer) branchSome(m []vr, to amd64.Label) {
+	for i := 0; i < len(m); i += 2 {
+		l.use(amd64.KORTESTW, k(m[i]), k(m[min(i+1, len(m)-1)]))
+		l.jump(amd64.JNE, to)
+	}
+}
+
+// leaveIfEmpty leaves the present block if no lane is left.
+func (l *lowerer) leaveIfEmpty(m []vr) { l.branchEmpty(m, l.dead) }
+
+// valueOf gives an operand in the form that a variable of value v has.
+func (l *lowerer) valueOf(a, v *ir.Value) value {
+	switch {
+	case l.uniform(v) && !v.Type.IsFloat():
+		return value{g: l.general(a)}
+	case v.Type == ir.Bool:
+		return value{masks: l.condition(a, nil)}
+	}
+	return value{vec: l.vector(a)}
+}
+
+// assignAll assigns values to variables all at once, for the lanes of a mask.
+func (l *lowerer) assignAll(to, from []value, vs []*ir.Value, mask []vr) {
+	targets := map[vr]int{}
+	for i := range to {
+		for _, r := range to[i].regs() {
+			targets[r] = i
+		}
+	}
+	for i := range from {
+		l.saveSources(from, i, targets)
+	}
+	for i := range to {
+		l.assign(to[i], from[i], mask)
+	}
+}
+
+// saveSources copies the registers of a source that another assignment overwrites.
+func (l *lowerer) saveSources(from []value, i int, targets map[vr]int) {
+	v := &from[i]
+	if v.g != 0 {
+		if j, ok := targets[v.g]; ok && j != i {
+			r := l.gpr()
+			l.def(amd64.MOV, g8(r), g8(v.g))
+			v.g = r
+		}
+	}
+	save := func(list []vr, op amd64.Op, c class, operand func(vr) arg) []vr {
+		var out []vr
+		for n, r := range list {
+			if j, ok := targets[r]; ok && j != i {
+				if out == nil {
+					out = append([]vr(nil), list...)
+				}
+				out[n] = l.newReg(c)
+				l.def(op, operand(out[n]), operand(r))
+			}
+		}
+		if out == nil {
+			return list
+		}
+		return out
+	}
+	v.vec = save(v.vec, amd64.VMOVDQA64, classVec, z)
+	v.masks = save(v.masks, amd64.KMOVW, classMask, k)
+}
+
+func (v *value) regs() []vr {
+	if v.g != 0 {
+		return []vr{v.g}
+	}
+	if v.masks != nil {
+		return v.masks
+	}
+	return v.vec
+}
+
+// assign sets a variable for the lanes of a mask.
+func (l *lowerer) assign(to, from value, mask []vr) {
+	switch {
+	case to.g != 0:
+		if to.g != from.g {
+			l.def(amd64.MOV, g8(to.g), g8(from.g))
+		}
+	case to.masks != nil:
+		for i, d := range to.masks {
+			s := from.masks[i]
+			switch {
+			case d == s:
+			case mask == nil:
+				l.def(amd64.KMOVW, k(d), k(s))
+			default:
+				keep, take := l.mask(), l.mask()
+				l.def(amd64.KANDNW, k(keep), k(mask[i]), k(d))
+				l.def(amd64.KANDW, k(take), k(mask[i]), k(s))
+				l.def(amd64.KORW, k(d), k(keep), k(take))
+			}
+		}
+	default:
+		wide := len(to.vec) > l.w
+		for i, d := range to.vec {
+			s := part(from.vec, i)
+			if d == s {
+				continue
+			}
+			switch {
+			case mask == nil:
+				l.def(amd64.VMOVDQA64, z(d), z(s)).folds(1, 0)
+			case wide:
+				m := l.half(mask, i)
+				l.def(amd64.VMOVDQA64, z(d), z(s)).under(m).folds(1, 0)
+			default:
+				l.def(amd64.VMOVDQA32, z(d), z(s)).under(mask[i]).folds(1, 0)
+			}
+		}
+	}
+}
+
+// half gives the mask of the lanes of register i of a value of 64-bit elements.
+func (l *lowerer) half(mask []vr, i int) vr {
+	if mask == nil {
+		return 0
+	}
+	if i%2 == 0 {
+		return part(mask, i/2)
+	}
+	r := l.mask()
+	l.def(amd64.KSHIFTRW, k(r), k(part(mask, i/2)), imm(8))
+	return r
+}

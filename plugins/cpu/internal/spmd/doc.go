@@ -1,0 +1,25 @@
+// Package spmd compiles kernel IR to AVX-512 code in which work-items are lanes of vectors.
+//
+// # Shape of the code
+//
+// A gang is a run of work-items along the x axis that go through the kernel together: 16 lanes for each register of 32
+// bits, and one, two or four registers side by side. Values that are the same in a gang stay scalar, or one register;
+// other values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
+// Uniform control flow is branches; in divergent control flow a mask says which lanes take part, and code that no lane
+// takes part in is jumped over.
+//
+// Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame
+// in memory: at a barrier what lives on is in the frame, and the next gang goes on where it had come to.
+//
+// # From IR to code
+//
+// The lowering (lower*.go) makes instructions on virtual registers in the order of the code, the allocation (alloc.go)
+// gives each of them a machine register or a place in the frame for its whole life, and the emission (emit.go) writes
+// them with [amd64.Assembler].
+//
+// What the code does not do by itself it traps for: it saves its registers and returns to Go, which finds operands and
+// results where the allocation had put them, and calls it to go on. Faults, prints, services, and the operations of
+// whole groups are done so.
+//
+// A fault ends the gang in which it happens: what other items leave behind then is unspecified by the language.
+package spmd

@@ -1,0 +1,334 @@
+package spmd
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// writer turns instructions on virtual registers into code.
+type writer struct {
+	f       *fn
+	asm     *amd64.Assembler
+	trap    amd64.Label // the code that leaves for a trap
+	shared  int32       // where registers that gangs share lie in the context
+	frame   int32       // where the others lie in the frame
+	vec     int         // scratch registers used by the present instruction
+	gpr     int
+	masks   int
+	comment func(site int) string
+
+	ops    [6]amd64.Operand
+	failed string
+	coming []int // instructions put off: ranges of cold code
+}
+
+// write emits all code: first what is run often.
+func (w *writer) write() {
+	depth, begin := 0, 0
+	for i := range w.f.insts {
+		switch w.f.insts[i].kind {
+		case kindColdBegin:
+			if depth == 0 {
+				begin = i
+			}
+			depth++
+		case kindColdEnd:
+			if depth--; depth == 0 {
+				w.coming = append(w.coming, begin, i)
+			}
+		default:
+			if depth == 0 {
+				w.inst(i)
+			}
+		}
+	}
+	for n := 0; n < len(w.coming); n += 2 {
+		for i := w.coming[n]; i < w.coming[n+1]; i++ {
+			w.inst(i)
+		}
+	}
+}
+
+// slot is the place in memory of a register that has no machine register.
+func (w *writer) slot(v *vreg) amd64.Mem {
+	if v.elem != 0 {
+		return amd64.Mem{Label: v.label}
+	}
+	if v.shared {
+		return amd64.Mem{Base: regContext, Disp: w.shared + v.slot}
+	}
+	return amd64.Mem{Base: regFrame, Disp: w.frame + v.slot}
+}
+
+func machine(v *vreg, size uint8) amd64.Reg {
+	switch v.class {
+	case classVec:
+		return amd64.X(int(v.phys)).As(int(size))
+	case classMask:
+		return amd64.K(int(v.phys))
+	}
+	return amd64.GPR(int(v.phys), int(size))
+}
+
+// scratch gives a scratch register of a class for one instruction.
+func (w *writer) scratch(c class, size uint8) amd64.Reg {
+	switch c {
+	case classVec:
+		w.vec++
+		return amd64.X(scratchVec[w.vec-1]).As(int(size))
+	case classMask:
+		w.masks++
+		return amd64.K(scratchMask[w.masks-1])
+	}
+	w.gpr++
+	return scratchGPR[w.gpr-1].As(int(size))
+}
+
+// load brings a register from memory to a machine register.
+func (w *writer) load(v *vreg, to amd64.Reg) {
+	m := w.slot(v)
+	switch {
+	case v.elem == 4:
+		w.asm.Emit(amd64.VPBROADCASTD, to, m)
+	case v.elem == 64:
+		w.asm.Emit(amd64.VMOVUPS, to.As(64), m)
+	case v.elem == 8:
+		if to.Bytes() == 16 {
+			to = to.As(32)
+		}
+		w.asm.Emit(amd64.VPBROADCASTQ, to, m)
+	case v.class == classVec:
+		w.asm.Emit(amd64.VMOVUPS, to.As(64), m)
+	case v.class == classMask:
+		w.asm.Emit(amd64.KMOVW, to, m)
+	default:
+		w.asm.Emit(amd64.MOV, to.As(8), m)
+	}
+}
+
+func (w *writer) store(v *vreg, from amd64.Reg) {
+	m := w.slot(v)
+	switch v.class {
+	case classVec:
+		w.asm.Emit(amd64.VMOVUPS, m, from.As(64))
+	case classMask:
+		w.asm.Emit(amd64.KMOVW, m, from)
+	default:
+		w.asm.Emit(amd64.MOV, m, from.As(8))
+	}
+}
+
+// read gives a machine register that holds the register's value.
+func (w *writer) read(r vr, size uint8) amd64.Reg {
+	v := &w.f.regs[r]
+	if v.phys >= 0 {
+		return machine(v, size)
+	}
+	to := w.scratch(v.class, size)
+	w.load(v, to)
+	return to
+}
+
+func (w *writer) address(m *mem) amd64.Mem {
+	out := amd64.Mem{Base: m.fixed, Scale: m.scale, Size: m.size, Broadcast: m.broadcast, Disp: m.disp, Label: m.label}
+	if m.base != 0 {
+		out.Base = w.read(m.base, 8)
+	}
+	if m.index != 0 {
+		out.Index = w.read(m.index, m.indexSize)
+	}
+	return out
+}
+
+// moves reports whether the instruction only copies a register to another.
+func (in *inst) moves() bool {
+	return in.n == 2 && in.mask == 0 && in.mode == modeDef && in.a[0].kind == argReg && in.a[1].kind == argReg &&
+		(in.op == amd64.VMOVDQA64 || in.op == amd64.KMOVW && in.a[1].size == 0 && in.a[0].size == 0 ||
+			in.op == amd64.MOV && in.a[0].size == 8)
+}
+
+func (w *writer) inst(i int) {
+	in := &w.f.insts[i]
+	switch in.kind {
+	case kindLabel:
+		w.asm.Bind(amd64.Label(in.x))
+		return
+	case kindTrap:
+		w.asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.x))
+		w.asm.Emit(amd64.CALL, w.trap)
+		return
+	case kindComment:
+		if w.comment != nil {
+			if text := w.comment(int(in.x)); text != "" {
+				w.asm.Comment("%s", text)
+			}
+		}
+		return
+	case kindOp:
+	default:
+		return
+	}
+	if in.op == amd64.JMP && in.a[0].kind == argLabel && w.next(i, in.a[0].imm) {
+		return
+	}
+	w.vec, w.gpr, w.masks = 0, 0, 0
+	if in.moves() {
+		d, s := &w.f.regs[in.a[0].reg], &w.f.regs[in.a[1].reg]
+		if d.phys >= 0 && d.phys == s.phys {
+			return
+		}
+		if d.phys >= 0 && s.phys < 0 {
+			w.load(s, machine(d, in.a[0].size))
+			return
+		}
+		if d.phys < 0 && s.phys >= 0 {
+			w.store(d, machine(s, in.a[1].size))
+			return
+		}
+	}
+	ops := w.ops[:0]
+	memory := false // one operand is in memory already
+	for j := range in.a[:in.n] {
+		memory = memory || in.a[j].kind == argMem
+	}
+	for j := 1; j < int(in.n); j++ {
+		ops = append(ops[:j-1], w.operand(in, j, &memory))
+	}
+	// The destination last, so that it can be a scratch register that a source was read from.
+	var mask amd64.Reg
+	if in.mask != 0 {
+		mask = w.read(in.mask, 0)
+	}
+	first, back := w.destination(in, mask)
+	n := int(in.n)
+	copy(w.ops[1:n], ops[:n-1])
+	w.ops[0] = first
+	ops = w.ops[:n]
+	if in.lock {
+		ops = append(ops, amd64.Lock)
+	}
+	w.asm.Emit(in.op, ops...)
+	if w.asm.Err() != nil && w.failed == "" {
+		w.failed = fmt.Sprintf("%v %+v", in.op, in.a[:in.n])
+	}
+	if back != 0 {
+		w.store(&w.f.regs[in.a[0].reg], back)
+	}
+}
+
+// next reports whether the label is bound right after instruction i.
+func (w *writer) next(i int, label int64) bool {
+	for i++; i < len(w.f.insts); i++ {
+		switch in := &w.f.insts[i]; in.kind {
+		case kindLabel:
+			if int64(in.x) == label {
+				return true
+			}
+		case kindLoopEnd, kindLoopBegin, kindComment, kindDeclare:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// operand gives a source operand.
+func (w *writer) operand(in *inst, j int, memory *bool) amd64.Operand {
+	a := &in.a[j]
+	switch a.kind {
+	case argReg:
+		v := &w.f.regs[a.reg]
+		if v.phys < 0 && int(in.fold) == j && !*memory {
+			m := w.slot(v)
+			if v.elem == 0 || v.elem == 64 {
+				*memory = true
+				m.Size = a.size
+				return m
+			}
+			if v.elem == in.elem {
+				*memory = true
+				m.Size, m.Broadcast = a.size, true
+				return m
+			}
+		}
+		return w.read(a.reg, a.size)
+	case argPhys:
+		return a.phys
+	case argMem:
+		return w.address(&a.mem)
+	case argImm:
+		return amd64.Imm(a.imm)
+	case argLabel:
+		return amd64.Label(a.imm)
+	}
+	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.op))
+}
+
+// destination gives the first operand, and the register to write back to memory after the instruction, if any.
+func (w *writer) destination(in *inst, mask amd64.Reg) (first amd64.Operand, back amd64.Reg) {
+	if in.n == 0 {
+		return nil, 0
+	}
+	a := &in.a[0]
+	switch a.kind {
+	case argReg:
+		v := &w.f.regs[a.reg]
+		var r amd64.Reg
+		switch {
+		case v.phys >= 0:
+			r = machine(v, a.size)
+		case in.mode == modeDef && !in.early && w.used(v.class) > 0:
+			r = w.first(v.class, a.size)
+			back = r
+		default:
+			r = w.scratch(v.class, a.size)
+			if in.mode != modeDef {
+				w.load(v, r)
+			}
+			if in.mode != modeUse {
+				back = r
+			}
+		}
+		if mask != 0 {
+			if in.zero {
+				return r.Zero(mask), back
+			}
+			return r.Merge(mask), back
+		}
+		return r, back
+	case argMem:
+		m := w.address(&a.mem)
+		m.Mask = mask
+		return m, 0
+	case argPhys:
+		return a.phys, 0
+	case argLabel:
+		return amd64.Label(a.imm), 0
+	case argImm:
+		return amd64.Imm(a.imm), 0
+	}
+	panic(fmt.Sprintf("spmd: %v has no first operand", in.op))
+}
+
+// used is how many scratch registers of the class hold sources of the present instruction.
+func (w *writer) used(c class) int {
+	switch c {
+	case classVec:
+		return w.vec
+	case classMask:
+		return w.masks
+	}
+	return w.gpr
+}
+
+// first is the first of them.
+func (w *writer) first(c class, size uint8) amd64.Reg {
+	switch c {
+	case classVec:
+		return amd64.X(scratchVec[0]).As(int(size))
+	case classMask:
+		return amd64.K(scratchMask[0])
+	}
+	return scratchGPR[0].As(int(size))
+}

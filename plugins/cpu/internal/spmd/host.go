@@ -1,0 +1,316 @@
+package spmd
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// current is the frame of the gang that trapped.
+func (w *Worker) current() frame {
+	if !w.v.program.observes {
+		return w.frame(0)
+	}
+	base := uintptr(unsafe.Pointer(&w.frames[0]))
+	return w.frame(int(uintptr(w.get64(ctxGPR+8*15))-base) / w.v.code.frame)
+}
+
+// register is where the contents of a virtual register are while the code is in a trap.
+func (w *Worker) register(f frame, r vr) unsafe.Pointer {
+	c := w.v.code
+	v := &c.regs[r]
+	if v.phys < 0 {
+		if v.shared {
+			return unsafe.Pointer(&w.context[c.shared+int(v.slot)])
+		}
+		return unsafe.Pointer(&f[c.layout.frame+int(v.slot)])
+	}
+	switch v.class {
+	case classVec:
+		return unsafe.Pointer(&w.context[ctxVec+64*int(v.phys)])
+	case classMask:
+		return unsafe.Pointer(&w.context[ctxMasks+8*int(v.phys)])
+	}
+	return unsafe.Pointer(&w.context[ctxGPR+8*int(v.phys)])
+}
+
+// active gives the lanes of a mask as bits.
+func (w *Worker) active(f frame, mask []vr) uint64 {
+	if mask == nil {
+		return 1<<w.v.code.lanes - 1
+	}
+	set := uint64(0)
+	for i, r := range mask {
+		set |= uint64(*(*uint16)(w.register(f, r))) << (lanes * i)
+	}
+	return set
+}
+
+// lane gives the bits of a value in a lane.
+func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
+	c := w.v.code
+	r := regs[0]
+	if v := &c.regs[r]; v.elem != 0 && v.phys < 0 {
+		return c.constants[r]
+	}
+	switch {
+	case c.regs[r].class == classGPR:
+		b := *(*uint64)(w.register(f, r))
+		if t.Size() == 4 {
+			b = uint64(uint32(b))
+		}
+		return b
+	case c.regs[r].class == classMask:
+		return uint64(*(*uint16)(w.register(f, regs[lane/lanes])) >> (lane % lanes) & 1)
+	case len(regs) == 1 && t.Size() == 8 && c.lanes > 8:
+		return *(*uint64)(w.register(f, r))
+	case t.Size() == 8:
+		return (*[8]uint64)(w.register(f, part(regs, lane/8)))[lane%8]
+	}
+	return uint64((*[16]uint32)(w.register(f, part(regs, lane/lanes)))[lane%lanes])
+}
+
+// setLane sets a lane of a result.
+func (w *Worker) setLane(f frame, regs []vr, t ir.Type, lane int, bits uint64) {
+	switch r := regs[0]; {
+	case w.v.code.regs[r].class == classGPR:
+		*(*uint64)(w.register(f, r)) = bits
+	case w.v.code.regs[r].class == classMask:
+		m := (*uint16)(w.register(f, regs[lane/lanes]))
+		*m = *m&^(1<<(lane%lanes)) | uint16(bits)<<(lane%lanes)
+	case t.Size() == 8:
+		(*[8]uint64)(w.register(f, part(regs, lane/8)))[lane%8] = bits
+	default:
+		(*[16]uint32)(w.register(f, part(regs, lane/lanes)))[lane%lanes] = uint32(bits)
+	}
+}
+
+// item is the position of a lane of the gang that trapped, and its place in the order of items.
+func (w *Worker) item(f frame, t *trap, lane int) (at [3]int, order int) {
+	if !w.v.program.observes {
+		x := int(*(*int32)(w.register(f, t.x)))
+		at = [3]int{x + lane, w.get32(ctxY), w.get32(ctxZ)}
+		return at, (at[2]*w.g.Size[1]+at[1])*w.g.Size[0] + at[0]
+	}
+	return w.itemOf(f, lane)
+}
+
+// itemOf is the same in a gang of the present group.
+func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
+	size := w.g.GroupSize
+	var group [3]int
+	for axis := range 3 {
+		group[axis] = w.get32(ctxGroup + 4*axis)
+		at[axis] = group[axis]*size[axis] + f.get32(frameLocal+4*axis)
+	}
+	at[0] += lane
+	items := size[0] * size[1] * size[2]
+	number := (group[2]*w.get32(ctxGroups+4)+group[1])*w.get32(ctxGroups) + group[0]
+	return at, number*items + w.place(f, lane)
+}
+
+// place is the place of a lane in its group.
+func (w *Worker) place(f frame, lane int) int {
+	size := w.g.GroupSize
+	return (f.get32(frameLocal+8)*size[1]+f.get32(frameLocal+4))*size[0] + f.get32(frameLocal) + lane
+}
+
+// trap does what the code has asked for.
+func (w *Worker) trap(n int) {
+	t := &w.v.code.traps[n]
+	if t.kind == trapGroup {
+		op := w.get32(ctxPending)
+		w.put32(ctxPending, 0)
+		w.groupOp(w.v.code.groups[op-1])
+		return
+	}
+	f := w.current()
+	set := w.active(f, t.mask)
+	for lane := 0; lane < w.v.code.lanes; lane++ {
+		if set>>lane&1 == 0 {
+			continue
+		}
+		switch t.kind {
+		case trapBounds:
+			w.outOfBounds(f, t, lane)
+			return
+		case trapZero:
+			w.record(f, t, lane, interp.DivisionByZero)
+			return
+		case trapAssert:
+			if fault := w.record(f, t, lane, interp.AssertionFailed); fault != nil {
+				fault.Text = string(w.message(nil, f, t, lane))
+			}
+			return
+		case trapEval:
+			w.eval(f, t, lane)
+		case trapPrint:
+			if w.g.Services != nil {
+				w.print(f, t, lane)
+			}
+		case trapCall:
+			if !w.call(f, t, lane) {
+				w.leave(n)
+				return
+			}
+		}
+	}
+}
+
+// leave makes the gang that trapped go on at its end.
+func (w *Worker) leave(n int) {
+	w.put64(ctxResume, uint64(w.v.memory.Entry(w.v.code.ends[n])))
+}
+
+// record keeps a fault if it is the first, for the caller to complete.
+func (w *Worker) record(f frame, t *trap, lane int, kind interp.FaultKind) *interp.Fault {
+	item, order := w.item(f, t, lane)
+	return w.keep(kind, t.in, item, order)
+}
+
+func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
+	if w.faulted && w.order <= order {
+		return nil
+	}
+	w.faulted, w.order = true, order
+	w.fault = interp.Fault{Kind: kind, Site: in.Site, Item: item}
+	return &w.fault
+}
+
+func (w *Worker) outOfBounds(f frame, t *trap, lane int) {
+	fault := w.record(f, t, lane, interp.OutOfBounds)
+	if fault == nil {
+		return
+	}
+	in := t.in
+	index := in.Args[t.axis].Type
+	bits := w.lane(f, t.args[0], index, lane)
+	fault.Array, fault.Axis, fault.Index = in.Array, t.axis, scalar.Signed(index, bits)
+	extent := in.Resolve().Extents[t.axis]
+	fault.Extent = int64(extent)
+	if extent < 0 {
+		fault.Extent = w.extent(in.Array, extent)
+	}
+}
+
+// extent is an extent of a buffer as [ir.Resolved] names it.
+func (w *Worker) extent(a *ir.Array, extent int) int64 {
+	for i := range w.v.program.kernel.Params {
+		p := w.v.program.kernel.Params[i].Array
+		if p == nil || p.ID != a.ID {
+			continue
+		}
+		dims := w.g.Args[i].Dims
+		if extent != ir.Flat {
+			return int64(dims[-1-extent])
+		}
+		n := int64(1)
+		for _, d := range dims[:a.Rank] {
+			n *= int64(d)
+		}
+		return n
+	}
+	return 0
+}
+
+// operands gives the bits of a trap's operands in a lane.
+func (w *Worker) operands(f frame, t *trap, lane int) []uint64 {
+	w.bits = w.bits[:0]
+	for i, regs := range t.args {
+		w.bits = append(w.bits, w.lane(f, regs, t.types[i], lane))
+	}
+	return w.bits
+}
+
+func (w *Worker) eval(f frame, t *trap, lane int) {
+	bits, ok := scalar.Eval(t.in, w.operands(f, t, lane)...)
+	if !ok { // an integer division by zero, with faults off
+		bits = 0
+	}
+	if t.uniform {
+		for i := range 64 / t.in.Type().Size() {
+			w.setLane(f, t.results, t.in.Type(), i, bits)
+		}
+		return
+	}
+	w.setLane(f, t.results, t.in.Type(), lane, bits)
+}
+
+// message puts the operands between the pieces of a text.
+func (w *Worker) message(to []byte, f frame, t *trap, lane int) []byte {
+	args := w.operands(f, t, lane)
+	for i, piece := range t.in.Text {
+		to = append(to, piece...)
+		if i < len(args) {
+			to = interp.AppendScalar(to, interp.Scalar{Type: t.types[i], Bits: args[i]})
+		}
+	}
+	return to
+}
+
+// call calls a service, and reports whether that went well.
+func (w *Worker) call(f frame, t *trap, lane int) bool {
+	item, _ := w.item(f, t, lane)
+	w.values = w.values[:0]
+	for i, bits := range w.operands(f, t, lane) {
+		w.values = append(w.values, interp.Scalar{Type: t.types[i], Bits: bits})
+	}
+	err := fmt.Errorf("there is no service %s", t.in.Fn)
+	var bits uint64
+	if w.g.Services != nil {
+		bits, err = w.g.Services.Call(t.in.Fn, item, w.values, t.in.Type())
+	}
+	if err != nil {
+		if fault := w.record(f, t, lane, interp.CallFailed); fault != nil {
+			fault.Text = err.Error()
+		}
+		return false
+	}
+	if len(t.results) > 0 {
+		if t.in.Type() == ir.Bool && bits != 0 {
+			bits = 1
+		}
+		w.setLane(f, t.results, t.in.Type(), lane, bits)
+	}
+	return true
+}
+
+// prints is text that items have printed, until their run ends.
+type prints struct {
+	text    []byte
+	entries []printed
+}
+
+type printed struct {
+	site, order, start, end int
+	item                    [3]int
+}
+
+// maxPending bounds the text that waits.
+const maxPending = 1 << 20
+
+func (w *Worker) print(f frame, t *trap, lane int) {
+	item, order := w.item(f, t, lane)
+	start := len(w.prints.text)
+	w.prints.text = w.message(w.prints.text, f, t, lane)
+	w.prints.entries = append(w.prints.entries, printed{t.in.Site, order, start, len(w.prints.text), item})
+	if len(w.prints.text) > maxPending || len(w.prints.entries) > maxPending/16 {
+		w.prints.flush(w)
+	}
+}
+
+// flush gives the text to the host, by item.
+func (p *prints) flush(w *Worker) {
+	if len(p.entries) == 0 {
+		return
+	}
+	slices.SortStableFunc(p.entries, func(a, b printed) int { return a.order - b.order })
+	for _, e := range p.entries {
+		w.g.Services.Print(e.site, e.item, string(p.text[e.start:e.end]))
+	}
+	p.entries, p.text = p.entries[:0], p.text[:0]
+}

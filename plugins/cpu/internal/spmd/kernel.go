@@ -1,0 +1,394 @@
+package spmd
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// code is a kernel in machine code, with what Go needs to know of it.
+type code struct {
+	bytes     []byte
+	listing   string
+	layout    layout
+	regs      []vreg
+	traps     []trap
+	groups    []*ir.Instr   // group operations
+	constants map[vr]uint64 // elements of constants
+	resume    int           // offset of the code that goes on after a trap
+	ends      []int
+	frame     int // bytes of a gang's frame
+	context   int // bytes of the context
+	shared    int // where registers that gangs share begin in it
+	lanes     int // of a gang
+	small     bool
+	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
+}
+
+// maxBoth is the number of instructions up to which gangs with all lanes get code of their own.
+const maxBoth = 600
+
+// generate makes the code of a kernel for one launch shape.
+func generate(k *ir.Kernel, options Options, list func(site int) string) (c *code, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			u, ok := p.(unsupported)
+			if !ok {
+				panic(p)
+			}
+			c, err = nil, u.err
+		}
+	}()
+	asm := amd64.New(options.Features)
+	if list != nil {
+		asm.StartListing()
+	}
+	l := &lowerer{
+		fn: &fn{asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
+		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
+		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{},
+	}
+	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+	l.affine = opt.FindAffine(k, l.u)
+	l.gatherUses()
+	l.place0()
+	l.stop = asm.NewLabel()
+	done := asm.NewLabel()
+	l.shared = true
+	l.prologue()
+	if l.observe {
+		l.overGroups(done)
+	} else {
+		l.overRows(done)
+	}
+	l.fn.sweep()
+	frame, shared := l.allocate()
+
+	c = &code{layout: l.layout, traps: l.traps, lanes: l.gang(), small: l.small, barrier: len(l.resumes) > 0}
+	c.frame = l.layout.frame + int(frame)
+	c.shared = l.layout.size
+	c.context = l.layout.size + int(shared)
+	trapLabel := asm.NewLabel()
+	w := &writer{f: l.fn, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.frame), comment: list}
+	asm.Emit(amd64.MOV, regContext, amd64.RDI)
+	asm.Emit(amd64.MOV, regFrame, amd64.Mem{Base: regContext, Disp: ctxFrame})
+	for _, r := range l.order {
+		if v := &l.regs[r]; v.phys >= 0 {
+			w.load(v, machine(v, 64))
+		}
+	}
+	w.write()
+	asm.Bind(l.stop)
+	asm.Bind(done)
+	asm.Emit(amd64.MOV, amd64.Mem{Base: regContext, Disp: ctxStatus, Size: 4}, amd64.Imm(0))
+	asm.Emit(amd64.VZEROUPPER)
+	asm.Emit(amd64.RET)
+	resume := emitTrap(asm, trapLabel)
+	if c.bytes, err = asm.Finish(); err != nil {
+		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
+	}
+	c.regs, c.groups, c.constants = l.regs, l.groups, map[vr]uint64{}
+	for key, r := range l.consts {
+		c.constants[r] = key.bits
+	}
+	c.resume, _ = asm.Offset(resume)
+	for i := range c.traps {
+		at := -1
+		if c.traps[i].end != 0 {
+			at, _ = asm.Offset(c.traps[i].end)
+		}
+		c.ends = append(c.ends, at)
+	}
+	c.listing = asm.Listing()
+	return c, nil
+}
+
+// place0 lays the context and the frames out.
+func (l *lowerer) place0() {
+	y := &l.layout
+	y.args = ctxArgs
+	y.buffers = y.args + 8*len(l.k.Params)
+	at := y.buffers + bufSize*len(l.k.Arrays)
+	y.private, y.arrays, y.places = map[int]int{}, map[int]int{}, map[int]int{}
+	private := 0
+	for _, a := range l.k.Arrays {
+		switch a.Space {
+		case ir.Private:
+			y.private[a.ID] = private
+			private += (a.Bytes() + 7) &^ 7
+		case ir.Shared:
+			y.places[a.ID] = y.shared
+			y.shared += (a.Bytes() + 63) &^ 63
+			fallthrough
+		case ir.Table:
+			y.arrays[a.ID] = at
+			at += 8
+		}
+	}
+	if readsDirty(l.k) {
+		y.dirty = private
+	}
+	y.size = (at + 63) &^ 63
+	y.scratch = frameHead + private*l.gang()
+	y.frame = y.scratch + 64*scratchVectors + groupBytes(l.w)
+	if y.frame > 16<<20 {
+		l.refuse("%d bytes of private arrays", private)
+	}
+}
+
+// prologue emits what is the same for the whole launch.
+func (l *lowerer) prologue() {
+	scalars := l.k.Body.Params
+	for i, p := range l.k.Params {
+		if p.Array != nil {
+			continue
+		}
+		v := scalars[0]
+		scalars = scalars[1:]
+		from := ctxMem(l.layout.args+8*i, v.Type.Size())
+		switch {
+		case v.Type.IsFloat():
+			d := l.vec()
+			from.size = 0
+			l.def(sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), z(d), at(from))
+			l.set(v, value{vec: []vr{d}})
+		case v.Type == ir.Bool:
+			d := l.gpr()
+			from.size = 4
+			l.def(amd64.MOV, g4(d), at(from))
+			l.set(v, value{g: d})
+		default:
+			d := l.gpr()
+			l.def(amd64.MOV, g(d, v.Type.Size()), at(from))
+			l.set(v, value{g: d})
+		}
+	}
+	used := make([]bool, len(l.k.Arrays))
+	pitches := map[pitchKey]bool{}
+	var order []pitchKey
+	l.k.Body.Walk(func(in *ir.Instr) {
+		if in.Array == nil || in.Op == ir.Extent || in.Op == ir.Zero {
+			return
+		}
+		used[in.Array.ID] = true
+		for _, n := range in.Resolve().Inner {
+			key := pitchKey{in.Array.ID, n}
+			if n > 0 && !pitches[key] {
+				pitches[key] = true
+				order = append(order, key)
+			}
+		}
+	})
+	l.bases = make([]vr, len(l.k.Arrays))
+	for _, a := range l.k.Arrays {
+		if !used[a.ID] || a.Space == ir.Private {
+			continue
+		}
+		r := l.gpr()
+		l.bases[a.ID] = r
+		place := l.buffer(a) + bufBase
+		if a.Space != ir.Global {
+			place = l.layout.arrays[a.ID]
+		}
+		l.def(amd64.MOV, g8(r), at(ctxMem(place, 8)))
+	}
+	for _, key := range order {
+		a := l.k.Arrays[key.array]
+		r := l.gpr()
+		l.def(amd64.MOV, g8(r), at(ctxMem(l.buffer(a)+bufDims+8*(a.Rank-1), 8)))
+		for n := 2; n <= key.inner; n++ {
+			l.mod(amd64.IMUL, g8(r), at(ctxMem(l.buffer(a)+bufDims+8*(a.Rank-n), 8)))
+		}
+		l.pitches[key] = r
+	}
+	l.hoist(func(in *ir.Instr) bool {
+		return in.Op == ir.Extent || in.Op == ir.Item && (in.Item == ir.GlobalSize || in.Item == ir.GroupSize ||
+			in.Item == ir.NumGroups || in.Item == ir.SubgroupSize)
+	})
+}
+
+func (l *lowerer) base(a *ir.Array) vr { return l.bases[a.ID] }
+
+func (l *lowerer) pitch(a *ir.Array, inner int) vr { return l.pitches[pitchKey{a.ID, inner}] }
+
+// hoist emits the instructions of the kernel's body that depend only on others that are already known and on items that
+// root accepts, before gangs begin.
+func (l *lowerer) hoist(root func(*ir.Instr) bool) {
+	known := func(v *ir.Value) bool {
+		in := v.Def
+		return in == nil || in.Op == ir.Const || l.hoisted[in]
+	}
+	for _, in := range l.k.Body.Instrs {
+		if l.hoisted[in] || in.Op == ir.Const || len(in.Results) != 1 || in.Then != nil {
+			continue
+		}
+		ok := root(in)
+		if !ok && in.Op != ir.Item && in.Op != ir.Extent && in.Op <= ir.Math && in.IsPure() && in.Proved == 0 && len(in.Args) > 0 &&
+			l.uniform(in.Results[0]) {
+			ok = true
+			for _, a := range in.Args {
+				ok = ok && known(a)
+			}
+		}
+		if !ok {
+			continue
+		}
+		l.hoisted[in] = true
+		l.site = in.Site
+		l.instr(in)
+	}
+	l.undo = l.undo[:0] // what is emitted here stays known
+}
+
+// overRows emits the loops over the rows of the launch and the gangs of each.
+func (l *lowerer) overRows(done amd64.Label) {
+	shift := int64(bits.TrailingZeros(uint(l.gang())))
+	row := l.label()
+	size := l.gpr()
+	l.def(amd64.MOV, g4(size), at(ctxMem(ctxSize, 4)))
+	l.fn.shared = false
+	l.mark(kindLoopBegin)
+	l.bind(row)
+	l.hoist(func(in *ir.Instr) bool { return in.Op == ir.Item && in.Item == ir.GlobalID && in.Axis > 0 })
+	pos, last := l.gpr(), l.gpr()
+	l.def(amd64.MOV, g4(pos), at(ctxMem(ctxX, 4)))
+	l.def(amd64.MOV, g8(last), at(ctxMem(ctxLeft, 8)))
+	l.mod(amd64.SHL, g8(last), imm(shift))
+	l.mod(amd64.ADD, g8(last), g8(pos))
+	l.use(amd64.CMP, g8(last), g8(size))
+	l.mod(amd64.CMOVG, g8(last), g8(size))
+	l.item.x = pos
+
+	count := 0
+	l.k.Body.Walk(func(*ir.Instr) { count++ })
+	tail, next := l.label(), l.label()
+	both := count*l.w <= maxBoth
+	if both {
+		top, end := l.label(), l.label()
+		l.mark(kindLoopBegin)
+		l.bind(top)
+		t := l.gpr()
+		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(l.gang())}))
+		l.use(amd64.CMP, g8(t), g8(last))
+		l.jump(amd64.JG, tail)
+		l.body(nil, end)
+		l.bind(end)
+		l.mod(amd64.ADD, g8(pos), imm(int64(l.gang())))
+		l.poll()
+		l.jump(amd64.JMP, top)
+		l.mark(kindLoopEnd)
+	}
+	l.bind(tail)
+	l.mark(kindLoopBegin)
+	again, end := l.label(), l.label()
+	l.bind(again)
+	l.use(amd64.CMP, g8(pos), g8(last))
+	l.jump(amd64.JGE, next)
+	l.body(l.below(pos, last), end)
+	l.bind(end)
+	l.mod(amd64.ADD, g8(pos), imm(int64(l.gang())))
+	if !both {
+		l.poll()
+		l.jump(amd64.JMP, again)
+	}
+	l.mark(kindLoopEnd)
+	l.bind(next)
+	// The row's gangs are done; the next one begins at its left.
+	n := l.gpr()
+	l.def(amd64.MOV, g4(n), at(ctxMem(ctxX, 4)))
+	l.mod(amd64.SUB, g8(last), g8(n))
+	l.mod(amd64.ADD, g8(last), imm(int64(l.gang()-1)))
+	l.mod(amd64.SHR, g8(last), imm(shift))
+	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), g8(last))
+	l.jump(amd64.JLE, done)
+	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), imm(0))
+	y := l.gpr()
+	l.def(amd64.MOV, g4(y), at(ctxMem(ctxY, 4)))
+	l.mod(amd64.ADD, g4(y), imm(1))
+	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
+	l.use(amd64.CMP, g4(y), at(ctxMem(ctxSize+4, 4)))
+	l.jump(amd64.JL, row)
+	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), imm(0))
+	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
+	l.jump(amd64.JMP, row)
+	l.mark(kindLoopEnd)
+}
+
+// below gives the masks of the lanes whose positions from pos on are below a limit.
+func (l *lowerer) below(pos, limit vr) []vr {
+	left := l.gpr()
+	l.def(amd64.MOV, g8(left), g8(limit))
+	l.mod(amd64.SUB, g8(left), g8(pos))
+	return l.firstLanes(left)
+}
+
+// firstLanes gives the masks of so many lanes.
+func (l *lowerer) firstLanes(n vr) []vr {
+	v := l.splat(n, ir.I32)
+	out := l.masks(l.w)
+	for i, d := range out {
+		l.def(amd64.VPCMPD, k(d), z(v), z(l.laneOffsets(i, 1)), imm(6)).folds(2, 0) // greater
+	}
+	return out
+}
+
+// lanesFrom gives the vectors that count lanes from a general register's value on.
+func (l *lowerer) lanesFrom(r vr) []vr {
+	first := l.splat(r, ir.I32)
+	out := newRegs(l.fn, l.w)
+	for i, d := range out {
+		l.op2(amd64.VPADDD, d, first, l.laneOffsets(i, 1), 0)
+	}
+	return out
+}
+
+func (l *lowerer) stopped() amd64.Label { return l.stop }
+
+// sweep drops instructions whose results are not used.
+func (f *fn) sweep() {
+	uses := make([]int32, len(f.regs))
+	count := func(in *inst, by int32) {
+		uses[in.mask] += by
+		for j := range in.a[:in.n] {
+			a := &in.a[j]
+			switch {
+			case a.kind == argReg && (j > 0 || in.mode == modeUse):
+				uses[a.reg] += by
+			case a.kind == argMem:
+				uses[a.mem.base] += by
+				uses[a.mem.index] += by
+			}
+		}
+	}
+	for i := range f.insts {
+		switch in := &f.insts[i]; in.kind {
+		case kindOp:
+			count(in, 1)
+		case kindTrap:
+			for _, r := range f.traps[in.x].uses {
+				uses[r]++
+			}
+		}
+	}
+	dead := false
+	for i := len(f.insts) - 1; i >= 0; i-- {
+		in := &f.insts[i]
+		if in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg && uses[in.a[0].reg] == 0 && !in.lock {
+			count(in, -1)
+			in.kind, in.n, dead = kindNone, 0, true
+		}
+	}
+	if !dead {
+		return
+	}
+	kept := f.insts[:0]
+	for i := range f.insts {
+		if f.insts[i].kind != kindNone {
+			kept = append(kept, f.insts[i])
+		}
+	}
+	f.insts = kept
+}

@@ -1,0 +1,321 @@
+package spmd
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+const lanes = 16 // of a register of 32-bit elements
+
+// UnsupportedError says what the compiler does not have that a kernel needs.
+type UnsupportedError struct {
+	Kernel string
+	Site   int // position in [ir.Kernel.Sites]
+	What   string
+}
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("kernel %s: not compiled to vector code: %s", e.Kernel, e.What)
+}
+
+// lowerer turns a kernel into instructions on virtual registers.
+type lowerer struct {
+	*fn
+	k       *ir.Kernel
+	u       *ir.Uniformity
+	affine  *opt.Affine
+	options Options
+	w       int // registers of 32-bit elements in a gang
+	vals    []value
+	uses    []useInfo
+	site    int
+
+	cur    []vr // the mask of active lanes, by register; nil if all are
+	scopes []*scope
+	dead   amd64.Label // where to go when no lane is left in the present block
+	end    amd64.Label // the end of the gang
+
+	layout  layout
+	observe bool    // the kernel observes its group
+	item    itemVal // what gangs know of their items
+	hoisted map[*ir.Instr]bool
+	undo    []func() // what is known only in the present block
+	resumes []amd64.Label
+	small   bool // addresses need buffers to be below 2 GiB
+	stop    amd64.Label
+	advance amd64.Label // goes on with the next gang of the group
+	groups  []*ir.Instr // the group operations
+	grouped bool
+	bases   []vr // of arrays, by ID
+	pitches map[pitchKey]vr
+}
+
+type pitchKey struct{ array, inner int }
+
+// value is where the value of an instruction is. A uniform integer or condition is in g, a uniform float in one vector.
+type value struct {
+	g       vr
+	vec     []vr
+	masks   []vr
+	compare *ir.Instr // a comparison that is not made before it is used
+	shadow  vr        // of an affine value: that of lane 0
+}
+
+// useInfo is what is known of the uses of a value.
+type useInfo struct {
+	count  int
+	onlyIf bool // only as conditions of if
+	vector bool // as an operand of an instruction on vectors
+}
+
+// layout is where things lie in the context and the frames.
+type layout struct {
+	args    int         // of scalars
+	buffers int         // of the first buffer
+	private map[int]int // offsets of private arrays in the frame, by ID, before lanes are counted
+	arrays  map[int]int // places in the context of the addresses of shared arrays and tables
+	dirty   int         // bytes of private arrays if gangs must begin with zeros there
+	shared  int         // bytes of shared arrays
+	places  map[int]int // offsets of shared arrays
+	size    int         // of the context up to the registers in memory
+	scratch int         // in the frame: vectors that lanes are taken from, one after the other
+	frame   int         // where registers in memory begin in the frame
+}
+
+// itemVal holds the registers that say where the gang is.
+type itemVal struct {
+	x     vr // global position of lane 0
+	local vr // local position of lane 0 on x
+	known map[itemKey]value
+}
+
+type itemKey struct {
+	kind ir.ItemKind
+	axis int
+}
+
+type unsupported struct{ err *UnsupportedError }
+
+// refuse gives the kernel up.
+func (l *lowerer) refuse(format string, args ...any) {
+	panic(unsupported{&UnsupportedError{Kernel: l.k.Name, Site: l.site, What: fmt.Sprintf(format, args...)}})
+}
+
+func (l *lowerer) uniform(v *ir.Value) bool { return l.u.Value(v) != ir.Varying }
+
+// gatherUses finds how values are used.
+func (l *lowerer) gatherUses() {
+	l.uses = make([]useInfo, l.k.NumValues())
+	for i := range l.uses {
+		l.uses[i].onlyIf = true
+	}
+	l.k.Body.Walk(func(in *ir.Instr) {
+		varying := false
+		for _, r := range in.Results {
+			varying = varying || !l.uniform(r)
+		}
+		n := 0
+		if in.Op == ir.Load || in.Op == ir.Store || in.Op == ir.Atomic {
+			n = in.NumIndices()
+			for _, a := range in.Args[:n] {
+				varying = varying || !l.uniform(a)
+			}
+		}
+		for i, a := range in.Args {
+			u := &l.uses[a.ID]
+			u.count++
+			u.onlyIf = u.onlyIf && in.Op == ir.If
+			switch in.Op {
+			case ir.Yield, ir.Break, ir.Continue, ir.Loop, ir.If:
+			default:
+				u.vector = u.vector || varying && i >= n
+			}
+		}
+	})
+}
+
+// body emits the kernel's code for one gang, active by mask.
+func (l *lowerer) body(mask []vr, end amd64.Label) {
+	l.cur, l.end, l.dead = mask, end, end
+	l.scopes = l.scopes[:0]
+	if n := l.layout.dirty * l.gang(); n > 0 {
+		l.clear(frameMem(frameHead, 0), n, l.constant(0, 4))
+	}
+	l.block(l.k.Body, false)
+}
+
+// readsDirty reports whether some private array is used elsewhere than after a Zero at the top of the body.
+func readsDirty(k *ir.Kernel) bool {
+	clean := make([]bool, len(k.Arrays))
+	dirty := false
+	check := func(in *ir.Instr) {
+		if in.Array != nil && in.Array.Space == ir.Private && !clean[in.Array.ID] && in.Op != ir.Zero {
+			dirty = true
+		}
+	}
+	for _, in := range k.Body.Instrs {
+		if in.Op == ir.Zero {
+			clean[in.Array.ID] = true
+		}
+		check(in)
+		in.Then.Walk(check)
+		in.Else.Walk(check)
+	}
+	return dirty
+}
+
+// block emits the instructions of a block. Where top is set, what was hoisted is left out.
+func (l *lowerer) block(b *ir.Block, nested bool) {
+	mark := len(l.undo)
+	line := -1
+	for _, in := range b.Instrs {
+		if !nested && l.hoisted[in] {
+			continue
+		}
+		l.site = in.Site
+		if in.Op != ir.Const && in.Site < len(l.k.Sites) && l.k.Sites[in.Site].Line != line && in.Op != ir.Item {
+			line = l.k.Sites[in.Site].Line
+			l.insts = append(l.insts, inst{kind: kindComment, x: int32(in.Site), fold: -1})
+		}
+		l.instr(in)
+	}
+	for len(l.undo) > mark {
+		l.undo[len(l.undo)-1]()
+		l.undo = l.undo[:len(l.undo)-1]
+	}
+}
+
+func (l *lowerer) instr(in *ir.Instr) {
+	switch in.Op {
+	case ir.Region, ir.If, ir.Loop:
+		l.structured(in)
+	case ir.Yield:
+		l.yield(in)
+	case ir.Break, ir.Continue:
+		l.leave(in)
+	case ir.Return, ir.Unreachable:
+		l.finish()
+	case ir.Const:
+		// Made where they are used.
+	case ir.Load:
+		l.load(in)
+	case ir.Store:
+		l.store(in)
+	case ir.Zero:
+		l.zero(in)
+	case ir.Atomic:
+		l.atomic(in)
+	case ir.Barrier:
+		l.barrier(0)
+	case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
+		l.groupOp(in)
+	case ir.Print, ir.Assert, ir.Call:
+		l.service(in)
+	case ir.Item:
+		l.vals[in.Result().ID] = l.coordinate(in)
+	case ir.Extent:
+		r := l.gpr()
+		l.def(amd64.MOV, g4(r), at(ctxMem(l.buffer(in.Array)+bufDims+8*in.Axis, 4)))
+		l.set(in.Result(), value{g: r})
+	default:
+		l.compute(in)
+	}
+}
+
+// set records the value of a result, and gives a uniform integer its vector at once if one is needed.
+func (l *lowerer) set(v *ir.Value, val value) {
+	l.vals[v.ID] = val
+	if val.g != 0 && l.uses[v.ID].vector && v.Type != ir.Bool {
+		l.vals[v.ID].vec = []vr{l.splat(val.g, v.Type)}
+	}
+}
+
+// splat spreads a general register over a vector.
+func (l *lowerer) splat(r vr, t ir.Type) vr {
+	d := l.vec()
+	if t.Size() == 8 {
+		l.def(amd64.VPBROADCASTQ, z(d), g8(r))
+	} else {
+		l.def(amd64.VPBROADCASTD, z(d), g4(r))
+	}
+	return d
+}
+
+// vector gives the vectors of a value: one if it is uniform.
+func (l *lowerer) vector(v *ir.Value) []vr {
+	if in := v.Def; in != nil && in.Op == ir.Const {
+		return []vr{l.constant(in.Bits, v.Type.Size())}
+	}
+	val := &l.vals[v.ID]
+	if val.vec != nil {
+		return val.vec
+	}
+	if val.g == 0 {
+		panic(fmt.Sprintf("spmd: %v has no value", v))
+	}
+	d := []vr{l.splat(val.g, v.Type)}
+	val.vec = d
+	l.undo = append(l.undo, func() { l.vals[v.ID].vec = nil })
+	return d
+}
+
+// general gives the general register of a uniform integer or condition.
+func (l *lowerer) general(v *ir.Value) vr {
+	if in := v.Def; in != nil && in.Op == ir.Const {
+		r := l.gpr()
+		l.moveImm(r, int64(in.Bits), v.Type)
+		return r
+	}
+	val := &l.vals[v.ID]
+	if val.compare != nil {
+		return l.truth(val.compare)
+	}
+	if val.g == 0 {
+		panic(fmt.Sprintf("spmd: %v is in no general register", v))
+	}
+	return val.g
+}
+
+func (l *lowerer) moveImm(r vr, n int64, t ir.Type) {
+	if n >= 0 && n < 1<<32 || t.Size() < 8 {
+		l.def(amd64.MOV, g4(r), imm(int64(uint32(n))))
+	} else {
+		l.def(amd64.MOV, g8(r), imm(n))
+	}
+}
+
+// regsOf is how many vectors a varying value of the type has.
+func (l *lowerer) regsOf(t ir.Type) int {
+	if t.Size() == 8 {
+		return 2 * l.w
+	}
+	return l.w
+}
+
+// variable makes registers that control flow assigns to a value.
+func (l *lowerer) variable(v *ir.Value) value {
+	switch {
+	case l.uniform(v) && v.Type.IsFloat():
+		return value{vec: []vr{l.vec()}}
+	case l.uniform(v):
+		return value{g: l.gpr()}
+	case v.Type == ir.Bool:
+		return value{masks: l.masks(l.w)}
+	}
+	val := value{vec: make([]vr, l.regsOf(v.Type))}
+	for i := range val.vec {
+		val.vec[i] = l.vec()
+	}
+	return val
+}
+
+// part gives the register of part i of a value, which is the only one of a uniform value.
+func part(v []vr, i int) vr {
+	if len(v) == 1 {
+		return v[0]
+	}
+	return v[i]
+}

@@ -1,0 +1,431 @@
+package spmd
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// Options are those of [Compile].
+type Options struct {
+	Features amd64.Features // of the machine
+	// Gang is how many registers of 32-bit elements a gang has: 1, 2 or 4; 0 lets the compiler choose.
+	Gang int
+	// Unchecked compiles without faults: a load out of bounds gives 0, a store or atomic there does nothing, and an
+	// integer division by zero gives 0.
+	Unchecked bool
+	// Observes says that the kernel observed its group before it was optimized.
+	Observes bool
+	// Whole says that every work-group has all its items, and no gang fewer.
+	Whole bool
+}
+
+// Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
+type Program struct {
+	kernel   *ir.Kernel
+	options  Options
+	observes bool
+	facts    []opt.SizeFact
+
+	mu       sync.Mutex
+	variants [4]atomic.Pointer[Variant]
+}
+
+// The kinds of launches that have code of their own.
+const (
+	kindWithin = 1 << iota // the size is within the extents that accesses at the item's own place need
+	kindWhole              // every group is complete
+)
+
+// Compile compiles a kernel of a verified module for launches of the general kind. The kernel must not change while the
+// program is used. What the compiler does not have is an [*UnsupportedError].
+func Compile(k *ir.Kernel, options Options) (*Program, error) {
+	if missing := amd64.ForAVX512 &^ options.Features; missing != 0 || !process.Supported() {
+		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", missing)}
+	}
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup()}
+	if !options.Unchecked {
+		p.facts = opt.SizeFacts(k)
+	}
+	if p.options.Gang == 0 {
+		p.options.Gang = chooseGang(k)
+	}
+	if _, err := p.variant(0); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// chooseGang chooses the width of gangs.
+func chooseGang(k *ir.Kernel) int {
+	return 1
+}
+
+// Variant is the code for one kind of launches.
+type Variant struct {
+	program *Program
+	code    *code
+	memory  *process.Code
+	entry   uintptr
+	resume  uintptr
+	workers sync.Pool
+}
+
+// variant gives the code for a kind of launches.
+func (p *Program) variant(kind int) (*Variant, error) {
+	if v := p.variants[kind].Load(); v != nil {
+		return v, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if v := p.variants[kind].Load(); v != nil {
+		return v, nil
+	}
+	options := p.options
+	options.Observes = p.observes
+	options.Whole = kind&kindWhole != 0
+	k := p.kernel
+	if kind&kindWithin != 0 {
+		k = within(k, p.facts)
+	}
+	c, err := generate(k, options, nil)
+	if err != nil {
+		return nil, err
+	}
+	m, err := process.NewCode(c.bytes)
+	if err != nil {
+		return nil, err
+	}
+	v := &Variant{program: p, code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.resume)}
+	runtime.AddCleanup(v, func(m *process.Code) { _ = m.Free() }, m)
+	v.workers.New = func() any { return v.newWorker() }
+	p.variants[kind].Store(v)
+	return v, nil
+}
+
+// within is the kernel with the proofs that the facts allow.
+func within(k *ir.Kernel, facts []opt.SizeFact) *ir.Kernel {
+	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: records(k)}).Clone()
+	opt.Run(m, opt.Default, &opt.Facts{Within: facts})
+	return m.Kernels[0]
+}
+
+// records are the records that a kernel's arrays are made of, inner before outer.
+func records(k *ir.Kernel) (out []*ir.Record) {
+	seen := map[*ir.Record]bool{}
+	var add func(r *ir.Record)
+	add = func(r *ir.Record) {
+		if r == nil || seen[r] {
+			return
+		}
+		seen[r] = true
+		for i := range r.Fields {
+			add(r.Fields[i].Elem.Record)
+		}
+		out = append(out, r)
+	}
+	for _, a := range k.Arrays {
+		add(a.Elem.Record)
+	}
+	return out
+}
+
+// Listing gives the code that launches within the extents run, as text with the source's lines.
+func (p *Program) Listing(describe func(site int) string) (string, error) {
+	options := p.options
+	options.Observes = p.observes
+	k := p.kernel
+	if len(p.facts) > 0 {
+		k = within(k, p.facts)
+	}
+	c, err := generate(k, options, describe)
+	if err != nil {
+		return "", err
+	}
+	return c.listing, nil
+}
+
+// ErrTooLarge says that a launch has buffers that the compiled code cannot address.
+var ErrTooLarge = errors.New("a buffer is too large for vector code")
+
+// maxExtent bounds the extents of buffers, see maxPeel.
+const maxExtent = math.MaxInt32 - 2*maxPeel
+
+// Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
+// work-groups, or gangs where groups are not observed.
+func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
+	kind := 0
+	if len(p.facts) > 0 && p.holds(g) {
+		kind |= kindWithin
+	}
+	lanes := lanes * p.options.Gang
+	if p.observes {
+		whole := g.GroupSize[0]%lanes == 0
+		for axis, n := range g.GroupSize {
+			whole = whole && g.Size[axis]%n == 0
+		}
+		if whole {
+			kind |= kindWhole
+		}
+	}
+	if v, err = p.variant(kind); err != nil {
+		return nil, 0, err
+	}
+	for i := range p.kernel.Params {
+		a := p.kernel.Params[i].Array
+		if a == nil {
+			continue
+		}
+		arg := &g.Args[i]
+		total := a.Elem.Size()
+		for _, d := range arg.Dims[:a.Rank] {
+			if d > maxExtent {
+				return nil, 0, ErrTooLarge
+			}
+			total *= int(d)
+		}
+		if v.code.small && total > maxExtent {
+			return nil, 0, ErrTooLarge
+		}
+	}
+	if g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
+		return v, 0, nil
+	}
+	if p.observes {
+		units = 1
+		for axis, n := range g.GroupSize {
+			units *= (g.Size[axis]-1)/n + 1
+		}
+		return v, units, nil
+	}
+	return v, ((g.Size[0]-1)/lanes + 1) * g.Size[1] * g.Size[2], nil
+}
+
+// holds reports whether the launch's size is within the extents of the facts.
+func (p *Program) holds(g *interp.Launch) bool {
+	for _, f := range p.facts {
+		for i := range p.kernel.Params {
+			if a := p.kernel.Params[i].Array; a != nil && a.Name == f.Buffer && g.Size[f.Axis] > int(g.Args[i].Dims[f.Extent]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Worker is the memory in which one goroutine at a time runs units of a variant.
+type Worker struct {
+	v       *Variant
+	words   []uint64 // of context and frames
+	context []byte   // aligned to 64 bytes
+	frames  []byte
+	sharedM []uint64
+	gangs   int
+	g       *interp.Launch
+	first   int // the first unit of the run
+	fault   interp.Fault
+	faulted bool
+	order   int // of the item that faulted, in the run
+	prints  prints
+	values  []interp.Scalar
+	bits    []uint64
+	scratch []uint64
+	broken  error
+	tables  [][]uint64
+}
+
+// Acquire gives a worker, and Release takes it back.
+func (v *Variant) Acquire() *Worker { return v.workers.Get().(*Worker) }
+
+// Release takes a worker back.
+func (v *Variant) Release(w *Worker) {
+	w.g = nil
+	v.workers.Put(w)
+}
+
+// aligned gives n bytes at a multiple of 64.
+func aligned(n int) []byte {
+	words := make([]uint64, n/8+16)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
+	off := -uintptr(unsafe.Pointer(&b[0])) & 63
+	return b[off : int(off)+n : int(off)+n]
+}
+
+func (v *Variant) newWorker() *Worker {
+	c := v.code
+	w := &Worker{v: v, context: aligned(c.context)}
+	if !v.program.observes {
+		w.growFrames(1)
+	}
+	for _, a := range v.program.kernel.Arrays {
+		place, ok := c.layout.arrays[a.ID]
+		if !ok {
+			continue
+		}
+		if a.Space == ir.Table {
+			data := aligned(len(a.Data) + 64)
+			copy(data, a.Data)
+			w.tables = append(w.tables, unsafe.Slice((*uint64)(unsafe.Pointer(&data[0])), len(data)/8))
+			w.put64(place, uint64(uintptr(unsafe.Pointer(&data[0]))))
+			continue
+		}
+		if w.sharedM == nil {
+			shared := aligned(c.layout.shared)
+			w.sharedM = unsafe.Slice((*uint64)(unsafe.Pointer(&shared[0])), len(shared)/8)
+			w.put64(ctxShared, uint64(uintptr(unsafe.Pointer(&shared[0]))))
+		}
+		w.put64(place, uint64(uintptr(unsafe.Pointer(&w.sharedM[0])))+uint64(c.layout.places[a.ID]))
+	}
+	return w
+}
+
+// growFrames makes room for the gangs of a group.
+func (w *Worker) growFrames(n int) {
+	size := w.v.code.frame
+	if n*size > len(w.frames) {
+		w.frames = aligned(n * size)
+	}
+	w.gangs = n
+	base := uint64(uintptr(unsafe.Pointer(&w.frames[0])))
+	w.put64(ctxFrame, base)
+	w.put64(ctxEnd, base+uint64(n*size))
+	w.put64(ctxFrameSize, uint64(size))
+	w.put64(ctxGangs, uint64(n))
+}
+
+func (w *Worker) put64(at int, x uint64) { *(*uint64)(unsafe.Pointer(&w.context[at])) = x }
+func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[at])) = uint32(x) }
+func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
+func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
+
+// Run runs units [first, last) of a launch, and gives the first fault, if any. It ends early when the launch is to
+// stop, and after a fault.
+func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
+	if first >= last {
+		return nil, nil
+	}
+	w.g, w.first, w.faulted, w.broken = g, first, false, nil
+	w.begin(g)
+	if v.program.observes {
+		w.beginGroups(g, first, last)
+	} else {
+		w.beginGangs(g, first, last)
+	}
+	entry := v.entry
+	for {
+		if err := process.Call(entry, unsafe.Pointer(&w.context[0])); err != nil {
+			return nil, err
+		}
+		status := w.get32(ctxStatus)
+		if status == 0 {
+			break
+		}
+		w.trap(status - 1)
+		if w.broken != nil {
+			return nil, w.broken
+		}
+		if w.faulted && !v.program.observes {
+			break
+		}
+		entry = v.resume
+	}
+	w.prints.flush(w)
+	if !w.faulted {
+		return nil, nil
+	}
+	fault := w.fault
+	return &fault, nil
+}
+
+// begin sets what is the same for all units.
+func (w *Worker) begin(g *interp.Launch) {
+	c := w.v.code
+	stop := uint64(uintptr(unsafe.Pointer(g.Stop)))
+	if g.Stop == nil {
+		stop = uint64(uintptr(unsafe.Pointer(&w.context[ctxZero])))
+	}
+	w.put64(ctxStop, stop)
+	for axis := range 3 {
+		w.put32(ctxSize+4*axis, g.Size[axis])
+		w.put32(ctxGSize+4*axis, g.GroupSize[axis])
+	}
+	k := w.v.program.kernel
+	for i := range k.Params {
+		a := k.Params[i].Array
+		if a == nil {
+			bits := g.Args[i].Bits
+			if k.Params[i].Type == ir.Bool && bits != 0 {
+				bits = 1
+			}
+			w.put64(c.layout.args+8*i, bits)
+			continue
+		}
+		at := c.layout.buffers + bufSize*a.ID
+		w.put64(at+bufBase, uint64(uintptr(g.Args[i].Base)))
+		total := uint64(1)
+		for axis, d := range g.Args[i].Dims[:a.Rank] {
+			w.put64(at+bufDims+8*axis, uint64(d))
+			total *= uint64(d)
+		}
+		w.put64(at+bufTotal, total)
+	}
+	w.put32(ctxPending, 0)
+}
+
+func (w *Worker) beginGangs(g *interp.Launch, first, last int) {
+	n := w.v.code.lanes
+	perRow := (g.Size[0]-1)/n + 1
+	row := first / perRow
+	w.put32(ctxX, first%perRow*n)
+	w.put32(ctxY, row%g.Size[1])
+	w.put32(ctxZ, row/g.Size[1])
+	w.put64(ctxLeft, uint64(last-first))
+}
+
+func (w *Worker) beginGroups(g *interp.Launch, first, last int) {
+	n := w.v.code.lanes
+	size := g.GroupSize
+	perRow := (size[0]-1)/n + 1
+	w.growFrames(perRow * size[1] * size[2])
+	for i := range w.gangs {
+		f := w.frame(i)
+		row := i / perRow
+		f.put32(frameLocal, i%perRow*n)
+		f.put32(frameLocal+4, row%size[1])
+		f.put32(frameLocal+8, row/size[1])
+		f.put32(frameIndex, i)
+	}
+	var groups [3]int
+	for axis := range 3 {
+		groups[axis] = (g.Size[axis]-1)/size[axis] + 1
+		w.put32(ctxGroups+4*axis, groups[axis])
+	}
+	w.put32(ctxGroup, first%groups[0])
+	w.put32(ctxGroup+4, first/groups[0]%groups[1])
+	w.put32(ctxGroup+8, first/groups[0]/groups[1])
+	w.put64(ctxLeft, uint64(last-first))
+}
+
+// frame is the memory of a gang.
+type frame []byte
+
+func (w *Worker) frame(i int) frame {
+	size := w.v.code.frame
+	return frame(w.frames[i*size : (i+1)*size])
+}
+
+func (f frame) put32(at, x int)    { *(*uint32)(unsafe.Pointer(&f[at])) = uint32(x) }
+func (f frame) get32(at int) int   { return int(*(*int32)(unsafe.Pointer(&f[at]))) }
+func (f frame) get16(at int) int   { return int(*(*uint16)(unsafe.Pointer(&f[at]))) }
+func (f frame) at(at int) *uint64  { return (*uint64)(unsafe.Pointer(&f[at])) }
+func (f frame) at4(at int) *uint32 { return (*uint32)(unsafe.Pointer(&f[at])) }

@@ -1,0 +1,169 @@
+package spmd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// needMachine skips a test where the code cannot run.
+func needMachine(t testing.TB) {
+	t.Helper()
+	if missing := amd64.ForAVX512 &^ amd64.Host(); missing != 0 || !process.Supported() {
+		t.Skipf("this machine has no %v", missing)
+	}
+}
+
+// services collects prints.
+type services struct{ out *oracle.Outcome }
+
+func (s services) Print(site int, item [3]int, text string) {
+	s.out.Prints = append(s.out.Prints, oracle.Print{Site: site, Item: item, Text: text})
+}
+
+func (s services) Call(name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
+	return 0, fmt.Errorf("there is no service %s", name)
+}
+
+// optimized is a copy of a case's kernel after the passes.
+func optimized(k *ir.Kernel) *ir.Kernel {
+	m := irgen.Module(k).Clone()
+	opt.Run(m, opt.Default, nil)
+	return m.Kernels[0]
+}
+
+// run runs a case on compiled code.
+func run(c *oracle.Case, gang, level int) (*oracle.Outcome, error) {
+	k := irgen.Module(c.Kernel).Clone().Kernels[0]
+	if level > 0 {
+		k = optimized(c.Kernel)
+	}
+	p, err := Compile(k, Options{Features: amd64.Host(), Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()})
+	if err != nil {
+		return nil, err
+	}
+	var out oracle.Outcome
+	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32, Unchecked: c.Unchecked, Services: services{&out}}
+	for i, a := range c.Args {
+		arg := interp.Arg{Bits: a.Bits}
+		var data []byte
+		if c.Kernel.Params[i].Array != nil {
+			data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, len(a.Data)/8+1)))), len(a.Data))
+			copy(data, a.Data)
+			arg.Base, arg.Bytes = unsafe.Pointer(unsafe.SliceData(data)), len(data)
+			copy(arg.Dims[:], a.Dims)
+		}
+		out.Data = append(out.Data, data)
+		g.Args = append(g.Args, arg)
+	}
+	v, units, err := p.Prepare(&g)
+	if err != nil {
+		return nil, err
+	}
+	w := v.Acquire()
+	defer v.Release(w)
+	f, err := v.Run(w, &g, 0, units)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		out.Fault = &oracle.Fault{Kind: f.Kind.String(), Site: f.Site, Item: f.Item, Text: f.Text}
+		if f.Kind == interp.OutOfBounds {
+			out.Fault.Array, out.Fault.Axis = f.Array.Name, f.Axis
+			out.Fault.Index, out.Fault.Extent = fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
+		}
+	}
+	return &out, nil
+}
+
+// compare runs a case on compiled code and in the interpreter.
+func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
+	t.Helper()
+	c.SubgroupSize = 32
+	want, err := c.Interp(interp.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := run(c, gang, level)
+	if err != nil {
+		t.Errorf("gang %d, level %d: %v", gang, level, err)
+		return false
+	}
+	if want.Fault != nil || got.Fault != nil {
+		// Which fault of several is told, and what others leave behind, is open.
+		if (want.Fault == nil) != (got.Fault == nil) {
+			t.Errorf("gang %d, level %d: fault %+v, want %+v", gang, level, got.Fault, want.Fault)
+			return false
+		}
+		return true
+	}
+	if diff := c.Diff(got, want); diff != "" {
+		t.Errorf("gang %d, level %d: %s", gang, level, diff)
+		return false
+	}
+	return true
+}
+
+// options are what random kernels have, by seed.
+func options(seed uint64) irgen.Options {
+	return irgen.Options{Groups: seed%3 == 1, Subgroups: seed%6 == 1, NoFaults: seed%4 != 0, Size: 20 + int(seed%7)*25}
+}
+
+func checkSeed(t *testing.T, seed uint64) bool {
+	c := irgen.Case(rand.New(rand.NewPCG(seed, 5)), options(seed))
+	c.Unchecked = seed%11 == 3
+	gang := []int{1, 2, 4}[seed%3]
+	if seed%5 == 0 {
+		gang = 1
+	}
+	if !compare(t, c, gang, int(seed%8)) {
+		t.Errorf("seed %d", seed)
+		if os.Getenv("OREPL_RANDOM_SHOW") != "" {
+			t.Logf("%v", c.Kernel)
+		}
+		return false
+	}
+	return true
+}
+
+func TestRandomKernels(t *testing.T) {
+	needMachine(t)
+	n := uint64(400)
+	if s := os.Getenv("OREPL_RANDOM_KERNELS"); s != "" {
+		n, _ = strconv.ParseUint(s, 10, 64)
+	}
+	failed := 0
+	for seed := range n {
+		if !checkSeed(t, seed) {
+			if failed++; failed > 20 {
+				return
+			}
+		}
+	}
+}
+
+func TestOneSeed(t *testing.T) {
+	s := os.Getenv("OREPL_SEED")
+	if s == "" {
+		t.Skip("no OREPL_SEED")
+	}
+	needMachine(t)
+	seed, _ := strconv.ParseUint(s, 10, 64)
+	c := irgen.Case(rand.New(rand.NewPCG(seed, 5)), options(seed))
+	c.Unchecked = seed%11 == 3
+	if os.Getenv("OREPL_RANDOM_SHOW") != "" {
+		fmt.Println(c.Size, c.GroupSize, optimized(c.Kernel))
+	}
+	checkSeed(t, seed)
+}

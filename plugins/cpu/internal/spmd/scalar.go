@@ -1,0 +1,103 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+var scalarOps = map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul: amd64.IMUL, ir.And: amd64.AND,
+	ir.Or: amd64.OR, ir.Xor: amd64.XOR}
+
+// scalar emits an operation on uniform integers in general registers, and reports whether it can.
+func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
+	t := in.Type()
+	size := t.Size()
+	for _, a := range in.Args {
+		if a.Type.IsFloat() {
+			return 0, false
+		}
+	}
+	d := l.gpr()
+	copyTo := func(a vr) { l.def(amd64.MOV, g8(d), g8(a)) }
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.And, ir.Or, ir.Xor:
+		x, y := in.Args[0], in.Args[1]
+		if _, ok := smallConst(x); ok && commutes(in.Op) {
+			x, y = y, x
+		}
+		a := l.general(x)
+		if c, ok := smallConst(y); ok {
+			if in.Op == ir.Mul {
+				l.def(amd64.IMUL, g(d, size), g(a, size), imm(c))
+				return d, true
+			}
+			copyTo(a)
+			l.mod(scalarOps[in.Op], g(d, size), imm(c))
+			return d, true
+		}
+		b := l.general(y)
+		copyTo(a)
+		l.mod(scalarOps[in.Op], g(d, size), g(b, size))
+	case ir.Neg, ir.Not:
+		copyTo(l.general(in.Args[0]))
+		op := amd64.NEG
+		if in.Op == ir.Not {
+			op = amd64.NOT
+		}
+		l.mod(op, g(d, size))
+	case ir.Shl, ir.Shr:
+		a := l.general(in.Args[0])
+		ops := [3]amd64.Op{amd64.SHL, amd64.SHR, amd64.SAR}
+		vars := [3]amd64.Op{amd64.SHLX, amd64.SHRX, amd64.SARX}
+		i := 0
+		if in.Op == ir.Shr {
+			i = 1
+			if t.IsSigned() {
+				i = 2
+			}
+		}
+		if c, ok := smallConst(in.Args[1]); ok {
+			copyTo(a)
+			if c &= int64(8*size - 1); c != 0 {
+				l.mod(ops[i], g(d, size), imm(c))
+			}
+			return d, true
+		}
+		l.def(vars[i], g(d, size), g(a, size), g(l.general(in.Args[1]), size))
+	case ir.Min, ir.Max:
+		a, b := l.general(in.Args[0]), l.general(in.Args[1])
+		copyTo(a)
+		l.use(amd64.CMP, g(b, size), g(a, size))
+		op := amd64.CMOVL
+		switch {
+		case in.Op == ir.Max && t.IsSigned():
+			op = amd64.CMOVG
+		case in.Op == ir.Max:
+			op = amd64.CMOVA
+		case !t.IsSigned():
+			op = amd64.CMOVB
+		}
+		l.mod(op, g(d, size), g(b, size))
+	case ir.Select:
+		c, yes, no := l.general(in.Args[0]), l.general(in.Args[1]), l.general(in.Args[2])
+		copyTo(no)
+		l.use(amd64.TEST, g4(c), g4(c))
+		l.mod(amd64.CMOVNE, g8(d), g8(yes))
+	case ir.Bitcast:
+		return l.general(in.Args[0]), true
+	case ir.Convert, ir.Wrap:
+		from := in.Args[0].Type
+		a := l.general(in.Args[0])
+		switch {
+		case size == 8 && from == ir.I32:
+			l.def(amd64.MOVSXD, g8(d), g4(a))
+		case size <= from.Size() && from != ir.Bool:
+			return a, true
+		default:
+			l.def(amd64.MOV, g4(d), g4(a)) // clears the upper half
+		}
+	default:
+		return 0, false
+	}
+	return d, true
+}

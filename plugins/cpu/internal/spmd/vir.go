@@ -1,0 +1,249 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// vr is a virtual register; 0 is none.
+type vr int32
+
+type class uint8
+
+const (
+	classVec class = iota
+	classMask
+	classGPR
+	numClasses
+)
+
+// vreg is what is known of a virtual register.
+type vreg struct {
+	class  class
+	shared bool // is set before gangs begin: its place in memory is not in a gang's frame
+
+	// A constant is a vector of equal elements from the pool, which can be fetched again wherever it is needed.
+	elem  uint8 // bytes of an element; 64 if elements differ; 0 if it is no constant
+	label amd64.Label
+
+	// Set by the allocation. Positions count twice: an instruction reads at 2i and writes at 2i+1.
+	start, end int32
+	loop       int32 // the innermost loop around the first mention
+	weight     float32
+	hint       vr   // a register that it is copied from
+	phys       int8 // machine register, −1 if in memory
+	slot       int32
+}
+
+type argKind uint8
+
+const (
+	argNone argKind = iota
+	argReg
+	argPhys
+	argMem
+	argImm
+	argLabel
+)
+
+// arg is an operand of an instruction on virtual registers.
+type arg struct {
+	kind argKind
+	size uint8 // bytes of a register
+	reg  vr
+	phys amd64.Reg
+	imm  int64 // or a label
+	mem  mem
+}
+
+// mem is an address in terms of virtual registers.
+type mem struct {
+	base, index vr
+	fixed       amd64.Reg // base, if it is a machine register
+	indexSize   uint8     // bytes of the index register
+	scale       uint8
+	size        uint8
+	broadcast   bool
+	disp        int32
+	label       amd64.Label
+}
+
+type instKind uint8
+
+const (
+	kindOp instKind = iota
+	kindLabel
+	kindLoopBegin
+	kindLoopEnd
+	kindColdBegin // what follows up to kindColdEnd stands after all other code
+	kindColdEnd
+	kindTrap
+	kindBarrier // every register is lost
+	kindComment
+	kindDeclare // register x is in use from here on
+	kindNone
+)
+
+// mode says what becomes of the first operand.
+type mode uint8
+
+const (
+	modeUse mode = iota // read only
+	modeDef             // written
+	modeMod             // read and written
+)
+
+// inst is an instruction on virtual registers.
+type inst struct {
+	op    amd64.Op
+	kind  instKind
+	mode  mode
+	n     uint8
+	zero  bool // the write mask zeroes
+	early bool // the destination must differ from the sources
+	lock  bool
+	fold  int8  // the operand that may stand in memory instead, −1 for none
+	elem  uint8 // bytes of the elements of that operand if it may be broadcast
+	mask  vr    // write mask
+	x     int32 // label, number of a trap, site of a comment
+	a     [4]arg
+}
+
+func (f *fn) newReg(c class) vr {
+	f.regs = append(f.regs, vreg{class: c, start: -1, phys: -1, slot: -1, shared: f.shared})
+	return vr(len(f.regs) - 1)
+}
+
+func (f *fn) vec() vr  { return f.newReg(classVec) }
+func (f *fn) mask() vr { return f.newReg(classMask) }
+func (f *fn) gpr() vr  { return f.newReg(classGPR) }
+
+func (f *fn) masks(n int) []vr {
+	out := make([]vr, n)
+	for i := range out {
+		out[i] = f.mask()
+	}
+	return out
+}
+
+// fn is a function that is being made.
+type fn struct {
+	asm    *amd64.Assembler
+	regs   []vreg // regs[0] is none
+	insts  []inst
+	consts map[constKey]vr
+	order  []vr // constants in the order of their making
+	shared bool // registers made now are shared
+	traps  []trap
+}
+
+type constKey struct {
+	bits uint64
+	elem uint8
+	data string // elem 64: all of it
+}
+
+// pattern is a vector of different elements.
+func (f *fn) pattern(data []byte) vr {
+	key := constKey{elem: 64, data: string(data)}
+	if r, ok := f.consts[key]; ok {
+		return r
+	}
+	r := f.vec()
+	v := &f.regs[r]
+	v.elem, v.shared, v.label = 64, true, f.asm.Const(data, 64)
+	f.consts[key] = r
+	f.order = append(f.order, r)
+	return r
+}
+
+// constant is a vector of equal elements of 4 or 8 bytes.
+func (f *fn) constant(bits uint64, elem int) vr {
+	key := constKey{bits: bits, elem: uint8(elem)}
+	if elem == 4 {
+		key.bits &= 0xffffffff
+	}
+	if r, ok := f.consts[key]; ok {
+		return r
+	}
+	r := f.vec()
+	v := &f.regs[r]
+	v.elem, v.shared = key.elem, true
+	if elem == 4 {
+		v.label = f.asm.Const32(uint32(bits)).Label
+	} else {
+		v.label = f.asm.Const64(bits).Label
+	}
+	f.consts[key] = r
+	f.order = append(f.order, r)
+	return r
+}
+
+// Operands.
+
+func z(r vr) arg               { return arg{kind: argReg, reg: r, size: 64} }
+func y(r vr) arg               { return arg{kind: argReg, reg: r, size: 32} }
+func x(r vr) arg               { return arg{kind: argReg, reg: r, size: 16} }
+func k(r vr) arg               { return arg{kind: argReg, reg: r} }
+func g4(r vr) arg              { return arg{kind: argReg, reg: r, size: 4} }
+func g8(r vr) arg              { return arg{kind: argReg, reg: r, size: 8} }
+func g(r vr, size int) arg     { return arg{kind: argReg, reg: r, size: uint8(size)} }
+func imm(n int64) arg          { return arg{kind: argImm, imm: n} }
+func at(m mem) arg             { return arg{kind: argMem, mem: m} }
+func to(l amd64.Label) arg     { return arg{kind: argLabel, imm: int64(l)} }
+func physical(r amd64.Reg) arg { return arg{kind: argPhys, phys: r} }
+
+func (f *fn) add(in inst) *inst {
+	f.insts = append(f.insts, in)
+	return &f.insts[len(f.insts)-1]
+}
+
+func (f *fn) emit(m mode, op amd64.Op, args []arg) *inst {
+	in := f.add(inst{op: op, mode: m, n: uint8(len(args)), fold: -1})
+	copy(in.a[:], args)
+	return in
+}
+
+// def emits an instruction that writes its first operand, mod one that also reads it, use one that only reads.
+func (f *fn) def(op amd64.Op, args ...arg) *inst { return f.emit(modeDef, op, args) }
+func (f *fn) mod(op amd64.Op, args ...arg) *inst { return f.emit(modeMod, op, args) }
+func (f *fn) use(op amd64.Op, args ...arg) *inst { return f.emit(modeUse, op, args) }
+
+// under puts the instruction under a write mask that keeps the other lanes; it then reads its destination.
+func (in *inst) under(m vr) *inst {
+	if m != 0 {
+		in.mask = m
+		if in.mode == modeDef && in.a[0].kind == argReg && in.a[0].size != 0 {
+			in.mode = modeMod
+		}
+	}
+	return in
+}
+
+// zeroed puts the instruction under a write mask that makes the other lanes zero.
+func (in *inst) zeroed(m vr) *inst {
+	if m != 0 {
+		in.mask, in.zero = m, true
+	}
+	return in
+}
+
+// folds lets the operand stand in memory, also one element of so many bytes broadcast if elem is not 0.
+func (in *inst) folds(operand, elem int) *inst {
+	in.fold, in.elem = int8(operand), uint8(elem)
+	return in
+}
+
+func (f *fn) label() amd64.Label { return f.asm.NewLabel() }
+
+func (f *fn) bind(l amd64.Label) { f.add(inst{kind: kindLabel, x: int32(l), fold: -1}) }
+
+func (f *fn) jump(op amd64.Op, l amd64.Label) { f.use(op, to(l)) }
+
+func (f *fn) mark(kind instKind) { f.add(inst{kind: kind, fold: -1}) }
+
+// cold emits code that is rarely run.
+func (f *fn) cold(body func()) {
+	f.mark(kindColdBegin)
+	body()
+	f.mark(kindColdEnd)
+}
