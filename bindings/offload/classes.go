@@ -114,8 +114,10 @@ func (m *instance) defineClasses() {
 		Name: "Kernel",
 		Methods: []lang.Method[*kernelObject]{
 			method(m, "launch", m.launch),
+			method(m, "explain", m.explainText),
 		},
 		Fields: []lang.Field[*kernelObject]{
+			field(m, "warnings", m.kernelWarnings),
 			value(m, "name", func(k *kernelObject) any { return k.name }),
 			value(m, "source", func(k *kernelObject) any { return k.text }),
 		},

@@ -76,6 +76,8 @@ func classEntries() []bindings.Entry {
 		),
 		class("Kernel", "Kernel<A extends any[] = any[]>", "A function that runs once for each work-item of a launch.",
 			method("launch", "Runs the kernel once for each work-item, on the best device that the arguments are on, and gives the event of its end. Nothing needs to be awaited before a read.", "(options: LaunchOptions, ...args: Arguments<A>): Event"),
+			method("explain", "Says for each signature that the kernel was compiled for why its numbers have their types, how it accesses memory, and which checks stayed.", "(): string"),
+			property("warnings", "{ id: string; message: string; hint: string; file: string; line: number; column: number }[]", "What the compiler found doubtful, for all signatures so far."),
 			property("name", "string", "The name in errors."),
 			property("source", "string", "The text of the function."),
 		),

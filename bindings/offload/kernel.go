@@ -82,7 +82,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	k.opts.Name = k.name
+	k.opts.Name, k.opts.Warnings = k.name, true
 	if signature != nil {
 		if err := m.setSignature(k, signature); err != nil {
 			return nil, err

@@ -228,7 +228,9 @@ func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []
 		}
 		// TypeScript is printed anew, with other spaces.
 		re := regexp.MustCompile(spaceless(colIn.ReplaceAllString(strings.TrimSuffix(strings.TrimSuffix(x.pattern, "$"), "; "), "^")))
-		if !slices.ContainsFunc(all, func(h told) bool { return h.line == first+x.line && h.col == x.col && re.MatchString(spaceless(h.text)) }) {
+		if !slices.ContainsFunc(all, func(h told) bool {
+			return h.line == first+x.line && h.col == x.col && re.MatchString(spaceless(h.text))
+		}) {
 			missing = append(missing, x)
 		}
 	}

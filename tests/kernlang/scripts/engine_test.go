@@ -136,6 +136,13 @@ const b = device('cpu').buffer(f32, 3)
 let code = ''
 try { await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b) } catch (e) { code = e.code }
 export const result = code + ' ' + (await b.read()).join()`},
+	{name: "explain", want: "n is i32 because it is combined with integers only, as in `i < n` at main.js:4:30|`x[i * 3]` at 4:47: the same element for all items along x, checked|`y[g.x]` at 4:57: contiguous, checked|1", text: `
+const x = device('cpu').buffer(f32, 9), y = device('cpu').buffer(f32, 1)
+const k = kernel((g, n, x, y) => {
+  let s = 0; for (let i = 0; i < n; i++) s += x[i * 3]; y[g.x] = s * g.x })
+await k.launch({ size: 1 }, 3, x, y)
+const text = k.explain()
+export const result = text.split('\n').filter((s) => !s.includes('warning')).map((s) => s.trim().replace(/, since.*/, '')).slice(1, 4).join('|') + '|' + k.warnings.length`},
 	// [28.1] exactness
 	{name: "exact", want: "true", text: `
 export const result = device('cpu').features.exact`},
