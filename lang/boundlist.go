@@ -15,10 +15,13 @@ var boundFunctions = []struct {
 	check check
 }{
 	{[]string{"Array", "prototype"}, []string{
-		"fill", "join", "toString", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes",
-		"slice", "splice", "shift", "unshift", "concat", "forEach", "map", "filter", "every", "some", "reduce", "reduceRight", "find", "findIndex",
-		"findLast", "findLastIndex", "flatMap", "toReversed", "toSorted", "toSpliced", "with",
+		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
+		"find", "findIndex", "findLast", "findLastIndex",
 	}, checkLength},
+	{[]string{"Array", "prototype"}, []string{
+		"fill", "join", "toString", "toLocaleString", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
+		"toReversed", "toSorted", "toSpliced", "with",
+	}, checkCopy},
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 	{[]string{"Array"}, []string{"from"}, checkSourceLength},
 	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
@@ -84,6 +87,18 @@ func textLength(v goja.Value) uint64 {
 func checkNothing(*bounds, string, *goja.FunctionCall) {}
 
 func checkLength(b *bounds, name string, c *goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
+
+// checkCopy is for what makes about as much as it visits; concat visits its arguments too.
+func checkCopy(b *bounds, name string, c *goja.FunctionCall) {
+	n := lengthOf(c.This)
+	for _, v := range c.Arguments {
+		if o, ok := v.(*goja.Object); ok && name == "concat" {
+			n += lengthOf(o)
+		}
+	}
+	b.visit(name, n)
+	b.allocate(name, n*itemSize)
+}
 
 // checkTypedLength is for typed arrays, whose elements are quick to visit.
 func checkTypedLength(b *bounds, name string, c *goja.FunctionCall) {

@@ -50,7 +50,8 @@ type Options struct {
 type Limits struct {
 	// Time bounds each call of Run, RunFile, Eval and Import.
 	Time time.Duration
-	// CallDepth bounds nested calls; default 10000.
+	// CallDepth bounds nested calls; default 10000, or 2000 where Time or Memory is limited: unwinding calls that go
+	// through getters and other builtins takes time with the square of their number, which cannot be interrupted.
 	CallDepth int
 	// Memory bounds the heap of the process, in bytes, while a script runs. It is checked every few milliseconds, and
 	// before the builtins that may allocate much at once do so.
@@ -68,7 +69,10 @@ type Limits struct {
 // bounded reports whether the interpreter's builtins must be bounded.
 func (l *Limits) bounded() bool { return l.Time > 0 || l.Memory > 0 || l.Iterations > 0 }
 
-const defaultCallDepth = 10000
+const (
+	defaultCallDepth = 10000
+	boundedCallDepth = 2000
+)
 
 // Policy says which files scripts may touch. A nil function allows everything.
 type Policy struct {
@@ -160,6 +164,9 @@ func (o *Options) complete() error {
 	}
 	if o.Limits.CallDepth == 0 {
 		o.Limits.CallDepth = defaultCallDepth
+		if o.Limits.bounded() {
+			o.Limits.CallDepth = boundedCallDepth
+		}
 	}
 	if o.Limits.CallDepth < 0 {
 		return diag.New("invalid-argument", "the call depth is limited to %d", o.Limits.CallDepth).WithHint("give a positive number, or 0 for %d", defaultCallDepth)

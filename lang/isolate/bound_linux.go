@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// boundProcess bounds the memory that this process may write to, and forbids core dumps. The address space is not
+// BoundMemory bounds the memory that this process may write to, and forbids core dumps. The address space is not
 // bounded: drivers of accelerators reserve much more of it than they use.
-func boundProcess(memory uint64) error {
+func BoundMemory(memory uint64) error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core dumps cannot be forbidden: %w", err)
 	}

@@ -2,5 +2,5 @@
 
 package isolate
 
-// boundProcess does nothing here: the engine's own limits are all there is.
-func boundProcess(uint64) error { return nil }
+// BoundMemory does nothing here: the engine's own limits are all there is.
+func BoundMemory(uint64) error { return nil }

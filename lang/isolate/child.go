@@ -58,7 +58,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if err := c.receive(&conf); err != nil {
 		return err
 	}
-	if err := boundProcess(conf.MemoryBound); err != nil {
+	if err := BoundMemory(conf.MemoryBound); err != nil {
 		return err
 	}
 	if conf.Limits.Memory > 0 {

@@ -76,11 +76,13 @@ type reply struct {
 type failure struct {
 	Exit    *int // the script asked to end with this status
 	Message string
-	*Report
+	Code    string
+	Hint    string
+	Report  *report // what a diagnostic says besides
 }
 
-// A Report is a diagnostic that crosses the border: its cause is a diagnostic or a text.
-type Report struct {
+// A report is a diagnostic that crosses the border: its cause is a diagnostic or a text.
+type report struct {
 	Diagnostic diag.Diagnostic
 	Cause      *failure
 }
@@ -96,12 +98,18 @@ func newFailure(err error) *failure {
 	var known *diag.Diagnostic
 	if errors.As(err, &known) {
 		d := *known
-		d.Cause = nil
-		return &failure{Message: err.Error(), Report: &Report{Diagnostic: d, Cause: newFailure(known.Cause)}}
+		d.Cause, d.Thrown = nil, nil
+		return &failure{Message: err.Error(), Report: &report{Diagnostic: d, Cause: newFailure(known.Cause)}}
 	}
-	d := diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err)}
-	return &failure{Message: err.Error(), Report: &Report{Diagnostic: d}}
+	return &failure{Message: err.Error(), Code: diag.Code(err), Hint: diag.Hint(err)}
 }
+
+// A remoteError is an error of the child that is no diagnostic.
+type remoteError struct{ message, code, hint string }
+
+func (e *remoteError) Error() string { return e.message }
+func (e *remoteError) Code() string  { return e.code }
+func (e *remoteError) Hint() string  { return e.hint }
 
 func (f *failure) err() error {
 	switch {
@@ -110,9 +118,9 @@ func (f *failure) err() error {
 	case f.Exit != nil:
 		return &lang.ExitError{Code: *f.Exit}
 	case f.Report == nil:
-		return &diag.Diagnostic{ID: "internal", Message: f.Message}
+		return &remoteError{f.Message, f.Code, f.Hint}
 	}
-	d := f.Diagnostic
+	d := f.Report.Diagnostic
 	d.Cause = f.Report.Cause.err()
 	return &d
 }

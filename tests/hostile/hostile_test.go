@@ -1,0 +1,258 @@
+// Package hostile runs scripts that mean harm. The attempts are files in the archives beside this one.
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/isolate"
+	"github.com/orepl/orepl/plugins/all"
+)
+
+// bound is the time in which every attempt must have ended, however busy the machine is.
+const bound = 20 * time.Second
+
+// inProcess names the attempt for a process that runs it without isolation.
+const inProcess = "OREPL_HOSTILE"
+
+func TestMain(m *testing.M) {
+	isolate.Serve(build)
+	if name := os.Getenv(inProcess); name != "" {
+		os.Exit(runInProcess(name))
+	}
+	os.Exit(m.Run())
+}
+
+func build(o lang.Options) (*lang.Engine, func() error, error) {
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	e, err := rt.NewEngine(o)
+	return e, func() error { return rt.Close(context.Background()) }, err
+}
+
+// options are the limits of an attempt. What must end by its use of memory or stack gets more time.
+func options(t interface{ Fatal(...any) }, allowed, name string) lang.Options {
+	inside, err := lang.Inside(allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := 5 * time.Second
+	if strings.HasPrefix(name, "time-") {
+		limit = 500 * time.Millisecond
+	}
+	return lang.Options{
+		Dir:    allowed,
+		Limits: lang.Limits{Time: limit, Memory: 64 << 20, DeviceMemory: 64 << 20, Launches: 100, CallDepth: 1000},
+		Policy: lang.Policy{Read: inside, Write: inside},
+	}
+}
+
+// An attempt is one script.
+type attempt struct {
+	name, text string
+	expect     []string // codes of errors; "ok" is none
+	isolated   bool     // only a process of its own survives it
+}
+
+func attempts(t *testing.T) []attempt {
+	archives, err := filepath.Glob("*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []attempt
+	for _, path := range archives {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			a := attempt{name: strings.TrimSuffix(path, ".txtar") + "-" + f.Name, text: string(f.Data)}
+			for line := range strings.Lines(a.text) {
+				if codes, ok := strings.CutPrefix(line, "// expect: "); ok {
+					a.expect = strings.Fields(codes)
+				}
+				a.isolated = a.isolated || strings.HasPrefix(line, "// only isolated: ")
+			}
+			if len(a.expect) == 0 {
+				t.Fatalf("%s says not what is expected", a.name)
+			}
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// lair makes the directory that scripts may use, beside what they may not see.
+func lair(t *testing.T, list []attempt) (allowed string) {
+	dir := t.TempDir()
+	allowed = filepath.Join(dir, "allowed")
+	write := func(path, text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(allowed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(filepath.Join(dir, "secret.txt"), "secret")
+	write(filepath.Join(dir, "secret.js"), "console.log('ESCAPED')")
+	write(filepath.Join(dir, "secret.so"), "secret")
+	write(filepath.Join(allowed, "inside.txt"), "inside\n")
+	write(filepath.Join(allowed, "time-endless.js"), "for (;;);")
+	for name, target := range map[string]string{"link": "../secret.txt", "linkdir": "..", "dangling": "../new.txt"} {
+		if err := os.Symlink(target, filepath.Join(allowed, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, a := range list {
+		write(filepath.Join(allowed, a.name), a.text)
+	}
+	return allowed
+}
+
+func (a *attempt) check(t *testing.T, code, output, message string, took time.Duration) {
+	t.Helper()
+	if !slices.Contains(a.expect, code) {
+		t.Errorf("ended with %q, expected %q\n%.2000s%.2000s", code, a.expect, output, message)
+	}
+	if strings.Contains(output, "ESCAPED") {
+		t.Errorf("escaped:\n%.2000s", output)
+	}
+	if took > bound {
+		t.Errorf("took %v", took)
+	}
+}
+
+func code(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	return diag.Code(err)
+}
+
+func TestCount(t *testing.T) {
+	isolated := 0
+	list := attempts(t)
+	for _, a := range list {
+		if a.isolated {
+			isolated++
+		}
+	}
+	if len(list) < 60 || isolated > 6 {
+		t.Errorf("%d attempts, %d of them for isolation only", len(list), isolated)
+	}
+}
+
+// With isolation the host survives everything, in bounded time, with an error that has a code.
+func TestIsolated(t *testing.T) {
+	t.Setenv("HOSTILE_SECRET", "of the host")
+	list := attempts(t)
+	allowed := lair(t, list)
+	for _, a := range list {
+		t.Run(a.name, func(t *testing.T) {
+			var out bytes.Buffer
+			o := options(t, allowed, a.name)
+			o.Stdout, o.Stderr = &out, &out
+			began := time.Now()
+			e, err := isolate.Start(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = e.RunFile(t.Context(), a.name)
+			took := time.Since(began)
+			_ = e.Close()
+			message := ""
+			if err != nil {
+				message = diag.Format(err, false)
+			}
+			a.check(t, code(err), out.String(), message, took)
+		})
+	}
+	if _, err := os.Stat(filepath.Join(allowed, "..", "new.txt")); err == nil {
+		t.Error("a file was planted")
+	}
+}
+
+// Without isolation the engine survives all but those marked, each tried in a process that can die of it.
+func TestInProcess(t *testing.T) {
+	list := attempts(t)
+	allowed := lair(t, list)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		t.Run(a.name, func(t *testing.T) {
+			limit := bound
+			if a.isolated {
+				limit = 3 * time.Second // it is expected to pass
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, program)
+			cmd.Dir = allowed
+			cmd.Env = []string{inProcess + "=" + a.name, "HOME=" + allowed}
+			began := time.Now()
+			var message bytes.Buffer
+			cmd.Stderr = &message
+			out, err := cmd.Output()
+			took := time.Since(began)
+			text, last, survived := strings.Cut(string(out), "SURVIVED ")
+			switch {
+			case a.isolated && survived && err == nil:
+				t.Errorf("survives after %v with %s: it needs no isolation", took, last)
+			case a.isolated:
+			case !survived || err != nil:
+				t.Errorf("the process ended: %v\n%.1000s%.3000s", err, out, message.Bytes())
+			default:
+				a.check(t, strings.TrimSpace(last), text, message.String(), took)
+			}
+		})
+	}
+}
+
+// runInProcess runs one attempt, in bounded memory, and says that it is still there.
+func runInProcess(name string) int {
+	if err := isolate.BoundMemory(1 << 30); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	e, closeRest, err := build(options(fatal{}, dir, name))
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	_, err = e.RunFile(context.Background(), name)
+	if err != nil {
+		diag.Print(os.Stderr, err, false)
+	}
+	if again, evalErr := e.Eval(context.Background(), "p", "6 * 7"); evalErr != nil || again.ToInteger() != 42 {
+		fmt.Println("the engine is unusable:", again, evalErr)
+		return 1
+	}
+	fmt.Println("SURVIVED", code(err))
+	_ = errors.Join(e.Close(), closeRest()) // what a hostile script left unfinished is no matter
+	return 0
+}
+
+type fatal struct{}
+
+func (fatal) Fatal(v ...any) { fmt.Println(v...); os.Exit(1) }
