@@ -38,7 +38,7 @@ func newDevice(options Options) *device {
 		name = "CPU"
 	}
 	d := &device{machine: m, pool: sched.NewPool(cores), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{})}
-	d.modules = newCache([]engine{interpreter{}})
+	d.modules = newCache(options.choices().engines())
 	d.info = offload.DeviceInfo{
 		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
 		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(),

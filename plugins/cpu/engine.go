@@ -18,19 +18,26 @@ type engine interface {
 
 // executable is a compiled kernel. Its methods are called by several goroutines at once.
 type executable interface {
-	// prepare checks a launch and says into how many units it can be cut: work-groups, or runs of work-items where
-	// the kernel does not observe its group.
-	prepare(g *interp.Launch) (units int, err error)
-	// acquire gives the memory that one goroutine needs to run units, and release takes it back.
-	acquire() *interp.Worker
-	release(w *interp.Worker)
-	// run runs units [first, last) of a prepared launch. It ends early when g.Stop is set.
-	run(w *interp.Worker, g *interp.Launch, first, last int) *interp.Fault
+	// prepare checks a launch, chooses the code for it, and says into how many units it can be cut: work-groups, or
+	// runs of work-items where the kernel does not observe its group.
+	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
 	// unitCost is a guess of how many nanoseconds a unit takes.
 	unitCost() float64
 }
+
+// runner is the code that was chosen for a launch.
+type runner interface {
+	// acquire gives the memory that one goroutine needs to run units, and release takes it back.
+	acquire() worker
+	release(w worker)
+	// run runs units [first, last) of a prepared launch. It ends early when g.Stop is set. An error is the engine's own.
+	run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error)
+}
+
+// worker is the memory of one goroutine, an engine's own.
+type worker any
 
 // errUnsupported says that an engine does not compile a kernel.
 var errUnsupported = errors.New("unsupported by this engine")
@@ -56,14 +63,18 @@ type interpreted struct {
 	workers sync.Pool
 }
 
-func (x *interpreted) prepare(g *interp.Launch) (int, error) { return x.program.Prepare(g) }
-func (x *interpreted) acquire() *interp.Worker               { return x.workers.Get().(*interp.Worker) }
-func (x *interpreted) release(w *interp.Worker)              { x.workers.Put(w) }
-func (x *interpreted) parallel() bool                        { return !x.races }
-func (x *interpreted) unitCost() float64                     { return x.cost }
+func (x *interpreted) prepare(g *interp.Launch) (runner, int, error) {
+	units, err := x.program.Prepare(g)
+	return x, units, err
+}
 
-func (x *interpreted) run(w *interp.Worker, g *interp.Launch, first, last int) *interp.Fault {
-	return x.program.Run(w, g, first, last)
+func (x *interpreted) acquire() worker   { return x.workers.Get() }
+func (x *interpreted) release(w worker)  { x.workers.Put(w) }
+func (x *interpreted) parallel() bool    { return !x.races }
+func (x *interpreted) unitCost() float64 { return x.cost }
+
+func (x *interpreted) run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
+	return x.program.Run(w.(*interp.Worker), g, first, last), nil
 }
 
 // interpretedCost guesses how many nanoseconds the interpreter takes for 256 work-items: loops run 16 times.

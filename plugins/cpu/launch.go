@@ -31,6 +31,7 @@ type launch struct {
 	device  *device
 	kernel  *kernel
 	variant *variant
+	code    runner
 	grid    interp.Launch
 	units   int
 	cost    time.Duration // about, on one core
@@ -80,7 +81,7 @@ func (l *launch) set(o *offload.Launch) (err error) {
 		l.host = services{host: o.Services, kernel: k.info.Name}
 		l.grid.Services = &l.host
 	}
-	if l.units, err = l.variant.prepare(&l.grid); err != nil {
+	if l.code, l.units, err = l.variant.prepare(&l.grid); err != nil {
 		e := l.refuse(offload.InvalidArgument, "")
 		e.Err = err
 		return e
@@ -193,7 +194,7 @@ func (l *launch) Clear() {
 	clear(l.labels)
 	l.grid.Services, l.grid.Stop = nil, nil
 	l.host = services{}
-	l.kernel, l.variant, l.stop = nil, nil, nil
+	l.kernel, l.variant, l.code, l.stop = nil, nil, nil, nil
 	l.fault, l.broken = nil, nil
 }
 
@@ -251,9 +252,14 @@ func (l *launch) runChunks(s sched.Share, first, last int) {
 	if l.measure {
 		start = time.Now()
 	}
-	w := l.variant.acquire()
+	w := l.code.acquire()
 	for ok := true; ok; first, last, ok = s.Next() {
-		if fault := l.variant.run(w, &l.grid, first, last); fault != nil {
+		fault, err := l.code.run(w, &l.grid, first, last)
+		switch {
+		case err != nil:
+			l.fail(err)
+			s.Stop()
+		case fault != nil:
 			l.keep(first, fault)
 			s.Stop()
 		}
@@ -261,10 +267,19 @@ func (l *launch) runChunks(s sched.Share, first, last int) {
 			s.Stop()
 		}
 	}
-	l.variant.release(w)
+	l.code.release(w)
 	if l.measure {
 		l.busy.Add(int64(time.Since(start)))
 	}
+}
+
+// fail notes that the engine itself failed.
+func (l *launch) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.refuse(offload.BackendFailure, "the compiled kernel failed")
+	e.Err = err
+	l.broken = e
 }
 
 // keep keeps the fault if it is of an earlier chunk than the one known. Since chunks are given in order and run to their

@@ -13,6 +13,9 @@ const Name = "cpu"
 // Options are the plugin's options; the zero value is what most want.
 type Options struct {
 	Cores int // that kernels may use at once; 0 means all that the process may
+	// Debug forces choices that the plugin makes by itself, for tests: "cpu-engine=interp", "cpu-engine=avx512",
+	// "gang=2", joined by commas. Empty means what the environment variable OREPL_DEBUG says.
+	Debug string
 }
 
 type plugin struct{ options Options }

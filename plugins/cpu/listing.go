@@ -1,0 +1,71 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Listing implements [offload.Lister]: format "asm" is the kernel's vector code with the lines of its source.
+func (p *program) Listing(name, format string) (string, error) {
+	if format != "asm" {
+		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(Name, name)
+	}
+	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
+	if i < 0 {
+		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(Name, name)
+	}
+	k := p.module.kernels[i]
+	return list(p.device.modules.engines, k.module, k.optimized)
+}
+
+// List compiles the kernels of a valid module, whose library functions are expanded, and lists their code as
+// [offload.Lister] does.
+func List(m *ir.Module, options Options) (string, error) {
+	m = m.Clone()
+	opt.Run(m, opt.Default, nil)
+	var parts []string
+	for _, k := range m.Kernels {
+		text, err := list(options.choices().engines(), m, k)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// list gives the code of a kernel, or says why it has none.
+func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
+	text := "\t# kernel " + k.Name + "\n"
+	for _, e := range engines {
+		v, ok := e.(vectorizer)
+		if !ok {
+			continue
+		}
+		p, err := spmd.Compile(k, spmd.Options{Features: v.features, Gang: v.gang})
+		var u *spmd.UnsupportedError
+		if errors.As(err, &u) {
+			pos, _ := position(m, k, u.Site)
+			return text + fmt.Sprintf("\t# run by the interpreter: %v (%v)\n", err, pos), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		code, err := p.Listing(func(site int) string {
+			pos, source := position(m, k, site)
+			if pos.Line == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%v  %s", pos, source)
+		})
+		return text + code, err
+	}
+	return text + "\t# run by the interpreter\n", nil
+}

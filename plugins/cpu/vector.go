@@ -1,0 +1,74 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// vectorizer is the engine that compiles kernels to vector code.
+type vectorizer struct {
+	features amd64.Features
+	gang     int
+}
+
+func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
+	if checks == offload.ChecksRaces {
+		return nil, fmt.Errorf("%w: races are looked for by the interpreter", errUnsupported)
+	}
+	options := spmd.Options{Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff}
+	p, err := spmd.Compile(k, options)
+	var u *spmd.UnsupportedError
+	if errors.As(err, &u) {
+		return nil, fmt.Errorf("%w: %w", errUnsupported, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The interpreter checks arguments, and runs launches whose buffers are too large for vector code.
+	slow, err := interpreter{}.compile(k, checks)
+	if err != nil {
+		return nil, err
+	}
+	return &vectorized{program: p, slow: slow.(*interpreted)}, nil
+}
+
+// vectorized is a kernel in vector code.
+type vectorized struct {
+	program *spmd.Program
+	slow    *interpreted
+}
+
+func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
+	code, units, err := x.slow.prepare(g)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, n, err := x.program.Prepare(g)
+	switch {
+	case errors.Is(err, spmd.ErrTooLarge):
+		return code, units, nil
+	case err != nil:
+		return nil, 0, err
+	}
+	return (*variantCode)(v), n, nil
+}
+
+func (x *vectorized) parallel() bool    { return true }
+func (x *vectorized) unitCost() float64 { return x.slow.cost / 50 }
+
+// variantCode is the code for a kind of launches.
+type variantCode spmd.Variant
+
+func (v *variantCode) acquire() worker { return (*spmd.Variant)(v).Acquire() }
+
+func (v *variantCode) release(w worker) { (*spmd.Variant)(v).Release(w.(*spmd.Worker)) }
+
+func (v *variantCode) run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
+	return (*spmd.Variant)(v).Run(w.(*spmd.Worker), g, first, last)
+}
