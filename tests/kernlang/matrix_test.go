@@ -108,12 +108,12 @@ func (c *cell) String() string { return fmt.Sprintf("%s of %v", c.op.text, c.typ
 // operands are the combinations of the operands' special values.
 func (c *cell) operands() [][]uint64 {
 	rows := [][]uint64{nil}
-	for _, t := range c.types {
+	for k, t := range c.types {
 		var next [][]uint64
 		for n, row := range rows {
 			for i, b := range special(t) {
-				if len(c.types) == 3 && (i+n)%4 != 0 && !long {
-					continue // every value and every pair of values, not every triple
+				if k == 2 && (i+n)%16 != 0 {
+					continue // of a third operand every value, but not with every pair
 				}
 				next = append(next, append(row[:len(row):len(row)], b))
 			}

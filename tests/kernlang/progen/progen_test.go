@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	count = flag.Int("programs", 0, "programs to run; 0: 500, or 100000 in a long run")
+	count = flag.Int("programs", 0, "programs to run; 0: 300, or 100000 in a long run")
 	first = flag.Uint64("seed", 1, "seed of the first of them")
 )
 
@@ -21,7 +21,7 @@ var (
 func TestRandomPrograms(t *testing.T) {
 	n := *count
 	if n == 0 {
-		n = 500
+		n = 300
 		if os.Getenv("OREPL_TEST_LONG") == "1" {
 			n = 100_000
 		}
