@@ -174,14 +174,18 @@ func (inv *invocation) colors(w io.Writer) bool {
 	return inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
 }
 
-// isTerminal reports whether a stream is a character device.
+// isTerminal reports whether a stream is a character device that a person sits at.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a character device too
+	return err != nil || !os.SameFile(info, null)
 }
 
 // open makes a runtime with all plugins.
