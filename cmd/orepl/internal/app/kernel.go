@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emitjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu"
 )
 
 // emitters turn a compiled kernel into a text.
@@ -29,6 +30,13 @@ var emitters = map[string]func(*invocation, offload.Compilation) (string, error)
 		}
 		return emitjs.Module(m)
 	},
+	"asm": func(_ *invocation, c offload.Compilation) (string, error) {
+		m, err := expanded(c)
+		if err != nil {
+			return "", err
+		}
+		return cpu.List(m, cpu.Options{})
+	},
 }
 
 // expanded is the kernel's module with the code of the library functions that it calls.
@@ -46,7 +54,7 @@ func expanded(c offload.Compilation) (*ir.Module, error) {
 
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
-	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR) or js")
+	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR), js or asm (the CPU device's code)")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	limits := inv.limits()
 	args, err := inv.parse()
@@ -64,7 +72,7 @@ func runKernel(inv *invocation) error {
 	args = append([]string{file}, inv.flags.Args()...)
 	emitter := emitters[*emit]
 	if emitter == nil {
-		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt or js"}
+		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js or asm"}
 	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {
