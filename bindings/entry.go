@@ -12,9 +12,9 @@ func NewMethod(name, help string, signatures ...string) Entry {
 	return Entry{Name: name, Kind: Method, Signature: overloads(name, signatures), Help: help}
 }
 
-// NewProperty documents a property of a TypeScript type.
+// NewProperty documents a property of a TypeScript type that scripts cannot set.
 func NewProperty(name, typ, help string) Entry {
-	return Entry{Name: name, Kind: Property, Signature: name + ": " + typ, Help: help}
+	return Entry{Name: name, Kind: Property, Signature: "readonly " + name + ": " + typ, Help: help}
 }
 
 // NewConstant documents an exported value of a TypeScript type.

@@ -68,6 +68,8 @@ type Module struct {
 	Help string
 	// Types is TypeScript that the signatures refer to: interfaces and type aliases.
 	Types string
+	// Default names the export that is the default export too; empty: all exports as one object.
+	Default string
 	// Within is the module whose types these are, for names that scripts do not import.
 	Within  string
 	Entries []Entry

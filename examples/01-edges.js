@@ -19,6 +19,7 @@ const radius = 2
 const weights = Array.from({ length: 2 * radius + 1 }, (_, i) => Math.exp(-((i - radius) ** 2) / 2))
 const total = weights.reduce((sum, w) => sum + w)
 
+/** @type {(i: number, n: number) => number} */
 const clamp = (i, n) => Math.min(Math.max(i, 0), n - 1)
 
 const toGray = kernel((g, rgba, gray) => {
@@ -59,14 +60,14 @@ const out = dev.buffer(u8, shape, { label: 'edges' })
 // Nothing is awaited: a queue runs its commands in order.
 const start = dev.queue.record()
 const steps = [
-  ['gray', toGray.launch({ size }, rgba, gray)],
-  ['blur rows', blurRows.launch({ size }, gray, rows)],
-  ['blur columns', blurColumns.launch({ size }, rows, blurred)],
-  ['edges', edges.launch({ size }, blurred, out)],
+  { name: 'gray', event: toGray.launch({ size }, rgba, gray) },
+  { name: 'blur rows', event: blurRows.launch({ size }, gray, rows) },
+  { name: 'blur columns', event: blurColumns.launch({ size }, rows, blurred) },
+  { name: 'edges', event: edges.launch({ size }, blurred, out) },
 ]
 await dev.queue.sync()
 let before = start
-for (const [name, event] of steps) {
+for (const { name, event } of steps) {
   console.log(`  ${name.padEnd(12)} ${(event.elapsedSince(before) / 1e6).toFixed(3)} ms`)
   before = event
 }

@@ -20,8 +20,9 @@ import (
 // Module is the module.
 func Module() bindings.Module {
 	return bindings.Module{
-		Module: lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
-		Help:   "Prints values for a person, and measures and counts by label.",
+		Module:  lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
+		Help:    "Prints values for a person, and measures and counts by label.",
+		Default: "console",
 		Entries: []bindings.Entry{{
 			Name: "console", Kind: bindings.Object, Signature: "console: Console",
 			Help:    "Prints to standard output (log, info, debug, dir, table, …) and standard error (warn, error, trace, assert).",

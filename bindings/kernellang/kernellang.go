@@ -24,6 +24,8 @@ interface KernelArray<V = number, Row = V> { [index: number]: Row; readonly leng
 type KernelMatrix<V = number> = KernelArray<V, KernelArray<V>>
 /** An array of three dimensions: v[plane][row][column]. */
 type KernelVolume<V = number> = KernelArray<V, KernelMatrix<V>>
+/** The functions that Math.fast has. */
+type FastMath = 'exp' | 'exp2' | 'expm1' | 'log' | 'log2' | 'log10' | 'log1p' | 'sin' | 'cos' | 'tan' | 'asin' | 'acos' | 'atan' | 'atan2' | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh' | 'sqrt' | 'rsqrt' | 'cbrt' | 'pow' | 'erf'
 interface Axes { readonly x: number; readonly y: number; readonly z: number }
 /** A prefix sum, minimum or maximum, with or without the item's own value. */
 interface Scan { (value: number): number; exclusive(value: number): number }`
@@ -104,7 +106,7 @@ var arrays = []string{
 
 func mathFunctions() []bindings.Entry {
 	one := func(name, help string) bindings.Entry { return bindings.NewMethod(name, help, "(x: number): number") }
-	fast := bindings.Entry{Name: "fast", Kind: bindings.Object, Signature: "fast: Record<FastMath, (...x: number[]) => number>",
+	fast := bindings.Entry{Name: "fast", Kind: bindings.Object, Signature: "readonly fast: Record<import('offload').FastMath, (...x: number[]) => number>",
 		Help: "The functions exp, log, sin, sqrt and so on with at most 4 units of error in the last place, which may differ between devices."}
 	return []bindings.Entry{
 		one("erf", "The error function."),

@@ -25,12 +25,12 @@ func entries() []bindings.Entry {
 			"import { struct, f32, u32 } from 'offload'\nconst Particle = struct({ position: [f32, 3], id: u32 }, 'Particle')\nconsole.log(Particle.size, Particle.layout)",
 			"<const F extends Fields>(fields: F, name?: string): Type<RecordOf<F>, RecordOf<F>[]>"),
 		bindings.NewFunction("register", "Registers a library of device images: an offload binary, an ELF shared object, PTX, a cubin, OpenCL C, SPIR-V or kernel IR, from a file or from bytes. Each device takes the image that fits it best.",
-			"import { register } from 'offload'\ntry { await register(new Uint8Array(4)) } catch (e) { console.log(e.code) }", "(source: string | ArrayBufferView | ArrayBuffer, options?: RegisterOptions): Promise<Library>"),
+			"import { register } from 'offload'\nawait register(new Uint8Array(4)).catch(e => console.log(e.code))", "(source: string | ArrayBufferView | ArrayBuffer, options?: RegisterOptions): Promise<Library>"),
 		bindings.NewFunction("live", "Lists what was made and not freed, with the place in the script where it was made.",
 			"import { device, live, f32 } from 'offload'\nusing b = device('cpu').buffer(f32, 8, { label: 'signal' })\nconsole.table(live())", "(): LiveObject[]"),
 		bindings.NewFunction("pipeline", "Declares what a host program can run again and again: named inputs, outputs and temporaries, and the function that launches kernels over them. A script exports it as its default. An input is a type for a number, [type] or [type, rank] for a buffer; outputs and temporaries are [type, extents], where a function of the inputs may give the extents. Buffers stay from run to run while their extents do, so a temporary keeps what the last run left in it.",
 			"import { pipeline, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst p = pipeline({\n  inputs: { a: f32, x: [f32] },\n  outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ a, x, y }) { scale.launch({ size: x.length }, a, x, y) },\n})\nconsole.log(p)",
-			"<const I extends Inputs, const O extends Inner<I> = {}, const T extends Inner<I> = {}>(declaration: Declaration<I, O, T>): Pipeline"),
+			"<const I extends Inputs, O extends Record<string, Type> = {}, T extends Record<string, Type> = {}>(declaration: Declaration<I, O, T>): Pipeline"),
 		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line."),
 	}
 	for _, t := range scalarTypes {

@@ -97,18 +97,19 @@ interface LaunchOptions {
 /** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
 type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, number]>>
 /** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */
-type Inner<I extends Inputs> = Readonly<Record<string, readonly [Type, Extents | ((inputs: Ports<I>) => Extents)]>>
+type Inner<T, I> = { readonly [K in keyof T]: readonly [T[K], Extents | ((inputs: Ports<I>) => Extents)] }
+type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer V, infer A> ? Buffer<V, A> : never }
 /** What run is given for each name. */
 type Ports<P> = { readonly [K in keyof P]: P[K] extends readonly [Type<infer V, infer A>, ...any[]] ? Buffer<V, A> : P[K] extends Type<infer V, any> ? V : never }
-interface Declaration<I extends Inputs, O extends Inner<I>, T extends Inner<I>> {
+interface Declaration<I, O, T> {
   /** The id of the device; the best one unless told otherwise. */
   device?: string
   inputs?: I
-  outputs?: O
+  outputs?: Inner<O, I>
   /** Buffers that stay inside. */
-  temporaries?: T
+  temporaries?: Inner<T, I>
   /** Launches kernels. It may be asynchronous; nothing needs to be awaited. */
-  run(ports: Ports<I> & Ports<O> & Ports<T> & { readonly device: Device; readonly queue: Queue }): unknown
+  run(ports: Ports<I> & Buffers<O> & Buffers<T> & { readonly device: Device; readonly queue: Queue }): unknown
 }
 
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }

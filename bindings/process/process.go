@@ -23,8 +23,9 @@ func Module() bindings.Module {
 	}
 	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line end.")}
 	return bindings.Module{
-		Module: lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
-		Help:   "The process that runs the script: arguments, environment, standard streams, exit.",
+		Module:  lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
+		Help:    "The process that runs the script: arguments, environment, standard streams, exit.",
+		Default: "process",
 		Entries: []bindings.Entry{{
 			Name: "process", Kind: bindings.Object, Signature: "process: Process",
 			Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",

@@ -13,12 +13,14 @@
     #aborted = false
     #reason
     #listeners = []
-    onabort = null
+    #onabort = null
     constructor(key) {
       if (key !== secret) throw new TypeError('an AbortSignal comes from an AbortController')
     }
     get aborted() { return this.#aborted }
     get reason() { return this.#reason }
+    get onabort() { return this.#onabort }
+    set onabort(listener) { this.#onabort = typeof listener === 'function' ? listener : null }
     throwIfAborted() { if (this.#aborted) throw this.#reason }
     addEventListener(type, listener, options) {
       if (type !== 'abort' || this.#listeners.some(l => l.listener === listener)) return

@@ -34,7 +34,7 @@ var entries = []bindings.Entry{
 		Members: []bindings.Entry{
 			property("aborted", "boolean", "Whether the signal was aborted."),
 			property("reason", "unknown", "Why."),
-			property("[onabort]", "((event: { type: 'abort'; target: AbortSignal }) => void) | null", "Called when the signal is aborted; named onabort."),
+			property("onabort", "((event: { type: 'abort'; target: AbortSignal }) => void) | null", "Called when the signal is aborted."),
 			method("throwIfAborted", "(): void", "Throws the reason if the signal was aborted."),
 			method("addEventListener", "(type: 'abort', listener: (event: { type: 'abort'; target: AbortSignal }) => void, options?: { once?: boolean }): void", "Calls a function when the signal is aborted."),
 			method("removeEventListener", "(type: 'abort', listener: Function): void", "Forgets a listener."),

@@ -4,6 +4,7 @@ import { close, random } from './check.js'
 
 const rate = 0.02, volatility = 0.3
 
+/** @type {(x: number) => number} */
 const normal = x => 0.5 + 0.5 * Math.erf(x * Math.SQRT1_2)
 
 const price = kernel((g, spot, strike, years, call, put) => {
@@ -18,6 +19,7 @@ const price = kernel((g, spot, strike, years, call, put) => {
 
 const n = 200
 const next = random(8)
+/** @type {(lo: number, hi: number) => Float32Array} */
 const column = (lo, hi) => Float32Array.from({ length: n }, () => lo + (hi - lo) * next())
 const spot = column(5, 30), strike = column(1, 100), years = column(0.25, 10)
 const dev = device()
@@ -25,6 +27,7 @@ const call = dev.buffer(f32, n), put = dev.buffer(f32, n)
 price.launch({ size: n }, dev.buffer(spot), dev.buffer(strike), dev.buffer(years), call, put)
 
 // The reference integrates the normal density by Simpson's rule.
+/** @type {(x: number) => number} */
 const cdf = x => {
   const steps = 400, h = x / steps
   let sum = 1 + Math.exp(-x * x / 2)

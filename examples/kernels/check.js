@@ -1,15 +1,27 @@
 // What the examples use to compare a kernel's result with one computed otherwise.
 
-/** Throws unless the two arrays are equal, element by element. */
+/** @typedef {ArrayLike<number | string | bigint>} List */
+
+/**
+ * Throws unless the two arrays are equal, element by element.
+ * @param {string} name @param {List} got @param {List} want
+ */
 export function equal(name, got, want) {
   compare(name, got, want, (a, b) => a === b || (a !== a && b !== b))
 }
 
-/** Throws unless the two arrays agree within a relative tolerance. */
+/**
+ * Throws unless the two arrays agree within a relative tolerance.
+ * @param {string} name @param {ArrayLike<number>} got @param {ArrayLike<number>} want
+ */
 export function close(name, got, want, tolerance = 1e-5) {
   compare(name, got, want, (a, b) => Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(a), Math.abs(b)))
 }
 
+/**
+ * @template T
+ * @param {string} name @param {ArrayLike<T>} got @param {ArrayLike<T>} want @param {(a: T, b: T) => boolean} same
+ */
 function compare(name, got, want, same) {
   if (got.length !== want.length) throw new Error(`${name}: ${got.length} values, expected ${want.length}`)
   for (let i = 0; i < got.length; i++) {
@@ -18,7 +30,10 @@ function compare(name, got, want, same) {
   console.log(`${name}: ${got.length} values as expected`)
 }
 
-/** Numbers in [0, 1) that are the same in every run (mulberry32). */
+/**
+ * Numbers in [0, 1) that are the same in every run (mulberry32).
+ * @param {number} seed
+ */
 export function random(seed) {
   return () => {
     seed = (seed + 0x6d2b79f5) | 0

@@ -14,12 +14,15 @@ const diagonal = kernel((g, a, b, table, d) => {
 })
 
 const dev = device()
+/** @type {(s: string, t: string) => Promise<number>} */
 async function distance(s, t) {
+  /** @param {string} word */
   const codes = word => dev.buffer(Uint8Array.from([...word], c => c.charCodeAt(0)))
   const table = dev.buffer(i32, [s.length + 1, t.length + 1])
   const a = codes(s), b = codes(t)
   for (let d = 0; d <= s.length + t.length; d++) diagonal.launch({ size: s.length + 1 }, a, b, table, d)
-  return (await table.read()).at(-1)
+  const cells = await table.read()
+  return cells[cells.length - 1]
 }
 equal('levenshtein', [await distance('kitten', 'sitting'), await distance('saturday', 'sunday'),
   await distance('levenshtein', 'meilenstein'), await distance('same', 'same')], [3, 3, 4, 0])

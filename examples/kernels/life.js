@@ -14,6 +14,7 @@ const step = kernel((g, now, next) => {
 })
 
 const glider = [[0, 1], [1, 2], [2, 0], [2, 1], [2, 2]]
+/** @param {number} shift */
 const board = shift => {
   const cells = new Uint8Array(n * n)
   for (const [y, x] of glider) cells[((y + shift) % n) * n + ((x + shift) % n)] = 1

@@ -2,6 +2,7 @@
 import { device, kernel, u32, u8 } from 'offload'
 import { equal } from './check.js'
 
+/** @param {number} n */
 const isPrime = n => {
   for (let d = 2; d * d <= n; d++) if (n % d === 0) return false
   return true
@@ -9,6 +10,7 @@ const isPrime = n => {
 const primes = []
 for (let n = 2; primes.length < 64; n++) if (isPrime(n)) primes.push(n)
 // The first 32 bits of the fractions of the square and cube roots, exactly: BigInt roots.
+/** @type {(p: number, k: number) => number} */
 const root = (p, k) => {
   const scaled = BigInt(p) << BigInt(32 * k)
   let x = 1n << 40n
@@ -21,6 +23,7 @@ const root = (p, k) => {
 const K = Uint32Array.from(primes, p => root(p, 3))
 const H = Uint32Array.from(primes.slice(0, 8), p => root(p, 2))
 
+/** @type {(x: number, n: number) => number} */
 const rotr = (x, n) => (x >>> n) | (x << (32 - n))
 
 const sha256 = kernel((g, text, length, digest) => {

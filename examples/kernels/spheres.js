@@ -11,6 +11,7 @@ const scene = [
 const w = 48, h = 32
 
 // The distance along the ray (0, 0, 0) + t·(dx, dy, 1) at which it meets the sphere, or infinity.
+/** @type {(dx: number, dy: number, x: number, y: number, z: number, r: number) => number} */
 const meet = (dx, dy, x, y, z, r) => {
   const a = dx * dx + dy * dy + 1
   const b = dx * x + dy * y + z

@@ -1,0 +1,209 @@
+// Package dts writes what the registry of script names knows: TypeScript declarations, and the reference manual.
+package dts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/bindings"
+)
+
+// Declarations gives the .d.ts file: a module declaration for each module, with its globals. They need TypeScript's
+// libraries of ECMAScript only, not those of browsers.
+func Declarations(r *bindings.Registry) string {
+	w := &writer{}
+	w.line("// Declarations of the modules and globals of orepl scripts; written by: orepl types")
+	for _, m := range r.Modules() {
+		if m.Within != "" {
+			continue
+		}
+		w.line("")
+		w.comment(m.Help, "")
+		w.open("declare module '%s' {", m.Name)
+		w.module(&m)
+		for _, inner := range r.Modules() {
+			if inner.Within == m.Name {
+				w.within(&inner)
+			}
+		}
+		w.close("}")
+	}
+	return w.String()
+}
+
+// writer writes indented lines.
+type writer struct {
+	strings.Builder
+	depth int
+}
+
+func (w *writer) line(format string, args ...any) {
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
+	}
+	if text != "" {
+		w.WriteString(strings.Repeat("  ", w.depth) + text)
+	}
+	w.WriteByte('\n')
+}
+
+func (w *writer) open(format string, args ...any) { w.line(format, args...); w.depth++ }
+func (w *writer) close(text string)               { w.depth--; w.line("%s", text) }
+
+// types writes a module's own TypeScript. Scripts import its types too.
+func (w *writer) types(text string) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "interface ") || strings.HasPrefix(line, "type ") {
+			line = "export " + line
+		}
+		w.line("%s", line)
+	}
+}
+
+// comment writes a documentation comment.
+func (w *writer) comment(help, example string) {
+	safe := func(s string) string { return strings.ReplaceAll(s, "*/", "*​/") }
+	if example == "" {
+		if help != "" {
+			w.line("/** %s */", safe(help))
+		}
+		return
+	}
+	w.line("/**")
+	w.line(" * %s", safe(help))
+	w.line(" * @example")
+	for line := range strings.Lines(safe(example)) {
+		w.line(" * %s", strings.TrimRight(line, "\n"))
+	}
+	w.line(" */")
+}
+
+// module writes the body of a module's declaration.
+func (w *writer) module(m *bindings.Module) {
+	w.types(m.Types)
+	for i := range m.Entries {
+		w.export(m, &m.Entries[i])
+	}
+	if m.Default != "" {
+		w.line("export { %s as default }", m.Default)
+	} else {
+		w.line("import * as self from '%s'", m.Name)
+		w.line("export { self as default }")
+	}
+	if len(m.Globals) == 0 {
+		return
+	}
+	w.open("global {")
+	for _, name := range m.Globals {
+		w.line("const %s: typeof import('%s').%s", name, m.Name, name)
+		if e, ok := m.Entry(name); ok && e.Kind == bindings.Class {
+			w.line("type %s = import('%s').%s", name, m.Name, name)
+		}
+	}
+	w.close("}")
+}
+
+// within writes names that scripts do not import: types of the module around them, and globals.
+func (w *writer) within(m *bindings.Module) {
+	w.types(m.Types)
+	global := func(e *bindings.Entry) bool { return slices.Contains(m.Globals, e.Name) }
+	for i := range m.Entries {
+		if e := &m.Entries[i]; !global(e) {
+			w.interfaceOf(e, "export ")
+		}
+	}
+	w.open("global {")
+	for i := range m.Entries {
+		e := &m.Entries[i]
+		switch {
+		case !global(e):
+		case e.Kind == bindings.Function:
+			w.function(e, "function ")
+		default:
+			w.interfaceOf(e, "")
+		}
+	}
+	w.close("}")
+}
+
+// export writes one export of a module.
+func (w *writer) export(m *bindings.Module, e *bindings.Entry) {
+	switch e.Kind {
+	case bindings.Function:
+		w.function(e, "export function ")
+	case bindings.Class:
+		w.class(e)
+	case bindings.Object:
+		typ := typeOf(e)
+		if isName(typ) && len(e.Members) > 0 && !strings.Contains(m.Types, "interface "+typ+" ") {
+			w.interfaceOf(e, "export ")
+		}
+		w.comment(e.Help, e.Example)
+		w.line("export const %s", e.Signature)
+	default:
+		w.comment(e.Help, e.Example)
+		w.line("export const %s", e.Signature)
+	}
+}
+
+func (w *writer) function(e *bindings.Entry, keyword string) {
+	w.comment(e.Help, e.Example)
+	for line := range strings.Lines(e.Signature) {
+		w.line("%s%s", keyword, strings.TrimRight(line, "\n"))
+	}
+}
+
+func (w *writer) class(e *bindings.Entry) {
+	w.comment(e.Help, e.Example)
+	w.open("export %s {", e.Signature)
+	made := false
+	for i := range e.Members {
+		made = made || e.Members[i].Name == "constructor"
+		w.member(&e.Members[i], "")
+	}
+	if !made {
+		w.line("private constructor()")
+	}
+	for i := range e.Static {
+		w.member(&e.Static[i], "static ")
+	}
+	w.close("}")
+}
+
+// interfaceOf writes the type of an object as an interface.
+func (w *writer) interfaceOf(e *bindings.Entry, modifier string) {
+	w.comment(e.Help, e.Example)
+	w.open("%sinterface %s {", modifier, typeOf(e))
+	for i := range e.Members {
+		w.member(&e.Members[i], "")
+	}
+	w.close("}")
+}
+
+func (w *writer) member(e *bindings.Entry, modifier string) {
+	w.comment(e.Help, "")
+	if e.Kind == bindings.Object && len(e.Members) > 0 {
+		w.open("%sreadonly %s: {", modifier, e.Name)
+		for i := range e.Members {
+			w.member(&e.Members[i], "")
+		}
+		w.close("}")
+		return
+	}
+	for line := range strings.Lines(e.Signature) {
+		w.line("%s%s", modifier, strings.TrimRight(line, "\n"))
+	}
+}
+
+// typeOf is the type in "name: Type".
+func typeOf(e *bindings.Entry) string {
+	_, typ, _ := strings.Cut(e.Signature, ": ")
+	return typ
+}
+
+func isName(s string) bool {
+	return s != "" && !strings.ContainsAny(s, " {}<>[]|()")
+}
