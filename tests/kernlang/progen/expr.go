@@ -93,7 +93,7 @@ func (g *generator) intExpr(x, y string, depth int) string {
 	case 16:
 		return fmt.Sprintf("(%s + %s * %s)", x, y, g.leaf(ints))
 	}
-	if v := g.assignable(ints); v != "" && !g.pure {
+	if v := g.assignable(ints); v != "" {
 		return g.pick("("+v+" = "+x+")", v+"++", "--"+v, "("+v+" += "+x+")")
 	}
 	return fmt.Sprintf("(%s ^ %s)", x, y)

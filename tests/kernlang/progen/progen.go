@@ -76,7 +76,6 @@ type generator struct {
 	budget  int // statements left
 	loops   []loop
 	helper  bool // inside a helper function, where a return gives a value
-	pure    bool // inside an expression of a condition: no calls
 }
 
 type loop struct {
