@@ -153,6 +153,11 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		return l.shift(in)
 	case ir.FMA:
 		return l.each(in, func(_ int, d vr, a []vr) {
+			if l.uses[in.Args[2].ID].count == 1 && l.uses[in.Args[0].ID].count > 1 && l.regs[a[2]].elem == 0 {
+				l.def(amd64.VMOVDQA64, z(d), z(a[2])).folds(1, 0)
+				l.mod(sized(e, amd64.VFMADD231PS, amd64.VFMADD231PD), z(d), z(a[0]), z(a[1])).folds(2, e)
+				return
+			}
 			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
 			l.mod(sized(e, amd64.VFMADD213PS, amd64.VFMADD213PD), z(d), z(a[1]), z(a[2])).folds(2, e)
 		})

@@ -231,10 +231,16 @@ func (l *lowerer) truth(in *ir.Instr) vr {
 	return d
 }
 
-// branchUnless goes to a label if a uniform condition is false.
-func (l *lowerer) branchUnless(v *ir.Value, to amd64.Label) {
+// branch goes to a label if a uniform condition is as said.
+func (l *lowerer) branch(v *ir.Value, to amd64.Label, when bool) {
+	pick := func(yes, no amd64.Op) amd64.Op {
+		if when {
+			return yes
+		}
+		return no
+	}
 	if in := v.Def; in != nil && in.Op == ir.Const {
-		if in.Bits == 0 {
+		if (in.Bits != 0) == when {
 			l.jump(amd64.JMP, to)
 		}
 		return
@@ -243,13 +249,14 @@ func (l *lowerer) branchUnless(v *ir.Value, to amd64.Label) {
 		if in.Args[0].Type.IsFloat() {
 			m := l.uniformMask(in)
 			l.use(amd64.KORTESTW, k(m), k(m))
-			l.jump(amd64.JE, to)
+			l.jump(pick(amd64.JNE, amd64.JE), to)
 			return
 		}
-		l.jump(l.flags(in).no, to)
+		j := l.flags(in)
+		l.jump(pick(j.yes, j.no), to)
 		return
 	}
 	g := l.general(v)
 	l.use(amd64.TEST, g4(g), g4(g))
-	l.jump(amd64.JE, to)
+	l.jump(pick(amd64.JNE, amd64.JE), to)
 }

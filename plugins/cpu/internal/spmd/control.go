@@ -157,7 +157,12 @@ func (l *lowerer) uniformIf(s *scope) {
 	in := s.in
 	els := l.label()
 	entry := l.cur
-	l.branchUnless(in.Args[0], els)
+	if len(in.Then.Instrs) == 1 && in.Then.Terminator().Op == ir.Yield && len(in.Results) == 0 {
+		l.branch(in.Args[0], s.end, true)
+		l.block(in.Else, true)
+		return
+	}
+	l.branch(in.Args[0], els, false)
 	l.block(in.Then, true)
 	l.bind(els)
 	l.cur = entry

@@ -49,7 +49,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l := &lowerer{
 		fn: &fn{asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
-		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{},
+		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{},
 	}
 	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	l.affine = opt.FindAffine(k, l.u)
@@ -65,6 +65,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		l.overRows(done)
 	}
 	l.fn.sweep()
+	l.fn.coalesce()
 	frame, shared := l.allocate()
 
 	c = &code{layout: l.layout, traps: l.traps, lanes: l.gang(), small: l.small, barrier: len(l.resumes) > 0}

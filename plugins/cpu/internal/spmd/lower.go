@@ -51,6 +51,7 @@ type lowerer struct {
 	grouped bool
 	bases   []vr // of arrays, by ID
 	pitches map[pitchKey]vr
+	wide    map[vr]vr // indices extended to 64 bits
 }
 
 type pitchKey struct{ array, inner int }
@@ -176,7 +177,7 @@ func (l *lowerer) block(b *ir.Block, nested bool) {
 			continue
 		}
 		l.site = in.Site
-		if in.Op != ir.Const && in.Site < len(l.k.Sites) && l.k.Sites[in.Site].Line != line && in.Op != ir.Item {
+		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && l.k.Sites[in.Site].Line != line && in.Op != ir.Item {
 			line = l.k.Sites[in.Site].Line
 			l.insts = append(l.insts, inst{kind: kindComment, x: int32(in.Site), fold: -1})
 		}

@@ -255,8 +255,13 @@ func (l *lowerer) wideIndex(r vr, t ir.Type) vr {
 	if t.Size() == 8 {
 		return r
 	}
+	if d, ok := l.wide[r]; ok {
+		return d
+	}
 	d := l.gpr()
 	l.def(amd64.MOVSXD, g8(d), g4(r))
+	l.wide[r] = d
+	l.undo = append(l.undo, func() { delete(l.wide, r) })
 	return d
 }
 

@@ -66,11 +66,6 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	return p, nil
 }
 
-// chooseGang chooses the width of gangs.
-func chooseGang(k *ir.Kernel) int {
-	return 1
-}
-
 // Variant is the code for one kind of launches.
 type Variant struct {
 	program *Program

@@ -1,0 +1,182 @@
+package spmd
+
+import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+
+// coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
+// the variable's register from the start. Between the first mention of the value and the copy there must be straight
+// code that does not mention the variable, but for the first instruction, which may read it.
+func (f *fn) coalesce() {
+	type mention struct{ first, last int32 }
+	seen := make([]mention, len(f.regs))
+	at := make([][]int32, len(f.regs)) // mentions of each register, in order
+	cold := map[int64]bool{}
+	depth := 0
+	for i := range f.insts {
+		in := &f.insts[i]
+		switch in.kind {
+		case kindColdBegin:
+			depth++
+		case kindColdEnd:
+			depth--
+		case kindLabel:
+			if depth > 0 {
+				cold[int64(in.x)] = true
+			}
+		}
+		f.mentions(in, func(r vr) {
+			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
+				at[r] = append(at[r], int32(i))
+			}
+		})
+	}
+	for r, list := range at {
+		if len(list) > 0 {
+			seen[r] = mention{list[0], list[len(list)-1]}
+		}
+	}
+	rename := map[vr]vr{}
+	for j := range f.insts {
+		in := &f.insts[j]
+		if in.kind != kindOp || !in.moves() {
+			continue
+		}
+		p, v := in.a[0].reg, in.a[1].reg
+		s := seen[v]
+		if p == v || int(s.last) != j || f.regs[v].elem != 0 || f.regs[p].elem != 0 || f.regs[v].shared != f.regs[p].shared ||
+			f.regs[v].class != f.regs[p].class || rename[v] != 0 || rename[p] != 0 {
+			continue
+		}
+		if !f.defines(int(s.first), v) || !f.straight(int(s.first), j, cold) || between(at[p], s.first, int32(j)) {
+			continue
+		}
+		rename[v] = p
+		at[p] = merge(at[p], at[v])
+		seen[p] = mention{at[p][0], at[p][len(at[p])-1]}
+	}
+	if len(rename) == 0 {
+		return
+	}
+	to := func(r *vr) {
+		for n, ok := rename[*r]; ok; n, ok = rename[*r] {
+			*r = n
+		}
+	}
+	for i := range f.insts {
+		in := &f.insts[i]
+		if in.kind == kindTrap {
+			t := &f.traps[in.x]
+			to(&t.x)
+			for _, list := range append([][]vr{t.uses, t.defs, t.mask, t.results}, t.args...) {
+				for n := range list {
+					to(&list[n])
+				}
+			}
+			continue
+		}
+		to(&in.mask)
+		for n := range in.a[:in.n] {
+			to(&in.a[n].reg)
+			to(&in.a[n].mem.base)
+			to(&in.a[n].mem.index)
+		}
+		if in.kind == kindOp && in.moves() && in.a[0].reg == in.a[1].reg {
+			in.kind, in.n, in.mask = kindNone, 0, 0
+		}
+	}
+}
+
+// mentions visits the registers of an instruction.
+func (f *fn) mentions(in *inst, visit func(vr)) {
+	see := func(r vr) {
+		if r != 0 {
+			visit(r)
+		}
+	}
+	switch in.kind {
+	case kindDeclare:
+		see(vr(in.x))
+	case kindTrap:
+		t := &f.traps[in.x]
+		for _, r := range t.uses {
+			see(r)
+		}
+		for _, r := range t.defs {
+			see(r)
+		}
+	case kindOp:
+		see(in.mask)
+		for j := range in.a[:in.n] {
+			see(in.a[j].reg)
+			see(in.a[j].mem.base)
+			see(in.a[j].mem.index)
+		}
+	}
+}
+
+// defines reports whether an instruction sets the register and reads no more of it.
+func (f *fn) defines(i int, r vr) bool {
+	in := &f.insts[i]
+	if in.kind != kindOp || in.mode != modeDef || in.a[0].reg != r || in.early || in.mask == r {
+		return false
+	}
+	for j := 1; j < int(in.n); j++ {
+		if in.a[j].reg == r || in.a[j].mem.base == r || in.a[j].mem.index == r {
+			return false
+		}
+	}
+	return true
+}
+
+// straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.
+func (f *fn) straight(i, j int, cold map[int64]bool) bool {
+	depth := 0
+	for ; i < j; i++ {
+		in := &f.insts[i]
+		switch in.kind {
+		case kindColdBegin:
+			depth++
+		case kindColdEnd:
+			depth--
+		case kindLabel, kindLoopBegin, kindLoopEnd, kindBarrier:
+			if depth == 0 {
+				return false
+			}
+		case kindTrap:
+			if depth == 0 {
+				return false
+			}
+		case kindOp:
+			if depth > 0 {
+				continue
+			}
+			if in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP {
+				if in.a[0].kind != argLabel || !cold[in.a[0].imm] {
+					return false
+				}
+			}
+		}
+	}
+	return depth == 0
+}
+
+// between reports whether there is a position after the first and before the second.
+func between(at []int32, first, second int32) bool {
+	for _, i := range at {
+		if i > first && i < second {
+			return true
+		}
+	}
+	return false
+}
+
+func merge(a, b []int32) []int32 {
+	out := make([]int32, 0, len(a)+len(b))
+	for len(a) > 0 || len(b) > 0 {
+		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
+			out, a = append(out, a[0]), a[1:]
+		} else {
+			out, b = append(out, b[0]), b[1:]
+		}
+	}
+	return out
+}

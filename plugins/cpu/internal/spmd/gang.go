@@ -1,0 +1,124 @@
+package spmd
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop,
+// as long as all that lives there fits the registers.
+func chooseGang(k *ir.Kernel) int {
+	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+	p := pressure{u: u, last: make([]int, k.NumValues())}
+	p.number(k.Body)
+	p.at = 0
+	p.measure(k.Body)
+	switch {
+	case p.barriers || !p.loops || p.most == 0:
+		return 1
+	case 4*p.most+2 <= numVec:
+		return 4
+	case 2*p.most+2 <= numVec:
+		return 2
+	}
+	return 1
+}
+
+// pressure finds how many vectors live at once in loops.
+type pressure struct {
+	u        *ir.Uniformity
+	last     []int // position of the last use, by value; uses in a loop count at its end
+	at       int
+	loops    bool
+	depth    int
+	live     int
+	most     int
+	barriers bool
+	ends     [][]*ir.Value
+}
+
+func (p *pressure) number(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		p.at++
+		p.number(in.Then)
+		p.number(in.Else)
+		if in.Then != nil {
+			p.at++
+		}
+		for _, a := range in.Args {
+			p.last[a.ID] = max(p.last[a.ID], p.at)
+		}
+		if in.Op == ir.Loop {
+			// What a loop uses lives to its end.
+			in.Then.Walk(func(j *ir.Instr) {
+				for _, a := range j.Args {
+					p.last[a.ID] = max(p.last[a.ID], p.at)
+				}
+			})
+		}
+	}
+}
+
+// size is how many vectors a value takes.
+func (p *pressure) size(v *ir.Value) int {
+	switch {
+	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
+		return 0
+	case v.Type.Size() == 8:
+		return 2
+	}
+	return 1
+}
+
+func (p *pressure) define(v *ir.Value) {
+	n := p.size(v)
+	if n == 0 || p.last[v.ID] == 0 {
+		return
+	}
+	p.live += n
+	for len(p.ends) <= p.last[v.ID] {
+		p.ends = append(p.ends, nil)
+	}
+	p.ends[p.last[v.ID]] = append(p.ends[p.last[v.ID]], v)
+	if p.depth > 0 {
+		p.most = max(p.most, p.live)
+	}
+}
+
+func (p *pressure) step() {
+	p.at++
+	if p.at < len(p.ends) {
+		for _, v := range p.ends[p.at] {
+			p.live -= p.size(v)
+		}
+		p.ends[p.at] = nil
+	}
+}
+
+func (p *pressure) measure(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		p.barriers = p.barriers || in.Op.IsGroup() || in.Op == ir.Subgroup
+		p.step()
+		if in.Op == ir.Loop {
+			p.loops = true
+			p.depth++
+			for _, v := range in.Then.Params {
+				p.define(v)
+			}
+		}
+		p.measure(in.Then)
+		p.measure(in.Else)
+		if in.Then != nil {
+			p.step()
+		}
+		if in.Op == ir.Loop {
+			p.depth--
+		}
+		for _, r := range in.Results {
+			p.define(r)
+		}
+	}
+}
