@@ -2,6 +2,7 @@ package offload
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -424,6 +425,18 @@ func (m *instance) inspectBuffer(b *bufferObject) string {
 	return text.String()
 }
 
+// shortest gives an f32 as the shortest decimal that names it, instead of all the digits of the same f64.
+func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
+	if t != ir.F32 {
+		return v
+	}
+	x, err := strconv.ParseFloat(strconv.FormatFloat(v.ToFloat(), 'g', -1, 32), 64)
+	if err != nil {
+		return v
+	}
+	return m.vm.ToValue(x)
+}
+
 // peek copies a few elements and prints each.
 func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	q, err := m.defaultQueue(b.Device())
@@ -440,7 +453,7 @@ func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	}
 	list := make([]string, count)
 	for i := range list {
-		list[i] = m.inspectValue(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]))
+		list[i] = m.inspectValue(m.shortest(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]), b.elem.elem.Scalar))
 	}
 	return list, nil
 }

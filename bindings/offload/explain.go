@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -21,13 +22,16 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 	}
 	var parts []string
 	for _, s := range k.compiled {
-		parts = append(parts, explanation(k.name, s))
+		parts = append(parts, explanation(k.name, s.Compiled))
 	}
 	slices.Sort(parts)
 	return m.vm.ToValue(strings.Join(parts, "\n")), nil
 }
 
-func explanation(name string, s *specialization) string {
+// Explain is what kernel.explain() says of this compilation.
+func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel) }
+
+func explanation(name string, s *kernel.Compiled) string {
 	var b strings.Builder
 	var params []string
 	for i := range s.Params {

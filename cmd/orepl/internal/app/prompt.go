@@ -42,7 +42,7 @@ func runREPL(inv *invocation) error {
 	err = repl.Run(ctx, repl.Options{
 		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ()},
 		Session: rt.Session(), Compiled: rt.Environment().Observe, Registry: rt.Registry(),
-		Emit:  func(form string, c offload.Compilation) (string, error) { return emitters[form](inv, c) },
+		Emit:  inv.forms(),
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout),
 		History: inv.history(), Exit: os.Exit,
 	})
@@ -52,6 +52,15 @@ func runREPL(inv *invocation) error {
 		err = cerr
 	}
 	return err
+}
+
+// forms are the emitters of kernels.
+func (inv *invocation) forms() map[string]func(offload.Compilation) (string, error) {
+	forms := make(map[string]func(offload.Compilation) (string, error), len(emitters))
+	for name, emit := range emitters {
+		forms[name] = func(c offload.Compilation) (string, error) { return emit(inv, c) }
+	}
+	return forms
 }
 
 // history is the file that keeps what was entered at the prompt: OREPL_HISTORY, or a file in the home directory. An

@@ -31,8 +31,8 @@ func (p *prompt) complete(line string, pos int) (head string, words []string, ta
 		words []string
 	}
 	done := make(chan answer, 1)
+	c := &completion{resolver: resolver{p, p.engine.VM()}, left: p.partial + strings.ReplaceAll(left, editor.LineEnd, "\n"), right: tail}
 	p.engine.Post(func() error {
-		c := &completion{resolver: resolver{p, p.engine.VM()}, left: p.partial + strings.ReplaceAll(left, editor.LineEnd, "\n"), right: tail}
 		var a answer
 		a.word, a.words = c.words()
 		done <- a

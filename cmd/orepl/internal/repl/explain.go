@@ -1,10 +1,10 @@
 package repl
 
 import (
-	"fmt"
+	"bytes"
+	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/lang/diag"
@@ -56,8 +56,13 @@ func (p *prompt) explain(args string) error {
 		}
 		return nil
 	}
-	if form != "" && form != "ir" && form != "opt" && form != "js" {
-		return wrongUse(".explain", "%q is no form of a kernel", form)
+	emit := p.Emit[form]
+	if form == "" {
+		emit = func(c offload.Compilation) (string, error) { return c.Explain(), nil }
+	}
+	if emit == nil {
+		forms := slices.Sorted(maps.Keys(p.Emit))
+		return diag.New("invalid-argument", "%q is no form of a kernel", form).WithHint("the forms are %s", strings.Join(forms, ", "))
 	}
 	var names []string
 	var found []offload.Compilation
@@ -75,41 +80,11 @@ func (p *prompt) explain(args string) error {
 		return d.WithHint("a kernel is compiled when it is launched; .explain lists those that were")
 	}
 	for _, c := range found {
-		if err := p.explainOne(c, form); err != nil {
+		text, err := emit(c)
+		if err != nil {
 			return err
 		}
+		_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(text); return nil })
 	}
 	return nil
-}
-
-func (p *prompt) explainOne(c offload.Compilation, form string) error {
-	p.printf("%s%s\n", p.paint(bold, c.Name), signature(c.Kernel))
-	if form == "" {
-		t := tabwriter.NewWriter(p.term, 0, 8, 2, ' ', 0)
-		for i := range c.Kernel.Params {
-			k := &c.Kernel.Params[i]
-			fmt.Fprintf(t, "  %s\t%s\n", k.Name, reason(k))
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		for _, w := range c.Kernel.Warnings {
-			p.report(w)
-		}
-		form = "opt"
-	}
-	text, err := p.Emit(form, c)
-	if err != nil {
-		return err
-	}
-	p.printf("%s", text)
-	return nil
-}
-
-// reason is why a parameter has its type.
-func reason(k *kernel.Param) string {
-	if k.Reason != "" {
-		return k.Reason
-	}
-	return paramType(k)
 }

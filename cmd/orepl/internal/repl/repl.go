@@ -35,8 +35,8 @@ type Options struct {
 	Session   *session.Session
 	// Compiled is told of kernels that scripts compile, through the function that it is given.
 	Compiled func(func(offload.Compilation))
-	// Emit turns a compiled kernel into a text: "ir", "opt" or "js".
-	Emit     func(form string, c offload.Compilation) (string, error)
+	// Emit are the forms in which .explain shows a kernel, by name.
+	Emit     map[string]func(offload.Compilation) (string, error)
 	Registry *bindings.Registry
 
 	Stdin   io.Reader
@@ -84,9 +84,11 @@ const (
 // [lang.ExitError].
 func Run(ctx context.Context, o Options) (err error) {
 	p := &prompt{Options: o, ctx: ctx, kept: map[string]goja.Value{}, interrupts: make(chan os.Signal, 1)}
-	if p.term, err = openTerminal(o); err != nil {
+	term, prompts, err := openTerminal(o)
+	if err != nil {
 		return err
 	}
+	p.term = term
 	defer p.term.Close()
 	stop := p.watchSignals()
 	defer stop()
@@ -99,7 +101,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.engine.Close()) }()
 	p.term.SetCompleter(p.complete)
-	p.printf("orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n")
+	if prompts {
+		p.printf("orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n")
+	}
 	for {
 		block, err := p.read()
 		switch {
@@ -122,17 +126,18 @@ func Run(ctx context.Context, o Options) (err error) {
 // errLeave ends the session.
 var errLeave = errors.New("leave")
 
-func openTerminal(o Options) (terminal, error) {
+// openTerminal takes the terminal. Where lines cannot be edited they are read as they come, and if the output is no
+// terminal either, without prompts.
+func openTerminal(o Options) (term terminal, prompts bool, err error) {
 	if o.Stdin == os.Stdin && o.Stdout == os.Stdout && editor.Supported() {
-		return editor.Open(o.History)
+		term, err = editor.Open(o.History)
+		return term, true, err
 	}
-	f, _ := o.Stdout.(*os.File)
-	prompts := false
-	if f != nil {
+	if f, ok := o.Stdout.(*os.File); ok {
 		info, err := f.Stat()
 		prompts = err == nil && info.Mode()&os.ModeCharDevice != 0
 	}
-	return editor.NewPlain(o.Stdin, o.Stdout, prompts), nil
+	return editor.NewPlain(o.Stdin, o.Stdout, prompts), prompts, nil
 }
 
 // watchSignals keeps interrupts for what runs, and gives the terminal back before a signal ends the process.

@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 )
 
 func TestHistoryOutlivesTheSession(t *testing.T) {
@@ -113,6 +115,8 @@ func TestTerminalThatCannotEdit(t *testing.T) {
 	if code := u.leaves(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if strings.Contains(u.raw.String(), "\x1b") {
 		t.Errorf("control sequences in %q", u.raw.String())
 	}
@@ -129,5 +133,28 @@ func TestWithoutATerminalItIsAScript(t *testing.T) {
 	}
 	if stdout.String() != "[ 1, 2 ]\n" || stderr.String() != "" {
 		t.Errorf("printed %q and %q", stdout.String(), stderr.String())
+	}
+}
+
+func TestOutputThatIsNoTerminalHasNoPrompts(t *testing.T) {
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asProgram+"=1", "TERM=xterm")
+	cmd.Stdin = slave
+	var stdout bytes.Buffer
+	cmd.Stdout = &stdout
+	if _, err := master.WriteString("1 +\n1\n.exit\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if stdout.String() != "2\n" {
+		t.Errorf("printed %q", stdout.String())
 	}
 }
