@@ -24,6 +24,7 @@ var (
 	seed    = flag.Uint64("seed", 1, "that chooses them")
 	workers = flag.Int("workers", 1, "copies of the tree that work at a time")
 	only    = flag.String("only", "", "plant faults in this folder alone")
+	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")
 )
 
 // area is a part of the compiler with the tests that should notice its faults, the quickest first.
@@ -52,7 +53,7 @@ const testLimit = 4 * time.Minute
 // TestFaultsAreCaught plants faults and expects the tests to notice them.
 func TestFaultsAreCaught(t *testing.T) {
 	n := *count
-	if n == 0 {
+	if n == 0 && *match == "" {
 		if os.Getenv("OREPL_TEST_LONG") != "1" {
 			t.Skip("planting faults takes hours: ./tests/run --long, or -mutants N")
 		}
@@ -67,10 +68,13 @@ func TestFaultsAreCaught(t *testing.T) {
 	s := &score{t: t, same: same, want: len(jobs)}
 	queue := make(chan job)
 	var done sync.WaitGroup
-	for range *workers {
+	for i := range *workers {
 		dir := t.TempDir()
 		if err := copyTree(root, dir); err != nil {
 			t.Fatal(err)
+		}
+		if i == 0 {
+			sound(t, dir)
 		}
 		done.Add(1)
 		go func() {
@@ -91,6 +95,15 @@ func TestFaultsAreCaught(t *testing.T) {
 	}
 }
 
+// sound checks that the tests pass without a fault: else each would seem to be caught.
+func sound(t *testing.T, dir string) {
+	for i := range areas {
+		if by := caughtBy(dir, &areas[i]); by != "" && (*only == "" || *only == areas[i].folder) {
+			t.Fatalf("%s fails without any fault", by)
+		}
+	}
+}
+
 // job is faults of one area to try in turn, until one compiles.
 type job struct {
 	area    *area
@@ -99,6 +112,9 @@ type job struct {
 
 // choose draws faults, equally many from each area. A fault that does not compile makes place for the next.
 func choose(t *testing.T, root string, n int) []job {
+	if *match != "" {
+		return listed(t, root)
+	}
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	var jobs []job
 	var use []*area
@@ -127,6 +143,26 @@ func choose(t *testing.T, root string, n int) []job {
 		}
 	}
 	rng.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
+	return jobs
+}
+
+// listed is the faults that the file of -match names.
+func listed(t *testing.T, root string) (jobs []job) {
+	data, err := os.ReadFile(*match)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range areas {
+		all, err := Find(root, areas[i].folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range all {
+			if strings.Contains(string(data), all[k].String()+"\n") {
+				jobs = append(jobs, job{&areas[i], all[k : k+1]})
+			}
+		}
+	}
 	return jobs
 }
 
