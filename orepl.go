@@ -16,6 +16,7 @@ import (
 	"log/slog"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/kernellang"
 	"github.com/orepl/orepl/bindings/offload"
@@ -52,7 +53,7 @@ func Open(opts Options) *Runtime {
 
 // newRegistry lists what scripts can import.
 func (r *Runtime) newRegistry(opts offload.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
-	list := append(std.Modules(), offload.Module(r.env, opts), kernellang.Module(),
+	list := append(std.Modules(), offload.Module(r.env, opts), kernellang.Module(), bench.Module(),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

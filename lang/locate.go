@@ -17,14 +17,3 @@ func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.P
 	}
 	return diag.Position{}
 }
-
-// Files lists the files that were loaded, with absolute paths.
-func (e *Engine) Files() []string {
-	var list []string
-	for _, m := range e.files {
-		if m.path != "" {
-			list = append(list, m.path)
-		}
-	}
-	return list
-}

@@ -1,0 +1,93 @@
+// Package bench implements the module imported as 'bench': it measures functions and kernels, and says how sure it is.
+package bench
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+//go:embed bench.js
+var source string
+
+const types = `interface BenchOptions {
+  /** Calls before anything is measured, beside the first; 3 unless told otherwise. */
+  warmup?: number
+  /** Samples; 30 unless told otherwise. */
+  repeats?: number
+  /** The least milliseconds of a sample; a sample has as many calls as that takes. 1 unless told otherwise. */
+  minTime?: number
+  /** Bytes that one call reads and writes, for GB/s. */
+  bytes?: number
+  /** Floating-point operations of one call, for GFLOP/s. */
+  flops?: number
+  /** Is called after the first call, and throws or gives false if the result is wrong. */
+  verify?: () => unknown
+  /** 'device' measures from before the first to the end of the last kernel of a sample on the device's clock: the default if the function gives an event. */
+  clock?: 'host' | 'device'
+}
+/** Times are milliseconds of one call. */
+interface BenchResult {
+  name: string; median: number; low: number; high: number; least: number; most: number
+  samples: number; batch: number; clock: 'host' | 'device'; verified: boolean
+  gigabytesPerSecond?: number; gigaflops?: number
+}`
+
+// Module is the module.
+func Module() bindings.Module {
+	return bindings.Module{
+		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench"}, Instantiate: instantiate},
+		Help:    "Measures functions and kernels: warm-up, repeats, the median with its interval, bandwidth and operations.",
+		Types:   types,
+		Default: "bench",
+		Entries: []bindings.Entry{
+			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited.",
+				"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
+				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
+			bindings.NewFunction("table", "Gives results as a table to print: those of all calls of bench if none are given.", "", "(results?: readonly BenchResult[]): string"),
+			bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench so far. They are plain objects: JSON.stringify writes them."),
+		},
+	}
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	began := time.Now()
+	now := e.Func("now", func(goja.FunctionCall) (goja.Value, error) {
+		return e.VM().ToValue(float64(time.Since(began).Nanoseconds()) / 1e6), nil
+	})
+	fail := e.Func("fail", func(call goja.FunctionCall) (goja.Value, error) {
+		d := diag.New("invalid-argument", "bench: %s", call.Argument(0))
+		if hint := call.Argument(1); !goja.IsUndefined(hint) {
+			d.Hint = hint.String()
+		}
+		return nil, d
+	})
+	var event goja.Value = goja.Undefined() // an engine may have no devices
+	if offload, err := e.Require("offload"); err == nil {
+		event = offload.Get("Event")
+	}
+	v, err := e.VM().RunScript("orepl:bench/bench.js", source)
+	if err != nil {
+		return nil, err
+	}
+	make, ok := goja.AssertFunction(v)
+	if !ok {
+		return nil, fmt.Errorf("bench.js is no function")
+	}
+	made, err := make(nil, now, event, fail)
+	if err != nil {
+		return nil, err
+	}
+	x := bindings.NewExports(e)
+	for _, name := range []string{"bench", "table", "results"} {
+		x.Set(name, made.(*goja.Object).Get(name))
+	}
+	x.Set("default", made.(*goja.Object).Get("bench"))
+	return x.Done()
+}

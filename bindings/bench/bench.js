@@ -1,0 +1,92 @@
+(function (now, eventClass, fail) {
+  'use strict'
+  const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'verify', 'clock']
+  const results = []
+
+  // positive reads an option that is a number of a least size.
+  function positive(options, name, missing, least) {
+    const value = options[name] ?? missing
+    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number from ${least} on, not ${value}`)
+    return value
+  }
+
+  const isEvent = value => eventClass !== undefined && value instanceof eventClass
+
+  async function bench(name, fn, options = {}) {
+    if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`)
+    if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
+    for (const key of Object.keys(options)) if (!known.includes(key)) fail(`there is no option "${key}"`, `the options are ${known.join(', ')}`)
+    const warmup = positive(options, 'warmup', 3, 0), repeats = positive(options, 'repeats', 30, 1), minTime = positive(options, 'minTime', 1, 0)
+    const bytes = positive(options, 'bytes', 0, 0), flops = positive(options, 'flops', 0, 0)
+
+    // The first run shows what fn gives, and leaves what verify looks at.
+    const first = fn()
+    const queue = isEvent(first) ? first.queue : undefined
+    await first
+    if (options.verify !== undefined && (await options.verify()) === false) fail(`the result of "${name}" is wrong: verify gave false`)
+    const clock = options.clock ?? (queue === undefined ? 'host' : 'device')
+    if (clock !== 'host' && clock !== 'device') fail(`clock must be 'host' or 'device', not ${clock}`)
+    if (clock === 'device' && queue === undefined) fail("the device's clock needs a function that gives an event", "return what launch gives, or write clock: 'host'")
+
+    // sample gives the milliseconds of one call, out of a batch.
+    async function sample(batch) {
+      const mark = clock === 'device' ? queue.record() : undefined
+      const start = now()
+      let last
+      for (let i = 0; i < batch; i++) {
+        last = fn()
+        if (!isEvent(last) && typeof last?.then === 'function') await last
+      }
+      if (isEvent(last)) await last
+      const elapsed = clock === 'device' ? last.elapsedSince(mark) / 1e6 : now() - start
+      return elapsed / batch
+    }
+
+    for (let i = 0; i < warmup; i++) await sample(1)
+    // So many calls that a sample is long beside the clock's steps and the waiting.
+    let batch = 1
+    while (batch < 2 ** 20) {
+      const elapsed = (await sample(batch)) * batch
+      if (elapsed >= minTime) break
+      batch = Math.min(2 ** 20, Math.max(2 * batch, Math.ceil(batch * Math.min(10, 1.2 * minTime / Math.max(elapsed, 1e-6)))))
+    }
+    const samples = []
+    for (let i = 0; i < repeats; i++) samples.push(await sample(batch))
+    samples.sort((a, b) => a - b)
+    const result = summary(samples)
+    Object.assign(result, { name, clock, batch, samples: samples.length, verified: options.verify !== undefined })
+    if (bytes > 0) result.gigabytesPerSecond = bytes / result.median / 1e6
+    if (flops > 0) result.gigaflops = flops / result.median / 1e6
+    results.push(result)
+    return result
+  }
+
+  // summary gives the median of sorted samples with an interval that contains the true median in 95 of 100 cases: the
+  // order statistics that a binomial distribution names, whatever the samples' own distribution is.
+  function summary(samples) {
+    const n = samples.length
+    const median = n % 2 ? samples[(n - 1) / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2
+    const rank = Math.max(0, Math.floor((n - 1.96 * Math.sqrt(n)) / 2))
+    return { median, low: samples[rank], high: samples[n - 1 - rank], least: samples[0], most: samples[n - 1] }
+  }
+
+  // time writes milliseconds with the unit that suits them.
+  function time(ms) {
+    const [scale, unit] = ms >= 1000 ? [1e-3, 's'] : ms >= 1 ? [1, 'ms'] : ms >= 1e-3 ? [1e3, 'µs'] : [1e6, 'ns']
+    return `${(ms * scale).toPrecision(4)} ${unit}`
+  }
+
+  function table(list = results) {
+    const rows = [['name', 'median', '95 % interval', 'GB/s', 'GFLOP/s', 'samples', 'clock', 'verified']]
+    for (const r of list) {
+      rows.push([r.name, time(r.median), `${time(r.low)} … ${time(r.high)}`, r.gigabytesPerSecond?.toFixed(2) ?? '', r.gigaflops?.toFixed(2) ?? '',
+        `${r.samples}×${r.batch}`, r.clock, r.verified ? 'yes' : 'no'])
+    }
+    const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i].length)))
+    const keep = widths.map((_, i) => i === 0 || rows.slice(1).some(row => row[i] !== ''))
+    return rows.map(row => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+      .filter((_, i) => keep[i]).join('  ').trimEnd()).join('\n')
+  }
+
+  return { bench, table, results }
+})

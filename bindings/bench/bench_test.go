@@ -1,0 +1,110 @@
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+type result struct {
+	Name               string
+	Median, Low, High  float64
+	Least, Most        float64
+	Samples, Batch     int
+	Clock              string
+	Verified           bool
+	GigabytesPerSecond *float64
+	Gigaflops          *float64
+}
+
+// run runs a script and gives its export "r", if it has one, and its output.
+func run(t *testing.T, script string) (r result, out string, err error) {
+	t.Helper()
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	var text bytes.Buffer
+	e, err := rt.Engine(orepl.EngineOptions{Stdout: &text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	m, err := e.Run(ctx, "bench.js", "import { bench, table, results } from 'bench'\nimport { device, kernel, f32 } from 'offload'\n"+script)
+	if err != nil {
+		return r, text.String(), err
+	}
+	if v, err := m.Get(ctx, "r"); err == nil && !v.IsUndefined() {
+		if err := v.Decode(ctx, &r); err != nil {
+			t.Error(err)
+		}
+	}
+	return r, text.String(), nil
+}
+
+func TestHostClock(t *testing.T) {
+	r, _, err := run(t, `
+let calls = 0
+const pause = () => { const end = performance.now() + 0.2; while (performance.now() < end); calls++ }
+export const r = await bench('pause', pause, { repeats: 9, minTime: 1, flops: 200 })
+if (calls < 9 * r.batch) throw new Error(calls + ' calls')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A busy machine makes a call longer, never shorter.
+	if r.Median < 0.2 || r.Low > r.Median || r.High < r.Median || r.Least > r.Low || r.Most < r.High || r.Samples != 9 || r.Batch < 2 ||
+		r.Clock != "host" || r.Verified || r.GigabytesPerSecond != nil || r.Gigaflops == nil || *r.Gigaflops > 200/0.2/1e6 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestDeviceClock(t *testing.T) {
+	r, out, err := run(t, `
+const n = 1 << 14, dev = device('cpu'), x = dev.buffer(f32, n)
+const k = kernel((g, x) => { x[g.x] += 1 })
+export const r = await bench('increment', () => k.launch({ size: n }, x),
+  { repeats: 5, bytes: 8 * n, flops: n, verify: async () => (await x.read()).every(v => v === 1) })
+console.log(table())
+console.log(JSON.parse(JSON.stringify(results))[0].name)`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if r.Clock != "device" || !r.Verified || !(r.Median > 0) || *r.GigabytesPerSecond != 8*float64(1<<14)/r.Median/1e6 {
+		t.Errorf("%+v", r)
+	}
+	lines := strings.Split(out, "\n")
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "name") || !strings.Contains(lines[0], "GFLOP/s") || !strings.HasPrefix(lines[1], "increment") || lines[2] != "increment" {
+		t.Error(out)
+	}
+}
+
+func TestPromisesAreAwaited(t *testing.T) {
+	r, _, err := run(t, `export const r = await bench('sleep', () => new Promise(done => setTimeout(done, 2)), { repeats: 3, warmup: 0 })`)
+	if err != nil || r.Median < 1.9 || r.Batch != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ script, message, hint string }{
+		{"await bench('x', () => {}, { verify: () => false })", `the result of "x" is wrong`, ""},
+		{"await bench('x', () => {}, { verify: () => { throw new Error('off by one') } })", "off by one", ""},
+		{"await bench('x', () => {}, { repeat: 3 })", `there is no option "repeat"`, "repeats"},
+		{"await bench('x', () => {}, { repeats: 0 })", "repeats must be a number from 1 on", ""},
+		{"await bench('x', () => {}, { flops: NaN })", "flops must be a number", ""},
+		{"await bench('x', () => {}, { clock: 'device' })", "needs a function that gives an event", "launch"},
+		{"await bench('x', 5)", "expected a function to measure", "kernel.launch"},
+		{"await bench(() => {})", "the name must be a string", ""},
+		{"await bench('x', () => { throw new Error('no') })", "no", ""},
+	} {
+		_, _, err := run(t, c.script)
+		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(diag.Hint(err), c.hint) || !strings.Contains(diag.Format(err, false), "bench.js:3:") {
+			t.Errorf("%s: %s", c.script, diag.Format(err, false))
+		}
+	}
+}
