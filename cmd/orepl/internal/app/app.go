@@ -52,9 +52,11 @@ func commands() []command {
 		{"run", "[flags] FILE [ARGS…]", "run a script", runScript},
 		{"devices", "[--json]", "list the devices of this machine", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to", runKernel},
+		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
+		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},
 		{"version", "", "print the version", runVersion},
-		{"help", "[TOPIC]", "explain a command, or the exit codes", runHelp},
+		{"help", "[TOPIC]", "explain a command, the exit codes, or a name of scripts such as fs.readText", runHelp},
 	}
 }
 

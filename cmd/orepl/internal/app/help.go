@@ -1,12 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/orepl/orepl/bindings/help"
+	"github.com/orepl/orepl/lang/diag"
 )
 
 // runVersion is orepl version.
@@ -52,13 +56,16 @@ func runHelp(inv *invocation) error {
 				return nil
 			}
 		}
-		return &usageError{fmt.Sprintf("there is no help about %q", args[0]), "see orepl help"}
+		if err := help.Write(inv.Stdout, inv.open().Registry(), args[0]); err != nil {
+			return &usageError{err.Error(), cmp.Or(diag.Hint(err), "see orepl help")}
+		}
+		return nil
 	}
 	fmt.Fprintln(inv.Stdout, "orepl runs scripts that drive accelerators.\n\nCommands:")
 	for _, c := range commands() {
 		fmt.Fprintf(inv.Stdout, "  %-10s %s\n", c.name, c.about)
 	}
-	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes.")
+	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts.")
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 func runScript(inv *invocation) error {
 	limits := inv.limits()
 	isolated := inv.flags.Bool("isolate", false, "run the script in a process of its own, so that nothing it does can harm this one")
+	watch := inv.flags.Bool("watch", false, "run the script again when it, an import or a file that it reads changes")
 	leaks := inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
 	args, err := inv.parse()
 	if err != nil {
@@ -21,10 +22,19 @@ func runScript(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if *isolated {
-		return inv.isolated(args[0], opts)
+	run := func(inv *invocation, opts lang.Options) error {
+		if *isolated {
+			return inv.isolated(args[0], opts)
+		}
+		return inv.script(args[0], opts, *leaks)
 	}
-	return inv.script(args[0], opts, *leaks)
+	switch {
+	case *watch && *isolated:
+		return &usageError{"--watch does not see what an isolated script reads", "leave --isolate out"}
+	case *watch:
+		return inv.watch(args[0], opts, run)
+	}
+	return run(inv, opts)
 }
 
 // script runs a file in this process, and reports on leaks if it is to.
