@@ -1,0 +1,59 @@
+// The loops that a user would write in C for the kernels of kernels.go.
+#include <math.h>
+#include <stdint.h>
+
+void saxpy(long n, float a, const float *restrict x, float *restrict y) {
+	for (long i = 0; i < n; i++) y[i] = a * x[i] + y[i];
+}
+void run_saxpy(long n, const float *x, float *y) { saxpy(n, 0.5f, x, y); }
+
+void run_mandelbrot(long w, long h, int *out) {
+	for (long j = 0; j < h; j++)
+		for (long i = 0; i < w; i++) {
+			float cx = -2 + 3 * (float)i / w, cy = -1.5f + 3 * (float)j / h, x = 0, y = 0;
+			int n = 0;
+			while (n < 256 && x * x + y * y < 4) {
+				float t = x * x - y * y + cx;
+				y = 2 * x * y + cy;
+				x = t;
+				n++;
+			}
+			out[j * w + i] = n;
+		}
+}
+
+static inline uint32_t rotl(uint32_t x, int n) { return x << n | x >> (32 - n); }
+
+void run_mix(long n, int *x) {
+	for (long i = 0; i < n; i++) {
+		uint32_t v = x[i], a = v, b = v ^ 0x9e3779b9u, c = v + 77, d = v * 3;
+		for (int r = 0; r < 64; r++) {
+			a += b; d = rotl(d ^ a, 16);
+			c += d; b = rotl(b ^ c, 12);
+			a += b; d = rotl(d ^ a, 8);
+			c += d; b = rotl(b ^ c, 7);
+		}
+		x[i] = a ^ b ^ c ^ d;
+	}
+}
+
+void run_nbody(long n, const float *restrict x, const float *restrict y, const float *restrict z, const float *restrict m,
+	float *restrict ax) {
+	for (long i = 0; i < n; i++) {
+		float fx = 0, fy = 0, fz = 0;
+		for (long j = 0; j < n; j++) {
+			float dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i];
+			float r2 = dx * dx + dy * dy + dz * dz + 0.01f;
+			float s = m[j] / (r2 * sqrtf(r2));
+			fx += s * dx; fy += s * dy; fz += s * dz;
+		}
+		ax[i] = fx + fy + fz;
+	}
+}
+
+void run_stencil(long w, long h, const float *restrict from, float *restrict to) {
+	for (long j = 1; j < h - 1; j++)
+		for (long i = 1; i < w - 1; i++)
+			to[j * w + i] = 0.2f * (from[j * w + i] + from[j * w + i - 1] + from[j * w + i + 1] + from[(j - 1) * w + i] +
+				from[(j + 1) * w + i]);
+}

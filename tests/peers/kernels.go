@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// A workload is a kernel as a user writes it, and a C function that does the same.
+type workload struct {
+	name, unit string
+	text       string
+	size       [3]int
+	work       float64 // units of work of one run, in billions
+	buffers    []ir.Type
+	dims       [][]int
+	result     int     // the buffer to compare
+	tolerance  float64 // relative; 0 compares integers, of which one in a hundred may differ where C contracts
+	scalars    []uintptr
+}
+
+var workloads = []workload{
+	{"saxpy 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`, [3]int{4 << 20, 1, 1}, 12 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}},
+	{"mandelbrot 512²", "Mpix/s", `(g, it) => {
+  const cx = -2 + 3 * g.x / 512, cy = -1.5 + 3 * g.y / 512
+  let x = 0, y = 0, n = 0
+  while (n < 256 && x * x + y * y < 4) { const t = x * x - y * y + cx; y = 2 * x * y + cy; x = t; n++ }
+  it[g.y][g.x] = n
+}`, [3]int{512, 512, 1}, 512 * 512 / 1e6, []ir.Type{ir.I32}, [][]int{{512, 512}}, 0, 0, []uintptr{512, 512}},
+	{"mix 256 Ki", "Gop/s", `(g, x) => {
+  const v = x[g.x]
+  let a = v, b = v ^ 0x9e3779b9, c = (v + 77) | 0, d = (v * 3) | 0
+  for (let r = 0; r < 64; r++) {
+    a = (a + b) | 0; d = d ^ a; d = (d << 16) | (d >>> 16)
+    c = (c + d) | 0; b = b ^ c; b = (b << 12) | (b >>> 20)
+    a = (a + b) | 0; d = d ^ a; d = (d << 8) | (d >>> 24)
+    c = (c + d) | 0; b = b ^ c; b = (b << 7) | (b >>> 25)
+  }
+  x[g.x] = a ^ b ^ c ^ d
+}`, [3]int{256 << 10, 1, 1}, 24 * 64 * (256 << 10) / 1e9, []ir.Type{ir.I32}, [][]int{{256 << 10}}, 0, 0, []uintptr{256 << 10}},
+	{"n-body 4096", "GFLOP/s", `(g, x, y, z, m, ax) => {
+  const i = g.x
+  let fx = 0, fy = 0, fz = 0
+  for (let j = 0; j < x.length; j++) {
+    const dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i]
+    const r2 = dx * dx + dy * dy + dz * dz + 0.01
+    const s = m[j] / (r2 * Math.sqrt(r2))
+    fx += s * dx; fy += s * dy; fz += s * dz
+  }
+  ax[i] = fx + fy + fz
+}`, [3]int{4096, 1, 1}, 20 * 4096 * 4096 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32, ir.F32, ir.F32},
+		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}},
+	{"stencil 1024²", "GB/s", `(g, from, to) => {
+  const x = g.x, y = g.y
+  if (x > 0 && y > 0 && x < 1023 && y < 1023)
+    to[y][x] = 0.2 * (from[y][x] + from[y][x - 1] + from[y][x + 1] + from[y - 1][x] + from[y + 1][x])
+}`, [3]int{1024, 1024, 1}, 8 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{1024, 1024}, {1024, 1024}}, 1, 1e-5,
+		[]uintptr{1024, 1024}},
+}
+
+// symbols are the C functions of the workloads.
+var symbols = []string{"run_saxpy", "run_mandelbrot", "run_mix", "run_nbody", "run_stencil"}
+
+// kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
+// process, so that other load matters less.
+func kernelsOnOneCore(r *report) error {
+	lib, err := buildPeers()
+	if err != nil {
+		return err
+	}
+	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
+	if err != nil {
+		return err
+	}
+	defer platform.Close()
+	for i := range workloads {
+		fn, err := purego.Dlsym(lib, symbols[i])
+		if err != nil {
+			return err
+		}
+		if err := workloads[i].compare(r, platform.Devices()[0], fn); err != nil {
+			return fmt.Errorf("%s: %w", workloads[i].name, err)
+		}
+	}
+	return nil
+}
+
+func buildPeers() (uintptr, error) {
+	dir, err := os.MkdirTemp("", "orepl-peers")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "kernels.so")
+	cmd := exec.Command("gcc", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-o", out, "tests/peers/c/kernels.c", "-lm")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("gcc: %w\n%s", err, text)
+	}
+	return purego.Dlopen(out, purego.RTLD_NOW)
+}
+
+// processorTime is what this process has used, in seconds.
+func processorTime() float64 {
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		return math.NaN()
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
+	ctx := context.Background()
+	f, err := kernel.Parse(&kernel.Source{Text: w.text})
+	if err != nil {
+		return err
+	}
+	var args []kernel.Arg
+	for i, t := range w.buffers {
+		args = append(args, kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: len(w.dims[i])})
+	}
+	c, err := f.Compile(args, kernel.Options{Name: "k"})
+	if err != nil {
+		return err
+	}
+	data, err := c.Module.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	program, err := dev.Load(ctx, &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		return err
+	}
+	defer program.Unload()
+	k, err := program.Kernel("k")
+	if err != nil {
+		return err
+	}
+	q, err := dev.NewQueue(offload.QueueOptions{})
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+
+	launch := &offload.Launch{Kernel: k, Size: w.size}
+	call := append([]uintptr(nil), w.scalars...)
+	var ours, theirs []byte
+	for i, t := range w.buffers {
+		n := t.Size()
+		arg := offload.Arg{}
+		arg.Type, _ = offload.ParseType(t.String())
+		for axis, d := range w.dims[i] {
+			n *= d
+			arg.Dims[axis] = int32(d)
+		}
+		var sides [2][]byte
+		for side := range sides {
+			m, err := dev.Allocate(int64(n), offload.DeviceMemory)
+			if err != nil {
+				return err
+			}
+			defer m.Free()
+			b := m.Bytes()
+			for at := 0; at < n; at += 4 {
+				x := uint32(at*2654435761>>8) % 1000
+				if t == ir.F32 {
+					x = math.Float32bits(float32(x)/500 - 1)
+				}
+				binary.LittleEndian.PutUint32(b[at:], x)
+			}
+			sides[side] = b
+			if side == 0 {
+				arg.Memory = m
+			}
+		}
+		launch.Args = append(launch.Args, arg)
+		call = append(call, uintptr(unsafe.Pointer(&sides[1][0])))
+		if i == w.result {
+			ours, theirs = sides[0], sides[1]
+		}
+	}
+	run := func() error {
+		if err := q.Launch(launch); err != nil {
+			return err
+		}
+		return q.Sync(ctx)
+	}
+	native := func() error { purego.SyscallN(fn, call...); return nil }
+	if err := run(); err != nil {
+		return err
+	}
+	native()
+	if err := w.agree(ours, theirs); err != nil {
+		return err
+	}
+	const times = 3
+	rate := func(run func() error) func() (float64, error) {
+		return func() (float64, error) {
+			start := processorTime()
+			for range times {
+				if err := run(); err != nil {
+					return 0, err
+				}
+			}
+			return w.work * times / (processorTime() - start), nil
+		}
+	}
+	_, err = r.pair(w.name, w.unit, 15, rate(run), rate(native))
+	return err
+}
+
+// agree compares the results of both sides.
+func (w *workload) agree(a, b []byte) error {
+	different := 0
+	for at := 0; at < len(a); at += 4 {
+		x, y := binary.LittleEndian.Uint32(a[at:]), binary.LittleEndian.Uint32(b[at:])
+		if x == y {
+			continue
+		}
+		if w.tolerance == 0 {
+			different++
+			continue
+		}
+		p, q := float64(math.Float32frombits(x)), float64(math.Float32frombits(y))
+		if math.Abs(p-q) > w.tolerance*max(1, math.Abs(p), math.Abs(q)) {
+			return fmt.Errorf("element %d is %v, and %v in C", at/4, p, q)
+		}
+	}
+	if different*100 > len(a)/4 {
+		return fmt.Errorf("%d of %d elements differ", different, len(a)/4)
+	}
+	return nil
+}
