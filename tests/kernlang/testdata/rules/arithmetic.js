@@ -210,3 +210,25 @@
 // [18.3] private arrays are zero in each iteration
 //# y: i32[1] -> 3
 (g, y) => { for (let i = 0; i < 3; i++) { const a = g.private(i32, 2); a[i & 1]++; y[0] += a[0] + a[1] } }
+---
+// [8.2] functions of literals are computed as JavaScript computes them
+//# y: f32[14] -> 3 -2 2 -2 3 -1 2.5 -1 2 -7 5 2 -0 1.5
+(g, y) => {
+  y[0] = Math.ceil(2.25); y[1] = Math.floor(-1.5); y[2] = Math.trunc(2.75); y[3] = Math.ceil(-2.5); y[4] = Math.round(2.5); y[5] = Math.round(-1.5)
+  y[6] = Math.abs(-2.5); y[7] = Math.sign(-3); y[8] = Math.sqrt(4); y[9] = Math.min(3, -7); y[10] = Math.max(5, -7); y[11] = Math.clamp(9, 1, 2)
+  y[12] = Math.round(-0.25); y[13] = Math.fround(1.5)
+}
+---
+// [8.2] operators on literals
+//# y: f64[14] -> 8 -2 15 0.6 3 243 2 7 5 20 -3 2147483647 -6 1
+(g, y) => {
+  y[0] = 3 + 5; y[1] = 3 - 5; y[2] = 3 * 5; y[3] = 3 / 5; y[4] = 3 % 5; y[5] = 3 ** 5; y[6] = 3 & 6; y[7] = 3 | 6; y[8] = 3 ^ 6
+  y[9] = 5 << 2; y[10] = -5 >> 1; y[11] = -1 >>> 1; y[12] = ~5; y[13] = !0 && 5 > 3 && 3 < 5 && 3 <= 3 && 5 >= 5 && 3 !== 5 && 3 === 3 ? 1 : 0
+}
+---
+// [8.2] BigInts
+//# z: i64[12] -> 8 -2 15 -2 -1 81 2 7 5 20 -3 -6
+(g, z) => {
+  z[0] = 3n + 5n; z[1] = 3n - 5n; z[2] = 3n * 5n; z[3] = -7n / 3n; z[4] = -7n % 3n; z[5] = 3n ** 4n; z[6] = 3n & 6n; z[7] = 3n | 6n; z[8] = 3n ^ 6n
+  z[9] = 5n << 2n; z[10] = -5n >> 1n; z[11] = ~5n
+}
