@@ -111,11 +111,15 @@ func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) e
 // trackRejection keeps the rejected promises that have no handler yet.
 func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
-		e.rejected = append(e.rejected, p)
+		r := rejection{promise: p}
+		if _, isObject := p.Result().(*goja.Object); !isObject { // it does not know where it was made
+			r.place = e.Caller()
+		}
+		e.rejected = append(e.rejected, r)
 		return
 	}
 	for i, r := range e.rejected {
-		if r == p {
+		if r.promise == p {
 			e.rejected = append(e.rejected[:i], e.rejected[i+1:]...)
 			return
 		}
@@ -127,16 +131,25 @@ func (e *Engine) reportRejection() error {
 	if len(e.rejected) == 0 {
 		return nil
 	}
-	p := e.rejected[0]
+	r := e.rejected[0]
 	e.rejected = e.rejected[1:]
 	if len(e.rejected) > 0 { // the next one has a turn of its own
 		e.loop.Post(func() error { return nil })
 	}
-	return &unhandledRejection{e.exceptionOf(p.Result())}
+	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place}
 }
 
 // An unhandledRejection is the exception of a promise that nobody looks at.
-type unhandledRejection struct{ exception error }
+type unhandledRejection struct {
+	exception error
+	place     diag.Position // of the rejection, if the exception knows none
+}
+
+// A rejection is a promise that was rejected and has no handler.
+type rejection struct {
+	promise *goja.Promise
+	place   diag.Position
+}
 
 func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }
 func (u *unhandledRejection) Unwrap() error { return u.exception }

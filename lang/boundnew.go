@@ -118,9 +118,25 @@ func (b *bounds) replace(on *goja.Object, name string, original *goja.Object, lo
 	if on != nil {
 		_ = on.DefineDataProperty(name, stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+	// A proxy has no instanceof of its own in the interpreter.
+	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, vm.ToValue(b.hasInstance), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	if proto, ok := original.Get("prototype").(*goja.Object); ok {
 		_ = proto.DefineDataProperty("constructor", stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+}
+
+// hasInstance is what instanceof asks, by the prototypes.
+func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
+	class, _ := c.This.(*goja.Object)
+	o, _ := c.Argument(0).(*goja.Object)
+	found := false
+	if class != nil && o != nil {
+		proto, _ := class.Get("prototype").(*goja.Object)
+		for o = o.Prototype(); o != nil && proto != nil && !found; o = o.Prototype() {
+			found = o == proto
+		}
+	}
+	return b.engine.vm.ToValue(found)
 }
 
 // boundCompilers puts a check before what compiles a text while the script runs: the parser recurses.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -23,6 +25,9 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	var rejection *unhandledRejection
 	if errors.As(err, &rejection) {
 		d := e.Diagnose(rejection.exception)
+		if !d.Position.IsValid() && rejection.place.IsValid() {
+			e.place(d, rejection.place, 1)
+		}
 		d.Notes = append(d.Notes, diag.Note{Message: "a promise was rejected with this error and nothing handled it; is there an await missing?"})
 		return d
 	}
@@ -87,6 +92,9 @@ func (e *Engine) diagnoseException(ex *goja.Exception) *diag.Diagnostic {
 	e.adopt(d)
 	if d.Name == "ReferenceError" {
 		e.hintForName(d)
+	}
+	if d.Cause == nil {
+		e.explain(d)
 	}
 	return d
 }
@@ -240,6 +248,11 @@ func isWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
+// declarations finds declared names, well enough for a hint.
+var declarations = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
+})
+
 // hintForName suggests the name that was meant. The interpreter gives a call's place as its parenthesis; the name
 // before it is what a person looks for.
 func (e *Engine) hintForName(d *diag.Diagnostic) {
@@ -264,7 +277,11 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 			return
 		}
 	}
-	if near := diag.Nearest(name, e.vm.GlobalObject().GetOwnPropertyNames()); near != "" {
+	candidates := e.vm.GlobalObject().GetOwnPropertyNames()
+	for _, m := range declarations().FindAllStringSubmatch(e.sources[d.File], -1) {
+		candidates = append(candidates, m[1])
+	}
+	if near := diag.Nearest(name, candidates); near != "" {
 		d.Hint = fmt.Sprintf("did you mean %s?", near)
 	}
 }

@@ -104,7 +104,7 @@ type Engine struct {
 	bounds      *bounds // nil without limits
 	iterations  uint64  // of the running call
 	inspector   *inspect.Inspector
-	rejected    []*goja.Promise // without a handler so far
+	rejected    []rejection // without a handler so far
 	promptCells map[string]promptBinding
 
 	ctx    context.Context // ends when the engine closes

@@ -152,7 +152,7 @@ func TestErrors(t *testing.T) {
 		want  []string // parts of the printed diagnostic
 	}{
 		"exception": {map[string]string{"main.js": "const o = {}\nfunction f() { return o.a.b }\nf()"},
-			[]string{"TypeError: Cannot read property 'b' of undefined", "main.js:2:27", "2 | function f() { return o.a.b }", "at f (main.js:2:27)", "at main.js:3:2"}},
+			[]string{"TypeError: Cannot read property 'b': o.a is undefined or null", "main.js:2:27", "2 | function f() { return o.a.b }", "at f (main.js:2:27)", "at main.js:3:2"}},
 		"typo": {map[string]string{"main.js": "prnt(1)"}, []string{"ReferenceError: prnt is not defined", "main.js:1:1", "^^^^", "did you mean print?"}},
 		"go error": {map[string]string{"main.js": "let x = 1\n  fail()"},
 			[]string{"error: read: index 9 is out of bounds [out-of-bounds]", "main.js:2:7", "hint: the buffer has 8 elements"}},

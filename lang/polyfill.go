@@ -14,6 +14,7 @@ func (e *Engine) definePolyfills() {
 			_ = symbol.DefineDataProperty(name, goja.NewSymbol("Symbol."+name), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 		}
 	}
+	e.arrayFromText()
 	e.polyfill(global.Get("Object"), "groupBy", e.groupObjects)
 	e.polyfill(global.Get("Map"), "groupBy", e.groupMap)
 	e.polyfill(global.Get("Promise"), "withResolvers", func(goja.FunctionCall) (goja.Value, error) {
@@ -26,6 +27,32 @@ func (e *Engine) definePolyfills() {
 		_ = o.Set("resolve", settle("resolve", resolve))
 		return o, o.Set("reject", settle("reject", reject))
 	})
+}
+
+// arrayFromText lets TypedArray.from take a string, whose characters it iterates like any other iterable's elements.
+func (e *Engine) arrayFromText() {
+	typed := e.intrinsics.arrays["Uint8Array"].Prototype()
+	from, ok := typed.Get("from").(*goja.Object)
+	if !ok {
+		return
+	}
+	original, ok := from.Export().(func(goja.FunctionCall) goja.Value)
+	if !ok {
+		return
+	}
+	wrapped := e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		if s, ok := c.Argument(0).(goja.String); ok {
+			list, err := e.intrinsics.arrayFrom(nil, s)
+			if err != nil {
+				e.Throw(err)
+			}
+			c.Arguments = append([]goja.Value{list}, c.Arguments[1:]...)
+		}
+		return original(c)
+	}).(*goja.Object)
+	_ = wrapped.DefineDataProperty("name", e.vm.ToValue("from"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = wrapped.DefineDataProperty("length", e.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = typed.DefineDataProperty("from", wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // polyfill defines a function unless a later interpreter has it.

@@ -39,20 +39,20 @@ func CheckNesting(name, text string) error {
 				Hint: "split the expression; load large data from a JSON file", Position: pos, Excerpt: diag.Excerpted(text, pos, 1),
 			}
 		}
-		switch word := s.text(t); {
-		case t.kind == lexTemplate:
-			run, total, outer = 0, total-run, outer[:min(len(outer), s.depth())]
-		case t.kind != lexPunct:
-		case word == "," || word == ";":
-			total -= run
-			run = 0
-		case strings.Contains("([{", word):
-			outer = append(outer, run)
-			run = 0
-		case strings.Contains(")]}", word) && len(outer) > 0:
+		word := s.text(t)
+		template := t.kind == lexTemplate
+		if len(outer) > 0 && (template && word[0] == '}' || t.kind == lexPunct && strings.Contains(")]}", word)) {
 			total -= run
 			run = outer[len(outer)-1]
 			outer = outer[:len(outer)-1]
+		}
+		switch {
+		case template && strings.HasSuffix(word, "${"), t.kind == lexPunct && strings.Contains("([{", word):
+			outer = append(outer, run)
+			run = 0
+		case t.kind == lexPunct && (word == "," || word == ";"):
+			total -= run
+			run = 0
 		}
 	}
 }

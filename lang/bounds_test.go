@@ -1,0 +1,161 @@
+package lang
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+var generous = Limits{Time: time.Minute, Memory: 1 << 30, Iterations: 1 << 40}
+
+// What a bounded engine computes is what any engine computes.
+func TestBoundsChangeNoResult(t *testing.T) {
+	free, _ := testEngine(t, Options{})
+	bounded, _ := testEngine(t, Options{Limits: generous})
+	for _, text := range []string{
+		`[3, 1, 2].sort().join() + [1, [2, [3]]].flat(Infinity) + [1, 2].concat([3], 4) + Array.from('abc') + Array.from({ length: 3 }, (_, i) => i)`,
+		`'ab'.repeat(3) + 'x'.padStart(5, 'ab') + 'x'.padEnd(3) + 'a-b-c'.split('-', 2) + 'aXbX'.replace(/X/g, '[$&]') + 'aXbX'.replaceAll('X', m => m + 1)`,
+		"String.raw`a\\n${1}` + 'é'.normalize('NFD').length + 'a1b2'.match(/\\d/g)",
+		`JSON.stringify({ a: [1, { b: undefined, c: () => 1 }], d: new Date(0), e: { toJSON: k => k } })`,
+		`JSON.stringify({ a: 1, b: { a: 2, c: 3 } }, ['a', 'b'], 2)`,
+		`JSON.stringify([1, { x: 2 }], function (k, v) { return Array.isArray(this) && k === '0' ? 'first' : v })`,
+		`JSON.stringify(undefined) + JSON.stringify('\ud800') + JSON.stringify(Object(1)) + JSON.stringify(null, null, 4)`,
+		`JSON.stringify(JSON.parse('{"a":[1,{"b":"]["}]}', (k, v) => k === 'b' ? v + '!' : v))`,
+		`class Mine extends Float32Array { sum() { return this.reduce((a, b) => a + b, 0) } }; const m = Mine.from([1, 2]); [m instanceof Mine, m instanceof Float32Array, m.constructor === Mine, m.sum(), new Mine(3).length]`,
+		`[new Uint8Array(2), new Uint8Array([1, 2]), new Float64Array(new ArrayBuffer(16), 8, 1), Uint8Array.of(1, 2), new Uint8Array(new Set([1]))].map(a => a.constructor.name + a.length).join()`,
+		`[Array.prototype.fill.name, Array.prototype.fill.length, JSON.stringify.length, eval.name, Uint8Array.name, Uint8Array.BYTES_PER_ELEMENT, Uint8Array.prototype.constructor === Uint8Array]`,
+		`[new Map([[1, 2]]).get(1), new Set('aab').size, Math.max.apply(null, [1, 5, 3]), Reflect.apply(Math.min, null, [2, 1]), Reflect.construct(Date, [0]).getTime()]`,
+		`[new Function('a', 'b', 'return a + b')(1, 2), (0, eval)('1 + 1'), (() => {}).constructor === Function, (() => {}) instanceof Function, BigInt('12') + BigInt(3), BigInt.asUintN(8, 257n)].join()`,
+		`const p = new Proxy({}, { get: (t, k) => k }); p.name + typeof Proxy`,
+		`try { [].reduce((a, b) => a) } catch (e) { e instanceof TypeError ? e.message : e }`,
+		`try { 'x'.repeat(-1) } catch (e) { e.name }`,
+		`let n = 0; for (let i = 0; i < 5; i++) n += i; for (const x of [1, 2]) n += x; while (n < 20) n++; do n++; while (n < 25); for (const k in { a: 1 }) n++; n`,
+		`let fs = []; for (let i = 0; i < 3; i++) fs.push(() => i); outer: for (const a of [1, 2]) { for (;;) { if (a > 1) break outer; continue outer } } fs.map(f => f()).join()`,
+	} {
+		a, err := free.Eval(t.Context(), "p", text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		b, err := bounded.Eval(t.Context(), "p", text)
+		if err != nil {
+			t.Errorf("%s: with bounds: %v", text, err)
+			continue
+		}
+		if a.String() != b.String() {
+			t.Errorf("%s\n  %s\nwith bounds\n  %s", text, a, b)
+		}
+	}
+}
+
+func TestIterations(t *testing.T) {
+	for text, code := range map[string]string{
+		"for (let i = 0; i < 90; i++) {}":                                                          "",
+		"for (let i = 0; i < 10; i++) for (let j = 0; j < 10; j++);":                               "iterations",
+		"let i = 0; while (true) try { i++ } catch {}":                                             "iterations",
+		"let i = 0; do i++; while (i < 1000)":                                                      "iterations",
+		"for (const x of new Array(1000).keys()) {}":                                               "iterations",
+		"const f = () => { for (let i = 0; i < 60; i++); }; f(); f()":                              "iterations",
+		"for (const k in Object.fromEntries([...Array(99).keys(), 200, 201].map(i => [i, i]))) {}": "iterations",
+	} {
+		e, _ := testEngine(t, Options{Limits: Limits{Iterations: 100}})
+		_, err := e.Run(t.Context(), "m.js", text)
+		if got := diag.Code(err); got != code {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+		if _, err := e.Run(t.Context(), "n.js", "for (let i = 0; i < 90; i++) {}"); err != nil {
+			t.Errorf("the count of the call before was kept: %v", err)
+		}
+	}
+}
+
+func TestLinksDoNotLeadOutside(t *testing.T) {
+	dir := t.TempDir()
+	inside := filepath.Join(dir, "in")
+	if err := os.MkdirAll(filepath.Join(inside, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{"out": "..", "file": "../secret", "chain": "file", "self": "self", "home": "sub"} {
+		if err := os.Symlink(target, filepath.Join(inside, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow, err := Inside(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, _ := testEngine(t, Options{Dir: inside, Policy: Policy{Read: allow}})
+	for name, ok := range map[string]bool{
+		".": true, "sub": true, "new.txt": true, "sub/new/deep": true, "home/x": true, "..": false, "../in/sub": true, "../in2": false,
+		"out": false, "out/secret": false, "file": false, "chain": false, "self": false, "/": false, "/etc/passwd": false, "sub/../../x": false,
+	} {
+		if _, err := e.ReadPath(name); (err == nil) != ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReadFileWithinLimits(t *testing.T) {
+	e, _ := testEngine(t, Options{Limits: Limits{Memory: 64 << 20}})
+	if _, err := e.ReadFile("/dev/zero"); err == nil {
+		t.Error("an endless file was read")
+	}
+	large := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.ReadFile(large); err == nil || !strings.Contains(err.Error(), "larger than the memory limit") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestJSONDepth(t *testing.T) {
+	for text, depth := range map[string]int{`1`: 0, `[{"a":[]}]`: 3, `"[[[\"[["`: 0, `{"[":[1],"b":[2]}`: 2} {
+		if got := jsonDepth(text); got != depth {
+			t.Errorf("%s: %d", text, got)
+		}
+	}
+}
+
+// JSON.stringify with its watch writes the same as without, for random data.
+func TestWatchedJSON(t *testing.T) {
+	free, _ := testEngine(t, Options{})
+	bounded, _ := testEngine(t, Options{Limits: generous})
+	r := rand.New(rand.NewPCG(1, 2))
+	var value func(depth int) string
+	value = func(depth int) string {
+		if depth == 0 || r.IntN(3) == 0 {
+			return []string{"1", "'a\\n'", "null", "undefined", "true", "NaN", "() => 1", "-0"}[r.IntN(8)]
+		}
+		var parts []string
+		array := r.IntN(2) == 0
+		for i := range r.IntN(4) {
+			v := value(depth - 1)
+			if !array {
+				v = string(rune('a'+i)) + ": " + v
+			}
+			parts = append(parts, v)
+		}
+		if array {
+			return "[" + strings.Join(parts, ", ") + "]"
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	for range 200 {
+		text := "JSON.stringify(" + value(5) + ", null, 1)"
+		a, aerr := free.Eval(context.Background(), "p", text)
+		b, berr := bounded.Eval(context.Background(), "p", text)
+		if aerr != nil || berr != nil || a.String() != b.String() {
+			t.Fatalf("%s\n%v %v\n%v %v", text, a, aerr, b, berr)
+		}
+	}
+}

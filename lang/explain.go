@@ -1,0 +1,201 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// explain says what the interpreter's own messages leave out: the expression concerned, and what to do. The interpreter
+// gives values and places; the expression is read off the line.
+func (e *Engine) explain(d *diag.Diagnostic) {
+	if d.Excerpt == nil || d.Hint != "" {
+		return
+	}
+	line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
+	at := min(max(d.Column-1, 0), len(line))
+	before, after := string(line[:at]), string(line[at:])
+	message := d.Message
+	switch name := d.Name; {
+	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
+		if word := leadingWord(after); word != "" {
+			d.Message = fmt.Sprintf("%s is used before its declaration has run", word)
+			d.Hint = "move the declaration up, or the use down"
+		}
+	case name != "TypeError":
+	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "("):
+		e.explainCall(d, trailingExpression(before))
+	case strings.HasPrefix(message, "Value is not an object: "):
+		e.explainOperator(d, after)
+	case strings.HasPrefix(message, "Cannot read property '"):
+		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
+		if object == "" || object == "null" || object == "undefined" {
+			return
+		}
+		// The interpreter says undefined of null too.
+		d.Message = fmt.Sprintf("%s: %s is undefined or null", strings.TrimSuffix(message, " of undefined"), object)
+		if d.Hint = e.hintForAwait(d, object); d.Hint == "" {
+			d.Hint = fmt.Sprintf("write %s?. if it may be missing", object)
+		}
+	case message == "Cannot convert undefined or null to object":
+		property, object := leadingWord(after), trailingExpression(strings.TrimRight(before, "."))
+		if property != "" && object != "" && strings.HasSuffix(before, ".") {
+			d.Message = fmt.Sprintf("Cannot set property '%s': %s is undefined or null", property, object)
+			d.Hint = e.hintForAwait(d, object)
+		}
+	case message == "object is not iterable":
+		object := leadingExpression(after)
+		if i := strings.Index(after, "..."); object == "" && i >= 0 {
+			object = leadingExpression(after[i+3:])
+		}
+		if object != "" {
+			d.Message = object + " is not iterable"
+			d.Hint = e.hintForAwait(d, object)
+		}
+		if d.Hint == "" {
+			d.Hint = "arrays, strings, maps, sets and generators are; for the properties of an object, write Object.entries(…)"
+		}
+	case message == "Value is not object coercible":
+		d.Message = "undefined or null cannot be taken apart into variables"
+		d.Hint = "give a default, as in const { a } = value ?? {}"
+	case message == "Value is not a constructor":
+		if object := leadingExpression(strings.TrimPrefix(after, "new ")); object != "" {
+			d.Message = object + " is not a constructor"
+			d.Hint = "only classes and functions made with function can follow new"
+		}
+	case strings.HasPrefix(message, "Cannot mix BigInt"):
+		d.Hint = "convert one side: Number(x), or BigInt(n)"
+	case message == "Assignment to constant variable.":
+		if word := leadingWord(after); word != "" {
+			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
+		}
+	}
+}
+
+// explainCall is about calling what is no function. The interpreter points at the parenthesis.
+func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
+	if callee == "" {
+		return
+	}
+	if _, value, ok := strings.Cut(d.Message, "not an object: "); ok {
+		d.Message = fmt.Sprintf("%s is not a function: it is %s", callee, value)
+	} else {
+		d.Message = callee + " is not a function"
+	}
+	if strings.HasSuffix(callee, ")") {
+		d.Message = strings.Replace(d.Message, callee+" is not", "what "+callee+" gives is not", 1)
+	}
+	width := len([]rune(callee))
+	if len(d.Stack) > 0 && d.Stack[0].Position == d.Position {
+		d.Stack[0].Column -= width
+	}
+	d.Column, d.Excerpt.Width = d.Column-width, width
+	dot := strings.LastIndexByte(callee, '.')
+	if dot < 0 {
+		return
+	}
+	object, method := callee[:dot], callee[dot+1:]
+	if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
+		d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
+	} else {
+		d.Hint = e.hintForAwait(d, object)
+	}
+}
+
+// memberNames are the members of a global object or, for any other expression, those of the usual classes.
+func (e *Engine) memberNames(object string) []string {
+	global := e.vm.GlobalObject()
+	if o, ok := e.global(object).(*goja.Object); ok {
+		return o.GetOwnPropertyNames()
+	}
+	var names []string
+	for _, class := range []string{"Array", "String", "Map", "Set", "Promise", "Float32Array", "Number", "Date", "RegExp"} {
+		if c, ok := e.property(global, class).(*goja.Object); ok {
+			for o, _ := e.property(c, "prototype").(*goja.Object); o != nil; o = o.Prototype() {
+				names = append(names, o.GetOwnPropertyNames()...)
+			}
+		}
+	}
+	return names
+}
+
+// explainOperator is about operators and builtins that want an object.
+func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
+	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
+	switch {
+	case strings.Contains(after, " instanceof "):
+		d.Message = fmt.Sprintf("the right side of instanceof is %s, which is no class", value)
+	case strings.Contains(after, " in "):
+		d.Message = fmt.Sprintf("the right side of in is %s, which is no object", value)
+		d.Hint = "for text, write text.includes(part)"
+	default:
+		d.Message = fmt.Sprintf("an object is wanted here, not %s", value)
+	}
+}
+
+// hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
+func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
+	name, _, _ := strings.Cut(expression, ".")
+	text, ok := e.sources[d.File]
+	if !ok || !isName(name) {
+		return ""
+	}
+	declared, err := regexp.Compile(`\b(?:const|let|var)\s+` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;]*)`)
+	if err != nil {
+		return ""
+	}
+	m := declared.FindStringSubmatch(text)
+	if m == nil || strings.HasPrefix(m[1], "await") || !strings.Contains(m[1], "(") || strings.HasPrefix(m[1], "(") || strings.Contains(m[1], "=>") {
+		return ""
+	}
+	return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, strings.TrimSpace(m[1]))
+}
+
+func isName(s string) bool { return s != "" && leadingWord(s) == s }
+
+func leadingWord(s string) string {
+	for i, r := range s {
+		if !isWordRune(r) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// leadingExpression is the names, members and calls without arguments that a text begins with.
+func leadingExpression(s string) string {
+	for i, r := range s {
+		if !isWordRune(r) && r != '.' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// trailingExpression is the names, members, indices and calls that a text ends with.
+func trailingExpression(s string) string {
+	runes := []rune(s)
+	i := len(runes)
+	depth := 0
+	for i > 0 {
+		r := runes[i-1]
+		switch {
+		case r == ')' || r == ']':
+			depth++
+		case (r == '(' || r == '[') && depth > 0:
+			depth--
+		case depth > 0:
+		case !isWordRune(r) && r != '.' && r != '?' && r != '!':
+			return strings.TrimLeft(string(runes[i:]), ".?!")
+		}
+		i--
+	}
+	if depth > 0 {
+		return ""
+	}
+	return strings.TrimLeft(string(runes[i:]), ".?!")
+}
