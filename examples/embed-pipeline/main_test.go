@@ -1,0 +1,148 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"image/png"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// want is the filter, in Go.
+func want(in *image.Gray) []byte {
+	w, h := in.Rect.Dx(), in.Rect.Dy()
+	at := func(x, y int) float32 { return float32(in.Pix[min(max(y, 0), h-1)*in.Stride+min(max(x, 0), w-1)]) }
+	out := make([]byte, w*h)
+	for y := range h {
+		for x := range w {
+			dx := at(x+1, y-1) + 2*at(x+1, y) + at(x+1, y+1) - at(x-1, y-1) - 2*at(x-1, y) - at(x-1, y+1)
+			dy := at(x-1, y+1) + 2*at(x, y+1) + at(x+1, y+1) - at(x-1, y-1) - 2*at(x, y-1) - at(x+1, y-1)
+			out[y*w+x] = byte(min(255, math.Sqrt(float64(dx*dx+dy*dy))))
+		}
+	}
+	return out
+}
+
+// TestServing lets 16 clients send pictures of a few sizes, for 3 seconds or with OREPL_TEST_LONG=1 for 60: every
+// answer is right, and memory, goroutines and buffers do not grow.
+func TestServing(t *testing.T) {
+	const clients = 16
+	long := os.Getenv("OREPL_TEST_LONG") == "1"
+	span := 3 * time.Second
+	if long {
+		span = 60 * time.Second
+	}
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(context.Background())
+	filter, err := rt.LoadPipeline(context.Background(), "edges.js", orepl.PipelineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer filter.Close()
+	server := httptest.NewServer(edges(filter))
+	defer server.Close()
+
+	var answers atomic.Int64
+	load := func(span time.Duration) {
+		var group sync.WaitGroup
+		for client := range clients {
+			group.Go(func() {
+				photo := image.NewGray(image.Rect(0, 0, 24+8*(client%2), 16))
+				for i := range photo.Pix {
+					photo.Pix[i] = byte(rand.IntN(256))
+				}
+				var body bytes.Buffer
+				_ = png.Encode(&body, photo) // a buffer takes everything
+				expected := want(photo)
+				for end := time.Now().Add(span); time.Now().Before(end); answers.Add(1) {
+					if err := ask(server.URL, body.Bytes(), expected); err != "" {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		group.Wait()
+	}
+	load(span / 6) // makes every instance and its buffers
+	before := measure(rt)
+	load(span)
+	after := measure(rt)
+	t.Logf("%d answers; before %+v, after %+v", answers.Load(), before, after)
+	if after.buffers > before.buffers || after.goroutines > before.goroutines+4 || after.heap > before.heap+8<<20 {
+		t.Errorf("growth: before %+v, after %+v", before, after)
+	}
+	if answers.Load() < clients {
+		t.Errorf("only %d answers", answers.Load())
+	}
+}
+
+// ask sends a picture and says what is wrong with the answer.
+func ask(url string, body, want []byte) string {
+	r, err := http.Post(url, "image/png", bytes.NewReader(body))
+	if err != nil {
+		return err.Error()
+	}
+	defer r.Body.Close()
+	data, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		return r.Status + ": " + string(data)
+	}
+	picture, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		return err.Error()
+	}
+	if gray, ok := picture.(*image.Gray); !ok || !bytes.Equal(gray.Pix, want) {
+		return "the picture is another"
+	}
+	return ""
+}
+
+type figures struct {
+	buffers, goroutines int
+	heap                uint64
+}
+
+func measure(rt *orepl.Runtime) figures {
+	http.DefaultClient.CloseIdleConnections()
+	time.Sleep(50 * time.Millisecond) // connections end on goroutines of their own
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	f := figures{goroutines: runtime.NumGoroutine(), heap: m.HeapAlloc}
+	for _, o := range rt.Session().Live() {
+		if o.Kind == "buffer" {
+			f.buffers++
+		}
+	}
+	return f
+}
+
+func TestBadRequests(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(context.Background())
+	filter, err := rt.LoadPipeline(context.Background(), "edges.js", orepl.PipelineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer filter.Close()
+	answer := httptest.NewRecorder()
+	edges(filter)(answer, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader([]byte("no picture"))))
+	if answer.Code != http.StatusBadRequest {
+		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
