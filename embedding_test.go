@@ -1,0 +1,36 @@
+package orepl_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every piece of code in docs/embedding.md stands, line for line, in a file that is compiled and run.
+func TestEmbeddingGuide(t *testing.T) {
+	lines := func(text string) string {
+		var list []string
+		for line := range strings.Lines(text) {
+			list = append(list, strings.TrimSpace(line))
+		}
+		return strings.Join(list, "\n")
+	}
+	read := func(path string) string {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	tested := lines(read("example_test.go")) + lines(read("examples/embed-pipeline/main.go")) + lines(read("testdata/scale.js"))
+	blocks := regexp.MustCompile("(?s)```(?:go|js)\n(.*?)```").FindAllStringSubmatch(read("docs/embedding.md"), -1)
+	if len(blocks) < 9 {
+		t.Fatalf("only %d blocks", len(blocks))
+	}
+	for _, b := range blocks {
+		if !strings.Contains(tested, strings.TrimSpace(lines(b[1]))) {
+			t.Errorf("not in any test:\n%s", b[1])
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package orepl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/all"
+)
+
+// A script fills a buffer on the best device and computes with it.
+func ExampleRuntime_Engine() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	_, err = engine.Run(ctx, "sum.js", `
+		import { device, kernel, i32 } from 'offload'
+		const dev = device(), x = dev.buffer(i32, 1000, i => i), total = dev.buffer(i32, 1)
+		kernel((g, x, total) => { Atomics.add(total, 0, x[g.x]) }).launch({ size: 1000 }, x, total)
+		console.log((await total.read())[0])`)
+	if err != nil {
+		diag.Print(os.Stderr, err, false)
+	}
+	// Output: 499500
+}
+
+// The error of a misfit has its path, and the place where the value is written.
+func ExampleValue_Decode() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	var settings struct {
+		Config struct {
+			Title   string
+			Timeout time.Duration
+			Stages  []struct {
+				Name   string
+				Radius int
+			}
+		}
+	}
+	module, err := engine.RunFile(ctx, "testdata/config.ts")
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = module.Decode(ctx, &settings)
+	fmt.Println(settings.Config.Title, settings.Config.Timeout)
+	var misfit *convert.Error
+	if errors.As(err, &misfit) {
+		fmt.Println(misfit.Path)
+		fmt.Println(misfit)
+	}
+	// Output:
+	// edges 1.5s
+	// .config.stages[1].radius
+	// testdata/config.ts:6:30: .config.stages[1].radius: expected an integer, not the string "wide"
+}
+
+// A program offers functions of its own; the script imports them.
+func ExampleModule() {
+	type Photo struct {
+		Name          string
+		Width, Height int
+	}
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{
+		Modules: []orepl.Module{{
+			Name: "album", Help: "The photographs of this service.",
+			Functions: []orepl.Function{
+				{Name: "photos", Help: "Lists the photographs.", Func: func(pattern string) ([]Photo, error) {
+					if _, err := filepath.Match(pattern, ""); err != nil {
+						return nil, err
+					}
+					return []Photo{{"lake.png", 640, 480}, {"tree.png", 320, 200}}, nil
+				}},
+				{Name: "fetch", Help: "Loads one.", Async: true, Func: func(ctx context.Context, name string) ([]byte, error) {
+					return []byte{1, 2, 3}, ctx.Err()
+				}},
+			},
+		}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	_, err = engine.Run(ctx, "album.js", `
+		import { photos, fetch } from 'album'
+		for (const p of photos('*.png')) console.log(p.name, p.width * p.height, (await fetch(p.name)).length)
+		help('album.fetch')`)
+	if err != nil {
+		diag.Print(os.Stderr, err, false)
+	}
+	// Output:
+	// lake.png 307200 3
+	// tree.png 64000 3
+	// fetch(a0: string): Promise<Uint8Array>
+	//   Loads one.
+	//   From module 'album'.
+}
+
+// A function of the script is called with values of Go.
+func ExampleValue_Call() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	module, err := engine.Run(ctx, "rules.js", `export const price = async order => order.count * (order.count > 10 ? 0.9 : 1)`)
+	if err != nil {
+		log.Fatal(err)
+	}
+	price, err := module.Get(ctx, "price")
+	if err != nil {
+		log.Fatal(err)
+	}
+	result, err := price.Call(ctx, map[string]int{"count": 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var total float64
+	if err := result.Decode(ctx, &total); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(total)
+	// Output: 18
+}
+
+// Eval keeps what earlier calls declared, as a prompt does.
+func ExampleEngine_Eval() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{Globals: map[string]any{"base": 40}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	for _, line := range []string{"const two = await Promise.resolve(2)", "({ sum: base + two })"} {
+		value, err := engine.Eval(ctx, "line.js", line)
+		if err != nil {
+			log.Fatal(err)
+		}
+		text, err := value.Text(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(text)
+	}
+	// Output:
+	// undefined
+	// { sum: 42 }
+}
+
+// The end of a context stops a script, and the engine goes on.
+func ExampleEngine_Run_cancel() {
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(context.Background())
+	engine, err := rt.Engine(orepl.EngineOptions{Limits: lang.Limits{Memory: 1 << 30}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err = engine.Run(ctx, "endless.js", "for (;;);")
+	fmt.Println(errors.Is(err, context.DeadlineExceeded))
+	_, err = engine.Run(context.Background(), "next.js", "console.log('next')")
+	fmt.Println(err)
+	// Output:
+	// true
+	// next
+	// <nil>
+}
+
+// A pipeline runs on the program's own slices, from as many goroutines as one likes.
+func ExampleRuntime_LoadPipeline() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer scale.Close()
+	var callers sync.WaitGroup
+	results := make([][]float32, 3)
+	for i := range results {
+		callers.Go(func() {
+			err := scale.Run(ctx, orepl.Data{"a": i + 1, "x": []float32{1, 2, 3}}, orepl.Data{"y": &results[i]})
+			if err != nil {
+				log.Print(err)
+			}
+		})
+	}
+	callers.Wait()
+	fmt.Println(results)
+	err = scale.Run(ctx, orepl.Data{"a": 0, "x": []float32{1}}, nil)
+	fmt.Println(strings.Contains(diag.Format(err, false), "testdata/scale.js:9:22"))
+	// Output:
+	// [[1 2 3] [2 4 6] [3 6 9]]
+	// true
+}
