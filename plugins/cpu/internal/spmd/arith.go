@@ -151,6 +151,15 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		return l.each(in, func(_ int, d vr, a []vr) { l.mulHi(t, d, a[0], a[1]) })
 	case ir.Shl, ir.Shr:
 		return l.shift(in)
+	case ir.Or, ir.Xor, ir.Add:
+		if x, count, ok := rotation(in); ok {
+			v := l.vector(x)
+			out := newRegs(l.fn, l.count(in.Result()))
+			for i, d := range out {
+				l.def(sized(e, amd64.VPROLD, amd64.VPROLQ), z(d), z(part(v, i)), imm(count)).folds(1, e)
+			}
+			return out
+		}
 	case ir.FMA:
 		return l.each(in, func(_ int, d vr, a []vr) {
 			if l.uses[in.Args[2].ID].count == 1 && l.uses[in.Args[0].ID].count > 1 && l.regs[a[2]].elem == 0 {
@@ -306,6 +315,36 @@ func (l *lowerer) shift(in *ir.Instr) []vr {
 		l.op2(byVec, d, part(value, i), c, e)
 	}
 	return out
+}
+
+// rotation reports whether an Or, Xor or Add puts together a value shifted to the left and to the right by counts that
+// sum up to its width.
+func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
+	plain := func(v *ir.Value) *ir.Value {
+		for v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast || v.Def.Op == ir.Convert) && v.Def.Args[0].Type.IsInt() &&
+			v.Def.Args[0].Type.Size() == v.Type.Size() {
+			v = v.Def.Args[0]
+		}
+		return v
+	}
+	if !in.Type().IsInt() {
+		return nil, 0, false
+	}
+	for i := range 2 {
+		l, r := plain(in.Args[i]).Def, plain(in.Args[1-i]).Def
+		if l == nil || r == nil || l.Op != ir.Shl || r.Op != ir.Shr || r.Args[0].Type.IsSigned() {
+			continue
+		}
+		x, y := plain(l.Args[0]), plain(r.Args[0])
+		m, okm := smallConst(l.Args[1])
+		n, okn := smallConst(r.Args[1])
+		width := int64(8 * in.Type().Size())
+		m, n = m&(width-1), n&(width-1)
+		if x == y && okm && okn && m > 0 && m+n == width {
+			return x, m, true
+		}
+	}
+	return nil, 0, false
 }
 
 // choose emits a Select.

@@ -231,6 +231,7 @@ func (l *lowerer) loop(s *scope) {
 	in := s.in
 	s.latch = l.label()
 	top := l.label()
+	simple := onlyLast(in)
 	args := make([]value, len(in.Args))
 	for i, p := range in.Then.Params {
 		s.params = append(s.params, l.variable(p))
@@ -243,6 +244,9 @@ func (l *lowerer) loop(s *scope) {
 	l.mark(kindLoopBegin)
 	l.bind(top)
 	switch {
+	case s.diverges && simple:
+		// Lanes go round together: without any left, none goes on.
+		l.cur, l.dead = s.act, s.end
 	case s.diverges:
 		l.cur, l.dead = s.act, s.latch
 	case s.join != nil:
@@ -255,10 +259,10 @@ func (l *lowerer) loop(s *scope) {
 	l.block(in.Then, true)
 	l.bind(s.latch)
 	l.cur = entry
-	if s.diverges {
+	if s.diverges && !simple {
 		l.branchEmpty(s.act, s.end)
 	}
-	if s.diverges || l.continues(in) {
+	if s.diverges && !simple || l.continues(in) {
 		l.poll()
 		l.jump(amd64.JMP, top)
 	}
@@ -345,7 +349,23 @@ func (l *lowerer) leave(in *ir.Instr) {
 	if in.Op == ir.Break && s.act != nil {
 		l.remove(s.act, l.cur)
 	}
+	if in.Op == ir.Continue && onlyLast(in.Target) {
+		l.jump(amd64.JMP, s.latch)
+		return
+	}
 	l.jump(amd64.JMP, l.dead)
+}
+
+// onlyLast reports whether a loop has one continue, which ends its body.
+func onlyLast(loop *ir.Instr) bool {
+	n, last := 0, false
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Continue && in.Target == loop {
+			n++
+			last = in == loop.Then.Terminator()
+		}
+	})
+	return n == 1 && last
 }
 
 // isLast reports whether nothing of a loop's body comes after its continue.

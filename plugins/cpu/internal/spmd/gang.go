@@ -6,14 +6,14 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // as long as all that lives there fits the registers.
 func chooseGang(k *ir.Kernel) int {
 	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
-	p := pressure{u: u, last: make([]int, k.NumValues())}
+	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
 	p.measure(k.Body)
 	switch {
 	case p.barriers || !p.loops || p.most == 0:
 		return 1
-	case 4*p.most+2 <= numVec:
+	case 4*p.most <= numVec && !p.diverges: // masks would not fit their registers
 		return 4
 	case 2*p.most+2 <= numVec:
 		return 2
@@ -25,12 +25,14 @@ func chooseGang(k *ir.Kernel) int {
 type pressure struct {
 	u        *ir.Uniformity
 	last     []int // position of the last use, by value; uses in a loop count at its end
+	born     []int // position of the definition, by value
 	at       int
 	loops    bool
 	depth    int
 	live     int
 	most     int
 	barriers bool
+	diverges bool // some loop
 	ends     [][]*ir.Value
 }
 
@@ -40,6 +42,12 @@ func (p *pressure) number(b *ir.Block) {
 	}
 	for _, in := range b.Instrs {
 		p.at++
+		start := p.at
+		if in.Op == ir.Loop {
+			for _, v := range in.Then.Params {
+				p.born[v.ID] = start
+			}
+		}
 		p.number(in.Then)
 		p.number(in.Else)
 		if in.Then != nil {
@@ -49,12 +57,17 @@ func (p *pressure) number(b *ir.Block) {
 			p.last[a.ID] = max(p.last[a.ID], p.at)
 		}
 		if in.Op == ir.Loop {
-			// What a loop uses lives to its end.
+			// What a loop uses of before it lives to its end.
 			in.Then.Walk(func(j *ir.Instr) {
 				for _, a := range j.Args {
-					p.last[a.ID] = max(p.last[a.ID], p.at)
+					if p.born[a.ID] < start {
+						p.last[a.ID] = max(p.last[a.ID], p.at)
+					}
 				}
 			})
+		}
+		for _, r := range in.Results {
+			p.born[r.ID] = p.at
 		}
 	}
 }
@@ -64,6 +77,8 @@ func (p *pressure) size(v *ir.Value) int {
 	switch {
 	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
 		return 0
+	case v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast) && v.Def.Args[0].Type.Size() == v.Type.Size():
+		return 0 // the same register as the operand
 	case v.Type.Size() == 8:
 		return 2
 	}
@@ -104,6 +119,7 @@ func (p *pressure) measure(b *ir.Block) {
 		p.step()
 		if in.Op == ir.Loop {
 			p.loops = true
+			p.diverges = p.diverges || p.u.Diverges(in)
 			p.depth++
 			for _, v := range in.Then.Params {
 				p.define(v)
