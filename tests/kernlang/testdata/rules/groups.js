@@ -157,3 +157,10 @@
 //# y: i32[1]
 //# fault: assertion 1:13
 (g, y) => { g.assert(g.x > 0, `item ${g.x}`); y[0] = 1 }
+---
+// [23.3] votes
+//# size: 8
+//# group: 8
+//# z: u64[8] -> 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa
+//# y: i32[8] -> 1 1 1 1 1 1 1 1
+(g, z, y) => { z[g.x] = g.subgroup.ballot(g.x % 2); y[g.x] = (g.subgroup.any(g.x > 6) ? 1 : 0) + (g.subgroup.all(g.x > 6) ? 2 : 0) }
