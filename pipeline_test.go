@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -125,6 +126,18 @@ func TestPipelineErrors(t *testing.T) {
 	}
 	if err := p.Run(context.Background(), good(), orepl.Data{"out": &out}); err != nil || !slices.Equal(out, wantBlur(image.Data, 2, 3, 1)) {
 		t.Errorf("after the errors: %v, %v", out, err)
+	}
+}
+
+func TestPipelineLimits(t *testing.T) {
+	opts := orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Limits: lang.Limits{DeviceMemory: 4096}}}
+	p := load(t, open(t), blur, opts)
+	err := p.Run(context.Background(), orepl.Data{"image": picture(64, 64), "gain": 1}, nil)
+	if err == nil || !strings.Contains(err.Error(), "exceed the limit of 4096 bytes of device memory") {
+		t.Errorf("%v", err)
+	}
+	if err := p.Run(context.Background(), orepl.Data{"image": picture(8, 8), "gain": 1}, nil); err != nil {
+		t.Errorf("a picture that fits: %v", err)
 	}
 }
 

@@ -65,7 +65,7 @@ func (w *writer) types(text string) {
 
 // comment writes a documentation comment.
 func (w *writer) comment(help, example string) {
-	safe := func(s string) string { return strings.ReplaceAll(s, "*/", "*​/") }
+	safe := func(s string) string { return strings.ReplaceAll(s, "*/", "*\u200b/") }
 	if example == "" {
 		if help != "" {
 			w.line("/** %s */", safe(help))

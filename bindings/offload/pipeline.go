@@ -152,7 +152,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 		}
 	}
 	at.buffer = nil
-	b, err := p.device.NewBuffer(session.BufferOptions{Label: at.name, Type: at.elem.contract(), Elem: at.elem.size(), Dims: dims})
+	b, err := p.m.makeBuffer(p.device, session.BufferOptions{Label: at.name, Type: at.elem.contract(), Elem: at.elem.size(), Dims: dims})
 	if err != nil {
 		return err
 	}
