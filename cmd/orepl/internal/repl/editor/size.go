@@ -1,22 +1,7 @@
 package editor
 
-import (
-	"os"
-
-	"golang.org/x/sys/unix"
-)
-
 // What is assumed of a terminal that does not tell its size.
 const (
 	defaultColumns = 80
 	defaultRows    = 24
 )
-
-// size asks the terminal for its size.
-func size(f *os.File) (columns, rows int) {
-	w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
-	if err != nil || w.Col == 0 || w.Row == 0 {
-		return defaultColumns, defaultRows
-	}
-	return int(w.Col), int(w.Row)
-}
