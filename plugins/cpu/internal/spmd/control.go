@@ -332,7 +332,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 			args[i] = l.valueOf(a, in.Target.Then.Params[i])
 		}
 		var mask []vr
-		if s.diverges && !isLast(in, in.Target.Then) {
+		if s.diverges && (numContinues(in.Target) > 1 || !isLast(in, in.Target.Then)) {
 			mask = l.cur
 		}
 		l.assignAll(s.params, args, in.Target.Then.Params, mask)
@@ -358,14 +358,18 @@ func (l *lowerer) leave(in *ir.Instr) {
 
 // onlyLast reports whether a loop has one continue, which ends its body.
 func onlyLast(loop *ir.Instr) bool {
-	n, last := 0, false
+	last := loop.Then.Terminator()
+	return last.Op == ir.Continue && last.Target == loop && numContinues(loop) == 1
+}
+
+func numContinues(loop *ir.Instr) int {
+	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Continue && in.Target == loop {
 			n++
-			last = in == loop.Then.Terminator()
 		}
 	})
-	return n == 1 && last
+	return n
 }
 
 // isLast reports whether nothing of a loop's body comes after its continue.
