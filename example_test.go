@@ -220,7 +220,7 @@ func ExampleRuntime_LoadPipeline() {
 	callers.Wait()
 	fmt.Println(results)
 	err = scale.Run(ctx, orepl.Data{"a": 0, "x": []float32{1}}, nil)
-	fmt.Println(strings.Contains(diag.Format(err, false), "testdata/scale.js:9:24"))
+	fmt.Println(strings.Contains(diag.Format(err, false), "testdata/scale.js:9:"))
 	// Output:
 	// [[1 2 3] [2 4 6] [3 6 9]]
 	// true

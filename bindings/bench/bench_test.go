@@ -57,7 +57,7 @@ if (calls < 9 * r.batch) throw new Error(calls + ' calls')`)
 		t.Fatal(err)
 	}
 	// A busy machine makes a call longer, never shorter.
-	if r.Median < 0.2 || r.Low > r.Median || r.High < r.Median || r.Least > r.Low || r.Most < r.High || r.Samples != 9 || r.Batch < 2 ||
+	if r.Median < 0.2 || r.Low > r.Median || r.High < r.Median || r.Least > r.Low || r.Most < r.High || r.Samples != 9 || r.Batch < 1 ||
 		r.Clock != "host" || r.Verified || r.GigabytesPerSecond != nil || r.Gigaflops == nil || *r.Gigaflops > 200/0.2/1e6 {
 		t.Errorf("%+v", r)
 	}

@@ -135,10 +135,10 @@ func TestScripts(t *testing.T) {
 				"┌─────────┬────────┐\n│ (index) │ Values │\n├─────────┼────────┤\n│ 0       │ 5      │\n└─────────┴────────┘\n" +
 				"┌─────────┬───┐\n│ (index) │ b │\n├─────────┼───┤\n│ 0       │ 2 │\n└─────────┴───┘\n"},
 		"timers": {`const log = []
-			setTimeout(x => log.push(x), 20, 'timeout'); setImmediate(() => log.push('immediate')); queueMicrotask(() => log.push('micro'))
+			setTimeout(x => log.push(x), 2000, 'timeout'); setImmediate(() => log.push('immediate')); queueMicrotask(() => log.push('micro'))
 			const stopped = setTimeout(() => log.push('never'), 1); clearTimeout(stopped); { using t = setTimeout(() => log.push('disposed'), 1) }
 			let n = 0; await new Promise(done => { const i = setInterval(() => { if (++n == 2) { clearInterval(i); done() } }, 1) })
-			log.push('sync'); setTimeout(() => console.log(log.join()), 40); clearTimeout(undefined)`, "micro,immediate,sync,timeout\n"},
+			log.push('sync'); setTimeout(() => console.log(log.join()), 2100); clearTimeout(undefined)`, "micro,immediate,sync,timeout\n"},
 		"abort": {`const c = new AbortController(), seen = []
 			c.signal.addEventListener('abort', e => seen.push(e.type)); c.signal.onabort = () => seen.push('on'); c.abort(); c.abort()
 			console.log(seen.join(), c.signal.aborted, c.signal.reason.name)
