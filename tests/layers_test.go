@@ -15,7 +15,7 @@ var layers = []struct {
 	pattern string
 	may     []string
 }{
-	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "kernels"}},
+	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "kernels"}}, // cpu: its listing of code
 	{"runtime/offload", nil},
 	{"runtime", []string{"runtime"}},
 	{"lang/kernel", []string{"lang/kernel"}},

@@ -90,12 +90,6 @@ type layout struct {
 type itemVal struct {
 	x     vr // global position of lane 0
 	local vr // local position of lane 0 on x
-	known map[itemKey]value
-}
-
-type itemKey struct {
-	kind ir.ItemKind
-	axis int
 }
 
 type unsupported struct{ err *UnsupportedError }

@@ -221,7 +221,7 @@ func (p *Program) holds(g *interp.Launch) bool {
 // Worker is the memory in which one goroutine at a time runs units of a variant.
 type Worker struct {
 	v       *Variant
-	words   []uint64 // of context and frames
+	words   []uint64 //lint:ignore U1000 holds the memory of context and frames
 	context []byte   // aligned to 64 bytes
 	frames  []byte
 	sharedM []uint64
