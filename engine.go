@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/isolate"
 )
 
 // EngineOptions are the options of an engine. The zero value is usable.
@@ -32,12 +33,18 @@ type EngineOptions struct {
 	Limits lang.Limits  // of time, memory and so on
 	Policy lang.Policy  // which files scripts may touch
 	Logger *slog.Logger // default: the runtime's
+
+	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
+	// come back as copies through JSON, functions do not, and the devices are opened again over there. The program must
+	// call [ServeIsolated] first thing in main. Modules and Globals cannot be given. See docs/limits.md.
+	Isolate bool
 }
 
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
 // turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
 type Engine struct {
-	lang *lang.Engine
+	lang  *lang.Engine
+	child *isolate.Engine // runs the scripts, if they are isolated; lang holds the values then
 }
 
 // Engine makes a script engine with the runtime's devices. Close it before the runtime. Its queues are its own: a fault
@@ -45,6 +52,9 @@ type Engine struct {
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = r.logger
+	}
+	if opts.Isolate {
+		return isolated(opts)
 	}
 	modules, err := r.modules(opts.Modules)
 	if err != nil {
@@ -57,7 +67,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{l}
+	e := &Engine{lang: l}
 	for name, value := range opts.Globals {
 		if err := e.setGlobal(name, value); err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -93,22 +103,35 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Lang is the engine below, for programs that work with the interpreter's own values.
+// Lang is the engine below, for programs that work with the interpreter's own values. Of an isolated engine it holds
+// the results only.
 func (e *Engine) Lang() *lang.Engine { return e.lang }
 
 // Close stops what runs and frees what the engine holds.
-func (e *Engine) Close() error { return e.lang.Close() }
+func (e *Engine) Close() error {
+	err := e.lang.Close()
+	if e.child != nil {
+		err = errors.Join(err, e.child.Close())
+	}
+	return err
+}
 
 // Run runs a text as a module, and everything that it sets in motion; it gives the module's exports as the properties
 // of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
 // [diag.Print] writes with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
+	if e.child != nil {
+		return e.copied(e.child.Run(ctx, name, text))
+	}
 	exports, err := e.lang.Run(ctx, name, text)
 	return e.exported(exports, err)
 }
 
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
+	if e.child != nil {
+		return e.copied(e.child.RunFile(ctx, path))
+	}
 	exports, err := e.lang.RunFile(ctx, path)
 	return e.exported(exports, err)
 }
@@ -123,6 +146,9 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 // Eval runs a text as a prompt does: declarations are global, names of earlier calls stay, and the result is the value
 // of the last expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
+	if e.child != nil {
+		return e.copied(e.child.Eval(ctx, name, text))
+	}
 	v, err := e.lang.Eval(ctx, name, text)
 	if err != nil {
 		return nil, err

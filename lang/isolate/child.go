@@ -62,7 +62,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		return err
 	}
 	if conf.Limits.Memory > 0 {
-		debug.SetMemoryLimit(int64(conf.Limits.Memory))
+		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // the engine's own limit comes first
 	}
 	opts := lang.Options{
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, Limits: conf.Limits,

@@ -3,6 +3,7 @@ package isolate
 import (
 	"errors"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 
@@ -20,10 +21,10 @@ func (e *Engine) crash(err error) error {
 		status = err.Error()
 	}
 	switch {
-	case strings.Contains(words, "stack exceeds") || strings.Contains(words, "stack overflow"):
+	case containsAny(words, "stack exceeds", "stack overflow"):
 		return diag.New("stack-overflow", "the script nested its data or calls too deeply, and the process that ran it ended").
 			WithHint("is there a recursion without an end?")
-	case strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory") || strings.Contains(words, "signal: killed"):
+	case containsAny(words, "out of memory", "cannot allocate memory", "pthread_create failed", "failed to create new OS thread"):
 		return diag.New("out-of-memory", "the script used more memory than is allowed, and the process that ran it ended").
 			WithHint("raise the memory limit, or keep less alive")
 	case strings.Contains(status, "signal: killed"):
@@ -35,6 +36,10 @@ func (e *Engine) crash(err error) error {
 		d.Notes = append(d.Notes, diag.Note{Message: "its last words: " + line})
 	}
 	return d
+}
+
+func containsAny(text string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }
 
 func firstLine(text string) string {

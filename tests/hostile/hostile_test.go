@@ -26,8 +26,11 @@ import (
 // bound is the time in which every attempt must have ended, however busy the machine is.
 const bound = 20 * time.Second
 
-// inProcess names the attempt for a process that runs it without isolation.
-const inProcess = "OREPL_HOSTILE"
+// Variables of a process that runs an attempt without isolation: its name, and whether its time may end it.
+const (
+	inProcess  = "OREPL_HOSTILE"
+	mayTimeOut = "OREPL_HOSTILE_TIME"
+)
 
 func TestMain(m *testing.M) {
 	isolate.Serve(build)
@@ -44,14 +47,14 @@ func build(o lang.Options) (*lang.Engine, func() error, error) {
 }
 
 // options are the limits of an attempt. What must end by its use of memory or stack gets more time.
-func options(t interface{ Fatal(...any) }, allowed, name string) lang.Options {
+func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang.Options {
 	inside, err := lang.Inside(allowed)
 	if err != nil {
 		t.Fatal(err)
 	}
 	limit := 5 * time.Second
-	if strings.HasPrefix(name, "time-") {
-		limit = 500 * time.Millisecond
+	if mayTimeOut {
+		limit = 400 * time.Millisecond
 	}
 	return lang.Options{
 		Dir:    allowed,
@@ -164,7 +167,7 @@ func TestIsolated(t *testing.T) {
 	for _, a := range list {
 		t.Run(a.name, func(t *testing.T) {
 			var out bytes.Buffer
-			o := options(t, allowed, a.name)
+			o := options(t, allowed, slices.Contains(a.expect, "timeout"))
 			o.Stdout, o.Stderr = &out, &out
 			began := time.Now()
 			e, err := isolate.Start(t.Context(), o)
@@ -205,6 +208,9 @@ func TestInProcess(t *testing.T) {
 			cmd := exec.CommandContext(ctx, program)
 			cmd.Dir = allowed
 			cmd.Env = []string{inProcess + "=" + a.name, "HOME=" + allowed}
+			if slices.Contains(a.expect, "timeout") {
+				cmd.Env = append(cmd.Env, mayTimeOut+"=1")
+			}
 			began := time.Now()
 			var message bytes.Buffer
 			cmd.Stderr = &message
@@ -235,7 +241,7 @@ func runInProcess(name string) int {
 		fmt.Println(err)
 		return 1
 	}
-	e, closeRest, err := build(options(fatal{}, dir, name))
+	e, closeRest, err := build(options(fatal{}, dir, os.Getenv(mayTimeOut) != ""))
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -1,0 +1,57 @@
+package orepl
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/isolate"
+)
+
+// ServeIsolated is what a program must call first thing in main if it makes engines with [EngineOptions.Isolate]: such
+// an engine is the same program, started again. In that process it serves the engine and does not return; in any other
+// it does nothing. opts make the runtime over there.
+func ServeIsolated(opts Options) {
+	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
+		rt := Open(opts)
+		e, err := rt.NewEngine(o)
+		return e, func() error { return offload.Explain(e, rt.Close(context.Background())) }, err
+	})
+}
+
+// isolated makes an engine in a process of its own.
+func isolated(opts EngineOptions) (*Engine, error) {
+	if len(opts.Modules)+len(opts.Globals) > 0 {
+		return nil, diag.New("unsupported", "an isolated engine cannot have modules or globals of the program").
+			WithHint("pass values in the arguments or in files, or run without Isolate")
+	}
+	values, err := lang.New(lang.Options{Logger: opts.Logger})
+	if err != nil {
+		return nil, err
+	}
+	child, err := isolate.Start(context.Background(), lang.Options{
+		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
+		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{lang: values, child: child}, nil
+}
+
+// copied makes a value of this process from what an isolated engine gave.
+func (e *Engine) copied(result json.RawMessage, err error) (*Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	v := &Value{engine: e.lang}
+	err = e.lang.Do(context.Background(), func(*goja.Runtime) (err error) {
+		v.value, err = e.lang.ParseJSON("result", result)
+		return err
+	})
+	return v, err
+}

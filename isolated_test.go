@@ -1,0 +1,75 @@
+package orepl_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/all"
+)
+
+func TestMain(m *testing.M) {
+	orepl.ServeIsolated(orepl.Options{Plugins: all.Plugins()})
+	os.Exit(m.Run())
+}
+
+// An isolated engine has the calls of any other: results are copies, errors have their places, and the end of its
+// process is an error.
+func TestIsolatedEngine(t *testing.T) {
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(t.Context())
+	var out strings.Builder
+	open := func(limit time.Duration) *orepl.Engine {
+		e, err := rt.Engine(orepl.EngineOptions{
+			Isolate: true, Stdout: &out, Limits: lang.Limits{Time: limit, Memory: 256 << 20},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open(20 * time.Second)
+	v, err := e.Run(t.Context(), "m.js", `import { device, f32 } from 'offload'
+console.log('from the child')
+export const result = { name: 'x', values: await device('cpu').buffer(f32, 3, i => i * 2).read() }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Result struct {
+			Name   string
+			Values []float32
+		}
+	}
+	if err := v.Decode(t.Context(), &got); err != nil || got.Result.Name != "x" || len(got.Result.Values) != 3 || got.Result.Values[2] != 4 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	_, err = e.Eval(t.Context(), "line", "nothing.here")
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || d.Name != "ReferenceError" || d.Line != 1 {
+		t.Errorf("got %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(out.String(), "from the child") {
+		t.Errorf("printed %q", out.String())
+	}
+
+	e = open(time.Second)
+	defer e.Close()
+	if _, err = e.Run(t.Context(), "m.js", "/(?=a)(a+)+$/.test('a'.repeat(50) + 'b')"); diag.Code(err) != "timeout" {
+		t.Errorf("got %v", err)
+	}
+	if _, again := e.Eval(t.Context(), "line", "1"); again == nil {
+		t.Error("the process lives")
+	}
+	if _, err := rt.Engine(orepl.EngineOptions{Isolate: true, Globals: map[string]any{"x": 1}}); diag.Code(err) != "unsupported" {
+		t.Errorf("got %v", err)
+	}
+}
