@@ -131,11 +131,13 @@ await kernel((g, x) => { const s = g.shared(f32, 4); x[g.x] = s[g.x] }).launch({
 const b = device('cpu').buffer(f32, 3)
 await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b)`},
 	// [26.3] buffers survive
-	{name: "survivors", want: "out-of-bounds 0,1,1", text: `
-const b = device('cpu').buffer(f32, 3)
+	{name: "survivors", want: "out-of-bounds 0 5,5,5", text: `
+const b = device('cpu').buffer(f32, 3), k = kernel((g, x, v, o) => { x[g.x + o] = v })
 let code = ''
-try { await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b) } catch (e) { code = e.code }
-export const result = code + ' ' + (await b.read()).join()`},
+try { await k.launch({ size: 3 }, b, 1.5, 1) } catch (e) { code = e.code }
+const [first] = await b.read() // no item writes it
+await k.launch({ size: 3 }, b, 5, 0)
+export const result = code + ' ' + first + ' ' + (await b.read()).join()`},
 	{name: "explain", want: "n is i32 because it is combined with integers only, as in `i < n` at main.js:4:30|`x[i * 3]` at 4:47: the same element for all items along x, checked|`y[g.x]` at 4:57: contiguous, checked|1", text: `
 const x = device('cpu').buffer(f32, 9), y = device('cpu').buffer(f32, 1)
 const k = kernel((g, n, x, y) => {
