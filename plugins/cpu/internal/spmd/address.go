@@ -1,0 +1,335 @@
+package spmd
+
+import (
+	"encoding/binary"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// spread says how the lanes of an access lie in memory.
+type spread uint8
+
+const (
+	together spread = iota // all at one place
+	inRow                  // one after the other
+	apart                  // at offsets in vectors
+)
+
+// place is where an access goes.
+type place struct {
+	spread spread
+	uni    mem  // the part that is the same for all lanes
+	offs   []vr // apart: offsets of 32 bits, by register
+	scale  uint8
+	mask   []vr // the lanes that take part; nil if all do
+	scalar ir.Type
+	size   int
+	inside vr // together and without faults: 1 if the place is in bounds
+}
+
+// term is an index of an access.
+type term struct {
+	v      *ir.Value
+	stride int64 // bytes
+	inner  int   // trailing extents that multiply it
+}
+
+// gang is the number of lanes.
+func (l *lowerer) gang() int { return lanes * l.w }
+
+func (l *lowerer) buffer(a *ir.Array) int { return l.layout.buffers + bufSize*a.ID }
+
+// place works out where an access goes and checks it.
+func (l *lowerer) place(in *ir.Instr) place {
+	r := in.Resolve()
+	p := place{scalar: r.Scalar, size: r.Scalar.Size(), mask: l.cur, scale: 1}
+	private := in.Array.Space == ir.Private
+	var fixed, moving []term
+	allSame := true
+	for i := range r.Strides {
+		v := in.Args[i]
+		allSame = allSame && l.uniform(v)
+	}
+	for i := range r.Strides {
+		v := in.Args[i]
+		t := term{v, int64(r.Strides[i]), r.Inner[i]}
+		if l.uniform(v) {
+			fixed = append(fixed, t)
+		} else {
+			moving = append(moving, t)
+		}
+		if in.Proved>>i&1 == 0 {
+			l.checkIndex(in, i, r.Extents[i], &p, allSame)
+		}
+	}
+	disp := int64(r.Offset)
+	switch in.Array.Space {
+	case ir.Private:
+		disp = (disp+int64(l.layout.private[in.Array.ID]))*int64(l.gang()) + frameHead
+		p.uni.fixed = regFrame
+	default:
+		p.uni.base = l.base(in.Array)
+	}
+	unit := int64(1)
+	if private {
+		unit = int64(l.gang())
+	}
+	switch {
+	case len(moving) == 0 && !private:
+		p.spread = together
+	case len(moving) == 0:
+		p.spread = inRow
+	case !private && l.consecutive(moving, p.size):
+		p.spread = inRow
+		fixed = append(fixed, moving...)
+		moving = nil
+	default:
+		p.spread = apart
+	}
+	l.sumFixed(in.Array, &p.uni, fixed, unit, &disp)
+	if int64(int32(disp)) != disp {
+		l.refuse("an array of %d bytes in each item", disp)
+	}
+	p.uni.disp = int32(disp)
+	if p.spread == apart {
+		l.sumMoving(in.Array, &p, moving, private)
+	}
+	return p
+}
+
+// consecutive reports whether the lanes of an access lie one after the other.
+func (l *lowerer) consecutive(terms []term, size int) bool {
+	step := int64(0)
+	for _, t := range terms {
+		s, ok := l.affine.Strides(t.v)
+		if !ok || t.inner != 0 || !l.hasShadow(t.v, 0) {
+			return false
+		}
+		step += int64(s[0]) * t.stride
+	}
+	return step == int64(size)
+}
+
+// maxShadow bounds how deep the arithmetic of an index is followed.
+const maxShadow = 12
+
+// hasShadow reports whether the value of lane 0 can be computed in general registers.
+func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
+	if l.uniform(v) {
+		return v.Type.IsInt()
+	}
+	in := v.Def
+	if in == nil || depth > maxShadow {
+		return false
+	}
+	switch in.Op {
+	case ir.Item:
+		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && in.Axis == 0
+	case ir.Add, ir.Sub:
+		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
+	case ir.Neg:
+		return l.hasShadow(in.Args[0], depth+1)
+	case ir.Mul:
+		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
+	case ir.Shl:
+		_, ok := smallConst(in.Args[1])
+		return ok && l.hasShadow(in.Args[0], depth+1)
+	case ir.Wrap, ir.Bitcast:
+		return in.Args[0].Type.IsInt() && in.Args[0].Type.Size() == 4 && l.hasShadow(in.Args[0], depth+1)
+	}
+	return false
+}
+
+// shadow gives the value of lane 0, of 32 bits.
+func (l *lowerer) shadow(v *ir.Value) vr {
+	if l.uniform(v) {
+		return l.general(v)
+	}
+	if r := l.vals[v.ID].shadow; r != 0 {
+		return r
+	}
+	in := v.Def
+	if in.Op == ir.Wrap || in.Op == ir.Bitcast {
+		return l.shadow(in.Args[0])
+	}
+	var d vr
+	if in.Op == ir.Item {
+		d = l.item.x
+		if in.Item == ir.LocalID {
+			d = l.item.local
+		}
+	} else {
+		d = l.gpr()
+		a := l.shadow(in.Args[0])
+		switch in.Op {
+		case ir.Neg:
+			l.def(amd64.MOV, g8(d), g8(a))
+			l.mod(amd64.NEG, g4(d))
+		case ir.Shl:
+			c, _ := smallConst(in.Args[1])
+			l.def(amd64.MOV, g8(d), g8(a))
+			l.mod(amd64.SHL, g4(d), imm(c&31))
+		default:
+			op := scalarOps[in.Op]
+			if c, ok := smallConst(in.Args[1]); ok && in.Op != ir.Mul {
+				l.def(amd64.MOV, g8(d), g8(a))
+				l.mod(op, g4(d), imm(c))
+			} else {
+				b := l.shadow(in.Args[1])
+				l.def(amd64.MOV, g8(d), g8(a))
+				l.mod(op, g4(d), g4(b))
+			}
+		}
+	}
+	l.vals[v.ID].shadow = d
+	l.undo = append(l.undo, func() { l.vals[v.ID].shadow = 0 })
+	return d
+}
+
+// maxPeel bounds the constants that go from an index into the address. No extent comes so near to 2^31 that the sum
+// could wrap where the index does not: launches with such extents are left to the interpreter.
+const maxPeel = 1 << 16
+
+// sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
+func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *int64) {
+	var sum vr
+	for _, t := range terms {
+		v, stride := t.v, t.stride*unit
+		if t.inner == 0 {
+			if c, ok := smallConst(v); ok && c > -maxPeel && c < maxPeel {
+				*disp += c * stride
+				continue
+			}
+			for v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub) && v.Type.Size() == 4 {
+				c, ok := smallConst(v.Def.Args[1])
+				if !ok || c <= -maxPeel || c >= maxPeel || !l.hasShadow(v.Def.Args[0], 0) {
+					break
+				}
+				if v.Def.Op == ir.Sub {
+					c = -c
+				}
+				*disp += c * stride
+				v = v.Def.Args[0]
+			}
+		}
+		r := l.wideIndex(l.shadow(v), v.Type)
+		if t.inner == 0 && m.index == 0 && (stride == 1 || stride == 2 || stride == 4 || stride == 8) {
+			m.index, m.indexSize, m.scale = r, 8, uint8(stride)
+			continue
+		}
+		if t.inner != 0 {
+			p := l.pitch(a, t.inner)
+			s := l.gpr()
+			l.def(amd64.MOV, g8(s), g8(r))
+			l.mod(amd64.IMUL, g8(s), g8(p))
+			r = s
+		}
+		if stride != 1 {
+			s := l.gpr()
+			l.def(amd64.IMUL, g8(s), g8(r), imm(stride))
+			r = s
+		}
+		if sum == 0 {
+			sum = r
+		} else {
+			s := l.gpr()
+			l.def(amd64.LEA, g8(s), at(mem{base: sum, index: r, indexSize: 8, scale: 1}))
+			sum = s
+		}
+	}
+	switch {
+	case sum == 0:
+	case m.index == 0:
+		m.index, m.indexSize, m.scale = sum, 8, 1
+	default:
+		s := l.gpr()
+		l.def(amd64.LEA, g8(s), at(mem{base: m.base, fixed: m.fixed, index: sum, indexSize: 8, scale: 1}))
+		m.base, m.fixed = s, 0
+	}
+}
+
+// wideIndex extends an index to 64 bits. Indices in bounds are not negative; that of lane 0 may be, if it takes no part.
+func (l *lowerer) wideIndex(r vr, t ir.Type) vr {
+	if t.Size() == 8 {
+		return r
+	}
+	if d, ok := l.wide[r]; ok {
+		return d
+	}
+	d := l.gpr()
+	l.def(amd64.MOVSXD, g8(d), g4(r))
+	l.wide[r] = d
+	l.undo = append(l.undo, func() { delete(l.wide, r) })
+	return d
+}
+
+// sumMoving adds the terms that differ between lanes.
+func (l *lowerer) sumMoving(a *ir.Array, p *place, terms []term, private bool) {
+	l.small = true
+	if len(terms) == 1 && terms[0].inner == 0 && !private {
+		switch s := terms[0].stride; s {
+		case 1, 2, 4, 8:
+			p.offs, p.scale = l.narrowIndex(terms[0].v), uint8(s)
+			return
+		}
+	}
+	for _, t := range terms {
+		idx := l.narrowIndex(t.v)
+		stride := t.stride
+		if private {
+			stride *= int64(l.gang())
+		}
+		factor := l.constant(uint64(stride), 4)
+		if t.inner != 0 {
+			pitch := l.splat(l.pitch(a, t.inner), ir.I32)
+			d := l.vec()
+			l.op2(amd64.VPMULLD, d, pitch, factor, 4)
+			factor = d
+		}
+		offs := newRegs(l.fn, l.w)
+		for i, d := range offs {
+			l.op2(amd64.VPMULLD, d, part(idx, i), factor, 4)
+			if p.offs != nil {
+				l.op2(amd64.VPADDD, d, d, p.offs[i], 4)
+			}
+		}
+		p.offs = offs
+	}
+	if private {
+		for i, o := range p.offs {
+			d := l.vec()
+			l.op2(amd64.VPADDD, d, o, l.laneOffsets(i, p.size), 4)
+			p.offs[i] = d
+		}
+	}
+}
+
+// narrowIndex gives an index in 32 bits; in bounds it fits.
+func (l *lowerer) narrowIndex(v *ir.Value) []vr {
+	idx := l.vector(v)
+	if v.Type.Size() == 8 {
+		return l.narrow(idx, amd64.VPMOVQD, l.uniform(v))
+	}
+	return idx
+}
+
+// laneOffsets is the vector of the numbers of the lanes of register i times a size.
+func (l *lowerer) laneOffsets(i, size int) vr {
+	var data [64]byte
+	for j := range lanes {
+		binary.LittleEndian.PutUint32(data[4*j:], uint32((lanes*i+j)*size))
+	}
+	return l.pattern(data[:])
+}
+
+// flat turns the part of an address that is the same for all lanes into a base and a displacement, as an address with a
+// vector of offsets needs it.
+func (l *lowerer) flat(m mem) mem {
+	if m.index == 0 {
+		return m
+	}
+	d := l.gpr()
+	l.def(amd64.LEA, g8(d), at(m))
+	return mem{base: d}
+}

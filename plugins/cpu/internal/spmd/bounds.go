@@ -1,0 +1,128 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// checkIndex checks an index of an access that is not proved to be in bounds.
+func (l *lowerer) checkIndex(in *ir.Instr, axis, extent int, p *place, allSame bool) {
+	v := in.Args[axis]
+	if !l.uniform(v) {
+		l.checkLanes(in, axis, extent, p)
+		return
+	}
+	if l.options.Unchecked && (!allSame || in.Array.Space == ir.Private) {
+		l.checkLanes(in, axis, extent, p)
+		return
+	}
+	r := l.general(v)
+	size := v.Type.Size()
+	flat := extent == ir.Flat && in.Array.Rank > 1
+	if flat && size == 4 {
+		d := l.gpr()
+		if v.Type.IsSigned() {
+			l.def(amd64.MOVSXD, g8(d), g4(r))
+		} else {
+			l.def(amd64.MOV, g4(d), g4(r))
+		}
+		r, size = d, 8
+	}
+	if extent >= 0 {
+		l.use(amd64.CMP, g(r, size), imm(int64(extent)))
+	} else {
+		l.use(amd64.CMP, g(r, size), at(l.extentMem(in.Array, extent, size)))
+	}
+	if l.options.Unchecked {
+		b := l.gpr()
+		l.def(amd64.SETB, g(b, 1))
+		l.def(amd64.MOVZX, g4(b), g(b, 1))
+		if p.inside != 0 {
+			l.mod(amd64.AND, g4(b), g4(p.inside))
+		}
+		p.inside = b
+		return
+	}
+	bad := l.label()
+	l.jump(amd64.JAE, bad)
+	l.cold(func() {
+		l.bind(bad)
+		l.fault(in, axis, []vr{r}, l.cur)
+	})
+}
+
+// extentMem is where an extent of a buffer is.
+func (l *lowerer) extentMem(a *ir.Array, extent, size int) mem {
+	if extent == ir.Flat {
+		if a.Rank == 1 {
+			return ctxMem(l.buffer(a)+bufDims, size)
+		}
+		return ctxMem(l.buffer(a)+bufTotal, size)
+	}
+	return ctxMem(l.buffer(a)+bufDims+8*(-1-extent), size)
+}
+
+// checkLanes compares the indices of all lanes with an extent.
+func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
+	v := in.Args[axis]
+	e := v.Type.Size()
+	idx := l.vector(v)
+	var limit vr
+	if extent >= 0 {
+		limit = l.constant(uint64(extent), e)
+	} else {
+		limit = l.limit(in.Array, extent, e)
+	}
+	bad := l.masks(l.w)
+	for i, d := range bad {
+		var m vr
+		if p.mask != nil {
+			m = p.mask[i]
+		}
+		if e == 4 {
+			l.def(amd64.VPCMPUD, k(d), z(part(idx, i)), z(limit), imm(5)).folds(2, 4).mask = m
+			continue
+		}
+		lo, hi := l.mask(), l.mask()
+		l.def(amd64.VPCMPUQ, k(lo), z(part(idx, 2*i)), z(limit), imm(5)).folds(2, 8)
+		l.def(amd64.VPCMPUQ, k(hi), z(part(idx, 2*i+1)), z(limit), imm(5)).folds(2, 8)
+		l.def(amd64.KUNPCKBW, k(d), k(hi), k(lo))
+		if m != 0 {
+			l.def(amd64.KANDW, k(d), k(d), k(m))
+		}
+	}
+	if l.options.Unchecked {
+		out := l.masks(l.w)
+		for i, d := range out {
+			if p.mask == nil {
+				l.def(amd64.KNOTW, k(d), k(bad[i]))
+			} else {
+				l.def(amd64.KANDNW, k(d), k(bad[i]), k(p.mask[i]))
+			}
+		}
+		p.mask = out
+		return
+	}
+	slow := l.label()
+	l.branchSome(bad, slow)
+	l.cold(func() {
+		l.bind(slow)
+		l.fault(in, axis, idx, bad)
+	})
+}
+
+// limit gives the vector of an extent of a buffer.
+func (l *lowerer) limit(a *ir.Array, extent, size int) vr {
+	d := l.vec()
+	if extent == ir.Flat && a.Rank > 1 {
+		l.small = true // the number of elements fits 32 bits
+	}
+	l.def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), z(d), at(l.extentMem(a, extent, size)))
+	return d
+}
+
+// fault emits the report of a fault and the end of the gang.
+func (l *lowerer) fault(in *ir.Instr, axis int, index, bad []vr) {
+	t := trap{in: in, kind: trapBounds, axis: axis, args: [][]vr{index}, mask: bad}
+	l.trapOut(t)
+}
