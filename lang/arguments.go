@@ -3,6 +3,7 @@ package lang
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/dop251/goja"
 
@@ -137,8 +138,11 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 	if !ok {
 		return nil, false
 	}
-	if isBuffer(o) {
+	switch t := o.ExportType(); {
+	case t == typeArrayBuffer:
 		return o.Export().(goja.ArrayBuffer).Bytes(), true
+	case t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface: // not an array, which Export copies
+		return memoryOf(o.Export())
 	}
 	buffer, ok := o.Get("buffer").(*goja.Object)
 	if !ok || !isBuffer(buffer) {
@@ -154,6 +158,33 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 		return nil, false
 	}
 	return memory[from : from+n : from+n], true
+}
+
+// memoryOf gives the memory of a typed array as it is exported: a slice of it.
+func memoryOf(exported any) ([]byte, bool) {
+	switch s := exported.(type) {
+	case []uint8:
+		return s, true
+	case []int8:
+		return bytesOf(s), true
+	case []uint16:
+		return bytesOf(s), true
+	case []int16:
+		return bytesOf(s), true
+	case []uint32:
+		return bytesOf(s), true
+	case []int32:
+		return bytesOf(s), true
+	case []uint64:
+		return bytesOf(s), true
+	case []int64:
+		return bytesOf(s), true
+	case []float32:
+		return bytesOf(s), true
+	case []float64:
+		return bytesOf(s), true
+	}
+	return nil, false
 }
 
 func isBuffer(o *goja.Object) bool { return o.ExportType() == typeArrayBuffer }

@@ -16,11 +16,15 @@ type Element interface {
 // TypedArray makes a typed array over the memory of values, without copying: changes show on both sides.
 func TypedArray[T Element](e *Engine, values []T) (*goja.Object, error) {
 	var zero T
-	var bytes []byte
-	if len(values) > 0 {
-		bytes = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(zero)))
+	return e.TypedArray(arrayClass(any(zero)), bytesOf(values))
+}
+
+// bytesOf gives the memory of values.
+func bytesOf[T Element](values []T) []byte {
+	if len(values) == 0 {
+		return nil
 	}
-	return e.TypedArray(arrayClass(any(zero)), bytes)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
 // TypedArray makes a typed array of a class such as "Float32Array" over memory, which must be aligned for it.

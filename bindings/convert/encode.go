@@ -27,6 +27,9 @@ func encode(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
 	if !x.IsValid() {
 		return goja.Null(), nil
 	}
+	if x.Type().PkgPath() == "" && x.Kind() <= reflect.Float64 { // a type of Go's own: it has no methods
+		return encodeScalar(vm, x), nil
+	}
 	switch v := x.Interface().(type) {
 	case goja.Value:
 		return v, nil
@@ -43,19 +46,8 @@ func encode(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
 		return vm.ToValue(string(text)), err
 	}
 	switch x.Kind() {
-	case reflect.Bool:
-		return vm.ToValue(x.Bool()), nil
 	case reflect.String:
 		return vm.ToValue(x.String()), nil
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return vm.ToValue(x.Int()), nil
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		if x.Uint() >= 1<<53 { // a Number would lose digits
-			return vm.ToValue(new(big.Int).SetUint64(x.Uint())), nil
-		}
-		return vm.ToValue(int64(x.Uint())), nil
-	case reflect.Float32, reflect.Float64:
-		return vm.ToValue(x.Float()), nil
 	case reflect.Pointer, reflect.Interface:
 		if x.IsNil() {
 			return goja.Null(), nil
@@ -74,7 +66,25 @@ func encode(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
 		}
 		return e.Func("function", fn), nil
 	}
+	if x.Kind() <= reflect.Float64 {
+		return encodeScalar(vm, x), nil
+	}
 	return nil, at.fail("a script cannot have a value of the Go type %s", x.Type())
+}
+
+// encodeScalar makes a value of a boolean or a number.
+func encodeScalar(vm *goja.Runtime, x reflect.Value) goja.Value {
+	switch {
+	case x.Kind() == reflect.Bool:
+		return vm.ToValue(x.Bool())
+	case x.CanInt():
+		return vm.ToValue(x.Int())
+	case x.CanFloat():
+		return vm.ToValue(x.Float())
+	case x.Uint() >= 1<<53: // a Number would lose digits
+		return vm.ToValue(new(big.Int).SetUint64(x.Uint()))
+	}
+	return vm.ToValue(int64(x.Uint()))
 }
 
 func encodeList(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {

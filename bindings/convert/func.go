@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -14,6 +15,13 @@ import (
 var (
 	typeContext = reflect.TypeFor[context.Context]()
 	typeError   = reflect.TypeFor[error]()
+	typeFloat   = reflect.TypeFor[float64]()
+	typeInt     = reflect.TypeFor[int]()
+	typeString  = reflect.TypeFor[string]()
+	typeBool    = reflect.TypeFor[bool]()
+	typeBytes   = reflect.TypeFor[[]byte]()
+	typeFloats  = reflect.TypeFor[[]float32]()
+	typeDoubles = reflect.TypeFor[[]float64]()
 )
 
 // signature is what is known about a Go function that scripts call.
@@ -115,11 +123,19 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 		return nil, &lang.ArgumentError{Func: name, Name: fmt.Sprintf("argument %d", len(s.params)+1), Detail: "is one too many",
 			Advice: fmt.Sprintf("%s takes %d", name, len(s.params))}
 	}
-	var args []reflect.Value
-	for i := range max(given, len(s.params)) {
+	n := max(given, len(s.params))
+	args := make([]reflect.Value, 0, n+1)
+	if s.context {
+		args = append(args, reflect.Value{}) // call fills it in
+	}
+	for i := range n {
 		t := s.last
 		if i < len(s.params) {
 			t = s.params[i]
+		}
+		if v, ok := simple(call.Argument(i), t); ok {
+			args = append(args, v)
+			continue
 		}
 		v := reflect.New(t).Elem()
 		if err := (&decoder{vm: e.VM()}).run(call.Argument(i), v); err != nil {
@@ -134,9 +150,44 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 	return args, nil
 }
 
+// simple converts the arguments that most calls have, without what the decoder needs for the others: numbers, strings,
+// booleans and typed arrays to the Go type of just that name.
+func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
+	if goja.IsNumber(v) {
+		if t == typeFloat {
+			return reflect.ValueOf(v.ToFloat()), true
+		}
+		if n := v.ToInteger(); t == typeInt && float64(n) == v.ToFloat() && int64(int(n)) == n {
+			return reflect.ValueOf(int(n)), true
+		}
+		return reflect.Value{}, false
+	}
+	switch t {
+	case typeString, typeBool, typeBytes, typeFloats, typeDoubles:
+		if v.ExportType() != t {
+			return reflect.Value{}, false
+		}
+	default:
+		return reflect.Value{}, false
+	}
+	switch x := v.Export().(type) {
+	case string:
+		return reflect.ValueOf(x), true
+	case bool:
+		return reflect.ValueOf(x), true
+	case []uint8:
+		return reflect.ValueOf(slices.Clone(x)), true
+	case []float32:
+		return reflect.ValueOf(slices.Clone(x)), true
+	case []float64:
+		return reflect.ValueOf(slices.Clone(x)), true
+	}
+	return reflect.Value{}, false
+}
+
 func (s *signature) call(ctx context.Context, args []reflect.Value) (result reflect.Value, err error) {
 	if s.context {
-		args = append([]reflect.Value{reflect.ValueOf(ctx)}, args...)
+		args[0] = reflect.ValueOf(ctx)
 	}
 	out := s.fn.Call(args)
 	if s.fails {

@@ -23,6 +23,7 @@ type comparison struct {
 var comparisons = []comparison{
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
+	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }
