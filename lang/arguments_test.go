@@ -37,7 +37,6 @@ func TestBytes(t *testing.T) {
 		{code: "({buffer: new ArrayBuffer(4), byteOffset: 2, byteLength: 1e9})", no: true},
 		{code: "({length: 3})", no: true},
 		{code: "'text'", no: true},
-		{code: "new Proxy(new Uint8Array(3), {})", no: true},
 	} {
 		v, err := e.VM().RunString(c.code)
 		if err != nil {
