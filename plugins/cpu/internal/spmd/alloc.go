@@ -2,13 +2,15 @@ package spmd
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // The machine registers that are given out. The others: rbp has the context, r15 the gang's frame, rsp the stack, rax
-// is named by some instructions, and those of scratch* hold what lives in memory while one instruction needs it.
+// is named by some instructions, and those of scratch* hold what lives in memory while one instruction needs it; they
+// are given out, too, where nothing of their class does.
 var (
 	allocGPR  = []int8{3, 6, 7, 8, 9, 10, 12, 13, 14}
 	allocMask = []int8{1, 2, 3, 4, 5}
@@ -52,24 +54,67 @@ func (f *fn) allocate() (frame, shared int32) {
 		return order[i] < order[j]
 	})
 	f.crossings(order)
-	var s [numClasses]scan
-	for i := range 29 {
-		s[classVec].free = append(s[classVec].free, int8(28-i))
-	}
-	for i := len(allocGPR) - 1; i >= 0; i-- {
-		s[classGPR].free = append(s[classGPR].free, allocGPR[i])
-	}
-	for i := len(allocMask) - 1; i >= 0; i-- {
-		s[classMask].free = append(s[classMask].free, allocMask[i])
-	}
-	for _, r := range order {
-		v := &f.regs[r]
-		if v.slot == mustSpill {
-			continue
+	for c := range numClasses {
+		if !f.assign(c, order, true) {
+			f.assign(c, order, false)
 		}
-		s[v.class].take(f, r)
 	}
 	return f.place(order)
+}
+
+// assign gives the registers of a class machine registers, and reports whether all have one. With all set it also gives
+// out those that are kept back for values in memory, which is right if there turn out to be none.
+func (f *fn) assign(c class, order []vr, all bool) bool {
+	s := scan{free: f.bank(c, all)}
+	slices.Reverse(s.free)
+	fits := true
+	for _, r := range order {
+		v := &f.regs[r]
+		if v.class != c {
+			continue
+		}
+		v.phys = -1
+		if v.slot == mustSpill {
+			fits = false
+			continue
+		}
+		s.take(f, r)
+		fits = fits && !s.full
+		if all && !fits {
+			return false
+		}
+	}
+	return fits
+}
+
+// bank lists the machine registers that are given out, those that are best first.
+func (f *fn) bank(c class, all bool) (list []int8) {
+	switch c {
+	case classVec:
+		for i := range int8(numVec) {
+			list = append(list, i)
+		}
+		for _, n := range scratchVec {
+			if all {
+				list = append(list, int8(n))
+			}
+		}
+	case classMask:
+		list = append(list, allocMask...)
+		for _, n := range scratchMask {
+			if all {
+				list = append(list, int8(n))
+			}
+		}
+	case classGPR:
+		list = append(list, allocGPR...)
+		for _, r := range scratchGPR {
+			if all {
+				list = append(list, int8(r.Num()))
+			}
+		}
+	}
+	return list
 }
 
 // mustSpill marks a register that lives across a barrier.
@@ -192,6 +237,7 @@ func (f *fn) lives() {
 type scan struct {
 	free   []int8
 	active []vr
+	full   bool // there were not enough
 }
 
 func (s *scan) take(f *fn, r vr) {
@@ -218,6 +264,7 @@ func (s *scan) take(f *fn, r vr) {
 		s.active = append(s.active, r)
 		return
 	}
+	s.full = true
 	worst, cost := -1, density(v)
 	for i, o := range s.active {
 		if d := density(&f.regs[o]); d < cost {
