@@ -161,15 +161,7 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 			return out
 		}
 	case ir.FMA:
-		return l.each(in, func(_ int, d vr, a []vr) {
-			if l.uses[in.Args[2].ID].count == 1 && l.uses[in.Args[0].ID].count > 1 && l.regs[a[2]].elem == 0 {
-				l.def(amd64.VMOVDQA64, z(d), z(a[2])).folds(1, 0)
-				l.mod(sized(e, amd64.VFMADD231PS, amd64.VFMADD231PD), z(d), z(a[0]), z(a[1])).folds(2, e)
-				return
-			}
-			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
-			l.mod(sized(e, amd64.VFMADD213PS, amd64.VFMADD213PD), z(d), z(a[1]), z(a[2])).folds(2, e)
-		})
+		return l.multiplyAdd(in)
 	case ir.Select:
 		return l.choose(in)
 	case ir.Convert, ir.Sat, ir.Wrap:
@@ -193,6 +185,10 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 			return l.each(in, func(_ int, d vr, a []vr) {
 				if a[0] != 0 && l.regs[a[0]].elem != 0 && commutes(in.Op) {
 					a[0], a[1] = a[1], a[0] // constants can come from memory
+				}
+				if in.Op == ir.Mul && t.IsFloat() && l.consts[constKey{bits: ir.FloatBits(t, 2), elem: uint8(e)}] == a[1] {
+					l.op2(sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same, and needs no constant
+					return
 				}
 				l.op2(op, d, a[0], a[1], e)
 			})

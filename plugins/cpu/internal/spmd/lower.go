@@ -31,6 +31,7 @@ type lowerer struct {
 	w       int // registers of 32-bit elements in a gang
 	vals    []value
 	uses    []useInfo
+	carried map[int][]*ir.Instr // the continues that take a value along, by its ID
 	site    int
 
 	cur    []vr // the mask of active lanes, by register; nil if all are
@@ -67,9 +68,11 @@ type value struct {
 
 // useInfo is what is known of the uses of a value.
 type useInfo struct {
-	count  int
-	onlyIf bool // only as conditions of if
-	vector bool // as an operand of an instruction on vectors
+	count   int
+	onlyIf  bool      // only as conditions of if
+	onlyFMA bool      // only as operands of fused multiply-adds
+	by      *ir.Instr // the last that uses it
+	vector  bool      // as an operand of an instruction on vectors
 }
 
 // layout is where things lie in the context and the frames.
@@ -103,14 +106,19 @@ func (l *lowerer) uniform(v *ir.Value) bool { return l.u.Value(v) != ir.Varying 
 
 // gatherUses finds how values are used.
 func (l *lowerer) gatherUses() {
-	l.uses = make([]useInfo, l.k.NumValues())
+	l.uses, l.carried = make([]useInfo, l.k.NumValues()), map[int][]*ir.Instr{}
 	for i := range l.uses {
-		l.uses[i].onlyIf = true
+		l.uses[i].onlyIf, l.uses[i].onlyFMA = true, true
 	}
 	l.k.Body.Walk(func(in *ir.Instr) {
 		varying := false
 		for _, r := range in.Results {
 			varying = varying || !l.uniform(r)
+		}
+		if in.Op == ir.Continue {
+			for _, a := range in.Args {
+				l.carried[a.ID] = append(l.carried[a.ID], in)
+			}
 		}
 		n := 0
 		if in.Op == ir.Load || in.Op == ir.Store || in.Op == ir.Atomic {
@@ -123,6 +131,8 @@ func (l *lowerer) gatherUses() {
 			u := &l.uses[a.ID]
 			u.count++
 			u.onlyIf = u.onlyIf && in.Op == ir.If
+			u.onlyFMA = u.onlyFMA && in.Op == ir.FMA
+			u.by = in
 			switch in.Op {
 			case ir.Yield, ir.Break, ir.Continue, ir.Loop, ir.If:
 			default:
