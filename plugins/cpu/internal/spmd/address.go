@@ -36,7 +36,7 @@ type term struct {
 }
 
 // gang is the number of lanes.
-func (l *lowerer) gang() int { return lanes * l.w }
+func (l *lowerer) gang() int { return l.t.lanes * l.w }
 
 func (l *lowerer) buffer(a *ir.Array) int { return l.layout.buffers + bufSize*a.ID }
 
@@ -316,11 +316,11 @@ func (l *lowerer) narrowIndex(v *ir.Value) []vr {
 
 // laneOffsets is the vector of the numbers of the lanes of register i times a size.
 func (l *lowerer) laneOffsets(i, size int) vr {
-	var data [64]byte
-	for j := range lanes {
-		binary.LittleEndian.PutUint32(data[4*j:], uint32((lanes*i+j)*size))
+	data := make([]byte, 0, 64)
+	for j := range l.t.lanes {
+		data = binary.LittleEndian.AppendUint32(data, uint32((l.t.lanes*i+j)*size))
 	}
-	return l.pattern(data[:])
+	return l.pattern(data)
 }
 
 // flat turns the part of an address that is the same for all lanes into a base and a displacement, as an address with a

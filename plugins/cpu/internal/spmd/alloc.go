@@ -18,13 +18,10 @@ var (
 
 var (
 	scratchGPR  = [...]amd64.Reg{amd64.RCX, amd64.RDX, amd64.R11}
-	scratchVec  = [...]int{31, 30, 29}
 	scratchMask = [...]int{7, 6}
 )
 
 const (
-	numVec = 29 // zmm0 to zmm28 are given out
-
 	regContext = amd64.RBP
 	regFrame   = amd64.R15
 )
@@ -91,13 +88,12 @@ func (f *fn) assign(c class, order []vr, all bool) bool {
 func (f *fn) bank(c class, all bool) (list []int8) {
 	switch c {
 	case classVec:
-		for i := range int8(numVec) {
-			list = append(list, i)
+		n := f.t.vectors
+		if all {
+			n += scratchVectorRegs
 		}
-		for _, n := range scratchVec {
-			if all {
-				list = append(list, int8(n))
-			}
+		for i := range n {
+			list = append(list, int8(i))
 		}
 	case classMask:
 		list = append(list, allocMask...)
@@ -306,7 +302,7 @@ func (f *fn) place(order []vr) (frame, shared int32) {
 		}
 		bytes := int32(8)
 		if v.class == classVec {
-			bytes = 64
+			bytes = int32(f.t.bytes())
 		}
 		list := active[area][v.class]
 		v.slot = -1

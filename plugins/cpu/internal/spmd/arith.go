@@ -266,16 +266,16 @@ func (l *lowerer) mulHi(t ir.Type, d, a, b vr) {
 	if t.IsSigned() {
 		op = amd64.VPMULDQ
 	}
-	even, a1, b1, odd, lanes := l.vec(), l.vec(), l.vec(), l.vec(), l.mask()
+	even, a1, b1, odd, high := l.vec(), l.vec(), l.vec(), l.vec(), l.mask()
 	l.op2(op, even, a, b, 0)
 	l.def(amd64.VPSRLQ, z(a1), z(a), imm(32))
 	l.def(amd64.VPSRLQ, z(b1), z(b), imm(32))
 	l.op2(op, odd, a1, b1, 0)
 	r := l.gpr()
 	l.def(amd64.MOV, g4(r), imm(0xaaaa))
-	l.def(amd64.KMOVW, k(lanes), g4(r))
+	l.def(amd64.KMOVW, k(high), g4(r))
 	l.def(amd64.VPSRLQ, z(even), z(even), imm(32))
-	l.def(amd64.VPBLENDMD, z(d), z(even), z(odd)).mask = lanes
+	l.def(amd64.VPBLENDMD, z(d), z(even), z(odd)).mask = high
 }
 
 // shift emits a shift by a count modulo the width.
@@ -366,7 +366,7 @@ func (l *lowerer) maskOf(g vr) vr {
 	r, m := l.gpr(), l.mask()
 	l.def(amd64.MOV, g4(r), g4(g))
 	l.mod(amd64.NEG, g4(r))
-	l.def(amd64.KMOVW, k(m), g4(r))
+	l.spread(m, r)
 	return m
 }
 

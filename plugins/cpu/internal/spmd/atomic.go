@@ -15,7 +15,7 @@ const (
 )
 
 func (l *lowerer) scratchMem(vector int) mem {
-	return mem{fixed: regFrame, disp: int32(l.layout.scratch + 64*vector)}
+	return mem{fixed: regFrame, disp: int32(l.layout.scratch + l.t.bytes()*vector)}
 }
 
 // indexed is an element of a vector in the scratch part.
@@ -35,7 +35,7 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
 	first := l.gpr()
 	l.def(amd64.LEA, g8(first), at(p.uni))
 	if p.mask == nil {
-		l.def(amd64.MOV, g4(bits), imm(0xffff))
+		l.def(amd64.MOV, g4(bits), imm(1<<l.t.lanes-1))
 	} else {
 		l.def(amd64.KMOVW, g4(bits), k(p.mask[i]))
 		l.use(amd64.TEST, g4(bits), g4(bits))
@@ -47,7 +47,7 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
 	m := mem{base: first}
 	switch p.spread {
 	case inRow:
-		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(i*lanes*p.size)
+		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(i*l.t.lanes*p.size)
 	case apart:
 		o := l.gpr()
 		l.def(amd64.MOV, g4(o), at(l.indexed(scratchOffsets, j, 4)))
@@ -62,9 +62,19 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
 	l.bind(done)
 }
 
-// storeEach stores elements of one or two bytes lane by lane.
+// storeEach stores elements lane by lane.
 func (l *lowerer) storeEach(p *place, src []vr) {
 	for i := range l.w {
+		if p.size == 8 {
+			l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues)), z(part(src, 2*i)))
+			l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues+1)), z(part(src, 2*i+1)))
+			l.lanesOf(p, i, func(j vr, to mem) {
+				v := l.gpr()
+				l.def(amd64.MOV, g8(v), at(l.indexed(scratchValues, j, 8)))
+				l.use(amd64.MOV, at(to), g8(v))
+			})
+			continue
+		}
 		s := part(src, i)
 		if p.scalar == ir.F16 {
 			h, w := l.vec(), l.vec()

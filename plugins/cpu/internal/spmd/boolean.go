@@ -149,7 +149,7 @@ func (l *lowerer) compareMasks(in *ir.Instr, under []vr) []vr {
 		lo, hi := l.mask(), l.mask()
 		l.compareReg(op, pred, lo, part(a, 2*i), part(b, 2*i), 8, 0)
 		l.compareReg(op, pred, hi, part(a, 2*i+1), part(b, 2*i+1), 8, 0)
-		l.def(amd64.KUNPCKBW, k(d), k(hi), k(lo))
+		l.join(d, lo, hi)
 		if m != 0 {
 			l.def(amd64.KANDW, k(d), k(d), k(m))
 		}

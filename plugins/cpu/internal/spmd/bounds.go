@@ -86,7 +86,7 @@ func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 		lo, hi := l.mask(), l.mask()
 		l.def(amd64.VPCMPUQ, k(lo), z(part(idx, 2*i)), z(limit), imm(5)).folds(2, 8)
 		l.def(amd64.VPCMPUQ, k(hi), z(part(idx, 2*i+1)), z(limit), imm(5)).folds(2, 8)
-		l.def(amd64.KUNPCKBW, k(d), k(hi), k(lo))
+		l.join(d, lo, hi)
 		if m != 0 {
 			l.def(amd64.KANDW, k(d), k(d), k(m))
 		}

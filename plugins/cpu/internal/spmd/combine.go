@@ -88,10 +88,10 @@ func (w *Worker) eachGang(visit func(f frame)) {
 // eachLane visits their active lanes.
 func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	y := &w.v.code.layout
-	registers := w.v.code.lanes / lanes
+	perReg := w.v.code.target.lanes
 	w.eachGang(func(f frame) {
 		for lane := range w.v.code.lanes {
-			if f.get16(groupMasks(y, registers)+2*(lane/lanes))>>(lane%lanes)&1 != 0 {
+			if f.get16(groupMasks(y)+2*(lane/perReg))>>(lane%perReg)&1 != 0 {
 				visit(f, lane, w.place(f, lane))
 			}
 		}
@@ -100,7 +100,7 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 
 // given is what a lane has given as operand n.
 func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
-	at := groupValue(&w.v.code.layout, w.v.code.lanes/lanes, n)
+	at := groupValue(&w.v.code.layout, n)
 	if t.Size() == 8 {
 		return *f.at(at + 8*lane)
 	}
@@ -109,7 +109,7 @@ func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
 
 // take sets the result of a lane.
 func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
-	at := groupValue(&w.v.code.layout, w.v.code.lanes/lanes, 0)
+	at := groupValue(&w.v.code.layout, 0)
 	if t.Size() == 8 {
 		*f.at(at + 8*lane) = bits
 	} else {

@@ -53,7 +53,7 @@ func frameMem(off, size int) mem { return mem{fixed: regFrame, disp: int32(off),
 
 // emitTrap emits the code that trap instructions call, with the number of the trap in eax, and the code by which Go
 // lets the program go on. It gives the label of the latter.
-func emitTrap(a *amd64.Assembler, trap amd64.Label) (resume amd64.Label) {
+func emitTrap(a *amd64.Assembler, t *target, trap amd64.Label) (resume amd64.Label) {
 	a.Bind(trap)
 	c := func(off int) amd64.Mem { return amd64.Mem{Base: regContext, Disp: int32(off)} }
 	saved := []amd64.Reg{amd64.RCX, amd64.RDX, amd64.RBX, amd64.RSI, amd64.RDI, amd64.R8, amd64.R9, amd64.R10, amd64.R11,
@@ -66,11 +66,11 @@ func emitTrap(a *amd64.Assembler, trap amd64.Label) (resume amd64.Label) {
 	for _, r := range saved {
 		a.Emit(amd64.MOV, c(ctxGPR+8*r.Num()), r)
 	}
-	for i := 1; i < 8; i++ {
+	for i := 1; i < 8 && t.masks; i++ {
 		a.Emit(amd64.KMOVW, c(ctxMasks+8*i), amd64.K(i))
 	}
-	for i := range 32 {
-		a.Emit(amd64.VMOVUPS, c(ctxVec+64*i), amd64.Z(i))
+	for i := range t.vectors + scratchVectorRegs {
+		a.Emit(amd64.VMOVUPS, c(ctxVec+64*i), amd64.X(i).As(t.bytes()))
 	}
 	a.Emit(amd64.VZEROUPPER)
 	a.Emit(amd64.RET)
@@ -79,10 +79,10 @@ func emitTrap(a *amd64.Assembler, trap amd64.Label) (resume amd64.Label) {
 	a.Align(16)
 	a.Bind(resume)
 	a.Emit(amd64.MOV, regContext, amd64.RDI)
-	for i := range 32 {
-		a.Emit(amd64.VMOVUPS, amd64.Z(i), c(ctxVec+64*i))
+	for i := range t.vectors + scratchVectorRegs {
+		a.Emit(amd64.VMOVUPS, amd64.X(i).As(t.bytes()), c(ctxVec+64*i))
 	}
-	for i := 1; i < 8; i++ {
+	for i := 1; i < 8 && t.masks; i++ {
 		a.Emit(amd64.KMOVW, amd64.K(i), c(ctxMasks+8*i))
 	}
 	for _, r := range saved {

@@ -572,16 +572,3 @@ func (l *lowerer) assign(to, from value, mask []vr) {
 		}
 	}
 }
-
-// half gives the mask of the lanes of register i of a value of 64-bit elements.
-func (l *lowerer) half(mask []vr, i int) vr {
-	if mask == nil {
-		return 0
-	}
-	if i%2 == 0 {
-		return part(mask, i/2)
-	}
-	r := l.mask()
-	l.def(amd64.KSHIFTRW, k(r), k(part(mask, i/2)), imm(8))
-	return r
-}

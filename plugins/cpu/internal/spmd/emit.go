@@ -76,7 +76,7 @@ func (w *writer) scratch(c class, size uint8) amd64.Reg {
 	switch c {
 	case classVec:
 		w.vec++
-		return amd64.X(scratchVec[w.vec-1]).As(int(size))
+		return amd64.X(w.f.t.vectors + scratchVectorRegs - w.vec).As(int(size))
 	case classMask:
 		w.masks++
 		return amd64.K(scratchMask[w.masks-1])
@@ -92,14 +92,14 @@ func (w *writer) load(v *vreg, to amd64.Reg) {
 	case v.elem == 4:
 		w.asm.Emit(amd64.VPBROADCASTD, to, m)
 	case v.elem == 64:
-		w.asm.Emit(amd64.VMOVUPS, to.As(64), m)
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.t.bytes()), m)
 	case v.elem == 8:
 		if to.Bytes() == 16 {
 			to = to.As(32)
 		}
 		w.asm.Emit(amd64.VPBROADCASTQ, to, m)
 	case v.class == classVec:
-		w.asm.Emit(amd64.VMOVUPS, to.As(64), m)
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.t.bytes()), m)
 	case v.class == classMask:
 		w.asm.Emit(amd64.KMOVW, to, m)
 	default:
@@ -111,7 +111,7 @@ func (w *writer) store(v *vreg, from amd64.Reg) {
 	m := w.slot(v)
 	switch v.class {
 	case classVec:
-		w.asm.Emit(amd64.VMOVUPS, m, from.As(64))
+		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.t.bytes()))
 	case classMask:
 		w.asm.Emit(amd64.KMOVW, m, from)
 	default:
@@ -144,7 +144,7 @@ func (w *writer) address(m *mem) amd64.Mem {
 // moves reports whether the instruction only copies a register to another.
 func (in *inst) moves() bool {
 	return in.n == 2 && in.mask == 0 && in.mode == modeDef && in.a[0].kind == argReg && in.a[1].kind == argReg &&
-		(in.op == amd64.VMOVDQA64 || in.op == amd64.KMOVW && in.a[1].size == 0 && in.a[0].size == 0 ||
+		(in.op == amd64.VMOVDQA64 || in.op == amd64.VMOVDQA || in.op == amd64.KMOVW && in.a[1].size == 0 && in.a[0].size == 0 ||
 			in.op == amd64.MOV && in.a[0].size == 8)
 }
 
@@ -326,7 +326,7 @@ func (w *writer) used(c class) int {
 func (w *writer) first(c class, size uint8) amd64.Reg {
 	switch c {
 	case classVec:
-		return amd64.X(scratchVec[0]).As(int(size))
+		return amd64.X(w.f.t.vectors + scratchVectorRegs - 1).As(int(size))
 	case classMask:
 		return amd64.K(scratchMask[0])
 	}

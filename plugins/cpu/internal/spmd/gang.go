@@ -4,18 +4,21 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop,
 // as long as all that lives there fits the registers.
-func chooseGang(k *ir.Kernel) int {
+func chooseGang(k *ir.Kernel, t *target) int {
 	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
 	p.measure(k.Body)
+	if p.diverges && !t.masks {
+		p.most += 2 // the lanes that go on, and a condition
+	}
 	switch {
 	case p.barriers || !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= numVec && !p.diverges: // masks would not fit their registers
+	case 4*p.most <= t.vectors && !p.diverges: // masks would not fit their registers
 		return 4
-	case 2*p.most+2 <= numVec:
+	case 2*p.most+2 <= t.vectors:
 		return 2
 	}
 	return 1

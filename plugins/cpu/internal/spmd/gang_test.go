@@ -33,10 +33,10 @@ kernel mix(x: i32[*]) real f32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := chooseGang(m.Kernels[0]); got != 4 {
+	if got := chooseGang(m.Kernels[0], &avx512); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang, want 4", got)
 	}
-	if got := chooseGang(saxpy()); got != 1 {
+	if got := chooseGang(saxpy(), &avx512); got != 1 {
 		t.Errorf("saxpy gets %d registers a gang, want 1", got)
 	}
 }

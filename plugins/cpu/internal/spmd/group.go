@@ -8,11 +8,11 @@ import (
 // What a gang gives to a group operation and takes from it lies in its frame after the scratch vectors: two operands of
 // 64-bit elements, and the masks.
 
-func groupBytes(w int) int { return 2*128*w + 64 }
+func groupBytes(lanes int) int { return 2*8*lanes + 64 }
 
-func groupValue(y *layout, w, n int) int { return y.scratch + 64*scratchVectors + 128*w*n }
+func groupValue(y *layout, n int) int { return y.group + 8*y.lanes*n }
 
-func groupMasks(y *layout, w int) int { return groupValue(y, w, 2) }
+func groupMasks(y *layout) int { return groupValue(y, 2) }
 
 // frameKilled is the state of a gang that Go ends.
 const frameKilled = 0xfffffffe
@@ -238,7 +238,7 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 	y := &l.layout
 	r := in.Result()
 	for n, a := range in.Args {
-		place := groupValue(y, l.w, n)
+		place := groupValue(y, n)
 		var regs []vr
 		if a.Type == ir.Bool {
 			regs = l.stored(ir.Bool, a)
@@ -246,7 +246,7 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 			regs = l.vector(a)
 		}
 		for i := range l.vectorsOf(a.Type) {
-			l.use(amd64.VMOVUPS, at(frameMem(place+64*i, 0)), z(part(regs, i)))
+			l.use(amd64.VMOVUPS, at(frameMem(place+l.t.bytes()*i, 0)), z(part(regs, i)))
 		}
 	}
 	for i := range l.w {
@@ -256,10 +256,10 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 		} else {
 			m = l.cur[i]
 		}
-		l.use(amd64.KMOVW, at(frameMem(groupMasks(y, l.w)+2*i, 0)), k(m))
+		l.use(amd64.KMOVW, at(frameMem(groupMasks(y)+2*i, 0)), k(m))
 	}
 	l.barrier(len(l.groups))
-	place := groupValue(y, l.w, 0)
+	place := groupValue(y, 0)
 	switch {
 	case l.uniform(r) && r.Type.IsFloat():
 		d := l.vec()
@@ -274,14 +274,14 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 		masks := l.masks(l.w)
 		for i, d := range masks {
 			v := l.vec()
-			l.def(amd64.VMOVUPS, z(v), at(frameMem(place+64*i, 0)))
+			l.def(amd64.VMOVUPS, z(v), at(frameMem(place+l.t.bytes()*i, 0)))
 			l.def(amd64.VPTESTMD, k(d), z(v), z(v))
 		}
 		l.set(r, value{masks: masks})
 	default:
 		out := newRegs(l.fn, l.regsOf(r.Type))
 		for i, d := range out {
-			l.def(amd64.VMOVUPS, z(d), at(frameMem(place+64*i, 0)))
+			l.def(amd64.VMOVUPS, z(d), at(frameMem(place+l.t.bytes()*i, 0)))
 		}
 		l.set(r, value{vec: out})
 	}

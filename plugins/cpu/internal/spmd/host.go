@@ -45,7 +45,7 @@ func (w *Worker) active(f frame, mask []vr) uint64 {
 	}
 	set := uint64(0)
 	for i, r := range mask {
-		set |= uint64(*(*uint16)(w.register(f, r))) << (lanes * i)
+		set |= w.maskBits(f, r) << (w.v.code.target.lanes * i)
 	}
 	return set
 }
@@ -53,6 +53,7 @@ func (w *Worker) active(f frame, mask []vr) uint64 {
 // lane gives the bits of a value in a lane.
 func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
 	c := w.v.code
+	lanes := c.target.lanes
 	r := regs[0]
 	if v := &c.regs[r]; v.elem != 0 && v.phys < 0 {
 		return c.constants[r]
@@ -64,28 +65,50 @@ func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
 			b = uint64(uint32(b))
 		}
 		return b
-	case c.regs[r].class == classMask:
-		return uint64(*(*uint16)(w.register(f, regs[lane/lanes])) >> (lane % lanes) & 1)
-	case len(regs) == 1 && t.Size() == 8 && c.lanes > 8:
-		return *(*uint64)(w.register(f, r))
+	case t == ir.Bool:
+		return w.maskBits(f, regs[lane/lanes]) >> (lane % lanes) & 1
 	case t.Size() == 8:
-		return (*[8]uint64)(w.register(f, part(regs, lane/8)))[lane%8]
+		return *(*uint64)(unsafe.Add(w.register(f, part(regs, lane/(lanes/2))), lane%(lanes/2)*8))
 	}
-	return uint64((*[16]uint32)(w.register(f, part(regs, lane/lanes)))[lane%lanes])
+	return uint64(*(*uint32)(unsafe.Add(w.register(f, part(regs, lane/lanes)), lane%lanes*4)))
+}
+
+// maskBits gives the lanes of one mask register as bits.
+func (w *Worker) maskBits(f frame, r vr) uint64 {
+	at := w.register(f, r)
+	if w.v.code.target.masks {
+		return uint64(*(*uint16)(at))
+	}
+	bits := uint64(0)
+	for i, x := range unsafe.Slice((*uint32)(at), w.v.code.target.lanes) {
+		bits |= uint64(x>>31) << i
+	}
+	return bits
+}
+
+// setMaskBit sets a lane of one mask register.
+func (w *Worker) setMaskBit(f frame, r vr, lane int, bit uint64) {
+	at := w.register(f, r)
+	if w.v.code.target.masks {
+		m := (*uint16)(at)
+		*m = *m&^(1<<lane) | uint16(bit)<<lane
+		return
+	}
+	*(*uint32)(unsafe.Add(at, 4*lane)) = -uint32(bit)
 }
 
 // setLane sets a lane of a result.
 func (w *Worker) setLane(f frame, regs []vr, t ir.Type, lane int, bits uint64) {
+	lanes := w.v.code.target.lanes
 	switch r := regs[0]; {
 	case w.v.code.regs[r].class == classGPR:
 		*(*uint64)(w.register(f, r)) = bits
-	case w.v.code.regs[r].class == classMask:
-		m := (*uint16)(w.register(f, regs[lane/lanes]))
-		*m = *m&^(1<<(lane%lanes)) | uint16(bits)<<(lane%lanes)
+	case t == ir.Bool:
+		w.setMaskBit(f, regs[lane/lanes], lane%lanes, bits)
 	case t.Size() == 8:
-		(*[8]uint64)(w.register(f, part(regs, lane/8)))[lane%8] = bits
+		*(*uint64)(unsafe.Add(w.register(f, part(regs, lane/(lanes/2))), lane%(lanes/2)*8)) = bits
 	default:
-		(*[16]uint32)(w.register(f, part(regs, lane/lanes)))[lane%lanes] = uint32(bits)
+		*(*uint32)(unsafe.Add(w.register(f, part(regs, lane/lanes)), lane%lanes*4)) = uint32(bits)
 	}
 }
 
@@ -232,7 +255,7 @@ func (w *Worker) eval(f frame, t *trap, lane int) {
 		bits = 0
 	}
 	if t.uniform {
-		for i := range 64 / t.in.Type().Size() {
+		for i := range w.v.code.target.bytes() / t.in.Type().Size() {
 			w.setLane(f, t.results, t.in.Type(), i, bits)
 		}
 		return

@@ -24,6 +24,7 @@ type code struct {
 	context   int // bytes of the context
 	shared    int // where registers that gangs share begin in it
 	lanes     int // of a gang
+	target    *target
 	small     bool
 	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
 }
@@ -47,7 +48,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		asm.StartListing()
 	}
 	l := &lowerer{
-		fn: &fn{asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
+		fn: &fn{t: options.target, asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{},
 	}
@@ -64,11 +65,14 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	} else {
 		l.overRows(done)
 	}
+	if l.t.expand != nil {
+		l.t.expand(l)
+	}
 	l.fn.sweep()
 	l.fn.coalesce()
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, traps: l.traps, lanes: l.gang(), small: l.small, barrier: len(l.resumes) > 0}
+	c = &code{layout: l.layout, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, barrier: len(l.resumes) > 0}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)
@@ -78,7 +82,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	asm.Emit(amd64.MOV, regFrame, amd64.Mem{Base: regContext, Disp: ctxFrame})
 	for _, r := range l.order {
 		if v := &l.regs[r]; v.phys >= 0 {
-			w.load(v, machine(v, 64))
+			w.load(v, machine(v, uint8(l.t.bytes())))
 		}
 	}
 	w.write()
@@ -87,7 +91,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	asm.Emit(amd64.MOV, amd64.Mem{Base: regContext, Disp: ctxStatus, Size: 4}, amd64.Imm(0))
 	asm.Emit(amd64.VZEROUPPER)
 	asm.Emit(amd64.RET)
-	resume := emitTrap(asm, trapLabel)
+	resume := emitTrap(asm, l.t, trapLabel)
 	if c.bytes, err = asm.Finish(); err != nil {
 		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
 	}
@@ -134,7 +138,9 @@ func (l *lowerer) place0() {
 	}
 	y.size = (at + 63) &^ 63
 	y.scratch = frameHead + private*l.gang()
-	y.frame = y.scratch + 64*scratchVectors + groupBytes(l.w)
+	y.group = y.scratch + l.t.bytes()*scratchVectors
+	y.lanes = l.gang()
+	y.frame = y.scratch + l.t.bytes()*scratchVectors + groupBytes(l.gang())
 	if y.frame > 16<<20 {
 		l.refuse("%d bytes of private arrays", private)
 	}

@@ -31,10 +31,10 @@ func (l *lowerer) load(in *ir.Instr) {
 		n = l.w
 	}
 	out := newRegs(l.fn, n)
-	perReg := lanes * p.size
-	if r.Type.Size() == 8 {
-		perReg = 64
+	if p.spread == inRow && p.mask != nil && p.size < 4 && !l.t.masks {
+		l.scatterRow(&p)
 	}
+	perReg := l.perReg(p.size)
 	for i, d := range out {
 		m := l.partMask(p.mask, i, r.Type.Size())
 		if p.spread == inRow {

@@ -8,8 +8,6 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-const lanes = 16 // of a register of 32-bit elements
-
 // UnsupportedError says what the compiler does not have that a kernel needs.
 type UnsupportedError struct {
 	Kernel string
@@ -86,6 +84,8 @@ type layout struct {
 	places  map[int]int // offsets of shared arrays
 	size    int         // of the context up to the registers in memory
 	scratch int         // in the frame: vectors that lanes are taken from, one after the other
+	group   int         // in the frame: what a gang gives to group operations
+	lanes   int         // of a gang
 	frame   int         // where registers in memory begin in the frame
 }
 

@@ -28,6 +28,8 @@ type Options struct {
 	Observes bool
 	// Whole says that every work-group has all its items, and no gang fewer.
 	Whole bool
+
+	target *target
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -50,15 +52,15 @@ const (
 // Compile compiles a kernel of a verified module for launches of the general kind. The kernel must not change while the
 // program is used. What the compiler does not have is an [*UnsupportedError].
 func Compile(k *ir.Kernel, options Options) (*Program, error) {
-	if missing := amd64.ForAVX512 &^ options.Features; missing != 0 || !process.Supported() {
-		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", missing)}
+	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
+		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
 	}
 	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup()}
 	if !options.Unchecked {
 		p.facts = opt.SizeFacts(k)
 	}
 	if p.options.Gang == 0 {
-		p.options.Gang = chooseGang(k)
+		p.options.Gang = chooseGang(k, p.options.target)
 	}
 	if _, err := p.variant(0); err != nil {
 		return nil, err
@@ -163,7 +165,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 	if len(p.facts) > 0 && p.holds(g) {
 		kind |= kindWithin
 	}
-	lanes := lanes * p.options.Gang
+	lanes := p.options.target.lanes * p.options.Gang
 	if p.observes {
 		whole := g.GroupSize[0]%lanes == 0
 		for axis, n := range g.GroupSize {

@@ -39,14 +39,11 @@ func (l *lowerer) storeLanes(p *place, src []vr) {
 	if p.size == 8 {
 		n = 2 * l.w
 	}
-	if p.spread == apart && p.size < 4 {
+	if p.spread == apart && (p.size < 4 || !l.t.masks) || p.mask != nil && p.size < 4 && !l.t.masks {
 		l.storeEach(p, src)
 		return
 	}
-	perReg := lanes * p.size
-	if p.size == 8 {
-		perReg = 64
-	}
+	perReg := l.perReg(p.size)
 	for i := range n {
 		m := l.partMask(p.mask, i, p.size)
 		s := part(src, i)

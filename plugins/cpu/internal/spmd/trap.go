@@ -101,7 +101,7 @@ func (l *lowerer) checkDivisor(in *ir.Instr, divisor []vr) []vr {
 		lo, hi := l.mask(), l.mask()
 		l.def(amd64.VPTESTNMQ, k(lo), z(part(divisor, 2*i)), z(part(divisor, 2*i)))
 		l.def(amd64.VPTESTNMQ, k(hi), z(part(divisor, 2*i+1)), z(part(divisor, 2*i+1)))
-		l.def(amd64.KUNPCKBW, k(d), k(hi), k(lo))
+		l.join(d, lo, hi)
 		if m != 0 {
 			l.def(amd64.KANDW, k(d), k(d), k(m))
 		}

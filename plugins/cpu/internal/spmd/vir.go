@@ -1,6 +1,9 @@
 package spmd
 
 import (
+	"bytes"
+	"encoding/binary"
+
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
@@ -21,8 +24,8 @@ type vreg struct {
 	class  class
 	shared bool // is set before gangs begin: its place in memory is not in a gang's frame
 
-	// A constant is a vector of equal elements from the pool, which can be fetched again wherever it is needed.
-	elem  uint8 // bytes of an element; 64 if elements differ; 0 if it is no constant
+	// A constant is a vector from the pool, which can be fetched again wherever it is needed.
+	elem  uint8 // bytes of an element; 64 if all of it is in the pool, as where elements differ; 0 if it is no constant
 	label amd64.Label
 
 	// Set by the allocation. Positions count twice: an instruction reads at 2i and writes at 2i+1.
@@ -127,6 +130,7 @@ func (f *fn) masks(n int) []vr {
 
 // fn is a function that is being made.
 type fn struct {
+	t      *target
 	asm    *amd64.Assembler
 	regs   []vreg // regs[0] is none
 	insts  []inst
@@ -150,7 +154,7 @@ func (f *fn) pattern(data []byte) vr {
 	}
 	r := f.vec()
 	v := &f.regs[r]
-	v.elem, v.shared, v.label = 64, true, f.asm.Const(data, 64)
+	v.elem, v.shared, v.label = 64, true, f.asm.Const(data, len(data))
 	f.consts[key] = r
 	f.order = append(f.order, r)
 	return r
@@ -168,9 +172,12 @@ func (f *fn) constant(bits uint64, elem int) vr {
 	r := f.vec()
 	v := &f.regs[r]
 	v.elem, v.shared = key.elem, true
-	if elem == 4 {
+	switch {
+	case f.t.wholeConstants:
+		v.elem, v.label = 64, f.asm.Const(repeat(bits, elem, f.t.bytes()), f.t.bytes())
+	case elem == 4:
 		v.label = f.asm.Const32(uint32(bits)).Label
-	} else {
+	default:
 		v.label = f.asm.Const64(bits).Label
 	}
 	f.consts[key] = r
@@ -178,7 +185,15 @@ func (f *fn) constant(bits uint64, elem int) vr {
 	return r
 }
 
-// Operands.
+// repeat fills n bytes with an element.
+func repeat(bits uint64, elem, n int) []byte {
+	var one [8]byte
+	binary.LittleEndian.PutUint64(one[:], bits)
+	return bytes.Repeat(one[:elem], n/elem)
+}
+
+// Operands: a whole vector, half of one, its first elements up to 128 bits, and so on. A whole vector has 512 bits where
+// instructions are made; targets with shorter ones turn that into theirs.
 
 func z(r vr) arg               { return arg{kind: argReg, reg: r, size: 64} }
 func y(r vr) arg               { return arg{kind: argReg, reg: r, size: 32} }

@@ -47,38 +47,41 @@ func (l *lowerer) zero(in *ir.Instr) {
 
 // clear sets memory to zero: n bytes, a multiple of the lanes.
 func (l *lowerer) clear(m mem, n int, zero vr) {
-	if n <= 1024 {
-		for off := 0; off < n; off += 16 {
-			a := m
-			a.disp += int32(off)
-			switch left := n - off; {
-			case left >= 64:
-				l.use(amd64.VMOVUPS, at(a), z(zero))
-				off += 48
-			case left >= 32:
-				l.use(amd64.VMOVUPS, at(a), y(zero))
-				off += 16
+	whole := l.t.bytes()
+	if n <= 16*whole {
+		for n > 0 {
+			switch {
+			case n >= whole:
+				l.use(amd64.VMOVUPS, at(m), z(zero))
+				m.disp, n = m.disp+int32(whole), n-whole
+			case n >= whole/2:
+				l.use(amd64.VMOVUPS, at(m), y(zero))
+				m.disp, n = m.disp+int32(whole/2), n-whole/2
+			case n >= 16:
+				l.use(amd64.VMOVUPS, at(m), x(zero))
+				m.disp, n = m.disp+16, n-16
 			default:
-				l.use(amd64.VMOVUPS, at(a), x(zero))
+				l.use(amd64.VMOVSD, at(m), x(zero))
+				m.disp, n = m.disp+8, n-8
 			}
 		}
 		return
 	}
 	i := l.gpr()
 	top := l.label()
-	whole := n / 64 * 64
+	bulk := n / whole * whole
 	l.def(amd64.MOV, g4(i), imm(0))
 	l.mark(kindLoopBegin)
 	l.bind(top)
 	a := m
 	a.index, a.indexSize, a.scale = i, 8, 1
 	l.use(amd64.VMOVUPS, at(a), z(zero))
-	l.mod(amd64.ADD, g8(i), imm(64))
-	l.use(amd64.CMP, g8(i), imm(int64(whole)))
+	l.mod(amd64.ADD, g8(i), imm(int64(whole)))
+	l.use(amd64.CMP, g8(i), imm(int64(bulk)))
 	l.jump(amd64.JB, top)
 	l.mark(kindLoopEnd)
-	m.disp += int32(whole)
-	if n > whole {
-		l.clear(m, n-whole, zero)
+	m.disp += int32(bulk)
+	if n > bulk {
+		l.clear(m, n-bulk, zero)
 	}
 }
