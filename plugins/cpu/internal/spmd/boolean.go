@@ -9,8 +9,9 @@ import (
 func (l *lowerer) computeBool(in *ir.Instr) {
 	r := in.Result()
 	compare := in.Op >= ir.Eq && in.Op <= ir.Le && in.Args[0].Type != ir.Bool
-	if compare && l.uses[r.ID].onlyIf && l.uses[r.ID].count == 1 {
-		l.vals[r.ID] = value{compare: in}
+	logic := in.Op == ir.And || in.Op == ir.Or || in.Op == ir.Not
+	if (compare || logic && !l.uniform(r)) && l.tests(r) {
+		l.vals[r.ID] = value{test: in}
 		return
 	}
 	switch {
@@ -19,7 +20,7 @@ func (l *lowerer) computeBool(in *ir.Instr) {
 	case l.uniform(r):
 		l.set(r, value{g: l.scalarBool(in)})
 	case compare:
-		l.set(r, value{masks: l.compareMasks(in, nil)})
+		l.set(r, value{masks: l.compareMasks(in, true, nil, nil)})
 	default:
 		l.set(r, value{masks: l.boolMasks(in)})
 	}
@@ -97,20 +98,68 @@ func (l *lowerer) boolMasks(in *ir.Instr) []vr {
 }
 
 // condition gives the masks of a condition, for the lanes of a mask alone if that is not nil.
-func (l *lowerer) condition(v *ir.Value, under []vr) []vr {
+func (l *lowerer) condition(v *ir.Value, under []vr) []vr { return l.outcome(v, true, under, nil) }
+
+// outcome gives the masks of the lanes of a mask, nil for all, in which a condition is as said: in registers of its own,
+// or in those given.
+func (l *lowerer) outcome(v *ir.Value, want bool, under, into []vr) []vr {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.uniform(v) {
 		m := l.maskOf(l.general(v))
-		out := make([]vr, l.w)
-		for i := range out {
-			out[i] = m
+		all := make([]vr, l.w)
+		for i := range all {
+			all[i] = m
 		}
-		return l.and(out, under)
+		return l.within(all, want, under, into)
 	}
-	val := &l.vals[v.ID]
-	if val.compare != nil {
-		return l.compareMasks(val.compare, under)
+	in := l.vals[v.ID].test
+	switch {
+	case in == nil:
+		return l.within(l.vals[v.ID].masks, want, under, into)
+	case in.Op == ir.Not:
+		return l.outcome(in.Args[0], !want, under, into)
+	case in.Op == ir.And && want, in.Op == ir.Or && !want: // both: the second among the lanes of the first
+		first := l.outcome(in.Args[0], want, under, into)
+		return l.outcome(in.Args[1], want, first, into)
+	case in.Op == ir.And || in.Op == ir.Or:
+		a, b := l.outcome(in.Args[0], want, under, nil), l.outcome(in.Args[1], want, under, nil)
+		return l.combine(amd64.KORW, a, b, into)
 	}
-	return l.and(val.masks, under)
+	return l.compareMasks(in, want, under, into)
+}
+
+// within gives the lanes of a mask, nil for all, in which another one is set or not.
+func (l *lowerer) within(m []vr, set bool, under, into []vr) []vr {
+	switch {
+	case set && under == nil && into == nil:
+		return m
+	case set && under == nil:
+		return l.combine(amd64.KANDW, m, m, into)
+	case set:
+		return l.combine(amd64.KANDW, m, under, into)
+	case under == nil:
+		out := l.or(into)
+		for i, d := range out {
+			l.def(amd64.KNOTW, k(d), k(m[i]))
+		}
+		return out
+	}
+	return l.combine(amd64.KANDNW, m, under, into)
+}
+
+// or gives the registers, or new ones if there are none.
+func (l *lowerer) or(into []vr) []vr {
+	if into == nil {
+		return l.masks(l.w)
+	}
+	return into
+}
+
+func (l *lowerer) combine(op amd64.Op, a, b, into []vr) []vr {
+	out := l.or(into)
+	for i, d := range out {
+		l.def(op, k(d), k(a[i]), k(b[i]))
+	}
+	return out
 }
 
 func (l *lowerer) and(a, b []vr) []vr {
@@ -131,12 +180,15 @@ func comparison(op ir.Op, t ir.Type) (amd64.Op, int64) {
 	return ops.of(t), pred
 }
 
-// compareMasks emits a comparison of vectors, whose result has lanes of a mask alone if that is not nil.
-func (l *lowerer) compareMasks(in *ir.Instr, under []vr) []vr {
+// compareMasks emits a comparison of vectors: the lanes of a mask, nil for all, where it holds, or where it does not.
+func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vr) []vr {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
+	if !holds {
+		pred ^= 4 // so are the predicates numbered, of floats with NaN on the other side
+	}
 	a, b := l.vector(in.Args[0]), l.vector(in.Args[1])
-	out := l.masks(l.w)
+	out := l.or(into)
 	for i, d := range out {
 		var m vr
 		if under != nil {
@@ -146,12 +198,15 @@ func (l *lowerer) compareMasks(in *ir.Instr, under []vr) []vr {
 			l.compareReg(op, pred, d, part(a, i), part(b, i), 4, m)
 			continue
 		}
-		lo, hi := l.mask(), l.mask()
+		lo, hi, both := l.mask(), l.mask(), d
+		if m != 0 {
+			both = l.mask()
+		}
 		l.compareReg(op, pred, lo, part(a, 2*i), part(b, 2*i), 8, 0)
 		l.compareReg(op, pred, hi, part(a, 2*i+1), part(b, 2*i+1), 8, 0)
-		l.join(d, lo, hi)
+		l.join(both, lo, hi)
 		if m != 0 {
-			l.def(amd64.KANDW, k(d), k(d), k(m))
+			l.def(amd64.KANDW, k(d), k(both), k(m))
 		}
 	}
 	return out
@@ -245,7 +300,7 @@ func (l *lowerer) branch(v *ir.Value, to amd64.Label, when bool) {
 		}
 		return
 	}
-	if in := l.vals[v.ID].compare; in != nil {
+	if in := l.vals[v.ID].test; in != nil {
 		if in.Args[0].Type.IsFloat() {
 			m := l.uniformMask(in)
 			l.use(amd64.KORTESTW, k(m), k(m))

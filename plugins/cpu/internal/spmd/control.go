@@ -172,18 +172,47 @@ func (l *lowerer) uniformIf(s *scope) {
 // divergentIf emits an If by masks.
 func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	in := s.in
-	cond := l.condition(in.Args[0], entry)
+	if loop := l.leavesLoop(s, sole); loop != nil {
+		l.exit(s, loop, sole)
+		return
+	}
+	same, varying := l.split(in.Args[0], true)
 	els := l.label()
-	var rest []vr
 	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
-	if !trivial || sole == in.Else {
+	needed := !trivial || sole == in.Else
+	cond, rest := l.masks(l.w), []vr(nil)
+	if needed {
 		rest = l.masks(l.w)
-		for i := range rest {
-			if entry == nil {
-				l.def(amd64.KNOTW, k(rest[i]), k(cond[i]))
-			} else {
-				l.def(amd64.KANDNW, k(rest[i]), k(cond[i]), k(entry[i]))
+	}
+	if len(same) > 0 {
+		none := l.label()
+		for _, v := range same {
+			l.branch(v, none, false)
+		}
+		l.cold(func() {
+			l.bind(none)
+			for i := range cond {
+				l.def(amd64.KXORW, k(cond[i]), k(cond[i]), k(cond[i]))
+				switch {
+				case needed && entry == nil:
+					l.full(rest[i])
+				case needed:
+					l.def(amd64.KMOVW, k(rest[i]), k(entry[i]))
+				}
 			}
+			l.jump(amd64.JMP, els)
+		})
+	}
+	under := entry
+	for _, v := range varying {
+		l.outcome(v, true, under, cond)
+		under = cond
+	}
+	for i := range rest {
+		if entry == nil {
+			l.def(amd64.KNOTW, k(rest[i]), k(cond[i]))
+		} else {
+			l.def(amd64.KANDNW, k(rest[i]), k(cond[i]), k(entry[i]))
 		}
 	}
 	l.cur, l.dead = cond, els
@@ -209,6 +238,88 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	if sole != nil {
 		s.join = s.yields
 	}
+}
+
+// split takes a condition that is to be as said apart: into conditions that are the same for all lanes, which are all to
+// be true, and others, the first of which differs between lanes. It gives nothing of the kind where that cannot be.
+func (l *lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
+	if want {
+		if in := l.vals[v.ID].test; in != nil && in.Op == ir.And && !l.uniform(v) {
+			for _, a := range in.Args {
+				s, w := l.split(a, true)
+				same, varying = append(same, s...), append(varying, w...)
+			}
+			return same, varying
+		}
+	}
+	if l.uniform(v) && want {
+		return []*ir.Value{v}, nil
+	}
+	return nil, []*ir.Value{v}
+}
+
+// leavesLoop gives the loop that one arm of a divergent If leaves with nothing else to do, while the other goes on, if the
+// present lanes are all that go round in the loop.
+func (l *lowerer) leavesLoop(s *scope, sole *ir.Block) *scope {
+	if sole == nil {
+		return nil
+	}
+	other := s.in.Else
+	if sole == other {
+		other = s.in.Then
+	}
+	last := other.Terminator()
+	if last.Op != ir.Break || last.Target.Op != ir.Loop {
+		return nil
+	}
+	for _, in := range other.Instrs[:len(other.Instrs)-1] {
+		if in.Op != ir.Const {
+			return nil
+		}
+	}
+	for i := len(l.scopes) - 2; i >= 0; i-- {
+		switch p := l.scopes[i]; {
+		case p.in == last.Target:
+			if p.act != nil && &p.act[0] == &l.cur[0] {
+				return p
+			}
+			return nil
+		case p.join != nil || p.act != nil:
+			return nil
+		}
+	}
+	return nil
+}
+
+// exit emits an If that lanes leave a loop by. All lanes set the loop's results: what those that go on set there is set
+// again later. The loop's mask is narrowed where it is.
+func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
+	in := s.in
+	stay := sole == in.Then
+	leave := in.Else
+	if !stay {
+		leave = in.Then
+	}
+	l.edgeUnder(loop, leave.Terminator(), loop.act)
+	same, varying := l.split(in.Args[0], stay)
+	if len(same) > 0 {
+		none := l.label()
+		for _, v := range same {
+			l.branch(v, none, false)
+		}
+		l.cold(func() {
+			l.bind(none)
+			l.remove(loop.act, nil)
+			l.jump(amd64.JMP, loop.end)
+		})
+	}
+	for _, v := range varying {
+		l.outcome(v, stay, loop.act, loop.act)
+	}
+	l.branchEmpty(loop.act, l.dead)
+	s.yields = loop.act
+	l.cur = loop.act
+	l.block(sole, true)
 }
 
 // isCheap reports whether a block costs little more than to find out that no lane takes part in it.
@@ -293,13 +404,18 @@ func (l *lowerer) yield(in *ir.Instr) {
 
 // edge assigns the results of a structured instruction.
 func (l *lowerer) edge(s *scope, in *ir.Instr) {
-	args := make([]value, len(in.Args))
-	for i, a := range in.Args {
-		args[i] = l.valueOf(a, s.in.Results[i])
-	}
 	var mask []vr
 	if s.diverges && (s.assigned || l.repeats(s)) {
 		mask = l.cur
+	}
+	l.edgeUnder(s, in, mask)
+}
+
+// edgeUnder assigns them for the lanes of a mask.
+func (l *lowerer) edgeUnder(s *scope, in *ir.Instr, mask []vr) {
+	args := make([]value, len(in.Args))
+	for i, a := range in.Args {
+		args[i] = l.valueOf(a, s.in.Results[i])
 	}
 	l.assignAll(s.results, args, s.in.Results, mask)
 	s.assigned = true

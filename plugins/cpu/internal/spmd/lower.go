@@ -57,19 +57,20 @@ type pitchKey struct{ array, inner int }
 
 // value is where the value of an instruction is. A uniform integer or condition is in g, a uniform float in one vector.
 type value struct {
-	g       vr
-	vec     []vr
-	masks   []vr
-	compare *ir.Instr // a comparison that is not made before it is used
-	shadow  vr        // of an affine value: that of lane 0
+	g      vr
+	vec    []vr
+	masks  []vr
+	test   *ir.Instr // a condition that is not computed before it is used
+	shadow vr        // of an affine value: that of lane 0
 }
 
 // useInfo is what is known of the uses of a value.
 type useInfo struct {
 	count   int
-	onlyIf  bool      // only as conditions of if
 	onlyFMA bool      // only as operands of fused multiply-adds
 	by      *ir.Instr // the last that uses it
+	again   bool      // that is in a loop in which the value is not made
+	loop    *ir.Instr // around the definition
 	vector  bool      // as an operand of an instruction on vectors
 }
 
@@ -108,38 +109,71 @@ func (l *lowerer) uniform(v *ir.Value) bool { return l.u.Value(v) != ir.Varying 
 func (l *lowerer) gatherUses() {
 	l.uses, l.carried = make([]useInfo, l.k.NumValues()), map[int][]*ir.Instr{}
 	for i := range l.uses {
-		l.uses[i].onlyIf, l.uses[i].onlyFMA = true, true
+		l.uses[i].onlyFMA = true
 	}
-	l.k.Body.Walk(func(in *ir.Instr) {
-		varying := false
-		for _, r := range in.Results {
-			varying = varying || !l.uniform(r)
+	l.gatherBlock(l.k.Body, nil)
+}
+
+func (l *lowerer) gatherBlock(b *ir.Block, loop *ir.Instr) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		l.gatherInstr(in, loop)
+		inside := loop
+		if in.Op == ir.Loop {
+			inside = in
 		}
-		if in.Op == ir.Continue {
-			for _, a := range in.Args {
-				l.carried[a.ID] = append(l.carried[a.ID], in)
-			}
+		l.gatherBlock(in.Then, inside)
+		l.gatherBlock(in.Else, inside)
+	}
+}
+
+func (l *lowerer) gatherInstr(in, loop *ir.Instr) {
+	varying := false
+	for _, r := range in.Results {
+		varying = varying || !l.uniform(r)
+		l.uses[r.ID].loop = loop
+	}
+	if in.Op == ir.Continue {
+		for _, a := range in.Args {
+			l.carried[a.ID] = append(l.carried[a.ID], in)
 		}
-		n := 0
-		if in.Op == ir.Load || in.Op == ir.Store || in.Op == ir.Atomic {
-			n = in.NumIndices()
-			for _, a := range in.Args[:n] {
-				varying = varying || !l.uniform(a)
-			}
+	}
+	n := 0
+	if in.Op == ir.Load || in.Op == ir.Store || in.Op == ir.Atomic {
+		n = in.NumIndices()
+		for _, a := range in.Args[:n] {
+			varying = varying || !l.uniform(a)
 		}
-		for i, a := range in.Args {
-			u := &l.uses[a.ID]
-			u.count++
-			u.onlyIf = u.onlyIf && in.Op == ir.If
-			u.onlyFMA = u.onlyFMA && in.Op == ir.FMA
-			u.by = in
-			switch in.Op {
-			case ir.Yield, ir.Break, ir.Continue, ir.Loop, ir.If:
-			default:
-				u.vector = u.vector || varying && i >= n
-			}
+	}
+	for i, a := range in.Args {
+		u := &l.uses[a.ID]
+		u.count++
+		u.onlyFMA = u.onlyFMA && in.Op == ir.FMA
+		u.by, u.again = in, u.loop != loop
+		switch in.Op {
+		case ir.Yield, ir.Break, ir.Continue, ir.Loop, ir.If:
+		default:
+			u.vector = u.vector || varying && i >= n
 		}
-	})
+	}
+}
+
+// tests reports whether a condition is used once, as that of an if or in an operation whose result is such a condition:
+// it is computed there.
+func (l *lowerer) tests(v *ir.Value) bool {
+	u := &l.uses[v.ID]
+	if u.count != 1 || u.again {
+		return false
+	}
+	switch u.by.Op {
+	case ir.If:
+		return true
+	case ir.And, ir.Or, ir.Not:
+		return v.Type == ir.Bool && l.tests(u.by.Result())
+	}
+	return false
 }
 
 // body emits the kernel's code for one gang, active by mask.
@@ -275,8 +309,8 @@ func (l *lowerer) general(v *ir.Value) vr {
 		return r
 	}
 	val := &l.vals[v.ID]
-	if val.compare != nil {
-		return l.truth(val.compare)
+	if val.test != nil {
+		return l.truth(val.test)
 	}
 	if val.g == 0 {
 		panic(fmt.Sprintf("spmd: %v is in no general register", v))
