@@ -2,6 +2,7 @@ package lang
 
 import (
 	"context"
+	"errors"
 	"reflect"
 
 	"github.com/dop251/goja"
@@ -43,13 +44,14 @@ func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Va
 type Settler struct {
 	engine          *Engine
 	pending         *loop.Pending
+	place           diag.Position // in the script, of what began the operation
 	resolve, reject func(any) error
 }
 
 // Promise makes a promise that the engine waits for.
 func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	p, resolve, reject := e.vm.NewPromise()
-	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), resolve: resolve, reject: reject}
+	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
 // Resolve fulfils the promise with what value makes, on the loop's goroutine; nil makes undefined.
@@ -60,7 +62,7 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 		}
 		v, err := value()
 		if err != nil {
-			return s.reject(s.engine.ErrorValue(err))
+			return s.reject(s.engine.ErrorValue(s.located(err)))
 		}
 		return s.resolve(v)
 	})
@@ -68,8 +70,34 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 
 // Reject rejects the promise with the Error made from err.
 func (s *Settler) Reject(err error) {
-	s.pending.Resolve(func() error { return s.reject(s.engine.ErrorValue(err)) })
+	s.pending.Resolve(func() error { return s.reject(s.engine.ErrorValue(s.located(err))) })
 }
+
+// located gives an error that knows no place the one where the operation began: when it fails, nothing of the script
+// is on the stack.
+func (s *Settler) located(err error) error {
+	if !s.place.IsValid() || thrown(err) != nil {
+		return err
+	}
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) {
+		return &placedError{err, s.place}
+	}
+	if error(d) != err || d.Position.IsValid() {
+		return err
+	}
+	located := *d
+	s.engine.place(&located, s.place, 1)
+	return &located
+}
+
+// A placedError is an error of an operation that began at a place in the script.
+type placedError struct {
+	error
+	place diag.Position
+}
+
+func (p *placedError) Unwrap() error { return p.error }
 
 // OnCancel sets what is called if the engine gives up waiting.
 func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
@@ -91,6 +119,16 @@ func (e *Engine) Rejected(err error) goja.Value {
 // Handled marks a promise as handled: if it is rejected and nobody looks, nothing is reported.
 func (e *Engine) Handled(promise goja.Value) {
 	e.when(promise, func(goja.Value) error { return nil }, func(goja.Value) error { return nil })
+}
+
+// Settled calls done on the loop's goroutine when a value has settled, with the error of a rejected promise; at once
+// if the value is no promise.
+func (e *Engine) Settled(v goja.Value, done func(error)) {
+	if o, ok := v.(*goja.Object); !ok || o.ExportType() != typePromise {
+		done(nil)
+		return
+	}
+	e.when(v, func(goja.Value) error { done(nil); return nil }, func(reason goja.Value) error { done(e.exceptionOf(reason)); return nil })
 }
 
 // when calls one of two functions when a promise settles.

@@ -135,15 +135,9 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 		d.Position, d.Excerpt, d.Notes = described.Position, described.Excerpt, described.Notes
 		return
 	}
-	var known interface {
-		ScriptPosition() (file string, line, column int)
-	}
-	if !errors.As(d.Cause, &known) {
-		return
-	}
-	file, line, column := known.ScriptPosition()
-	if line > 0 {
-		e.place(d, diag.Position{File: file, Line: line, Column: column}, 1)
+	var placed *placedError
+	if errors.As(d.Cause, &placed) {
+		e.place(d, placed.place, 1)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"time"
 
@@ -98,6 +99,7 @@ type Engine struct {
 
 	markSymbol   *goja.Symbol // on functions: where they were made
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
+	lightTypes   map[reflect.Type]bool
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
 
 	intrinsics  *intrinsics
@@ -111,7 +113,8 @@ type Engine struct {
 	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
 	cancel context.CancelCauseFunc
 	closed []func()
-	exit   error // set by Exit until the call that it ends has ended
+	entry  *module // that the running call evaluates, or nil
+	exit   error   // set by Exit until the call that it ends has ended
 }
 
 var errClosed = fmt.Errorf("the engine is closed")
@@ -130,6 +133,7 @@ func New(o Options) (*Engine, error) {
 		builtins:     map[string]*builtin{},
 		markSymbol:   goja.NewSymbol("orepl.mark"),
 		hiddenSymbol: goja.NewSymbol("orepl.hidden"),
+		lightTypes:   map[reflect.Type]bool{},
 		errorSymbol:  goja.NewSymbol("orepl.error"),
 		intrinsics:   newIntrinsics(vm),
 		promptCells:  map[string]promptBinding{},

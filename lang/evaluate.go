@@ -101,6 +101,10 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 		}),
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return m.update(c) }),
 		e.dynamicImport(m), e.vm.ToValue(e.step),
+		e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+			m.awaits = int(c.Argument(1).ToInteger())
+			return c.Argument(0)
+		}),
 	}
 }
 

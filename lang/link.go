@@ -28,6 +28,7 @@ type module struct {
 	scope     goja.Callable // reads module-level bindings by number
 
 	state   moduleState
+	awaits  int     // offset of the await that the module's own code came to last; -1 before the first
 	parent  *module // whose imports asked for it first, to notice circles
 	err     error
 	waiters []func(error)
@@ -254,7 +255,7 @@ func (e *Engine) compile(path, name, text string, o source.Options) (*module, er
 	if err != nil {
 		return nil, err
 	}
-	m := &module{path: path, unit: unit, cells: map[string]*cell{}}
+	m := &module{path: path, unit: unit, cells: map[string]*cell{}, awaits: -1}
 	for _, s := range unit.Sites {
 		e.sites = append(e.sites, &siteRecord{s, m})
 	}
@@ -275,20 +276,20 @@ func (e *Engine) loadImports(m *module) error {
 		imp := &m.unit.Imports[i]
 		dep, err := e.load(imp.From, imp.Type, m)
 		if err != nil {
-			return e.importError(m, imp.Offset, err)
+			return e.importError(m, imp.Named, len(imp.From)+2, err)
 		}
 		m.deps = append(m.deps, dep)
 	}
 	for _, l := range m.unit.Links {
 		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
-			return e.importError(m, l.Offset, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
+			return e.importError(m, l.Offset, 1, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
 		}
 	}
 	return nil
 }
 
 // importError puts an error at the import that met it, unless it has a place of its own already.
-func (e *Engine) importError(m *module, offset int, err error) error {
+func (e *Engine) importError(m *module, offset, width int, err error) error {
 	d := e.Diagnose(err)
 	if d.Position.IsValid() {
 		return d
@@ -297,7 +298,7 @@ func (e *Engine) importError(m *module, offset int, err error) error {
 	if located.Name == "" {
 		located.Name = "Error"
 	}
-	e.place(&located, m.unit.Position(offset), 1)
+	e.place(&located, m.unit.Position(offset), width)
 	return &located
 }
 

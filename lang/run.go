@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -45,6 +46,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 				failed = err
 				return nil
 			}
+			e.entry = m
 			e.evaluate(m, nil, func(err error) { failed, done = err, true })
 			return nil
 		})
@@ -67,6 +69,35 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
 	WithHint("is resolve ever called?")
+
+// awaited is where the top level of a module, or of one that it imports, awaits; zero if it does not.
+func (m *module) awaited(visited []*module) diag.Position {
+	if m.unit == nil || m.state == evaluated || slices.Contains(visited, m) {
+		return diag.Position{}
+	}
+	for _, dep := range m.deps {
+		if p := dep.awaited(append(visited, m)); p.IsValid() {
+			return p
+		}
+	}
+	if m.awaits < 0 {
+		return diag.Position{}
+	}
+	return m.unit.Position(m.awaits)
+}
+
+// atAwait gives an error that ended a wait the place of the await.
+func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
+	if d.Position.IsValid() || e.entry == nil {
+		return d
+	}
+	if p := e.entry.awaited(nil); p.IsValid() {
+		located := *d
+		e.place(&located, p, 1)
+		return &located
+	}
+	return d
+}
 
 // Eval runs a line of a prompt and gives the value of its last expression, awaited if the line awaits. Declarations
 // are global and may be repeated. It returns when the value is there; timers and operations go on in [Engine.Serve] or
@@ -109,6 +140,7 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) {
 		settle(nil, err)
 		return
 	}
+	e.entry = m
 	e.evaluateImports(m, 0, func(err error) {
 		if err != nil {
 			settle(nil, err)
@@ -185,10 +217,11 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 				func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
 			return nil
 		})
-		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
-			return cmp.Or(failed, err)
+		err := e.loop.RunUntil(ctx, func() bool { return done })
+		if errors.Is(err, loop.ErrStalled) {
+			err = errNeverSettles
 		}
-		return failed
+		return cmp.Or(failed, err)
 	})
 	return result, err
 }
@@ -209,7 +242,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
-	e.iterations = 0
+	e.iterations, e.entry = 0, nil
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
@@ -226,7 +259,10 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		return nil
 	}
 	if cause != nil {
-		return e.cutShort(err, cause)
+		return e.atAwait(e.cutShort(err, cause))
+	}
+	if errors.Is(err, errNeverSettles) {
+		return e.atAwait(errNeverSettles)
 	}
 	return e.Diagnose(err)
 }

@@ -79,7 +79,8 @@ func (h *host) parameters(u *Unit) []goja.Value {
 	}
 	dynamic := vm.ToValue(func(c goja.FunctionCall) goja.Value { return vm.ToValue("module " + c.Argument(0).String()) })
 	_ = dynamic.(*goja.Object).Set("meta", map[string]any{"url": "file:///t.js"})
-	return []goja.Value{vm.ToValue(mark), vm.ToValue(markAll), vm.ToValue(scope), vm.ToValue(link), vm.ToValue(export), vm.ToValue(update), dynamic}
+	return []goja.Value{vm.ToValue(mark), vm.ToValue(markAll), vm.ToValue(scope), vm.ToValue(link), vm.ToValue(export), vm.ToValue(update), dynamic, goja.Undefined(),
+		vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) })}
 }
 
 func TestModuleSyntax(t *testing.T) {
@@ -387,6 +388,46 @@ func TestTextOfArrowFunctions(t *testing.T) {
 			if !found {
 				t.Errorf("%s in %s: the text was not kept", text, around)
 			}
+		}
+	}
+}
+
+// Names that esbuild changes, since it lets no variable hide another one, are in the program as they were written.
+func TestRestoredNames(t *testing.T) {
+	text := `const x: number = 1, y = 2, longName = 3
+export const f = (g: {x: number}, x: number[], longName: number) => {
+	{ let y = x[g.x] + longName; x[0] = y; const o = { y, x }; return o }
+}
+enum Color { red }
+for await (const y of [1]) { const x = y; void x }
+throw new Error('here')`
+	u, err := Compile("t.ts", text, Options{TypeScript: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, wrong := range []string{"x2", "y2", "longName2"} {
+		if strings.Contains(u.Text, wrong) {
+			t.Errorf("the text has %s:\n%s", wrong, u.Text)
+		}
+	}
+	if !strings.Contains(u.Text, "(Color2) =>") || !strings.Contains(u.Text, `Color2["red"]`) { // all or none
+		t.Errorf("the enum has another name here and there:\n%s", u.Text)
+	}
+	at := strings.LastIndex(u.Text, "throw")
+	if p := u.Position(at); p.Line != 7 || p.Column != 1 {
+		t.Errorf("the throw is at %v", p)
+	}
+	at = strings.Index(u.Text, "x[0] = y")
+	if p := u.Position(at); p.Line != 3 || p.Column != 31 {
+		t.Errorf("x[0] is at %v", p)
+	}
+}
+
+func TestUnterminatedModuleName(t *testing.T) {
+	for _, text := range []string{"import a from 'x\n", "import 'x", "export * from \"x\nlet a", "import a from 'x' with { type: 'json"} {
+		_, err := Compile("t.js", text, Options{})
+		if err == nil || !strings.Contains(err.Error(), "t.js:1:") {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

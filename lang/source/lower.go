@@ -40,7 +40,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 	if err != nil {
 		return "", nil, diag.New("syntax", "the source map of %s is unusable: %v", name, err)
 	}
-	return code, moved, nil
+	return moved.restoreNames(code, text), moved, nil
 }
 
 func tsconfig(kind Kind) string {

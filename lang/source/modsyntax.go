@@ -9,6 +9,7 @@ type Import struct {
 	From   string // the specifier as written
 	Type   string // of "with { type: … }"; may be empty
 	Offset int    // of the statement in the parsed text
+	Named  int    // offset of the specifier
 	// Names are the bindings that it makes. A side-effect import has none.
 	Names []ImportName
 }
@@ -201,12 +202,18 @@ func unquote(s string) string {
 	return s[1 : len(s)-1]
 }
 
+// isClosed reports whether a string has its closing quote.
+func isClosed(s string) bool { return len(s) >= 2 && s[len(s)-1] == s[0] }
+
 // finishFrom reads the specifier, attributes and the semicolon, and blanks the statement.
 func (m *moduleSyntax) finishFrom(s *scanner, from lexeme, imp *Import, out []byte) error {
 	if from.kind != lexString {
 		return &syntaxError{from.start, "expected the name of a module in quotes"}
 	}
-	imp.From = unquote(s.text(from))
+	if !isClosed(s.text(from)) {
+		return &syntaxError{from.start, "the name of a module lacks its closing quote"}
+	}
+	imp.From, imp.Named = unquote(s.text(from)), from.start
 	end := from.end
 	if w := s.peek(); w.kind == lexWord && (s.text(w) == "with" || s.text(w) == "assert") {
 		s.next()
@@ -237,7 +244,7 @@ func scanAttributes(s *scanner) (kind string, end int, err error) {
 		}
 		name, _ := moduleName(s, key)
 		colon, value := s.next(), s.next()
-		if name != "type" || s.text(colon) != ":" || value.kind != lexString {
+		if name != "type" || s.text(colon) != ":" || value.kind != lexString || !isClosed(s.text(value)) {
 			return "", 0, &syntaxError{key.start, `the only import attribute is type, as in { type: "text" }`}
 		}
 		kind = unquote(s.text(value))

@@ -10,7 +10,8 @@ import (
 
 // An offsetMap leads from offsets in a generated text to offsets in the text as written. A nil map is the identity.
 type offsetMap struct {
-	generated, written []int // sorted by generated
+	generated, written []int    // sorted by generated
+	names              []string // as written, of what is named otherwise in the generated text; else empty
 }
 
 func (m *offsetMap) original(offset int) int {
@@ -29,14 +30,15 @@ var errSourceMap = errors.New("malformed mappings")
 // parseSourceMap reads a source map (revision 3) with one source.
 func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) {
 	var raw struct {
-		Mappings string `json:"mappings"`
+		Mappings string   `json:"mappings"`
+		Names    []string `json:"names"`
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return nil, err
 	}
 	m := &offsetMap{}
 	from, to := newColumns(generated), newColumns(written)
-	line, source, sourceLine, sourceColumn := 0, 0, 0, 0
+	line, source, sourceLine, sourceColumn, name := 0, 0, 0, 0, 0
 	for group := range strings.SplitSeq(raw.Mappings, ";") {
 		column := 0
 		for segment := range strings.SplitSeq(group, ",") {
@@ -56,6 +58,14 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 			sourceColumn += fields[3]
 			m.generated = append(m.generated, from.offset(line, column))
 			m.written = append(m.written, to.offset(sourceLine, sourceColumn))
+			text := ""
+			if len(fields) > 4 {
+				if name += fields[4]; name < 0 || name >= len(raw.Names) {
+					return nil, errSourceMap
+				}
+				text = raw.Names[name]
+			}
+			m.names = append(m.names, text)
 		}
 		line++
 	}
@@ -63,6 +73,60 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 		return nil, errSourceMap
 	}
 	return m, nil
+}
+
+// restoreNames gives the generated text with the names that stand in the text as written: esbuild renames a local
+// variable that hides another one, and a person would meet a name in errors that is nowhere in the script. The names
+// that it makes up itself stay, those that could hide them, and those that it uses where none is written.
+func (m *offsetMap) restoreNames(generated, written string) string {
+	renamed := func(i, at int) (now, name string) {
+		now, name = wordOf(generated[at:]), m.names[i]
+		if name == "" || now == name || wordOf(written[m.written[i]:]) != name || strings.HasPrefix(name, "__") {
+			return "", ""
+		}
+		return now, name
+	}
+	mapped := map[string]int{} // how often each name that esbuild gave can be changed back
+	last := -1
+	for i, at := range m.generated {
+		if now, _ := renamed(i, at); now != "" && at > last {
+			mapped[now]++
+			last = at
+		}
+	}
+	if len(mapped) == 0 {
+		return generated
+	}
+	for s := (&scanner{src: generated}); ; {
+		t := s.next()
+		if t.kind == lexEnd {
+			break
+		}
+		if t.kind == lexWord {
+			mapped[s.text(t)]--
+		}
+	}
+	var out strings.Builder
+	done, shift := 0, 0
+	for i, at := range m.generated {
+		m.generated[i] += shift
+		if now, name := renamed(i, at); now != "" && mapped[now] == 0 && at >= done {
+			out.WriteString(generated[done:at])
+			out.WriteString(name)
+			done, shift = at+len(now), shift+len(name)-len(now)
+		}
+	}
+	out.WriteString(generated[done:])
+	return out.String()
+}
+
+// wordOf is the name that a text begins with.
+func wordOf(text string) string {
+	i := 0
+	for i < len(text) && (isWordStart(text[i]) || i > 0 && isDigit(text[i])) {
+		i++
+	}
+	return text[:i]
 }
 
 // decodeVLQ reads the numbers of one segment, each in base 64 with the sign in the lowest bit.

@@ -36,19 +36,21 @@ const (
 	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
 	paramImport  = "%import"  // the function behind import(…), with the property meta
 	paramStep    = "%step"    // (): counts an iteration
+	paramAwait   = "%await"   // (value, offset): value, which the top level awaits at an offset of the text
 
 	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
 	defaultName = "default"
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait}
 
 // Unit is a compiled text.
 type Unit struct {
 	Name string
 	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
 	Original, Text string
-	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import and step.
+	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import,
+	// step and await.
 	Program *goja.Program
 	// Async says that the function returns a promise: the text awaits at its top level.
 	Async   bool

@@ -68,11 +68,15 @@ func (w *walker) expr(slot *ast.Expression) {
 	case *ast.Optional:
 		w.expr(&e.Expression)
 	case *ast.AwaitExpression:
-		if w.scope.fn.parent == nil {
-			w.await = true
-		}
+		at := w.offset(e.Await)
 		w.move(&e.Await)
 		w.expr(&e.Argument)
+		if w.scope.fn.parent == nil {
+			w.await = true
+			w.later = append(w.later, func() { // behind the marks: they know the argument's slot
+				e.Argument = call(paramAwait, e.Await, e.Argument, number(at, e.Await))
+			})
+		}
 	case *ast.YieldExpression:
 		w.move(&e.Yield)
 		w.expr(&e.Argument)
