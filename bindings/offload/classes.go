@@ -80,6 +80,7 @@ func (m *instance) defineClasses() {
 	})
 	m.defineBuffer()
 	m.definePipeline()
+	m.defineTrace()
 	m.queue = lang.NewClass(m.engine, lang.ClassSpec[*session.Queue]{
 		Name: "Queue",
 		Methods: []lang.Method[*session.Queue]{
@@ -115,6 +116,7 @@ func (m *instance) defineClasses() {
 		Methods: []lang.Method[*kernelObject]{
 			method(m, "launch", m.launch),
 			method(m, "explain", m.explainText),
+			method(m, "debug", m.debug),
 		},
 		Fields: []lang.Field[*kernelObject]{
 			field(m, "warnings", m.kernelWarnings),

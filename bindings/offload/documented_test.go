@@ -95,6 +95,7 @@ func TestOptionsAreDocumented(t *testing.T) {
 		{"RectOptions", "buf.readRect(bad)"},
 		{"KernelOptions", "kernel(g => {}, bad)"},
 		{"LaunchOptions", "kernel(g => {}).launch(bad)"},
+		{"DebugOptions", "kernel(g => {}).debug(bad)"},
 	} {
 		e, err := rt.NewEngine(lang.Options{})
 		if err != nil {
@@ -118,12 +119,15 @@ func TestOptionsAreDocumented(t *testing.T) {
 
 func fieldsOf(t *testing.T, types, name string) []string {
 	t.Helper()
-	_, body, ok := strings.Cut(types, "interface "+name+" {")
-	if !ok {
+	declared := regexp.MustCompile(`interface ` + name + `(?: extends (\w+))? \{([^}]*)\n\}`).FindStringSubmatch(types)
+	if declared == nil {
 		t.Fatalf("no interface %s", name)
 	}
-	body, _, _ = strings.Cut(body, "\n}")
 	var fields []string
+	if declared[1] != "" {
+		fields = fieldsOf(t, types, declared[1])
+	}
+	body := declared[2]
 	for _, match := range regexp.MustCompile(`(?m)^  (\w+)\?:`).FindAllStringSubmatch(body, -1) {
 		fields = append(fields, match[1])
 	}

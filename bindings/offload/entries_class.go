@@ -8,6 +8,10 @@ func classEntries() []bindings.Entry {
 	class := func(name, header, help string, members ...bindings.Entry) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: bindings.Class, Signature: "class " + header, Help: help, Members: members}
 	}
+	example := func(e bindings.Entry, script string) bindings.Entry {
+		e.Example = script
+		return e
+	}
 	dispose := method("[Symbol.dispose]", "Ends the object where a using declaration goes out of scope.", "(): void")
 	return []bindings.Entry{
 		class("Type", "Type<V = any, A = any>", "An element type: a scalar such as f32, or a record made by struct. V is what a kernel sees, A what a read gives.",
@@ -77,10 +81,18 @@ func classEntries() []bindings.Entry {
 		class("Kernel", "Kernel<A extends any[] = any[]>", "A function that runs once for each work-item of a launch.",
 			method("launch", "Runs the kernel once for each work-item, on the best device that the arguments are on, and gives the event of its end. Nothing needs to be awaited before a read.", "(options: LaunchOptions, ...args: Arguments<A>): Event"),
 			method("explain", "Says for each signature that the kernel was compiled for why its numbers have their types, how it accesses memory, and which checks stayed.", "(): string"),
+			method("debug", "Runs one item of a launch in the interpreter and gives what each of its statements did. The buffers are copied: a launch's effects do not happen.", "(options: DebugOptions, ...args: Arguments<A>): Trace"),
 			property("warnings", "{ id: string; message: string; hint: string; file: string; line: number; column: number }[]", "What the compiler found doubtful, for all signatures so far."),
 			property("name", "string", "The name in errors."),
 			property("source", "string", "The text of the function."),
 		),
+		example(class("Trace", "Trace", "What one item of a kernel did, statement by statement; made by Kernel.debug. Printing it shows a line for each step.",
+			method("toString", "Gives the text that printing shows.", "(): string"),
+			property("item", "number[]", "The item: x, y, z."),
+			property("steps", "Step[]", "The statements in the order in which they were done."),
+			property("ended", "boolean", "Whether the item came to its end: it had no fault, and the limit of steps was not reached."),
+			property("fault", "{ code: string; message: string; file: string; line: number; column: number; text: string } | undefined", "The item's fault."),
+		), "import { device, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x) => { x[g.x] *= a })\nconst x = device('cpu').buffer(f32, 4, i => i)\nconst trace = scale.debug({ item: 3, size: 4 }, 10, x)\nconsole.log(trace)\nfor (const step of trace.steps) console.log(step.line, step.accesses)"),
 		class("Library", "Library", "A registered library of device images.",
 			method("kernel", "Gives a kernel by name. If the image does not say what the kernel takes, the signature must, in order.", "(name: string, signature?: Signature): LibraryKernel"),
 			method("global", "Gives a global variable of the library as a buffer of bytes on a device, the best one if none is given.", "(name: string, device?: Device): Buffer<number, Uint8Array>"),

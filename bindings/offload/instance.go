@@ -60,6 +60,7 @@ type classes struct {
 	library  *lang.Class[*libraryObject]
 	native   *lang.Class[*nativeKernel]
 	pipeline *lang.Class[*Pipeline]
+	trace    *lang.Class[*itemTrace]
 }
 
 // ModuleOptions are choices of the program that embeds the engine.
@@ -134,6 +135,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
+		m.trace.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err

@@ -94,6 +94,34 @@ interface LaunchOptions {
   timeout?: number
 }
 
+/** The options of Kernel.debug: those of the launch, and which item. */
+interface DebugOptions extends LaunchOptions {
+  /** The item's coordinates: x, or up to three. */
+  item?: Extents
+  /** true: the trace is printed at once. */
+  print?: boolean
+  /** The number of steps and of what happened in them after which the trace ends: 10000 unless told otherwise. */
+  limit?: number
+}
+/** One run of a statement, or of the condition of one. */
+interface Step {
+  file: string
+  line: number
+  column: number
+  /** The source of the statement or condition. */
+  text: string
+  /** How many calls of helper functions lead to it. */
+  depth: number
+  /** The variables that were set; the value of a return is called return. */
+  values: Record<string, number | bigint | boolean>
+  /** Of a condition, or of what a switch compares. */
+  value?: number | bigint | boolean
+  /** The elements that were read and written, in order. An atomic has the value that the element had. */
+  accesses: { kind: 'load' | 'store' | 'atomic'; array: string; index: number[]; text: string; value: number | bigint | boolean }[]
+  /** What g.print printed. */
+  printed?: string
+}
+
 /** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
 type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, number]>>
 /** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */

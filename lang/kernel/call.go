@@ -118,7 +118,7 @@ func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 // tailBody compiles a body that control leaves at its end.
 func (c *compiler) tailBody(fn *syntax.Func) value {
 	if fn.Result != nil {
-		return c.expr(fn.Result)
+		return c.result(fn.Result.Range(), fn.Result)
 	}
 	if fn.Returns == 0 {
 		c.stmts(fn.Body)
@@ -129,7 +129,20 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 	if last.X == nil {
 		return value{kind: kVoid}
 	}
-	return c.expr(last.X)
+	return c.result(last.Span, last.X)
+}
+
+// returned is what a trace calls the value of a helper function.
+const returned = "return"
+
+// result is the value that a helper returns at its end.
+func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
+	var v value
+	c.step(at, func() {
+		v = c.expr(x)
+		c.markValue(returned, v, at)
+	})
+	return v
 }
 
 // results is what a helper that returns from within returns: one variable, or one for each part of [a, b] or {a, b}.

@@ -50,6 +50,7 @@ type compiler struct {
 	records  map[*ir.Record]*ir.Record
 	tooBig   bool
 	unnamed  *ir.Array // the array made last, until a name is bound to it
+	marks    []Mark
 }
 
 type siteKey struct {
@@ -232,7 +233,7 @@ func (c *compiler) walk() {
 	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
 	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]*ir.Record{}
 	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth = nil, nil, nil, false, false, 0
-	c.tooBig, c.nesting = false, 0
+	c.tooBig, c.nesting, c.marks = false, 0, nil
 	c.siteKeys = append(c.siteKeys[:0], siteKey{fn, fn.Params[0].Range()})
 	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)
 
@@ -243,11 +244,12 @@ func (c *compiler) walk() {
 		c.bindParam(p, fn.Params[i+1].(*syntax.Name))
 	}
 	if fn.Result != nil {
-		c.expr(fn.Result)
+		c.step(fn.Result.Range(), func() { c.expr(fn.Result) })
 	} else {
 		c.stmts(fn.Body)
 	}
 	if !c.dead {
+		c.mark(Mark{Kind: MarkExit}, fn.Span)
 		c.terminate(&ir.Instr{Op: ir.Return})
 	}
 	c.settle(c.frame)
@@ -511,7 +513,7 @@ func (c *compiler) finish() (*Compiled, error) {
 	if err := c.verify(); err != nil {
 		return nil, err
 	}
-	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort()}
+	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks}
 	for _, p := range c.params {
 		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
 		if p.arg.Kind == Buffer {

@@ -136,6 +136,14 @@ func (v *variable) name() string {
 	return v.decl.Name
 }
 
+// label is how a trace calls the variable.
+func (v *variable) label() string {
+	if v.decl == nil {
+		return returned
+	}
+	return v.decl.Name
+}
+
 // region runs body in a block that exit e, whose instruction is a new Region, leaves early.
 func (c *compiler) region(e *exit, body func()) {
 	if c.dead {

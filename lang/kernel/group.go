@@ -182,6 +182,7 @@ func (c *compiler) atomic(name string, x *syntax.Call) value {
 	before := c.at(x.Span)
 	r := c.b.Emit(in, t)
 	c.b.Site = before
+	c.markAccess(MarkAtomic, p, r, x.Span)
 	if kind == ir.AtomicStore {
 		return args[2]
 	}
@@ -230,6 +231,7 @@ func (c *compiler) print(x *syntax.Call) value {
 		before := c.at(x.Span)
 		c.emit(&ir.Instr{Op: ir.Print, Args: values, Text: text})
 		c.b.Site = before
+		c.mark(Mark{Kind: MarkPrint, Text: text}, x.Span, values...)
 	}
 	return value{kind: kVoid}
 }

@@ -103,6 +103,7 @@ type Options struct {
 	Real       ir.Type // the real type: F32 or F64; Void for the widest float among the parameters
 	NoContract bool    // {contract: false}: no multiply and add is fused
 	Warnings   bool    // collect warnings
+	Trace      bool    // report each statement of a run to the service [TraceService]
 }
 
 // Compiled is a kernel for one signature.
@@ -111,6 +112,7 @@ type Compiled struct {
 	Kernel   *ir.Kernel // the only kernel of Module
 	Params   []Param
 	Warnings diag.List
+	Marks    []Mark // with Options.Trace: what the calls of [TraceService] mean
 }
 
 // Param is a parameter as it was typed.

@@ -50,6 +50,7 @@ func (c *compiler) load(v value, at syntax.Span) value {
 	before := c.at(at)
 	r := c.b.Emit(&ir.Instr{Op: ir.Load, Args: slices.Clone(p.index), Array: p.arr, Path: p.path}, p.elem.Scalar.Value())
 	c.b.Site = before
+	c.markAccess(MarkLoad, p, r, at)
 	return register(r)
 }
 
@@ -75,6 +76,7 @@ func (c *compiler) storeScalar(p *place, r *ir.Value, target syntax.Span) {
 	before := c.at(target)
 	c.emit(&ir.Instr{Op: ir.Store, Args: append(slices.Clone(p.index), r), Array: p.arr, Path: p.path})
 	c.b.Site = before
+	c.markAccess(MarkStore, p, r, target)
 }
 
 // stored converts a scalar for an element of storage type t.

@@ -33,9 +33,9 @@ func (c *compiler) stmts(list []syntax.Stmt) {
 func (c *compiler) stmt(s syntax.Stmt) {
 	switch s := s.(type) {
 	case *syntax.ExprStmt:
-		c.effect(s.X)
+		c.step(s.Span, func() { c.effect(s.X) })
 	case *syntax.Declare:
-		c.declareStmt(s)
+		c.step(s.Span, func() { c.declareStmt(s) })
 	case *syntax.Many:
 		for _, d := range s.List {
 			c.stmt(d)
@@ -54,6 +54,7 @@ func (c *compiler) stmt(s syntax.Stmt) {
 	case *syntax.Switch:
 		c.switchStmt(s)
 	case *syntax.Branch:
+		c.step(s.Span, func() {})
 		c.branchStmt(s)
 	case *syntax.Return:
 		c.returnStmt(s)
@@ -141,6 +142,7 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 		if init.kind == kVoid || init.kind == kStr {
 			c.wantScalar(init, at)
 		}
+		c.markValue(d.Name, init, at)
 		return
 	}
 	if init.kind == kPlace || init.kind == kTuple || init.kind == kObject || init.kind == kFunc {
@@ -174,6 +176,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 		v.cur.Name = v.name()
 	}
 	v.state = set
+	c.markValue(v.label(), register(v.cur), at)
 }
 
 // read is the value of a variable.
@@ -201,7 +204,7 @@ func (v *variable) slotType() ir.Type {
 }
 
 func (c *compiler) ifStmt(s *syntax.If) {
-	c.branch(c.condition(s.Test), s.Test.Range(), s.Sets,
+	c.branch(c.tested(s.Test, c.condition), s.Test.Range(), s.Sets,
 		func() value { c.stmt(s.Then); return value{kind: kVoid} },
 		func() value {
 			if s.Else != nil {
@@ -290,7 +293,7 @@ func (c *compiler) loop(s *syntax.Loop) {
 		}
 	})
 	if s.Update != nil {
-		c.effect(s.Update)
+		c.step(s.Update.Range(), func() { c.effect(s.Update) })
 	}
 	if !s.TestFirst {
 		c.loopTest(s, out)
@@ -317,7 +320,7 @@ func (c *compiler) loopTest(s *syntax.Loop, out *exit) {
 	if s.Test == nil {
 		return
 	}
-	cond := c.condition(s.Test)
+	cond := c.tested(s.Test, c.condition)
 	if cond.isConst() && constTruth(cond) {
 		return
 	}
@@ -354,16 +357,19 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 			c.errorf(s.Span, diag.HelperReturn, "store it in a buffer: `y[g.x] = …`", "a kernel returns no value")
 		}
 		if !c.dead {
+			c.step(s.Span, func() {})
+			c.mark(Mark{Kind: MarkExit}, s.Span)
 			before := c.at(s.Span)
 			c.terminate(&ir.Instr{Op: ir.Return})
 			c.b.Site = before
 		}
 		return
 	}
-	if s.X != nil {
-		x := c.expr(s.X)
-		c.give(&f.results, x, s.X.Range())
-	}
+	c.step(s.Span, func() {
+		if s.X != nil {
+			c.give(&f.results, c.expr(s.X), s.X.Range())
+		}
+	})
 	c.jump(f.exit)
 	for i := range f.results.vars {
 		v := &f.results.vars[i]
@@ -374,7 +380,7 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 // switchStmt lowers a switch: to a chain of conditionals if no clause falls through, else to a clause number that each
 // body compares with.
 func (c *compiler) switchStmt(s *syntax.Switch) {
-	x := c.expr(s.X)
+	x := c.tested(s.X, c.expr)
 	if !c.wantScalar(x, s.X.Range()) {
 		x = number(0)
 	}

@@ -107,6 +107,13 @@ func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 // Kernel is the call's kernel.
 func (c *Call) Kernel() *Kernel { return c.kernel }
 
+// Command is a copy of what a launch of the call asks of the device; the group size is zero where it is not given.
+func (c *Call) Command() offload.Launch {
+	l := c.launch
+	l.Args = slices.Clone(l.Args)
+	return l
+}
+
 // SetArg replaces an argument.
 func (c *Call) SetArg(i int, a Arg) error {
 	if i < 0 || i >= len(c.args) {

@@ -154,9 +154,6 @@ func (c *compiler) block(b *ir.Block) block {
 			flush()
 			out = append(out, n)
 		}
-		if c.p.options.Debug && !in.Op.IsTerminator() {
-			steps = append(steps, traced(in, c.regs))
-		}
 		for _, v := range ends[i] {
 			c.release(v)
 		}

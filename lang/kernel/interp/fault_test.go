@@ -308,37 +308,26 @@ kernel f(out: i32[*]) real f32 {
 	}
 }
 
-// recorder keeps what an item runs.
-type recorder struct{ lines []string }
-
-func (r *recorder) Instr(in *ir.Instr, results []interp.Scalar) {
-	text := in.Op.String()
-	for _, s := range results {
-		text += " " + string(interp.AppendScalar(nil, s))
-	}
-	r.lines = append(r.lines, text)
-}
-
-func TestTrace(t *testing.T) {
-	p := compile(t, `
-kernel f() real f32 {
+// A launch that watches an item keeps the fault of that item, which GroupOf finds.
+func TestWatch(t *testing.T) {
+	for _, group := range []string{"%l: i32 = item.local.x", ""} {
+		p := compile(t, `
+kernel f(n: i32[*]) real f32 {
   site 0 = 0:0:0 ""
+  site 1 = 0:1:1 "n[x]"
   %i: i32 = item.global.x
-  %one: i32 = const 1
-  %odd: i32 = and %i, %one
-  %is: bool = eq %odd, %one
-  %r: i32 = if %is {
-    %s: i32 = add %i, %one
-    yield %s
-  } else {
-    yield %i
-  }
+  `+group+`
+  %v: i32 = load n[%i] !1
   return
-}`, interp.Options{Debug: true})
-	var r recorder
-	run(t, p, &interp.Launch{Size: size(8), Trace: &r, TraceItem: [3]int{3}})
-	want := []string{"item 3", "const 1", "and 1", "eq true", "add 4", "if 4"}
-	if !slices.Equal(r.lines, want) {
-		t.Errorf("%q", r.lines)
+}`, interp.Options{})
+		watched := [3]int{700}
+		l := &interp.Launch{Size: size(1000), GroupSize: size(8), Args: []interp.Arg{{}}, Watch: &watched}
+		if _, err := p.Prepare(l); err != nil {
+			t.Fatal(err)
+		}
+		g := l.GroupOf(watched)
+		if f := p.Run(p.NewWorker(), l, g, g+1); f == nil || f.Item != watched {
+			t.Errorf("group %d: %v", g, f)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func FuzzRun(f *testing.F) {
 		}
 		rng := rand.New(rand.NewPCG(seed, 2))
 		for _, k := range m.Kernels {
-			for _, o := range []interp.Options{{}, {Races: true, Debug: true, IgnoreProofs: true}} {
+			for _, o := range []interp.Options{{}, {Races: true, IgnoreProofs: true}} {
 				hostileRun(t, k, o, rng)
 			}
 		}
@@ -57,7 +57,7 @@ func hostileRun(t *testing.T, k *ir.Kernel, o interp.Options, rng *rand.Rand) {
 		return
 	}
 	var stop atomic.Bool
-	l := interp.Launch{Stop: &stop, Services: &host{}, Trace: &recorder{}, SubgroupSize: 4 << rng.IntN(5), Unchecked: rng.IntN(2) == 0}
+	l := interp.Launch{Stop: &stop, Services: &host{}, SubgroupSize: 4 << rng.IntN(5), Unchecked: rng.IntN(2) == 0}
 	for axis := range 3 {
 		l.Size[axis], l.GroupSize[axis] = rng.IntN(9), 1+rng.IntN(8)
 	}

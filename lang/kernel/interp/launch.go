@@ -48,9 +48,8 @@ type Launch struct {
 	// gives 0 and a store or atomic there does nothing. Other devices promise no such thing out of bounds.
 	Unchecked bool
 
-	// Trace, of a program compiled with Options.Debug, gets the instructions of the item TraceItem.
-	Trace     Tracer
-	TraceItem [3]int
+	// Watch, if it is set, is the only item whose fault is kept.
+	Watch *[3]int
 
 	program *Program
 	serial  int64  // of the program's launches
@@ -129,6 +128,17 @@ func (l *Launch) cut(p *Program, empty bool) error {
 		return fmt.Errorf("size %v is over 2^63 groups", l.Size)
 	}
 	return nil
+}
+
+// GroupOf is the number of the group in which an item of a prepared launch runs, for [Program.Run].
+func (l *Launch) GroupOf(item [3]int) int {
+	if !l.program.observes {
+		return (item[0] + l.Size[0]*(item[1]+l.Size[1]*item[2])) / width
+	}
+	for axis := range item {
+		item[axis] /= l.GroupSize[axis]
+	}
+	return item[0] + l.groups[0]*(item[1]+l.groups[1]*item[2])
 }
 
 func multiply(a, b, c int) (int, bool) {

@@ -15,8 +15,6 @@ type Options struct {
 	// Races makes runs look for races and for reads of shared memory that was not written. Such a program is run by
 	// one worker at a time.
 	Races bool
-	// Debug lets launches trace an item.
-	Debug bool
 }
 
 // Program is a compiled kernel. It can be used by any number of goroutines.

@@ -313,6 +313,9 @@ func (w *Worker) enter(group, rows int) {
 func (f *frame) fault(lane uint8, kind FaultKind, site int) *Fault {
 	w := f.w
 	order := f.row*width + int(lane)
+	if watch := w.launch.Watch; watch != nil && *watch != w.item(order) {
+		return nil
+	}
 	if w.faulted && (w.fault.group != w.group || w.fault.order <= order) {
 		return nil
 	}

@@ -1,0 +1,188 @@
+// Package trace runs one work-item of a kernel in the interpreter and keeps what each of its statements did.
+//
+// The kernel is compiled with [kernel.Options.Trace]. The item's whole work-group runs, so that barriers and group
+// operations give what they give in a launch; where the kernel does not observe its group, the items around it do.
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Trace is what one item did.
+type Trace struct {
+	Steps []Step        // in the order in which they were done; what is called comes before what called it
+	Fault *interp.Fault // of the item, or nil
+	// Ended is true if the item came to its end; otherwise it had a fault, or was stopped.
+	Ended bool
+	// Cut is true if the item was stopped because Options.Limit was reached.
+	Cut bool
+
+	kernel *ir.Kernel
+	module *ir.Module
+}
+
+// Step is one run of a statement, or of the condition of one.
+type Step struct {
+	Site   int // position in [ir.Kernel.Sites]
+	Depth  int // of statements that were under way around it: calls of helper functions
+	Events []Event
+}
+
+// Event is what was set, loaded, stored or printed.
+type Event struct {
+	Kind  kernel.MarkKind // MarkValue, MarkLoad, MarkStore, MarkAtomic or MarkPrint
+	Name  string          // the variable, "return", or "" for a condition; the array
+	Index []interp.Scalar // of an access
+	Value interp.Scalar
+	Text  string // MarkPrint
+
+	path   []ir.Step
+	record *ir.Record
+}
+
+// Options say how to run.
+type Options struct {
+	Races bool // look for races, as [interp.Options] says
+	Limit int  // of steps and events together; 0: none
+}
+
+// Run runs the group of an item. In c's module calls of library functions must have been replaced by their code. The
+// launch has its size, group size and arguments; its Stop ends the run early.
+func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, error) {
+	k := c.Kernel
+	p, err := interp.Compile(k, interp.Options{Races: o.Races})
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{kernel: k, module: c.Module}
+	r := &recorder{trace: t, marks: c.Marks, item: item, limit: o.Limit, stop: l.Stop}
+	if r.stop == nil {
+		r.stop = new(atomic.Bool)
+	}
+	l.Stop, l.Services, l.Watch = r.stop, r, &item
+	for axis, n := range item {
+		if n < 0 || n >= l.Size[axis] {
+			return nil, fmt.Errorf("item %v is outside of size %v", item, l.Size)
+		}
+	}
+	if _, err := p.Prepare(&l); err != nil {
+		return nil, err
+	}
+	group := l.GroupOf(item)
+	t.Fault = p.Run(p.NewWorker(), &l, group, group+1)
+	for len(r.open) > 0 { // statements that a fault ended
+		r.end()
+	}
+	return t, nil
+}
+
+// recorder is the services of a traced launch.
+type recorder struct {
+	trace *Trace
+	marks []kernel.Mark
+	item  [3]int
+	limit int
+	kept  int
+	open  []Step
+	stop  *atomic.Bool
+}
+
+// Print does nothing: a mark has what the item printed.
+func (r *recorder) Print(int, [3]int, string) {}
+
+// Call records a mark of the item.
+func (r *recorder) Call(name string, item [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
+	if name != kernel.TraceService {
+		return 0, fmt.Errorf("there is no service %q in a trace", name)
+	}
+	if item != r.item || r.trace.Cut || r.trace.Ended {
+		return 0, nil
+	}
+	m := &r.marks[args[0].Bits]
+	args = args[1:]
+	switch m.Kind {
+	case kernel.MarkBegin:
+		if r.count() {
+			r.open = append(r.open, Step{Site: m.Site, Depth: len(r.open)})
+		}
+	case kernel.MarkEnd:
+		r.end()
+	case kernel.MarkExit:
+		r.trace.Ended = true
+		r.stop.Store(true) // the others of the group matter no more
+	case kernel.MarkValue:
+		for i, name := range m.Names {
+			r.add(Event{Kind: m.Kind, Name: name, Value: args[i]})
+		}
+	case kernel.MarkPrint:
+		r.add(Event{Kind: m.Kind, Text: message(m.Text, args)})
+	default:
+		last := len(args) - 1
+		r.add(Event{Kind: m.Kind, Name: m.Array.Name, Index: slices.Clone(args[:last]), Value: args[last],
+			path: m.Path, record: m.Array.Elem.Record})
+	}
+	return 0, nil
+}
+
+// count counts a step or an event, and reports whether there is room for it.
+func (r *recorder) count() bool {
+	if r.kept++; r.limit > 0 && r.kept > r.limit {
+		r.trace.Cut = true
+		r.stop.Store(true)
+	}
+	return !r.trace.Cut
+}
+
+func (r *recorder) add(e Event) {
+	if n := len(r.open); n > 0 && r.count() {
+		r.open[n-1].Events = append(r.open[n-1].Events, e)
+	}
+}
+
+func (r *recorder) end() {
+	n := len(r.open) - 1
+	r.trace.Steps = append(r.trace.Steps, r.open[n])
+	r.open = r.open[:n]
+}
+
+// Where is the place of a site.
+func (t *Trace) Where(site int) (file string, s ir.Site) {
+	s = t.kernel.Sites[site]
+	return t.module.Files[s.File], s
+}
+
+// Access is an access as it would be written with its indices: ps[3].v[1].
+func (e *Event) Access() string {
+	text := []byte(e.Name)
+	index, record := e.Index, e.record
+	for _, s := range e.path {
+		if s.Kind == ir.StepField {
+			f := &record.Fields[s.Field]
+			text, record = append(append(text, '.'), f.Name...), f.Elem.Record
+			continue
+		}
+		if s.Kind == ir.StepFlat {
+			text = append(text, ".flat"...)
+		}
+		text = append(interp.AppendScalar(append(text, '['), index[0]), ']')
+		index = index[1:]
+	}
+	return string(text)
+}
+
+func message(pieces []string, values []interp.Scalar) string {
+	var text []byte
+	for i, p := range pieces {
+		text = append(text, p...)
+		if i < len(values) {
+			text = interp.AppendScalar(text, values[i])
+		}
+	}
+	return string(text)
+}
