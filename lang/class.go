@@ -23,6 +23,8 @@ type ClassSpec[T any] struct {
 	AsyncDispose func(self T) (goja.Value, error)
 	// Iterate is what "for … of" calls; it gives an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
+	// Light objects cost a third to make. They cannot be frozen and have no keys that are symbols.
+	Light bool
 }
 
 // Method is a method of a class.
@@ -53,6 +55,7 @@ type Class[T any] struct {
 type instance[T any] struct {
 	class *Class[T]
 	self  T
+	added expando // to a light object, which this is the handler of
 }
 
 // printable is what the inspector asks a hidden value.
@@ -145,7 +148,7 @@ func (c *Class[T]) constructor() *goja.Object {
 				return nil, err
 			}
 			o := call.This // made with the prototype of the class that new named, so that classes can extend this one
-			return o, o.SetSymbol(e.hiddenSymbol, e.hide(&instance[T]{c, self}))
+			return o, o.SetSymbol(e.hiddenSymbol, e.hide(&instance[T]{class: c, self: self}))
 		}).(*goja.Object)
 	}).(*goja.Object)
 	_ = ctor.DefineDataProperty("name", e.vm.ToValue(c.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -153,10 +156,16 @@ func (c *Class[T]) constructor() *goja.Object {
 	return ctor
 }
 
-// New makes an object for a Go value. It is an ordinary object: scripts may add properties to it.
+// New makes an object for a Go value. Scripts may add properties to it.
 func (c *Class[T]) New(self T) *goja.Object {
+	hidden := &instance[T]{class: c, self: self}
+	if c.spec.Light {
+		o := c.engine.vm.NewDynamicObject(hidden)
+		_ = o.SetPrototype(c.proto) // a new object refuses nothing
+		return o
+	}
 	o := c.engine.vm.CreateObject(c.proto)
-	_ = o.SetSymbol(c.engine.hiddenSymbol, c.engine.hide(&instance[T]{c, self})) // a new object refuses nothing; to define it would cost twice as much
+	_ = o.SetSymbol(c.engine.hiddenSymbol, c.engine.hide(hidden)) // to define it would cost twice as much
 	return o
 }
 
@@ -166,7 +175,7 @@ func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	if !isObject {
 		return self, false
 	}
-	i, ok := c.engine.reveal(o, c.engine.hiddenSymbol).(*instance[T])
+	i, ok := c.engine.host(o).(*instance[T])
 	if !ok || i.class != c {
 		return self, false
 	}
@@ -187,7 +196,7 @@ func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	i, ok := e.reveal(o, e.hiddenSymbol).(interface{ value() any })
+	i, ok := e.host(o).(interface{ value() any })
 	if !ok {
 		return nil, false
 	}
@@ -196,7 +205,7 @@ func (e *Engine) HostValue(v goja.Value) (any, bool) {
 
 // inspectHost prints objects of classes.
 func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
-	if p, ok := e.reveal(o, e.hiddenSymbol).(printable); ok {
+	if p, ok := e.host(o).(printable); ok {
 		return p.print(opts)
 	}
 	return "", false

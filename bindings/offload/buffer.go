@@ -166,11 +166,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) erro
 	if err != nil {
 		return err
 	}
-	on, err := m.kernelOn(k, s, b.Device())
-	if err != nil {
-		return err
-	}
-	c, err := on.Bind(session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer))
+	c, err := m.kernelOn(k, s, b.Device())
 	if err != nil {
 		return err
 	}
@@ -178,7 +174,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) erro
 	if err != nil {
 		return err
 	}
-	return m.submit(q, c)
+	return m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer))
 }
 
 // readRange is the part of a buffer that read(start?, count?) and its like mean.

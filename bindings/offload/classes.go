@@ -100,7 +100,8 @@ func (m *instance) defineClasses() {
 		Dispose: func(q *session.Queue) error { return m.explain(m.closeQueue(q)) },
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
-		Name: "Event",
+		Name:  "Event",
+		Light: true, // every launch makes one
 		Methods: []lang.Method[*session.Event]{
 			method(m, "then", m.then),
 			method(m, "elapsedSince", m.elapsedSince),

@@ -37,6 +37,8 @@ const dev = device('cpu'), b = dev.buffer(f32, [4, 4], { label: 'b' }), k = kern
 kernel((g, a, y) => { y[g.x] = a * o.n }).launch({ size: 5 }, 3, dev.buffer(f32, 4)); await dev.queue.sync()`, "out-of-bounds"},
 		{"length of a large record", `dev.buffer(struct({ a: [u8, 2 ** 20] }), { length: 1e12 })`, "invalid-argument"},
 		{"array of holes in a kernel", `const a = new Array(4e9); kernel((g, x) => { x[0] = a[0] }).launch({ size: 1 }, dev.buffer(f32, 1))`, ""},
+		{"buffer of another device", `kernel((g, x, y) => { x[0] = y[0] }).launch({ size: 1 }, dev.buffer(f32, 1), device('cpu:1').buffer(f32, 1))`, "invalid-device"},
+		{"queue of another device", `kernel((g, x) => { x[0] = 1 }).launch({ size: 1, queue: device('cpu:1').queue }, dev.buffer(f32, 1))`, "invalid-device"},
 		{"time limit that overflows", `k.launch({ size: 1, timeout: 1e300 }, dev.buffer(f32, 4))`, "invalid-argument"},
 		{"time limit that is no number", `k.launch({ size: 1, timeout: NaN }, dev.buffer(f32, 4))`, "invalid-argument"},
 	} {

@@ -35,7 +35,7 @@ func (k *kernelObject) Params() []string { return k.params }
 type specialization struct {
 	*kernel.Compiled
 	library *session.Library
-	on      map[*session.Device]*session.Kernel
+	on      map[*session.Device]*session.Call // filled anew for every launch
 }
 
 // newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
@@ -188,7 +188,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 		if err != nil {
 			return nil, err
 		}
-		s = &specialization{Compiled: compiled, on: map[*session.Device]*session.Kernel{}}
+		s = &specialization{Compiled: compiled, on: map[*session.Device]*session.Call{}}
 		k.compiled[string(key)] = s
 		m.env.compiled(k.name, compiled)
 	}
@@ -207,7 +207,7 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 }
 
 // kernelOn gives the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
-func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Kernel, error) {
+func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
 	if on := s.on[d]; on != nil {
 		return on, nil
 	}
@@ -222,8 +222,9 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	if err != nil {
 		return nil, err
 	}
-	s.on[d] = on
-	return on, nil
+	call := on.Unbound()
+	s.on[d] = call
+	return call, nil
 }
 
 // launchOptions are the options of a launch.
@@ -314,7 +315,10 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	if err != nil {
 		return nil, err
 	}
-	return m.start(q, on, cfg, bound)
+	if err := m.start(q, on, cfg.Config, bound...); err != nil {
+		return nil, err
+	}
+	return m.eventAfter(q, cfg.label)
 }
 
 // queueLaunch is queue.launch(kernel, options, ...arguments).
@@ -353,15 +357,12 @@ func countError(name string, params []string, given int) error {
 }
 
 // start binds and launches a kernel.
-func (m *instance) start(q *session.Queue, on *session.Kernel, cfg launchOptions, args []session.Arg) (goja.Value, error) {
-	c, err := on.Bind(cfg.Config, args...)
-	if err != nil {
-		return nil, err
+func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
+	defer c.Unbind() // the call outlives the launch, and must not keep its buffers
+	if err := c.Rebind(cfg, args...); err != nil {
+		return err
 	}
-	if err := m.submit(q, c); err != nil {
-		return nil, err
-	}
-	return m.eventAfter(q, cfg.label)
+	return m.submit(q, c)
 }
 
 // inspectKernel prints a kernel with the signatures that it was compiled for.

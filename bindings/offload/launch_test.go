@@ -2,6 +2,7 @@ package offload_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/dop251/goja"
@@ -12,10 +13,10 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// newEngine makes an engine on the CPU device that ends with the test.
+// newEngine makes an engine on two CPU devices that ends with the test.
 func newEngine(t testing.TB) *lang.Engine {
 	t.Helper()
-	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Devices: 2})}})
 	e, err := rt.NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,5 +54,48 @@ export async function launches(n) {
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestAwaitedHostFunction checks that a queue waits for the promise of its host function, and has its rejection.
+func TestAwaitedHostFunction(t *testing.T) {
+	e := newEngine(t)
+	exports, err := e.Run(context.Background(), "host.js", `
+import { device, kernel, f32 } from 'offload'
+const dev = device('cpu'), q = dev.queue, x = dev.buffer(f32, 1)
+let seen
+q.host(async () => { await new Promise((done) => setTimeout(done, 20)); seen = 'late' })
+q.host(() => { seen += ' then' })
+await q.sync()
+export let failed
+q.host(async () => { await null; throw new RangeError('no') })
+try { await q.sync() } catch (e) { failed = e.message }
+export { seen }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := exports.Get("seen").String(); got != "late then" {
+		t.Errorf("got %q: the queue went on before the promise was settled", got)
+	}
+	if got := exports.Get("failed").String(); !strings.Contains(got, "no") {
+		t.Errorf("the rejection became %q", got)
+	}
+}
+
+// TestEventsTakeProperties looks at what scripts may do with an event, which is a light object.
+func TestEventsTakeProperties(t *testing.T) {
+	e := newEngine(t)
+	exports, err := e.Run(context.Background(), "event.js", `
+import { device, Event } from 'offload'
+const ev = device('cpu').queue.record()
+ev.tag = 'a'; ev.note = 1; delete ev.note
+const set = new WeakMap([[ev, 'kept']])
+export const result = [ev.tag, 'note' in ev, Object.keys(ev), ev instanceof Event, set.get(ev), typeof ev.then, ev.queue === device('cpu').queue,
+  Object.prototype.toString.call(ev)].join()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := exports.Get("result").String(), "a,false,tag,true,kept,function,true,[object Event]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }

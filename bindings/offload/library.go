@@ -225,7 +225,10 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	if err != nil {
 		return nil, err
 	}
-	return m.start(q, on, cfg, bound)
+	if err := m.start(q, on.Unbound(), cfg.Config, bound...); err != nil {
+		return nil, err
+	}
+	return m.eventAfter(q, cfg.label)
 }
 
 // libraryGlobal is library.global(name, device?): a buffer of bytes over a global variable.

@@ -57,7 +57,8 @@ func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Val
 	return m.queueObject(q), nil
 }
 
-// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it.
+// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it, and for
+// the promise that it gives.
 func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	fn, ok := goja.AssertFunction(call.Argument(0))
 	if !ok {
@@ -86,8 +87,15 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 				return nil
 			}
 			err := error(contract.Errorf(contract.BackendFailure, "host", "the function panicked"))
-			defer func() { end(err) }()
-			_, err = fn(goja.Undefined())
+			defer func() {
+				if err != nil {
+					end(err)
+				}
+			}()
+			var v goja.Value
+			if v, err = fn(goja.Undefined()); err == nil {
+				m.engine.Settled(v, end)
+			}
 			return nil // the queue has the error: the next sync gives it
 		})
 		return <-done

@@ -89,7 +89,7 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 		err = c.expand(decoded)
 	}
 	if err != nil {
-		e := offload.Errorf(offload.InvalidBinary, "load", "").On(Name, img.Label)
+		e := offload.Errorf(offload.InvalidBinary, "load", "").On("", img.Label)
 		e.Err = err
 		return e
 	}
@@ -101,7 +101,7 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 	compiled, failed := 0, error(nil)
 	for i, k := range decoded.Kernels {
 		if err := context.Cause(ctx); err != nil {
-			e := offload.Errorf(offload.Cancelled, "load", "").On(Name, img.Label)
+			e := offload.Errorf(offload.Cancelled, "load", "").On("", img.Label)
 			e.Err = err
 			return e
 		}
@@ -154,7 +154,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	if offload.CodeOf(err) != "" {
 		return nil, err
 	}
-	e := offload.Errorf(offload.Unsupported, "load", "").On(Name, k.Name)
+	e := offload.Errorf(offload.Unsupported, "load", "").On("", k.Name)
 	e.Err = err
 	var u *interp.UnsupportedError
 	if errors.As(err, &u) {
@@ -167,7 +167,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 func guard(label string, compile func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = offload.Errorf(offload.BackendFailure, "load", "the compiler panicked: %v\n%s", p, debug.Stack()).On(Name, label)
+			err = offload.Errorf(offload.BackendFailure, "load", "the compiler panicked: %v\n%s", p, debug.Stack()).On("", label)
 		}
 	}()
 	return compile()

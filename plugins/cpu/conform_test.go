@@ -10,7 +10,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	_, err := conform.Run(context.Background(), cpu.New(cpu.Options{}), "cpu", conform.Options{Report: func(r conform.Result) {
+	_, err := conform.Run(context.Background(), cpu.New(cpu.Options{Devices: 2}), "cpu", conform.Options{Report: func(r conform.Result) {
 		t.Run(r.Name, func(t *testing.T) {
 			text := strings.Join(r.Output, "\n")
 			switch r.Status {

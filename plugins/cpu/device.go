@@ -19,26 +19,27 @@ const subgroupSize = 32
 
 // device implements [offload.Device], and [queue.Device] for its queues.
 type device struct {
-	info    offload.DeviceInfo
+	id   string // as sessions call it
+	info offload.DeviceInfo
+	pool *sched.Pool
+	shared
+}
+
+// shared is what the devices of one platform share.
+type shared struct {
 	machine machine.Info
-	pool    *sched.Pool
 	clock   queue.Clock
 	modules *cache
 	memory  *memory.Pool
 }
 
-func newDevice(options Options) *device {
-	cores := options.Cores
-	if cores <= 0 {
-		cores = machine.Cores()
-	}
-	m := machine.Read()
+func newDevice(with shared, id string, cores int) *device {
+	m := with.machine
 	name := m.Model
 	if name == "" {
 		name = "CPU"
 	}
-	d := &device{machine: m, pool: sched.NewPool(cores), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{})}
-	d.modules = newCache(options.choices().engines())
+	d := &device{id: id, pool: sched.NewPool(cores), shared: with}
 	d.info = offload.DeviceInfo{
 		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
 		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(),
@@ -53,11 +54,6 @@ func newDevice(options Options) *device {
 		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Unified: true, Subgroups: true},
 	}
 	return d
-}
-
-func (d *device) close() {
-	d.pool.Close()
-	d.memory.Close()
 }
 
 func (d *device) Info() *offload.DeviceInfo { return &d.info }
@@ -78,10 +74,10 @@ func (d *device) Describe() []offload.Property {
 // CheckImage accepts portable kernel IR, whatever its version is: that loading will say.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	if img.Kind != offload.ImageIR {
-		return 0, offload.Errorf(offload.Unsupported, "load", "images of kind %q cannot be loaded", img.Kind).On(Name, img.Label)
+		return 0, offload.Errorf(offload.Unsupported, "load", "images of kind %q cannot be loaded", img.Kind).On(d.id, img.Label)
 	}
 	if !ir.IsBinary(img.Data) {
-		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR in its binary form").On(Name, img.Label)
+		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR in its binary form").On(d.id, img.Label)
 	}
 	return 1, nil
 }
@@ -98,7 +94,7 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 }
 
 func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
-	return queue.New(d, queue.Options{Label: opts.Label, Device: Name, Clock: d.clock}), nil
+	return queue.New(d, queue.Options{Label: opts.Label, Device: d.id, Clock: d.clock}), nil
 }
 
 // NewLaunch implements [queue.Device].

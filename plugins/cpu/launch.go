@@ -53,7 +53,7 @@ type launch struct {
 func (l *launch) Set(o *offload.Launch) error {
 	k, ok := o.Kernel.(*kernel)
 	if !ok {
-		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(Name, o.Kernel.Info().Name)
+		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(l.device.id, o.Kernel.Info().Name)
 	}
 	l.kernel, l.pos = k, o.Pos
 	err := l.set(o)
@@ -91,7 +91,7 @@ func (l *launch) set(o *offload.Launch) (err error) {
 }
 
 func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.Error {
-	e := offload.Errorf(code, "launch", format, args...).On(Name, l.kernel.info.Name)
+	e := offload.Errorf(code, "launch", format, args...).On(l.device.id, l.kernel.info.Name)
 	e.Pos = l.pos
 	return e
 }

@@ -15,11 +15,11 @@ import (
 // Listing implements [offload.Lister]: format "asm" is the kernel's vector code with the lines of its source.
 func (p *program) Listing(name, format string) (string, error) {
 	if format != "asm" {
-		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(Name, name)
+		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)
 	}
 	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
 	if i < 0 {
-		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(Name, name)
+		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
 	}
 	k := p.module.kernels[i]
 	return list(p.device.modules.engines, k.module, k.optimized)

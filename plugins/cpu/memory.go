@@ -21,7 +21,7 @@ type block struct {
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	m, err := d.memory.Get(size, false)
 	if err != nil {
-		return nil, onDevice(err)
+		return nil, d.named(err)
 	}
 	return &block{device: d, kind: kind, memory: m, data: m.Bytes()}, nil
 }
@@ -38,14 +38,14 @@ func (b *block) Bytes() []byte {
 
 func (b *block) Free() error {
 	b.freed.Store(true)
-	return onDevice(b.memory.Free())
+	return b.device.named(b.memory.Free())
 }
 
-// onDevice adds the device to an error of the contract.
-func onDevice(err error) error {
+// named adds the device to an error of the contract.
+func (d *device) named(err error) error {
 	var e *offload.Error
 	if errors.As(err, &e) {
-		e.Device = Name
+		e.Device = d.id
 	}
 	return err
 }
@@ -54,12 +54,12 @@ func onDevice(err error) error {
 func (d *device) Bytes(m offload.Memory) ([]byte, error) {
 	b, ok := m.(*block)
 	if !ok || b.device != d {
-		return nil, offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").On(Name, "").
+		return nil, offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").On(d.id, "").
 			WithHint("copy it through the host, or exchange it where the devices can")
 	}
 	data := b.Bytes()
 	if data == nil {
-		return nil, offload.Errorf(offload.Closed, "access", "the memory was freed").On(Name, "")
+		return nil, offload.Errorf(offload.Closed, "access", "the memory was freed").On(d.id, "")
 	}
 	return data, nil
 }

@@ -2,9 +2,13 @@ package cpu
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
 )
 
 // Name is the plugin's name, and its device's id.
@@ -13,6 +17,9 @@ const Name = "cpu"
 // Options are the plugin's options; the zero value is what most want.
 type Options struct {
 	Cores int // that kernels may use at once; 0 means all that the process may
+	// Devices is how many devices share the cores evenly, so that programs which must not disturb each other have one
+	// each; 0 means 1.
+	Devices int
 	// Debug forces choices that the plugin makes by itself, for tests: "cpu-engine=interp", "cpu-engine=avx512",
 	// "gang=2", joined by commas. Empty means what the environment variable OREPL_DEBUG says.
 	Debug string
@@ -30,16 +37,41 @@ func (plugin) MaxClass() int { return offload.ClassCPU }
 
 // Open never fails: every machine has a processor.
 func (p plugin) Open(context.Context) (offload.Platform, error) {
-	return &platform{device: newDevice(p.options)}, nil
+	shared := shared{
+		machine: machine.Read(), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}),
+		modules: newCache(p.options.choices().engines()),
+	}
+	cores, n := p.options.Cores, max(1, p.options.Devices)
+	if cores <= 0 {
+		cores = machine.Cores()
+	}
+	pl := &platform{memory: shared.memory}
+	for i := range n {
+		id := Name
+		if n > 1 {
+			id = fmt.Sprintf("%s:%d", Name, i)
+		}
+		pl.devices = append(pl.devices, newDevice(shared, id, max(1, cores*(i+1)/n-cores*i/n)))
+	}
+	return pl, nil
 }
 
-type platform struct{ device *device }
+type platform struct {
+	devices []*device
+	memory  *memory.Pool
+}
 
 func (p *platform) Info() offload.PlatformInfo {
 	return offload.PlatformInfo{Name: Name, Vendor: "orepl", Version: runtime.Version()}
 }
 
-func (p *platform) Devices() []offload.Device { return []offload.Device{p.device} }
+func (p *platform) Devices() []offload.Device {
+	list := make([]offload.Device, len(p.devices))
+	for i, d := range p.devices {
+		list[i] = d
+	}
+	return list
+}
 
 func (p *platform) CheckImage(img *offload.Image) error {
 	if img.Kind != offload.ImageIR {
@@ -50,6 +82,9 @@ func (p *platform) CheckImage(img *offload.Image) error {
 }
 
 func (p *platform) Close() error {
-	p.device.close()
+	for _, d := range p.devices {
+		d.pool.Close()
+	}
+	p.memory.Close()
 	return nil
 }

@@ -30,7 +30,7 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	}
 	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
 	if i < 0 {
-		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(Name, name)
+		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
 	k := p.module.kernels[i]
 	if k.err != nil {
@@ -44,9 +44,9 @@ func (p *program) Global(name string) (offload.Memory, error) {
 		return nil, p.closed("global", name)
 	}
 	if slices.ContainsFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name }) {
-		return nil, offload.Errorf(offload.SymbolKind, "global", "this is a kernel").On(Name, name)
+		return nil, offload.Errorf(offload.SymbolKind, "global", "this is a kernel").On(p.device.id, name)
 	}
-	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(Name, name)
+	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
 }
 
 // Unload gives the compiled code back, which stays for a while in case that the same image is loaded again.
@@ -59,7 +59,7 @@ func (p *program) Unload() error {
 }
 
 func (p *program) closed(op, label string) error {
-	return offload.Errorf(offload.Closed, op, "the program was unloaded").On(Name, label)
+	return offload.Errorf(offload.Closed, op, "the program was unloaded").On(p.device.id, label)
 }
 
 // kernel implements [offload.Kernel]. It is shared by the programs of equal images.
@@ -108,7 +108,7 @@ func (k *kernel) Info() *offload.KernelInfo { return &k.info }
 // it; one result is kept.
 func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if int(checks) >= len(k.variants) {
-		return nil, offload.Errorf(offload.InvalidArgument, "launch", "there is no check mode %d", checks).On(Name, k.info.Name)
+		return nil, offload.Errorf(offload.InvalidArgument, "launch", "there is no check mode %d", checks).On("", k.info.Name)
 	}
 	if v := k.variants[checks].Load(); v != nil {
 		return v, nil

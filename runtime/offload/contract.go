@@ -119,7 +119,7 @@ type Queue interface {
 	Exchange(dst, src Span) error
 	// Fill repeats pattern (1, 2, 4, 8 or 16 bytes) over dst.
 	Fill(dst Span, pattern []byte) error
-	// Launch starts a kernel.
+	// Launch starts a kernel. It keeps nothing of l: the caller fills it anew for the next launch.
 	Launch(l *Launch) error
 	// Host calls fn in order with the other commands. fn must not wait for this queue.
 	Host(fn func() error) error

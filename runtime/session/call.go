@@ -79,29 +79,51 @@ type Call struct {
 // Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size,
 // InvalidDevice for a buffer of another device, InvalidSize for a launch that is too large, Closed for what was freed.
 func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
-	c := &Call{kernel: k, args: make([]Arg, len(args))}
-	c.launch = offload.Launch{Kernel: k.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
-		Args: make([]offload.Arg, len(args))}
-	if params := k.Info().Params; params != nil && len(params) != len(args) {
-		return nil, c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), len(args)).
-			WithHint("%s", k.Signature())
+	c := k.Unbound()
+	if err := c.Rebind(cfg, args...); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Unbound is a call of the kernel that Rebind must complete before it is launched.
+func (k *Kernel) Unbound() *Call { return &Call{kernel: k} }
+
+// Rebind replaces the size and all arguments, checked as Bind does, in the memory that the call has: what launches
+// differently every time allocates nothing either. After an error the call must be bound again before it is launched.
+func (c *Call) Rebind(cfg Config, args ...Arg) error {
+	n := len(args)
+	c.args = slices.Grow(c.args[:0], n)[:n]
+	c.launch = offload.Launch{Kernel: c.kernel.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
+		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
+	if params := c.kernel.Info().Params; params != nil && len(params) != n {
+		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), n).
+			WithHint("%s", c.kernel.Signature())
 	}
 	for i, a := range args {
 		if err := c.set(i, a); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	c.collectTouches()
 	if err := c.setGroupSize(cfg.GroupSize); err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.SetSize(cfg.Size...); err != nil {
-		return nil, err
+		return err
 	}
 	if cfg.Timeout < 0 {
-		return nil, c.fail(offload.InvalidArgument, "the timeout is negative: %v", cfg.Timeout)
+		return c.fail(offload.InvalidArgument, "the timeout is negative: %v", cfg.Timeout)
 	}
-	return c, nil
+	return nil
+}
+
+// Unbind drops the arguments, and with them what they keep alive. The call must be bound again before it is launched.
+func (c *Call) Unbind() {
+	clear(c.args)
+	clear(c.launch.Args)
+	clear(c.touches)
+	c.launch.Kernel, c.launch.Services = nil, nil
 }
 
 // Kernel is the call's kernel.

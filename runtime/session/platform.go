@@ -138,7 +138,14 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	switch id {
 	case "":
-		return s.best(ctx, "", func(*Device) bool { return true })
+		if d := s.first.Load(); d != nil {
+			return d, nil
+		}
+		d, err := s.best(ctx, "", func(*Device) bool { return true })
+		if err == nil {
+			s.first.Store(d)
+		}
+		return d, err
 	case "gpu":
 		return s.best(ctx, id, func(d *Device) bool { return d.Info().Type == offload.GPU })
 	}

@@ -20,7 +20,8 @@ type Options struct {
 // Session owns plugins, devices and everything made on them.
 type Session struct {
 	log       *slog.Logger
-	platforms []*platform // one for each plugin, in order
+	platforms []*platform            // one for each plugin, in order
+	first     atomic.Pointer[Device] // the best of all, once somebody asked
 	registry  *registry.Registry
 	live      liveTable
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
@@ -53,6 +54,7 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	s.closed = true
 	s.mu.Unlock()
+	s.first.Store(nil)
 
 	for _, o := range s.Live() {
 		s.log.Warn("left alive at the end of the session", "object", o)

@@ -1,0 +1,89 @@
+package lang
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/dop251/goja"
+)
+
+// lightHost is what is behind a light object.
+type lightHost interface {
+	goja.DynamicObject
+	light()
+}
+
+var typeLightHost = reflect.TypeFor[lightHost]()
+
+// host is what is hidden in an object of a class, and nil for other objects. It runs nothing of the script.
+func (e *Engine) host(o *goja.Object) any {
+	if t := o.ExportType(); t.Kind() == reflect.Pointer && e.isLight(t) {
+		return o.Export()
+	}
+	return e.reveal(o, e.hiddenSymbol)
+}
+
+// isLight asks reflection once a type: it is asked for every object that is passed to a native function.
+func (e *Engine) isLight(t reflect.Type) bool {
+	light, known := e.lightTypes[t]
+	if !known {
+		light = t.Implements(typeLightHost)
+		e.lightTypes[t] = light
+	}
+	return light
+}
+
+func (i *instance[T]) light() {}
+
+// expando are the properties that a script gave to a light object, in the order of their making.
+type expando []struct {
+	key   string
+	value goja.Value
+}
+
+func (x expando) find(key string) int {
+	for i := range x {
+		if x[i].key == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// Get implements [goja.DynamicObject].
+func (i *instance[T]) Get(key string) goja.Value {
+	if at := i.added.find(key); at >= 0 {
+		return i.added[at].value
+	}
+	return nil
+}
+
+// Set implements [goja.DynamicObject].
+func (i *instance[T]) Set(key string, v goja.Value) bool {
+	at := i.added.find(key)
+	if at < 0 {
+		at, i.added = len(i.added), append(i.added, expando{{key: key}}...)
+	}
+	i.added[at].value = v
+	return true
+}
+
+// Has implements [goja.DynamicObject].
+func (i *instance[T]) Has(key string) bool { return i.added.find(key) >= 0 }
+
+// Delete implements [goja.DynamicObject].
+func (i *instance[T]) Delete(key string) bool {
+	if at := i.added.find(key); at >= 0 {
+		i.added = slices.Delete(i.added, at, at+1)
+	}
+	return true
+}
+
+// Keys implements [goja.DynamicObject].
+func (i *instance[T]) Keys() []string {
+	keys := make([]string, len(i.added))
+	for at := range i.added {
+		keys[at] = i.added[at].key
+	}
+	return keys
+}
