@@ -30,8 +30,22 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vr {
 	y, negY := l.negation(in.Args[1])
 	added, negAdded := l.negation(in.Args[2])
 	form := fmaForms[[2]bool{negX != negY, negAdded}]
-	over := l.accumulates(in, added)
+	// The result goes over an operand: best one whose register it is to have, else one that is not needed any more.
+	cost := func(v, arg *ir.Value) int {
+		switch {
+		case l.follows(in.Result(), v):
+			return 0
+		case l.dies(v, arg, in):
+			return 1
+		}
+		return 2
+	}
+	cx, cy, ca := cost(x, in.Args[0]), cost(y, in.Args[1]), cost(added, in.Args[2])
 	args := [3][]vr{l.vector(x), l.vector(y), l.vector(added)}
+	if cy < cx {
+		args[0], args[1] = args[1], args[0]
+	}
+	over := ca < min(cx, cy)
 	out := newRegs(l.fn, l.count(in.Result()))
 	for i, d := range out {
 		a, b, c := part(args[0], i), part(args[1], i), part(args[2], i)
@@ -43,32 +57,28 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vr {
 			l.mod(form[1].of(t), z(d), z(a), z(b)).folds(2, e)
 			continue
 		}
-		if l.dies(y, in) && !l.dies(x, in) && l.regs[b].elem == 0 {
-			a, b = b, a
-		}
 		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
 		l.mod(form[0].of(t), z(d), z(b), z(c)).folds(2, e)
 	}
 	return out
 }
 
-// accumulates reports whether the result is best put over what is added: it is the next value of the same parameter of
-// a loop, or what is added is not needed any more and the factors are.
-func (l *lowerer) accumulates(in *ir.Instr, added *ir.Value) bool {
-	r := in.Result()
-	if added.Def == nil {
-		for _, by := range l.carried[r.ID] {
-			for i, a := range by.Args {
-				if a == r && by.Target.Then.Params[i] == added {
-					return true
-				}
+// follows reports whether a value is the next one of a parameter of a loop.
+func (l *lowerer) follows(v, p *ir.Value) bool {
+	for _, in := range l.carried[v.ID] {
+		for i, a := range in.Args {
+			if a == v && in.Target.Then.Params[i] == p {
+				return true
 			}
 		}
 	}
-	return l.dies(added, in) && !l.dies(in.Args[0], in) && !l.dies(in.Args[1], in)
+	return false
 }
 
-// dies reports whether an instruction is the only one that uses a value.
-func (l *lowerer) dies(v *ir.Value, in *ir.Instr) bool {
-	return l.uses[v.ID].count == 1 && l.uses[v.ID].by == in && v.Def != nil && !l.uniform(v)
+// dies reports whether an instruction is the last one that uses a value, which it takes as arg.
+func (l *lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
+	if l.uniform(v) || v.Def == nil || l.uses[arg.ID].by != in {
+		return false
+	}
+	return !l.uses[v.ID].again && (v == arg || l.uses[v.ID].by == arg.Def)
 }

@@ -210,7 +210,7 @@ func readsDirty(k *ir.Kernel) bool {
 func (l *lowerer) block(b *ir.Block, nested bool) {
 	mark := len(l.undo)
 	line := -1
-	for _, in := range b.Instrs {
+	for _, in := range l.inOrder(b) {
 		if !nested && l.hoisted[in] {
 			continue
 		}
