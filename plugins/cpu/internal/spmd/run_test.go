@@ -20,9 +20,19 @@ import (
 // needMachine skips a test where the code cannot run.
 func needMachine(t testing.TB) {
 	t.Helper()
-	if missing := amd64.ForAVX512 &^ amd64.Host(); missing != 0 || !process.Supported() {
+	if missing := least &^ amd64.Host(); missing != 0 || !process.Supported() {
 		t.Skipf("this machine has no %v", missing)
 	}
+}
+
+// targets are those that this machine can run.
+func targets() (list []*target) {
+	for _, t := range []*target{&avx512, &avx2} {
+		if t.features&^amd64.Host() == 0 {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 // services collects prints.
@@ -44,12 +54,12 @@ func optimized(k *ir.Kernel) *ir.Kernel {
 }
 
 // run runs a case on compiled code.
-func run(c *oracle.Case, gang, level int) (*oracle.Outcome, error) {
+func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
 	if level > 0 {
 		k = optimized(c.Kernel)
 	}
-	p, err := Compile(k, Options{Features: amd64.Host(), Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()})
+	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +97,7 @@ func run(c *oracle.Case, gang, level int) (*oracle.Outcome, error) {
 	return &out, nil
 }
 
-// compare runs a case on compiled code and in the interpreter.
+// compare runs a case on compiled code for every target and in the interpreter.
 func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
 	t.Helper()
 	c.SubgroupSize = 32
@@ -95,21 +105,31 @@ func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := run(c, gang, level)
+	same := true
+	for _, target := range targets() {
+		same = compareOn(t, c, want, target, gang, level) && same
+	}
+	return same
+}
+
+func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *target, gang, level int) bool {
+	t.Helper()
+	where := fmt.Sprintf("%s, gang %d, level %d", target.name, gang, level)
+	got, err := run(c, target, gang, level)
 	if err != nil {
-		t.Errorf("gang %d, level %d: %v", gang, level, err)
+		t.Errorf("%s: %v", where, err)
 		return false
 	}
 	if want.Fault != nil || got.Fault != nil {
 		// Which fault of several is told, and what others leave behind, is open.
 		if (want.Fault == nil) != (got.Fault == nil) {
-			t.Errorf("gang %d, level %d: fault %+v, want %+v", gang, level, got.Fault, want.Fault)
+			t.Errorf("%s: fault %+v, want %+v", where, got.Fault, want.Fault)
 			return false
 		}
 		return true
 	}
 	if diff := c.Diff(got, want); diff != "" {
-		t.Errorf("gang %d, level %d: %s", gang, level, diff)
+		t.Errorf("%s: %s", where, diff)
 		return false
 	}
 	return true

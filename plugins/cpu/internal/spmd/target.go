@@ -25,12 +25,15 @@ func (t *target) bytes() int { return 4 * t.lanes }
 var avx512 = target{name: "avx512", features: amd64.ForAVX512, lanes: 16, vectors: 32 - scratchVectorRegs, masks: true}
 
 // least is what every target needs.
-const least = amd64.ForAVX512
+const least = amd64.ForAVX2
 
 // targetOf gives the best target for a machine, nil if there is none.
 func targetOf(features amd64.Features) *target {
-	if avx512.features&^features == 0 {
+	switch {
+	case avx512.features&^features == 0:
 		return &avx512
+	case avx2.features&^features == 0:
+		return &avx2
 	}
 	return nil
 }

@@ -1,0 +1,99 @@
+package spmd
+
+import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+
+// arithmetic emits the arithmetic that AVX2 lacks, and reports whether the instruction is of that. Destinations are
+// written last, as they may be sources.
+func (e *expander) arithmetic(in *inst) bool {
+	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
+	switch in.op {
+	case amd64.VPMINSQ, amd64.VPMINUQ:
+		e.blend(d, a, b, e.greater64(in.op == amd64.VPMINUQ, a, b))
+	case amd64.VPMAXSQ, amd64.VPMAXUQ:
+		e.blend(d, b, a, e.greater64(in.op == amd64.VPMAXUQ, a, b))
+	case amd64.VPABSQ:
+		s := e.temp(amd64.VPCMPGTQ, e.constant(0, 4), a)
+		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, a, s), s)
+	case amd64.VPMULLQ:
+		e.multiply64(d, a, b)
+	case amd64.VPSRAQ:
+		sign := e.constant(1<<(63-uint(in.a[2].imm)), 8)
+		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.shifted(amd64.VPSRLQ, a, in.a[2].imm), sign), sign)
+	case amd64.VPSRAVQ:
+		sign := e.temp(amd64.VPSRLVQ, e.constant(1<<63, 8), b)
+		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.temp(amd64.VPSRLVQ, a, b), sign), sign)
+	case amd64.VPROLD:
+		n := in.a[2].imm
+		e.op(amd64.VPOR, d, e.shifted(amd64.VPSLLD, a, n), e.shifted(amd64.VPSRLD, a, 32-n))
+	case amd64.VPROLQ:
+		n := in.a[2].imm
+		e.op(amd64.VPOR, d, e.shifted(amd64.VPSLLQ, a, n), e.shifted(amd64.VPSRLQ, a, 64-n))
+	case amd64.VPLZCNTD:
+		e.def(amd64.VMOVDQA, y(d), y(e.leadingZeros(a)))
+	case amd64.VPLZCNTQ:
+		// Those of the upper half, and of the lower one too if the upper is zero.
+		n := e.leadingZeros(a)
+		high := e.shifted(amd64.VPSRLQ, n, 32)
+		low := e.temp(amd64.VPAND, n, e.constant(0xffffffff, 8))
+		all := e.temp(amd64.VPCMPEQQ, high, e.constant(32, 8))
+		e.op(amd64.VPADDQ, d, high, e.temp(amd64.VPAND, low, all))
+	case amd64.VRANGEPS:
+		e.range1(in, amd64.VMINPS, amd64.VMAXPS)
+	case amd64.VRANGEPD:
+		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
+	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
+		if in.a[3].imm != 0xca { // bits of d choose
+			e.refuseOp(in)
+		}
+		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
+		e.op(amd64.VPOR, d, yes, no)
+	default:
+		return false
+	}
+	return true
+}
+
+// greater64 compares integers of 64 bits.
+func (e *expander) greater64(unsigned bool, a, b vr) vr {
+	if unsigned {
+		sign := e.constant(1<<63, 8)
+		a, b = e.temp(amd64.VPXOR, a, sign), e.temp(amd64.VPXOR, b, sign)
+	}
+	return e.temp(amd64.VPCMPGTQ, a, b)
+}
+
+// multiply64 emits the low halves of products of 64 bits: that of the low halves, and the crossed ones above.
+func (e *expander) multiply64(d, a, b vr) {
+	swapped := e.vec()
+	e.def(amd64.VPSHUFD, y(swapped), y(b), imm(0xb1)).folds(1, 0)
+	cross := e.temp(amd64.VPMULLD, a, swapped)
+	cross = e.temp(amd64.VPADDD, cross, e.shifted(amd64.VPSRLQ, cross, 32))
+	cross = e.shifted(amd64.VPSLLQ, cross, 32)
+	e.op(amd64.VPADDQ, d, e.temp(amd64.VPMULUDQ, a, b), cross)
+}
+
+// leadingZeros counts the zeros above the highest bit of elements of 32 bits: by the exponent of the number as a float,
+// from which the bit below the highest is taken, so that it is not rounded up. The highest bit makes the float negative,
+// which saturates to 0; 0 has no exponent, and more than 32 zeros.
+func (e *expander) leadingZeros(a vr) vr {
+	v := e.temp(amd64.VPANDN, e.shifted(amd64.VPSRLD, a, 1), a)
+	f := e.vec()
+	e.def(amd64.VCVTDQ2PS, y(f), y(v))
+	n := e.temp(amd64.VPSUBUSW, e.constant(127+31, 4), e.shifted(amd64.VPSRLD, f, 23))
+	return e.temp(amd64.VPMINSD, n, e.constant(32, 4))
+}
+
+// range1 emits the lesser or greater of floats that are not NaN, where −0 is less than +0: the instructions give the
+// second operand if both are zero, so that both orders together have the sign.
+func (e *expander) range1(in *inst, least, greatest amd64.Op) {
+	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
+	op, join := least, amd64.VPOR
+	switch in.a[3].imm {
+	case 4:
+	case 5:
+		op, join = greatest, amd64.VPAND
+	default:
+		e.refuseOp(in)
+	}
+	e.op(join, d, e.temp(op, a, b), e.temp(op, b, a))
+}
