@@ -19,6 +19,10 @@ const (
 	wakeUpCost = 20 * time.Microsecond
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
+
+	// atOnce is the length of a copy up to which an idle queue makes it on the caller's goroutine: to hand it over would
+	// cost more than the caller gains, and what it copies is in the caller's caches.
+	atOnce = 4 << 20
 )
 
 // Options say what a queue calls itself.
@@ -131,7 +135,7 @@ func (q *Queue) copy(op string, dst, src []byte) error {
 		return err
 	}
 	c.kind, c.dst, c.src = copyBytes, dst, src
-	q.publish(time.Duration(len(dst) / copyBandwidth))
+	q.publishCopy(len(dst))
 	return nil
 }
 
@@ -159,7 +163,7 @@ func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 		return err
 	}
 	c.kind, c.dst, c.width = fillBytes, to, copy(c.pattern[:], pattern)
-	q.publish(time.Duration(len(to) / copyBandwidth))
+	q.publishCopy(len(to))
 	return nil
 }
 
@@ -317,6 +321,19 @@ func (q *Queue) publish(cost time.Duration) {
 	q.tail.Store(n + 1)
 	q.ensure(q.backlog >= wakeUpCost)
 	q.mu.Unlock()
+}
+
+// publishCopy is publish for a command that writes n bytes.
+func (q *Queue) publishCopy(n int) {
+	tail := q.tail.Load()
+	if n > atOnce || q.head.Load() != tail || !q.role.CompareAndSwap(false, true) {
+		q.publish(time.Duration(n / copyBandwidth))
+		return
+	}
+	q.tail.Store(tail + 1)
+	q.mu.Unlock()
+	q.drain(tail+1, false)
+	q.release()
 }
 
 func (q *Queue) pending() bool { return q.head.Load() != q.tail.Load() }
