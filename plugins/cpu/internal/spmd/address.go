@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -193,12 +194,13 @@ const maxPeel = 1 << 16
 
 // sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
 func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *int64) {
-	var sum vr
+	var rest []part64
 	for _, t := range terms {
-		v, stride := t.v, t.stride*unit
+		p := part64{stride: t.stride * unit, inner: t.inner}
+		v := t.v
 		if t.inner == 0 {
 			if c, ok := smallConst(v); ok && c > -maxPeel && c < maxPeel {
-				*disp += c * stride
+				*disp += c * p.stride
 				continue
 			}
 			for v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub) && v.Type.Size() == 4 {
@@ -209,44 +211,65 @@ func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *
 				if v.Def.Op == ir.Sub {
 					c = -c
 				}
-				*disp += c * stride
+				*disp += c * p.stride
 				v = v.Def.Args[0]
 			}
 		}
-		r := l.wideIndex(l.shadow(v), v.Type)
-		if t.inner == 0 && m.index == 0 && (stride == 1 || stride == 2 || stride == 4 || stride == 8) {
-			m.index, m.indexSize, m.scale = r, 8, uint8(stride)
+		p.r = l.wideIndex(l.shadow(v), v.Type)
+		if t.inner == 0 && m.index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
+			m.index, m.indexSize, m.scale = p.r, 8, uint8(p.stride)
 			continue
 		}
+		rest = append(rest, p)
+	}
+	if len(rest) > 0 {
+		m.base, m.fixed = l.rowOf(a, m, rest), 0
+	}
+}
+
+// part64 is a term of an address: a register times a stride and perhaps a pitch.
+type part64 struct {
+	r      vr
+	stride int64
+	inner  int
+}
+
+// rowOf gives the register of an address's base and terms, which other accesses in the block may have made already.
+func (l *lowerer) rowOf(a *ir.Array, m *mem, terms []part64) vr {
+	key := fmt.Sprint(a.ID, terms)
+	if r, ok := l.rows[key]; ok {
+		return r
+	}
+	at0 := mem{base: m.base, fixed: m.fixed, indexSize: 8}
+	var sum vr
+	for _, t := range terms {
+		r := t.r
 		if t.inner != 0 {
-			p := l.pitch(a, t.inner)
 			s := l.gpr()
 			l.def(amd64.MOV, g8(s), g8(r))
-			l.mod(amd64.IMUL, g8(s), g8(p))
+			l.mod(amd64.IMUL, g8(s), g8(l.pitch(a, t.inner)))
 			r = s
 		}
-		if stride != 1 {
+		if t.stride != 1 && (len(terms) > 1 || t.stride != 2 && t.stride != 4 && t.stride != 8) {
 			s := l.gpr()
-			l.def(amd64.IMUL, g8(s), g8(r), imm(stride))
-			r = s
+			l.def(amd64.IMUL, g8(s), g8(r), imm(t.stride))
+			r, t.stride = s, 1
 		}
+		at0.scale = uint8(t.stride)
 		if sum == 0 {
 			sum = r
-		} else {
-			s := l.gpr()
-			l.def(amd64.LEA, g8(s), at(mem{base: sum, index: r, indexSize: 8, scale: 1}))
-			sum = s
+			continue
 		}
-	}
-	switch {
-	case sum == 0:
-	case m.index == 0:
-		m.index, m.indexSize, m.scale = sum, 8, 1
-	default:
 		s := l.gpr()
-		l.def(amd64.LEA, g8(s), at(mem{base: m.base, fixed: m.fixed, index: sum, indexSize: 8, scale: 1}))
-		m.base, m.fixed = s, 0
+		l.def(amd64.LEA, g8(s), at(mem{base: sum, index: r, indexSize: 8, scale: 1}))
+		sum = s
 	}
+	at0.index = sum
+	d := l.gpr()
+	l.def(amd64.LEA, g8(d), at(at0))
+	l.rows[key] = d
+	l.undo = append(l.undo, func() { delete(l.rows, key) })
+	return d
 }
 
 // wideIndex extends an index to 64 bits. Indices in bounds are not negative; that of lane 0 may be, if it takes no part.

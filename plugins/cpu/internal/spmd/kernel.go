@@ -50,7 +50,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l := &lowerer{
 		fn: &fn{t: options.target, asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
-		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{},
+		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
 	}
 	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	l.affine = opt.FindAffine(k, l.u)

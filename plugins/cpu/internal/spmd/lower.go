@@ -50,7 +50,8 @@ type lowerer struct {
 	grouped bool
 	bases   []vr // of arrays, by ID
 	pitches map[pitchKey]vr
-	wide    map[vr]vr // indices extended to 64 bits
+	wide    map[vr]vr     // indices extended to 64 bits
+	rows    map[string]vr // bases of addresses, see rowOf
 }
 
 type pitchKey struct{ array, inner int }
