@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 )
 
@@ -111,6 +114,27 @@ func (a *Args) Object(i int, param string) *goja.Object {
 		a.mismatch(param, "an object", v)
 	}
 	return nil
+}
+
+// Options reads an object of options, of which each must have one of the known names; if it is missing, nil.
+func (a *Args) Options(i int, param string, known ...string) *goja.Object {
+	o := a.Object(i, param)
+	if o == nil {
+		return nil
+	}
+	for _, key := range o.Keys() {
+		if slices.Contains(known, key) {
+			continue
+		}
+		if a.err == nil {
+			advice := "the options are " + strings.Join(known, ", ")
+			if near := diag.Nearest(key, known); near != "" {
+				advice = fmt.Sprintf("did you mean %s? %s", near, advice)
+			}
+			a.err = &ArgumentError{Func: a.name, Name: param, Detail: fmt.Sprintf("have no %q", key), Advice: advice}
+		}
+	}
+	return o
 }
 
 // Function reads a function.

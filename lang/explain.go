@@ -27,6 +27,8 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 			d.Hint = "move the declaration up, or the use down"
 		}
 	case name != "TypeError":
+	case strings.HasPrefix(message, "Not a function: "):
+		e.explainCall(d, trailingExpression(before))
 	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "("):
 		e.explainCall(d, trailingExpression(before))
 	case strings.HasPrefix(message, "Value is not an object: "):
@@ -81,7 +83,15 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	if callee == "" {
 		return
 	}
-	if _, value, ok := strings.Cut(d.Message, "not an object: "); ok {
+	if value, ok := strings.CutPrefix(d.Message, "Not a function: "); ok {
+		class := strings.TrimSuffix(strings.TrimPrefix(value, "[object "), "]")
+		if method := e.methodOf(class); class != value && method != "" {
+			d.Message = fmt.Sprintf("%s is not a function: it is a %s", callee, class)
+			d.Hint = fmt.Sprintf("did you mean %s.%s?", callee, method)
+		} else {
+			d.Message = callee + " is not a function: it is " + value
+		}
+	} else if _, value, ok := strings.Cut(d.Message, "not an object: "); ok {
 		d.Message = fmt.Sprintf("%s is not a function: it is %s", callee, value)
 	} else {
 		d.Message = callee + " is not a function"
@@ -95,7 +105,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	}
 	d.Column, d.Excerpt.Width = d.Column-width, width
 	dot := strings.LastIndexByte(callee, '.')
-	if dot < 0 {
+	if dot < 0 || d.Hint != "" {
 		return
 	}
 	object, method := callee[:dot], callee[dot+1:]
@@ -104,6 +114,27 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	} else {
 		d.Hint = e.hintForAwait(d, object)
 	}
+}
+
+// methodOf is the first method of a class that a builtin module exports: the one that it is for.
+func (e *Engine) methodOf(class string) string {
+	for _, b := range e.builtins {
+		if b.exports == nil {
+			continue
+		}
+		ctor, _ := e.property(b.exports, class).(*goja.Object)
+		if ctor == nil {
+			continue
+		}
+		if proto, ok := e.property(ctor, "prototype").(*goja.Object); ok {
+			for _, name := range proto.GetOwnPropertyNames() {
+				if name != "constructor" {
+					return name
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // memberNames are the members of a global object or, for any other expression, those of the usual classes.

@@ -144,11 +144,33 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	if err == nil {
 		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
 	}
-	return "", "", FileError("import", name, err)
+	d := fileError("import", name, err)
+	if near := e.neighbour(path); near != "" {
+		return "", "", d.WithHint("did you mean %s?", near)
+	}
+	return "", "", d
+}
+
+// neighbour finds a file beside a path that names none, with a name much like it. A policy may forbid to look.
+func (e *Engine) neighbour(path string) string {
+	if e.opts.Policy.Read != nil {
+		return ""
+	}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i := range entries {
+		names[i] = entries[i].Name()
+	}
+	return diag.Nearest(filepath.Base(path), names)
 }
 
 // FileError describes a failed file operation: op says what was tried, name is the file as the script named it.
-func FileError(op, name string, err error) error {
+func FileError(op, name string, err error) error { return fileError(op, name, err) }
+
+func fileError(op, name string, err error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("%s %s: %v", op, name, underlying(err)), Cause: err}
 	if errors.Is(err, fs.ErrNotExist) {
 		d.ID = "not-found"

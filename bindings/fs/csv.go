@@ -67,7 +67,7 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 
 func csvArguments(a *lang.Args) csvOptions {
 	o := csvOptions{separator: ',', header: true, types: map[string]string{}}
-	opts := a.Object(1, "options")
+	opts := a.Options(1, "options", "separator", "header", "types")
 	if opts == nil {
 		return o
 	}

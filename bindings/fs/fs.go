@@ -292,7 +292,7 @@ func mkdir(f *files, a *lang.Args) func(context.Context) (result, error) {
 func remove(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
 	recursive := false
-	if o := a.Object(1, "options"); o != nil && o.Get("recursive") != nil {
+	if o := a.Options(1, "options", "recursive"); o != nil && o.Get("recursive") != nil {
 		recursive = o.Get("recursive").ToBoolean()
 	}
 	return func(context.Context) (result, error) {

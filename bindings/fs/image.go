@@ -27,7 +27,7 @@ const maxPixels = 1 << 28
 func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	channels := int64(0)
-	if o := a.Object(1, "options"); o != nil && o.Get("channels") != nil {
+	if o := a.Options(1, "options", "channels"); o != nil && o.Get("channels") != nil {
 		if channels = o.Get("channels").ToInteger(); channels != 1 && channels != 4 {
 			a.Fail("channels", "must be 1 or 4, not %d", channels)
 		}
@@ -112,7 +112,7 @@ func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 	picture := toPicture(f.Engine, a, o)
 	quality := int64(90)
-	if opts := a.Object(2, "options"); opts != nil && opts.Get("quality") != nil {
+	if opts := a.Options(2, "options", "quality"); opts != nil && opts.Get("quality") != nil {
 		if quality = opts.Get("quality").ToInteger(); quality < 1 || quality > 100 {
 			a.Fail("quality", "must be from 1 to 100, not %d", quality)
 		}

@@ -115,6 +115,9 @@ func promptGlobals() []string {
 
 // exports makes the module's object.
 func (m *instance) exports() (*goja.Object, error) {
+	if err := m.refuseIndices(); err != nil {
+		return nil, err
+	}
 	o := m.vm.NewObject()
 	for _, f := range []struct {
 		name string

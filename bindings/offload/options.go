@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -36,11 +37,19 @@ func newOptions(op string, v goja.Value, known ...string) *options {
 	for _, key := range obj.Keys() {
 		if !slices.Contains(known, key) {
 			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
-				WithHint("the options are %s", strings.Join(known, ", "))
+				WithHint("%sthe options are %s", didYouMean(key, known), strings.Join(known, ", "))
 			return o
 		}
 	}
 	return o
+}
+
+// didYouMean names the option that was meant, if one is near.
+func didYouMean(key string, known []string) string {
+	if near := diag.Nearest(key, known); near != "" {
+		return "did you mean " + near + "? "
+	}
+	return ""
 }
 
 func (o *options) fail(format string, args ...any) {
