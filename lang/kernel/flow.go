@@ -201,6 +201,8 @@ type arm struct {
 	cells []cell
 	dead  bool
 	out   value
+
+	yields []*ir.Value // the parts of out, in the types that both sides have
 }
 
 // side walks one side of a conditional from the given state of the variables.
@@ -244,7 +246,7 @@ func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no 
 	in := &ir.Instr{Op: ir.If, Args: []*ir.Value{test}, Then: t.block, Else: e.block}
 	if c.dead {
 		restore(vars, from)
-		return c.joinSides(in, &t, &e, at, false)
+		return c.join(in, &t, &e, at, false).value()
 	}
 	if t.dead && e.dead {
 		c.emit(in)
@@ -270,21 +272,18 @@ func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no 
 		tArgs = append(tArgs, c.cellIn(t.block, tc, v))
 		eArgs = append(eArgs, c.cellIn(e.block, ec, v))
 	}
-	out := c.joinSides(in, &t, &e, at, true)
-	if len(merged) == 0 && out.kind == kReg && !t.dead && !e.dead && cheap(t.block) && cheap(e.block) {
-		return c.selected(test, &t, &e).withTaint(out.taint)
+	out := c.join(in, &t, &e, at, true)
+	if len(merged) == 0 && len(out.results) > 0 && !t.dead && !e.dead && cheap(t.block) && cheap(e.block) {
+		c.selected(test, out)
+		return out.value()
 	}
-	if out.kind == kReg {
-		tArgs, eArgs = append(tArgs, t.out.reg), append(eArgs, e.out.reg)
-	}
+	tArgs, eArgs = append(tArgs, t.yields...), append(eArgs, e.yields...)
 	for _, v := range merged {
 		v.cur = c.k.NewValue(v.typ, in)
 		v.cur.Name = v.name()
 		in.Results = append(in.Results, v.cur)
 	}
-	if out.kind == kReg {
-		in.Results = append(in.Results, out.reg)
-	}
+	in.Results = append(in.Results, out.results...)
 	if !t.dead {
 		t.block.Instrs = append(t.block.Instrs, &ir.Instr{Op: ir.Yield, Args: tArgs})
 	}
@@ -294,102 +293,7 @@ func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no 
 	before := c.at(at)
 	c.emit(in)
 	c.b.Site = before
-	return out
-}
-
-// cheap reports whether a block can as well run when it is not asked for.
-func cheap(b *ir.Block) bool {
-	const most = 8
-	if len(b.Instrs) > most {
-		return false
-	}
-	for _, in := range b.Instrs {
-		switch in.Op {
-		case ir.Math, ir.Sqrt, ir.Div, ir.Rem:
-			return false
-		}
-		if !in.Op.IsPure() {
-			return false
-		}
-	}
-	return true
-}
-
-// selected computes both sides and takes one.
-func (c *compiler) selected(test *ir.Value, t, e *arm) value {
-	c.b.Block.Instrs = append(c.b.Block.Instrs, t.block.Instrs...)
-	c.b.Block.Instrs = append(c.b.Block.Instrs, e.block.Instrs...)
-	yes, no := t.out.reg, e.out.reg
-	switch {
-	case yes.Type == ir.Bool && no == test:
-		return register(c.b.Op(ir.And, ir.Bool, test, yes))
-	case yes.Type == ir.Bool && yes == test:
-		return register(c.b.Op(ir.Or, ir.Bool, test, no))
-	}
-	return register(c.b.Op(ir.Select, yes.Type, test, yes, no))
-}
-
-// joinSides brings the values of the two sides of in to one type. The result is a new register, if there is one.
-func (c *compiler) joinSides(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) value {
-	switch {
-	case t.out.kind == kBad || e.out.kind == kBad:
-		return bad
-	case t.out.kind == kVoid && e.out.kind == kVoid:
-		return value{kind: kVoid}
-	case t.dead && !e.dead && e.out.isScalar():
-		t.out = e.out
-	case e.dead && !t.dead && t.out.isScalar():
-		e.out = t.out
-	case !t.out.isScalar() || !e.out.isScalar():
-		c.cannotJoin(t.out, e.out, at)
-		return bad
-	}
-	typ, ok := (joinOf(t.out) | joinOf(e.out)).typ(c.real)
-	if !ok {
-		x, y := c.scalarType(t.out), c.scalarType(e.out)
-		if is64(x) && is64(y) {
-			c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is %s, the other is %s", x, y)
-			return bad
-		}
-		if is64(y) {
-			x, y = y, x
-		}
-		c.errorf(at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is a 64-bit integer (%s), the other is not (%s)", x, y)
-		return bad
-	}
-	outer := c.b.Block
-	for _, a := range []*arm{t, e} {
-		if !a.dead || !keep {
-			c.b.Block = a.block
-			a.out = register(c.widen(a.out, typ)).withTaint(a.out.taint)
-		}
-	}
-	c.b.Block = outer
-	return register(c.k.NewValue(typ, in)).withTaint(t.out.taint | e.out.taint)
-}
-
-func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
-	for _, v := range []value{a, b} {
-		if v.kind == kPlace {
-			c.errorf(at, diag.NotAValue, "choose the index or the value instead: `c ? a[i] : b[i]`", "an array or record cannot be chosen by a condition of the launch")
-			return
-		}
-	}
-	for _, v := range []value{a, b} {
-		if !c.wantScalar(v, at) {
-			return
-		}
-	}
-}
-
-// likeEither is the value of a conditional whose condition is a constant: taken, once both sides are typed.
-func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
-	if taken.kind == kReg && other.isScalar() {
-		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {
-			return register(c.widen(taken, typ)).withTaint(taken.taint)
-		}
-	}
-	return taken
+	return out.value()
 }
 
 // cellIn is the value of a cell in a block: zero if the variable holds none.

@@ -325,11 +325,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 		}
 		return bad
 	}
-	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: src.place.elem.Record}, Rank: 1, Dims: []int{1}}
-	c.addArray(a)
-	c.unnamed = a
-	copied := wholeArray(a).then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, 0))
-	copied.left = 0
+	copied := c.newRecord(src.place.elem.Record)
 	c.storeRecord(copied, src, x.Span, x.Props[0].Span)
 	for _, p := range x.Props[1:] {
 		if p.Spread {
@@ -343,6 +339,16 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 		}
 	}
 	return value{kind: kPlace, place: copied}
+}
+
+// newRecord is a record of the item's own.
+func (c *compiler) newRecord(r *ir.Record) *place {
+	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: r}, Rank: 1, Dims: []int{1}}
+	c.addArray(a)
+	c.unnamed = a
+	p := wholeArray(a).then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, 0))
+	p.left, p.dims, p.fresh = 0, nil, true
+	return p
 }
 
 // storeRecord stores all fields of a record; they are read before any is written.

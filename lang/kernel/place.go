@@ -20,6 +20,7 @@ type place struct {
 	dims  []int     // their extents; nil for a buffer's own
 	field bool      // within a record
 	flat  bool      // buffer.flat: the next index counts all elements
+	fresh bool      // a copy of a record that has no name yet
 	known []float64 // the elements of a table of numbers
 }
 
@@ -34,7 +35,7 @@ func (p *place) then(s ir.Step, index *ir.Value) *place {
 	if index != nil {
 		q.index = append(slices.Clip(p.index), index)
 	}
-	q.known = nil
+	q.known, q.fresh = nil, false
 	return &q
 }
 

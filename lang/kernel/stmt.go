@@ -132,9 +132,14 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
 		v.fixed, v.state = init, set
-		if init.kind == kPlace && init.place.arr == c.unnamed {
-			c.unnamed.Name = c.uniqueName(d.Name)
-			c.unnamed = nil
+		if init.kind == kPlace {
+			if init.place.arr == c.unnamed {
+				c.unnamed.Name = c.uniqueName(d.Name)
+				c.unnamed = nil
+			}
+			named := *init.place
+			named.fresh = false
+			v.fixed.place = &named
 		}
 		if init.kind == kReg && init.reg.Name == "" {
 			init.reg.Name = d.Name
@@ -456,12 +461,32 @@ func (c *compiler) forget(list []syntax.Stmt) {
 		case *syntax.Many:
 			c.forget(s.List)
 		case *syntax.Declare:
-			if n, ok := s.Target.(*syntax.Name); ok {
-				c.settleVar(c.find(n.Decl))
-				c.find(n.Decl).state = undeclared
+			for _, n := range declared(s.Target, nil) {
+				v := c.find(n.Decl)
+				c.settleVar(v)
+				v.state = undeclared
 			}
 		}
 	}
+}
+
+// declared appends the names that a declaration's target declares.
+func declared(target syntax.Expr, names []*syntax.Name) []*syntax.Name {
+	switch t := target.(type) {
+	case *syntax.Name:
+		names = append(names, t)
+	case *syntax.ArrayPat:
+		for _, e := range t.Elems {
+			if e != nil {
+				names = declared(e, names)
+			}
+		}
+	case *syntax.ObjectPat:
+		for _, p := range t.Props {
+			names = declared(p.Value, names)
+		}
+	}
+	return names
 }
 
 // pickClause is the number of the first clause from i on whose test is x, or none.

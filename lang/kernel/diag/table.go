@@ -58,7 +58,7 @@ var table = []Entry{
 
 	{ID: Mixed64, Meaning: "64-bit integers mix only with themselves and literals.", Example: "(g, n, k) => { n[0] = n[1] + k[0] }"},
 	{ID: NotANumber, Meaning: "A number is needed where something else stands.", Example: "(g, x) => { x[0] = Math }"},
-	{ID: NotAValue, Meaning: "An array or record is chosen at run time.", Example: "(g, x, m) => { x[0] = (g.x > 1 ? x : m[0])[0] }"},
+	{ID: NotAValue, Meaning: "One of two records or arrays is chosen at run time, and they are not parts of one array.", Example: "(g, x, m) => { x[0] = (g.x > 1 ? x : m[0])[0] }"},
 	{ID: NotCallable, Meaning: "What is called is no function.", Example: "(g, x) => { x[0] = x() }"},
 	{ID: NotIndexable, Meaning: "What is indexed has no elements, or none that a variable can choose.", Example: "(g, x) => { x[0] = [1, 2][g.x] }"},
 	{ID: IndexNotInteger, Meaning: "An index is a float or bool.", Example: "(g, x) => { x[x[0]] = 1 }"},

@@ -85,7 +85,7 @@
   const [r, s, t] = [1, 2] // ### "^9: the pattern takes 3 elements, and there are 2 \\[bad-pattern\\]; $"
   x[1] = [1, 2][3] // ### "^17: index 3 is outside of an array of 2 \\[index-out-of-bounds\\]; $"
   x[2] = [1, 2][g.x] // ### "^17: an array written in the kernel takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable, or capture a table$"
-  const h = (g.x > 1 ? a : x)[0] // ### "^14: an array or record cannot be chosen by a condition of the launch \\[not-a-value\\]; choose the index or the value instead: `c \\? a\\[i\\] : b\\[i\\]`$"
+  const h = (g.x > 1 ? a : x)[0] // ### "^14: one of two arrays cannot be chosen by a condition of the launch \\[not-a-value\\]; choose the index or the value instead: `c \\? a\\[i\\] : b\\[i\\]`$"
 }
 ---
 //# args: Particle[1], f32[1]

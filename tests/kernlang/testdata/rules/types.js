@@ -287,3 +287,111 @@
 //# n: i64 = 3
 //# y: i32[1] -> 3
 (g, n, y) => { y[0] = i32(n) }
+---
+// [9.7] a row that a condition of the launch chooses, read and written
+//# m: i32[3,2] = 1 2 3 4 5 6 -> 1 20 3 4 5 20
+//# y: i32[2] -> 2 6
+//# size: 2
+(g, m, y) => {
+  const r = g.x > 0 ? m[2] : m[g.x]
+  y[g.x] = r[1]
+  r[1] = 20
+}
+---
+// [9.7] a record, by indices of different types, nested; and one of a record's arrays
+//# ps: Particle[4]
+//# u: u32 = 3 1
+//# y: f32[2] -> 2 33
+//# z: f32[2] -> 12 13
+//# size: 2
+(g, ps, u, y, z) => {
+  const p = g.x < 1 ? ps[u[1] > 5 ? 0 : 2] : u[0] > 2 ? ps[u[0]] : ps[g.x]
+  y[g.x] = g.x < 1 ? p.x : p.v[2] + 10
+  const v = g.x < 1 ? ps[2].v : ps[u[0]].v
+  z[g.x] = v[1]
+}
+---
+// [9.7] the side that is not taken neither runs nor faults
+//# m: i32[2,2] = 1 2 3 4
+//# k: i32 = 100 0
+//# y: i32[2] -> 1 3
+//# size: 2
+(g, m, k, y) => { y[g.x] = (g.x > 0 ? m[1] : m[m[k[1]][0] - 1])[0] }
+---
+// [9.7] the index that is chosen is checked
+//# m: i32[2,2] = 1 2 3 4
+//# k: i32 = 7
+//# y: i32[2]
+//# size: 2
+//# fault: out-of-bounds 1:29
+(g, m, k, y) => { y[g.x] = (g.x > 0 ? m[1] : m[k[0]])[0] }
+---
+// [9.8] a copy of one of two records, which changes neither
+//# ps: Particle[4]
+//# qs: Particle[4]
+//# y: f32[4] -> 1 0.5 4 11
+//# size: 2
+(g, ps, qs, y) => {
+  const p = g.x > 0 ? { ...ps[1], x: 4 } : { ...qs[2], x: 1 }
+  y[2 * g.x] = p.x
+  p.x = 0.5
+  y[2 * g.x + 1] = g.x > 0 ? p.v[1] : p.x
+  ps[1].x = 9
+}
+---
+// [9.8] a copy, or a record written out
+//# ps: Particle[2]
+//# y: f32[2] -> 7 11
+//# size: 2
+(g, ps, y) => {
+  const p = g.x > 0 ? { ...ps[1] } : { x: 7, v: [8, 9, 10], id: 3 }
+  y[g.x] = g.x > 0 ? p.v[1] : p.x
+}
+---
+// [9.8] part by part
+//# y: i32[4] -> 1 2 4 3
+//# z: f32[2] -> 2.5 1
+//# size: 2
+(g, y, z) => {
+  const [a, b] = g.x < 1 ? [1, 2] : [4, 3]
+  y[2 * g.x] = a
+  y[2 * g.x + 1] = b
+  const { k, j } = g.x < 1 ? { j: 1, k: 2.5 } : { k: 1, j: 2 }
+  z[g.x] = k
+}
+---
+// [9.9] rows of different arrays
+//# m: i32[2,2]
+//# n: i32[2,2]
+//# error: not-a-value 1:27
+(g, m, n) => { m[0][0] = (g.x > 0 ? m[1] : n[1])[0] }
+---
+// [9.9] records of different arrays
+//# ps: Particle[2]
+//# qs: Particle[2]
+//# error: not-a-value 1:28
+(g, ps, qs) => { const p = g.x > 0 ? ps[1] : qs[1]; ps[0].x = p.x }
+---
+// [9.9] a constant condition
+//# let FIRST = false
+//# ps: Particle[2]
+//# qs: Particle[2]
+//# y: f32[1] -> 1
+(g, ps, qs, y) => { const p = FIRST ? ps[0] : qs[1]; y[0] = p.x }
+---
+// [17.6] clauses in blocks may declare the same name, and an outer one stays
+//# y: i32[4] -> 7 1 2 7
+//# size: 4
+(g, y) => {
+  const v = 7
+  switch (g.x) {
+    case 1: { const v = 1; y[g.x] = v; break }
+    case 2: { const [v, w] = [2, 3]; y[g.x] = v; break }
+    default: y[g.x] = v
+  }
+}
+---
+// [17.6] a name of another clause
+//# y: i32[4]
+//# error: used-before-declaration 1:93
+(g, y) => { switch (g.x) { case 0: const [v, w] = [g.x, 1]; y[0] = v; break; case 1: y[1] = v } }

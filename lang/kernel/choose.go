@@ -1,0 +1,267 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// joint is where the values of the two sides of a conditional meet: each side yields the parts of its own, and what
+// comes of it is made of the results.
+type joint struct {
+	c       *compiler
+	in      *ir.Instr
+	t, e    *arm
+	at      syntax.Span
+	keep    bool // the code is kept
+	results []*ir.Value
+	value   func() value // made of results, once they are final
+}
+
+// join brings the values of the two sides of in to one type.
+func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *joint {
+	j := &joint{c: c, in: in, t: t, e: e, at: at, keep: keep}
+	switch {
+	case t.dead && !e.dead && e.out.kind != kVoid:
+		t.out = e.out
+	case e.dead && !t.dead && t.out.kind != kVoid:
+		e.out = t.out
+	}
+	j.value = j.either(t.out, e.out)
+	if j.value == nil {
+		c.cannotJoin(t.out, e.out, at)
+		j.value = constantly(bad)
+	}
+	if v := j.value; v().kind == kBad {
+		j.results, t.yields, e.yields = nil, nil, nil
+	}
+	return j
+}
+
+func constantly(v value) func() value { return func() value { return v } }
+
+// either says how one of two values is made of the results; nil if there is no way.
+func (j *joint) either(a, b value) func() value {
+	switch {
+	case a.kind == kBad || b.kind == kBad:
+		return constantly(bad)
+	case a.kind == kVoid && b.kind == kVoid:
+		return constantly(value{kind: kVoid})
+	case a.isScalar() && b.isScalar():
+		return j.scalar(a, b)
+	case a.kind == kTuple && b.kind == kTuple && len(a.list) == len(b.list):
+		return j.parts(a, b.list)
+	case a.kind == kObject && b.kind == kObject && len(a.names) == len(b.names):
+		list := make([]value, len(a.names))
+		for i, name := range a.names {
+			k := slices.Index(b.names, name)
+			if k < 0 {
+				return nil
+			}
+			list[i] = b.list[k]
+		}
+		return j.parts(a, list)
+	case a.kind == kPlace && b.kind == kPlace && sameBut(a.place, b.place):
+		return j.element(a.place, b.place)
+	case ownRecord(a) != nil && (ownRecord(b) == ownRecord(a) || b.kind == kObject):
+		return j.record(ownRecord(a), a, b)
+	case ownRecord(b) != nil && a.kind == kObject:
+		return j.record(ownRecord(b), a, b)
+	}
+	return nil
+}
+
+// result makes a register of type t that holds a if the first side ran and b if the second did, and gives its number.
+func (j *joint) result(t ir.Type, a, b value) int {
+	j.atEnd(j.t, func() { a = register(j.c.widen(a, t)) })
+	j.atEnd(j.e, func() { b = register(j.c.widen(b, t)) })
+	j.t.yields, j.e.yields = append(j.t.yields, a.reg), append(j.e.yields, b.reg)
+	j.results = append(j.results, j.c.k.NewValue(t, j.in))
+	return len(j.results) - 1
+}
+
+// atEnd runs code for the end of a side, unless control does not come there.
+func (j *joint) atEnd(a *arm, code func()) {
+	if a.dead && j.keep {
+		return
+	}
+	outer := j.c.b.Block
+	j.c.b.Block = a.block
+	code()
+	j.c.b.Block = outer
+}
+
+func (j *joint) scalar(a, b value) func() value {
+	c := j.c
+	typ, ok := (joinOf(a) | joinOf(b)).typ(c.real)
+	if !ok {
+		x, y := c.scalarType(a), c.scalarType(b)
+		if is64(x) && is64(y) {
+			c.errorf(j.at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is %s, the other is %s", x, y)
+			return constantly(bad)
+		}
+		if is64(y) {
+			x, y = y, x
+		}
+		c.errorf(j.at, diag.JoinFailed, "convert one of them: `i64(x)`", "one side is a 64-bit integer (%s), the other is not (%s)", x, y)
+		return constantly(bad)
+	}
+	n := j.result(typ, a, b)
+	return func() value { return register(j.results[n]).withTaint(a.taint | b.taint) }
+}
+
+// parts joins tuples and objects part by part.
+func (j *joint) parts(a value, other []value) func() value {
+	makers := make([]func() value, len(other))
+	for i := range other {
+		if makers[i] = j.either(a.list[i], other[i]); makers[i] == nil {
+			return nil
+		}
+	}
+	return func() value {
+		out := value{kind: a.kind, names: a.names}
+		for _, part := range makers {
+			v := part()
+			if v.kind == kBad {
+				return bad
+			}
+			out.list = append(out.list, v)
+		}
+		return out
+	}
+}
+
+// sameBut reports whether two places differ in nothing but their indices, which must be of types that mix.
+func sameBut(p, q *place) bool {
+	if p.arr != q.arr || p.flat != q.flat || !slices.Equal(p.path, q.path) {
+		return false
+	}
+	for i := range p.index {
+		if _, ok := indexType(p.index[i].Type, q.index[i].Type); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// indexType is a type that holds the values of two index types.
+func indexType(a, b ir.Type) (ir.Type, bool) {
+	switch {
+	case a == b:
+		return a, true
+	case a == ir.U64 || b == ir.U64:
+		return ir.U64, a == ir.U32 || b == ir.U32
+	}
+	return ir.I64, true
+}
+
+// element joins two parts of one array: the indices are chosen, and the part is what it was, also for writing.
+func (j *joint) element(p, q *place) func() value {
+	numbers := make([]int, len(p.index)) // of results; -1 where both have the same index
+	for i := range p.index {
+		x, y := p.index[i], q.index[i]
+		if x == y {
+			numbers[i] = -1
+			continue
+		}
+		t, _ := indexType(x.Type, y.Type)
+		numbers[i] = j.result(t, register(x), register(y))
+	}
+	return func() value {
+		out := *p
+		out.index = slices.Clone(p.index)
+		for i, n := range numbers {
+			if n >= 0 {
+				out.index[i] = j.results[n]
+			}
+		}
+		return value{kind: kPlace, place: &out}
+	}
+}
+
+// ownRecord is the type of a record that nothing else can name, since it was copied for this expression; else nil.
+func ownRecord(v value) *ir.Record {
+	if v.kind != kPlace || !v.place.fresh {
+		return nil
+	}
+	return v.place.elem.Record
+}
+
+// record joins two records that are copies, or written out, in a third.
+func (j *joint) record(r *ir.Record, a, b value) func() value {
+	c := j.c
+	out := c.newRecord(r)
+	errs := len(c.errs)
+	j.atEnd(j.t, func() { c.storeRecord(out, a, j.at, j.at) })
+	j.atEnd(j.e, func() { c.storeRecord(out, b, j.at, j.at) })
+	if len(c.errs) > errs {
+		return constantly(bad)
+	}
+	return constantly(value{kind: kPlace, place: out})
+}
+
+// selected computes both sides and takes one.
+func (c *compiler) selected(test *ir.Value, j *joint) {
+	c.b.Block.Instrs = append(c.b.Block.Instrs, j.t.block.Instrs...)
+	c.b.Block.Instrs = append(c.b.Block.Instrs, j.e.block.Instrs...)
+	for i := range j.results {
+		yes, no := j.t.yields[i], j.e.yields[i]
+		switch {
+		case yes.Type == ir.Bool && no == test:
+			j.results[i] = c.b.Op(ir.And, ir.Bool, test, yes)
+		case yes.Type == ir.Bool && yes == test:
+			j.results[i] = c.b.Op(ir.Or, ir.Bool, test, no)
+		default:
+			j.results[i] = c.b.Op(ir.Select, yes.Type, test, yes, no)
+		}
+	}
+}
+
+func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
+	isRecord := func(v value) bool { return v.kind == kPlace && v.place.left == 0 }
+	for _, v := range []value{a, b} {
+		switch {
+		case isRecord(v) && (isRecord(a) || a.kind == kObject) && (isRecord(b) || b.kind == kObject):
+			c.errorf(at, diag.NotAValue, "choose the index, `ps[c ? i : j]`, or copy both: `c ? {...a} : {...b}`", "one of two records in different arrays cannot be chosen by a condition of the launch")
+			return
+		case v.kind == kPlace:
+			c.errorf(at, diag.NotAValue, "choose the index or the value instead: `c ? a[i] : b[i]`", "one of two arrays cannot be chosen by a condition of the launch")
+			return
+		}
+	}
+	for _, v := range []value{a, b} {
+		if !c.wantScalar(v, at) {
+			return
+		}
+	}
+}
+
+// cheap reports whether a block can as well run when it is not asked for.
+func cheap(b *ir.Block) bool {
+	const most = 8
+	if len(b.Instrs) > most {
+		return false
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case ir.Math, ir.Sqrt, ir.Div, ir.Rem:
+			return false
+		}
+		if !in.Op.IsPure() {
+			return false
+		}
+	}
+	return true
+}
+
+// likeEither is the value of a conditional whose condition is a constant: taken, once both sides are typed.
+func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
+	if taken.kind == kReg && other.isScalar() {
+		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {
+			return register(c.widen(taken, typ)).withTaint(taken.taint)
+		}
+	}
+	return taken
+}
