@@ -67,12 +67,7 @@ func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 	v := in.Args[axis]
 	e := v.Type.Size()
 	idx := l.vector(v)
-	var limit vr
-	if extent >= 0 {
-		limit = l.constant(uint64(extent), e)
-	} else {
-		limit = l.limit(in.Array, extent, e)
-	}
+	limit := l.limit(in.Array, extent, e)
 	bad := l.masks(l.w)
 	for i, d := range bad {
 		var m vr
@@ -80,12 +75,12 @@ func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 			m = p.mask[i]
 		}
 		if e == 4 {
-			l.def(amd64.VPCMPUD, k(d), z(part(idx, i)), z(limit), imm(5)).folds(2, 4).mask = m
+			l.def(amd64.VPCMPUD, k(d), z(part(idx, i)), limit, imm(5)).folds(2, 4).mask = m
 			continue
 		}
 		lo, hi := l.mask(), l.mask()
-		l.def(amd64.VPCMPUQ, k(lo), z(part(idx, 2*i)), z(limit), imm(5)).folds(2, 8)
-		l.def(amd64.VPCMPUQ, k(hi), z(part(idx, 2*i+1)), z(limit), imm(5)).folds(2, 8)
+		l.def(amd64.VPCMPUQ, k(lo), z(part(idx, 2*i)), limit, imm(5)).folds(2, 8)
+		l.def(amd64.VPCMPUQ, k(hi), z(part(idx, 2*i+1)), limit, imm(5)).folds(2, 8)
 		l.join(d, lo, hi)
 		if m != 0 {
 			l.def(amd64.KANDW, k(d), k(d), k(m))
@@ -111,14 +106,22 @@ func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 	})
 }
 
-// limit gives the vector of an extent of a buffer.
-func (l *lowerer) limit(a *ir.Array, extent, size int) vr {
-	d := l.vec()
+// limit gives an extent as the operand of comparisons: in a vector, or as an element in memory.
+func (l *lowerer) limit(a *ir.Array, extent, size int) arg {
+	if extent >= 0 {
+		return z(l.constant(uint64(extent), size))
+	}
 	if extent == ir.Flat && a.Rank > 1 {
 		l.small = true // the number of elements fits 32 bits
 	}
+	if l.t.masks {
+		m := l.extentMem(a, extent, 64)
+		m.broadcast = true
+		return at(m)
+	}
+	d := l.vec()
 	l.def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), z(d), at(l.extentMem(a, extent, size)))
-	return d
+	return z(d)
 }
 
 // fault emits the report of a fault and the end of the gang.

@@ -68,6 +68,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	if l.t.expand != nil {
 		l.t.expand(l)
 	}
+	l.moveInvariants()
 	l.fn.sweep()
 	l.fn.coalesce()
 	frame, shared := l.allocate()

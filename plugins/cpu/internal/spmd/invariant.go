@@ -1,0 +1,180 @@
+package spmd
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// moveInvariants moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
+// changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
+// gangs are not in the IR at all.
+func (l *lowerer) moveInvariants() {
+	m := mover{f: l.fn, frames: l.observe, writers: make([][]int32, len(l.regs)), within: make([]int32, len(l.insts))}
+	m.findLoops()
+	m.findWriters()
+	before := map[int32][]int32{} // what goes before the begin of each loop
+	for i := range l.insts {
+		r, group := m.candidate(int32(i))
+		if group == nil {
+			continue
+		}
+		home := m.home(group, r)
+		loop := m.within[i]
+		if home == loop {
+			continue
+		}
+		for m.loops[loop].parent != home {
+			loop = m.loops[loop].parent
+		}
+		if m.loops[loop].cold {
+			continue
+		}
+		before[m.loops[loop].begin] = append(before[m.loops[loop].begin], group...)
+		for _, at := range group {
+			m.within[at] = home
+		}
+		if home == 0 {
+			l.regs[r].shared = true
+		}
+	}
+	if len(before) == 0 {
+		return
+	}
+	moved := map[int32]bool{}
+	for _, list := range before {
+		for _, at := range list {
+			moved[at] = true
+		}
+	}
+	out := make([]inst, 0, len(l.insts))
+	for i := range l.insts {
+		for _, at := range before[int32(i)] {
+			out = append(out, l.insts[at])
+		}
+		if !moved[int32(i)] {
+			out = append(out, l.insts[i])
+		}
+	}
+	l.insts = out
+}
+
+// mover finds what can leave loops.
+type mover struct {
+	f       *fn
+	frames  bool // gangs have frames of their own
+	loops   []loopSpan
+	within  []int32   // the loop of each instruction
+	writers [][]int32 // the instructions that write each register; nil if it cannot move
+}
+
+type loopSpan struct {
+	begin, parent, depth int32
+	cold                 bool
+}
+
+func (m *mover) findLoops() {
+	m.loops = []loopSpan{{-1, -1, 0, false}}
+	current, cold := int32(0), 0
+	for i := range m.f.insts {
+		switch m.f.insts[i].kind {
+		case kindLoopBegin:
+			m.loops = append(m.loops, loopSpan{int32(i), current, m.loops[current].depth + 1, cold > 0})
+			current = int32(len(m.loops) - 1)
+		case kindLoopEnd:
+			current = m.loops[current].parent
+		case kindColdBegin:
+			cold++
+		case kindColdEnd:
+			cold--
+		}
+		m.within[i] = current
+	}
+}
+
+func (m *mover) findWriters() {
+	write := func(r vr, i int) { m.writers[r] = append(m.writers[r], int32(i)) }
+	for i := range m.f.insts {
+		switch in := &m.f.insts[i]; in.kind {
+		case kindOp:
+			if in.mode != modeUse && in.a[0].kind == argReg {
+				write(in.a[0].reg, i)
+			}
+		case kindTrap:
+			for _, r := range m.f.traps[in.x].defs {
+				write(r, i)
+			}
+		}
+	}
+}
+
+// movable are the operations that may move: they do no more than set their first operand and flags that nobody reads.
+var movable = []amd64.Op{amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,
+	amd64.VPBROADCASTD, amd64.VPBROADCASTQ}
+
+// candidate gives the instructions that make a register, if they begin at position i, stand together, and can move.
+func (m *mover) candidate(i int32) (vr, []int32) {
+	in := &m.f.insts[i]
+	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || m.within[i] == 0 {
+		return 0, nil
+	}
+	r := in.a[0].reg
+	group := m.writers[r]
+	for n, at := range group {
+		in := &m.f.insts[at]
+		if at != i+int32(n) || in.kind != kindOp || in.mask != 0 || (in.mode == modeDef) != (n == 0) ||
+			!slices.Contains(movable, in.op) || !m.steady(in) {
+			return 0, nil
+		}
+	}
+	return r, group
+}
+
+// steady reports whether what an instruction reads from memory or from a fixed register is the same all the time.
+func (m *mover) steady(in *inst) bool {
+	for j := range in.a[:in.n] {
+		switch a := &in.a[j]; a.kind {
+		case argPhys:
+			return false
+		case argMem:
+			if a.mem.fixed == regFrame && m.frames {
+				return false
+			}
+			constant := a.mem.fixed == regContext && a.mem.base == 0 && a.mem.index == 0 && a.mem.disp >= ctxArgs
+			if in.op != amd64.LEA && !constant {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// home is the innermost loop around the instructions that changes what they read.
+func (m *mover) home(group []int32, r vr) int32 {
+	loop := m.within[group[0]]
+	home := int32(0)
+	for _, at := range group {
+		m.f.mentions(&m.f.insts[at], func(s vr) {
+			if s == r || m.f.regs[s].elem != 0 {
+				return
+			}
+			for _, w := range m.writers[s] {
+				if c := m.common(loop, m.within[w]); m.loops[c].depth > m.loops[home].depth {
+					home = c
+				}
+			}
+		})
+	}
+	return home
+}
+
+// common is the innermost loop around two.
+func (m *mover) common(a, b int32) int32 {
+	for a != b {
+		if m.loops[a].depth < m.loops[b].depth {
+			a, b = b, a
+		}
+		a = m.loops[a].parent
+	}
+	return a
+}
