@@ -122,9 +122,6 @@ func (s *shape) String() string {
 // InvalidSize for options, OutOfResources with the figures if there is not enough memory.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
-	if d.session.isClosed() {
-		return nil, closedError(op, "session", "").On(d.id, opts.Label)
-	}
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
 	if e != nil {
 		return nil, e.On(d.id, opts.Label)
@@ -139,6 +136,10 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if q != nil && q.device != d {
 		return nil, offload.Errorf(offload.InvalidQueue, op, "the queue %q belongs to %s", q.Label(), q.device.id).On(d.id, opts.Label)
 	}
+	if err := d.session.making(op, d.id, opts.Label); err != nil {
+		return nil, err
+	}
+	defer d.session.made()
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("buffer %d", id)
@@ -261,6 +262,10 @@ func (a *allocation) release() bool {
 
 // collect is the cleanup of a buffer that nobody refers to.
 func (a *allocation) collect() {
+	if a.device.session.making("free", "", "") != nil {
+		return // Close frees it
+	}
+	defer a.device.session.made()
 	if a.release() {
 		a.device.session.collected.Add(1)
 		a.device.session.log.Debug("freed by the garbage collector", "object", a.object)
@@ -281,6 +286,10 @@ func (b *Buffer) Free() error {
 		return b.fail(offload.InvalidArgument, "free", "a global variable belongs to its library").
 			WithHint("unregister the library")
 	}
+	if err := b.alloc.device.session.making("free", b.alloc.device.id, b.label); err != nil {
+		return err
+	}
+	defer b.alloc.device.session.made()
 	if !b.alloc.release() {
 		return closedError("free", "buffer", "").On(b.alloc.device.id, b.label)
 	}

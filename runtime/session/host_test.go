@@ -23,6 +23,7 @@ type hostPlugin struct {
 	hidden  bool  // the host does not see the memory
 	kernels map[string]hostKernel
 	opened  atomic.Int32
+	made    atomic.Int32 // memories
 	freed   atomic.Int32
 	log     func(string) // of hooks
 }
@@ -98,6 +99,7 @@ func (d *hostDevice) Allocate(size int64, kind offload.MemoryKind) (offload.Memo
 	for n := 1; n < len(data); n *= 2 {
 		copy(data[n:], data[:n]) // not zero
 	}
+	d.plugin.made.Add(1)
 	return &hostMemory{device: d, kind: kind, data: data}, nil
 }
 

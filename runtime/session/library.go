@@ -80,9 +80,10 @@ func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...
 
 func (s *Session) register(ctx context.Context, object Object, unlisted bool, images []*offload.Image) (*Library, error) {
 	label := object.Label
-	if s.isClosed() {
-		return nil, closedError("register", "session", label)
+	if err := s.making("register", "", label); err != nil {
+		return nil, err
 	}
+	defer s.made()
 	if err := contextError(ctx, "register"); err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	if err := contextError(ctx, "open"); err != nil {
 		return nil, err
 	}
-	if p.session.isClosed() {
+	if p.session.closed.Load() {
 		return nil, closedError("open", "session", "")
 	}
 	raw, err := p.plugin.Open(ctx)

@@ -62,9 +62,10 @@ func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
 }
 
 func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
-	if d.session.isClosed() {
-		return nil, closedError("create queue", "session", "").On(d.id, opts.Label)
+	if err := d.session.making("create queue", d.id, opts.Label); err != nil {
+		return nil, err
 	}
+	defer d.session.made()
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("queue %d", id)

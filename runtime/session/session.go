@@ -27,8 +27,8 @@ type Session struct {
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
 	collected atomic.Int64  // buffers that the garbage collector freed
 
-	mu     sync.Mutex
-	closed bool
+	mu     sync.RWMutex // read-locked while an object is made or freed: either Close sees it, or it sees that Close has begun
+	closed atomic.Bool
 }
 
 // Open makes a session. It opens no plugin yet.
@@ -48,12 +48,11 @@ func Open(opts Options) *Session {
 // ends first, running commands are cancelled. It gives the first failure that nobody had asked for.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	again := s.closed.Swap(true)
+	s.mu.Unlock()
+	if again {
 		return closedError("close", "session", "")
 	}
-	s.closed = true
-	s.mu.Unlock()
 	s.first.Store(nil)
 
 	for _, o := range s.Live() {
@@ -75,8 +74,14 @@ func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (s *Session) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
+// making begins to make or free an object: after nil, made must follow. It does not nest.
+func (s *Session) making(op, device, label string) error {
+	s.mu.RLock()
+	if s.closed.Load() {
+		s.mu.RUnlock()
+		return closedError(op, "session", "").On(device, label)
+	}
+	return nil
 }
+
+func (s *Session) made() { s.mu.RUnlock() }

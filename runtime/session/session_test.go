@@ -611,6 +611,40 @@ func TestLiveObjects(t *testing.T) {
 	wantCode(t, s.Close(ctx), offload.Closed)
 }
 
+// TestNothingOutlivesClose makes objects while the session closes: each is freed, or was refused.
+func TestNothingOutlivesClose(t *testing.T) {
+	for range 50 {
+		p := adder()
+		s := session.Open(session.Options{Plugins: []offload.Plugin{p}})
+		d := device(t, s, "cpu")
+		var makers sync.WaitGroup
+		for range 4 {
+			makers.Go(func() {
+				for {
+					if _, err := d.NewBuffer(session.BufferOptions{Type: offload.U8, Dims: []int{10}}); err != nil {
+						wantCode(t, err, offload.Closed)
+						return
+					}
+				}
+			})
+			makers.Go(func() {
+				for {
+					if _, err := d.NewQueue(session.QueueOptions{}); err != nil {
+						wantCode(t, err, offload.Closed)
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(100 * time.Microsecond)
+		check(t, s.Close(ctx))
+		makers.Wait()
+		if made, freed := p.made.Load(), p.freed.Load(); made != freed {
+			t.Fatalf("%d memories were made, %d freed", made, freed)
+		}
+	}
+}
+
 func TestUnlistedLibrary(t *testing.T) {
 	p := adder()
 	s := open(t, p)
