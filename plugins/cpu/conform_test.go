@@ -7,10 +7,23 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/conform"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 func TestConformance(t *testing.T) {
-	_, err := conform.Run(context.Background(), cpu.New(cpu.Options{Devices: 2}), "cpu", conform.Options{Report: func(r conform.Result) {
+	for _, engine := range []string{"", "cpu-engine=avx2", "cpu-engine=interp"} {
+		t.Run(engine, func(t *testing.T) { conformance(t, engine) })
+	}
+}
+
+func conformance(t *testing.T, engine string) {
+	plugin := cpu.New(cpu.Options{Devices: 2, Debug: engine})
+	if p, err := plugin.Open(t.Context()); offload.CodeOf(err) == offload.Unsupported {
+		t.Skip(err)
+	} else if err == nil {
+		_ = p.Close()
+	}
+	_, err := conform.Run(context.Background(), plugin, "cpu", conform.Options{Report: func(r conform.Result) {
 		t.Run(r.Name, func(t *testing.T) {
 			text := strings.Join(r.Output, "\n")
 			switch r.Status {

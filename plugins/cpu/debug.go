@@ -2,20 +2,28 @@ package cpu
 
 import (
 	"os"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // choices are those that are forced.
 type choices struct {
-	engine string // interp or avx512; empty for the best that the machine has
+	engine string // one of engineNames; empty for the best that the machine has
 	gang   int    // registers of a gang; 0 for the compiler's choice
 }
 
-// choices reads the options; what it does not know belongs to others.
-func (o Options) choices() choices {
+// The engines that can be forced, with what each needs of the machine.
+var (
+	engineNames = []string{"interp", "avx2", "avx512"}
+	needs       = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
+)
+
+// choices reads the options; names that it does not know belong to others. Errors: InvalidArgument for a value that is
+// none of the name's, Unsupported for an engine that the machine has not.
+func (o Options) choices() (choices, error) {
 	text := o.Debug
 	if text == "" {
 		text = os.Getenv("OREPL_DEBUG")
@@ -25,20 +33,36 @@ func (o Options) choices() choices {
 		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
 		switch name {
 		case "cpu-engine":
+			if !slices.Contains(engineNames, value) {
+				return d, badChoice("there is no engine %q", value).WithHint("cpu-engine is %s", strings.Join(engineNames, ", "))
+			}
+			if missing := needs[value] &^ amd64.Host(); missing != 0 {
+				return d, offload.Errorf(offload.Unsupported, "open", "OREPL_DEBUG forces cpu-engine=%s, and this machine has no %v", value, missing).On(Name, "")
+			}
 			d.engine = value
 		case "gang":
-			if n, err := strconv.Atoi(value); err == nil && (n == 1 || n == 2 || n == 4) {
-				d.gang = n
+			i := slices.Index([]string{"1", "2", "4"}, value)
+			if i < 0 {
+				return d, badChoice("a gang cannot have %q registers", value).WithHint("gang is 1, 2 or 4")
 			}
+			d.gang = 1 << i
 		}
 	}
-	return d
+	return d, nil
+}
+
+func badChoice(format string, args ...any) *offload.Error {
+	return offload.Errorf(offload.InvalidArgument, "open", "OREPL_DEBUG: "+format, args...).On(Name, "")
 }
 
 // engines are the engines to try, the best first.
 func (d choices) engines() []engine {
-	if d.engine == "interp" {
+	features := amd64.Host()
+	switch d.engine {
+	case "interp":
 		return []engine{interpreter{}}
+	case "avx2":
+		features &= amd64.ForAVX2
 	}
-	return []engine{vectorizer{features: amd64.Host(), gang: d.gang}, interpreter{}}
+	return []engine{vectorizer{features: features, gang: d.gang}, interpreter{}}
 }

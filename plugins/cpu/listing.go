@@ -28,11 +28,15 @@ func (p *program) Listing(name, format string) (string, error) {
 // List compiles the kernels of a valid module, whose library functions are expanded, and lists their code as
 // [offload.Lister] does.
 func List(m *ir.Module, options Options) (string, error) {
+	choices, err := options.choices()
+	if err != nil {
+		return "", err
+	}
 	m = m.Clone()
 	opt.Run(m, opt.Default, nil)
 	var parts []string
 	for _, k := range m.Kernels {
-		text, err := list(options.choices().engines(), m, k)
+		text, err := list(choices.engines(), m, k)
 		if err != nil {
 			return "", err
 		}

@@ -20,7 +20,7 @@ type Options struct {
 	// Devices is how many devices share the cores evenly, so that programs which must not disturb each other have one
 	// each; 0 means 1.
 	Devices int
-	// Debug forces choices that the plugin makes by itself, for tests: "cpu-engine=interp", "cpu-engine=avx512",
+	// Debug forces choices that the plugin makes by itself, for tests: "cpu-engine=interp", "cpu-engine=avx2", "cpu-engine=avx512",
 	// "gang=2", joined by commas. Empty means what the environment variable OREPL_DEBUG says.
 	Debug string
 }
@@ -35,11 +35,15 @@ func (plugin) Name() string { return Name }
 // MaxClass implements [offload.ClassBounded].
 func (plugin) MaxClass() int { return offload.ClassCPU }
 
-// Open never fails: every machine has a processor.
+// Open fails only if the debug options are wrong: every machine has a processor.
 func (p plugin) Open(context.Context) (offload.Platform, error) {
+	choices, err := p.options.choices()
+	if err != nil {
+		return nil, err
+	}
 	shared := shared{
 		machine: machine.Read(), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}),
-		modules: newCache(p.options.choices().engines()),
+		modules: newCache(choices.engines()),
 	}
 	cores, n := p.options.Cores, max(1, p.options.Devices)
 	if cores <= 0 {
