@@ -8,12 +8,15 @@ package lang
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -79,6 +82,9 @@ const (
 type Policy struct {
 	// Read and Write are asked with an absolute, cleaned path. An error refuses, and is shown to the script.
 	Read, Write func(path string) error
+	// Run is asked for a program that a script would start. If it is nil, programs are allowed where Read and Write are
+	// nil too, else refused: a program could touch any file.
+	Run func(path string) error
 }
 
 // Engine runs scripts. Use [New].
@@ -113,6 +119,7 @@ type Engine struct {
 	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
 	cancel context.CancelCauseFunc
 	closed []func()
+	script string  // the file that RunFile ran last
 	entry  *module // that the running call evaluates, or nil
 	exit   error   // set by Exit until the call that it ends has ended
 }
@@ -255,6 +262,32 @@ func (e *Engine) ReadPath(name string) (string, error) { return e.allowed(name, 
 // WritePath is Path for a file to be written, made or removed; the policy may refuse it.
 func (e *Engine) WritePath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Write) }
 
+// RunPath is the program with a name, found as a shell does; the policy may refuse it.
+func (e *Engine) RunPath(name string) (string, error) {
+	path := name
+	if strings.ContainsRune(name, filepath.Separator) {
+		path = e.Path(name)
+	}
+	path, err := exec.LookPath(path)
+	if err != nil {
+		return "", &diag.Diagnostic{
+			ID: "not-found", Message: fmt.Sprintf("there is no program %q", name), Cause: err,
+			Hint: "it is looked for in the directories of PATH; a path needs a slash, as in ./tool",
+		}
+	}
+	p := &e.opts.Policy
+	ask := p.Run
+	if ask == nil && (p.Read != nil || p.Write != nil) {
+		ask = func(string) error {
+			return errors.New("the script may touch some files only, and so it may start no programs")
+		}
+	}
+	return e.allowed(path, ask)
+}
+
+// Script is the absolute path of the file that [Engine.RunFile] ran last; empty before.
+func (e *Engine) Script() string { return e.script }
+
 func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	path := e.Path(name)
 	if ask == nil {
@@ -267,7 +300,7 @@ func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	if err != nil {
 		return "", &diag.Diagnostic{
 			ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
-			Hint: "the program that runs this script decides which files it may touch",
+			Hint: "the program that runs this script decides what it may touch",
 		}
 	}
 	return path, nil

@@ -21,7 +21,10 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, erro
 
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
-	return e.main(ctx, func() (*module, error) { return e.loadFile(path, "module", nil) }, true)
+	return e.main(ctx, func() (*module, error) {
+		e.script = e.Path(path)
+		return e.loadFile(path, "module", nil)
+	}, true)
 }
 
 // Import loads a file, or a builtin module by its bare name, and returns its exports. It returns as soon as the module

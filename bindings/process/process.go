@@ -26,11 +26,28 @@ func Module() bindings.Module {
 		Module:  lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
 		Help:    "The process that runs the script: arguments, environment, standard streams, exit.",
 		Default: "process",
+		Types: `/** How process.run starts a program. */
+interface RunOptions {
+  /** What the program reads from its standard input; nothing unless given. */
+  input?: string | ArrayBufferView | ArrayBuffer
+  /** The directory that it starts in; the script's unless given. */
+  cwd?: string
+  /** Its environment variables; those of the script unless given. */
+  env?: Record<string, string>
+  /** Milliseconds after which it is ended, which is an error. */
+  timeout?: number
+  /** Receives each line of its standard output. */
+  stdout?: (line: string) => void
+  /** Receives each line of its standard error. */
+  stderr?: (line: string) => void
+}
+/** What a program ended with: its status, -1 if a signal ended it, and the output that was collected. */
+interface RunResult { code: number; stdout: string; stderr: string }`,
 		Entries: []bindings.Entry{{
 			Name: "process", Kind: bindings.Object, Signature: "process: Process",
 			Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
 			Members: []bindings.Entry{
-				member(bindings.Property, "argv", "argv: string[]", "The program, the script and its arguments, as in Node."),
+				member(bindings.Property, "argv", "argv: string[]", "The path of the program, that of the script, and its arguments, as in Node. At the prompt there is no script."),
 				member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may see."),
 				member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
 				member(bindings.Property, "arch", "arch: string", "The processor, such as 'x64' or 'arm64'."),
@@ -40,6 +57,11 @@ func Module() bindings.Module {
 				member(bindings.Method, "cwd", "cwd(): string", "The directory that relative paths start from."),
 				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with a status, 0 without one. Code behind it, finally blocks included, does not run."),
 				member(bindings.Method, "hrtime", "hrtime(): bigint", "Nanoseconds of a clock that never goes back."),
+				{
+					Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
+					Help:    "Runs a program and waits for its end. What it prints is collected, or given line by line to the functions stdout and stderr while it runs. A status other than 0 is no error. The program ends with the script.",
+					Example: "const { code, stdout } = await process.run('echo', ['hello'])\nconsole.log(code, stdout)",
+				},
 				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Bytes of memory in use: of the interpreter's heap, and taken from the system."),
 			},
 		}},
@@ -49,7 +71,10 @@ func Module() bindings.Module {
 func instantiate(e *lang.Engine) (*goja.Object, error) {
 	o := bindings.NewExports(e)
 	vm, opts := e.VM(), e.Options()
-	argv := []any{}
+	argv := []any{program()}
+	if script := e.Script(); script != "" {
+		argv = append(argv, script)
+	}
 	for _, a := range opts.Args {
 		argv = append(argv, a)
 	}
@@ -81,6 +106,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		e.Exit(int(code))
 		return nil, nil
 	})
+	o.Add("run", newChildren(e).run)
 	began := time.Now()
 	o.Add("hrtime", func(goja.FunctionCall) (goja.Value, error) {
 		return vm.ToValue(big.NewInt(time.Since(began).Nanoseconds())), nil
@@ -100,6 +126,14 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	x.Set("process", object)
 	x.Set("default", object)
 	return x.Done()
+}
+
+// program is the path of the running program.
+func program() string {
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return os.Args[0]
 }
 
 // arch names the processor as scripts know it from Node.

@@ -74,6 +74,9 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskWrite {
 		opts.Policy.Write = func(path string) error { return c.ask("write", path) }
 	}
+	if conf.AskRun {
+		opts.Policy.Run = func(path string) error { return c.ask("run", path) }
+	}
 	c.calls = make(chan request, 1)
 	listening := make(chan error, 1)
 	engine, closeRest, err := build(opts)

@@ -118,7 +118,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, Limits: o.Limits,
-		AskRead: o.Policy.Read != nil, AskWrite: o.Policy.Write != nil,
+		AskRead: o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
 	}
 	if o.Limits.Memory > 0 {
 		conf.MemoryBound = o.Limits.Memory + processOverhead
@@ -251,8 +251,11 @@ func (e *Engine) listen() {
 
 func (e *Engine) policy(what, path string) error {
 	ask := e.opts.Policy.Read
-	if what == "write" {
+	switch what {
+	case "write":
 		ask = e.opts.Policy.Write
+	case "run":
+		ask = e.opts.Policy.Run
 	}
 	if ask == nil {
 		return nil

@@ -34,6 +34,7 @@ type config struct {
 	Limits      lang.Limits
 	AskRead     bool // the host has a policy for reading: ask it
 	AskWrite    bool
+	AskRun      bool
 	MemoryBound uint64 // of the process, in bytes; 0: none
 }
 

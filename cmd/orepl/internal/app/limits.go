@@ -1,6 +1,10 @@
 package app
 
 import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/orepl/orepl/lang"
@@ -13,6 +17,7 @@ type limitFlags struct {
 	callDepth                     int
 	iterations, launches          uint64
 	readableBelow, writeableBelow directories
+	programs                      directories
 }
 
 // directories is a flag that may be given several times.
@@ -32,6 +37,7 @@ func (inv *invocation) limits() *limitFlags {
 	f.Uint64Var(&l.launches, "max-launches", 0, "let the script launch no more than this `number` of kernels")
 	f.Var(&l.readableBelow, "allow-read", "let the script read and import files below this `directory` only; may be repeated")
 	f.Var(&l.writeableBelow, "allow-write", "let the script write files below this `directory` only; may be repeated")
+	f.Var(&l.programs, "allow-run", "let the script start this `program` only, or those below this directory; may be repeated; with the two flags above, none unless given")
 	return l
 }
 
@@ -52,5 +58,33 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 			return o, &usageError{"--allow-write: " + err.Error(), ""}
 		}
 	}
+	if len(l.programs) > 0 {
+		if o.Policy.Run, err = l.allowRun(); err != nil {
+			return o, &usageError{"--allow-run: " + err.Error(), ""}
+		}
+	}
 	return o, nil
+}
+
+// allowRun finds the programs that are allowed, as a shell does.
+func (l *limitFlags) allowRun() (func(string) error, error) {
+	paths := make([]string, len(l.programs))
+	for i, name := range l.programs {
+		paths[i] = name
+		if path, err := exec.LookPath(name); err == nil {
+			paths[i] = path
+		} else if !strings.ContainsRune(name, filepath.Separator) {
+			return nil, err
+		}
+	}
+	inside, err := lang.Inside(paths...)
+	if err != nil {
+		return nil, err
+	}
+	return func(path string) error {
+		if inside(path) != nil {
+			return fmt.Errorf("only these programs are allowed: %s", strings.Join(l.programs, ", "))
+		}
+		return nil
+	}, nil
 }

@@ -1,0 +1,265 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// maxOutput is how much of a program's output is collected, in bytes, where memory is not limited to less.
+const maxOutput = 64 << 20
+
+// killDelay is how long a program that was ended may hold its output open through programs of its own.
+const killDelay = 2 * time.Second
+
+// children are the programs that a script started and that run.
+type children struct {
+	*lang.Engine
+	mu      sync.Mutex
+	running map[*exec.Cmd]bool
+}
+
+func newChildren(e *lang.Engine) *children {
+	c := &children{Engine: e, running: map[*exec.Cmd]bool{}}
+	e.OnClose(c.killAll)
+	return c
+}
+
+// killAll ends what still runs: the engine closes, and the process may end right behind it.
+func (c *children) killAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cmd := range c.running {
+		kill(cmd)
+	}
+}
+
+// A command is what the script asked for.
+type command struct {
+	name, path     string
+	args           []string
+	dir            string
+	env            []string
+	input          []byte
+	timeout        time.Duration
+	stdout, stderr goja.Callable // receive lines; nil: the output is collected
+}
+
+// run is process.run.
+func (c *children) run(call goja.FunctionCall) (goja.Value, error) {
+	a := c.Args("process.run", call)
+	cmd := c.arguments(a)
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	return c.Async("process.run "+cmd.name, func(ctx context.Context) (func() (goja.Value, error), error) {
+		code, stdout, stderr, err := c.wait(ctx, cmd)
+		if err != nil {
+			return nil, err
+		}
+		return func() (goja.Value, error) {
+			o := bindings.NewExports(c.Engine)
+			o.Set("code", code)
+			o.Set("stdout", stdout)
+			o.Set("stderr", stderr)
+			return o.Done()
+		}, nil
+	}), nil
+}
+
+func (c *children) arguments(a *lang.Args) *command {
+	cmd := &command{name: a.String(0, "program"), dir: c.Options().Dir}
+	if a.Err() != nil {
+		return cmd
+	}
+	var err error
+	if cmd.path, err = c.RunPath(cmd.name); err != nil {
+		a.Reject(err)
+	}
+	if list := a.Object(1, "args"); list != nil {
+		if list.ClassName() != "Array" {
+			a.Fail("args", "must be an array of strings")
+			return cmd
+		}
+		for i := range int(list.Get("length").ToInteger()) {
+			item := list.Get(fmt.Sprint(i))
+			if item == nil || goja.IsUndefined(item) || goja.IsNull(item) {
+				a.Fail("args", "has no element %d", i)
+				return cmd
+			}
+			cmd.args = append(cmd.args, item.String())
+		}
+	}
+	env := c.Options().Env
+	if o := a.Options(2, "options", "input", "cwd", "env", "timeout", "stdout", "stderr"); o != nil && a.Err() == nil {
+		env = c.options(a, cmd, o)
+	}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		cmd.env = append(cmd.env, name+"="+env[name])
+	}
+	return cmd
+}
+
+// options reads the options of process.run into cmd, and gives the environment.
+func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[string]string {
+	env := c.Options().Env
+	has := func(name string) goja.Value {
+		if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
+			return v
+		}
+		return nil
+	}
+	if v := has("input"); v != nil {
+		if memory, ok := c.Bytes(v); ok {
+			cmd.input = slices.Clone(memory)
+		} else {
+			cmd.input = []byte(v.String())
+		}
+	}
+	if v := has("cwd"); v != nil {
+		cmd.dir = c.Path(v.String())
+	}
+	if v, ok := has("env").(*goja.Object); ok {
+		env = map[string]string{}
+		for _, name := range v.Keys() {
+			env[name] = v.Get(name).String()
+		}
+	}
+	if v := has("timeout"); v != nil {
+		if cmd.timeout = time.Duration(v.ToFloat() * float64(time.Millisecond)); cmd.timeout <= 0 {
+			a.Fail("timeout", "must be a number of milliseconds above 0")
+		}
+	}
+	for name, fn := range map[string]*goja.Callable{"stdout": &cmd.stdout, "stderr": &cmd.stderr} {
+		if v := has(name); v != nil {
+			var ok bool
+			if *fn, ok = goja.AssertFunction(v); !ok {
+				a.Fail(name, "must be a function, which receives each line")
+			}
+		}
+	}
+	return env
+}
+
+// wait runs a command to its end.
+func (c *children) wait(ctx context.Context, cmd *command) (code int, stdout, stderr string, err error) {
+	if cmd.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, cmd.timeout, diag.New("timeout", "%s ran longer than %v", cmd.name, cmd.timeout))
+		defer cancel()
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	proc := exec.CommandContext(ctx, cmd.path, cmd.args...)
+	proc.Args[0], proc.Dir, proc.Env = cmd.name, cmd.dir, cmd.env
+	proc.Cancel, proc.WaitDelay = func() error { kill(proc); return nil }, killDelay
+	if cmd.input != nil {
+		proc.Stdin = bytes.NewReader(cmd.input)
+	}
+	limit := maxOutput
+	if memory := c.Options().Limits.Memory; memory > 0 && memory/4 < maxOutput {
+		limit = int(memory / 4)
+	}
+	out, errs := c.sink(cmd.stdout, limit, fail), c.sink(cmd.stderr, limit, fail)
+	proc.Stdout, proc.Stderr = out, errs
+	runtime.LockOSThread() // the program ends with the thread that started it
+	defer runtime.UnlockOSThread()
+	belong(proc)
+	if err := c.start(ctx, proc); err != nil {
+		return 0, "", "", &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("cannot start %s: %v", cmd.name, err), Cause: err}
+	}
+	err = proc.Wait()
+	c.mu.Lock()
+	delete(c.running, proc)
+	c.mu.Unlock()
+	if cause := context.Cause(ctx); cause != nil {
+		return 0, "", "", cause
+	}
+	var status *exec.ExitError
+	if err != nil && !errors.As(err, &status) && !errors.Is(err, exec.ErrWaitDelay) {
+		return 0, "", "", fmt.Errorf("%s: %w", cmd.name, err)
+	}
+	out.end()
+	errs.end()
+	return proc.ProcessState.ExitCode(), out.text.String(), errs.text.String(), nil
+}
+
+// start starts a program unless the engine has ended.
+func (c *children) start(ctx context.Context, proc *exec.Cmd) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := proc.Start(); err != nil {
+		return err
+	}
+	c.running[proc] = true
+	return nil
+}
+
+// A sink takes a program's output: it collects it, or passes lines on to a function of the script.
+type sink struct {
+	c     *children
+	lines goja.Callable
+	limit int
+	fail  context.CancelCauseFunc
+	text  strings.Builder // what is collected
+	rest  []byte          // the line that is not complete
+}
+
+func (c *children) sink(lines goja.Callable, limit int, fail context.CancelCauseFunc) *sink {
+	return &sink{c: c, lines: lines, limit: limit, fail: fail}
+}
+
+// Write implements [io.Writer].
+func (s *sink) Write(p []byte) (int, error) {
+	if s.text.Len()+len(s.rest)+len(p) > s.limit {
+		s.fail(diag.New("out-of-resources", "a program printed more than the %d bytes that are collected", s.limit).
+			WithHint("take its lines as they come, with the option stdout, or let it write to a file"))
+		return 0, io.ErrShortWrite
+	}
+	if s.lines == nil {
+		return s.text.Write(p)
+	}
+	s.rest = append(s.rest, p...)
+	for {
+		i := bytes.IndexByte(s.rest, '\n')
+		if i < 0 {
+			return len(p), nil
+		}
+		s.post(string(s.rest[:i]))
+		s.rest = append(s.rest[:0], s.rest[i+1:]...)
+	}
+}
+
+// end passes on a last line that no line end closes.
+func (s *sink) end() {
+	if len(s.rest) > 0 {
+		s.post(string(s.rest))
+		s.rest = nil
+	}
+}
+
+func (s *sink) post(line string) {
+	line = strings.TrimSuffix(line, "\r")
+	s.c.Post(func() error {
+		_, err := s.lines(goja.Undefined(), s.c.VM().ToValue(line))
+		return err
+	})
+}
