@@ -37,6 +37,9 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(inProcess); name != "" {
 		os.Exit(runInProcess(name))
 	}
+	if err := os.Setenv("HOSTILE_SECRET", "of the host"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -52,13 +55,13 @@ func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang
 	if err != nil {
 		t.Fatal(err)
 	}
-	limit := 5 * time.Second
+	limit := 15 * time.Second
 	if mayTimeOut {
 		limit = 400 * time.Millisecond
 	}
 	return lang.Options{
 		Dir:    allowed,
-		Limits: lang.Limits{Time: limit, Memory: 64 << 20, DeviceMemory: 64 << 20, Launches: 100, CallDepth: 1000},
+		Limits: lang.Limits{Time: limit, Memory: 40 << 20, DeviceMemory: 64 << 20, Launches: 100, CallDepth: 1000},
 		Policy: lang.Policy{Read: inside, Write: inside},
 	}
 }
@@ -161,7 +164,7 @@ func TestCount(t *testing.T) {
 
 // With isolation the host survives everything, in bounded time, with an error that has a code.
 func TestIsolated(t *testing.T) {
-	t.Setenv("HOSTILE_SECRET", "of the host")
+	t.Parallel() // every attempt is a process of its own
 	list := attempts(t)
 	allowed := lair(t, list)
 	for _, a := range list {
@@ -191,6 +194,7 @@ func TestIsolated(t *testing.T) {
 
 // Without isolation the engine survives all but those marked, each tried in a process that can die of it.
 func TestInProcess(t *testing.T) {
+	t.Parallel()
 	list := attempts(t)
 	allowed := lair(t, list)
 	program, err := os.Executable()
@@ -201,7 +205,7 @@ func TestInProcess(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			limit := bound
 			if a.isolated {
-				limit = 3 * time.Second // it is expected to pass
+				limit = 1500 * time.Millisecond // it is expected to pass
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
