@@ -128,6 +128,9 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 	t := in.Type()
 	from := in.Args[0].Type
 	e := t.Size()
+	if in.Op == ir.Sqrt && l.stepsForSqrt(in) {
+		return l.sqrtBySteps(in)
+	}
 	switch in.Op {
 	case ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Rint, ir.Round:
 		return l.each(in, func(_ int, d vr, a []vr) { l.unary(in.Op, t, d, a[0]) })

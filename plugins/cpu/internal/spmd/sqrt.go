@@ -1,0 +1,92 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// How many cycles a vector takes: in the unit for divisions, which does one at a time, and of the two pipes that do all
+// else.
+const (
+	cyclesSqrt      = 12
+	cyclesDiv       = 10
+	cyclesSqrtSteps = 6.5
+	cyclesOther     = 0.5
+)
+
+// stepsForSqrt reports whether square roots in the innermost loop around an instruction are faster by steps of Newton's
+// method than in the unit for divisions, which may have enough to do.
+func (l *lowerer) stepsForSqrt(in *ir.Instr) bool {
+	if !l.t.masks || in.Type() != ir.F32 || l.uniform(in.Result()) {
+		return false
+	}
+	body := l.k.Body
+	if loop := l.uses[in.Result().ID].loop; loop != nil {
+		body = loop.Then
+	}
+	roots, divisions, others := 0.0, 0.0, 0.0
+	body.Walk(func(in *ir.Instr) {
+		r := in.Result()
+		switch {
+		case r == nil || l.uniform(r):
+		case in.Op == ir.Sqrt:
+			roots++
+		case in.Op == ir.Div && r.Type.IsFloat():
+			divisions++
+		case in.Op != ir.Const:
+			others++
+		}
+	})
+	unit := max(cyclesSqrt*roots+cyclesDiv*divisions, cyclesOther*(others+3*roots+3*divisions))
+	steps := max(cyclesDiv*divisions, cyclesOther*(others+3*divisions)+cyclesSqrtSteps*roots)
+	return steps < unit
+}
+
+// Square roots by steps are right for operands from here on, up to infinity: nothing underflows on the way.
+const (
+	leastStepped = 0x10000000 // 2^-95
+	infinity32   = 0x7f800000
+)
+
+// sqrtBySteps emits correctly rounded square roots. From an estimate of 14 bits of 1/√a one step makes g ≈ √a and h ≈
+// 1/(2√a) right to the last bits. The rest a − g² is exact, and g + (a − g²)h, rounded once, is the root rounded to
+// nearest, as the test shows for every significand and errors of the estimate. Lanes with other operands, such as zeros,
+// send all to the instruction for square roots.
+func (l *lowerer) sqrtBySteps(in *ir.Instr) []vr {
+	a := l.vector(in.Args[0])
+	half := l.constant(ir.FloatBits(ir.F32, 0.5), 4)
+	out := newRegs(l.fn, l.w)
+	odd := l.masks(l.w)
+	for i, d := range out {
+		s := part(a, i)
+		over := l.vec()
+		l.op2(amd64.VPSUBD, over, s, l.constant(leastStepped, 4), 4)
+		l.def(amd64.VPCMPUD, k(odd[i]), z(over), z(l.constant(infinity32-leastStepped, 4)), imm(5)).folds(2, 4)
+		if l.cur != nil {
+			l.insts[len(l.insts)-1].mask = l.cur[i]
+		}
+		y, g, h, e := l.vec(), l.vec(), l.vec(), l.vec()
+		l.def(amd64.VRSQRT14PS, z(y), z(s)).folds(1, 4)
+		l.op2(amd64.VMULPS, g, y, s, 4)
+		l.op2(amd64.VMULPS, h, y, half, 4)
+		l.def(amd64.VMOVDQA64, z(e), z(h))
+		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(half)).folds(2, 4)
+		l.mod(amd64.VFMADD213PS, z(h), z(e), z(h))
+		l.mod(amd64.VFMADD213PS, z(g), z(e), z(g))
+		l.def(amd64.VMOVDQA64, z(e), z(g))
+		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(s)).folds(2, 4)
+		l.def(amd64.VMOVDQA64, z(d), z(g))
+		l.mod(amd64.VFMADD231PS, z(d), z(e), z(h))
+	}
+	rare, back := l.label(), l.label()
+	l.branchSome(odd, rare)
+	l.bind(back)
+	l.cold(func() {
+		l.bind(rare)
+		for i, d := range out {
+			l.def(amd64.VSQRTPS, z(d), z(part(a, i))).folds(1, 4)
+		}
+		l.jump(amd64.JMP, back)
+	})
+	return out
+}
