@@ -22,7 +22,7 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 	}
 	var parts []string
 	for _, s := range k.compiled {
-		parts = append(parts, explanation(k.name, s.Compiled))
+		parts = append(parts, explanation(k.name, s.Compiled)+engines(s))
 	}
 	slices.Sort(parts)
 	return m.vm.ToValue(strings.Join(parts, "\n")), nil

@@ -4,14 +4,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -135,24 +138,24 @@ func (c *cache) expand(m *ir.Module) error {
 	return nil
 }
 
-// build compiles a kernel by the first engine that can.
-func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (executable, error) {
-	var err error
+// build compiles a kernel by the first engine that can, and says which that is and why no better one did.
+func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, how string, err error) {
+	var refusals []string
 	for _, e := range engines {
-		var x executable
 		err = guard(k.Name, func() (err error) {
 			x, err = e.compile(k, checks)
 			return err
 		})
 		if err == nil {
-			return x, nil
+			return x, strings.Join(append([]string{x.describe()}, refusals...), "; "), nil
 		}
 		if !errors.Is(err, errUnsupported) {
 			break
 		}
+		refusals = append(refusals, refusal(m, k, err))
 	}
 	if offload.CodeOf(err) != "" {
-		return nil, err
+		return nil, "", err
 	}
 	e := offload.Errorf(offload.Unsupported, "load", "").On("", k.Name)
 	e.Err = err
@@ -160,7 +163,20 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	if errors.As(err, &u) {
 		e.Pos, _ = position(m, k, u.Site)
 	}
-	return nil, e
+	return nil, "", e
+}
+
+// refusal says why an engine does not compile a kernel, and where in it the reason is.
+func refusal(m *ir.Module, k *ir.Kernel, err error) string {
+	var u *spmd.UnsupportedError
+	if !errors.As(err, &u) {
+		return err.Error()
+	}
+	pos, text := position(m, k, u.Site)
+	if pos.Line == 0 {
+		return "no vector code: " + u.What
+	}
+	return fmt.Sprintf("no vector code: %s, for `%s` at %d:%d", u.What, text, pos.Line, pos.Col)
 }
 
 // guard runs a compiler: that it panics is its fault, and not the end of the process.

@@ -23,6 +23,8 @@ type executable interface {
 	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
+	// describe says in a few words what runs the kernel.
+	describe() string
 	// unitCost is a guess of how many nanoseconds a unit takes.
 	unitCost() float64
 }
@@ -71,6 +73,7 @@ func (x *interpreted) prepare(g *interp.Launch) (runner, int, error) {
 func (x *interpreted) acquire() worker   { return x.workers.Get() }
 func (x *interpreted) release(w worker)  { x.workers.Put(w) }
 func (x *interpreted) parallel() bool    { return !x.races }
+func (x *interpreted) describe() string  { return "the interpreter" }
 func (x *interpreted) unitCost() float64 { return x.cost }
 
 func (x *interpreted) run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error) {

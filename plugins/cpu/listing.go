@@ -12,9 +12,10 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Listing implements [offload.Lister]: format "asm" is the kernel's vector code with the lines of its source.
+// Listing implements [offload.Lister]: format "asm" is the kernel's vector code with the lines of its source, "engine"
+// says what runs it.
 func (p *program) Listing(name, format string) (string, error) {
-	if format != "asm" {
+	if format != "asm" && format != "engine" {
 		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)
 	}
 	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
@@ -22,6 +23,13 @@ func (p *program) Listing(name, format string) (string, error) {
 		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
 	}
 	k := p.module.kernels[i]
+	if format == "engine" {
+		v, err := k.variant(offload.ChecksOn)
+		if err != nil {
+			return "", err
+		}
+		return v.how, nil
+	}
 	return list(p.device.modules.engines, k.module, k.optimized)
 }
 
@@ -56,8 +64,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
 		p, err := spmd.Compile(k, spmd.Options{Features: v.features, Gang: v.gang})
 		var u *spmd.UnsupportedError
 		if errors.As(err, &u) {
-			pos, _ := position(m, k, u.Site)
-			return text + fmt.Sprintf("\t# run by the interpreter: %v (%v)\n", err, pos), nil
+			return text + "\t# run by the interpreter: " + refusal(m, k, err) + "\n", nil
 		}
 		if err != nil {
 			return "", err
@@ -69,7 +76,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
 			}
 			return fmt.Sprintf("%v  %s", pos, source)
 		})
-		return text + code, err
+		return text + "\t# " + p.Describe() + "\n" + code, err
 	}
 	return text + "\t# run by the interpreter\n", nil
 }

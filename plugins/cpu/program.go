@@ -76,6 +76,7 @@ type kernel struct {
 // variant is a kernel compiled for some checks.
 type variant struct {
 	executable
+	how  string       // which engine runs it, and why no better one
 	cost atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
 }
 
@@ -117,11 +118,11 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if checks == offload.ChecksRaces {
 		source = k.ir // whose accesses are all there
 	}
-	x, err := build(k.engines, k.module, source, checks)
+	x, how, err := build(k.engines, k.module, source, checks)
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{executable: x}
+	v := &variant{executable: x, how: how}
 	if !k.variants[checks].CompareAndSwap(nil, v) {
 		v = k.variants[checks].Load()
 	}

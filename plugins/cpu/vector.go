@@ -60,6 +60,7 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 }
 
 func (x *vectorized) parallel() bool    { return true }
+func (x *vectorized) describe() string  { return x.program.Describe() }
 func (x *vectorized) unitCost() float64 { return x.slow.cost / 50 }
 
 // variantCode is the code for a kind of launches.

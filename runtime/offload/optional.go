@@ -61,7 +61,8 @@ type Property struct {
 
 // Lister is a [Program] that shows the code it was compiled to.
 type Lister interface {
-	// Listing gives readable code of a kernel: format "asm", "ptx" or "clc".
+	// Listing gives readable code of a kernel: format "asm", "ptx" or "clc"; or, as "engine", a line that says what runs
+	// it and, where that is not the best there is, why.
 	Listing(kernel, format string) (string, error)
 }
 

@@ -243,7 +243,8 @@ func (k *Kernel) Device() *Device { return k.device }
 // Info describes the kernel. It must not be changed.
 func (k *Kernel) Info() *offload.KernelInfo { return k.raw.Info() }
 
-// Listing is readable code that the kernel was compiled to: format "asm", "ptx" or "clc".
+// Listing is readable code that the kernel was compiled to: format "asm", "ptx" or "clc"; or, as "engine", a line that
+// says what runs it.
 func (k *Kernel) Listing(format string) (string, error) {
 	lister, ok := k.program.raw.(offload.Lister)
 	if !ok {

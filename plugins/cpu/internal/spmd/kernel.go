@@ -94,6 +94,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	asm.Emit(amd64.RET)
 	resume := emitTrap(asm, l.t, trapLabel)
 	if c.bytes, err = asm.Finish(); err != nil {
+		if l.t.expand != nil { // an instruction that it lacks and that has no expansion
+			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.t.name, err)}
+		}
 		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
 	}
 	c.regs, c.groups, c.constants = l.regs, l.groups, map[vr]uint64{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -135,6 +136,12 @@ func records(k *ir.Kernel) (out []*ir.Record) {
 		add(a.Elem.Record)
 	}
 	return out
+}
+
+// Describe says what instructions the kernel was compiled to.
+func (p *Program) Describe() string {
+	t := p.options.target
+	return fmt.Sprintf("%s code, gangs of %d work-items", strings.ToUpper(t.name), t.lanes*p.options.Gang)
 }
 
 // Listing gives the code that launches within the extents run, as text with the source's lines.

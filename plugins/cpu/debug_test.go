@@ -1,0 +1,79 @@
+package cpu
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+func TestDebugChoices(t *testing.T) {
+	for text, want := range map[string]choices{
+		"":                                  {},
+		"gang=4":                            {gang: 4},
+		"cpu-engine=interp, gang=1":         {engine: "interp", gang: 1},
+		"gpu-engine=none,cpu-engine=interp": {engine: "interp"},
+	} {
+		t.Setenv("OREPL_DEBUG", text)
+		if got, err := (Options{}).choices(); err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for text, part := range map[string]string{
+		"cpu-engine=avx3":    "\"avx3\"",
+		"cpu-engine":         "no engine",
+		"gang=3":             "\"3\" registers",
+		"gang=two":           "\"two\" registers",
+		"cpu-engine=,gang=1": "no engine",
+	} {
+		_, err := New(Options{Debug: text}).Open(background)
+		wantCode(t, err, offload.InvalidArgument)
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q: error %v, want %s in it", text, err, part)
+		}
+	}
+}
+
+// TestEngineIsTold asks which engine runs a kernel, and why another does not.
+func TestEngineIsTold(t *testing.T) {
+	const partly = `kernel partly(x: i32[*]) real f32 {
+  site 0 = 0:1:1 "partly"
+  site 1 = 0:9:4 "big[i]"
+  private big: i32[5000]
+  %0: i32 = item.global.x
+  %1: i32 = load x[%0]
+  %2: i32 = const 0
+  %3: bool = lt %1, %2
+  if %3 {
+    zero big !1
+    %4: i32 = load big[%2] !1
+    store x[%0], %4
+    yield
+  } else {
+    yield
+  }
+  return
+}
+`
+	for engine, want := range map[string][2]string{
+		"cpu-engine=interp": {"the interpreter", "the interpreter"},
+		"cpu-engine=avx2,gang=2": {"AVX2 code, gangs of 16 work-items",
+			"the interpreter; no vector code: clearing an array of 20000 bytes for some lanes, for `big[i]` at 9:4"},
+		"cpu-engine=avx512,gang=1": {"AVX512 code, gangs of 16 work-items",
+			"the interpreter; no vector code: clearing an array of 20000 bytes for some lanes, for `big[i]` at 9:4"},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			if _, err := (Options{Debug: engine}).choices(); err != nil {
+				t.Skip(err)
+			}
+			f := open(t, Options{Debug: engine})
+			p, err := f.dev.Load(background, image(t, fixtureKernels+"\n"+partly))
+			must(t, err)
+			for i, name := range []string{"saxpy", "partly"} {
+				if got, err := p.(offload.Lister).Listing(name, "engine"); err != nil || got != want[i] {
+					t.Errorf("%s is run by %q, %v; want %q", name, got, err, want[i])
+				}
+			}
+		})
+	}
+}
