@@ -153,13 +153,15 @@ func (l *lowerer) atomic(in *ir.Instr) {
 	}
 }
 
+var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
+	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
+
 // update emits the atomic operation of one lane and gives the old value, if it is used.
 func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
 	e := int(to.size)
 	t := in.Resolve().Scalar
-	simple := map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
-		ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
-	op, isSimple := simple[in.Atomic]
+	op, isSimple := simpleAtomics[in.Atomic]
+	others := in.Array.Space == ir.Global // other threads may see it: a group is run by one
 	switch {
 	case in.Atomic == ir.AtomicLoad:
 		d := l.gpr()
@@ -173,15 +175,15 @@ func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
 		next := l.gpr()
 		l.def(amd64.MOV, g(next, e), at(l.indexed(scratchOthers, j, e)))
 		l.def(amd64.MOV, physical(amd64.RAX.As(e)), g(v, e))
-		l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = true
+		l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = others
 	case t.IsInt() && isSimple && !used:
-		l.use(op, at(to), g(v, e)).lock = true
+		l.use(op, at(to), g(v, e)).lock = others
 		return 0
 	case t.IsInt() && (in.Atomic == ir.AtomicAdd || in.Atomic == ir.AtomicSub):
 		if in.Atomic == ir.AtomicSub {
 			l.mod(amd64.NEG, g(v, e))
 		}
-		l.swap(amd64.XADD, to, v, e).lock = true
+		l.swap(amd64.XADD, to, v, e).lock = others
 		return v
 	default:
 		l.retry(in, t, to, v, op)
@@ -206,6 +208,7 @@ func (l *lowerer) swap(op amd64.Op, to mem, v vr, e int) *inst {
 
 // retry emits a loop that computes the new value from the old until nobody else has changed it in between.
 func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
+	others := in.Array.Space == ir.Global
 	e := int(to.size)
 	again := l.label()
 	rax := amd64.RAX.As(e)
@@ -247,7 +250,7 @@ func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
 		l.def(amd64.MOV, g(next, e), physical(rax))
 		l.mod(op, g(next, e), g(v, e))
 	}
-	l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = true
+	l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = others
 	l.jump(amd64.JNE, again)
 	l.mark(kindLoopEnd)
 }

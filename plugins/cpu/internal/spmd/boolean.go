@@ -238,9 +238,26 @@ func jumpOf(op ir.Op, t ir.Type) jumps {
 	return jumps{amd64.JBE, amd64.JA, amd64.SETBE}
 }
 
+// mirrored is the same for a comparison with its operands exchanged.
+func mirrored(op ir.Op, t ir.Type) jumps {
+	if op == ir.Eq || op == ir.Ne {
+		return jumpOf(op, t)
+	}
+	signed := map[ir.Op]jumps{ir.Lt: {amd64.JG, amd64.JLE, amd64.SETG}, ir.Le: {amd64.JGE, amd64.JL, amd64.SETGE}}
+	unsigned := map[ir.Op]jumps{ir.Lt: {amd64.JA, amd64.JBE, amd64.SETA}, ir.Le: {amd64.JAE, amd64.JB, amd64.SETAE}}
+	if t.IsSigned() {
+		return signed[op]
+	}
+	return unsigned[op]
+}
+
 // flags emits a comparison of uniform integers.
 func (l *lowerer) flags(in *ir.Instr) jumps {
 	t := in.Args[0].Type
+	if c, ok := smallConst(in.Args[0]); ok { // an immediate stands on the right
+		l.use(amd64.CMP, g(l.general(in.Args[1]), t.Size()), imm(c))
+		return mirrored(in.Op, t)
+	}
 	a := l.general(in.Args[0])
 	if c, ok := smallConst(in.Args[1]); ok {
 		l.use(amd64.CMP, g(a, t.Size()), imm(c))

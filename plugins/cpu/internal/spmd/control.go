@@ -272,10 +272,8 @@ func (l *lowerer) leavesLoop(s *scope, sole *ir.Block) *scope {
 	if last.Op != ir.Break || last.Target.Op != ir.Loop {
 		return nil
 	}
-	for _, in := range other.Instrs[:len(other.Instrs)-1] {
-		if in.Op != ir.Const {
-			return nil
-		}
+	if !onlyConstants(other) {
+		return nil
 	}
 	for i := len(l.scopes) - 2; i >= 0; i-- {
 		switch p := l.scopes[i]; {

@@ -16,7 +16,7 @@ func chooseGang(k *ir.Kernel, t *target) int {
 	switch {
 	case p.barriers || !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= t.vectors && !p.diverges: // masks would not fit their registers
+	case 4*p.most <= t.vectors && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
 		return 4
 	case 2*p.most+2 <= t.vectors:
 		return 2
@@ -36,6 +36,8 @@ type pressure struct {
 	most     int
 	barriers bool
 	diverges bool // some loop
+	nested   int  // divergent instructions around the present place
+	masks    int  // the most of them
 	ends     [][]*ir.Value
 }
 
@@ -128,8 +130,16 @@ func (p *pressure) measure(b *ir.Block) {
 				p.define(v)
 			}
 		}
+		splits := in.Then != nil && p.u.Diverges(in) && !leaves(in)
+		if splits {
+			p.nested++
+			p.masks = max(p.masks, p.nested)
+		}
 		p.measure(in.Then)
 		p.measure(in.Else)
+		if splits {
+			p.nested--
+		}
 		if in.Then != nil {
 			p.step()
 		}
@@ -140,4 +150,27 @@ func (p *pressure) measure(b *ir.Block) {
 			p.define(r)
 		}
 	}
+}
+
+// leaves reports whether an If does no more than to leave a loop in one of its arms: it narrows the loop's mask.
+func leaves(in *ir.Instr) bool {
+	if in.Op != ir.If {
+		return false
+	}
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if last := b.Terminator(); last.Op == ir.Break && last.Target.Op == ir.Loop && onlyConstants(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyConstants reports whether a block does nothing before its end.
+func onlyConstants(b *ir.Block) bool {
+	for _, in := range b.Instrs[:len(b.Instrs)-1] {
+		if in.Op != ir.Const {
+			return false
+		}
+	}
+	return true
 }

@@ -21,7 +21,7 @@ func (l *lowerer) moveInvariants() {
 		}
 		home := m.home(group, r)
 		loop := m.within[i]
-		if home == loop {
+		if home == loop || len(group) == 1 && l.insts[i].op == amd64.MOV && l.insts[i].a[1].kind == argImm {
 			continue
 		}
 		for m.loops[loop].parent != home {
