@@ -8,8 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/kernel"
-	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/kernel/advice"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -48,8 +47,9 @@ func explanation(name string, s *kernel.Compiled) string {
 			fmt.Fprintf(&b, "  %s is %s\n", p.Name, p.Reason)
 		}
 	}
-	for _, line := range accesses(s.Module) {
-		fmt.Fprintf(&b, "  %s\n", line)
+	accesses := advice.Accesses(s)
+	for i := range accesses {
+		fmt.Fprintf(&b, "  %s\n", &accesses[i])
 	}
 	for _, w := range s.Warnings {
 		fmt.Fprintf(&b, "  warning at %d:%d: %s [%s]; %s\n", w.Line, w.Col, w.Message, w.ID, w.Rewrite)
@@ -57,65 +57,24 @@ func explanation(name string, s *kernel.Compiled) string {
 	return b.String()
 }
 
-// accesses says of each access to a buffer how far apart the elements are that items beside each other touch, and
-// whether its bounds are checked at run time.
-func accesses(m *ir.Module) []string {
-	m = m.Clone()
-	opt.Run(m, opt.Default, nil)
-	k := m.Kernels[0]
-	affine := opt.FindAffine(k, k.Uniformity(ir.Scope{}))
-	var lines []string
-	k.Body.Walk(func(in *ir.Instr) {
-		n := in.NumIndices()
-		if in.Array == nil || in.Array.Space != ir.Global || n == 0 {
-			return
-		}
-		site := k.Sites[in.Site]
-		line := fmt.Sprintf("`%s` at %d:%d: %s, %s", site.Text, site.Line, site.Col, pattern(affine, in, n), checking(in, n))
-		if !slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	})
-	return lines
+// Warnings lists what is doubtful or slow in this compilation, a line for each with its place.
+func (c Compilation) Warnings() string {
+	var b strings.Builder
+	for _, w := range advice.Warnings(c.Kernel) {
+		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)
+	}
+	if b.Len() == 0 {
+		fmt.Fprintf(&b, "%s: no warnings\n", c.Name)
+	}
+	return b.String()
 }
 
-// pattern is how the elements lie that neighbours along x access.
-func pattern(a *opt.Affine, in *ir.Instr, n int) string {
-	along := 0
-	for i, index := range in.Args[:n] {
-		s, ok := a.Strides(index)
-		switch {
-		case !ok:
-			return "gathered, since the index is computed from data"
-		case i < n-1 && s[0] != 0:
-			return "strided by rows"
-		}
-		along = int(s[0])
-	}
-	switch along {
-	case 0:
-		return "the same element for all items along x"
-	case 1:
-		return "contiguous"
-	}
-	return fmt.Sprintf("strided by %d elements", along)
-}
-
-func checking(in *ir.Instr, n int) string {
-	for i := range n {
-		if in.Proved>>i&1 == 0 {
-			return "checked, since nothing in the kernel bounds the index"
-		}
-	}
-	return "not checked, since it is proved in bounds"
-}
-
-// kernelWarnings is kernel.warnings: what the compiler found doubtful, for all signatures so far.
+// kernelWarnings is kernel.warnings: what is doubtful or slow, for all signatures so far.
 func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 	list := []any{}
 	var seen []string
 	for _, s := range k.compiled {
-		for _, w := range s.Warnings {
+		for _, w := range advice.Warnings(s.Compiled) {
 			if slices.Contains(seen, w.Error()) {
 				continue
 			}

@@ -57,7 +57,7 @@ func (c *compiler) operand(x syntax.Expr) operand {
 	if a.isScalar() && b.isScalar() && (a.kind == kReg || b.kind == kReg) {
 		if t, ok := c.arithType(a, b); ok && t.IsFloat() {
 			c.combine(a, b, x.Range())
-			o.a, o.b = c.widen(a, t), c.widen(b, t)
+			o.a, o.b = c.rounded(a, t, m.X.Range()), c.rounded(b, t, m.Y.Range())
 			return o
 		}
 	}
@@ -83,7 +83,7 @@ func (c *compiler) sum(op syntax.Op, l, r operand, at syntax.Span) value {
 			case l.a != nil && l.a.Type == t:
 				y := c.product(&r)
 				c.combine(lt, y, at)
-				z := c.widen(y, t)
+				z := c.rounded(y, t, r.at)
 				if op == syntax.Sub {
 					z = c.b.Op(ir.Neg, t, z)
 				}
@@ -91,7 +91,7 @@ func (c *compiler) sum(op syntax.Op, l, r operand, at syntax.Span) value {
 			case r.a != nil && r.a.Type == t:
 				y := c.product(&l)
 				c.combine(y, rt, at)
-				z, f := c.widen(y, t), r.a
+				z, f := c.rounded(y, t, l.at), r.a
 				if op == syntax.Sub {
 					f = c.b.Op(ir.Neg, t, f)
 				}
@@ -136,20 +136,24 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	if op == syntax.Rem && t.IsInt() {
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
-	c.warnInexact(x, t, xAt)
-	c.warnInexact(y, t, yAt)
-	r := register(c.b.Op(arithOps[op], t, c.widen(x, t), c.widen(y, t)))
+	r := register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
 	if t.IsInt() {
 		r.taint = x.taint | y.taint
 	}
 	return r
 }
 
-// warnInexact warns of an integer that f32 may have to round.
-func (c *compiler) warnInexact(v value, t ir.Type, at syntax.Span) {
-	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && v.reg.Type.Size() == 4 {
+// rounded is widen, with a warning of an integer that f32 may have to round.
+func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
+	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && !loadsSmall(v.reg) {
 		c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", c.text(at), v.reg.Type)
 	}
+	return c.widen(v, t)
+}
+
+// loadsSmall reports whether a value is an element of 8 or 16 bits.
+func loadsSmall(v *ir.Value) bool {
+	return v.Def != nil && v.Def.Op == ir.Load && v.Def.Resolve().Scalar.Size() < 4
 }
 
 // mixedOperands reports a 64-bit integer beside another type.
@@ -182,7 +186,7 @@ func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 	if !t.IsFloat() {
 		t = c.real
 	}
-	return register(c.b.Op(ir.Div, t, c.widen(x, t), c.widen(y, t)))
+	return register(c.b.Op(ir.Div, t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
 }
 
 // power is x ** y: x·x for a constant 2, else the library's pow.
@@ -193,7 +197,7 @@ func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 		return bad
 	}
 	if y.kind == kNum && y.num == 2 || y.kind == kBig && y.big.IsInt64() && y.big.Int64() == 2 {
-		r := c.widen(x, t)
+		r := c.rounded(x, t, xAt)
 		return register(c.b.Op(ir.Mul, t, r, r))
 	}
 	if is64(t) {
@@ -205,7 +209,7 @@ func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 	if !t.IsFloat() {
 		t = c.real
 	}
-	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: "pow", Args: []*ir.Value{c.widen(x, t), c.widen(y, t)}}, t))
+	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: "pow", Args: []*ir.Value{c.rounded(x, t, xAt), c.rounded(y, t, yAt)}}, t))
 }
 
 func (c *compiler) bitwise(op syntax.Op, x, y value, xAt, yAt syntax.Span) value {

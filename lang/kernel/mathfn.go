@@ -136,7 +136,7 @@ func (c *compiler) floats(args []value, x *syntax.Call) (regs []*ir.Value, t ir.
 	}
 	for i, a := range args {
 		c.asFloat(a, x.Args[i].Range(), "a call of "+c.text(x.Fn.Range()))
-		regs = append(regs, c.widen(a, t))
+		regs = append(regs, c.rounded(a, t, x.Args[i].Range()))
 	}
 	return regs, t, true
 }

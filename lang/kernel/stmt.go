@@ -175,7 +175,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	if x.kind == kBad {
 		v.cur = c.zero(v.typ)
 	} else {
-		v.cur = c.widen(x, v.typ)
+		v.cur = c.rounded(x, v.typ, at)
 	}
 	if v.cur.Name == "" {
 		v.cur.Name = v.name()

@@ -80,4 +80,7 @@ const (
 	InexactConvert  ID = "inexact-conversion"
 	SignedShift     ID = "signed-shift-of-u32"
 	UnreachableCode ID = "unreachable-code"
+	GatheredAccess  ID = "gathered-access"
+	StridedAccess   ID = "strided-access"
+	UnprovedCheck   ID = "unproved-check"
 )

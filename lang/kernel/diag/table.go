@@ -91,4 +91,9 @@ var table = []Entry{
 	{ID: InexactConvert, Warning: true, Meaning: "An integer is rounded to become f32 if it is beyond 2²⁴.", Example: "(g, x, k) => { x[0] = x[1] * k[0] }"},
 	{ID: SignedShift, Warning: true, Meaning: ">> of a u32 is arithmetic, as in JavaScript.", Example: "(g, u) => { u[0] = u[1] >> 3 }"},
 	{ID: UnreachableCode, Warning: true, Meaning: "Control never comes to a statement.", Example: "(g, x) => { return; x[0] = 1 }"},
+
+	// Found by package advice, in the optimised kernel.
+	{ID: GatheredAccess, Warning: true, Meaning: "Items beside each other access elements that lie anywhere: each is a transaction of its own."},
+	{ID: StridedAccess, Warning: true, Meaning: "Items beside each other along x access elements that lie apart."},
+	{ID: UnprovedCheck, Warning: true, Meaning: "An index is compared with its extent at run time. A launch whose size bounds the index may spare that."},
 }

@@ -30,6 +30,7 @@ var emitters = map[string]func(*invocation, offload.Compilation) (string, error)
 		}
 		return emitjs.Module(m)
 	},
+	"warnings": func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil },
 	"asm": func(_ *invocation, c offload.Compilation) (string, error) {
 		m, err := expanded(c)
 		if err != nil {
@@ -54,7 +55,7 @@ func expanded(c offload.Compilation) (*ir.Module, error) {
 
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
-	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR), js or asm (the CPU device's code)")
+	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR), js, asm (the CPU device's code) or warnings")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	limits := inv.limits()
 	args, err := inv.parse()
@@ -72,7 +73,7 @@ func runKernel(inv *invocation) error {
 	args = append([]string{file}, inv.flags.Args()...)
 	emitter := emitters[*emit]
 	if emitter == nil {
-		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js or asm"}
+		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm or warnings"}
 	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {

@@ -43,3 +43,17 @@
     case 1: x[0] = c // ### "^20: c is used before its declaration \\[used-before-declaration\\]; move the declaration up$"
   }
 }
+---
+//# args: f32[1], i32[1], u8[1]
+//# options: warnings
+(g, x, k, b) => {
+  x[0] = k[0] // ### "^10: `k\\[0\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[1] = k[0] / 3 // ### "^10: `k\\[0\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[2] = Math.sin(k[1]) + k[2] * 0.5 // ### "^19: `k\\[1\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$" "^27: `k\\[2\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[3] = k[0] ** 2.5 // ### "^10: `k\\[0\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  let s = 0.5
+  s = k[1] // ### "^7: `k\\[1\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[4] = s + b[0] * 0.5
+  x[5] = x[0] * x[1] + k[3] // ### "^24: `k\\[3\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[6] = f32(k[0])
+}
