@@ -134,11 +134,13 @@ func TestScripts(t *testing.T) {
 			"┌─────────┬────┬─────┬──────┐\n│ (index) │ a  │ b   │ c    │\n├─────────┼────┼─────┼──────┤\n│ 0       │ 1  │ 'x' │      │\n│ 1       │ 22 │     │ true │\n└─────────┴────┴─────┴──────┘\n" +
 				"┌─────────┬────────┐\n│ (index) │ Values │\n├─────────┼────────┤\n│ 0       │ 5      │\n└─────────┴────────┘\n" +
 				"┌─────────┬───┐\n│ (index) │ b │\n├─────────┼───┤\n│ 0       │ 2 │\n└─────────┴───┘\n"},
+		"printed": {`console.log(new URL('http://b/x?q=1'), new URLSearchParams("a=1&b=it's"), new AbortController(), AbortSignal.abort())`,
+			"URL {\n  href: 'http://b/x?q=1',\n  origin: 'http://b',\n  protocol: 'http:',\n  username: '',\n  password: '',\n  host: 'b',\n  hostname: 'b',\n  port: '',\n  pathname: '/x',\n  search: '?q=1',\n  searchParams: URLSearchParams { 'q' => '1' },\n  hash: ''\n} URLSearchParams { 'a' => '1', 'b' => 'it\\'s' } AbortController { signal: AbortSignal { aborted: false } } AbortSignal { aborted: true }\n"},
 		"timers": {`const log = []
-			setTimeout(x => log.push(x), 2000, 'timeout'); setImmediate(() => log.push('immediate')); queueMicrotask(() => log.push('micro'))
+			setImmediate(() => log.push('immediate')); queueMicrotask(() => log.push('micro'))
 			const stopped = setTimeout(() => log.push('never'), 1); clearTimeout(stopped); { using t = setTimeout(() => log.push('disposed'), 1) }
 			let n = 0; await new Promise(done => { const i = setInterval(() => { if (++n == 2) { clearInterval(i); done() } }, 1) })
-			log.push('sync'); setTimeout(() => console.log(log.join()), 2100); clearTimeout(undefined)`, "micro,immediate,sync,timeout\n"},
+			setTimeout((...x) => { log.push(...x); console.log(log.join()) }, 1, 'timeout'); log.push('sync'); clearTimeout(undefined)`, "micro,immediate,sync,timeout\n"},
 		"abort": {`const c = new AbortController(), seen = []
 			c.signal.addEventListener('abort', e => seen.push(e.type)); c.signal.onabort = () => seen.push('on'); c.abort(); c.abort()
 			console.log(seen.join(), c.signal.aborted, c.signal.reason.name)

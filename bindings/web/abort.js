@@ -9,6 +9,7 @@
     get name() { return this.#name }
   }
   const secret = {}
+  const inspect = Symbol.for('nodejs.util.inspect.custom')
   class AbortSignal {
     #aborted = false
     #reason
@@ -18,6 +19,7 @@
       if (key !== secret) throw new TypeError('an AbortSignal comes from an AbortController')
     }
     get aborted() { return this.#aborted }
+    [inspect]() { return Object.create(AbortSignal.prototype, { aborted: { value: this.#aborted, enumerable: true } }) }
     get reason() { return this.#reason }
     get onabort() { return this.#onabort }
     set onabort(listener) { this.#onabort = typeof listener === 'function' ? listener : null }
@@ -66,6 +68,7 @@
   class AbortController {
     #signal = new AbortSignal(secret)
     get signal() { return this.#signal }
+    [inspect]() { return Object.create(AbortController.prototype, { signal: { value: this.#signal, enumerable: true } }) }
     abort(reason = new DOMException('The operation was aborted', 'AbortError')) {
       fire(secret, this.#signal, reason)
     }

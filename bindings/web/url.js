@@ -1,5 +1,6 @@
 (function (parse, decode, encode) {
   'use strict'
+  const inspect = Symbol.for('nodejs.util.inspect.custom')
   const special = { 'http:': '80', 'https:': '443', 'ftp:': '21', 'ws:': '80', 'wss:': '443' }
   class URLSearchParams {
     #list = []
@@ -44,6 +45,11 @@
     *values() { for (const [, value] of this.#list) yield value }
     [Symbol.iterator]() { return this.entries() }
     toString() { return this.#list.map(([n, v]) => encode(n) + '=' + encode(v)).join('&') }
+    [inspect]() {
+      const quoted = text => `'${text.replaceAll("'", "\\'")}'`
+      return this.#list.length === 0 ? 'URLSearchParams {}'
+        : `URLSearchParams { ${this.#list.map(([n, v]) => `${quoted(n)} => ${quoted(v)}`).join(', ')} }`
+    }
   }
   const bind = URLSearchParams.bind
   delete URLSearchParams.bind
@@ -99,6 +105,13 @@
     set hash(v) { this.#set({ hash: v === '' ? '' : String(v).replace(/^#?/, '#') }) }
     toString() { return this.href }
     toJSON() { return this.href }
+    [inspect]() {
+      const shown = Object.create(URL.prototype)
+      for (const name of ['href', 'origin', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'searchParams', 'hash']) {
+        Object.defineProperty(shown, name, { value: this[name], enumerable: true })
+      }
+      return shown
+    }
   }
   return { URL, URLSearchParams }
 })

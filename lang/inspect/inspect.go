@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,7 +41,8 @@ type Inspector struct {
 	vm   *goja.Runtime
 	hook Hook
 	// own are the interpreter's functions, taken before a script can replace them.
-	own map[string]goja.Callable
+	own    map[string]goja.Callable
+	custom goja.Value // the symbol of a method by which an object says how it is printed, as in Node
 }
 
 // New makes an inspector. hook may be nil.
@@ -51,6 +53,9 @@ func New(vm *goja.Runtime, hook Hook) *Inspector {
 	}
 	object := vm.GlobalObject().Get("Object").(*goja.Object)
 	take(object, "Object", "getOwnPropertyDescriptor")
+	symbol := vm.GlobalObject().Get("Symbol").(*goja.Object)
+	take(symbol, "Symbol", "for")
+	in.custom = in.method("Symbol.for", symbol, vm.ToValue("nodejs.util.inspect.custom"))
 	for class, name := range map[string]string{
 		"Map": "forEach", "Set": "forEach", "Date": "toISOString", "RegExp": "toString", "Function": "toString",
 		"Number": "valueOf", "String": "valueOf", "Boolean": "valueOf", "BigInt": "valueOf", "Symbol": "valueOf",
@@ -94,6 +99,8 @@ func (in *Inspector) Value(v goja.Value, o Options) string {
 	p := &printer{in: in, o: o}
 	return p.value(v, 0)
 }
+
+var typeProxy = reflect.TypeFor[goja.Proxy]()
 
 // A printer prints one value. It knows the objects around the one being printed, to notice circles.
 type printer struct {
@@ -228,8 +235,15 @@ func isObject(v goja.Value) bool {
 
 // data gives the value of a plain property of o or its prototypes; getters count as absent.
 func (in *Inspector) data(o *goja.Object, name string) goja.Value {
-	key := in.vm.ToValue(name)
+	return in.inherited(o, in.vm.ToValue(name))
+}
+
+// inherited is data for a key that may be a symbol. It asks no proxy.
+func (in *Inspector) inherited(o *goja.Object, key goja.Value) goja.Value {
 	for range 100 {
+		if o.ExportType() == typeProxy {
+			return nil
+		}
 		if p := in.property(o, key); p.exists {
 			return p.value
 		}

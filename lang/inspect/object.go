@@ -22,7 +22,7 @@ func (p *printer) object(o *goja.Object, depth int) string {
 			return p.paint(cyan, "[Circular]")
 		}
 	}
-	if o.ExportType() == reflect.TypeFor[goja.Proxy]() { // asking it anything would run code of the script
+	if o.ExportType() == typeProxy { // asking it anything would run code of the script
 		return p.paint(cyan, "[Proxy]")
 	}
 	if p.in.hook != nil {
@@ -31,13 +31,37 @@ func (p *printer) object(o *goja.Object, depth int) string {
 		}
 	}
 	p.path = append(p.path, o)
-	s := p.kind(o, depth)
+	s, ok := p.ownWay(o, depth)
+	if !ok {
+		s = p.kind(o, depth)
+	}
 	p.path = p.path[:len(p.path)-1]
 	if p.circular[o] {
 		delete(p.circular, o)
 		s = p.paint(cyan, "<ref> ") + s
 	}
 	return s
+}
+
+// ownWay prints an object as its method [Symbol.for('nodejs.util.inspect.custom')] wants it: what it gives is printed in
+// the object's place, a string as it is.
+func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
+	method, ok := goja.AssertFunction(p.in.inherited(o, p.in.custom))
+	if !ok || p.tooDeep(depth) {
+		return "", false
+	}
+	shown, err := method(o, p.in.vm.ToValue(p.o.Depth-depth), p.in.vm.NewObject())
+	if err != nil { // printing never fails
+		return "", false
+	}
+	switch shown := shown.(type) {
+	case *goja.Object:
+		return p.kind(shown, depth), true
+	case goja.String:
+		return shown.String(), true
+	default:
+		return p.value(shown, depth), true
+	}
 }
 
 // tooDeep abbreviates an object below the depth limit.
@@ -324,6 +348,9 @@ func (p *printer) record(o *goja.Object, depth int) string {
 	}
 	if p.tooDeep(depth) {
 		return p.paint(cyan, "["+strings.TrimSpace(head+"Object")+"]")
+	}
+	if name == "WeakMap" || name == "WeakSet" {
+		return head + "{ " + p.paint(cyan, "<items unknown>") + " }"
 	}
 	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
 }
