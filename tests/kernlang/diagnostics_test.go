@@ -58,7 +58,7 @@ func readExamples(t *testing.T) map[diag.ID]example {
 	return out
 }
 
-// diagnose compiles an example's kernel. Of the warnings about speed it gives those of the kind that is shown.
+// diagnose compiles an example's kernel. It gives errors, or the warnings of the kind that is shown.
 func diagnose(text string, id diag.ID) (diag.List, error) {
 	var list diag.List
 	f, err := kernel.Parse(&kernel.Source{Text: text})
@@ -79,14 +79,8 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !advised[id] {
-		return c.Warnings, nil
-	}
 	return slices.DeleteFunc(advice.Warnings(c), func(d *diag.Diagnostic) bool { return d.ID != id }), nil
 }
-
-// advised are the warnings that the optimised kernel shows.
-var advised = map[diag.ID]bool{diag.GatheredAccess: true, diag.StridedAccess: true, diag.UnprovedCheck: true}
 
 // without says how a kind is reached that no text of a kernel alone shows.
 var without = map[diag.ID]string{
