@@ -20,6 +20,9 @@ type Case struct {
 	SubgroupSize int    // 0 means 32
 	Unchecked    bool
 	Args         []Arg // by parameter
+
+	// Watch, if it is set, is the only item whose fault the interpreter keeps.
+	Watch *[3]int
 }
 
 // Arg is an argument: a scalar's bits or a buffer's contents, which runs leave alone.
@@ -63,7 +66,7 @@ func (c *Case) Interp(options interp.Options) (*Outcome, error) {
 	}
 	var out Outcome
 	l := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked,
-		Services: (*printer)(&out)}
+		Services: (*printer)(&out), Watch: c.Watch}
 	for i, a := range c.Args {
 		arg := interp.Arg{Bits: a.Bits}
 		var data []byte
