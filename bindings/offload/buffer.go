@@ -1,9 +1,12 @@
 package offload
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -58,6 +61,10 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	if opts.err != nil {
 		return nil, opts.err
 	}
+	if opts.shape != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents are %v already: shape is for a buffer that is made of an array", dims).
+			WithHint("leave shape out")
+	}
 	opts.Type, opts.Elem, opts.Dims = t.contract(), t.size(), dims
 	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
@@ -65,7 +72,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	}
 	buf := &bufferObject{Buffer: b, elem: t}
 	if init != nil {
-		if err := m.initialise(buf, init, dims); err != nil {
+		if err := m.initialise(buf, init, dims, opts.Queue); err != nil {
 			_ = b.Free() // the failed initialiser says more
 			return nil, err
 		}
@@ -145,7 +152,7 @@ func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data 
 }
 
 // initialise runs a function of the index, or of the indices, as a kernel over the buffer.
-func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) error {
+func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *session.Queue) error {
 	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
 	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
 	params := int(length)
@@ -170,9 +177,10 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int) erro
 	if err != nil {
 		return err
 	}
-	q, err := m.defaultQueue(b.Device())
-	if err != nil {
-		return err
+	if q == nil {
+		if q, err = m.defaultQueue(b.Device()); err != nil {
+			return err
+		}
 	}
 	return m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer))
 }
@@ -235,7 +243,10 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall) (*session.
 	if err != nil {
 		return nil, nil, err
 	}
-	data := make([]byte, count*int64(b.elem.size()))
+	data, err := m.hostMemory(b, count)
+	if err != nil {
+		return nil, nil, err
+	}
 	return q, data, q.Read(data, b.Buffer, start)
 }
 
@@ -367,7 +378,10 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, n)
+	data, err := m.hostMemory(b, n/int64(b.elem.size()))
+	if err != nil {
+		return nil, err
+	}
 	if err := q.ReadRect(data, b.Buffer, r); err != nil {
 		return nil, err
 	}
@@ -387,8 +401,10 @@ func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.Functio
 	return this, q.WriteRect(b.Buffer, r, append([]byte(nil), data...))
 }
 
-// The number of elements that printing a buffer shows at each end.
-const shown = 3
+const (
+	shown        = 3                      // elements that printing a buffer shows at each end
+	lookPatience = 100 * time.Millisecond // that printing waits for the commands which use the buffer
+)
 
 // inspectBuffer prints type, shape, place and the first and last values; only those are copied. A buffer that cannot
 // be read at once, because it is busy, freed or its queue waits for this script, prints without values.
@@ -435,7 +451,7 @@ func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 
 // peek copies a few elements and prints each.
 func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
-	q, err := m.defaultQueue(b.Device())
+	q, err := m.lookQueue(b.Device())
 	if err != nil {
 		return nil, err
 	}
@@ -444,7 +460,12 @@ func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	if err := q.Read(data, b.Buffer, start); err != nil {
 		return nil, err
 	}
-	if err := q.Sync(m.engine.Running()); err != nil {
+	ctx, cancel := context.WithTimeout(m.engine.Running(), lookPatience)
+	defer cancel()
+	if err := q.Sync(ctx); err != nil {
+		if ctx.Err() != nil && m.engine.Running().Err() == nil {
+			return nil, errors.New("busy")
+		}
 		return nil, err
 	}
 	list := make([]string, count)

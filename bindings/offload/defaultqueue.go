@@ -18,19 +18,42 @@ func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.own == nil {
-		m.own = map[*session.Device]*session.Queue{}
+	m.keepOwn(&m.own, d, q)
+	return q, nil
+}
+
+// lookQueue is where printing a buffer reads it: on a queue of its own it waits for the commands that use the buffer and
+// for no others, and takes no failure that a sync should give.
+func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
+	if q := m.lookers[d]; q != nil {
+		return q, nil
+	}
+	q, err := d.NewQueue(session.QueueOptions{Label: "print", Unlisted: true})
+	if err != nil {
+		return nil, err
+	}
+	m.keepOwn(&m.lookers, d, q)
+	return q, nil
+}
+
+// keepOwn keeps a queue of the engine, to be closed with it.
+func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *session.Device, q *session.Queue) {
+	if m.own == nil && m.lookers == nil {
 		m.engine.OnClose(m.closeOwnQueues)
 	}
-	m.own[d] = q
-	return q, nil
+	if *queues == nil {
+		*queues = map[*session.Device]*session.Queue{}
+	}
+	(*queues)[d] = q
 }
 
 // closeOwnQueues ends the engine's queues. The engine's context has ended: what runs is cancelled.
 func (m *instance) closeOwnQueues() {
-	for _, q := range m.own {
-		if err := q.Close(m.engine.Context()); err != nil {
-			m.engine.Options().Logger.Debug("closing an engine's queue", "device", q.Device().ID(), "error", err)
+	for _, queues := range []map[*session.Device]*session.Queue{m.own, m.lookers} {
+		for _, q := range queues {
+			if err := q.Close(m.engine.Context()); err != nil {
+				m.engine.Options().Logger.Debug("closing an engine's queue", "device", q.Device().ID(), "error", err)
+			}
 		}
 	}
 }

@@ -212,12 +212,12 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 // of its range only: what would not survive is an error.
 func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
-		return 0, fmt.Errorf("expected a %s, but nothing was given", t)
+		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)
 	}
 	switch x := exported(v).(type) {
 	case bool:
 		if t != ir.Bool {
-			return 0, fmt.Errorf("expected a %s, not a boolean", t)
+			return 0, fmt.Errorf("expected a value of %s, not a boolean", t)
 		}
 		if x {
 			return 1, nil
@@ -225,7 +225,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		return 0, nil
 	case *big.Int:
 		if t != ir.I64 && t != ir.U64 {
-			return 0, fmt.Errorf("expected a %s, not a BigInt", t)
+			return 0, fmt.Errorf("expected a value of %s, not a BigInt", t)
 		}
 		return bigBits(t, x)
 	case int64:
@@ -248,7 +248,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		n, _ := big.NewFloat(x).Int(nil)
 		return bigBits(t, n)
 	}
-	return 0, fmt.Errorf("expected a %s, not %s", t, describe(v))
+	return 0, fmt.Errorf("expected a value of %s, not %s", t, describe(v))
 }
 
 func floatBits(t ir.Type, x float64) uint64 {

@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -53,7 +54,7 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 // explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the
 // script made the call.
 func explainRuntime(e *lang.Engine, oe *contract.Error) error {
-	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: oe.Hint, Cause: oe}
+	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, advice(oe)), Cause: oe}
 	launched := diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
@@ -88,13 +89,13 @@ func note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	return n
 }
 
-// of names the object that an error is about.
+// of names the object that an error is about; a device that was not found is about none.
 func (m *instance) of(err error, label string) error {
 	if err == nil {
 		return nil
 	}
 	var oe *contract.Error
-	if errors.As(err, &oe) && oe.Label == "" {
+	if errors.As(err, &oe) && oe.Label == "" && oe.Op != "find device" {
 		oe.Label = label
 	}
 	return err

@@ -34,6 +34,7 @@ type instance struct {
 	devices  map[*session.Device]*goja.Object // a device is one object
 	queues   map[*session.Queue]*goja.Object
 	own      map[*session.Device]*session.Queue // default queues of this engine
+	lookers  map[*session.Device]*session.Queue // see lookQueue
 	helpers  map[*lang.FunctionInfo]*kernel.Source
 	types    map[ir.Type]*goja.Object
 	language []*goja.Object // global objects that kernels know by name

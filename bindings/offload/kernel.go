@@ -449,11 +449,11 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 			b := m.asBuffer(v)
 			if b == nil {
 				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, describe(v)).
-					On("", k.name)
+					On("", k.name).WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 			}
 			if b.elem.elem != p.Elem {
 				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, but %q is of %s",
-					p.Name, p.Elem, b.Label(), b.elem).On("", k.name)
+					p.Name, p.Elem, b.Label(), b.elem).On("", k.name).WithHint("make it with device().buffer(%s, …), or change the signature", p.Elem)
 			}
 			bound = append(bound, session.Buf(b.Buffer))
 			continue
@@ -466,7 +466,8 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 		t := p.Type
 		bits, err := scalarBits(t, v)
 		if err != nil {
-			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name)
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name).
+				WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 		}
 		ct, _ := contract.ParseType(t.String())
 		bound = append(bound, session.Bits(ct, bits))

@@ -14,10 +14,12 @@ import (
 )
 
 // newEngine makes an engine on two CPU devices that ends with the test.
-func newEngine(t testing.TB) *lang.Engine {
+func newEngine(t testing.TB) *lang.Engine { return newEngineWith(t, lang.Options{}) }
+
+func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Devices: 2})}})
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := rt.NewEngine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}

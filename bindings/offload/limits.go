@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"weak"
 
+	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -69,4 +70,33 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 		m.quota.launched++
 	}
 	return q.Launch(c)
+}
+
+const (
+	largeRead     = 64 << 20 // bytes from which on it is worth to ask what the machine has
+	objectBytes   = 600      // about, of an object of the script
+	propertyBytes = 100      // about, of each of its properties
+)
+
+// hostMemory makes memory for elements that the script will hold, if the engine's limits and the machine allow it: Go
+// ends a process that has no memory.
+func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
+	need := count * int64(b.elem.size())
+	if r := b.elem.elem.Record; r != nil {
+		need += count * int64(objectBytes+propertyBytes*len(r.Fields))
+	}
+	most, of := int64(math.MaxInt64), ""
+	if limit := m.engine.Options().Limits.Memory; limit > 0 {
+		most, of = int64(min(limit, math.MaxInt64)), "the script's limit allows"
+	}
+	if need >= largeRead {
+		if n := memory.Available() / 2; n < most { // the rest is for what the script makes of it, and for others
+			most, of = n, "half of what the machine has left is"
+		}
+	}
+	if need > most {
+		return nil, contract.Errorf(contract.OutOfResources, "read", "%d elements need %d bytes of the host; %s %d", count, need, of, most).
+			On(b.Device().ID(), b.Label()).WithHint("read it in parts: read(start, count)")
+	}
+	return make([]byte, count*int64(b.elem.size())), nil
 }

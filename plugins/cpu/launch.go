@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"math"
+	"math/bits"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -102,6 +103,9 @@ func (l *launch) setGrid(o *offload.Launch) error {
 		if n < 0 || n > math.MaxInt32 {
 			return l.refuse(offload.InvalidSize, "size %d on axis %c is not in 0 to %d", n, "xyz"[axis], math.MaxInt32)
 		}
+	}
+	if hi, items := bits.Mul64(uint64(o.Size[0])*uint64(o.Size[1]), uint64(o.Size[2])); hi != 0 || items > math.MaxInt64 {
+		return l.refuse(offload.InvalidSize, "size %v is over 2^63 work-items", o.Size)
 	}
 	l.grid.Size, l.grid.GroupSize = o.Size, o.GroupSize
 	if o.GroupSize == [3]int{} {

@@ -16,6 +16,7 @@ import (
 type QueueOptions struct {
 	Label     string           // default: "queue N"
 	NoHazards bool             // commands do not wait for other queues by themselves
+	Unlisted  bool             // [Session.Live] does not list it: its maker keeps it for itself
 	Pos       offload.Position // where it is made
 }
 
@@ -57,7 +58,7 @@ func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.session.live.add(liveEntry{object: q.object})
+	d.session.live.add(liveEntry{object: q.object, unlisted: opts.Unlisted})
 	return q, nil
 }
 

@@ -1,0 +1,46 @@
+package offload
+
+import (
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// advice is what to do about an error that does not say so itself: the runtime knows what went wrong, but not what a
+// script would write.
+func advice(e *contract.Error) string {
+	switch e.Code {
+	case contract.OutOfBounds:
+		return "guard the access, as in `if (i < x.length) …`, or launch fewer work-items"
+	case contract.DivisionByZero:
+		return "test the divisor before the division, or divide floats"
+	case contract.Assertion:
+		return "kernel.debug({ item: [x, y, z], size: … }, …) shows how the work-item came there"
+	case contract.Divergence:
+		return "g.uniform is for values that are the same in all work-items of a group"
+	case contract.Race:
+		return "let one work-item do it, use Atomics, or put g.barrier() between the accesses"
+	case contract.Timeout:
+		return "raise the launch's timeout, or do less in one launch"
+	case contract.Closed:
+		return "it was freed or closed before: keep it for longer, or make another one"
+	case contract.InvalidQueue:
+		return "close only what createQueue made, and use it on its own device"
+	case contract.InvalidBinary:
+		return "the image is damaged or of another version: build it again"
+	case contract.InvalidSize:
+		switch e.Op {
+		case "create buffer":
+			return "use several buffers, or a smaller element type"
+		case "launch":
+			return "use several launches, or let each work-item do more"
+		}
+		return "the buffer's .shape and .length say what it has"
+	case contract.InvalidArgument:
+		switch e.Op {
+		case "write", "fill":
+			return "an integer type takes integers of its range only: round them first, or use a buffer of f32"
+		case "launch":
+			return "size counts work-items: size: n, size: [nx, ny] or size: [nx, ny, nz]; help('Kernel.launch') has all options"
+		}
+	}
+	return ""
+}
