@@ -55,28 +55,38 @@ const (
 func (l *lowerer) sqrtBySteps(in *ir.Instr) []vr {
 	a := l.vector(in.Args[0])
 	half := l.constant(ir.FloatBits(ir.F32, 0.5), 4)
-	out := newRegs(l.fn, l.w)
-	odd := l.masks(l.w)
-	for i, d := range out {
-		s := part(a, i)
-		over := l.vec()
-		l.op2(amd64.VPSUBD, over, s, l.constant(leastStepped, 4), 4)
-		l.def(amd64.VPCMPUD, k(odd[i]), z(over), z(l.constant(infinity32-leastStepped, 4)), imm(5)).folds(2, 4)
-		if l.cur != nil {
-			l.insts[len(l.insts)-1].mask = l.cur[i]
+	out, odd := newRegs(l.fn, l.w), l.masks(l.w)
+	g, h, e := newRegs(l.fn, l.w), newRegs(l.fn, l.w), newRegs(l.fn, l.w)
+	// Step after step for all registers, so that none waits for its own last one.
+	each := func(step func(s, g, h, e vr)) {
+		for i := range out {
+			step(part(a, i), g[i], h[i], e[i])
 		}
-		y, g, h, e := l.vec(), l.vec(), l.vec(), l.vec()
-		l.def(amd64.VRSQRT14PS, z(y), z(s)).folds(1, 4)
-		l.op2(amd64.VMULPS, g, y, s, 4)
-		l.op2(amd64.VMULPS, h, y, half, 4)
+	}
+	each(func(s, _, h, _ vr) { l.def(amd64.VRSQRT14PS, z(h), z(s)).folds(1, 4) })
+	for i, m := range odd {
+		over := l.vec()
+		l.op2(amd64.VPSUBD, over, part(a, i), l.constant(leastStepped, 4), 4)
+		in := l.def(amd64.VPCMPUD, k(m), z(over), z(l.constant(infinity32-leastStepped, 4)), imm(5)).folds(2, 4)
+		if l.cur != nil {
+			in.mask = l.cur[i]
+		}
+	}
+	each(func(s, g, h, _ vr) { l.op2(amd64.VMULPS, g, h, s, 4) })
+	each(func(_, _, h, _ vr) { l.op2(amd64.VMULPS, h, h, half, 4) })
+	each(func(_, g, h, e vr) {
 		l.def(amd64.VMOVDQA64, z(e), z(h))
 		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(half)).folds(2, 4)
-		l.mod(amd64.VFMADD213PS, z(h), z(e), z(h))
-		l.mod(amd64.VFMADD213PS, z(g), z(e), z(g))
+	})
+	each(func(_, g, _, e vr) { l.mod(amd64.VFMADD213PS, z(g), z(e), z(g)) })
+	each(func(_, _, h, e vr) { l.mod(amd64.VFMADD213PS, z(h), z(e), z(h)) })
+	each(func(s, g, _, e vr) {
 		l.def(amd64.VMOVDQA64, z(e), z(g))
 		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(s)).folds(2, 4)
-		l.def(amd64.VMOVDQA64, z(d), z(g))
-		l.mod(amd64.VFMADD231PS, z(d), z(e), z(h))
+	})
+	for i, d := range out {
+		l.def(amd64.VMOVDQA64, z(d), z(g[i]))
+		l.mod(amd64.VFMADD231PS, z(d), z(e[i]), z(h[i]))
 	}
 	rare, back := l.label(), l.label()
 	l.branchSome(odd, rare)
