@@ -54,7 +54,7 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 // explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the
 // script made the call.
 func explainRuntime(e *lang.Engine, oe *contract.Error) error {
-	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, advice(oe)), Cause: oe}
+	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
 	launched := diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}
 	if oe.Fault != nil {
 		p := oe.Fault.Pos

@@ -4,9 +4,9 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// advice is what to do about an error that does not say so itself: the runtime knows what went wrong, but not what a
+// hintFor is what to do about an error that does not say so itself: the runtime knows what went wrong, but not what a
 // script would write.
-func advice(e *contract.Error) string {
+func hintFor(e *contract.Error) string {
 	switch e.Code {
 	case contract.OutOfBounds:
 		return "guard the access, as in `if (i < x.length) …`, or launch fewer work-items"
