@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -30,17 +31,18 @@ type workload struct {
 	result     int     // the buffer to compare
 	tolerance  float64 // relative; 0 compares integers, of which one in a hundred may differ where C contracts
 	scalars    []uintptr
+	group      [3]int // size of a work-group; zero for the language's choice
 }
 
 var workloads = []workload{
 	{"saxpy 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`, [3]int{4 << 20, 1, 1}, 12 * (4 << 20) / 1e9,
-		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}},
-	{"mandelbrot 512²", "Mpix/s", `(g, it) => {
-  const cx = -2 + 3 * g.x / 512, cy = -1.5 + 3 * g.y / 512
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}},
+	{"mandelbrot 1024²", "Mpix/s", `(g, it) => {
+  const cx = -2 + 3 * g.x / 1024, cy = -1.5 + 3 * g.y / 1024
   let x = 0, y = 0, n = 0
   while (n < 256 && x * x + y * y < 4) { const t = x * x - y * y + cx; y = 2 * x * y + cy; x = t; n++ }
   it[g.y][g.x] = n
-}`, [3]int{512, 512, 1}, 512 * 512 / 1e6, []ir.Type{ir.I32}, [][]int{{512, 512}}, 0, 0, []uintptr{512, 512}},
+}`, [3]int{1024, 1024, 1}, 1024 * 1024 / 1e6, []ir.Type{ir.I32}, [][]int{{1024, 1024}}, 0, 0, []uintptr{1024, 1024}, [3]int{}},
 	{"mix 256 Ki", "Gop/s", `(g, x) => {
   const v = x[g.x]
   let a = v, b = v ^ 0x9e3779b9, c = (v + 77) | 0, d = (v * 3) | 0
@@ -51,7 +53,7 @@ var workloads = []workload{
     c = (c + d) | 0; b = b ^ c; b = (b << 7) | (b >>> 25)
   }
   x[g.x] = a ^ b ^ c ^ d
-}`, [3]int{256 << 10, 1, 1}, 24 * 64 * (256 << 10) / 1e9, []ir.Type{ir.I32}, [][]int{{256 << 10}}, 0, 0, []uintptr{256 << 10}},
+}`, [3]int{256 << 10, 1, 1}, 24 * 64 * (256 << 10) / 1e9, []ir.Type{ir.I32}, [][]int{{256 << 10}}, 0, 0, []uintptr{256 << 10}, [3]int{}},
 	{"n-body 4096", "GFLOP/s", `(g, x, y, z, m, ax) => {
   const i = g.x
   let fx = 0, fy = 0, fz = 0
@@ -63,17 +65,46 @@ var workloads = []workload{
   }
   ax[i] = fx + fy + fz
 }`, [3]int{4096, 1, 1}, 20 * 4096 * 4096 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32, ir.F32, ir.F32},
-		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}},
+		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}, [3]int{}},
 	{"stencil 1024²", "GB/s", `(g, from, to) => {
   const x = g.x, y = g.y
   if (x > 0 && y > 0 && x < 1023 && y < 1023)
     to[y][x] = 0.2 * (from[y][x] + from[y][x - 1] + from[y][x + 1] + from[y - 1][x] + from[y + 1][x])
 }`, [3]int{1024, 1024, 1}, 8 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{1024, 1024}, {1024, 1024}}, 1, 1e-5,
-		[]uintptr{1024, 1024}},
+		[]uintptr{1024, 1024}, [3]int{}},
+	{"triad 4 Mi", "GB/s", `(g, x, y, z) => { z[g.x] = x[g.x] + 3 * y[g.x] }`, [3]int{4 << 20, 1, 1}, 12 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}, {4 << 20}}, 2, 1e-6, []uintptr{4 << 20}, [3]int{}},
+	{"copy 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = x[g.x] }`, [3]int{4 << 20, 1, 1}, 8 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}},
+	{"fill 4 Mi", "GB/s", `(g, x) => { x[g.x] = 1.5 }`, [3]int{4 << 20, 1, 1}, 4 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F32}, [][]int{{4 << 20}}, 0, 1e-6, []uintptr{4 << 20}, [3]int{}},
+	{"transpose 2048², naive", "GB/s", `(g, from, to) => { to[g.x][g.y] = from[g.y][g.x] }`, [3]int{2048, 2048, 1},
+		8 * 2048 * 2048 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 1e-6, []uintptr{2048}, [3]int{}},
+	{"Black-Scholes 256 Ki, exact", "Mopt/s", `(g, s, out) => {
+  const S = 100 + 40 * s[g.x]
+  const d1 = (Math.log(S / 100) + 0.065) / 0.3, d2 = d1 - 0.3
+  out[g.x] = S * 0.5 * (1 + Math.erf(d1 * 0.70710678)) - 100 * Math.exp(-0.02) * 0.5 * (1 + Math.erf(d2 * 0.70710678))
+}`, [3]int{256 << 10, 1, 1}, (256 << 10) / 1e6, []ir.Type{ir.F32, ir.F32}, [][]int{{256 << 10}, {256 << 10}}, 1, 1e-4,
+		[]uintptr{256 << 10}, [3]int{}},
+	{"histogram 256, 4 Mi", "Gelem/s", `(g, data, bins) => {
+  const local = g.shared(i32, 256)
+  const first = g.group.x * 65536 + g.local.x
+  for (let k = 0; k < 256; k++) Atomics.add(local, data[first + 256 * k] & 255, 1)
+  g.barrier()
+  Atomics.add(bins, g.local.x, local[g.local.x])
+}`, [3]int{(4 << 20) / 256, 1, 1}, (4 << 20) / 1e9, []ir.Type{ir.I32, ir.I32}, [][]int{{4 << 20}, {256}}, 1, 0,
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}},
+	{"sgemm 512, naive", "GFLOP/s", `(g, a, b, c) => {
+  let sum = 0
+  for (let k = 0; k < 512; k++) sum += a[g.y][k] * b[k][g.x]
+  c[g.y][g.x] = sum
+}`, [3]int{512, 512, 1}, 2 * 512 * 512 * 512 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{512, 512}, {512, 512}, {512, 512}}, 2,
+		1e-3, []uintptr{512}, [3]int{}},
 }
 
 // symbols are the C functions of the workloads.
-var symbols = []string{"run_saxpy", "run_mandelbrot", "run_mix", "run_nbody", "run_stencil"}
+var symbols = []string{"run_saxpy", "run_mandelbrot", "run_mix", "run_nbody", "run_stencil", "run_triad",
+	"run_copy", "run_fill", "run_transpose", "run_black_scholes", "run_histogram", "run_sgemm"}
 
 // kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
 // process, so that other load matters less.
@@ -88,6 +119,9 @@ func kernelsOnOneCore(r *report) error {
 	}
 	defer platform.Close()
 	for i := range workloads {
+		if only := os.Getenv("OREPL_PEERS_ONLY"); !strings.HasPrefix(workloads[i].name, only) {
+			continue
+		}
 		fn, err := purego.Dlsym(lib, symbols[i])
 		if err != nil {
 			return err
@@ -155,7 +189,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
 	}
 	defer q.Close()
 
-	launch := &offload.Launch{Kernel: k, Size: w.size}
+	launch := &offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}
 	call := append([]uintptr(nil), w.scalars...)
 	var ours, theirs []byte
 	for i, t := range w.buffers {

@@ -57,3 +57,39 @@ void run_stencil(long w, long h, const float *restrict from, float *restrict to)
 			to[j * w + i] = 0.2f * (from[j * w + i] + from[j * w + i - 1] + from[j * w + i + 1] + from[(j - 1) * w + i] +
 				from[(j + 1) * w + i]);
 }
+
+void run_triad(long n, const float *restrict x, const float *restrict y, float *restrict z) {
+	for (long i = 0; i < n; i++) z[i] = x[i] + 3 * y[i];
+}
+
+void run_copy(long n, const float *restrict x, float *restrict y) {
+	for (long i = 0; i < n; i++) y[i] = x[i];
+}
+
+void run_fill(long n, float *x) {
+	for (long i = 0; i < n; i++) x[i] = 1.5f;
+}
+
+void run_transpose(long n, const float *restrict from, float *restrict to) {
+	for (long j = 0; j < n; j++)
+		for (long i = 0; i < n; i++) to[i * n + j] = from[j * n + i];
+}
+
+void run_black_scholes(long n, const float *restrict s, float *restrict out) {
+	for (long i = 0; i < n; i++) {
+		float S = 100 + 40 * s[i], d1 = (logf(S / 100) + 0.065f) / 0.3f, d2 = d1 - 0.3f;
+		out[i] = S * 0.5f * (1 + erff(d1 * 0.70710678f)) - 100 * expf(-0.02f) * 0.5f * (1 + erff(d2 * 0.70710678f));
+	}
+}
+
+void run_histogram(long n, const int *restrict data, int *restrict bins) {
+	for (long i = 0; i < n; i++) bins[data[i] & 255]++;
+}
+
+void run_sgemm(long n, const float *restrict a, const float *restrict b, float *restrict c) {
+	for (long i = 0; i < n; i++) {
+		for (long j = 0; j < n; j++) c[i * n + j] = 0;
+		for (long k = 0; k < n; k++)
+			for (long j = 0; j < n; j++) c[i * n + j] += a[i * n + k] * b[k * n + j];
+	}
+}
