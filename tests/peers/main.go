@@ -24,6 +24,7 @@ var comparisons = []comparison{
 	// First: a child's peak memory counts what this process had when it made the child.
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
+	{"interpreter", "the kernel interpreter on one core, nanoseconds per operation / closures by hand, and goja", interpreter},
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
