@@ -129,7 +129,8 @@ type Queue interface {
 	Wait(ev Event) error
 	// Idle reports whether all commands have run.
 	Idle() bool
-	// Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx
+	// Sync waits until all commands given before have run, and gives the first failure that nobody was given or waits
+	// for at its event; of those besides it says how many. If ctx
 	// ends first, the running command is cancelled where the device can, and the rest is dropped with Cancelled.
 	Sync(ctx context.Context) error
 	// Close waits for the commands and ends the queue.
@@ -140,8 +141,13 @@ type Queue interface {
 type Event interface {
 	// Done reports whether it has been reached.
 	Done() bool
-	// Sync waits until it has been reached, and gives the failure of the commands before it, as Queue.Sync would.
+	// Sync waits until it has been reached, and gives the failure of the commands that it stands for, those since the
+	// event before it in the queue, each time; if they have not failed, the first failure before them that nobody was
+	// given. What is given here Queue.Sync does not give any more. If ctx ends first it cancels as Queue.Sync does.
 	Sync(ctx context.Context) error
+	// Settle waits until it has been reached, and leaves failures to others. If ctx ends first it gives Cancelled, and
+	// cancels nothing.
+	Settle(ctx context.Context) error
 	// Time is the device's clock when it was reached, in nanoseconds since an arbitrary origin, the same for all
 	// queues of a device; ok is false if it has not been reached or the device has no clock.
 	Time() (ns int64, ok bool)

@@ -29,6 +29,19 @@ type HostRect struct {
 	SlicePitch int64
 }
 
+// Bounded is a [Queue] whose commands wait when too many are outstanding. Default: commands never wait.
+type Bounded interface {
+	// Room waits until the queue takes commands without waiting. If ctx ends first, the commands given so far are
+	// cancelled as Sync does, which it gives as its failure.
+	Room(ctx context.Context) error
+}
+
+// Marker is a [Queue] with events for waits between queues only. Default: Record, whose events part the failures.
+type Marker interface {
+	// Mark is Record for an event that stands for no commands: their failures are those of the next event.
+	Mark() (Event, error)
+}
+
 // Library is a set of images registered together.
 type Library struct {
 	Label  string

@@ -36,6 +36,11 @@ type command struct {
 	event   *Event
 }
 
+// onlyOrders reports whether the command does nothing that an event could stand for.
+func (c *command) onlyOrders() bool {
+	return c.kind == awaitEvent || c.kind == recordEvent && c.event.mark
+}
+
 // clear drops what the command kept of its caller's.
 func (c *command) clear() {
 	switch c.kind {

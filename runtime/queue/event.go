@@ -2,17 +2,23 @@ package queue
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
 	queue  *Queue
 	number uint64 // of the command that completes it
+	mark   bool   // it stands for no commands
 	done   atomic.Bool
-	time   int64 // set before done
-	err    error // set before done: why the command was dropped
+	time   int64        // set before done
+	err    error        // set before done: why the command was dropped
+	own    error        // set before done: the first failure of the commands that it stands for
+	asked  atomic.Int32 // how many wait in Sync, and will be given own
 
 	mu     sync.Mutex
 	queues []*Queue // that are blocked until it is done
@@ -27,13 +33,47 @@ func (ev *Event) Done() bool {
 	return false
 }
 
-// Sync waits until the event has been reached, and gives the failure of the commands before it unless somebody was
-// given it already. If ctx ends first, those commands are cancelled as [Queue.Sync] does.
+// Sync waits until the event has been reached, and gives the failure of the commands that it stands for, those since
+// the event before it; if they have not failed, the first failure before them that nobody was given. If ctx ends first,
+// all commands before the event are cancelled as [Queue.Sync] does.
 func (ev *Event) Sync(ctx context.Context) error {
-	err := ev.queue.sync(ctx, ev.number)
-	if err == nil && ev.done.Load() {
-		err = ev.err
+	q := ev.queue
+	ev.asked.Add(1)
+	defer ev.asked.Add(-1)
+	if !ev.done.Load() && !q.arrive(ctx, ev.number) {
+		if err := q.take(ev.number); err != nil {
+			return err
+		}
+		return q.leaveBehind(ev.number, context.Cause(ctx))
 	}
+	if ev.own != nil {
+		return q.takeOwn(ev)
+	}
+	if err := q.take(ev.number); err != nil {
+		return err
+	}
+	return ev.err
+}
+
+// Settle waits until the event has been reached, and leaves failures to others. If ctx ends first, nothing is cancelled.
+func (ev *Event) Settle(ctx context.Context) error {
+	if ev.done.Load() {
+		return nil
+	}
+	q := ev.queue
+	w := wait{target: ev.number, ctx: ctx, aside: true}
+	if ctx.Done() == nil {
+		q.await(w)
+		return nil
+	}
+	stop := context.AfterFunc(ctx, func() { q.notify(everything) })
+	q.await(w)
+	stop()
+	if ev.done.Load() {
+		return nil
+	}
+	err := q.refuse(offload.Cancelled, "wait", "the wait was cancelled")
+	err.Err = context.Cause(ctx)
 	return err
 }
 
@@ -65,6 +105,8 @@ func (ev *Event) tell(q *Queue) bool {
 	if ev.done.Load() {
 		return false
 	}
-	ev.queues = append(ev.queues, q)
+	if !slices.Contains(ev.queues, q) { // whose earlier wait may have been cancelled
+		ev.queues = append(ev.queues, q)
+	}
 	return true
 }

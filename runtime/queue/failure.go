@@ -1,55 +1,133 @@
 package queue
 
 import (
+	"fmt"
+
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// maxFailures is how many failures a queue keeps for who asks. The first is what counts; later ones are for waiters
-// that ask for a later part of the queue.
-const maxFailures = 16
+// maxFailures is how many failures a queue keeps one by one until somebody is given them. Further ones are counted.
+const maxFailures = 1000
 
-// failure is the failure of command number n.
+// failure is the failure of the commands from number n to last: of one, unless they were cancelled or too many.
 type failure struct {
-	n   uint64
-	err error
+	n, last uint64
+	err     error
+	event   *Event // that stands for the command, once it was reached
+	more    int    // how many later ones are not kept
 }
 
-// fail keeps the failure of command number n.
-func (q *Queue) fail(n uint64, err error) {
+func (f *failure) cancelled() bool { return offload.CodeOf(f.err) == offload.Cancelled }
+
+// fail keeps the failure of c, command number n, for the role's holder.
+func (q *Queue) fail(c *command, n uint64, err error) {
+	f := &failure{n: n, last: n, err: err}
+	if q.own == nil && !c.onlyOrders() {
+		q.own = err
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if n <= q.told && offload.CodeOf(err) == offload.Cancelled {
-		return
-	}
-	if len(q.failures) < maxFailures {
-		q.failures = append(q.failures, failure{n, err})
+	last := len(q.failures) - 1
+	switch {
+	case f.cancelled() && n <= q.told:
+	case f.cancelled() && last >= 0 && q.failures[last].cancelled():
+		q.failures[last].last = n
+	case last >= maxFailures && !f.cancelled():
+		q.failures[last].more++ // the last stands for all the rest
+		q.failures[last].last = n
+	default:
+		q.failures = append(q.failures, f)
 		q.failed.Store(true)
 	}
 }
 
-// take gives the first failure up to command number n and forgets the others up to there.
+// reach completes an event, for the role's holder. Unless it is a mark it stands for the commands since the event
+// before it: what failed among them is its own failure.
+func (q *Queue) reach(ev *Event, dropped error) {
+	if !ev.mark && q.own != nil {
+		ev.own, q.own = q.own, nil
+		q.mu.Lock()
+		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
+			if f := q.failures[i]; !f.cancelled() && i < maxFailures {
+				f.event = ev
+			}
+		}
+		q.mu.Unlock()
+	}
+	if !ev.mark {
+		q.parted = ev.number
+	}
+	ev.complete(q.opts.Clock.Now(), dropped)
+}
+
+// take gives the first failure up to command number n that nobody was given, says how many there are besides, and
+// forgets them. It leaves those that somebody will be given who waits for their event.
 func (q *Queue) take(n uint64) error {
+	first, count := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
+	return withMore(first, count-1)
+}
+
+// takeOwn gives an event's own failure, however often it is asked for.
+func (q *Queue) takeOwn(ev *Event) error {
+	_, count := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
+	return withMore(ev.own, count-1)
+}
+
+// collect gives the first failure that is wanted, up to command number n, and forgets all such. Of those that are no
+// cancellations it gives the number.
+func (q *Queue) collect(n uint64, wanted func(*failure) bool) (first error, count int) {
 	if !q.failed.Load() {
-		return nil
+		return nil, 0
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var err error
-	for len(q.failures) > 0 && q.failures[0].n <= n {
-		if err == nil {
-			err = q.failures[0].err
+	keep := make([]*failure, 0, len(q.failures))
+	for _, f := range q.failures {
+		if f.n > n || !wanted(f) {
+			keep = append(keep, f)
+			continue
 		}
-		q.failures = q.failures[1:]
+		if first == nil {
+			first = f.err
+		}
+		if !f.cancelled() {
+			count++
+		}
+		count += f.more
+		if f.last > n && f.cancelled() {
+			keep = append(keep, &failure{n: n + 1, last: f.last, err: f.err})
+		}
 	}
-	if len(q.failures) == 0 {
-		q.failures = nil
-		q.failed.Store(false)
+	q.failures = keep
+	q.failed.Store(len(keep) > 0)
+	return first, count
+}
+
+// withMore says how many failures there are besides. The error is copied: an event may give it again.
+func withMore(err error, more int) error {
+	e, ok := err.(*offload.Error)
+	if !ok || more <= 0 {
+		return err
 	}
-	return err
+	c := *e
+	if c.Detail != "" {
+		c.Detail += "; "
+	}
+	c.Detail += fmt.Sprintf("and %d more failed", more)
+	return &c
 }
 
 func (q *Queue) refuse(code offload.Code, op, format string, args ...any) *offload.Error {
 	return offload.Errorf(code, op, format, args...).On(q.opts.Device, q.opts.Label)
+}
+
+// refuseCommand is refuse for a command that was taken: a launch is called by its kernel.
+func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args ...any) *offload.Error {
+	err := q.refuse(code, c.op, format, args...)
+	if c.kind == launchKernel {
+		err.Label, err.Pos = c.kernel.Info().Name, c.pos
+	}
+	return err
 }
 
 // droppedError is the failure of a command that was cancelled, while it ran or before it started.
@@ -57,8 +135,8 @@ func (q *Queue) droppedError(c *command) error {
 	q.mu.Lock()
 	cause := q.cause
 	q.mu.Unlock()
-	err := q.refuse(offload.Cancelled, c.op, "the command was cancelled")
-	err.Err, err.Pos = cause, c.pos
+	err := q.refuseCommand(c, offload.Cancelled, "the command was cancelled")
+	err.Err = cause
 	return err
 }
 
@@ -67,18 +145,20 @@ func (q *Queue) stoppedError(c *command, why reason) error {
 	if why == cancelled {
 		return q.droppedError(c)
 	}
-	err := q.refuse(offload.Timeout, c.op, "kernel %s ran longer than its time limit of %v", c.kernel.Info().Name, c.timeout)
-	err.Pos = c.pos
-	return err
+	return q.refuseCommand(c, offload.Timeout, "the kernel ran longer than its time limit of %v", c.timeout)
 }
 
-// leaveBehind is the failure of a Sync whose context ended while a host function ran. That the commands up to number n
-// will be dropped is no news to anybody then.
+// leaveBehind is the failure of a wait whose context ended before the commands up to number n had run. That they will be
+// dropped is no news to anybody then.
 func (q *Queue) leaveBehind(n uint64, cause error) error {
 	q.mu.Lock()
 	q.told = max(q.told, n)
 	q.mu.Unlock()
-	err := q.refuse(offload.Cancelled, "sync", "the wait was cancelled; a host function still runs")
+	detail := "the wait was cancelled"
+	if q.hosting.Load() {
+		detail += "; a host function still runs"
+	}
+	err := q.refuse(offload.Cancelled, "sync", "%s", detail)
 	err.Err = cause
 	return err
 }

@@ -11,7 +11,8 @@ import (
 
 const (
 	firstSlots = 64      // of a new queue
-	softSlots  = 4096    // outstanding commands above which the caller waits for room
+	softSlots  = 4096    // outstanding commands above which Room waits
+	fullSlots  = 5120    // outstanding commands above which a command itself waits for room: who called Room gives several
 	hardSlots  = 1 << 20 // outstanding commands above which they are refused
 
 	// wakeUpCost is about what it takes until a sleeping goroutine runs on another core. Less work than that is not
@@ -57,6 +58,11 @@ type Queue struct {
 	guard    atomic.Pointer[guard]
 	_        [48]byte
 
+	// The role's holder's:
+	own    error    // the first failure of the commands since the last event that is no mark
+	parted uint64   // the number of that event
+	owed   []*Event // whose waits were cancelled, and that later commands still wait for
+
 	mu       sync.Mutex
 	closed   bool
 	backlog  time.Duration // about how long the commands take that nobody runs yet
@@ -65,9 +71,9 @@ type Queue struct {
 	workers  sync.WaitGroup
 	parked   []*waiter
 	spare    []*waiter
-	failures []failure // in order, at most maxFailures
-	cause    error     // why commands were cancelled last
-	told     uint64    // commands up to this number are known to be cancelled
+	failures []*failure // that nobody was given, in order
+	cause    error      // why commands were cancelled last
+	told     uint64     // commands up to this number are known to be cancelled
 }
 
 // New makes a queue on a device.
@@ -205,13 +211,17 @@ func (q *Queue) Host(fn func() error) error {
 }
 
 // Record gives an event that completes when the commands before it have.
-func (q *Queue) Record() (offload.Event, error) {
-	const op = "record"
+func (q *Queue) Record() (offload.Event, error) { return q.record("record", false) }
+
+// Mark gives an event that stands for no commands: it implements [offload.Marker].
+func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true) }
+
+func (q *Queue) record(op string, mark bool) (offload.Event, error) {
 	c, err := q.begin(op)
 	if err != nil {
 		return nil, err
 	}
-	ev := &Event{queue: q, number: q.tail.Load() + 1}
+	ev := &Event{queue: q, number: q.tail.Load() + 1, mark: mark}
 	c.kind, c.event = recordEvent, ev
 	q.publish(0)
 	return ev, nil
@@ -301,7 +311,7 @@ func (q *Queue) begin(op string) (*command, error) {
 			q.mu.Unlock()
 			return nil, q.refuse(offload.OutOfResources, op, "%d commands are outstanding", n).
 				WithHint("sync the queue from time to time")
-		case n < softSlots || q.hosting.Load() || q.blocked.Load() != nil:
+		case n < fullSlots || q.hosting.Load() || q.blocked.Load() != nil:
 			q.ring.Store(r.grown(tail))
 		default:
 			q.mu.Unlock()

@@ -148,7 +148,7 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 		if c.kind == callHost && !worker {
 			return false
 		}
-		if c.kind == awaitEvent && h+1 > q.dropped.Load() && !q.reached(c.event) {
+		if h+1 > q.dropped.Load() && !q.mayRun(c, h+1) {
 			return true
 		}
 		q.run(c, h+1)
@@ -171,14 +171,33 @@ func pause(look int) {
 	}
 }
 
-// reached reports whether the event is done. If not, the queue is blocked until it is.
-func (q *Queue) reached(ev *Event) bool {
+// mayRun reports whether the events have been reached that command number n waits for. If not, the queue is blocked.
+func (q *Queue) mayRun(c *command, n uint64) bool {
+	for len(q.owed) > 0 {
+		if !q.reached(q.owed[0], n) {
+			return false
+		}
+		if n <= q.dropped.Load() {
+			return true // it is no more to run
+		}
+		q.owed = q.owed[1:]
+	}
+	return c.kind != awaitEvent || q.reached(c.event, n)
+}
+
+// reached reports whether the event is done, or command number n, which waits for it, was cancelled. If not, the queue
+// is blocked until then.
+func (q *Queue) reached(ev *Event, n uint64) bool {
 	if ev.done.Load() {
 		return true
 	}
 	q.blocked.Store(ev)
 	if !ev.tell(q) {
 		q.blocked.Store(nil)
+		return true
+	}
+	if n <= q.dropped.Load() { // cancelled since drain looked; cancel may not have seen that the queue is blocked
+		q.blocked.CompareAndSwap(ev, nil)
 		return true
 	}
 	ev.queue.nudge()
@@ -190,10 +209,15 @@ func (q *Queue) run(c *command, n uint64) {
 	q.stop.begin(n)
 	if n <= q.dropped.Load() {
 		err := q.droppedError(c)
-		if c.kind == recordEvent {
-			c.event.complete(q.opts.Clock.Now(), err)
+		q.fail(c, n, err)
+		switch c.kind {
+		case recordEvent:
+			q.reach(c.event, err)
+		case awaitEvent:
+			if !c.event.done.Load() { // later commands rely on the wait
+				q.owed = append(q.owed, c.event)
+			}
 		}
-		q.fail(n, err)
 		c.clear()
 		return
 	}
@@ -210,13 +234,13 @@ func (q *Queue) run(c *command, n uint64) {
 	case callHost:
 		err = q.host(c, n)
 	case recordEvent:
-		c.event.complete(q.opts.Clock.Now(), nil)
+		q.reach(c.event, nil)
 	}
 	if why := q.stop.why(); err == ErrStopped || why != 0 && (c.kind == copyBytes || c.kind == copyBox || c.kind == fillBytes) {
 		err = q.stoppedError(c, why)
 	}
 	if err != nil {
-		q.fail(n, err)
+		q.fail(c, n, err)
 	}
 	c.clear()
 }

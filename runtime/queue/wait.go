@@ -20,28 +20,63 @@ func (q *Queue) Sync(ctx context.Context) error { return q.sync(ctx, q.tail.Load
 
 // sync is Sync for the commands up to number target.
 func (q *Queue) sync(ctx context.Context, target uint64) error {
+	reached := q.arrive(ctx, target)
+	if err := q.take(target); err != nil {
+		return err
+	}
+	if !reached {
+		return q.leaveBehind(target, context.Cause(ctx))
+	}
+	return nil
+}
+
+// arrive waits for the commands up to number target, and cancels them if ctx ends first. It reports whether they have
+// finished.
+func (q *Queue) arrive(ctx context.Context, target uint64) bool {
 	if q.head.Load() >= target {
-		return q.take(target)
+		return true
 	}
 	if ctx.Done() == nil {
 		q.await(wait{target: target})
-		return q.take(target)
+		return true
 	}
+	q.watch(ctx, target, wait{target: target, ctx: ctx})
+	if q.head.Load() >= target {
+		return true
+	}
+	q.cancel(target, context.Cause(ctx)) // the guard may have been too late
+	return false
+}
+
+// watch awaits w, and cancels the commands up to number target if ctx ends first.
+func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 	g := q.guardFor(ctx)
 	g.target.Store(target)
 	if ctx.Err() != nil { // the guard has fired, and saw no target
 		q.cancel(target, context.Cause(ctx))
 	}
-	q.await(wait{target: target, ctx: ctx})
+	q.await(w)
 	q.giveBack(g)
-	if err := q.take(target); err != nil {
-		return err
+}
+
+// Room waits until the queue takes commands without waiting: it implements [offload.Bounded]. If ctx ends first, the
+// commands given so far are cancelled as Sync does.
+func (q *Queue) Room(ctx context.Context) error {
+	tail := q.tail.Load()
+	n := tail - q.head.Load()
+	if n < softSlots || n > tail { // or the head overtook the tail that was read
+		return nil
 	}
-	if q.head.Load() < target {
-		q.cancel(target, context.Cause(ctx)) // the guard may have been too late
-		return q.leaveBehind(target, context.Cause(ctx))
+	w := wait{target: tail - n + n/4, room: true, ctx: ctx} // room for some at once, so that not every command waits
+	if ctx.Done() == nil {
+		q.await(w)
+		return nil
 	}
-	return nil
+	q.watch(ctx, tail, w)
+	if ctx.Err() == nil {
+		return nil
+	}
+	return q.sync(ctx, tail)
 }
 
 // guard cancels commands when a context ends. The newest one is kept for the next Sync, which most often has the same
@@ -83,6 +118,7 @@ type wait struct {
 	target uint64          // the number of the command
 	ctx    context.Context // nil if nothing ends the wait
 	room   bool            // for a slot only: not worth waiting for others
+	aside  bool            // runs no commands, which could not be left when ctx ends
 }
 
 // givenUp reports whether the wait is over before its time.
@@ -90,6 +126,8 @@ func (q *Queue) givenUp(w wait) bool {
 	switch {
 	case w.room:
 		return q.hosting.Load() || q.blocked.Load() != nil
+	case w.aside:
+		return w.ctx.Err() != nil
 	case w.ctx != nil:
 		return q.hosting.Load() && w.ctx.Err() != nil
 	}
@@ -100,7 +138,7 @@ func (q *Queue) givenUp(w wait) bool {
 // itself.
 func (q *Queue) await(w wait) {
 	for look := 0; q.head.Load() < w.target; look++ {
-		if q.takeRole() {
+		if !w.aside && q.takeRole() {
 			finished := q.drain(w.target, false)
 			q.release()
 			if !finished {
@@ -113,13 +151,13 @@ func (q *Queue) await(w wait) {
 			return
 		}
 		if ev := q.blocked.Load(); ev != nil {
-			if w.ctx == nil {
+			if w.ctx == nil && !w.aside {
 				q.helping.Add(1)
 				ev.queue.await(wait{target: ev.number})
 				q.helping.Add(-1)
 			} else { // the other queue's commands are not ours to cancel, so they must not run on this goroutine
 				ev.queue.nudge()
-				q.sleep(w, false)
+				q.sleep(w, w.aside)
 			}
 			continue
 		}
@@ -127,7 +165,7 @@ func (q *Queue) await(w wait) {
 			pause(look)
 			continue
 		}
-		q.sleep(w, false)
+		q.sleep(w, w.aside)
 		look = 0
 	}
 }

@@ -26,8 +26,10 @@
 //
 // # Failures
 //
-// A wrong command is refused at the call. A command that fails while it runs fails its queue, and the first such
-// failure is given once, by the next [Queue.Sync], [Event.Sync] or synchronous read.
+// A wrong command is refused at the call. A command that fails while it runs fails its queue: the next [Queue.Sync],
+// synchronous read or [Event.Sync] gives the failure, once, and says how many there are besides. An event gives the
+// failure of its own commands, those given since the event before it, each time it is asked, and Queue.Sync leaves to an
+// event what somebody waits for there. [Queue.Settle] and [Event.Settle] wait and give no failure.
 //
 // All methods may be called by several goroutines, but a [Call] belongs to one at a time.
 package session

@@ -61,14 +61,26 @@ func (ev *Event) Done() bool {
 	return true
 }
 
-// Sync waits until the event has been reached, and gives the first failure of the commands before it, if nobody else
-// has been given it.
+// Sync waits until the event has been reached. It gives the failure of the commands that the event stands for, those
+// given since the event before it, each time it is asked; if they have not failed, the first failure before them that
+// nobody was given. What is given here [Queue.Sync] does not give any more. If ctx ends first the commands before the
+// event are cancelled.
 func (ev *Event) Sync(ctx context.Context) error {
 	err := ev.raw.Sync(ctx)
 	if ctx.Err() == nil {
 		ev.queue.advance(ev.seq)
 	}
 	return located(err, ev.queue.device.id, ev.object.Label)
+}
+
+// Settle waits until the event has been reached, and leaves failures to others. If ctx ends first it gives Cancelled or
+// Timeout, and cancels nothing.
+func (ev *Event) Settle(ctx context.Context) error {
+	if err := (mark{ev.raw, ev.seq}).await(ctx); err != nil {
+		return located(err, ev.queue.device.id, ev.object.Label)
+	}
+	ev.queue.advance(ev.seq)
+	return nil
 }
 
 // Since is the time from an earlier event of the same device to this one, on the device's clock. Both must have been

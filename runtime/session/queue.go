@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -149,7 +148,11 @@ func (q *Queue) mark(seq uint64) (mark, error) {
 		return q.lastMark, nil
 	}
 	n := q.issued.Load()
-	ev, err := q.raw.Record()
+	record := q.raw.Record
+	if m, ok := q.raw.(offload.Marker); ok {
+		record = m.Mark
+	}
+	ev, err := record()
 	if err != nil {
 		return mark{}, located(err, q.device.id, q.object.Label)
 	}
@@ -199,16 +202,13 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 	return 0
 }
 
-// await waits for a mark without taking the failure that may stand before it.
+// await waits for a mark and leaves failures to others.
 func (m mark) await(ctx context.Context) error {
-	const least, most = 20 * time.Microsecond, time.Millisecond
-	for pause := least; !m.event.Done(); pause = min(2*pause, most) {
-		if err := contextError(ctx, "wait"); err != nil {
-			return err
-		}
-		time.Sleep(pause)
+	err := m.event.Settle(ctx)
+	if ended := contextError(ctx, "wait"); err != nil && ended != nil {
+		return ended
 	}
-	return nil
+	return err
 }
 
 // reached reports whether the first seq commands have run, and remembers it.
@@ -272,8 +272,8 @@ func (q *Queue) Wait(ev *Event) error {
 // Idle reports whether all commands have run.
 func (q *Queue) Idle() bool { return q.reached(q.issued.Load()) }
 
-// Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx ends
-// first, the running command is cancelled where the device can, and the rest is dropped.
+// Sync waits until all commands given before have run, and gives the first failure that nobody was given or waits for
+// at its event; of those besides it says how many. If ctx ends first, the running command is cancelled where the device can, and the rest is dropped.
 func (q *Queue) Sync(ctx context.Context) error {
 	n := q.issued.Load()
 	err := q.raw.Sync(ctx)
@@ -286,6 +286,24 @@ func (q *Queue) Sync(ctx context.Context) error {
 	if err != nil {
 		return located(err, q.device.id, q.object.Label)
 	}
+	return nil
+}
+
+// Settle waits until all commands given before have run, and leaves failures to others. If ctx ends first it gives
+// Cancelled or Timeout, and cancels nothing.
+func (q *Queue) Settle(ctx context.Context) error {
+	n := q.issued.Load()
+	if n <= q.done.Load() {
+		return nil
+	}
+	m, err := q.mark(n)
+	if err != nil {
+		return err
+	}
+	if err := m.await(ctx); err != nil {
+		return located(err, q.device.id, q.object.Label)
+	}
+	q.advance(m.seq)
 	return nil
 }
 

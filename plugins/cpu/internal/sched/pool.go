@@ -97,10 +97,10 @@ func (p *Pool) publish(j *Job, helpers int) bool {
 	if j.done == nil {
 		j.done = make(chan struct{}, 1)
 	}
-	j.state.Store(open)
 	if !p.enter(j) {
-		return false
+		return false // and stays shut: a worker may still hold the job from an earlier Run
 	}
+	j.state.Store(open)
 	p.count.Add(1)
 	p.mobilise(helpers)
 	return true

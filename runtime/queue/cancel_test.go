@@ -1,0 +1,77 @@
+package queue
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// A cancellation must not be lost while the queue is about to be blocked.
+func TestCancellationWhileGettingBlocked(t *testing.T) {
+	a, b := newQueue(t), newQueue(t)
+	gate := make(chan struct{})
+	must(t, a.Host(func() error { <-gate; return nil }))
+	ev, _ := a.Record()
+	end := time.Now().Add(2 * time.Second)
+	for i := 0; time.Now().Before(end); i++ {
+		ctx, cancel := context.WithCancel(background)
+		must(t, b.Host(func() error { return nil }))
+		must(t, b.Wait(ev))
+		must(t, b.Host(func() error { return nil }))
+		go func(n int) {
+			for range n {
+			}
+			cancel()
+		}(i % 4000)
+		done := make(chan error, 1)
+		go func() { done <- b.Sync(ctx) }()
+		select {
+		case <-done:
+		case <-time.After(5 * time.Second):
+			t.Errorf("iteration %d: Sync did not come back 5 s after its context ended", i)
+			close(gate)
+			<-done
+			return
+		}
+	}
+	close(gate)
+}
+
+// A command that was given after a cancellation still comes after what was waited for before.
+func TestACancelledWaitIsOwed(t *testing.T) {
+	a, b := newQueue(t), newQueue(t)
+	var first atomic.Bool
+	gate := make(chan struct{})
+	must(t, a.Host(func() error { <-gate; first.Store(true); return nil }))
+	ev, _ := a.Record()
+	must(t, b.Wait(ev))
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	wantCode(t, b.Sync(ctx), offload.Cancelled)
+	must(t, b.Launch(call(func() {
+		if !first.Load() {
+			t.Error("it overtook what its queue waits for")
+		}
+	})))
+	time.AfterFunc(5*time.Millisecond, func() { close(gate) })
+	must(t, b.Sync(background))
+}
+
+func TestRoomEndsWithItsContext(t *testing.T) {
+	q := newQueue(t)
+	must(t, q.Room(background))
+	l, started := endless()
+	must(t, q.Launch(l))
+	for range softSlots {
+		must(t, q.Launch(call(func() { t.Error("a cancelled command ran") })))
+	}
+	ctx, cancel := context.WithCancel(background)
+	go func() { <-started; cancel() }()
+	err := q.Room(ctx)
+	wantCode(t, err, offload.Cancelled)
+	must(t, q.Sync(background))
+	must(t, q.Room(ctx)) // there is room
+}

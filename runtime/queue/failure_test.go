@@ -1,0 +1,141 @@
+package queue
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// detail is what an error says.
+func detail(err error) string {
+	if e, ok := err.(*offload.Error); ok {
+		return e.Detail
+	}
+	return fmt.Sprint(err)
+}
+
+// Each event gives the failure of its own launch, in whatever order they are asked.
+func TestEachEventHasItsOwnFailure(t *testing.T) {
+	q := newQueue(t)
+	var events []offload.Event
+	for i := range 40 {
+		must(t, q.Launch(failing(fmt.Sprint("launch ", i))))
+		mark, err := q.Mark() // parts nothing
+		must(t, err)
+		must(t, mark.Settle(background))
+		ev, err := q.Record()
+		must(t, err)
+		events = append(events, ev)
+	}
+	must(t, q.Launch(call(func() {})))
+	fine, _ := q.Record()
+	for i := len(events) - 1; i >= 0; i-- {
+		if got, want := detail(events[i].Sync(background)), fmt.Sprint("launch ", i); got != want {
+			t.Errorf("event %d: %s", i, got)
+		}
+	}
+	must(t, fine.Sync(background)) // all have been given
+	must(t, q.Sync(background))
+}
+
+// An event whose own launch is fine gives the failure before it that nobody asked for, once.
+func TestAFailureSticksToTheQueue(t *testing.T) {
+	q := newQueue(t)
+	must(t, q.Launch(failing("lost")))
+	bad, _ := q.Record()
+	must(t, q.Launch(call(func() {})))
+	fine, _ := q.Record()
+	if got := detail(fine.Sync(background)); got != "lost" {
+		t.Errorf("the later event: %s", got)
+	}
+	must(t, fine.Sync(background))
+	must(t, q.Sync(background))
+	if got := detail(bad.Sync(background)); got != "lost" {
+		t.Errorf("its own event: %s", got)
+	}
+}
+
+// Who waits for an event is given its failure, whoever else waits.
+func TestAFailureGoesToWhoWaitsForItsEvent(t *testing.T) {
+	q := newQueue(t)
+	gate := make(chan struct{})
+	must(t, q.Host(func() error { <-gate; return nil }))
+	must(t, q.Launch(failing("mine")))
+	ev, _ := q.Record()
+	done := make(chan error)
+	go func() { done <- ev.Sync(background) }()
+	for ev.(*Event).asked.Load() == 0 {
+		runtime.Gosched()
+	}
+	close(gate)
+	must(t, q.Sync(background))
+	if got := detail(<-done); got != "mine" {
+		t.Errorf("the event: %s", got)
+	}
+	must(t, q.Sync(background))
+}
+
+func TestFailuresAreCounted(t *testing.T) {
+	q := newQueue(t)
+	for range maxFailures + 50 {
+		must(t, q.Launch(failing("no")))
+	}
+	if got := detail(q.Sync(background)); got != fmt.Sprintf("no; and %d more failed", maxFailures+49) {
+		t.Error(got)
+	}
+	must(t, q.Sync(background))
+}
+
+func TestALaunchIsCalledByItsKernel(t *testing.T) {
+	q := newQueue(t)
+	l, _ := endless()
+	l.Timeout = time.Millisecond
+	must(t, q.Launch(l))
+	ctx, cancel := context.WithCancel(background)
+	err := q.Sync(background)
+	if e := err.(*offload.Error); e.Label != "endless" || e.Code != offload.Timeout {
+		t.Errorf("a timeout: %v", err)
+	}
+	l, started := endless()
+	must(t, q.Launch(l))
+	go func() { <-started; cancel() }()
+	err = q.Sync(ctx)
+	if e := err.(*offload.Error); e.Label != "endless" || e.Code != offload.Cancelled {
+		t.Errorf("a cancelled launch: %v", err)
+	}
+}
+
+func TestSettleLeavesFailures(t *testing.T) {
+	q := newQueue(t)
+	must(t, q.Launch(failing("kept")))
+	ev, _ := q.Record()
+	must(t, ev.Settle(background))
+	if got := detail(ev.Sync(background)); got != "kept" {
+		t.Error(got)
+	}
+}
+
+func TestSettleCancelsNothing(t *testing.T) {
+	a, b := newQueue(t), newQueue(t)
+	l, started := endless()
+	must(t, a.Launch(l))
+	ev, _ := a.Record()
+	must(t, b.Wait(ev))
+	behind, _ := b.Record()
+	for _, ev := range []offload.Event{ev, behind} {
+		ctx, cancel := context.WithCancel(background)
+		go func() { <-started; cancel() }()
+		wantCode(t, ev.Settle(ctx), offload.Cancelled)
+	}
+	if a.Idle() {
+		t.Error("the kernel was cancelled")
+	}
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	wantCode(t, a.Sync(ctx), offload.Cancelled)
+	must(t, behind.Settle(background))
+}
