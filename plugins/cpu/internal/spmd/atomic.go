@@ -130,6 +130,10 @@ func (l *lowerer) atomic(in *ir.Instr) {
 		if used && l.options.Unchecked {
 			keep(scratchOld, []vr{l.constant(0, 4)}, i)
 		}
+		done := l.label()
+		if !used && l.byLanes(in, p) {
+			l.allLanes(in, p, i, done)
+		}
 		l.lanesOf(&p, i, func(j vr, to mem) {
 			v := l.gpr()
 			if values != nil {
@@ -140,6 +144,7 @@ func (l *lowerer) atomic(in *ir.Instr) {
 				l.use(amd64.MOV, at(l.indexed(scratchOld, j, e)), g(o, e))
 			}
 		})
+		l.bind(done)
 		if used {
 			for h := range regs {
 				d := l.vec()
@@ -151,6 +156,47 @@ func (l *lowerer) atomic(in *ir.Instr) {
 	if used {
 		l.set(r, value{vec: old})
 	}
+}
+
+// byLanes reports whether all lanes of a register may update shared memory one after the other in straight code.
+func (l *lowerer) byLanes(in *ir.Instr, p place) bool {
+	_, simple := simpleAtomics[in.Atomic]
+	return simple && in.Array.Space == ir.Shared && p.spread == apart && p.scalar.IsInt() && p.size == 4 && l.t.masks
+}
+
+// allLanes emits the updates of register i for when all of its lanes take part, and a jump to done after them. Each does
+// no more than to fetch its offset, and its value if they differ, and to update.
+func (l *lowerer) allLanes(in *ir.Instr, p place, i int, done amd64.Label) {
+	some := l.label()
+	if p.mask != nil {
+		l.use(amd64.KORTESTW, k(p.mask[i]), k(p.mask[i]))
+		l.jump(amd64.JAE, some) // the carry says that all bits are set
+	}
+	var same vr
+	if v := in.Args[in.NumIndices()]; l.uniform(v) {
+		same = l.general(v)
+	}
+	to := l.flat(p.uni)
+	to.indexSize, to.scale, to.size = 8, p.scale, 4
+	l.use(amd64.VMOVUPS, at(l.scratchMem(scratchOffsets)), z(part(p.offs, i)))
+	lane := func(vector, j int) mem {
+		m := l.scratchMem(vector)
+		m.disp += int32(4 * j)
+		m.size = 4
+		return m
+	}
+	for j := range l.t.lanes {
+		to.index = l.gpr()
+		l.def(amd64.MOV, g4(to.index), at(lane(scratchOffsets, j)))
+		v := same
+		if v == 0 {
+			v = l.gpr()
+			l.def(amd64.MOV, g4(v), at(lane(scratchValues, j)))
+		}
+		l.use(simpleAtomics[in.Atomic], at(to), g4(v))
+	}
+	l.jump(amd64.JMP, done)
+	l.bind(some)
 }
 
 var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
