@@ -1,6 +1,7 @@
 package orepl
 
 import (
+	"image"
 	"unsafe"
 
 	"github.com/orepl/orepl/bindings/offload"
@@ -117,9 +118,11 @@ func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	return 0, nil, nil, false
 }
 
-// destinationOf makes a destination of a pointer to a slice of any element type.
+// destinationOf makes a destination of a pointer to a slice of any element type or to a picture.
 func destinationOf(x any) (destination, bool) {
 	switch s := x.(type) {
+	case *image.Gray:
+		return picture{s}, true
 	case *[]int8:
 		return slicePointer[int8]{s}, true
 	case *[]uint8:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"runtime"
 	"slices"
 	"sync"
@@ -88,8 +89,8 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 }
 
 // Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has
-// two or three dimensions, or a number. out has a place for each output that is wanted: a pointer to a slice, which is
-// made longer if it must, or a pointer to an [Array], which gets the shape too. The slices belong to the pipeline until
+// two or three dimensions, an [image.Gray] for bytes in two, or a number. out has a place for each output that is wanted:
+// a pointer to a slice, which is made longer if it must, or to an [Array] or [image.Gray], which gets the shape too. The slices belong to the pipeline until
 // Run returns. If ctx ends, the script and its kernels are stopped.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
@@ -185,6 +186,11 @@ func (d Data) inputs() ([]offload.Input, error) {
 	for _, name := range sortedKeys(d) {
 		in := offload.Input{Name: name}
 		switch x := d[name].(type) {
+		case *image.Gray:
+			if x == nil {
+				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
+			}
+			picture{x}.input(&in)
 		case source:
 			x.input(&in)
 		case int:
@@ -197,7 +203,7 @@ func (d Data) inputs() ([]offload.Input, error) {
 			var ok bool
 			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
 				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be a %T", name, x).
-					WithHint("give a slice of numbers, an orepl.Array, a number or a boolean")
+					WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
 			}
 		}
 		if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
@@ -218,7 +224,7 @@ func (d Data) outputs() ([]offload.Output, error) {
 		}
 		if !ok {
 			return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be a %T", name, d[name]).
-				WithHint("give a pointer to a slice of numbers or to an orepl.Array")
+				WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
 		}
 		x.output(&out)
 		list = append(list, out)

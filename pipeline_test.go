@@ -3,6 +3,7 @@ package orepl_test
 import (
 	"context"
 	"errors"
+	"image"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -249,5 +250,36 @@ func TestPipelineClosed(t *testing.T) {
 		if o.Kind == "buffer" || o.Kind == "queue" { // kernels stay registered for the next engine with the same
 			t.Errorf("left alive: %+v", o)
 		}
+	}
+}
+
+// A gray picture goes in and out as it is; one that is a part of another stays a part.
+func TestPictures(t *testing.T) {
+	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
+	whole := image.NewGray(image.Rect(0, 0, 9, 7))
+	for i := range whole.Pix {
+		whole.Pix[i] = byte(rand.IntN(256))
+	}
+	kept := slices.Clone(whole.Pix)
+	part := whole.SubImage(image.Rect(2, 1, 7, 5)).(*image.Gray)
+	var packed []byte
+	for y := range 4 {
+		packed = append(packed, whole.Pix[(y+1)*9+2:][:5]...)
+	}
+	want := wantBlur(packed, 4, 5, 1)
+	var fresh image.Gray
+	for _, out := range []*image.Gray{&fresh, part} { // the second run overwrites its input
+		if err := p.Run(context.Background(), orepl.Data{"image": part, "gain": 1}, orepl.Data{"out": out}); err != nil {
+			t.Fatal(err)
+		}
+		if out.Rect.Size() != image.Pt(5, 4) || out.Stride != 5 || !slices.Equal(out.Pix, want) {
+			t.Errorf("%v %v\nwant %v", out.Rect, out.Pix, want)
+		}
+	}
+	if !slices.Equal(whole.Pix, kept) {
+		t.Error("the picture around the part was changed")
+	}
+	if err := p.Run(context.Background(), orepl.Data{"image": (*image.Gray)(nil), "gain": 1}, nil); err == nil || !strings.Contains(err.Error(), "nil") {
+		t.Errorf("a nil picture: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ type ArgumentError struct {
 	Func   string // such as "fs.readText"
 	Name   string // of the parameter
 	Detail string // what was wrong
-	Advice string // what to write instead; may be empty
+	Advice string // what to write instead; if empty, the hint names the function's help
 }
 
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
@@ -27,7 +27,12 @@ func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func,
 func (e *ArgumentError) Code() string { return "invalid-argument" }
 
 // Hint says what to write instead.
-func (e *ArgumentError) Hint() string { return e.Advice }
+func (e *ArgumentError) Hint() string {
+	if e.Advice == "" {
+		return fmt.Sprintf("help('%s') shows how to call it", e.Func)
+	}
+	return e.Advice
+}
 
 func isArgumentError(err error) bool {
 	var a *ArgumentError

@@ -29,6 +29,9 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 			e.place(d, rejection.place, 1)
 		}
 		d.Notes = append(d.Notes, diag.Note{Message: "a promise was rejected with this error and nothing handled it; is there an await missing?"})
+		if d.Hint == "" {
+			d.Hint = "await the call, or give its promise a .catch(error => …)"
+		}
 		return d
 	}
 	if cause, yes := ended(err); yes {

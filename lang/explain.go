@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -21,12 +22,15 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	before, after := string(line[:at]), string(line[at:])
 	message := d.Message
 	switch name := d.Name; {
+	case madeByScript().MatchString(after):
+		return // it is about the script's own matter, whatever its words
 	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
 		if word := leadingWord(after); word != "" {
 			d.Message = fmt.Sprintf("%s is used before its declaration has run", word)
 			d.Hint = "move the declaration up, or the use down"
 		}
 	case name != "TypeError":
+		d.Hint = adviceOnBuiltin(d, before, after)
 	case strings.HasPrefix(message, "Not a function: "):
 		e.explainCall(d, trailingExpression(before))
 	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "("):
@@ -36,6 +40,10 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case strings.HasPrefix(message, "Cannot read property '"):
 		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
 		if object == "" || object == "null" || object == "undefined" {
+			if object != "" {
+				d.Message = strings.TrimSuffix(message, "undefined") + object
+			}
+			d.Hint = adviceOnBuiltin(d, before, after)
 			return
 		}
 		// The interpreter says undefined of null too.
@@ -47,7 +55,11 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		property, object := leadingWord(after), trailingExpression(strings.TrimRight(before, "."))
 		if property != "" && object != "" && strings.HasSuffix(before, ".") {
 			d.Message = fmt.Sprintf("Cannot set property '%s': %s is undefined or null", property, object)
-			d.Hint = e.hintForAwait(d, object)
+			if d.Hint = e.hintForAwait(d, object); d.Hint == "" {
+				d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
+			}
+		} else {
+			d.Hint = adviceOnBuiltin(d, before, after)
 		}
 	case message == "object is not iterable":
 		object := leadingExpression(after)
@@ -75,8 +87,15 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		if word := leadingWord(after); word != "" {
 			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
 		}
+	default:
+		d.Hint = adviceOnBuiltin(d, before, after)
 	}
 }
+
+// madeByScript matches the code at an error that the script itself made.
+var madeByScript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
+})
 
 // explainCall is about calling what is no function. The interpreter points at the parenthesis.
 func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
@@ -104,15 +123,23 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 		d.Stack[0].Column -= width
 	}
 	d.Column, d.Excerpt.Width = d.Column-width, width
-	dot := strings.LastIndexByte(callee, '.')
-	if dot < 0 || d.Hint != "" {
+	if d.Hint != "" {
 		return
 	}
-	object, method := callee[:dot], callee[dot+1:]
-	if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
-		d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
-	} else {
-		d.Hint = e.hintForAwait(d, object)
+	if dot := strings.LastIndexByte(callee, '.'); dot >= 0 {
+		object, method := callee[:dot], callee[dot+1:]
+		if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
+			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
+		} else {
+			d.Hint = e.hintForAwait(d, object)
+		}
+	}
+	switch {
+	case d.Hint != "":
+	case strings.HasSuffix(callee, ")"):
+		d.Hint = "does the function return one in every case?"
+	default:
+		d.Hint = fmt.Sprintf("write %s without parentheses if a value is meant; console.log(%[1]s) shows it", callee)
 	}
 }
 
@@ -160,11 +187,13 @@ func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 	switch {
 	case strings.Contains(after, " instanceof "):
 		d.Message = fmt.Sprintf("the right side of instanceof is %s, which is no class", value)
+		d.Hint = "instanceof takes a class, as in x instanceof Map; for numbers and text write typeof x === 'number'"
 	case strings.Contains(after, " in "):
 		d.Message = fmt.Sprintf("the right side of in is %s, which is no object", value)
 		d.Hint = "for text, write text.includes(part)"
 	default:
 		d.Message = fmt.Sprintf("an object is wanted here, not %s", value)
+		d.Hint = "put the value into an object, as in { value }, or pass the object that has it"
 	}
 }
 

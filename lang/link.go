@@ -175,8 +175,13 @@ func fileError(op, name string, err error) *diag.Diagnostic {
 	if errors.Is(err, fs.ErrNotExist) {
 		d.ID = "not-found"
 		d.Message = fmt.Sprintf("%s %s: there is no such file", op, name)
+		d.Hint = "a relative path begins at the working directory, which process.cwd() names"
+		if op == "import" {
+			d.Hint = "a path that begins with ./ or ../ begins at the file that imports"
+		}
 	} else if errors.Is(err, fs.ErrPermission) {
 		d.ID = "permission-denied"
+		d.Hint = "the user who runs this may not do that to the file"
 	}
 	return d
 }
@@ -239,6 +244,7 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	var any any
 	if jerr := json.Unmarshal(data, &any); errors.As(jerr, &syntax) {
 		d.Message = "this is no JSON: " + syntax.Error()
+		d.Hint = adviceOnJSON(d.Message)
 		d.Position = diag.PositionAt(name, string(data), int(syntax.Offset)-1)
 		d.Excerpt = diag.Excerpted(string(data), d.Position, 1)
 	}
@@ -325,16 +331,31 @@ func (e *Engine) importError(m *module, offset, width int, err error) error {
 }
 
 // A missingExport says that a module lacks a name.
-type missingExport struct{ name, near string }
+type missingExport struct {
+	name, near string
+	has        []string // what it exports
+}
 
 func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
 func (m *missingExport) Code() string  { return "not-found" }
 func (m *missingExport) Hint() string {
-	if m.near == "" {
-		return ""
+	switch n := len(m.has); {
+	case m.near != "":
+		return fmt.Sprintf("did you mean %q?", m.near)
+	case n == 0:
+		return "it exports nothing; import './file.js' without names runs it"
+	case n > mostNames:
+		return "it exports " + strings.Join(m.has[:mostNames], ", ") + ", …"
 	}
-	return fmt.Sprintf("did you mean %q?", m.near)
+	return fmt.Sprintf("it exports %s: write import { %[1]s }", strings.Join(m.has, ", "))
 }
+
+func missing(name string, has []string) error {
+	return &missingExport{name: name, near: diag.Nearest(name, has), has: has}
+}
+
+// mostNames is how many names a hint lists.
+const mostNames = 8
 
 // exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.
 func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {
@@ -348,7 +369,7 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 		if name == "default" {
 			return &cell{value: m.builtin}, nil
 		}
-		return nil, &missingExport{name, diag.Nearest(name, m.builtin.Keys())}
+		return nil, missing(name, m.builtin.Keys())
 	}
 	if c := m.cells[name]; c != nil {
 		return c, nil
@@ -371,7 +392,7 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 			}
 		}
 	}
-	return nil, &missingExport{name, diag.Nearest(name, e.exportNames(m, nil))}
+	return nil, missing(name, e.exportNames(m, nil))
 }
 
 // exportNames lists what a module exports.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -18,13 +19,26 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "../../tests/script",
-		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "wrong": wrong},
 		UpdateScripts: os.Getenv("OREPL_UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOROOT", os.Getenv("GOROOT"))
 			return nil
 		},
 	})
+}
+
+// wrong is exits for a script with a mistake: what it prints must name file, line and column, show the code and hint.
+func wrong(ts *testscript.TestScript, neg bool, args []string) {
+	exits(ts, neg, args)
+	printed := ts.ReadFile("stderr")
+	for what, pattern := range map[string]string{
+		"a place": `(?m)^ +--> \S+:\d+:\d+$`, "the code": `(?m)^ +\d+ \| .*\n +\| +\^+$`, "a hint": `(?m)^hint: \S`,
+	} {
+		if !regexp.MustCompile(pattern).MatchString(printed) {
+			ts.Fatalf("%v: no %s in\n%s", args[1:], what, printed)
+		}
+	}
 }
 
 // exits runs a command and checks its exit code: exits 107 orepl run bad.js.

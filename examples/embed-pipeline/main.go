@@ -30,10 +30,9 @@ func edges(filter *orepl.Pipeline) http.HandlerFunc {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		gray := image.NewGray(image.Rectangle{Max: photo.Bounds().Size()})
-		draw.Draw(gray, gray.Rect, photo, photo.Bounds().Min, draw.Src)
-		in := orepl.Array[byte]{Data: gray.Pix, Shape: []int{gray.Rect.Dy(), gray.Rect.Dx()}}
-		if err := filter.Run(r.Context(), orepl.Data{"image": in}, orepl.Data{"edges": &gray.Pix}); err != nil {
+		gray := image.NewGray(photo.Bounds())
+		draw.Draw(gray, gray.Rect, photo, gray.Rect.Min, draw.Src)
+		if err := filter.Run(r.Context(), orepl.Data{"image": gray}, orepl.Data{"edges": gray}); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -144,5 +145,23 @@ func TestBadRequests(t *testing.T) {
 	edges(filter)(answer, httptest.NewRequest(http.MethodPost, "/", bytes.NewReader([]byte("no picture"))))
 	if answer.Code != http.StatusBadRequest {
 		t.Errorf("%d %s", answer.Code, answer.Body)
+	}
+}
+
+// The service is 25 lines of Go at most, imports and comments aside.
+func TestLength(t *testing.T) {
+	text, err := os.ReadFile("main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, program, _ := strings.Cut(string(text), "\n)\n")
+	lines := 0
+	for line := range strings.Lines(program) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			lines++
+		}
+	}
+	if lines == 0 || lines > 25 {
+		t.Errorf("%d lines", lines)
 	}
 }

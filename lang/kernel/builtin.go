@@ -80,7 +80,7 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 		if _, ok := mathFuncOf(name); ok || name == "fast" {
 			return builtin(full)
 		}
-		rewrite := ""
+		rewrite := "write it as a function of your own, which the kernel calls"
 		if name == "random" {
 			rewrite = "compute random numbers from g.x and a seed, for example with Philox"
 		}

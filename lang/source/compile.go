@@ -77,6 +77,7 @@ func (p *problem) diagnostic(u *Unit) *diag.Diagnostic {
 	if p.incomplete {
 		d.ID = "syntax-incomplete"
 	}
+	advise(d, u.Original)
 	return d
 }
 

@@ -71,6 +71,7 @@ func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 		pos, excerpt := place(name, text, m.Location)
 		d.Notes = append(d.Notes, diag.Note{Message: m.Text, Position: pos, Excerpt: excerpt})
 	}
+	advise(d, text)
 	return d
 }
 

@@ -41,7 +41,7 @@
   x[5] = x() // ### "^10: `x` is no function of a kernel \\[not-callable\\]; $"
   x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; see help\\('kernel'\\)$"
   x[7] = g.local.w // ### "^18: g\\.local has no \\.w \\[unknown-property\\]; write \\.x, \\.y or \\.z$"
-  x[8] = Math.foo(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; $"
+  x[8] = Math.foo(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$"
   x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; compute random numbers from g\\.x and a seed, for example with Philox$"
   x[10] = Math.sqrt() // ### "^11: `Math\\.sqrt` takes 1 argument; given: 0 \\[call-arguments\\]; $"
   x[11] = Math.fast.floor(1.5) // ### "^21: Math\\.fast\\.floor is not in kernels \\[unknown-math-function\\]; write Math\\.floor$"

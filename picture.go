@@ -1,0 +1,43 @@
+package orepl
+
+import (
+	"image"
+
+	"github.com/orepl/orepl/bindings/offload"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// picture is a gray picture as data of two dimensions, rows first.
+type picture struct{ *image.Gray }
+
+func (p picture) input(in *offload.Input) {
+	w, h := p.Rect.Dx(), p.Rect.Dy()
+	pix := p.Pix
+	if p.Stride != w { // a part of another picture
+		pix = make([]byte, 0, w*h)
+		for y := range h {
+			pix = append(pix, p.Pix[y*p.Stride:][:w]...)
+		}
+	}
+	in.Type, in.Data, in.Dims = contract.U8, pix[:w*h], []int{h, w}
+}
+
+func (p picture) output(out *offload.Output) {
+	out.Type = contract.U8
+	out.Store = func(dims []int) ([]byte, error) {
+		if p.Gray == nil {
+			return nil, errNilPointer
+		}
+		if len(dims) != 2 {
+			return nil, contract.Errorf(contract.InvalidSize, "run", "the output %q has %d dimensions, a picture has two", out.Name, len(dims))
+		}
+		if p.Rect.Dx() != dims[1] || p.Rect.Dy() != dims[0] || p.Stride != dims[1] {
+			pix := p.Pix
+			if p.Stride != p.Rect.Dx() {
+				pix = nil // a part of another picture, which stays as it is
+			}
+			*p.Gray = image.Gray{Pix: resized(pix, dims), Stride: dims[1], Rect: image.Rect(0, 0, dims[1], dims[0])}
+		}
+		return p.Pix[:dims[0]*dims[1]], nil
+	}
+}
