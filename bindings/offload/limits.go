@@ -18,6 +18,7 @@ type quota struct {
 
 // makeBuffer makes a buffer within the engine's limits.
 func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
+	opts.Context = m.engine.Running()
 	limit := m.engine.Options().Limits.DeviceMemory
 	if limit == 0 {
 		return d.NewBuffer(opts)
@@ -60,6 +61,9 @@ func (q *quota) bytes() uint64 {
 	return total
 }
 
+// room waits until the queue takes commands without waiting, or until the script is stopped.
+func (m *instance) room(q *session.Queue) error { return q.Room(m.engine.Running()) }
+
 // submit launches a kernel within the engine's limits.
 func (m *instance) submit(q *session.Queue, c *session.Call) error {
 	if limit := m.engine.Options().Limits.Launches; limit > 0 {
@@ -68,6 +72,9 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 				On(q.Device().ID(), "").WithHint("do more in one launch, or raise the limit of launches")
 		}
 		m.quota.launched++
+	}
+	if err := m.room(q); err != nil {
+		return err
 	}
 	return q.Launch(c)
 }

@@ -11,14 +11,14 @@ import (
 )
 
 // queueFor is the queue that an operation goes to: the one given, or the default queue of the device given, or of the
-// device that the operation's buffers are on, or of the best device.
+// device that the operation's buffers are on, or of the best device. It has room for commands.
 func (m *instance) queueFor(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.asQueue(queue)
 		if q == nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", describe(queue))
 		}
-		return q, nil
+		return q, m.room(q)
 	}
 	d := fallback
 	if device != nil {
@@ -39,7 +39,11 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 			return nil, err
 		}
 	}
-	return m.defaultQueue(d)
+	q, err := m.defaultQueue(d)
+	if err != nil {
+		return nil, err
+	}
+	return q, m.room(q)
 }
 
 // newQueue is device.createQueue({label, hazards}?).
@@ -64,6 +68,9 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
+	}
+	if err := m.room(q); err != nil {
+		return nil, err
 	}
 	// The operation is held until the function has returned, so that a loop which is cancelled before it calls the
 	// function tells the queue. All but what stands in q.Host runs on the loop's goroutine.
@@ -172,6 +179,9 @@ func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value,
 	if o.err != nil {
 		return nil, m.of(o.err, q.Label())
 	}
+	if err := m.room(q); err != nil {
+		return nil, err
+	}
 	return m.eventAfter(q, label)
 }
 
@@ -195,6 +205,9 @@ func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Val
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
+	}
+	if err := m.room(q); err != nil {
+		return nil, err
 	}
 	return nil, q.Wait(ev)
 }

@@ -23,6 +23,7 @@ type BufferOptions struct {
 	Uninitialized bool             // do not set it to zero
 	Queue         *Queue           // that sets it to zero; nil: the device's default queue
 	Pos           offload.Position // where it is made
+	Context       context.Context  // ends the wait for memory in use and for room in the queue; nil: nothing does
 }
 
 // Buffer is typed memory of a device, or a view of a part of such memory.
@@ -145,7 +146,11 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 		opts.Label = fmt.Sprintf("buffer %d", id)
 	}
 	size := max(shape.count()*int64(shape.elem), 1) // one byte, so that an empty buffer is memory all the same
-	raw, err := d.allocate(size, opts.Kind, opts.Label)
+	ctx := opts.Context
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	raw, err := d.allocate(ctx, size, opts.Kind, opts.Label)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +163,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	d.adopt(a)
 	b := &Buffer{shape: shape, alloc: a, label: opts.Label}
 	if !opts.Uninitialized {
-		if err := b.fillFirst(q); err != nil {
+		if err := b.fillFirst(ctx, q); err != nil {
 			a.release()
 			return nil, err
 		}
@@ -168,7 +173,10 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 }
 
 // fillFirst sets the whole buffer to zero. Queues without hazard tracking wait for it too.
-func (b *Buffer) fillFirst(q *Queue) error {
+func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
+	if err := q.Room(ctx); err != nil {
+		return err
+	}
 	t := [1]touch{{res: b.alloc.res, hi: b.alloc.size, write: true}}
 	if err := q.enter("create buffer", t[:], true); err != nil {
 		return err
@@ -178,28 +186,32 @@ func (b *Buffer) fillFirst(q *Queue) error {
 	return located(err, b.alloc.device.id, b.label)
 }
 
+// reclaimTime is how long an allocation waits at most for memory that was freed but is in use.
+const reclaimTime = 10 * time.Second
+
 // allocate gets memory. If there is none, it waits for memory that has been freed but is in use, then lets the garbage
-// collector look for forgotten buffers.
-func (d *Device) allocate(size int64, kind offload.MemoryKind, label string) (offload.Memory, error) {
+// collector look for forgotten buffers. ctx ends that.
+func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKind, label string) (offload.Memory, error) {
+	const op = "create buffer"
 	if limit := d.Info().Limits.AllocationBytes; limit > 0 && size > limit {
-		return nil, offload.Errorf(offload.InvalidSize, "create buffer", "%d bytes are more than the %d that the device gives at once", size, limit).
+		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes are more than the %d that the device gives at once", size, limit).
 			On(d.id, label)
 	}
 	d.reap()
 	raw, err := d.raw.Allocate(size, kind)
-	if offload.CodeOf(err) == offload.OutOfResources && d.hasRetired() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		waiting := d.reapAll(ctx)
-		cancel()
-		if waiting == nil {
+	for _, reclaim := range []func(context.Context) bool{d.reclaim, d.collectGarbage} {
+		if offload.CodeOf(err) != offload.OutOfResources {
+			break
+		}
+		if reclaim(ctx) {
 			raw, err = d.raw.Allocate(size, kind)
 		}
 	}
-	if offload.CodeOf(err) == offload.OutOfResources && d.collectGarbage() {
-		raw, err = d.raw.Allocate(size, kind)
-	}
 	if err == nil {
 		return raw, nil
+	}
+	if ended := contextError(ctx, op); ended != nil {
+		return nil, located(ended, d.id, label)
 	}
 	err = located(err, d.id, label)
 	if e, ok := err.(*offload.Error); ok && e.Code == offload.OutOfResources && e.Hint == "" {
@@ -209,14 +221,24 @@ func (d *Device) allocate(size int64, kind offload.MemoryKind, label string) (of
 	return nil, err
 }
 
+// reclaim waits for memory that has been freed but is in use, and reports whether all was freed.
+func (d *Device) reclaim(ctx context.Context) bool {
+	if !d.hasRetired() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, reclaimTime)
+	defer cancel()
+	return d.reapAll(ctx) == nil
+}
+
 // collectGarbage frees forgotten buffers, and reports whether any memory was freed.
-func (d *Device) collectGarbage() bool {
+func (d *Device) collectGarbage(ctx context.Context) bool {
 	before := d.allocated.Load()
-	if before == 0 {
+	if before == 0 || ctx.Err() != nil {
 		return false
 	}
 	runtime.GC()
-	for range 20 { // cleanups run on a goroutine of their own
+	for i := 0; i < 20 && ctx.Err() == nil; i++ { // cleanups run on a goroutine of their own
 		time.Sleep(time.Millisecond)
 		d.reap()
 		if d.allocated.Load() < before {

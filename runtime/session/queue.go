@@ -23,6 +23,7 @@ type QueueOptions struct {
 type Queue struct {
 	device   *Device
 	raw      offload.Queue
+	bounded  offload.Bounded // raw, or nil if its commands never wait for room
 	object   Object
 	hazards  bool
 	implicit bool // a default queue
@@ -76,6 +77,7 @@ func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
 	}
 	q := &Queue{device: d, raw: raw, hazards: !opts.NoHazards, implicit: implicit,
 		object: Object{ID: id, Kind: "queue", Label: opts.Label, Device: d.id, Pos: opts.Pos}}
+	q.bounded, _ = raw.(offload.Bounded)
 	d.addQueue(q)
 	return q, nil
 }
@@ -89,6 +91,9 @@ func (q *Queue) Label() string { return q.object.Label }
 // enter begins a command that uses what touches says: it locks the queue and the resources, which are sorted, checks
 // that they are alive, and makes the queue wait for conflicting commands of others. After nil, exit must follow.
 func (q *Queue) enter(op string, touches []touch, always bool) error {
+	if err := q.Room(context.Background()); err != nil { // before anything is locked
+		return err
+	}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -267,6 +272,15 @@ func (q *Queue) Wait(ev *Event) error {
 	}
 	q.exit(nil, err == nil)
 	return err
+}
+
+// Room waits until the queue takes a command without waiting for earlier ones. Commands do so themselves, but only here
+// can a context end the wait: then the commands given so far are cancelled as Sync does, and that is the error.
+func (q *Queue) Room(ctx context.Context) error {
+	if q.bounded == nil {
+		return nil
+	}
+	return located(q.bounded.Room(ctx), q.device.id, q.object.Label)
 }
 
 // Idle reports whether all commands have run.
