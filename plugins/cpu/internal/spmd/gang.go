@@ -16,7 +16,7 @@ func chooseGang(k *ir.Kernel, t *target) int {
 	switch {
 	case p.barriers || !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= t.vectors && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
+	case 4*p.most <= t.vectors+scratchVectorRegs && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
 		return 4
 	case 2*p.most+2 <= t.vectors:
 		return 2
