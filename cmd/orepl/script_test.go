@@ -2,12 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"regexp"
 	"strconv"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"golang.org/x/sys/cpu"
 )
 
 func TestMain(m *testing.M) {
@@ -20,6 +22,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "../../tests/script",
 		Cmds:          map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "wrong": wrong},
+		Condition:     condition,
 		UpdateScripts: os.Getenv("OREPL_UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOROOT", os.Getenv("GOROOT"))
@@ -39,6 +42,17 @@ func wrong(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%v: no %s in\n%s", args[1:], what, printed)
 		}
 	}
+}
+
+// condition knows what vector instructions the machine has: [avx2], [avx512].
+func condition(name string) (bool, error) {
+	switch name {
+	case "avx2":
+		return cpu.X86.HasAVX2 && cpu.X86.HasFMA, nil
+	case "avx512":
+		return cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ, nil
+	}
+	return false, fmt.Errorf("unknown condition %s", name)
 }
 
 // exits runs a command and checks its exit code: exits 107 orepl run bad.js.

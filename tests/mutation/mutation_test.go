@@ -42,6 +42,7 @@ var (
 		{"lang/kernel", [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
 		{"lang/kernel/interp", [][]string{{"./lang/kernel/interp"}, rules, kernlang, oracle, {"./lang/kernel"}, programs}},
 		{"lang/kernel/opt", [][]string{{"./lang/kernel/opt"}, rules, oracle, kernlang, programs}},
+		{"plugins/cpu/internal/spmd", [][]string{{"./plugins/cpu/internal/spmd"}, {"./plugins/cpu"}}},
 	}
 )
 

@@ -31,12 +31,16 @@ var emitters = map[string]func(*invocation, offload.Compilation) (string, error)
 		return emitjs.Module(m)
 	},
 	"warnings": func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil },
-	"asm": func(_ *invocation, c offload.Compilation) (string, error) {
+	"asm": func(inv *invocation, c offload.Compilation) (string, error) {
 		m, err := expanded(c)
 		if err != nil {
 			return "", err
 		}
-		return cpu.List(m, cpu.Options{})
+		var options cpu.Options
+		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
+			options.Debug = "cpu-engine=" + engine.Value.String()
+		}
+		return cpu.List(m, options)
 	},
 }
 
@@ -57,6 +61,7 @@ func expanded(c offload.Compilation) (*ir.Module, error) {
 func runKernel(inv *invocation) error {
 	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR), js, asm (the CPU device's code) or warnings")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
+	engine := inv.flags.String("engine", "", "of --emit asm: for which `instructions`, avx2 or avx512; without it the best of this machine")
 	limits := inv.limits()
 	args, err := inv.parse()
 	if err != nil {
@@ -74,6 +79,12 @@ func runKernel(inv *invocation) error {
 	emitter := emitters[*emit]
 	if emitter == nil {
 		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm or warnings"}
+	}
+	switch {
+	case *engine != "" && *emit != "asm":
+		return &usageError{"--engine is of --emit asm alone", "write --emit asm --engine " + *engine}
+	case *engine != "" && *engine != "avx2" && *engine != "avx512":
+		return &usageError{fmt.Sprintf("--engine %s is unknown", *engine), "write --engine avx2 or avx512"}
 	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {
