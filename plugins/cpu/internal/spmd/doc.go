@@ -1,15 +1,23 @@
-// Package spmd compiles kernel IR to AVX-512 code in which work-items are lanes of vectors.
+// Package spmd compiles kernel IR to AVX-512 or AVX2 code in which work-items are lanes of vectors.
 //
 // # Shape of the code
 //
-// A gang is a run of work-items along the x axis that go through the kernel together: 16 lanes for each register of 32
-// bits, and one, two or four registers side by side. Values that are the same in a gang stay scalar, or one register;
+// A gang is a run of work-items along the x axis that go through the kernel together: the lanes of a vector (16, or 8 with
+// AVX2), and one, two or four registers side by side. Values that are the same in a gang stay scalar, or one register;
 // other values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
 // Uniform control flow is branches; in divergent control flow a mask says which lanes take part, and code that no lane
 // takes part in is jumped over.
 //
 // Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame
 // in memory: at a barrier what lives on is in the frame, and the next gang goes on where it had come to.
+//
+// # Targets
+//
+// The lowering speaks the instructions of AVX-512 on vectors of whatever length: "whole", "half". What else depends on
+// the vector unit stands in target.go. AVX2 then replaces each instruction that it lacks by some that do the same
+// (avx2*.go), before registers are given out: mask registers become vectors, merging becomes blending, comparisons and
+// conversions become sequences with the same bits. An instruction that has no such replacement makes the kernel one for
+// the interpreter, which is told as the reason. Scatters, and accesses of some lanes to small elements, go lane by lane.
 //
 // # From IR to code
 //
