@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -43,8 +44,10 @@ type EngineOptions struct {
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
 // turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
 type Engine struct {
-	lang  *lang.Engine
-	child *isolate.Engine // runs the scripts, if they are isolated; lang holds the values then
+	lang     *lang.Engine
+	registry *bindings.Registry
+	globals  map[string]any
+	child    *isolate.Engine // runs the scripts, if they are isolated; lang holds the values then
 }
 
 // Engine makes a script engine with the runtime's devices. Close it before the runtime. Its queues are its own: a fault
@@ -54,20 +57,20 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		opts.Logger = r.logger
 	}
 	if opts.Isolate {
-		return isolated(opts)
+		return r.isolated(opts)
 	}
-	modules, err := r.modules(opts.Modules)
+	registry, err := r.modules(opts.Modules)
 	if err != nil {
 		return nil, err
 	}
 	l, err := lang.New(lang.Options{
 		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
-		Modules: modules, Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
+		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
 	})
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lang: l}
+	e := &Engine{lang: l, registry: registry, globals: opts.Globals}
 	for name, value := range opts.Globals {
 		if err := e.setGlobal(name, value); err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -77,7 +80,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 }
 
 // modules lists the modules of an engine of its own queues, with those that a program adds.
-func (r *Runtime) modules(added []Module) ([]lang.Module, error) {
+func (r *Runtime) modules(added []Module) (*bindings.Registry, error) {
 	own := make([]bindings.Module, len(added))
 	for i := range added {
 		m, err := added[i].binding()
@@ -86,11 +89,7 @@ func (r *Runtime) modules(added []Module) ([]lang.Module, error) {
 		}
 		own[i] = m
 	}
-	registry, err := r.newRegistry(offload.ModuleOptions{OwnQueues: true}, own)
-	if err != nil {
-		return nil, err
-	}
-	return registry.Engine(), nil
+	return r.newRegistry(offload.ModuleOptions{OwnQueues: true}, own)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {
@@ -106,6 +105,23 @@ func (e *Engine) setGlobal(name string, value any) error {
 // Lang is the engine below, for programs that work with the interpreter's own values. Of an isolated engine it holds
 // the results only.
 func (e *Engine) Lang() *lang.Engine { return e.lang }
+
+// Registry documents every name that the engine's scripts can use, those of the program's modules included: for
+// completion in an editor of the program's own, and for help.
+func (e *Engine) Registry() *bindings.Registry { return e.registry }
+
+// Declarations writes TypeScript declarations (.d.ts) of every name that the engine's scripts can use: what orepl types
+// writes, and the program's modules and globals. An editor that has the file completes and checks scripts.
+func (e *Engine) Declarations() string {
+	text := dts.Declarations(e.registry)
+	for i, name := range sortedKeys(e.globals) {
+		if i == 0 {
+			text += "\n"
+		}
+		text += dts.Global(name, convert.TypeScript(e.globals[name]))
+	}
+	return text
+}
 
 // Close stops what runs and frees what the engine holds.
 func (e *Engine) Close() error {

@@ -120,6 +120,37 @@ func ExampleModule() {
 	//   From module 'album'.
 }
 
+// Editors and tsc learn the names that a program offers from a file of declarations.
+func ExampleEngine_Declarations() {
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(context.Background())
+	engine, err := rt.Engine(orepl.EngineOptions{
+		Modules: []orepl.Module{{
+			Name: "album", Help: "The photographs of this service.",
+			Functions: []orepl.Function{
+				{Name: "count", Help: "Counts photographs.", Signature: "(pattern: string): number", Func: func(pattern string) int { return len(pattern) }},
+			},
+		}},
+		Globals: map[string]any{"limit": 3},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	text := engine.Declarations() // os.WriteFile("orepl.d.ts", []byte(text), 0o644)
+	fmt.Println(text[strings.Index(text, "/** The photographs"):])
+	// Output:
+	// /** The photographs of this service. */
+	// declare module 'album' {
+	//   /** Counts photographs. */
+	//   export function count(pattern: string): number
+	//   import * as self from 'album'
+	//   export { self as default }
+	// }
+	//
+	// declare const limit: number
+}
+
 // A function of the script is called with values of Go.
 func ExampleValue_Call() {
 	ctx := context.Background()

@@ -24,7 +24,7 @@ func ServeIsolated(opts Options) {
 }
 
 // isolated makes an engine in a process of its own.
-func isolated(opts EngineOptions) (*Engine, error) {
+func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	if len(opts.Modules)+len(opts.Globals) > 0 {
 		return nil, diag.New("unsupported", "an isolated engine cannot have modules or globals of the program").
 			WithHint("pass values in the arguments or in files, or run without Isolate")
@@ -40,7 +40,7 @@ func isolated(opts EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{lang: values, child: child}, nil
+	return &Engine{lang: values, registry: r.registry, child: child}, nil
 }
 
 // copied makes a value of this process from what an isolated engine gave.

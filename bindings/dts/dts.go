@@ -32,6 +32,9 @@ func Declarations(r *bindings.Registry) string {
 	return w.String()
 }
 
+// Global declares a global name of a TypeScript type.
+func Global(name, typ string) string { return fmt.Sprintf("declare const %s: %s\n", name, typ) }
+
 // writer writes indented lines.
 type writer struct {
 	strings.Builder

@@ -288,7 +288,11 @@ func (p *prompt) live(string) error {
 	for _, o := range list {
 		total += o.Bytes
 	}
-	p.printf("%s\n", p.paint(gray, fmt.Sprintf("%d objects, %s", len(list), bytesText(total))))
+	noun := "objects"
+	if len(list) == 1 {
+		noun = "object"
+	}
+	p.printf("%s\n", p.paint(gray, fmt.Sprintf("%d %s, %s", len(list), noun, bytesText(total))))
 	return nil
 }
 
