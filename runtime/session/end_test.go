@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,6 +22,17 @@ func soon(t *testing.T, what string, fn func() error) error {
 	case <-time.After(5 * time.Second):
 		t.Fatalf("%s did not return when its context ended", what)
 		return nil
+	}
+}
+
+// noQueues waits until no queue is left that was made.
+func noQueues(t *testing.T, s *session.Session) {
+	t.Helper()
+	isQueue := func(o session.Object) bool { return o.Kind == "queue" }
+	for end := time.Now().Add(5 * time.Second); slices.ContainsFunc(s.Live(), isQueue); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("a queue does not end")
+		}
 	}
 }
 
@@ -44,4 +57,102 @@ func TestMakingABufferEndsWithItsContext(t *testing.T) {
 	wantCode(t, err, offload.Timeout)
 	close(gate)
 	check(t, q.Sync(ctx))
+}
+
+// A host function that does not return holds neither the queue's Close nor the session's; what it holds is freed when it
+// has returned.
+func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
+	p := adder()
+	s := session.Open(session.Options{Plugins: []offload.Plugin{p}})
+	d := device(t, s, "cpu")
+	buffer(t, d, 10)
+	q := must(d.NewQueue(session.QueueOptions{}))(t)
+	other := must(d.NewQueue(session.QueueOptions{}))(t)
+	gate := make(chan struct{})
+	for _, q := range []*session.Queue{q, other} {
+		check(t, q.Host(func() error { <-gate; return nil }))
+	}
+	ended, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	wantCode(t, soon(t, "Queue.Close", func() error { return q.Close(ended) }), offload.Cancelled)
+	wantCode(t, soon(t, "Session.Close", func() error { return s.Close(ended) }), offload.Cancelled)
+	if p.freed.Load() != 0 {
+		t.Error("memory was freed while a queue runs")
+	}
+	close(gate)
+	for end := time.Now().Add(5 * time.Second); p.freed.Load() != p.made.Load(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("memory is left")
+		}
+	}
+}
+
+// The wait for another platform's queue ends with Close's context too.
+func TestCloseDoesNotWaitForOtherPlatforms(t *testing.T) {
+	s := open(t, adder(), &hostPlugin{name: "far", count: 1, hidden: true})
+	near, far := device(t, s, "cpu"), device(t, s, "far")
+	gate := make(chan struct{})
+	check(t, defaultQueue(t, near).Host(func() error { <-gate; return nil }))
+	ev := must(defaultQueue(t, near).Record(""))(t)
+	q := must(far.NewQueue(session.QueueOptions{}))(t)
+	check(t, q.Wait(ev))
+	ended, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	wantCode(t, soon(t, "Close", func() error { return q.Close(ended) }), offload.Cancelled)
+	noQueues(t, s)
+	close(gate)
+}
+
+// A queue that shares a buffer with one that is ending waits for it, and is not told that it was closed.
+func TestWaitingForAQueueThatEnds(t *testing.T) {
+	s := open(t, adder())
+	d := device(t, s, "cpu")
+	b := buffer(t, d, 10)
+	ending, q := must(d.NewQueue(session.QueueOptions{}))(t), must(d.NewQueue(session.QueueOptions{}))(t)
+	gate := make(chan struct{})
+	check(t, ending.Host(func() error { <-gate; return nil }))
+	check(t, ending.Write(b, 0, make([]byte, 40)))
+	ended, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+	defer cancel()
+	wantCode(t, soon(t, "Close", func() error { return ending.Close(ended) }), offload.Cancelled)
+	time.Sleep(5 * time.Millisecond) // the plugin's queue is closing
+	check(t, q.Write(b, 0, make([]byte, 40)))
+	check(t, b.Free())
+	close(gate)
+	check(t, q.Close(ctx))
+	noQueues(t, s)
+}
+
+// What a launch costs must not grow with the number of busy queues, but for what the caches make of it.
+func BenchmarkLaunchOnManyQueues(b *testing.B) {
+	for _, n := range []int{1, 64, 256} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := session.Open(session.Options{Plugins: []offload.Plugin{adder()}})
+			d := device(b, s, "cpu")
+			add := kernel(b, s, d, "add")
+			gate := make(chan struct{})
+			ev := must(func() (*session.Event, error) {
+				q := must(d.NewQueue(session.QueueOptions{}))(b)
+				check(b, q.Host(func() error { <-gate; return nil }))
+				return q.Record("")
+			}())(b)
+			var queues []*session.Queue
+			var calls []*session.Call
+			for range n {
+				x, y := buffer(b, d, 1), buffer(b, d, 1)
+				check(b, defaultQueue(b, d).Sync(ctx))
+				q := must(d.NewQueue(session.QueueOptions{}))(b)
+				check(b, q.Wait(ev))
+				queues, calls = append(queues, q), append(calls, must(add.Bind(session.Config{Size: []int{1}}, session.Buf(x), session.Buf(y)))(b))
+			}
+			i := 0
+			for b.Loop() {
+				check(b, queues[i%n].Launch(calls[i%n]))
+				i++
+			}
+			b.StopTimer()
+			close(gate)
+			check(b, s.Close(ctx))
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -27,6 +28,10 @@ type Queue struct {
 	object   Object
 	hazards  bool
 	implicit bool // a default queue
+
+	ended    chan struct{}   // closed when the plugin's queue has ended
+	waits    context.Context // of host functions that wait for other platforms
+	endWaits context.CancelFunc
 
 	issued atomic.Uint64 // commands given so far; a command's number is its sequence number
 	done   atomic.Uint64 // commands known to have run
@@ -78,6 +83,8 @@ func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
 	q := &Queue{device: d, raw: raw, hazards: !opts.NoHazards, implicit: implicit,
 		object: Object{ID: id, Kind: "queue", Label: opts.Label, Device: d.id, Pos: opts.Pos}}
 	q.bounded, _ = raw.(offload.Bounded)
+	q.ended = make(chan struct{})
+	q.waits, q.endWaits = context.WithCancel(context.Background())
 	d.addQueue(q)
 	return q, nil
 }
@@ -182,7 +189,7 @@ func (q *Queue) waitForMark(other *Queue, m mark) error {
 	if other.device.platform == q.device.platform {
 		err = q.raw.Wait(m.event)
 	} else {
-		err = q.raw.Host(func() error { return m.await(context.Background()) })
+		err = q.raw.Host(func() error { return m.await(q.waits) })
 	}
 	if err != nil {
 		return located(err, q.device.id, q.object.Label)
@@ -321,7 +328,8 @@ func (q *Queue) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the commands as Sync does, gives what it gives, and ends the queue. A second call is an error, and
+// Close waits for the commands as Sync does, gives what it gives, and ends the queue. If ctx ends while a host function
+// runs it does not wait for that: the queue ends, and the memory that its commands use is freed, after it. A second call is an error, and
 // so is closing a device's default queue.
 func (q *Queue) Close(ctx context.Context) error {
 	if q.implicit {
@@ -339,13 +347,30 @@ func (q *Queue) close(ctx context.Context) error {
 	}
 	q.closed = true
 	q.mu.Unlock()
+	_, _ = q.mark(q.issued.Load()) // for who waits for the queue while it ends; if it fails Sync says why
 	failure := q.Sync(ctx)
+	if ctx.Err() != nil && !q.raw.Idle() {
+		q.endWaits() // what comes after them was dropped
+		go func() {
+			if err := q.end(); err != nil {
+				q.device.session.log.Error("a queue that was left behind failed", "object", q.object, "error", err)
+			}
+		}()
+		return cmp.Or(failure, contextError(ctx, "close"))
+	}
+	return cmp.Or(failure, q.end())
+}
+
+// end ends the plugin's queue, after its commands.
+func (q *Queue) end() error {
 	err := q.raw.Close()
+	q.endWaits()
 	q.advance(q.issued.Load())
 	q.device.removeQueue(q)
 	q.device.session.live.remove(q.object.ID)
-	if failure != nil {
-		return failure
+	close(q.ended)
+	if q.device.hasRetired() {
+		q.device.reap()
 	}
 	return located(err, q.device.id, q.object.Label)
 }

@@ -1,6 +1,9 @@
 package session
 
-import "sync"
+import (
+	"maps"
+	"sync"
+)
 
 // resource is what commands use and what must not go away under them: memory, or a loaded program.
 type resource struct {
@@ -11,6 +14,12 @@ type resource struct {
 	mu     sync.Mutex
 	closed bool
 	uses   []use // by commands that may not have finished
+	many   int   // number of uses from which to compact them
+
+	// Of a program: the last launch of each queue. Launches do not conflict with each other, so that these, of which
+	// there are as many as queues, are looked at for commands on global variables only.
+	launches     map[*Queue]uint64
+	manyLaunches int
 }
 
 // use is a command's use of a range of a resource.
@@ -66,14 +75,47 @@ func (q *Queue) order(t *touch, seq uint64, always bool) error {
 		keep = append(keep, *u)
 	}
 	r.uses = keep
-	if err != nil {
-		return err
+	if err == nil && t.write && len(r.launches) > 0 {
+		err = q.orderLaunches(r)
 	}
-	if len(r.uses) >= manyUses {
+	switch {
+	case err != nil:
+		return err
+	case r.launches != nil && !t.write:
+		r.launched(q, seq)
+		return nil
+	case len(r.uses) >= max(r.many, manyUses):
 		r.compact()
+		r.many = 2 * len(r.uses) // so that a use is looked at a few times on average, however many there are
 	}
 	r.uses = append(r.uses, use{queue: q, seq: seq, lo: t.lo, hi: t.hi, write: t.write, always: always})
 	return nil
+}
+
+// orderLaunches makes q wait for the launches of a program. Who conflicts with them then conflicts with q's command.
+func (q *Queue) orderLaunches(r *resource) error {
+	for other, seq := range r.launches {
+		if other != q && seq > other.done.Load() {
+			if !q.hazards {
+				continue
+			}
+			if err := q.waitFor(other, seq); err != nil {
+				return err
+			}
+		}
+		delete(r.launches, other)
+	}
+	return nil
+}
+
+// launched remembers a launch of a program.
+func (r *resource) launched(q *Queue, seq uint64) {
+	r.launches[q] = seq
+	if len(r.launches) < max(r.manyLaunches, manyUses) {
+		return
+	}
+	maps.DeleteFunc(r.launches, func(q *Queue, seq uint64) bool { return q.reached(seq) })
+	r.manyLaunches = 2 * len(r.launches)
 }
 
 // compact forgets the uses of idle queues, and then merges those of one queue into one that stands for all.
@@ -108,14 +150,20 @@ func (r *resource) close() (pending []mark, ok bool) {
 		return nil, false
 	}
 	r.closed = true
-	for _, u := range r.uses {
-		if u.queue.reached(u.seq) {
-			continue
+	await := func(q *Queue, seq uint64) {
+		if q.reached(seq) {
+			return
 		}
-		if m, err := u.queue.mark(u.seq); err == nil { // else the queue was closed, and has run everything
+		if m, err := q.mark(seq); err == nil { // else the queue was closed, and has run everything
 			pending = append(pending, m)
 		}
 	}
-	r.uses = nil
+	for _, u := range r.uses {
+		await(u.queue, u.seq)
+	}
+	for q, seq := range r.launches {
+		await(q, seq)
+	}
+	r.uses, r.launches = nil, nil
 	return pending, true
 }

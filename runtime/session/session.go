@@ -45,7 +45,8 @@ func Open(opts Options) *Session {
 }
 
 // Close waits for all commands, reports what was left alive to the logger, frees it, and closes the platforms. If ctx
-// ends first, running commands are cancelled. It gives the first failure that nobody had asked for.
+// ends first, running commands are cancelled; a host function cannot be, so that Close returns and the rest is done when
+// the function has returned. It gives the first failure that nobody had asked for.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.closed.Swap(true)
@@ -64,6 +65,29 @@ func (s *Session) Close(ctx context.Context) error {
 			errs = append(errs, d.closeQueues(ctx))
 		}
 	}
+	var left []*Queue
+	for _, p := range s.opened() {
+		for _, d := range p.devices {
+			left = append(left, d.allQueues()...)
+		}
+	}
+	if len(left) == 0 {
+		return errors.Join(append(errs, s.end(ctx))...)
+	}
+	go func() {
+		for _, q := range left {
+			<-q.ended
+		}
+		if err := s.end(context.WithoutCancel(ctx)); err != nil {
+			s.log.Error("closing the session failed after Close had returned", "error", err)
+		}
+	}()
+	return errors.Join(errs...)
+}
+
+// end unregisters the libraries and closes the platforms, whose queues have ended.
+func (s *Session) end(ctx context.Context) error {
+	var errs []error
 	for _, l := range s.live.libraries() {
 		errs = append(errs, l.Unregister(ctx))
 	}
