@@ -175,6 +175,10 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 			c.frameErrorf(f.fn, f.fn.Span, diag.HelperReturn, "return a value at the end", "%s returns a value on some ways only", nameOf(f.fn))
 			return bad
 		}
+		if typ, ok := v.join.typ(c.real); ok && typ != v.typ {
+			// This walk's code is dropped; what the caller learns of types in it should be right already.
+			v.cur = c.zero(typ)
+		}
 		out.list = append(out.list, register(v.cur).withTaint(v.taint))
 	}
 	switch {

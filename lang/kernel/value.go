@@ -171,13 +171,14 @@ func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 	const wide = jI64 | jU64 | jBig
 	if j&wide != 0 {
 		others := j &^ (wide | jLit32 | jLitU32 | jLit64)
+		// Where there is none, the type is that of the wide part: the rest may be a first guess, which is corrected.
 		switch {
-		case others != 0 || j&(jI64|jU64) == jI64|jU64:
+		case j&(jI64|jU64) == jI64|jU64:
 			return ir.I64, false
 		case j&jU64 != 0:
-			return ir.U64, true
+			return ir.U64, others == 0
 		}
-		return ir.I64, true
+		return ir.I64, others == 0
 	}
 	switch {
 	case j&jF64 != 0:

@@ -11,15 +11,17 @@ func (g *generator) leaf(c class) string {
 			return v
 		}
 	}
-	if g.IntN(6) == 0 {
-		f := fields[g.IntN(len(fields))]
-		if f.class == c {
+	if g.IntN(6) == 0 && len(g.places) > 0 {
+		if f := g.field(false); f.class == c {
 			return f.name
 		}
 	}
 	switch c {
 	case ints:
-		return g.pick("0", "1", "2", "3", "7", "-1", "255", "K", "2147483647", "4294967295", "table[i & 7]", "g.size.x", "g.x", "a0.length")
+		if g.captured {
+			return g.pick("0", "1", "2", "3", "7", "-1", "255", "2147483647", "4294967295")
+		}
+		return g.pick("0", "1", "2", "3", "7", "-1", "255", "K", "2147483647", "4294967295", "table[i & 7]", "g.size.x", "g.x", "a0.length", "b0.length", "b0.shape[1]")
 	case i64:
 		return g.pick("i64(1)", "i64(-3)", "i64(i)", "i64(9007199254740993)")
 	case u64:
@@ -48,6 +50,11 @@ func (g *generator) expr(c class, depth int) string {
 	if len(g.private) > 0 && g.IntN(10) == 0 {
 		if a := g.private[g.IntN(len(g.private))]; a.class == c {
 			return fmt.Sprintf("%s[%s & %d]", a.name, g.expr(ints, depth-1), a.mask)
+		}
+	}
+	if len(g.helpers) > 0 && g.IntN(16) == 0 {
+		if h := g.helpers[g.IntN(len(g.helpers))]; h.class == c {
+			return fmt.Sprintf("%s(%s, %s)", h.name, g.expr(c, depth-1), g.expr(ints, depth-1))
 		}
 	}
 	x, y := g.expr(c, depth-1), g.expr(c, depth-1)

@@ -2,9 +2,9 @@
 // and what others read behind a barrier, atomics are of kinds whose order does not show, and their results are unused.
 // So every way to run a program must leave the same.
 //
-// The programs have all value and storage types, records, private and shared arrays, helpers, nested control flow under
-// uniform and divergent conditions, barriers, group operations, and sizes that are no multiple of the group's. Some
-// fault.
+// The programs have all value and storage types, buffers of one to three dimensions, rows of them, records in buffers,
+// private and shared arrays and locals, helpers inside and captured, nested control flow under uniform and divergent
+// conditions, labels, barriers, group operations, atomics, and sizes that are no multiple of the group's. Some fault.
 package progen
 
 import (
@@ -67,20 +67,29 @@ type generator struct {
 	indent  int
 	vars    []variable
 	inputs  []array // buffers that are only read
-	own     []array // buffers of which an item writes its element
+	own     []array // the item's elements of buffers
 	atomics []array
-	private []array
+	private []array // the item's arrays, rows of buffers included
 	shared  []array
-	group   bool // the kernel may use its group
-	names   int
-	budget  int // statements left
-	loops   []loop
-	helper  bool // inside a helper function, where a return gives a value
+	places  []place // records
+	matrix  matrix  // only read
+	helpers []helper
+
+	inputRecord   string // a format: a record that is only read
+	sharedRecords bool   // there is mr
+	group         bool   // the kernel may use its group
+	names         int
+	budget        int // statements left
+	loops         []loop
+	helper        bool // inside a helper function, where a return gives a value
+
+	captured bool // writing a function outside of the kernel
 }
 
 type loop struct {
 	label   string
 	uniform bool
+	block   bool // a labelled block, which is only left
 }
 
 // Generate makes the program of a seed.
@@ -88,7 +97,8 @@ func Generate(seed uint64) *kernlang.Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6b65726e)), budget: 10}
 	g.budget += g.IntN(30)
 	g.group = g.IntN(2) == 0
-	p := &kernlang.Program{Scope: map[string]any{"K": float64(g.IntN(9)), "table": []float64{3, 1, 4, 1, 5, 9, 2, 6}}}
+	p := &kernlang.Program{Scope: map[string]any{"K": float64(g.IntN(9)), "table": []float64{3, 1, 4, 1, 5, 9, 2, 6}, "Particle": record}}
+	g.capturedHelpers(p.Scope)
 	if g.IntN(8) == 0 {
 		p.Options.Real = ir.F64
 	}
@@ -134,12 +144,15 @@ func (g *generator) parameters(p *kernlang.Program) (names []string) {
 		}
 		name := fmt.Sprintf("y%d", i)
 		add(name, g.buffer(t, items))
-		g.own = append(g.own, array{name, classOf(t), -1})
+		g.own = append(g.own, array{name: name + "[i]", class: classOf(t)})
 	}
+	g.matrices(p.Size, add)
 	t := []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64}[g.IntN(4)]
 	add("acc", g.buffer(t, 8))
 	g.atomics = append(g.atomics, array{"acc", classOf(t), 7})
 	add("ps", g.records(items))
+	g.places = append(g.places, place{"ps[i]", asWhole})
+	add("qs", g.recordInputs())
 	add("n", kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Number}, Value: float64(g.IntN(12) - 2)})
 	g.vars = append(g.vars, variable{"n", ints, true})
 	return names
@@ -169,39 +182,6 @@ func (g *generator) buffer(t ir.Type, n int) kernlang.Arg {
 	return kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: 1}, Data: data, Dims: []int32{int32(n)}}
 }
 
-// record is {x: f32, v: [i32, 3], id: u32, w: f64, ok: bool, b: u8}.
-var record = ir.NewRecord("Particle", []ir.Field{
-	{Name: "x", Elem: ir.Elem{Scalar: ir.F32}},
-	{Name: "v", Elem: ir.Elem{Scalar: ir.I32}, Dims: []int{3}},
-	{Name: "id", Elem: ir.Elem{Scalar: ir.U32}},
-	{Name: "w", Elem: ir.Elem{Scalar: ir.F64}},
-	{Name: "ok", Elem: ir.Elem{Scalar: ir.Bool}},
-	{Name: "b", Elem: ir.Elem{Scalar: ir.U8}},
-})
-
-func (g *generator) records(n int) kernlang.Arg {
-	size := ir.Elem{Record: record}.Size()
-	data := make([]byte, n*size)
-	for i := range n {
-		at := data[i*size:]
-		copy(at[record.Fields[0].Offset:], irgen.AppendElem(nil, ir.F32, ir.FloatBits(ir.F32, float64(g.IntN(64))/4)))
-		for k := range 3 {
-			copy(at[record.Fields[1].Offset+4*k:], irgen.AppendElem(nil, ir.I32, uint64(g.IntN(100))))
-		}
-		copy(at[record.Fields[2].Offset:], irgen.AppendElem(nil, ir.U32, g.Uint64()))
-		copy(at[record.Fields[3].Offset:], irgen.AppendElem(nil, ir.F64, ir.FloatBits(ir.F64, g.NormFloat64())))
-		at[record.Fields[4].Offset] = byte(g.IntN(2))
-		at[record.Fields[5].Offset] = byte(g.IntN(256))
-	}
-	return kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Record: record}, Rank: 1}, Data: data, Dims: []int32{int32(n)}}
-}
-
-// fields are the record's fields as expressions of its own element.
-var fields = []variable{
-	{"ps[i].x", floats, false}, {"ps[i].id", ints, false}, {"ps[i].w", floats, false}, {"ps[i].ok", bools, false},
-	{"ps[i].b", ints, false}, {"ps[i].v[1]", ints, false}, {"ps[i].v[2]", ints, false},
-}
-
 func (g *generator) line(format string, args ...any) {
 	g.b.WriteString(strings.Repeat("  ", g.indent))
 	fmt.Fprintf(&g.b, format+"\n", args...)
@@ -226,16 +206,9 @@ func (g *generator) body(p *kernlang.Program) {
 		items := p.GroupSize[0] * p.GroupSize[1] * p.GroupSize[2]
 		g.line("const l = (g.local.z * g.groupSize.y + g.local.y) * g.groupSize.x + g.local.x")
 		g.vars = append(g.vars, variable{"l", ints, true})
-		t := []ir.Type{ir.I32, ir.F32, ir.U8, ir.I64, ir.F64}[g.IntN(5)]
-		g.line("const m = g.shared(%v, %d)", t, items)
-		g.shared = append(g.shared, array{"m", classOf(t), items})
+		g.sharedArrays(items)
 	}
-	for range 1 + g.IntN(2) {
-		t := irgen.Storage[g.IntN(len(irgen.Storage))]
-		name := g.name("q")
-		g.line("const %s = g.private(%v, 8)", name, t)
-		g.private = append(g.private, array{name, classOf(t), 7})
-	}
+	g.privateArrays()
 	for c := range classes {
 		name := g.name("s")
 		g.line("let %s = %s", name, g.load(c))
@@ -253,6 +226,12 @@ func (g *generator) body(p *kernlang.Program) {
 
 // load is an element of an input of a class, or something like it.
 func (g *generator) load(c class) string {
+	if m := &g.matrix; m.class == c && m.name != "" && g.IntN(2) == 0 {
+		if g.IntN(4) == 0 {
+			return fmt.Sprintf("%s.flat[%s & %d]", m.name, g.leaf(ints), Elements-1)
+		}
+		return m.element(func() string { return g.leaf(ints) })
+	}
 	for _, k := range g.Perm(len(g.inputs)) {
 		if a := g.inputs[k]; a.class == c {
 			return fmt.Sprintf("%s[%s & %d]", a.name, g.leaf(ints), a.mask)
@@ -266,9 +245,9 @@ func (g *generator) store(x string, c class) string {
 	out := g.own[g.IntN(len(g.own))]
 	x = g.convert(x, c, out.class)
 	if out.class == bools {
-		return fmt.Sprintf("%s[i] = bool(%s)", out.name, x)
+		return fmt.Sprintf("%s = bool(%s)", out.name, x)
 	}
-	return fmt.Sprintf("%s[i] = %s", out.name, x)
+	return fmt.Sprintf("%s = %s", out.name, x)
 }
 
 // convert makes an expression of one class one of another.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -48,11 +49,11 @@ func TestRandomPrograms(t *testing.T) {
 			refused++
 			reasons[list[0].ID]++
 			if testing.Verbose() && reasons[list[0].ID] == 1 {
-				t.Logf("seed %d: %v\n%s", seed, list[0], p.Text)
+				t.Logf("seed %d: %v\n%s", seed, list[0], progen.Scope(p.Scope)+p.Text)
 			}
 		case err != nil:
 			reduce(p, func() bool { return sameFailure(r, p, err) })
-			t.Fatalf("seed %d: %v; reduced:\n%s", seed, err, p.Text)
+			t.Fatalf("seed %d: %v; reduced:\n%s%s", seed, err, progen.Scope(p.Scope), p.Text)
 		case res.Fault != nil:
 			faults++
 		}
@@ -90,6 +91,54 @@ func reduce(p *kernlang.Program, fails func() bool) {
 					i++
 				}
 			}
+		}
+	}
+}
+
+// TestProgramsHaveAll counts what the programs of 400 seeds are made of.
+func TestProgramsHaveAll(t *testing.T) {
+	parts := map[string]string{
+		"a buffer of two dimensions":       `b0\[[^\]]*\]\[[^\]]*\]`,
+		"one of three":                     `b0\[.*& [13]\]\[.*& [37]\]\[.*& 3\]`,
+		"a row":                            `const w\d+ = .*b0\[`,
+		"a shape":                          `b0\.shape`,
+		"a flat index":                     `b0\.flat\[`,
+		"an element of a matrix":           `z0\[g\.y\]\[g\.x\] [-+*]?=`,
+		"a record of a buffer written":     `ps\[i\] = \{`,
+		"a record of two dimensions":       `qs\[[^\]]*\]\[i & 7\]`,
+		"a copy of a record":               `= \{\.\.\.`,
+		"a choice of records":              `\? qs\[.* : qs\[`,
+		"private records":                  `g\.private\(Particle`,
+		"shared records":                   `mr\[l\] = `,
+		"shared memory in two dimensions":  `g\.shared\(\w+, \d+, 2\)`,
+		"private memory in two dimensions": `g\.private\(\w+, 4, 8\)`,
+		"atomics in shared memory":         `Atomics\.\w+\(count`,
+		"a helper inside":                  `= h\d+\(`,
+		"a captured helper":                `[ (]f\d+\(`,
+		"a helper of a reference":          `h\d+\(.*, ps\[i\]`,
+		"a switch":                         `switch \(`,
+		"a uniform switch":                 `switch \(K & 3\)`,
+		"a labelled block":                 `l\d+: \{`,
+		"a jump to a label":                `(break|continue) l\d+`,
+		"a reduction":                      `g\.reduce\.`,
+		"a scan":                           `g\.scan\.`,
+		"a barrier in a construct":         `\n {4,}g\.barrier\(\)`,
+		"four constructs in each other":    `\n {10}\S`,
+		"an assertion":                     `g\.assert\(`,
+	}
+	texts := make([]string, 400)
+	for i := range texts {
+		texts[i] = progen.Generate(uint64(i + 1)).Text
+	}
+	for what, pattern := range parts {
+		re, n := regexp.MustCompile(pattern), 0
+		for _, text := range texts {
+			if re.MatchString(text) {
+				n++
+			}
+		}
+		if n < 4 {
+			t.Errorf("%s: in %d of %d programs", what, n, len(texts))
 		}
 	}
 }

@@ -4,20 +4,20 @@ import "fmt"
 
 // block writes statements; what they declare ends with them.
 func (g *generator) block(n int, uniform bool) {
-	vars, private := len(g.vars), len(g.private)
+	vars, private, inputs, places := len(g.vars), len(g.private), len(g.inputs), len(g.places)
 	g.indent++
 	for range n {
 		g.stmt(uniform)
 	}
 	g.indent--
-	g.vars, g.private = g.vars[:vars], g.private[:private]
+	g.vars, g.private, g.inputs, g.places = g.vars[:vars], g.private[:private], g.inputs[:inputs], g.places[:places]
 }
 
 // stmt writes a statement; uniform says that all items of the group come here together.
 func (g *generator) stmt(uniform bool) {
 	g.budget--
 	nested := g.indent < 5
-	switch k := g.IntN(24); {
+	switch k := g.IntN(27); {
 	case k < 3:
 		c := class(g.IntN(int(classes)))
 		name := g.name("v")
@@ -43,16 +43,20 @@ func (g *generator) stmt(uniform bool) {
 	case k < 18 && nested && len(g.loops) < 3:
 		g.loop(uniform)
 	case k < 19 && nested:
-		g.switchStmt()
+		g.switchStmt(uniform)
 	case k < 20 && len(g.loops) > 0 && !g.helper:
 		g.leave(uniform)
 	case k < 21 && nested && !g.helper && len(g.loops) == 0:
 		g.helperCall()
 	case k < 23 && g.group && uniform && !g.helper:
 		g.groupStmt()
+	case k < 24:
+		g.rowStmt()
+	case k < 26:
+		g.recordStmt()
 	case !uniform && !g.group && !g.helper && g.IntN(3) == 0:
 		g.line("if (%s && i %% 5 === 4) return", g.cond(1))
-	case g.IntN(60) == 0:
+	case g.IntN(12) == 0:
 		g.fault()
 	default:
 		g.assign()
@@ -82,44 +86,17 @@ func (g *generator) compound() {
 	out := g.own[g.IntN(len(g.own))]
 	switch out.class {
 	case bools:
-		g.line("%s[i] = %s", out.name, g.cond(2))
+		g.line("%s = bool(%s)", out.name, g.cond(2))
 	case ints:
-		g.line("%s[i] %s= %s", out.name, g.pick("+", "-", "*", "^", "|", "&", "<<"), g.expr(ints, 2))
+		g.line("%s %s= %s", out.name, g.pick("+", "-", "*", "^", "|", "&", "<<"), g.expr(ints, 2))
 	default:
-		g.line("%s[i] %s= %s", out.name, g.pick("+", "-", "*"), g.expr(out.class, 2))
-	}
-}
-
-// recordStmt reads or writes the item's own record.
-func (g *generator) recordStmt() {
-	switch g.IntN(5) {
-	case 0:
-		name := g.name("r")
-		g.line("const %s = {...ps[i]}", name)
-		g.line("%s.x += %s", name, g.expr(floats, 1))
-		g.line("%s.v[%s & 1] = %s", name, g.leaf(ints), g.expr(ints, 1))
-		g.line("ps[i] = %s", name)
-	case 1:
-		g.line("ps[i] = {x: %s, v: [%s, 2, n], id: %s, w: %s, ok: %s, b: %s}", g.expr(floats, 1), g.expr(ints, 1), g.expr(ints, 1),
-			g.expr(floats, 1), g.cond(1), g.expr(ints, 1))
-	case 2:
-		a, b := g.name("d"), g.name("d")
-		g.line("const {x: %s, id: %s} = ps[i]", a, b)
-		g.vars = append(g.vars, variable{a, floats, true}, variable{b, ints, true})
-	case 3:
-		f := fields[g.IntN(len(fields))]
-		g.line("%s = %s", f.name, g.expr(f.class, 2))
-	default:
-		x, y := g.assignable(ints), g.assignable(ints)
-		if x != "" && x != y {
-			g.line(";[%s, %s] = [%s, %s]", x, y, y, g.expr(ints, 1))
-		}
+		g.line("%s %s= %s", out.name, g.pick("+", "-", "*"), g.expr(out.class, 2))
 	}
 }
 
 // atomic changes an accumulator in a way whose order does not show.
 func (g *generator) atomic() {
-	a := g.atomics[0]
+	a := g.atomics[g.IntN(len(g.atomics))]
 	k := g.IntN(8)
 	// Each element has one operation, so that their order stays invisible.
 	op := []string{"add", "min", "max", "and", "or", "xor", "add", "sub"}[k]
@@ -148,9 +125,9 @@ func (g *generator) loop(uniform bool) {
 		limit = fmt.Sprintf("(%s & 3)", g.variable(ints))
 	}
 	inside := same && uniform
-	g.loops = append(g.loops, loop{label, inside})
+	g.loops = append(g.loops, loop{label, inside, false})
 	vars := len(g.vars)
-	switch g.IntN(3) {
+	switch g.IntN(4) {
 	case 0:
 		g.vars = append(g.vars, variable{k, ints, true})
 		g.line("%s: for (let %s = 0; %s < %s; %s++) {", label, k, k, limit, k)
@@ -161,6 +138,11 @@ func (g *generator) loop(uniform bool) {
 		g.vars = append(g.vars, variable{k, ints, true})
 		g.line("%s: while (%s-- > 0) {", label, k)
 		g.block(1+g.IntN(3), inside)
+		g.line("}")
+	case 2:
+		g.loops[len(g.loops)-1] = loop{label, uniform, true}
+		g.line("%s: {", label)
+		g.block(1+g.IntN(3), uniform)
 		g.line("}")
 	default:
 		g.line("let %s = 0", k)
@@ -186,22 +168,29 @@ func (g *generator) leave(uniform bool) {
 			cond = g.uniformCond()
 		}
 	}
-	label := " " + g.loops[at].label
-	if at == len(g.loops)-1 && g.IntN(2) == 0 {
+	label, word := " "+g.loops[at].label, g.pick("break", "continue")
+	switch {
+	case g.loops[at].block:
+		word = "break"
+	case at == len(g.loops)-1 && g.IntN(2) == 0:
 		label = ""
 	}
-	g.line("if (%s) %s%s", cond, g.pick("break", "continue"), label)
+	g.line("if (%s) %s%s", cond, word, label)
 }
 
-func (g *generator) switchStmt() {
-	g.line("switch (%s & 3) {", g.expr(ints, 1))
+func (g *generator) switchStmt(uniform bool) {
+	on, inside := g.expr(ints, 1), false
+	if g.IntN(3) == 0 {
+		on, inside = g.pick("n", "K", "g.group.x", "g.size.x"), uniform
+	}
+	g.line("switch (%s & 3) {", on)
 	for c := range 1 + g.IntN(4) {
 		if c == 1 && g.IntN(3) == 0 {
 			g.line("default: {")
 		} else {
 			g.line("case %d: {", c)
 		}
-		g.block(1+g.IntN(2), false)
+		g.block(1+g.IntN(2), inside)
 		g.line("}")
 		if g.IntN(2) == 0 {
 			g.line("break")
@@ -210,41 +199,29 @@ func (g *generator) switchStmt() {
 	g.line("}")
 }
 
-// helperCall writes a helper function and a call of it.
-func (g *generator) helperCall() {
-	f, a, b := g.name("h"), g.name("p"), g.name("p")
-	c := class(g.IntN(int(bools)))
-	vars := len(g.vars)
-	g.line("const %s = (%s, %s) => {", f, a, b)
-	g.vars = append(g.vars, variable{a, c, false}, variable{b, ints, true})
-	g.helper = true
-	g.indent++
-	if g.IntN(2) == 0 {
-		g.line("if (%s) return %s", g.cond(1), g.expr(c, 1))
-	}
-	g.indent--
-	g.block(1+g.IntN(2), false)
-	g.indent++
-	g.line("return %s", g.expr(c, 2))
-	g.indent--
-	g.helper = false
-	g.vars = g.vars[:vars]
-	g.line("}")
-	name := g.name("v")
-	g.line("const %s = %s(%s, %s)", name, f, g.expr(c, 1), g.expr(ints, 1))
-	g.vars = append(g.vars, variable{name, c, true})
-}
-
 // groupStmt uses the group: shared memory between barriers, a reduction or a scan.
 func (g *generator) groupStmt() {
 	m := g.shared[0]
-	switch g.IntN(4) {
-	case 0:
+	switch k := g.IntN(6); {
+	case k == 0:
 		op := g.pick("reduce.add", "reduce.min", "reduce.max", "scan.add", "scan.min.exclusive", "scan.add.exclusive", "scan.max")
 		c := class(g.IntN(int(bools)))
 		name := g.name("v")
 		g.line("const %s = g.%s(%s)", name, op, g.expr(c, 2))
 		g.vars = append(g.vars, variable{name, c, true})
+	case k == 1 && g.sharedRecords:
+		name := g.name("v")
+		g.line("mr[l] = %s", g.pick(g.anyRecord(), g.literalRecord()))
+		g.line("g.barrier()")
+		g.line("const %s = {...mr[(l * %d + %d) %% %d]}", name, 1+g.IntN(5), g.IntN(40), m.mask)
+		g.line("g.barrier()")
+		g.places = append(g.places, place{name, byField})
+	case k == 2 && len(g.atomics) > 1:
+		name := g.name("v")
+		g.line("g.barrier()")
+		g.line("const %s = count[(l + %d) & 7]", name, g.IntN(8))
+		g.line("g.barrier()")
+		g.vars = append(g.vars, variable{name, ints, true})
 	default:
 		g.line("m[l] = %s", g.expr(m.class, 2))
 		g.line("g.barrier()")
