@@ -42,7 +42,7 @@ type module struct {
 	kernels []*kernel
 	users   int // programs; guarded by the cache
 
-	once sync.Mutex // held while it is compiled
+	turn chan struct{} // full while somebody compiles it
 	done bool
 }
 
@@ -52,15 +52,20 @@ func (c *cache) get(ctx context.Context, img *offload.Image) (*module, error) {
 	c.mu.Lock()
 	m := c.modules[hash]
 	if m == nil {
-		m = &module{hash: hash}
+		m = &module{hash: hash, turn: make(chan struct{}, 1)}
 		c.modules[hash] = m
 	}
 	m.users++
 	c.unused = slices.DeleteFunc(c.unused, func(o *module) bool { return o == m })
 	c.mu.Unlock()
 
-	m.once.Lock()
-	defer m.once.Unlock()
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done(): // who compiles it goes on
+		c.put(m)
+		return nil, cancelled(ctx, img)
+	}
 	if m.done {
 		return m, nil
 	}
@@ -70,6 +75,13 @@ func (c *cache) get(ctx context.Context, img *offload.Image) (*module, error) {
 	}
 	m.done = true
 	return m, nil
+}
+
+// cancelled is the error of a load whose context ended.
+func cancelled(ctx context.Context, img *offload.Image) error {
+	e := offload.Errorf(offload.Cancelled, "load", "").On("", img.Label)
+	e.Err = context.Cause(ctx)
+	return e
 }
 
 // put gives a module back.
@@ -97,16 +109,21 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 		return e
 	}
 	optimized := decoded.Clone()
-	if err := guard(img.Label, func() error { opt.Run(optimized, opt.Default, nil); return nil }); err != nil {
-		return err
+	for i := range optimized.Kernels {
+		if ctx.Err() != nil {
+			return cancelled(ctx, img)
+		}
+		one := *optimized
+		one.Kernels = optimized.Kernels[i : i+1]
+		if err := guard(img.Label, func() error { opt.Run(&one, opt.Default, nil); return nil }); err != nil {
+			return err
+		}
 	}
 	m.kernels = make([]*kernel, 0, len(decoded.Kernels))
 	compiled, failed := 0, error(nil)
 	for i, k := range decoded.Kernels {
-		if err := context.Cause(ctx); err != nil {
-			e := offload.Errorf(offload.Cancelled, "load", "").On("", img.Label)
-			e.Err = err
-			return e
+		if ctx.Err() != nil {
+			return cancelled(ctx, img)
 		}
 		kernel := newKernel(decoded, k, optimized.Kernels[i], c.engines)
 		if _, kernel.err = kernel.variant(offload.ChecksOn); kernel.err != nil {

@@ -26,13 +26,29 @@ type slot struct {
 	device   offload.Device
 	id       string
 
-	mu      sync.Mutex // held while images are checked and loaded
+	lock    lock // held while images are checked and loaded
 	checked bool
 	fits    []fit // by image
 	chosen  int   // -1: none fits
 	program offload.Program
 	gone    bool // the platform or the library has ended
 }
+
+// lock is a mutex whose wait a context can end.
+type lock chan struct{}
+
+func newLock() lock { return make(lock, 1) }
+
+func (l lock) acquire(ctx context.Context) error {
+	select {
+	case l <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l lock) release() { <-l }
 
 type fit struct {
 	score int
@@ -70,7 +86,7 @@ func (l *Library) attach(ctx context.Context, p *platform) {
 	defer l.mu.Unlock()
 	l.attached[p] = err
 	for i, d := range p.devices {
-		l.slots[d] = &slot{platform: p, device: d, id: p.ids[i], chosen: -1}
+		l.slots[d] = &slot{platform: p, device: d, id: p.ids[i], lock: newLock(), chosen: -1}
 	}
 }
 
@@ -108,15 +124,14 @@ func (l *Library) detach(ctx context.Context, p *platform) error {
 }
 
 func (s *slot) unload() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.lock <- struct{}{}
+	defer s.lock.release()
 	s.gone = true
-	if s.program == nil {
+	program := s.program
+	if s.program = nil; program == nil {
 		return nil
 	}
-	err := s.program.Unload()
-	s.program = nil
-	return err
+	return guard("unload", "", program.Unload)
 }
 
 // Load gives the library's program on a device, and loads the image that fits best at the first call. Errors: Closed
@@ -140,8 +155,10 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 		return nil, &offload.Error{Code: codeOr(refused, offload.BackendFailure), Op: "load", Device: s.id, Label: l.lib.Label,
 			Detail: fmt.Sprintf("plugin %s refused the library", s.platform.name), Err: refused}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	if cause := s.lock.acquire(ctx); cause != nil { // somebody else loads it
+		return nil, &offload.Error{Code: offload.Cancelled, Op: "load", Device: s.id, Label: l.lib.Label, Err: cause}
+	}
+	defer s.lock.release()
 	if s.gone {
 		return nil, l.closedError("load")
 	}
@@ -153,7 +170,11 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 		return nil, l.noneFits(s)
 	}
 	img := l.lib.Images[s.chosen]
-	program, err := s.device.Load(ctx, img)
+	var program offload.Program
+	err := guard("load", img.Label, func() (err error) {
+		program, err = s.device.Load(ctx, img)
+		return err
+	})
 	if err != nil {
 		if e, ok := err.(*offload.Error); ok && e.Device == "" {
 			c := *e
@@ -166,7 +187,7 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 	return program, nil
 }
 
-// check asks platform and device about every image, once. s.mu is held.
+// check asks platform and device about every image, once. s.lock is held.
 func (l *Library) check(s *slot) {
 	if s.checked {
 		return
@@ -219,7 +240,7 @@ func (l *Library) Images() []ImageStatus {
 			if s == nil {
 				continue
 			}
-			s.mu.Lock()
+			s.lock <- struct{}{}
 			if refused == nil {
 				l.check(s)
 			}
@@ -232,7 +253,7 @@ func (l *Library) Images() []ImageStatus {
 				}
 				list[i].Devices = append(list[i].Devices, f)
 			}
-			s.mu.Unlock()
+			s.lock.release()
 		}
 	}
 	return list
