@@ -52,9 +52,43 @@ const (
 	headerBytes   = 32 // of versions 1 and 2
 	headerBytes3  = 40
 	entryBytes    = 40
-	maxInflated   = 1 << 30
 	maxEntryCount = 1 << 16
+
+	// What a file may make of itself, whatever it says.
+	maxInflated     = 1 << 30
+	inflatedRatio   = 64
+	inflatedAlways  = 16 << 20
+	maxStringCount  = 1 << 16
+	maxStringLength = 64 << 10
+	maxStringBytes  = 1 << 20
 )
+
+// budget is what is left of what a file's compressed containers and strings may take in memory. Entries may point at
+// the same string, and zeros compress well, so that the file's length bounds neither.
+type budget struct {
+	inflated    int64
+	strings     int
+	stringBytes int
+}
+
+func newBudget(data []byte) *budget {
+	return &budget{
+		inflated:    min(maxInflated, inflatedRatio*int64(len(data))+inflatedAlways),
+		strings:     maxStringCount,
+		stringBytes: maxStringBytes,
+	}
+}
+
+// text takes a string out of the budget.
+func (left *budget) text(b []byte) (string, error) {
+	if len(b) > maxStringLength {
+		return "", fmt.Errorf("a string of %d bytes; the longest allowed has %d", len(b), maxStringLength)
+	}
+	if left.stringBytes -= len(b); left.stringBytes < 0 {
+		return "", fmt.Errorf("its strings have more than %d bytes", maxStringBytes)
+	}
+	return string(b), nil
+}
 
 // image makes an image of an entry. What its bytes say goes before what the container says.
 func (e *BundleEntry) image(label string) (*offload.Image, error) {
@@ -76,8 +110,9 @@ func (e *BundleEntry) image(label string) (*offload.Image, error) {
 // share memory with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	var list []BundleEntry
+	left := newBudget(data)
 	for start := 0; start < len(data); {
-		entries, size, err := readBlob(data[start:])
+		entries, size, err := readBlob(data[start:], left)
 		if err != nil {
 			return nil, invalid(label, "offload container at byte %d: %v", start, err)
 		}
@@ -108,10 +143,13 @@ func (b blob) slice(offset, size uint64) ([]byte, error) {
 }
 
 // text is a string: of the given size, or up to a NUL if size is negative.
-func (b blob) text(offset uint64, size int64) (string, error) {
+func (b blob) text(offset uint64, size int64, left *budget) (string, error) {
 	if size >= 0 {
 		s, err := b.slice(offset, uint64(size))
-		return string(s), err
+		if err != nil {
+			return "", err
+		}
+		return left.text(s)
 	}
 	if _, err := b.slice(offset, 0); err != nil {
 		return "", err
@@ -121,10 +159,10 @@ func (b blob) text(offset uint64, size int64) (string, error) {
 	if i < 0 {
 		return "", fmt.Errorf("the string at %d has no end", offset)
 	}
-	return string(rest[:i]), nil
+	return left.text(rest[:i])
 }
 
-func readBlob(data []byte) (entries []BundleEntry, size int, err error) {
+func readBlob(data []byte, left *budget) (entries []BundleEntry, size int, err error) {
 	if len(data) < headerBytes || !bytes.HasPrefix(data, magicOffload) {
 		return nil, 0, fmt.Errorf("no header in %d bytes", len(data))
 	}
@@ -138,7 +176,7 @@ func readBlob(data []byte) (entries []BundleEntry, size int, err error) {
 	}
 	b := blob(data[:total])
 	if version == 3 {
-		if b, err = inflated(b); err != nil {
+		if b, err = inflated(b, left); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -157,7 +195,7 @@ func readBlob(data []byte) (entries []BundleEntry, size int, err error) {
 		return nil, 0, err
 	}
 	for ; len(table) > 0; table = table[entryBytes:] {
-		e, err := readEntry(b, table, version)
+		e, err := readEntry(b, table, version, left)
 		if err != nil {
 			return nil, 0, fmt.Errorf("image %d: %w", len(entries), err)
 		}
@@ -166,7 +204,7 @@ func readBlob(data []byte) (entries []BundleEntry, size int, err error) {
 	return entries, int(total), nil
 }
 
-func readEntry(b blob, head []byte, version uint32) (BundleEntry, error) {
+func readEntry(b blob, head []byte, version uint32, left *budget) (BundleEntry, error) {
 	le := binary.LittleEndian
 	e := BundleEntry{
 		Kind: BundleKind(le.Uint16(head)), Producer: Producer(le.Uint16(head[2:])), Flags: le.Uint32(head[4:]),
@@ -177,15 +215,16 @@ func readEntry(b blob, head []byte, version uint32) (BundleEntry, error) {
 		record = 16
 	}
 	count := le.Uint64(head[16:])
-	if count > maxEntryCount {
-		return e, fmt.Errorf("%d strings", count)
+	if count > uint64(left.strings) {
+		return e, fmt.Errorf("more than %d strings", maxStringCount)
 	}
+	left.strings -= int(count)
 	table, err := b.slice(le.Uint64(head[8:]), count*record)
 	if err != nil {
 		return e, err
 	}
 	for ; len(table) > 0; table = table[record:] {
-		key, err := b.text(le.Uint64(table), -1)
+		key, err := b.text(le.Uint64(table), -1, left)
 		if err != nil {
 			return e, err
 		}
@@ -197,7 +236,7 @@ func readEntry(b blob, head []byte, version uint32) (BundleEntry, error) {
 				return e, fmt.Errorf("a string of %d bytes", n)
 			}
 		}
-		if e.Strings[key], err = b.text(le.Uint64(table[8:]), size); err != nil {
+		if e.Strings[key], err = b.text(le.Uint64(table[8:]), size, left); err != nil {
 			return e, err
 		}
 	}
@@ -206,7 +245,7 @@ func readEntry(b blob, head []byte, version uint32) (BundleEntry, error) {
 }
 
 // inflated gives a container of version 3 with its body, which is compressed if the header says what size it had.
-func inflated(b blob) (blob, error) {
+func inflated(b blob, left *budget) (blob, error) {
 	if len(b) < headerBytes3 {
 		return nil, fmt.Errorf("no header in %d bytes", len(b))
 	}
@@ -214,8 +253,8 @@ func inflated(b blob) (blob, error) {
 	if size == 0 {
 		return b, nil
 	}
-	if size > maxInflated {
-		return nil, fmt.Errorf("%d bytes uncompressed are more than %d", size, maxInflated)
+	if size > uint64(left.inflated) {
+		return nil, fmt.Errorf("%d bytes uncompressed; a file of this length may have %d more in all", size, left.inflated)
 	}
 	body := b[headerBytes3:]
 	if bytes.HasPrefix(body, []byte{0x28, 0xB5, 0x2F, 0xFD}) {
@@ -227,7 +266,9 @@ func inflated(b blob) (blob, error) {
 	}
 	out := bytes.NewBuffer(slices.Clone(b[:headerBytes3]))
 	// The size is the whole container's or the body's, depending on the writer: take what there is, up to it.
-	if _, err := io.Copy(out, io.LimitReader(r, int64(size))); err != nil {
+	n, err := io.Copy(out, io.LimitReader(r, int64(size)))
+	left.inflated -= n
+	if err != nil {
 		return nil, fmt.Errorf("its compression: %w", err)
 	}
 	return out.Bytes(), nil

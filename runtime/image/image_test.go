@@ -291,7 +291,14 @@ func FuzzSplit(f *testing.F) {
 	f.Add(elf(190, 0x500556, 7))
 	f.Add([]byte(ptx))
 	f.Add(fatbin(16))
+	f.Add(sharedStrings(200, 1<<12))
 	f.Fuzz(func(t *testing.T, data []byte) {
+		before := allocated()
+		defer func() {
+			if n, most := allocated()-before, 4*min(1<<30, 64*uint64(len(data))+16<<20)+64<<20; n > most {
+				t.Errorf("%d bytes were allocated for a file of %d", n, len(data))
+			}
+		}()
 		images, err := image.Split("fuzz.cl", data)
 		if err != nil && offload.CodeOf(err) != offload.InvalidBinary {
 			t.Fatalf("code %q: %v", offload.CodeOf(err), err)

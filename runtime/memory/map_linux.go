@@ -52,7 +52,8 @@ func populate(data []byte) {
 
 func unmapPages(data []byte) error { return unix.Munmap(data) }
 
-// Available is the number of bytes of memory that can be used without swapping, in this process's control group.
+// Available is the number of bytes of memory that can be used without swapping, in this process's control
+// group and those around it.
 func Available() int64 {
 	n := int64(1) << 62
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -64,21 +65,7 @@ func Available() int64 {
 			}
 		}
 	}
-	for _, g := range [][2]string{
-		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
-		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
-	} {
-		limit, err1 := os.ReadFile(g[0])
-		used, err2 := os.ReadFile(g[1])
-		if err1 != nil || err2 != nil {
-			continue
-		}
-		if most, ok := number(bytes.TrimSpace(limit)); ok { // "max" is no number
-			if now, ok := number(bytes.TrimSpace(used)); ok {
-				n = min(n, max(most-now, 0))
-			}
-		}
-	}
+	n = min(n, groupAvailable("/"))
 	if n == 1<<62 {
 		return fallbackAvailable
 	}

@@ -1,0 +1,73 @@
+package image_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"runtime"
+	"testing"
+
+	"github.com/orepl/orepl/runtime/image"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// allocated is how many bytes were ever allocated.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// sharedStrings is a bundle of one entry with n strings whose values are the same bytes.
+func sharedStrings(n, size int) []byte {
+	le := binary.LittleEndian
+	records := 32 + 40
+	keys := records + 24*n
+	text := keys + 4*n
+	total := text + size
+	out := append([]byte{}, 0x10, 0xFF, 0x10, 0xAD)
+	out = le.AppendUint32(out, 2)
+	for _, v := range []uint64{uint64(total), 32, 1, 0, uint64(records), uint64(n), uint64(text), 8} {
+		out = le.AppendUint64(out, v)
+	}
+	for i := range n {
+		for _, v := range []int{keys + 4*i, text, size} {
+			out = le.AppendUint64(out, uint64(v))
+		}
+	}
+	for i := range n {
+		out = append(out, byte('a'+i%26), byte('a'+i/26%26), byte('a'+i/676%26), 0)
+	}
+	return append(out, bytes.Repeat([]byte{'x'}, size)...)
+}
+
+func TestHostileBundlesTakeLittleMemory(t *testing.T) {
+	if _, err := image.ReadBundle("", sharedStrings(10, 100)); err != nil {
+		t.Fatalf("the test's own bundle: %v", err)
+	}
+	v2, err := image.WriteBundle(2, []image.BundleEntry{{Data: make([]byte, 8<<20)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inflating := version3(t, v2, true)
+	for len(inflating)%8 != 0 {
+		inflating = append(inflating, 0)
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+	}{
+		{"strings that share their bytes", sharedStrings(10_000, 60<<10)},
+		{"a long string", sharedStrings(1, 4<<20)},
+		{"many strings", sharedStrings(70_000, 1)},
+		{"many containers that inflate", bytes.Repeat(inflating, 40)},
+	} {
+		before := allocated()
+		_, err := image.ReadBundle(c.name, c.data)
+		if n := allocated() - before; n > 200<<20 {
+			t.Errorf("%s: %d bytes were allocated for a file of %d", c.name, n, len(c.data))
+		}
+		if offload.CodeOf(err) != offload.InvalidBinary {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package memory
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// hierarchy says where a version of control groups keeps what a group may use and uses.
+type hierarchy struct {
+	mount, limit, used string
+	cache              string // the field of memory.stat with what can be given up at once
+}
+
+var (
+	groups1 = hierarchy{"sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+	groups2 = hierarchy{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}
+)
+
+// groupAvailable is what the control group of this process and those around it leave, or math.MaxInt64 if there is no
+// limit. Files are looked for under root.
+func groupAvailable(root string) int64 {
+	n := int64(math.MaxInt64)
+	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
+	if err != nil {
+		return n
+	}
+	for line := range strings.Lines(string(text)) {
+		// number:controllers:path; version 2 is number 0 without controllers.
+		field := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(field) != 3 {
+			continue
+		}
+		switch {
+		case field[0] == "0" && field[1] == "":
+			n = min(n, groups2.available(root, field[2]))
+		case strings.Contains(","+field[1]+",", ",memory,"):
+			n = min(n, groups1.available(root, field[2]))
+		}
+	}
+	return n
+}
+
+// available is the least that a group and those around it leave. In a container the path may be of groups that are not
+// to be seen: they are passed over.
+func (h *hierarchy) available(root, path string) int64 {
+	n := int64(math.MaxInt64)
+	for path = filepath.Join("/", path); ; path = filepath.Dir(path) {
+		dir := filepath.Join(root, h.mount, path)
+		if most, ok := readNumber(filepath.Join(dir, h.limit)); ok { // "max" is no number
+			if now, ok := readNumber(filepath.Join(dir, h.used)); ok {
+				n = min(n, max(most-max(now-h.reclaimable(dir), 0), 0))
+			}
+		}
+		if path == "/" {
+			return n
+		}
+	}
+}
+
+// reclaimable is how much of a group's memory is files that were not used lately.
+func (h *hierarchy) reclaimable(dir string) int64 {
+	text, err := os.ReadFile(filepath.Join(dir, "memory.stat"))
+	if err != nil {
+		return 0
+	}
+	for line := range bytes.Lines(text) {
+		if name, value, ok := bytes.Cut(bytes.TrimSpace(line), []byte(" ")); ok && string(name) == h.cache {
+			n, _ := number(value)
+			return n
+		}
+	}
+	return 0
+}
+
+func readNumber(path string) (int64, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	return number(bytes.TrimSpace(text))
+}
