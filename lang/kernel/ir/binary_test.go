@@ -12,14 +12,17 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/irtest"
+	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
 var update = flag.Bool("update", false, "write the files that hold what is expected")
 
 func random(seed uint64) *ir.Module {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	return irtest.Generate(rng, irtest.Options{Instrs: 10 + rng.IntN(150), Faults: seed%2 == 0, Groups: seed%3 == 0, Prints: true})
+	o := irgen.Options{Size: 10 + rng.IntN(150), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0}
+	m := irgen.Module(irgen.Case(rng, o).Kernel)
+	m.Files = []string{"random.js"}
+	return m
 }
 
 func encode(t testing.TB, m *ir.Module) []byte {
