@@ -2,12 +2,15 @@ package fs
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,6 +20,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // csvOptions are what a script says about a file.
@@ -24,17 +28,23 @@ type csvOptions struct {
 	separator rune
 	header    bool
 	types     map[string]string
+	into      map[string]*session.Buffer // if it is not nil, other columns are read only if types names them
 }
 
-// A column grows while the file is read.
+// A column takes the fields of one column while the file is read.
 type column interface {
-	add(field string) error
+	add(ctx context.Context, field string) error
+}
+
+// A kept column becomes a value of the script.
+type kept interface {
+	column
 	value(e *lang.Engine) (goja.Value, error)
 }
 
 func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
-	o := csvArguments(a)
+	o := csvArguments(f, a)
 	return func(ctx context.Context) (result, error) {
 		file, err := f.OpenFile(path)
 		if err != nil {
@@ -48,13 +58,19 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 		return func() (goja.Value, error) {
 			byName := bindings.NewExports(f.Engine)
 			list := make([]any, len(names))
+			for i, name := range names {
+				list[i] = name
+			}
 			for i, c := range columns {
+				c, ok := c.(kept)
+				if !ok {
+					continue
+				}
 				v, err := c.value(f.Engine)
 				if err != nil {
 					return nil, err
 				}
 				byName.Set(names[i], v)
-				list[i] = names[i]
 			}
 			o := bindings.NewExports(f.Engine)
 			o.Set("rows", rows)
@@ -65,9 +81,9 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 }
 
-func csvArguments(a *lang.Args) csvOptions {
+func csvArguments(f *files, a *lang.Args) csvOptions {
 	o := csvOptions{separator: ',', header: true, types: map[string]string{}}
-	opts := a.Options(1, "options", "separator", "header", "types")
+	opts := a.Options(1, "options", "separator", "header", "types", "into")
 	if opts == nil {
 		return o
 	}
@@ -90,49 +106,119 @@ func csvArguments(a *lang.Args) csvOptions {
 			o.types[name] = kind
 		}
 	}
+	if into, ok := opts.Get("into").(*goja.Object); ok {
+		o.into = map[string]*session.Buffer{}
+		for _, name := range into.Keys() {
+			host, _ := f.HostValue(into.Get(name))
+			b, ok := host.(interface{ DeviceBuffer() *session.Buffer })
+			if !ok {
+				a.Fail("into", "has no buffer for column %q; write { into: { %[1]s: device().buffer(f32, rows) } }", name)
+				continue
+			}
+			o.into[name] = b.DeviceBuffer()
+		}
+	} else if v := opts.Get("into"); v != nil && !goja.IsUndefined(v) {
+		a.Fail("into", "must be an object with a buffer for each column, as in { price: buffer }")
+	}
 	return o
 }
 
 // parseCSV reads row by row: memory holds the columns and one row.
 func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, columns []column, rows int, err error) {
+	defer func() { // what is being copied ends before the file does, whatever happened
+		for _, c := range columns {
+			if s, ok := c.(sink); ok {
+				err = cmp.Or(err, s.close(ctx))
+			}
+		}
+	}()
 	r := csv.NewReader(bufio.NewReaderSize(in, 1<<16))
 	r.Comma, r.ReuseRecord = o.separator, true
 	const checkEvery = 1 << 12
 	for {
 		if rows%checkEvery == 0 && ctx.Err() != nil {
-			return nil, nil, 0, context.Cause(ctx)
+			return nil, columns, 0, context.Cause(ctx)
 		}
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, nil, 0, err
+			return nil, columns, 0, err
 		}
 		if names == nil {
 			names = columnNames(record, o.header)
+			if err := o.known(names); err != nil {
+				return nil, nil, 0, err
+			}
 			if o.header {
 				continue
 			}
 		}
 		if columns == nil {
 			for i, field := range record {
-				columns = append(columns, chooseColumn(o.types[names[i]], field))
+				c, err := o.column(names[i], field)
+				if err != nil {
+					return nil, columns, 0, err
+				}
+				columns = append(columns, c)
 			}
 		}
 		for i, c := range columns {
-			if err := c.add(record[i]); err != nil {
+			if err := c.add(ctx, record[i]); err != nil {
 				line, at := r.FieldPos(i)
-				return nil, nil, 0, &csv.ParseError{Line: line, Column: at, Err: fmt.Errorf("column %q: %w", names[i], err)}
+				return nil, columns, 0, &csv.ParseError{Line: line, Column: at, Err: fmt.Errorf("column %q: %w", names[i], err)}
 			}
 		}
 		rows++
 	}
 	for i := len(columns); i < len(names); i++ { // a header without rows
-		columns = append(columns, chooseColumn(o.types[names[i]], ""))
+		c, err := o.column(names[i], "")
+		if err != nil {
+			return nil, columns, 0, err
+		}
+		columns = append(columns, c)
+	}
+	for _, c := range columns {
+		if s, ok := c.(sink); ok {
+			if err := s.flush(ctx); err != nil {
+				return nil, columns, 0, err
+			}
+		}
 	}
 	return names, columns, rows, nil
 }
+
+// known reports the first buffer whose column the file lacks.
+func (o *csvOptions) known(names []string) error {
+	for _, name := range slices.Sorted(maps.Keys(o.into)) {
+		if !slices.Contains(names, name) {
+			d := diag.New("not-found", "fs.readCSV: the file has no column %q", name)
+			if near := diag.Nearest(name, names); near != "" {
+				return d.WithHint("did you mean %q?", near)
+			}
+			return d.WithHint("its columns are %s", strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// column makes what takes a column, whose first field is given.
+func (o *csvOptions) column(name, first string) (column, error) {
+	if b := o.into[name]; b != nil {
+		return newSink(name, b)
+	}
+	kind := o.types[name]
+	if o.into != nil && kind == "" {
+		return ignored{}, nil
+	}
+	return chooseColumn(kind, first), nil
+}
+
+// ignored is a column that nobody wants.
+type ignored struct{}
+
+func (ignored) add(context.Context, string) error { return nil }
 
 func columnNames(record []string, header bool) []string {
 	names := make([]string, len(record))
@@ -145,7 +231,7 @@ func columnNames(record []string, header bool) []string {
 	return names
 }
 
-func chooseColumn(kind, first string) column {
+func chooseColumn(kind, first string) kept {
 	if c := newColumn(kind); c != nil {
 		return c
 	}
@@ -155,7 +241,7 @@ func chooseColumn(kind, first string) column {
 	return newColumn("string")
 }
 
-func newColumn(kind string) column {
+func newColumn(kind string) kept {
 	switch kind {
 	case "f64":
 		return &numbers[float64]{parse: parseFloat}
@@ -200,7 +286,7 @@ type numbers[T lang.Element] struct {
 	values []T
 }
 
-func (n *numbers[T]) add(field string) error {
+func (n *numbers[T]) add(_ context.Context, field string) error {
 	x, err := n.parse(field)
 	n.values = append(n.values, x)
 	return err
@@ -210,7 +296,7 @@ func (n *numbers[T]) value(e *lang.Engine) (goja.Value, error) { return lang.Typ
 
 type texts struct{ values []any }
 
-func (t *texts) add(field string) error {
+func (t *texts) add(_ context.Context, field string) error {
 	t.values = append(t.values, strings.Clone(field))
 	return nil
 }
@@ -218,6 +304,9 @@ func (t *texts) add(field string) error {
 func (t *texts) value(e *lang.Engine) (goja.Value, error) { return e.VM().NewArray(t.values...), nil }
 
 func csvError(name string, err error) error {
+	if diag.Code(err) != "" && !errors.As(err, new(*csv.ParseError)) { // of a device, or of the options
+		return err
+	}
 	var p *csv.ParseError
 	if errors.As(err, &p) {
 		d := diag.New("invalid-file", "read %s: %v", name, p.Err)

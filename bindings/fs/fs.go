@@ -56,7 +56,12 @@ interface ImageSource { width: number; height: number; channels?: 1 | 3 | 4; dat
 interface FileInfo { name: string; size: number; isDirectory: boolean; modified: Date }
 type NumericArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array | BigUint64Array
 interface NPY { dtype: string; shape: number[]; data: NumericArray }
-interface CSVOptions { separator?: string; header?: boolean; types?: Record<string, 'f32' | 'f64' | 'i32' | 'i64' | 'string'> }
+interface CSVOptions {
+  separator?: string
+  header?: boolean
+  types?: Record<string, 'f32' | 'f64' | 'i32' | 'i64' | 'string'>
+  into?: Record<string, import('offload').Buffer<any>>
+}
 interface CSV { rows: number; names: string[]; columns: Record<string, NumericArray | string[]> }`
 
 var operations = []define{
@@ -69,7 +74,7 @@ var operations = []define{
 	{"writeJSON", "(path: string, value: unknown, indent?: number): Promise<void>", "Writes a value as JSON, indented by 2 unless told otherwise.", "", writeJSON},
 	{"readImage", "(path: string, options?: { channels?: 1 | 4 }): Promise<Image>", "Reads a PNG or JPEG picture. The data holds 8 bits per channel, row by row from the top: red, green, blue and alpha (not premultiplied), or one channel of gray if the file is gray or channels is 1.", "", readImage},
 	{"writeImage", "(path: string, image: ImageSource, options?: { quality?: number }): Promise<void>", "Writes a picture as PNG or, if the name ends in .jpg or .jpeg, JPEG (quality 1–100, default 90). Floats count from 0 to 1 and are clamped.", "", writeImage},
-	{"readCSV", "(path: string, options?: CSVOptions): Promise<CSV>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers.", "", readCSV},
+	{"readCSV", "(path: string, options?: CSVOptions): Promise<CSV>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers. With into, as in readCSV(path, { into: { price: device().buffer(f32, 1e6) } }), columns go straight into buffers of floats or integers, which must be as long as the file or longer, and other columns are read only if types names them; so files of any size take little memory.", "", readCSV},
 	{"readNPY", "(path: string): Promise<NPY>", "Reads an array in NumPy's format. An array in Fortran order is an error.", "", readNPY},
 	{"writeNPY", "(path: string, data: NumericArray, shape?: number[]): Promise<void>", "Writes a typed array in NumPy's format.", "import { writeNPY, readNPY } from 'fs'\nawait writeNPY('m.npy', new Float32Array(6), [2, 3])\nconsole.log((await readNPY('m.npy')).shape)", writeNPY},
 	{"exists", "(path: string): Promise<boolean>", "Tells whether there is a file or directory.", "", exists},

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // noElements stands behind the prototype of buffers. A buffer's elements are on its device: to index it, as a typed
@@ -41,3 +42,6 @@ func (n noElements) Has(key string) bool {
 func (noElements) Set(string, goja.Value) bool { return false }
 func (noElements) Delete(string) bool          { return true }
 func (noElements) Keys() []string              { return nil }
+
+// DeviceBuffer is the buffer itself, for modules that fill buffers of the script from Go.
+func (b *bufferObject) DeviceBuffer() *session.Buffer { return b.Buffer }

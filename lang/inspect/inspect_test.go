@@ -42,14 +42,18 @@ func TestValues(t *testing.T) {
 		{`new Map([['a', {b: 1}], [2, new Set([1])]])`, `Map(2) { 'a' => { b: 1 }, 2 => Set(1) { 1 } }`},
 		{`new Float32Array([1, 0.5, -0])`, `Float32Array(3) [ 1, 0.5, -0 ]`},
 		{`new BigInt64Array(2)`, `BigInt64Array(2) [ 0n, 0n ]`},
-		{`new Uint8Array([1, 255]).buffer`, `ArrayBuffer(2) { <01 ff> }`},
+		{`new Uint8Array([1, 255]).buffer`, `ArrayBuffer { [Uint8Contents]: <01 ff>, byteLength: 2 }`},
 		{`new Date(0)`, `1970-01-01T00:00:00.000Z`}, {`new Date(NaN)`, `Invalid Date`}, {`/a\/b/gi`, `/a\/b/gi`},
 		{`[Promise.resolve(4), new Promise(() => {})]`, `[ Promise { 4 }, Promise { <pending> } ]`},
 		{`[new Number(3), new String('x')]`, `[ [Number: 3], [String: 'x'] ]`},
 		{`({a: {b: {c: {d: {e: {f: 1}}}}}})`, "{ a: { b: { c: { d: { e: [Object] } } } } }"},
 		{`({[Symbol.toStringTag]: 'Tag'})`, `Object [Tag] {}`},
 		{`({isHost: null})`, `Host!`},
-		{`e = new RangeError('bad'); e.code = 'x'; ({e})`, `{ e: [RangeError: bad] { code: 'x' } }`},
+		{`e = new RangeError('bad'); e.code = 'x'; ({e})`, "{\n  e: RangeError: bad\n      at t.js:1:5 {\n    code: 'x'\n  }\n}"},
+		{`e = new RangeError('bad'); e.stack = ''; ({e})`, `{ e: [RangeError: bad] }`},
+		{`new DataView(new ArrayBuffer(3), 1)`, "DataView {\n  byteLength: 2,\n  byteOffset: 1,\n  buffer: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }\n}"},
+		{`Object.defineProperty(new DataView(new ArrayBuffer(1)), 'buffer', {get() { throw 1 }})`, `DataView { byteLength: 1, byteOffset: 0 }`},
+		{`(function () { return arguments })(1, 'x')`, `[Arguments] { '0': 1, '1': 'x' }`},
 		{`new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }})`, `[Proxy]`},
 		{`({toString() { throw 1 }, valueOf() { throw 1 }, toJSON() { throw 1 }}).toString.name`, `'toString'`},
 	} {
@@ -61,7 +65,12 @@ func TestValues(t *testing.T) {
 
 func TestErrorsShowStackAndCause(t *testing.T) {
 	got := show(t, `function f() { return new Error('outer', {cause: new TypeError('inner')}) } f()`, Options{})
-	want := "Error: outer\n    at f (t.js:1:23)\n    at t.js:1:78\n  cause: [TypeError: inner]"
+	want := "Error: outer\n    at f (t.js:1:23)\n    at t.js:1:78\n {\n  [cause]: TypeError: inner\n      at f (t.js:1:51)\n      at t.js:1:78\n}"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	got = show(t, `new AggregateError([new Error('one'), 2], 'many')`, Options{})
+	want = "AggregateError: many\n    at t.js:1:1 {\n  [errors]: [\n    Error: one\n        at t.js:1:21,\n    2\n  ]\n}"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

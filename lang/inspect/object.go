@@ -93,6 +93,10 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 		}
 	case "Array":
 		return p.array(o, "", depth)
+	case "DataView":
+		return p.dataView(o, depth)
+	case "Arguments":
+		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
 	case "Number", "String", "Boolean", "BigInt", "Symbol":
 		if v := p.in.method(class+".valueOf", o); v != nil {
 			return p.paint(cyan, "["+class+": ") + p.value(v, depth) + p.paint(cyan, "]")
@@ -103,7 +107,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	case t.Kind() == reflect.Func: // an asynchronous one names no class
 		return p.function(o, depth)
 	case t == reflect.TypeFor[goja.ArrayBuffer]():
-		return p.arrayBuffer(o)
+		return p.arrayBuffer(o, depth)
 	case t == reflect.TypeFor[*goja.Promise]():
 		return p.promise(o, depth)
 	case t == reflect.TypeFor[[][2]any]():
@@ -153,13 +157,16 @@ func (p *printer) function(o *goja.Object, depth int) string {
 
 // withProperties adds the properties that a function or error carries besides its own.
 func (p *printer) withProperties(head string, o *goja.Object, depth int) string {
-	hidden := functionOwn
-	if o.ClassName() == "Error" {
-		hidden = errorOwn
-	}
-	entries := p.properties(o, depth, hidden)
-	if len(entries) == 0 {
+	return p.besides(head, p.properties(o, depth, functionOwn), depth)
+}
+
+// besides puts entries behind a head, on lines of their own if the head has several.
+func (p *printer) besides(head string, entries []string, depth int) string {
+	switch {
+	case len(entries) == 0:
 		return head
+	case strings.Contains(head, "\n"):
+		return head + " " + p.lines("{", "}", entries, depth)
 	}
 	return head + " " + p.braces("{", "}", entries, depth)
 }
@@ -180,17 +187,19 @@ func (p *printer) err(o *goja.Object, depth int) string {
 	}
 	head, frames, _ := strings.Cut(stack, "\n")
 	s := p.paint(red, head)
-	if frames != "" && depth == 0 {
-		s += "\n" + p.paint(gray, frames)
-	}
-	if depth > 0 {
+	switch {
+	case frames != "":
+		s += "\n" + indent(depth) + p.paint(gray, strings.ReplaceAll(frames, "\n", "\n"+indent(depth)))
+	case depth > 0:
 		s = "[" + s + "]"
 	}
-	s = p.withProperties(s, o, depth)
-	if cause := p.in.property(o, p.in.vm.ToValue("cause")); cause.exists && !p.tooDeep(depth+1) {
-		s += "\n" + indent(depth+1) + p.paint(gray, "cause: ") + p.value(cause.value, depth+1)
+	entries := p.properties(o, depth, errorOwn)
+	for _, name := range []string{"cause", "errors"} { // not enumerable, but worth to know
+		if held := p.in.property(o, p.in.vm.ToValue(name)); held.exists {
+			entries = append(entries, "["+name+"]: "+p.content(held, depth))
+		}
 	}
-	return s
+	return p.besides(s, entries, depth)
 }
 
 // cleanStack drops what only the interpreter's authors want to see.
@@ -237,18 +246,34 @@ func (p *printer) promise(o *goja.Object, depth int) string {
 
 func (p *printer) className(o *goja.Object) string { return p.in.className(o) + " " }
 
-func (p *printer) arrayBuffer(o *goja.Object) string {
+func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	buf, _ := o.Export().(goja.ArrayBuffer)
 	b := buf.Bytes()
 	if buf.Detached() {
-		return "ArrayBuffer { (detached) }"
+		return "ArrayBuffer { (detached), byteLength: " + p.paint(yellow, "0") + " }"
 	}
-	const shown = 32
-	s := fmt.Sprintf("% x", b[:min(len(b), shown)])
-	if len(b) > shown {
-		s += fmt.Sprintf(" … %d more bytes", len(b)-shown)
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "[ArrayBuffer]")
 	}
-	return "ArrayBuffer(" + p.paint(yellow, strconv.Itoa(len(b))) + ") { <" + s + "> }"
+	bytes := fmt.Sprintf("% x", b[:min(len(b), p.o.Items)])
+	if more := len(b) - p.o.Items; more > 0 {
+		bytes += fmt.Sprintf(" … %d more bytes", more)
+	}
+	return "ArrayBuffer " + p.braces("{", "}", []string{
+		p.paint(cyan, "[Uint8Contents]") + ": <" + bytes + ">", "byteLength: " + p.paint(yellow, strconv.Itoa(len(b))),
+	}, depth)
+}
+
+// dataView shows what a view covers, and its memory. The getters may be the script's, and fail.
+func (p *printer) dataView(o *goja.Object, depth int) string {
+	if p.tooDeep(depth) {
+		return p.paint(cyan, "[DataView]")
+	}
+	var entries []string
+	for _, name := range []string{"byteLength", "byteOffset", "buffer"} {
+		_ = p.in.vm.Try(func() { entries = append(entries, name+": "+p.value(o.Get(name), depth+1)) })
+	}
+	return p.className(o) + p.braces("{", "}", entries, depth)
 }
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {
@@ -425,6 +450,11 @@ func (p *printer) braces(open, closing string, entries []string, depth int) stri
 	if p.fits(entries, depth) {
 		return open + " " + strings.Join(entries, ", ") + " " + closing
 	}
+	return p.lines(open, closing, entries, depth)
+}
+
+// lines puts each entry on a line.
+func (p *printer) lines(open, closing string, entries []string, depth int) string {
 	pad := indent(depth + 1)
 	return open + "\n" + pad + strings.Join(entries, ",\n"+pad) + "\n" + indent(depth) + closing
 }
