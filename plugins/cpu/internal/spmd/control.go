@@ -459,10 +459,11 @@ func (l *lowerer) leave(in *ir.Instr) {
 		}
 		return
 	}
-	l.takeFrom(depth+1, l.cur)
-	if in.Op == ir.Break && s.act != nil {
-		l.remove(s.act, l.cur)
+	var rounds []vr // lanes of the next iteration
+	if in.Op == ir.Break {
+		rounds = s.act
 	}
+	l.takeFrom(depth+1, l.cur, rounds)
 	if in.Op == ir.Continue && onlyLast(in.Target) {
 		l.jump(amd64.JMP, s.latch)
 		return
@@ -507,7 +508,7 @@ func isLast(in *ir.Instr, b *ir.Block) bool {
 func (l *lowerer) finish() {
 	for _, s := range l.scopes {
 		if s.diverges {
-			l.takeFrom(0, l.cur)
+			l.takeFrom(0, l.cur, nil)
 			l.jump(amd64.JMP, l.dead)
 			return
 		}
@@ -515,19 +516,31 @@ func (l *lowerer) finish() {
 	l.jump(amd64.JMP, l.end)
 }
 
-// takeFrom takes lanes out of all that the structured instructions from a depth on keep for later.
-func (l *lowerer) takeFrom(depth int, lost []vr) {
+// takeFrom takes lanes out of all that the structured instructions from a depth on keep for later, and out of another
+// mask. One of them may be the mask of the lanes itself, which is emptied last.
+func (l *lowerer) takeFrom(depth int, lost, other []vr) {
+	kept := [][]vr{other}
 	for _, s := range l.scopes[depth:] {
-		l.remove(s.join, lost)
-		l.remove(s.act, lost)
+		kept = append(kept, s.join, s.act)
+	}
+	self := false
+	for _, m := range kept {
+		if lost != nil && m != nil && m[0] == lost[0] {
+			self = true
+			continue
+		}
+		l.remove(m, lost)
+	}
+	if self {
+		l.remove(lost, nil)
 	}
 }
 
-// remove takes lanes out of a mask that is a variable.
+// remove takes lanes out of a mask that is a variable, all if they are nil.
 func (l *lowerer) remove(from, lost []vr) {
 	for i := range from {
-		if lost == nil || from[i] == lost[i] {
-			l.def(amd64.KXORW, k(from[i]), k(from[i]), k(from[i])) // all of them
+		if lost == nil {
+			l.def(amd64.KXORW, k(from[i]), k(from[i]), k(from[i]))
 		} else {
 			l.def(amd64.KANDNW, k(from[i]), k(lost[i]), k(from[i]))
 		}

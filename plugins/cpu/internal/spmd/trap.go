@@ -91,7 +91,7 @@ func (l *lowerer) checkDivisor(in *ir.Instr, divisor []vr) []vr {
 	zeros := l.masks(n)
 	for i, d := range zeros {
 		var m vr
-		if l.cur != nil && !l.options.Unchecked {
+		if n == l.w && l.cur != nil && !l.options.Unchecked { // one that all lanes have concerns any of them
 			m = l.cur[i]
 		}
 		if e == 4 {
