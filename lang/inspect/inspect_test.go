@@ -53,6 +53,7 @@ func TestValues(t *testing.T) {
 		{`e = new RangeError('bad'); e.stack = ''; ({e})`, `{ e: [RangeError: bad] }`},
 		{`new DataView(new ArrayBuffer(3), 1)`, "DataView {\n  byteLength: 2,\n  byteOffset: 1,\n  buffer: ArrayBuffer { [Uint8Contents]: <00 00 00>, byteLength: 3 }\n}"},
 		{`Object.defineProperty(new DataView(new ArrayBuffer(1)), 'buffer', {get() { throw 1 }})`, `DataView { byteLength: 1, byteOffset: 0 }`},
+		{`new (class DataView { x = 1 })`, `DataView { x: 1 }`},
 		{`(function () { return arguments })(1, 'x')`, `[Arguments] { '0': 1, '1': 'x' }`},
 		{`new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }})`, `[Proxy]`},
 		{`({toString() { throw 1 }, valueOf() { throw 1 }, toJSON() { throw 1 }}).toString.name`, `'toString'`},
@@ -65,7 +66,7 @@ func TestValues(t *testing.T) {
 
 func TestErrorsShowStackAndCause(t *testing.T) {
 	got := show(t, `function f() { return new Error('outer', {cause: new TypeError('inner')}) } f()`, Options{})
-	want := "Error: outer\n    at f (t.js:1:23)\n    at t.js:1:78\n {\n  [cause]: TypeError: inner\n      at f (t.js:1:51)\n      at t.js:1:78\n}"
+	want := "Error: outer\n    at f (t.js:1:23)\n    at t.js:1:78 {\n  [cause]: TypeError: inner\n      at f (t.js:1:50)\n      at t.js:1:78\n}"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

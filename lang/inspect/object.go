@@ -93,8 +93,6 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 		}
 	case "Array":
 		return p.array(o, "", depth)
-	case "DataView":
-		return p.dataView(o, depth)
 	case "Arguments":
 		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
 	case "Number", "String", "Boolean", "BigInt", "Symbol":
@@ -116,6 +114,11 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 		return p.set(o, depth)
 	case t.Kind() == reflect.Slice:
 		return p.array(o, p.in.className(o), depth)
+	}
+	if p.in.className(o) == "DataView" {
+		if s, ok := p.dataView(o, depth); ok {
+			return s
+		}
 	}
 	return p.record(o, depth)
 }
@@ -264,16 +267,20 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	}, depth)
 }
 
-// dataView shows what a view covers, and its memory. The getters may be the script's, and fail.
-func (p *printer) dataView(o *goja.Object, depth int) string {
+// dataView shows what a view covers, and its memory; ok is false for an object that is only called so.
+func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 	if p.tooDeep(depth) {
-		return p.paint(cyan, "[DataView]")
+		return "", false
 	}
 	var entries []string
 	for _, name := range []string{"byteLength", "byteOffset", "buffer"} {
-		_ = p.in.vm.Try(func() { entries = append(entries, name+": "+p.value(o.Get(name), depth+1)) })
+		_ = p.in.vm.Try(func() {
+			if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
+				entries = append(entries, name+": "+p.value(v, depth+1))
+			}
+		})
 	}
-	return p.className(o) + p.braces("{", "}", entries, depth)
+	return p.className(o) + p.braces("{", "}", entries, depth), len(entries) > 0
 }
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {
