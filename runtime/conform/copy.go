@@ -174,6 +174,7 @@ func copy256MiB(t *T) {
 	}
 }
 
+// copyBetweenDevices copies there and back. There is another device even if the plugin has one: that of its twin.
 func copyBetweenDevices(t *T) {
 	var others []*session.Device
 	for _, d := range t.session.Devices(t.ctx) {
@@ -182,7 +183,7 @@ func copyBetweenDevices(t *T) {
 		}
 	}
 	if len(others) == 0 {
-		t.skipf("the plugin has one device")
+		t.skipf("the plugin has one device and cannot be opened twice")
 	}
 	src := randomBytes(20<<20 + 12345)
 	a := upload(t, src...)

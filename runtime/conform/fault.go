@@ -19,6 +19,8 @@ var faultCases = []testCase{
 	{"fault/once", faultOnce},
 	{"fault/large", faultLarge},
 	{"fault/cancel", faultCancel},
+	{"fault/cancel-blocked", faultCancelBlocked},
+	{"fault/cancel-full", faultCancelFull},
 	{"fault/timeout", faultTimeout},
 }
 
@@ -150,6 +152,58 @@ func faultCancel(t *T) {
 	start := time.Now()
 	t.refused("a sync whose time is up", q.Sync(short), offload.Timeout, offload.Cancelled)
 	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("cancelling took %v", took)
+	}
+	t.survives(q)
+}
+
+// faultCancelBlocked cancels a queue that waits for another, which must go on.
+func faultCancelBlocked(t *T) {
+	running, blocked := t.queue(), t.queue()
+	b, c := t.buffer(offload.I32, 2), t.buffer(offload.I32, 16)
+	t.check(t.defaultQueue().Sync(t.ctx))
+	t.launch(running, t.kernel("endless"), config(1), session.Buf(b))
+	ev, err := running.Record("")
+	t.check(err)
+	t.check(blocked.Wait(ev))
+	t.launch(blocked, t.kernel("ids"), config(16), session.Buf(c))
+	for _, q := range []*session.Queue{blocked, running} {
+		if ev.Done() {
+			t.Errorf("the queue that is waited for was cancelled too")
+		}
+		short, cancel := context.WithTimeout(t.ctx, 100*time.Millisecond)
+		start := time.Now()
+		t.refused("a sync whose time is up", q.Sync(short), offload.Timeout, offload.Cancelled)
+		cancel()
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("cancelling took %v", took)
+		}
+	}
+	t.survives(blocked)
+	t.survives(running)
+}
+
+// faultCancelFull cancels a queue that was given more commands than it may want to hold, on the goroutine that gives them.
+func faultCancelFull(t *T) {
+	q := t.queue()
+	b, c := t.buffer(offload.I32, 2), t.buffer(offload.I32, 16)
+	t.check(t.defaultQueue().Sync(t.ctx))
+	call := t.bind(t.kernel("ids"), config(16), session.Buf(c))
+	t.launch(q, t.kernel("endless"), config(1), session.Buf(b))
+	short, cancel := context.WithTimeout(t.ctx, 500*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	var err error
+	for i := 0; i < 6000 && err == nil; i++ {
+		if err = q.Room(short); err == nil {
+			t.check(q.Launch(call))
+		}
+	}
+	if err == nil { // it holds them all
+		err = q.Sync(short)
+	}
+	t.refused("a full queue whose time is up", err, offload.Timeout, offload.Cancelled)
+	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("cancelling took %v", took)
 	}
 	t.survives(q)

@@ -13,6 +13,7 @@ import (
 var queueCases = []testCase{
 	{"queue/order", queueOrder},
 	{"queue/many", queueMany},
+	{"queue/many-blocked", queueManyBlocked},
 	{"queue/fibonacci-by-events", fibonacciByEvents},
 	{"queue/fibonacci-by-hazards", fibonacciByHazards},
 	{"queue/random-hazards", randomHazards},
@@ -66,6 +67,48 @@ func queueMany(t *T) {
 		for j := range want {
 			want[j] = spun(uint32(i), 3)
 		}
+		equal(t, "what a queue did", download[uint32](t, b), want)
+	}
+}
+
+// queueManyBlocked has many queues wait for one, and then read the same buffer at once.
+func queueManyBlocked(t *T) {
+	const queues, launches, n = 64, 20, 256
+	gate, k := t.queue(), t.kernel("sum")
+	release := make(chan struct{})
+	released := false
+	open := func() {
+		if !released {
+			released = true
+			close(release)
+		}
+	}
+	ones := make([]uint32, n)
+	for i := range ones {
+		ones[i] = 1
+	}
+	shared := upload(t, ones...)
+	t.check(gate.Host(func() error { <-release; return nil }))
+	t.cleanup(open)
+	ev, err := gate.Record("")
+	t.check(err)
+	var buffers []*session.Buffer
+	for range queues {
+		q := t.queue()
+		t.cleanup(open) // before the queue is closed
+		b := t.bufferWith(session.BufferOptions{Type: offload.U32, Dims: sized(n), Queue: q})
+		t.check(q.Wait(ev))
+		for range launches {
+			t.launch(q, k, config(n), session.Buf(b), session.Buf(shared), session.Buf(b))
+		}
+		buffers = append(buffers, b)
+	}
+	open()
+	want := make([]uint32, n)
+	for i := range want {
+		want[i] = launches
+	}
+	for _, b := range buffers {
 		equal(t, "what a queue did", download[uint32](t, b), want)
 	}
 }

@@ -51,7 +51,7 @@ func Names() []string {
 // error says why the device could not be opened.
 func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options) ([]Result, error) {
 	goroutines := runtime.NumGoroutine()
-	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin}})
+	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin, twin{plugin}}})
 	d, err := s.Device(ctx, device)
 	if err != nil {
 		_ = s.Close(ctx) // nothing was opened
@@ -87,6 +87,19 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 	}
 	add(leaks(ctx, s, d, goroutines))
 	return results, nil
+}
+
+// twin is the plugin once more, under another name: a second platform, for copies between devices.
+type twin struct{ offload.Plugin }
+
+func (t twin) Name() string { return t.Plugin.Name() + "-twin" }
+
+// MaxClass implements [offload.ClassBounded], so that the twin is opened only by who asks for all devices.
+func (t twin) MaxClass() int {
+	if b, ok := t.Plugin.(offload.ClassBounded); ok {
+		return b.MaxClass()
+	}
+	return offload.ClassGPU
 }
 
 // runCase runs one case on a goroutine of its own, so that one that hangs can be told.
