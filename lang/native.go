@@ -128,6 +128,11 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 	set("code", diag.Code(err))
 	set("hint", diag.Hint(err))
 	set("label", diag.Label(err))
+	if d != nil && d.IsValid() { // printing shows them in the stack or with the code around them
+		for name, value := range map[string]any{"file": d.File, "line": d.Line, "column": d.Column} {
+			_ = o.DefineDataProperty(name, e.vm.ToValue(value), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		}
+	}
 	_ = o.DefineDataPropertySymbol(e.errorSymbol, e.hide(err), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	return o
 }

@@ -125,7 +125,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 	}
 	if count != n {
 		return nil, contract.Errorf(contract.InvalidSize, op, "the shape %v has %d elements, but %d were given", opts.Dims, count, n).
-			On(d.ID(), opts.Label)
+			On(d.ID(), opts.Label).WithHint("the product of the extents must be the number of elements")
 	}
 	opts.Type, opts.Elem, opts.Uninitialized = t.contract(), t.size(), n > 0
 	b, err := m.makeBuffer(d, opts.BufferOptions)
@@ -265,7 +265,7 @@ func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCal
 	const op = "write"
 	data, err := toBytes(m.vm, b.elem, call.Argument(0))
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label())
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
 	}
 	start := 0
 	if v := call.Argument(1); !goja.IsUndefined(v) {
@@ -285,7 +285,7 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	const op = "fill"
 	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label())
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
 	}
 	q, err := m.queueOption(op, b, call.Argument(1))
 	if err != nil {

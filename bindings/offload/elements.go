@@ -397,3 +397,16 @@ func typeName(v goja.Value) string {
 	}
 	return "a value"
 }
+
+// contentsHint says what the contents of a buffer of the type may be.
+func contentsHint(t elemType) string {
+	switch {
+	case t.elem.Record != nil:
+		return "give objects with a property for each field"
+	case t.elem.Scalar == ir.Bool:
+		return "give true or false"
+	case t.elem.Scalar.IsFloat():
+		return "give numbers: a typed array, or an array of numbers; a promise must be awaited"
+	}
+	return fmt.Sprintf("give integers in the range of %s: round them first, or use a buffer of f32", t)
+}

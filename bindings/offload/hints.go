@@ -34,13 +34,6 @@ func hintFor(e *contract.Error) string {
 			return "use several launches, or let each work-item do more"
 		}
 		return "the buffer's .shape and .length say what it has"
-	case contract.InvalidArgument:
-		switch e.Op {
-		case "write", "fill":
-			return "an integer type takes integers of its range only: round them first, or use a buffer of f32"
-		case "launch":
-			return "size counts work-items: size: n, size: [nx, ny] or size: [nx, ny, nz]; help('Kernel.launch') has all options"
-		}
 	}
 	return ""
 }

@@ -131,7 +131,8 @@ func (o *options) extents(name string) []int {
 	}
 	dims, err := extents(v)
 	if err != nil {
-		o.fail("%s: %v", name, err)
+		o.err = contract.Errorf(contract.InvalidArgument, o.op, "%s: %v", name, err).
+			WithHint("write %s: n, %s: [n, m] or %s: [n, m, k]", name, name, name)
 	}
 	return dims
 }

@@ -1,5 +1,7 @@
 /** A count, or one to three counts, outermost first. */
 type Extents = number | readonly number[]
+/** A count along x, or one to three counts: along x, y and z. */
+type Counts = number | readonly number[]
 type TypedArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array
 
 /** In a kernel, a scalar type converts: f32(x), i32(x). */
@@ -77,11 +79,11 @@ interface KernelOptions {
 }
 interface LaunchOptions {
   /** Work-items on the axes x, y and z. */
-  size?: Extents
+  size?: Counts
   /** Work-groups on each axis, instead of size; needs groupSize. */
-  groups?: Extents
+  groups?: Counts
   /** Work-items of a group on each axis. */
-  groupSize?: Extents
+  groupSize?: Counts
   /** The queue; the default queue of the arguments' device unless told otherwise. */
   queue?: Queue
   /** The device, if no argument is a buffer. */
@@ -97,7 +99,7 @@ interface LaunchOptions {
 /** The options of Kernel.debug: those of the launch, and which item. */
 interface DebugOptions extends LaunchOptions {
   /** The item's coordinates: x, or up to three. */
-  item?: Extents
+  item?: Counts
   /** true: the trace is printed at once. */
   print?: boolean
   /** The number of steps and of what happened in them after which the trace ends: 10000 unless told otherwise. */

@@ -97,11 +97,16 @@ func (d *Diagnostic) headline() string {
 	return s
 }
 
-// Code finds the code that err or an error behind it carries in a method Code() string.
+// Code finds the code that err or an error behind it carries in a method Code() string or, where Code is a field,
+// ErrorCode() string.
 func Code(err error) string {
 	var c interface{ Code() string }
 	if errors.As(err, &c) {
 		return c.Code()
+	}
+	var field interface{ ErrorCode() string }
+	if errors.As(err, &field) {
+		return field.ErrorCode()
 	}
 	return ""
 }
@@ -111,6 +116,10 @@ func Hint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return h.Hint()
+	}
+	var field interface{ ErrorHint() string }
+	if errors.As(err, &field) && field.ErrorHint() != "" {
+		return field.ErrorHint()
 	}
 	var d *Diagnostic
 	if errors.As(err, &d) {

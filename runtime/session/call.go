@@ -326,9 +326,9 @@ func (q *Queue) Launch(c *Call) error {
 // name is how errors call an argument.
 func (c *Call) name(i int) string {
 	if params := c.kernel.Info().Params; params != nil && params[i].Name != "" {
-		return fmt.Sprintf("%d (%s)", i, params[i].Name)
+		return params[i].Name
 	}
-	return fmt.Sprint(i)
+	return fmt.Sprint(i + 1)
 }
 
 func (c *Call) fail(code offload.Code, format string, args ...any) *offload.Error {
