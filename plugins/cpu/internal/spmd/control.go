@@ -615,7 +615,11 @@ func (l *lowerer) assignAll(to, from []value, vs []*ir.Value, mask []vr) {
 		l.saveSources(from, i, targets)
 	}
 	for i := range to {
-		l.assign(to[i], from[i], mask)
+		m := mask
+		if l.uniform(vs[i]) {
+			m = nil // its one register is not of lanes
+		}
+		l.assign(to[i], from[i], m)
 	}
 }
 

@@ -210,6 +210,8 @@ func TestFoundKernels(t *testing.T) {
 		5304,  // two continues of a divergent loop
 		6896,  // lanes that leave two loops, with the inner one's mask as theirs
 		10328, // a zero divisor that all lanes have, of lanes of a later register alone
+
+		12065, 13633, 13768, // numbers that are the same for all lanes, assigned in divergent control flow
 	} {
 		checkSeed(t, seed)
 	}
