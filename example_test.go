@@ -120,6 +120,43 @@ func ExampleModule() {
 	//   From module 'album'.
 }
 
+// A policy says which files a script may touch and which programs it may start.
+func ExampleEngineOptions_policy() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	inside, err := lang.Inside("testdata")
+	if err != nil {
+		log.Fatal(err)
+	}
+	engine, err := rt.Engine(orepl.EngineOptions{
+		Policy: lang.Policy{
+			Read:  inside,
+			Write: func(string) error { return errors.New("scripts write nothing here") },
+			Run:   func(path string) error { return errors.New("scripts start nothing here") },
+		},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	_, err = engine.Run(ctx, "policy.js", `
+		import fs from 'fs'
+		import process from 'process'
+		console.log(fs.existsSync('testdata/scale.js'))
+		for (const forbidden of [() => fs.readTextSync('go.mod'), () => fs.writeTextSync('testdata/x', ''), () => process.run('go', ['version'])]) {
+			try { await forbidden() } catch (e) { console.log(e.code) }
+		}`)
+	if err != nil {
+		diag.Print(os.Stderr, err, false)
+	}
+	// Output:
+	// true
+	// permission-denied
+	// permission-denied
+	// permission-denied
+}
+
 // Editors and tsc learn the names that a program offers from a file of declarations.
 func ExampleEngine_Declarations() {
 	rt := orepl.Open(orepl.Options{})

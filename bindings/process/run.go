@@ -109,6 +109,7 @@ func (c *children) arguments(a *lang.Args) *command {
 	if o := a.Options(2, "options", "input", "cwd", "env", "timeout", "stdout", "stderr"); o != nil && a.Err() == nil {
 		env = c.options(a, cmd, o)
 	}
+	cmd.env = make([]string, 0, len(env)) // not nil: that would be the host's environment
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		cmd.env = append(cmd.env, name+"="+env[name])
 	}

@@ -109,3 +109,12 @@ func TestArguments(t *testing.T) {
 		t.Errorf("%v %s", err, out)
 	}
 }
+
+// An engine without an environment gives programs none, rather than the host's.
+func TestProgramsInheritNothing(t *testing.T) {
+	t.Setenv("OREPL_HOST_SECRET", "shown")
+	e, out, _ := engine(t, lang.Options{})
+	if _, err := e.Run(t.Context(), "env.js", `console.log((await process.run('/usr/bin/env')).stdout.includes('SECRET'))`); err != nil || out.String() != "false\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
