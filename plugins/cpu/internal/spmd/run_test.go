@@ -198,25 +198,6 @@ func TestRandomKernels(t *testing.T) {
 	}
 }
 
-// TestFoundKernels runs the random kernels that have found something.
-func TestFoundKernels(t *testing.T) {
-	needMachine(t)
-	for _, seed := range []uint64{
-		27,    // private arrays read before they are written
-		113,   // masks of the upper half of 64-bit values
-		130,   // an if that all but the lanes without code leave
-		132,   // gathers of small elements with a scale
-		951,   // results of a loop live around it before they are set
-		5304,  // two continues of a divergent loop
-		6896,  // lanes that leave two loops, with the inner one's mask as theirs
-		10328, // a zero divisor that all lanes have, of lanes of a later register alone
-
-		12065, 13633, 13768, // numbers that are the same for all lanes, assigned in divergent control flow
-	} {
-		checkSeed(t, seed)
-	}
-}
-
 func TestOneSeed(t *testing.T) {
 	s := os.Getenv("OREPL_SEED")
 	if s == "" {

@@ -1,0 +1,134 @@
+package spmd
+
+import (
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/oracle"
+)
+
+// found are kernels that were miscompiled, reduced to what it takes. All take an integer and fill an array.
+var found = []struct {
+	name, text string
+	a          uint64
+}{
+	{"lanes leave two loops with the mask of the inner one", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 1
+  %3: i32 = const 3
+  %4: i32 = and %0, %3
+  %10: i32 = loop @1 (%11: i32 = %1) {
+    %12: bool = lt %11, %a.20
+    if %12 {
+      yield
+    } else {
+      break @1 %a.20
+    }
+    loop @2 (%13: i32 = %1) {
+      %14: bool = lt %13, %4
+      if %14 {
+        yield
+      } else {
+        break @2
+      }
+      if %12 {
+        break @1 %0
+      } else {
+        yield
+      }
+      %15: i32 = add %13, %2
+      continue @2 %15
+    }
+    %16: i32 = add %11, %2
+    continue @1 %16
+  }
+  store y[%0], %10
+  return
+}
+`, 1},
+	{"lanes return from a block with the mask of the loop around it", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 1
+  %3: i32 = const 3
+  %4: i32 = and %0, %3
+  %5: bool = lt %a.20, %3
+  %6: i32 = const 2
+  loop @1 (%7: i32 = %1) {
+    %8: bool = lt %7, %4
+    if %8 {
+      yield
+    } else {
+      break @1
+    }
+    block @2 {
+      if %5 {
+        return
+      } else {
+        yield
+      }
+      %9: bool = lt %4, %6
+      if %9 {
+        break @2
+      } else {
+        yield
+      }
+      store y[%0], %4
+      yield
+    }
+    store y[%0], %6
+    %10: i32 = add %7, %2
+    continue @1 %10
+  }
+  return
+}
+`, 1},
+	{"lanes of later registers alone divide by zero", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 59
+  %2: bool = lt %1, %0
+  if %2 {
+    %3: i32 = div %0, %a.20
+    store y[%0], %3
+    yield
+  } else {
+    yield
+  }
+  return
+}
+`, 0},
+}
+
+// TestFoundKernels runs kernels, reduced and random ones, that have found something.
+func TestFoundKernels(t *testing.T) {
+	needMachine(t)
+	for _, f := range found {
+		t.Run(f.name, func(t *testing.T) {
+			const n = 61
+			c := &oracle.Case{Kernel: parse(t, f.text), Size: [3]int{n, 1, 1}, GroupSize: [3]int{1, 1, 1}}
+			c.Args = []oracle.Arg{{Bits: f.a}, {Data: make([]byte, 4*n), Dims: []int32{n}}}
+			for _, gang := range []int{1, 2, 4} {
+				for level := range 2 {
+					compare(t, c, gang, level)
+				}
+			}
+		})
+	}
+	for _, seed := range []uint64{
+		27,    // private arrays read before they are written
+		113,   // masks of the upper half of 64-bit values
+		130,   // an if that all but the lanes without code leave
+		132,   // gathers of small elements with a scale
+		951,   // results of a loop live around it before they are set
+		5304,  // two continues of a divergent loop
+		6896,  // lanes that leave two loops, with the inner one's mask as theirs
+		10328, // a zero divisor that all lanes have, of lanes of a later register alone
+
+		12065, 13633, 13768, // numbers that are the same for all lanes, assigned in divergent control flow
+	} {
+		checkSeed(t, seed)
+	}
+}
