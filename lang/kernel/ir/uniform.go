@@ -72,7 +72,7 @@ func (k *Kernel) Uniformity(scope Scope) *Uniformity {
 		}
 	})
 	for range max(minRounds, maxVisits/size) {
-		w := uniformWalk{u: u}
+		w := uniformWalk{u: u, loops: make([]int, len(u.values))}
 		w.block(k.Body)
 		u.divergences = w.divergences
 		if !w.changed {
@@ -160,7 +160,9 @@ type uniformWalk struct {
 	split   [2]depthSet
 	left    [2]depthSet
 	causes  [MaxDepth + 1]*Instr
-	dead    bool // control can't come here
+	dead    bool  // control can't come here
+	loop    int   // depth of the innermost loop, 0 for none
+	loops   []int // and of that around the definition of each value
 
 	edges       map[*Instr]*edgeInfo
 	divergences []Divergence
@@ -175,21 +177,22 @@ type edgeInfo struct {
 type values struct {
 	edges int
 	first []*Value
-	same  []bool
+	one   []bool // every edge brings the same value, which is not made anew in iterations of a loop that the edge leaves
 	level []Level
 }
 
-func (v *values) add(u *Uniformity, args []*Value) {
+// add brings values along an edge to the join of that depth.
+func (v *values) add(w *uniformWalk, depth int, args []*Value) {
 	if v.edges == 0 {
-		v.first, v.same, v.level = args, make([]bool, len(args)), make([]Level, len(args))
+		v.first, v.one, v.level = args, make([]bool, len(args)), make([]Level, len(args))
 		for i := range args {
-			v.same[i] = true
+			v.one[i] = true
 		}
 	}
 	v.edges++
 	for i, a := range args {
-		v.same[i] = v.same[i] && a == v.first[i]
-		v.level[i] = max(v.level[i], u.values[a.ID])
+		v.one[i] = v.one[i] && a == v.first[i] && w.loops[a.ID] <= depth
+		v.level[i] = max(v.level[i], w.u.values[a.ID])
 	}
 }
 
@@ -225,7 +228,7 @@ func (w *uniformWalk) block(b *Block) {
 			w.structured(in)
 		case Yield:
 			if n := len(w.around); n > 0 {
-				w.edge(w.around[n-1], in.Args)
+				w.edge(w.around[n-1], n, in.Args)
 			}
 			return
 		case Break, Continue:
@@ -239,6 +242,7 @@ func (w *uniformWalk) block(b *Block) {
 				w.divergences = append(w.divergences, Divergence{in, w.cause()})
 			}
 			for _, r := range in.Results {
+				w.loops[r.ID] = w.loop
 				w.raise(r, w.u.result(in))
 			}
 		}
@@ -317,12 +321,16 @@ func (w *uniformWalk) structured(in *Instr) {
 		w.dead = false
 		w.block(in.Else)
 	case Loop:
+		outer := w.loop
+		w.loop = d
 		for i, a := range in.Args {
+			w.loops[in.Then.Params[i].ID] = d
 			w.raise(in.Then.Params[i], w.u.values[a.ID])
 		}
 		w.enter(d, n.splits, n.cause)
 		w.block(in.Then)
 		w.carry(in, n, &e.next)
+		w.loop = outer
 	}
 	delete(w.edges, in)
 	for i := range 2 {
@@ -339,9 +347,10 @@ func (w *uniformWalk) structured(in *Instr) {
 	}
 	for i, r := range in.Results {
 		level := e.out.level[i]
-		if e.out.edges > 1 && !e.out.same[i] || in.Op == Loop {
+		if !e.out.one[i] || in.Op == Loop {
 			level = max(level, merge)
 		}
+		w.loops[r.ID] = w.loop
 		w.raise(r, level)
 	}
 }
@@ -363,7 +372,7 @@ func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 			return
 		}
 		level := next.level[i]
-		if next.edges > 1 && !next.same[i] {
+		if !next.one[i] {
 			for j, c := range n.continues {
 				if c {
 					level = max(level, GroupUniform+Level(j))
@@ -374,18 +383,18 @@ func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	}
 }
 
-// edge brings values to the end of a construct.
-func (w *uniformWalk) edge(to *Instr, args []*Value) { w.edges[to].out.add(w.u, args) }
+// edge brings values to the end of a construct of that depth.
+func (w *uniformWalk) edge(to *Instr, depth int, args []*Value) { w.edges[to].out.add(w, depth, args) }
 
 func (w *uniformWalk) jump(in *Instr) {
 	t := in.Target
 	n := w.u.nodes[t]
 	if in.Op == Break {
-		w.edge(t, in.Args)
+		w.edge(t, n.depth, in.Args)
 		w.leave(n.depth, n)
 		return
 	}
-	w.edges[t].next.add(w.u, in.Args)
+	w.edges[t].next.add(w, n.depth, in.Args)
 	w.leaveLoops(n.depth + 1)
 	for i := range 2 {
 		if w.apart(i, n.depth) {

@@ -102,6 +102,26 @@ func TestLevels(t *testing.T) {
     %16: i32 = add %15, %0
     continue @1 %16
   }
+  %17: i32, %18: i32 = block @2 {
+    loop @3 (%19: i32 = %0) {
+      if %v.5 {
+        break @2 %19, %0
+      }
+      %20: i32 = add %19, %0
+      continue @3 %20
+    }
+    unreachable
+  }
+  loop @4 (%21: i32 = %0, %22: i32 = %0) {
+    loop @5 (%23: i32 = %0) {
+      if %v.5 {
+        continue @4 %23, %0
+      }
+      %24: i32 = add %23, %0
+      continue @5 %24
+    }
+    unreachable
+  }
   return`))
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +138,9 @@ func TestLevels(t *testing.T) {
 		}
 		if in.Op == ir.Loop {
 			loop = in
-			byID[in.Then.Params[0].ID] = in.Then.Params[0]
+			for _, p := range in.Then.Params {
+				byID[p.ID] = p
+			}
 		}
 	})
 	const launch, group, varying = ir.LaunchUniform, ir.GroupUniform, ir.Varying
@@ -128,6 +150,8 @@ func TestLevels(t *testing.T) {
 		0: {launch, launch}, 1: {varying, varying}, 2: {group, group}, 3: {launch, launch}, 4: {group, group}, 9: {group, group},
 		10: {group, group}, 11: {launch, launch}, 12: {varying, group}, 13: {varying, group}, 14: {varying, varying},
 		15: {launch, launch}, 16: {launch, launch}, // for the items still in the loop
+		17: {varying, varying}, 18: {launch, launch}, // what other iterations gave, and what they all give
+		19: {launch, launch}, 21: {varying, varying}, 22: {launch, launch},
 	} {
 		if got := group0.Value(byID[id]); got != want[0] {
 			t.Errorf("%v is %v in the group, want %v", byID[id], got, want[0])
