@@ -1,6 +1,8 @@
 package spmd
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -15,8 +17,9 @@ type scope struct {
 	latch    amd64.Label // of a loop: before its next iteration
 	results  []value
 	params   []value
-	assigned bool // an edge has set the results already
-	yields   []vr // the mask at the only edge to the end, if only one is taken by any lane
+	next     []value // what continues assign: those of the next iteration, or the parameters themselves
+	assigned bool    // an edge has set the results already
+	yields   []vr    // the mask at the only edge to the end, if only one is taken by any lane
 }
 
 // structured emits a Region, If or Loop.
@@ -352,6 +355,10 @@ func (l *lowerer) loop(s *scope) {
 	}
 	l.mark(kindLoopBegin)
 	l.bind(top)
+	s.next = slices.Clone(s.params)
+	if s.diverges && !simple {
+		l.keepUniform(s)
+	}
 	switch {
 	case s.diverges && simple:
 		// Lanes go round together: without any left, none goes on.
@@ -370,12 +377,27 @@ func (l *lowerer) loop(s *scope) {
 	l.cur = entry
 	if s.diverges && !simple {
 		l.branchEmpty(s.act, s.end)
+		l.assignAll(s.params, s.next, in.Then.Params, s.act)
 	}
 	if s.diverges && !simple || l.continues(in) {
 		l.poll()
 		l.jump(amd64.JMP, top)
 	}
 	l.mark(kindLoopEnd)
+}
+
+// keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next
+// iteration: lanes that go on to it must not change what the others still have to read in this one.
+func (l *lowerer) keepUniform(s *scope) {
+	for i, p := range s.in.Then.Params {
+		if !l.uniform(p) {
+			continue
+		}
+		s.next[i] = l.variable(p)
+		for _, r := range s.next[i].regs() {
+			l.add(inst{kind: kindDeclare, x: int32(r), fold: -1})
+		}
+	}
 }
 
 func (l *lowerer) continues(loop *ir.Instr) bool {
@@ -449,7 +471,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 		if s.diverges && (numContinues(in.Target) > 1 || !isLast(in, in.Target.Then)) {
 			mask = l.cur
 		}
-		l.assignAll(s.params, args, in.Target.Then.Params, mask)
+		l.assignAll(s.next, args, in.Target.Then.Params, mask)
 	}
 	if !s.diverges {
 		if in.Op == ir.Break {

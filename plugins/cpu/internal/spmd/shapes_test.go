@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// shapes are kernels whose code has a shape of its own, with what their listing shows if it has it.
+// shapes are kernels whose code has a shape of its own, with what their listing shows if it has it, if anything does.
 var shapes = []struct {
 	name, text, shows string
 	group             int
@@ -89,6 +89,69 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `, "sub dword", 48},
+	{"numbers of all lanes that some take on to the next iteration", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 3
+  %3: i32 = const 1
+  %4: i32 = and %0, %2
+  %5: f32 = const 10
+  %6: f64 = const 0.1
+  %7: f32 = const 4
+  %20: f32, %21: f64 = loop @1 (%22: i32 = %1, %23: i32 = %1, %24: f32 = %5, %25: f64 = %6, %26: f32 = %5, %27: f64 = %6) {
+    %8: bool = lt %22, %2
+    if %8 {
+      yield
+    } else {
+      break @1 %26, %27
+    }
+    %9: i32 = add %22, %3
+    %10: bool = lt %22, %4
+    %11: i32 = item.size.x
+    %12: i32 = sub %11, %3
+    if %10 {
+      continue @1 %9, %12, %7, %25, %26, %27
+    } else {
+      yield
+    }
+    %13: f32 = load x[%23]
+    %14: f32 = add %26, %24
+    %15: f32 = add %14, %13
+    %16: f64 = add %27, %25
+    continue @1 %9, %12, %7, %25, %15, %16
+  }
+  %30: f32 = convert %21
+  %31: f32 = add %20, %30
+  store y[%0], %31
+  return
+}
+`, "", 0},
+	{"the count of a loop that lanes leave together with what is around it", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 3
+  %3: i32 = const 1
+  %4: i32 = and %0, %2
+  %5: i32 = block @1 {
+    loop @2 (%6: i32 = %1) {
+      %7: bool = lt %6, %4
+      if %7 {
+        yield
+      } else {
+        break @1 %6
+      }
+      %8: i32 = add %6, %3
+      continue @2 %8
+    }
+    unreachable
+  }
+  %9: f32 = convert %5
+  store y[%0], %9
+  return
+}
+`, "", 0},
 }
 
 func TestShapes(t *testing.T) {
