@@ -63,21 +63,21 @@ func (q *Queue) reach(ev *Event, dropped error) {
 // take gives the first failure up to command number n that nobody was given, says how many there are besides, and
 // forgets them. It leaves those that somebody will be given who waits for their event.
 func (q *Queue) take(n uint64) error {
-	first, count := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
+	count, first := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
 	return withMore(first, count-1)
 }
 
 // takeOwn gives an event's own failure, however often it is asked for.
 func (q *Queue) takeOwn(ev *Event) error {
-	_, count := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
+	count, _ := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
 	return withMore(ev.own, count-1)
 }
 
 // collect gives the first failure that is wanted, up to command number n, and forgets all such. Of those that are no
 // cancellations it gives the number.
-func (q *Queue) collect(n uint64, wanted func(*failure) bool) (first error, count int) {
+func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first error) {
 	if !q.failed.Load() {
-		return nil, 0
+		return 0, nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -100,7 +100,7 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (first error, coun
 	}
 	q.failures = keep
 	q.failed.Store(len(keep) > 0)
-	return first, count
+	return count, first
 }
 
 // withMore says how many failures there are besides. The error is copied: an event may give it again.
