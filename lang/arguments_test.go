@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 func TestBytes(t *testing.T) {
@@ -70,7 +72,7 @@ func TestNativeCallAllocates(t *testing.T) {
 	args := []goja.Value{e.VM().ToValue(1), array, e.VM().ToValue("text")}
 	bare, _ := goja.AssertFunction(e.VM().ToValue(func(goja.FunctionCall) goja.Value { return goja.Undefined() }))
 	count := func(fn goja.Callable) float64 {
-		return testing.AllocsPerRun(100, func() { _, _ = fn(goja.Undefined(), args...) })
+		return allocs.PerRun(100, func() { _, _ = fn(goja.Undefined(), args...) })
 	}
 	if ours, theirs := count(call), count(bare); ours > theirs+2 {
 		t.Errorf("a call allocates %v times, goja's own %v", ours, theirs)

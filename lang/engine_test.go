@@ -14,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // testEngine has a module "host" with print, sleep, fail and boom, all global.
@@ -345,7 +346,7 @@ func TestNativeCallsDoNotAllocate(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, _ := goja.AssertFunction(v)
-	if n := testing.AllocsPerRun(10, func() { _, _ = f(nil) }); n > 20 {
+	if n := allocs.PerRun(10, func() { _, _ = f(nil) }); n > 20 {
 		t.Errorf("%v allocations in 100 calls", n)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // openCPU is a session with the CPU device.
@@ -55,7 +56,7 @@ func TestLaunchFromGoAllocatesNothing(t *testing.T) {
 	ctx := context.Background()
 	s, d, q := openCPU(t)
 	call := emptyKernel(t, ctx, s, d)
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		_ = q.Launch(call)
 		_ = q.Sync(ctx)
 	}); n != 0 {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 func TestRunEndsWhenQuiet(t *testing.T) {
@@ -216,7 +218,7 @@ func TestPostAllocatesNothing(t *testing.T) {
 	l := New()
 	fn := func() error { return nil }
 	ctx := context.Background()
-	if n := testing.AllocsPerRun(100, func() { l.Post(fn); _ = l.Run(ctx) }); n > 0 {
+	if n := allocs.PerRun(100, func() { l.Post(fn); _ = l.Run(ctx) }); n > 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

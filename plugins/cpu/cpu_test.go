@@ -15,6 +15,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 const fixtureKernels = `orepl-ir 1
@@ -613,7 +614,7 @@ func TestNothingIsAllocated(t *testing.T) {
 		for range 200 {
 			once()
 		}
-		if n := testing.AllocsPerRun(500, once); n != 0 {
+		if n := allocs.PerRun(500, once); n != 0 {
 			t.Errorf("%s: %v allocations", l.Kernel.Info().Name, n)
 		}
 	}
@@ -635,7 +636,7 @@ func TestCopiesAllocateNothing(t *testing.T) {
 		"retrieve": func() error { return f.queue.Retrieve(host, all) },
 		"fill":     func() error { return f.queue.Fill(all, host[:4]) },
 	} {
-		if n := testing.AllocsPerRun(200, func() { must(t, do()); f.sync() }); n != 0 {
+		if n := allocs.PerRun(200, func() { must(t, do()); f.sync() }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

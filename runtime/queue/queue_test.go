@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // host is a device whose memory is the test's and whose kernels are Go functions.
@@ -491,7 +492,7 @@ func TestNothingIsAllocated(t *testing.T) {
 		for range 2 * firstSlots {
 			both()
 		}
-		if n := testing.AllocsPerRun(1000, both); n != 0 {
+		if n := allocs.PerRun(1000, both); n != 0 {
 			t.Errorf("%s and sync: %v allocations", c.name, n)
 		}
 		ctx, cancel := context.WithCancel(background)
@@ -500,7 +501,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			must(t, q.Sync(ctx))
 		}
 		under()
-		if n := testing.AllocsPerRun(100, under); n != 0 {
+		if n := allocs.PerRun(100, under); n != 0 {
 			t.Errorf("%s and sync under a context: %v allocations", c.name, n)
 		}
 		cancel()
@@ -510,7 +511,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			}
 			must(t, q.Sync(background))
 		}
-		if n := testing.AllocsPerRun(100, many); n != 0 {
+		if n := allocs.PerRun(100, many); n != 0 {
 			t.Errorf("%s, 50 times, and sync: %v allocations", c.name, n)
 		}
 	}

@@ -284,7 +284,7 @@ func (a *allocation) release() bool {
 
 // collect is the cleanup of a buffer that nobody refers to.
 func (a *allocation) collect() {
-	if a.device.session.making("free", "", "") != nil {
+	if !a.device.session.enter() {
 		return // Close frees it
 	}
 	defer a.device.session.made()

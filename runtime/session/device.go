@@ -117,11 +117,19 @@ func (d *Device) allQueues() []*Queue {
 	return slices.Clone(d.queues)
 }
 
-// closeQueues waits for and ends all queues.
+// closeQueues waits for and ends all queues, those included that somebody else is closing.
 func (d *Device) closeQueues(ctx context.Context) error {
 	var errs []error
 	for _, q := range d.allQueues() {
-		errs = append(errs, q.close(ctx))
+		if q.shut() {
+			errs = append(errs, q.finish(ctx))
+			continue
+		}
+		select {
+		case <-q.ended:
+		case <-ctx.Done():
+			errs = append(errs, contextError(ctx, "close"))
+		}
 	}
 	return errors.Join(errs...)
 }

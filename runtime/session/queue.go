@@ -336,17 +336,23 @@ func (q *Queue) Close(ctx context.Context) error {
 		return offload.Errorf(offload.InvalidQueue, "close", "a device's default queue ends with its session").
 			On(q.device.id, q.object.Label)
 	}
-	return q.close(ctx)
-}
-
-func (q *Queue) close(ctx context.Context) error {
-	q.mu.Lock()
-	if q.closed {
-		q.mu.Unlock()
+	if !q.shut() {
 		return closedError("close", "queue", "").On(q.device.id, q.object.Label)
 	}
+	return q.finish(ctx)
+}
+
+// shut lets the queue take no more commands. It reports false if it did not take any before.
+func (q *Queue) shut() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	open := !q.closed
 	q.closed = true
-	q.mu.Unlock()
+	return open
+}
+
+// finish waits for the commands of a queue that was just shut, and ends it. If ctx ends first, it is ended when it can be.
+func (q *Queue) finish(ctx context.Context) error {
 	_, _ = q.mark(q.issued.Load()) // for who waits for the queue while it ends; if it fails Sync says why
 	failure := q.Sync(ctx)
 	if ctx.Err() != nil && !q.raw.Idle() {

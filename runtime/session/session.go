@@ -100,12 +100,20 @@ func (s *Session) end(ctx context.Context) error {
 
 // making begins to make or free an object: after nil, made must follow. It does not nest.
 func (s *Session) making(op, device, label string) error {
-	s.mu.RLock()
-	if s.closed.Load() {
-		s.mu.RUnlock()
+	if !s.enter() {
 		return closedError(op, "session", "").On(device, label)
 	}
 	return nil
+}
+
+// enter is making without the error.
+func (s *Session) enter() bool {
+	s.mu.RLock()
+	if s.closed.Load() {
+		s.mu.RUnlock()
+		return false
+	}
+	return true
 }
 
 func (s *Session) made() { s.mu.RUnlock() }

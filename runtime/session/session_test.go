@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 var ctx = context.Background()
@@ -669,13 +670,13 @@ func TestLaunchAllocatesNothing(t *testing.T) {
 	q := defaultQueue(t, d)
 	call := must(kernel(t, s, d, "nothing").Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)
 	data := make([]byte, 64)
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		_ = q.Launch(call)
 		_ = q.Sync(ctx)
 	}); n != 0 {
 		t.Errorf("launch and sync: %v allocations", n)
 	}
-	if n := testing.AllocsPerRun(1000, func() {
+	if n := allocs.PerRun(1000, func() {
 		_ = q.Write(b, 0, data)
 		_ = q.Read(data, b, 0)
 		_ = q.Sync(ctx)

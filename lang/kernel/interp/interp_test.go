@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // parse gives the kernel of a module in text form. Values may be names alone, without the number that the form wants.
@@ -343,7 +344,7 @@ func TestRunAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if allocs := testing.AllocsPerRun(20, func() {
+		if allocs := allocs.PerRun(20, func() {
 			if _, err := p.Prepare(&l); err != nil {
 				t.Fatal(err)
 			}

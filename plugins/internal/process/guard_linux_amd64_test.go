@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // The machine code of the tests; each gets its argument in rdi.
@@ -183,7 +185,7 @@ func TestCollectionDuringCall(t *testing.T) {
 func TestCallDoesNotAllocate(t *testing.T) {
 	code := place(t, nop)
 	arg := new(int)
-	if n := testing.AllocsPerRun(100, func() { _ = Call(code.Entry(0), unsafe.Pointer(arg)) }); n != 0 {
+	if n := allocs.PerRun(100, func() { _ = Call(code.Entry(0), unsafe.Pointer(arg)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // emitLoop emits a body as a vector loop has it.
@@ -25,7 +27,7 @@ func TestEmitDoesNotAllocate(t *testing.T) {
 	for range 100 {
 		emitLoop(a)
 	}
-	n := testing.AllocsPerRun(100, func() {
+	n := allocs.PerRun(100, func() {
 		a.Reset(AllFeatures)
 		for range 100 {
 			emitLoop(a)

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 // marks counts how often each unit was run.
@@ -139,7 +141,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	m := &marks{units: make([]atomic.Int32, 64)}
 	p.Run(&j, m, 64, 1, 1)
 	for _, helpers := range []int{0, 1} {
-		if n := testing.AllocsPerRun(200, func() { p.Run(&j, m, 64, 1, helpers) }); n != 0 {
+		if n := allocs.PerRun(200, func() { p.Run(&j, m, 64, 1, helpers) }); n != 0 {
 			t.Errorf("%d helpers: %v allocations", helpers, n)
 		}
 	}
