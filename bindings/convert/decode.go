@@ -83,7 +83,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 		dst.Set(reflect.ValueOf(v.Export()))
 		return nil
 	case missing:
-		return at.fail("expected %s, not %s", kindName(t), describe(v))
+		return at.fail("expected %s, not %s", kindName(t), Describe(v))
 	case t == typeDuration:
 		return d.duration(v, dst, at)
 	case t == typeTime:
@@ -128,7 +128,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	default:
 		return at.fail("a Go value of type %s cannot hold a value of a script", t)
 	}
-	return at.fail("expected %s, not %s", kindName(t), describe(v))
+	return at.fail("expected %s, not %s", kindName(t), Describe(v))
 }
 
 // integer gives a Number that is an integer, or a BigInt.
@@ -144,7 +144,7 @@ func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Er
 	case *big.Int:
 		return x, nil
 	}
-	return nil, at.fail("expected %s, not %s", kindName(t), describe(v))
+	return nil, at.fail("expected %s, not %s", kindName(t), Describe(v))
 }
 
 func (d *decoder) signed(v goja.Value, dst reflect.Value, at *path) *Error {
@@ -199,13 +199,13 @@ func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 			return nil
 		}
 	}
-	return at.fail("expected a duration such as '1.5s' or a number of milliseconds, not %s", describe(v))
+	return at.fail("expected a duration such as '1.5s' or a number of milliseconds, not %s", Describe(v))
 }
 
 func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 	s, ok := v.Export().(string)
 	if !ok {
-		return at.fail("expected a string, not %s", describe(v))
+		return at.fail("expected a string, not %s", Describe(v))
 	}
 	if err := dst.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
 		return at.fail("%v", err)
@@ -217,7 +217,7 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	o, ok := v.(*goja.Object)
 	if !ok || o.Get("length") == nil || isFunction(v) {
-		return at.fail("expected %s, not %s", kindName(dst.Type()), describe(v))
+		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
 	}
 	if bulk := reflect.ValueOf(o.Export()); dst.Kind() == reflect.Slice && bulk.Kind() == reflect.Slice && bulk.Type() != reflect.TypeFor[[]any]() &&
 		bulk.Type().Elem() == dst.Type().Elem() {
@@ -312,7 +312,7 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok || isFunction(v) || o.ClassName() == "Array" {
-		return nil, at.fail("expected %s, not %s", kindName(t), describe(v))
+		return nil, at.fail("expected %s, not %s", kindName(t), Describe(v))
 	}
 	return o, nil
 }

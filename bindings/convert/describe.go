@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"reflect"
 	"strconv"
+	"time"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
@@ -41,8 +43,27 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// describe names a value in an error.
-func describe(v goja.Value) string {
+// classes names the objects of the language by what their values are in Go, which no script can feign.
+var classes = map[reflect.Type]string{
+	reflect.TypeFor[*goja.Promise]():    "a promise (is an await missing?)",
+	reflect.TypeFor[goja.ArrayBuffer](): "an ArrayBuffer",
+	reflect.TypeFor[[][2]any]():         "a Map",
+	reflect.TypeFor[time.Time]():        "a Date",
+	reflect.TypeFor[[]int8]():           "an Int8Array",
+	reflect.TypeFor[[]uint8]():          "a Uint8Array",
+	reflect.TypeFor[[]int16]():          "an Int16Array",
+	reflect.TypeFor[[]uint16]():         "a Uint16Array",
+	reflect.TypeFor[[]int32]():          "an Int32Array",
+	reflect.TypeFor[[]uint32]():         "a Uint32Array",
+	reflect.TypeFor[[]int64]():          "a BigInt64Array",
+	reflect.TypeFor[[]uint64]():         "a BigUint64Array",
+	reflect.TypeFor[[]float32]():        "a Float32Array",
+	reflect.TypeFor[[]float64]():        "a Float64Array",
+}
+
+// Describe names a value of a script in an error that says what was expected instead of it. It runs no code of the
+// script.
+func Describe(v goja.Value) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):
 		return "undefined"
@@ -50,7 +71,10 @@ func describe(v goja.Value) string {
 		return "null"
 	}
 	if o, ok := v.(*goja.Object); ok {
+		class, known := classes[o.ExportType()]
 		switch {
+		case known:
+			return class
 		case isFunction(v):
 			return "a function"
 		case o.ClassName() == "Array":
@@ -58,14 +82,31 @@ func describe(v goja.Value) string {
 		}
 		return "an object"
 	}
-	switch x := v.Export().(type) {
+	switch x := Primitive(v).(type) {
 	case string:
-		if len(x) > 40 {
-			x = x[:40] + "…"
-		}
-		return fmt.Sprintf("the string %q", x)
+		return fmt.Sprintf("the string %q", shortened(x))
 	case *big.Int:
-		return x.String() + "n"
+		return shortened(x.String()) + "n"
 	}
 	return v.String()
+}
+
+// shortened keeps a text fit for a line.
+func shortened(s string) string {
+	const most = 40
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most]) + "…"
+}
+
+// Primitive is the Go value of a string, number, boolean or BigInt, and nil for anything else: to export an object would
+// copy all that it leads to, however deep, and run its getters.
+func Primitive(v goja.Value) any {
+	switch v := v.(type) {
+	case nil, *goja.Object, *goja.Symbol:
+		return nil
+	default:
+		return v.Export()
+	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -35,7 +36,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	}
 	t, ok := m.asType(first)
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", describe(first)).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", convert.Describe(first)).
 			WithHint("write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))")
 	}
 	second := call.Argument(1)
@@ -98,7 +99,7 @@ func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
 	}
 	if v := o.get("queue"); v != nil {
 		if opts.Queue = m.asQueue(v); opts.Queue == nil {
-			o.fail("queue must be a queue, not %s", describe(v))
+			o.fail("queue must be a queue, not %s", convert.Describe(v))
 		}
 	}
 	opts.Pos = m.caller()
@@ -308,7 +309,7 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 	const op = "copy"
 	dst := m.asBuffer(call.Argument(0))
 	if dst == nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "the destination must be a buffer, not %s", describe(call.Argument(0))).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the destination must be a buffer, not %s", convert.Describe(call.Argument(0))).
 			On(b.Device().ID(), b.Label())
 	}
 	q, err := m.queueOption(op, b, call.Argument(1))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 )
@@ -87,7 +88,7 @@ func (m *instance) captured(v goja.Value) (any, error) {
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return nil, fmt.Errorf("it is %s", describe(v))
+		return nil, fmt.Errorf("it is %s", convert.Describe(v))
 	}
 	if m.isLanguageName(o) {
 		return nil, nil

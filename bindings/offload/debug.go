@@ -3,13 +3,13 @@ package offload
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/trace"
@@ -39,52 +39,28 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	values := call.Arguments[1:]
-	if len(values) != len(k.params) {
-		return nil, countError(k.name, k.params, len(values))
-	}
-	args, device, err := m.argTypes(k, values)
+	p, err := m.prepare("debug", k, &o.launch, values) // for the device: what a launch would refuse is refused here
 	if err != nil {
 		return nil, err
 	}
-	args = slices.Clone(args)
-	q, err := m.queueFor("debug", o.launch.queue, o.launch.device, device)
-	if err != nil {
-		return nil, m.of(err, k.name)
-	}
-	// The kernel is bound for its device first: so that what a launch would refuse is refused here.
-	s, err := m.specialize(k, args)
-	if err != nil {
+	if err := p.call.Rebind(o.launch.Config, p.args...); err != nil {
 		return nil, err
 	}
-	if _, err := m.kernelOn(k, s, q.Device()); err != nil {
-		return nil, err
-	}
-	on, err := s.library.Kernel(m.engine.Running(), q.Device(), s.Kernel.Name)
-	if err != nil {
-		return nil, err
-	}
-	bound, err := m.bindArgs(k, s, values)
-	if err != nil {
-		return nil, err
-	}
-	c, err := on.Bind(o.launch.Config, bound...)
-	if err != nil {
-		return nil, err
-	}
-	command := c.Command()
+	command := p.call.Command()
+	p.call.Unbind()
 	for axis, n := range o.item {
 		if n >= command.Size[axis] {
 			return nil, contract.Errorf(contract.InvalidArgument, "debug", "item %v is outside of the size %v", o.item, command.Size).
 				On("", k.name).WithHint("an item is counted from 0 along x, y and z")
 		}
 	}
-	copies, err := m.copyArgs(q, values, command.Args)
+	copies, err := m.copyArgs(p.queue, values, command.Args)
 	if err != nil {
 		return nil, err
 	}
 	opts := k.opts
 	opts.Trace, opts.Warnings = true, false
-	compiled, err := k.fn.Compile(args, opts)
+	compiled, err := k.fn.Compile(p.types, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +77,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 	if l.GroupSize == [3]int{} {
 		l.GroupSize = contract.DefaultGroupSize(l.Size)
 	}
-	if widths := q.Device().Info().Limits.SubgroupSizes; len(widths) > 0 {
+	if widths := p.queue.Device().Info().Limits.SubgroupSizes; len(widths) > 0 {
 		l.SubgroupSize = widths[0]
 	}
 	t, err := m.traced(o, func(stop *atomic.Bool) (*trace.Trace, error) {
@@ -152,7 +128,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	if v := o.get("limit"); v != nil {
 		n, err := integer(v)
 		if err != nil || n == 0 {
-			o.fail("limit must be a positive integer, not %s", describe(v))
+			o.fail("limit must be a positive integer, not %s", convert.Describe(v))
 		}
 		d.limit = n
 	}

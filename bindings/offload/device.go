@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -18,7 +19,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		}
 		s, ok := exported(v).(string)
 		if !ok {
-			return nil, contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", describe(v)).
+			return nil, contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", convert.Describe(v)).
 				WithHint("write device('cpu'), device('gpu') or device()")
 		}
 		id = s

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -119,7 +120,7 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	}
 	o, ok := v.(*goja.Object)
 	if !ok || o.Get("length") == nil {
-		return nil, fmt.Errorf("expected a typed array or an array of %s, not %s", t, describe(v))
+		return nil, fmt.Errorf("expected a typed array or an array of %s, not %s", t, convert.Describe(v))
 	}
 	n := int(o.Get("length").ToInteger())
 	out := make([]byte, 0, min(max(n, 0), trustedLength)*min(t.size(), trustedLength))
@@ -157,7 +158,7 @@ func appendElem(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return nil, fmt.Errorf("expected an object with the fields of %s, not %s", e, describe(v))
+		return nil, fmt.Errorf("expected an object with the fields of %s, not %s", e, convert.Describe(v))
 	}
 	start := len(out)
 	for i := range e.Record.Fields {
@@ -181,7 +182,7 @@ func appendField(out []byte, e ir.Elem, dims []int, v goja.Value) ([]byte, error
 	}
 	o, ok := v.(*goja.Object)
 	if !ok || o.Get("length") == nil || o.Get("length").ToInteger() != int64(dims[0]) {
-		return nil, fmt.Errorf("expected an array of %d, not %s", dims[0], describe(v))
+		return nil, fmt.Errorf("expected an array of %d, not %s", dims[0], convert.Describe(v))
 	}
 	for i := range dims[0] {
 		var err error
@@ -248,7 +249,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		n, _ := big.NewFloat(x).Int(nil)
 		return bigBits(t, n)
 	}
-	return 0, fmt.Errorf("expected a value of %s, not %s", t, describe(v))
+	return 0, fmt.Errorf("expected a value of %s, not %s", t, convert.Describe(v))
 }
 
 func floatBits(t ir.Type, x float64) uint64 {
@@ -358,44 +359,6 @@ func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 		return vm.ToValue(math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	}
 	return vm.ToValue(math.Float64frombits(binary.LittleEndian.Uint64(data)))
-}
-
-// describe names a value in an error.
-func describe(v goja.Value) string {
-	switch {
-	case v == nil || goja.IsUndefined(v):
-		return "undefined"
-	case goja.IsNull(v):
-		return "null"
-	}
-	if _, t, ok := asTypedArray(v); ok {
-		return "a typed array of " + t.String()
-	}
-	if o, ok := v.(*goja.Object); ok {
-		if _, callable := goja.AssertFunction(o); callable {
-			return "a function"
-		}
-		if o.ClassName() == "Array" {
-			return "an array"
-		}
-		return "an object"
-	}
-	if s, ok := v.Export().(string); ok {
-		return fmt.Sprintf("the string %q", s)
-	}
-	return fmt.Sprintf("%s (%s)", v.String(), typeName(v))
-}
-
-func typeName(v goja.Value) string {
-	switch exported(v).(type) {
-	case bool:
-		return "a boolean"
-	case *big.Int:
-		return "a BigInt"
-	case int64, float64:
-		return "a number"
-	}
-	return "a value"
 }
 
 // contentsHint says what the contents of a buffer of the type may be.

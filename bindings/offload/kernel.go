@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -34,6 +35,7 @@ func (k *kernelObject) Params() []string { return k.params }
 // specialization is a kernel for one signature, and what it became on each device.
 type specialization struct {
 	*kernel.Compiled
+	types   []kernel.Arg // of the arguments that it was compiled for
 	library *session.Library
 	on      map[*session.Device]*session.Call // filled anew for every launch
 }
@@ -55,7 +57,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 			WithHint("write kernel((g, x) => { x[g.x] = … })")
 	}
 	if _, callable := goja.AssertFunction(args[0]); !callable {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", describe(args[0])).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", convert.Describe(args[0])).
 			WithHint("write kernel((g, x) => { x[g.x] = … })")
 	}
 	var given goja.Value
@@ -70,7 +72,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if v := o.get("real"); v != nil {
 		t, ok := m.asType(v)
 		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
-			o.fail("real must be f32 or f64, not %s", describe(v))
+			o.fail("real must be f32 or f64, not %s", convert.Describe(v))
 		}
 		k.opts.Real = t.elem.Scalar
 	}
@@ -153,17 +155,17 @@ func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	}
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" {
-		return kernel.Arg{}, fmt.Errorf("expected a type such as f32 or [f32, 2], not %s", describe(v))
+		return kernel.Arg{}, fmt.Errorf("expected a type such as f32 or [f32, 2], not %s", convert.Describe(v))
 	}
 	t, ok := m.asType(list.Get("0"))
 	if !ok {
-		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", describe(v))
+		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", convert.Describe(v))
 	}
 	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.elem, Rank: 1}
 	if rank := list.Get("1"); rank != nil {
 		n, err := integer(rank)
 		if err != nil || n < 1 || n > 3 {
-			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", describe(rank))
+			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", convert.Describe(rank))
 		}
 		arg.Rank = n
 	}
@@ -188,7 +190,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 		if err != nil {
 			return nil, err
 		}
-		s = &specialization{Compiled: compiled, on: map[*session.Device]*session.Call{}}
+		s = &specialization{Compiled: compiled, types: args, on: map[*session.Device]*session.Call{}}
 		k.compiled[string(key)] = s
 		m.env.compiled(k.name, compiled)
 	}
@@ -285,40 +287,51 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	return cfg, m.of(o.err, name)
 }
 
+// prepared is a launch all of which was looked at: arguments, queue, and the kernel compiled for both.
+type prepared struct {
+	*specialization
+	queue *session.Queue
+	call  *session.Call
+	args  []session.Arg
+}
+
+// prepare makes ready what launch and debug start. The arguments are scratch of the instance: they are good until the
+// next launch.
+func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, values []goja.Value) (p prepared, err error) {
+	if len(values) != len(k.params) {
+		return p, countError(op, k.name, k.params, len(values))
+	}
+	args, device, err := m.argTypes(k, values)
+	if err != nil {
+		return p, err
+	}
+	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
+		return p, m.of(err, k.name)
+	}
+	if p.specialization, err = m.specialize(k, args); err != nil {
+		return p, err
+	}
+	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
+		return p, err
+	}
+	p.args, err = m.bindArgs(k, p.specialization, values)
+	return p, err
+}
+
 // launch is kernel.launch(options, ...arguments).
 func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
 	cfg, err := m.launchConfig(k.name, call)
 	if err != nil {
 		return nil, err
 	}
-	values := call.Arguments[1:]
-	if len(values) != len(k.params) {
-		return nil, countError(k.name, k.params, len(values))
-	}
-	args, device, err := m.argTypes(k, values)
+	p, err := m.prepare("launch", k, &cfg, call.Arguments[1:])
 	if err != nil {
 		return nil, err
 	}
-	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
-	if err != nil {
-		return nil, m.of(err, k.name)
-	}
-	s, err := m.specialize(k, args)
-	if err != nil {
+	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
 	}
-	on, err := m.kernelOn(k, s, q.Device())
-	if err != nil {
-		return nil, err
-	}
-	bound, err := m.bindArgs(k, s, values)
-	if err != nil {
-		return nil, err
-	}
-	if err := m.start(q, on, cfg.Config, bound...); err != nil {
-		return nil, err
-	}
-	return m.eventAfter(q, cfg.label)
+	return m.eventAfter(p.queue, cfg.label)
 }
 
 // queueLaunch is queue.launch(kernel, options, ...arguments).
@@ -339,7 +352,7 @@ func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.V
 	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
 }
 
-func countError(name string, params []string, given int) error {
+func countError(op, name string, params []string, given int) error {
 	takes := "no arguments"
 	switch len(params) {
 	case 0:
@@ -352,8 +365,8 @@ func countError(name string, params []string, given int) error {
 	if given == 1 {
 		were = "1 was given"
 	}
-	return contract.Errorf(contract.InvalidArgument, "launch", "the kernel takes %s, but %s", takes, were).On("", name).
-		WithHint("the arguments follow the launch options: launch({size: n}%s)", strings.Join(append([]string{""}, params...), ", "))
+	return contract.Errorf(contract.InvalidArgument, op, "the kernel takes %s, but %s", takes, were).On("", name).
+		WithHint("the arguments follow the %s options: %s({size: n}%s)", op, op, strings.Join(append([]string{""}, params...), ", "))
 }
 
 // start binds and launches a kernel.
@@ -432,7 +445,7 @@ func (m *instance) argTypes(k *kernelObject, values []goja.Value) (args []kernel
 }
 
 func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
-	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], describe(v)).
+	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], convert.Describe(v)).
 		On("", k.name)
 	if _, _, ok := asTypedArray(v); ok {
 		return e.WithHint("copy it to the device first: device().buffer(array)")
@@ -448,7 +461,7 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 		if p.Rank > 0 {
 			b := m.asBuffer(v)
 			if b == nil {
-				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, describe(v)).
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, convert.Describe(v)).
 					On("", k.name).WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 			}
 			if b.elem.elem != p.Elem {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -44,7 +45,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	}
 	data, ok := m.engine.Bytes(source)
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a path or bytes, not %s", describe(source))
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a path or bytes, not %s", convert.Describe(source))
 	}
 	data = append([]byte(nil), data...)
 	if label == "" {
@@ -141,7 +142,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 	const op = "kernel"
 	name, ok := exported(call.Argument(0)).(string)
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected the kernel's name, not %s", describe(call.Argument(0))).On("", l.Label())
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected the kernel's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
 	k := &nativeKernel{library: l, name: name}
 	if sig, ok := call.Argument(1).(*goja.Object); ok {
@@ -191,7 +192,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	}
 	values := call.Arguments[1:]
 	if len(values) != len(k.params) {
-		return nil, countError(k.name, k.params, len(values))
+		return nil, countError("launch", k.name, k.params, len(values))
 	}
 	bound := m.bound[:0]
 	var device *session.Device
@@ -235,7 +236,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
 	name, ok := exported(call.Argument(0)).(string)
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", describe(call.Argument(0))).On("", l.Label())
+		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
 	d := m.asDevice(call.Argument(1))
 	if d == nil {

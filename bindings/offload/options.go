@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -30,7 +31,7 @@ func newOptions(op string, v goja.Value, known ...string) *options {
 	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		o.fail("the options must be an object, not %s", describe(v))
+		o.fail("the options must be an object, not %s", convert.Describe(v))
 		return o
 	}
 	o.obj = obj
@@ -77,7 +78,7 @@ func (o *options) str(name string) string {
 	}
 	s, ok := exported(v).(string)
 	if !ok {
-		o.fail("%s must be a string, not %s", name, describe(v))
+		o.fail("%s must be a string, not %s", name, convert.Describe(v))
 	}
 	return s
 }
@@ -89,7 +90,7 @@ func (o *options) boolean(name string, missing bool) bool {
 	}
 	b, ok := exported(v).(bool)
 	if !ok {
-		o.fail("%s must be true or false, not %s", name, describe(v))
+		o.fail("%s must be true or false, not %s", name, convert.Describe(v))
 	}
 	return b
 }
@@ -100,9 +101,9 @@ func (o *options) oneOf(name string, values ...string) string {
 	if v == nil {
 		return values[0]
 	}
-	s, ok := v.Export().(string)
+	s, ok := exported(v).(string)
 	if !ok || !slices.Contains(values, s) {
-		o.fail("%s must be '%s', not %s", name, strings.Join(values, "' or '"), describe(v))
+		o.fail("%s must be '%s', not %s", name, strings.Join(values, "' or '"), convert.Describe(v))
 		return values[0]
 	}
 	return s
@@ -117,7 +118,7 @@ func (o *options) milliseconds(name string) time.Duration {
 	const most = float64(math.MaxInt64 / int64(time.Millisecond))
 	x, err := number(v)
 	if err != nil || !(x > 0 && x < most) { // NaN is neither
-		o.fail("%s must be a positive number of milliseconds below %.0f, not %s", name, most, describe(v))
+		o.fail("%s must be a positive number of milliseconds below %.0f, not %s", name, most, convert.Describe(v))
 		return 0
 	}
 	return time.Duration(x * float64(time.Millisecond))
@@ -168,7 +169,7 @@ func integer(v goja.Value) (int, error) {
 	}
 	x, err := number(v)
 	if err != nil || x != math.Trunc(x) || x < 0 || x > 1<<53 {
-		return 0, fmt.Errorf("expected an integer from 0 on, not %s", describe(v))
+		return 0, fmt.Errorf("expected an integer from 0 on, not %s", convert.Describe(v))
 	}
 	return int(x), nil
 }
@@ -181,21 +182,15 @@ func number(v goja.Value) (float64, error) {
 			return v.ToFloat(), nil
 		}
 	}
-	return 0, fmt.Errorf("expected a number, not %s", describe(v))
+	return 0, fmt.Errorf("expected a number, not %s", convert.Describe(v))
 }
 
 var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 
-// exported is the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else: to export an
-// object is to copy all that it leads to, and to run its getters.
+// exported is the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else.
 func exported(v goja.Value) any {
-	switch v := v.(type) {
-	case nil, *goja.Symbol:
-		return nil
-	case *goja.Object:
-		if v.ExportType() != typeArrayBuffer {
-			return nil
-		}
+	if v != nil && v.ExportType() == typeArrayBuffer {
+		return v.Export()
 	}
-	return v.Export()
+	return convert.Primitive(v)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -42,7 +43,7 @@ func (p *Pipeline) label() string { return "pipeline" }
 func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pipeline"
 	if _, isObject := call.Argument(0).(*goja.Object); !isObject {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", describe(call.Argument(0))).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
 	}
 	o := newOptions(op, call.Argument(0), "device", "inputs", "outputs", "temporaries", "run")
@@ -52,7 +53,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	p := &Pipeline{m: m, self: o.obj, io: m.vm.NewObject()}
 	var ok bool
 	if p.run, ok = goja.AssertFunction(o.obj.Get("run")); !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", describe(o.obj.Get("run"))).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.obj.Get("run"))).
 			WithHint("write run({ x, y }) { … }")
 	}
 	id := o.str("device")
@@ -71,7 +72,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		declared, ok := o.get(part.name).(*goja.Object)
 		if !ok {
 			if v := o.get(part.name); v != nil {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, describe(v))
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, convert.Describe(v))
 			}
 			continue
 		}
@@ -128,10 +129,10 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 	const expected = "expected [type, extents] or [type, ({ input }) => extents]"
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" || list.Get("length").ToInteger() != 2 {
-		return fmt.Errorf("%s, not %s", expected, describe(v))
+		return fmt.Errorf("%s, not %s", expected, convert.Describe(v))
 	}
 	if p.elem, ok = m.asType(list.Get("0")); !ok {
-		return fmt.Errorf("%s; %s is no type", expected, describe(list.Get("0")))
+		return fmt.Errorf("%s; %s is no type", expected, convert.Describe(list.Get("0")))
 	}
 	if p.extent, ok = goja.AssertFunction(list.Get("1")); ok {
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -16,7 +17,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 	if queue != nil {
 		q := m.asQueue(queue)
 		if q == nil {
-			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", describe(queue))
+			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", convert.Describe(queue))
 		}
 		return q, m.room(q)
 	}
@@ -25,7 +26,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 		if d = m.asDevice(device); d == nil {
 			id, ok := exported(device).(string)
 			if !ok {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", describe(device))
+				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(device))
 			}
 			var err error
 			if d, err = m.env.session.Device(m.engine.Running(), id); err != nil {
@@ -66,7 +67,7 @@ func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Val
 func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	fn, ok := goja.AssertFunction(call.Argument(0))
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", describe(call.Argument(0))).
+		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", convert.Describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
 	}
 	if err := m.room(q); err != nil {
@@ -156,7 +157,7 @@ func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, 
 func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
 	earlier, ok := m.classes.event.Of(call.Argument(0))
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidEvent, "elapsed time", "expected an event, not %s", describe(call.Argument(0)))
+		return nil, contract.Errorf(contract.InvalidEvent, "elapsed time", "expected an event, not %s", convert.Describe(call.Argument(0)))
 	}
 	d, err := ev.Since(earlier)
 	if err != nil {
@@ -203,7 +204,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	ev, ok := m.classes.event.Of(call.Argument(0))
 	if !ok {
-		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", describe(call.Argument(0))).
+		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", convert.Describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
 	}
 	if err := m.room(q); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -14,7 +15,7 @@ func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
 	const op = "struct"
 	obj, ok := call.Argument(0).(*goja.Object)
 	if !ok || len(obj.Keys()) == 0 {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected an object that maps field names to types, not %s", describe(call.Argument(0))).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected an object that maps field names to types, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write struct({x: f32, v: [f32, 3]})")
 	}
 	m.records++
@@ -41,18 +42,18 @@ func (m *instance) field(v goja.Value) (ir.Field, error) {
 	}
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" {
-		return ir.Field{}, fmt.Errorf("expected a type such as f32 or [f32, 3], not %s", describe(v))
+		return ir.Field{}, fmt.Errorf("expected a type such as f32 or [f32, 3], not %s", convert.Describe(v))
 	}
 	t, ok := m.asType(list.Get("0"))
 	if !ok {
-		return ir.Field{}, fmt.Errorf("expected [type, count], not %s", describe(v))
+		return ir.Field{}, fmt.Errorf("expected [type, count], not %s", convert.Describe(v))
 	}
 	f := ir.Field{Elem: t.elem}
 	n := int(list.Get("length").ToInteger())
 	for i := 1; i < n; i++ {
 		d, err := integer(list.Get(fmt.Sprint(i)))
 		if err != nil || d == 0 {
-			return ir.Field{}, fmt.Errorf("an extent must be a positive integer, not %s", describe(list.Get(fmt.Sprint(i))))
+			return ir.Field{}, fmt.Errorf("an extent must be a positive integer, not %s", convert.Describe(list.Get(fmt.Sprint(i))))
 		}
 		f.Dims = append(f.Dims, d)
 	}
