@@ -152,6 +152,175 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `, "", 0},
+	{"rotations, and what only looks like them", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: f32 = load x[%0]
+  %2: i32 = bitcast %1
+  %3: u32 = bitcast %1
+  %4: u32 = bitcast %0
+  %5: i32 = const 9
+  %6: i32 = const 23
+  %10: u32 = shl %3, %5
+  %11: u32 = shr %3, %6
+  %12: i32 = shl %2, %5
+  %13: i32 = shr %2, %6
+  %14: u32 = shl %3, %6
+  %15: u32 = shr %3, %5
+  %16: u32 = shr %4, %6
+  %20: u32 = or %10, %11
+  %21: i32 = or %13, %12
+  %22: u32 = or %10, %14
+  %23: u32 = or %11, %15
+  %24: u32 = or %10, %16
+  %25: u32 = or %10, %15
+  %26: i32 = bitcast %20
+  %30: u32 = const 31
+  %31: u32 = bitcast %21
+  %32: u32 = mul %20, %30
+  %33: u32 = add %32, %31
+  %34: u32 = mul %33, %30
+  %35: u32 = add %34, %22
+  %36: u32 = mul %35, %30
+  %37: u32 = add %36, %23
+  %38: u32 = mul %37, %30
+  %39: u32 = add %38, %24
+  %40: u32 = mul %39, %30
+  %41: u32 = add %40, %25
+  %42: i32 = const 10
+  %43: u32 = shr %41, %42
+  %44: f32 = convert %43
+  store y[%0], %44
+  return
+}
+`, "vprold", 0},
+	{"conditions of all lanes that agree", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 4
+  %3: i32 = const 1
+  %4: i32 = const 2
+  %5: f32 = const 0
+  %6: f32 = const 2
+  %7: i32 = extent.0 y
+  %9: f32 = loop @1 (%10: i32 = %1, %11: f32 = %5) {
+    %12: bool = lt %10, %2
+    if %12 {
+      yield
+    } else {
+      break @1 %11
+    }
+    %13: i32 = and %10, %3
+    %14: i32 = add %10, %7
+    %15: i32 = and %14, %4
+    %16: bool = eq %13, %1
+    %17: bool = eq %15, %1
+    %18: bool = eq %16, %17
+    %19: f32 = if %18 {
+      %20: f32 = fma %11, %6, %6
+      yield %20
+    } else {
+      %21: f32 = add %11, %6
+      yield %21
+    }
+    %22: i32 = add %10, %3
+    continue @1 %22, %19
+  }
+  %30: f32 = load x[%0]
+  %31: f32 = add %30, %9
+  store y[%0], %31
+  return
+}
+`, "", 0},
+	{"lanes that leave where two conditions hold", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: f32 = load x[%0]
+  %2: i32 = const 0
+  %3: i32 = const 5
+  %4: i32 = const 1
+  %5: f32 = const 3
+  %31: f32 = loop @1 (%32: f32 = %1, %33: i32 = %2) {
+    %6: bool = lt %3, %33
+    %7: bool = le %5, %32
+    %8: bool = and %6, %7
+    if %8 {
+      break @1 %32
+    } else {
+      yield
+    }
+    %12: f32 = const 0.5
+    %13: f32 = add %32, %12
+    %14: i32 = add %33, %4
+    continue @1 %13, %14
+  }
+  store y[%0], %31
+  return
+}
+`, "", 0},
+	{"arrays cleared for some lanes", `orepl-ir 1
+record cell { a: f32 @0, b: i8[5] @4, c: f64[200] @16 } size 1616 align 8
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  private small: i8[3]
+  private flags: bool[1]
+  private cells: cell[2]
+  private many: f32[2000]
+  %0: i32 = item.global.x
+  %1: f32 = load x[%0]
+  %2: i32 = const 0
+  %3: i32 = const 1
+  %4: f32 = const 1
+  %5: f64 = const 8
+  %6: bool = const true
+  %7: i32 = const 2
+  %8: i32 = const 1999
+  %9: i32 = const 199
+  %10: i32 = const 4
+  store small[%7], %3
+  store flags[%2], %6
+  store cells[%3].a, %4
+  store cells[%2].b[%10], %7
+  store cells[%3].c[%9], %5
+  store cells[%2].c[%2], %5
+  store many[%2], %4
+  store many[%8], %4
+  %11: bool = lt %1, %4
+  if %11 {
+    zero small
+    zero flags
+    zero cells
+    zero many
+    yield
+  } else {
+    yield
+  }
+  %20: i32 = load small[%7]
+  %21: bool = load flags[%2]
+  %22: f32 = load cells[%3].a
+  %23: i32 = load cells[%2].b[%10]
+  %24: f64 = load cells[%3].c[%9]
+  %25: f64 = load cells[%2].c[%2]
+  %26: f32 = load many[%2]
+  %27: f32 = load many[%8]
+  %30: i32 = convert %21
+  %31: i32 = mul %20, %10
+  %32: i32 = add %31, %30
+  %33: i32 = mul %32, %10
+  %34: i32 = add %33, %23
+  %35: f64 = mul %24, %5
+  %36: f64 = add %35, %25
+  %37: f32 = convert %36
+  %38: f32 = convert %34
+  %39: f32 = add %37, %38
+  %40: f32 = add %26, %27
+  %41: f32 = const 1000
+  %42: f32 = fma %40, %41, %39
+  %43: f32 = add %42, %22
+  store y[%0], %43
+  return
+}
+`, "", 0},
 }
 
 func TestShapes(t *testing.T) {

@@ -16,33 +16,69 @@ func (l *lowerer) zero(in *ir.Instr) {
 		l.clear(mem{fixed: regFrame, disp: int32(frameHead + from)}, n, zero)
 		return
 	}
-	each := func(t ir.Type, offset int) {
-		p := place{spread: inRow, scalar: t, size: t.Size(), mask: l.cur, uni: mem{fixed: regFrame,
-			disp: int32(frameHead + from + offset*l.gang())}}
-		l.storeLanes(&p, []vr{l.constant(0, max(t.Size(), 4))})
+	l.zeroLanes(a.Elem, a.Dims, mem{fixed: regFrame, disp: int32(frameHead + from)})
+}
+
+// maxZeroed is how many stores clear an array for some lanes without a loop.
+const maxZeroed = 32
+
+// zeroLanes clears an array, which may be a field of a record, for the lanes that take part.
+func (l *lowerer) zeroLanes(e ir.Elem, dims []int, from mem) {
+	n := 1
+	for _, d := range dims {
+		n *= d
 	}
-	var walk func(e ir.Elem, dims []int, offset int)
-	walk = func(e ir.Elem, dims []int, offset int) {
-		n := 1
-		for _, d := range dims {
+	size := int32(e.Size() * l.gang())
+	if n == 1 || n*numScalars(e) <= maxZeroed {
+		for range n {
+			l.zeroElem(e, from)
+			from.disp += size
+		}
+		return
+	}
+	next, end, top := l.gpr(), l.gpr(), l.label()
+	l.def(amd64.LEA, g8(next), at(from))
+	from.disp += int32(n) * size
+	l.def(amd64.LEA, g8(end), at(from))
+	l.mark(kindLoopBegin)
+	l.bind(top)
+	l.zeroElem(e, mem{base: next})
+	l.mod(amd64.ADD, g8(next), imm(int64(size)))
+	l.use(amd64.CMP, g8(next), g8(end))
+	l.jump(amd64.JB, top)
+	l.mark(kindLoopEnd)
+}
+
+// zeroElem clears one element for the lanes that take part.
+func (l *lowerer) zeroElem(e ir.Elem, to mem) {
+	if e.Record == nil {
+		p := place{spread: inRow, scalar: e.Scalar, size: e.Scalar.Size(), mask: l.cur, uni: to}
+		l.storeLanes(&p, []vr{l.constant(0, max(p.size, 4))})
+		return
+	}
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		at := to
+		at.disp += int32(f.Offset * l.gang())
+		l.zeroLanes(f.Elem, f.Dims, at)
+	}
+}
+
+// numScalars is how many scalars an element consists of.
+func numScalars(e ir.Elem) int {
+	if e.Record == nil {
+		return 1
+	}
+	sum := 0
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		n := numScalars(f.Elem)
+		for _, d := range f.Dims {
 			n *= d
 		}
-		for i := range n {
-			at := offset + i*e.Size()
-			if e.Record == nil {
-				each(e.Scalar, at)
-				continue
-			}
-			for j := range e.Record.Fields {
-				f := &e.Record.Fields[j]
-				walk(f.Elem, f.Dims, at+f.Offset)
-			}
-		}
+		sum += n
 	}
-	if a.Bytes() > 4096 {
-		l.refuse("clearing an array of %d bytes for some lanes", a.Bytes())
-	}
-	walk(a.Elem, a.Dims, 0)
+	return sum
 }
 
 // clear sets memory to zero: n bytes, a multiple of the lanes.
