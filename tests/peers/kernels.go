@@ -100,11 +100,19 @@ var workloads = []workload{
   c[g.y][g.x] = sum
 }`, [3]int{512, 512, 1}, 2 * 512 * 512 * 512 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{512, 512}, {512, 512}, {512, 512}}, 2,
 		1e-3, []uintptr{512}, [3]int{}},
+	{"sgemm 1024, register tile", "GFLOP/s", `(g, a, b, c) => {
+  const sum = g.private(f32, 8)
+  const x = g.x, y = 8 * g.y
+  for (let k = 0; k < 1024; k++)
+    for (let i = 0; i < 8; i++) sum[i] += a[y + i][k] * b[k][x]
+  for (let i = 0; i < 8; i++) c[y + i][x] = sum[i]
+}`, [3]int{1024, 128, 1}, 2 * 1024 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32},
+		[][]int{{1024, 1024}, {1024, 1024}, {1024, 1024}}, 2, 1e-3, []uintptr{1024}, [3]int{}},
 }
 
 // symbols are the C functions of the workloads.
 var symbols = []string{"run_saxpy", "run_mandelbrot", "run_mix", "run_nbody", "run_stencil", "run_triad",
-	"run_copy", "run_fill", "run_transpose", "run_black_scholes", "run_histogram", "run_sgemm"}
+	"run_copy", "run_fill", "run_transpose", "run_black_scholes", "run_histogram", "run_sgemm", "run_sgemm_tile"}
 
 // kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
 // process, so that other load matters less.

@@ -14,6 +14,7 @@ type Options struct {
 	Groups    bool // group operations, barriers and shared memory
 	Subgroups bool // subgroup operations, whose results depend on the subgroup's width
 	NoFaults  bool // nothing that can fault
+	Tiles     bool // private arrays with indices that are constants or counters of loops
 	Size      int  // instructions, about; 0 means 60
 }
 
@@ -84,6 +85,7 @@ type generator struct {
 	inputs  []*array
 	outputs []*array
 	private []*array
+	tiles   []*array
 	shared  []*array
 	counts  []*array // for atomics
 }
@@ -106,6 +108,7 @@ type target struct {
 	in      *ir.Instr
 	free    bool // items may leave it apart from each other
 	counter *ir.Value
+	rounds  int // how often the counter's loop runs at most, if that is known when the kernel is compiled
 }
 
 // context is where a statement stands.
@@ -295,6 +298,16 @@ func (g *generator) parameters() {
 	}
 	for i := range g.rng.IntN(3) {
 		g.private = append(g.private, g.newArray("own"+string(rune('0'+i)), ir.Private, g.elem(), []int{1 + g.rng.IntN(9)}))
+	}
+	if g.options.Tiles {
+		for i := range 1 + g.rng.IntN(2) {
+			elem := ir.Elem{Scalar: one(g, Values)}
+			if g.chance(20) {
+				elem = g.elem()
+			}
+			dims := []int{1 + g.rng.IntN(4), 1 + g.rng.IntN(4)}[:1+g.rng.IntN(2)]
+			g.tiles = append(g.tiles, g.newArray("tile"+string(rune('0'+i)), ir.Private, elem, dims))
+		}
 	}
 	if g.chance(50) {
 		elem := g.elem()

@@ -1,6 +1,10 @@
 package irgen
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // maxDepth bounds the nesting of random kernels.
 const maxDepth = 4
@@ -20,6 +24,10 @@ func (g *generator) statements(at context) {
 }
 
 func (g *generator) statement(at context) {
+	if g.options.Tiles && g.chance(25) {
+		g.usePrivate(one(g, g.tiles))
+		return
+	}
 	kind := g.rng.IntN(100)
 	deep := at.depth >= maxDepth
 	switch {
@@ -104,17 +112,34 @@ func (g *generator) index(extent int) *ir.Value {
 	return g.b.Op(ir.Rem, t, g.b.Op(ir.And, t, v, g.b.Int(t, most)), g.b.Int(t, int64(extent)))
 }
 
+// fixed emits an index in [0, extent) that is known once loops are unrolled.
+func (g *generator) fixed(extent int) *ir.Value {
+	if len(g.targets) > 0 && g.chance(60) {
+		if t := one(g, g.targets); t.rounds > 0 && t.rounds <= extent {
+			if g.chance(30) {
+				return g.b.Op(ir.Sub, ir.I32, g.int(extent-1), t.counter)
+			}
+			return t.counter
+		}
+	}
+	return g.int(g.rng.IntN(extent))
+}
+
 // path goes to a scalar of an array, by the indices first or by random ones.
 func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 	in.Array = a.Array
+	index := g.index
+	if slices.Contains(g.tiles, a) {
+		index = g.fixed
+	}
 	if first == nil {
 		if a.Rank > 1 && g.chance(30) {
 			in.Path = append(in.Path, ir.Step{Kind: ir.StepFlat})
-			in.Args = append(in.Args, g.index(product(a.dims)))
+			in.Args = append(in.Args, index(product(a.dims)))
 		} else {
 			for _, d := range a.dims {
 				in.Path = append(in.Path, ir.Step{})
-				in.Args = append(in.Args, g.index(d))
+				in.Args = append(in.Args, index(d))
 			}
 		}
 	}
@@ -128,7 +153,7 @@ func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 		in.Path = append(in.Path, ir.Step{Kind: ir.StepField, Field: n})
 		for _, d := range f.Dims {
 			in.Path = append(in.Path, ir.Step{})
-			in.Args = append(in.Args, g.index(d))
+			in.Args = append(in.Args, index(d))
 		}
 		elem = f.Elem
 	}
@@ -313,13 +338,15 @@ func (g *generator) loop(at context) {
 		args = append(args, g.some(t, false).Value)
 	}
 	free := !at.uniform || g.chance(60)
-	rounds := g.int(g.rng.IntN(5))
-	if g.chance(60) {
+	n := g.rng.IntN(5)
+	rounds := g.int(n)
+	if g.chance(60) && !(g.options.Tiles && g.chance(70)) {
+		n = 0
 		v := g.some(ir.I32, !free)
 		rounds = g.b.Op(ir.And, ir.I32, v.Value, g.int(3))
 	}
 	in := g.nested(ir.Loop, g.types(), args...)
-	t := &target{in: in, free: free, counter: in.Then.Params[0]}
+	t := &target{in: in, free: free, counter: in.Then.Params[0], rounds: n}
 	inner := context{uniform: at.uniform && !free, depth: at.depth + 1}
 	outer, scope := g.b.Block, len(g.values)
 	g.b.Block = in.Then

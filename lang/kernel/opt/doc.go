@@ -40,7 +40,7 @@ type Pass struct {
 const (
 	None    = iota // nothing
 	Basic          // folding, common subexpressions, dead code and proofs
-	Default        // and code motion out of loops
+	Default        // and code motion out of loops, and small private arrays in values
 )
 
 // maxRounds bounds how often the list of passes is repeated; it settles in two or three rounds.
@@ -50,8 +50,13 @@ const maxRounds = 4
 func Passes(level int) []Pass {
 	var list []Pass
 	if level >= Basic {
+		list = append(list, Pass{"fold", Fold})
+	}
+	if level >= Default {
+		list = append(list, Pass{"unroll", Unroll}, Pass{"promote", Promote})
+	}
+	if level >= Basic {
 		list = append(list,
-			Pass{"fold", Fold},
 			Pass{"merge", Merge},
 			Pass{"prove", Prove},
 			Pass{"sweep", Sweep},

@@ -49,6 +49,8 @@ var passes = map[string]func(*ir.Kernel){
 	"sweep":     func(k *ir.Kernel) { opt.Sweep(k, nil) },
 	"prove":     func(k *ir.Kernel) { opt.Prove(k, nil) },
 	"hoist":     func(k *ir.Kernel) { opt.Hoist(k, nil) },
+	"unroll":    func(k *ir.Kernel) { opt.Unroll(k, nil) },
+	"promote":   func(k *ir.Kernel) { opt.Promote(k, nil) },
 	"ifconvert": func(k *ir.Kernel) { opt.IfConvert(k, 4) },
 	"run":       func(k *ir.Kernel) { opt.Run(&ir.Module{Kernels: []*ir.Kernel{k}}, opt.Default, nil) },
 }

@@ -83,7 +83,7 @@ func FuzzPassesKeepResults(f *testing.F) {
 
 func checkSeed(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	o := irgen.Options{Size: 5 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0}
+	o := irgen.Options{Size: 5 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0, Tiles: seed%5 < 2}
 	random := irgen.Case(rng, o)
 	m := irgen.Module(random.Kernel)
 	if err := m.Verify(); err != nil {
@@ -139,6 +139,34 @@ func noProvedFault(t *testing.T, what string, k *ir.Kernel, f *oracle.Fault) boo
 		}
 	})
 	return ok
+}
+
+// TestTilesAreValues expects private arrays with indices that come to be constants to become values.
+func TestTilesAreValues(t *testing.T) {
+	before, after, unrolled := 0, 0, 0
+	for seed := range uint64(100) {
+		c := irgen.Case(rand.New(rand.NewPCG(seed, 3)), irgen.Options{Size: 60, Tiles: true})
+		m := irgen.Module(c.Kernel).Clone()
+		if opt.Unroll(m.Kernels[0], nil) {
+			unrolled++
+		}
+		before += privates(m.Kernels[0])
+		opt.Run(m, opt.Default, nil)
+		after += privates(m.Kernels[0])
+	}
+	if after*2 > before || unrolled < 10 {
+		t.Errorf("%d of %d private arrays are left, and loops were unrolled in %d kernels", after, before, unrolled)
+	}
+	t.Logf("%d of %d private arrays are left, and loops were unrolled in %d kernels", after, before, unrolled)
+}
+
+func privates(k *ir.Kernel) (n int) {
+	for _, a := range k.Arrays {
+		if a.Space == ir.Private {
+			n++
+		}
+	}
+	return n
 }
 
 func TestProofsAreFound(t *testing.T) {

@@ -165,13 +165,17 @@ func options(seed uint64) irgen.Options {
 }
 
 func checkSeed(t *testing.T, seed uint64) bool {
-	c := irgen.Case(rand.New(rand.NewPCG(seed, 5)), options(seed))
+	return checkRandom(t, seed, options(seed), int(seed%8))
+}
+
+func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
+	c := irgen.Case(rand.New(rand.NewPCG(seed, 5)), o)
 	c.Unchecked = seed%11 == 3
 	gang := []int{1, 2, 4}[seed%3]
 	if seed%5 == 0 {
 		gang = 1
 	}
-	if !compare(t, c, gang, int(seed%8)) {
+	if !compare(t, c, gang, level) {
 		t.Errorf("seed %d", seed)
 		if os.Getenv("OREPL_RANDOM_SHOW") != "" {
 			t.Logf("%v", c.Kernel)
@@ -183,14 +187,28 @@ func checkSeed(t *testing.T, seed uint64) bool {
 
 func TestRandomKernels(t *testing.T) {
 	needMachine(t)
-	n := uint64(400)
+	manySeeds(t, 400, checkSeed)
+}
+
+// TestRandomTiles runs random kernels with private arrays that become values.
+func TestRandomTiles(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 100, func(t *testing.T, seed uint64) bool {
+		o := options(seed)
+		o.Tiles = true
+		return checkRandom(t, seed, o, 1)
+	})
+}
+
+// manySeeds checks n seeds, or as many as the environment says, until some have failed.
+func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
 	if s := os.Getenv("OREPL_RANDOM_KERNELS"); s != "" {
 		n, _ = strconv.ParseUint(s, 10, 64)
 	}
 	first, _ := strconv.ParseUint(os.Getenv("OREPL_RANDOM_FIRST"), 10, 64)
 	failed := 0
 	for seed := first; seed < first+n; seed++ {
-		if !checkSeed(t, seed) {
+		if !check(t, seed) {
 			if failed++; failed > 20 {
 				return
 			}

@@ -1,0 +1,227 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// maxPromoted bounds the elements of one array that become values.
+const maxPromoted = 256
+
+// Promote replaces private arrays whose indices are all constants by values, one for each element that is used, and
+// drops those arrays. Control flow then carries the values, of which [Sweep] removes what is not needed.
+func Promote(k *ir.Kernel, _ *Facts) bool {
+	p := &promoter{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
+		zeros: map[ir.Type]*ir.Value{}}
+	if !p.choose() {
+		return false
+	}
+	for _, in := range k.Body.Instrs {
+		p.gather(in)
+	}
+	now := make([]*ir.Value, len(p.types))
+	for i, t := range p.types {
+		now[i] = p.zero(t)
+	}
+	p.block(k.Body, nil, now)
+	var consts []*ir.Instr
+	for _, t := range p.order {
+		consts = append(consts, p.zeros[t].Def)
+	}
+	k.Body.Instrs = append(consts, k.Body.Instrs...)
+	k.Arrays = slices.DeleteFunc(k.Arrays, func(a *ir.Array) bool { return p.vars[a] != nil })
+	for i, a := range k.Arrays {
+		a.ID = i
+	}
+	return true
+}
+
+type promoter struct {
+	k       *ir.Kernel
+	vars    map[*ir.Array]map[int]int // numbers of elements, by offset
+	types   []ir.Type                 // of elements, by number
+	written map[*ir.Instr][]int       // the elements that are set in a structured instruction, by number
+	subst   map[*ir.Value]*ir.Value   // what loads of elements give
+	zeros   map[ir.Type]*ir.Value
+	order   []ir.Type // in which zeros were made
+}
+
+// choose finds the arrays to replace, and reports whether there are any.
+func (p *promoter) choose() bool {
+	unfit := map[*ir.Array]bool{}
+	p.k.Body.Walk(func(in *ir.Instr) {
+		a := in.Array
+		if a == nil || a.Space != ir.Private || unfit[a] {
+			return
+		}
+		if p.vars[a] == nil {
+			p.vars[a] = map[int]int{}
+		}
+		if in.Op == ir.Zero {
+			return
+		}
+		at, ok := offset(in)
+		if !ok || in.Op == ir.Atomic || !isWhole(in) || len(p.vars[a]) >= maxPromoted {
+			unfit[a] = true
+			return
+		}
+		if _, ok := p.vars[a][at]; !ok {
+			p.vars[a][at] = 0
+		}
+	})
+	for a := range unfit {
+		delete(p.vars, a)
+	}
+	if len(p.vars) == 0 {
+		return false
+	}
+	seen := map[*ir.Array]map[int]bool{}
+	p.k.Body.Walk(func(in *ir.Instr) { // numbers in the order of the code, the same every time
+		a := in.Array
+		if a == nil || p.vars[a] == nil || in.Op == ir.Zero {
+			return
+		}
+		if seen[a] == nil {
+			seen[a] = map[int]bool{}
+		}
+		if at, _ := offset(in); !seen[a][at] {
+			seen[a][at] = true
+			p.vars[a][at] = len(p.types)
+			p.types = append(p.types, in.Resolve().Scalar)
+		}
+	})
+	return true
+}
+
+// offset gives the place of an access in its array, in bytes, if its indices are constants in bounds.
+func offset(in *ir.Instr) (int, bool) {
+	r := in.Resolve()
+	at := r.Offset
+	for i := range r.Strides {
+		n, ok := constInt(in.Args[i])
+		if !ok || n < 0 || n >= int64(r.Extents[i]) {
+			return 0, false
+		}
+		at += int(n) * r.Strides[i]
+	}
+	return at, true
+}
+
+// gather finds the elements that are set in structured instructions.
+func (p *promoter) gather(in *ir.Instr) (set []int) {
+	if vars := p.vars[in.Array]; in.Array != nil && vars != nil {
+		switch in.Op {
+		case ir.Store:
+			at, _ := offset(in)
+			return []int{vars[at]}
+		case ir.Zero:
+			for _, n := range vars {
+				set = append(set, n)
+			}
+			return set
+		}
+	}
+	if in.Then == nil {
+		return nil
+	}
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if b == nil {
+			continue
+		}
+		for _, inner := range b.Instrs {
+			set = append(set, p.gather(inner)...)
+		}
+	}
+	slices.Sort(set)
+	set = slices.Compact(set)
+	p.written[in] = set
+	return set
+}
+
+// zero is the constant 0 of a type.
+func (p *promoter) zero(t ir.Type) *ir.Value {
+	v := p.zeros[t]
+	if v == nil {
+		in := &ir.Instr{Op: ir.Const}
+		v = p.k.NewValue(t, in)
+		in.Results = []*ir.Value{v}
+		p.zeros[t] = v
+		p.order = append(p.order, t)
+	}
+	return v
+}
+
+// block replaces accesses in a block of a structured instruction. Now are the elements' values, at the end those of then.
+func (p *promoter) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
+	kept := b.Instrs[:0]
+	for _, in := range b.Instrs {
+		for i, a := range in.Args {
+			if by := p.subst[a]; by != nil {
+				in.Args[i] = by
+			}
+		}
+		if in.Array != nil && p.vars[in.Array] != nil {
+			p.access(in, now)
+			continue
+		}
+		kept = append(kept, in)
+		switch in.Op {
+		case ir.Region, ir.If, ir.Loop:
+			p.structured(in, now)
+		case ir.Yield:
+			in.Args = append(in.Args, p.pick(now, around)...)
+		case ir.Break, ir.Continue:
+			in.Args = append(in.Args, p.pick(now, in.Target)...)
+		}
+	}
+	clear(b.Instrs[len(kept):])
+	b.Instrs = kept
+}
+
+// access does what a load, store or zero does.
+func (p *promoter) access(in *ir.Instr, now []*ir.Value) {
+	vars := p.vars[in.Array]
+	if in.Op == ir.Zero {
+		for _, n := range vars {
+			now[n] = p.zero(p.types[n])
+		}
+		return
+	}
+	at, _ := offset(in)
+	if in.Op == ir.Load {
+		p.subst[in.Results[0]] = now[vars[at]]
+	} else {
+		now[vars[at]] = in.Args[len(in.Args)-1]
+	}
+}
+
+// pick gives the values of the elements that are set in a structured instruction.
+func (p *promoter) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
+	var out []*ir.Value
+	for _, n := range p.written[in] {
+		out = append(out, now[n])
+	}
+	return out
+}
+
+// structured lets a structured instruction carry the elements that are set in it.
+func (p *promoter) structured(in *ir.Instr, now []*ir.Value) {
+	set := p.written[in]
+	inner := slices.Clone(now)
+	if in.Op == ir.Loop {
+		in.Args = append(in.Args, p.pick(now, in)...)
+		for _, n := range set {
+			inner[n] = p.k.NewValue(p.types[n], nil)
+			in.Then.Params = append(in.Then.Params, inner[n])
+		}
+	}
+	p.block(in.Then, in, inner)
+	if in.Else != nil {
+		p.block(in.Else, in, slices.Clone(now))
+	}
+	for _, n := range set {
+		now[n] = p.k.NewValue(p.types[n], in)
+		in.Results = append(in.Results, now[n])
+	}
+}

@@ -1,0 +1,361 @@
+package opt
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// The limits of [Unroll].
+const (
+	maxTrips    = 64   // iterations of one loop
+	maxUnrolled = 2000 // instructions that a kernel may have afterwards
+)
+
+// Unroll replaces short loops by their iterations where that makes all indices of a private array constant, so that
+// [Promote] can keep the array's elements in values. The number of iterations must come out of constants alone.
+func Unroll(k *ir.Kernel, _ *Facts) bool {
+	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
+		return false
+	}
+	u := &unroller{k: k, structure: structureOf(k), plans: map[*ir.Instr]*plan{}, subst: map[*ir.Value]*ir.Value{}}
+	u.choose()
+	if len(u.chosen) == 0 {
+		return false
+	}
+	u.block(k.Body)
+	return true
+}
+
+type unroller struct {
+	k *ir.Kernel
+	*structure
+	plans  map[*ir.Instr]*plan // by loop; nil for one that cannot be unrolled
+	chosen map[*ir.Instr]bool
+	subst  map[*ir.Value]*ir.Value // what results of unrolled loops are
+}
+
+// plan is what is known of a loop that can be unrolled.
+type plan struct {
+	exit  *ir.Instr // the If by which alone it is left
+	out   *ir.Block // the arm of it that leaves
+	stay  *ir.Block // the other one
+	trips int       // how often the body runs to its end
+}
+
+// choose finds the loops to unroll: for each private array all that its indices depend on, if that is enough.
+func (u *unroller) choose() {
+	loops, unfit := u.needs()
+	for _, a := range u.k.Arrays {
+		if a.Space != ir.Private || unfit[a] || len(loops[a]) == 0 {
+			continue
+		}
+		before := u.chosen
+		u.chosen = map[*ir.Instr]bool{}
+		for _, list := range []map[*ir.Instr]bool{before, loops[a]} {
+			for l := range list {
+				u.chosen[l] = true
+			}
+		}
+		if u.size(u.k.Body) > maxUnrolled {
+			u.chosen = before
+		}
+	}
+}
+
+// needs finds the loops whose counters the indices of each private array depend on, and the arrays with indices that
+// depend on more.
+func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
+	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
+	u.k.Body.Walk(func(in *ir.Instr) {
+		a := in.Array
+		if a == nil || a.Space != ir.Private || in.Op == ir.Zero || unfit[a] {
+			return
+		}
+		if loops[a] == nil {
+			loops[a] = map[*ir.Instr]bool{}
+		}
+		if in.Op == ir.Atomic || !isWhole(in) {
+			unfit[a] = true
+			return
+		}
+		for _, v := range in.Args[:in.NumIndices()] {
+			unfit[a] = unfit[a] || !u.counts(v, loops[a], 0)
+		}
+	})
+	return loops, unfit
+}
+
+// isWhole reports whether a load gives, or a store takes, a value of the type that is in memory.
+func isWhole(in *ir.Instr) bool { return in.Resolve().Scalar.IsValue() }
+
+// maxDepth bounds how far the arithmetic of an index is followed.
+const maxDepth = 20
+
+// counts reports whether a value depends on constants and counters of loops that can be unrolled alone, and adds those.
+func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
+	in := v.Def
+	if in == nil {
+		c, ok := u.loopOf[v]
+		if !ok || u.plan(c.loop) == nil {
+			return false
+		}
+		loops[c.loop] = true
+		return true
+	}
+	if in.Op > ir.Math || depth > maxDepth {
+		return false
+	}
+	for _, a := range in.Args {
+		if !u.counts(a, loops, depth+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// plan finds how a loop can be unrolled: it has one continue, at its end, one way out, and the same number of
+// iterations wherever it runs.
+func (u *unroller) plan(loop *ir.Instr) *plan {
+	if p, ok := u.plans[loop]; ok {
+		return p
+	}
+	u.plans[loop] = nil
+	last := loop.Then.Terminator()
+	if last.Op != ir.Continue || last.Target != loop || len(u.continues[loop]) != 1 || len(u.breaks[loop]) != 1 {
+		return nil
+	}
+	exit := u.parent[u.breaks[loop][0]]
+	if exit.Op != ir.If || u.parent[exit] != loop {
+		return nil
+	}
+	p := &plan{exit: exit, out: exit.Then, stay: exit.Else}
+	if p.out.Terminator() != u.breaks[loop][0] {
+		p.out, p.stay = p.stay, p.out
+	}
+	if p.out.Terminator() != u.breaks[loop][0] || !endsIn(p.stay, ir.Yield) {
+		return nil
+	}
+	known := constants{}
+	known.begin(loop, loop.Args)
+	for p.trips = 0; p.trips <= maxTrips; p.trips++ {
+		leaves, ok := known.run(loop, p)
+		if !ok {
+			return nil
+		}
+		if leaves {
+			u.plans[loop] = p
+			return p
+		}
+		known.begin(loop, last.Args)
+	}
+	return nil
+}
+
+// constants are the bits of values that are known in an iteration of a loop.
+type constants map[*ir.Value]uint64
+
+func (c constants) of(v *ir.Value) (uint64, bool) {
+	if bits, ok := constBits(v); ok {
+		return bits, true
+	}
+	bits, ok := c[v]
+	return bits, ok
+}
+
+// begin goes on to an iteration in which the loop's parameters have the values.
+func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
+	next := constants{}
+	for i, p := range loop.Then.Params {
+		if bits, ok := c.of(values[i]); ok {
+			next[p] = bits
+		}
+	}
+	clear(c)
+	for p, bits := range next {
+		c[p] = bits
+	}
+}
+
+// run computes what is known in an iteration, and reports whether the loop is left in it, if that is known.
+func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
+	for _, in := range loop.Then.Instrs {
+		if in == p.exit {
+			cond, known := c.of(in.Args[0])
+			if !known || p.out == in.Then == (cond != 0) {
+				return true, known
+			}
+			continue
+		}
+		c.compute(in)
+	}
+	return false, true
+}
+
+// compute adds the result of an instruction if that is known.
+func (c constants) compute(in *ir.Instr) {
+	var args [3]uint64
+	if in.Op > ir.Math || in.Op == ir.Const || len(in.Args) > len(args) {
+		return
+	}
+	for i, a := range in.Args {
+		bits, ok := c.of(a)
+		if !ok {
+			return
+		}
+		args[i] = bits
+	}
+	if bits, ok := scalar.Eval(in, args[:len(in.Args)]...); ok {
+		c[in.Results[0]] = bits
+	}
+}
+
+// size is the number of instructions of a block after unrolling the chosen loops.
+func (u *unroller) size(b *ir.Block) int {
+	if b == nil {
+		return 0
+	}
+	n := 0
+	for _, in := range b.Instrs {
+		inner := u.size(in.Then) + u.size(in.Else)
+		if u.chosen[in] {
+			inner *= u.plans[in].trips + 1
+		}
+		n = min(n+1+inner, 2*maxUnrolled)
+	}
+	return n
+}
+
+// block unrolls the chosen loops in a block, the inner ones first.
+func (u *unroller) block(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	out := make([]*ir.Instr, 0, len(b.Instrs))
+	for _, in := range b.Instrs {
+		for i, a := range in.Args {
+			if by := u.subst[a]; by != nil {
+				in.Args[i] = by
+			}
+		}
+		u.block(in.Then)
+		u.block(in.Else)
+		if u.chosen[in] {
+			out = u.expand(out, in)
+		} else {
+			out = append(out, in)
+		}
+	}
+	b.Instrs = out
+}
+
+// expand appends the iterations of a loop.
+func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
+	p := u.plans[loop]
+	last := loop.Then.Terminator()
+	known := constants{}
+	known.begin(loop, loop.Args)
+	carried := loop.Args
+	for {
+		c := &copier{k: u.k, values: map[*ir.Value]*ir.Value{}, instrs: map[*ir.Instr]*ir.Instr{}}
+		for i, v := range loop.Then.Params {
+			c.values[v] = carried[i]
+			if bits, ok := known[v]; ok {
+				out = append(out, c.constant(v, bits, loop.Site))
+			}
+		}
+		for _, in := range loop.Then.Instrs[:len(loop.Then.Instrs)-1] {
+			if in != p.exit {
+				known.compute(in)
+				if bits, ok := known[in.Result()]; ok {
+					out = append(out, c.constant(in.Result(), bits, in.Site))
+				} else {
+					out = append(out, c.instr(in))
+				}
+				continue
+			}
+			cond, _ := known.of(in.Args[0])
+			arm := p.stay
+			if p.out == in.Then == (cond != 0) {
+				arm = p.out
+			}
+			n := len(arm.Instrs) - 1
+			for _, inner := range arm.Instrs[:n] {
+				out = append(out, c.instr(inner))
+			}
+			end := c.all(arm.Instrs[n].Args)
+			if arm == p.out {
+				for i, r := range loop.Results {
+					u.subst[r] = end[i]
+				}
+				return out
+			}
+			for i, r := range in.Results {
+				c.values[r] = end[i]
+			}
+		}
+		carried = c.all(last.Args)
+		known.begin(loop, last.Args)
+	}
+}
+
+// copier copies instructions with other operands.
+type copier struct {
+	k      *ir.Kernel
+	values map[*ir.Value]*ir.Value // copies of values; others stay as they are
+	instrs map[*ir.Instr]*ir.Instr // copies of structured instructions
+}
+
+func (c *copier) all(vs []*ir.Value) []*ir.Value {
+	out := make([]*ir.Value, len(vs))
+	for i, v := range vs {
+		out[i] = v
+		if by := c.values[v]; by != nil {
+			out[i] = by
+		}
+	}
+	return out
+}
+
+func (c *copier) define(vs []*ir.Value, def *ir.Instr) []*ir.Value {
+	out := make([]*ir.Value, len(vs))
+	for i, v := range vs {
+		out[i] = c.k.NewValue(v.Type, def)
+		out[i].Name = v.Name
+		c.values[v] = out[i]
+	}
+	return out
+}
+
+// constant makes a constant that stands for a value.
+func (c *copier) constant(v *ir.Value, bits uint64, site int) *ir.Instr {
+	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
+	in.Results = c.define([]*ir.Value{v}, in)
+	return in
+}
+
+// instr copies an instruction and what is nested in it. Marks of proof are left out, to be found anew.
+func (c *copier) instr(in *ir.Instr) *ir.Instr {
+	n := *in
+	n.Proved = 0
+	n.Args = c.all(in.Args)
+	if to := c.instrs[in.Target]; to != nil {
+		n.Target = to
+	}
+	c.instrs[in] = &n
+	n.Then, n.Else = c.block(in.Then), c.block(in.Else)
+	n.Results = c.define(in.Results, &n)
+	return &n
+}
+
+func (c *copier) block(b *ir.Block) *ir.Block {
+	if b == nil {
+		return nil
+	}
+	out := &ir.Block{Params: c.define(b.Params, nil)}
+	for _, in := range b.Instrs {
+		out.Instrs = append(out.Instrs, c.instr(in))
+	}
+	return out
+}
