@@ -126,9 +126,13 @@ func (r *Registry) Module(name string) (*Module, bool) {
 func (r *Registry) Engine() []lang.Module {
 	list := make([]lang.Module, 0, len(r.modules))
 	for _, m := range r.modules {
-		if m.Instantiate != nil {
-			list = append(list, m.Module)
+		if m.Instantiate == nil {
+			continue
 		}
+		for _, e := range m.Entries {
+			m.Names = append(m.Names, e.Name)
+		}
+		list = append(list, m.Module)
 	}
 	return list
 }

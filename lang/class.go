@@ -148,7 +148,7 @@ func (c *Class[T]) constructor() *goja.Object {
 				return nil, err
 			}
 			o := call.This // made with the prototype of the class that new named, so that classes can extend this one
-			return o, o.SetSymbol(e.hiddenSymbol, e.hide(&instance[T]{class: c, self: self}))
+			return o, c.tie(o, &instance[T]{class: c, self: self})
 		}).(*goja.Object)
 	}).(*goja.Object)
 	_ = ctor.DefineDataProperty("name", e.vm.ToValue(c.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -165,8 +165,13 @@ func (c *Class[T]) New(self T) *goja.Object {
 		return o
 	}
 	o := c.engine.vm.CreateObject(c.proto)
-	_ = o.SetSymbol(c.engine.hiddenSymbol, c.engine.hide(hidden)) // to define it would cost twice as much
+	_ = c.tie(o, hidden) // a new object refuses nothing
 	return o
+}
+
+// tie hides the Go value in an object. What copies the object's properties, such as { ...object }, does not copy it.
+func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
+	return o.DefineDataPropertySymbol(c.engine.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
 // Of gives the Go value behind an object of the class.

@@ -264,13 +264,9 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 			d.Excerpt.Width = len([]rune(name))
 		}
 	}
-	for module, b := range e.builtins {
-		if module == name || b.exports != nil && b.exports.Get(name) != nil {
-			if module == name {
-				d.Hint = fmt.Sprintf("import %s from '%s'", name, module)
-			} else {
-				d.Hint = fmt.Sprintf("import { %s } from '%s'", name, module)
-			}
+	for _, hint := range []string{e.nameHabit(name), e.importOf(name)} {
+		if hint != "" {
+			d.Hint = hint
 			return
 		}
 	}

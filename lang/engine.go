@@ -99,6 +99,7 @@ type Engine struct {
 	sources  map[string]string               // file name → text as written, for code frames
 	stack    []goja.StackFrame               // scratch of Caller
 	places   map[diag.Position]diag.Position // columns in bytes → in characters, of calls seen by Caller
+	warned   map[diag.Position]bool          // see warnOfAwait
 	sites    []*siteRecord                   // by number; marks on functions lead here
 	files    map[string]*module
 	builtins map[string]*builtin
@@ -136,6 +137,7 @@ func New(o Options) (*Engine, error) {
 		opts: o, vm: vm, loop: loop.New(),
 		sources:      map[string]string{},
 		places:       map[diag.Position]diag.Position{},
+		warned:       map[diag.Position]bool{},
 		files:        map[string]*module{},
 		builtins:     map[string]*builtin{},
 		markSymbol:   goja.NewSymbol("orepl.mark"),
@@ -151,6 +153,7 @@ func New(o Options) (*Engine, error) {
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
 	e.definePolyfills()
+	e.watchPromises()
 	e.boundBuiltins()
 	for _, m := range o.Modules {
 		if err := e.addModule(m); err != nil {

@@ -80,7 +80,11 @@ func (e *Engine) callUnit(m *module) (goja.Value, error) {
 	if !ok {
 		return nil, fmt.Errorf("the program of %s is no function", m.unit.Name)
 	}
-	return fn(nil, e.unitParameters(m)...)
+	this := goja.Undefined()
+	if m.path == "" { // a line of the prompt
+		this = e.vm.GlobalObject()
+	}
+	return fn(this, e.unitParameters(m)...)
 }
 
 // unitParameters are the functions that rewritten code calls, in the order that the package source gives them.

@@ -39,6 +39,9 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		e.explainOperator(d, after)
 	case strings.HasPrefix(message, "Cannot read property '"):
 		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
+		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
+			object += after[:i+1] // of a[0].f() the interpreter gives the place of the first bracket
+		}
 		if object == "" || object == "null" || object == "undefined" {
 			if object != "" {
 				d.Message = strings.TrimSuffix(message, "undefined") + object
@@ -128,7 +131,9 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	}
 	if dot := strings.LastIndexByte(callee, '.'); dot >= 0 {
 		object, method := callee[:dot], callee[dot+1:]
-		if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
+		if hint := e.nameHabit(method); hint != "" && (e.builtins[object] != nil || e.habit(nodeModules, object) != "") {
+			d.Hint = hint
+		} else if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
 		} else {
 			d.Hint = e.hintForAwait(d, object)
@@ -196,26 +201,6 @@ func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 		d.Hint = "put the value into an object, as in { value }, or pass the object that has it"
 	}
 }
-
-// hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
-func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
-	name, _, _ := strings.Cut(expression, ".")
-	text, ok := e.sources[d.File]
-	if !ok || !isName(name) {
-		return ""
-	}
-	declared, err := regexp.Compile(`\b(?:const|let|var)\s+` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;]*)`)
-	if err != nil {
-		return ""
-	}
-	m := declared.FindStringSubmatch(text)
-	if m == nil || strings.HasPrefix(m[1], "await") || !strings.Contains(m[1], "(") || strings.HasPrefix(m[1], "(") || strings.Contains(m[1], "=>") {
-		return ""
-	}
-	return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, strings.TrimSpace(m[1]))
-}
-
-func isName(s string) bool { return s != "" && leadingWord(s) == s }
 
 func leadingWord(s string) string {
 	for i, r := range s {

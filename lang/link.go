@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -334,12 +335,15 @@ func (e *Engine) importError(m *module, offset, width int, err error) error {
 type missingExport struct {
 	name, near string
 	has        []string // what it exports
+	elsewhere  string   // what to write instead, if the name is known
 }
 
 func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
 func (m *missingExport) Code() string  { return "not-found" }
 func (m *missingExport) Hint() string {
 	switch n := len(m.has); {
+	case m.elsewhere != "":
+		return m.elsewhere
 	case m.near != "":
 		return fmt.Sprintf("did you mean %q?", m.near)
 	case n == 0:
@@ -350,7 +354,7 @@ func (m *missingExport) Hint() string {
 	return fmt.Sprintf("it exports %s: write import { %[1]s }", strings.Join(m.has, ", "))
 }
 
-func missing(name string, has []string) error {
+func missing(name string, has []string) *missingExport {
 	return &missingExport{name: name, near: diag.Nearest(name, has), has: has}
 }
 
@@ -369,7 +373,9 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 		if name == "default" {
 			return &cell{value: m.builtin}, nil
 		}
-		return nil, missing(name, m.builtin.Keys())
+		lacks := missing(name, m.builtin.Keys())
+		lacks.elsewhere = cmp.Or(e.nameHabit(name), e.importOf(name))
+		return nil, lacks
 	}
 	if c := m.cells[name]; c != nil {
 		return c, nil

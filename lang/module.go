@@ -20,6 +20,9 @@ type Module struct {
 	Globals []string
 	// PromptGlobals are the exports that are also global at a prompt. The module's own name stands for its default export.
 	PromptGlobals []string
+	// Names are the exports, as far as they are known before the module is made: for hints about names that a script
+	// uses and does not import.
+	Names []string
 }
 
 // A builtin is a Module in one engine.
@@ -104,6 +107,9 @@ func (e *Engine) ModuleNames() []string {
 
 func (e *Engine) unknownModule(name string) error {
 	d := diag.New("not-found", "there is no module %q", name)
+	if hint := e.moduleHabit(name); hint != "" {
+		return d.WithHint("%s", hint)
+	}
 	if near := diag.Nearest(name, e.ModuleNames()); near != "" {
 		return d.WithHint("did you mean %q? a file needs a path that begins with ./ or ../ or /", near)
 	}

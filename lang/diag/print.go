@@ -38,7 +38,7 @@ func Format(err error, colors bool) string {
 	p := painter(colors)
 	var d *Diagnostic
 	if errors.As(err, &d) {
-		d.format(&b, p)
+		d.format(&b, p, p.red("error: "))
 		return b.String()
 	}
 	b.WriteString(p.red("error: ") + p.bold(err.Error()))
@@ -50,8 +50,16 @@ func Format(err error, colors bool) string {
 	return b.String()
 }
 
-func (d *Diagnostic) format(b *strings.Builder, p painter) {
-	b.WriteString(p.red("error: ") + p.bold(d.headline()) + "\n")
+// PrintWarning writes a diagnostic of what is only doubtful.
+func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
+	var b strings.Builder
+	p := painter(colors)
+	d.format(&b, p, p.yellow("warning: "))
+	_, _ = io.WriteString(w, b.String())
+}
+
+func (d *Diagnostic) format(b *strings.Builder, p painter, label string) {
+	b.WriteString(label + p.bold(d.headline()) + "\n")
 	writePlace(b, p, d.Position, d.Excerpt)
 	for _, n := range d.Notes {
 		b.WriteString(p.yellow("note: ") + n.Message + "\n")

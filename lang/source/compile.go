@@ -216,7 +216,7 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 		Body: []ast.Statement{&ast.ExpressionStatement{Expression: wrapper}},
 		File: file.NewFile(u.Name, u.Original, 1),
 	}
-	compiled, err := goja.CompileAST(program, false)
+	compiled, err := goja.CompileAST(program, o.Kind == Module) // a directive must come first, and the rewriter puts code there
 	if err != nil {
 		return u, compileProblem(err)
 	}

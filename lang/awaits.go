@@ -1,0 +1,106 @@
+package lang
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// watchPromises notices a forgotten await where no error would follow: the elements and the length of a promise are
+// undefined, in a loop as in arithmetic. The watcher stands behind Promise.prototype, so that it is asked only for what
+// promises lack.
+func (e *Engine) watchPromises() {
+	promise, _ := e.vm.GlobalObject().Get("Promise").(*goja.Object)
+	proto, _ := promise.Get("prototype").(*goja.Object)
+	_ = proto.SetPrototype(e.vm.NewDynamicObject(&promiseWatcher{e})) // a new interpreter's refuses nothing
+}
+
+// promiseWatcher is an object without properties that sees for which it is asked.
+type promiseWatcher struct{ engine *Engine }
+
+// Get implements [goja.DynamicObject].
+func (w *promiseWatcher) Get(key string) goja.Value {
+	if key == "length" || key != "" && strings.Trim(key, "0123456789") == "" {
+		w.engine.warnOfAwait(key)
+	}
+	return nil
+}
+
+// Has implements [goja.DynamicObject].
+func (*promiseWatcher) Has(string) bool { return false }
+
+// Set implements [goja.DynamicObject].
+func (*promiseWatcher) Set(string, goja.Value) bool { return false }
+
+// Delete implements [goja.DynamicObject].
+func (*promiseWatcher) Delete(string) bool { return true }
+
+// Keys implements [goja.DynamicObject].
+func (*promiseWatcher) Keys() []string { return nil }
+
+// mostWarnings is how many places of one engine are warned of.
+const mostWarnings = 10
+
+// warnOfAwait warns of a promise that is used as an array, once for each place.
+func (e *Engine) warnOfAwait(key string) {
+	at := e.Caller()
+	if !at.IsValid() || e.warned[at] || len(e.warned) >= mostWarnings {
+		return
+	}
+	e.warned[at] = true
+	d := diag.New("", "a promise has no %s: this is undefined", elementName(key))
+	e.place(d, at, 1)
+	d.Hint = "await the promise, and use what it gives"
+	if d.Excerpt != nil {
+		line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
+		column := min(max(at.Column-1, 0), len(line))
+		if object := strings.TrimRight(trailingExpression(string(line[:column])), "."); object != "" {
+			d.Message = fmt.Sprintf("%s is a promise, which has no %s: this is undefined", object, elementName(key))
+			d.Hint = fmt.Sprintf("write (await %s) instead, or await it where it is made", object)
+			if hint := e.hintForAwait(d, object); hint != "" {
+				d.Hint = strings.Replace(hint, fmt.Sprintf("if %s is a promise, write: ", object), "write: ", 1)
+			}
+		}
+	}
+	diag.PrintWarning(e.opts.Stderr, d, e.opts.Colors)
+}
+
+func elementName(key string) string {
+	if key == "length" {
+		return "length"
+	}
+	return "elements"
+}
+
+// declaredBy finds what a variable was declared with, on its line.
+func declaredBy(text, name string) string {
+	declared, err := regexp.Compile(`\b(?:const|let|var)\s+` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;]*)`)
+	if err != nil {
+		return ""
+	}
+	m := declared.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return strings.TrimSpace(m[1])
+}
+
+// hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
+func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
+	name := leadingWord(expression)
+	if name == "" {
+		return ""
+	}
+	if made := declaredBy(e.sources[d.File], name); strings.Contains(made, "(") &&
+		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
+		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
+	}
+	if _, isPromise := exportPromise(e.global(name)); isPromise { // of an earlier line of the prompt
+		return fmt.Sprintf("%s is a promise: write (await %s)", name, name)
+	}
+	return ""
+}

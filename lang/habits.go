@@ -1,0 +1,94 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What people write out of habit with other systems, and what it is here. An entry names the builtin module that must
+// be there for the advice to be true; empty: none.
+type habit struct{ module, hint string }
+
+// nodeModules are modules of Node that stand under another name here, or are not needed.
+var nodeModules = map[string]habit{
+	"assert":         {"", "write: if (!condition) throw new Error('…')"},
+	"buffer":         {"fs", "bytes are a Uint8Array, as fs.readBytes gives"},
+	"child_process":  {"process", "process.run(program, args) starts programs; process is global"},
+	"console":        {"console", "console is global"},
+	"crypto":         {"web", "crypto.getRandomValues is global"},
+	"module":         {"", "import(path) loads a module when it is needed"},
+	"os":             {"process", "process.platform and process.arch name the system; process is global"},
+	"path":           {"", "paths are text, as in import.meta.dirname + '/data.csv'"},
+	"perf_hooks":     {"web", "performance is global"},
+	"url":            {"web", "URL and URLSearchParams are global"},
+	"util":           {"console", "console.log prints any value, and structuredClone copies it; both are global"},
+	"worker_threads": {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
+}
+
+// foreignNames are functions and globals of Node.
+var foreignNames = map[string]habit{
+	"require":       {"", "write: import name from 'module'"},
+	"module":        {"", "write export before what other files may import"},
+	"exports":       {"", "write export before what other files may import"},
+	"__dirname":     {"", "write import.meta.dirname"},
+	"__filename":    {"", "write import.meta.filename"},
+	"global":        {"", "write globalThis"},
+	"window":        {"", "write globalThis"},
+	"Buffer":        {"", "bytes are a Uint8Array"},
+	"readFile":      {"fs", "readText gives text and readBytes bytes; import them from 'fs'"},
+	"readFileSync":  {"fs", "readTextSync gives text and readBytesSync bytes; import them from 'fs'"},
+	"writeFile":     {"fs", "writeText takes text and writeBytes bytes; import them from 'fs'"},
+	"writeFileSync": {"fs", "writeTextSync takes text and writeBytesSync bytes; import them from 'fs'"},
+	"appendFile":    {"fs", "it is called appendText; import it from 'fs'"},
+	"readdir":       {"fs", "it is called list; import it from 'fs'"},
+	"readdirSync":   {"fs", "it is called listSync; import it from 'fs'"},
+	"unlink":        {"fs", "it is called remove; import it from 'fs'"},
+	"unlinkSync":    {"fs", "it is called removeSync; import it from 'fs'"},
+	"rm":            {"fs", "it is called remove; import it from 'fs'"},
+	"rmSync":        {"fs", "it is called removeSync; import it from 'fs'"},
+	"execSync":      {"process", "write: await process.run(program, args)"},
+	"spawn":         {"process", "write: process.run(program, args)"},
+	"spawnSync":     {"process", "write: await process.run(program, args)"},
+}
+
+// moduleHabit is what to write instead of a module of Node, or "".
+func (e *Engine) moduleHabit(specifier string) string {
+	name := strings.TrimPrefix(specifier, "node:")
+	first, _, _ := strings.Cut(name, "/")
+	if e.builtins[first] != nil && first != specifier {
+		return fmt.Sprintf("write '%s', without the rest; help('%[1]s') lists its names, which are not all those of Node", first)
+	}
+	if hint := e.habit(nodeModules, first); hint != "" {
+		return hint
+	}
+	if name != specifier {
+		return "this is no Node: the modules are " + strings.Join(e.ModuleNames(), ", ")
+	}
+	return ""
+}
+
+// nameHabit is what to write instead of a name of Node, or "".
+func (e *Engine) nameHabit(name string) string { return e.habit(foreignNames, name) }
+
+func (e *Engine) habit(table map[string]habit, name string) string {
+	h, known := table[name]
+	if !known || h.module != "" && e.builtins[h.module] == nil {
+		return ""
+	}
+	return h.hint
+}
+
+// importOf is the import that makes a name known, or "".
+func (e *Engine) importOf(name string) string {
+	for _, module := range e.ModuleNames() {
+		b := e.builtins[module]
+		switch {
+		case slices.Contains(b.Names, name), b.exports != nil && b.exports.Get(name) != nil:
+			return fmt.Sprintf("import { %s } from '%s'", name, module)
+		case module == name:
+			return fmt.Sprintf("import %s from '%[1]s'", name)
+		}
+	}
+	return ""
+}
