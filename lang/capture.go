@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -32,8 +34,26 @@ type FunctionInfo struct {
 	// Captures are the free variables, in order of first use.
 	Captures []Capture
 
-	unit  *source.Unit
-	start int
+	unit   *source.Unit
+	start  int
+	prompt map[string]promptBinding
+}
+
+// Names lists what is declared at the top level of the function's file or at the prompt, and what the function
+// captures: a name that is none of them may be one of them misspelt.
+func (f *FunctionInfo) Names() []string {
+	var names []string
+	if f.Known {
+		names = f.unit.TopLevel()
+	}
+	for i := range f.Captures {
+		if f.Captures[i].State != Undeclared {
+			names = append(names, f.Captures[i].Name)
+		}
+	}
+	names = append(names, slices.Collect(maps.Keys(f.prompt))...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // CaptureState says what was found for a free variable.
@@ -114,7 +134,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	}
 	f.Name, f.Text, f.File, f.Known = site.Name, site.Source(), site.Unit.Name, true
 	f.Async, f.Generator = site.Async, site.Generator
-	f.unit, f.start = site.Unit, site.Start
+	f.unit, f.start, f.prompt = site.Unit, site.Start, e.promptCells
 	for i := range site.Free {
 		f.Captures = append(f.Captures, e.capture(site, thunk, &site.Free[i], seen))
 	}

@@ -31,6 +31,7 @@ func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
 			return p.File, p.Line, p.Column
 		},
 		Capture: func(name string) (any, error) { return m.capture(info, name) },
+		Names:   info.Names,
 	}
 }
 
@@ -126,7 +127,7 @@ func (e *captureError) Hint() string  { return e.hint }
 // nativeHints say what a kernel writes in the place of functions of the host.
 var nativeHints = map[string]string{
 	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
-	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)", "Number": "write f32(x), i32(x), …",
+	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)", "Number": "write f32(x), i32(x), …; of its constants make one of the script's own, which a kernel captures",
 	"isNaN": "write x !== x", "isFinite": "write x - x === 0", "BigInt": "write i64(x)",
 	"assert": "write g.assert(condition, message)",
 }
@@ -154,6 +155,9 @@ func (c capturedObject) Field(name string) (any, error) {
 	}
 	return c.m.captured(v)
 }
+
+// Fields gives the names of the object's own properties.
+func (c capturedObject) Fields() []string { return c.o.Keys() }
 
 // wrapKernel makes a kernel from a text of ours that calls a function of the script by a name.
 func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, error) {

@@ -15,7 +15,7 @@ const k = kernel({ x: [f32], m: [f32, 2], k: [i32], u: [u32] }, (g, x, m, k, u) 
   x[i] = m[i][0]
   x[i] += x[k[0]] + k[0] * 0.5
   u[0] = u[1] >> 3
-  x[i] = x[k[i]]
+  for (let r = 0; r < k[0]; r++) m[r][i] = x[k[i]]
   return
   x[0] = 1
 })
@@ -24,14 +24,10 @@ for (const w of k.warnings) console.log(w.file, w.line + ':' + w.column, w.id)`)
 		t.Fatal(diag.Format(err, false))
 	}
 	want := `debug.js 5:10 strided-access
-debug.js 5:10 unproved-check
-debug.js 6:11 gathered-access
-debug.js 6:11 unproved-check
 debug.js 6:21 inexact-conversion
 debug.js 7:10 signed-shift-of-u32
-debug.js 8:10 gathered-access
-debug.js 8:10 unproved-check
-debug.js 8:12 unproved-check
+debug.js 8:34 unproved-check
+debug.js 8:44 gathered-access
 debug.js 10:3 unreachable-code
 `
 	if got != want {

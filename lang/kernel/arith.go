@@ -145,15 +145,36 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 
 // rounded is widen, with a warning of an integer that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
-	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && !loadsSmall(v.reg) {
+	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && !exactInF32(v.reg) {
 		c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", c.text(at), v.reg.Type)
 	}
 	return c.widen(v, t)
 }
 
-// loadsSmall reports whether a value is an element of 8 or 16 bits.
-func loadsSmall(v *ir.Value) bool {
-	return v.Def != nil && v.Def.Op == ir.Load && v.Def.Resolve().Scalar.Size() < 4
+// exactInF32 reports whether an integer is seldom or never beyond 2²⁴: an element of 8 or 16 bits, a bool, what is left
+// by a mask or a remainder, and what is computed of coordinates, extents and small constants alone.
+func exactInF32(v *ir.Value) bool {
+	const limit = 1 << 24
+	in := v.Def
+	if in == nil {
+		return false
+	}
+	below := func(x *ir.Value) bool { return x.Def != nil && x.Def.Op == ir.Const && x.Def.Bits <= limit }
+	switch in.Op {
+	case ir.Item, ir.Extent:
+		return true
+	case ir.Load:
+		return in.Resolve().Scalar.Size() < 4
+	case ir.Convert:
+		return in.Args[0].Type == ir.Bool
+	case ir.And:
+		return below(in.Args[0]) || below(in.Args[1])
+	case ir.Rem:
+		return below(in.Args[1])
+	case ir.Add, ir.Sub, ir.Mul:
+		return exactInF32(in.Args[0]) && below(in.Args[1]) || below(in.Args[0]) && exactInF32(in.Args[1])
+	}
+	return false
 }
 
 // mixedOperands reports a 64-bit integer beside another type.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"strings"
 
@@ -41,7 +42,7 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 			return c.item(kind, axis)
 		}
 		if path != "g" {
-			c.errorf(at, diag.UnknownProperty, "write .x, .y or .z", "%s has no .%s", path, name)
+			c.errorf(at, diag.UnknownProperty, fmt.Sprintf("write %s.x, .y or .z", path), "%s has no .%s", path, name)
 			return bad
 		}
 	}
@@ -57,7 +58,11 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 			"reduce", "scan", "subgroup", "barrier", "shared", "private", "uniform", "print", "assert", "call":
 			return builtin(full)
 		}
-		c.errorf(at, diag.UnknownProperty, "see help('kernel')", "the item object has no .%s", name)
+		rewrite := elsewhereInItem[name]
+		if rewrite == "" {
+			rewrite = didYouMean("g", name, itemNames)
+		}
+		c.errorf(at, diag.UnknownProperty, rewrite, "the item object has no .%s", name)
 		return bad
 	case "g.reduce", "g.scan":
 		if _, ok := combines[name]; ok {
@@ -73,6 +78,8 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 		if _, ok := subgroupKinds[name]; ok {
 			return builtin(full)
 		}
+		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(subgroupKinds)), "%s has no .%s in a kernel", path, name)
+		return bad
 	case "Math":
 		if x, ok := mathConstants[name]; ok {
 			return number(x)
@@ -80,9 +87,11 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 		if _, ok := mathFuncOf(name); ok || name == "fast" {
 			return builtin(full)
 		}
-		rewrite := "write it as a function of your own, which the kernel calls"
-		if name == "random" {
-			rewrite = "compute random numbers from g.x and a seed, for example with Philox"
+		rewrite := elsewhereInMath[name]
+		if near := nearest(name, mathNames); rewrite == "" && near != "" {
+			rewrite = fmt.Sprintf("did you mean Math.%s?", near)
+		} else if rewrite == "" {
+			rewrite = "write it as a function of your own, which the kernel calls"
 		}
 		c.errorf(at, diag.UnknownMath, rewrite, "Math.%s is not in kernels", name)
 		return bad
@@ -90,12 +99,18 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 		if f, ok := mathFuncOf(name); ok && f.library {
 			return builtin(full)
 		}
-		c.errorf(at, diag.UnknownMath, "write Math."+name, "Math.fast.%s is not in kernels", name)
+		rewrite := "write it as a function of your own, which the kernel calls"
+		if near := nearest(name, mathNames); near != "" {
+			rewrite = "write Math." + near
+		}
+		c.errorf(at, diag.UnknownMath, rewrite, "Math.fast.%s is not in kernels", name)
 		return bad
 	case "Atomics":
 		if _, ok := atomicKinds[name]; ok {
 			return builtin(full)
 		}
+		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(atomicKinds)), "%s has no .%s in a kernel", path, name)
+		return bad
 	}
 	c.errorf(at, diag.UnknownProperty, "", "%s has no .%s in a kernel", path, name)
 	return bad
@@ -149,7 +164,18 @@ func (c *compiler) builtinCall(path string, x *syntax.Call, effect bool) value {
 	case "g.call":
 		return c.hostCall(x, ir.Void, effect)
 	}
-	c.errorf(x.Fn.Range(), diag.NotCallable, "", "%s is no function", path)
+	rewrite := ""
+	switch path {
+	case "g.reduce", "g.scan":
+		rewrite = fmt.Sprintf("write %s.add(…), .min or .max", path)
+	case "g.subgroup":
+		rewrite = "name the operation: g.subgroup has " + strings.Join(sortedNames(subgroupKinds), ", ")
+	case "g", "g.local", "g.group", "g.size", "g.groupSize", "g.groups":
+		rewrite = fmt.Sprintf("write %s.x, .y or .z", path)
+	case "Math", "Math.fast", "Atomics":
+		rewrite = "name the function: " + path + ".…"
+	}
+	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s is no function", path)
 	return bad
 }
 

@@ -36,7 +36,7 @@ func (c *compiler) free(n *syntax.Name) value {
 		if got == nil {
 			v, ok = languageName(n.Name)
 			if !ok {
-				c.errorf(n.Span, diag.UnknownName, "declare it, or pass it as an argument", "%s is not defined", n.Name)
+				c.errorf(n.Span, diag.UnknownName, c.suggestName(n.Name), "%s is not defined", n.Name)
 				return bad
 			}
 		} else if v, ok = c.captured(got, n.Name, n.Span); !ok {
@@ -67,7 +67,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 			return bad
 		}
 		if got == nil {
-			c.errorf(at, diag.UnknownField, "", "%s has no field %s", o.str, name)
+			c.errorf(at, diag.UnknownField, didYouMean(o.str, name, o.obj.Fields()), "%s has no field %s", o.str, name)
 			return bad
 		}
 		if v, ok = c.captured(got, key.path, at); !ok {

@@ -249,11 +249,15 @@ func (c *compiler) wantScalar(v value, at syntax.Span) bool {
 }
 
 func (c *compiler) wantWholePlace(p *place, at syntax.Span) {
+	rewrite := fmt.Sprintf("write `%s%s`", c.text(at), indices(p.left))
+	if p.comma != "" {
+		rewrite = fmt.Sprintf("write `%s`", p.comma)
+	}
 	switch {
 	case p.left > 0 && p.arr != nil && p.left < p.arr.Rank && p.elem.Record == nil:
-		c.errorf(at, diag.TooFewIndices, fmt.Sprintf("write `%s%s`", c.text(at), indices(p.left)), "`%s` is a row, not a number", c.text(at))
+		c.errorf(at, diag.TooFewIndices, rewrite, "`%s` is a row, not a number", c.text(at))
 	case p.left > 0:
-		c.errorf(at, diag.TooFewIndices, fmt.Sprintf("write `%s%s`", c.text(at), indices(p.left)), "`%s` is an array, not a number", c.text(at))
+		c.errorf(at, diag.TooFewIndices, rewrite, "`%s` is an array, not a number", c.text(at))
 	default:
 		c.errorf(at, diag.NotANumber, "name a field of it", "`%s` is a record, not a number", c.text(at))
 	}

@@ -238,7 +238,7 @@ func (c *compiler) assignee(x syntax.Expr) assignee {
 		if base.kind == kPlace && base.place.known != nil {
 			base.place = wholeArray(base.place.arr) // the element, not its value
 		}
-		p = c.indexed(base, i, x.I.Range(), x.X.Range())
+		p = c.indexedBy(x, base, i)
 	default:
 		return t
 	}

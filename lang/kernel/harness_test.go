@@ -6,10 +6,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -145,6 +147,7 @@ func parseArgs(t testing.TB, list string) []Arg {
 type testObject map[string]any
 
 func (o testObject) Field(name string) (any, error) { return o[name], nil }
+func (o testObject) Fields() []string               { return slices.Sorted(maps.Keys(o)) }
 
 // scopeValue reads what a script could bind: a number, BigInt, bool, array, object, typed array, or function.
 func scopeValue(t testing.TB, text string, scope map[string]any) any {

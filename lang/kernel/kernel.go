@@ -32,6 +32,8 @@ type Source = syntax.Source
 type Object interface {
 	// Field gives a field's value as Source.Capture does; nil if the object has no such field.
 	Field(name string) (any, error)
+	// Fields gives the names of the fields.
+	Fields() []string
 }
 
 // Table is a captured typed array.

@@ -22,6 +22,7 @@ type place struct {
 	flat  bool      // buffer.flat: the next index counts all elements
 	fresh bool      // a copy of a record that has no name yet
 	known []float64 // the elements of a table of numbers
+	comma string    // what was meant, if the last index was written as [i, j]
 }
 
 func wholeArray(a *ir.Array) *place {
@@ -35,7 +36,7 @@ func (p *place) then(s ir.Step, index *ir.Value) *place {
 	if index != nil {
 		q.index = append(slices.Clip(p.index), index)
 	}
-	q.known, q.fresh = nil, false
+	q.known, q.fresh, q.comma = nil, false, ""
 	return &q
 }
 
@@ -65,7 +66,11 @@ func (c *compiler) store(p *place, v value, target, at syntax.Span) {
 	case p.left > 0 && p.field:
 		c.storeAny(p, v, target, at)
 	case p.left > 0:
-		c.errorf(target, diag.TooFewIndices, fmt.Sprintf("write `%s%s = …`", c.text(target), indices(p.left)), "a whole array cannot be assigned")
+		rewrite := fmt.Sprintf("write `%s%s = …`", c.text(target), indices(p.left))
+		if p.comma != "" {
+			rewrite = fmt.Sprintf("write `%s = …`", p.comma)
+		}
+		c.errorf(target, diag.TooFewIndices, rewrite, "a whole array cannot be assigned")
 	case p.elem.Record != nil:
 		c.storeRecord(p, v, target, at)
 	case c.wantScalar(v, at):
@@ -102,7 +107,19 @@ func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 func (c *compiler) index(x *syntax.Index) value {
 	base := c.expr(x.X)
 	i := c.expr(x.I)
-	return c.indexed(base, i, x.I.Range(), x.X.Range())
+	return c.indexedBy(x, base, i)
+}
+
+// indexedBy is base[i] for the two operands of x.
+func (c *compiler) indexedBy(x *syntax.Index, base, i value) value {
+	v := c.indexed(base, i, x.I.Range(), x.X.Range())
+	if seq, ok := x.I.(*syntax.Seq); ok && v.kind == kPlace {
+		v.place.comma = c.text(x.X.Range())
+		for _, e := range seq.List {
+			v.place.comma += "[" + c.text(e.Range()) + "]"
+		}
+	}
+	return v
 }
 
 // indexed is base[i]; at is the span of base.
@@ -266,7 +283,11 @@ func (c *compiler) placeField(p *place, name string, at syntax.Span) value {
 			c.errorf(at, diag.UnknownProperty, "take .flat of the whole array", "a row has no .flat")
 			return bad
 		}
-		c.errorf(at, diag.UnknownProperty, "an array has .length, .shape and .flat", "an array has no .%s in a kernel", name)
+		rewrite := "an array has .length, .shape and .flat; what is done to its elements is written as a loop"
+		if near := nearest(name, []string{"length", "shape", "flat"}); near != "" {
+			rewrite = fmt.Sprintf("did you mean .%s?", near)
+		}
+		c.errorf(at, diag.UnknownProperty, rewrite, "an array has no .%s in a kernel", name)
 		return bad
 	}
 	if p.elem.Record == nil {

@@ -13,6 +13,9 @@
 package source
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/dop251/goja"
 )
 
@@ -69,6 +72,9 @@ type Unit struct {
 	top   map[string]*Binding
 	moved *offsetMap // from Text to Original; nil if they are the same
 }
+
+// TopLevel lists the names that the text declares outside of its functions and blocks, imports included.
+func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
 
 // Link binds a local name to an import.
 type Link struct {

@@ -12,122 +12,165 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Pattern is how the elements lie that items beside each other along x access.
-type Pattern uint8
+// Check says when the indices of an access are compared with the extents.
+type Check uint8
 
-// The patterns.
+// The kinds of checks.
 const (
-	Same       Pattern = iota // one element for all
-	Contiguous                // one after the other
-	Strided                   // a constant number of elements apart
-	ByRows                    // in different rows
-	Gathered                  // anywhere: the index is computed from data
+	Never  Check = iota // the kernel proves them to be in bounds
+	Launch              // by items, unless the size of the launch proves it
+	Item                // by each item
 )
 
 // Access is an access to a buffer.
 type Access struct {
 	diag.Position
-	Text    string // as written
-	Array   *ir.Array
-	Pattern Pattern
-	Stride  int  // Strided: elements
-	Checked bool // nothing in the kernel proves an index to be in bounds
+	Text   string // as written
+	Array  *ir.Array
+	Layout Layout
+	Check  Check
+
+	bounds string // what the first index that nothing proves should be compared with, as a condition
+	sign   bool   // of it only that it is not negative is not proved
+	looped bool   // it stands in a loop
 }
 
 // String describes the access.
 func (a *Access) String() string {
 	checked := "not checked, since it is proved in bounds"
-	if a.Checked {
-		checked = "checked, since nothing in the kernel bounds the index"
+	switch a.Check {
+	case Launch:
+		checked = "checked unless the launch's size is within the extent"
+	case Item:
+		checked = "checked, since " + a.reason()
 	}
-	return fmt.Sprintf("`%s` at %d:%d: %s, %s", a.Text, a.Line, a.Col, a.pattern(), checked)
+	return fmt.Sprintf("`%s` at %d:%d: %s, %s", a.Text, a.Line, a.Col, a.Layout, checked)
 }
 
-func (a *Access) pattern() string {
-	switch a.Pattern {
-	case Same:
-		return "the same element for all items along x"
-	case Contiguous:
-		return "contiguous"
-	case Strided:
-		return fmt.Sprintf("strided by %d elements", a.Stride)
-	case ByRows:
-		return "strided by rows"
+// reason is why items check the access.
+func (a *Access) reason() string {
+	if a.sign {
+		return "the index may be negative"
 	}
-	return "gathered, since the index is computed from data"
+	return "nothing in the kernel bounds the index"
 }
 
 // Accesses gives the accesses to buffers that the optimised kernel has, each once.
 func Accesses(c *kernel.Compiled) []Access {
-	m := c.Module.Clone()
-	opt.Run(m, opt.Default, nil)
-	k := m.Kernels[0]
-	affine := opt.FindAffine(k, k.Uniformity(ir.Scope{}))
-	var list []Access
-	k.Body.Walk(func(in *ir.Instr) {
-		n := in.NumIndices()
-		if in.Array == nil || in.Array.Space != ir.Global || n == 0 {
-			return
+	facts := &opt.Facts{}
+	plain := optimised(c, facts)
+	facts.Within = opt.SizeFacts(plain.Kernels[0])
+	bare := accesses(plain, nil)
+	list := accesses(optimised(c, facts), facts)
+	for i := range list {
+		a := &list[i]
+		same := func(b Access) bool { return b.Check != Never && b.Position == a.Position && b.Text == a.Text }
+		if a.Check == Never && slices.ContainsFunc(bare, same) {
+			a.Check = Launch
 		}
-		site := k.Sites[in.Site]
-		a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text, Array: in.Array}
-		a.Pattern, a.Stride = patternOf(affine, in, n)
-		for i := range n {
-			a.Checked = a.Checked || in.Proved>>i&1 == 0
-		}
-		if !slices.Contains(list, a) {
-			list = append(list, a)
-		}
-	})
+	}
 	return list
 }
 
-func patternOf(a *opt.Affine, in *ir.Instr, n int) (Pattern, int) {
-	along := 0
-	for i, index := range in.Args[:n] {
-		s, ok := a.Strides(index)
-		switch {
-		case !ok:
-			return Gathered, 0
-		case i < n-1 && s[0] != 0:
-			return ByRows, 0
-		}
-		along = int(s[0])
-	}
-	switch along {
-	case 0:
-		return Same, 0
-	case 1:
-		return Contiguous, 1
-	}
-	return Strided, along
+func optimised(c *kernel.Compiled, facts *opt.Facts) *ir.Module {
+	m := c.Module.Clone()
+	opt.Run(m, opt.Default, facts)
+	return m
 }
 
-// Warnings gives what the compiler found doubtful, and what costs time: accesses that are not contiguous, and checks
-// that stay. It optimises the kernel to see that.
+func accesses(m *ir.Module, facts *opt.Facts) []Access {
+	k := m.Kernels[0]
+	layouts, negative := newLayouts(k), opt.Negative(k, facts)
+	var list []Access
+	var walk func(b *ir.Block, looped bool)
+	walk = func(b *ir.Block, looped bool) {
+		if b == nil {
+			return
+		}
+		for _, in := range b.Instrs {
+			if n := in.NumIndices(); in.Array != nil && in.Array.Space == ir.Global && n > 0 {
+				site := k.Sites[in.Site]
+				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text,
+					Array: in.Array, Layout: layouts.of(in), looped: looped}
+				for i := range n {
+					if in.Proved>>i&1 == 0 && a.Check == Never {
+						a.Check, a.sign = Item, negative[in]>>i&1 != 0
+						a.bounds = "i < " + extentOf(in, i)
+						if a.sign {
+							a.bounds = "i >= 0 && " + a.bounds
+						}
+					}
+				}
+				if !slices.Contains(list, a) {
+					list = append(list, a)
+				}
+			}
+			walk(in.Then, looped || in.Op == ir.Loop)
+			walk(in.Else, looped)
+		}
+	}
+	walk(k.Body, false)
+	return list
+}
+
+// Warnings gives what the compiler found doubtful, and what costs time that other code could spare: accesses of
+// neighbouring items that lie apart, and checks in loops of indices that the loop could bound. Of several accesses to
+// one buffer that cost the same it names the first. It optimises the kernel to see that.
 func Warnings(c *kernel.Compiled) diag.List {
 	list := slices.Clone(c.Warnings)
+	type kind struct {
+		id    diag.ID
+		array string
+	}
+	first, others := map[kind]*diag.Diagnostic{}, map[kind]int{}
 	warn := func(a *Access, id diag.ID, rewrite, message string) {
-		d := &diag.Diagnostic{ID: id, Position: a.Position, Message: message, Rewrite: rewrite, Excerpt: a.Text}
-		if !slices.ContainsFunc(list, func(o *diag.Diagnostic) bool { return o.Error() == d.Error() }) {
-			list = append(list, d)
+		k := kind{id, a.Array.Name}
+		if d := first[k]; d == nil {
+			first[k] = &diag.Diagnostic{ID: id, Position: a.Position, Message: message, Rewrite: rewrite, Excerpt: a.Text}
+			list = append(list, first[k])
+		} else if d.Position != a.Position {
+			others[k]++
 		}
 	}
 	accesses := Accesses(c)
+	slices.SortStableFunc(accesses, func(a, b Access) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
 	for i := range accesses {
 		a := &accesses[i]
-		switch a.Pattern {
+		switch a.Layout.Pattern {
 		case Gathered:
 			warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the data allow it",
 				fmt.Sprintf("`%s` is a gather: its index is computed from data", a.Text))
 		case Strided, ByRows:
 			warn(a, diag.StridedAccess, "let g.x be the last index, with no factor",
-				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.pattern()))
+				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.Layout))
 		}
-		if a.Checked && a.Pattern != Same { // one check for all costs nothing
-			warn(a, diag.UnprovedCheck, fmt.Sprintf("compare the index with the extent first, as in `if (i < %s.length)`", a.Array.Name),
-				fmt.Sprintf("`%s` is checked at run time, since nothing in the kernel bounds the index", a.Text))
+		// One check for all items costs nothing, and a comparison in its place as much where the index is anything.
+		if p := a.Layout.Pattern; a.Check == Item && a.looped && p != Same && p != Irregular && p != Gathered {
+			warn(a, diag.UnprovedCheck, fmt.Sprintf("compare the index with the extent first, as in `if (%s)`", a.bounds),
+				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
 		}
 	}
+	for k, n := range others {
+		first[k].Message += fmt.Sprintf(" (and %d more of %s)", n, k.array)
+	}
 	return list.Sort()
+}
+
+// extentOf is what an index of an access is compared with, as a kernel writes it.
+func extentOf(in *ir.Instr, i int) string {
+	switch extent := in.Resolve().Extents[i]; {
+	case extent >= 0:
+		return fmt.Sprint(extent)
+	case extent == ir.Flat:
+		return in.Array.Name + ".flat.length"
+	case in.Array.Rank == 1:
+		return in.Array.Name + ".length"
+	default:
+		return fmt.Sprintf("%s.shape[%d]", in.Array.Name, -1-extent)
+	}
 }

@@ -95,5 +95,5 @@ var table = []Entry{
 	// Found by package advice, in the optimised kernel.
 	{ID: GatheredAccess, Warning: true, Meaning: "Items beside each other access elements that lie anywhere: each is a transaction of its own."},
 	{ID: StridedAccess, Warning: true, Meaning: "Items beside each other along x access elements that lie apart."},
-	{ID: UnprovedCheck, Warning: true, Meaning: "An index is compared with its extent at run time. A launch whose size bounds the index may spare that."},
+	{ID: UnprovedCheck, Warning: true, Meaning: "An index in a loop is compared with its extent in each iteration, which the loop's own bound could spare. That of an index like g.x is spared by a launch whose size is within the extent."},
 }

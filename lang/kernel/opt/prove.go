@@ -63,7 +63,8 @@ type prover struct {
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
 
-	wanted map[SizeFact]bool // what would prove a check that is not proved
+	wanted   map[SizeFact]bool    // what would prove a check that is not proved
+	negative map[*ir.Instr]uint32 // the indices that are below their extents, but may be negative
 
 	// movable has the accesses and divisions that could not fail at the entry of a loop around them either.
 	movable map[movable]bool
@@ -73,7 +74,7 @@ type movable struct{ loop, in *ir.Instr }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, movable: map[movable]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, negative: map[*ir.Instr]uint32{}, movable: map[movable]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
@@ -269,22 +270,27 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 			return ir.ProvedDivisor
 		}
 	case ir.Load, ir.Store, ir.Atomic:
-		var bits uint32
+		var bits, negative uint32
 		for i, extent := range in.Resolve().Extents {
-			if p.inBounds(in.Args[i], in.Array, extent) {
+			switch v := in.Args[i]; {
+			case !p.belowExtent(v, in.Array, extent):
+				p.want(v, in.Array, extent)
+			case p.rangeOf(v).lo < 0:
+				negative |= 1 << i
+			default:
 				bits |= 1 << i
-			} else {
-				p.want(in.Args[i], in.Array, extent)
 			}
 		}
+		p.negative[in] = negative
 		return bits
 	}
 	return 0
 }
 
-func (p *prover) inBounds(v *ir.Value, a *ir.Array, extent int) bool {
+// belowExtent reports whether an index is less than the extent for certain.
+func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 	r := p.rangeOf(v)
-	if !tracked(v.Type) || r.lo < 0 {
+	if !tracked(v.Type) {
 		return false
 	}
 	switch {

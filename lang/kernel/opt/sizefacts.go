@@ -19,6 +19,14 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
+// Negative returns the indices of accesses, as bits, that are below their extents for certain but may be negative: a
+// comparison with 0 would prove their checks.
+func Negative(k *ir.Kernel, facts *Facts) map[*ir.Instr]uint32 {
+	p := newProver(k, facts)
+	p.block(k.Body)
+	return p.negative
+}
+
 // want notes that an index which is below the size on an axis would be in bounds if the size were at most the extent.
 func (p *prover) want(v *ir.Value, a *ir.Array, extent int) {
 	if extent == ir.Flat && a.Rank == 1 {

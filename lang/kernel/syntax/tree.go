@@ -23,6 +23,8 @@ type Source struct {
 	// Capture gives the value of a free variable; package kernel says which types it may have. A nil value with a nil
 	// error says that the name is no binding of the script, so that the language's own meaning of the name holds.
 	Capture func(name string) (any, error)
+	// Names lists the script's names, for suggestions; nil if they are unknown.
+	Names func() []string
 }
 
 // DeclKind is the kind of a declaration.

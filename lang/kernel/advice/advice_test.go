@@ -1,0 +1,134 @@
+package advice
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+func buffer(t ir.Type, rank int) kernel.Arg {
+	return kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: rank}
+}
+
+var particle = ir.NewRecord("P", []ir.Field{{Name: "p", Elem: ir.Elem{Scalar: ir.F32}, Dims: []int{3}}, {Name: "q", Elem: ir.Elem{Scalar: ir.F32}}})
+
+func compile(t *testing.T, body string) *kernel.Compiled {
+	t.Helper()
+	f, err := kernel.Parse(&kernel.Source{Text: "(g, x, m, ps, k, w) => { " + body + " }"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := f.Compile([]kernel.Arg{buffer(ir.F32, 1), buffer(ir.F32, 2), {Kind: kernel.Buffer, Elem: ir.Elem{Record: particle}, Rank: 1},
+		buffer(ir.I32, 1), {Kind: kernel.Scalar, Type: ir.I32}}, kernel.Options{Warnings: true})
+	if err != nil {
+		t.Fatalf("%s: %v", body, err)
+	}
+	return c
+}
+
+const (
+	free  = ", checked, since nothing in the kernel bounds the index"
+	sized = ", checked unless the launch's size is within the extent"
+)
+
+// The last access of each kernel is described as it is: what is done to an index along one axis does not hide that it
+// is contiguous along x.
+func TestAccesses(t *testing.T) {
+	for body, want := range map[string]string{
+		"x[g.x] = 1":                                     "contiguous" + sized,
+		"x[3] = 1":                                       "the same element for all items along x" + free,
+		"if (g.x < x.length) x[g.x] = 1":                 "contiguous, not checked, since it is proved in bounds",
+		"if (g.x <= x.length) x[g.x - 1] = 1":            "contiguous, checked, since the index may be negative",
+		"m[Math.max(g.y - 1, 0)][g.x] = 1":               "contiguous" + free,
+		"m[g.y > 0 ? g.y - 1 : 0][g.x] = 1":              "contiguous" + free,
+		"m[(g.y + 1) % w][g.x] = 1":                      "contiguous" + free,
+		"m[g.y >> 1][g.x] = 1":                           "contiguous" + sized,
+		"m[k[g.y]][g.x] = 1":                             "contiguous" + free,
+		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges, checked, since the index may be negative",
+		"m[g.y][(g.x + w) & (w - 1)] = 1":                "contiguous but at edges" + free,
+		"m[g.y][g.x > 0 ? g.x - 1 : w - 1] = 1":          "contiguous but at edges" + free,
+		"x[(g.x + 1) % w] = 1":                           "contiguous but at edges" + free,
+		"x[w - g.x] = 1":                                 "contiguous, backwards" + free,
+		"x[g.y * w + g.x] = 1":                           "contiguous" + free,
+		"x[g.x * w + g.y] = 1":                           "strided by a number of elements that is known at the launch" + free,
+		"x[3 * g.x + 1] = 1":                             "strided by 3 elements" + free,
+		"x[g.x << 2] = 1":                                "strided by 4 elements" + free,
+		"x[Math.min(2 * g.x, w)] = 1":                    "strided by 2 elements but at edges" + free,
+		"m[g.x][0] = 1":                                  "strided by rows" + free,
+		"m[g.x][g.x] = 1":                                "strided by rows" + sized,
+		"x[g.x ^ 1] = 1":                                 "at distances that vary between neighbouring items" + free,
+		"x[g.x * g.x] = 1":                               "at distances that vary between neighbouring items" + free,
+		"x[k[0]] = 1":                                    "the same element for all items along x" + free,
+		"x[k[0] + g.x] = 1":                              "contiguous" + free,
+		"x[k[g.x]] = 1":                                  "gathered, since the index is computed from data" + free,
+		"m[k[g.x]][g.y] = 1":                             "gathered, since the index is computed from data" + free,
+		"let i = g.x; while (x[i] > 0) i++; m[i][0] = 1": "gathered, since the index is computed from data" + free,
+		"const a = g.private(i32, 2); a[0] = k[g.x]; x[a[0]] = 1": "gathered, since the index is computed from data" + free,
+		"m.flat[g.y * m.shape[1] + g.x] = 1":                      "contiguous" + free,
+		"ps[g.x].p[1] = 1":                                        "contiguous" + sized,
+		"ps[g.x].p[w] = 1":                                        "contiguous" + free,
+		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked, since the index may be negative",
+		"for (let i = 0; i < 4; i++) m[i][g.x] = 1":               "contiguous" + free,
+		"let i = g.y - 1, j = g.x; if (i < 0) i = 0; m[i][j] = 1": "contiguous" + free,
+		"let j = g.x + 1; if (j >= w) j = w - 1; m[g.y][j] = 1":   "contiguous but at edges" + free,
+		"m[g.y][i32(Math.sqrt(g.x))] = 1":                         "at distances that vary between neighbouring items" + free,
+		"m[g.y][g.reduce.add(k[g.x])] = 1":                        "the same element for all items along x" + free,
+		"m[g.y][(g.x < w && k[g.x] > 0) ? g.x : 2 * g.x] = 1":     "gathered, since the index is computed from data" + free,
+		"m[g.y][(g.x < w) ? g.x : 2 * g.x] = 1":                   "at distances that vary between neighbouring items" + free,
+	} {
+		list := Accesses(compile(t, body))
+		a := list[len(list)-1]
+		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Col, want); a.String() != want {
+			t.Errorf("%s\n got %s\nwant %s", body, &a, want)
+		}
+	}
+}
+
+// Warnings come where other code would spare something, and for accesses of one kind once.
+func TestWarnings(t *testing.T) {
+	for body, want := range map[string]string{
+		"x[g.x] = g.x":                                          "",
+		"x[g.x] = g.x * 2 + 1":                                  "",
+		"x[g.x] = (g.x * 7 + w) % 13":                           "",
+		"x[g.x] = g.x < 3":                                      "",
+		"x[g.x] = 0.5 * (k[g.x] & 255)":                         "",
+		"x[g.x] = (g.x + 0.5) / g.size.x":                       "",
+		"x[g.x] = w * 0.5":                                      "1:35 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x & w)":                              "1:42 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x % w)":                              "1:42 inexact-conversion",
+		"x[g.x] = k[g.x]":                                       "1:35 inexact-conversion",
+		"x[g.x - 1] = x[g.x] + x[g.x + 1]":                      "",
+		"m[g.y][g.x] = m[g.y - 1][g.x]":                         "",
+		"x[g.x ^ 1] = 1":                                        "",
+		"for (let i = 0; i < w; i++) x[g.x] += x[i]":            "",
+		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":     "",
+		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":       "1:64 unproved-check in `if (i < m.shape[0])`",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]": "1:64 unproved-check in `if (i < m.shape[1])`",
+		"for (let i = 0; i < w; i++) x[i + g.x] += 1":           "1:54 unproved-check in `if (i < x.length)`",
+		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":     "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
+		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":      "1:54 unproved-check in `if (i < m.flat.length)`",
+		"for (let i = 0; i < w; i++) ps[g.x].p[i] += 1":         "1:54 unproved-check in `if (i < 3)`",
+		"m[g.x][0] = m[g.x][1] + m[g.x][2]":                     "1:26 strided-access (and 2 more of m)",
+		"x[2 * g.x] = m[g.x][0]":                                "1:26 strided-access, 1:39 strided-access",
+		"x[k[g.x]] = m[g.y][k[g.x]]":                            "1:26 gathered-access, 1:38 gathered-access",
+	} {
+		got := ""
+		for _, w := range Warnings(compile(t, body)) {
+			if got != "" {
+				got += ", "
+			}
+			got += fmt.Sprintf("%d:%d %s", w.Line, w.Col, w.ID)
+			if w.ID == "unproved-check" {
+				got += w.Rewrite[len("compare the index with the extent first, as"):]
+			}
+			if i := len(w.Message) - 1; w.Message[i] == ')' && w.ID == "strided-access" {
+				got += w.Message[len(w.Message)-len(" (and 2 more of m)"):]
+			}
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", body, got, want)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package advice
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// Pattern is how the elements lie that items beside each other along x access.
+type Pattern uint8
+
+// The patterns.
+const (
+	Same       Pattern = iota // one element for all
+	Contiguous                // one after the other, or one before the other
+	Strided                   // the same number of elements apart
+	ByRows                    // in different rows
+	Irregular                 // at distances that vary, which the items' own numbers alone decide
+	Gathered                  // anywhere: the index depends on what was read from memory
+)
+
+// Layout is where the elements of neighbouring items lie.
+type Layout struct {
+	Pattern Pattern
+	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only a launch tells
+	Edges   bool // it is so but where the index is limited or wraps, as by Math.min and %
+}
+
+// String describes the layout.
+func (l Layout) String() string {
+	s := ""
+	switch l.Pattern {
+	case Same:
+		return "the same element for all items along x"
+	case Irregular:
+		return "at distances that vary between neighbouring items"
+	case Gathered:
+		return "gathered, since the index is computed from data"
+	case Contiguous:
+		s = "contiguous"
+		if l.Stride < 0 {
+			s = "contiguous, backwards"
+		}
+	case Strided:
+		s = fmt.Sprintf("strided by %d elements", l.Stride)
+		if l.Stride == 0 {
+			s = "strided by a number of elements that is known at the launch"
+		}
+	case ByRows:
+		s = "strided by rows"
+	}
+	if l.Edges {
+		s += " but at edges"
+	}
+	return s
+}
+
+// along says how an integer differs from one item to the next along x.
+type along struct {
+	known bool  // by the same number each time
+	by    int64 // which, unless many is set
+	many  bool  // a number that is not 0 and that only a launch tells
+	edges bool  // but where it is limited or wraps
+}
+
+var (
+	constant = along{known: true}
+	varying  = along{}
+)
+
+func (a along) uniform() bool { return a.known && a.by == 0 && !a.many && !a.edges }
+
+// layouts finds the layouts of a kernel's accesses.
+type layouts struct {
+	affine  *opt.Affine
+	along   map[*ir.Value]along
+	data    map[*ir.Value]bool
+	sources map[*ir.Value]*source // of results and parameters of structured instructions
+}
+
+// source is where a value comes from that a structured instruction makes.
+type source struct {
+	in   *ir.Instr
+	from []*ir.Value
+}
+
+func newLayouts(k *ir.Kernel) *layouts {
+	l := &layouts{affine: opt.FindAffine(k, k.Uniformity(ir.Scope{})), along: map[*ir.Value]along{}, data: map[*ir.Value]bool{}, sources: map[*ir.Value]*source{}}
+	l.collect(k.Body, nil)
+	return l
+}
+
+// collect notes what the edges of the control flow bring to the values of structured instructions.
+func (l *layouts) collect(b *ir.Block, around *ir.Instr) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case ir.Loop:
+			l.bring(in, in.Then.Params, in.Args)
+		case ir.Continue:
+			l.bring(in.Target, in.Target.Then.Params, in.Args)
+		case ir.Break:
+			l.bring(in.Target, in.Target.Results, in.Args)
+		case ir.Yield:
+			l.bring(around, around.Results, in.Args)
+		}
+		l.collect(in.Then, in)
+		l.collect(in.Else, in)
+	}
+}
+
+func (l *layouts) bring(in *ir.Instr, to, from []*ir.Value) {
+	for i, v := range to {
+		s := l.sources[v]
+		if s == nil {
+			s = &source{in: in}
+			l.sources[v] = s
+		}
+		s.from = append(s.from, from[i])
+	}
+}
+
+// of gives the layout of an access to a buffer.
+func (l *layouts) of(in *ir.Instr) Layout {
+	dims := in.Array.Rank // the indices behind are of arrays in a record
+	if in.Path[0].Kind == ir.StepFlat {
+		dims = 1
+	}
+	out := Layout{}
+	for i, index := range in.Args[:dims] {
+		a := l.alongOf(index)
+		out.Edges = out.Edges || a.edges
+		switch {
+		case !a.known && l.fromData(index):
+			return Layout{Pattern: Gathered}
+		case !a.known:
+			return Layout{Pattern: Irregular}
+		case i < dims-1 && (a.by != 0 || a.many):
+			return Layout{Pattern: ByRows, Edges: out.Edges}
+		case a.many:
+			out.Pattern = Strided
+		case a.by == 1 || a.by == -1:
+			out.Pattern, out.Stride = Contiguous, int(a.by)
+		case a.by != 0:
+			out.Pattern, out.Stride = Strided, int(a.by)
+		}
+	}
+	if out.Pattern == Same {
+		out.Edges = false
+	}
+	return out
+}
+
+func (l *layouts) alongOf(v *ir.Value) along {
+	if a, ok := l.along[v]; ok {
+		return a
+	}
+	var a along
+	if s, ok := l.affine.Strides(v); ok {
+		a = along{known: true, by: int64(s[0])}
+	} else if s := l.sources[v]; s != nil && v.Def != nil && v.Def.Op == ir.If && len(s.from) == 2 {
+		a = either(l.alongOf(s.from[0]), l.alongOf(s.from[1]))
+	} else if v.Def != nil {
+		a = l.compute(v.Def)
+	}
+	l.along[v] = a
+	return a
+}
+
+// compute is how an operation's result differs, by how its operands do.
+func (l *layouts) compute(in *ir.Instr) along {
+	common := in.Op == ir.Load && in.Array.Space != ir.Private // what one element holds is the same for all
+	if !in.Op.IsPure() && in.Op != ir.Div && in.Op != ir.Rem && !common || in.Op == ir.Item {
+		return varying
+	}
+	args := make([]along, len(in.Args))
+	uniform := true
+	for i, v := range in.Args {
+		args[i] = l.alongOf(v)
+		uniform = uniform && args[i].uniform()
+	}
+	if uniform {
+		return constant
+	}
+	switch in.Op {
+	case ir.Add:
+		return sum(args[0], args[1], 1)
+	case ir.Sub:
+		return sum(args[0], args[1], -1)
+	case ir.Neg:
+		return sum(constant, args[0], -1)
+	case ir.Convert, ir.Wrap, ir.Bitcast:
+		if in.Args[0].Type.IsInt() && in.Results[0].Type.IsInt() {
+			return args[0]
+		}
+	case ir.Mul:
+		for i := range 2 {
+			if args[1-i].uniform() {
+				return scaled(args[i], in.Args[1-i])
+			}
+		}
+	case ir.Shl:
+		if args[1].uniform() {
+			return along{known: args[0].known, many: true, edges: args[0].edges}
+		}
+	case ir.Min, ir.Max:
+		return either(args[0], args[1])
+	case ir.Select:
+		return either(args[1], args[2])
+	case ir.Rem, ir.And: // a remainder, or a power of two less one, wraps around
+		for i := range 2 {
+			a := args[i]
+			if args[1-i].uniform() && !a.many && (a.by == 1 || a.by == -1) && (in.Op == ir.And || i == 0) {
+				return along{known: a.known, by: a.by, edges: true}
+			}
+		}
+	}
+	return varying
+}
+
+// sum is x + c·y.
+func sum(x, y along, c int64) along {
+	a := along{known: x.known && y.known, edges: x.edges || y.edges, many: x.many || y.many}
+	if !a.many {
+		a.by = x.by + c*y.by
+	}
+	return a
+}
+
+// scaled is a times a value that is the same for all.
+func scaled(a along, by *ir.Value) along {
+	if by.Def != nil && by.Def.Op == ir.Const && by.Type.IsInt() && !a.many {
+		n := int64(by.Def.Bits)
+		if by.Type == ir.I32 {
+			n = int64(int32(n))
+		}
+		a.by *= n
+		return a
+	}
+	return along{known: a.known, many: true, edges: a.edges}
+}
+
+// either is one of two: the items differ as the one does that differs at all, but where the other is taken.
+func either(x, y along) along {
+	if y.known && y.by == 0 && !y.many {
+		x, y = y, x
+	}
+	switch {
+	case !x.known || !y.known || x.many != y.many && x.by|y.by != 0:
+		return varying
+	case x.by == y.by || x.by == 0 && !x.many:
+		return along{known: true, by: y.by, many: y.many, edges: true}
+	}
+	return varying
+}
+
+// fromData reports whether a value depends on what was read from memory.
+func (l *layouts) fromData(v *ir.Value) bool {
+	if known, ok := l.data[v]; ok {
+		return known
+	}
+	l.data[v] = false // while a loop is followed around
+	var from []*ir.Value
+	data := false
+	switch s := l.sources[v]; {
+	case s == nil && v.Def == nil: // a parameter of the kernel
+	case s == nil:
+		from, data = v.Def.Args, reads(v.Def)
+	case v.Def == nil && len(s.from) == 2: // of a loop with one way around, whatever ends it
+		from = s.from
+	case s.in.Op == ir.If:
+		from = append(s.from[:len(s.from):len(s.from)], s.in.Args...)
+	default:
+		from, data = s.from, reads(s.in)
+	}
+	for _, arg := range from {
+		data = data || l.fromData(arg)
+	}
+	l.data[v] = data
+	return data
+}
+
+// reads reports whether an instruction, or one inside it, gives what memory or the host has.
+func reads(in *ir.Instr) bool {
+	found := false
+	visit := func(in *ir.Instr) {
+		found = found || in.Op == ir.Load || in.Op == ir.Atomic || in.Op == ir.Call || in.Op.IsGroup() || in.Op == ir.Subgroup
+	}
+	visit(in)
+	in.Then.Walk(visit)
+	in.Else.Walk(visit)
+	return found
+}
