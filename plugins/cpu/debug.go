@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -55,8 +56,8 @@ func badChoice(format string, args ...any) *offload.Error {
 	return offload.Errorf(offload.InvalidArgument, "open", "OREPL_DEBUG: "+format, args...).On(Name, "")
 }
 
-// engines are the engines to try, the best first.
-func (d choices) engines() []engine {
+// engines are the engines to try on a machine, the best first.
+func (d choices) engines(m *machine.Info) []engine {
 	features := amd64.Host()
 	switch d.engine {
 	case "interp":
@@ -64,5 +65,5 @@ func (d choices) engines() []engine {
 	case "avx2":
 		features &= amd64.ForAVX2
 	}
-	return []engine{vectorizer{features: features, gang: d.gang}, interpreter{}}
+	return []engine{vectorizer{features: features, gang: d.gang, machine: m}, interpreter{}}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -44,7 +45,7 @@ func List(m *ir.Module, options Options) (string, error) {
 	opt.Run(m, opt.Default, nil)
 	var parts []string
 	for _, k := range m.Kernels {
-		text, err := list(choices.engines(), m, k)
+		text, err := list(choices.engines(&machine.Info{}), m, k)
 		if err != nil {
 			return "", err
 		}

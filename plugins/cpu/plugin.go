@@ -41,9 +41,9 @@ func (p plugin) Open(context.Context) (offload.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
+	info := machine.Read()
 	shared := shared{
-		machine: machine.Read(), clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}),
-		modules: newCache(choices.engines()),
+		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices.engines(&info)),
 	}
 	cores, n := p.options.Cores, max(1, p.options.Devices)
 	if cores <= 0 {

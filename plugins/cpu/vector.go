@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -15,13 +16,14 @@ import (
 type vectorizer struct {
 	features amd64.Features
 	gang     int
+	machine  *machine.Info
 }
 
 func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
 	if checks == offload.ChecksRaces {
 		return nil, fmt.Errorf("%w: races are looked for by the interpreter", errUnsupported)
 	}
-	options := spmd.Options{Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff}
+	options := spmd.Options{Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff, CacheBytes: e.machine.LastCache(), Past: e.machine.StoresPast()}
 	p, err := spmd.Compile(k, options)
 	var u *spmd.UnsupportedError
 	if errors.As(err, &u) {

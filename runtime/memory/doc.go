@@ -1,4 +1,4 @@
-// Package memory is host memory off the Go heap: page-aligned, pooled and pre-faulted blocks, under a limit, and copies
+// Package memory is host memory off the Go heap: aligned, pooled and pre-faulted blocks, under a limit, and copies
 // and fills that use the machine's bandwidth.
 //
 // A fresh page costs about ten times what a copy into it costs, so a [Pool] keeps freed blocks by size class and hands

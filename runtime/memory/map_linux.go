@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,22 +15,25 @@ import (
 // cheap enough that memory which is never used does not matter.
 const prefault = 64 << 20
 
-// mapPages maps fresh pages, which are zero. Big blocks ask for huge pages and start on one, so that a fault brings
-// 2 MiB; they are touched now, by all cores.
-func mapPages(n int64) ([]byte, error) {
+// mapPages maps fresh pages, which are zero, and gives the whole mapping and n bytes of it from the start of a page on. Big
+// blocks ask for huge pages and start on one, so that a fault brings 2 MiB; they are touched now, by all cores.
+func mapPages(n int64) (all, room []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {
-		return unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_POPULATE)
+		all, err = unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_POPULATE)
+		return all, all, err
 	}
-	data, err := unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags)
+	all, err = unix.Mmap(-1, 0, int(n+hugePage), unix.PROT_READ|unix.PROT_WRITE, flags)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_ = unix.Madvise(data, unix.MADV_HUGEPAGE) // a wish: kernels without huge pages refuse it
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (hugePage - 1)
+	room = all[skip : int64(skip)+n]
+	_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // a wish: kernels without huge pages refuse it
 	if n <= prefault {
-		populate(data)
+		populate(room)
 	}
-	return data, nil
+	return all, room, nil
 }
 
 // populate touches every page, split over two goroutines if that can help.

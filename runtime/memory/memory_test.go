@@ -20,6 +20,25 @@ func TestCapacityWastesAtMostAFifth(t *testing.T) {
 	}
 }
 
+func TestBigBlocksBeginAtDifferentPlacesInAPage(t *testing.T) {
+	p := NewPool(Options{Limit: 256 << 20})
+	defer p.Close()
+	seen := map[uintptr]bool{}
+	for range len(skews) {
+		b, err := p.Get(hugePage, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Free()
+		data := b.Bytes()
+		data[0], data[hugePage-1] = 1, 1
+		seen[uintptr(unsafe.Pointer(&data[0]))%pageSize] = true
+	}
+	if len(seen) != len(skews) {
+		t.Errorf("%d places for %d blocks", len(seen), len(skews))
+	}
+}
+
 func TestBlocksAreAlignedReusedAndZeroOnDemand(t *testing.T) {
 	p := NewPool(Options{Limit: 256 << 20})
 	defer p.Close()

@@ -16,7 +16,14 @@ const (
 	// that at most a fifth of a block is unused.
 	smallest = pageSize
 	steps    = 4
+
+	// Blocks from skewFrom bytes on begin at different places in their first page: arrays that a loop goes through side
+	// by side would else compete for the same lines of the caches, which costs up to a tenth of the bandwidth.
+	skewFrom = 64 << 10
 )
+
+// skews are where blocks begin in their first page, by turns: far from each other as long as there are few.
+var skews = [...]int64{0, 2048, 1024, 3072, 512, 2560, 1536, 3584}
 
 // Options are the options of a pool.
 type Options struct {
@@ -52,7 +59,8 @@ type Stats struct {
 // Block is a piece of memory. It is not Go memory.
 type Block struct {
 	pool  *Pool
-	all   []byte // whole pages
+	all   []byte // as it was mapped
+	room  []byte // what can be used of it
 	data  []byte
 	freed bool // under pool.mu
 }
@@ -85,7 +93,7 @@ func capacity(size int64) int64 {
 	return (size + step - 1) / step * step
 }
 
-// Get gives a block of size bytes, aligned to a page. Its contents are zero if zero is set, else unspecified. Errors:
+// Get gives a block of size bytes, aligned to a line of the caches. Its contents are zero if zero is set, else unspecified. Errors:
 // OutOfResources if the limit is reached or the operating system has no memory.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
@@ -106,7 +114,7 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.take(n)
 		p.stats.Reused++
 		p.mu.Unlock()
-		b.data, b.freed = b.all[:size:size], false
+		b.data, b.freed = b.room[:size:size], false
 		if zero {
 			clearAll(b.data)
 		}
@@ -122,13 +130,17 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.trim(p.limit - p.used - n)
 	}
 	p.take(n)
+	skew := int64(0)
+	if n >= skewFrom {
+		skew = skews[p.stats.Mapped%int64(len(skews))]
+	}
 	p.stats.Mapped++
 	p.mu.Unlock()
 
-	data, err := mapPages(n)
+	all, room, err := mapPages(skew + n)
 	if err != nil {
 		p.Trim()
-		data, err = mapPages(n)
+		all, room, err = mapPages(skew + n)
 	}
 	if err != nil {
 		p.mu.Lock()
@@ -137,7 +149,8 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.mu.Unlock()
 		return nil, &offload.Error{Code: offload.OutOfResources, Op: op, Detail: fmt.Sprintf("the operating system does not give %d bytes", n), Err: err}
 	}
-	return &Block{pool: p, all: data, data: data[:size:size]}, nil
+	room = room[skew : skew+n]
+	return &Block{pool: p, all: all, room: room, data: room[:size:size]}, nil
 }
 
 func (p *Pool) take(n int64) {
@@ -151,12 +164,12 @@ func (b *Block) Bytes() []byte { return b.data }
 // Free gives the block back to its pool. A second call is a Closed error.
 func (b *Block) Free() error {
 	p := b.pool
-	n := int64(len(b.all))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b.freed {
 		return offload.Errorf(offload.Closed, "free", "the memory was freed before")
 	}
+	n := int64(len(b.room))
 	b.freed = true
 	b.data = nil
 	p.used -= n
@@ -164,8 +177,8 @@ func (b *Block) Free() error {
 		return p.unmap(b)
 	}
 	// The pool keeps a block of its own, so that a stale pointer to b cannot free it again.
-	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, freed: true})
-	b.all = nil
+	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, room: b.room, freed: true})
+	b.all, b.room = nil, nil
 	p.kept += n
 	if p.kept > p.highWater {
 		p.trim(p.highWater / 2)
@@ -197,7 +210,7 @@ func (p *Pool) trim(most int64) {
 func (p *Pool) unmap(b *Block) error {
 	p.stats.Unmapped++
 	data := b.all
-	b.all = nil
+	b.all, b.room = nil, nil
 	return unmapPages(data)
 }
 

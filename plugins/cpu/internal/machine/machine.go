@@ -25,6 +25,21 @@ type Cache struct {
 	Cores     int // that share it
 }
 
+// LastCache is the size in bytes of the last cache before memory; 0 if it is not known.
+func (m *Info) LastCache() int {
+	size, level := int64(0), 0
+	for _, c := range m.Caches {
+		if c.Type != "instruction" && c.Level > level {
+			size, level = c.Bytes, c.Level
+		}
+	}
+	return int(size)
+}
+
+// StoresPast reports whether much data is stored faster past the caches than through them: AMD's processors gain up to
+// 40 % where output is only written, Intel's lose up to 25 % on one core.
+func (m *Info) StoresPast() bool { return m.Vendor == "AuthenticAMD" }
+
 // Cores is how many cores this process may use at once: those of its affinity mask, or fewer if GOMAXPROCS says so.
 func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 

@@ -19,6 +19,7 @@ const (
 
 // place is where an access goes.
 type place struct {
+	array  *ir.Array // nil for a private one that is cleared
 	spread spread
 	uni    mem  // the part that is the same for all lanes
 	offs   []vr // apart: offsets of 32 bits, by register
@@ -44,7 +45,7 @@ func (l *lowerer) buffer(a *ir.Array) int { return l.layout.buffers + bufSize*a.
 // place works out where an access goes and checks it.
 func (l *lowerer) place(in *ir.Instr) place {
 	r := in.Resolve()
-	p := place{scalar: r.Scalar, size: r.Scalar.Size(), mask: l.cur, scale: 1}
+	p := place{array: in.Array, scalar: r.Scalar, size: r.Scalar.Size(), mask: l.cur, scale: 1}
 	private := in.Array.Space == ir.Private
 	var fixed, moving []term
 	allSame := true

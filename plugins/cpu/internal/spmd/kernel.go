@@ -55,6 +55,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	l.affine = opt.FindAffine(k, l.u)
 	l.gatherUses()
+	l.outputs = findOutputs(k)
 	l.place0()
 	l.stop = asm.NewLabel()
 	done := asm.NewLabel()
@@ -89,6 +90,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	w.write()
 	asm.Bind(l.stop)
 	asm.Bind(done)
+	if options.stores == kindPast {
+		asm.Emit(amd64.SFENCE)
+	}
 	asm.Emit(amd64.MOV, amd64.Mem{Base: regContext, Disp: ctxStatus, Size: 4}, amd64.Imm(0))
 	asm.Emit(amd64.VZEROUPPER)
 	asm.Emit(amd64.RET)

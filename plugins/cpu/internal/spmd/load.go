@@ -35,6 +35,9 @@ func (l *lowerer) load(in *ir.Instr) {
 		l.scatterRow(&p)
 	}
 	perReg := l.perReg(p.size)
+	if p.spread == inRow {
+		l.prefetchRow(&p, n*perReg)
+	}
 	for i, d := range out {
 		m := l.partMask(p.mask, i, r.Type.Size())
 		if p.spread == inRow {

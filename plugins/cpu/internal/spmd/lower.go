@@ -26,6 +26,7 @@ type lowerer struct {
 	u       *ir.Uniformity
 	affine  *opt.Affine
 	options Options
+	outputs outputs
 	w       int // registers of 32-bit elements in a gang
 	vals    []value
 	uses    []useInfo

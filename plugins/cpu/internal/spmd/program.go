@@ -30,7 +30,13 @@ type Options struct {
 	// Whole says that every work-group has all its items, and no gang fewer.
 	Whole bool
 
+	// CacheBytes is the size of the last cache; 0 if it is not known.
+	CacheBytes int
+	// Past says that this machine stores past its caches faster than through them, where it stores much.
+	Past bool
+
 	target *target
+	stores int // kindHalves, kindPast or 0
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -39,15 +45,18 @@ type Program struct {
 	options  Options
 	observes bool
 	facts    []opt.SizeFact
+	outputs  outputs
 
 	mu       sync.Mutex
-	variants [4]atomic.Pointer[Variant]
+	variants [16]atomic.Pointer[Variant]
 }
 
 // The kinds of launches that have code of their own.
 const (
 	kindWithin = 1 << iota // the size is within the extents that accesses at the item's own place need
 	kindWhole              // every group is complete
+	kindHalves             // more is written than caches near to the core hold
+	kindPast               // more is written than the caches hold
 )
 
 // Compile compiles a kernel of a verified module for launches of the general kind. The kernel must not change while the
@@ -56,7 +65,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
 	}
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup()}
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
 	if !options.Unchecked {
 		p.facts = opt.SizeFacts(k)
 	}
@@ -92,6 +101,7 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	options := p.options
 	options.Observes = p.observes
 	options.Whole = kind&kindWhole != 0
+	options.stores = kind & (kindHalves | kindPast)
 	k := p.kernel
 	if kind&kindWithin != 0 {
 		k = within(k, p.facts)
@@ -168,7 +178,7 @@ const maxExtent = math.MaxInt32 - 2*maxPeel
 // Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
 // work-groups, or gangs where groups are not observed.
 func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
-	kind := 0
+	kind := p.storeKind(g)
 	if len(p.facts) > 0 && p.holds(g) {
 		kind |= kindWithin
 	}

@@ -59,7 +59,12 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	if level > 0 {
 		k = optimized(c.Kernel)
 	}
-	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()})
+	bytes := 1
+	for i := range c.Args {
+		bytes += len(c.Args[i].Data)
+	}
+	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
+		Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}

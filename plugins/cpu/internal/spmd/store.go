@@ -43,16 +43,15 @@ func (l *lowerer) storeLanes(p *place, src []vr) {
 		l.storeEach(p, src)
 		return
 	}
-	perReg := l.perReg(p.size)
+	if p.spread == inRow {
+		if !l.wholeRows(p, src, n) {
+			l.storeRows(p, src, n)
+		}
+		return
+	}
 	for i := range n {
 		m := l.partMask(p.mask, i, p.size)
 		s := part(src, i)
-		if p.spread == inRow {
-			a := p.uni
-			a.disp += int32(i * perReg)
-			l.storeRow(p.scalar, a, s, m)
-			continue
-		}
 		a := l.flat(p.uni)
 		km := l.spoilt(m)
 		if p.size == 8 {
@@ -62,6 +61,16 @@ func (l *lowerer) storeLanes(p *place, src []vr) {
 			a.index, a.indexSize, a.scale = part(p.offs, i), 64, p.scale
 			l.use(amd64.VPSCATTERDD, at(a), z(s)).mask = km
 		}
+	}
+}
+
+// storeRows stores vectors one after the other.
+func (l *lowerer) storeRows(p *place, src []vr, n int) {
+	perReg := l.perReg(p.size)
+	for i := range n {
+		a := p.uni
+		a.disp += int32(i * perReg)
+		l.storeRow(p.scalar, a, part(src, i), l.partMask(p.mask, i, p.size))
 	}
 }
 

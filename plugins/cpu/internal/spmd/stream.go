@@ -1,0 +1,163 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Stores of whole vectors to buffers are made in one of three ways, by how much a launch writes:
+//
+// What stays in the caches is stored as it is. What does not is stored in halves of cache lines: a Xeon takes up to 1.4
+// times as long for whole lines that it has to fetch first. What is much more than the caches hold, and only written,
+// goes past them where that is known to be faster: no line need be fetched then.
+
+// outputs says which buffers a kernel stores to, by array ID.
+type outputs struct {
+	written  []bool
+	streamed []bool // those that can be written past the caches
+}
+
+// findOutputs looks for the stores of a kernel. A buffer is streamed if it is never read and no item stores to it again
+// and again. Kernels with atomic operations on buffers may tell other work-groups by them that they have written: stores
+// past the caches would come too late.
+func findOutputs(k *ir.Kernel) outputs {
+	o := outputs{make([]bool, len(k.Arrays)), make([]bool, len(k.Arrays))}
+	read := make([]bool, len(k.Arrays))
+	atomics := false
+	var walk func(b *ir.Block, inLoop bool)
+	walk = func(b *ir.Block, inLoop bool) {
+		if b == nil {
+			return
+		}
+		for _, in := range b.Instrs {
+			if in.Array != nil && in.Array.Space == ir.Global {
+				switch in.Op {
+				case ir.Store:
+					o.written[in.Array.ID] = true
+					read[in.Array.ID] = read[in.Array.ID] || inLoop
+				case ir.Atomic:
+					atomics = true
+				case ir.Load:
+					read[in.Array.ID] = true
+				}
+			}
+			walk(in.Then, inLoop || in.Op == ir.Loop)
+			walk(in.Else, inLoop)
+		}
+	}
+	walk(k.Body, false)
+	for id := range read {
+		o.streamed[id] = o.written[id] && !read[id] && !atomics
+	}
+	return o
+}
+
+// defaultCache is the size of the last cache where it is not known.
+const defaultCache = 32 << 20
+
+// storeKind chooses how a launch stores.
+func (p *Program) storeKind(g *interp.Launch) int {
+	items := g.Size[0] * g.Size[1] * g.Size[2]
+	written, streamed := 0, 0
+	for i := range p.kernel.Params {
+		a := p.kernel.Params[i].Array
+		if a == nil || !p.outputs.written[a.ID] {
+			continue
+		}
+		n := min(items, g.Args[i].Bytes/max(a.Elem.Size(), 1)) * a.Elem.Size()
+		written += n
+		if p.outputs.streamed[a.ID] {
+			streamed += n
+		}
+	}
+	cache := p.options.CacheBytes
+	if cache <= 0 {
+		cache = defaultCache
+	}
+	switch {
+	case p.options.Past && streamed > 0 && streamed >= cache/2:
+		return kindPast
+	case written > 0 && written >= cache/8 && p.options.target.bytes() == lineBytes:
+		return kindHalves
+	}
+	return 0
+}
+
+// lineBytes is the size of a line of the caches.
+const lineBytes = 64
+
+// wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
+func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
+	if l.options.stores == 0 || p.array == nil || p.array.Space != ir.Global || p.size < 4 {
+		return false
+	}
+	past := l.options.stores == kindPast && l.outputs.streamed[p.array.ID]
+	switch {
+	case !past && l.t.bytes() != lineBytes:
+		return false
+	case p.mask != nil && !l.t.masks:
+		return false // to find out that all lanes take part costs too much
+	}
+	plain, done := l.label(), l.label()
+	asked := false
+	for _, m := range p.mask {
+		l.use(amd64.KORTESTW, k(m), k(m))
+		l.jump(amd64.JAE, plain) // the carry says that all bits are set
+		asked = true
+	}
+	to := p.uni
+	if past {
+		first := l.gpr()
+		l.def(amd64.LEA, g8(first), at(to))
+		l.use(amd64.TEST, g4(first), imm(lineBytes/2-1))
+		l.jump(amd64.JNE, plain)
+		to = mem{base: first}
+		asked = true
+	}
+	for i := range n {
+		s := part(src, i)
+		lo, hi := to, to
+		lo.disp += int32(i * l.t.bytes())
+		hi.disp += int32(i*l.t.bytes() + lineBytes/2)
+		switch {
+		case past && l.t.masks:
+			h := l.vec()
+			l.def(amd64.VEXTRACTI64X4, y(h), z(s), imm(1))
+			l.use(amd64.VMOVNTPS, at(lo), y(s))
+			l.use(amd64.VMOVNTPS, at(hi), y(h))
+		case past:
+			l.use(amd64.VMOVNTPS, at(lo), z(s))
+		default:
+			l.use(amd64.VMOVUPS, at(lo), y(s))
+			hi.size = 32
+			l.use(amd64.VEXTRACTI64X4, at(hi), z(s), imm(1))
+		}
+	}
+	l.bind(done)
+	if asked {
+		l.cold(func() {
+			l.bind(plain)
+			l.storeRows(p, src, n)
+			l.jump(amd64.JMP, done)
+		})
+	}
+	return true
+}
+
+// prefetchAhead is how many bytes ahead of its loads a launch that writes much has its lines fetched. Processors stop at
+// the end of each page.
+const prefetchAhead = 2048
+
+// prefetchRow fetches the lines that later gangs load after a row of n bytes.
+func (l *lowerer) prefetchRow(p *place, n int) {
+	if l.options.stores == 0 || p.array.Space != ir.Global {
+		return
+	}
+	for at0 := 0; at0 < n; at0 += lineBytes {
+		m := p.uni
+		m.disp += int32(prefetchAhead + at0)
+		m.size = 1
+		l.use(amd64.PREFETCHT0, at(m))
+	}
+}
