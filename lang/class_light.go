@@ -15,9 +15,15 @@ type lightHost interface {
 
 var typeLightHost = reflect.TypeFor[lightHost]()
 
-// host is what is hidden in an object of a class, and nil for other objects. It runs nothing of the script.
+var typeProxy = reflect.TypeFor[goja.Proxy]()
+
+// host is what is hidden in an object of a class, and nil for other objects. It runs nothing of the script: a proxy,
+// whose handler would, is not the object that it stands for.
 func (e *Engine) host(o *goja.Object) any {
-	if t := o.ExportType(); t.Kind() == reflect.Pointer && e.isLight(t) {
+	switch t := o.ExportType(); {
+	case t == typeProxy:
+		return nil
+	case t.Kind() == reflect.Pointer && e.isLight(t):
 		return o.Export()
 	}
 	return e.reveal(o, e.hiddenSymbol)

@@ -200,23 +200,28 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 // callerFrames is how many calls Caller looks at: a native function's own, and the script's behind a few of its kind.
 const callerFrames = 4
 
+// maxPlaces is how many places of calls are kept, whose columns need not be counted again.
+const maxPlaces = 256
+
 // Caller is the place in the script that the running native function was called from; zero if there is none. It is
 // cheap enough to be asked at every launch.
 func (e *Engine) Caller() diag.Position {
 	e.stack = e.vm.CaptureCallStack(callerFrames, e.stack[:0])
-	for i := range e.stack {
-		p := e.stack[i].Position()
-		if p.Line == 0 {
-			continue
-		}
-		at := diag.Position{File: p.Filename, Line: p.Line, Column: p.Column}
-		if known, ok := e.places[at]; ok {
+	for _, frame := range e.stack {
+		if known, ok := e.places[frame]; ok {
 			return known
 		}
-		if text, ok := e.sources[p.Filename]; ok {
-			e.places[at] = diag.InCharacters(text, at)
-			return e.places[at]
+		p := frame.Position()
+		text, ok := e.sources[p.Filename]
+		if p.Line == 0 || !ok {
+			continue
 		}
+		if len(e.places) == maxPlaces { // their code may be long gone, as that of lines at a prompt is
+			clear(e.places)
+		}
+		at := diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
+		e.places[frame] = at
+		return at
 	}
 	return diag.Position{}
 }

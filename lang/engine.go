@@ -96,11 +96,11 @@ type Engine struct {
 	turn sync.Mutex // held by the call that runs script code
 	guard
 
-	sources  map[string]string               // file name → text as written, for code frames
-	stack    []goja.StackFrame               // scratch of Caller
-	places   map[diag.Position]diag.Position // columns in bytes → in characters, of calls seen by Caller
-	warned   map[diag.Position]bool          // see warnOfAwait
-	sites    []*siteRecord                   // by number; marks on functions lead here
+	sources  map[string]string                 // file name → text as written, for code frames
+	stack    []goja.StackFrame                 // scratch of Caller
+	places   map[goja.StackFrame]diag.Position // of calls seen by Caller
+	warned   map[diag.Position]bool            // see warnOfAwait
+	sites    []*siteRecord                     // by number; marks on functions lead here
 	files    map[string]*module
 	builtins map[string]*builtin
 
@@ -136,7 +136,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		opts: o, vm: vm, loop: loop.New(),
 		sources:      map[string]string{},
-		places:       map[diag.Position]diag.Position{},
+		places:       map[goja.StackFrame]diag.Position{},
 		warned:       map[diag.Position]bool{},
 		files:        map[string]*module{},
 		builtins:     map[string]*builtin{},

@@ -88,7 +88,7 @@ type bufferOptions struct {
 }
 
 func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
-	o := newOptions(op, v, "label", "kind", "shape", "queue")
+	o := m.newOptions(op, v, "label", "kind", "shape", "queue")
 	opts := bufferOptions{shape: o.extents("shape")}
 	opts.Label = o.str("label")
 	switch o.oneOf("kind", "device", "host", "shared") {
@@ -253,7 +253,7 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall) (*session.
 
 // queueOption is the queue of {queue}, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
-	o := newOptions(op, v, "queue")
+	o := m.newOptions(op, v, "queue")
 	given := o.get("queue")
 	if o.err != nil {
 		return nil, o.err
@@ -336,7 +336,7 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
 	}
-	o := newOptions(op, rest, "label")
+	o := m.newOptions(op, rest, "label")
 	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.contract(), Elem: t.size(), Label: o.str("label")}
 	if o.err != nil {
 		return nil, o.err
@@ -350,7 +350,7 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 
 // rect reads {origin, extent} of readRect and writeRect; missing means the whole buffer.
 func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
-	o := newOptions(op, v, "origin", "extent", "queue")
+	o := m.newOptions(op, v, "origin", "extent", "queue")
 	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
 	given := o.get("queue")
 	if o.err != nil {

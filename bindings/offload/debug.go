@@ -119,7 +119,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 		return d, contract.Errorf(contract.InvalidArgument, op, "the options are missing").On("", k.name).
 			WithHint("write debug({item: 0, size: n}, …)")
 	}
-	o := newOptions(op, given, "item", "limit", "print", "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+	o := m.newOptions(op, given, "item", "limit", "print", "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
 	item := o.extents("item")
 	if o.err == nil && item == nil {
 		o.fail("item is missing")

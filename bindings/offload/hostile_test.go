@@ -31,6 +31,7 @@ const dev = device('cpu'), b = dev.buffer(f32, [4, 4], { label: 'b' }), k = kern
 		{"symbol for a string", `dev.buffer(f32, 1, { label: Symbol('x') })`, "invalid-argument"},
 		{"initialiser without a length", `const f = i => i; delete f.length; dev.buffer(f32, 4, f)`, "call-arguments"},
 		{"nothing written to a freed buffer", `b.free(); b.write([])`, "closed"},
+		{"a proxy instead of a buffer", `k.launch({ size: 1 }, new Proxy(b, { get(_, key) { if (key !== Symbol.toStringTag) throw key } }))`, "invalid-argument"},
 		{"queue closed while it waits for the script", `const q = dev.createQueue(); q.host(() => {}); q.close()`, "invalid-argument"},
 		{"queue disposed while it waits for the script", `{ using q = dev.createQueue(); q.host(() => {}) }`, "invalid-argument"},
 		{"queue closed by its own function", `const q = dev.createQueue(); q.host(() => q.close()); await q.sync()`, "backend-failure"},

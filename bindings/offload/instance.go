@@ -38,6 +38,7 @@ type instance struct {
 	helpers  map[*lang.FunctionInfo]*kernel.Source
 	types    map[ir.Type]*goja.Object
 	language []*goja.Object // global objects that kernels know by name
+	plain    *goja.Object   // the prototype of object literals
 	services contract.Services
 	quota    quota
 	records  int // made by struct()
@@ -93,6 +94,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 		types:   map[ir.Type]*goja.Object{},
 	}
 	m.services = &services{engine: e}
+	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics"} {
 		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {

@@ -35,7 +35,8 @@ func (k *kernelObject) Params() []string { return k.params }
 // specialization is a kernel for one signature, and what it became on each device.
 type specialization struct {
 	*kernel.Compiled
-	types   []kernel.Arg // of the arguments that it was compiled for
+	types   []kernel.Arg    // of the arguments that it was compiled for
+	scalars []contract.Type // of the parameters
 	library *session.Library
 	on      map[*session.Device]*session.Call // filled anew for every launch
 }
@@ -68,7 +69,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := newOptions(op, given, "real", "contract", "name", "exact")
+	o := m.newOptions(op, given, "real", "contract", "name", "exact")
 	if v := o.get("real"); v != nil {
 		t, ok := m.asType(v)
 		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
@@ -191,6 +192,10 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 			return nil, err
 		}
 		s = &specialization{Compiled: compiled, types: args, on: map[*session.Device]*session.Call{}}
+		for i := range compiled.Params {
+			t, _ := contract.ParseType(compiled.Params[i].Type.String())
+			s.scalars = append(s.scalars, t)
+		}
 		k.compiled[string(key)] = s
 		m.env.compiled(k.name, compiled)
 	}
@@ -244,15 +249,15 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	if m.asBuffer(call.Arguments[0]) != nil {
+	obj, isObject := call.Arguments[0].(*goja.Object)
+	seen := isObject && obj == m.checked // a loop passes the same object: its names were looked at
+	if isObject && !seen && m.asBuffer(obj) != nil {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	var o *options
-	if obj, ok := call.Arguments[0].(*goja.Object); ok && obj == m.checked {
-		o = &options{op: op, obj: obj} // a loop passes the same object: its names were looked at
-	} else {
-		o = newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+	o := &options{op: op, obj: obj}
+	if !seen {
+		o = m.newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
 		if o.err == nil {
 			m.checked = obj
 		}
@@ -301,9 +306,17 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	if len(values) != len(k.params) {
 		return p, countError(op, k.name, k.params, len(values))
 	}
-	args, device, err := m.argTypes(k, values)
+	var room [8]*bufferObject
+	args, buffers, err := m.argTypes(k, values, room[:0])
 	if err != nil {
 		return p, err
+	}
+	var device *session.Device
+	for _, b := range buffers {
+		if b != nil {
+			device = b.Device()
+			break
+		}
 	}
 	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
 		return p, m.of(err, k.name)
@@ -314,7 +327,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
 		return p, err
 	}
-	p.args, err = m.bindArgs(k, p.specialization, values)
+	p.args, err = m.bindArgs(k, p.specialization, values, buffers)
 	return p, err
 }
 
@@ -406,14 +419,12 @@ func axis(dims []int, i int) int {
 	return 1
 }
 
-// argTypes says what is known about the arguments, and the device of the first buffer.
-func (m *instance) argTypes(k *kernelObject, values []goja.Value) (args []kernel.Arg, device *session.Device, err error) {
-	args = m.argBuffer[:0]
+// argTypes says what is known about the arguments, and appends to buffers the buffer behind each, or nil.
+func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*bufferObject) ([]kernel.Arg, []*bufferObject, error) {
+	args := m.argBuffer[:0]
 	for i, v := range values {
 		b := m.asBuffer(v)
-		if b != nil && device == nil {
-			device = b.Device()
-		}
+		buffers = append(buffers, b)
 		if k.signature != nil {
 			continue
 		}
@@ -438,10 +449,10 @@ func (m *instance) argTypes(k *kernelObject, values []goja.Value) (args []kernel
 		return nil, nil, m.badArgument(k, i, v)
 	}
 	if k.signature != nil {
-		return k.signature, device, nil
+		return k.signature, buffers, nil
 	}
 	m.argBuffer = args
-	return args, device, nil
+	return args, buffers, nil
 }
 
 func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
@@ -454,12 +465,12 @@ func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
 }
 
 // bindArgs converts the arguments to the types that the kernel was compiled for.
-func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Value) ([]session.Arg, error) {
+func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Value, buffers []*bufferObject) ([]session.Arg, error) {
 	bound := m.bound[:0]
 	for i, v := range values {
 		p := &s.Params[i]
 		if p.Rank > 0 {
-			b := m.asBuffer(v)
+			b := buffers[i]
 			if b == nil {
 				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, convert.Describe(v)).
 					On("", k.name).WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
@@ -476,14 +487,12 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 				return nil, err
 			}
 		}
-		t := p.Type
-		bits, err := scalarBits(t, v)
+		bits, err := scalarBits(p.Type, v)
 		if err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name).
 				WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 		}
-		ct, _ := contract.ParseType(t.String())
-		bound = append(bound, session.Bits(ct, bits))
+		bound = append(bound, session.Bits(s.scalars[i], bits))
 	}
 	m.bound = bound
 	return bound, nil

@@ -34,7 +34,8 @@ func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 	return e
 }
 
-// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000.
+// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000: with the same options each time, and
+// with new ones.
 func BenchmarkLaunchFromScript(b *testing.B) {
 	e := newEngine(b)
 	ctx := context.Background()
@@ -42,20 +43,28 @@ func BenchmarkLaunchFromScript(b *testing.B) {
 import { device, kernel, f32 } from 'offload'
 const k = kernel((g, a, x) => { x[g.x] = a })
 const dev = device('cpu'), x = dev.buffer(f32, 16), options = { size: 16 }
-export async function launches(n) {
+export async function kept(n) {
   for (let i = 0; i < n; i++) k.launch(options, 2, x)
+  await dev.queue.sync()
+}
+export async function fresh(n) {
+  for (let i = 0; i < n; i++) k.launch({ size: 16 }, 2, x)
   await dev.queue.sync()
 }`)
 	if err != nil {
 		b.Fatal(err)
 	}
-	fn, _ := goja.AssertFunction(exports.Get("launches"))
-	b.ReportAllocs()
-	for n := b.N; n > 0; n -= 1000 {
-		_, err := e.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) { return fn(nil, vm.ToValue(min(n, 1000))) })
-		if err != nil {
-			b.Fatal(err)
-		}
+	for _, name := range []string{"kept", "fresh"} {
+		fn, _ := goja.AssertFunction(exports.Get(name))
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for n := b.N; n > 0; n -= 1000 {
+				_, err := e.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) { return fn(nil, vm.ToValue(min(n, 1000))) })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

@@ -28,7 +28,7 @@ type nativeKernel struct {
 // register is offload.register(path | bytes, {label}?): a promise of the library.
 func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	const op = "register"
-	o := newOptions(op, call.Argument(1), "label")
+	o := m.newOptions(op, call.Argument(1), "label")
 	label := o.str("label")
 	if o.err != nil {
 		return nil, o.err

@@ -18,13 +18,14 @@ import (
 // options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
 // kept, so that a caller asks for all of them and looks at err once.
 type options struct {
-	op  string // what the options are of
-	obj *goja.Object
-	err error
+	op   string // what the options are of
+	obj  *goja.Object
+	only []string // if not nil, obj has no other properties
+	err  error
 }
 
 // newOptions takes the options of an operation. v may be missing.
-func newOptions(op string, v goja.Value, known ...string) *options {
+func (m *instance) newOptions(op string, v goja.Value, known ...string) *options {
 	o := &options{op: op}
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return o
@@ -35,12 +36,16 @@ func newOptions(op string, v goja.Value, known ...string) *options {
 		return o
 	}
 	o.obj = obj
-	for _, key := range obj.Keys() {
+	names := obj.GetOwnPropertyNames()
+	for _, key := range names {
 		if !slices.Contains(known, key) {
 			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
 				WithHint("%sthe options are %s", didYouMean(key, known), strings.Join(known, ", "))
 			return o
 		}
+	}
+	if obj.Prototype() == m.plain { // which has no options to inherit: to ask an object for what it lacks takes long
+		o.only = names
 	}
 	return o
 }
@@ -61,7 +66,7 @@ func (o *options) fail(format string, args ...any) {
 
 // get is the property, or nil.
 func (o *options) get(name string) goja.Value {
-	if o.obj == nil || o.err != nil {
+	if o.obj == nil || o.err != nil || o.only != nil && !slices.Contains(o.only, name) {
 		return nil
 	}
 	v := o.obj.Get(name)

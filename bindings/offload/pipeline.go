@@ -46,7 +46,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
 	}
-	o := newOptions(op, call.Argument(0), "device", "inputs", "outputs", "temporaries", "run")
+	o := m.newOptions(op, call.Argument(0), "device", "inputs", "outputs", "temporaries", "run")
 	if o.err != nil {
 		return nil, o.err
 	}

@@ -49,7 +49,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 
 // newQueue is device.createQueue({label, hazards}?).
 func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
-	o := newOptions("create queue", call.Argument(0), "label", "hazards")
+	o := m.newOptions("create queue", call.Argument(0), "label", "hazards")
 	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller()}
 	opts.NoHazards = o.oneOf("hazards", "auto", "off") == "off"
 	if o.err != nil {
@@ -175,7 +175,7 @@ func (m *instance) syncQueue(q *session.Queue, _ goja.FunctionCall) (goja.Value,
 
 // record is queue.record({label}?).
 func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-	o := newOptions("record", call.Argument(0), "label")
+	o := m.newOptions("record", call.Argument(0), "label")
 	label := o.str("label")
 	if o.err != nil {
 		return nil, m.of(o.err, q.Label())
