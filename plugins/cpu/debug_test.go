@@ -39,14 +39,14 @@ func TestEngineIsTold(t *testing.T) {
 	const partly = `kernel partly(x: i32[*]) real f32 {
   site 0 = 0:1:1 "partly"
   site 1 = 0:9:4 "big[i]"
-  private big: i32[5000]
+  private big: i32[262144]
   %0: i32 = item.global.x
   %1: i32 = load x[%0]
   %2: i32 = const 0
   %3: bool = lt %1, %2
   if %3 {
     zero big !1
-    %4: i32 = load big[%2] !1
+    %4: i32 = load big[%1] !1
     store x[%0], %4
     yield
   } else {
@@ -58,9 +58,9 @@ func TestEngineIsTold(t *testing.T) {
 	for engine, want := range map[string][2]string{
 		"cpu-engine=interp": {"the interpreter", "the interpreter"},
 		"cpu-engine=avx2,gang=2": {"AVX2 code, gangs of 16 work-items",
-			"the interpreter; no vector code: clearing an array of 20000 bytes for some lanes, for `big[i]` at 9:4"},
+			"the interpreter; no vector code: 1048576 bytes of private arrays, for `partly` at 1:1"},
 		"cpu-engine=avx512,gang=1": {"AVX512 code, gangs of 16 work-items",
-			"the interpreter; no vector code: clearing an array of 20000 bytes for some lanes, for `big[i]` at 9:4"},
+			"the interpreter; no vector code: 1048576 bytes of private arrays, for `partly` at 1:1"},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			if _, err := (Options{Debug: engine}).choices(); err != nil {

@@ -20,6 +20,7 @@ type Facts struct {
 	GroupSize [3]int           // items of a group on each axis; 0 if unknown
 	Extents   map[string][]int // extents of buffers by name, outermost first
 	Within    []SizeFact       // relations between size and extents
+	Index     []IndexFact      // what indices are at most
 }
 
 // SizeFact says that the launch's size on axis Axis is at most extent number Extent of a buffer: an access at the

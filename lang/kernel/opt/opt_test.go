@@ -60,7 +60,32 @@ func trueFacts(c *oracle.Case) *opt.Facts {
 			facts.Extents[p.Name] = extents
 		}
 	}
+	for _, f := range opt.IndexFacts(c.Kernel, facts) {
+		if f.Holds(func(t opt.Term) int64 { return brings(c, t) }) {
+			facts.Index = append(facts.Index, f)
+		}
+	}
 	return facts
+}
+
+// brings is what the launch of a case brings.
+func brings(c *oracle.Case, t opt.Term) int64 {
+	switch t.Kind {
+	case opt.TermSize:
+		return int64(c.Size[t.Axis])
+	case opt.TermGroupSize:
+		return int64(c.GroupSize[t.Axis])
+	case opt.TermGroups:
+		return int64((c.Size[t.Axis]-1)/c.GroupSize[t.Axis] + 1)
+	}
+	for i, p := range c.Kernel.Params {
+		if p.Name == t.Name && p.Array != nil {
+			return int64(c.Args[i].Dims[t.Axis])
+		} else if p.Name == t.Name {
+			return int64(int32(c.Args[i].Bits))
+		}
+	}
+	panic("no parameter " + t.Name)
 }
 
 func TestPassesKeepResults(t *testing.T) {

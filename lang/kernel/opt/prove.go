@@ -64,6 +64,8 @@ type prover struct {
 	visits int // left, before loops are no longer analysed
 
 	wanted   map[SizeFact]bool    // what would prove a check that is not proved
+	asks     map[string]IndexFact // likewise, if facts are looked for; else nil
+	granted  map[string]bool      // the facts that hold
 	negative map[*ir.Instr]uint32 // the indices that are below their extents, but may be negative
 
 	// movable has the accesses and divisions that could not fail at the entry of a loop around them either.
@@ -84,6 +86,12 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		p.ranges[size] = interval{1, math.MaxInt32} // an item is running
 		if n := facts.Size[axis]; n > 0 {
 			p.ranges[size] = exactly(int64(n))
+		}
+	}
+	if len(facts.Index) > 0 {
+		p.granted = map[string]bool{}
+		for i := range facts.Index {
+			p.granted[facts.Index[i].String()] = true
 		}
 	}
 	byName := map[string]*ir.Array{}
@@ -272,13 +280,14 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 	case ir.Load, ir.Store, ir.Atomic:
 		var bits, negative uint32
 		for i, extent := range in.Resolve().Extents {
-			switch v := in.Args[i]; {
-			case !p.belowExtent(v, in.Array, extent):
-				p.want(v, in.Array, extent)
-			case p.rangeOf(v).lo < 0:
+			v := in.Args[i]
+			switch below := p.belowExtent(v, in.Array, extent); {
+			case below && p.rangeOf(v).lo >= 0 || p.grants(v, in.Array, extent):
+				bits |= 1 << i
+			case below:
 				negative |= 1 << i
 			default:
-				bits |= 1 << i
+				p.want(v, in.Array, extent)
 			}
 		}
 		p.negative[in] = negative

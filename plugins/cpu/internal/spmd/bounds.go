@@ -8,6 +8,9 @@ import (
 // checkIndex checks an index of an access that is not proved to be in bounds.
 func (l *lowerer) checkIndex(in *ir.Instr, axis, extent int, p *place, allSame bool) {
 	v := in.Args[axis]
+	if !l.options.Unchecked && l.passed(checkKey{v.ID, in.Array.ID, extent}) {
+		return
+	}
 	if !l.uniform(v) {
 		l.checkLanes(in, axis, extent, p)
 		return
@@ -49,6 +52,23 @@ func (l *lowerer) checkIndex(in *ir.Instr, axis, extent int, p *place, allSame b
 		l.bind(bad)
 		l.fault(in, axis, []vr{r}, l.cur)
 	})
+}
+
+// checkKey is what a check compares: an index with an extent, where an array's own extents count.
+type checkKey struct{ value, array, extent int }
+
+// passed reports whether the same check has been made before in this block or one around it, and notes that it has. The
+// gangs that failed it have ended, and no lanes have come since.
+func (l *lowerer) passed(key checkKey) bool {
+	if key.extent >= 0 {
+		key.array = -1
+	}
+	if l.checked[key] {
+		return true
+	}
+	l.checked[key] = true
+	l.undo = append(l.undo, func() { delete(l.checked, key) })
+	return false
 }
 
 // extentMem is where an extent of a buffer is.

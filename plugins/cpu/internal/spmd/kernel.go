@@ -14,6 +14,7 @@ type code struct {
 	bytes     []byte
 	listing   string
 	layout    layout
+	arrays    []*ir.Array
 	regs      []vreg
 	traps     []trap
 	groups    []*ir.Instr   // group operations
@@ -51,6 +52,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		fn: &fn{t: options.target, asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
+		checked: map[checkKey]bool{},
 	}
 	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	l.affine = opt.FindAffine(k, l.u)
@@ -74,7 +76,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.coalesce()
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, barrier: len(l.resumes) > 0}
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, barrier: len(l.resumes) > 0}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)

@@ -53,6 +53,7 @@ type lowerer struct {
 	pitches map[pitchKey]vr
 	wide    map[vr]vr     // indices extended to 64 bits
 	rows    map[string]vr // bases of addresses, see rowOf
+	checked map[checkKey]bool
 }
 
 type pitchKey struct{ array, inner int }

@@ -45,18 +45,22 @@ type Program struct {
 	options  Options
 	observes bool
 	facts    []opt.SizeFact
+	indices  []opt.IndexFact // besides those
+	params   map[string]int  // positions of parameters
 	outputs  outputs
 
 	mu       sync.Mutex
-	variants [16]atomic.Pointer[Variant]
+	variants [numKinds]atomic.Pointer[Variant]
 }
 
 // The kinds of launches that have code of their own.
 const (
-	kindWithin = 1 << iota // the size is within the extents that accesses at the item's own place need
-	kindWhole              // every group is complete
-	kindHalves             // more is written than caches near to the core hold
-	kindPast               // more is written than the caches hold
+	kindWithin  = 1 << iota // the size is within the extents that accesses at the item's own place need
+	kindIndices             // and so are other indices
+	kindWhole               // every group is complete
+	kindHalves              // more is written than caches near to the core hold
+	kindPast                // more is written than the caches hold
+	numKinds    = 2 * kindPast
 )
 
 // Compile compiles a kernel of a verified module for launches of the general kind. The kernel must not change while the
@@ -68,6 +72,11 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
 	if !options.Unchecked {
 		p.facts = opt.SizeFacts(k)
+		p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
+	}
+	p.params = map[string]int{}
+	for i := range k.Params {
+		p.params[k.Params[i].Name] = i
 	}
 	if p.options.Gang == 0 {
 		p.options.Gang = chooseGang(k, p.options.target)
@@ -103,8 +112,8 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	options.Whole = kind&kindWhole != 0
 	options.stores = kind & (kindHalves | kindPast)
 	k := p.kernel
-	if kind&kindWithin != 0 {
-		k = within(k, p.facts)
+	if kind&(kindWithin|kindIndices) != 0 {
+		k = p.within(kind)
 	}
 	c, err := generate(k, options, nil)
 	if err != nil {
@@ -121,10 +130,14 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	return v, nil
 }
 
-// within is the kernel with the proofs that the facts allow.
-func within(k *ir.Kernel, facts []opt.SizeFact) *ir.Kernel {
-	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: records(k)}).Clone()
-	opt.Run(m, opt.Default, &opt.Facts{Within: facts})
+// within is the kernel with the proofs that the facts of a kind of launches allow.
+func (p *Program) within(kind int) *ir.Kernel {
+	m := (&ir.Module{Kernels: []*ir.Kernel{p.kernel}, Records: records(p.kernel)}).Clone()
+	facts := opt.Facts{Within: p.facts}
+	if kind&kindIndices != 0 {
+		facts.Index = p.indices
+	}
+	opt.Run(m, opt.Default, &facts)
 	return m.Kernels[0]
 }
 
@@ -159,8 +172,8 @@ func (p *Program) Listing(describe func(site int) string) (string, error) {
 	options := p.options
 	options.Observes = p.observes
 	k := p.kernel
-	if len(p.facts) > 0 {
-		k = within(k, p.facts)
+	if len(p.facts)+len(p.indices) > 0 {
+		k = p.within(kindWithin | kindIndices)
 	}
 	c, err := generate(k, options, describe)
 	if err != nil {
@@ -178,10 +191,7 @@ const maxExtent = math.MaxInt32 - 2*maxPeel
 // Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
 // work-groups, or gangs where groups are not observed.
 func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
-	kind := p.storeKind(g)
-	if len(p.facts) > 0 && p.holds(g) {
-		kind |= kindWithin
-	}
+	kind := p.storeKind(g) | p.proofs(g)
 	lanes := p.options.target.lanes * p.options.Gang
 	if p.observes {
 		whole := g.GroupSize[0]%lanes == 0
@@ -225,16 +235,41 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 	return v, ((g.Size[0]-1)/lanes + 1) * g.Size[1] * g.Size[2], nil
 }
 
-// holds reports whether the launch's size is within the extents of the facts.
-func (p *Program) holds(g *interp.Launch) bool {
+// proofs is the kind of the launch, as far as that is about proofs.
+func (p *Program) proofs(g *interp.Launch) int {
 	for _, f := range p.facts {
-		for i := range p.kernel.Params {
-			if a := p.kernel.Params[i].Array; a != nil && a.Name == f.Buffer && g.Size[f.Axis] > int(g.Args[i].Dims[f.Extent]) {
-				return false
-			}
+		if int64(g.Size[f.Axis]) > p.brings(g, opt.Term{Kind: opt.TermExtent, Axis: f.Extent, Name: f.Buffer}) {
+			return 0
 		}
 	}
-	return true
+	kind := 0
+	if len(p.facts) > 0 {
+		kind |= kindWithin
+	}
+	if len(p.indices) == 0 {
+		return kind
+	}
+	for i := range p.indices {
+		if !p.indices[i].Holds(func(t opt.Term) int64 { return p.brings(g, t) }) {
+			return kind
+		}
+	}
+	return kind | kindIndices
+}
+
+// brings is what a launch brings.
+func (p *Program) brings(g *interp.Launch, t opt.Term) int64 {
+	switch t.Kind {
+	case opt.TermSize:
+		return int64(g.Size[t.Axis])
+	case opt.TermGroupSize:
+		return int64(g.GroupSize[t.Axis])
+	case opt.TermGroups:
+		return int64((g.Size[t.Axis]-1)/g.GroupSize[t.Axis] + 1)
+	case opt.TermScalar:
+		return int64(int32(g.Args[p.params[t.Name]].Bits))
+	}
+	return int64(g.Args[p.params[t.Name]].Dims[t.Axis])
 }
 
 // Worker is the memory in which one goroutine at a time runs units of a variant.
@@ -281,7 +316,7 @@ func (v *Variant) newWorker() *Worker {
 	if !v.program.observes {
 		w.growFrames(1)
 	}
-	for _, a := range v.program.kernel.Arrays {
+	for _, a := range c.arrays {
 		place, ok := c.layout.arrays[a.ID]
 		if !ok {
 			continue

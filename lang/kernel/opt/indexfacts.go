@@ -1,0 +1,350 @@
+package opt
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// IndexFact says of an index that its greatest value in a launch is below an extent of a buffer. It is about what the
+// launch brings alone, so that a backend can find out before it launches, and proves every check whose index has that
+// greatest value.
+type IndexFact struct {
+	Most   Bound
+	Buffer string
+	Extent int
+	Fits   []Bound  // are at most 2^31 − 1: nothing wraps on the way to the index
+	Counts []string // scalar parameters that are not negative
+}
+
+// Bound is a sum of products.
+type Bound []Product
+
+// Product is a number times what a launch brings.
+type Product struct {
+	Factor int64
+	Terms  []Term
+}
+
+// Term is an integer that a launch brings.
+type Term struct {
+	Kind TermKind
+	Axis int    // of sizes and extents
+	Name string // of a buffer or scalar parameter
+}
+
+// TermKind says what a [Term] is.
+type TermKind uint8
+
+// The kinds of terms.
+const (
+	TermSize      TermKind = iota // the launch's size
+	TermGroupSize                 // the work-groups' size
+	TermGroups                    // the number of work-groups
+	TermExtent                    // an extent of a buffer, axis 0 outermost
+	TermScalar                    // a scalar parameter
+)
+
+// IndexFacts returns the facts that would prove checks of the kernel which are not proved with the others. A backend may
+// give them all to [Run] to make another version of the kernel, and run that one where they hold.
+func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
+	p := newProver(k, facts)
+	p.asks = map[string]IndexFact{}
+	p.block(k.Body)
+	var out []IndexFact
+	for _, key := range slices.Sorted(maps.Keys(p.asks)) {
+		out = append(out, p.asks[key])
+	}
+	return out
+}
+
+// Holds reports whether the fact holds of a launch that brings the values.
+func (f *IndexFact) Holds(value func(Term) int64) bool {
+	for _, name := range f.Counts {
+		if value(Term{Kind: TermScalar, Name: name}) < 0 {
+			return false
+		}
+	}
+	for _, b := range f.Fits {
+		if n, ok := b.eval(value); !ok || n > math.MaxInt32 {
+			return false
+		}
+	}
+	n, ok := f.Most.eval(value)
+	return ok && n < value(Term{TermExtent, f.Extent, f.Buffer})
+}
+
+func (b Bound) eval(value func(Term) int64) (int64, bool) {
+	sum := int64(0)
+	for _, p := range b {
+		n, ok := p.Factor, true
+		for _, t := range p.Terms {
+			if n, ok = mulOK(n, value(t)); !ok {
+				return 0, false
+			}
+		}
+		if sum, ok = addOK(sum, n); !ok {
+			return 0, false
+		}
+	}
+	return sum, true
+}
+
+// maxProducts bounds the sums that are followed.
+const maxProducts = 12
+
+func compareTerms(a, b Term) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Axis, b.Axis), cmp.Compare(a.Name, b.Name))
+}
+
+// normal sorts the products and joins those of the same terms.
+func (b Bound) normal() (Bound, bool) {
+	slices.SortFunc(b, func(x, y Product) int { return slices.CompareFunc(x.Terms, y.Terms, compareTerms) })
+	var out Bound
+	for _, p := range b {
+		if n := len(out); n > 0 && slices.Equal(out[n-1].Terms, p.Terms) {
+			sum, ok := addOK(out[n-1].Factor, p.Factor)
+			if !ok {
+				return nil, false
+			}
+			out[n-1].Factor = sum
+			continue
+		}
+		out = append(out, p)
+	}
+	out = slices.DeleteFunc(out, func(p Product) bool { return p.Factor == 0 })
+	return out, len(out) <= maxProducts
+}
+
+func (b Bound) plus(o Bound) (Bound, bool) { return append(slices.Clone(b), o...).normal() }
+
+func (b Bound) times(o Bound) (Bound, bool) {
+	var out Bound
+	for _, x := range b {
+		for _, y := range o {
+			n, ok := mulOK(x.Factor, y.Factor)
+			if !ok {
+				return nil, false
+			}
+			terms := append(slices.Clone(x.Terms), y.Terms...)
+			slices.SortFunc(terms, compareTerms)
+			out = append(out, Product{n, terms})
+		}
+	}
+	return out.normal()
+}
+
+func number(n int64) Bound { return Bound{{Factor: n}} }
+
+// String gives the term as in size.x or n, the name as a Go string.
+func (t Term) String() string {
+	switch t.Kind {
+	case TermExtent:
+		return fmt.Sprintf("%q.%d", t.Name, t.Axis)
+	case TermScalar:
+		return strconv.Quote(t.Name)
+	}
+	return [...]string{"size", "groupsize", "groups"}[t.Kind] + "." + "xyz"[t.Axis:t.Axis+1]
+}
+
+// String gives the sum as a formula.
+func (b Bound) String() string {
+	if len(b) == 0 {
+		return "0"
+	}
+	var out []string
+	for _, p := range b {
+		product := strconv.FormatInt(p.Factor, 10)
+		for _, t := range p.Terms {
+			product += "*" + t.String()
+		}
+		out = append(out, product)
+	}
+	return strings.Join(out, " + ")
+}
+
+// String gives the fact as a formula. Different facts have different ones.
+func (f *IndexFact) String() string {
+	s := fmt.Sprintf("%v < %v", f.Most, Term{TermExtent, f.Extent, f.Buffer})
+	for _, fits := range f.Fits {
+		s += fmt.Sprintf(", %v fits", fits)
+	}
+	for _, name := range f.Counts {
+		s += fmt.Sprintf(", %q >= 0", name)
+	}
+	return s
+}
+
+// grants reports whether a fact that holds proves a check, and notes the fact that would where facts are looked for.
+func (p *prover) grants(v *ir.Value, a *ir.Array, extent int) bool {
+	if p.granted == nil && p.asks == nil {
+		return false
+	}
+	f, ok := p.ask(v, a, extent)
+	if !ok {
+		return false
+	}
+	key := f.String()
+	if p.asks != nil {
+		p.asks[key] = f
+	}
+	return p.granted[key]
+}
+
+// ask works out what fact would prove a check.
+func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
+	if extent == ir.Flat && a.Rank == 1 {
+		extent = -1
+	}
+	if a.Space != ir.Global || extent >= 0 || extent == ir.Flat {
+		return f, false
+	}
+	s := asker{p: p, f: IndexFact{Buffer: a.Name, Extent: -1 - extent}, left: maxSteps}
+	s.f.Most, ok = s.most(v)
+	slices.Sort(s.f.Counts)
+	s.f.Counts = slices.Compact(s.f.Counts)
+	return s.f, ok
+}
+
+// maxSteps bounds how many values are looked at for a fact.
+const maxSteps = 64
+
+// asker puts a fact together.
+type asker struct {
+	p    *prover
+	f    IndexFact
+	left int
+}
+
+// lastNumber is the greatest number that counts as a bound by itself: greater ones come of types.
+const lastNumber = 1 << 30
+
+// most finds an upper bound of a value that is not negative, if what it adds to the fact holds.
+func (s *asker) most(v *ir.Value) (Bound, bool) {
+	if s.left--; s.left < 0 || v.Type != ir.I32 {
+		return nil, false
+	}
+	r := s.p.rangeOf(v)
+	if r.lo >= 0 && r.hi <= lastNumber {
+		return number(r.hi), true
+	}
+	if r.lo >= 0 && (v.Def == nil || v.Def.Op != ir.Extent) {
+		for _, u := range s.p.upper[termOf(v)] { // what the kernel itself compares it with comes first
+			if b, ok := s.related(u.of, v); ok {
+				return b.plus(number(u.plus))
+			}
+		}
+	}
+	if b, ok := s.brought(v); ok || v.Def == nil {
+		return b, ok
+	}
+	return s.computed(v.Def, r)
+}
+
+// brought is the bound of what the launch brings, and of what items know of themselves.
+func (s *asker) brought(v *ir.Value) (Bound, bool) {
+	in := v.Def
+	switch {
+	case in == nil:
+		i := slices.Index(s.p.k.Body.Params, v)
+		if i < 0 {
+			return nil, false
+		}
+		for n := range s.p.k.Params {
+			if s.p.k.Params[n].Array != nil {
+				continue
+			}
+			if i == 0 {
+				s.f.Counts = append(s.f.Counts, s.p.k.Params[n].Name)
+				return Bound{{1, []Term{{Kind: TermScalar, Name: s.p.k.Params[n].Name}}}}, true
+			}
+			i--
+		}
+	case in.Op == ir.Extent:
+		return Bound{{1, []Term{{TermExtent, in.Axis, in.Array.Name}}}}, true
+	case in.Op == ir.Item:
+		kinds := map[ir.ItemKind]TermKind{ir.GlobalID: TermSize, ir.GlobalSize: TermSize, ir.LocalID: TermGroupSize,
+			ir.GroupSize: TermGroupSize, ir.GroupID: TermGroups, ir.NumGroups: TermGroups}
+		kind, ok := kinds[in.Item]
+		if !ok {
+			return nil, false
+		}
+		b := Bound{{1, []Term{{Kind: kind, Axis: in.Axis}}}}
+		if in.Item == ir.GlobalID || in.Item == ir.LocalID || in.Item == ir.GroupID {
+			return b.plus(number(-1))
+		}
+		return b, true
+	}
+	return nil, false
+}
+
+// related is the bound of what a relation names. Positions of items are bounded by what the launch brings anyway.
+func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
+	switch {
+	case defines(v, ir.Item) && (t.size || t.v != nil && t.v.Def != nil):
+		return nil, false
+	case t.size:
+		return Bound{{1, []Term{{Kind: TermSize, Axis: t.axis}}}}, true
+	case t.array != nil:
+		return Bound{{1, []Term{{TermExtent, t.axis, t.array.Name}}}}, true
+	}
+	fits, counts := len(s.f.Fits), len(s.f.Counts)
+	b, ok := s.most(t.v)
+	if !ok {
+		s.f.Fits, s.f.Counts = s.f.Fits[:fits], s.f.Counts[:counts]
+	}
+	return b, ok
+}
+
+// computed is the bound of a result, of whose range is known what r says.
+func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
+	operand := func(i int) (Bound, bool) { return s.most(in.Args[i]) }
+	switch in.Op {
+	case ir.Add, ir.Sub:
+		n, isNumber := constInt(in.Args[1])
+		if in.Op == ir.Sub {
+			n = -n
+		}
+		switch {
+		case isNumber && n < 0 && r.lo >= 0: // so it has not wrapped
+			if b, ok = operand(0); ok {
+				b, ok = b.plus(number(n))
+			}
+			return b, ok
+		case in.Op == ir.Sub || isNumber && n < 0:
+			return nil, false
+		}
+		x, ok1 := operand(0)
+		y, ok2 := operand(1)
+		if !ok1 || !ok2 {
+			return nil, false
+		}
+		b, ok = x.plus(y)
+	case ir.Mul:
+		x, ok1 := operand(0)
+		y, ok2 := operand(1)
+		if !ok1 || !ok2 {
+			return nil, false
+		}
+		b, ok = x.times(y)
+	case ir.Shl:
+		n, isNumber := constInt(in.Args[1])
+		x, ok1 := operand(0)
+		if !ok1 || !isNumber || n < 0 || n > 30 {
+			return nil, false
+		}
+		b, ok = x.times(number(1 << n))
+	default:
+		return nil, false
+	}
+	if ok {
+		s.f.Fits = append(s.f.Fits, b)
+	}
+	return b, ok
+}
