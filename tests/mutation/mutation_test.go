@@ -22,8 +22,9 @@ import (
 var (
 	count   = flag.Int("mutants", 0, "faults to plant; 0: 200 in a long run, else none")
 	seed    = flag.Uint64("seed", 1, "that chooses them")
+	skip    = flag.Int("skip", 0, "leave out that many of the faults chosen: those that an earlier run of the same code measured")
 	workers = flag.Int("workers", 1, "copies of the tree that work at a time")
-	only    = flag.String("only", "", "plant faults in this folder alone")
+	only    = flag.String("only", "", "plant faults in this folder alone, as in plugins/cpu/internal/spmd, which no other run does")
 	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")
 )
 
@@ -31,7 +32,10 @@ var (
 type area struct {
 	folder string
 	tests  [][]string
+	apart  bool // faults are planted only if the folder is asked for
 }
+
+func (a *area) chosen() bool { return *only == a.folder || *only == "" && !a.apart }
 
 var (
 	rules    = []string{"./tests/kernlang", "-short", "-run", "Rules|Diagnostics"} // a second's work that notices most
@@ -39,10 +43,11 @@ var (
 	programs = []string{"./tests/kernlang/progen", "-programs", "100"}
 	oracle   = []string{"./lang/kernel/oracle"}
 	areas    = []area{
-		{"lang/kernel", [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
-		{"lang/kernel/interp", [][]string{{"./lang/kernel/interp"}, rules, kernlang, oracle, {"./lang/kernel"}, programs}},
-		{"lang/kernel/opt", [][]string{{"./lang/kernel/opt"}, rules, oracle, kernlang, programs}},
-		{"plugins/cpu/internal/spmd", [][]string{{"./plugins/cpu/internal/spmd"}, {"./plugins/cpu"}}},
+		{folder: "lang/kernel", tests: [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
+		{folder: "lang/kernel/syntax", tests: [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
+		{folder: "lang/kernel/interp", tests: [][]string{{"./lang/kernel/interp"}, rules, kernlang, oracle, {"./lang/kernel"}, programs}},
+		{folder: "lang/kernel/opt", tests: [][]string{{"./lang/kernel/opt"}, rules, oracle, kernlang, programs}},
+		{folder: "plugins/cpu/internal/spmd", tests: [][]string{{"./plugins/cpu/internal/spmd"}, {"./plugins/cpu"}}, apart: true},
 	}
 )
 
@@ -67,6 +72,7 @@ func TestFaultsAreCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	jobs := choose(t, root, n)
+	jobs = jobs[min(*skip, len(jobs)):]
 	s := &score{t: t, same: same, want: len(jobs)}
 	queue := make(chan job)
 	var done sync.WaitGroup
@@ -101,7 +107,7 @@ func TestFaultsAreCaught(t *testing.T) {
 func sound(t *testing.T, dir string) {
 	ran := map[string]bool{}
 	for i := range areas {
-		if *only != "" && *only != areas[i].folder {
+		if *match == "" && !areas[i].chosen() {
 			continue
 		}
 		for _, test := range areas[i].tests {
@@ -129,7 +135,7 @@ func choose(t *testing.T, root string, n int) []job {
 	var jobs []job
 	var use []*area
 	for i := range areas {
-		if *only == "" || *only == areas[i].folder {
+		if areas[i].chosen() {
 			use = append(use, &areas[i])
 		}
 	}

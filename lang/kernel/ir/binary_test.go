@@ -215,7 +215,8 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBinary gives what follows the magic and precedes the checksum.
+// FuzzDecodeBinary gives what follows the magic and precedes the checksum. Run it with -fuzzminimizetime 10x: most bytes
+// of an input matter, so that to make inputs smaller takes nearly all of the time by default.
 func FuzzDecodeBinary(f *testing.F) {
 	magic := encode(f, &ir.Module{})[:8]
 	for _, m := range []*ir.Module{readModule(f, "testdata/all.ir"), random(1), random(3), random(6), {}} {
