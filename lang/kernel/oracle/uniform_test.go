@@ -1,0 +1,85 @@
+package oracle_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+)
+
+// TestUniformIsTheSame asserts in random kernels that what the analysis takes for the same in a whole group is: g.uniform
+// of every such value, wherever the verifier lets a group operation stand, must hold in the interpreter.
+func TestUniformIsTheSame(t *testing.T) {
+	asserted := 0
+	for seed := *randomSeed; seed < *randomSeed+uint64(*randomCount); seed++ {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		c := irgen.Case(rng, irgen.Options{Groups: true, NoFaults: true, Size: 40 + rng.IntN(80)})
+		m := irgen.Module(c.Kernel)
+		if err := m.Verify(); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		u := c.Kernel.Uniformity(ir.Scope{})
+		for _, p := range places(c.Kernel.Body, nil) {
+			if u.Value(p.v) == ir.Varying {
+				continue
+			}
+			p.assert(c.Kernel)
+			if m.Verify() != nil { // items may come here apart
+				p.remove()
+			} else {
+				asserted++
+			}
+		}
+		out, err := c.Interp(interp.Options{})
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, c.Kernel)
+		}
+		if out.Fault != nil {
+			t.Fatalf("seed %d: %+v\n%s", seed, out.Fault, c.Kernel)
+		}
+	}
+	if asserted < 10**randomCount {
+		t.Errorf("%d values asserted in %d kernels: too few to show anything", asserted, *randomCount)
+	}
+}
+
+// place is a value and the instruction that it is known behind; nil stands for the beginning of the block.
+type place struct {
+	b     *ir.Block
+	after *ir.Instr
+	v     *ir.Value
+	in    *ir.Instr // asserts it
+}
+
+// places lists the values of a block and the blocks in it, other than constants.
+func places(b *ir.Block, list []*place) []*place {
+	if b == nil {
+		return list
+	}
+	for _, v := range b.Params {
+		list = append(list, &place{b: b, v: v})
+	}
+	for _, in := range b.Instrs {
+		list = places(in.Else, places(in.Then, list))
+		for _, v := range in.Results {
+			if in.Op != ir.Const {
+				list = append(list, &place{b: b, after: in, v: v})
+			}
+		}
+	}
+	return list
+}
+
+func (p *place) assert(k *ir.Kernel) {
+	p.in = &ir.Instr{Op: ir.Uniform, Args: []*ir.Value{p.v}}
+	p.in.Results = []*ir.Value{k.NewValue(p.v.Type, p.in)}
+	p.b.Instrs = slices.Insert(p.b.Instrs, slices.Index(p.b.Instrs, p.after)+1, p.in)
+}
+
+func (p *place) remove() {
+	i := slices.Index(p.b.Instrs, p.in)
+	p.b.Instrs = slices.Delete(p.b.Instrs, i, i+1)
+}
