@@ -257,6 +257,7 @@ func TestUnsupported(t *testing.T) {
 }
 
 func TestRaces(t *testing.T) {
+	const tile = "store tile[%l], %i\n barrier\n "
 	for _, c := range []struct {
 		name, body string
 		kind       interp.FaultKind
@@ -271,6 +272,12 @@ func TestRaces(t *testing.T) {
 		{"unwritten", "%k: i32 = load tile[%l]\n store out[%i], %k", interp.Unwritten, false},
 		{"atomics", "%k: i32 = atomic.add out[%zero], %i\n %m: i32 = atomic.load out[%zero]", 0, true},
 		{"atomic and plain", "%k: i32 = atomic.add out[%zero], %i\n %m: i32 = load out[%zero]", interp.Race, false},
+		{"many atomics, then plain by the last of them", tile + "%k: i32 = atomic.add tile[%zero], %i\n if %last {\n store tile[%zero], %i\n yield\n}", interp.Race, false},
+		{"plain, then many atomic loads, then a write by the last of them", tile + "if %first {\n %j: i32 = load tile[%zero]\n yield\n}\n" +
+			"%k: i32 = atomic.load tile[%zero]\n if %last {\n %m: i32 = atomic.add tile[%zero], %i\n yield\n}", interp.Race, false},
+		{"many atomics, a barrier, then plain by the last of them", tile + "%k: i32 = atomic.add tile[%zero], %i\n barrier\n if %last {\n store tile[%zero], %i\n yield\n}", 0, true},
+		{"plain, a barrier, many atomic loads, a write by the last of them", tile + "if %first {\n %j: i32 = load tile[%zero]\n yield\n}\n barrier\n" +
+			"%k: i32 = atomic.load tile[%zero]\n if %last {\n %m: i32 = atomic.add tile[%zero], %i\n yield\n}", 0, true},
 		{"own", "store out[%i], %i\n %k: i32 = load out[%i]\n store out[%i], %k", 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -284,6 +291,10 @@ kernel f(out: i32[*]) real f32 {
   %one: i32 = const 1
   %less: i32 = sub %i, %one
   %left: i32 = max %less, %zero
+  %size: i32 = item.groupsize.x
+  %end: i32 = sub %size, %one
+  %first: bool = eq %l, %zero
+  %last: bool = eq %l, %end
   `+c.body+`
   return
 }`, interp.Options{Races: true})

@@ -12,27 +12,97 @@ import (
 type races struct {
 	w      *Worker
 	launch int64 // serial of the launch that global is of
-	epoch  int
+	epoch  int32 // from 1
 	global map[uintptr]*history
 	shared map[uintptr]*history
 }
 
-// visit is an access to a byte.
+// visit is an access to a byte; there is none if the epoch is 0. Every byte has several: they are kept small.
 type visit struct {
-	some         bool
-	atomic       bool
-	group, order int
-	epoch        int
-	site         int
-	item         [3]int
+	item  int // in the order of the launch
+	group int
+	epoch int32
+	site  int32
 }
 
-// history is what races need to know of a byte: the last write, and the last reads of two items of the last group that
-// read it and of one of another group. Any later write races with one of all reads only if it does with one of these.
+// concurrent reports whether nothing orders the two.
+func (v *visit) concurrent(u *visit) bool {
+	return v.epoch != 0 && v.item != u.item && (v.group != u.group || v.epoch == u.epoch)
+}
+
+// visits are those of one kind that races need to know of a byte: the last by two items of the last group that came, and
+// the last of another group. Any later access races with one of all only if it does with one of these.
+type visits struct{ last, otherItem, otherGroup visit }
+
+func (l *visits) add(v *visit) {
+	switch {
+	case l.last.group != v.group:
+		l.otherGroup, l.otherItem = l.last, visit{}
+	case l.last.item != v.item:
+		l.otherItem = l.last
+	}
+	l.last = *v
+}
+
+// conflict finds one that nothing orders with v.
+func (l *visits) conflict(v *visit) *visit {
+	for _, u := range []*visit{&l.last, &l.otherItem, &l.otherGroup} {
+		if u.concurrent(v) {
+			return u
+		}
+	}
+	return nil
+}
+
+// history is what races need to know of a byte. Of plain writes none are concurrent without a race, so that the last one
+// stands for all; atomic accesses do not race with each other, and many may be.
 type history struct {
-	write, plainWrite           visit
-	read, otherItem, otherGroup visit
-	written                     bool
+	write   visit
+	reads   visits
+	atomics *atomics // nil: none
+}
+
+// atomics are the atomic accesses to a byte.
+type atomics struct{ writes, reads visits }
+
+// conflict finds an earlier access that races with v.
+func (h *history) conflict(v *visit, a *access) *visit {
+	if h.write.concurrent(v) {
+		return &h.write
+	}
+	if a.writes {
+		if u := h.reads.conflict(v); u != nil {
+			return u
+		}
+	}
+	if h.atomics == nil || a.atomic {
+		return nil
+	}
+	if u := h.atomics.writes.conflict(v); u != nil || !a.writes {
+		return u
+	}
+	return h.atomics.reads.conflict(v)
+}
+
+func (h *history) note(v *visit, a *access) {
+	if a.atomic && h.atomics == nil {
+		h.atomics = &atomics{}
+	}
+	switch {
+	case a.atomic && a.writes:
+		h.atomics.writes.add(v)
+	case a.atomic:
+		h.atomics.reads.add(v)
+	case a.writes:
+		h.write = *v
+	default:
+		h.reads.add(v)
+	}
+}
+
+// written reports whether there was a write.
+func (h *history) written() bool {
+	return h.write.epoch != 0 || h.atomics != nil && h.atomics.writes.last.epoch != 0
 }
 
 func newRaces(w *Worker) *races {
@@ -46,7 +116,7 @@ func (s *races) begin() {
 		clear(s.global)
 	}
 	clear(s.shared)
-	s.epoch = 0
+	s.epoch = 1
 }
 
 // access notes the accesses of lanes at f.addr from base on, and records a race as a fault that ends no item.
@@ -61,73 +131,30 @@ func (s *races) access(f *frame, a *access, lanes []uint8, base unsafe.Pointer) 
 		return
 	}
 	size := uintptr(a.scalar.Size())
+	l := s.w.launch
 	for _, i := range lanes {
-		order := f.row*width + int(i)
-		v := visit{some: true, atomic: a.atomic, group: s.w.group, order: order, epoch: s.epoch, site: a.site,
-			item: s.w.item(order)}
+		at := s.w.item(f.row*width + int(i))
+		v := visit{item: at[0] + l.Size[0]*(at[1]+l.Size[1]*at[2]), group: s.w.group, epoch: s.epoch, site: int32(a.site)}
 		from := uintptr(base) + uintptr(f.addr[i])
-		for at := from; at < from+size; at++ {
-			h := bytes[at]
+		for p := from; p < from+size; p++ {
+			h := bytes[p]
 			if h == nil {
 				h = &history{}
-				bytes[at] = h
+				bytes[p] = h
 			}
-			if other := h.conflict(&v, a.writes); other != nil {
+			if other := h.conflict(&v, a); other != nil {
 				if fault := f.fault(i, Race, a.site); fault != nil {
-					fault.Array, fault.OtherSite, fault.OtherItem = a.array, other.site, other.item
+					n := other.item
+					fault.Array, fault.OtherSite = a.array, int(other.site)
+					fault.OtherItem = [3]int{n % l.Size[0], n / l.Size[0] % l.Size[1], n / l.Size[0] / l.Size[1]}
 				}
 			}
-			if !a.writes && a.array.Space == ir.Shared && !h.written {
+			if !a.writes && a.array.Space == ir.Shared && !h.written() {
 				if fault := f.fault(i, Unwritten, a.site); fault != nil {
 					fault.Array = a.array
 				}
 			}
-			h.note(&v, a.writes)
+			h.note(&v, a)
 		}
 	}
-}
-
-// concurrent reports whether nothing orders the two.
-func (v *visit) concurrent(u *visit) bool {
-	if !v.some || v.atomic && u.atomic || v.group == u.group && v.order == u.order {
-		return false
-	}
-	return v.group != u.group || v.epoch == u.epoch
-}
-
-// conflict finds an earlier access that races with v.
-func (h *history) conflict(v *visit, writes bool) *visit {
-	for _, u := range []*visit{&h.plainWrite, &h.write} {
-		if u.concurrent(v) {
-			return u
-		}
-	}
-	if !writes {
-		return nil
-	}
-	for _, u := range []*visit{&h.read, &h.otherItem, &h.otherGroup} {
-		if u.concurrent(v) {
-			return u
-		}
-	}
-	return nil
-}
-
-func (h *history) note(v *visit, writes bool) {
-	if writes {
-		h.written = true
-		if v.atomic {
-			h.write = *v
-		} else {
-			h.plainWrite = *v
-		}
-		return
-	}
-	switch {
-	case h.read.group != v.group:
-		h.otherGroup, h.otherItem = h.read, visit{}
-	case h.read.order != v.order:
-		h.otherItem = h.read
-	}
-	h.read = *v
 }
