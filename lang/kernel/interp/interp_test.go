@@ -423,7 +423,7 @@ func tree(group []float64, p int) float64 {
 	return t[0]
 }
 
-// hillisSteele is the inclusive scan of rule 23, written as the rule states it.
+// hillisSteele is the inclusive scan of [23.2], written as the sentence states it.
 func hillisSteele(group []float64) []float64 {
 	step := func(t []float64) []float64 {
 		for s := 1; s <= 16; s *= 2 {

@@ -66,6 +66,12 @@ n[0] = 8
 const b = device('cpu').buffer(f32, 1)
 await k.launch({ size: 1 }, b)
 export const result = (await b.read())[0]`},
+	// [2.1] at kernel(), not at the launch
+	{name: "read early", want: "not-capturable 1:37", text: `
+const k = kernel((g, x) => { x[0] = N })
+const N = 7
+await k.launch({ size: 1 }, device('cpu').buffer(f32, 1))
+export const result = 'read late'`},
 	// [2.4] fields of plain objects
 	{name: "fields", want: "2.5", text: `
 const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }
@@ -118,6 +124,11 @@ kernel((g, x) => { x[0] = 1 }).launch({ size: 2 ** 31 }, b)`},
 const b = device('cpu').buffer(f32, 1)
 await kernel((g, x) => { x[0] = 1 }).launch({ size: [0, 5] }, b)
 export const result = (await b.read())[0]`},
+	// [25.1] an item sees its own writes through a view that overlaps
+	{name: "views", want: "0,6,12,0 6,12", text: `
+const b = device('cpu').buffer(f32, 4), v = b.view(1, 3), y = device('cpu').buffer(f32, 2)
+await kernel((g, x, v, y) => { x[1] = 5; v[0] += 1; y[0] = x[1]; v[1] = 2 * x[1]; y[1] = x[2] }).launch({ size: 1 }, b, v, y)
+export const result = (await b.read()).join() + ' ' + (await y.read()).join()`},
 	// [25.2] a race
 	{name: "a race", want: "race 2:29", text: `
 const b = device('cpu').buffer(f32, 1)

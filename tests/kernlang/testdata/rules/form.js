@@ -168,15 +168,70 @@ function* (g, y) { y[0] = 7 }
 //# error: no-object 1:20
 (g, y) => { y[0] = new Float32Array(1)[0] }
 ---
-// [3.7] this, null, typeof, ?., ??
-//# error: unsupported-expression 2:10
-(g, y) => {
-  y[0] = this
-  y[0] = null
-  y[0] = typeof y
-  y[0] = y?.length
-  y[0] = y[0] ?? 1
-}
+// [3.7] this
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = this }
+---
+// [3.7] null
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = null }
+---
+// [3.7] typeof
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = typeof y }
+---
+// [3.7] delete
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = delete y[0] }
+---
+// [3.7] ?.
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = y?.length }
+---
+// [3.7] ??
+//# y: f32[1]
+//# error: unsupported-expression 1:20
+(g, y) => { y[0] = y[0] ?? 1 }
+---
+// [3.7] a regular expression
+//# y: f32[1]
+//# error: no-string 1:20
+(g, y) => { y[0] = /a/ }
+---
+// [3.7] for…in
+//# y: f32[1]
+//# error: unsupported-statement 1:13
+(g, y) => { for (const k in y) y[k] = 1 }
+---
+// [3.7] a class
+//# y: f32[1]
+//# error: no-object 1:13
+(g, y) => { class A {} }
+---
+// [3.7] debugger
+//# y: f32[1]
+//# error: unsupported-statement 1:13
+(g, y) => { debugger }
+---
+// [3.7] try
+//# y: f32[1]
+//# error: unsupported-statement 1:13
+(g, y) => { try { y[0] = 1 } catch {} }
+---
+// [3.7] a generator
+//# y: f32[1]
+//# error: async-kernel 1:13
+(g, y) => { function* f() {} }
+---
+// [3.7] await
+//# y: f32[1]
+//# error: async-kernel 1:23
+(g, y) => { const f = async () => await 1 }
 ---
 // [3.7] for…of
 //# error: unsupported-statement 1:13
@@ -186,6 +241,11 @@ function* (g, y) { y[0] = 7 }
 //# y: f32[1]
 //# error: no-closure 1:20
 (g, y) => { y[0] = () => 1 }
+---
+// [3.8] a function that is chosen
+//# y: f32[1]
+//# error: no-closure 1:61
+(g, y) => { const a = (v) => v, b = (v) => v + 1; const c = g.x > 0 ? a : b; y[0] = c(1) }
 ---
 // [3.8] a function in a variable that changes
 //# y: f32[1]

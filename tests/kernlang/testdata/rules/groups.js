@@ -1,8 +1,8 @@
-// [18.4] shared arrays are zero
-//# size: 2
+// [18.4] shared arrays are zero in every group
+//# size: 4
 //# group: 2
-//# y: i32[2] -> 0 0
-(g, y) => { const s = g.shared(i32, 4); y[g.x] = s[g.x + 1] }
+//# y: i32[4] -> 0 0 0 0
+(g, y) => { const s = g.shared(i32, 4); y[g.x] = s[g.local.x + 1]; s[g.local.x + 1] = 7 }
 ---
 // [19.1] items
 //# size: 5
@@ -10,6 +10,22 @@
 //# y: i32[5] -> 10000 10101 10202 10303 11004
 //# z: i32[4] -> 5 4 2 1
 (g, y, z) => { y[g.x] = g.x + g.local.x * 100 + g.group.x * 1000 + 10000; if (g.x === 0) { z[0] = g.size.x; z[1] = g.groupSize.x; z[2] = g.groups.x; z[3] = g.size.y } }
+---
+// [19.1] they are i32, on every axis
+//# size: 1
+//# y: i32[6] -> 3 3 3 3 3 3
+(g, y) => {
+  y[0] = (g.x - 1 < 0 ? 1 : 0) + (g.y - 1 < 0 ? 1 : 0) + (g.z - 1 < 0 ? 1 : 0)
+  y[1] = (g.local.x - 1 < 0 ? 1 : 0) + (g.local.y - 1 < 0 ? 1 : 0) + (g.local.z - 1 < 0 ? 1 : 0)
+  y[2] = (g.group.x - 1 < 0 ? 1 : 0) + (g.group.y - 1 < 0 ? 1 : 0) + (g.group.z - 1 < 0 ? 1 : 0)
+  y[3] = (g.size.x - 2 < 0 ? 1 : 0) + (g.size.y - 2 < 0 ? 1 : 0) + (g.size.z - 2 < 0 ? 1 : 0)
+  y[4] = (g.groupSize.x - 999 < 0 ? 1 : 0) + (g.groupSize.y - 999 < 0 ? 1 : 0) + (g.groupSize.z - 999 < 0 ? 1 : 0)
+  y[5] = (g.groups.x - 2 < 0 ? 1 : 0) + (g.groups.y - 2 < 0 ? 1 : 0) + (g.groups.z - 2 < 0 ? 1 : 0)
+}
+---
+// [19.2] they are i32
+//# y: i32[2] -> 1 1
+(g, y) => { y[0] = g.lane - 1 < 0 ? 1 : 0; y[1] = g.subgroupSize - 999 < 0 ? 1 : 0 }
 ---
 // [19.2] lanes
 //# size: 40
@@ -37,6 +53,13 @@
 //# group: 8
 //# y: i32[3] -> 5 10 5
 (g, y) => { Atomics.add(y, 0, 1); const s = g.reduce.add(g.x); if (g.x === 0) y[1] = s; const n = g.reduce.add(1); if (g.x === 0) y[2] = n }
+---
+// [21.1] nor for scans and votes
+//# size: 5
+//# group: 8
+//# y: i32[5] -> 11 11 11 11 11
+//# z: i32[5] -> 4 3 2 1 0
+(g, y, z) => { y[g.x] = (g.subgroup.all(g.x < 5) ? 1 : 0) + (g.subgroup.any(g.x > 4) ? 100 : 10); z[g.x] = g.scan.min(4 - g.x) }
 ---
 // [21.2] they reach barriers
 //# size: 5
@@ -153,8 +176,14 @@
 //# fault: out-of-bounds 1:29
 (g, y) => { y[g.x * 2] = 1; y[g.x * 3 + 1] = 2; y[g.x * 2 + 1] = 9 }
 ---
+// [26.1] a division by zero
+//# x: i32 = 3 -> 3
+//# y: i32[1] -> 0
+//# fault: division-by-zero 1:23
+(g, x, y) => { y[0] = x[0] % g.x; x[0] = 9 }
+---
 // [26.1] assert
-//# y: i32[1]
+//# y: i32[1] -> 0
 //# fault: assertion 1:13
 (g, y) => { g.assert(g.x > 0, `item ${g.x}`); y[0] = 1 }
 ---
