@@ -95,9 +95,14 @@ func (x *expander) block(b *ir.Block) {
 
 // inline is the function's instructions for the arguments of a call.
 func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
-	c := copier{expander: x, site: call.Site, values: map[*ir.Value]*ir.Value{}, instrs: map[*ir.Instr]*ir.Instr{}}
+	c := ir.Copier{To: x.kernel, Values: map[*ir.Value]*ir.Value{}, Change: func(in *ir.Instr) {
+		in.Site = call.Site
+		if in.Array != nil {
+			in.Array = x.table(in.Array)
+		}
+	}}
 	for i, p := range f.kernel.Body.Params {
-		c.values[p] = x.resolve(call.Args[i])
+		c.Values[p] = x.resolve(call.Args[i])
 	}
 	var out []*ir.Instr
 	for _, in := range f.kernel.Body.Instrs {
@@ -105,10 +110,10 @@ func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 			break
 		}
 		if in != f.unused {
-			out = append(out, c.instr(in))
+			out = append(out, c.Instr(in))
 		}
 	}
-	x.with[call.Result()] = c.values[f.store.Args[len(f.store.Args)-1]]
+	x.with[call.Result()] = c.Values[f.store.Args[len(f.store.Args)-1]]
 	return out
 }
 
@@ -144,52 +149,4 @@ func (x *expander) unique(name string) string {
 		unique = fmt.Sprintf("%s_%d", name, i)
 	}
 	return unique
-}
-
-// copier copies instructions of a function into a kernel.
-type copier struct {
-	*expander
-	site   int
-	values map[*ir.Value]*ir.Value
-	instrs map[*ir.Instr]*ir.Instr
-}
-
-func (c *copier) instr(in *ir.Instr) *ir.Instr {
-	n := *in
-	c.instrs[in] = &n
-	n.Site = c.site
-	n.Args = nil
-	for _, a := range in.Args {
-		n.Args = append(n.Args, c.values[a])
-	}
-	if in.Array != nil {
-		n.Array = c.table(in.Array)
-	}
-	if in.Target != nil {
-		n.Target = c.instrs[in.Target]
-	}
-	n.Then, n.Else = c.region(in.Then), c.region(in.Else)
-	n.Results = c.define(in.Results, &n)
-	return &n
-}
-
-func (c *copier) region(b *ir.Block) *ir.Block {
-	if b == nil {
-		return nil
-	}
-	n := &ir.Block{Params: c.define(b.Params, nil)}
-	for _, in := range b.Instrs {
-		n.Instrs = append(n.Instrs, c.instr(in))
-	}
-	return n
-}
-
-func (c *copier) define(vs []*ir.Value, def *ir.Instr) []*ir.Value {
-	var out []*ir.Value
-	for _, v := range vs {
-		n := c.kernel.NewValue(v.Type, def)
-		c.values[v] = n
-		out = append(out, n)
-	}
-	return out
 }

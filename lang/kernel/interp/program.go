@@ -117,28 +117,8 @@ func (p *Program) place() error {
 	if p.privateBytes*width > maxPrivate {
 		return p.unsupported(0, "%d bytes of private arrays; at most %d", p.privateBytes, maxPrivate/width)
 	}
-	p.dirtyPrivate = readsDirty(k)
+	p.dirtyPrivate = k.ReadsDirty()
 	return nil
-}
-
-// readsDirty reports whether some private array is used elsewhere than after a Zero at the top of the body.
-func readsDirty(k *ir.Kernel) bool {
-	clean := make([]bool, len(k.Arrays))
-	dirty := false
-	check := func(in *ir.Instr) {
-		if in.Array != nil && in.Array.Space == ir.Private && !clean[in.Array.ID] && in.Op != ir.Zero {
-			dirty = true
-		}
-	}
-	for _, in := range k.Body.Instrs {
-		if in.Op == ir.Zero {
-			clean[in.Array.ID] = true
-		}
-		check(in)
-		in.Then.Walk(check)
-		in.Else.Walk(check)
-	}
-	return dirty
 }
 
 func (p *Program) unsupported(site int, format string, args ...any) error {

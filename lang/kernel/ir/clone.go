@@ -51,61 +51,13 @@ func (k *Kernel) clone(elem func(Elem) Elem) *Kernel {
 			c.Params[i].Array = c.Arrays[p.Array.ID]
 		}
 	}
-	cl := cloner{arrays: c.Arrays, values: map[*Value]*Value{}, instrs: map[*Instr]*Instr{}}
-	c.Body = cl.block(k.Body)
+	copier := Copier{Values: map[*Value]*Value{}, Change: func(in *Instr) {
+		if in.Array != nil {
+			in.Array = c.Arrays[in.Array.ID]
+		}
+	}}
+	c.Body = copier.Block(k.Body)
 	return &c
-}
-
-type cloner struct {
-	arrays []*Array
-	values map[*Value]*Value
-	instrs map[*Instr]*Instr
-}
-
-func (c *cloner) block(b *Block) *Block {
-	if b == nil {
-		return nil
-	}
-	n := &Block{Params: c.define(b.Params, nil)}
-	if b.Instrs != nil {
-		n.Instrs = make([]*Instr, len(b.Instrs))
-	}
-	for i, in := range b.Instrs {
-		n.Instrs[i] = c.instr(in)
-	}
-	return n
-}
-
-func (c *cloner) define(vs []*Value, def *Instr) []*Value {
-	var out []*Value
-	for _, v := range vs {
-		n := *v
-		n.Def = def
-		c.values[v] = &n
-		out = append(out, &n)
-	}
-	return out
-}
-
-func (c *cloner) instr(in *Instr) *Instr {
-	n := *in
-	c.instrs[in] = &n
-	n.Args = nil
-	for _, a := range in.Args {
-		n.Args = append(n.Args, c.values[a])
-	}
-	n.Path = slices.Clone(in.Path)
-	n.Text = slices.Clone(in.Text)
-	if in.Array != nil {
-		n.Array = c.arrays[in.Array.ID]
-	}
-	if in.Target != nil {
-		n.Target = c.instrs[in.Target]
-	}
-	n.Then = c.block(in.Then)
-	n.Else = c.block(in.Else)
-	n.Results = c.define(in.Results, &n)
-	return &n
 }
 
 // Equal reports whether two modules that pass [Module.Verify] are the same but for the numbers of their values and the

@@ -190,6 +190,46 @@ func (k *Kernel) ObservesGroup() bool {
 	return observes
 }
 
+// ReadsDirty reports whether some private array is used elsewhere than after a Zero at the top of the body.
+func (k *Kernel) ReadsDirty() bool {
+	clean := make([]bool, len(k.Arrays))
+	dirty := false
+	check := func(in *Instr) {
+		if in.Array != nil && in.Array.Space == Private && !clean[in.Array.ID] && in.Op != Zero {
+			dirty = true
+		}
+	}
+	for _, in := range k.Body.Instrs {
+		if in.Op == Zero {
+			clean[in.Array.ID] = true
+		}
+		check(in)
+		in.Then.Walk(check)
+		in.Else.Walk(check)
+	}
+	return dirty
+}
+
+// Records are the records that the kernel's arrays are made of, inner before outer.
+func (k *Kernel) Records() (out []*Record) {
+	seen := map[*Record]bool{}
+	var add func(r *Record)
+	add = func(r *Record) {
+		if r == nil || seen[r] {
+			return
+		}
+		seen[r] = true
+		for i := range r.Fields {
+			add(r.Fields[i].Elem.Record)
+		}
+		out = append(out, r)
+	}
+	for _, a := range k.Arrays {
+		add(a.Elem.Record)
+	}
+	return out
+}
+
 // Access says how a kernel uses a buffer.
 type Access uint8
 

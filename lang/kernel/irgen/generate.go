@@ -44,26 +44,7 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 
 // Module is a kernel of a case as a module, to be verified or encoded.
 func Module(k *ir.Kernel) *ir.Module {
-	return &ir.Module{Kernels: []*ir.Kernel{k}, Records: records(k)}
-}
-
-func records(k *ir.Kernel) (out []*ir.Record) {
-	seen := map[*ir.Record]bool{}
-	var add func(r *ir.Record)
-	add = func(r *ir.Record) {
-		if r == nil || seen[r] {
-			return
-		}
-		seen[r] = true
-		for i := range r.Fields {
-			add(r.Fields[i].Elem.Record)
-		}
-		out = append(out, r)
-	}
-	for _, a := range k.Arrays {
-		add(a.Elem.Record)
-	}
-	return out
+	return &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 }
 
 type generator struct {

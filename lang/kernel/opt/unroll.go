@@ -258,20 +258,20 @@ func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 	known.begin(loop, loop.Args)
 	carried := loop.Args
 	for {
-		c := &copier{k: u.k, values: map[*ir.Value]*ir.Value{}, instrs: map[*ir.Instr]*ir.Instr{}}
+		c := &ir.Copier{To: u.k, Values: map[*ir.Value]*ir.Value{}, Change: unproved}
 		for i, v := range loop.Then.Params {
-			c.values[v] = carried[i]
+			c.Values[v] = carried[i]
 			if bits, ok := known[v]; ok {
-				out = append(out, c.constant(v, bits, loop.Site))
+				out = append(out, constant(c, v, bits, loop.Site))
 			}
 		}
 		for _, in := range loop.Then.Instrs[:len(loop.Then.Instrs)-1] {
 			if in != p.exit {
 				known.compute(in)
 				if bits, ok := known[in.Result()]; ok {
-					out = append(out, c.constant(in.Result(), bits, in.Site))
+					out = append(out, constant(c, in.Result(), bits, in.Site))
 				} else {
-					out = append(out, c.instr(in))
+					out = append(out, c.Instr(in))
 				}
 				continue
 			}
@@ -282,9 +282,9 @@ func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 			}
 			n := len(arm.Instrs) - 1
 			for _, inner := range arm.Instrs[:n] {
-				out = append(out, c.instr(inner))
+				out = append(out, c.Instr(inner))
 			}
-			end := c.all(arm.Instrs[n].Args)
+			end := c.All(arm.Instrs[n].Args)
 			if arm == p.out {
 				for i, r := range loop.Results {
 					u.subst[r] = end[i]
@@ -292,70 +292,20 @@ func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 				return out
 			}
 			for i, r := range in.Results {
-				c.values[r] = end[i]
+				c.Values[r] = end[i]
 			}
 		}
-		carried = c.all(last.Args)
+		carried = c.All(last.Args)
 		known.begin(loop, last.Args)
 	}
 }
 
-// copier copies instructions with other operands.
-type copier struct {
-	k      *ir.Kernel
-	values map[*ir.Value]*ir.Value // copies of values; others stay as they are
-	instrs map[*ir.Instr]*ir.Instr // copies of structured instructions
-}
-
-func (c *copier) all(vs []*ir.Value) []*ir.Value {
-	out := make([]*ir.Value, len(vs))
-	for i, v := range vs {
-		out[i] = v
-		if by := c.values[v]; by != nil {
-			out[i] = by
-		}
-	}
-	return out
-}
-
-func (c *copier) define(vs []*ir.Value, def *ir.Instr) []*ir.Value {
-	out := make([]*ir.Value, len(vs))
-	for i, v := range vs {
-		out[i] = c.k.NewValue(v.Type, def)
-		out[i].Name = v.Name
-		c.values[v] = out[i]
-	}
-	return out
-}
-
-// constant makes a constant that stands for a value.
-func (c *copier) constant(v *ir.Value, bits uint64, site int) *ir.Instr {
+// constant makes a constant that stands for a value in copies.
+func constant(c *ir.Copier, v *ir.Value, bits uint64, site int) *ir.Instr {
 	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
-	in.Results = c.define([]*ir.Value{v}, in)
+	in.Results = c.Define([]*ir.Value{v}, in)
 	return in
 }
 
-// instr copies an instruction and what is nested in it. Marks of proof are left out, to be found anew.
-func (c *copier) instr(in *ir.Instr) *ir.Instr {
-	n := *in
-	n.Proved = 0
-	n.Args = c.all(in.Args)
-	if to := c.instrs[in.Target]; to != nil {
-		n.Target = to
-	}
-	c.instrs[in] = &n
-	n.Then, n.Else = c.block(in.Then), c.block(in.Else)
-	n.Results = c.define(in.Results, &n)
-	return &n
-}
-
-func (c *copier) block(b *ir.Block) *ir.Block {
-	if b == nil {
-		return nil
-	}
-	out := &ir.Block{Params: c.define(b.Params, nil)}
-	for _, in := range b.Instrs {
-		out.Instrs = append(out.Instrs, c.instr(in))
-	}
-	return out
-}
+// unproved takes away a copy's marks of proof, to be found anew.
+func unproved(in *ir.Instr) { in.Proved = 0 }

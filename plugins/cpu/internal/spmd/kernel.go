@@ -143,7 +143,7 @@ func (l *lowerer) place0() {
 			at += 8
 		}
 	}
-	if readsDirty(l.k) {
+	if l.k.ReadsDirty() {
 		y.dirty = private
 	}
 	y.size = (at + 63) &^ 63

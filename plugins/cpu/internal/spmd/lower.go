@@ -189,26 +189,6 @@ func (l *lowerer) body(mask []vr, end amd64.Label) {
 	l.block(l.k.Body, false)
 }
 
-// readsDirty reports whether some private array is used elsewhere than after a Zero at the top of the body.
-func readsDirty(k *ir.Kernel) bool {
-	clean := make([]bool, len(k.Arrays))
-	dirty := false
-	check := func(in *ir.Instr) {
-		if in.Array != nil && in.Array.Space == ir.Private && !clean[in.Array.ID] && in.Op != ir.Zero {
-			dirty = true
-		}
-	}
-	for _, in := range k.Body.Instrs {
-		if in.Op == ir.Zero {
-			clean[in.Array.ID] = true
-		}
-		check(in)
-		in.Then.Walk(check)
-		in.Else.Walk(check)
-	}
-	return dirty
-}
-
 // block emits the instructions of a block. Where top is set, what was hoisted is left out.
 func (l *lowerer) block(b *ir.Block, nested bool) {
 	mark := len(l.undo)

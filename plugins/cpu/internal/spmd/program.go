@@ -132,33 +132,13 @@ func (p *Program) variant(kind int) (*Variant, error) {
 
 // within is the kernel with the proofs that the facts of a kind of launches allow.
 func (p *Program) within(kind int) *ir.Kernel {
-	m := (&ir.Module{Kernels: []*ir.Kernel{p.kernel}, Records: records(p.kernel)}).Clone()
+	m := (&ir.Module{Kernels: []*ir.Kernel{p.kernel}, Records: p.kernel.Records()}).Clone()
 	facts := opt.Facts{Within: p.facts}
 	if kind&kindIndices != 0 {
 		facts.Index = p.indices
 	}
 	opt.Run(m, opt.Default, &facts)
 	return m.Kernels[0]
-}
-
-// records are the records that a kernel's arrays are made of, inner before outer.
-func records(k *ir.Kernel) (out []*ir.Record) {
-	seen := map[*ir.Record]bool{}
-	var add func(r *ir.Record)
-	add = func(r *ir.Record) {
-		if r == nil || seen[r] {
-			return
-		}
-		seen[r] = true
-		for i := range r.Fields {
-			add(r.Fields[i].Elem.Record)
-		}
-		out = append(out, r)
-	}
-	for _, a := range k.Arrays {
-		add(a.Elem.Record)
-	}
-	return out
 }
 
 // Describe says what instructions the kernel was compiled to.

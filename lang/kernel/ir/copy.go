@@ -1,0 +1,82 @@
+package ir
+
+import "slices"
+
+// Copier copies instructions, with what is nested in them.
+type Copier struct {
+	To     *Kernel           // whose new values the copies define; nil: they have the numbers of those copied
+	Values map[*Value]*Value // what stands for values in copies, those included that copies define; others stay as they are
+	Change func(*Instr)      // if not nil, changes a copy whose operands are in place, and that is not yet filled
+
+	instrs map[*Instr]*Instr
+}
+
+// All is what stands for values.
+func (c *Copier) All(vs []*Value) []*Value {
+	if vs == nil {
+		return nil
+	}
+	out := make([]*Value, len(vs))
+	for i, v := range vs {
+		out[i] = v
+		if by := c.Values[v]; by != nil {
+			out[i] = by
+		}
+	}
+	return out
+}
+
+// Define makes values like those given, defined by def, that stand for them from now on.
+func (c *Copier) Define(vs []*Value, def *Instr) []*Value {
+	if vs == nil {
+		return nil
+	}
+	out := make([]*Value, len(vs))
+	for i, v := range vs {
+		n := *v
+		n.Def = def
+		if c.To != nil {
+			n.ID = c.To.numValues
+			c.To.numValues++
+		}
+		out[i] = &n
+		c.Values[v] = &n
+	}
+	return out
+}
+
+// Instr copies an instruction. Jumps out of it to an instruction that was not copied keep their target.
+func (c *Copier) Instr(in *Instr) *Instr {
+	n := *in
+	if c.instrs == nil {
+		c.instrs = map[*Instr]*Instr{}
+	}
+	c.instrs[in] = &n
+	n.Args = c.All(in.Args)
+	n.Path = slices.Clone(in.Path)
+	n.Text = slices.Clone(in.Text)
+	if to := c.instrs[in.Target]; to != nil {
+		n.Target = to
+	}
+	if c.Change != nil {
+		c.Change(&n)
+	}
+	n.Then, n.Else = c.Block(in.Then), c.Block(in.Else)
+	n.Results = c.Define(in.Results, &n)
+	return &n
+}
+
+// Block copies a block; nil gives nil.
+func (c *Copier) Block(b *Block) *Block {
+	if b == nil {
+		return nil
+	}
+	n := &Block{Params: c.Define(b.Params, nil)}
+	if b.Instrs != nil {
+		n.Instrs = make([]*Instr, len(b.Instrs))
+	}
+	for i, in := range b.Instrs {
+		n.Instrs[i] = c.Instr(in)
+	}
+	return n
+}
