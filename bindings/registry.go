@@ -180,7 +180,7 @@ func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	return e, m, ok
 }
 
-// anywhere finds an export of any module, for names that are not global.
+// anywhere finds an export of any module, for names that are not global, or a type that signatures refer to.
 func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(path, ".")
 	for i := range r.modules {
@@ -191,7 +191,65 @@ func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 			return e, &r.modules[i], ok
 		}
 	}
+	e, m, ok := r.Type(first)
+	if ok && dotted {
+		e, ok = descend(e, rest)
+	}
+	return e, m, ok
+}
+
+// Type finds an interface or type alias that signatures refer to.
+func (r *Registry) Type(name string) (*Entry, *Module, bool) {
+	for i := range r.modules {
+		list := r.modules[i].TypeEntries()
+		for at := range list {
+			if list[at].Name == name {
+				return &list[at], &r.modules[i], true
+			}
+		}
+	}
 	return nil, nil, false
+}
+
+// Keys lists the properties that a type Record<Name, …> has, where Name is an alias of literals.
+func (r *Registry) Keys(typ string) []string {
+	record, ok := strings.CutPrefix(typ, "Record<")
+	if !ok {
+		return nil
+	}
+	name, _, _ := strings.Cut(record, ",")
+	e, _, ok := r.Type(name[strings.LastIndexByte(name, '.')+1:])
+	if !ok || e.Kind != Alias {
+		return nil
+	}
+	_, literals, _ := strings.Cut(e.Signature, " = ")
+	var keys []string
+	for _, v := range Values(literals) {
+		keys = append(keys, strings.Trim(v, "'"))
+	}
+	return keys
+}
+
+// Paths lists the paths whose last name is the one given, sorted: what a person may mean who asks for "launch".
+func (r *Registry) Paths(name string) []string {
+	var paths []string
+	var add func(prefix string, list []Entry)
+	add = func(prefix string, list []Entry) {
+		for i := range list {
+			if list[i].Name == name {
+				paths = append(paths, prefix+name)
+			}
+			add(prefix+list[i].Name+".", list[i].Members)
+			add(prefix+list[i].Name+".", list[i].Static)
+		}
+	}
+	for i := range r.modules {
+		m := &r.modules[i]
+		add("", m.Entries)
+		add("", m.TypeEntries())
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
 }
 
 func descend(e *Entry, path string) (*Entry, bool) {
@@ -224,6 +282,7 @@ func (r *Registry) Names() []string {
 		m := &r.modules[i]
 		names = append(names, m.Name)
 		add(m.Name+".", m.Entries)
+		add("", m.TypeEntries())
 		for _, g := range append(slices.Clip(m.Globals), m.PromptGlobals...) {
 			if e, ok := m.Entry(g); ok {
 				add("", []Entry{*e})

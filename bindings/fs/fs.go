@@ -57,11 +57,16 @@ interface FileInfo { name: string; size: number; isDirectory: boolean; modified:
 type NumericArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array | BigUint64Array
 interface NPY { dtype: string; shape: number[]; data: NumericArray }
 interface CSVOptions {
+  /** The character between fields: a comma unless told otherwise. */
   separator?: string
+  /** false: the first row is data, and the columns are called 0, 1, … */
   header?: boolean
+  /** The types of columns; other columns are numbers (f64) or text, as their first row is. */
   types?: Record<string, 'f32' | 'f64' | 'i32' | 'i64' | 'string'>
+  /** Buffers that columns go straight into; then other columns are read only if types names them. */
   into?: Record<string, import('offload').Buffer<any>>
 }
+/** A table: a typed array or an array of strings for each column. */
 interface CSV { rows: number; names: string[]; columns: Record<string, NumericArray | string[]> }`
 
 var operations = []define{

@@ -3,6 +3,7 @@
 package help
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -59,6 +60,16 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 // Write explains a name as [bindings.Registry.Lookup] understands it.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
 	e, m, ok := r.Lookup(name)
+	if !ok {
+		switch paths := r.Paths(strings.TrimSuffix(name, "()")); len(paths) {
+		case 0:
+		case 1:
+			e, m, ok = r.Lookup(paths[0])
+		default:
+			writePaths(w, r, name, paths)
+			return nil
+		}
+	}
 	switch {
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
@@ -74,6 +85,16 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 	return nil
 }
 
+// writePaths lists what a name may mean.
+func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) {
+	fmt.Fprintf(w, "%s is a member of several things:\n\n", name)
+	for _, path := range paths {
+		if e, _, ok := r.Lookup(path); ok && e != nil {
+			fmt.Fprintf(w, "  %-24s %s\n", path, e.Summary())
+		}
+	}
+}
+
 func writeModule(w io.Writer, m *bindings.Module) {
 	fmt.Fprintf(w, "module '%s'\n  %s\n\n", m.Name, m.Help)
 	writeList(w, "", m.Entries)
@@ -83,7 +104,10 @@ func writeEntry(w io.Writer, e *bindings.Entry, m *bindings.Module) {
 	for line := range strings.Lines(e.Signature) {
 		fmt.Fprintln(w, strings.TrimSuffix(line, "\n"))
 	}
-	fmt.Fprintf(w, "  %s\n  From module '%s'.\n", e.Help, m.Name)
+	if e.Help != "" {
+		fmt.Fprintf(w, "  %s\n", e.Help)
+	}
+	fmt.Fprintf(w, "  From module '%s'.\n", m.Name)
 	if e.Example != "" {
 		fmt.Fprintln(w, "\nExample:")
 		for line := range strings.Lines(e.Example) {
@@ -99,7 +123,7 @@ func writeEntry(w io.Writer, e *bindings.Entry, m *bindings.Module) {
 
 func writeList(w io.Writer, prefix string, list []bindings.Entry) {
 	for i := range list {
-		fmt.Fprintf(w, "  %-16s %s\n", prefix+list[i].Name, list[i].Summary())
+		fmt.Fprintf(w, "  %-16s %s\n", prefix+list[i].Name, cmp.Or(list[i].Summary(), list[i].Signature))
 	}
 }
 

@@ -26,6 +26,7 @@ import fs from 'fs'
 console.log('run:', word, fs.readTextSync('data.txt'))
 fs.writeTextSync('result.txt', String(Math.random()))
 fs.readTextSync('result.txt')
+await process.run('true')
 if (word === 'endless') for (;;);
 `)
 	write("word.js", `export const word = 'one'`)

@@ -149,17 +149,22 @@ func (inv *invocation) finish(err error) int {
 }
 
 // parse parses the flags and gives what follows them. -h prints the command's help.
-func (inv *invocation) parse() ([]string, error) {
-	err := inv.flags.Parse(inv.Args)
+func (inv *invocation) parse() ([]string, error) { return inv.parseArgs(inv.Args) }
+
+func (inv *invocation) parseArgs(args []string) ([]string, error) {
+	err := inv.flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
-		inv.printUsage(strings.TrimPrefix(inv.flags.Name(), "orepl "))
+		inv.printUsage(inv.command())
 		return nil, &exitError{ExitOK}
 	}
 	if err != nil {
-		return nil, &usageError{err.Error(), fmt.Sprintf("see orepl help %s", strings.TrimPrefix(inv.flags.Name(), "orepl "))}
+		return nil, inv.flagError(err)
 	}
 	return inv.flags.Args(), nil
 }
+
+// command is the name of the command that runs.
+func (inv *invocation) command() string { return strings.TrimPrefix(inv.flags.Name(), "orepl ") }
 
 // env is a variable of the environment.
 func (inv *invocation) env(name string) string {

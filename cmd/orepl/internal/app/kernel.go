@@ -2,10 +2,12 @@ package app
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -71,11 +73,11 @@ func runKernel(inv *invocation) error {
 		return &usageError{"the script's file is missing", "write: orepl kernel [--emit ir] FILE [ARGS…]"}
 	}
 	// Flags may follow the file too; "--" begins the script's own.
-	file := args[0]
-	if err := inv.flags.Parse(args[1:]); err != nil {
-		return &usageError{err.Error(), "write -- before the script's own arguments"}
+	rest, err := inv.parseArgs(args[1:])
+	if err != nil {
+		return err
 	}
-	args = append([]string{file}, inv.flags.Args()...)
+	args = append(args[:1:1], rest...)
 	emitter := emitters[*emit]
 	if emitter == nil {
 		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm or warnings"}
@@ -115,7 +117,24 @@ func runKernel(inv *invocation) error {
 		fmt.Fprint(inv.Stdout, text)
 	}
 	if err == nil && shown == 0 {
-		err = &usageError{"the script compiled no such kernel", "a kernel is compiled when it is launched, or when it is written with a signature"}
+		err = noKernel(args[0], *name, compiled)
 	}
 	return inv.close(e, rt, err)
+}
+
+// noKernel says why nothing was shown.
+func noKernel(file, name string, compiled []offload.Compilation) error {
+	if len(compiled) == 0 {
+		return &usageError{file + " compiled no kernel",
+			"a kernel is compiled when it is launched, or when it is made with a signature: kernel({ x: [f32] }, (g, x) => { … })"}
+	}
+	var names []string
+	for _, c := range compiled {
+		names = append(names, c.Name)
+	}
+	hint := "it compiled " + strings.Join(names, ", ")
+	if near := diag.Nearest(name, names); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return &usageError{fmt.Sprintf("%s compiled no kernel %q", file, name), hint}
 }

@@ -41,8 +41,22 @@ func (inv *invocation) limits() *limitFlags {
 	return l
 }
 
+// mostMiB is where a count of MiB is no count of bytes any more.
+const mostMiB = 1 << 43
+
 // options completes options of an engine.
 func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
+	if l.timeout < 0 {
+		return o, &usageError{fmt.Sprintf("--timeout %v is negative", l.timeout), "leave it out for no limit"}
+	}
+	for _, f := range []struct {
+		name string
+		mib  uint
+	}{{"memory", l.memory}, {"max-device-memory", l.deviceMemory}} {
+		if f.mib > mostMiB {
+			return o, &usageError{fmt.Sprintf("--%s %d is more than any machine has", f.name, f.mib), "the number counts MiB"}
+		}
+	}
 	o.Limits = lang.Limits{
 		Time: l.timeout, Memory: uint64(l.memory) << 20, CallDepth: l.callDepth, Iterations: l.iterations,
 		DeviceMemory: uint64(l.deviceMemory) << 20, Launches: l.launches,

@@ -66,6 +66,23 @@ func (p *prompt) command(line string) error {
 	return nil
 }
 
+// otherPrompts are words that leave or clear other prompts.
+var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "clear": ".clear"}
+
+// meant is the command behind a word that other prompts know, unless the script has made the name its own.
+func (p *prompt) meant(text string) (c command, ok bool) {
+	word := strings.TrimSuffix(strings.TrimSuffix(text, ";"), "()")
+	c, err := findCommand(otherPrompts[word])
+	if err != nil {
+		return c, false
+	}
+	err = p.do(func(vm *goja.Runtime) error {
+		ok = resolver{p, vm}.data(vm.GlobalObject(), word) == nil
+		return nil
+	})
+	return c, ok && err == nil
+}
+
 // isEnd tells errors that end the session.
 func isEnd(err error) bool {
 	var exit interface{ ExitCode() int }

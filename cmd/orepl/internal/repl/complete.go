@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 )
 
@@ -68,6 +69,9 @@ type completion struct {
 // words gives the word that is being completed and what it may become.
 func (c *completion) words() (word string, words []string) {
 	text := strings.TrimLeft(c.left, "? \t")
+	if asked := strings.HasPrefix(strings.TrimLeft(c.left, " \t"), "?"); asked && isPathOfNames(strings.TrimSuffix(text, ".")) {
+		defer func() { words = append(words, c.documented(text)...) }()
+	}
 	if isCommand(text) || text == "." {
 		name, args, found := strings.Cut(text, " ")
 		switch {
@@ -92,7 +96,7 @@ func (c *completion) words() (word string, words []string) {
 	case at.comment:
 		return "", nil
 	case at.quote != 0:
-		return c.inString(c.left[:at.text-1], c.left[at.text:])
+		return c.inString(&at, c.left[:at.text-1], c.left[at.text:])
 	}
 	if word, words, ok := c.importNames(); ok {
 		return word, words
@@ -101,10 +105,26 @@ func (c *completion) words() (word string, words []string) {
 	if dotted {
 		return word, c.memberNames(chain, word)
 	}
-	if words := c.launchWords(&at, word); len(words) > 0 {
+	if words := c.optionWords(&at, word); len(words) > 0 {
+		return word, words
+	}
+	if words := c.argumentWords(&at, word); len(words) > 0 {
 		return word, words
 	}
 	return word, c.globals(word)
+}
+
+// documented lists the names that ? knows and that go on from a path, without what stands before their last dot.
+func (c *completion) documented(path string) []string {
+	parent := path[:strings.LastIndexByte(path, '.')+1]
+	var words []string
+	for _, name := range c.p.Registry.Names() {
+		if rest, ok := strings.CutPrefix(name, parent); ok {
+			word, _, _ := strings.Cut(rest, ".")
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 func (c *completion) memberNames(chain []step, prefix string) []string {
@@ -143,9 +163,14 @@ var (
 	fromModule    = regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`)
 )
 
-// inString completes inside a string: devices, modules and paths.
-func (c *completion) inString(before, text string) (word string, words []string) {
+// inString completes inside a string: devices, modules, paths, and values of options.
+func (c *completion) inString(at *place, before, text string) (word string, words []string) {
+	for _, v := range bindings.Values(c.optionType(at, before)) {
+		words = append(words, strings.Trim(v, "'"))
+	}
 	switch {
+	case words != nil:
+		return text, words
 	case asksForDevice.MatchString(before):
 		return text, c.deviceIDs()
 	case importsFrom.MatchString(before) && !isPath(text):
@@ -211,21 +236,64 @@ func (c *completion) importNames() (word string, words []string, ok bool) {
 	return trailingName(m[1]), words, true
 }
 
-var launchOptions = []string{"size: ", "groups: ", "groupSize: ", "queue: ", "device: ", "checks: ", "label: ", "timeout: "}
+// optionWords completes inside an object of options: their names, and the values of those that have few.
+func (c *completion) optionWords(at *place, prefix string) []string {
+	before := strings.TrimRight(c.left[:len(c.left)-len(prefix)], " \n")
+	if strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",") {
+		var words []string
+		for _, o := range c.options(at) {
+			words = append(words, o.Name+": ")
+		}
+		return words
+	}
+	return bindings.Values(c.optionType(at, before))
+}
 
-// launchWords completes inside kernel.launch(…): the options, then values that fit the kernel's parameters.
-func (c *completion) launchWords(at *place, prefix string) []string {
-	inner, ok := at.inner(0)
+// optionType is the type of the option whose value follows a text that ends with its name and a colon; "" without one.
+func (c *completion) optionType(at *place, before string) string {
+	before, isValue := strings.CutSuffix(strings.TrimRight(before, " \n"), ":")
+	if !isValue {
+		return ""
+	}
+	name := trailingName(before)
+	for _, o := range c.options(at) {
+		if o.Name == name {
+			return o.Type()
+		}
+	}
+	return ""
+}
+
+// options are those of the call that the innermost braces are an argument of, by its documentation.
+func (c *completion) options(at *place) []bindings.Entry {
+	braces, ok := at.inner(0)
+	call, inCall := at.inner(1)
+	if !ok || !inCall || braces.char != '{' || call.char != '(' {
+		return nil
+	}
+	chain, ok := parseChain(c.left[:call.at])
 	if !ok {
 		return nil
 	}
-	if inner.char == '{' {
-		outer, ok := at.inner(1)
-		before := strings.TrimRight(c.left[:len(c.left)-len(prefix)], " \n")
-		isKey := strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",")
-		if ok && outer.commas == 0 && isKey && c.launched(outer) != nil {
-			return launchOptions
+	s, ok := c.chain(chain)
+	if !ok || s.entry == nil {
+		return nil
+	}
+	var list []bindings.Entry
+	for _, typ := range s.entry.ParameterTypes(call.commas) {
+		if strings.HasPrefix(typ, "{") {
+			list = append(list, bindings.Fields(typ)...)
+		} else if e, _, ok := c.p.Registry.Type(typ); ok && e.Kind == bindings.Interface {
+			list = append(list, e.Members...)
 		}
+	}
+	return list
+}
+
+// argumentWords completes inside kernel.launch(…): the options, then values that fit the kernel's parameters.
+func (c *completion) argumentWords(at *place, prefix string) []string {
+	inner, ok := at.inner(0)
+	if !ok {
 		return nil
 	}
 	params := c.launched(inner)

@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/dop251/goja"
 
@@ -71,6 +72,9 @@ func (p *prompt) show(v goja.Value, silent bool) error {
 	}
 	if text != "" {
 		p.printf("%s\n", text)
+		if o, ok := v.(*goja.Object); ok && o.ExportType() == reflect.TypeFor[*goja.Promise]() {
+			p.printf("%s\n", p.paint(gray, "a promise: await gives its value, as in: await _"))
+		}
 	}
 	return nil
 }

@@ -280,10 +280,16 @@ func (p *prompt) enter(block string) error {
 	switch {
 	case isCommand(text):
 		return p.command(text)
+	case text == "help":
+		return p.command(".help")
 	case strings.HasPrefix(text, "??"):
 		return p.source(strings.TrimSpace(text[2:]))
 	case strings.HasPrefix(text, "?"):
 		return p.help(strings.TrimSpace(text[1:]))
+	}
+	if c, ok := p.meant(text); ok {
+		p.printf("%s\n", p.paint(gray, fmt.Sprintf("write %s: %s", c.name, c.about)))
+		return nil
 	}
 	ok, err := p.evaluate(p.name(), block)
 	if ok {

@@ -158,3 +158,26 @@ func TestOutputThatIsNoTerminalHasNoPrompts(t *testing.T) {
 		t.Errorf("printed %q", stdout.String())
 	}
 }
+
+// Words of other prompts are answered with the command, until a script makes the name its own.
+func TestWordsOfOtherPrompts(t *testing.T) {
+	u := sit(t, 80, 24)
+	u.prompted(0)
+	for _, c := range []struct{ line, want string }{
+		{"exit", "write .exit: leave; also Ctrl-D"},
+		{"quit()", "write .exit: leave; also Ctrl-D"},
+		{"clear;", "write .clear: start anew: end timers, forget names, release buffers"},
+		{"const exit = () => 'mine'", ""},
+		{"exit()", "'mine'"},
+		{"Promise.resolve(5)", "Promise { 5 }\na promise: await gives its value, as in: await _"},
+		{"await _", "5"},
+		{"[Promise.resolve(5)]", "[ Promise { 5 } ]"},
+	} {
+		if got := u.enters(c.line); got != c.want {
+			t.Errorf("%s printed %q", c.line, got)
+		}
+	}
+	if got := u.enters("help"); !strings.Contains(got, ".exit      leave; also Ctrl-D") {
+		t.Errorf("help printed %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,14 +23,16 @@ type resolver struct {
 type subject struct {
 	value goja.Value      // nil: no value is known
 	entry *bindings.Entry // of the name, if it is documented
-	typ   string          // in TypeScript, if there is no value
+	// module is set for the global that stands for a whole module, such as fs.
+	module *bindings.Module
+	typ    string // in TypeScript, if there is no value
 }
 
 // maxDepth is how many prototypes are looked at.
 const maxDepth = 100
 
 // chain resolves a chain.
-func (r *resolver) chain(chain []step) (s subject, ok bool) {
+func (r resolver) chain(chain []step) (s subject, ok bool) {
 	for i, st := range chain {
 		switch {
 		case i == 0:
@@ -48,23 +51,29 @@ func (r *resolver) chain(chain []step) (s subject, ok bool) {
 	return s, ok
 }
 
-func (r *resolver) global(name string) (subject, bool) {
+func (r resolver) global(name string) (subject, bool) {
 	s := subject{}
 	s.entry, _, _ = r.p.Registry.Global(name, true)
+	if m, ok := r.p.Registry.Module(name); ok && slices.Contains(m.PromptGlobals, name) {
+		s.module = m
+	}
 	s.value = r.data(r.vm.GlobalObject(), name)
 	return s, s.value != nil || s.entry != nil
 }
 
-func (r *resolver) member(s subject, name string) (subject, bool) {
+func (r resolver) member(s subject, name string) (subject, bool) {
 	next := subject{}
 	if class := r.class(s); class != nil {
 		next.entry, _ = class.Member(name)
 	} else if s.entry != nil {
 		next.entry, _ = s.entry.Member(name)
+	} else if s.module != nil {
+		next.entry, _ = s.module.Entry(name)
 	}
 	if o, ok := s.value.(*goja.Object); ok {
-		next.value = r.data(o, name)
-		return next, next.value != nil
+		if next.value = r.data(o, name); next.value != nil || next.entry == nil { // Math.fast is there in kernels only
+			return next, next.value != nil
+		}
 	}
 	if next.entry == nil {
 		return subject{}, false
@@ -75,7 +84,7 @@ func (r *resolver) member(s subject, name string) (subject, bool) {
 	return next, true
 }
 
-func (r *resolver) index(s subject, key string) (subject, bool) {
+func (r resolver) index(s subject, key string) (subject, bool) {
 	key = strings.Trim(strings.TrimSpace(key), `'"`)
 	if o, ok := s.value.(*goja.Object); ok {
 		if _, err := strconv.Atoi(key); err != nil {
@@ -89,7 +98,7 @@ func (r *resolver) index(s subject, key string) (subject, bool) {
 }
 
 // result is what a call gives, by its documented type.
-func (r *resolver) result(s subject) (subject, bool) {
+func (r resolver) result(s subject) (subject, bool) {
 	if s.entry == nil {
 		return subject{}, false
 	}
@@ -102,7 +111,7 @@ func (r *resolver) result(s subject) (subject, bool) {
 }
 
 // class is the entry of the class that a subject is an object of.
-func (r *resolver) class(s subject) *bindings.Entry {
+func (r resolver) class(s subject) *bindings.Entry {
 	name, _, _ := strings.Cut(s.typ, "<")
 	if _, host := r.p.engine.HostValue(s.value); host {
 		if c, ok := r.data(s.value.(*goja.Object), "constructor").(*goja.Object); ok {
@@ -121,7 +130,7 @@ func (r *resolver) class(s subject) *bindings.Entry {
 }
 
 // names lists the members of a subject. Those that every object has come only if they are asked for by their beginning.
-func (r *resolver) names(s subject, prefix string) []string {
+func (r resolver) names(s subject, prefix string) []string {
 	var names []string
 	if o, ok := s.value.(*goja.Object); ok {
 		root := r.vm.GlobalObject().Get("Object").(*goja.Object).Get("prototype").(*goja.Object)
@@ -139,10 +148,11 @@ func (r *resolver) names(s subject, prefix string) []string {
 		for _, m := range class.Members {
 			names = append(names, m.Name)
 		}
-	} else if s.value == nil && s.entry != nil {
+	} else if s.entry != nil {
 		for _, m := range s.entry.Members {
 			names = append(names, m.Name)
 		}
+		names = append(names, r.p.Registry.Keys(s.entry.Type())...)
 	}
 	return names
 }
@@ -160,7 +170,7 @@ func isIndexed(o *goja.Object) bool {
 }
 
 // data gives a property of an object or its prototypes without running code of the script.
-func (r *resolver) data(o *goja.Object, name string) goja.Value {
+func (r resolver) data(o *goja.Object, name string) goja.Value {
 	self := o
 	for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {
 		if v, found := r.own(self, o, name); found {
@@ -172,7 +182,7 @@ func (r *resolver) data(o *goja.Object, name string) goja.Value {
 }
 
 // own gives a property that an object itself has; nil stands for one that only code of the script could give.
-func (r *resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
+func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	d, err := r.p.descriptor(goja.Undefined(), o, r.vm.ToValue(name))
 	desc, ok := d.(*goja.Object)
 	if err != nil || !ok {
@@ -193,7 +203,7 @@ func (r *resolver) own(self, o *goja.Object, name string) (v goja.Value, found b
 
 // isHosts tells getters of ours, which may be called: those of globals that are made when they are first used, and of
 // the host's classes.
-func (r *resolver) isHosts(self *goja.Object, getter goja.Value) bool {
+func (r resolver) isHosts(self *goja.Object, getter goja.Value) bool {
 	info, err := r.p.engine.FunctionInfo(getter)
 	if err != nil || !info.Native || strings.HasPrefix(info.Name, "bound ") {
 		return false

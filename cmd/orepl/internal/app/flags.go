@@ -1,0 +1,53 @@
+package app
+
+import (
+	"flag"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// What the package flag says of a mistake.
+var (
+	unknownFlag = regexp.MustCompile(`^flag provided but not defined: --?(.+)$`)
+	emptyFlag   = regexp.MustCompile(`^flag needs an argument: --?(.+)$`)
+	wrongValue  = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?--?([\w-]+): `)
+)
+
+// flagError says what is wrong with a flag, and what to write.
+func (inv *invocation) flagError(err error) error {
+	help := "see orepl help " + inv.command()
+	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
+		var names []string
+		inv.flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+		if near := diag.Nearest(m[1], names); near != "" {
+			help = fmt.Sprintf("did you mean --%s? %s", near, help)
+		}
+		return &usageError{"there is no flag --" + m[1], help}
+	}
+	if m := emptyFlag.FindStringSubmatch(err.Error()); m != nil {
+		return &usageError{fmt.Sprintf("--%s needs a value", m[1]), help}
+	}
+	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+		return inv.valueError(m[2], m[1], help)
+	}
+	return &usageError{err.Error(), help}
+}
+
+// valueError is about a flag whose value is of another kind.
+func (inv *invocation) valueError(name, value, help string) error {
+	kind, hint := "another value", help
+	if f, ok := inv.flags.Lookup(name).Value.(flag.Getter); ok {
+		switch f.Get().(type) {
+		case bool:
+			kind, hint = "true or false", fmt.Sprintf("--%s alone means true", name)
+		case int, uint, uint64:
+			kind = "an integer from 0 on"
+		case time.Duration:
+			kind, hint = "a time", fmt.Sprintf("write a unit behind the number, as in --%s 30s, 500ms or 5m", name)
+		}
+	}
+	return &usageError{fmt.Sprintf("--%s needs %s, not %q", name, kind, value), hint}
+}
