@@ -35,7 +35,7 @@ func (l *lowerer) load(in *ir.Instr) {
 		l.scatterRow(&p)
 	}
 	perReg := l.perReg(p.size)
-	if p.spread == inRow {
+	if p.spread == inRow && l.uses[r.ID].loop == nil { // what a loop loads next lies elsewhere
 		l.prefetchRow(&p, n*perReg)
 	}
 	for i, d := range out {
