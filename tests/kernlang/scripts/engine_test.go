@@ -115,6 +115,13 @@ const b = device('cpu').buffer(P, 4), y = device('cpu').buffer(f32, 1)
 await kernel((g, ps) => { ps[g.x].b = g.x }).launch({ size: 4 }, b)
 await kernel((g, ps, y) => { y[0] = ps[3].b }).launch({ size: 1 }, b, y)
 export const result = (await y.read())[0]`},
+	// [6.7] the greatest dimension, and none
+	{name: "a dimension too large", want: "invalid-size 1:31", text: `
+const b = device('cpu').buffer(u8, [1, 2 ** 31])`},
+	{name: "an empty dimension", want: "0 3,0,0", text: `
+const b = device('cpu').buffer(f32, [0, 3]), y = device('cpu').buffer(i32, 3)
+await kernel((g, m, y) => { for (const i = 0; i < m.length;) y[2] = 1; y[0] = m.shape[1]; y[1] = m.length }).launch({ size: 1 }, b, y)
+export const result = b.shape[0] + ' ' + (await y.read()).join()`},
 	// [19.3] too many items
 	{name: "too many items", want: "invalid-size 2:38", text: `
 const b = device('cpu').buffer(f32, 1)

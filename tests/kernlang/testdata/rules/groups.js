@@ -170,6 +170,12 @@
 //# x: i32 = 1 2 -> 6 4
 (g, x) => { x[0] += 1; x[1] = x[0] * 2; x[0] = x[1] + x[0] }
 ---
+// [24.4] a sum of floats that no order rounds
+//# size: 100
+//# y: f32[1] -> 2475
+//# z: f64[1] -> -4950
+(g, y, z) => { Atomics.add(y, 0, g.x / 2); Atomics.sub(z, 0, g.x) }
+---
 // [26.1] later effects are suppressed
 //# size: 2
 //# y: i32[4] -> 1 9 1 0
