@@ -12,7 +12,7 @@ import (
 func TestEveryFunctionForBothTypes(t *testing.T) {
 	lib := newLibrary(t)
 	want := "acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 frexp frexp_exponent hypot ldexp log log10 log1p log2 pow rsqrt sin sinh sqrt tan tanh"
-	for _, typ := range []ir.Type{ir.F32, ir.F64} {
+	for typ, want := range map[ir.Type]string{ir.F32: strings.Replace(want, "frexp", "fast.erf fast.exp fast.log fast.rsqrt frexp", 1), ir.F64: want} {
 		if got := strings.Join(lib.Names(typ), " "); got != want {
 			t.Errorf("%s: %s, want %s", typ, got, want)
 		}

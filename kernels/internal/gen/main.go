@@ -62,7 +62,8 @@ const maxArms = 12
 var names = strings.Fields("acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 frexp frexp_exponent " +
 	"hypot ldexp log log10 log1p log2 pow rsqrt sin sinh sqrt tan tanh")
 
-// publicName splits "exp2_32" or "exp32" into the function's name and type; ok is false for a helper.
+// publicName splits "exp2_32" or "exp32" into the function's name and type, "fastExp32" being fast.exp; ok is false for a
+// helper.
 func publicName(name string) (public string, t ir.Type, ok bool) {
 	for suffix, t := range map[string]ir.Type{"32": ir.F32, "64": ir.F64} {
 		base, found := strings.CutSuffix(name, suffix)
@@ -70,6 +71,9 @@ func publicName(name string) (public string, t ir.Type, ok bool) {
 			continue
 		}
 		base = strings.TrimSuffix(base, "_")
+		if fast, is := strings.CutPrefix(base, "fast"); is && slices.Contains(names, strings.ToLower(fast)) {
+			return "fast." + strings.ToLower(fast), t, true
+		}
 		if slices.Contains(names, base) {
 			return base, t, true
 		}
