@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -221,6 +222,9 @@ func inspectEvent(ev *session.Event) string {
 	state := "pending"
 	if ev.Done() {
 		state = "reached"
+		if err := ev.Failure(); err != nil {
+			state = "failed: " + cmp.Or(string(contract.CodeOf(err)), err.Error())
+		}
 	}
 	return fmt.Sprintf("Event (%s) of queue %q on %s", state, ev.Queue().Label(), ev.Queue().Device().ID())
 }

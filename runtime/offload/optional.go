@@ -42,6 +42,19 @@ type Marker interface {
 	Mark() (Event, error)
 }
 
+// Telling is a [Queue] whose failures can be looked at without being given. Default: nobody knows of a failure before it
+// is given.
+type Telling interface {
+	// Failure is the first failure that nobody was given or waits for at its event; nil if there is none.
+	Failure() error
+}
+
+// TellingEvent is an [Event] whose failure can be looked at without being given. Default as for [Telling].
+type TellingEvent interface {
+	// Failure is the failure of the commands that the event stands for, or why they were dropped, once it was reached.
+	Failure() error
+}
+
 // Library is a set of images registered together.
 type Library struct {
 	Label  string

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -75,6 +76,14 @@ func (ev *Event) Settle(ctx context.Context) error {
 	err := q.refuse(offload.Cancelled, "wait", "the wait was cancelled")
 	err.Err = context.Cause(ctx)
 	return err
+}
+
+// Failure is the failure of the commands that the event stands for, or why they were dropped. It stays to be given.
+func (ev *Event) Failure() error {
+	if !ev.done.Load() {
+		return nil
+	}
+	return cmp.Or(ev.own, ev.err)
 }
 
 // Time is when the event was reached, on the device's clock.

@@ -73,6 +73,21 @@ func (q *Queue) takeOwn(ev *Event) error {
 	return withMore(ev.own, count-1)
 }
 
+// Failure is the first failure that nobody was given or waits for at its event. It stays to be given.
+func (q *Queue) Failure() error {
+	if !q.failed.Load() {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, f := range q.failures {
+		if !f.cancelled() && (f.event == nil || f.event.asked.Load() == 0) {
+			return f.err
+		}
+	}
+	return nil
+}
+
 // collect gives the first failure that is wanted, up to command number n, and forgets all such. Of those that are no
 // cancellations it gives the number.
 func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first error) {

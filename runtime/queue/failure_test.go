@@ -139,3 +139,36 @@ func TestSettleCancelsNothing(t *testing.T) {
 	wantCode(t, a.Sync(ctx), offload.Cancelled)
 	must(t, behind.Settle(background))
 }
+
+// A failure can be looked at and stays to be given. Who waits for its event will be given it: then there is none to see.
+func TestFailuresCanBeLookedAt(t *testing.T) {
+	q := newQueue(t)
+	if err := q.Failure(); err != nil {
+		t.Errorf("a new queue has failed: %v", err)
+	}
+	must(t, q.Launch(failing("lost")))
+	bad, _ := q.Record()
+	must(t, q.Launch(call(func() {})))
+	fine, _ := q.Record()
+	must(t, fine.Settle(background))
+	for range 2 {
+		if got := detail(q.Failure()); got != "lost" {
+			t.Errorf("the queue tells %s", got)
+		}
+		if got := detail(bad.(*Event).Failure()); got != "lost" {
+			t.Errorf("the event tells %s", got)
+		}
+	}
+	if err := fine.(*Event).Failure(); err != nil {
+		t.Errorf("the event behind it tells %v", err)
+	}
+	if got := detail(bad.Sync(background)); got != "lost" {
+		t.Errorf("the event gives %s", got)
+	}
+	if err := q.Failure(); err != nil {
+		t.Errorf("given, and still told: %v", err)
+	}
+	if got := detail(bad.(*Event).Failure()); got != "lost" {
+		t.Errorf("the event tells %s, once it was given", got)
+	}
+}

@@ -73,6 +73,15 @@ func (ev *Event) Sync(ctx context.Context) error {
 	return located(err, ev.queue.device.id, ev.object.Label)
 }
 
+// Failure is the failure of the commands that the event stands for, if the event has been reached and the device tells.
+// It stays to be given.
+func (ev *Event) Failure() error {
+	if told, ok := ev.raw.(offload.TellingEvent); ok {
+		return located(told.Failure(), ev.queue.device.id, ev.object.Label)
+	}
+	return nil
+}
+
 // Settle waits until the event has been reached, and leaves failures to others. If ctx ends first it gives Cancelled or
 // Timeout, and cancels nothing.
 func (ev *Event) Settle(ctx context.Context) error {

@@ -66,6 +66,13 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	return p.devices, nil
 }
 
+// opened are the devices, if the plugin was opened.
+func (p *platform) opened() []*Device {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.devices
+}
+
 // deviceID is "plugin:ordinal"; the only device of a plugin that is named after its type is "plugin".
 func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	name := p.plugin.Name()

@@ -310,6 +310,14 @@ func (q *Queue) Sync(ctx context.Context) error {
 	return nil
 }
 
+// Failure is the first failure that nobody was given or waits for at its event, if the device tells. It stays to be given.
+func (q *Queue) Failure() error {
+	if told, ok := q.raw.(offload.Telling); ok {
+		return located(told.Failure(), q.device.id, q.object.Label)
+	}
+	return nil
+}
+
 // Settle waits until all commands given before have run, and leaves failures to others. If ctx ends first it gives
 // Cancelled or Timeout, and cancels nothing.
 func (q *Queue) Settle(ctx context.Context) error {

@@ -44,6 +44,22 @@ func Open(opts Options) *Session {
 	return s
 }
 
+// Failures are the first failures of the queues that nobody was given or waits for, of devices that tell. They stay to be
+// given: a prompt shows what a script would learn later.
+func (s *Session) Failures() []error {
+	var list []error
+	for _, p := range s.platforms {
+		for _, d := range p.opened() {
+			for _, q := range d.allQueues() {
+				if err := q.Failure(); err != nil {
+					list = append(list, err)
+				}
+			}
+		}
+	}
+	return list
+}
+
 // Close waits for all commands, reports what was left alive to the logger, frees it, and closes the platforms. If ctx
 // ends first, running commands are cancelled; a host function cannot be, so that Close returns and the rest is done when
 // the function has returned. It gives the first failure that nobody had asked for.

@@ -69,6 +69,7 @@ type prompt struct {
 	interrupts chan os.Signal
 	count      int                   // blocks so far, which name them in errors
 	kept       map[string]goja.Value // what the prompt last put into _ and _error
+	failures   map[string]int        // how often each failure of a queue was seen; of watchFailures
 	entered    []string              // blocks that were evaluated without an error, for .save
 
 	compiledMu sync.Mutex
@@ -209,9 +210,15 @@ func (p *prompt) read() (string, error) {
 func (p *prompt) serve() (stop func()) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	done := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		p.watchFailures(ctx.Done())
+	}()
 	go func() {
 		defer close(done)
 		p.engine.Serve(ctx)
+		<-watched
 	}()
 	return func() {
 		p.engine.Post(func() error { cancel(nil); return nil }) // between two callbacks, not within one

@@ -181,3 +181,32 @@ func TestWordsOfOtherPrompts(t *testing.T) {
 		t.Errorf("help printed %q", got)
 	}
 }
+
+// A command that fails with nobody waiting for it is reported while the next line is edited, and stays to be given. One
+// that somebody waits for is not.
+func TestFailuresThatNobodyWaitsFor(t *testing.T) {
+	u := sit(t, 100, 40)
+	u.prompted(0)
+	u.enters("const b = device('cpu').buffer(f32, 4), k = kernel((g, x) => { x[g.x] = 1 })")
+	if got := u.enters("await k.launch({ size: 5 }, b)"); !strings.Contains(got, "index 4 is outside x") {
+		t.Errorf("printed %q", got)
+	}
+	u.enters("k.launch({ size: 6 }, b).then(() => {}, error => { globalThis.caught = error.code });")
+	u.enters("const failing = k.launch({ size: 7 }, b);")
+	u.press("half a line")
+	u.sees(0, "nobody waits for this command; the next sync or read will be told too")
+	u.edits("> half a line")
+	u.press("\x03")
+	u.enters("1")
+	u.enters("failing")
+	u.sees(0, "Event (failed: out-of-bounds) of queue")
+	if got := u.enters("await b.read()"); !strings.Contains(got, "kernel k, work-item") {
+		t.Errorf("the read printed %q", got)
+	}
+	if got := u.enters("caught"); got != "'out-of-bounds'" {
+		t.Errorf("caught %q", got)
+	}
+	if n := strings.Count(u.all(0), "nobody waits"); n != 1 {
+		t.Errorf("reported %d times", n)
+	}
+}

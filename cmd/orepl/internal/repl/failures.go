@@ -1,0 +1,44 @@
+package repl
+
+import (
+	"errors"
+	"time"
+
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// failurePeriod is how often queues are asked for failures while a line is edited.
+const failurePeriod = 200 * time.Millisecond
+
+// watchFailures reports failures of commands that nobody waits for, until done is closed. They stay to be given to the
+// next sync or read. A failure is reported when it is seen twice: the script may just be about to wait.
+func (p *prompt) watchFailures(done <-chan struct{}) {
+	tick := time.NewTicker(failurePeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
+		seen := map[string]int{}
+		for _, err := range p.Session.Failures() {
+			text := err.Error()
+			if seen[text] = p.failures[text] + 1; seen[text] == 2 {
+				p.engine.Post(func() error { p.reportFailure(err); return nil })
+			}
+		}
+		p.failures = seen
+	}
+}
+
+// reportFailure prints a failure with a word on why it is told now. It runs on the engine's goroutine.
+func (p *prompt) reportFailure(err error) {
+	err = offload.Explain(p.engine, err)
+	var d *diag.Diagnostic
+	if errors.As(err, &d) {
+		d.Notes = append(d.Notes, diag.Note{Message: "nobody waits for this command; the next sync or read will be told too"})
+	}
+	p.report(err)
+}
