@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 )
 
 // source gives a function of the script to the kernel compiler: its text, where it stands, and what it captures.
@@ -19,6 +21,10 @@ func (m *instance) source(fn goja.Value) (src *kernel.Source, declared string, e
 	info, err := m.engine.FunctionInfo(fn)
 	if err != nil {
 		return nil, "", err
+	}
+	if info.Native {
+		return nil, "", kerneldiag.List{{ID: kerneldiag.NotAFunction, Message: fmt.Sprintf("%s is a function of the host, which has no text", info.Name),
+			Rewrite: "write kernel((g, x) => { x[g.x] = … })"}}
 	}
 	return m.sourceOf(info), info.Name, nil
 }
@@ -53,6 +59,9 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 				return nil, nil
 			}
 			return nil, nativeError(c.Function.Name)
+		}
+		if o, ok := c.Value.(*goja.Object); ok && isClass(c.Function.Text) {
+			return capturedObject{m, o}, nil // its static fields
 		}
 		src := m.helpers[c.Function]
 		if src == nil {
@@ -139,6 +148,12 @@ func nativeError(name string) error {
 		hint = "call it outside of the kernel, and pass its result as an argument"
 	}
 	return &captureError{"it is a function of the host, which has no text", hint}
+}
+
+// isClass reports whether a function's text is a class's; a method could have that name.
+func isClass(text string) bool {
+	rest, ok := strings.CutPrefix(text, "class")
+	return ok && strings.IndexAny(rest, " {") == 0 && !strings.HasPrefix(strings.TrimSpace(rest), "(")
 }
 
 // capturedObject is a plain object of the script whose fields a kernel reads.

@@ -26,6 +26,12 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.unary(slot, e)
 	case *ast.BinaryExpression:
 		w.expr(&e.Left)
+		if a := opened(e); a != nil {
+			w.noteWrite(&e.Right, a.Left)
+			w.target(a.Left, false)
+			w.expr(&a.Right)
+			return
+		}
 		w.expr(&e.Right)
 	case *ast.CallExpression:
 		w.callee(&e.Callee)
@@ -165,6 +171,21 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 		return
 	}
 	w.expr(&e.Right)
+}
+
+// opened is the assignment in N || (N = {}), which a namespace of TypeScript becomes: it gives the variable its first
+// value, and does not count as another.
+func opened(e *ast.BinaryExpression) *ast.AssignExpression {
+	name, ok := e.Left.(*ast.Identifier)
+	a, assigns := e.Right.(*ast.AssignExpression)
+	if !ok || !assigns || e.Operator != token.LOGICAL_OR || a.Operator != token.ASSIGN {
+		return nil
+	}
+	to, same := a.Left.(*ast.Identifier)
+	if object, ok := a.Right.(*ast.ObjectLiteral); !same || to.Name != name.Name || !ok || len(object.Value) > 0 {
+		return nil
+	}
+	return a
 }
 
 func (w *walker) noteWrite(slot *ast.Expression, target ast.Expression) {

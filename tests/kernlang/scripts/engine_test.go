@@ -78,6 +78,21 @@ const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }
 const b = device('cpu').buffer(f32, 1)
 await kernel((g, x) => { x[0] = cfg.radius + cfg.deep.half }).launch({ size: 1 }, b)
 export const result = (await b.read())[0]`},
+	// [2.4] the static fields of a class, and its methods; [2.8] a namespace of TypeScript
+	{name: "classes", want: "16", files: map[string]string{
+		"names.ts": "export namespace Names { export const seven: number = 7; export function inc(v: number) { return v + seven } }\n" +
+			"export class Config { static readonly size: number = 4; static twice(v: number) { return 2 * v } }\n",
+	}, text: `
+import { Names, Config } from './names.ts'
+const b = device('cpu').buffer(f32, 1)
+await kernel((g, x) => { x[0] = Names.inc(1) + Config.twice(Config.size) }).launch({ size: 1 }, b)
+export const result = (await b.read())[0]`},
+	{name: "a class called", want: "not-callable 2:41", text: `
+class C { static k = 1 }
+kernel({ x: [f32] }, (g, x) => { x[0] = C(3) })`},
+	// [1.1] a function of the host
+	{name: "a native kernel", want: "not-a-function 1:7", text: `
+kernel(Math.sin)`},
 	// [2.6] assigned after its definition
 	{name: "assigned", want: "not-capturable 3:41", text: `
 let n = 1
