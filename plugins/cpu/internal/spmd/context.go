@@ -23,6 +23,8 @@ const (
 	ctxFrameSize = 136 // i64: bytes of a frame
 	ctxGangs     = 144 // i64: gangs of a group
 	ctxShared    = 152 // address of shared memory
+	ctxBand      = 160 // i32: the first row of the present band, where gangs go down columns
+	ctxTile      = 164 // i32: the offset of the gang's row in its tile; -1 if there is no tile
 	ctxGPR       = 192 // the registers at a trap
 	ctxMasks     = ctxGPR + 16*8
 	ctxVec       = ctxMasks + 8*8

@@ -27,6 +27,7 @@ type code struct {
 	lanes     int // of a gang
 	target    *target
 	small     bool
+	band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
 	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
 }
 
@@ -58,6 +59,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.affine = opt.FindAffine(k, l.u)
 	l.gatherUses()
 	l.outputs = findOutputs(k)
+	l.chooseWalk()
 	l.place0()
 	l.stop = asm.NewLabel()
 	done := asm.NewLabel()
@@ -76,7 +78,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.coalesce()
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, barrier: len(l.resumes) > 0}
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)
@@ -150,7 +152,8 @@ func (l *lowerer) place0() {
 	y.scratch = frameHead + private*l.gang()
 	y.group = y.scratch + l.t.bytes()*scratchVectors
 	y.lanes = l.gang()
-	y.frame = y.scratch + l.t.bytes()*scratchVectors + groupBytes(l.gang())
+	y.tiles = y.group + groupBytes(l.gang())
+	y.frame = y.tiles + len(l.tiles)*l.w*l.tileBytes()
 	if y.frame > 16<<20 {
 		l.refuse("%d bytes of private arrays", private)
 	}
@@ -269,12 +272,21 @@ func (l *lowerer) overRows(done amd64.Label) {
 	l.fn.shared = false
 	l.mark(kindLoopBegin)
 	l.bind(row)
+	if len(l.tiles) > 0 {
+		x := l.gpr()
+		l.def(amd64.MOV, g4(x), at(ctxMem(ctxX, 4)))
+		l.beginTile(x)
+	}
 	l.hoist(func(in *ir.Instr) bool { return in.Op == ir.Item && in.Item == ir.GlobalID && in.Axis > 0 })
 	pos, last := l.gpr(), l.gpr()
 	l.def(amd64.MOV, g4(pos), at(ctxMem(ctxX, 4)))
-	l.def(amd64.MOV, g8(last), at(ctxMem(ctxLeft, 8)))
-	l.mod(amd64.SHL, g8(last), imm(shift))
-	l.mod(amd64.ADD, g8(last), g8(pos))
+	if l.band > 0 {
+		l.def(amd64.LEA, g8(last), at(mem{base: pos, disp: int32(l.gang())}))
+	} else {
+		l.def(amd64.MOV, g8(last), at(ctxMem(ctxLeft, 8)))
+		l.mod(amd64.SHL, g8(last), imm(shift))
+		l.mod(amd64.ADD, g8(last), g8(pos))
+	}
 	l.use(amd64.CMP, g8(last), g8(size))
 	l.mod(amd64.CMOVG, g8(last), g8(size))
 	l.item.x = pos
@@ -313,7 +325,19 @@ func (l *lowerer) overRows(done amd64.Label) {
 	}
 	l.mark(kindLoopEnd)
 	l.bind(next)
-	// The row's gangs are done; the next one begins at its left.
+	if l.band > 0 {
+		if len(l.tiles) > 0 {
+			l.nextInTile()
+		}
+		l.nextInColumn(row, done)
+	} else {
+		l.nextRow(row, done, last, shift)
+	}
+	l.mark(kindLoopEnd)
+}
+
+// nextRow goes on at the left of the next row.
+func (l *lowerer) nextRow(row, done amd64.Label, last vr, shift int64) {
 	n := l.gpr()
 	l.def(amd64.MOV, g4(n), at(ctxMem(ctxX, 4)))
 	l.mod(amd64.SUB, g8(last), g8(n))
@@ -331,7 +355,6 @@ func (l *lowerer) overRows(done amd64.Label) {
 	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), imm(0))
 	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
 	l.jump(amd64.JMP, row)
-	l.mark(kindLoopEnd)
 }
 
 // below gives the masks of the lanes whose positions from pos on are below a limit.

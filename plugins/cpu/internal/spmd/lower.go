@@ -39,8 +39,10 @@ type lowerer struct {
 	end    amd64.Label // the end of the gang
 
 	layout  layout
-	observe bool    // the kernel observes its group
-	item    itemVal // what gangs know of their items
+	observe bool              // the kernel observes its group
+	band    int               // rows of the bands in which gangs go down columns; 0 if they go along rows
+	tiles   map[*ir.Instr]int // the stores that are made by tiles, with their numbers
+	item    itemVal           // what gangs know of their items
 	hoisted map[*ir.Instr]bool
 	undo    []func() // what is known only in the present block
 	resumes []amd64.Label
@@ -89,6 +91,7 @@ type layout struct {
 	size    int         // of the context up to the registers in memory
 	scratch int         // in the frame: vectors that lanes are taken from, one after the other
 	group   int         // in the frame: what a gang gives to group operations
+	tiles   int         // in the frame: see storeTile
 	lanes   int         // of a gang
 	frame   int         // where registers in memory begin in the frame
 }

@@ -414,11 +414,20 @@ func (w *Worker) begin(g *interp.Launch) {
 func (w *Worker) beginGangs(g *interp.Launch, first, last int) {
 	n := w.v.code.lanes
 	perRow := (g.Size[0]-1)/n + 1
+	w.put64(ctxLeft, uint64(last-first))
+	if band := w.v.code.band; band > 0 {
+		column, row, plane, start := columnOf(first, band, perRow, g.Size[1])
+		w.put32(ctxX, column*n)
+		w.put32(ctxY, row)
+		w.put32(ctxZ, plane)
+		w.put32(ctxBand, start)
+		w.put32(ctxTile, 0)
+		return
+	}
 	row := first / perRow
 	w.put32(ctxX, first%perRow*n)
 	w.put32(ctxY, row%g.Size[1])
 	w.put32(ctxZ, row/g.Size[1])
-	w.put64(ctxLeft, uint64(last-first))
 }
 
 func (w *Worker) beginGroups(g *interp.Launch, first, last int) {

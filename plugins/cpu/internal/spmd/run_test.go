@@ -88,7 +88,10 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	}
 	w := v.Acquire()
 	defer v.Release(w)
-	f, err := v.Run(w, &g, 0, units)
+	f, err := v.Run(w, &g, 0, units/3) // in two runs, as chunks are
+	if f == nil && err == nil {
+		f, err = v.Run(w, &g, units/3, units)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,9 @@ func (l *lowerer) store(in *ir.Instr) {
 		return
 	}
 	src := l.stored(p.scalar, v)
-	l.storeLanes(&p, src)
+	if !l.storeTile(in, &p, src) {
+		l.storeLanes(&p, src)
+	}
 }
 
 // stored gives the vectors to store, of 32-bit elements where those in memory are smaller.

@@ -149,14 +149,18 @@ func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
 // the end of each page.
 const prefetchAhead = 2048
 
-// prefetchRow fetches the lines that later gangs load after a row of n bytes.
+// prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
 func (l *lowerer) prefetchRow(p *place, n int) {
-	if l.options.stores == 0 || p.array.Space != ir.Global {
+	if l.options.stores == 0 && l.band == 0 || p.array.Space != ir.Global {
 		return
+	}
+	ahead := prefetchAhead
+	if l.band > 0 {
+		ahead = n // the next column
 	}
 	for at0 := 0; at0 < n; at0 += lineBytes {
 		m := p.uni
-		m.disp += int32(prefetchAhead + at0)
+		m.disp += int32(ahead + at0)
 		m.size = 1
 		l.use(amd64.PREFETCHT0, at(m))
 	}
