@@ -508,7 +508,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 		r.Xor(a, b)
 	case syntax.Shl, syntax.Shr, syntax.Pow:
 		if b.Sign() < 0 || b.BitLen() > 7 {
-			c.errorf(at, diag.BigIntTooLarge, "", "the result has more than 64 bits, or is a fraction")
+			c.errorf(at, diag.BigIntTooLarge, "compute it in the script, with BigInt.asIntN(64, …) or asUintN", "the result has more than 64 bits, or is a fraction")
 			return bad
 		}
 		switch n := uint(b.Int64()); op {
@@ -524,7 +524,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 		return bad
 	}
 	if r.BitLen() > 64 {
-		c.errorf(at, diag.BigIntTooLarge, "", "the result has more than 64 bits")
+		c.errorf(at, diag.BigIntTooLarge, "compute it in the script, with BigInt.asIntN(64, …) or asUintN", "the result has more than 64 bits")
 		return bad
 	}
 	return value{kind: kBig, big: r}

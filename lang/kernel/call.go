@@ -99,7 +99,7 @@ func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 			return false
 		}
 	}
-	if c.depth >= maxInlined || c.k.NumValues() > maxValues {
+	if c.calls++; c.depth >= maxInlined || c.calls > maxCalls || c.k.NumValues() > maxValues {
 		if !c.tooBig {
 			c.errorf(x.Span, diag.TooBig, "call helpers in a loop instead", "the kernel grows too big by inlining helper functions")
 		}

@@ -34,8 +34,8 @@ func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *joi
 		c.cannotJoin(t.out, e.out, at)
 		j.value = constantly(bad)
 	}
-	if v := j.value; v().kind == kBad {
-		j.results, t.yields, e.yields = nil, nil, nil
+	if j.value().kind == kBad {
+		j.value, j.results, t.yields, e.yields = constantly(bad), nil, nil, nil
 	}
 	return j
 }
@@ -46,6 +46,12 @@ func constantly(v value) func() value { return func() value { return v } }
 func (j *joint) either(a, b value) func() value {
 	switch {
 	case a.kind == kBad || b.kind == kBad:
+		return constantly(bad)
+	case j.c.k.NumValues() > maxValues: // tuples of one tuple, and so on, have parts without end
+		if !j.c.tooBig {
+			j.c.errorf(j.at, diag.TooBig, "choose what is needed of it", "what the condition chooses has too many parts")
+		}
+		j.c.tooBig = true
 		return constantly(bad)
 	case a.kind == kVoid && b.kind == kVoid:
 		return constantly(value{kind: kVoid})

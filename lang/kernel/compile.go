@@ -14,6 +14,7 @@ import (
 const (
 	maxPasses  = 16
 	maxInlined = 1000   // calls on top of each other
+	maxCalls   = 50000  // calls that are inlined, which may all give constants and leave no registers
 	maxValues  = 200000 // registers of one kernel
 )
 
@@ -36,6 +37,7 @@ type compiler struct {
 	k        *ir.Kernel
 	frame    *frame
 	depth    int
+	calls    int  // inlined so far
 	dead     bool // control cannot come here; code is typed but not kept
 	targets  []*target
 	errs     diag.List
@@ -232,7 +234,7 @@ func (c *compiler) walk() {
 	c.module = &ir.Module{Kernels: []*ir.Kernel{c.k}}
 	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
 	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]*ir.Record{}
-	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth = nil, nil, nil, false, false, 0
+	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth, c.calls = nil, nil, nil, false, false, 0, 0
 	c.tooBig, c.nesting, c.marks = false, 0, nil
 	c.siteKeys = append(c.siteKeys[:0], siteKey{fn, fn.Params[0].Range()})
 	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)

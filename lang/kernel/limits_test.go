@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -29,6 +30,11 @@ func TestLimits(t *testing.T) {
 		doubling += "const f" + n + " = (a) => " + strings.Repeat("f"+prev+"(", 8) + "a" + strings.Repeat(")", 8) + "\n"
 	}
 	doubling += "x[0] = f8(x[0]) }"
+	constants, tuples := "(g, x) => { const f0 = (a) => a + 1\n", "(g, x) => { const f0 = (a) => [a, a]\n"
+	for i := range 30 {
+		constants += fmt.Sprintf("const f%d = (a) => f%d(a) + f%d(a)\n", i+1, i, i)
+		tuples += fmt.Sprintf("const f%d = (a) => { const t = f%d(a); return [t, t] }\n", i+1, i)
+	}
 	tests := []struct {
 		name, text string
 		id         diag.ID
@@ -38,6 +44,10 @@ func TestLimits(t *testing.T) {
 		{"minus signs", "(g, x) => { x[0] = " + strings.Repeat("- ", 5000) + "x[0] }", diag.TooDeep},
 		{"a chain of conditions", "(g, x) => { " + strings.Repeat("if (x[0] > 1) x[0] = 1; else ", 400) + "x[0] = 2 }", diag.TooDeep},
 		{"helpers of helpers", doubling, diag.TooBig},
+		{"helpers that give constants", constants + "x[0] = f30(1) }", diag.TooBig},
+		{"tuples of tuples", tuples + "const t = x[0] > 1 ? f30(1) : f30(2); x[0] = t[0].length }", diag.TooBig},
+		{"a large power", "(g, x) => { x[0] = i32(3n ** 1000000000000n) }", diag.BigIntTooLarge},
+		{"a large shift", "(g, x) => { x[0] = i32(1n << 1000000000000n) }", diag.BigIntTooLarge},
 	}
 	for _, test := range tests {
 		_, err := compileText(test.text, Options{}, floats)
@@ -45,6 +55,16 @@ func TestLimits(t *testing.T) {
 		if !errors.As(err, &list) || list[0].ID != test.id {
 			t.Errorf("%s: got %.200v, want %s", test.name, err, test.id)
 		}
+	}
+}
+
+// One part of two that cannot be joined is an error like any other.
+func TestPartsThatDoNotJoin(t *testing.T) {
+	wide := Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.I64}, Rank: 1}
+	_, err := compileText("(g, x, n) => { const [a, b] = g.x < 1 ? [1, n[0]] : [2, x[0]]; x[0] = a }", Options{}, floats, wide)
+	var list diag.List
+	if !errors.As(err, &list) || list[0].ID != diag.JoinFailed {
+		t.Errorf("got %v, want %s", err, diag.JoinFailed)
 	}
 }
 

@@ -13,7 +13,7 @@
   n[5] = n[0] ** 3 // ### "^10: `\\*\\*` of 64-bit integers takes the exponent 2 only \\[bad-operand\\]; multiply, in a loop if need be$"
   n[6] = n[0] * 1.5 // ### "^10: i64 does not become f32 by itself \\[mixed-64-bit\\]; convert: `f32\\(n\\[0\\]\\)`$"
   n[7] = n[0] | k[0] // ### "^17: i32 does not become i64 by itself: 64-bit integers mix only with themselves and literals \\[mixed-64-bit\\]; convert: `i64\\(k\\[0\\]\\)`$"
-  n[8] = 1n << 70n // ### "^10: the result has more than 64 bits \\[bigint-too-large\\]; $"
+  n[8] = 1n << 70n // ### "^10: the result has more than 64 bits \\[bigint-too-large\\]; compute it in the script, with BigInt\\.asIntN\\(64, …\\) or asUintN$"
   n[9] = 0x1ffffffffffffffffn // ### "^10: this BigInt has more than 64 bits \\[bigint-too-large\\]; $"
   n[10] = 1n / 0n // ### "^11: integer division by zero \\[division-by-zero\\]; $"
   n[11] = 1n + 0.5 // ### "^11: a BigInt does not mix with a fraction \\[mixed-64-bit\\]; write both as BigInt, or both as Number$"
