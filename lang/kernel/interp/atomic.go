@@ -11,10 +11,7 @@ import (
 // atomic compiles an Atomic; nil if there is none for the type. Lanes take their turn in order.
 func (c *compiler) atomic(in *ir.Instr) step {
 	a := c.access(in)
-	d := -1
-	if in.Result() != nil {
-		d = c.reg(in.Result())
-	}
+	d := c.reg(in.Result())
 	var x, y int
 	if n := in.NumIndices(); len(in.Args) > n {
 		x, y = c.reg(in.Args[n]), c.reg(in.Args[len(in.Args)-1])
@@ -49,11 +46,9 @@ func updating[T unsigned](a *access, d, x, y int, kind ir.AtomicKind, next func(
 					old = load(p)
 				}
 			}
-			if d >= 0 {
-				at[T](f, d)[i] = old
-			}
+			at[T](f, d)[i] = old
 		}
-		if f.left && d >= 0 {
+		if f.left {
 			f.zero(d, size, lanes)
 		}
 		f.settle()

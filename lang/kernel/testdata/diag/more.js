@@ -30,6 +30,7 @@
   Atomics.add(x, 0, x) // ### "^21: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
   const {a} = x // ### "^10: an array has no \\.a in a kernel \\[unknown-property\\]; an array has \\.length, \\.shape and \\.flat; what is done to its elements is written as a loop$"
   const [b] = g // ### "^15: this is no array to take apart \\[bad-pattern\\]; $"
+  x[13] = b
   x[12] = x && 1 // ### "^11: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
 }
 ---
