@@ -32,17 +32,18 @@ type workload struct {
 	tolerance  float64 // relative; 0 compares integers, of which one in a hundred may differ where C contracts
 	scalars    []uintptr
 	group      [3]int // size of a work-group; zero for the language's choice
+	symbol     string // of the C function
 }
 
 var workloads = []workload{
 	{"saxpy 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`, [3]int{4 << 20, 1, 1}, 12 * (4 << 20) / 1e9,
-		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}},
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}, "run_saxpy"},
 	{"mandelbrot 1024²", "Mpix/s", `(g, it) => {
   const cx = -2 + 3 * g.x / 1024, cy = -1.5 + 3 * g.y / 1024
   let x = 0, y = 0, n = 0
   while (n < 256 && x * x + y * y < 4) { const t = x * x - y * y + cx; y = 2 * x * y + cy; x = t; n++ }
   it[g.y][g.x] = n
-}`, [3]int{1024, 1024, 1}, 1024 * 1024 / 1e6, []ir.Type{ir.I32}, [][]int{{1024, 1024}}, 0, 0, []uintptr{1024, 1024}, [3]int{}},
+}`, [3]int{1024, 1024, 1}, 1024 * 1024 / 1e6, []ir.Type{ir.I32}, [][]int{{1024, 1024}}, 0, 0, []uintptr{1024, 1024}, [3]int{}, "run_mandelbrot"},
 	{"mix 256 Ki", "Gop/s", `(g, x) => {
   const v = x[g.x]
   let a = v, b = v ^ 0x9e3779b9, c = (v + 77) | 0, d = (v * 3) | 0
@@ -53,7 +54,7 @@ var workloads = []workload{
     c = (c + d) | 0; b = b ^ c; b = (b << 7) | (b >>> 25)
   }
   x[g.x] = a ^ b ^ c ^ d
-}`, [3]int{256 << 10, 1, 1}, 24 * 64 * (256 << 10) / 1e9, []ir.Type{ir.I32}, [][]int{{256 << 10}}, 0, 0, []uintptr{256 << 10}, [3]int{}},
+}`, [3]int{256 << 10, 1, 1}, 24 * 64 * (256 << 10) / 1e9, []ir.Type{ir.I32}, [][]int{{256 << 10}}, 0, 0, []uintptr{256 << 10}, [3]int{}, "run_mix"},
 	{"n-body 4096", "GFLOP/s", `(g, x, y, z, m, ax) => {
   const i = g.x
   let fx = 0, fy = 0, fz = 0
@@ -65,27 +66,59 @@ var workloads = []workload{
   }
   ax[i] = fx + fy + fz
 }`, [3]int{4096, 1, 1}, 20 * 4096 * 4096 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32, ir.F32, ir.F32},
-		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}, [3]int{}},
+		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}, [3]int{}, "run_nbody"},
 	{"stencil 1024²", "GB/s", `(g, from, to) => {
   const x = g.x, y = g.y
   if (x > 0 && y > 0 && x < 1023 && y < 1023)
     to[y][x] = 0.2 * (from[y][x] + from[y][x - 1] + from[y][x + 1] + from[y - 1][x] + from[y + 1][x])
 }`, [3]int{1024, 1024, 1}, 8 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{1024, 1024}, {1024, 1024}}, 1, 1e-5,
-		[]uintptr{1024, 1024}, [3]int{}},
+		[]uintptr{1024, 1024}, [3]int{}, "run_stencil"},
 	{"triad 4 Mi", "GB/s", `(g, x, y, z) => { z[g.x] = x[g.x] + 3 * y[g.x] }`, [3]int{4 << 20, 1, 1}, 12 * (4 << 20) / 1e9,
-		[]ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}, {4 << 20}}, 2, 1e-6, []uintptr{4 << 20}, [3]int{}},
+		[]ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}, {4 << 20}}, 2, 1e-6, []uintptr{4 << 20}, [3]int{}, "run_triad"},
 	{"copy 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = x[g.x] }`, [3]int{4 << 20, 1, 1}, 8 * (4 << 20) / 1e9,
-		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}},
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-6, []uintptr{4 << 20}, [3]int{}, "run_copy"},
 	{"fill 4 Mi", "GB/s", `(g, x) => { x[g.x] = 1.5 }`, [3]int{4 << 20, 1, 1}, 4 * (4 << 20) / 1e9,
-		[]ir.Type{ir.F32}, [][]int{{4 << 20}}, 0, 1e-6, []uintptr{4 << 20}, [3]int{}},
+		[]ir.Type{ir.F32}, [][]int{{4 << 20}}, 0, 1e-6, []uintptr{4 << 20}, [3]int{}, "run_fill"},
 	{"transpose 2048², naive", "GB/s", `(g, from, to) => { to[g.x][g.y] = from[g.y][g.x] }`, [3]int{2048, 2048, 1},
-		8 * 2048 * 2048 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 1e-6, []uintptr{2048}, [3]int{}},
+		8 * 2048 * 2048 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 1e-6, []uintptr{2048}, [3]int{}, "run_transpose"},
 	{"Black-Scholes 256 Ki, exact", "Mopt/s", `(g, s, out) => {
   const S = 100 + 40 * s[g.x]
   const d1 = (Math.log(S / 100) + 0.065) / 0.3, d2 = d1 - 0.3
   out[g.x] = S * 0.5 * (1 + Math.erf(d1 * 0.70710678)) - 100 * Math.exp(-0.02) * 0.5 * (1 + Math.erf(d2 * 0.70710678))
 }`, [3]int{256 << 10, 1, 1}, (256 << 10) / 1e6, []ir.Type{ir.F32, ir.F32}, [][]int{{256 << 10}, {256 << 10}}, 1, 1e-4,
-		[]uintptr{256 << 10}, [3]int{}},
+		[]uintptr{256 << 10}, [3]int{}, "run_black_scholes"},
+	{"Black-Scholes 256 Ki, fast", "Mopt/s", `(g, s, out) => {
+  const S = 100 + 40 * s[g.x]
+  const d1 = (Math.fast.log(S / 100) + 0.065) / 0.3, d2 = d1 - 0.3
+  out[g.x] = S * 0.5 * (1 + Math.fast.erf(d1 * 0.70710678)) - 100 * Math.fast.exp(-0.02) * 0.5 * (1 + Math.fast.erf(d2 * 0.70710678))
+}`, [3]int{256 << 10, 1, 1}, (256 << 10) / 1e6, []ir.Type{ir.F32, ir.F32}, [][]int{{256 << 10}, {256 << 10}}, 1, 1e-4,
+		[]uintptr{256 << 10}, [3]int{}, "run_black_scholes"},
+	{"n-body 4096, fast", "GFLOP/s", `(g, x, y, z, m, ax) => {
+  const i = g.x
+  let fx = 0, fy = 0, fz = 0
+  for (let j = 0; j < x.length; j++) {
+    const dx = x[j] - x[i], dy = y[j] - y[i], dz = z[j] - z[i]
+    const r = Math.fast.rsqrt(dx * dx + dy * dy + dz * dz + 0.01)
+    const s = m[j] * r * r * r
+    fx += s * dx; fy += s * dy; fz += s * dz
+  }
+  ax[i] = fx + fy + fz
+}`, [3]int{4096, 1, 1}, 20 * 4096 * 4096 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32, ir.F32, ir.F32},
+		[][]int{{4096}, {4096}, {4096}, {4096}, {4096}}, 4, 1e-2, []uintptr{4096}, [3]int{}, "run_nbody"},
+	{"sum 4 Mi, in groups", "GB/s", `(g, x, out) => {
+  let sum = 0
+  for (let i = g.x; i < 4194304; i += 65536) sum += x[i]
+  const all = g.reduce.add(sum)
+  if (g.local.x === 0) out[g.group.x] = all
+}`, [3]int{65536, 1, 1}, 4 * (4 << 20) / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {256}}, 1, 1e-3,
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}, "run_sums"},
+	{"sums of 256, 4 Mi", "GB/s", `(g, x, out) => {
+  const all = g.reduce.add(x[g.x])
+  if (g.local.x === 0) out[g.group.x] = all
+}`, [3]int{4 << 20, 1, 1}, 4 * (4 << 20) / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {16384}}, 1, 1e-3,
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}, "run_sums_256"},
+	{"scans of 256, 4 Mi", "GB/s", `(g, x, out) => { out[g.x] = g.scan.add(x[g.x]) }`, [3]int{4 << 20, 1, 1}, 8 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}}, 1, 1e-3, []uintptr{4 << 20}, [3]int{256, 1, 1}, "run_scans_256"},
 	{"histogram 256, 4 Mi", "Gelem/s", `(g, data, bins) => {
   const local = g.shared(i32, 256)
   const first = g.group.x * 65536 + g.local.x
@@ -93,13 +126,13 @@ var workloads = []workload{
   g.barrier()
   Atomics.add(bins, g.local.x, local[g.local.x])
 }`, [3]int{(4 << 20) / 256, 1, 1}, (4 << 20) / 1e9, []ir.Type{ir.I32, ir.I32}, [][]int{{4 << 20}, {256}}, 1, 0,
-		[]uintptr{4 << 20}, [3]int{256, 1, 1}},
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}, "run_histogram"},
 	{"sgemm 512, naive", "GFLOP/s", `(g, a, b, c) => {
   let sum = 0
   for (let k = 0; k < 512; k++) sum += a[g.y][k] * b[k][g.x]
   c[g.y][g.x] = sum
 }`, [3]int{512, 512, 1}, 2 * 512 * 512 * 512 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{512, 512}, {512, 512}, {512, 512}}, 2,
-		1e-3, []uintptr{512}, [3]int{}},
+		1e-3, []uintptr{512}, [3]int{}, "run_sgemm"},
 	{"sgemm 1024, register tile", "GFLOP/s", `(g, a, b, c) => {
   const sum = g.private(f32, 8)
   const x = g.x, y = 8 * g.y
@@ -107,12 +140,35 @@ var workloads = []workload{
     for (let i = 0; i < 8; i++) sum[i] += a[y + i][k] * b[k][x]
   for (let i = 0; i < 8; i++) c[y + i][x] = sum[i]
 }`, [3]int{1024, 128, 1}, 2 * 1024 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32},
-		[][]int{{1024, 1024}, {1024, 1024}, {1024, 1024}}, 2, 1e-3, []uintptr{1024}, [3]int{}},
+		[][]int{{1024, 1024}, {1024, 1024}, {1024, 1024}}, 2, 1e-3, []uintptr{1024}, [3]int{}, "run_sgemm_tile"},
+	{"sgemm 1024, panels in shared memory", "GFLOP/s", `(g, a, b, c) => {
+  const panel = g.shared(f32, 256, 32), sum = g.private(f32, 8)
+  const x = g.x, y = 8 * g.y
+  for (let p = 0; p < 1024; p += 256) {
+    for (let i = g.local.y; i < 256; i += 16) panel[i][g.local.x] = b[p + i][x]
+    g.barrier()
+    for (let k = 0; k < 256; k++)
+      for (let i = 0; i < 8; i++) sum[i] += a[y + i][p + k] * panel[k][g.local.x]
+    g.barrier()
+  }
+  for (let i = 0; i < 8; i++) c[y + i][x] = sum[i]
+}`, [3]int{1024, 128, 1}, 2 * 1024 * 1024 * 1024 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32},
+		[][]int{{1024, 1024}, {1024, 1024}, {1024, 1024}}, 2, 1e-3, []uintptr{1024}, [3]int{32, 16, 1}, "run_sgemm_packed"},
+	{"sgemm 512, 16×16 in shared memory", "GFLOP/s", `(g, a, b, c) => {
+  const ta = g.shared(f32, 16, 16), tb = g.shared(f32, 16, 16)
+  const x = g.local.x, y = g.local.y
+  let sum = 0
+  for (let k = 0; k < 512; k += 16) {
+    ta[y][x] = a[g.y][k + x]
+    tb[y][x] = b[k + y][g.x]
+    g.barrier()
+    for (let i = 0; i < 16; i++) sum += ta[y][i] * tb[i][x]
+    g.barrier()
+  }
+  c[g.y][g.x] = sum
+}`, [3]int{512, 512, 1}, 2 * 512 * 512 * 512 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{512, 512}, {512, 512}, {512, 512}}, 2,
+		1e-3, []uintptr{512}, [3]int{16, 16, 1}, "run_sgemm"},
 }
-
-// symbols are the C functions of the workloads.
-var symbols = []string{"run_saxpy", "run_mandelbrot", "run_mix", "run_nbody", "run_stencil", "run_triad",
-	"run_copy", "run_fill", "run_transpose", "run_black_scholes", "run_histogram", "run_sgemm", "run_sgemm_tile"}
 
 // kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
 // process, so that other load matters less.
@@ -121,7 +177,7 @@ func kernelsOnOneCore(r *report) error {
 	if err != nil {
 		return err
 	}
-	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
+	platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG")}).Open(context.Background())
 	if err != nil {
 		return err
 	}
@@ -130,7 +186,7 @@ func kernelsOnOneCore(r *report) error {
 		if only := os.Getenv("OREPL_PEERS_ONLY"); !strings.HasPrefix(workloads[i].name, only) {
 			continue
 		}
-		fn, err := purego.Dlsym(lib, symbols[i])
+		fn, err := purego.Dlsym(lib, workloads[i].symbol)
 		if err != nil {
 			return err
 		}
@@ -164,11 +220,17 @@ func processorTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
-	ctx := context.Background()
+// loaded is a workload's kernel on a device.
+type loaded struct {
+	program offload.Program
+	queue   offload.Queue
+	launch  *offload.Launch // without its arguments
+}
+
+func (w *workload) load(dev offload.Device) (*loaded, error) {
 	f, err := kernel.Parse(&kernel.Source{Text: w.text})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var args []kernel.Arg
 	for i, t := range w.buffers {
@@ -176,75 +238,96 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
 	}
 	c, err := f.Compile(args, kernel.Options{Name: "k"})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	data, err := c.Module.MarshalBinary()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	program, err := dev.Load(ctx, &offload.Image{Kind: offload.ImageIR, Data: data})
+	program, err := dev.Load(context.Background(), &offload.Image{Kind: offload.ImageIR, Data: data})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer program.Unload()
 	k, err := program.Kernel("k")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	q, err := dev.NewQueue(offload.QueueOptions{})
 	if err != nil {
+		return nil, err
+	}
+	return &loaded{program, q, &offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}}, nil
+}
+
+func (l *loaded) close() {
+	l.queue.Close()
+	l.program.Unload()
+}
+
+func (l *loaded) run() error {
+	if err := l.queue.Launch(l.launch); err != nil {
 		return err
 	}
-	defer q.Close()
+	return l.queue.Sync(context.Background())
+}
 
-	launch := &offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}
+// buffer makes and fills buffer i on a device.
+func (w *workload) buffer(dev offload.Device, i int) (offload.Arg, error) {
+	t := w.buffers[i]
+	n := t.Size()
+	arg := offload.Arg{}
+	arg.Type, _ = offload.ParseType(t.String())
+	for axis, d := range w.dims[i] {
+		n *= d
+		arg.Dims[axis] = int32(d)
+	}
+	m, err := dev.Allocate(int64(n), offload.DeviceMemory)
+	if err != nil {
+		return arg, err
+	}
+	b := m.Bytes()
+	for at := 0; at < n; at += 4 {
+		x := uint32(at*2654435761>>8) % 1000
+		if t == ir.F32 {
+			x = math.Float32bits(float32(x)/500 - 1)
+		}
+		binary.LittleEndian.PutUint32(b[at:], x)
+	}
+	arg.Memory = m
+	return arg, nil
+}
+
+func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
+	k, err := w.load(dev)
+	if err != nil {
+		return err
+	}
+	defer k.close()
+	launch := k.launch
 	var others []offload.Memory // what the C function works on
 	call := append([]uintptr(nil), w.scalars...)
 	var ours, theirs []byte
-	for i, t := range w.buffers {
-		n := t.Size()
-		arg := offload.Arg{}
-		arg.Type, _ = offload.ParseType(t.String())
-		for axis, d := range w.dims[i] {
-			n *= d
-			arg.Dims[axis] = int32(d)
-		}
-		var sides [2][]byte
+	for i := range w.buffers {
+		var sides [2]offload.Memory
 		for side := range sides {
-			m, err := dev.Allocate(int64(n), offload.DeviceMemory)
+			arg, err := w.buffer(dev, i)
 			if err != nil {
 				return err
 			}
-			defer m.Free()
-			b := m.Bytes()
-			for at := 0; at < n; at += 4 {
-				x := uint32(at*2654435761>>8) % 1000
-				if t == ir.F32 {
-					x = math.Float32bits(float32(x)/500 - 1)
-				}
-				binary.LittleEndian.PutUint32(b[at:], x)
-			}
-			sides[side] = b
+			defer arg.Memory.Free()
+			sides[side] = arg.Memory
 			if side == 0 {
-				arg.Memory = m
-			} else {
-				others = append(others, m)
+				launch.Args = append(launch.Args, arg)
 			}
 		}
-		launch.Args = append(launch.Args, arg)
-		call = append(call, uintptr(unsafe.Pointer(&sides[1][0])))
+		others = append(others, sides[1])
+		call = append(call, uintptr(unsafe.Pointer(&sides[1].Bytes()[0])))
 		if i == w.result {
-			ours, theirs = sides[0], sides[1]
+			ours, theirs = sides[0].Bytes(), sides[1].Bytes()
 		}
-	}
-	run := func() error {
-		if err := q.Launch(launch); err != nil {
-			return err
-		}
-		return q.Sync(ctx)
 	}
 	native := func() error { purego.SyscallN(fn, call...); return nil }
-	if err := run(); err != nil {
+	if err := k.run(); err != nil {
 		return err
 	}
 	native()
@@ -274,7 +357,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
 			return w.work * times / (processorTime() - start), nil
 		}
 	}
-	_, err = r.pair(w.name, w.unit, 15, rate(run), rate(native))
+	_, err = r.pair(w.name, w.unit, 15, rate(k.run), rate(native))
 	return err
 }
 

@@ -12,13 +12,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IndexFact says of an index that its greatest value in a launch is below an extent of a buffer. It is about what the
-// launch brings alone, so that a backend can find out before it launches, and proves every check whose index has that
-// greatest value.
+// IndexFact says of an index that its greatest value in a launch is below an extent: of a buffer, or of an array in the
+// kernel, which is a number then. It is about what the launch brings alone, so that a backend can find out before it
+// launches, and proves every check whose index has that greatest value.
 type IndexFact struct {
 	Most   Bound
 	Buffer string
-	Extent int
+	Extent int      // number of the buffer's extent, or the extent itself if Buffer is empty
 	Fits   []Bound  // are at most 2^31 − 1: nothing wraps on the way to the index
 	Counts []string // scalar parameters that are not negative
 }
@@ -76,8 +76,12 @@ func (f *IndexFact) Holds(value func(Term) int64) bool {
 			return false
 		}
 	}
+	extent := int64(f.Extent)
+	if f.Buffer != "" {
+		extent = value(Term{TermExtent, f.Extent, f.Buffer})
+	}
 	n, ok := f.Most.eval(value)
-	return ok && n < value(Term{TermExtent, f.Extent, f.Buffer})
+	return ok && n < extent
 }
 
 func (b Bound) eval(value func(Term) int64) (int64, bool) {
@@ -171,7 +175,10 @@ func (b Bound) String() string {
 
 // String gives the fact as a formula. Different facts have different ones.
 func (f *IndexFact) String() string {
-	s := fmt.Sprintf("%v < %v", f.Most, Term{TermExtent, f.Extent, f.Buffer})
+	s := fmt.Sprintf("%v < %d", f.Most, f.Extent)
+	if f.Buffer != "" {
+		s = fmt.Sprintf("%v < %v", f.Most, Term{TermExtent, f.Extent, f.Buffer})
+	}
 	for _, fits := range f.Fits {
 		s += fmt.Sprintf(", %v fits", fits)
 	}
@@ -202,10 +209,14 @@ func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1
 	}
-	if a.Space != ir.Global || extent >= 0 || extent == ir.Flat {
+	f = IndexFact{Extent: extent}
+	if extent < 0 {
+		f = IndexFact{Buffer: a.Name, Extent: -1 - extent}
+	}
+	if extent == ir.Flat || a.Name == "" {
 		return f, false
 	}
-	s := asker{p: p, f: IndexFact{Buffer: a.Name, Extent: -1 - extent}, left: maxSteps}
+	s := asker{p: p, f: f, left: maxSteps}
 	s.f.Most, ok = s.most(v)
 	slices.Sort(s.f.Counts)
 	s.f.Counts = slices.Compact(s.f.Counts)

@@ -28,6 +28,7 @@ func TestIndexFacts(t *testing.T) {
 			[]string{`-2 + 1*size.x < "x".0`}},
 		{"a place in a group", "%10: i32 = item.group.x\n%11: i32 = item.groupsize.x\n%12: i32 = mul %10, %11\n%13: i32 = item.local.x\n%14: i32 = add %12, %13\n%15: f32 = load x[%14]",
 			[]string{`-1 + 1*groupsize.x*groups.x < "x".0, -1*groupsize.x + 1*groupsize.x*groups.x fits, -1 + 1*groupsize.x*groups.x fits`}},
+		{"a place in shared memory", "%10: i32 = item.local.x\n%15: i32 = load s[%10]", []string{`-1 + 1*groupsize.x < 16`}},
 		{"a neighbour that may not be there", "%10: i32 = item.global.x\n%8: i32 = const 1\n%16: i32 = sub %10, %8\n%13: f32 = load x[%16]", nil},
 		{"a number of bits", "%10: i32 = item.global.x\n%16: i32 = xor %10, %0\n%13: f32 = load x[%16]", nil},
 		{"an unsigned number", "%13: f32 = load x[%2]", nil},
@@ -74,7 +75,7 @@ func TestIndexFactHolds(t *testing.T) {
 		{4, 3, 12, true}, {4, 3, 11, false}, {4, -3, 12, false}, {4, 0, 1, true}, {1, 46340, 1 << 30, true}, {1, 46341, 1 << 31, false},
 		{1 << 40, 1 << 40, 1, false}, {math.MaxInt64, 2, math.MaxInt64, false},
 	} {
-		got := f.Holds(func(t opt.Term) int64 {
+		value := func(t opt.Term) int64 {
 			switch t.Kind {
 			case opt.TermSize:
 				return c.size
@@ -82,7 +83,13 @@ func TestIndexFactHolds(t *testing.T) {
 				return c.n
 			}
 			return c.extent
-		})
+		}
+		got := f.Holds(value)
+		f := f
+		f.Buffer, f.Extent = "", int(c.extent)
+		if f.Holds(value) != got {
+			t.Errorf("size %d, n %d: the number %d makes a difference", c.size, c.n, c.extent)
+		}
 		if got != c.want {
 			t.Errorf("size %d, n %d, extent %d: holds %v", c.size, c.n, c.extent, got)
 		}

@@ -111,3 +111,51 @@ void run_sgemm_tile(long n, const float *restrict a, const float *restrict b, fl
 				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + 16 * s) = sum[r][s];
 		}
 }
+
+// The same with a panel of 32 columns of b put together first.
+void run_sgemm_packed(long n, const float *restrict a, const float *restrict b, float *restrict c) {
+	static float panel[1024][32] __attribute__((aligned(64)));
+	for (long j = 0; j < n; j += 32) {
+		for (long k = 0; k < n; k++)
+			for (int s = 0; s < 32; s++) panel[k][s] = b[k * n + j + s];
+		for (long i = 0; i < n; i += 8) {
+			vec sum[8][2] = {0};
+			for (long k = 0; k < n; k++) {
+#pragma GCC unroll 8
+				for (int r = 0; r < 8; r++)
+#pragma GCC unroll 2
+					for (int s = 0; s < 2; s++) sum[r][s] += a[(i + r) * n + k] * *(const vec *)&panel[k][16 * s];
+			}
+			for (int r = 0; r < 8; r++)
+				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + 16 * s) = sum[r][s];
+		}
+	}
+}
+
+// Sums of elements 256 apart in 65 536, which a compiler may add in the order of the vectors.
+void run_sums(long n, const float *restrict x, float *restrict out) {
+	for (long g = 0; g < 256; g++) {
+		float sum[256] = {0}, all = 0;
+		for (long i = g * 256; i < n; i += 65536)
+			for (int j = 0; j < 256; j++) sum[j] += x[i + j];
+		for (int j = 0; j < 256; j++) all += sum[j];
+		out[g] = all;
+	}
+}
+
+void run_sums_256(long n, const float *restrict x, float *restrict out) {
+	for (long g = 0; g < n / 256; g++) {
+		float sum[16] = {0}, all = 0;
+		for (int i = 0; i < 256; i += 16)
+			for (int j = 0; j < 16; j++) sum[j] += x[g * 256 + i + j];
+		for (int j = 0; j < 16; j++) all += sum[j];
+		out[g] = all;
+	}
+}
+
+void run_scans_256(long n, const float *restrict x, float *restrict out) {
+	for (long g = 0; g < n / 256; g++) {
+		float sum = 0;
+		for (int i = 0; i < 256; i++) out[g * 256 + i] = sum += x[g * 256 + i];
+	}
+}

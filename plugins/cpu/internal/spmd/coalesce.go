@@ -63,22 +63,7 @@ func (f *fn) coalesce() {
 	}
 	for i := range f.insts {
 		in := &f.insts[i]
-		if in.kind == kindTrap {
-			t := &f.traps[in.x]
-			to(&t.x)
-			for _, list := range append([][]vr{t.uses, t.defs, t.mask, t.results}, t.args...) {
-				for n := range list {
-					to(&list[n])
-				}
-			}
-			continue
-		}
-		to(&in.mask)
-		for n := range in.a[:in.n] {
-			to(&in.a[n].reg)
-			to(&in.a[n].mem.base)
-			to(&in.a[n].mem.index)
-		}
+		f.rename(in, to)
 		if in.kind == kindOp && in.moves() && in.a[0].reg == in.a[1].reg {
 			in.kind, in.n, in.mask = kindNone, 0, 0
 		}

@@ -20,6 +20,7 @@ const (
 	ctxAlive     = 112 // i64: gangs of the group that have not ended
 	ctxZero      = 120 // u64, always 0: the stop flag of launches without one
 	ctxPending   = 128 // u32: the group operation that gangs wait for, from 1; 0 for none
+	ctxRegular   = 132 // u32: 1 if the gangs of a group are a power of two, and each has all its lanes in the group
 	ctxFrameSize = 136 // i64: bytes of a frame
 	ctxGangs     = 144 // i64: gangs of a group
 	ctxShared    = 152 // address of shared memory

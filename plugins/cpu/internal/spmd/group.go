@@ -151,6 +151,7 @@ func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 	l.insts = l.insts[:pending]
 	l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(0))
 	l.jump(amd64.JE, dispatch)
+	l.reduceGroups(dispatch)
 	x, e := l.item.x, l.end
 	l.item.x, l.end = 0, 0
 	l.trapHere(trap{kind: trapGroup})
@@ -244,6 +245,9 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 			regs = l.stored(ir.Bool, a)
 		} else {
 			regs = l.vector(a)
+		}
+		if l.reduces(in) {
+			regs = l.operandOf(in, regs)
 		}
 		for i := range l.vectorsOf(a.Type) {
 			l.use(amd64.VMOVUPS, at(frameMem(place+l.t.bytes()*i, 0)), z(part(regs, i)))

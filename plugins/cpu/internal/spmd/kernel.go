@@ -76,6 +76,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.moveInvariants()
 	l.fn.sweep()
 	l.fn.coalesce()
+	l.fn.splitAtLoops()
 	frame, shared := l.allocate()
 
 	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0}

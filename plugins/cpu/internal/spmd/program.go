@@ -443,6 +443,11 @@ func (w *Worker) beginGroups(g *interp.Launch, first, last int) {
 		f.put32(frameLocal+8, row/size[1])
 		f.put32(frameIndex, i)
 	}
+	regular := 0
+	if size[0]%n == 0 && w.gangs&(w.gangs-1) == 0 {
+		regular = 1
+	}
+	w.put32(ctxRegular, regular)
 	var groups [3]int
 	for axis := range 3 {
 		groups[axis] = (g.Size[axis]-1)/size[axis] + 1
