@@ -1,15 +1,19 @@
 package orepl_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -70,5 +74,81 @@ func TestCSVIntoBuffers(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", options, err, want)
 		}
+	}
+}
+
+// A file of any size goes into buffers in little memory: one that is much larger than the memory which the script may
+// use. Read as a value of the script it does not fit.
+func TestCSVStreams(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "huge.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rows = 1_000_000
+	w := bufio.NewWriter(f)
+	fmt.Fprintln(w, "x,note")
+	for i := range rows {
+		fmt.Fprintf(w, "%d,this is note number %d of the file\n", i, i)
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const room = 16 << 20
+	if info.Size() < 2*room {
+		t.Fatalf("the file has only %d bytes", info.Size())
+	}
+	runtime.GC()
+	var heap runtime.MemStats
+	runtime.ReadMemStats(&heap)
+	rt := open(t)
+	run := func(text string) (string, error) {
+		var out bytes.Buffer
+		e, err := rt.Engine(orepl.EngineOptions{Dir: dir, Stdout: &out, Limits: lang.Limits{Memory: heap.HeapInuse + room}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		_, err = e.Run(context.Background(), "read.js", text)
+		return out.String(), err
+	}
+	out, err := run(`import { readCSV } from 'fs'
+		import { device, f32 } from 'offload'
+		const x = device('cpu').buffer(f32, 1e6)
+		const { rows } = await readCSV('huge.csv', { into: { x } })
+		console.log(rows, await x.read(999998))
+		x.free()`)
+	if err != nil || out != "1000000 Float32Array(2) [ 999998, 999999 ]\n" {
+		t.Errorf("into a buffer: %q, %v", out, err)
+	}
+	if _, err = run(`import { readCSV } from 'fs'; await readCSV('huge.csv')`); diag.Code(err) != "out-of-memory" {
+		t.Errorf("as a value: %v", err)
+	}
+}
+
+// A quote that is never closed does not take the file's size in memory: the end of the call stops the reader.
+func TestCSVReaderStops(t *testing.T) {
+	dir := t.TempDir()
+	text := append([]byte("x\n\""), bytes.Repeat([]byte("y, z\n"), 1<<20)...)
+	if err := os.WriteFile(filepath.Join(dir, "quote.csv"), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	e, err := open(t).Engine(orepl.EngineOptions{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = e.Run(context.Background(), "read.js", `import { readCSV } from 'fs'; await readCSV('quote.csv')`)
+	if err == nil || !strings.Contains(diag.Format(err, false), "read quote.csv, line 1048577: extraneous or missing") {
+		t.Errorf("%s", diag.Format(err, false))
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err = e.Run(ctx, "read.js", `import { readCSV } from 'fs'; await readCSV('quote.csv')`); diag.Code(err) != "cancelled" {
+		t.Errorf("cancelled: %v", err)
 	}
 }

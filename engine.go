@@ -201,10 +201,15 @@ func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v
 
 // Decode stores the value in what dst points to, see [convert]. If something does not fit, the error is a diagnostic
 // with the path, such as ".stages[2].size", with the place in the script where it is written, and it wraps a
-// [convert.Error]. A property that no field takes is an error too.
+// [convert.Error]. A property that no field takes is an error too, but for exports of a module: a script may export more
+// than the program asks for.
 func (v *Value) Decode(ctx context.Context, dst any) error {
 	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
-		err := convert.Decode(vm, v.value, dst)
+		decode := convert.Decode
+		if v.exports != nil && len(v.steps) == 0 {
+			decode = convert.DecodeModule
+		}
+		err := decode(vm, v.value, dst)
 		var misfit *convert.Error
 		if !errors.As(err, &misfit) {
 			return err

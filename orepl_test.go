@@ -89,6 +89,40 @@ export const config = {
 	}
 }
 
+// A script may export more than the program asks for; a misspelt export is an error nevertheless.
+func TestDecodeTakesTheExportsThatItNeeds(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	ctx := context.Background()
+	for _, c := range []struct{ script, message, hint string }{
+		{"export const size = 4, title = 'a'; export function helper() {}; export const other = { size: 'x' }", "", ""},
+		{"export const size = 4, titel = 'a'", ".titel: there is no field for it", "did you mean title?"},
+		{"export const size = 4, title = 'a', titel = 'b'", "", ""},
+		{"export const sise = 4", ".sise: there is no field for it", "did you mean size?"},
+		{"export const title = 'a'", ".size: is missing", "write: export const size = …"},
+		{"export const size = 4, limits = { hihg: 3 }", ".limits.hihg: there is no field for it", "did you mean high?"},
+	} {
+		module, err := e.Run(ctx, "config.js", c.script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var config struct {
+			Size   int `orepl:"size,required"`
+			Title  string
+			Limits struct{ High int }
+		}
+		err = module.Decode(ctx, &config)
+		if c.message == "" {
+			if err != nil || config.Size != 4 || config.Title != "a" {
+				t.Errorf("%s: %+v, %v", c.script, config, err)
+			}
+			continue
+		}
+		if err == nil || !strings.Contains(err.Error(), c.message) || diag.Hint(err) != c.hint {
+			t.Errorf("%s: %v, hint %q", c.script, err, diag.Hint(err))
+		}
+	}
+}
+
 func TestModules(t *testing.T) {
 	type order struct {
 		Item  string
@@ -129,7 +163,7 @@ help('shop.price'); help(slow)`)
 		t.Fatal(diag.Format(err, false))
 	}
 	for _, want := range []string{
-		"7.5 EUR 8 done\n", "shop.price: argument 1 .cuont: there is no such setting | did you mean count?\n", "there is no milk\n",
+		"7.5 EUR 8 done\n", "shop.price: argument 1 .cuont: there is no field for it | did you mean count?\n", "there is no milk\n",
 		"price(a0: { item: string; count: number }): number\n", "slow(a0: number): Promise<string>\n",
 	} {
 		if !strings.Contains(out.String(), want) {

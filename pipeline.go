@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -104,7 +105,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
-		return ctx.Err()
+		return lang.Ended(context.Cause(ctx))
 	}
 	defer func() { <-p.slots }()
 	i, err := p.take(ctx)
@@ -202,8 +203,11 @@ func (d Data) inputs() ([]offload.Input, error) {
 		default:
 			var ok bool
 			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
-				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be a %T", name, x).
-					WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
+				e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be a %T", name, x)
+				if _, isDestination := destinationOf(x); isDestination {
+					return nil, e.WithHint("give the slice itself, without &")
+				}
+				return nil, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
 			}
 		}
 		if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
@@ -223,8 +227,12 @@ func (d Data) outputs() ([]offload.Output, error) {
 			x, ok = destinationOf(d[name])
 		}
 		if !ok {
-			return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be a %T", name, d[name]).
-				WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
+			e := contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be a %T", name, d[name])
+			_, isArray := d[name].(source)
+			if _, _, _, isSlice := sliceOf(d[name]); isArray || isSlice {
+				return nil, e.WithHint("give its address, so that the result can be stored: &%s", name)
+			}
+			return nil, e.WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
 		}
 		x.output(&out)
 		list = append(list, out)

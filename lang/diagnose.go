@@ -66,6 +66,17 @@ func isScriptException(err error) bool {
 
 // cutShort describes a call that a limit or its context ended.
 func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
+	d := Ended(cause)
+	var interrupted *goja.InterruptedError
+	if errors.As(err, &interrupted) {
+		e.locate(d, interrupted.Stack())
+	}
+	return d
+}
+
+// Ended describes the end of a context, or a limit, that cut a call short: what calls of the engine give, and what a
+// program should give whose own part of the work was cut short.
+func Ended(cause error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: diag.Code(cause), Message: cause.Error(), Hint: diag.Hint(cause), Cause: cause}
 	if d.ID == "" {
 		d.ID = "cancelled"
@@ -74,10 +85,6 @@ func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 		} else if errors.Is(cause, context.Canceled) {
 			d.Message = "the script was cancelled"
 		}
-	}
-	var interrupted *goja.InterruptedError
-	if errors.As(err, &interrupted) {
-		e.locate(d, interrupted.Stack())
 	}
 	return d
 }

@@ -91,7 +91,7 @@ func TestDecodeErrors(t *testing.T) {
 	for _, c := range []struct{ script, path, message, hint string }{
 		{`{ must: true, stages: [{}, { size: 'big' }] }`, ".stages[1].size", `expected an integer, not the string "big"`, ""},
 		{`{ must: true, stages: [{ size: 1.5 }] }`, ".stages[0].size", "expected an integer, not 1.5", ""},
-		{`{ must: true, stages: [{ sise: 1 }] }`, ".stages[0].sise", "there is no such setting", "did you mean size?"},
+		{`{ must: true, stages: [{ sise: 1 }] }`, ".stages[0].sise", "there is no field for it", "did you mean size?"},
 		{`{ must: true, stages: 5 }`, ".stages", "expected an array, not 5", ""},
 		{`{ must: true, stages: [null] }`, ".stages[0]", "expected an object, not null", ""},
 		{`{ must: true, levels: { 'a b': 256 } }`, `.levels["a b"]`, "256 is outside the range of uint8", ""},
@@ -99,7 +99,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{ must: true, limit: 'soon' }`, ".limit", `"soon" is no duration`, "200ms"},
 		{`{ must: true, address: 'x' }`, ".address", "unable to parse", ""},
 		{`{ must: true, grid: [[]] }`, ".grid", "expected 2 elements, not 1", ""},
-		{`{ must: true, secret: 1 }`, ".secret", "there is no such setting", ""},
+		{`{ must: true, secret: 1 }`, ".secret", "there is no field for it", ""},
 		{`{ must: true, title: () => 1 }`, ".title", "expected a string, not a function", ""},
 		{`{}`, ".must", "is missing", ""},
 		{`7`, "", "expected an object, not 7", ""},
@@ -109,6 +109,19 @@ func TestDecodeErrors(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || c.path != "" && e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(diag.Hint(err), c.hint) {
 			t.Errorf("%s:\n%v, path %q, hint %q", c.script, err, e.Path, diag.Hint(err))
+		}
+	}
+	for _, script := range []string{
+		`(() => { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return { must: true, any: a } })()`,
+		`(() => { let a = {}; for (let i = 0; i < 1e5; i++) a = { a }; return { must: true, any: a } })()`,
+		`(() => { let a = {}; for (let i = 0; i < 1e5; i++) a = { a }; return { must: a } })()`,
+		`({ must: true, any: new Array(2 ** 32 - 1) })`,
+		`({ must: true, stages: { length: 2 ** 53 } })`,
+		`({ must: true, any: new Map([[1, 2]]) })`,
+	} {
+		var e *Error
+		if err := decode(t, script, new(config)); !errors.As(err, &e) {
+			t.Errorf("%s: %v", script, err)
 		}
 	}
 	var thrown *goja.Exception
@@ -191,7 +204,7 @@ func TestFunc(t *testing.T) {
 		"(() => { try { add(1, 'x') } catch (e) { return e.message } })()":                    `add: argument 2 expected an integer, not the string "x"`,
 		"(() => { try { add(1) } catch (e) { return e.message } })()":                         "add: argument 2 expected an integer, not undefined",
 		"(() => { try { add(1, 2, 3) } catch (e) { return e.message } })()":                   "add: argument 3 is one too many",
-		"(() => { try { optional({ sice: 1 }) } catch (e) { return e.message + e.hint } })()": "optional: argument 1 .sice: there is no such settingdid you mean size?",
+		"(() => { try { optional({ sice: 1 }) } catch (e) { return e.message + e.hint } })()": "optional: argument 1 .sice: there is no field for itdid you mean size?",
 	} {
 		v, err := e.Eval(ctx, "call.js", script)
 		if err != nil || v.String() != want {

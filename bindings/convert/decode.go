@@ -24,19 +24,32 @@ var (
 // maxDepth bounds nesting: a value of the script may contain itself.
 const maxDepth = 100
 
+var errDestination = &Error{Message: "the destination must be a pointer that is not nil", Advice: "pass its address, as in &config"}
+
 // Decode stores a value of the script in what dst points to. Nothing is shared with the script afterwards. The error is
 // an [*Error]. Call it on the engine's goroutine.
 func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
-		return &Error{Message: "the destination must be a pointer that is not nil"}
+		return errDestination
 	}
 	return (&decoder{vm: vm}).run(v, target.Elem())
 }
 
+// DecodeModule is Decode for the exports of a module: those that a struct has no field for are left alone, unless they
+// look like a misspelt field that is not exported.
+func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
+	target := reflect.ValueOf(dst)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return errDestination
+	}
+	return (&decoder{vm: vm, module: true}).run(exports, target.Elem())
+}
+
 type decoder struct {
-	vm    *goja.Runtime
-	depth int
+	vm     *goja.Runtime
+	depth  int
+	module bool // the value is a module's exports
 }
 
 // run decodes and turns what a getter of the script throws into an error.
@@ -80,15 +93,18 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 			dst.SetZero()
 			return nil
 		}
-		dst.Set(reflect.ValueOf(v.Export()))
-		return nil
+		x, err := d.anything(v, at)
+		if err == nil && x != nil {
+			dst.Set(reflect.ValueOf(x))
+		}
+		return err
 	case missing:
 		return at.fail("expected %s, not %s", kindName(t), Describe(v))
 	case t == typeDuration:
 		return d.duration(v, dst, at)
 	case t == typeTime:
-		if x, ok := v.Export().(time.Time); ok {
-			dst.Set(reflect.ValueOf(x))
+		if v.ExportType() == typeTime {
+			dst.Set(reflect.ValueOf(v.Export()))
 			return nil
 		}
 	}
@@ -97,17 +113,17 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	}
 	switch t.Kind() {
 	case reflect.Bool:
-		if x, ok := v.Export().(bool); ok {
+		if x, ok := Primitive(v).(bool); ok {
 			dst.SetBool(x)
 			return nil
 		}
 	case reflect.String:
-		if x, ok := v.Export().(string); ok {
+		if x, ok := Primitive(v).(string); ok {
 			dst.SetString(x)
 			return nil
 		}
 	case reflect.Float32, reflect.Float64:
-		switch x := v.Export().(type) {
+		switch x := Primitive(v).(type) {
 		case int64:
 			dst.SetFloat(float64(x))
 			return nil
@@ -133,7 +149,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 
 // integer gives a Number that is an integer, or a BigInt.
 func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Error) {
-	switch x := v.Export().(type) {
+	switch x := Primitive(v).(type) {
 	case int64:
 		return big.NewInt(x), nil
 	case float64:
@@ -183,7 +199,7 @@ func (d *decoder) bigInt(v goja.Value, dst reflect.Value, at *path) *Error {
 // duration takes a text such as "1.5s", or a number of milliseconds as timers do.
 func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 	const most = float64(math.MaxInt64 / int64(time.Millisecond))
-	switch x := v.Export().(type) {
+	switch x := Primitive(v).(type) {
 	case string:
 		parsed, err := time.ParseDuration(x)
 		if err != nil {
@@ -203,7 +219,7 @@ func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 }
 
 func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
-	s, ok := v.Export().(string)
+	s, ok := Primitive(v).(string)
 	if !ok {
 		return at.fail("expected a string, not %s", Describe(v))
 	}
@@ -216,38 +232,46 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 // list takes an array or a typed array.
 func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	o, ok := v.(*goja.Object)
-	if !ok || o.Get("length") == nil || isFunction(v) {
+	if !ok {
 		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
 	}
-	if bulk := reflect.ValueOf(o.Export()); dst.Kind() == reflect.Slice && bulk.Kind() == reflect.Slice && bulk.Type() != reflect.TypeFor[[]any]() &&
-		bulk.Type().Elem() == dst.Type().Elem() {
-		dst.Set(reflect.AppendSlice(reflect.MakeSlice(dst.Type(), 0, bulk.Len()), bulk))
-		return nil
+	n := 0
+	switch {
+	case o.ClassName() == "Array":
+		n = int(o.Get("length").ToInteger())
+	case isTyped(o.ExportType()):
+		bulk := reflect.ValueOf(o.Export())
+		if n = bulk.Len(); dst.Kind() == reflect.Slice && bulk.Type().Elem() == dst.Type().Elem() {
+			dst.Set(reflect.AppendSlice(reflect.MakeSlice(dst.Type(), 0, n), bulk))
+			return nil
+		}
+	default: // any object may claim any length
+		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
 	}
-	n := int(o.Get("length").ToInteger())
 	if dst.Kind() == reflect.Array {
 		if n != dst.Len() {
 			return at.fail("expected %d elements, not %d", dst.Len(), n)
 		}
 	} else {
-		dst.SetZero()
+		dst.Set(reflect.MakeSlice(dst.Type(), 0, 0))
 	}
 	for i := range n {
 		item := &path{at, i}
+		v := o.Get(indexText(i))
+		if v == nil { // an array may be as long as it likes without elements
+			return item.fail("the array has no element here")
+		}
 		if dst.Kind() == reflect.Array {
-			if err := d.value(o.Get(indexText(i)), dst.Index(i), item); err != nil {
+			if err := d.value(v, dst.Index(i), item); err != nil {
 				return err
 			}
 			continue
 		}
-		element := reflect.New(dst.Type().Elem()).Elem() // grown one by one: any object may claim any length
-		if err := d.value(o.Get(indexText(i)), element, item); err != nil {
+		element := reflect.New(dst.Type().Elem()).Elem()
+		if err := d.value(v, element, item); err != nil {
 			return err
 		}
 		dst.Set(reflect.Append(dst, element))
-	}
-	if dst.Kind() == reflect.Slice && dst.IsNil() {
-		dst.Set(reflect.MakeSlice(dst.Type(), 0, 0))
 	}
 	return nil
 }
@@ -284,20 +308,34 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		known[f.name], names[i] = true, f.name
 	}
 	for _, key := range o.Keys() {
-		if !known[key] {
-			e := (&path{at, key}).fail("there is no such setting")
-			e.Advice = "the settings are " + strings.Join(names, ", ")
-			if near := diag.Nearest(key, names); near != "" {
-				e.Advice = "did you mean " + near + "?"
-			}
-			return e
+		if known[key] {
+			continue
 		}
+		near := diag.Nearest(key, names)
+		if d.module && at == nil && (near == "" || given(o, near)) {
+			continue // a module may export more than the program asks for
+		}
+		e := (&path{at, key}).fail("there is no field for it")
+		switch {
+		case near != "":
+			e.Advice = "did you mean " + near + "?"
+		case len(names) == 0:
+			e.Advice = "leave it out"
+		default:
+			e.Advice = "the fields are " + strings.Join(names, ", ")
+		}
+		return e
 	}
 	for _, f := range fields {
 		p := o.Get(f.name)
 		if p == nil || goja.IsUndefined(p) {
 			if f.required {
-				return (&path{at, f.name}).fail("is missing")
+				e := (&path{at, f.name}).fail("is missing")
+				e.Advice = "write " + f.name + ": …"
+				if d.module && at == nil {
+					e.Advice = "write: export const " + f.name + " = …"
+				}
+				return e
 			}
 			continue
 		}
@@ -306,6 +344,12 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 	}
 	return nil
+}
+
+// given reports whether an object has a property.
+func given(o *goja.Object, name string) bool {
+	v := o.Get(name)
+	return v != nil && !goja.IsUndefined(v)
 }
 
 // object takes an object with properties of its own.

@@ -132,13 +132,9 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 			}
 		}
 	}()
-	r := csv.NewReader(bufio.NewReaderSize(in, 1<<16))
+	r := csv.NewReader(bufio.NewReaderSize(stoppable{ctx, in}, 1<<16)) // one field may be as long as the file
 	r.Comma, r.ReuseRecord = o.separator, true
-	const checkEvery = 1 << 12
 	for {
-		if rows%checkEvery == 0 && ctx.Err() != nil {
-			return nil, columns, 0, context.Cause(ctx)
-		}
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -187,6 +183,19 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 		}
 	}
 	return names, columns, rows, nil
+}
+
+// stoppable is a reader that ends with a context.
+type stoppable struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if s.ctx.Err() != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.in.Read(p)
 }
 
 // known reports the first buffer whose column the file lacks.

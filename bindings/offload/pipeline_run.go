@@ -5,6 +5,8 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -27,7 +29,7 @@ type Output struct {
 }
 
 // Run runs the pipeline once. It must not be called while it runs. Errors of the script and of its kernels are
-// explained with their places. When it returns nothing uses the host's memory any more.
+// explained with their places; wherever ctx ends it, the error is that of a script that ctx ends. When it returns nothing uses the host's memory any more.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 	if err := p.check(in, out); err != nil {
 		return err
@@ -52,11 +54,16 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 
 // explain places an error in the script; that needs the engine's turn.
 func (p *Pipeline) explain(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() != nil {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil && diag.Code(err) == string(contract.Cancelled): // a queue calls it so, whatever ended ctx
+		if ended := lang.Ended(context.Cause(ctx)); ended.ID != diag.Code(err) {
+			return ended
+		}
 	}
 	explained := err
-	if failed := p.m.engine.Do(ctx, func(*goja.Runtime) error { explained = p.m.explain(err); return nil }); failed != nil {
+	if failed := p.m.engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { explained = p.m.explain(err); return nil }); failed != nil {
 		return err
 	}
 	return explained
@@ -67,7 +74,7 @@ func (p *Pipeline) check(in []Input, out []Output) error {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
 		if at == nil {
-			return p.fail("there is no input %q", in[i].Name).WithHint("the inputs are %s", names(p.inputs))
+			return p.unknown("input", in[i].Name, p.inputs)
 		}
 		if err := p.fits(at, &in[i]); err != nil {
 			return err
@@ -81,13 +88,26 @@ func (p *Pipeline) check(in []Input, out []Output) error {
 	for i := range out {
 		at := find(p.outputs, out[i].Name)
 		if at == nil {
-			return p.fail("there is no output %q", out[i].Name).WithHint("the outputs are %s", names(p.outputs))
+			return p.unknown("output", out[i].Name, p.outputs)
 		}
 		if !at.holds(out[i].Type) {
 			return p.fail("the output %q is %s, not of %s", at.name, at.typeName(), out[i].Type)
 		}
 	}
 	return nil
+}
+
+// unknown is about a name that the pipeline does not have.
+func (p *Pipeline) unknown(kind, name string, known []*port) error {
+	e := p.fail("there is no %s %q", kind, name)
+	if len(known) == 0 {
+		return e.WithHint("the pipeline has no %ss", kind)
+	}
+	all := make([]string, len(known))
+	for i, at := range known {
+		all[i] = at.name
+	}
+	return e.WithHint("%sthe %ss are %s", didYouMean(name, all), kind, names(known))
 }
 
 func (p *Pipeline) fits(at *port, in *Input) error {
@@ -102,7 +122,7 @@ func (p *Pipeline) fits(at *port, in *Input) error {
 		return p.fail("the input %q is %s, not of %s", at.name, at.typeName(), in.Type)
 	case len(in.Dims) != at.rank:
 		return p.fail("the input %q has %d dimensions, but %d extents were given", at.name, at.rank, len(in.Dims)).
-			WithHint("give the data with its shape")
+			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
 	size := at.elem.size()
 	for _, d := range in.Dims {

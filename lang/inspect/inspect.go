@@ -268,11 +268,23 @@ func (in *Inspector) className(o *goja.Object) string {
 		return ""
 	}
 	if c, ok := in.data(proto, "constructor").(*goja.Object); ok {
+		if target := proxied(c); target != nil { // an engine with limits puts one before constructors
+			c = target
+		}
 		if name := in.text(c, "name"); name != "" {
 			return name
 		}
 	}
 	return "Object"
+}
+
+// proxied is what a proxy stands for, without asking it; nil for other objects and revoked proxies.
+func proxied(o *goja.Object) *goja.Object {
+	if o.ExportType() != typeProxy {
+		return nil
+	}
+	p, _ := o.Export().(goja.Proxy)
+	return p.Target()
 }
 
 // FunctionText is a function's text, exactly as it was written.

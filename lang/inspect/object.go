@@ -23,6 +23,9 @@ func (p *printer) object(o *goja.Object, depth int) string {
 		}
 	}
 	if o.ExportType() == typeProxy { // asking it anything would run code of the script
+		if target := proxied(o); target != nil && target.ClassName() == "Function" {
+			return p.function(target, depth)
+		}
 		return p.paint(cyan, "[Proxy]")
 	}
 	if p.in.hook != nil {
