@@ -68,6 +68,20 @@ func TestPartsThatDoNotJoin(t *testing.T) {
 	}
 }
 
+// A clause that compares with something wrong is an error like any other.
+func TestWrongClauses(t *testing.T) {
+	for text, want := range map[string]diag.ID{
+		"case nowhere: x[0] = 1": diag.UnknownName, "case x: x[0] = 1": diag.TooFewIndices, "case g.barrier(): x[0] = 1": diag.ValueUnused,
+		"case 1: x[0] = 1; break; case 'a': default: x[0] = 2": diag.NoString, "case -g: x[0] = 1": diag.NotANumber,
+	} {
+		_, err := compileText("(g, x) => { switch (x[g.x]) { "+text+" } }", Options{}, floats)
+		var list diag.List
+		if !errors.As(err, &list) || list[0].ID != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
 func TestLargeSwitch(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("(g, x) => { switch (x[g.x]) {")

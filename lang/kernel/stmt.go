@@ -446,12 +446,21 @@ func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, boo
 		if test == nil {
 			continue
 		}
-		same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
+		same := c.matches(s, x, test)
 		pick = c.branch(same, test.Range(), nil,
 			func() value { return number(float64(i)) },
 			func() value { return pick })
 	}
 	return pick, true
+}
+
+// matches compares what a switch is about with the test of a clause.
+func (c *compiler) matches(s *syntax.Switch, x value, test syntax.Expr) value {
+	same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
+	if same.kind == kBad {
+		return boolean(false)
+	}
+	return same
 }
 
 // forget undeclares what a clause declares: another clause cannot see its registers.
@@ -498,7 +507,7 @@ func (c *compiler) pickClause(s *syntax.Switch, x value, i, none int) value {
 		return number(float64(none))
 	}
 	test := s.Cases[i].Test
-	same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
+	same := c.matches(s, x, test)
 	return c.branch(same, test.Range(), s.Sets,
 		func() value { return number(float64(i)) },
 		func() value { return c.pickClause(s, x, i+1, none) })

@@ -190,6 +190,16 @@
 //# ir: mul, math
 (g, x, y) => { y[0] = x[0] ** 2; y[1] = x[0] ** 3 }
 ---
+// [15.5] squares of 64-bit integers
+//# l: i64 = -3000000000
+//# z: i64[2] -> 9000000000000000000 9000000000000000000
+(g, l, z) => { z[0] = l[0] ** 2n; z[1] = l[0] ** 2 }
+---
+// [15.5] but no other power of them
+//# l: i64 = 3
+//# error: bad-operand 1:20
+(g, l) => { l[0] = l[0] ** 3n }
+---
 // [15.6] integers have no −0
 //# x: i32 = 0
 //# y: f32[1] -> 0
