@@ -168,6 +168,32 @@ var workloads = []workload{
   c[g.y][g.x] = sum
 }`, [3]int{512, 512, 1}, 2 * 512 * 512 * 512 / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{512, 512}, {512, 512}, {512, 512}}, 2,
 		1e-3, []uintptr{512}, [3]int{16, 16, 1}, "run_sgemm"},
+	{"sum 4 Mi", "GB/s", `(g, x, out) => {
+  let s = 0
+  for (let i = g.x; i < x.length; i += g.size.x) s += x[i]
+  s = g.reduce.add(s)
+  if (g.local.x == 0) Atomics.add(out, 0, s)
+}`, [3]int{16 << 10, 1, 1}, 4 * (4 << 20) / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{4 << 20}, {1}}, 1, 1e-2,
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}, "run_sum"},
+	{"dot 4 Mi", "GB/s", `(g, x, y, out) => {
+  let s = 0
+  for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]
+  s = g.reduce.add(s)
+  if (g.local.x == 0) Atomics.add(out, 0, s)
+}`, [3]int{16 << 10, 1, 1}, 8 * (4 << 20) / 1e9, []ir.Type{ir.F32, ir.F32, ir.F32}, [][]int{{4 << 20}, {4 << 20}, {1}}, 2, 1e-2,
+		[]uintptr{4 << 20}, [3]int{256, 1, 1}, "run_dot"},
+	{"triad 4 Mi f64", "GB/s", `(g, x, y, z) => { z[g.x] = x[g.x] + 3 * y[g.x] }`, [3]int{4 << 20, 1, 1}, 24 * (4 << 20) / 1e9,
+		[]ir.Type{ir.F64, ir.F64, ir.F64}, [][]int{{4 << 20}, {4 << 20}, {4 << 20}}, 2, 1e-12, []uintptr{4 << 20}, [3]int{}, "run_triad64"},
+	{"transpose 4096², naive", "GB/s", `(g, from, to) => { to[g.x][g.y] = from[g.y][g.x] }`, [3]int{4096, 4096, 1},
+		8 * 4096 * 4096 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{4096, 4096}, {4096, 4096}}, 1, 1e-6, []uintptr{4096}, [3]int{}, "run_transpose"},
+	{"transpose 2048², 32 × 32 tiles", "GB/s", `(g, from, to) => {
+  const tile = g.shared(f32, 32, 33)
+  const x = g.local.x, y = g.local.y
+  for (let r = 0; r < 32; r += 8) tile[y + r][x] = from[g.group.y * 32 + y + r][g.group.x * 32 + x]
+  g.barrier()
+  for (let r = 0; r < 32; r += 8) to[g.group.x * 32 + y + r][g.group.y * 32 + x] = tile[x][y + r]
+}`, [3]int{2048, 512, 1}, 8 * 2048 * 2048 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 1e-6,
+		[]uintptr{2048}, [3]int{32, 8, 1}, "run_transpose_blocks"},
 }
 
 // kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
@@ -220,14 +246,17 @@ func processorTime() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// loaded is a workload's kernel on a device.
-type loaded struct {
-	program offload.Program
-	queue   offload.Queue
-	launch  *offload.Launch // without its arguments
+// prepared is a workload on a device.
+type prepared struct {
+	launch  offload.Launch
+	buffers []offload.Memory
+	run     func() error // and wait
+	close   func()
 }
 
-func (w *workload) load(dev offload.Device) (*loaded, error) {
+// prepare compiles a workload and fills its buffers.
+func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
+	ctx := context.Background()
 	f, err := kernel.Parse(&kernel.Source{Text: w.text})
 	if err != nil {
 		return nil, err
@@ -244,7 +273,7 @@ func (w *workload) load(dev offload.Device) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := dev.Load(context.Background(), &offload.Image{Kind: offload.ImageIR, Data: data})
+	program, err := dev.Load(ctx, &offload.Image{Kind: offload.ImageIR, Data: data})
 	if err != nil {
 		return nil, err
 	}
@@ -256,126 +285,143 @@ func (w *workload) load(dev offload.Device) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loaded{program, q, &offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}}, nil
-}
-
-func (l *loaded) close() {
-	l.queue.Close()
-	l.program.Unload()
-}
-
-func (l *loaded) run() error {
-	if err := l.queue.Launch(l.launch); err != nil {
-		return err
+	p := &prepared{launch: offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}}
+	p.close = func() {
+		q.Close()
+		program.Unload()
+		for _, m := range p.buffers {
+			m.Free()
+		}
 	}
-	return l.queue.Sync(context.Background())
+	p.run = func() error {
+		if err := q.Launch(&p.launch); err != nil {
+			return err
+		}
+		return q.Sync(ctx)
+	}
+	for i, t := range w.buffers {
+		arg := offload.Arg{}
+		arg.Type, _ = offload.ParseType(t.String())
+		for axis, d := range w.dims[i] {
+			arg.Dims[axis] = int32(d)
+		}
+		if arg.Memory, err = w.buffer(dev, i); err != nil {
+			p.close()
+			return nil, err
+		}
+		p.buffers = append(p.buffers, arg.Memory)
+		p.launch.Args = append(p.launch.Args, arg)
+	}
+	return p, nil
 }
 
-// buffer makes and fills buffer i on a device.
-func (w *workload) buffer(dev offload.Device, i int) (offload.Arg, error) {
+// buffer makes buffer i. One that has a single element, as results have, is 0.
+func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	t := w.buffers[i]
-	n := t.Size()
-	arg := offload.Arg{}
-	arg.Type, _ = offload.ParseType(t.String())
-	for axis, d := range w.dims[i] {
+	n := 1
+	for _, d := range w.dims[i] {
 		n *= d
-		arg.Dims[axis] = int32(d)
 	}
-	m, err := dev.Allocate(int64(n), offload.DeviceMemory)
+	m, err := dev.Allocate(int64(n*t.Size()), offload.DeviceMemory)
 	if err != nil {
-		return arg, err
+		return nil, err
 	}
 	b := m.Bytes()
-	for at := 0; at < n; at += 4 {
-		x := uint32(at*2654435761>>8) % 1000
-		if t == ir.F32 {
-			x = math.Float32bits(float32(x)/500 - 1)
+	for at := range n {
+		x := uint32(4*at*2654435761>>8) % 1000
+		if n == 1 {
+			x = 500
 		}
-		binary.LittleEndian.PutUint32(b[at:], x)
+		switch f := float64(x)/500 - 1; t {
+		case ir.F64:
+			binary.LittleEndian.PutUint64(b[8*at:], math.Float64bits(f))
+		case ir.F32:
+			binary.LittleEndian.PutUint32(b[4*at:], math.Float32bits(float32(f)))
+		default:
+			binary.LittleEndian.PutUint32(b[4*at:], x)
+		}
 	}
-	arg.Memory = m
-	return arg, nil
+	return m, nil
+}
+
+// rate gives the rate of a function by the processor time of this process.
+func (w *workload) rate(run func() error) func() (float64, error) {
+	return func() (float64, error) {
+		const times = 3
+		start := processorTime()
+		for range times {
+			if err := run(); err != nil {
+				return 0, err
+			}
+		}
+		return w.work * times / (processorTime() - start), nil
+	}
 }
 
 func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
-	k, err := w.load(dev)
+	p, err := w.prepare(dev)
 	if err != nil {
 		return err
 	}
-	defer k.close()
-	launch := k.launch
-	var others []offload.Memory // what the C function works on
+	defer p.close()
 	call := append([]uintptr(nil), w.scalars...)
-	var ours, theirs []byte
+	var others []offload.Memory // what the C function works on
 	for i := range w.buffers {
-		var sides [2]offload.Memory
-		for side := range sides {
-			arg, err := w.buffer(dev, i)
-			if err != nil {
-				return err
-			}
-			defer arg.Memory.Free()
-			sides[side] = arg.Memory
-			if side == 0 {
-				launch.Args = append(launch.Args, arg)
-			}
+		m, err := w.buffer(dev, i)
+		if err != nil {
+			return err
 		}
-		others = append(others, sides[1])
-		call = append(call, uintptr(unsafe.Pointer(&sides[1].Bytes()[0])))
-		if i == w.result {
-			ours, theirs = sides[0].Bytes(), sides[1].Bytes()
-		}
+		defer m.Free()
+		others = append(others, m)
+		call = append(call, uintptr(unsafe.Pointer(&m.Bytes()[0])))
 	}
 	native := func() error { purego.SyscallN(fn, call...); return nil }
-	if err := k.run(); err != nil {
+	if err := p.run(); err != nil {
 		return err
 	}
 	native()
-	if err := w.agree(ours, theirs); err != nil {
+	if err := w.agree(p.buffers[w.result].Bytes(), others[w.result].Bytes()); err != nil {
 		return err
 	}
 	// Which memory it is makes a difference, as some lies better than other: the sides change over each round.
-	change := func() {
-		for i := range launch.Args {
-			launch.Args[i].Memory, others[i] = others[i], launch.Args[i].Memory
-			call[len(w.scalars)+i] = uintptr(unsafe.Pointer(&others[i].Bytes()[0]))
-		}
-	}
-	const times = 3
 	runs := 0
-	rate := func(run func() error) func() (float64, error) {
+	turn := func(rate func() (float64, error)) func() (float64, error) {
 		return func() (float64, error) {
+			x, err := rate()
 			if runs++; runs%2 == 0 {
-				defer change()
-			}
-			start := processorTime()
-			for range times {
-				if err := run(); err != nil {
-					return 0, err
+				for i := range others {
+					p.launch.Args[i].Memory, others[i] = others[i], p.launch.Args[i].Memory
+					call[len(w.scalars)+i] = uintptr(unsafe.Pointer(&others[i].Bytes()[0]))
 				}
 			}
-			return w.work * times / (processorTime() - start), nil
+			return x, err
 		}
 	}
-	_, err = r.pair(w.name, w.unit, 15, rate(k.run), rate(native))
+	_, err = r.pair(w.name, w.unit, 15, turn(w.rate(p.run)), turn(w.rate(native)))
 	return err
 }
 
 // agree compares the results of both sides.
 func (w *workload) agree(a, b []byte) error {
 	different := 0
-	for at := 0; at < len(a); at += 4 {
-		x, y := binary.LittleEndian.Uint32(a[at:]), binary.LittleEndian.Uint32(b[at:])
-		if x == y {
+	size := w.buffers[w.result].Size()
+	for at := 0; at < len(a); at += size {
+		var p, q float64
+		switch {
+		case size == 8:
+			p = math.Float64frombits(binary.LittleEndian.Uint64(a[at:]))
+			q = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))
+		case w.tolerance == 0:
+			if binary.LittleEndian.Uint32(a[at:]) != binary.LittleEndian.Uint32(b[at:]) {
+				different++
+			}
 			continue
+		default:
+			p = float64(math.Float32frombits(binary.LittleEndian.Uint32(a[at:])))
+			q = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[at:])))
 		}
-		if w.tolerance == 0 {
-			different++
-			continue
-		}
-		p, q := float64(math.Float32frombits(x)), float64(math.Float32frombits(y))
 		if math.Abs(p-q) > w.tolerance*max(1, math.Abs(p), math.Abs(q)) {
-			return fmt.Errorf("element %d is %v, and %v in C", at/4, p, q)
+			return fmt.Errorf("element %d is %v, and %v in C", at/size, p, q)
 		}
 	}
 	if different*100 > len(a)/4 {

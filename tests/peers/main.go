@@ -24,6 +24,8 @@ var comparisons = []comparison{
 	// First: a child's peak memory counts what this process had when it made the child.
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
+	{"checks", "compute kernels on one core, bounds checks on / off", checks},
+	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
 	{"interpreter", "the kernel interpreter on one core, nanoseconds per operation / closures by hand, and goja", interpreter},
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"launch", "an empty launch, from Go and from a script", launches},

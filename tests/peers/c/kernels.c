@@ -159,3 +159,28 @@ void run_scans_256(long n, const float *restrict x, float *restrict out) {
 		for (int i = 0; i < 256; i++) out[g * 256 + i] = sum += x[g * 256 + i];
 	}
 }
+
+void run_sum(long n, const float *restrict x, float *restrict out) {
+	float s = 0;
+#pragma omp simd reduction(+ : s)
+	for (long i = 0; i < n; i++) s += x[i];
+	*out += s;
+}
+
+void run_dot(long n, const float *restrict x, const float *restrict y, float *restrict out) {
+	float s = 0;
+#pragma omp simd reduction(+ : s)
+	for (long i = 0; i < n; i++) s += x[i] * y[i];
+	*out += s;
+}
+
+void run_triad64(long n, const double *restrict x, const double *restrict y, double *restrict z) {
+	for (long i = 0; i < n; i++) z[i] = x[i] + 3 * y[i];
+}
+
+void run_transpose_blocks(long n, const float *restrict from, float *restrict to) {
+	for (long j = 0; j < n; j += 32)
+		for (long i = 0; i < n; i += 32)
+			for (long y = i; y < i + 32; y++)
+				for (long x = j; x < j + 32; x++) to[y * n + x] = from[x * n + y];
+}

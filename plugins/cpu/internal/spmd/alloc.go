@@ -116,7 +116,7 @@ func (f *fn) bank(c class, all bool) (list []int8) {
 // mustSpill marks a register that lives across a barrier.
 const mustSpill = -2
 
-// crossings finds the registers that live across a barrier.
+// crossings finds the registers of gangs that live across a barrier.
 func (f *fn) crossings(order []vr) {
 	var barriers []int32
 	for i := range f.insts {
@@ -129,6 +129,9 @@ func (f *fn) crossings(order []vr) {
 	}
 	for _, r := range order {
 		v := &f.regs[r]
+		if v.shared {
+			continue // gangs that run between do not change it
+		}
 		i := sort.Search(len(barriers), func(i int) bool { return barriers[i] >= v.start })
 		if i < len(barriers) && barriers[i] <= v.end {
 			v.slot = mustSpill

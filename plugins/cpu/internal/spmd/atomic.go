@@ -178,7 +178,12 @@ func (l *lowerer) allLanes(in *ir.Instr, p place, i int, done amd64.Label) {
 	}
 	to := l.flat(p.uni)
 	to.indexSize, to.scale, to.size = 8, p.scale, 4
-	l.use(amd64.VMOVUPS, at(l.scratchMem(scratchOffsets)), z(part(p.offs, i)))
+	// In halves: what is stored whole is late to be loaded from the upper one.
+	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
+	hi.disp += 32
+	hi.size = 32
+	l.use(amd64.VMOVUPS, at(lo), y(part(p.offs, i)))
+	l.use(amd64.VEXTRACTI64X4, at(hi), z(part(p.offs, i)), imm(1))
 	lane := func(vector, j int) mem {
 		m := l.scratchMem(vector)
 		m.disp += int32(4 * j)

@@ -38,6 +38,9 @@ func (l *lowerer) load(in *ir.Instr) {
 	if p.spread == inRow && l.uses[r.ID].loop == nil { // what a loop loads next lies elsewhere
 		l.prefetchRow(&p, n*perReg)
 	}
+	if p.spread == inRow {
+		l.prefetchLoop(in, &p, n*perReg)
+	}
 	for i, d := range out {
 		m := l.partMask(p.mask, i, r.Type.Size())
 		if p.spread == inRow {

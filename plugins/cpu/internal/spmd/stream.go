@@ -1,6 +1,9 @@
 package spmd
 
 import (
+	"math"
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -164,4 +167,95 @@ func (l *lowerer) prefetchRow(p *place, n int) {
 		m.size = 1
 		l.use(amd64.PREFETCHT0, at(m))
 	}
+}
+
+// What a loop loads row by row at a distance that no processor foresees is fetched some iterations ahead.
+const (
+	strideFrom      = 256 // bytes from one iteration to the next
+	iterationsAhead = 16
+)
+
+// prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it.
+func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
+	loop := l.uses[in.Result().ID].loop
+	if loop == nil || p.array.Space != ir.Global {
+		return
+	}
+	r := in.Resolve()
+	step := int64(0)
+	for i := range r.Strides {
+		s, ok := l.step(in.Args[i], loop, 0)
+		if !ok || s != 0 && r.Inner[i] > 0 {
+			return
+		}
+		step += s * int64(r.Strides[i])
+	}
+	if max(step, -step) < strideFrom || max(step, -step) > math.MaxInt32/2/iterationsAhead {
+		return
+	}
+	for at0 := 0; at0 < n; at0 += lineBytes {
+		m := p.uni
+		m.disp += int32(step)*iterationsAhead + int32(at0)
+		m.size = 1
+		l.use(amd64.PREFETCHT0, at(m))
+	}
+}
+
+// step is by how much a value grows from one iteration of a loop to the next, if that is known.
+func (l *lowerer) step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
+	if i := slices.Index(loop.Then.Params, v); i >= 0 {
+		next := l.carriedBy(loop, i)
+		if next == nil || next.Def == nil || next.Def.Op != ir.Add && next.Def.Op != ir.Sub || next.Def.Args[0] != v {
+			return 0, false
+		}
+		c, ok := smallConst(next.Def.Args[1])
+		if next.Def.Op == ir.Sub {
+			c = -c
+		}
+		return c, ok
+	}
+	in := v.Def
+	if in == nil || l.uses[v.ID].loop != loop {
+		return 0, true // of before the loop
+	}
+	if depth > maxShadow || len(in.Args) == 0 {
+		return 0, false
+	}
+	a, ok := l.step(in.Args[0], loop, depth+1)
+	if !ok {
+		return 0, false
+	}
+	switch in.Op {
+	case ir.Add, ir.Sub:
+		b, ok := l.step(in.Args[1], loop, depth+1)
+		if in.Op == ir.Sub {
+			b = -b
+		}
+		return a + b, ok
+	case ir.Mul:
+		c, ok := smallConst(in.Args[1])
+		return a * c, ok
+	case ir.Shl:
+		c, ok := smallConst(in.Args[1])
+		return a << (c & 31), ok
+	case ir.Wrap, ir.Bitcast:
+		return a, in.Args[0].Type.Size() == 4
+	}
+	return 0, false
+}
+
+// carriedBy is the value that a loop's parameter has in the next iteration, if there is only one continue.
+func (l *lowerer) carriedBy(loop *ir.Instr, param int) *ir.Value {
+	var next *ir.Value
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Continue && in.Target == loop {
+			next = in.Args[param]
+			n++
+		}
+	})
+	if n != 1 {
+		return nil
+	}
+	return next
 }

@@ -1,0 +1,57 @@
+package spmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+func TestPrefetchOfLoops(t *testing.T) {
+	needMachine(t)
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"steps of 1 KiB", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s += x[0][g.x + 256 * k]; y[0][g.x] = s }`, true},
+		{"steps of 1 KiB downwards", `(g, x, y) => { let s = 0; for (let k = 99; k >= 0; k--) s += x[0][g.x + (k << 8)]; y[0][g.x] = s }`, true},
+		{"steps of one element", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s += x[0][g.x + k]; y[0][g.x] = s }`, false},
+		{"no steps", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s = s * 0.5 + x[0][g.x]; y[0][g.x] = s }`, false},
+		{"unknown steps", `(g, x, y) => { let s = 0; for (let k = 1; k < 1000; k = k * 3) s += x[0][g.x + 256 * k]; y[0][g.x] = s }`, false},
+	} {
+		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.F32)}}).Clone()
+		opt.Run(m, opt.Default, nil)
+		p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Listing(func(int) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(text, "prefetch"); got != c.want {
+			t.Errorf("%s: prefetches %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestOutputs(t *testing.T) {
+	for _, c := range []struct {
+		name, text        string
+		written, streamed bool // y
+	}{
+		{"written once", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, true, true},
+		{"read, too", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, true, false},
+		{"written in a loop", `(g, x, y) => { for (let k = 0; k < x[0][0]; k++) y[g.y][g.x] = x[g.y][g.x] }`, true, false},
+		{"only read", `(g, x, y) => { x[g.y][g.x] = y[g.y][g.x] }`, false, false},
+	} {
+		k := rank2(t, c.text, ir.F32)
+		o := findOutputs(k)
+		y := k.Params[1].Array.ID
+		if o.written[y] != c.written || o.streamed[y] != c.streamed {
+			t.Errorf("%s: written %v, streamed %v", c.name, o.written[y], o.streamed[y])
+		}
+	}
+}

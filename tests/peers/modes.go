@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// checks compares kernels with bounds checks with the same without, on one core.
+func checks(r *report) error {
+	return eachTwice(r, "", "", func(p *prepared) { p.launch.Checks = offload.ChecksOff })
+}
+
+// vectorUnits compares AVX2 with AVX-512, on one core.
+func vectorUnits(r *report) error {
+	err := eachTwice(r, "cpu-engine=avx2", "cpu-engine=avx512", func(*prepared) {})
+	if offload.CodeOf(err) == offload.Unsupported {
+		fmt.Printf("  not compared: %v\n", err)
+		return nil
+	}
+	return err
+}
+
+// eachTwice runs each workload under two sets of debug options; change is applied to the second.
+func eachTwice(r *report, first, second string, change func(*prepared)) error {
+	ctx := context.Background()
+	var devices [2]offload.Device
+	for i, debug := range []string{first, second} {
+		platform, err := cpu.New(cpu.Options{Cores: 1, Debug: debug}).Open(ctx)
+		if err != nil {
+			return err
+		}
+		defer platform.Close()
+		devices[i] = platform.Devices()[0]
+	}
+	for i := range workloads {
+		w := &workloads[i]
+		if !strings.HasPrefix(w.name, os.Getenv("OREPL_PEERS_ONLY")) {
+			continue
+		}
+		if err := w.twice(r, devices, change); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return nil
+}
+
+// twice compares a workload on two devices.
+func (w *workload) twice(r *report, devices [2]offload.Device, change func(*prepared)) error {
+	var sides [2]*prepared
+	for i, dev := range devices {
+		p, err := w.prepare(dev)
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		sides[i] = p
+	}
+	change(sides[1])
+	if err := errors.Join(sides[0].run(), sides[1].run()); err != nil {
+		return err
+	}
+	_, err := r.pair(w.name, w.unit, 9, w.rate(sides[0].run), w.rate(sides[1].run))
+	return err
+}
