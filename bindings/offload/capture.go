@@ -110,7 +110,7 @@ func (m *instance) captured(v goja.Value) (any, error) {
 		return kernel.Table{Elem: t, Data: append([]byte(nil), data...)}, nil
 	}
 	if m.asBuffer(o) != nil {
-		return nil, errors.New("it is a buffer; pass it as an argument")
+		return nil, errors.New("it is a buffer")
 	}
 	if o.ClassName() == "Array" {
 		n := int(o.Get("length").ToInteger())

@@ -517,7 +517,7 @@ func (c *compiler) finish() (*Compiled, error) {
 	}
 	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks}
 	for _, p := range c.params {
-		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
+		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos), must: p.mustInt.found}
 		if p.arg.Kind == Buffer {
 			info.Elem, info.Rank = p.arg.Elem, p.arg.Rank
 		} else {

@@ -243,7 +243,11 @@ func (c *compiler) wantScalar(v value, at syntax.Span) bool {
 	case kTuple, kObject:
 		c.errorf(at, diag.NotANumber, "take its elements apart: `const [a, b] = …`", "this is several values, where one is needed")
 	default:
-		c.errorf(at, diag.NotANumber, "", "`%s` is no number", c.text(at))
+		rewrite := ""
+		if _, ok := itemKinds[v.str]; ok {
+			rewrite = fmt.Sprintf("write `%s.x`, .y or .z", c.text(at))
+		}
+		c.errorf(at, diag.NotANumber, rewrite, "`%s` is no number", c.text(at))
 	}
 	return false
 }

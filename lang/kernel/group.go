@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -15,7 +16,9 @@ const (
 
 // newArray is g.shared(type, dims…) and g.private(type, dims…).
 func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
-	if !c.arity(x, 2, 4) {
+	if len(x.Args) < 2 || len(x.Args) > 4 {
+		c.errorf(x.Span, diag.CallArguments, fmt.Sprintf("write %s(type, length), or give two or three lengths", c.text(x.Fn.Range())),
+			"`%s` takes 2 to 4 arguments; given: %d", c.text(x.Fn.Range()), len(x.Args))
 		return bad
 	}
 	args := c.args(x)
@@ -145,7 +148,9 @@ func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
 func (c *compiler) atomic(name string, x *syntax.Call) value {
 	kind := atomicKinds[name]
 	n := kind.Operands()
-	if !c.arity(x, 2+n, 2+n) {
+	if len(x.Args) != 2+n {
+		c.errorf(x.Span, diag.CallArguments, fmt.Sprintf("write Atomics.%s(%s)", name, strings.Join([]string{"array", "index", "value", "replacement"}[:2+n], ", ")),
+			"`%s` takes %d arguments; given: %d", c.text(x.Fn.Range()), 2+n, len(x.Args))
 		return bad
 	}
 	args := c.args(x)

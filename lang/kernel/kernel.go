@@ -126,6 +126,7 @@ type Param struct {
 	Reason string  // why it has its type, as in "i32 because it is used as an index at blur.js:12:5"
 
 	decl diag.Position
+	must bool // it is used where only an integer can stand
 }
 
 // CheckNumber reports whether a Number is a fit argument for a scalar parameter: an integer parameter takes integers of
@@ -146,10 +147,14 @@ func (p *Param) CheckNumber(x float64) error {
 	if x == x && x-x == 0 && n.IsInt() {
 		what = fmt.Sprintf("%v is outside the range of %s", x, p.Type)
 	}
+	rewrite := fmt.Sprintf("pass an integer, or give the kernel a signature: kernel({%s: f32, …}, …)", p.Name)
+	if p.must {
+		rewrite = fmt.Sprintf("pass an integer, or write i32(%s) there", p.Name)
+	}
 	return &diag.Diagnostic{
 		ID: diag.FractionForInt, Position: p.decl,
 		Message: fmt.Sprintf("argument %s: %s, and %s is %s", p.Name, what, p.Name, p.Reason),
-		Rewrite: fmt.Sprintf("pass an integer, or give the kernel a signature: kernel({%s: f32, …}, …)", p.Name),
+		Rewrite: rewrite,
 	}
 }
 

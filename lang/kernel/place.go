@@ -242,6 +242,8 @@ func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 		if name == "length" {
 			return number(float64(len(v.list)))
 		}
+		c.errorf(nameAt, diag.UnknownProperty, "use g.private(type, n) for an array that changes", "an array written in the kernel has .length, no .%s", name)
+		return bad
 	case kObject:
 		if i := slices.Index(v.names, name); i >= 0 {
 			return v.list[i]
@@ -255,7 +257,7 @@ func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 			return number(float64(v.elem.Size()))
 		}
 	}
-	if v.kind == kFunc || v.isScalar() || v.kind == kTuple || v.kind == kType {
+	if v.kind == kFunc || v.isScalar() || v.kind == kType {
 		c.errorf(nameAt, diag.UnknownProperty, "", "`%s` has no property in a kernel", c.text(at))
 		return bad
 	}
@@ -286,6 +288,8 @@ func (c *compiler) placeField(p *place, name string, at syntax.Span) value {
 		rewrite := "an array has .length, .shape and .flat; what is done to its elements is written as a loop"
 		if near := nearest(name, []string{"length", "shape", "flat"}); near != "" {
 			rewrite = fmt.Sprintf("did you mean .%s?", near)
+		} else if r := p.elem.Record; r != nil && r.Field(name) >= 0 {
+			rewrite = fmt.Sprintf("each element has it: `[i].%s`", name)
 		}
 		c.errorf(at, diag.UnknownProperty, rewrite, "an array has no .%s in a kernel", name)
 		return bad

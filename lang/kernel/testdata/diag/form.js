@@ -90,7 +90,7 @@ async (g) => {} // ### "^1: a kernel function is neither async nor a generator \
   x[2] = u // ### "^10: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$"
   x[3] = [1, 2] // ### "^10: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$"
   x[4] = g.barrier() // ### "^10: `g\\.barrier\\(\\)` has no value \\[no-value\\]; $"
-  x[5] = g // ### "^10: `g` is no number \\[not-a-number\\]; $"
+  x[5] = g // ### "^10: `g` is no number \\[not-a-number\\]; write `g\\.x`, \\.y or \\.z$"
   x[6] = Math // ### "^10: `Math` is no number \\[not-a-number\\]; $"
   x[7] = x // ### "^10: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
   x[8] = () => 1 // ### "^10: a function is no value of a kernel \\[no-closure\\]; call it: `f\\(…\\)`$"

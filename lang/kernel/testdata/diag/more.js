@@ -15,11 +15,11 @@
   x[0] = t(f) // ### "^10: a function is no value of a kernel \\[no-closure\\]; call it: `f\\(…\\)`$"
   x[1] = {a: 1}[0] // ### "^10: `\\{a: 1\\}` has fields, no elements \\[not-indexable\\]; write \\.name$"
   x[2] = -x // ### "^11: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
-  x[3] = !g // ### "^11: `g` is no number \\[not-a-number\\]; $"
+  x[3] = !g // ### "^11: `g` is no number \\[not-a-number\\]; write `g\\.x`, \\.y or \\.z$"
   x[4] = x + 1 // ### "^10: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
   x[5] += x // ### "^11: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
   if (x) x[6] = 1 // ### "^7: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
-  while (g.local) x[7] = 1 // ### "^10: `g\\.local` is no number \\[not-a-number\\]; $"
+  while (g.local) x[7] = 1 // ### "^10: `g\\.local` is no number \\[not-a-number\\]; write `g\\.local\\.x`, \\.y or \\.z$"
   switch (x) { case 1: x[0] = 1 } // ### "^11: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"
   x[8] = f(1, 2)
   x[9] = Math.min(x, 1) // ### "^19: `x` is an array, not a number \\[too-few-indices\\]; write `x\\[i\\]`$"

@@ -78,7 +78,7 @@
   const c = g.private(f32, g.x) // ### "^28: a dimension of g\\.private must be a positive integer known when the kernel is compiled \\[array-dimensions\\]; write a number, or capture a constant of the script$"
   const d = g.private(f32, 0) // ### "^28: a dimension of g\\.private must be a positive integer known when the kernel is compiled \\[array-dimensions\\]; write a number, or capture a constant of the script$"
   const e = g.private(f32, 1e6) // ### "^13: the array is larger than 65536 bytes \\[too-big\\]; use a buffer$"
-  const f = g.shared(f32) // ### "^13: `g\\.shared` takes 2 to 4 arguments; given: 1 \\[call-arguments\\]; $"
+  const f = g.shared(f32) // ### "^13: `g\\.shared` takes 2 to 4 arguments; given: 1 \\[call-arguments\\]; write g\\.shared\\(type, length\\), or give two or three lengths$"
   a[4] = 1 // ### "^5: index 4 is outside of an extent of 4 \\[index-out-of-bounds\\]; $"
   x[0] = a // ### "^10: `a` is an array, not a number \\[too-few-indices\\]; write `a\\[i\\]`$"
   const [p, q] = 3 // ### "^18: this is no array to take apart \\[bad-pattern\\]; $"

@@ -98,6 +98,19 @@ function* (g, y) { y[0] = 7 }
   y[1] = n
 }
 ---
+// [3.3] through a helper that is declared below, in a loop and behind a condition
+//# y: i32[3] -> 3 3 1
+(g, y) => {
+  let n = 0, m = 0
+  const a = () => { b(); if (n === 3) c() }
+  const b = () => { n++ }
+  const c = () => { m = 1 }
+  for (let i = 0; i < 3; i++) a()
+  y[0] = n
+  if (g.x < 1) y[1] = n
+  y[2] = m
+}
+---
 // [3.3] recursion
 //# y: i32[1]
 //# error: no-recursion 2:32
