@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
@@ -311,10 +313,16 @@ func (c *compiler) destructureArray(t *syntax.ArrayPat, v value, at syntax.Span,
 			c.errorf(t.Span, diag.BadPattern, "", "the pattern takes %d elements, and there are %d", len(t.Elems), len(v.list))
 			return
 		}
-		// What a swap assigns is read already; a register stays what it was.
+		// What a swap assigns is read before anything is written; a register stays what it was.
+		parts := slices.Clone(v.list)
+		for i := 1; i < len(t.Elems) && !declare; i++ {
+			if t.Elems[i] != nil {
+				parts[i] = c.detached(parts[i], at)
+			}
+		}
 		for i, e := range t.Elems {
 			if e != nil {
-				c.destructure(e, v.list[i], at, declare)
+				c.destructure(e, parts[i], at, declare)
 			}
 		}
 	case kPlace:

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -354,6 +355,34 @@ func (c *compiler) newRecord(r *ir.Record) *place {
 	p := wholeArray(a).then(ir.Step{Kind: ir.StepIndex}, c.b.Int(ir.I32, 0))
 	p.left, p.dims, p.fresh = 0, nil, true
 	return p
+}
+
+// detached is a value that no later store changes: records and arrays in records are copied.
+func (c *compiler) detached(v value, at syntax.Span) value {
+	switch v.kind {
+	case kTuple, kObject:
+		v.list = slices.Clone(v.list)
+		for i := range v.list {
+			v.list[i] = c.detached(v.list[i], at)
+		}
+	case kPlace:
+		var copied *place
+		switch p := v.place; {
+		case p.left == 0 && p.elem.Record != nil:
+			copied = c.newRecord(p.elem.Record)
+			c.storeRecord(copied, v, at, at)
+		case p.left > 0 && p.field:
+			a := &ir.Array{Name: "copy", Space: ir.Private, Elem: p.elem, Rank: p.left, Dims: p.dims}
+			c.addArray(a)
+			copied = wholeArray(a)
+			copied.field = true
+			c.storeAny(copied, v, at, at)
+		default:
+			return v
+		}
+		return value{kind: kPlace, place: copied}
+	}
+	return v
 }
 
 // storeRecord stores all fields of a record; they are read before any is written.

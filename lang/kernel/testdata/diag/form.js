@@ -148,3 +148,12 @@ async (g) => {} // ### "^1: a kernel function is neither async nor a generator \
 (g, x) => {
   x[0] = helper(x[1])
 }
+---
+//# args: f32[1]
+(g, x) => {
+  switch (x[0] | 0) {
+    case 1: x[0] = 2; break
+    case UNKNOWN: x[0] = y // ### "^10: UNKNOWN is not defined \\[unknown-name\\]; declare it, or pass it as an argument$" "^26: y is not defined \\[unknown-name\\]; declare it, or pass it as an argument$"
+    case 'a': x[0] = 3 // ### "^10: a string is no value of a kernel \\[no-string\\]; text is for g\\.print and g\\.assert only$"
+  }
+}

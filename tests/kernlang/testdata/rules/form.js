@@ -149,6 +149,17 @@ function* (g, y) { y[0] = 7 }
   y[0] = a; y[1] = b; y[2] = c; y[3] = d
 }
 ---
+// [3.5] records, and arrays in records, are swapped
+//# ps: Particle[4]
+//# y: f32[6] -> 2 12 1 11 11 12
+(g, ps, y) => {
+  const p = ps[1], q = ps[2];
+  [ps[1], ps[2]] = [q, p]
+  y[0] = p.x; y[1] = p.v[1]; y[2] = q.x; y[3] = q.v[1];
+  [ps[1].v, ps[2].v] = [ps[2].v, ps[1].v]
+  y[4] = p.v[1]; y[5] = q.v[1]
+}
+---
 // [3.5] no defaults
 //# y: i32[1]
 //# error: bad-pattern 1:20
