@@ -70,10 +70,8 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
 	}
 	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
-	if !options.Unchecked {
-		p.facts = opt.SizeFacts(k)
-		p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
-	}
+	p.facts = opt.SizeFacts(k)
+	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
 	p.params = map[string]int{}
 	for i := range k.Params {
 		p.params[k.Params[i].Name] = i
