@@ -26,6 +26,7 @@ var comparisons = []comparison{
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
+	{"gangs", "the gang width that the compiler chooses / the best of 1, 2 and 4 registers, on one core", gangs},
 	{"interpreter", "the kernel interpreter on one core, nanoseconds per operation / closures by hand, and goja", interpreter},
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"launch", "an empty launch, from Go and from a script", launches},

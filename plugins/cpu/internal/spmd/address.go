@@ -121,6 +121,9 @@ func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
 	if l.uniform(v) {
 		return v.Type.IsInt()
 	}
+	if l.vals[v.ID].shadow != 0 {
+		return true
+	}
 	in := v.Def
 	if in == nil || depth > maxShadow {
 		return false

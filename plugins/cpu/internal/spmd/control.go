@@ -18,6 +18,7 @@ type scope struct {
 	results  []value
 	params   []value
 	next     []value // what continues assign: those of the next iteration, or the parameters themselves
+	shadows  []vr    // of a loop: the parameters' values in lane 0, where general registers have them
 	assigned bool    // an edge has set the results already
 	yields   []vr    // the mask at the only edge to the end, if only one is taken by any lane
 }
@@ -350,6 +351,9 @@ func (l *lowerer) loop(s *scope) {
 		args[i] = l.valueOf(in.Args[i], p)
 	}
 	l.assignAll(s.params, args, in.Then.Params, nil)
+	if simple {
+		l.beginShadows(s)
+	}
 	if s.diverges {
 		s.act = l.copyMask(l.cur)
 	}
@@ -370,6 +374,9 @@ func (l *lowerer) loop(s *scope) {
 	}
 	for i, p := range in.Then.Params {
 		l.set(p, s.params[i])
+		if s.shadows != nil {
+			l.vals[p.ID].shadow = s.shadows[i]
+		}
 	}
 	entry := l.cur
 	l.block(in.Then, true)
@@ -384,6 +391,50 @@ func (l *lowerer) loop(s *scope) {
 		l.jump(amd64.JMP, top)
 	}
 	l.mark(kindLoopEnd)
+}
+
+// beginShadows finds the parameters of a loop that differ between lanes and whose values in lane 0 general registers can
+// have from iteration to iteration, and sets the first ones. The lanes that go round have all gone round equally often.
+func (l *lowerer) beginShadows(s *scope) {
+	params, last := s.in.Then.Params, s.in.Then.Terminator()
+	shadows := make([]vr, len(params))
+	some := false
+	for i, p := range params {
+		if _, affine := l.affine.Strides(p); affine && !l.uniform(p) && l.hasShadow(s.in.Args[i], 0) {
+			shadows[i], some = l.gpr(), true
+			l.vals[p.ID].shadow = shadows[i]
+		}
+	}
+	for again := some; again; { // the next value of one may come from another one
+		again = false
+		for i, p := range params {
+			if shadows[i] != 0 && !l.hasShadow(last.Args[i], 0) {
+				shadows[i], l.vals[p.ID].shadow, again = 0, 0, true
+			}
+		}
+	}
+	for i := range params {
+		if shadows[i] != 0 {
+			l.def(amd64.MOV, g8(shadows[i]), g8(l.shadow(s.in.Args[i])))
+		}
+	}
+	s.shadows = shadows
+}
+
+// nextShadows sets the values in lane 0 that a loop goes on with.
+func (l *lowerer) nextShadows(s *scope, in *ir.Instr) {
+	next := make([]vr, len(s.shadows))
+	for i, r := range s.shadows {
+		if r != 0 {
+			next[i] = l.gpr()
+			l.def(amd64.MOV, g8(next[i]), g8(l.shadow(in.Args[i])))
+		}
+	}
+	for i, r := range s.shadows {
+		if r != 0 {
+			l.def(amd64.MOV, g8(r), g8(next[i]))
+		}
+	}
 }
 
 // keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next
@@ -471,6 +522,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 		if s.diverges && (numContinues(in.Target) > 1 || !isLast(in, in.Target.Then)) {
 			mask = l.cur
 		}
+		l.nextShadows(s, in)
 		l.assignAll(s.next, args, in.Target.Then.Params, mask)
 	}
 	if !s.diverges {

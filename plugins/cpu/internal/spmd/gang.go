@@ -2,21 +2,30 @@ package spmd
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop,
-// as long as all that lives there fits the registers.
+// muchArithmetic is how many operations on vectors make the latency of code without loops count.
+const muchArithmetic = 24
+
+// chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
+// of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
+// gangs are fewer to wait for.
 func chooseGang(k *ir.Kernel, t *target) int {
 	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
+	room := t.vectors + scratchVectorRegs
+	if p.straight(k) {
+		p.loops, p.depth = true, 1
+		room += room / 2 // what does not fit costs less than in a loop
+	}
 	p.measure(k.Body)
 	if p.diverges && !t.masks {
 		p.most += 2 // the lanes that go on, and a condition
 	}
 	switch {
-	case p.barriers || !p.loops || p.most == 0:
+	case !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= t.vectors+scratchVectorRegs && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
+	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
 		return 4
 	case 2*p.most+2 <= t.vectors:
 		return 2
@@ -34,11 +43,23 @@ type pressure struct {
 	depth    int
 	live     int
 	most     int
-	barriers bool
 	diverges bool // some loop
 	nested   int  // divergent instructions around the present place
 	masks    int  // the most of them
 	ends     [][]*ir.Value
+}
+
+// straight reports whether a kernel without loops gains by wide gangs.
+func (p *pressure) straight(k *ir.Kernel) bool {
+	loops, groups, operations := false, false, 0
+	k.Body.Walk(func(in *ir.Instr) {
+		loops = loops || in.Op == ir.Loop
+		groups = groups || in.Op == ir.Reduce || in.Op == ir.Scan
+		if r := in.Result(); r != nil && in.Op <= ir.Math && in.Op != ir.Const && p.u.Value(r) == ir.Varying {
+			operations++
+		}
+	})
+	return !loops && (groups || operations >= muchArithmetic)
 }
 
 func (p *pressure) number(b *ir.Block) {
@@ -120,7 +141,6 @@ func (p *pressure) measure(b *ir.Block) {
 		return
 	}
 	for _, in := range b.Instrs {
-		p.barriers = p.barriers || in.Op.IsGroup() || in.Op == ir.Subgroup
 		p.step()
 		if in.Op == ir.Loop {
 			p.loops = true

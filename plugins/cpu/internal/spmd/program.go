@@ -49,6 +49,8 @@ type Program struct {
 	params   map[string]int  // positions of parameters
 	outputs  outputs
 
+	narrow [2]func() (*Program, error) // with gangs of 1 and 2 registers, where the compiler chose more
+
 	mu       sync.Mutex
 	variants [numKinds]atomic.Pointer[Variant]
 }
@@ -78,6 +80,11 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	}
 	if p.options.Gang == 0 {
 		p.options.Gang = chooseGang(k, p.options.target)
+		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
+			o := options
+			o.Gang = w
+			p.narrow[w-1] = sync.OnceValues(func() (*Program, error) { return Compile(k, o) })
+		}
 	}
 	if _, err := p.variant(0); err != nil {
 		return nil, err
@@ -169,6 +176,13 @@ const maxExtent = math.MaxInt32 - 2*maxPeel
 // Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
 // work-groups, or gangs where groups are not observed.
 func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
+	if w := p.fitting(g.GroupSize[0]); w < p.options.Gang {
+		n, err := p.narrow[w-1]()
+		if err != nil {
+			return nil, 0, err
+		}
+		return n.Prepare(g)
+	}
 	kind := p.storeKind(g) | p.proofs(g)
 	lanes := p.options.target.lanes * p.options.Gang
 	if p.observes {
@@ -211,6 +225,20 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		return v, units, nil
 	}
 	return v, ((g.Size[0]-1)/lanes + 1) * g.Size[1] * g.Size[2], nil
+}
+
+// fitting is how many registers gangs have in work-groups of so many items along x: as many as the compiler chose, if they
+// leave no more than an eighth empty.
+func (p *Program) fitting(items int) int {
+	registers := func(w int) int {
+		lanes := p.options.target.lanes * w
+		return (items + lanes - 1) / lanes * w
+	}
+	w := p.options.Gang
+	for w > 1 && p.narrow[w/2-1] != nil && 8*registers(w) > 9*registers(1) {
+		w /= 2
+	}
+	return w
 }
 
 // proofs is the kind of the launch, as far as that is about proofs.

@@ -321,6 +321,65 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `, "", 0},
+	{"indices that go on from where the items are", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = item.size.x
+  %2: i32 = const 5
+  %3: i32 = add %1, %2
+  %4: i32 = sub %3, %1
+  %5: f32 = const 0
+  %6: i32 = extent.0 x
+  %9: f32 = loop @1 (%10: i32 = %0, %11: i32 = %1, %12: f32 = %5) {
+    %13: bool = lt %10, %6
+    if %13 {
+      yield
+    } else {
+      break @1 %12
+    }
+    %14: f32 = load x[%10]
+    %15: f32 = fma %14, %14, %12
+    %16: i32 = add %10, %4
+    continue @1 %16, %10, %15
+  }
+  store y[%0], %9
+  return
+}
+`, "{z}, zmmword ptr", 0},
+	{"reductions of each type", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: f32 = load x[%0]
+  %2: i32 = sat %1
+  %3: u32 = bitcast %2
+  %4: i64 = convert %2
+  %5: u64 = wrap %4
+  %6: f64 = convert %1
+  %7: f32 = reduce.add %1
+  %8: f32 = reduce.min %1
+  %9: i32 = reduce.max %2
+  %10: u32 = reduce.min %3
+  %11: i64 = reduce.add %4
+  %12: u64 = reduce.max %5
+  %13: f64 = reduce.add %6
+  %14: f64 = reduce.max %6
+  %20: f32 = convert %9
+  %21: f32 = convert %10
+  %22: f32 = convert %11
+  %23: f32 = convert %12
+  %24: f32 = convert %13
+  %25: f32 = convert %14
+  %30: f32 = add %7, %8
+  %31: f32 = add %30, %20
+  %32: f32 = add %31, %21
+  %33: f32 = add %32, %22
+  %34: f32 = add %33, %23
+  %35: f32 = add %34, %24
+  %36: f32 = add %35, %25
+  store y[%0], %36
+  return
+}
+`, "shr", 64},
 }
 
 func TestShapes(t *testing.T) {
