@@ -18,7 +18,8 @@ var layers = []struct {
 	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "kernels"}}, // cpu: its listing of code
 	{"runtime/offload", nil},
 	{"runtime", []string{"runtime"}},
-	{"lang/kernel", []string{"lang/kernel"}},
+	{"lang/spelling", nil},
+	{"lang/kernel", []string{"lang/kernel", "lang/spelling"}},
 	{"lang", []string{"lang"}},
 	{"kernels", []string{"kernels", "lang/kernel"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	scriptdiag "github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // nearest is the name that was meant, from a list: the same in other letters' case, or one with few edits; else empty.
@@ -19,7 +19,7 @@ func nearest(name string, names []string) string {
 	if len(name) < 3 {
 		return "" // any two short names are near
 	}
-	return scriptdiag.Nearest(name, names)
+	return spelling.Nearest(name, names)
 }
 
 // didYouMean asks whether one of the names below path was meant; otherwise it lists them.

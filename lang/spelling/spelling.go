@@ -1,0 +1,40 @@
+// Package spelling guesses which name was meant.
+package spelling
+
+// Nearest finds the name that a person may have meant: the candidate with the fewest edits, if they are few for the
+// length of the name. It is "" if none comes close.
+func Nearest(name string, candidates []string) string {
+	best, bestAt := "", 1+max(1, len(name)/3)
+	for _, c := range candidates {
+		if d := edits(name, c, bestAt); d < bestAt {
+			best, bestAt = c, d
+		}
+	}
+	return best
+}
+
+// edits counts the insertions, removals, replacements and swaps of neighbours from a to b; beyond limit it may stop.
+func edits(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	prev2, prev, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, row = prev, row, prev2
+	}
+	return prev[len(b)]
+}
