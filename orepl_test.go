@@ -89,6 +89,27 @@ export const config = {
 	}
 }
 
+// A getter that never ends ends with the context of what asks it.
+func TestDecodeEndsWithItsContext(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	v, err := e.Eval(context.Background(), "line", "({ get size() { for (;;); } })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	var config struct{ Size int }
+	if err := v.Decode(ctx, &config); diag.Code(err) != "timeout" || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if v, err = e.Eval(context.Background(), "line", "({ size: 3 })"); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Decode(context.Background(), &config); err != nil || config.Size != 3 {
+		t.Errorf("afterwards: %v, %+v", err, config)
+	}
+}
+
 // A script may export more than the program asks for; a misspelt export is an error nevertheless.
 func TestDecodeTakesTheExportsThatItNeeds(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})

@@ -197,10 +197,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 }
 
 // global reads a global variable, declared in any way; nil if there is none.
-func (e *Engine) global(name string) (v goja.Value) {
-	_ = e.vm.Try(func() { v = e.vm.Get(name) })
-	return v
-}
+func (e *Engine) global(name string) goja.Value { return e.property(e.vm.GlobalObject(), name) }
 
 func positions(u *source.Unit, offsets []int) []diag.Position {
 	var list []diag.Position

@@ -151,18 +151,25 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 	}
 }
 
-func (e *Engine) property(o *goja.Object, name string) (v goja.Value) {
-	_ = e.vm.Try(func() { v = o.Get(name) })
+// property is a property of an object of the script; nil if there is none, or its getter fails or is interrupted.
+func (e *Engine) property(o *goja.Object, name string) goja.Value {
+	v, err := e.intrinsics.get(nil, o, e.vm.ToValue(name))
+	if err != nil || goja.IsUndefined(v) {
+		return nil
+	}
 	return v
 }
 
-func (e *Engine) textOf(o *goja.Object, name string) (s string) {
-	_ = e.vm.Try(func() {
-		if v := o.Get(name); v != nil && !goja.IsUndefined(v) && !goja.IsNull(v) {
-			s = v.String()
-		}
-	})
-	return s
+func (e *Engine) textOf(o *goja.Object, name string) string {
+	v := e.property(o, name)
+	if v == nil || goja.IsNull(v) {
+		return ""
+	}
+	text, err := e.intrinsics.text(nil, v)
+	if err != nil {
+		return ""
+	}
+	return text.String()
 }
 
 // locate gives a diagnostic the script's calls, and the place of the innermost.

@@ -154,6 +154,7 @@ func New(o Options) (*Engine, error) {
 	e.loop.AfterTurn = e.reportRejection
 	e.definePolyfills()
 	e.watchPromises()
+	e.fixPrototypes()
 	e.boundBuiltins()
 	for _, m := range o.Modules {
 		if err := e.addModule(m); err != nil {

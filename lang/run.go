@@ -253,21 +253,28 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		e.loop.Cancel(end)
 		e.rejected = nil
 	}
+	if err != nil && cause == nil && e.exit == nil && !errors.Is(err, errNeverSettles) {
+		err = e.Diagnose(err) // under the limits: it may run getters of the script
+		cause = context.Cause(ctx)
+	}
 	stop()
-	if e.exit != nil {
+	switch {
+	case e.exit != nil:
 		err, e.exit = e.exit, nil
 		return err
-	}
-	if err == nil {
+	case err == nil:
 		return nil
-	}
-	if cause != nil {
-		return e.atAwait(e.cutShort(err, cause))
-	}
-	if errors.Is(err, errNeverSettles) {
+	case cause != nil:
+		d := e.cutShort(err, cause)
+		var known *diag.Diagnostic
+		if errors.As(err, &known) && !d.Position.IsValid() { // it ended while an error was looked at
+			d.Position, d.Excerpt = known.Position, known.Excerpt
+		}
+		return e.atAwait(d)
+	case errors.Is(err, errNeverSettles):
 		return e.atAwait(errNeverSettles)
 	}
-	return e.Diagnose(err)
+	return err
 }
 
 // begin starts a call: its context ends with the engine's too.

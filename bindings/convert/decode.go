@@ -52,14 +52,16 @@ type decoder struct {
 	module bool // the value is a module's exports
 }
 
-// run decodes and turns what a getter of the script throws into an error.
+// run decodes, and turns what a getter of the script throws, or an interrupt of it, into an error: a function of the
+// interpreter's gives both.
 func (d *decoder) run(v goja.Value, dst reflect.Value) (err error) {
-	thrown := d.vm.Try(func() {
+	body, _ := goja.AssertFunction(d.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		if failed := d.value(v, dst, nil); failed != nil {
 			err = failed
 		}
-	})
-	if thrown != nil {
+		return goja.Undefined()
+	}))
+	if _, thrown := body(nil); thrown != nil {
 		return thrown
 	}
 	return err

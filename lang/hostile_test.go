@@ -1,0 +1,50 @@
+package lang
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// What describes an error runs getters of the script: under the limits of the call that failed.
+func TestErrorsThatNeverEnd(t *testing.T) {
+	for _, script := range []string{
+		"const e = new Error('m'); Object.defineProperty(e, 'message', { get() { for (;;); } }); throw e",
+		"const e = new Error('m'); Object.defineProperty(e, 'cause', { get() { for (;;); } }); throw e",
+		"const e = new Error('m'); e.name = { toString() { for (;;); } }; throw e",
+		"Object.defineProperty(globalThis, 'missing', { get() { for (;;); } }); missing.x",
+	} {
+		e, _ := testEngine(t, Options{Limits: Limits{Time: 100 * time.Millisecond}})
+		if _, err := e.Run(context.Background(), "main.js", script); diag.Code(err) != "timeout" {
+			t.Errorf("%s: %v", script, err)
+		}
+		if _, err := e.Run(context.Background(), "next.js", "print(1)"); err != nil {
+			t.Errorf("after %s: %v", script, err)
+		}
+	}
+}
+
+// The interpreter would follow a circle of prototypes through an object that Go code stands behind for ever.
+func TestPrototypesOfHostObjectsStay(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	for _, script := range []string{
+		"Object.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)",
+		"Reflect.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)",
+		"Promise.prototype.__proto__.__proto__ = Promise.prototype",
+		"Object.setPrototypeOf(new Proxy(new Proxy(Promise.prototype.__proto__, {}), {}), Promise.prototype)",
+	} {
+		_, err := e.Run(context.Background(), "main.js", script)
+		if err == nil || !strings.Contains(err.Error(), "the prototype of this object cannot be changed") {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	const fine = `const a = {}, b = Object.setPrototypeOf({ b: 1 }, a); a.__proto__ = { c: 2 }
+		if (b.c !== 2 || !Reflect.setPrototypeOf({}, null) || ({ __proto__: null }) instanceof Object) throw new Error('no')
+		try { a.__proto__ = b; throw new Error('a circle') } catch (e) { if (!(e instanceof TypeError)) throw e }`
+	if _, err := e.Run(context.Background(), "fine.js", fine); err != nil {
+		t.Error(diag.Format(err, false))
+	}
+}

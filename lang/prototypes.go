@@ -1,0 +1,71 @@
+package lang
+
+import (
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+var typeDynamic = reflect.TypeFor[goja.DynamicObject]()
+
+// fixPrototypes refuses to change the prototypes of objects that Go code stands behind. The interpreter looks for circles
+// of prototypes elsewhere, but not there, and would follow one for ever.
+func (e *Engine) fixPrototypes() {
+	global := e.vm.GlobalObject()
+	object, _ := global.Get("Object").(*goja.Object)
+	for _, holder := range []string{"Object", "Reflect"} {
+		on, _ := global.Get(holder).(*goja.Object)
+		set, ok := goja.AssertFunction(on.Get("setPrototypeOf"))
+		if !ok {
+			continue
+		}
+		_ = on.DefineDataProperty("setPrototypeOf", e.named("setPrototypeOf", 2, func(c goja.FunctionCall) (goja.Value, error) {
+			if isFixed(c.Argument(0)) {
+				return nil, errFixedPrototype
+			}
+			return set(c.This, c.Arguments...)
+		}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	describe, _ := goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
+	proto, _ := object.Get("prototype").(*goja.Object)
+	old, err := describe(nil, proto, e.vm.ToValue("__proto__"))
+	accessor, ok := old.(*goja.Object)
+	if err != nil || !ok {
+		return
+	}
+	set, ok := goja.AssertFunction(accessor.Get("set"))
+	if !ok {
+		return
+	}
+	setter := e.named("set __proto__", 1, func(c goja.FunctionCall) (goja.Value, error) {
+		if isFixed(c.This) {
+			return nil, errFixedPrototype
+		}
+		return set(c.This, c.Arguments...)
+	})
+	_ = proto.DefineAccessorProperty("__proto__", accessor.Get("get"), setter, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+var errFixedPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "the prototype of this object cannot be changed"}
+
+// named is Func for a function that stands in for one of the interpreter's.
+func (e *Engine) named(name string, length int, fn NativeFunc) *goja.Object {
+	f := e.Func(name, fn)
+	_ = f.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return f
+}
+
+// isFixed tells objects with Go code behind them, also through proxies.
+func isFixed(v goja.Value) bool {
+	for o, ok := v.(*goja.Object); ok && o != nil; {
+		t := o.ExportType()
+		if t != reflect.TypeFor[goja.Proxy]() {
+			return t != nil && t.Kind() == reflect.Pointer && t.Implements(typeDynamic)
+		}
+		p, _ := o.Export().(goja.Proxy)
+		o = p.Target()
+	}
+	return false
+}
