@@ -99,7 +99,7 @@ func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
 	}
-	if _, isPromise := exportPromise(e.global(name)); isPromise { // of an earlier line of the prompt
+	if _, isPromise := exportPromise(e.property(e.vm.GlobalObject(), name)); isPromise { // of an earlier line of the prompt
 		return fmt.Sprintf("%s is a promise: write (await %s)", name, name)
 	}
 	return ""

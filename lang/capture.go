@@ -128,7 +128,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	site, thunk := e.site(o)
 	if site == nil {
 		f.Name = e.textOf(o, "name")
-		f.Text = e.printer().FunctionText(o)
+		f.Text = e.inspector.FunctionText(o)
 		f.Native = strings.HasSuffix(f.Text, "{ [native code] }")
 		return f
 	}
@@ -197,7 +197,13 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 }
 
 // global reads a global variable, declared in any way; nil if there is none.
-func (e *Engine) global(name string) goja.Value { return e.property(e.vm.GlobalObject(), name) }
+func (e *Engine) global(name string) goja.Value {
+	v, err := e.intrinsics.get(nil, e.vm.GlobalObject(), e.vm.ToValue(name))
+	if err != nil || goja.IsUndefined(v) {
+		return nil
+	}
+	return v
+}
 
 func positions(u *source.Unit, offsets []int) []diag.Position {
 	var list []diag.Position

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -18,12 +20,10 @@ import (
 // Diagnose turns any error that running a script gave into a diagnostic with positions in the source as written, code
 // frames and a stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
-	var d *diag.Diagnostic
-	if errors.As(err, &d) {
+	if d, ok := find[*diag.Diagnostic](err); ok {
 		return d
 	}
-	var rejection *unhandledRejection
-	if errors.As(err, &rejection) {
+	if rejection, ok := find[*unhandledRejection](err); ok {
 		d := e.Diagnose(rejection.exception)
 		if !d.Position.IsValid() && rejection.place.IsValid() {
 			e.place(d, rejection.place, 1)
@@ -37,16 +37,14 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if cause, yes := ended(err); yes {
 		return e.cutShort(err, cause)
 	}
-	var overflow *goja.StackOverflowError
-	if errors.As(err, &overflow) {
+	if overflow, ok := find[*goja.StackOverflowError](err); ok {
 		d := diag.New("stack-overflow", "calls are nested more than %d deep", e.opts.Limits.CallDepth)
 		d.Name = "RangeError"
 		e.locate(d, overflow.Stack())
 		return d.WithHint("is there a recursion without an end?")
 	}
-	var exception *goja.Exception
-	if errors.As(err, &exception) {
-		return e.diagnoseException(exception)
+	if exception, ok := find[*goja.Exception](err); ok {
+		return e.diagnoseException(exception, nil)
 	}
 	var p *loop.PanicError
 	if errors.As(err, &p) {
@@ -59,16 +57,30 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
 }
 
+// find is errors.As that does not look behind an exception: to unwrap one, the interpreter asks the prototypes of what
+// was thrown, which may be proxies of the script.
+func find[T error](err error) (found T, ok bool) {
+	for err != nil {
+		if found, ok = err.(T); ok {
+			return found, true
+		}
+		if _, thrown := err.(*goja.Exception); thrown {
+			break
+		}
+		err = errors.Unwrap(err)
+	}
+	return found, false
+}
+
 func isScriptException(err error) bool {
-	var exception *goja.Exception
-	return errors.As(err, &exception)
+	_, yes := find[*goja.Exception](err)
+	return yes
 }
 
 // cutShort describes a call that a limit or its context ended.
 func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 	d := Ended(cause)
-	var interrupted *goja.InterruptedError
-	if errors.As(err, &interrupted) {
+	if interrupted, ok := find[*goja.InterruptedError](err); ok {
 		e.locate(d, interrupted.Stack())
 	}
 	return d
@@ -89,13 +101,20 @@ func Ended(cause error) *diag.Diagnostic {
 	return d
 }
 
-func (e *Engine) diagnoseException(ex *goja.Exception) *diag.Diagnostic {
+// What is told of an error at most.
+const (
+	maxCauses = 10 // a chain of causes may lead back to itself
+	maxErrors = 50 // of an AggregateError
+)
+
+// diagnoseException describes what a script threw; above are the errors that it is the cause of. Nothing of the script
+// runs: limits and contexts have ended, and a getter could do anything.
+func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: "exception", Thrown: ex.Value()}
-	o, ok := ex.Value().(*goja.Object)
-	if ok && o.ClassName() == "Error" {
-		e.describeError(d, o)
+	if o, ok := errorObject(ex.Value()); ok {
+		e.describeError(d, o, above)
 	} else {
-		d.Message = "uncaught " + e.InspectValue(ex.Value(), inspect.Options{Depth: 2})
+		d.Message = "uncaught " + e.InspectValue(ex.Value(), inspect.Options{Depth: 2, Passive: true})
 		d.Hint = "throw an Error, as in throw new Error('…'): it knows where it was made"
 	}
 	e.locate(d, ex.Stack())
@@ -109,10 +128,24 @@ func (e *Engine) diagnoseException(ex *goja.Exception) *diag.Diagnostic {
 	return d
 }
 
-// describeError reads an Error of the script without trusting it: its properties may be getters that throw.
-func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object) {
-	d.Name = e.textOf(o, "name")
-	d.Message = e.textOf(o, "message")
+// errorObject gives an Error that is not behind a proxy.
+func errorObject(v goja.Value) (*goja.Object, bool) {
+	o, ok := v.(*goja.Object)
+	return o, ok && o.ExportType() != typeProxy && o.ClassName() == "Error"
+}
+
+// describeError reads an Error of the script without trusting it.
+func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja.Object) {
+	if d.Name = e.textOf(o, "name"); d.Name == "" { // a class may have a getter there
+		if class := e.inspector.ClassName(o); class != "Error" {
+			d.Name = class
+		}
+	}
+	if message := e.property(o, "message"); message != nil {
+		d.Message = e.textOf(o, "message")
+	} else {
+		d.Message = "the error's message is a getter or behind a proxy, which are not called once the script has failed"
+	}
 	if code := e.textOf(o, "code"); code != "" {
 		d.ID = code
 	}
@@ -123,18 +156,38 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object) {
 		if errors.As(err, &known) { // it knows its place better than the call does: one inside a kernel, say
 			d.Position, d.Excerpt, d.Notes, d.Cause = known.Position, known.Excerpt, known.Notes, known.Cause
 		}
-	} else if cause, ok := e.property(o, "cause").(*goja.Object); ok && cause.ClassName() == "Error" && cause != o {
-		if ex, ok := e.exceptionOf(cause).(*goja.Exception); ok {
-			d.Cause = e.diagnoseException(ex)
+	} else if above = append(above, o); len(above) <= maxCauses {
+		if cause, ok := errorObject(e.property(o, "cause")); ok && !slices.Contains(above, cause) {
+			if ex, ok := e.exceptionOf(cause).(*goja.Exception); ok {
+				d.Cause = e.diagnoseException(ex, above)
+			}
 		}
 	}
 	if d.Name == "Error" && d.ID != "exception" {
 		d.Name = "" // the code says more
 	}
-	if errs, ok := e.property(o, "errors").(*goja.Object); ok && d.Name == "AggregateError" {
-		for _, key := range errs.Keys() {
-			d.Notes = append(d.Notes, diag.Note{Message: e.InspectValue(errs.Get(key), inspect.Options{Depth: 1})})
+	if d.Name == "AggregateError" {
+		e.noteErrors(d, e.property(o, "errors"))
+	}
+}
+
+// noteErrors tells of the errors that an AggregateError holds.
+func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
+	errs, ok := held.(*goja.Object)
+	if !ok || errs.ExportType() == typeProxy || errs.ClassName() != "Array" {
+		return
+	}
+	n := int64(0)
+	if length := e.property(errs, "length"); length != nil {
+		n = length.ToInteger()
+	}
+	for i := range min(n, maxErrors) {
+		if v := e.property(errs, strconv.FormatInt(i, 10)); v != nil {
+			d.Notes = append(d.Notes, diag.Note{Message: e.InspectValue(v, inspect.Options{Depth: 1, Passive: true})})
 		}
+	}
+	if n > maxErrors {
+		d.Notes = append(d.Notes, diag.Note{Message: fmt.Sprintf("%d more errors", n-maxErrors)})
 	}
 }
 
@@ -151,25 +204,24 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 	}
 }
 
-// property is a property of an object of the script; nil if there is none, or its getter fails or is interrupted.
+// property gives a property of o or its prototypes without running anything of the script: nil stands for a getter.
 func (e *Engine) property(o *goja.Object, name string) goja.Value {
-	v, err := e.intrinsics.get(nil, o, e.vm.ToValue(name))
-	if err != nil || goja.IsUndefined(v) {
-		return nil
-	}
-	return v
+	return e.inspector.Data(o, e.vm.ToValue(name))
 }
 
+// textOf is the text of a property; an object, whose toString the script may have written, is printed instead.
 func (e *Engine) textOf(o *goja.Object, name string) string {
 	v := e.property(o, name)
-	if v == nil || goja.IsNull(v) {
+	switch v := v.(type) {
+	case *goja.Object:
+		return e.InspectValue(v, inspect.Options{Depth: 1, Passive: true})
+	case *goja.Symbol:
+		return e.InspectValue(v, inspect.Options{})
+	}
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return ""
 	}
-	text, err := e.intrinsics.text(nil, v)
-	if err != nil {
-		return ""
-	}
-	return text.String()
+	return v.String()
 }
 
 // locate gives a diagnostic the script's calls, and the place of the innermost.

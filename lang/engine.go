@@ -149,6 +149,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.guard.vm = vm
+	e.inspector = inspect.New(vm, e.inspectHost)
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
@@ -240,16 +241,11 @@ func (e *Engine) Close() error {
 }
 
 // Inspect prints a value for a person, as console.log does. Call it on the loop's goroutine.
-func (e *Engine) Inspect(v goja.Value, o inspect.Options) string { return e.printer().Text(v, o) }
+func (e *Engine) Inspect(v goja.Value, o inspect.Options) string { return e.inspector.Text(v, o) }
 
 // InspectValue is Inspect with strings quoted.
-func (e *Engine) InspectValue(v goja.Value, o inspect.Options) string { return e.printer().Value(v, o) }
-
-func (e *Engine) printer() *inspect.Inspector {
-	if e.inspector == nil {
-		e.inspector = inspect.New(e.vm, e.inspectHost)
-	}
-	return e.inspector
+func (e *Engine) InspectValue(v goja.Value, o inspect.Options) string {
+	return e.inspector.Value(v, o)
 }
 
 // Path makes a script's path absolute.

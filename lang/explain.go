@@ -158,7 +158,7 @@ func (e *Engine) methodOf(class string) string {
 		if ctor == nil {
 			continue
 		}
-		if proto, ok := e.property(ctor, "prototype").(*goja.Object); ok {
+		if proto, ok := e.property(ctor, "prototype").(*goja.Object); ok && proto.ExportType() != typeProxy {
 			for _, name := range proto.GetOwnPropertyNames() {
 				if name != "constructor" {
 					return name
@@ -172,13 +172,13 @@ func (e *Engine) methodOf(class string) string {
 // memberNames are the members of a global object or, for any other expression, those of the usual classes.
 func (e *Engine) memberNames(object string) []string {
 	global := e.vm.GlobalObject()
-	if o, ok := e.global(object).(*goja.Object); ok {
+	if o, ok := e.property(global, object).(*goja.Object); ok && o.ExportType() != typeProxy {
 		return o.GetOwnPropertyNames()
 	}
 	var names []string
 	for _, class := range []string{"Array", "String", "Map", "Set", "Promise", "Float32Array", "Number", "Date", "RegExp"} {
 		if c, ok := e.property(global, class).(*goja.Object); ok {
-			for o, _ := e.property(c, "prototype").(*goja.Object); o != nil; o = o.Prototype() {
+			for o, _ := e.property(c, "prototype").(*goja.Object); o != nil && o.ExportType() != typeProxy; o = o.Prototype() {
 				names = append(names, o.GetOwnPropertyNames()...)
 			}
 		}

@@ -2,7 +2,6 @@ package lang
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -125,8 +124,7 @@ func (e *Engine) Exit(code int) {
 
 // ended tells why a call was cut short: an exit, the context, or a limit.
 func ended(err error) (cause error, yes bool) {
-	var interrupted *goja.InterruptedError
-	if errors.As(err, &interrupted) {
+	if interrupted, ok := find[*goja.InterruptedError](err); ok {
 		if cause := interrupted.Unwrap(); cause != nil {
 			return cause, true
 		}

@@ -151,7 +151,15 @@ func (e *Engine) goError(v goja.Value) error {
 	if !ok {
 		return nil
 	}
-	err, _ := e.reveal(o, e.errorSymbol).(error)
+	hidden, ok := e.inspector.Data(o, e.errorSymbol).(*goja.Object) // a getter of the script could stand there
+	if !ok {
+		return nil
+	}
+	c, ok := hidden.Export().(*capsule)
+	if !ok {
+		return nil
+	}
+	err, _ := c.value.(error)
 	return err
 }
 
@@ -168,6 +176,11 @@ func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&caps
 
 // reveal gives what is hidden under a symbol of o, or nil.
 func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
+	for at := o; at != nil; at = at.Prototype() {
+		if at.ExportType() == typeProxy { // its handler would run
+			return nil
+		}
+	}
 	if o == nil {
 		return nil
 	}

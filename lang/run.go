@@ -3,7 +3,6 @@ package lang
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -55,7 +54,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		})
 		// A failure ends the run at once, whatever else is pending.
 		ended := func() bool { return failed != nil || done && !untilQuiet }
-		if err := e.loop.RunUntil(ctx, ended); err != nil && !errors.Is(err, loop.ErrStalled) {
+		if err := e.loop.RunUntil(ctx, ended); err != nil && err != loop.ErrStalled {
 			return cmp.Or(failed, err) // what was interrupted knows the place
 		}
 		if failed != nil {
@@ -119,7 +118,7 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 			switch {
 			case err == nil:
 				return failed
-			case errors.Is(err, loop.ErrStalled):
+			case err == loop.ErrStalled:
 				return errNeverSettles
 			case e.opts.OnError != nil && isBackground(err):
 				e.opts.OnError(e.Diagnose(err))
@@ -221,7 +220,7 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 			return nil
 		})
 		err := e.loop.RunUntil(ctx, func() bool { return done })
-		if errors.Is(err, loop.ErrStalled) {
+		if err == loop.ErrStalled {
 			err = errNeverSettles
 		}
 		return cmp.Or(failed, err)
@@ -253,8 +252,8 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		e.loop.Cancel(end)
 		e.rejected = nil
 	}
-	if err != nil && cause == nil && e.exit == nil && !errors.Is(err, errNeverSettles) {
-		err = e.Diagnose(err) // under the limits: it may run getters of the script
+	if err != nil && cause == nil && e.exit == nil && err != errNeverSettles {
+		err = e.Diagnose(err)
 		cause = context.Cause(ctx)
 	}
 	stop()
@@ -266,12 +265,11 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		return nil
 	case cause != nil:
 		d := e.cutShort(err, cause)
-		var known *diag.Diagnostic
-		if errors.As(err, &known) && !d.Position.IsValid() { // it ended while an error was looked at
+		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() { // it knew its place
 			d.Position, d.Excerpt = known.Position, known.Excerpt
 		}
 		return e.atAwait(d)
-	case errors.Is(err, errNeverSettles):
+	case err == errNeverSettles:
 		return e.atAwait(errNeverSettles)
 	}
 	return err

@@ -18,6 +18,8 @@ type Options struct {
 	Width     int // columns that one line may take; default 80
 	MaxString int // characters printed of one nested string; default 10000
 	Colors    bool
+	// Passive leaves an object's own method of printing uncalled, so that nothing of the script runs.
+	Passive bool
 }
 
 // Special depths.
@@ -57,12 +59,51 @@ func New(vm *goja.Runtime, hook Hook) *Inspector {
 	take(symbol, "Symbol", "for")
 	in.custom = in.method("Symbol.for", symbol, vm.ToValue("nodejs.util.inspect.custom"))
 	for class, name := range map[string]string{
-		"Map": "forEach", "Set": "forEach", "Date": "toISOString", "RegExp": "toString", "Function": "toString",
+		"Map": "forEach", "Set": "forEach", "Date": "toISOString", "Function": "toString",
 		"Number": "valueOf", "String": "valueOf", "Boolean": "valueOf", "BigInt": "valueOf", "Symbol": "valueOf",
 	} {
 		take(vm.GlobalObject().Get(class).(*goja.Object).Get("prototype").(*goja.Object), class, name)
 	}
+	for class, names := range map[string][]string{
+		"DataView": viewParts, "RegExp": append([]string{"source"}, regexpFlags...),
+	} {
+		proto := vm.GlobalObject().Get(class).(*goja.Object).Get("prototype").(*goja.Object)
+		for _, name := range names {
+			if desc, ok := in.method("Object.getOwnPropertyDescriptor", nil, proto, vm.ToValue(name)).(*goja.Object); ok {
+				if get, ok := goja.AssertFunction(desc.Get("get")); ok {
+					in.own[class+"."+name] = get
+				}
+			}
+		}
+	}
 	return in
+}
+
+// viewParts are the getters of a DataView that are shown.
+var viewParts = []string{"byteLength", "byteOffset", "buffer"}
+
+// regexpFlags are the getters of a RegExp's flags, in the order of their letters.
+var (
+	regexpFlags   = []string{"global", "ignoreCase", "multiline", "dotAll", "unicode", "sticky"}
+	regexpLetters = "gimsuy"
+)
+
+// regexp writes a regular expression by the interpreter's getters: its method toString would call the script's.
+func (in *Inspector) regexp(o *goja.Object) string {
+	source := in.method("RegExp.source", o)
+	if source == nil {
+		return ""
+	}
+	text := "/" + source.String() + "/"
+	for i, name := range regexpFlags {
+		if in.own["RegExp."+name] == nil {
+			continue
+		}
+		if v := in.method("RegExp."+name, o); v != nil && v.ToBoolean() {
+			text += regexpLetters[i : i+1]
+		}
+	}
+	return text
 }
 
 // method calls one of the interpreter's functions on o. A failure gives nil.
@@ -231,6 +272,18 @@ func (in *Inspector) property(o *goja.Object, key goja.Value) (p property) {
 func isObject(v goja.Value) bool {
 	_, ok := v.(*goja.Object)
 	return ok
+}
+
+// Data gives the value of a plain property of o or its prototypes, and nil if there is none, or a getter or a proxy
+// stands there: nothing of the script runs. The key is a string or a symbol.
+func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
+
+// ClassName is the name of the constructor that made o; "" if its prototype is none or a proxy.
+func (in *Inspector) ClassName(o *goja.Object) string {
+	if o.ExportType() == typeProxy {
+		return ""
+	}
+	return in.className(o)
 }
 
 // data gives the value of a plain property of o or its prototypes; getters count as absent.

@@ -49,6 +49,9 @@ func (p *printer) object(o *goja.Object, depth int) string {
 // ownWay prints an object as its method [Symbol.for('nodejs.util.inspect.custom')] wants it: what it gives is printed in
 // the object's place, a string as it is.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
+	if p.o.Passive {
+		return "", false
+	}
 	method, ok := goja.AssertFunction(p.in.inherited(o, p.in.custom))
 	if !ok || p.tooDeep(depth) {
 		return "", false
@@ -91,8 +94,8 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 		}
 		return p.paint(magenta, "Invalid Date")
 	case "RegExp":
-		if v := p.in.method("RegExp.toString", o); v != nil {
-			return p.paint(magenta, v.String())
+		if text := p.in.regexp(o); text != "" {
+			return p.paint(magenta, text)
 		}
 	case "Array":
 		return p.array(o, "", depth)
@@ -276,22 +279,20 @@ func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 		return "", false
 	}
 	var entries []string
-	for _, name := range []string{"byteLength", "byteOffset", "buffer"} {
-		_ = p.in.vm.Try(func() {
-			if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
-				entries = append(entries, name+": "+p.value(v, depth+1))
-			}
-		})
+	for _, name := range viewParts {
+		if v := p.in.method("DataView."+name, o); v != nil {
+			entries = append(entries, name+": "+p.value(v, depth+1))
+		}
 	}
 	return p.className(o) + p.braces("{", "}", entries, depth), len(entries) > 0
 }
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {
 	n := 0
-	if v := p.in.data(o, "length"); v != nil {
+	if class != "" { // what its property length says is up to the script
+		n = reflect.ValueOf(o.Export()).Len()
+	} else if v := p.in.data(o, "length"); v != nil {
 		n = int(v.ToInteger())
-	} else if class != "" { // the length of a typed array is a getter of the interpreter
-		n = int(o.Get("length").ToInteger())
 	}
 	head := ""
 	if c := p.in.className(o); class != "" || c != "Array" {
