@@ -7,13 +7,25 @@ import (
 	"github.com/dop251/goja"
 )
 
-// boundFunctions are the builtins that get a check. What runs in constant time, or in a time that is bounded by what
-// the script had to make first, is not here.
-var boundFunctions = []struct {
+// A boundList is some builtins of an object with their check.
+type boundList struct {
 	on    []string
 	names []string
 	check check
-}{
+}
+
+// allocatingFunctions are the builtins that allocate as much as a number says, so that a slip of the pen takes all
+// memory at once.
+var allocatingFunctions = []boundList{
+	{[]string{"Array", "prototype"}, []string{"fill"}, checkFill},
+	{[]string{"Array"}, []string{"from"}, checkSourceMemory},
+	{[]string{"String", "prototype"}, []string{"repeat"}, checkRepeat},
+	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
+}
+
+// boundFunctions are the builtins that get a check. What runs in constant time, or in a time that is bounded by what
+// the script had to make first, is not here.
+var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{
 		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
 		"find", "findIndex", "findLast", "findLastIndex",
@@ -112,6 +124,16 @@ func checkSourceLength(b *bounds, name string, c *goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		b.visit(name, lengthOf(v))
 	}
+}
+
+// checkFill is for what writes elements that need not have been there.
+func checkFill(b *bounds, name string, c *goja.FunctionCall) {
+	const sparseSize = 24 // bytes of an element of an array with holes
+	b.allocate(name, product(lengthOf(c.This), sparseSize))
+}
+
+func checkSourceMemory(b *bounds, name string, c *goja.FunctionCall) {
+	b.allocate(name, product(lengthOf(c.Argument(0)), itemSize))
 }
 
 func checkSpread(arg int) check {

@@ -10,9 +10,8 @@ import (
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// boundConstructors replaces constructors by proxies that look first. The proxy stands in for the original everywhere:
-// the prototype's property constructor leads to it too.
-func (e *Engine) boundConstructors() {
+// boundArrays puts a check of the size before the constructors of typed arrays.
+func (e *Engine) boundArrays() {
 	b := e.bounds
 	size := map[string]uint64{
 		"Int8Array": 1, "Uint8Array": 1, "Uint8ClampedArray": 1, "Int16Array": 2, "Uint16Array": 2, "Int32Array": 4, "Uint32Array": 4,
@@ -34,6 +33,11 @@ func (e *Engine) boundConstructors() {
 			}
 		})
 	}
+}
+
+// boundConstructors puts checks before the other constructors.
+func (e *Engine) boundConstructors() {
+	b := e.bounds
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		b.construct(name, func(args []goja.Value) {
 			if len(args) > 0 {
@@ -75,7 +79,8 @@ func (b *bounds) proxyDepth(v goja.Value) {
 
 const maxProxies = 100
 
-// construct puts a check before a global constructor.
+// construct puts a check before a global constructor. It replaces it by a proxy, which stands in for the original
+// everywhere: the prototype's property constructor leads to it too.
 func (b *bounds) construct(name string, look func(args []goja.Value)) {
 	vm := b.engine.vm
 	global := vm.GlobalObject()
@@ -119,7 +124,7 @@ func (b *bounds) replace(on *goja.Object, name string, original *goja.Object, lo
 		_ = on.DefineDataProperty(name, stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	// A proxy has no instanceof of its own in the interpreter.
-	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, vm.ToValue(b.hasInstance), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, b.instanceOf, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	if proto, ok := original.Get("prototype").(*goja.Object); ok {
 		_ = proto.DefineDataProperty("constructor", stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}

@@ -11,14 +11,15 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Bounds of an engine with limits on the interpreter's builtins. A builtin runs to its end without looking at
+// Bounds on the interpreter's builtins: of what the machine has, and in an engine with limits of these. A builtin runs to its end without looking at
 // interrupts, so it must be known before it begins that it is short and small; and what recurses in Go must be known
 // to be shallow, because Go ends a process whose stack is exhausted.
 type bounds struct {
 	engine *Engine
 	// items is how many elements one call may visit, bytes how much it may allocate.
 	items, bytes uint64
-	depth        int // of calls of builtins now
+	depth        int        // of calls of builtins now
+	instanceOf   goja.Value // the function of hasInstance
 }
 
 const (
@@ -32,6 +33,7 @@ const (
 
 func newBounds(e *Engine) *bounds {
 	b := &bounds{engine: e, items: math.MaxUint64, bytes: math.MaxUint64}
+	b.instanceOf = e.vm.ToValue(b.hasInstance)
 	l := &e.opts.Limits
 	if l.Time > 0 {
 		seconds := max(l.Time.Seconds(), 0.05)
@@ -58,22 +60,38 @@ func (b *bounds) visit(name string, n uint64) {
 // largeAllocation is the size from which on it is worth to look at the heap first.
 const largeAllocation = 1 << 20
 
-// allocate refuses a call that allocates too much.
+// allocate refuses a call that allocates too much: more than the limits allow, or than the machine has, because Go ends
+// a process that gets no memory.
 func (b *bounds) allocate(name string, n uint64) {
 	const hint = "work in smaller parts, or raise the memory limit"
 	if n > b.bytes {
 		b.fail("out-of-memory", hint, "%s would allocate %d MiB at once; the limits of the engine allow %d MiB", name, n>>20, b.bytes>>20)
 	}
-	limit := b.engine.opts.Limits.Memory
-	if n < largeAllocation || limit == 0 {
+	if n < largeAllocation {
 		return
 	}
-	if heapInUse()+n > limit {
-		runtime.GC()
-		if used := heapInUse(); used+n > limit {
+	if limit := b.engine.opts.Limits.Memory; limit != 0 {
+		if used, ok := fits(n, limit); !ok {
 			b.fail("out-of-memory", hint, "%s would allocate %d MiB beside %d MiB in use; %d MiB are allowed", name, n>>20, used>>20, limit>>20)
 		}
 	}
+	if machine := machineMemory(); !fitsMachine(n, machine) {
+		b.fail("out-of-memory", "work in smaller parts, or keep the data on a device", "%s would allocate %d MiB; the machine has %d MiB for this process", name, n>>20, machine>>20)
+	}
+}
+
+// fits reports whether n bytes more stay within a limit of the heap, and how much is in use.
+func fits(n, limit uint64) (used uint64, ok bool) {
+	if used = heapInUse(); n > limit || used > limit-n {
+		runtime.GC()
+		used = heapInUse()
+	}
+	return used, n <= limit && used <= limit-n
+}
+
+func fitsMachine(n, machine uint64) bool {
+	_, ok := fits(n, machine)
+	return ok
 }
 
 // heapInUse is the memory of the objects of this process's heap, those not yet collected included.
@@ -81,6 +99,20 @@ func heapInUse() uint64 {
 	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()
+}
+
+// heapReserved is the address space of the heap that is used or can be used again.
+func heapReserved() uint64 {
+	samples := [...]metrics.Sample{
+		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+	}
+	metrics.Read(samples[:])
+	total := uint64(0)
+	for i := range samples {
+		total += samples[i].Value.Uint64()
+	}
+	return total
 }
 
 // enter begins a builtin: it ends the call that was interrupted, and bounds the nesting.
@@ -113,23 +145,18 @@ func (e *Engine) letInterrupt() {
 // A check looks at a call before the builtin runs.
 type check func(b *bounds, name string, c *goja.FunctionCall)
 
-// boundBuiltins puts checks before the builtins that need one, in an engine with limits. Without, nothing is changed.
+// boundBuiltins puts checks before the builtins that need one: always before those that allocate what a number says, and
+// in an engine with limits before all that may run long.
 func (e *Engine) boundBuiltins() {
+	e.bounds = newBounds(e)
+	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
+	e.boundArrays()
 	if !e.opts.Limits.bounded() {
+		e.boundFunctions(allocatingFunctions)
+		e.bounds.wrap(typed, "from", checkSourceMemory)
 		return
 	}
-	e.bounds = newBounds(e)
-	global := e.vm.GlobalObject()
-	for _, list := range boundFunctions {
-		on := global
-		for _, part := range list.on {
-			on = on.Get(part).(*goja.Object)
-		}
-		for _, name := range list.names {
-			e.bounds.wrap(on, name, list.check)
-		}
-	}
-	typed := global.Get("Uint8Array").(*goja.Object).Prototype()
+	e.boundFunctions(boundFunctions)
 	for _, name := range []string{"from", "of"} {
 		e.bounds.wrap(typed, name, checkSourceLength)
 	}
@@ -140,6 +167,19 @@ func (e *Engine) boundBuiltins() {
 	e.bounds.wrap(proto, "set", checkSourceLength)
 	e.boundConstructors()
 	e.boundJSON()
+}
+
+func (e *Engine) boundFunctions(lists []boundList) {
+	global := e.vm.GlobalObject()
+	for _, list := range lists {
+		on := global
+		for _, part := range list.on {
+			on = on.Get(part).(*goja.Object)
+		}
+		for _, name := range list.names {
+			e.bounds.wrap(on, name, list.check)
+		}
+	}
 }
 
 // wrap replaces a builtin by one that looks first. It keeps the name and the length.

@@ -110,8 +110,8 @@ type Engine struct {
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
 
 	intrinsics  *intrinsics
-	bounds      *bounds // nil without limits
-	iterations  uint64  // of the running call
+	bounds      *bounds
+	iterations  uint64 // of the running call
 	inspector   *inspect.Inspector
 	rejected    []rejection // without a handler so far
 	promptCells map[string]promptBinding

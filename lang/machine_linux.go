@@ -1,0 +1,45 @@
+package lang
+
+import (
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// machineMemory is how many bytes the machine and the limits of the process leave for the heap, what it holds already
+// included.
+func machineMemory() uint64 {
+	room := uint64(math.MaxUint64)
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err == nil {
+		room = (uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit)
+	}
+	// The fields of /proc/self/statm that the limits count, in pages.
+	for resource, field := range map[int]int{unix.RLIMIT_AS: 0, unix.RLIMIT_DATA: 5} {
+		var limit unix.Rlimit
+		if unix.Getrlimit(resource, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
+			others := saturated(pagesOf(field)*uint64(os.Getpagesize()), heapReserved())
+			room = min(room, saturated(limit.Cur, others))
+		}
+	}
+	return room
+}
+
+func pagesOf(field int) uint64 {
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(text))
+	if field >= len(fields) {
+		return 0
+	}
+	n, _ := strconv.ParseUint(fields[field], 10, 64)
+	return n
+}
+
+// saturated subtracts; nothing is below zero.
+func saturated(x, y uint64) uint64 { return x - min(x, y) }
