@@ -120,7 +120,7 @@ func (u *Uniformity) Diverges(in *Instr) bool {
 	case in.Op == If:
 		return u.Value(in.Args[0]) == Varying
 	case n == nil:
-		return false // never reached
+		return true // never reached
 	case in.Op == Loop:
 		return n.splits[1] || n.continues[1]
 	}
@@ -218,9 +218,28 @@ func (w *uniformWalk) cause() *Instr {
 	return nil
 }
 
+// unreached says nothing of what is computed where control cannot come: code that is made of it must fit together.
+func (w *uniformWalk) unreached(list []*Instr) {
+	for _, in := range list {
+		for _, r := range in.Results {
+			w.raise(r, Varying)
+		}
+		for _, b := range []*Block{in.Then, in.Else} {
+			if b == nil {
+				continue
+			}
+			for _, p := range b.Params {
+				w.raise(p, Varying)
+			}
+			w.unreached(b.Instrs)
+		}
+	}
+}
+
 func (w *uniformWalk) block(b *Block) {
-	for _, in := range b.Instrs {
+	for i, in := range b.Instrs {
 		if w.dead {
+			w.unreached(b.Instrs[i:])
 			return
 		}
 		switch in.Op {
@@ -343,6 +362,9 @@ func (w *uniformWalk) structured(in *Instr) {
 	w.around = w.around[:d-1]
 	w.dead = e.out.edges == 0
 	if w.dead {
+		for _, r := range in.Results {
+			w.raise(r, Varying)
+		}
 		return
 	}
 	for i, r := range in.Results {

@@ -128,7 +128,8 @@ func TestFoundKernels(t *testing.T) {
 		10328, // a zero divisor that all lanes have, of lanes of a later register alone
 
 		12065, 13633, 13768, // numbers that are the same for all lanes, assigned in divergent control flow
-		15202, // a large private array cleared for some lanes
+		15202,   // a large private array cleared for some lanes
+		4003676, // code behind a block that every item leaves for good
 	} {
 		checkSeed(t, seed)
 	}
