@@ -21,7 +21,7 @@ func Hoist(k *ir.Kernel, facts *Facts) bool {
 
 type hoister struct {
 	s       *structure
-	movable map[movable]bool
+	movable map[*ir.Instr]map[*ir.Instr]bool
 	m       *merger // for what loops write
 	changed bool
 }
@@ -75,11 +75,11 @@ func (h *hoister) leaves(loop, in *ir.Instr, always bool) bool {
 	case !always:
 		return false
 	case in.Op == ir.Load:
-		if !h.movable[movable{loop, in}] || h.written(loop, in.Array) {
+		if !h.movable[loop][in] || h.written(loop, in.Array) {
 			return false
 		}
 	case (in.Op == ir.Div || in.Op == ir.Rem) && in.Args[0].Type.IsInt():
-		if !speculable(in) && !h.movable[movable{loop, in}] {
+		if !speculable(in) && !h.movable[loop][in] {
 			return false
 		}
 	case !speculable(in):

@@ -68,15 +68,13 @@ type prover struct {
 	granted  map[string]bool      // the facts that hold
 	negative map[*ir.Instr]uint32 // the indices that are below their extents, but may be negative
 
-	// movable has the accesses and divisions that could not fail at the entry of a loop around them either.
-	movable map[movable]bool
+	// movable has, for each loop, the accesses and divisions in it that could not fail at its entry either.
+	movable map[*ir.Instr]map[*ir.Instr]bool
 }
-
-type movable struct{ loop, in *ir.Instr }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, negative: map[*ir.Instr]uint32{}, movable: map[movable]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}

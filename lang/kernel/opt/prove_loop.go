@@ -6,6 +6,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // holds at first, and must hold of what every continue brings.
 type loopGuess struct {
 	ranges []interval
+	falls  []bool // never more than at first, by a relation
 	failed []bool
 }
 
@@ -33,10 +34,13 @@ func (p *prover) loop(in *ir.Instr) {
 			}
 		}
 		g.failed = make([]bool, len(params))
+		g.falls = make([]bool, len(params))
 		for i, v := range params {
 			if tracked(v.Type) {
 				p.narrow(term{v: v}, g.ranges[i])
-				p.descends(in, i, g.ranges[i], initial[i])
+				if g.falls[i] = p.descends(in, i, g.ranges[i], initial[i]); g.falls[i] {
+					p.relate(term{v: v}, bound{termOf(in.Args[i]), 0})
+				}
 			}
 		}
 		delete(p.out, in)
@@ -87,30 +91,41 @@ func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	return up, down
 }
 
-// descends relates a parameter that only gets less to its first value. What continue brings is checked to be in the
-// supposed interval, which a value that wrapped is not, as its end is below the type's.
-func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) {
-	v := loop.Then.Params[i]
-	if _, down := p.direction(loop, i); down && supposed.hi == initial.hi && supposed.hi < full(v.Type).hi && !isConst(loop.Args[i]) {
-		p.relate(term{v: v}, bound{termOf(loop.Args[i]), 0})
-	}
+// descends reports whether a parameter is to be related to its first value, as one that only gets less. The supposed
+// interval does not tell: a value that wrapped may be in it, and [prover.carry] looks whether one can.
+func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) bool {
+	_, down := p.direction(loop, i)
+	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])
 }
 
 // carry checks what is supposed of a loop against what a continue brings.
 func (p *prover) carry(in *ir.Instr) {
 	g := p.loops[in.Target]
 	for i, a := range in.Args {
-		if tracked(a.Type) && !p.rangeOf(a).within(g.ranges[i]) {
+		if tracked(a.Type) && (!p.rangeOf(a).within(g.ranges[i]) || g.falls[i] && p.wraps(a, in.Target.Then.Params[i])) {
 			g.failed[i] = true
 		}
 	}
 }
 
+// wraps reports whether a falling parameter's next value, the sum of it and a constant, may have wrapped to the top of the
+// type, which is further down the greater the step.
+func (p *prover) wraps(sum, param *ir.Value) bool {
+	by, ok := increase(sum, param)
+	if !ok {
+		return true
+	}
+	_, ok = addRange(param.Type, p.rangeOf(param), exactly(by))
+	return !ok && p.rangeOf(sum).hi > full(param.Type).hi+by
+}
+
 // findMovable finds, at the entry of a loop, the accesses and divisions in it that could not fail even here.
 func (p *prover) findMovable(loop *ir.Instr) {
+	p.movable[loop] = nil // what an outer loop's refuted guess let move
 	if p.visits < 0 {
 		return
 	}
+	found := map[*ir.Instr]bool{}
 	loop.Then.Walk(func(in *ir.Instr) {
 		p.visits--
 		if in.Op != ir.Load && in.Op != ir.Div && in.Op != ir.Rem {
@@ -121,6 +136,7 @@ func (p *prover) findMovable(loop *ir.Instr) {
 				return
 			}
 		}
-		p.movable[movable{loop, in}] = checks(in)&^p.proved(in) == 0
+		found[in] = checks(in)&^p.proved(in) == 0
 	})
+	p.movable[loop] = found
 }
