@@ -253,6 +253,9 @@ func (v *Value) Call(ctx context.Context, args ...any) (*Value, error) {
 
 func (v *Value) argument(arg any) (goja.Value, error) {
 	if own, ok := arg.(*Value); ok {
+		if own == nil {
+			return goja.Null(), nil
+		}
 		if own.engine != v.engine {
 			return nil, errors.New("the value belongs to another engine")
 		}

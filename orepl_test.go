@@ -110,6 +110,29 @@ func TestDecodeEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestGetOfAGetterThatThrows(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	ctx := context.Background()
+	v, err := e.Eval(ctx, "line", "({ get x() { throw new RangeError('no') }, f: x => x })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Get(ctx, "x"); diag.Code(err) != "exception" || !strings.Contains(diag.Format(err, false), "RangeError: no") {
+		t.Errorf("%v", err)
+	}
+	f, err := v.Get(ctx, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Call(ctx, (*orepl.Value)(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := got.Text(ctx); err != nil || text != "null" {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
 // A script may export more than the program asks for; a misspelt export is an error nevertheless.
 func TestDecodeTakesTheExportsThatItNeeds(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})

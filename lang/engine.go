@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -93,7 +92,7 @@ type Engine struct {
 	vm   *goja.Runtime
 	loop *loop.Loop
 
-	turn sync.Mutex // held by the call that runs script code
+	turn turn
 	guard
 
 	sources  map[string]string                 // file name → text as written, for code frames
@@ -134,7 +133,7 @@ func New(o Options) (*Engine, error) {
 	}
 	vm := goja.New()
 	e := &Engine{
-		opts: o, vm: vm, loop: loop.New(),
+		opts: o, vm: vm, loop: loop.New(), turn: newTurn(),
 		sources:      map[string]string{},
 		places:       map[goja.StackFrame]diag.Position{},
 		warned:       map[diag.Position]bool{},
@@ -226,12 +225,18 @@ func (e *Engine) Loop() *loop.Loop { return e.loop }
 // OnClose registers a function that Close calls, last registered first.
 func (e *Engine) OnClose(fn func()) { e.closed = append(e.closed, fn) }
 
-// Close ends what is pending and releases what modules hold. A call that runs is interrupted and waited for.
+// Close ends what is pending and releases what modules hold. A call that runs is interrupted and waited for; a function
+// that the script runs gets an error instead.
 func (e *Engine) Close() error {
+	if e.turn.holder.Load() == goroutine() {
+		return errReentrant
+	}
 	e.cancel(errClosed)
 	e.interrupt(errClosed)
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	if err := e.turn.take(context.Background()); err != nil {
+		return err
+	}
+	defer e.turn.giveBack()
 	e.loop.Cancel(errClosed)
 	for i := len(e.closed) - 1; i >= 0; i-- {
 		e.closed[i]()

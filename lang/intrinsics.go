@@ -38,7 +38,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	json, promise, array, maps := object(global, "JSON"), object(global, "Promise"), object(global, "Array"), object(global, "Map")
 	x := &intrinsics{
 		parse: function(json, "parse"), stringify: function(json, "stringify"), arrayFrom: function(array, "from"),
-		get: function(object(global, "Reflect"), "get"),
+		get:  function(object(global, "Reflect"), "get"),
 		then: function(object(promise, "prototype"), "then"), symbol: object(global, "Symbol"),
 		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},

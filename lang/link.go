@@ -263,9 +263,42 @@ func (e *Engine) loadSource(path, name, text string, importer *module) (*module,
 	}
 	if err := e.loadImports(m); err != nil {
 		m.err, m.state = err, evaluated
+		e.forget(m)
 		return nil, err
 	}
 	return m, nil
+}
+
+// forget drops a module whose imports could not be loaded, and those that wait for it in a circle: the next import tries
+// again.
+func (e *Engine) forget(m *module) {
+	for key, other := range e.files {
+		if other == m || other.state == loaded && other.imports(m, map[*module]bool{}) {
+			delete(e.files, key)
+		}
+	}
+}
+
+// imports reports whether m imports another module, directly or not.
+func (m *module) imports(other *module, visited map[*module]bool) bool {
+	visited[m] = true
+	for _, dep := range m.deps {
+		if dep == other || !visited[dep] && dep.imports(other, visited) {
+			return true
+		}
+	}
+	return false
+}
+
+// forgetUnfinished drops the modules that were cut short, and those that never began, which may import them. If all that
+// is pending was dropped, those that wait will never go on either.
+func (e *Engine) forgetUnfinished(waiting bool) {
+	for key, m := range e.files {
+		_, cut := ended(m.err)
+		if cut || m.state == loaded || waiting && m.state == evaluating {
+			delete(e.files, key)
+		}
+	}
 }
 
 func isTypeScript(name string) bool {

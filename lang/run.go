@@ -38,11 +38,11 @@ func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, er
 }
 
 func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQuiet bool) (exports *goja.Object, err error) {
-	err = e.call(ctx, func(ctx context.Context) error {
+	err = e.call(ctx, func(ctx context.Context) (err error) {
 		var m *module
 		done := false
 		var failed error
-		e.loop.Post(func() error {
+		defer e.post(func() error {
 			var err error
 			if m, err = load(); err != nil {
 				failed = err
@@ -51,7 +51,15 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 			e.entry = m
 			e.evaluate(m, nil, func(err error) { failed, done = err, true })
 			return nil
-		})
+		})()
+		if untilQuiet && !e.opts.Prompt {
+			defer func() { // timers of a failed script would go on in the next one; operations end by themselves
+				if err != nil {
+					e.loop.StopTimers()
+					e.forgetUnfinished(true)
+				}
+			}()
+		}
 		// A failure ends the run at once, whatever else is pending.
 		ended := func() bool { return failed != nil || done && !untilQuiet }
 		if err := e.loop.RunUntil(ctx, ended); err != nil && err != loop.ErrStalled {
@@ -108,11 +116,17 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
 		var failed error
-		settle := func(v goja.Value, err error) { result, failed, done = v, err, true }
-		e.loop.Post(func() error {
+		over := false // a promise may settle in a later call
+		defer func() { over = true }()
+		settle := func(v goja.Value, err error) {
+			if !over {
+				result, failed, done = v, err, true
+			}
+		}
+		defer e.post(func() error {
 			e.evalLine(name, text, settle)
 			return nil
-		})
+		})()
 		for {
 			err := e.loop.RunUntil(ctx, func() bool { return done })
 			switch {
@@ -177,8 +191,13 @@ func (e *Engine) evaluateImports(m *module, from int, then func(error)) {
 // Errors go to Options.OnError. The end of the context interrupts code of the script that runs; cancel it in a callback
 // of [Engine.Post] to let that code finish.
 func (e *Engine) Serve(ctx context.Context) {
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	if err := e.turn.take(ctx); err != nil {
+		if err == errReentrant && e.opts.OnError != nil {
+			e.opts.OnError(err)
+		}
+		return
+	}
+	defer e.turn.giveBack()
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
 	e.loop.Serve(ctx, func(err error) {
@@ -194,7 +213,11 @@ func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error 
 	return e.call(ctx, func(ctx context.Context) error {
 		done := false
 		var failed error
-		e.loop.Post(func() error { failed = fn(e.vm); done = true; return nil })
+		defer e.post(func() error {
+			failed = e.protect(func() error { return fn(e.vm) })
+			done = true
+			return nil
+		})()
 		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
 			return cmp.Or(failed, err)
 		}
@@ -207,9 +230,16 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
 		var failed error
-		settle := func(v goja.Value, err error) { result, failed, done = v, err, true }
-		e.loop.Post(func() error {
-			v, err := fn(e.vm)
+		over := false // a promise may settle in a later call
+		defer func() { over = true }()
+		settle := func(v goja.Value, err error) {
+			if !over {
+				result, failed, done = v, err, true
+			}
+		}
+		defer e.post(func() error {
+			var v goja.Value
+			err := e.protect(func() (err error) { v, err = fn(e.vm); return err })
 			if _, isPromise := exportPromise(v); err != nil || !isPromise {
 				settle(v, err)
 				return nil
@@ -218,7 +248,7 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 				func(v goja.Value) error { settle(v, nil); return nil },
 				func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
 			return nil
-		})
+		})()
 		err := e.loop.RunUntil(ctx, func() bool { return done })
 		if err == loop.ErrStalled {
 			err = errNeverSettles
@@ -239,8 +269,12 @@ func exportPromise(v goja.Value) (*goja.Promise, bool) {
 
 // call takes a turn, under the context and the limits, and diagnoses what went wrong.
 func (e *Engine) call(ctx context.Context, body func(context.Context) error) error {
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	if err := e.turn.take(ctx); err == errReentrant {
+		return err
+	} else if err != nil {
+		return Ended(err)
+	}
+	defer e.turn.giveBack()
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
@@ -249,8 +283,9 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	err := body(ctx)
 	cause := context.Cause(ctx)
 	if end := cmp.Or(cause, e.exit); end != nil {
-		e.loop.Cancel(end)
-		e.rejected = nil
+		e.drop(end)
+	} else if _, cut := ended(err); cut {
+		e.forgetUnfinished(false)
 	}
 	if err != nil && cause == nil && e.exit == nil && err != errNeverSettles {
 		err = e.Diagnose(err)
@@ -271,6 +306,45 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		return e.atAwait(d)
 	case err == errNeverSettles:
 		return e.atAwait(errNeverSettles)
+	}
+	return err
+}
+
+// drop ends all that is pending, with a cause: nothing of it shows in a later call.
+func (e *Engine) drop(cause error) {
+	e.loop.Cancel(cause)
+	e.rejected = nil
+	e.forgetUnfinished(true)
+}
+
+// post queues the work of a call. The function that it gives abandons it: a call that fails before its work began must
+// not leave it to the next one, which would write to places that the caller has got back.
+func (e *Engine) post(fn func() error) (abandon func()) {
+	abandoned := false
+	e.loop.Post(func() error {
+		if abandoned {
+			return nil
+		}
+		return fn()
+	})
+	return func() { abandoned = true }
+}
+
+// protect runs Go code that may run the script's, as by a getter: what is thrown there, and an interrupt, is its error.
+func (e *Engine) protect(fn func() error) (err error) {
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case *goja.InterruptedError:
+			err = x
+		case *goja.StackOverflowError:
+			err = x
+		default:
+			panic(x)
+		}
+	}()
+	if ex := e.vm.Try(func() { err = fn() }); ex != nil {
+		return ex
 	}
 	return err
 }

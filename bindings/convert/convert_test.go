@@ -175,6 +175,64 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+type ring struct {
+	Next *ring
+	Any  any
+}
+
+func TestEncodeEndsAtCircles(t *testing.T) {
+	e := engine(t)
+	r := &ring{}
+	r.Next = r
+	list := []any{nil}
+	list[0] = list
+	table := map[string]any{}
+	table["self"] = table
+	var self any
+	self = &self
+	for _, value := range []any{r, list, table, self} {
+		err := e.Do(context.Background(), func(*goja.Runtime) error { _, err := Encode(e, value); return err })
+		if err == nil || !strings.Contains(err.Error(), "contain itself") {
+			t.Errorf("%T: %v", value, err)
+		}
+	}
+	long := &ring{}
+	for range 400 {
+		long = &ring{Next: long}
+	}
+	if err := e.Do(context.Background(), func(*goja.Runtime) error { _, err := Encode(e, long); return err }); err != nil {
+		t.Error(err)
+	}
+}
+
+type pointerError struct{ text string }
+
+func (p *pointerError) Error() string { return p.text }
+
+func TestEncodeOfNil(t *testing.T) {
+	e := engine(t)
+	for _, value := range []any{
+		(*big.Int)(nil), (*netip.Addr)(nil), (*pointerError)(nil), (*goja.Object)(nil), (*time.Time)(nil), (func())(nil),
+		map[string]int(nil), struct{ Err error }{(*pointerError)(nil)}, []*big.Int{nil},
+	} {
+		err := e.Do(context.Background(), func(vm *goja.Runtime) error {
+			v, err := Encode(e, value)
+			if err != nil {
+				return err
+			}
+			_ = vm.Set("v", v)
+			ok, err := vm.RunString("v === null || v.err === null || v[0] === null")
+			if err == nil && !ok.ToBoolean() {
+				t.Errorf("%T gave %v", value, v)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%T: %v", value, err)
+		}
+	}
+}
+
 func TestFunc(t *testing.T) {
 	e := engine(t)
 	ctx := context.Background()

@@ -19,17 +19,45 @@ func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil
 	}
-	return encode(e, reflect.ValueOf(x), nil)
+	return (&encoder{engine: e}).value(reflect.ValueOf(x), nil)
 }
 
-func encode(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
-	vm := e.VM()
+// maxGoDepth bounds the nesting of a Go value, which may lead back to itself; pointers count too.
+const maxGoDepth = 1000
+
+type encoder struct {
+	engine    *lang.Engine
+	outermost reflect.Type
+	depth     int
+}
+
+func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
+	e, vm := c.engine, c.engine.VM()
 	if !x.IsValid() {
 		return goja.Null(), nil
 	}
 	if x.Type().PkgPath() == "" && x.Kind() <= reflect.Float64 { // a type of Go's own: it has no methods
 		return encodeScalar(vm, x), nil
 	}
+	if x.Kind() == reflect.Interface {
+		if x.IsNil() {
+			return goja.Null(), nil
+		}
+		x = x.Elem()
+	}
+	switch x.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Func:
+		if x.IsNil() { // whatever methods its type has
+			return goja.Null(), nil
+		}
+	}
+	if c.depth == 0 {
+		c.outermost = x.Type()
+	}
+	if c.depth++; c.depth > maxGoDepth {
+		return nil, (*path)(nil).fail("the Go value of type %s is nested more than %d deep; does it contain itself?", c.outermost, maxGoDepth)
+	}
+	defer func() { c.depth-- }()
 	switch v := x.Interface().(type) {
 	case goja.Value:
 		return v, nil
@@ -48,17 +76,14 @@ func encode(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
 	switch x.Kind() {
 	case reflect.String:
 		return vm.ToValue(x.String()), nil
-	case reflect.Pointer, reflect.Interface:
-		if x.IsNil() {
-			return goja.Null(), nil
-		}
-		return encode(e, x.Elem(), at)
+	case reflect.Pointer:
+		return c.value(x.Elem(), at)
 	case reflect.Slice, reflect.Array:
-		return encodeList(e, x, at)
+		return c.list(x, at)
 	case reflect.Map:
-		return encodeMap(e, x, at)
+		return c.mapping(x, at)
 	case reflect.Struct:
-		return encodeStruct(e, x, at)
+		return c.structure(x, at)
 	case reflect.Func:
 		fn, err := Func(e, "function", x.Interface())
 		if err != nil {
@@ -87,21 +112,21 @@ func encodeScalar(vm *goja.Runtime, x reflect.Value) goja.Value {
 	return vm.ToValue(int64(x.Uint()))
 }
 
-func encodeList(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
+func (c *encoder) list(x reflect.Value, at *path) (goja.Value, error) {
 	if x.Kind() == reflect.Slice {
-		if typed, err := typedArray(e, x); typed != nil || err != nil {
+		if typed, err := typedArray(c.engine, x); typed != nil || err != nil {
 			return typed, err
 		}
 	}
 	list := make([]any, x.Len())
 	for i := range list {
-		v, err := encode(e, x.Index(i), &path{at, i})
+		v, err := c.value(x.Index(i), &path{at, i})
 		if err != nil {
 			return nil, err
 		}
 		list[i] = v
 	}
-	return e.VM().NewArray(list...), nil
+	return c.engine.VM().NewArray(list...), nil
 }
 
 // typedArray copies a slice of numbers into a typed array; nil for any other slice.
@@ -131,16 +156,13 @@ func cloned[T lang.Element](e *lang.Engine, s []T) (goja.Value, error) {
 	return lang.TypedArray(e, append(make([]T, 0, len(s)), s...))
 }
 
-func encodeMap(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
-	if x.IsNil() {
-		return goja.Null(), nil
-	}
+func (c *encoder) mapping(x reflect.Value, at *path) (goja.Value, error) {
 	if x.Type().Key().Kind() != reflect.String {
 		return nil, at.fail("a script cannot have a Go map whose keys are %s", x.Type().Key())
 	}
-	o := e.VM().NewObject()
+	o := c.engine.VM().NewObject()
 	for _, key := range x.MapKeys() {
-		v, err := encode(e, x.MapIndex(key), &path{at, key.String()})
+		v, err := c.value(x.MapIndex(key), &path{at, key.String()})
 		if err != nil {
 			return nil, err
 		}
@@ -151,10 +173,10 @@ func encodeMap(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
 	return o, nil
 }
 
-func encodeStruct(e *lang.Engine, x reflect.Value, at *path) (goja.Value, error) {
-	o := e.VM().NewObject()
+func (c *encoder) structure(x reflect.Value, at *path) (goja.Value, error) {
+	o := c.engine.VM().NewObject()
 	for _, f := range fieldsOf(x.Type()) {
-		v, err := encode(e, x.FieldByIndex(f.index), &path{at, f.name})
+		v, err := c.value(x.FieldByIndex(f.index), &path{at, f.name})
 		if err != nil {
 			return nil, err
 		}

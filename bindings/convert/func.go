@@ -205,5 +205,5 @@ func (s *signature) encode(e *lang.Engine, result reflect.Value) (goja.Value, er
 	if !s.result {
 		return nil, nil
 	}
-	return encode(e, result, nil)
+	return (&encoder{engine: e}).value(result, nil)
 }

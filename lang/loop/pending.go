@@ -78,6 +78,22 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
+// StopTimers drops every timer; operations and queued callbacks stay.
+func (l *Loop) StopTimers() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dropTimers()
+	l.rouse()
+}
+
+// dropTimers forgets the timers. The caller holds the lock.
+func (l *Loop) dropTimers() {
+	for _, t := range l.timers {
+		t.index = stopped
+	}
+	l.timers = nil
+}
+
 // Cancel drops every timer and queued callback, tells the held operations to stop, and forgets them: a later Resolve
 // of theirs does nothing.
 func (l *Loop) Cancel(cause error) {
@@ -92,10 +108,7 @@ func (l *Loop) Cancel(cause error) {
 	}
 	clear(l.queue)
 	l.queue = l.queue[:0]
-	for _, t := range l.timers {
-		t.index = stopped
-	}
-	l.timers = nil
+	l.dropTimers()
 	l.rouse()
 	l.mu.Unlock()
 	for _, hook := range hooks {

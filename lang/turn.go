@@ -1,0 +1,57 @@
+package lang
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// A turn is held by the one call that runs script code. Waiting for it ends with a context.
+type turn struct {
+	held   chan struct{}
+	holder atomic.Uint64 // the goroutine that holds it, or 0
+}
+
+func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
+
+var errReentrant = diag.New("reentrant", "a function that a script runs called the engine that runs it, which would wait for itself").
+	WithHint("call the script's functions directly with the interpreter, or the engine from another goroutine when the call has ended")
+
+// take waits for the turn. The error is errReentrant, or the cause of the context's end.
+func (t *turn) take(ctx context.Context) error {
+	me := goroutine()
+	if t.holder.Load() == me {
+		return errReentrant
+	}
+	select {
+	case t.held <- struct{}{}:
+	default:
+		select {
+		case t.held <- struct{}{}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	t.holder.Store(me)
+	return nil
+}
+
+func (t *turn) giveBack() {
+	t.holder.Store(0)
+	<-t.held
+}
+
+// goroutine is the number of the running goroutine, which Go tells in traces only.
+func goroutine() uint64 {
+	var text [64]byte
+	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // goroutine 12 [running]:
+	if len(fields) < 2 {
+		return 0
+	}
+	n, _ := strconv.ParseUint(string(fields[1]), 10, 64)
+	return n
+}

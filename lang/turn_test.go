@@ -1,0 +1,150 @@
+package lang
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	running, stop := make(chan struct{}), make(chan struct{})
+	done := make(chan error)
+	go func() {
+		done <- e.Do(context.Background(), func(*goja.Runtime) error { close(running); <-stop; return nil })
+	}()
+	<-running
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := e.Eval(ctx, "t", "1"); diag.Code(err) != "timeout" || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	e.Serve(ctx)
+	close(stop)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Eval(context.Background(), "t", "1"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCallsFromWithinACallFail(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	err := e.Do(context.Background(), func(*goja.Runtime) error {
+		_, err := e.Eval(context.Background(), "t", "1")
+		if diag.Code(err) != "reentrant" {
+			t.Errorf("Eval: %v", err)
+		}
+		if err := e.Close(); diag.Code(err) != "reentrant" {
+			t.Errorf("Close: %v", err)
+		}
+		e.Serve(context.Background())
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if _, err := e.Eval(context.Background(), "t", "1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A call that fails before its work began does not leave it to the next one.
+func TestFailedCallsLeaveNoWork(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	early := errors.New("early")
+	for name, call := range map[string]func(ran *bool) error{
+		"Do": func(ran *bool) error {
+			return e.Do(context.Background(), func(*goja.Runtime) error { *ran = true; return nil })
+		},
+		"Await": func(ran *bool) error {
+			_, err := e.Await(context.Background(), func(*goja.Runtime) (goja.Value, error) { *ran = true; return nil, nil })
+			return err
+		},
+		"Eval": func(ran *bool) error {
+			_ = e.VM().Set("note", func() { *ran = true })
+			_, err := e.Eval(context.Background(), "t", "note()")
+			return err
+		},
+	} {
+		var ran bool
+		e.Post(func() error { return early })
+		if err := call(&ran); !errors.Is(err, early) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := e.Eval(context.Background(), "t", "1"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if ran {
+			t.Errorf("the work of %s ran in the next call", name)
+		}
+	}
+}
+
+func TestTimersOfAFailedRunEndWithIt(t *testing.T) {
+	e, out := testEngine(t, Options{})
+	if _, err := e.Run(context.Background(), "t.js", "setInterval(() => print('on'), 1); throw new Error('x')"); err == nil {
+		t.Fatal("no error")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if _, err := e.Run(ctx, "t.js", "await sleep(20); print('next')"); err != nil || out.String() != "next\n" {
+		t.Errorf("%v %s", err, out)
+	}
+}
+
+// A module that was cut short, or lacked an import, is loaded again by the next import.
+func TestModulesAreTriedAgain(t *testing.T) {
+	dir := files(t, map[string]string{
+		"loop.js":   "if (globalThis.first !== false) { globalThis.first = false; for (;;); }; export const a = 1",
+		"user.js":   "import { a } from './loop.js'; export const b = a",
+		"wait.js":   "if (globalThis.waited !== true) { globalThis.waited = true; await sleep(60000) }; export const c = 1",
+		"lack.js":   "import './circle.js'; import { d } from './none.js'; export const e = d",
+		"circle.js": "import { e } from './lack.js'; export const f = () => e",
+	})
+	e, out := testEngine(t, Options{Dir: dir, Limits: Limits{Time: 2 * time.Second}})
+	for _, c := range []struct{ script, want string }{
+		{"import { b } from './user.js'; print(b)", "1\n"},
+		{"import { c } from './wait.js'; print(c)", "1\n"},
+	} {
+		if _, err := e.Run(context.Background(), "t.js", c.script); diag.Code(err) != "timeout" {
+			t.Errorf("%s: %v", c.script, err)
+		}
+		out.Reset()
+		if _, err := e.Run(context.Background(), "t.js", c.script); err != nil || out.String() != c.want {
+			t.Errorf("%s again: %v %s", c.script, err, out)
+		}
+	}
+	const script = "import { e } from './lack.js'; import { f } from './circle.js'; print(e, f())"
+	if _, err := e.Run(context.Background(), "t.js", script); diag.Code(err) != "not-found" {
+		t.Errorf("%v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "none.js"), []byte("export const d = 4"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	if _, err := e.Run(context.Background(), "t.js", script); err != nil || out.String() != "4 4\n" {
+		t.Errorf("%v %s", err, out)
+	}
+}
+
+func TestGettersThatThrowInDo(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	v, err := e.Eval(context.Background(), "line", "({ get x() { throw new RangeError('no') } })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Do(context.Background(), func(*goja.Runtime) error { _ = v.(*goja.Object).Get("x"); return nil })
+	if err == nil || !strings.Contains(diag.Format(err, false), "RangeError: no") || !strings.Contains(err.Error(), "line:1:") {
+		t.Errorf("got %v", err)
+	}
+}
