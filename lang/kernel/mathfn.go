@@ -184,7 +184,9 @@ func jsRound(x float64) float64 {
 func (c *compiler) mathAbs(_ string, args []value, _ *syntax.Call) value {
 	v := args[0]
 	switch {
-	case v.kind == kBig || v.kind == kReg && (v.reg.Type == ir.U32 || v.reg.Type == ir.U64):
+	case v.kind == kBig:
+		return value{kind: kBig, big: new(big.Int).Abs(v.big)}
+	case v.kind == kReg && (v.reg.Type == ir.U32 || v.reg.Type == ir.U64):
 		return v
 	case v.isConst():
 		return number(math.Abs(constNumber(v)))

@@ -45,6 +45,10 @@ type VerifyError struct {
 	Msg    string
 }
 
+// maxInstrShown bounds the characters of an instruction in a message.
+const maxInstrShown = 400
+
+// Error tells the kernel, the place, the instruction, cut if it is long, and the rule.
 func (e *VerifyError) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel IR")
@@ -55,7 +59,11 @@ func (e *VerifyError) Error() string {
 		fmt.Fprintf(&b, ", %s", e.Where)
 	}
 	if e.Instr != nil {
-		fmt.Fprintf(&b, ", instruction %d '%v'", e.Index, e.Instr)
+		text := []rune(e.Instr.String())
+		if len(text) > maxInstrShown { // as one with thousands of operands, or with blocks
+			text = append(text[:maxInstrShown:maxInstrShown], '…')
+		}
+		fmt.Fprintf(&b, ", instruction %d '%s'", e.Index, string(text))
 	}
 	fmt.Fprintf(&b, ": %s", e.Msg)
 	return b.String()

@@ -9,6 +9,13 @@ import (
 // maxPromoted bounds the elements of one array that become values.
 const maxPromoted = 256
 
+// maxElements bounds the elements that become values in one kernel, and maxCarried how many all structured instructions
+// carry together.
+const (
+	maxElements = 2048
+	maxCarried  = 1 << 17
+)
+
 // Promote replaces private arrays whose indices are all constants by values, one for each element that is used, and
 // drops those arrays. Control flow then carries the values, of which [Sweep] removes what is not needed.
 func Promote(k *ir.Kernel, _ *Facts) bool {
@@ -19,6 +26,9 @@ func Promote(k *ir.Kernel, _ *Facts) bool {
 	}
 	for _, in := range k.Body.Instrs {
 		p.gather(in)
+	}
+	if p.carried > maxCarried {
+		return false
 	}
 	now := make([]*ir.Value, len(p.types))
 	for i, t := range p.types {
@@ -42,6 +52,7 @@ type promoter struct {
 	vars    map[*ir.Array]map[int]int // numbers of elements, by offset
 	types   []ir.Type                 // of elements, by number
 	written map[*ir.Instr][]int       // the elements that are set in a structured instruction, by number
+	carried int                       // elements in written, or too many if an instruction can't carry its own
 	subst   map[*ir.Value]*ir.Value   // what loads of elements give
 	zeros   map[ir.Type]*ir.Value
 	order   []ir.Type // in which zeros were made
@@ -62,16 +73,21 @@ func (p *promoter) choose() bool {
 			return
 		}
 		at, ok := offset(in)
-		if !ok || in.Op == ir.Atomic || !isWhole(in) || len(p.vars[a]) >= maxPromoted {
+		if !ok || in.Op == ir.Atomic || !isWhole(in) {
 			unfit[a] = true
 			return
 		}
-		if _, ok := p.vars[a][at]; !ok {
-			p.vars[a][at] = 0
+		if p.vars[a][at] = 0; len(p.vars[a]) > maxPromoted {
+			unfit[a] = true
 		}
 	})
-	for a := range unfit {
-		delete(p.vars, a)
+	elements := 0
+	for _, a := range p.k.Arrays {
+		if n := len(p.vars[a]); unfit[a] || elements+n > maxElements {
+			delete(p.vars, a)
+		} else {
+			elements += n
+		}
 	}
 	if len(p.vars) == 0 {
 		return false
@@ -122,7 +138,7 @@ func (p *promoter) gather(in *ir.Instr) (set []int) {
 			return set
 		}
 	}
-	if in.Then == nil {
+	if in.Then == nil || p.carried > maxCarried {
 		return nil
 	}
 	for _, b := range []*ir.Block{in.Then, in.Else} {
@@ -136,6 +152,9 @@ func (p *promoter) gather(in *ir.Instr) (set []int) {
 	slices.Sort(set)
 	set = slices.Compact(set)
 	p.written[in] = set
+	if p.carried += len(set); len(set)+max(len(in.Args), len(in.Results)) > ir.MaxOperands {
+		p.carried = maxCarried + 1
+	}
 	return set
 }
 

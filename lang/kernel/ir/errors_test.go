@@ -1,0 +1,19 @@
+package ir
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestVerifyErrorIsShort expects the message about an instruction of thousands of operands to be cut.
+func TestVerifyErrorIsShort(t *testing.T) {
+	v := &Value{ID: 1, Type: I32}
+	in := &Instr{Op: Add, Args: make([]*Value, MaxOperands+1)}
+	for i := range in.Args {
+		in.Args[i] = v
+	}
+	text := (&VerifyError{Kernel: "k", Instr: in, Msg: "too many operands"}).Error()
+	if len(text) > 1000 || !strings.HasSuffix(text, "…': too many operands") {
+		t.Errorf("%d bytes: %.500s", len(text), text)
+	}
+}
