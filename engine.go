@@ -21,7 +21,6 @@ import (
 
 // EngineOptions are the options of an engine. The zero value is usable.
 type EngineOptions struct {
-	Stdin          io.Reader // default: the process's
 	Stdout, Stderr io.Writer // default: the process's
 
 	Args []string          // the script's arguments
@@ -64,7 +63,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	l, err := lang.New(lang.Options{
-		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
+		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
 		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
 	})
 	if err != nil {
@@ -137,7 +136,8 @@ func (e *Engine) Close() error {
 // [diag.Print] writes with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
-		return e.copied(e.child.Run(ctx, name, text))
+		result, err := e.child.Run(ctx, name, text)
+		return e.copied(ctx, result, err)
 	}
 	exports, err := e.lang.Run(ctx, name, text)
 	return e.exported(exports, err)
@@ -146,7 +146,8 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
 	if e.child != nil {
-		return e.copied(e.child.RunFile(ctx, path))
+		result, err := e.child.RunFile(ctx, path)
+		return e.copied(ctx, result, err)
 	}
 	exports, err := e.lang.RunFile(ctx, path)
 	return e.exported(exports, err)
@@ -163,7 +164,8 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 // of the last expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
-		return e.copied(e.child.Eval(ctx, name, text))
+		result, err := e.child.Eval(ctx, name, text)
+		return e.copied(ctx, result, err)
 	}
 	v, err := e.lang.Eval(ctx, name, text)
 	if err != nil {

@@ -34,7 +34,7 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	child, err := isolate.Start(context.Background(), lang.Options{
-		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
+		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
 		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
 	})
 	if err != nil {
@@ -43,13 +43,13 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	return &Engine{lang: values, registry: r.registry, child: child}, nil
 }
 
-// copied makes a value of this process from what an isolated engine gave.
-func (e *Engine) copied(result json.RawMessage, err error) (*Value, error) {
+// copied makes a value of this process from what an isolated engine gave, whose size that engine bounds.
+func (e *Engine) copied(ctx context.Context, result json.RawMessage, err error) (*Value, error) {
 	if err != nil {
 		return nil, err
 	}
 	v := &Value{engine: e.lang}
-	err = e.lang.Do(context.Background(), func(*goja.Runtime) (err error) {
+	err = e.lang.Do(ctx, func(*goja.Runtime) (err error) {
 		v.value, err = e.lang.ParseJSON("result", result)
 		return err
 	})

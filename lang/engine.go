@@ -28,7 +28,6 @@ import (
 
 // Options configure an engine. The zero value is usable: standard streams, the working directory, no modules.
 type Options struct {
-	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
 	Args []string // what the script sees as its arguments
@@ -165,9 +164,6 @@ func New(o Options) (*Engine, error) {
 }
 
 func (o *Options) complete() error {
-	if o.Stdin == nil {
-		o.Stdin = os.Stdin
-	}
 	if o.Stdout == nil {
 		o.Stdout = os.Stdout
 	}

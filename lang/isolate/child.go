@@ -30,9 +30,14 @@ func Serve(build Build) {
 	if os.Getenv(childVariable) == "" {
 		return
 	}
+	for _, fd := range []int{fdRequests, fdReplies, fdErrors} {
+		own(fd)
+	}
 	_ = os.Unsetenv(childVariable) // what the script starts is no child
 	c := &child{
-		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies")),
+		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies"), maxFrame),
+		calls:   make(chan call, 1),
+		cancels: map[int]context.CancelFunc{},
 		answers: map[int]chan error{},
 	}
 	if err := c.serve(build, os.NewFile(fdErrors, "stderr")); err != nil && !errors.Is(err, io.EOF) {
@@ -44,11 +49,12 @@ func Serve(build Build) {
 
 type child struct {
 	*wire
-	engine *lang.Engine
-	calls  chan request
+	engine      *lang.Engine
+	resultBound int
+	calls       chan call
 
 	mu       sync.Mutex
-	cancel   context.CancelFunc // of the running call
+	cancels  map[int]context.CancelFunc // by the call, from when it arrived
 	answers  map[int]chan error
 	question int
 }
@@ -77,7 +83,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskRun {
 		opts.Policy.Run = func(path string) error { return c.ask("run", path) }
 	}
-	c.calls = make(chan request, 1)
+	c.resultBound = conf.ResultBound
 	listening := make(chan error, 1)
 	engine, closeRest, err := build(opts)
 	if err := c.send(reply{Ready: true, Error: newFailure(err)}); err != nil || engine == nil {
@@ -85,7 +91,12 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	}
 	c.engine = engine
 	go func() { listening <- c.listen() }()
+	closing := 0
 	for q := range c.calls {
+		if q.Op == opClose {
+			closing = q.ID
+			break
+		}
 		if err := c.send(c.call(q)); err != nil {
 			return err
 		}
@@ -94,10 +105,16 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if closeRest != nil {
 		err = errors.Join(err, closeRest())
 	}
-	if serr := c.send(reply{Error: newFailure(err)}); serr != nil {
+	if serr := c.send(reply{ID: closing, Error: newFailure(err)}); serr != nil {
 		return serr
 	}
 	return <-listening
+}
+
+// A call is a request that the engine runs; what cancels it is known from when it arrives.
+type call struct {
+	request
+	ctx context.Context
 }
 
 // listen takes messages while calls run. When the host is gone, so is the child.
@@ -110,34 +127,36 @@ func (c *child) listen() error {
 		switch q.Op {
 		case opCancel:
 			c.mu.Lock()
-			if c.cancel != nil {
-				c.cancel()
+			if cancel := c.cancels[q.ID]; cancel != nil {
+				cancel()
 			}
 			c.mu.Unlock()
 		case opAnswer:
 			c.answer(q)
-		case opClose:
-			close(c.calls)
-			return nil
 		default:
-			c.calls <- q
+			ctx, cancel := context.WithCancel(context.Background())
+			c.mu.Lock()
+			c.cancels[q.ID] = cancel
+			c.mu.Unlock()
+			c.calls <- call{q, ctx}
+			if q.Op == opClose {
+				return nil
+			}
 		}
 	}
 }
 
 // call runs one call of the host.
-func (c *child) call(q request) reply {
-	ctx, cancel := context.WithCancel(context.Background())
+func (c *child) call(q call) reply {
+	result, err := c.run(q.ctx, q.request)
 	c.mu.Lock()
-	c.cancel = cancel
+	cancel := c.cancels[q.ID]
+	delete(c.cancels, q.ID)
 	c.mu.Unlock()
-	defer func() {
-		c.mu.Lock()
-		c.cancel = nil
-		c.mu.Unlock()
-		cancel()
-	}()
-	result, err := c.run(ctx, q)
+	cancel()
+	if len(result) > c.resultBound {
+		result, err = nil, errTooLarge(c.resultBound)
+	}
 	return reply{ID: q.ID, Result: result, Error: newFailure(err)}
 }
 

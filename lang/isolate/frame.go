@@ -7,32 +7,49 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/orepl/orepl/lang/diag"
 )
 
-// maxFrame bounds a message: what a child sends is not trusted.
+// maxFrame bounds a message of the host.
 const maxFrame = 256 << 20
 
 // A wire sends and receives messages: four bytes of length, then JSON.
 type wire struct {
-	in  *bufio.Reader
-	mu  sync.Mutex
-	out io.Writer
+	in    *bufio.Reader
+	limit int // of what is received, in bytes
+	mu    sync.Mutex
+	out   io.Writer
 }
 
-func newWire(in io.Reader, out io.Writer) *wire { return &wire{in: bufio.NewReader(in), out: out} }
+func newWire(in io.Reader, out io.Writer, limit int) *wire {
+	return &wire{in: bufio.NewReader(in), out: out, limit: limit}
+}
 
 func (w *wire) send(message any) error {
-	body, err := json.Marshal(message)
+	frame, err := encode(message)
 	if err != nil {
 		return err
 	}
-	if len(body) > maxFrame {
-		return fmt.Errorf("the message has %d bytes; %d are allowed", len(body), maxFrame)
+	return w.write(frame)
+}
+
+// encode makes the frame of a message.
+func encode(message any) ([]byte, error) {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
 	}
-	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...)
+	if len(body) > maxFrame {
+		return nil, diag.New("out-of-resources", "the message to the engine's process has %d bytes; %d are allowed", len(body), maxFrame)
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body))), body...), nil
+}
+
+func (w *wire) write(frame []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, err = w.out.Write(frame)
+	_, err := w.out.Write(frame)
 	return err
 }
 
@@ -41,15 +58,15 @@ func (w *wire) receive(message any) error {
 	if _, err := io.ReadFull(w.in, head[:]); err != nil {
 		return err
 	}
-	n := binary.BigEndian.Uint32(head[:])
-	if n > maxFrame {
-		return fmt.Errorf("a message of %d bytes was announced; %d are allowed", n, maxFrame)
+	n := int64(binary.BigEndian.Uint32(head[:]))
+	if n > int64(w.limit) {
+		return fmt.Errorf("a message of %d bytes was announced; %d are allowed", n, w.limit)
 	}
-	body, err := io.ReadAll(io.LimitReader(w.in, int64(n)))
+	body, err := io.ReadAll(io.LimitReader(w.in, n))
 	if err != nil {
 		return err
 	}
-	if len(body) < int(n) {
+	if int64(len(body)) < n {
 		return io.ErrUnexpectedEOF
 	}
 	return json.Unmarshal(body, message)

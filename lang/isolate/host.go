@@ -14,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/pipe"
 )
 
 // Engine is an engine in a child process. Its calls take turns. When the child has ended, every call fails with the
@@ -25,15 +26,20 @@ type Engine struct {
 	pipe *os.File // requests: closing it ends the child
 	last *head    // the process's own standard error
 
-	turn    sync.Mutex
+	ctx    context.Context // ends when the engine is closed
+	cancel context.CancelCauseFunc
+
+	turn    chan struct{} // full while a call runs
 	calls   int
 	replies chan reply
 	ended   chan struct{} // the process is gone
 
 	mu     sync.Mutex
 	reason error // why it was killed, or ended
-	closed bool
+	closed bool  // read and written in a turn
 }
+
+var errClosed = diag.New("closed", "the engine is closed")
 
 // Times that a child is granted beyond the limits before it is killed.
 const (
@@ -41,9 +47,18 @@ const (
 	graceTime = time.Second
 )
 
+// How long others may hold the child's pipes open when it has ended, and functions of the host what came from there.
+const (
+	holdTime  = 200 * time.Millisecond
+	drainTime = 5 * time.Second
+)
+
 // processOverhead is the memory that a process needs besides what the script may use: the program, the plugins, and
 // what the collector has not collected yet.
 const processOverhead = 256 << 20
+
+// frameOverhead is what a message of the child may have besides a result.
+const frameOverhead = 1 << 20
 
 // Start starts a child and makes an engine in it. Of the options, Modules and OnError mean nothing here: what scripts
 // can import is decided by the function that the program gave to [Serve]. Policy functions run in this process. The
@@ -69,13 +84,15 @@ func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, requests.Close(), toChild.Close(), fromChild.Close(), replies.Close())
 	}
+	answers, words := pipe.NewReader(fromChild, holdTime), pipe.NewReader(errorsRead, holdTime)
 	e := &Engine{
-		opts: opts, wire: newWire(fromChild, toChild), pipe: toChild, last: &head{},
-		replies: make(chan reply, 1), ended: make(chan struct{}),
+		opts: opts, wire: newWire(answers, toChild, resultBound(opts.Limits)+frameOverhead), pipe: toChild, last: &head{},
+		turn: make(chan struct{}, 1), replies: make(chan reply, 1), ended: make(chan struct{}),
 	}
+	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.cmd = &exec.Cmd{
 		Path: program, Args: []string{os.Args[0]}, Env: append(os.Environ(), childVariable+"=1"),
-		Stdin: opts.Stdin, Stdout: opts.Stdout, Stderr: e.last,
+		Stdin: os.Stdin, Stdout: opts.Stdout, Stderr: e.last,
 		ExtraFiles: []*os.File{requests, replies, errorsWrite},
 	}
 	if e.cmd.Stdout == nil {
@@ -88,22 +105,30 @@ func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 		_, _, _ = toChild.Close(), fromChild.Close(), errorsRead.Close()
 		return nil, &diag.Diagnostic{ID: "unsupported", Message: "the child process cannot be started: " + err.Error(), Cause: err}
 	}
-	forwarded := make(chan struct{})
+	forwarded, listened := make(chan struct{}), make(chan struct{})
 	go func() {
-		_, _ = io.Copy(cmp.Or[io.Writer](opts.Stderr, os.Stderr), errorsRead)
-		_ = errorsRead.Close()
+		_, _ = io.Copy(cmp.Or[io.Writer](opts.Stderr, os.Stderr), words)
+		_ = words.Close()
 		close(forwarded)
 	}()
-	listened := make(chan struct{})
 	go func() {
 		e.listen()
-		_ = fromChild.Close()
+		_ = answers.Close()
 		close(listened)
+		time.AfterFunc(graceTime, func() { _ = e.cmd.Process.Kill() }) // it can be asked nothing more
 	}()
 	go func() {
-		<-listened // the pipe ends when the process does
-		<-forwarded
-		err := e.cmd.Wait()
+		err := e.cmd.Wait() // not the end of the pipes: what the script started may hold them
+		answers.End()
+		words.End()
+		drain, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		for _, done := range []chan struct{}{listened, forwarded} {
+			select {
+			case <-done:
+			case <-drain.Done():
+			}
+		}
 		e.mu.Lock()
 		e.reason = cmp.Or(e.reason, e.crash(err))
 		e.mu.Unlock()
@@ -118,17 +143,13 @@ func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, Limits: o.Limits,
-		AskRead: o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
+		ResultBound: resultBound(o.Limits),
+		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
 	}
 	if o.Limits.Memory > 0 {
 		conf.MemoryBound = o.Limits.Memory + processOverhead
 	}
-	if err := e.wire.send(conf); err != nil {
-		e.kill(err)
-		<-e.ended
-		return e.reason
-	}
-	r, err := e.await(ctx, startTime, diag.New("internal", "the child process did not answer within %v", startTime).
+	r, err := e.ask(ctx, 0, conf, startTime, diag.New("internal", "the child process did not answer within %v", startTime).
 		WithHint("the program must call isolate.Serve first thing in main"))
 	if err != nil {
 		return err
@@ -136,7 +157,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	if r.Error != nil {
 		e.kill(r.Error.err())
 		<-e.ended
-		return e.reason
+		return e.why()
 	}
 	return nil
 }
@@ -162,34 +183,53 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, 
 }
 
 func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(e.ctx, func() { cancel(errClosed) })()
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		return nil, lang.Ended(context.Cause(ctx))
+	}
+	if e.closed {
+		return nil, errClosed
+	}
 	select {
 	case <-e.ended:
-		return nil, e.reason
+		return nil, e.why()
 	default:
 	}
 	e.calls++
 	q.ID = e.calls
-	if err := e.wire.send(q); err != nil {
-		e.kill(nil)
-		<-e.ended
-		return nil, e.reason
-	}
 	limit := time.Duration(0)
 	if t := e.opts.Limits.Time; t > 0 {
 		limit = t + graceTime
 	}
-	r, err := e.await(ctx, limit, diag.New("timeout", "the script ran longer than %v and could not be interrupted", e.opts.Limits.Time).
+	r, err := e.ask(ctx, q.ID, q, limit, diag.New("timeout", "the script ran longer than %v and could not be interrupted", e.opts.Limits.Time).
 		WithHint("raise the time limit, or do less per call; the process that ran it was ended"))
 	if err != nil {
 		return nil, err
 	}
+	if e.ctx.Err() != nil && r.Error != nil {
+		return nil, errClosed
+	}
 	return r.Result, r.Error.err()
 }
 
-// await waits for the reply of the running call. When the context ends, the child gets a moment to end the call.
-func (e *Engine) await(ctx context.Context, limit time.Duration, late error) (reply, error) {
+// ask sends a message and waits for the reply to it. When the context ends, the child gets a moment to end the call.
+func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Duration, late error) (reply, error) {
+	frame, err := encode(message)
+	if err != nil {
+		return reply{}, err
+	}
+	go func() { // a child that does not read must not keep the caller
+		if err := e.wire.write(frame); err != nil {
+			e.kill(nil)
+		}
+	}()
 	var alarm <-chan time.Time
 	if limit > 0 {
 		t := time.NewTimer(limit)
@@ -199,23 +239,47 @@ func (e *Engine) await(ctx context.Context, limit time.Duration, late error) (re
 	cancelled := ctx.Done()
 	for {
 		select {
-		case r, ok := <-e.replies:
-			if ok {
-				return r, nil
+		case r := <-e.replies:
+			return e.answered(id, r)
+		case <-e.ended:
+			select {
+			case r := <-e.replies: // the last one
+				return e.answered(id, r)
+			default:
+				return reply{}, e.why()
 			}
-			<-e.ended
-			return reply{}, e.reason
 		case <-cancelled:
 			cancelled = nil
-			_ = e.wire.send(request{Op: opCancel})
+			go func() { _ = e.wire.send(request{Op: opCancel, ID: id}) }()
 			grace := time.NewTimer(graceTime)
 			defer grace.Stop()
-			alarm, late = grace.C, context.Cause(ctx)
+			alarm, late = grace.C, lang.Ended(context.Cause(ctx))
 		case <-alarm:
 			e.kill(late)
 			alarm = nil
 		}
 	}
+}
+
+// answered looks whether a reply is the one that was waited for.
+func (e *Engine) answered(id int, r reply) (reply, error) {
+	if r.ID == id {
+		return r, nil
+	}
+	e.kill(errNonsense("an answer to no question"))
+	<-e.ended
+	return reply{}, e.why()
+}
+
+func errNonsense(what string) error {
+	return diag.New("internal", "the child process sent nonsense: %s", what)
+}
+
+// why says why the process ended.
+func (e *Engine) why() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reason
 }
 
 // kill ends the process; the first reason counts.
@@ -228,17 +292,21 @@ func (e *Engine) kill(reason error) {
 
 // listen takes the child's messages until it ends, and answers its questions.
 func (e *Engine) listen() {
-	defer close(e.replies)
 	for {
 		var r reply
 		if err := e.wire.receive(&r); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-				e.kill(diag.New("internal", "the child process sent nonsense: %v", err))
+				e.kill(errNonsense(err.Error()))
 			}
 			return
 		}
 		if r.Question == "" {
-			e.replies <- r
+			select {
+			case e.replies <- r:
+			default:
+				e.kill(errNonsense("two answers to one question"))
+				return
+			}
 			continue
 		}
 		a := request{Op: opAnswer, QuestionN: r.QuestionN, Allowed: true}
@@ -263,10 +331,11 @@ func (e *Engine) policy(what, path string) error {
 	return ask(path)
 }
 
-// Close ends the child. It waits for a call that runs.
+// Close ends the child. A call that runs is interrupted and waited for.
 func (e *Engine) Close() error {
-	e.turn.Lock()
-	defer e.turn.Unlock()
+	e.cancel(errClosed)
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
 	if e.closed {
 		return nil
 	}
@@ -276,19 +345,13 @@ func (e *Engine) Close() error {
 		return nil
 	default:
 	}
-	if err := e.wire.send(request{Op: opClose}); err != nil {
-		e.kill(nil)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	r, err := e.await(ctx, 0, nil)
+	e.calls++
+	r, err := e.ask(context.Background(), e.calls, request{Op: opClose, ID: e.calls}, startTime,
+		diag.New("timeout", "the engine's process did not end within %v", startTime))
 	_ = e.pipe.Close()
 	if err == nil {
 		err = r.Error.err()
 	}
 	<-e.ended
-	e.mu.Lock()
-	e.reason = diag.New("closed", "the engine is closed")
-	e.mu.Unlock()
 	return err
 }

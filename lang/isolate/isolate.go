@@ -36,6 +36,23 @@ type config struct {
 	AskWrite    bool
 	AskRun      bool
 	MemoryBound uint64 // of the process, in bytes; 0: none
+	ResultBound int    // of the JSON of a result, in bytes
+}
+
+// defaultResultBound bounds a result where memory is not limited.
+const defaultResultBound = 64 << 20
+
+// resultBound is how large the JSON of a result may be: the host keeps it, so it counts as the script's memory.
+func resultBound(l lang.Limits) int {
+	if l.Memory == 0 {
+		return defaultResultBound
+	}
+	return int(min(l.Memory, maxFrame))
+}
+
+func errTooLarge(bound int) error {
+	return diag.New("out-of-resources", "the result has more than the %d bytes of JSON that an isolated engine may give", bound).
+		WithHint("give less at a time, write it to a file, or change the memory limit, which is this bound (without one it is 64 MiB)")
 }
 
 // A request is a message from the host.
@@ -56,7 +73,7 @@ const (
 	opFile   operation = "file"
 	opImport operation = "import"
 	opEval   operation = "eval"
-	opCancel operation = "cancel" // the running call
+	opCancel operation = "cancel" // the call with the ID
 	opAnswer operation = "answer" // to a question about a file
 	opClose  operation = "close"
 )

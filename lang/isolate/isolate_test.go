@@ -1,10 +1,16 @@
 package isolate
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		o.Modules = []lang.Module{{
-			Name: "host", Globals: []string{"print", "open", "crash"},
+			Name: "host", Globals: []string{"print", "open", "crash", "spawn"},
 			Instantiate: func(e *lang.Engine) (*goja.Object, error) {
 				x := e.VM().NewObject()
 				_ = x.Set("print", e.Func("print", func(c goja.FunctionCall) (goja.Value, error) {
@@ -29,6 +35,10 @@ func TestMain(m *testing.M) {
 				_ = x.Set("open", e.Func("open", func(c goja.FunctionCall) (goja.Value, error) {
 					_, err := e.ReadPath(c.Argument(0).String())
 					return nil, err
+				}))
+				_ = x.Set("spawn", e.Func("spawn", func(c goja.FunctionCall) (goja.Value, error) {
+					out, err := exec.Command("/bin/sh", "-c", c.Argument(0).String()).Output()
+					return e.VM().ToValue(string(out)), err
 				}))
 				return x, x.Set("crash", e.Func("crash", func(goja.FunctionCall) (goja.Value, error) {
 					go func() { panic("a goroutine of a plugin") }()
@@ -145,5 +155,147 @@ func TestExitCrossesTheBorder(t *testing.T) {
 	var exit *lang.ExitError
 	if !errors.As(f.err(), &exit) || exit.Code != 3 {
 		t.Error(f.err())
+	}
+}
+
+// What a program that the script starts does with the child's files, or how long it lives, is no matter.
+func TestProgramsOfTheScriptDoNotHoldTheHost(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the child lists its files where Linux does")
+	}
+	e, err := Start(t.Context(), lang.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Eval(t.Context(), "p", "spawn('setsid sleep 600 >/dev/null 2>&1 </dev/null & echo $!; ls /proc/self/fd')")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var printed string
+	if err := json.Unmarshal(got, &printed); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(printed)
+	sleeper, err := strconv.Atoi(lines[0])
+	if err != nil {
+		t.Fatal(printed)
+	}
+	defer func() {
+		if p, err := os.FindProcess(sleeper); err == nil {
+			_ = p.Kill()
+		}
+	}()
+	for _, fd := range []string{"4", "5"} { // 3 is what ls reads the list with
+		if slices.Contains(lines[1:], fd) {
+			t.Errorf("a program has file %s of the child: %s", fd, printed)
+		}
+	}
+	within(t, func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// within fails if fn takes as long as only what hangs does.
+func within(t *testing.T, fn func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fn()
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("it hangs")
+	}
+}
+
+func TestCloseEndsWhatRuns(t *testing.T) {
+	for _, text := range []string{"for (;;) {}", endless} {
+		e := start(t, lang.Options{})
+		failed := make(chan error)
+		go func() {
+			_, err := e.Run(context.Background(), "m.js", text)
+			failed <- err
+		}()
+		for len(e.turn) == 0 { // until the call runs
+			time.Sleep(time.Millisecond)
+		}
+		within(t, func() {
+			_ = e.Close() // of a process that had to be killed: whoever called was told
+			if err := <-failed; diag.Code(err) != "closed" {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
+	}
+}
+
+// A call that is cancelled before it has begun over there is cancelled, and the engine lives.
+func TestCancelAtOnce(t *testing.T) {
+	e := start(t, lang.Options{})
+	for range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		failed := make(chan error)
+		go func() {
+			_, err := e.Eval(ctx, "p", "for (;;) {}")
+			failed <- err
+		}()
+		for len(e.turn) == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		if err := <-failed; diag.Code(err) != "cancelled" {
+			t.Errorf("got %v", err)
+		}
+	}
+	if got, err := e.Eval(t.Context(), "p", "1"); err != nil || string(got) != "1" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
+	e := start(t, lang.Options{})
+	busy, stop := context.WithCancel(t.Context())
+	failed := make(chan error)
+	go func() {
+		_, err := e.Eval(busy, "p", "for (;;) {}")
+		failed <- err
+	}()
+	for len(e.turn) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	within(t, func() {
+		if _, err := e.Eval(ctx, "p", "1"); diag.Code(err) != "timeout" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+	})
+	stop()
+	if err := <-failed; diag.Code(err) != "cancelled" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestResultsAreBounded(t *testing.T) {
+	e := start(t, lang.Options{})
+	_, err := e.Eval(t.Context(), "p", "'x'.repeat(65 << 20)")
+	if diag.Code(err) != "out-of-resources" || !strings.Contains(err.Error(), "67108864 bytes") {
+		t.Errorf("got %v", err)
+	}
+	if got, err := e.Eval(t.Context(), "p", "1"); err != nil || string(got) != "1" {
+		t.Errorf("afterwards: %s, %v", got, err)
+	}
+}
+
+// A child is not believed: what it announces is not made room for.
+func TestFramesAreBounded(t *testing.T) {
+	var in bytes.Buffer
+	in.Write([]byte{0xff, 0xff, 0xff, 0xff})
+	w := newWire(&in, nil, 100)
+	if err := w.receive(new(reply)); err == nil || !strings.Contains(err.Error(), "100 are allowed") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -213,7 +213,7 @@ func (inv *invocation) environ() map[string]string {
 
 // engineOptions completes options of an engine with what belongs to the process.
 func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
-	opts.Stdin, opts.Stdout, opts.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
+	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
 	opts.Colors = inv.colors(inv.Stdout)
 	return opts

@@ -165,7 +165,7 @@ func (p *prompt) watchSignals() (stop func()) {
 func (p *prompt) newEngine() (*lang.Engine, error) {
 	opts := p.Engine
 	opts.Prompt = true
-	opts.Stdin, opts.Stdout, opts.Stderr = strings.NewReader(""), p.term, p.term // the keyboard belongs to the prompt
+	opts.Stdout, opts.Stderr = p.term, p.term
 	opts.Colors = p.Colors
 	opts.OnError = p.background
 	e, err := p.NewEngine(opts)
