@@ -225,7 +225,9 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 	if err != nil {
 		return reply{}, err
 	}
+	sent := make(chan struct{})
 	go func() { // a child that does not read must not keep the caller
+		defer close(sent)
 		if err := e.wire.write(frame); err != nil {
 			e.kill(nil)
 		}
@@ -250,7 +252,10 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 			}
 		case <-cancelled:
 			cancelled = nil
-			go func() { _ = e.wire.send(request{Op: opCancel, ID: id}) }()
+			go func() {
+				<-sent // never before what it cancels
+				_ = e.wire.send(request{Op: opCancel, ID: id})
+			}()
 			grace := time.NewTimer(graceTime)
 			defer grace.Stop()
 			alarm, late = grace.C, lang.Ended(context.Cause(ctx))
