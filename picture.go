@@ -10,6 +10,12 @@ import (
 // picture is a gray picture as data of two dimensions, rows first.
 type picture struct{ *image.Gray }
 
+// isWhole reports whether the picture has all the bytes that its bounds and stride speak of.
+func (p picture) isWhole() bool {
+	w, h := p.Rect.Dx(), p.Rect.Dy()
+	return w >= 0 && h >= 0 && (w == 0 || h == 0 || p.Stride >= w && len(p.Pix) >= w && (len(p.Pix)-w)/p.Stride >= h-1)
+}
+
 func (p picture) input(in *offload.Input) {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	pix := p.Pix
@@ -31,7 +37,7 @@ func (p picture) output(out *offload.Output) {
 		if len(dims) != 2 {
 			return nil, contract.Errorf(contract.InvalidSize, "run", "the output %q has %d dimensions, a picture has two", out.Name, len(dims))
 		}
-		if p.Rect.Dx() != dims[1] || p.Rect.Dy() != dims[0] || p.Stride != dims[1] {
+		if p.Rect.Dx() != dims[1] || p.Rect.Dy() != dims[0] || p.Stride != dims[1] || !p.isWhole() {
 			pix := p.Pix
 			if p.Stride != p.Rect.Dx() {
 				pix = nil // a part of another picture, which stays as it is

@@ -19,7 +19,7 @@ import (
 
 // PipelineOptions are the options of a pipeline.
 type PipelineOptions struct {
-	Engine EngineOptions // of the engines that run the script
+	Engine EngineOptions // of the engines that run the script; they cannot be isolated
 	// Instances is how many runs go on at the same time; each has an engine and buffers of its own. Default: the number
 	// of CPUs, but at most 4.
 	Instances int
@@ -47,6 +47,10 @@ type instance struct {
 // LoadPipeline loads a script that exports a pipeline. The script is run once for each instance. A script that does not
 // run, or exports no pipeline, is an error here, with its place.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
+	if opts.Engine.Isolate {
+		return nil, contract.Errorf(contract.Unsupported, "load pipeline", "a pipeline's script cannot be isolated: it works on the program's own slices").
+			WithHint("leave Isolate out, and set Limits and a Policy")
+	}
 	if opts.Instances <= 0 {
 		opts.Instances = min(runtime.NumCPU(), 4)
 	}
@@ -92,7 +96,7 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has
 // two or three dimensions, an [image.Gray] for bytes in two, or a number. out has a place for each output that is wanted:
 // a pointer to a slice, which is made longer if it must, or to an [Array] or [image.Gray], which gets the shape too. The slices belong to the pipeline until
-// Run returns. If ctx ends, the script and its kernels are stopped.
+// Run returns. If ctx ends, the script and its kernels are stopped. After an error the contents of out are unspecified.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
 	if err != nil {
@@ -190,6 +194,9 @@ func (d Data) inputs() ([]offload.Input, error) {
 		case *image.Gray:
 			if x == nil {
 				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
+			}
+			if !(picture{x}).isWhole() {
+				return nil, contract.Errorf(contract.InvalidSize, "run", "the picture %q has %d bytes, too few for its bounds %v and stride %d", name, len(x.Pix), x.Rect, x.Stride)
 			}
 			picture{x}.input(&in)
 		case source:

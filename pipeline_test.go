@@ -163,6 +163,13 @@ func TestLoadPipelineErrors(t *testing.T) {
 	}
 }
 
+func TestPipelinesAreNotIsolated(t *testing.T) {
+	_, err := open(t).LoadPipeline(context.Background(), "pipeline.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Isolate: true}})
+	if err == nil || !strings.Contains(err.Error(), "isolated") {
+		t.Error(err)
+	}
+}
+
 func TestPipelineCancelled(t *testing.T) {
 	p := load(t, open(t), `import { pipeline, kernel, f32 } from 'offload'
 const spin = kernel((g, x) => { while (x[0] === 0) x[1] += 1 })
@@ -306,5 +313,12 @@ func TestPictures(t *testing.T) {
 	}
 	if err := p.Run(context.Background(), orepl.Data{"image": (*image.Gray)(nil), "gain": 1}, nil); err == nil || !strings.Contains(err.Error(), "nil") {
 		t.Errorf("a nil picture: %v", err)
+	}
+	short := &image.Gray{Pix: make([]byte, 10), Stride: 9, Rect: image.Rect(0, 0, 9, 7)}
+	if err := p.Run(context.Background(), orepl.Data{"image": short, "gain": 1}, nil); err == nil || !strings.Contains(err.Error(), "too few") {
+		t.Errorf("a picture that lacks bytes: %v", err)
+	}
+	if err := p.Run(context.Background(), orepl.Data{"image": whole, "gain": 1}, orepl.Data{"out": short}); err != nil || len(short.Pix) != 63 {
+		t.Errorf("a picture that lacks bytes as output: %v, %d bytes", err, len(short.Pix))
 	}
 }
