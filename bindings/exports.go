@@ -21,6 +21,9 @@ func NewExports(e *lang.Engine) *Exports {
 // Add exports a function.
 func (x *Exports) Add(name string, fn lang.NativeFunc) { x.Set(name, x.Func(name, fn)) }
 
+// AddAsync exports a function that gives a promise: an error rejects it.
+func (x *Exports) AddAsync(name string, fn lang.NativeFunc) { x.Add(name, x.Promised(fn)) }
+
 // Set exports a value.
 func (x *Exports) Set(name string, v any) {
 	if err := x.Object.Set(name, v); err != nil && x.err == nil {

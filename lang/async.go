@@ -111,8 +111,31 @@ func (e *Engine) Resolved(v goja.Value) goja.Value {
 
 // Rejected gives a promise that is rejected already.
 func (e *Engine) Rejected(err error) goja.Value {
+	if v := thrown(err); v != nil {
+		return e.rejectedWith(v)
+	}
+	return e.rejectedWith(e.ErrorValue(err))
+}
+
+// Promised makes a native function that gives a promise reject it with every error, that of a wrong argument included,
+// so that a script's catch sees it.
+func (e *Engine) Promised(fn NativeFunc) NativeFunc {
+	return func(call goja.FunctionCall) (v goja.Value, err error) {
+		// What is thrown on the way, by a getter of an option for instance.
+		if x := e.vm.Try(func() { v, err = fn(call) }); x != nil {
+			return e.rejectedWith(x.Value()), nil
+		}
+		var interrupted *goja.InterruptedError
+		if err == nil || errors.As(err, &interrupted) {
+			return v, err
+		}
+		return e.Rejected(err), nil
+	}
+}
+
+func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 	p, _, reject := e.vm.NewPromise()
-	_ = reject(e.ErrorValue(err))
+	_ = reject(reason)
 	return e.vm.ToValue(p)
 }
 

@@ -120,6 +120,7 @@ type Engine struct {
 	closed []func()
 	script string  // the file that RunFile ran last
 	entry  *module // that the running call evaluates, or nil
+	status int     // see SetStatus
 	exit   error   // set by Exit until the call that it ends has ended
 }
 

@@ -122,6 +122,13 @@ func (e *Engine) Exit(code int) {
 	e.loop.Post(func() error { return e.exit })
 }
 
+// SetStatus sets the status that the program shall end with when nothing else ends it. The program asks for it with
+// [Engine.Status].
+func (e *Engine) SetStatus(code int) { e.status = code }
+
+// Status is what SetStatus set last, or 0.
+func (e *Engine) Status() int { return e.status }
+
 // ended tells why a call was cut short: an exit, the context, or a limit.
 func ended(err error) (cause error, yes bool) {
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {

@@ -102,7 +102,7 @@ func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 			return nil, fmt.Errorf("%s runs beside the script and cannot take its values as they are", name)
 		}
 	}
-	return func(call goja.FunctionCall) (goja.Value, error) {
+	return e.Promised(func(call goja.FunctionCall) (goja.Value, error) {
 		args, err := s.arguments(e, name, call)
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 			}
 			return func() (goja.Value, error) { return s.encode(e, result) }, nil
 		}), nil
-	}, nil
+	}), nil
 }
 
 func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCall) ([]reflect.Value, error) {

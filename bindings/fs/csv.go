@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,9 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 				if err != nil {
 					return nil, err
 				}
-				byName.Set(names[i], v)
+				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil { // so a column may be called __proto__
+					return nil, err
+				}
 			}
 			o := bindings.NewExports(f.Engine)
 			o.Set("rows", rows)
@@ -87,14 +90,14 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 	if opts == nil {
 		return o
 	}
-	if v := opts.Get("separator"); v != nil {
+	if v := opts.Get("separator"); v != nil && !goja.IsUndefined(v) {
 		r, size := utf8.DecodeRuneInString(v.String())
 		if size == 0 || size != len(v.String()) || r == '\n' || r == '\r' || r == '"' {
 			a.Fail("separator", "must be one character, not %q", v.String())
 		}
 		o.separator = r
 	}
-	if v := opts.Get("header"); v != nil {
+	if v := opts.Get("header"); v != nil && !goja.IsUndefined(v) {
 		o.header = v.ToBoolean()
 	}
 	if types, ok := opts.Get("types").(*goja.Object); ok {
@@ -163,7 +166,11 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 		for i, c := range columns {
 			if err := c.add(ctx, record[i]); err != nil {
 				line, at := r.FieldPos(i)
-				return nil, columns, 0, &csv.ParseError{Line: line, Column: at, Err: fmt.Errorf("column %q: %w", names[i], err)}
+				err = fmt.Errorf("column %q: %w", names[i], err)
+				if _, text := c.(*numbers[float64]); text && o.types[names[i]] == "" {
+					err = diag.New("invalid-file", "%v", err).WithHint("if it holds text, write readCSV(path, { types: { %s: 'string' } })", property(names[i]))
+				}
+				return nil, columns, 0, &csv.ParseError{Line: line, Column: at, Err: err}
 			}
 		}
 		rows++
@@ -185,6 +192,16 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 	return names, columns, rows, nil
 }
 
+// property writes a name as a literal of an object of the script has it.
+func property(name string) string {
+	if identifier.MatchString(name) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+
 // stoppable is a reader that ends with a context.
 type stoppable struct {
 	ctx context.Context
@@ -198,9 +215,17 @@ func (s stoppable) Read(p []byte) (int, error) {
 	return s.in.Read(p)
 }
 
-// known reports the first buffer whose column the file lacks.
+// known reports the first column that the options name and the file lacks, and the first that the file has twice.
 func (o *csvOptions) known(names []string) error {
-	for _, name := range slices.Sorted(maps.Keys(o.into)) {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return diag.New("invalid-file", "fs.readCSV: the file has more than one column %q", name).
+				WithHint("give the columns names of their own, or read them by number with { header: false }")
+		}
+	}
+	wanted := slices.AppendSeq(slices.Collect(maps.Keys(o.into)), maps.Keys(o.types))
+	slices.Sort(wanted)
+	for _, name := range wanted {
 		if !slices.Contains(names, name) {
 			d := diag.New("not-found", "fs.readCSV: the file has no column %q", name)
 			if near := diag.Nearest(name, names); near != "" {
@@ -320,7 +345,12 @@ func csvError(name string, err error) error {
 	if errors.As(err, &p) {
 		d := diag.New("invalid-file", "read %s: %v", name, p.Err)
 		d.Position = diag.Position{File: name, Line: p.Line, Column: p.Column}
-		d.Message = fmt.Sprintf("read %s, line %d: %v", name, p.Line, p.Err)
+		message := p.Err.Error()
+		var inner *diag.Diagnostic
+		if errors.As(p.Err, &inner) {
+			message, d.Hint = inner.Message, inner.Hint
+		}
+		d.Message = fmt.Sprintf("read %s, line %d: %s", name, p.Line, message)
 		return d
 	}
 	return lang.FileError("read", name, err)

@@ -5,6 +5,7 @@
 package fs
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -93,7 +94,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	f := &files{e}
 	x := bindings.NewExports(e)
 	for _, d := range operations {
-		x.Add(d.name, func(call goja.FunctionCall) (goja.Value, error) {
+		x.AddAsync(d.name, func(call goja.FunctionCall) (goja.Value, error) {
 			a := e.Args("fs."+d.name, call)
 			work := d.op(f, a)
 			if err := a.Err(); err != nil {
@@ -207,7 +208,7 @@ func readJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
-		return func() (goja.Value, error) { return f.ParseJSON(name, data) }, nil
+		return func() (goja.Value, error) { return f.ParseJSON(name, bytes.TrimPrefix(data, []byte("\ufeff"))) }, nil
 	}
 }
 

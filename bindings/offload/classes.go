@@ -18,6 +18,14 @@ func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja
 	}}
 }
 
+// promised is a method that gives a promise: every error rejects it.
+func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
+	explained := method(m, name, fn).Call
+	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
+		return m.engine.Promised(func(call goja.FunctionCall) (goja.Value, error) { return explained(self, call) })(call)
+	}}
+}
+
 // chained is a method that gives the object it was called on, or another value of the script.
 func chained[T any](m *instance, name string, fn func(goja.Value, T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	return method(m, name, func(self T, call goja.FunctionCall) (goja.Value, error) { return fn(call.This, self, call) })
@@ -89,7 +97,7 @@ func (m *instance) defineClasses() {
 			method(m, "wait", m.waitEvent),
 			method(m, "host", m.host),
 			method(m, "query", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return m.vm.ToValue(q.Idle()), nil }),
-			method(m, "sync", m.syncQueue),
+			promised(m, "sync", m.syncQueue),
 			method(m, "close", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closeQueue(q) }),
 		},
 		Fields: []lang.Field[*session.Queue]{
@@ -131,7 +139,7 @@ func (m *instance) defineClasses() {
 		Methods: []lang.Method[*libraryObject]{
 			method(m, "kernel", m.libraryKernel),
 			method(m, "global", m.libraryGlobal),
-			method(m, "unregister", m.unregister),
+			promised(m, "unregister", m.unregister),
 		},
 		Fields: []lang.Field[*libraryObject]{
 			value(m, "label", func(l *libraryObject) any { return l.Label() }),
@@ -159,13 +167,13 @@ func (m *instance) defineBuffer() {
 	m.buffer = lang.NewClass(m.engine, lang.ClassSpec[*bufferObject]{
 		Name: "Buffer",
 		Methods: []lang.Method[*bufferObject]{
-			method(m, "read", m.read),
+			promised(m, "read", m.read),
 			method(m, "readSync", m.readSync),
 			chained(m, "write", m.write),
 			chained(m, "fill", m.fill),
 			method(m, "copyTo", m.copyTo),
 			method(m, "view", m.view),
-			method(m, "readRect", m.readRect),
+			promised(m, "readRect", m.readRect),
 			chained(m, "writeRect", m.writeRect),
 			method(m, "free", func(b *bufferObject, _ goja.FunctionCall) (goja.Value, error) { return nil, b.Free() }),
 		},

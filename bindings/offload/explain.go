@@ -79,9 +79,9 @@ func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 				continue
 			}
 			seen = append(seen, w.Error())
-			list = append(list, map[string]any{"id": string(w.ID), "message": w.Message, "hint": w.Rewrite,
-				"file": w.File, "line": w.Line, "column": w.Col})
+			list = append(list, m.objectOf([]property{{"id", string(w.ID)}, {"message", w.Message}, {"hint", w.Rewrite},
+				{"file", w.File}, {"line", w.Line}, {"column", w.Col}}...))
 		}
 	}
-	return m.vm.ToValue(list), nil
+	return m.vm.NewArray(list...), nil
 }

@@ -127,7 +127,7 @@ func (m *instance) exports() (*goja.Object, error) {
 		fn   func(goja.FunctionCall) (goja.Value, error)
 	}{
 		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
-		{"register", m.register}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline},
+		{"register", m.engine.Promised(m.explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline},
 	} {
 		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
 			return nil, err
@@ -152,10 +152,29 @@ func (m *instance) exports() (*goja.Object, error) {
 
 // function makes a native function whose errors are explained.
 func (m *instance) function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
-	return m.engine.Func(name, func(call goja.FunctionCall) (goja.Value, error) {
+	return m.engine.Func(name, m.explained(fn))
+}
+
+func (m *instance) explained(fn lang.NativeFunc) lang.NativeFunc {
+	return func(call goja.FunctionCall) (goja.Value, error) {
 		v, err := fn(call)
 		return v, m.explain(err)
-	})
+	}
+}
+
+// A property is one of a plain object of the script.
+type property struct {
+	name  string
+	value any
+}
+
+// objectOf makes an object with properties in their order.
+func (m *instance) objectOf(properties ...property) *goja.Object {
+	o := m.vm.NewObject()
+	for _, p := range properties {
+		_ = o.Set(p.name, p.value) // a plain new object refuses nothing
+	}
+	return o
 }
 
 func (m *instance) explain(err error) error {

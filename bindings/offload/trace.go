@@ -40,9 +40,9 @@ func (m *instance) defineTrace() {
 }
 
 // place is where a site lies, for scripts.
-func (t *itemTrace) place(site int) map[string]any {
+func (t *itemTrace) place(site int) []property {
 	file, s := t.Where(site)
-	return map[string]any{"file": file, "line": s.Line, "column": s.Col, "text": s.Text}
+	return []property{{"file", file}, {"line", s.Line}, {"column", s.Col}, {"text", s.Text}}
 }
 
 func (m *instance) traceFault(t *itemTrace) goja.Value {
@@ -50,8 +50,7 @@ func (m *instance) traceFault(t *itemTrace) goja.Value {
 		return goja.Undefined()
 	}
 	fault := t.place(t.Fault.Site)
-	fault["code"], fault["message"] = t.Fault.Kind.String(), t.Fault.Error()
-	return m.vm.ToValue(fault)
+	return m.objectOf(append(fault, property{"code", t.Fault.Kind.String()}, property{"message", t.Fault.Error()})...)
 }
 
 // traceSteps is the steps as objects of the script.
@@ -60,7 +59,7 @@ func (m *instance) traceSteps(t *itemTrace) goja.Value {
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		values, accesses := m.vm.NewObject(), []any{}
-		o := m.vm.ToValue(t.place(s.Site)).(*goja.Object)
+		o := m.objectOf(t.place(s.Site)...)
 		set := func(o *goja.Object, name string, v any) { _ = o.Set(name, v) } // a plain new object refuses nothing
 		for j := range s.Events {
 			switch e := &s.Events[j]; e.Kind {
@@ -77,8 +76,8 @@ func (m *instance) traceSteps(t *itemTrace) goja.Value {
 				for n := range index {
 					index[n] = m.traceValue(e.Index[n])
 				}
-				accesses = append(accesses, map[string]any{"kind": accessKinds[e.Kind], "array": e.Name, "index": m.vm.NewArray(index...),
-					"text": e.Access(), "value": m.traceValue(e.Value)})
+				accesses = append(accesses, m.objectOf([]property{{"kind", accessKinds[e.Kind]}, {"array", e.Name},
+					{"index", m.vm.NewArray(index...)}, {"text", e.Access()}, {"value", m.traceValue(e.Value)}}...))
 			}
 		}
 		set(o, "depth", s.Depth)

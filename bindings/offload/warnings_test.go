@@ -1,6 +1,7 @@
 package offload_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/diag"
@@ -32,5 +33,26 @@ debug.js 10:3 unreachable-code
 `
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// Objects for scripts have their properties in the same order in every run.
+func TestPropertyOrder(t *testing.T) {
+	const text = `import { device, kernel, f32 } from 'offload'
+const k = kernel({ x: [f32] }, (g, x) => { x[g.x * 2] = 1; return; x[0] = 2 })
+console.log(...k.warnings.map(w => Object.keys(w).join()))
+const trace = await k.debug({ size: 4, item: 3 }, device('cpu').buffer(f32, 4))
+console.log(Object.keys(trace.fault).join(), ...trace.steps.map(s => Object.keys(s).join()))`
+	first, err := script(t, text)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if !strings.Contains(first, "id,message,hint,file,line,column") || !strings.Contains(first, "file,line,column,text,code,message") {
+		t.Errorf("got %s", first)
+	}
+	for range 5 {
+		if again, err := script(t, text); err != nil || again != first {
+			t.Errorf("%v\n%s\nthen\n%s", err, first, again)
+		}
 	}
 }

@@ -55,7 +55,8 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 				{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
 				{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
 				member(bindings.Method, "cwd", "cwd(): string", "The directory that relative paths start from."),
-				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with a status, 0 without one. Code behind it, finally blocks included, does not run."),
+				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with a status. Code behind it, finally blocks included, does not run. Without a status it is that of exitCode, or 0."),
+				{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The status, from 0 to 255, that the process ends with when the script ends by itself; 0 unless it is set. A script that fails ends with 107 all the same."},
 				member(bindings.Method, "hrtime", "hrtime(): bigint", "Nanoseconds of a clock that never goes back."),
 				{
 					Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
@@ -94,11 +95,9 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	o.Add("cwd", func(goja.FunctionCall) (goja.Value, error) { return vm.ToValue(opts.Dir), nil })
 	o.Add("exit", func(call goja.FunctionCall) (goja.Value, error) {
 		a := e.Args("process.exit", call)
-		code := int64(0)
+		code := int64(e.Status())
 		if a.Has(0) {
-			if code = a.Int(0, "code"); code < 0 || code > 255 {
-				a.Fail("code", "must be from 0 to 255, not %d", code)
-			}
+			code = status(a)
 		}
 		if a.Err() != nil {
 			return nil, a.Err()
@@ -106,7 +105,8 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		e.Exit(int(code))
 		return nil, nil
 	})
-	o.Add("run", newChildren(e).run)
+	exitCode(e, o.Object)
+	o.AddAsync("run", newChildren(e).run)
 	began := time.Now()
 	o.Add("hrtime", func(goja.FunctionCall) (goja.Value, error) {
 		return vm.ToValue(big.NewInt(time.Since(began).Nanoseconds())), nil
@@ -126,6 +126,35 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	x.Set("process", object)
 	x.Set("default", object)
 	return x.Done()
+}
+
+// status reads a status, the first argument.
+func status(a *lang.Args) int64 {
+	code := a.Int(0, "code")
+	if code < 0 || code > 255 {
+		a.Fail("code", "must be from 0 to 255, not %d", code)
+	}
+	return code
+}
+
+// exitCode defines process.exitCode, which is undefined until it is set, as in Node.
+func exitCode(e *lang.Engine, process *goja.Object) {
+	given := goja.Undefined()
+	get := e.Func("exitCode", func(goja.FunctionCall) (goja.Value, error) { return given, nil })
+	set := e.Func("exitCode", func(call goja.FunctionCall) (goja.Value, error) {
+		v := call.Argument(0)
+		code := int64(0)
+		if !goja.IsUndefined(v) && !goja.IsNull(v) {
+			a := e.Args("process.exitCode", call)
+			if code = status(a); a.Err() != nil {
+				return nil, a.Err()
+			}
+		}
+		given = v
+		e.SetStatus(int(code))
+		return nil, nil
+	})
+	_ = process.DefineAccessorProperty("exitCode", get, set, goja.FLAG_FALSE, goja.FLAG_TRUE) // a new object refuses nothing
 }
 
 // program is the path of the running program.

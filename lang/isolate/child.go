@@ -157,7 +157,7 @@ func (c *child) call(q call) reply {
 	if len(result) > c.resultBound {
 		result, err = nil, errTooLarge(c.resultBound)
 	}
-	return reply{ID: q.ID, Result: result, Error: newFailure(err)}
+	return reply{ID: q.ID, Result: result, Error: newFailure(err), Status: c.engine.Status()}
 }
 
 func (c *child) run(ctx context.Context, q request) ([]byte, error) {

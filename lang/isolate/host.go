@@ -31,6 +31,7 @@ type Engine struct {
 
 	turn    chan struct{} // full while a call runs
 	calls   int
+	status  int
 	replies chan reply
 	ended   chan struct{} // the process is gone
 
@@ -182,6 +183,13 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, 
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
 }
 
+// Status is the status that the script of the last call wants the program to end with, as [lang.Engine.Status].
+func (e *Engine) Status() int {
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
+	return e.status
+}
+
 func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -213,6 +221,7 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.status = r.Status
 	if e.ctx.Err() != nil && r.Error != nil {
 		return nil, errClosed
 	}

@@ -84,6 +84,7 @@ type reply struct {
 	Ready  bool // the child is up
 	Result json.RawMessage
 	Error  *failure
+	Status int // what the script set process.exitCode to
 
 	Question  string // "read" or "write"; empty if this is no question
 	Path      string

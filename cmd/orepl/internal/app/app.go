@@ -249,5 +249,8 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 	case failure != nil:
 		return offload.Explain(e, failure)
 	}
+	if closing == nil && e.Status() != 0 {
+		return &lang.ExitError{Code: e.Status()}
+	}
 	return closing
 }

@@ -20,5 +20,8 @@ func (inv *invocation) isolated(path string, opts lang.Options) error {
 	if cerr := e.Close(); err == nil {
 		err = cerr
 	}
+	if err == nil && e.Status() != 0 {
+		err = &lang.ExitError{Code: e.Status()}
+	}
 	return err
 }
