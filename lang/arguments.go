@@ -9,8 +9,8 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // An ArgumentError says that a script called a native function with a wrong argument. It becomes a TypeError.
@@ -133,7 +133,7 @@ func (a *Args) Options(i int, param string, known ...string) *goja.Object {
 		}
 		if a.err == nil {
 			advice := "the options are " + strings.Join(known, ", ")
-			if near := diag.Nearest(key, known); near != "" {
+			if near := spelling.Nearest(key, known); near != "" {
 				advice = fmt.Sprintf("did you mean %s? %s", near, advice)
 			}
 			a.err = &ArgumentError{Func: a.name, Name: param, Detail: fmt.Sprintf("have no %q", key), Advice: advice}

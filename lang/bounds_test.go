@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/orepl/orepl/lang/diag"
 )
 
 var generous = Limits{Time: time.Minute, Memory: 1 << 30, Iterations: 1 << 40}
@@ -64,14 +62,7 @@ func TestIterations(t *testing.T) {
 		"const f = () => { for (let i = 0; i < 60; i++); }; f(); f()":                              "iterations",
 		"for (const k in Object.fromEntries([...Array(99).keys(), 200, 201].map(i => [i, i]))) {}": "iterations",
 	} {
-		e, _ := testEngine(t, Options{Limits: Limits{Iterations: 100}})
-		_, err := e.Run(t.Context(), "m.js", text)
-		if got := diag.Code(err); got != code {
-			t.Errorf("%s: %q, %v", text, got, err)
-		}
-		if _, err := e.Run(t.Context(), "n.js", "for (let i = 0; i < 90; i++) {}"); err != nil {
-			t.Errorf("the count of the call before was kept: %v", err)
-		}
+		endsWith(t, Limits{Iterations: 100}, text, code, "for (let i = 0; i < 90; i++) {}")
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Diagnose turns any error that running a script gave into a diagnostic with positions in the source as written, code
@@ -345,7 +346,7 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 	for _, m := range declarations().FindAllStringSubmatch(e.sources[d.File], -1) {
 		candidates = append(candidates, m[1])
 	}
-	if near := diag.Nearest(name, candidates); near != "" {
+	if near := spelling.Nearest(name, candidates); near != "" {
 		d.Hint = fmt.Sprintf("did you mean %s?", near)
 	}
 }

@@ -61,6 +61,19 @@ func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 	return e, &out
 }
 
+// endsWith runs a script within limits. It ends with an error of the code, with none if that is empty, and what it used of
+// the limits is not counted against the call after it, which runs next.
+func endsWith(t *testing.T, limits Limits, script, code, next string) {
+	t.Helper()
+	e, _ := testEngine(t, Options{Limits: limits})
+	if _, err := e.Run(t.Context(), "main.js", script); diag.Code(err) != code {
+		t.Errorf("%s: %q, want %q: %v", script, diag.Code(err), code, err)
+	}
+	if _, err := e.Run(t.Context(), "next.js", next); err != nil {
+		t.Errorf("after %s: %v", script, err)
+	}
+}
+
 type deviceError struct{}
 
 func (deviceError) Error() string { return "read: index 9 is out of bounds" }

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // explain says what the interpreter's own messages leave out: the expression concerned, and what to do. The interpreter
@@ -133,7 +134,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 		object, method := callee[:dot], callee[dot+1:]
 		if hint := e.nameHabit(method); hint != "" && (e.builtins[object] != nil || e.habit(nodeModules, object) != "") {
 			d.Hint = hint
-		} else if near := diag.Nearest(method, e.memberNames(object)); near != "" && near != method {
+		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
 		} else {
 			d.Hint = e.hintForAwait(d, object)

@@ -17,13 +17,7 @@ func TestErrorsThatNeverEnd(t *testing.T) {
 		"const e = new Error('m'); e.name = { toString() { for (;;); } }; throw e":                        "exception",
 		"Object.defineProperty(globalThis, 'missing', { get() { for (;;); } }); missing.x":                "timeout",
 	} {
-		e, _ := testEngine(t, Options{Limits: Limits{Time: 100 * time.Millisecond}})
-		if _, err := e.Run(context.Background(), "main.js", script); diag.Code(err) != code {
-			t.Errorf("%s: %v", script, err)
-		}
-		if _, err := e.Run(context.Background(), "next.js", "print(1)"); err != nil {
-			t.Errorf("after %s: %v", script, err)
-		}
+		endsWith(t, Limits{Time: 100 * time.Millisecond}, script, code, "print(1)")
 	}
 }
 

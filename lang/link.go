@@ -15,6 +15,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // A module is one file, or one builtin as files see it.
@@ -165,7 +166,7 @@ func (e *Engine) neighbour(path string) string {
 	for i := range entries {
 		names[i] = entries[i].Name()
 	}
-	return diag.Nearest(filepath.Base(path), names)
+	return spelling.Nearest(filepath.Base(path), names)
 }
 
 // FileError describes a failed file operation: op says what was tried, name is the file as the script named it.
@@ -388,7 +389,7 @@ func (m *missingExport) Hint() string {
 }
 
 func missing(name string, has []string) *missingExport {
-	return &missingExport{name: name, near: diag.Nearest(name, has), has: has}
+	return &missingExport{name: name, near: spelling.Nearest(name, has), has: has}
 }
 
 // mostNames is how many names a hint lists.

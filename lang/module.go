@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Module is something that scripts import by a bare name, such as 'fs'.
@@ -110,7 +111,7 @@ func (e *Engine) unknownModule(name string) error {
 	if hint := e.moduleHabit(name); hint != "" {
 		return d.WithHint("%s", hint)
 	}
-	if near := diag.Nearest(name, e.ModuleNames()); near != "" {
+	if near := spelling.Nearest(name, e.ModuleNames()); near != "" {
 		return d.WithHint("did you mean %q? a file needs a path that begins with ./ or ../ or /", near)
 	}
 	return d.WithHint("a file needs a path that begins with ./ or ../ or /")

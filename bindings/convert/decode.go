@@ -10,7 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 var (
@@ -313,7 +313,7 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		if known[key] {
 			continue
 		}
-		near := diag.Nearest(key, names)
+		near := spelling.Nearest(key, names)
 		if d.module && at == nil && (near == "" || given(o, near)) {
 			continue // a module may export more than the program asks for
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -228,7 +229,7 @@ func (o *csvOptions) known(names []string) error {
 	for _, name := range wanted {
 		if !slices.Contains(names, name) {
 			d := diag.New("not-found", "fs.readCSV: the file has no column %q", name)
-			if near := diag.Nearest(name, names); near != "" {
+			if near := spelling.Nearest(name, names); near != "" {
 				return d.WithHint("did you mean %q?", near)
 			}
 			return d.WithHint("its columns are %s", strings.Join(names, ", "))

@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Module is the module. registry gives what help knows; it is asked when help is called, so that the registry can
@@ -73,7 +74,7 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 	switch {
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
-		if near := diag.Nearest(name, r.Names()); near != "" {
+		if near := spelling.Nearest(name, r.Names()); near != "" {
 			return d.WithHint("did you mean %q?", near)
 		}
 		return d.WithHint("write help() for a list of the modules")

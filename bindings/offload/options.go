@@ -11,7 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
-	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -52,7 +52,7 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 
 // didYouMean names the option that was meant, if one is near.
 func didYouMean(key string, known []string) string {
-	if near := diag.Nearest(key, known); near != "" {
+	if near := spelling.Nearest(key, known); near != "" {
 		return "did you mean " + near + "? "
 	}
 	return ""

@@ -41,7 +41,8 @@ func sameOutcome(t *testing.T, what string, c *oracle.Case, got, want *oracle.Ou
 }
 
 // trueFacts are all facts that hold of a case's launch.
-func trueFacts(c *oracle.Case) *opt.Facts {
+func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
+	t.Helper()
 	facts := &opt.Facts{Size: c.Size, GroupSize: c.GroupSize, Extents: map[string][]int{}}
 	for i, p := range c.Kernel.Params {
 		if p.Array == nil {
@@ -61,7 +62,7 @@ func trueFacts(c *oracle.Case) *opt.Facts {
 		}
 	}
 	for _, f := range opt.IndexFacts(c.Kernel, facts) {
-		if f.Holds(func(t opt.Term) int64 { return brings(c, t) }) {
+		if f.Holds(func(term opt.Term) int64 { return brings(t, c, term) }) {
 			facts.Index = append(facts.Index, f)
 		}
 	}
@@ -69,23 +70,25 @@ func trueFacts(c *oracle.Case) *opt.Facts {
 }
 
 // brings is what the launch of a case brings.
-func brings(c *oracle.Case, t opt.Term) int64 {
-	switch t.Kind {
+func brings(t testing.TB, c *oracle.Case, term opt.Term) int64 {
+	t.Helper()
+	switch term.Kind {
 	case opt.TermSize:
-		return int64(c.Size[t.Axis])
+		return int64(c.Size[term.Axis])
 	case opt.TermGroupSize:
-		return int64(c.GroupSize[t.Axis])
+		return int64(c.GroupSize[term.Axis])
 	case opt.TermGroups:
-		return int64((c.Size[t.Axis]-1)/c.GroupSize[t.Axis] + 1)
+		return int64((c.Size[term.Axis]-1)/c.GroupSize[term.Axis] + 1)
 	}
 	for i, p := range c.Kernel.Params {
-		if p.Name == t.Name && p.Array != nil {
-			return int64(c.Args[i].Dims[t.Axis])
-		} else if p.Name == t.Name {
+		if p.Name == term.Name && p.Array != nil {
+			return int64(c.Args[i].Dims[term.Axis])
+		} else if p.Name == term.Name {
 			return int64(int32(c.Args[i].Bits))
 		}
 	}
-	panic("no parameter " + t.Name)
+	t.Fatalf("no parameter %s", term.Name)
+	return 0
 }
 
 func TestPassesKeepResults(t *testing.T) {
@@ -135,7 +138,7 @@ func checkSeed(t *testing.T, seed uint64) {
 			sameOutcome(t, what+", proofs ignored", random, checked, want) && noProvedFault(t, what, k, checked.Fault)
 	}
 	for level := opt.Basic; level <= opt.Default; level++ {
-		for _, facts := range []*opt.Facts{nil, trueFacts(random)} {
+		for _, facts := range []*opt.Facts{nil, trueFacts(t, random)} {
 			if !check(fmt.Sprint("level ", level, facts != nil), func(c *ir.Module) { opt.Run(c, level, facts) }) {
 				break
 			}
@@ -199,7 +202,7 @@ func TestProofsAreFound(t *testing.T) {
 	for seed := range uint64(100) {
 		c := irgen.Case(rand.New(rand.NewPCG(seed, 3)), irgen.Options{Size: 100, NoFaults: true})
 		m := irgen.Module(c.Kernel)
-		opt.Run(m, opt.Default, trueFacts(c))
+		opt.Run(m, opt.Default, trueFacts(t, c))
 		m.Kernels[0].Body.Walk(func(in *ir.Instr) {
 			if in.NumIndices() > 0 {
 				all++

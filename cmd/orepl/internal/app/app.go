@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/plugins/all"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -109,7 +110,7 @@ func Main(sys System) int {
 		names[i] = list[i].name
 	}
 	hint := "see orepl help"
-	if near := diag.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? see orepl help", near)
 	}
 	if _, err := os.Stat(name); err == nil {

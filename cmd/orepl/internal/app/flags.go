@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // What the package flag says of a mistake.
@@ -22,7 +22,7 @@ func (inv *invocation) flagError(err error) error {
 	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
 		var names []string
 		inv.flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
-		if near := diag.Nearest(m[1], names); near != "" {
+		if near := spelling.Nearest(m[1], names); near != "" {
 			help = fmt.Sprintf("did you mean --%s? %s", near, help)
 		}
 		return &usageError{"there is no flag --" + m[1], help}

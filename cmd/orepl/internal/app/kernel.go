@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
@@ -133,7 +133,7 @@ func noKernel(file, name string, compiled []offload.Compilation) error {
 		names = append(names, c.Name)
 	}
 	hint := "it compiled " + strings.Join(names, ", ")
-	if near := diag.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	return &usageError{fmt.Sprintf("%s compiled no kernel %q", file, name), hint}

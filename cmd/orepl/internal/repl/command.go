@@ -17,6 +17,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -98,7 +99,7 @@ func findCommand(name string) (command, error) {
 		names = append(names, c.name)
 	}
 	d := diag.New("not-found", "there is no command %s", name)
-	if near := diag.Nearest(name, names); near != "" {
+	if near := spelling.Nearest(name, names); near != "" {
 		return command{}, d.WithHint("did you mean %s? .help lists the commands", near)
 	}
 	return command{}, d.WithHint(".help lists the commands; an expression goes on in the next line if this one ends with the dot")

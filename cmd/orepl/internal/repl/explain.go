@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // keptKernels is how many compiled kernels .explain knows.
@@ -74,7 +75,7 @@ func (p *prompt) explain(args string) error {
 	}
 	if len(found) == 0 {
 		d := diag.New("not-found", "no kernel %s was compiled", name)
-		if near := diag.Nearest(name, names); near != "" {
+		if near := spelling.Nearest(name, names); near != "" {
 			return d.WithHint("did you mean %s?", near)
 		}
 		return d.WithHint("a kernel is compiled when it is launched; .explain lists those that were")
