@@ -124,6 +124,12 @@ func TestProgramsHaveAll(t *testing.T) {
 		"a scan":                           `g\.scan\.`,
 		"a barrier in a construct":         `\n {4,}g\.barrier\(\)`,
 		"four constructs in each other":    `\n {10}\S`,
+		"a loop by steps":                  `for \(let k\d+ = .* < .*; k\d+ \+= `,
+		"one that falls":                   `for \(let k\d+ = .* >= 0; k\d+ -= `,
+		"one that falls unsigned":          `for \(let k\d+ = u32.* -= `,
+		"a counter that may wrap":          `k\d+ = k\d+ [-+] (1073741824|2147483647|\(-)`,
+		"a test of the next value":         `if \(j\d+ > 2147483646\) break`,
+		"a guard of a counter":             `if \(k\d+ .*&& k\d+ .*\) `,
 		"an assertion":                     `g\.assert\(`,
 	}
 	texts := make([]string, 400)

@@ -1,7 +1,5 @@
 package progen
 
-import "fmt"
-
 // block writes statements; what they declare ends with them.
 func (g *generator) block(n int, uniform bool) {
 	vars, private, inputs, places := len(g.vars), len(g.private), len(g.inputs), len(g.places)
@@ -115,67 +113,6 @@ func (g *generator) ifStmt(uniform bool) {
 		g.block(1+g.IntN(3), inside)
 	}
 	g.line("}")
-}
-
-func (g *generator) loop(uniform bool) {
-	k, label := g.name("k"), g.name("l")
-	same := g.IntN(2) == 0
-	limit := fmt.Sprint(1 + g.IntN(4))
-	if !same {
-		limit = fmt.Sprintf("(%s & 3)", g.variable(ints))
-	}
-	inside := same && uniform
-	g.loops = append(g.loops, loop{label, inside, false})
-	vars := len(g.vars)
-	switch g.IntN(4) {
-	case 0:
-		g.vars = append(g.vars, variable{k, ints, true})
-		g.line("%s: for (let %s = 0; %s < %s; %s++) {", label, k, k, limit, k)
-		g.block(1+g.IntN(3), inside)
-		g.line("}")
-	case 1:
-		g.line("let %s = %s", k, limit)
-		g.vars = append(g.vars, variable{k, ints, true})
-		g.line("%s: while (%s-- > 0) {", label, k)
-		g.block(1+g.IntN(3), inside)
-		g.line("}")
-	case 2:
-		g.loops[len(g.loops)-1] = loop{label, uniform, true}
-		g.line("%s: {", label)
-		g.block(1+g.IntN(3), uniform)
-		g.line("}")
-	default:
-		g.line("let %s = 0", k)
-		g.vars = append(g.vars, variable{k, ints, true})
-		g.line("%s: do {", label)
-		g.block(1+g.IntN(3), inside)
-		g.line("} while (++%s < %s)", k, limit)
-	}
-	g.vars = g.vars[:vars]
-	g.loops = g.loops[:len(g.loops)-1]
-}
-
-// leave writes a break or continue. What it skips of a loop may have a barrier if the loop is uniform, so that all items
-// of the group must leave together.
-func (g *generator) leave(uniform bool) {
-	at := g.IntN(len(g.loops))
-	cond := g.cond(1)
-	for _, l := range g.loops[at:] {
-		if l.uniform && g.group {
-			if !uniform {
-				return
-			}
-			cond = g.uniformCond()
-		}
-	}
-	label, word := " "+g.loops[at].label, g.pick("break", "continue")
-	switch {
-	case g.loops[at].block:
-		word = "break"
-	case at == len(g.loops)-1 && g.IntN(2) == 0:
-		label = ""
-	}
-	g.line("if (%s) %s%s", cond, word, label)
 }
 
 func (g *generator) switchStmt(uniform bool) {
