@@ -14,6 +14,7 @@ type Options struct {
 	Groups    bool // group operations, barriers and shared memory
 	Subgroups bool // subgroup operations, whose results depend on the subgroup's width
 	NoFaults  bool // nothing that can fault
+	Even      bool // groups that vectors fill, in launches that mostly have whole ones
 	Tiles     bool // private arrays with indices that are constants or counters of loops
 	Size      int  // instructions, about; 0 means 60
 }
@@ -167,6 +168,25 @@ func (g *generator) launch() {
 		g.c.GroupSize[0] = 257 + g.rng.IntN(300) // more than one row of the interpreter's lanes
 	}
 	g.c.SubgroupSize = 4 << g.rng.IntN(5)
+	if g.options.Even {
+		g.evenGroups()
+	}
+}
+
+// evenGroups chooses sizes that are mostly multiples of those of vectors.
+func (g *generator) evenGroups() {
+	groups := [][][3]int{
+		{{8, 1, 1}, {16, 1, 1}, {32, 1, 1}, {48, 1, 1}, {56, 1, 1}, {64, 1, 1}, {100, 1, 1}, {128, 1, 1}, {192, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
+		{{8, 8, 1}, {16, 4, 1}, {16, 16, 1}, {32, 3, 1}, {64, 2, 1}, {128, 2, 1}},
+		{{8, 2, 2}, {16, 2, 2}, {32, 2, 2}, {64, 1, 3}},
+	}
+	g.c.GroupSize = one(g, groups[g.rank-1])
+	for axis := range g.rank {
+		g.c.Size[axis] = g.c.GroupSize[axis] * (1 + g.rng.IntN(3))
+		if g.chance(10) {
+			g.c.Size[axis] -= g.rng.IntN(g.c.GroupSize[axis])
+		}
+	}
 }
 
 func (g *generator) newArray(name string, space ir.Space, elem ir.Elem, dims []int) *array {

@@ -412,11 +412,15 @@ func (g *generator) subgroup() {
 	case ir.SubgroupBallot:
 		t, to = ir.Bool, ir.U64
 	}
+	shuffles := in.Subgroup >= ir.SubgroupBroadcast && in.Subgroup <= ir.SubgroupShuffleDown
+	if shuffles && g.options.Even && g.chance(20) {
+		t = ir.Bool
+	}
 	if to == ir.Void {
 		to = t
 	}
 	in.Args = []*ir.Value{g.some(t, false).Value}
-	if in.Subgroup >= ir.SubgroupBroadcast && in.Subgroup <= ir.SubgroupShuffleDown {
+	if shuffles {
 		in.Args = append(in.Args, g.index(g.c.SubgroupSize+2))
 		if in.Args[1].Type != ir.I32 {
 			in.Args[1] = g.int(g.rng.IntN(8))

@@ -16,29 +16,12 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Type()
 	values := w.room(0, items)
 	others := w.room(1, items)
-	present := w.room(2, items)
-	op := combiner{t: t, op: ir.Add}
-	switch {
-	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupMin, (in.Op == ir.Reduce || in.Op == ir.Scan) && in.Combine == ir.CombineMin:
-		op.op = ir.Min
-	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupMax, (in.Op == ir.Reduce || in.Op == ir.Scan) && in.Combine == ir.CombineMax:
-		op.op = ir.Max
-	}
-	identity := uint64(0)
-	switch {
-	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupAll:
-		identity = 1
-	case t != ir.Bool:
-		identity = op.identity()
-	}
-	if in.Op == ir.Subgroup && in.Subgroup >= ir.SubgroupBroadcast && in.Subgroup <= ir.SubgroupShuffleDown {
-		identity = 0
-	}
+	op, none := combinerOf(in), absent(in)
 	for i := range values {
-		values[i], present[i] = identity, 0
+		values[i] = none
 	}
 	w.eachLane(func(f frame, lane, place int) {
-		values[place], present[place] = w.given(f, 0, t, lane), 1
+		values[place] = w.given(f, 0, t, lane)
 		if len(in.Args) > 1 {
 			others[place] = w.given(f, 1, ir.I32, lane)
 		}
@@ -70,7 +53,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 }
 
 func (w *Worker) room(n, items int) []uint64 {
-	if need := 3 * items; len(w.scratch) < need {
+	if need := 2 * items; len(w.scratch) < need {
 		w.scratch = make([]uint64, need)
 	}
 	return w.scratch[n*items : (n+1)*items]
@@ -198,6 +181,14 @@ func (c combiner) identity() uint64 {
 		return ir.IntBits(c.t, -1)
 	}
 	return 0
+}
+
+// neutral is what a value can be combined with so that all of it stays: 0 would make 0 of −0.
+func (c combiner) neutral() uint64 {
+	if c.op == ir.Add && c.t.IsFloat() {
+		return 1 << (8*c.t.Size() - 1)
+	}
+	return c.identity()
 }
 
 // apply combines two values.

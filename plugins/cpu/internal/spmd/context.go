@@ -20,16 +20,19 @@ const (
 	ctxAlive     = 112 // i64: gangs of the group that have not ended
 	ctxZero      = 120 // u64, always 0: the stop flag of launches without one
 	ctxPending   = 128 // u32: the group operation that gangs wait for, from 1; 0 for none
-	ctxRegular   = 132 // u32: 1 if the gangs of a group are a power of two, and each has all its lanes in the group
+	ctxTogether  = 132 // u32: what code may compute for whole groups, see computeGroups
 	ctxFrameSize = 136 // i64: bytes of a frame
 	ctxGangs     = 144 // i64: gangs of a group
 	ctxShared    = 152 // address of shared memory
 	ctxBand      = 160 // i32: the first row of the present band, where gangs go down columns
 	ctxTile      = 164 // i32: the offset of the gang's row in its tile; -1 if there is no tile
+	ctxHalves    = 168 // i64: gangs of a group, rounded up to a power of two
 	ctxGPR       = 192 // the registers at a trap
 	ctxMasks     = ctxGPR + 16*8
 	ctxVec       = ctxMasks + 8*8
-	ctxArgs      = ctxVec + 32*64 // scalars, 8 bytes each, by parameter
+	ctxTotals    = ctxVec + 33*64    // those of the segments of a scan, with a vector before them
+	ctxSegment   = ctxTotals + 32*8  // the values of a subgroup
+	ctxArgs      = ctxSegment + 32*8 // scalars, 8 bytes each, by parameter
 )
 
 // A buffer in the context, after the scalars.

@@ -17,9 +17,6 @@ func groupMasks(y *layout) int { return groupValue(y, 2) }
 // frameKilled is the state of a gang that Go ends.
 const frameKilled = 0xfffffffe
 
-// subgroupSize is the width of subgroups of this engine's device.
-const subgroupSize = 32
-
 // coordinate gives the value of an Item.
 func (l *lowerer) coordinate(in *ir.Instr) value {
 	r := in.Result()
@@ -151,7 +148,7 @@ func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 	l.insts = l.insts[:pending]
 	l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(0))
 	l.jump(amd64.JE, dispatch)
-	l.reduceGroups(dispatch)
+	l.computeGroups(dispatch)
 	x, e := l.item.x, l.end
 	l.item.x, l.end = 0, 0
 	l.trapHere(trap{kind: trapGroup})
@@ -234,6 +231,10 @@ func (l *lowerer) barrier(op int) {
 
 // groupOp emits an operation of the whole group: all gangs leave their values in their frames, Go computes.
 func (l *lowerer) groupOp(in *ir.Instr) {
+	if in.Op == ir.Subgroup && l.options.Whole && l.gang()%subgroupSize == 0 {
+		l.subgroupInGang(in)
+		return
+	}
 	l.groups = append(l.groups, in)
 	l.grouped = true
 	y := &l.layout
@@ -241,13 +242,10 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 	for n, a := range in.Args {
 		place := groupValue(y, n)
 		var regs []vr
-		if a.Type == ir.Bool {
-			regs = l.stored(ir.Bool, a)
+		if n == 0 {
+			regs = l.given(in)
 		} else {
 			regs = l.vector(a)
-		}
-		if l.reduces(in) {
-			regs = l.operandOf(in, regs)
 		}
 		for i := range l.vectorsOf(a.Type) {
 			l.use(amd64.VMOVUPS, at(frameMem(place+l.t.bytes()*i, 0)), z(part(regs, i)))

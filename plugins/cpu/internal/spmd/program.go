@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime"
 	"strings"
 	"sync"
@@ -469,11 +470,8 @@ func (w *Worker) beginGroups(g *interp.Launch, first, last int) {
 		f.put32(frameLocal+8, row/size[1])
 		f.put32(frameIndex, i)
 	}
-	regular := 0
-	if size[0]%n == 0 && w.gangs&(w.gangs-1) == 0 {
-		regular = 1
-	}
-	w.put32(ctxRegular, regular)
+	w.put32(ctxTogether, w.together(size, n))
+	w.put64(ctxHalves, 1<<bits.Len(uint(w.gangs-1)))
 	var groups [3]int
 	for axis := range 3 {
 		groups[axis] = (g.Size[axis]-1)/size[axis] + 1
@@ -483,6 +481,23 @@ func (w *Worker) beginGroups(g *interp.Launch, first, last int) {
 	w.put32(ctxGroup+4, first/groups[0]%groups[1])
 	w.put32(ctxGroup+8, first/groups[0]/groups[1])
 	w.put64(ctxLeft, uint64(last-first))
+}
+
+// together gives the kinds of group operations that code may compute, for groups of a size and gangs of so many lanes. The
+// lanes of the gangs have to be the items of the group, and the last ones at most stay empty. Sums of floats count the
+// empty ones: where the language pads less than the code, a sum of -0 would become 0.
+func (w *Worker) together(size [3]int, lanes int) (kinds int) {
+	items := size[0] * size[1] * size[2]
+	if size[0]%lanes != 0 && items > size[0] {
+		return 0
+	}
+	if 2*items > lanes {
+		kinds |= togetherAll
+	}
+	if rest := items % subgroupSize; w.gangs*lanes%subgroupSize == 0 && (rest == 0 || 2*rest > subgroupSize) {
+		kinds |= togetherSegments
+	}
+	return kinds
 }
 
 // frame is the memory of a gang.

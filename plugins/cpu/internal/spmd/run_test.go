@@ -208,6 +208,14 @@ func TestRandomTiles(t *testing.T) {
 	})
 }
 
+// TestRandomGroups runs random kernels in whose groups all do something together.
+func TestRandomGroups(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
+		return checkRandom(t, seed, irgen.Options{Groups: true, Subgroups: true, Even: true, NoFaults: seed%4 != 0, Size: 30}, int(seed%8))
+	})
+}
+
 // manySeeds checks n seeds, or as many as the environment says, until some have failed.
 func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
 	if s := os.Getenv("OREPL_RANDOM_KERNELS"); s != "" {
