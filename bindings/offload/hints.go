@@ -1,6 +1,8 @@
 package offload
 
 import (
+	"fmt"
+
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -9,7 +11,7 @@ import (
 func hintFor(e *contract.Error) string {
 	switch e.Code {
 	case contract.OutOfBounds:
-		return "guard the access, as in `if (i < x.length) …`, or launch fewer work-items"
+		return outOfBoundsHint(e.Fault)
 	case contract.DivisionByZero:
 		return "test the divisor before the division, or divide floats"
 	case contract.Assertion:
@@ -36,4 +38,15 @@ func hintFor(e *contract.Error) string {
 		return "the buffer's .shape and .length say what it has"
 	}
 	return ""
+}
+
+// outOfBoundsHint is the guard that keeps an index within the extent that it exceeded.
+func outOfBoundsHint(f *contract.Fault) string {
+	switch {
+	case f == nil || f.Bound == "":
+		return "guard the access, or launch fewer work-items"
+	case f.Index < 0:
+		return "guard the access, as in `if (i >= 0) …`"
+	}
+	return fmt.Sprintf("guard the access, as in `if (i < %s) …`, or launch fewer work-items", f.Bound)
 }

@@ -311,7 +311,7 @@ func (l *launch) faultError() error {
 	}
 	switch in.Kind {
 	case interp.OutOfBounds:
-		f.Code = offload.OutOfBounds
+		f.Code, f.Bound = offload.OutOfBounds, bound(l.kernel.ir, in)
 	case interp.DivisionByZero:
 		f.Code = offload.DivisionByZero
 	case interp.AssertionFailed:

@@ -160,3 +160,13 @@ func position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text 
 	pos.Line, pos.Col = s.Line, s.Col
 	return pos, s.Text
 }
+
+// bound is the extent that an access exceeded, as the source has it.
+func bound(k *ir.Kernel, f *interp.Fault) (text string) {
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {
+			text = in.Bound(f.Axis)
+		}
+	})
+	return text
+}

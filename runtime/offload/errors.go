@@ -149,6 +149,7 @@ type Fault struct {
 	Label  string   // the label of the buffer bound to it, if any
 	Index  int64    // OutOfBounds: the index
 	Extent int64    // OutOfBounds: the extent that it exceeds
+	Bound  string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
 	Item   [3]int   // the global id of the work-item
 	Other  *Access  // Race: the earlier of the two accesses
 }
@@ -165,7 +166,11 @@ func (f *Fault) String() string {
 	var b strings.Builder
 	switch f.Code {
 	case OutOfBounds:
-		fmt.Fprintf(&b, "index %d is outside %s, whose extent is %d", f.Index, f.Array, f.Extent)
+		extent := "extent"
+		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
+			extent = of // of a dimension
+		}
+		fmt.Fprintf(&b, "index %d is outside %s, whose %s is %d", f.Index, f.Array, extent, f.Extent)
 		if f.Label != "" && f.Label != f.Array {
 			fmt.Fprintf(&b, " (buffer %q)", f.Label)
 		}

@@ -95,7 +95,7 @@ func accesses(m *ir.Module, facts *opt.Facts) []Access {
 				for i := range n {
 					if in.Proved>>i&1 == 0 && a.Check == Never {
 						a.Check, a.sign = Item, negative[in]>>i&1 != 0
-						a.bounds = "i < " + extentOf(in, i)
+						a.bounds = "i < " + in.Bound(i)
 						if a.sign {
 							a.bounds = "i >= 0 && " + a.bounds
 						}
@@ -141,11 +141,14 @@ func Warnings(c *kernel.Compiled) diag.List {
 	})
 	for i := range accesses {
 		a := &accesses[i]
-		switch a.Layout.Pattern {
+		switch l := a.Layout; l.Pattern {
 		case Gathered:
 			warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the data allow it",
 				fmt.Sprintf("`%s` is a gather: its index is computed from data", a.Text))
 		case Strided, ByRows:
+			if l.Record > 0 && (l.Stride == 1 || l.Stride == -1) {
+				break // one record after the other: the other fields may be needed too
+			}
 			warn(a, diag.StridedAccess, "let g.x be the last index, with no factor",
 				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.Layout))
 		}
@@ -159,18 +162,4 @@ func Warnings(c *kernel.Compiled) diag.List {
 		first[k].Message += fmt.Sprintf(" (and %d more of %s)", n, k.array)
 	}
 	return list.Sort()
-}
-
-// extentOf is what an index of an access is compared with, as a kernel writes it.
-func extentOf(in *ir.Instr, i int) string {
-	switch extent := in.Resolve().Extents[i]; {
-	case extent >= 0:
-		return fmt.Sprint(extent)
-	case extent == ir.Flat:
-		return in.Array.Name + ".flat.length"
-	case in.Array.Rank == 1:
-		return in.Array.Name + ".length"
-	default:
-		return fmt.Sprintf("%s.shape[%d]", in.Array.Name, -1-extent)
-	}
 }

@@ -24,6 +24,7 @@ const (
 type Layout struct {
 	Pattern Pattern
 	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only a launch tells
+	Record  int  // Strided: what lies apart are records of this size in bytes, of which each item accesses a field
 	Edges   bool // it is so but where the index is limited or wraps, as by Math.min and %
 }
 
@@ -47,6 +48,9 @@ func (l Layout) String() string {
 		if l.Stride == 0 {
 			s = "strided by a number of elements that is known at the launch"
 		}
+		if l.Record > 0 {
+			s = l.records()
+		}
 	case ByRows:
 		s = "strided by rows"
 	}
@@ -54,6 +58,19 @@ func (l Layout) String() string {
 		s += " but at edges"
 	}
 	return s
+}
+
+// records is how far apart the records lie.
+func (l Layout) records() string {
+	switch l.Stride {
+	case 0:
+		return fmt.Sprintf("strided by a number of records of %d bytes that is known at the launch", l.Record)
+	case 1:
+		return fmt.Sprintf("strided by a record of %d bytes", l.Record)
+	case -1:
+		return fmt.Sprintf("strided by a record of %d bytes, backwards", l.Record)
+	}
+	return fmt.Sprintf("strided by %d records of %d bytes", l.Stride, l.Record)
 }
 
 // along says how an integer differs from one item to the next along x.
@@ -129,8 +146,22 @@ func (l *layouts) of(in *ir.Instr) Layout {
 	if in.Path[0].Kind == ir.StepFlat {
 		dims = 1
 	}
-	out := Layout{}
-	for i, index := range in.Args[:dims] {
+	out := l.indices(in.Args[:dims])
+	size := in.Array.Elem.Size()
+	switch {
+	case size == in.Resolve().Scalar.Size():
+	case out.Pattern == Same:
+		out = l.indices(in.Args[dims:in.NumIndices()])
+	case out.Pattern == Contiguous || out.Pattern == Strided:
+		out.Pattern, out.Record = Strided, size
+	}
+	return out
+}
+
+// indices gives the layout of what the indices of one array choose.
+func (l *layouts) indices(list []*ir.Value) Layout {
+	out, dims := Layout{}, len(list)
+	for i, index := range list {
 		a := l.alongOf(index)
 		out.Edges = out.Edges || a.edges
 		switch {

@@ -1,5 +1,10 @@
 package ir
 
+import (
+	"fmt"
+	"strconv"
+)
+
 // Version is the version of the text and binary forms.
 const Version = 1
 
@@ -336,4 +341,19 @@ func (in *Instr) Resolve() Resolved {
 	}
 	r.Scalar = elem.Scalar
 	return r
+}
+
+// Bound is what index i of an access is compared with, as the kernel's source has it: x.length, m.shape[1],
+// m.flat.length, or the extent itself where it is a constant.
+func (in *Instr) Bound(i int) string {
+	switch extent := in.Resolve().Extents[i]; {
+	case extent >= 0:
+		return strconv.Itoa(extent)
+	case extent == Flat && in.Array.Rank > 1:
+		return in.Array.Name + ".flat.length"
+	case in.Array.Rank == 1:
+		return in.Array.Name + ".length"
+	default:
+		return fmt.Sprintf("%s.shape[%d]", in.Array.Name, -1-extent)
+	}
 }
