@@ -34,6 +34,12 @@ type EngineOptions struct {
 	Policy lang.Policy  // which files scripts may touch
 	Logger *slog.Logger // default: the runtime's
 
+	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of timers and
+	// operations that an earlier call left behind, when they go on in a later one, which they do not fail. They are
+	// diagnostics. It is called while the engine runs, and must not call it. Default: they are logged, or printed on
+	// Stderr if there is no Logger.
+	OnError func(error)
+
 	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
 	// come back as copies through JSON, functions do not, and the devices are opened again over there. The program must
 	// call [ServeIsolated] first thing in main. Modules and Globals cannot be given. See docs/limits.md.
@@ -42,6 +48,12 @@ type EngineOptions struct {
 
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
 // turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
+//
+// A call fails only through what it set in motion itself, however late. When it fails, all of that ends with it: timers
+// and queued callbacks are dropped, operations are cancelled and programs killed, and the commands that it gave to queues
+// are dropped, with those of earlier calls that still wait in the same queues. The call returns when that is done; only
+// a Go function that ignores its context, or a device that cannot be stopped, may go on, which nothing sees. What a call
+// leaves behind that does not fail goes on in the next ones.
 type Engine struct {
 	lang     *lang.Engine
 	registry *bindings.Registry
@@ -64,7 +76,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	}
 	l, err := lang.New(lang.Options{
 		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
-		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
+		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
 	})
 	if err != nil {
 		return nil, err

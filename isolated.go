@@ -35,7 +35,7 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	}
 	child, err := isolate.Start(context.Background(), lang.Options{
 		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
-		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger,
+		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
 	})
 	if err != nil {
 		return nil, err

@@ -327,3 +327,59 @@ func TestExitAndLimits(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// The kernels of a call that failed are over when it returns, and their faults are not told to the next one.
+func TestKernelsOfAFailedCallEndWithIt(t *testing.T) {
+	rt := open(t)
+	e := engine(t, rt, orepl.EngineOptions{})
+	ctx := t.Context()
+	if _, err := e.Eval(ctx, "setup.js", `import { device, kernel, i32 } from 'offload'
+		const x = device().buffer(i32, 4), y = device().buffer(i32, 4), queue = device().createQueue()
+		const endless = kernel((g, x) => { while (Atomics.load(x, 0) === 0) Atomics.add(x, 1, 1) })
+		const wrong = kernel((g, x) => { x[g.x + 100] = 1 })
+		const one = kernel((g, x) => { x[g.x] = 1 })
+		await one.launch({ size: 4 }, y)`); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"endless":         "endless.launch({ size: 1 }, x); one.launch({ size: 4 }, x); throw new Error('mine')",
+		"another queue":   "endless.launch({ size: 1, queue }, x); throw new Error('mine')",
+		"a fault":         "wrong.launch({ size: 1 }, x); throw new Error('mine')",
+		"a host function": "device().queue.host(() => new Promise(() => {})); throw new Error('mine')",
+	} {
+		if _, err := e.Eval(ctx, "bad.js", text); err == nil || !strings.Contains(err.Error(), "mine") {
+			t.Errorf("%s: %v", name, err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Minute)
+		v, err := e.Eval(short, "next.js", "await queue.sync(); await device().queue.sync(); (await y.read()).join() + (await x.read())[0]")
+		cancel()
+		if err != nil {
+			t.Fatalf("after %s: %v", name, err)
+		}
+		if text, _ := v.Text(ctx); text != "1,1,1,10" {
+			t.Errorf("after %s: %s", name, text)
+		}
+	}
+}
+
+// What an earlier call left behind fails no later one.
+func TestErrorsInTheBackground(t *testing.T) {
+	for _, isolated := range []bool{false, true} {
+		told := make(chan error, 4)
+		e := engine(t, open(t), orepl.EngineOptions{Isolate: isolated, OnError: func(err error) { told <- err }})
+		if _, err := e.Eval(t.Context(), "before.js", "setTimeout(() => { throw new RangeError('late') }, 1); 0"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(t.Context(), "next.js", "await new Promise(resolve => setTimeout(resolve, 30))"); err != nil {
+			t.Errorf("isolated %v: %v", isolated, err)
+		}
+		select {
+		case err := <-told:
+			if diag.Code(err) != "exception" || !strings.Contains(err.Error(), "before.js:1:26: RangeError: late") {
+				t.Errorf("isolated %v: %v", isolated, err)
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("isolated %v: nothing was told", isolated)
+		}
+	}
+}

@@ -18,24 +18,61 @@ var (
 
 // Async starts work on another goroutine and gives the promise of its result. work must not touch values of the
 // script; the function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
-// context ends when the engine's call is cancelled or the engine closes.
+// context ends when the call that began it fails or is cancelled, or the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	return e.operate(label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
+}
+
+// mostPosted is how many callbacks of an operation may wait for the script.
+const mostPosted = 64
+
+// Stream is Async for work that has something for the script before it ends: post queues a callback on the loop's
+// goroutine, and waits while many of them wait there, so that the work goes no faster than the script takes it. It fails
+// when the context ends. Any goroutine may call it.
+func (e *Engine) Stream(label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
+	return e.operate(label, func(ctx context.Context, s *Settler) (func() (goja.Value, error), error) {
+		waiting := make(chan struct{}, mostPosted)
+		return work(ctx, func(fn func() error) error {
+			select {
+			case waiting <- struct{}{}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			s.pending.Post(func() error {
+				<-waiting
+				return fn()
+			})
+			return nil
+		})
+	})
+}
+
+var errLeft = diag.New("internal", "internal error: a function of the program ended its goroutine").
+	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
+
+// operate runs work on a goroutine of its own and settles a promise with what comes of it, however it ends.
+func (e *Engine) operate(label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
 	promise, settle := e.Promise(label)
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	settle.pending.OnCancel(func(cause error) { cancel(cause) })
+	scope := e.loop.Scope()
+	e.operations.begin(scope)
 	go func() {
+		defer e.operations.end(scope)
 		defer cancel(nil)
+		err := error(errLeft)
+		var finish func() (goja.Value, error)
 		defer func() {
 			if x := recover(); x != nil {
-				settle.Reject(diag.New("internal", "internal error: %v", x))
+				err = diag.New("internal", "internal error: %v", x)
 			}
+			if err != nil {
+				settle.Reject(err)
+				return
+			}
+			settle.Resolve(finish)
 		}()
-		finish, err := work(ctx)
-		if err != nil {
-			settle.Reject(err)
-			return
-		}
-		settle.Resolve(finish)
+		finish, err = work(ctx, settle)
 	}()
 	return promise
 }
@@ -159,20 +196,20 @@ func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) e
 	native := func(fn func(goja.Value) error) goja.Value {
 		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 			if err := fn(c.Argument(0)); err != nil {
-				e.loop.Post(func() error { return err })
+				e.loop.PostFor(e.loop.Scope(), func() error { return err })
 			}
 			return goja.Undefined() // nil is no value for a promise
 		})
 	}
 	if _, err := e.intrinsics.then(promise, native(fulfilled), native(rejected)); err != nil {
-		e.loop.Post(func() error { return err })
+		e.loop.PostFor(e.loop.Scope(), func() error { return err })
 	}
 }
 
 // trackRejection keeps the rejected promises that have no handler yet.
 func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
-		r := rejection{promise: p}
+		r := rejection{promise: p, scope: e.loop.Scope()}
 		if _, isObject := p.Result().(*goja.Object); !isObject { // it does not know where it was made
 			r.place = e.Caller()
 		}
@@ -197,19 +234,21 @@ func (e *Engine) reportRejection() error {
 	if len(e.rejected) > 0 { // the next one has a turn of its own
 		e.loop.Post(func() error { return nil })
 	}
-	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place}
+	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place, r.scope}
 }
 
 // An unhandledRejection is the exception of a promise that nobody looks at.
 type unhandledRejection struct {
 	exception error
 	place     diag.Position // of the rejection, if the exception knows none
+	scope     *loop.Scope   // whose it is
 }
 
 // A rejection is a promise that was rejected and has no handler.
 type rejection struct {
 	promise *goja.Promise
 	place   diag.Position
+	scope   *loop.Scope
 }
 
 func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }

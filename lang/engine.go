@@ -42,8 +42,10 @@ type Options struct {
 	Colors bool
 	Logger *slog.Logger // default: nothing is logged
 
-	// OnError receives errors that belong to no call: of timers and rejected promises while the engine serves a prompt.
-	// It runs on the loop's goroutine. Without it they end the call that happens to run.
+	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of what an
+	// earlier call left behind, such as a timer, and with Prompt those of all timers and promises. They are diagnostics. It
+	// runs on the loop's goroutine and must not call the engine. Default: they are logged, or printed on Stderr if
+	// there is no Logger.
 	OnError func(error)
 }
 
@@ -87,9 +89,10 @@ type Policy struct {
 
 // Engine runs scripts. Use [New].
 type Engine struct {
-	opts Options
-	vm   *goja.Runtime
-	loop *loop.Loop
+	opts  Options
+	aside bool // exceptions of timers and promises go to OnError, whosever they are
+	vm    *goja.Runtime
+	loop  *loop.Loop
 
 	turn turn
 	guard
@@ -112,12 +115,15 @@ type Engine struct {
 	iterations  uint64 // of the running call
 	inspector   *inspect.Inspector
 	rejected    []rejection // without a handler so far
+	operations  operations
 	promptCells map[string]promptBinding
 
 	ctx    context.Context // ends when the engine closes
 	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
+	scope  *loop.Scope     // of what the call that runs sets in motion, or nil
 	cancel context.CancelCauseFunc
 	closed []func()
+	failed []func(*loop.Scope, error) func()
 	script string  // the file that RunFile ran last
 	entry  *module // that the running call evaluates, or nil
 	status int     // see SetStatus
@@ -128,12 +134,13 @@ var errClosed = fmt.Errorf("the engine is closed")
 
 // New makes an engine. Modules are instantiated when a script first uses them.
 func New(o Options) (*Engine, error) {
+	aside := o.Prompt && o.OnError != nil
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
 	vm := goja.New()
 	e := &Engine{
-		opts: o, vm: vm, loop: loop.New(), turn: newTurn(),
+		opts: o, aside: aside, vm: vm, loop: loop.New(), turn: newTurn(),
 		sources:      map[string]string{},
 		places:       map[goja.StackFrame]diag.Position{},
 		warned:       map[diag.Position]bool{},
@@ -152,6 +159,7 @@ func New(o Options) (*Engine, error) {
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
+	e.loop.OnError = e.uncaught
 	e.definePolyfills()
 	e.watchPromises()
 	e.fixPrototypes()
@@ -170,6 +178,9 @@ func (o *Options) complete() error {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	if o.OnError == nil {
+		o.OnError = o.reporter()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -191,6 +202,16 @@ func (o *Options) complete() error {
 	return nil
 }
 
+// reporter is what becomes of errors that belong to no call where the program does not say.
+func (o *Options) reporter() func(error) {
+	if o.Logger == nil {
+		return func(err error) { diag.Print(o.Stderr, err, o.Colors) }
+	}
+	return func(err error) {
+		o.Logger.Error("an error in the background", "error", err, "code", diag.Code(err))
+	}
+}
+
 // Options gives the options, completed by defaults.
 func (e *Engine) Options() *Options { return &e.opts }
 
@@ -210,7 +231,8 @@ func (e *Engine) Running() context.Context {
 }
 
 // Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
-// and does not keep the engine running.
+// and does not keep the engine running. An error of fn goes to Options.OnError: what belongs to an operation is posted
+// with [loop.Pending.Post].
 func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
 
 // Hold registers an operation that ends later, so that the engine waits for it. See [loop.Pending].
@@ -218,6 +240,14 @@ func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
 
 // Loop is the engine's event loop.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
+
+// OnFailure registers a function that is called when a call has failed, and what it set in motion on the loop has been
+// cancelled: a module that keeps work elsewhere, such as on a device, ends there what belongs to a scope, or all if the
+// scope is nil. fn runs where the loop's goroutine does; the function that it gives, if any, runs on another goroutine,
+// which the call waits for, but not for ever. It is not called for an exception at a prompt.
+func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
+	e.failed = append(e.failed, fn)
+}
 
 // OnClose registers a function that Close calls, last registered first.
 func (e *Engine) OnClose(fn func()) { e.closed = append(e.closed, fn) }
@@ -235,6 +265,7 @@ func (e *Engine) Close() error {
 	}
 	defer e.turn.giveBack()
 	e.loop.Cancel(errClosed)
+	e.operations.wait(nil, cutPatience)
 	for i := len(e.closed) - 1; i >= 0; i-- {
 		e.closed[i]()
 	}

@@ -373,7 +373,7 @@ func BenchmarkNew(b *testing.B) {
 
 func TestEveryUnhandledRejectionIsReported(t *testing.T) {
 	var got []string
-	e, err := New(Options{OnError: func(err error) { got = append(got, err.Error()) }})
+	e, err := New(Options{Prompt: true, OnError: func(err error) { got = append(got, err.Error()) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (e *Engine) evaluate(m, parent *module, then func(error)) {
 		m.waiters = append(m.waiters, then)
 		return
 	}
-	m.state, m.parent = evaluating, parent
+	m.state, m.parent, m.began = evaluating, parent, e.loop.Scope()
 	m.waiters = append(m.waiters, then)
 	e.evaluateDeps(m, 0)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/lang/spelling"
 )
@@ -30,8 +31,9 @@ type module struct {
 	scope     goja.Callable // reads module-level bindings by number
 
 	state   moduleState
-	awaits  int     // offset of the await that the module's own code came to last; -1 before the first
-	parent  *module // whose imports asked for it first, to notice circles
+	began   *loop.Scope // whose its evaluation is
+	awaits  int         // offset of the await that the module's own code came to last; -1 before the first
+	parent  *module     // whose imports asked for it first, to notice circles
 	err     error
 	waiters []func(error)
 }
@@ -291,12 +293,12 @@ func (m *module) imports(other *module, visited map[*module]bool) bool {
 	return false
 }
 
-// forgetUnfinished drops the modules that were cut short, and those that never began, which may import them. If all that
-// is pending was dropped, those that wait will never go on either.
-func (e *Engine) forgetUnfinished(waiting bool) {
+// forgetUnfinished drops the modules that were cut short, those that never began, which may import them, and those that
+// wait for what is lost and so will never go on.
+func (e *Engine) forgetUnfinished(lost func(*module) bool) {
 	for key, m := range e.files {
 		_, cut := ended(m.err)
-		if cut || m.state == loaded || waiting && m.state == evaluating {
+		if cut || m.state == loaded || m.state == evaluating && lost(m) {
 			delete(e.files, key)
 		}
 	}

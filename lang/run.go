@@ -52,14 +52,6 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 			e.evaluate(m, nil, func(err error) { failed, done = err, true })
 			return nil
 		})()
-		if untilQuiet && !e.opts.Prompt {
-			defer func() { // timers of a failed script would go on in the next one; operations end by themselves
-				if err != nil {
-					e.loop.StopTimers()
-					e.forgetUnfinished(true)
-				}
-			}()
-		}
 		// A failure ends the run at once, whatever else is pending.
 		ended := func() bool { return failed != nil || done && !untilQuiet }
 		if err := e.loop.RunUntil(ctx, ended); err != nil && err != loop.ErrStalled {
@@ -111,7 +103,7 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 
 // Eval runs a line of a prompt and gives the value of its last expression, awaited if the line awaits. Declarations
 // are global and may be repeated. It returns when the value is there; timers and operations go on in [Engine.Serve] or
-// the next call. name stands in positions of errors.
+// the next call, and their errors then go to Options.OnError. name stands in positions of errors.
 func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -127,27 +119,13 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 			e.evalLine(name, text, settle)
 			return nil
 		})()
-		for {
-			err := e.loop.RunUntil(ctx, func() bool { return done })
-			switch {
-			case err == nil:
-				return failed
-			case err == loop.ErrStalled:
-				return errNeverSettles
-			case e.opts.OnError != nil && isBackground(err):
-				e.opts.OnError(e.Diagnose(err))
-			default:
-				return cmp.Or(failed, err)
-			}
+		err := e.loop.RunUntil(ctx, func() bool { return done })
+		if err == loop.ErrStalled {
+			err = errNeverSettles
 		}
+		return cmp.Or(failed, err)
 	})
 	return result, err
-}
-
-// isBackground tells errors of the script's timers and promises from those that end the call.
-func isBackground(err error) bool {
-	_, cut := ended(err)
-	return !cut && isScriptException(err)
 }
 
 func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) {
@@ -192,7 +170,7 @@ func (e *Engine) evaluateImports(m *module, from int, then func(error)) {
 // of [Engine.Post] to let that code finish.
 func (e *Engine) Serve(ctx context.Context) {
 	if err := e.turn.take(ctx); err != nil {
-		if err == errReentrant && e.opts.OnError != nil {
+		if err == errReentrant {
 			e.opts.OnError(err)
 		}
 		return
@@ -200,11 +178,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	defer e.turn.giveBack()
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
-	e.loop.Serve(ctx, func(err error) {
-		if e.opts.OnError != nil {
-			e.opts.OnError(e.Diagnose(err))
-		}
-	})
+	e.loop.Serve(ctx, e.report)
 }
 
 // Do runs fn on the loop's goroutine, in its turn, under the engine's limits: for a Go program that calls functions of
@@ -278,14 +252,15 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
-	e.iterations, e.entry = 0, nil
+	e.iterations, e.entry, e.scope = 0, nil, &loop.Scope{}
+	defer func() { e.scope = nil }()
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
 	if end := cmp.Or(cause, e.exit); end != nil {
 		e.drop(end)
-	} else if _, cut := ended(err); cut {
-		e.forgetUnfinished(false)
+	} else if _, cut := ended(err); err != nil && (cut || !e.opts.Prompt) {
+		e.abandon(err)
 	}
 	if err != nil && cause == nil && e.exit == nil && err != errNeverSettles {
 		err = e.Diagnose(err)
@@ -310,18 +285,11 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	return err
 }
 
-// drop ends all that is pending, with a cause: nothing of it shows in a later call.
-func (e *Engine) drop(cause error) {
-	e.loop.Cancel(cause)
-	e.rejected = nil
-	e.forgetUnfinished(true)
-}
-
 // post queues the work of a call. The function that it gives abandons it: a call that fails before its work began must
 // not leave it to the next one, which would write to places that the caller has got back.
 func (e *Engine) post(fn func() error) (abandon func()) {
 	abandoned := false
-	e.loop.Post(func() error {
+	e.loop.PostFor(e.scope, func() error {
 		if abandoned {
 			return nil
 		}

@@ -61,7 +61,7 @@ func TestCallsFromWithinACallFail(t *testing.T) {
 // A call that fails before its work began does not leave it to the next one.
 func TestFailedCallsLeaveNoWork(t *testing.T) {
 	e, _ := testEngine(t, Options{})
-	early := errors.New("early")
+	early := &ExitError{3}
 	for name, call := range map[string]func(ran *bool) error{
 		"Do": func(ran *bool) error {
 			return e.Do(context.Background(), func(*goja.Runtime) error { *ran = true; return nil })
@@ -77,7 +77,7 @@ func TestFailedCallsLeaveNoWork(t *testing.T) {
 		},
 	} {
 		var ran bool
-		e.Post(func() error { return early })
+		e.Post(func() error { return early }) // the only error of nobody's that ends a call
 		if err := call(&ran); !errors.Is(err, early) {
 			t.Errorf("%s: %v", name, err)
 		}

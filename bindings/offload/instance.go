@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/loop"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -43,6 +44,8 @@ type instance struct {
 	quota    quota
 	records  int // made by struct()
 	hosts    int // host functions that wait for the event loop
+	uses     map[*session.Queue]*loop.Scope
+	lastUse  use
 
 	// Scratch of launches.
 	checked   *goja.Object // the last launch's options
@@ -92,7 +95,9 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 		queues:  map[*session.Queue]*goja.Object{},
 		helpers: map[*lang.FunctionInfo]*kernel.Source{},
 		types:   map[ir.Type]*goja.Object{},
+		uses:    map[*session.Queue]*loop.Scope{},
 	}
+	e.OnFailure(m.abandon)
 	m.services = &services{engine: e}
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()

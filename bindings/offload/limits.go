@@ -1,10 +1,12 @@
 package offload
 
 import (
+	"context"
 	"math"
 	"runtime"
 	"weak"
 
+	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -61,8 +63,46 @@ func (q *quota) bytes() uint64 {
 	return total
 }
 
-// room waits until the queue takes commands without waiting, or until the script is stopped.
-func (m *instance) room(q *session.Queue) error { return q.Room(m.engine.Running()) }
+// room waits until the queue takes commands without waiting, or until the script is stopped. It stands before every
+// command, so that it knows who uses the queue.
+func (m *instance) room(q *session.Queue) error {
+	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
+		m.lastUse = use{q, s}
+		m.uses[q] = s
+	}
+	return q.Room(m.engine.Running())
+}
+
+// A use is that a scope gave a queue its last command.
+type use struct {
+	queue *session.Queue
+	scope *loop.Scope
+}
+
+// abandon ends the commands of a call that failed, on the queues that nobody used after it. Their failures are the
+// call's, and not to be told to a later one.
+func (m *instance) abandon(s *loop.Scope, cause error) func() {
+	var queues []*session.Queue
+	for q, by := range m.uses {
+		if s == nil || by == s {
+			queues = append(queues, q)
+			delete(m.uses, q)
+		}
+	}
+	m.lastUse = use{}
+	if len(queues) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	return func() {
+		for _, q := range queues {
+			if err := q.Sync(ctx); err != nil {
+				m.engine.Options().Logger.Debug("the commands of a call that failed were dropped", "queue", q.Label(), "error", err)
+			}
+		}
+	}
+}
 
 // submit launches a kernel within the engine's limits.
 func (m *instance) submit(q *session.Queue, c *session.Call) error {

@@ -91,7 +91,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	}
 	pending.OnCancel(func(cause error) { end(&contract.Error{Code: contract.Cancelled, Op: "host function", Err: cause}) })
 	err := q.Host(func() error {
-		m.engine.Post(func() error {
+		pending.Post(func() error {
 			if ended {
 				return nil
 			}
@@ -198,6 +198,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 	err := q.Close(m.engine.Running())
 	if contract.CodeOf(err) != contract.InvalidQueue { // else it is a default queue, and open
 		delete(m.queues, q)
+		delete(m.uses, q)
 	}
 	return err
 }

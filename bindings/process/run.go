@@ -2,11 +2,13 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -19,6 +21,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/pipe"
 )
 
 // maxOutput is how much of a program's output is collected, in bytes, where memory is not limited to less.
@@ -67,8 +70,8 @@ func (c *children) run(call goja.FunctionCall) (goja.Value, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
 	}
-	return c.Async("process.run "+cmd.name, func(ctx context.Context) (func() (goja.Value, error), error) {
-		code, stdout, stderr, err := c.wait(ctx, cmd)
+	return c.Stream("process.run "+cmd.name, func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error) {
+		code, stdout, stderr, err := c.wait(ctx, cmd, post)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +161,7 @@ func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[strin
 }
 
 // wait runs a command to its end.
-func (c *children) wait(ctx context.Context, cmd *command) (code int, stdout, stderr string, err error) {
+func (c *children) wait(ctx context.Context, cmd *command, post func(func() error) error) (code int, stdout, stderr string, err error) {
 	if cmd.timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, cmd.timeout, diag.New("timeout", "%s ran longer than %v", cmd.name, cmd.timeout))
@@ -176,15 +179,22 @@ func (c *children) wait(ctx context.Context, cmd *command) (code int, stdout, st
 	if memory := c.Options().Limits.Memory; memory > 0 && memory/4 < maxOutput {
 		limit = int(memory / 4)
 	}
-	out, errs := c.sink(cmd.stdout, limit, fail), c.sink(cmd.stderr, limit, fail)
-	proc.Stdout, proc.Stderr = out, errs
+	out, errs := c.sink(cmd.stdout, limit, post, fail), c.sink(cmd.stderr, limit, post, fail)
+	proc.Stdout, proc.Stderr, err = out.open(), errs.open(), cmp.Or(out.failed, errs.failed)
 	runtime.LockOSThread() // the program ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	belong(proc)
-	if err := c.start(ctx, proc); err != nil {
+	if err == nil {
+		err = c.start(ctx, proc)
+	}
+	out.begin()
+	errs.begin()
+	if err != nil {
 		return 0, "", "", &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("cannot start %s: %v", cmd.name, err), Cause: err}
 	}
 	err = proc.Wait()
+	out.end()
+	errs.end()
 	c.mu.Lock()
 	delete(c.running, proc)
 	c.mu.Unlock()
@@ -195,8 +205,6 @@ func (c *children) wait(ctx context.Context, cmd *command) (code int, stdout, st
 	if err != nil && !errors.As(err, &status) && !errors.Is(err, exec.ErrWaitDelay) {
 		return 0, "", "", fmt.Errorf("%s: %w", cmd.name, err)
 	}
-	out.end()
-	errs.end()
 	return proc.ProcessState.ExitCode(), out.text.String(), errs.text.String(), nil
 }
 
@@ -214,18 +222,55 @@ func (c *children) start(ctx context.Context, proc *exec.Cmd) error {
 	return nil
 }
 
-// A sink takes a program's output: it collects it, or passes lines on to a function of the script.
+// A sink reads a program's output: it collects it, or passes lines on to a function of the script, as fast as that takes
+// them.
 type sink struct {
 	c     *children
 	lines goja.Callable
 	limit int
+	post  func(func() error) error
 	fail  context.CancelCauseFunc
 	text  strings.Builder // what is collected
 	rest  []byte          // the line that is not complete
+
+	file   *os.File // the program's end of the pipe
+	pipe   *pipe.Reader
+	read   chan struct{} // closed when everything was read
+	failed error
 }
 
-func (c *children) sink(lines goja.Callable, limit int, fail context.CancelCauseFunc) *sink {
-	return &sink{c: c, lines: lines, limit: limit, fail: fail}
+func (c *children) sink(lines goja.Callable, limit int, post func(func() error) error, fail context.CancelCauseFunc) *sink {
+	return &sink{c: c, lines: lines, limit: limit, post: post, fail: fail, read: make(chan struct{})}
+}
+
+// open makes the pipe and gives the program's end of it.
+func (s *sink) open() *os.File {
+	var ours *os.File
+	if ours, s.file, s.failed = os.Pipe(); s.failed == nil {
+		s.pipe = pipe.NewReader(ours, killDelay)
+	}
+	return s.file
+}
+
+// begin reads, when the program has been started or could not be.
+func (s *sink) begin() {
+	if s.pipe == nil {
+		return
+	}
+	_ = s.file.Close()
+	go func() {
+		defer close(s.read)
+		defer s.pipe.Close()
+		if _, err := io.Copy(s, s.pipe); err == nil && len(s.rest) > 0 { // no line end closes the last line
+			_ = s.line(s.rest)
+		}
+	}()
+}
+
+// end waits until what the program printed has been read, when it has ended: those that it started may go on.
+func (s *sink) end() {
+	s.pipe.End()
+	<-s.read
 }
 
 // Write implements [io.Writer].
@@ -239,28 +284,25 @@ func (s *sink) Write(p []byte) (int, error) {
 		return s.text.Write(p)
 	}
 	s.rest = append(s.rest, p...)
+	begun := s.rest
 	for {
-		i := bytes.IndexByte(s.rest, '\n')
+		i := bytes.IndexByte(begun, '\n')
 		if i < 0 {
+			s.rest = append(s.rest[:0], begun...)
 			return len(p), nil
 		}
-		s.post(string(s.rest[:i]))
-		s.rest = append(s.rest[:0], s.rest[i+1:]...)
+		if err := s.line(begun[:i]); err != nil {
+			return 0, err
+		}
+		begun = begun[i+1:]
 	}
 }
 
-// end passes on a last line that no line end closes.
-func (s *sink) end() {
-	if len(s.rest) > 0 {
-		s.post(string(s.rest))
-		s.rest = nil
-	}
-}
-
-func (s *sink) post(line string) {
-	line = strings.TrimSuffix(line, "\r")
-	s.c.Post(func() error {
-		_, err := s.lines(goja.Undefined(), s.c.VM().ToValue(line))
+// line gives a line to the script, when it has room for it.
+func (s *sink) line(line []byte) error {
+	text := string(bytes.TrimSuffix(line, []byte("\r")))
+	return s.post(func() error {
+		_, err := s.lines(goja.Undefined(), s.c.VM().ToValue(text))
 		return err
 	})
 }

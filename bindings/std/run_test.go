@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -92,6 +94,46 @@ func TestProgramsEndWithTheScript(t *testing.T) {
 	}
 	if _, err := e.Run(t.Context(), "u.js", "console.log(1)"); err != nil {
 		t.Error(err)
+	}
+}
+
+// A program that a failed script started has ended when the script's call returns.
+func TestProgramsOfAFailedScriptEnd(t *testing.T) {
+	dir := t.TempDir()
+	e, _, _ := engine(t, lang.Options{Dir: dir, Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+	_, err := e.Run(t.Context(), "t.js", `import { exists } from 'fs'
+		process.run('sh', ['-c', 'echo $$ > new; mv new pid; exec sleep 1000']).then(() => console.log('no'))
+		while (!await exists('pid')) await new Promise(resolve => setTimeout(resolve, 2))
+		throw new Error('mine')`)
+	if err == nil || !strings.Contains(err.Error(), "mine") {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.Signal(0)) == nil {
+		t.Errorf("the program %d runs", pid)
+	}
+}
+
+// A program that prints much gives timers their turn, and all of its lines to the script, even if that is slow.
+func TestLinesComeAsFastAsTheScriptTakesThem(t *testing.T) {
+	e, out, _ := engine(t, lang.Options{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+	_, err := e.Run(t.Context(), "t.js", `let lines = 0, fired
+		await process.run('sh', ['-c', 'yes | head -n 50000; printf last'], { stdout(line) {
+			if (line === 'last') console.log('last')
+			if (++lines > 1) return
+			for (const end = performance.now() + 50; performance.now() < end;); // meanwhile the program prints
+			setTimeout(() => { fired = lines }, 0)
+		} })
+		console.log(lines, fired < 200)`)
+	if err != nil || out.String() != "last\n50001 true\n" {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

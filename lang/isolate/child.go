@@ -74,6 +74,9 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, Limits: conf.Limits,
 		Stderr: stderr,
 	}
+	if conf.TellErrors {
+		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // without a host nobody listens
+	}
 	if conf.AskRead {
 		opts.Policy.Read = func(path string) error { return c.ask("read", path) }
 	}

@@ -61,8 +61,8 @@ const processOverhead = 256 << 20
 // frameOverhead is what a message of the child may have besides a result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and makes an engine in it. Of the options, Modules and OnError mean nothing here: what scripts
-// can import is decided by the function that the program gave to [Serve]. Policy functions run in this process. The
+// Start starts a child and makes an engine in it. Of the options, Modules mean nothing here: what scripts can import is
+// decided by the function that the program gave to [Serve]. Policy functions and OnError run in this process. The
 // memory limit bounds the whole child where the system can do that (Linux).
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	if os.Getenv(childVariable) != "" {
@@ -146,6 +146,7 @@ func (e *Engine) begin(ctx context.Context) error {
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, Limits: o.Limits,
 		ResultBound: resultBound(o.Limits),
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
+		TellErrors: o.OnError != nil,
 	}
 	if o.Limits.Memory > 0 {
 		conf.MemoryBound = o.Limits.Memory + processOverhead
@@ -313,6 +314,12 @@ func (e *Engine) listen() {
 				e.kill(errNonsense(err.Error()))
 			}
 			return
+		}
+		if r.Background != nil {
+			if e.opts.OnError != nil {
+				e.opts.OnError(r.Background.err())
+			}
+			continue
 		}
 		if r.Question == "" {
 			select {

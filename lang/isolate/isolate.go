@@ -35,6 +35,7 @@ type config struct {
 	AskRead     bool // the host has a policy for reading: ask it
 	AskWrite    bool
 	AskRun      bool
+	TellErrors  bool   // the host takes the errors that belong to no call
 	MemoryBound uint64 // of the process, in bytes; 0: none
 	ResultBound int    // of the JSON of a result, in bytes
 }
@@ -78,13 +79,15 @@ const (
 	opClose  operation = "close"
 )
 
-// A reply is a message from the child: the end of a call, or a question.
+// A reply is a message from the child: the end of a call, an error of none, or a question.
 type reply struct {
 	ID     int
 	Ready  bool // the child is up
 	Result json.RawMessage
 	Error  *failure
 	Status int // what the script set process.exitCode to
+
+	Background *failure // an error that belongs to no call
 
 	Question  string // "read" or "write"; empty if this is no question
 	Path      string

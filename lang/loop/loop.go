@@ -29,14 +29,23 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
+// A Scope is whom work belongs to: a call of the engine, say. Timers and operations belong to the scope of the callback
+// that made them, and so do their callbacks. nil stands for nobody.
+type Scope struct{ _ byte } // not of size 0, so that no two are the same
+
 // Loop is an event loop. Use [New].
 type Loop struct {
 	// AfterTurn, if set, runs after every callback. An error ends the run. Set it before the loop runs.
 	AfterTurn Callback
+	// OnError, if set, is given the error of a callback and its scope: what it returns ends the run, nil lets it go on.
+	// Set it before the loop runs.
+	OnError func(*Scope, error) error
+
+	scope *Scope // of the callback that runs; the loop's goroutine alone uses it
 
 	mu       sync.Mutex
-	queue    []Callback // callbacks in order of arrival
-	spare    []Callback // the previous batch's memory, reused
+	queue    []task // callbacks in order of arrival
+	spare    []task // the previous batch's memory, reused
 	sleeping bool
 	wake     chan struct{}
 	first    *Pending // held operations, oldest first
@@ -46,15 +55,31 @@ type Loop struct {
 	lastID   int64
 }
 
+// A task is a callback that waits for its turn.
+type task struct {
+	fn    Callback
+	scope *Scope
+}
+
+// mostTasks is how many callbacks run before timers are looked at again, however many are queued.
+const mostTasks = 64
+
 // New makes an empty loop.
 func New() *Loop {
 	return &Loop{wake: make(chan struct{}, 1)}
 }
 
-// Post queues fn. It may be called from any goroutine and does not keep the loop alive before it is called.
-func (l *Loop) Post(fn Callback) {
+// Scope is whom the callback that runs belongs to. Call it on the loop's goroutine.
+func (l *Loop) Scope() *Scope { return l.scope }
+
+// Post queues fn, which belongs to nobody. It may be called from any goroutine and does not keep the loop alive before
+// it is called.
+func (l *Loop) Post(fn Callback) { l.PostFor(nil, fn) }
+
+// PostFor is Post for a callback that belongs to a scope.
+func (l *Loop) PostFor(s *Scope, fn Callback) {
 	l.mu.Lock()
-	l.queue = append(l.queue, fn)
+	l.queue = append(l.queue, task{fn, s})
 	l.rouse()
 	l.mu.Unlock()
 }
@@ -113,8 +138,8 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 			return nil
 		}
 		batch := l.take()
-		for i, fn := range batch {
-			if err := l.turn(fn); err != nil {
+		for i := range batch {
+			if err := l.turn(batch[i]); err != nil {
 				l.putBack(batch[i+1:])
 				return err
 			}
@@ -147,13 +172,17 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 	}
 }
 
-// take hands over everything that is ready: queued callbacks, then timers that are due.
-func (l *Loop) take() []Callback {
+// take hands over what is ready: queued callbacks, but not too many, then timers that are due.
+func (l *Loop) take() []task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	batch := l.queue
 	l.queue = l.spare[:0]
 	l.spare = nil
+	if len(batch) > mostTasks {
+		l.queue = append(l.queue, batch[:mostTasks]...)
+		l.queue, batch = batch[mostTasks:], l.queue
+	}
 	if len(l.timers) > 0 {
 		batch = l.timers.due(time.Now(), batch)
 	}
@@ -161,17 +190,17 @@ func (l *Loop) take() []Callback {
 }
 
 // putBack returns callbacks that a batch did not reach to the head of the queue.
-func (l *Loop) putBack(rest []Callback) {
+func (l *Loop) putBack(rest []task) {
 	if len(rest) == 0 {
 		return
 	}
 	l.mu.Lock()
-	l.queue = append(append(make([]Callback, 0, len(rest)+len(l.queue)), rest...), l.queue...)
+	l.queue = append(append(make([]task, 0, len(rest)+len(l.queue)), rest...), l.queue...)
 	l.mu.Unlock()
 }
 
 // recycle keeps a finished batch's memory for the next one, unless it grew unusually large.
-func (l *Loop) recycle(batch []Callback) {
+func (l *Loop) recycle(batch []task) {
 	const keep = 4096
 	clear(batch)
 	if cap(batch) <= keep {
@@ -181,20 +210,28 @@ func (l *Loop) recycle(batch []Callback) {
 	}
 }
 
-// turn runs one callback and then AfterTurn. A panic becomes an error: nothing that a binding does may end the process.
-func (l *Loop) turn(fn Callback) (err error) {
+// turn runs one callback and then AfterTurn, and asks OnError what becomes of an error of theirs.
+func (l *Loop) turn(t task) error {
+	l.scope = t.scope
+	err := l.guarded(t.fn)
+	if err == nil && l.AfterTurn != nil {
+		err = l.guarded(l.AfterTurn)
+	}
+	if err != nil && l.OnError != nil {
+		err = l.guarded(func() error { return l.OnError(t.scope, err) })
+	}
+	l.scope = nil
+	return err
+}
+
+// guarded runs a callback. A panic becomes an error: nothing that a binding does may end the process.
+func (l *Loop) guarded(fn Callback) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
 			err = &PanicError{Value: x, Stack: debug.Stack()}
 		}
 	}()
-	if err := fn(); err != nil {
-		return err
-	}
-	if l.AfterTurn != nil {
-		return l.AfterTurn()
-	}
-	return nil
+	return fn()
 }
 
 const forever = time.Duration(1<<63 - 1)

@@ -245,3 +245,86 @@ func TestServeReportsTheErrorOfItsLastTurn(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+// What a callback sets in motion belongs to whom the callback belongs to, and ends with it.
+func TestScopes(t *testing.T) {
+	l := New()
+	mine, other := &Scope{}, &Scope{}
+	var told []error
+	var ran []string
+	note := func(text string) Callback { return func() error { ran = append(ran, text); return nil } }
+	begin := func(name string) Callback {
+		return func() error {
+			l.After(0, func() error { // a timer's timer and operation
+				l.After(time.Hour, note(name+"'s late timer"))
+				p := l.Hold(name).OnCancel(func(err error) { told = append(told, err) })
+				p.Post(note(name + "'s news"))
+				return nil
+			})
+			return nil
+		}
+	}
+	l.PostFor(mine, begin("mine"))
+	l.PostFor(other, begin("other"))
+	if err := l.RunUntil(context.Background(), func() bool { return len(ran) == 2 }); err != nil {
+		t.Fatal(err)
+	}
+	l.PostFor(mine, note("mine, too late"))
+	l.Post(note("nobody's"))
+	cause := errors.New("enough")
+	l.CancelScope(mine, cause)
+	if len(told) != 1 || told[0] != cause || !slices.Equal(l.Pending(), []string{"other"}) {
+		t.Errorf("told %v, pending %v", told, l.Pending())
+	}
+	if err := l.RunUntil(context.Background(), func() bool { return len(ran) == 3 }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"mine's news", "other's news", "nobody's"}; !slices.Equal(ran, want) {
+		t.Errorf("ran %q", ran)
+	}
+	if n := len(l.timers); n != 1 || l.timers[0].scope != other {
+		t.Errorf("%d timers are left", n)
+	}
+}
+
+func TestErrorsHaveTheirScope(t *testing.T) {
+	l := New()
+	mine, other := &Scope{}, &Scope{}
+	boom, quiet := errors.New("boom"), errors.New("quiet")
+	var passed []error
+	l.OnError = func(s *Scope, err error) error {
+		if s == mine {
+			return err
+		}
+		passed = append(passed, err)
+		return nil
+	}
+	l.PostFor(other, func() error { return quiet })
+	l.PostFor(other, func() error { l.After(0, func() error { panic("late") }); return nil })
+	l.PostFor(mine, func() error { l.Hold("op").Resolve(func() error { return boom }); return nil })
+	if err := l.Run(context.Background()); err != boom {
+		t.Errorf("got %v", err)
+	}
+	if err := l.Run(context.Background()); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if len(passed) != 2 || passed[0] != quiet {
+		t.Errorf("passed %v", passed)
+	}
+}
+
+// Who queues without end does not keep timers from firing.
+func TestTimersAmongManyCallbacks(t *testing.T) {
+	l := New()
+	fired, n := false, 0
+	for range 100 * mostTasks {
+		l.Post(func() error { n++; return nil })
+	}
+	l.After(0, func() error { fired = true; return nil })
+	if err := l.RunUntil(context.Background(), func() bool { return fired }); err != nil || n != mostTasks {
+		t.Errorf("fired %v after %d callbacks, %v", fired, n, err)
+	}
+	if err := l.Run(context.Background()); err != nil || n != 100*mostTasks {
+		t.Errorf("%d callbacks ran, %v", n, err)
+	}
+}

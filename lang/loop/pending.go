@@ -1,17 +1,21 @@
 package loop
 
+import "slices"
+
 // A Pending is a host operation that has begun and not finished. It keeps the loop alive.
 type Pending struct {
 	loop       *Loop
+	scope      *Scope
 	label      string
 	onCancel   func(error)
 	prev, next *Pending
 	done       bool
 }
 
-// Hold registers an operation. label says what it is, for a person who asks what a script waits for.
+// Hold registers an operation of the scope that runs. label says what it is, for a person who asks what a script waits
+// for. Call it on the loop's goroutine, or while the loop does not run.
 func (l *Loop) Hold(label string) *Pending {
-	p := &Pending{loop: l, label: label}
+	p := &Pending{loop: l, scope: l.scope, label: label}
 	l.mu.Lock()
 	p.prev = l.last
 	if l.last != nil {
@@ -25,7 +29,7 @@ func (l *Loop) Hold(label string) *Pending {
 	return p
 }
 
-// OnCancel sets what [Loop.Cancel] calls, once, if the operation is still pending; it must not block. It returns p.
+// OnCancel sets what [Loop.Cancel] and [Loop.CancelScope] call, once, if the operation is still pending; it must not block. It returns p.
 func (p *Pending) OnCancel(fn func(cause error)) *Pending {
 	p.loop.mu.Lock()
 	p.onCancel = fn
@@ -44,9 +48,23 @@ func (p *Pending) Resolve(fn Callback) bool {
 	}
 	l.remove(p)
 	if fn != nil {
-		l.queue = append(l.queue, fn)
+		l.queue = append(l.queue, task{fn, p.scope})
 	}
 	l.rouse() // even without a callback: the loop may have become quiet
+	return true
+}
+
+// Post queues a callback of the operation that does not end it. It reports false, and queues nothing, if the operation
+// has ended. Any goroutine may call it.
+func (p *Pending) Post(fn Callback) bool {
+	l := p.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.done {
+		return false
+	}
+	l.queue = append(l.queue, task{fn, p.scope})
+	l.rouse()
 	return true
 }
 
@@ -78,37 +96,30 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
-// StopTimers drops every timer; operations and queued callbacks stay.
-func (l *Loop) StopTimers() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dropTimers()
-	l.rouse()
-}
-
-// dropTimers forgets the timers. The caller holds the lock.
-func (l *Loop) dropTimers() {
-	for _, t := range l.timers {
-		t.index = stopped
-	}
-	l.timers = nil
-}
-
 // Cancel drops every timer and queued callback, tells the held operations to stop, and forgets them: a later Resolve
 // of theirs does nothing.
-func (l *Loop) Cancel(cause error) {
+func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
+
+// CancelScope is Cancel for what belongs to one scope.
+func (l *Loop) CancelScope(s *Scope, cause error) {
+	l.cancel(cause, func(other *Scope) bool { return other == s })
+}
+
+func (l *Loop) cancel(cause error, mine func(*Scope) bool) {
 	l.mu.Lock()
 	var hooks []func(error)
-	for l.first != nil {
-		p := l.first
-		if p.onCancel != nil {
-			hooks = append(hooks, p.onCancel)
+	for p := l.first; p != nil; {
+		next := p.next
+		if mine(p.scope) {
+			if p.onCancel != nil {
+				hooks = append(hooks, p.onCancel)
+			}
+			l.remove(p)
 		}
-		l.remove(p)
+		p = next
 	}
-	clear(l.queue)
-	l.queue = l.queue[:0]
-	l.dropTimers()
+	l.queue = slices.DeleteFunc(l.queue, func(t task) bool { return mine(t.scope) })
+	l.timers.drop(mine)
 	l.rouse()
 	l.mu.Unlock()
 	for _, hook := range hooks {

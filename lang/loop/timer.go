@@ -10,6 +10,7 @@ const stopped = -1
 // A Timer queues its callback at a time.
 type Timer struct {
 	loop  *Loop
+	scope *Scope
 	at    time.Time
 	id    int64 // breaks ties: timers of one time fire in the order in which they were set
 	every time.Duration
@@ -17,7 +18,8 @@ type Timer struct {
 	index int // in the heap, or stopped
 }
 
-// After queues fn once, after delay. A negative delay counts as 0.
+// After queues fn once, after delay. A negative delay counts as 0. The timer belongs to the scope that runs. Call it, and
+// Every, on the loop's goroutine, or while the loop does not run.
 func (l *Loop) After(delay time.Duration, fn Callback) *Timer { return l.set(delay, 0, fn) }
 
 // Every queues fn again and again. A period below 1 ms counts as 1 ms: a period of 0 would starve everything else.
@@ -27,7 +29,7 @@ func (l *Loop) Every(period time.Duration, fn Callback) *Timer {
 }
 
 func (l *Loop) set(delay, every time.Duration, fn Callback) *Timer {
-	t := &Timer{loop: l, at: time.Now().Add(max(delay, 0)), every: every, fn: fn}
+	t := &Timer{loop: l, scope: l.scope, at: time.Now().Add(max(delay, 0)), every: every, fn: fn}
 	l.mu.Lock()
 	l.lastID++
 	t.id = l.lastID
@@ -61,11 +63,11 @@ func (t *Timer) fire() error {
 type timerHeap []*Timer
 
 // due moves the timers that are due at now into batch, in order.
-func (h *timerHeap) due(now time.Time, batch []Callback) []Callback {
+func (h *timerHeap) due(now time.Time, batch []task) []task {
 	var repeat []*Timer
 	for len(*h) > 0 && !(*h)[0].at.After(now) {
 		t := heap.Pop(h).(*Timer)
-		batch = append(batch, t.fire)
+		batch = append(batch, task{t.fire, t.scope})
 		if t.every > 0 {
 			t.at = now.Add(t.every)
 			repeat = append(repeat, t)
@@ -75,6 +77,24 @@ func (h *timerHeap) due(now time.Time, batch []Callback) []Callback {
 		heap.Push(h, t)
 	}
 	return batch
+}
+
+// drop forgets the timers of some scopes.
+func (h *timerHeap) drop(mine func(*Scope) bool) {
+	kept := (*h)[:0]
+	for _, t := range *h {
+		if mine(t.scope) {
+			t.index = stopped
+		} else {
+			kept = append(kept, t)
+		}
+	}
+	clear((*h)[len(kept):])
+	*h = kept
+	for i, t := range kept {
+		t.index = i
+	}
+	heap.Init(h)
 }
 
 func (h timerHeap) Len() int { return len(h) }

@@ -1,0 +1,121 @@
+package lang
+
+import (
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl/lang/loop"
+)
+
+// How long a call that failed waits for what it began and cancelled, where it ended by itself and where it was cut
+// short. What does not end by then goes on without effect on the script: a Go function, say, that ignores its context.
+const (
+	failurePatience = 2 * time.Second
+	cutPatience     = 150 * time.Millisecond
+)
+
+// uncaught decides what becomes of an error that a callback of the loop gave: that of the running call ends it, what a
+// call of before left behind goes to OnError.
+func (e *Engine) uncaught(s *loop.Scope, err error) error {
+	if rejection, ok := find[*unhandledRejection](err); ok {
+		s = rejection.scope
+	}
+	_, cut := ended(err)
+	var exit *ExitError
+	switch {
+	case cut, e.exit != nil, errors.As(err, &exit):
+		return err
+	case e.scope != nil && s == e.scope && !(e.aside && isScriptException(err)):
+		return err
+	}
+	e.report(err)
+	return nil
+}
+
+// report tells of an error that belongs to no call.
+func (e *Engine) report(err error) { e.opts.OnError(e.Diagnose(err)) }
+
+// abandon ends what a call that failed has set in motion: nothing of it shows in a later call.
+func (e *Engine) abandon(cause error) {
+	mine := e.scope
+	e.loop.CancelScope(mine, cause)
+	e.rejected = slices.DeleteFunc(e.rejected, func(r rejection) bool { return r.scope == mine })
+	e.forgetUnfinished(func(m *module) bool { return m.began == mine })
+	e.tellFailure(mine, cause)
+	e.operations.wait(mine, failurePatience)
+}
+
+// drop ends all that is pending, of whatever call, with a cause.
+func (e *Engine) drop(cause error) {
+	e.loop.Cancel(cause)
+	e.rejected = nil
+	e.forgetUnfinished(func(*module) bool { return true })
+	e.tellFailure(nil, cause)
+	e.operations.wait(nil, cutPatience)
+}
+
+func (e *Engine) tellFailure(s *loop.Scope, cause error) {
+	for _, fn := range e.failed {
+		work := fn(s, cause)
+		if work == nil {
+			continue
+		}
+		e.operations.begin(s)
+		go func() {
+			defer e.operations.end(s)
+			work()
+		}()
+	}
+}
+
+// operations are the goroutines that work for a script, by whom they belong to.
+type operations struct {
+	mu      sync.Mutex
+	running map[*loop.Scope]int
+	changed chan struct{} // closed when one ends, if somebody waits for that
+}
+
+func (o *operations) begin(s *loop.Scope) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running == nil {
+		o.running = map[*loop.Scope]int{}
+	}
+	o.running[s]++
+}
+
+func (o *operations) end(s *loop.Scope) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.running[s]--; o.running[s] == 0 {
+		delete(o.running, s)
+	}
+	if o.changed != nil {
+		close(o.changed)
+		o.changed = nil
+	}
+}
+
+// wait waits until no operation of a scope runs, or none at all if the scope is nil, but not for ever.
+func (o *operations) wait(s *loop.Scope, patience time.Duration) {
+	late := time.After(patience)
+	for {
+		o.mu.Lock()
+		if len(o.running) == 0 || s != nil && o.running[s] == 0 {
+			o.mu.Unlock()
+			return
+		}
+		if o.changed == nil {
+			o.changed = make(chan struct{})
+		}
+		changed := o.changed
+		o.mu.Unlock()
+		select {
+		case <-changed:
+		case <-late:
+			return
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package lang
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// operationEngine has hold(), an operation that ends only when it is cancelled, and then takes a while.
+func operationEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer, *atomic.Int32) {
+	t.Helper()
+	var running atomic.Int32
+	o.Modules = append(o.Modules, Module{Name: "op", Globals: []string{"hold", "later", "leave"}, Instantiate: func(e *Engine) (*goja.Object, error) {
+		x := e.VM().NewObject()
+		_ = x.Set("hold", e.Func("hold", func(goja.FunctionCall) (goja.Value, error) {
+			running.Add(1)
+			return e.Async("hold", func(ctx context.Context) (func() (goja.Value, error), error) {
+				<-ctx.Done()
+				time.Sleep(20 * time.Millisecond)
+				running.Add(-1)
+				return nil, context.Cause(ctx)
+			}), nil
+		}))
+		_ = x.Set("later", e.Func("later", func(c goja.FunctionCall) (goja.Value, error) {
+			fn, _ := goja.AssertFunction(c.Argument(0))
+			e.Loop().After(time.Duration(c.Argument(1).ToInteger())*time.Millisecond, func() error { _, err := fn(nil); return err })
+			return nil, nil
+		}))
+		return x, x.Set("leave", e.Func("leave", func(goja.FunctionCall) (goja.Value, error) {
+			return e.Async("leave", func(context.Context) (func() (goja.Value, error), error) {
+				runtime.Goexit()
+				return nil, nil
+			}), nil
+		}))
+	}})
+	e, out := testEngine(t, o)
+	return e, out, &running
+}
+
+// What a call that fails has begun is over when the call returns, however deep it was begun.
+func TestAFailedCallLeavesNothing(t *testing.T) {
+	const begin = `hold(); sleep(1).then(() => { hold(); later(() => print('a timer of the failed call'), 25) })
+		Promise.resolve().then(() => sleep(25)).then(() => print('a promise of the failed call'));`
+	for name, call := range map[string]func(*Engine) error{
+		"Run": func(e *Engine) error {
+			_, err := e.Run(t.Context(), "t.js", begin+"await sleep(5); throw new Error('mine')")
+			return err
+		},
+		"Eval": func(e *Engine) error {
+			_, err := e.Eval(t.Context(), "t.js", begin+"await sleep(5); throw new Error('mine')")
+			return err
+		},
+		"Await": func(e *Engine) error {
+			v, err := e.Eval(t.Context(), "t.js", "(async () => {"+begin+"await sleep(5); throw new Error('mine') })")
+			if err != nil {
+				return err
+			}
+			f, _ := goja.AssertFunction(v)
+			_, err = e.Await(t.Context(), func(*goja.Runtime) (goja.Value, error) { return f(nil) })
+			return err
+		},
+	} {
+		e, out, running := operationEngine(t, Options{})
+		if err := call(e); err == nil || !strings.Contains(err.Error(), "mine") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := running.Load(); n != 0 {
+			t.Errorf("%s: %d operations go on", name, n)
+		}
+		if _, err := e.Run(t.Context(), "next.js", "await sleep(60); print('next')"); err != nil || out.String() != "next\n" {
+			t.Errorf("%s: %v, printed %q", name, err, out)
+		}
+	}
+}
+
+func TestACancelledCallLeavesNothing(t *testing.T) {
+	e, out, running := operationEngine(t, Options{Prompt: true})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := e.Eval(ctx, "t.js", "sleep(30).then(() => print('no')); await hold()"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if n := running.Load(); n != 0 {
+		t.Errorf("%d operations go on", n)
+	}
+	if _, err := e.Eval(t.Context(), "t.js", "await sleep(50)"); err != nil || out.Len() > 0 {
+		t.Errorf("%v, printed %q", err, out)
+	}
+}
+
+// What an earlier call left behind survives the failure of a later one, and its own failure is not theirs.
+func TestCallsFailOnlyThroughTheirOwn(t *testing.T) {
+	var reported []error
+	e, out, _ := operationEngine(t, Options{OnError: func(err error) { reported = append(reported, err) }})
+	eval := func(text string) {
+		t.Helper()
+		if _, err := e.Eval(t.Context(), "before.js", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eval("sleep(20).then(() => print('survived')); 0")
+	if _, err := e.Run(t.Context(), "bad.js", "throw new Error('mine')"); err == nil {
+		t.Error("no error")
+	}
+	eval("later(() => { throw new Error('of a timer') })")
+	eval("sleep(1).then(() => { throw new Error('of a promise') }); 0")
+	if _, err := e.Run(t.Context(), "good.js", "await sleep(60); print('well')"); err != nil {
+		t.Error(diag.Format(err, false))
+	}
+	if out.String() != "survived\nwell\n" {
+		t.Errorf("printed %q", out)
+	}
+	if len(reported) != 2 || !strings.Contains(reported[0].Error(), "of a timer") || !strings.Contains(reported[1].Error(), "before.js:1:29: Error: of a promise") {
+		t.Errorf("reported %q", reported)
+	}
+	// A call's own timers and promises fail it, of whatever depth.
+	for _, text := range []string{"later(() => later(() => { throw new Error('own') })); await sleep(500)", "sleep(1).then(() => { throw new Error('own') }); await sleep(500)"} {
+		if _, err := e.Run(t.Context(), "own.js", text); err == nil || !strings.Contains(err.Error(), "own") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if len(reported) != 2 {
+		t.Errorf("reported %q", reported[2:])
+	}
+}
+
+func TestBackgroundErrorsAreToldSomewhere(t *testing.T) {
+	for _, logged := range []bool{false, true} {
+		var stderr, log bytes.Buffer
+		o := Options{Stderr: &stderr}
+		if logged {
+			o.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		}
+		e, _, _ := operationEngine(t, o)
+		if _, err := e.Eval(t.Context(), "before.js", "later(() => { throw new Error('late') })"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Eval(t.Context(), "t.js", "await sleep(20)"); err != nil {
+			t.Error(err)
+		}
+		told, silent := &stderr, &log
+		if logged {
+			told, silent = silent, told
+		}
+		if !strings.Contains(told.String(), "late") || !strings.Contains(told.String(), "before.js:1:21") || silent.Len() > 0 {
+			t.Errorf("logged %v: stderr %q, log %q", logged, &stderr, &log)
+		}
+	}
+}
+
+func TestGoexitRejects(t *testing.T) {
+	e, _, _ := operationEngine(t, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if _, err := e.Run(ctx, "t.js", "await leave()"); diag.Code(err) != "internal" || !strings.Contains(err.Error(), "ended its goroutine") {
+		t.Error(err)
+	}
+}
