@@ -98,8 +98,8 @@ func (g *generator) stride(uniform bool) {
 			start = "u32(" + start + ")"
 		}
 		step := g.pick("1", "2", "3", "7", "1073741824", "2147483647", "-1", "-2", "-3", "(-2147483648)")
-		g.line("let %s = %s, %sn = 0", k, start, k)
-		g.line("%s: while (%sn++ < 4) {", label, k)
+		g.line("let %s = %s", k, start)
+		g.line("%s: for (let %sn = 0; %sn < 4; %sn++) {", label, k, k, k)
 		within = g.pick(fmt.Sprintf("%s >= 0 && %s < %s", k, k, length), fmt.Sprintf("%s < %s && %s > -1", k, length, k))
 		after = fmt.Sprintf("%s = %s %s %s", k, k, g.pick("+", "-"), step)
 	}
@@ -134,11 +134,11 @@ func (g *generator) element(a array, k, within string) {
 func (g *generator) fall() {
 	k, j := g.name("k"), g.name("j")
 	a := g.inputs[g.IntN(len(g.inputs))]
-	start, length := g.load(ints), g.pick(fmt.Sprint(a.mask+1), a.name+".length")
+	start, length := g.pick(g.load(ints), "("+g.leaf(ints)+" | -2147483648)"), g.pick(fmt.Sprint(a.mask+1), a.name+".length")
 	step := g.pick("1", "2", "3", "1073741824")
-	g.line("let %s = %s, %sn = 0", k, start, k)
+	g.line("let %s = %s", k, start)
 	g.line("if (%s < %s) {", k, length)
-	g.line("  while (%sn++ < 5) {", k)
+	g.line("  for (let %sn = 0; %sn < 5; %sn++) {", k, k, k)
 	vars := len(g.vars)
 	g.vars = append(g.vars, variable{k, ints, true})
 	g.indent += 2
@@ -146,7 +146,7 @@ func (g *generator) fall() {
 	g.indent -= 2
 	g.vars = g.vars[:vars]
 	g.line("    const %s = %s", j, g.pick(k+" - "+step, k+" + (-"+step+")"))
-	g.line("    if (%s > %s) break", j, g.pick(length, "100", "2147483646"))
+	g.line("    if (%s > %s) break", j, g.pick(length, "100", "2147483646", "2147483646"))
 	g.line("    %s = %s", k, j)
 	g.line("  }")
 	g.line("}")
