@@ -75,6 +75,20 @@ func BenchmarkLaunchAndSync(b *testing.B) {
 	}
 }
 
+// BenchmarkLaunchesPipelined waits once for 1000 launches.
+func BenchmarkLaunchesPipelined(b *testing.B) {
+	ctx := context.Background()
+	s, d, q := openCPU(b)
+	call := emptyKernel(b, ctx, s, d)
+	b.ReportAllocs()
+	for i := 1; b.Loop(); i++ {
+		_ = q.Launch(call)
+		if i%1000 == 0 {
+			_ = q.Sync(ctx)
+		}
+	}
+}
+
 // BenchmarkTransfers alternates copies to and from a buffer with Go's copy of as much memory, and reports the best of each: other load only slows.
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()

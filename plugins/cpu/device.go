@@ -98,4 +98,8 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 }
 
 // NewLaunch implements [queue.Device].
-func (d *device) NewLaunch() queue.Launch { return &launch{device: d} }
+func (d *device) NewLaunch() queue.Launch {
+	l := &launch{own: plan{device: d}}
+	l.plan = &l.own
+	return l
+}

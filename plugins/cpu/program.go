@@ -76,8 +76,9 @@ type kernel struct {
 // variant is a kernel compiled for some checks.
 type variant struct {
 	executable
-	how  string       // which engine runs it, and why no better one
-	cost atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
+	how    string       // which engine runs it, and why no better one
+	steady bool         // a unit takes about as long whatever it is given, and calls nobody
+	cost   atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
 }
 
 func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
@@ -122,11 +123,22 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{executable: x, how: how}
+	v := &variant{executable: x, how: how, steady: isSteady(source)}
 	if !k.variants[checks].CompareAndSwap(nil, v) {
 		v = k.variants[checks].Load()
 	}
 	return v, nil
+}
+
+func isSteady(k *ir.Kernel) bool {
+	steady := true
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Loop, ir.Print, ir.Call:
+			steady = false
+		}
+	})
+	return steady
 }
 
 // unitCost is about how many nanoseconds a unit takes: as measured, or guessed before the first run.

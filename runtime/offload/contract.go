@@ -90,6 +90,7 @@ type Launch struct {
 	Pos       Position      // of the launch, in the script
 	Timeout   time.Duration // 0: none
 	Services  Services      // what device code may ask of the host; may be nil
+	Prepared  Prepared      // by [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 }
 
 // Services is what device code may ask of the host while a kernel runs. Methods are called on goroutines or threads

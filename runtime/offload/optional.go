@@ -36,6 +36,16 @@ type Bounded interface {
 	Room(ctx context.Context) error
 }
 
+// Preparer is a [Device] that can check a launch once and take the result for many. Default: every launch is checked.
+type Preparer interface {
+	// Prepare gives what the launch, and others like it on queues of the device, may have as Prepared as long as their
+	// memory is not freed; nil if they shall have nothing. A result that no launch has any more can be given to be used again, instead of nil.
+	Prepare(l *Launch, again Prepared) (Prepared, error)
+}
+
+// Prepared is what a plugin knows of launches before they are given: its own.
+type Prepared any
+
 // Marker is a [Queue] with events for waits between queues only. Default: Record, whose events part the failures.
 type Marker interface {
 	// Mark is Record for an event that stands for no commands: their failures are those of the next event.

@@ -16,6 +16,7 @@ const (
 	callHost
 	recordEvent
 	awaitEvent
+	reportFailure // of a launch that has run
 )
 
 // command is a slot for one command. It is written by who gives the command before it is published, and belongs to who
@@ -34,6 +35,7 @@ type command struct {
 	timeout time.Duration
 	fn      func() error
 	event   *Event
+	err     error
 }
 
 // onlyOrders reports whether the command does nothing that an event could stand for.
@@ -48,7 +50,7 @@ func (c *command) clear() {
 		c.launch.Clear()
 		c.kernel, c.pos = nil, offload.Position{}
 	default:
-		c.dst, c.src, c.fn, c.event = nil, nil, nil, nil
+		c.dst, c.src, c.fn, c.event, c.err = nil, nil, nil, nil, nil
 	}
 }
 

@@ -21,10 +21,14 @@ type Device interface {
 
 // Launch is room for one launch of a kernel at a time, used again and again. Its methods are called one at a time.
 type Launch interface {
-	// Set checks a launch and keeps what Run needs of it. If it refuses the launch it keeps nothing.
+	// Set checks a launch for Run, which may rely on what the launch has as prepared until Detach is called. If it refuses the
+	// launch it keeps nothing.
 	Set(l *offload.Launch) error
-	// Cost is about how long Run will take on one core.
-	Cost() time.Duration
+	// Detach lets Run rely on nothing of the caller's any more.
+	Detach()
+	// Cost is about how long Run will take on one core. It is sure if that depends on nothing that memory or arguments
+	// hold, and Run calls nobody: then a short launch may run on the goroutine that gives it, where nobody can end it.
+	Cost() (about time.Duration, sure bool)
 	// Run runs the kernel. It gives [ErrStopped] if it ended early because stop was requested.
 	Run(stop *Stop) error
 	// Clear drops what Set kept, so that no memory is held by it.

@@ -6,7 +6,8 @@
 //
 // A queue has at most one goroutine at a time that runs its commands, the holder of its role. Either its own worker
 // takes the role, or a goroutine that waits for the queue: a launch that is waited for at once runs on the goroutine
-// that waits, without any hand-over. The worker is started when there is work, stays for a few milliseconds after
+// that waits, without any hand-over. What is shorter than a hand-over runs on the goroutine that gives it if the queue is
+// idle. The worker is started when there is work, stays for a few milliseconds after
 // the last command, and ends. While it stays, cheap commands do not wake it: it looks by itself within a
 // millisecond, and who waits, asks or adds more work than a wake-up costs makes it start at once.
 //

@@ -21,9 +21,10 @@ const (
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
 
-	// atOnce is the length of a copy up to which an idle queue makes it on the caller's goroutine: to hand it over would
-	// cost more than the caller gains, and what it copies is in the caller's caches.
-	atOnce = 4 << 20
+	// An idle queue runs on the caller's goroutine what would cost more to hand over than the caller gains: copies, of
+	// what is in the caller's caches, up to so many bytes, launches that surely take no longer than so, and events.
+	copyAtOnce    = 4 << 20
+	briefLaunches = time.Microsecond
 )
 
 // Options say what a queue calls itself.
@@ -49,6 +50,7 @@ type Queue struct {
 	hosting  atomic.Bool           // a host function runs
 	blocked  atomic.Pointer[Event] // the event that the next command waits for
 	stop     Stop
+	never    Stop          // of what runs before it is a command
 	deadline atomic.Int64  // of the running launch, on the clock; see expire
 	timed    atomic.Uint64 // its number
 	dropped  atomic.Uint64 // commands up to this number are cancelled
@@ -141,7 +143,7 @@ func (q *Queue) copy(op string, dst, src []byte) error {
 		return err
 	}
 	c.kind, c.dst, c.src = copyBytes, dst, src
-	q.publishCopy(len(dst))
+	q.publish(time.Duration(len(dst)/copyBandwidth), len(dst) <= copyAtOnce)
 	return nil
 }
 
@@ -169,7 +171,7 @@ func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 		return err
 	}
 	c.kind, c.dst, c.width = fillBytes, to, copy(c.pattern[:], pattern)
-	q.publishCopy(len(to))
+	q.publish(time.Duration(len(to)/copyBandwidth), len(to) <= copyAtOnce)
 	return nil
 }
 
@@ -191,8 +193,27 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		return err
 	}
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
-	q.publish(c.launch.Cost())
+	cost, sure := c.launch.Cost()
+	if sure && cost <= briefLaunches && !q.pending() {
+		q.launchAtOnce(c)
+		return nil
+	}
+	c.launch.Detach()
+	q.publish(cost, false)
 	return nil
+}
+
+// launchAtOnce runs a launch before it has become a command, and unlocks the queue. All commands have run, and no other
+// comes before it is over.
+func (q *Queue) launchAtOnce(c *command) {
+	err := q.runKernel(c, &q.never)
+	c.clear()
+	if err != nil {
+		c.kind, c.err = reportFailure, err
+		q.publish(0, true)
+		return
+	}
+	q.mu.Unlock()
 }
 
 // Host calls fn in order with the other commands, on a goroutine of the queue.
@@ -206,7 +227,7 @@ func (q *Queue) Host(fn func() error) error {
 		return err
 	}
 	c.kind, c.fn = callHost, fn
-	q.publish(wakeUpCost)
+	q.publish(wakeUpCost, false)
 	return nil
 }
 
@@ -223,7 +244,7 @@ func (q *Queue) record(op string, mark bool) (offload.Event, error) {
 	}
 	ev := &Event{queue: q, number: q.tail.Load() + 1, mark: mark}
 	c.kind, c.event = recordEvent, ev
-	q.publish(0)
+	q.publish(0, true)
 	return ev, nil
 }
 
@@ -243,7 +264,7 @@ func (q *Queue) Wait(ev offload.Event) error {
 		return err
 	}
 	c.kind, c.event = awaitEvent, e
-	q.publish(0)
+	q.publish(0, false)
 	return nil
 }
 
@@ -321,29 +342,25 @@ func (q *Queue) begin(op string) (*command, error) {
 	}
 }
 
-// publish makes the command that begin gave the newest one, and unlocks the queue.
-func (q *Queue) publish(cost time.Duration) {
+// publish makes the command that begin gave the newest one, and unlocks the queue. An idle queue runs the command at once
+// if that is wanted.
+func (q *Queue) publish(cost time.Duration, atOnce bool) {
 	n := q.tail.Load()
-	if q.head.Load() == n {
+	idle := q.head.Load() == n
+	if idle && atOnce && q.role.CompareAndSwap(false, true) {
+		q.tail.Store(n + 1)
+		q.mu.Unlock()
+		q.drain(n+1, false)
+		q.release()
+		return
+	}
+	if idle {
 		q.backlog = 0
 	}
 	q.backlog += cost
 	q.tail.Store(n + 1)
 	q.ensure(q.backlog >= wakeUpCost)
 	q.mu.Unlock()
-}
-
-// publishCopy is publish for a command that writes n bytes.
-func (q *Queue) publishCopy(n int) {
-	tail := q.tail.Load()
-	if n > atOnce || q.head.Load() != tail || !q.role.CompareAndSwap(false, true) {
-		q.publish(time.Duration(n / copyBandwidth))
-		return
-	}
-	q.tail.Store(tail + 1)
-	q.mu.Unlock()
-	q.drain(tail+1, false)
-	q.release()
 }
 
 func (q *Queue) pending() bool { return q.head.Load() != q.tail.Load() }

@@ -49,6 +49,7 @@ func (host) NewLaunch() Launch { return &launch{} }
 // kernel is a Go function as a kernel. Its cost is what the queue is told.
 type kernel struct {
 	cost time.Duration
+	sure bool
 	run  func(stop *Stop) error
 	info offload.KernelInfo
 }
@@ -65,9 +66,10 @@ func (l *launch) Set(o *offload.Launch) error {
 	l.k = k
 	return nil
 }
-func (l *launch) Cost() time.Duration  { return l.k.cost }
-func (l *launch) Run(stop *Stop) error { return l.k.run(stop) }
-func (l *launch) Clear()               { l.k = nil }
+func (l *launch) Cost() (time.Duration, bool) { return l.k.cost, l.k.sure }
+func (l *launch) Detach()                     {}
+func (l *launch) Run(stop *Stop) error        { return l.k.run(stop) }
+func (l *launch) Clear()                      { l.k = nil }
 
 func newQueue(t testing.TB) *Queue {
 	t.Helper()

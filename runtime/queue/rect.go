@@ -71,7 +71,7 @@ func (q *Queue) copyRows(op string, dst, src []byte, r rows) error {
 	}
 	c.kind, c.dst, c.src, c.rows = copyBox, dst, src, r
 	count := r.extent[1] * r.extent[2]
-	q.publish(time.Duration(count*r.extent[0]/copyBandwidth) + time.Duration(count)*rowCost)
+	q.publish(time.Duration(count*r.extent[0]/copyBandwidth)+time.Duration(count)*rowCost, false)
 	return nil
 }
 

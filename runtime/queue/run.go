@@ -235,6 +235,8 @@ func (q *Queue) run(c *command, n uint64) {
 		err = q.host(c, n)
 	case recordEvent:
 		q.reach(c.event, nil)
+	case reportFailure:
+		err = c.err
 	}
 	if why := q.stop.why(); err == ErrStopped || why != 0 && (c.kind == copyBytes || c.kind == copyBox || c.kind == fillBytes) {
 		err = q.stoppedError(c, why)
@@ -246,12 +248,7 @@ func (q *Queue) run(c *command, n uint64) {
 }
 
 // launch runs the kernel of command number n.
-func (q *Queue) launch(c *command, n uint64) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel.Info().Name, p, debug.Stack())
-		}
-	}()
+func (q *Queue) launch(c *command, n uint64) error {
 	if c.timeout > 0 {
 		q.deadline.Store(q.opts.Clock.Now() + int64(c.timeout))
 		q.timed.Store(n)
@@ -261,7 +258,16 @@ func (q *Queue) launch(c *command, n uint64) (err error) {
 			q.timed.Store(0)
 		}()
 	}
-	return c.launch.Run(&q.stop)
+	return q.runKernel(c, &q.stop)
+}
+
+func (q *Queue) runKernel(c *command, stop *Stop) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel.Info().Name, p, debug.Stack())
+		}
+	}()
+	return c.launch.Run(stop)
 }
 
 // expire ends the running launch if its time is over. A timer that was stopped too late may call it during a later

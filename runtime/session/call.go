@@ -83,7 +83,28 @@ func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	if err := c.Rebind(cfg, args...); err != nil {
 		return nil, err
 	}
+	c.prepare()
 	return c, nil
+}
+
+// prepare lets the plugin check the launch now, if it can, rather than each time. What it refuses it will refuse again.
+func (c *Call) prepare() {
+	p, ok := c.kernel.device.raw.(offload.Preparer)
+	if !ok {
+		return
+	}
+	again := c.launch.Prepared
+	c.launch.Prepared = nil
+	if ready, err := p.Prepare(&c.launch, again); err == nil {
+		c.launch.Prepared = ready
+	}
+}
+
+// changed is prepare for a call that was.
+func (c *Call) changed() {
+	if c.launch.Prepared != nil {
+		c.prepare()
+	}
 }
 
 // Unbound is a call of the kernel that Rebind must complete before it is launched.
@@ -109,7 +130,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	if err := c.setGroupSize(cfg.GroupSize); err != nil {
 		return err
 	}
-	if err := c.SetSize(cfg.Size...); err != nil {
+	if err := c.setSize(cfg.Size); err != nil {
 		return err
 	}
 	if cfg.Timeout < 0 {
@@ -124,6 +145,7 @@ func (c *Call) Unbind() {
 	clear(c.launch.Args)
 	clear(c.touches)
 	c.launch.Kernel, c.launch.Services = nil, nil
+	c.launch.Prepared = nil
 }
 
 // Kernel is the call's kernel.
@@ -132,7 +154,7 @@ func (c *Call) Kernel() *Kernel { return c.kernel }
 // Command is a copy of what a launch of the call asks of the device; the group size is zero where it is not given.
 func (c *Call) Command() offload.Launch {
 	l := c.launch
-	l.Args = slices.Clone(l.Args)
+	l.Args, l.Prepared = slices.Clone(l.Args), nil
 	return l
 }
 
@@ -148,11 +170,20 @@ func (c *Call) SetArg(i int, a Arg) error {
 	if a.buffer != old {
 		c.collectTouches()
 	}
+	c.changed()
 	return nil
 }
 
 // SetSize replaces the size.
 func (c *Call) SetSize(size ...int) error {
+	if err := c.setSize(size); err != nil {
+		return err
+	}
+	c.changed()
+	return nil
+}
+
+func (c *Call) setSize(size []int) error {
 	n, err := c.axes("size", size)
 	if err != nil {
 		return err

@@ -207,11 +207,25 @@ type hostLaunch struct {
 	args   []offload.Arg
 }
 
+// Prepare implements [offload.Preparer]: what is prepared are the arguments. Kernels called "unready" have none.
+func (d *hostDevice) Prepare(l *offload.Launch, again offload.Prepared) (offload.Prepared, error) {
+	if l.Kernel.Info().Name == "unready" {
+		return nil, errors.New("not ready")
+	}
+	list, _ := again.([]offload.Arg)
+	return append(list[:0], l.Args...), nil
+}
+
 func (l *hostLaunch) Set(o *offload.Launch) error {
-	l.kernel, l.args = o.Kernel.(*hostKernel), append(l.args[:0], o.Args...)
+	args, ok := o.Prepared.([]offload.Arg)
+	if !ok {
+		args = o.Args
+	}
+	l.kernel, l.args = o.Kernel.(*hostKernel), append(l.args[:0], args...)
 	return nil
 }
-func (l *hostLaunch) Cost() time.Duration { return time.Microsecond }
+func (l *hostLaunch) Detach()                     {}
+func (l *hostLaunch) Cost() (time.Duration, bool) { return time.Microsecond, false }
 func (l *hostLaunch) Run(stop *queue.Stop) error {
 	for i := range l.args {
 		if m, ok := l.args[i].Memory.(*hostMemory); ok && m.gone.Load() {

@@ -128,7 +128,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	}
 	id := l.session.serial.Add(1)
 	p := &program{
-		resource: resource{kind: "library", label: l.object.Label, serial: id, launches: map[*Queue]uint64{}}, device: d, raw: raw,
+		resource: resource{kind: "library", label: l.object.Label, serial: id, launches: map[*Queue]*lastLaunch{}}, device: d, raw: raw,
 		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos},
 	}
 	l.programs[d] = p

@@ -18,7 +18,8 @@ type resource struct {
 
 	// Of a program: the last launch of each queue. Launches do not conflict with each other, so that these, of which
 	// there are as many as queues, are looked at for commands on global variables only.
-	launches     map[*Queue]uint64
+	launches     map[*Queue]*lastLaunch
+	latest       *lastLaunch // the entry used last: most programs have one queue
 	manyLaunches int
 }
 
@@ -45,6 +46,12 @@ func (t *touch) covers(u *use) bool {
 
 func (t *touch) conflicts(u *use) bool {
 	return (t.write || u.write) && t.lo < u.hi && u.lo < t.hi
+}
+
+// lastLaunch is the last launch of a program on a queue.
+type lastLaunch struct {
+	queue *Queue
+	seq   uint64
 }
 
 // manyUses is the number of remembered uses from which it pays to ask queues how far they are.
@@ -94,12 +101,13 @@ func (q *Queue) order(t *touch, seq uint64, always bool) error {
 
 // orderLaunches makes q wait for the launches of a program. Who conflicts with them then conflicts with q's command.
 func (q *Queue) orderLaunches(r *resource) error {
-	for other, seq := range r.launches {
-		if other != q && seq > other.done.Load() {
+	r.latest = nil
+	for other, l := range r.launches {
+		if other != q && l.seq > other.done.Load() {
 			if !q.hazards {
 				continue
 			}
-			if err := q.waitFor(other, seq); err != nil {
+			if err := q.waitFor(other, l.seq); err != nil {
 				return err
 			}
 		}
@@ -110,11 +118,18 @@ func (q *Queue) orderLaunches(r *resource) error {
 
 // launched remembers a launch of a program.
 func (r *resource) launched(q *Queue, seq uint64) {
-	r.launches[q] = seq
+	if r.latest == nil || r.latest.queue != q {
+		if r.latest = r.launches[q]; r.latest == nil {
+			r.latest = &lastLaunch{queue: q}
+			r.launches[q] = r.latest
+		}
+	}
+	r.latest.seq = seq
 	if len(r.launches) < max(r.manyLaunches, manyUses) {
 		return
 	}
-	maps.DeleteFunc(r.launches, func(q *Queue, seq uint64) bool { return q.reached(seq) })
+	r.latest = nil
+	maps.DeleteFunc(r.launches, func(q *Queue, l *lastLaunch) bool { return q.reached(l.seq) })
 	r.manyLaunches = 2 * len(r.launches)
 }
 
@@ -161,9 +176,9 @@ func (r *resource) close() (pending []mark, ok bool) {
 	for _, u := range r.uses {
 		await(u.queue, u.seq)
 	}
-	for q, seq := range r.launches {
-		await(q, seq)
+	for q, l := range r.launches {
+		await(q, l.seq)
 	}
-	r.uses, r.launches = nil, nil
+	r.uses, r.launches, r.latest = nil, nil, nil
 	return pending, true
 }

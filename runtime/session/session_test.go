@@ -660,6 +660,41 @@ func TestUnlistedLibrary(t *testing.T) {
 	wantCode(t, err, offload.Closed)
 }
 
+// A bound call is launched as it was changed last, whether the plugin prepares it or not; what waits is as it was given.
+func TestBoundCallsChange(t *testing.T) {
+	p := adder()
+	for _, name := range []string{"ready", "unready"} {
+		p.kernels[name] = hostKernel{info: offload.KernelInfo{Name: name, Params: []offload.Param{i32Buffer("x", true), {Name: "by", Type: offload.I32}}},
+			run: func(args []offload.Arg, _ *queue.Stop) error { ints(args[0])[0] += byte(args[1].Bits); return nil }}
+	}
+	s := open(t, p)
+	d := device(t, s, "cpu")
+	q := defaultQueue(t, d)
+	for _, name := range []string{"ready", "unready"} {
+		x, y := buffer(t, d, 4), buffer(t, d, 4)
+		gate := make(chan struct{})
+		check(t, q.Host(func() error { <-gate; return nil }))
+		call := must(kernel(t, s, d, name).Bind(session.Config{Size: []int{1}}, session.Buf(x), session.I32(1)))(t)
+		check(t, q.Launch(call))
+		check(t, call.SetArg(1, session.I32(2)))
+		check(t, q.Launch(call))
+		check(t, call.SetArg(0, session.Buf(y)))
+		check(t, q.Launch(call))
+		check(t, call.SetSize(0))
+		check(t, q.Launch(call))
+		check(t, call.SetSize(1))
+		check(t, call.Rebind(session.Config{Size: []int{1}}, session.Buf(y), session.I32(40)))
+		check(t, q.Launch(call))
+		close(gate)
+		check(t, q.Sync(ctx))
+		if gotX, gotY := x.Mapped()[0], y.Mapped()[0]; gotX != 3 || gotY != 42 {
+			t.Errorf("%s: %d and %d were added, not 3 and 42", name, gotX, gotY)
+		}
+		check(t, y.Free())
+		wantCode(t, q.Launch(call), offload.Closed)
+	}
+}
+
 func TestLaunchAllocatesNothing(t *testing.T) {
 	p := adder()
 	p.kernels["nothing"] = hostKernel{info: offload.KernelInfo{Name: "nothing", Params: []offload.Param{i32Buffer("x", true)}},
