@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-var update = flag.Bool("update", false, "write docs/diagnostics.md")
+var update = flag.Bool("update", false, "write docs/diagnostics.md and testdata/compiled.golden")
 
 // example shows a kind of diagnostic: a kernel that has it at the mark, and one that has it not.
 type example struct {

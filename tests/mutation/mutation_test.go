@@ -4,60 +4,73 @@ package mutation
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"flag"
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 )
 
 var (
 	count   = flag.Int("mutants", 0, "faults to plant; 0: 200 in a long run, else none")
 	seed    = flag.Uint64("seed", 1, "that chooses them")
 	skip    = flag.Int("skip", 0, "leave out that many of the faults chosen: those that an earlier run of the same code measured")
-	workers = flag.Int("workers", 1, "copies of the tree that work at a time")
+	workers = flag.Int("workers", 1, "faults to test at a time")
+	slowest = flag.Duration("slowest", 0, "leave out tests that take more processor time than that; -short leaves out more")
 	only    = flag.String("only", "", "plant faults in this folder alone, as in plugins/cpu/internal/spmd, which no other run does")
 	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")
 )
 
-// area is a part of the compiler with the tests that should notice its faults, the quickest first.
+// area is a part of the compiler with the packages whose tests should notice its faults, the quickest first.
 type area struct {
 	folder string
-	tests  [][]string
+	suites []*suite
 	apart  bool // faults are planted only if the folder is asked for
 }
 
-func (a *area) chosen() bool { return *only == a.folder || *only == "" && !a.apart }
-
-var (
-	rules    = []string{"./tests/kernlang", "-short", "-run", "Rules|Diagnostics"} // a second's work that notices most
-	kernlang = []string{"./tests/kernlang", "-short"}
-	programs = []string{"./tests/kernlang/progen", "-programs", "100"}
-	oracle   = []string{"./lang/kernel/oracle"}
-	areas    = []area{
-		{folder: "lang/kernel", tests: [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
-		{folder: "lang/kernel/syntax", tests: [][]string{{"./lang/kernel"}, rules, kernlang, programs}},
-		{folder: "lang/kernel/interp", tests: [][]string{{"./lang/kernel/interp"}, rules, kernlang, oracle, {"./lang/kernel"}, programs}},
-		{folder: "lang/kernel/opt", tests: [][]string{{"./lang/kernel/opt"}, rules, oracle, kernlang, programs}},
-		{folder: "plugins/cpu/internal/spmd", tests: [][]string{{"./plugins/cpu/internal/spmd"}, {"./plugins/cpu"}}, apart: true},
+// areas are the parts in which faults are planted.
+func areas() []area {
+	known := map[string]*suite{}
+	suites := func(folders ...string) (list []*suite) {
+		for _, f := range folders {
+			if known[f] == nil {
+				known[f] = &suite{folder: f}
+			}
+			list = append(list, known[f])
+		}
+		return list
 	}
-)
+	// Whatever changes what a kernel does shows in these; the last take minutes.
+	programs := []string{"tests/kernlang", "tests/kernlang/progen", "kernels", "plugins/cpu", "tests/kernlang/scripts"}
+	of := func(folders ...string) []*suite { return suites(append(folders, programs...)...) }
+	return []area{
+		{folder: "lang/kernel", suites: of("lang/kernel", "lang/kernel/advice")},
+		{folder: "lang/kernel/syntax", suites: of("lang/kernel")},
+		{folder: "lang/kernel/interp", suites: of("lang/kernel/interp", "lang/kernel", "lang/kernel/oracle")},
+		{folder: "lang/kernel/opt", suites: of("lang/kernel/opt", "lang/kernel/advice", "lang/kernel/oracle", "lang/kernel")},
+		{folder: "plugins/cpu/internal/spmd", suites: suites("plugins/cpu/internal/spmd", "plugins/cpu"), apart: true},
+	}
+}
+
+// chosen are the areas that the flags ask for.
+func chosen() (list []area) {
+	for _, a := range areas() {
+		if *only == a.folder || *only == "" && (!a.apart || *match != "") {
+			list = append(list, a)
+		}
+	}
+	return list
+}
 
 // caughtAtLeast is the share of faults, without those known to change nothing, that the tests must notice.
 const caughtAtLeast = 0.95
 
-// testLimit ends a test that a fault keeps from ending, which counts as noticed.
-const testLimit = 4 * time.Minute
-
-// TestFaultsAreCaught plants faults and expects the tests to notice them.
+// TestFaultsAreCaught plants faults and expects the tests to notice them. All are planted at once, in one copy of the
+// tree, and take their place one after the other: nothing is built twice.
 func TestFaultsAreCaught(t *testing.T) {
 	n := *count
 	if n == 0 && *match == "" {
@@ -66,208 +79,150 @@ func TestFaultsAreCaught(t *testing.T) {
 		}
 		n = 200
 	}
-	same := equivalents(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := choose(t, root, n)
+	dir := t.TempDir()
+	if err := copyTree(root, dir); err != nil {
+		t.Fatal(err)
+	}
+	s := &score{t: t, dir: dir, same: equivalents(t)}
+	jobs := choose(t, root, dir, n)
 	jobs = jobs[min(*skip, len(jobs)):]
-	s := &score{t: t, same: same, want: len(jobs)}
+	s.want = len(jobs)
 	queue := make(chan job)
 	var done sync.WaitGroup
-	for i := range *workers {
-		dir := t.TempDir()
-		if err := copyTree(root, dir); err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			sound(t, dir)
-		}
-		done.Add(1)
-		go func() {
-			defer done.Done()
+	for range *workers {
+		done.Go(func() {
 			for j := range queue {
-				s.plant(dir, j)
+				s.test(j)
 			}
-		}()
+		})
 	}
 	for _, j := range jobs {
 		queue <- j
 	}
 	close(queue)
 	done.Wait()
-	t.Logf("%d faults: %d caught, %d change nothing, %d survived, %d did not compile", s.planted, s.caught, s.equivalent, len(s.survived), s.invalid)
-	if float64(s.caught) < caughtAtLeast*float64(s.planted-s.equivalent) {
+	t.Logf("%d faults: %d caught, %d change nothing, %d survived", s.tested, s.caught, s.equivalent, len(s.survived))
+	if float64(s.caught) < caughtAtLeast*float64(s.tested-s.equivalent) {
 		t.Errorf("fewer than %v of the faults are caught; the others:\n%s", caughtAtLeast, strings.Join(s.survived, "\n"))
 	}
 }
 
-// sound checks that the tests pass without a fault: else each would seem to be caught.
-func sound(t *testing.T, dir string) {
-	ran := map[string]bool{}
-	for i := range areas {
-		if *match == "" && !areas[i].chosen() {
-			continue
-		}
-		for _, test := range areas[i].tests {
-			if name := strings.Join(test, " "); !ran[name] && fails(dir, test) {
-				t.Fatalf("%s fails without any fault", name)
-			} else {
-				ran[name] = true
-			}
-		}
-	}
-}
-
-// job is faults of one area to try in turn, until one compiles.
+// job is a fault with the area that it is in.
 type job struct {
-	area    *area
-	mutants []Mutant
+	Fault
+	area area
 }
 
-// choose draws faults, equally many from each area. A fault that does not compile makes place for the next.
-func choose(t *testing.T, root string, n int) []job {
-	if *match != "" {
-		return listed(t, root)
-	}
+// choose draws faults, equally many from each area, and plants them in the copy of the tree. It passes over those that
+// do not compile.
+func choose(t *testing.T, root, dir string, n int) (jobs []job) {
 	rng := rand.New(rand.NewPCG(*seed, 0))
-	var jobs []job
-	var use []*area
-	for i := range areas {
-		if areas[i].chosen() {
-			use = append(use, &areas[i])
-		}
-	}
+	use := chosen()
 	for i, a := range use {
 		all, err := Find(root, a.folder)
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%s: %d faults to choose from", a.folder, len(all))
-		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		share := n / len(use)
 		if i < n%len(use) {
 			share++
 		}
-		for k := range share {
-			j := job{area: a}
-			for at := k; at < len(all); at += share {
-				j.mutants = append(j.mutants, all[at])
+		if *match != "" {
+			all = listed(t, all)
+			share = len(all)
+		}
+		if share == 0 {
+			continue
+		}
+		check, err := NewChecker(root, a.folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		total := len(all)
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		var faults []Fault
+		for invalid := 0; len(all) > 0 && len(faults) < share; all = all[1:] {
+			if f, ok := check.Fault(&all[0], len(jobs)+1); ok {
+				faults = append(faults, f)
+				jobs = append(jobs, job{f, a})
+			} else {
+				invalid++
 			}
-			jobs = append(jobs, j)
+			if len(faults) == share {
+				t.Logf("%s: %d faults of %d; %d do not compile", a.folder, share, total, invalid)
+			}
+		}
+		if err := check.Plant(dir, faults); err != nil {
+			t.Fatal(err)
 		}
 	}
 	rng.Shuffle(len(jobs), func(i, j int) { jobs[i], jobs[j] = jobs[j], jobs[i] })
 	return jobs
 }
 
-// listed is the faults that the file of -match names.
-func listed(t *testing.T, root string) (jobs []job) {
+// listed leaves the faults that the file of -match names.
+func listed(t *testing.T, all []Mutant) (list []Mutant) {
 	data, err := os.ReadFile(*match)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range areas {
-		all, err := Find(root, areas[i].folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k := range all {
-			if strings.Contains(string(data), all[k].String()+"\n") {
-				jobs = append(jobs, job{&areas[i], all[k : k+1]})
-			}
+	for i := range all {
+		if strings.Contains(string(data)+"\n", all[i].String()+"\n") {
+			list = append(list, all[i])
 		}
 	}
-	return jobs
+	return list
 }
 
 // score counts what became of the faults.
 type score struct {
 	t    *testing.T
+	dir  string
 	same map[string]bool
 	want int
 
-	mu                                   sync.Mutex
-	planted, caught, equivalent, invalid int
-	survived                             []string
+	mu                         sync.Mutex
+	tested, caught, equivalent int
+	survived                   []string
 }
 
-// plant tries the faults of a job until one compiles, and counts whether a test notices it.
-func (s *score) plant(dir string, j job) {
-	for i := range j.mutants {
-		m := &j.mutants[i]
-		path := filepath.Join(dir, filepath.FromSlash(m.File))
-		text, err := os.ReadFile(path)
-		if err != nil {
-			s.t.Error(err)
-			return
-		}
-		if err := os.WriteFile(path, m.Apply(text), 0o600); err != nil {
-			s.t.Error(err)
-			return
-		}
-		compiles := command(dir, "build", "./"+j.area.folder) == nil
-		by := ""
-		if compiles && !s.same[m.Key()] {
-			by = caughtBy(dir, j.area)
-		}
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			s.t.Error(err)
-			return
-		}
-		if s.count(m, compiles, by) {
-			return
+// test finds out whether a test notices a fault.
+func (s *score) test(j job) {
+	by, reached := "", false
+	if !s.same[j.Key()] {
+		for _, suite := range j.area.suites {
+			caught, comes, err := suite.catches(s.dir, j.Number)
+			if err != nil {
+				s.t.Error(err)
+				return
+			}
+			reached = reached || comes
+			if by = caught; by != "" {
+				break
+			}
 		}
 	}
-}
-
-func (s *score) count(m *Mutant, compiles bool, by string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !compiles {
-		s.invalid++
-		return false
-	}
-	s.planted++
+	s.tested++
 	switch {
-	case s.same[m.Key()]:
+	case s.same[j.Key()]:
 		s.equivalent++
+		s.t.Logf("%d/%d changes nothing: %v", s.tested, s.want, j.Mutant)
 	case by != "":
 		s.caught++
-		s.t.Logf("%d/%d caught by %s: %v", s.planted, s.want, by, m)
+		s.t.Logf("%d/%d caught by %s: %v", s.tested, s.want, by, j.Mutant)
+	case !reached:
+		s.survived = append(s.survived, j.Mutant.String())
+		s.t.Logf("%d/%d SURVIVED, no test reaches it: %v", s.tested, s.want, j.Mutant)
 	default:
-		s.survived = append(s.survived, m.String())
-		s.t.Logf("%d/%d SURVIVED: %v", s.planted, s.want, m)
+		s.survived = append(s.survived, j.Mutant.String())
+		s.t.Logf("%d/%d SURVIVED: %v", s.tested, s.want, j.Mutant)
 	}
-	return true
-}
-
-// caughtBy runs the tests of an area and gives the package of the first that fails.
-func caughtBy(dir string, a *area) string {
-	for _, test := range a.tests {
-		if fails(dir, test) {
-			return strings.Join(test, " ")
-		}
-	}
-	return ""
-}
-
-// fails runs a test: a package, and flags.
-func fails(dir string, test []string) bool {
-	return command(dir, append([]string{"test", "-vet=off", "-failfast", "-count=1", test[0]}, test[1:]...)...) != nil
-}
-
-func command(dir string, args ...string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), testLimit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "OREPL_TEST_LONG=0", "CGO_ENABLED=0")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the test that go runs ends with it
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second
-	return cmd.Run()
 }
 
 // equivalents are the faults known to change nothing that a test could see; equivalent.txt has them with the reasons.

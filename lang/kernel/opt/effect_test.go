@@ -1,0 +1,102 @@
+package opt_test
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// TestEffect compares what each pass does to kernels at random, and what the analyses find in them, with
+// testdata/effect.golden: results that are merely right do not show that a pass has stopped to optimize.
+//
+// A line is a kernel: the number of its instructions as it is, after each pass in turn, and after all of them were
+// repeated, then what is proved, facts, and a checksum of every text on the way.
+func TestEffect(t *testing.T) {
+	const file = "testdata/effect.golden"
+	var got strings.Builder
+	for seed := range uint64(120) {
+		got.WriteString(effect(seed) + "\n")
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			t.Fatalf("line %d of %s differs; -update writes them anew\n got %s\nwant %s", i+1, file, g[i], w[min(i, len(w)-1)])
+		}
+	}
+}
+
+func effect(seed uint64) string {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	c := irgen.Case(rng, irgen.Options{Size: 20 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0, Tiles: seed%5 < 2})
+	m := irgen.Module(c.Kernel)
+	sum := crc32.NewIEEE()
+	note := func(format string, args ...any) string {
+		text := fmt.Sprintf(format, args...)
+		_, _ = sum.Write([]byte(text))
+		return text
+	}
+	line := fmt.Sprintf("%d: %d instructions", seed, instructions(m))
+	for _, facts := range []*opt.Facts{nil, trueFacts(c)} {
+		passed := m.Clone()
+		for _, p := range opt.Passes(opt.Default) {
+			p.Run(passed.Kernels[0], facts)
+			passed.Kernels[0].Renumber()
+			note("%v", passed)
+			line += fmt.Sprintf(", %s %d", p.Name, instructions(passed))
+		}
+		all := m.Clone()
+		opt.Run(all, opt.Default, facts)
+		note("%v", all)
+		line += fmt.Sprintf(", all %d, %d proved", instructions(all), proofs(all))
+		opt.IfConvert(all.Kernels[0], 4)
+		all.Kernels[0].Renumber()
+		note("%v", all)
+		line += fmt.Sprintf(", branches joined %d", instructions(all))
+		k := all.Kernels[0]
+		var list []string
+		for _, f := range opt.IndexFacts(k, facts) {
+			list = append(list, f.String())
+		}
+		line += fmt.Sprintf(", %d and %d facts", len(list), len(opt.SizeFacts(k)))
+		note("%v %v", list, opt.SizeFacts(k))
+		negative, affine := opt.Negative(k, facts), opt.FindAffine(k, k.Uniformity(ir.Scope{}))
+		k.Body.Walk(func(in *ir.Instr) {
+			note("%d", negative[in])
+			for _, r := range in.Results {
+				strides, ok := affine.Strides(r)
+				note("%v %v", strides, ok)
+			}
+		})
+	}
+	return fmt.Sprintf("%s #%08x", line, sum.Sum32())
+}
+
+func instructions(m *ir.Module) (n int) {
+	m.Kernels[0].Body.Walk(func(*ir.Instr) { n++ })
+	return n
+}
+
+func proofs(m *ir.Module) (n int) {
+	m.Kernels[0].Body.Walk(func(in *ir.Instr) {
+		for bits := in.Proved; bits != 0; bits &= bits - 1 {
+			n++
+		}
+	})
+	return n
+}

@@ -1,0 +1,142 @@
+package syntax
+
+import (
+	"flag"
+	"fmt"
+	"math/big"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the trees into testdata/tree.txt")
+
+// TestTrees compares the trees of the functions in testdata/tree.js, with each node's range, with testdata/tree.txt.
+func TestTrees(t *testing.T) {
+	text, err := os.ReadFile("testdata/tree.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for i, text := range strings.Split(string(text), "---\n") {
+		fn, err := Parse(&Source{Text: text})
+		if err != nil {
+			fmt.Fprintf(&got, "%v\n\n", err)
+			continue
+		}
+		p := &printer{out: &got, text: text, numbers: map[*Decl]int{}}
+		p.print(0, fmt.Sprint("function ", i+1), reflect.ValueOf(fn))
+		got.WriteString("\n")
+	}
+	const file = "testdata/tree.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
+		for i := range min(len(g), len(w)) {
+			if g[i] != w[i] {
+				t.Fatalf("%s:%d (-update writes it)\n got %s\nwant %s", file, i+1, g[i], w[i])
+			}
+		}
+		t.Fatalf("%d lines, and %s has %d", len(g), file, len(w))
+	}
+}
+
+// printer writes trees, a node to a line.
+type printer struct {
+	out     *strings.Builder
+	text    string
+	numbers map[*Decl]int // in the order in which they appear
+}
+
+func (p *printer) line(depth int, format string, args ...any) {
+	p.out.WriteString(strings.Repeat(" ", depth))
+	fmt.Fprintf(p.out, format+"\n", args...)
+}
+
+func (p *printer) decl(d *Decl) string {
+	if d == nil {
+		return "a free name"
+	}
+	if p.numbers[d] == 0 {
+		p.numbers[d] = len(p.numbers) + 1
+	}
+	return fmt.Sprintf("%s#%d", d.Name, p.numbers[d])
+}
+
+// span is a range with the text in it, of which long ones show the ends.
+func (p *printer) span(s Span) string {
+	text := p.text[s.Pos:s.End]
+	if len(text) > 24 {
+		text = text[:10] + "…" + text[len(text)-10:]
+	}
+	return fmt.Sprintf("%d-%d %q", s.Pos, s.End, text)
+}
+
+// print writes a node's name and range, and below it what it has but for what is nothing.
+func (p *printer) print(depth int, name string, v reflect.Value) {
+	if v.IsZero() && v.Kind() != reflect.Struct {
+		return
+	}
+	switch x := v.Interface().(type) {
+	case *Source:
+		return
+	case *Name:
+		p.line(depth, "%s: %d-%d %s", name, x.Pos, x.End, p.decl(x.Decl)+strings.TrimPrefix(x.Name, p.text[x.Pos:x.End]))
+		return
+	case *big.Int, Op, DeclKind, string, float64, bool, int:
+		p.line(depth, "%s: %v", name, x)
+		return
+	case Sets:
+		var names []string
+		for _, d := range x {
+			names = append(names, p.decl(d))
+		}
+		p.line(depth, "%s: %s", name, strings.Join(names, " "))
+		return
+	case *Decl:
+		p.line(depth, "%s: %s", name, p.decl(x))
+		return
+	case []*Decl:
+		for i, d := range x {
+			p.line(depth, "%s %s: kind %d, index %d, level %d, assigned %v, its own function %v, at %s", name, p.decl(d), d.Kind, d.Index, d.level, d.Assigned, d.Fn != nil, p.span(d.Span))
+			if d.Index != i {
+				p.line(depth, "wrong index")
+			}
+		}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if name == "Outer" {
+			return
+		}
+		p.print(depth, name, v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			if e := v.Index(i); e.Kind() == reflect.Interface && e.IsNil() {
+				p.line(depth, "%s[%d]: hole", name, i)
+			} else {
+				p.print(depth, fmt.Sprintf("%s[%d]", name, i), e)
+			}
+		}
+	case reflect.Struct:
+		span := v.FieldByName("Span").Interface().(Span)
+		p.line(depth, "%s: %s %s", name, v.Type().Name(), p.span(span))
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.Name != "Span" {
+				p.print(depth+1, f.Name, v.Field(i))
+			}
+		}
+	default:
+		p.line(depth, "%s: unknown %v", name, v.Type())
+	}
+}

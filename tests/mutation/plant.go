@@ -1,0 +1,252 @@
+package mutation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// Fault is a mutant that stands in the program beside what it replaces, and takes its place in a process whose
+// environment has its number in [FaultVariable].
+type Fault struct {
+	*Mutant
+	Number int
+	typ    string // of the expression; "" for a statement
+}
+
+// Variables of the environment of a program in which faults are planted.
+const (
+	FaultVariable   = "OREPL_FAULT"   // the number of the fault that takes its place
+	ReachedVariable = "OREPL_REACHED" // a file to which the number of each fault is added when the program comes to it
+)
+
+// guarded is the fault and what it replaces, of which text is a version with other faults in it.
+func (f *Fault) guarded(text string) string {
+	if f.typ == "" {
+		return fmt.Sprintf("if !planted(%d) { %s }", f.Number, text)
+	}
+	return fmt.Sprintf("(func() %s { if planted(%d) { return %s }; return %s }())", f.typ, f.Number, f.New, text)
+}
+
+// A Checker tells which faults of a folder compile.
+type Checker struct {
+	folder string
+	name   string // of the package
+	files  *token.FileSet
+	trees  map[string]*ast.File
+	texts  map[string][]byte
+	config types.Config
+	types  map[place]string // of expressions
+}
+
+type place struct {
+	file     string
+	from, to int
+}
+
+// NewChecker reads and types the package in a folder below root.
+func NewChecker(root, folder string) (*Checker, error) {
+	exports, own, err := goList(root, folder)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checker{folder: folder, name: own.Name, files: token.NewFileSet(), trees: map[string]*ast.File{}, texts: map[string][]byte{}, types: map[place]string{}}
+	c.config = types.Config{Importer: importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	for _, name := range own.GoFiles {
+		file := folder + "/" + name
+		text, err := os.ReadFile(filepath.Join(own.Dir, name))
+		if err != nil {
+			return nil, err
+		}
+		c.texts[file] = text
+		if c.trees[file], err = parser.ParseFile(c.files, file, text, parser.SkipObjectResolution); err != nil {
+			return nil, err
+		}
+	}
+	helper, err := parser.ParseFile(c.files, folder+"/planted.go", c.helper(), parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	c.trees[folder+"/planted.go"] = helper
+	return c, c.readTypes()
+}
+
+type listedPackage struct {
+	Dir, ImportPath, Name, Export string
+	GoFiles                       []string
+	DepOnly                       bool
+}
+
+// goList gives the compiled packages that the package in a folder needs, by path, and the package itself.
+func goList(root, folder string) (exports map[string]string, own listedPackage, err error) {
+	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,DepOnly", "./"+folder, "os", "strconv", "sync")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, own, fmt.Errorf("go list %s: %w", folder, err)
+	}
+	exports = map[string]string{}
+	for lines := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listedPackage
+		if err := lines.Decode(&p); errors.Is(err, io.EOF) {
+			return exports, own, nil
+		} else if err != nil {
+			return nil, own, err
+		}
+		exports[p.ImportPath] = p.Export
+		if strings.HasSuffix(p.ImportPath, "/"+folder) {
+			own = p
+		}
+	}
+}
+
+func (c *Checker) readTypes() error {
+	info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	p, err := c.check(c.trees, &info)
+	if err != nil {
+		return err
+	}
+	for x, t := range info.Types {
+		if t.Type != nil {
+			from, to := c.files.Position(x.Pos()), c.files.Position(x.End())
+			c.types[place{from.Filename, from.Offset, to.Offset}] = types.TypeString(types.Default(t.Type), types.RelativeTo(p))
+		}
+	}
+	return nil
+}
+
+func (c *Checker) check(trees map[string]*ast.File, info *types.Info) (*types.Package, error) {
+	var list []*ast.File
+	for _, f := range trees {
+		list = append(list, f)
+	}
+	return c.config.Check(c.folder, c.files, list, info)
+}
+
+// Compiles reports whether the package compiles with a file's text in place of its own.
+func (c *Checker) compiles(file string, text []byte) bool {
+	tree, err := parser.ParseFile(c.files, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return false
+	}
+	trees := map[string]*ast.File{file: tree}
+	for name, f := range c.trees {
+		if name != file {
+			trees[name] = f
+		}
+	}
+	_, err = c.check(trees, nil)
+	return err == nil
+}
+
+// Fault makes a fault of a mutant. It reports false for one that does not compile, alone or beside what it replaces, as
+// where only a constant can stand.
+func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
+	text, ok := c.texts[m.File]
+	f := Fault{Mutant: m, Number: number}
+	if m.Kind != "statement" {
+		f.typ = c.types[place{m.File, m.From, m.To}]
+		ok = ok && f.typ != ""
+	}
+	return f, ok && c.compiles(m.File, m.Apply(text)) && c.compiles(m.File, c.planted(m.File, []Fault{f}))
+}
+
+// planted is a file's text with faults in it.
+func (c *Checker) planted(file string, faults []Fault) []byte {
+	var in []Fault
+	for _, f := range faults {
+		if f.File == file {
+			in = append(in, f)
+		}
+	}
+	sort.SliceStable(in, func(i, j int) bool {
+		return in[i].From < in[j].From || in[i].From == in[j].From && in[i].To > in[j].To
+	})
+	return []byte(nest(string(c.texts[file]), 0, len(c.texts[file]), in))
+}
+
+// nest gives the text between two offsets with faults in it: in order, each before those within what it replaces.
+func nest(text string, from, to int, faults []Fault) string {
+	var out strings.Builder
+	for len(faults) > 0 {
+		f := faults[0]
+		n := 1
+		for n < len(faults) && faults[n].To <= f.To {
+			n++
+		}
+		out.WriteString(text[from:f.From])
+		out.WriteString(f.guarded(nest(text, f.From, f.To, faults[1:n])))
+		from, faults = f.To, faults[n:]
+	}
+	out.WriteString(text[from:to])
+	return out.String()
+}
+
+// Plant writes the folder's files with faults in them, into a copy of the tree.
+func (c *Checker) Plant(dir string, faults []Fault) error {
+	files := map[string][]byte{c.folder + "/planted.go": c.helper()}
+	for _, f := range faults {
+		if files[f.File] == nil && c.texts[f.File] != nil {
+			files[f.File] = c.planted(f.File, faults)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), text, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// helper is the text of the function that says whether a fault takes its place.
+func (c *Checker) helper() []byte {
+	return fmt.Appendf(nil, `package %s
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	plantedFault, _ = strconv.Atoi(os.Getenv(%q))
+	reachedFile     = os.Getenv(%q)
+	reachedFaults   sync.Map
+)
+
+func planted(number int) bool {
+	if reachedFile != "" {
+		reached(number)
+	}
+	return number == plantedFault
+}
+
+func reached(number int) {
+	if _, was := reachedFaults.LoadOrStore(number, true); was {
+		return
+	}
+	f, err := os.OpenFile(reachedFile, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	if _, err := f.WriteString(strconv.Itoa(number) + "\n"); err != nil {
+		panic(err)
+	}
+	if err := f.Close(); err != nil {
+		panic(err)
+	}
+}
+`, c.name, FaultVariable, ReachedVariable)
+}

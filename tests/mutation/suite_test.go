@@ -1,0 +1,164 @@
+//go:build unix
+
+package mutation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// suite is a package's tests, as the normal run has them, built of the tree with the faults. It is made when it is first
+// needed.
+type suite struct {
+	folder string
+
+	once   sync.Once
+	failed error // to prepare
+	binary string
+	tests  []timedTest // the quickest first
+}
+
+type timedTest struct {
+	name    string
+	took    time.Duration // of processor time
+	reaches map[int]bool  // faults
+}
+
+// quick tests run together, in one process; the others follow one by one.
+const quick = 500 * time.Millisecond
+
+// prepare builds the tests and runs each without a fault: it must pass, and shows which faults it reaches.
+func (s *suite) prepare(dir string) error {
+	s.binary = filepath.Join(dir, "bin", strings.ReplaceAll(s.folder, "/", "_")+".test")
+	if out, _, err := command(dir, buildLimit, nil, "go", "test", "-c", "-vet=off", "-o", s.binary, "./"+s.folder); err != nil {
+		return fmt.Errorf("%s: %w\n%s", s.folder, err, out)
+	}
+	names, _, err := s.run(dir, buildLimit, nil, "-test.list", "^(Test|Fuzz|Example)")
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", s.folder, err, names)
+	}
+	for _, name := range strings.Fields(string(names)) {
+		test, err := s.without(dir, name)
+		if err != nil {
+			return fmt.Errorf("%s %s fails without any fault: %w", s.folder, name, err)
+		}
+		if len(test.reaches) > 0 && (*slowest == 0 || test.took <= *slowest) {
+			s.tests = append(s.tests, test)
+		}
+	}
+	slices.SortStableFunc(s.tests, func(a, b timedTest) int { return cmp.Compare(a.took, b.took) })
+	return nil
+}
+
+// without runs a test without a fault. One that -slowest leaves out may end early.
+func (s *suite) without(dir, name string) (timedTest, error) {
+	test := timedTest{name: name, reaches: map[int]bool{}}
+	file := filepath.Join(dir, "bin", "reached")
+	defer func() { _ = os.Remove(file) }()
+	limit := buildLimit
+	if *slowest > 0 {
+		limit = *slowest + 2*time.Second
+	}
+	out, took, err := s.run(dir, limit, []string{ReachedVariable + "=" + file}, "-test.run", "^"+name+"$")
+	test.took = took
+	if err != nil && (*slowest == 0 || took < *slowest) {
+		return test, fmt.Errorf("%w\n%s", err, out)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return test, err
+	}
+	for _, line := range strings.Fields(string(data)) {
+		n, err := strconv.Atoi(line)
+		if err != nil {
+			return test, err
+		}
+		test.reaches[n] = true
+	}
+	return test, nil
+}
+
+// catches gives the test that notices a fault, or "", and whether any test reaches the fault.
+func (s *suite) catches(dir string, fault int) (by string, reached bool, err error) {
+	s.once.Do(func() { s.failed = s.prepare(dir) })
+	if s.failed != nil {
+		return "", false, s.failed
+	}
+	var names []string
+	var together time.Duration
+	run := func() string {
+		if len(names) == 0 {
+			return ""
+		}
+		out, _, err := s.run(dir, 20*time.Second+10*together, []string{FaultVariable + "=" + strconv.Itoa(fault)},
+			"-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
+		if err == nil {
+			return ""
+		}
+		if m := failure.FindSubmatch(out); m != nil {
+			return s.folder + " " + string(m[1])
+		}
+		return fmt.Sprintf("%s %s: %v", s.folder, strings.Join(names, " "), err) // a crash or no end
+	}
+	for _, test := range s.tests {
+		if !test.reaches[fault] {
+			continue
+		}
+		if test.took > quick {
+			if by := run(); by != "" {
+				return by, true, nil
+			}
+			names, together = nil, 0
+		}
+		names, together, reached = append(names, test.name), together+test.took, true
+	}
+	return run(), reached, nil
+}
+
+var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+
+// run runs the tests' binary as go test does: in the package's folder.
+func (s *suite) run(dir string, limit time.Duration, env []string, args ...string) ([]byte, time.Duration, error) {
+	if testing.Short() {
+		args = append(args, "-test.short")
+	}
+	return command(filepath.Join(dir, filepath.FromSlash(s.folder)), limit, env, s.binary, args...)
+}
+
+// buildLimit ends a build, or a test without a fault.
+const buildLimit = 10 * time.Minute
+
+// command runs a program and gives what it wrote and how much processor time it took. A fault may make it allocate or
+// run without end: it may have 4 GB and the processor time of the limit, and is ended if it waits for many times that.
+func command(dir string, limit time.Duration, env []string, name string, args ...string) ([]byte, time.Duration, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*limit)
+	defer cancel()
+	script := fmt.Sprintf(`ulimit -d 4000000; ulimit -t %d; exec "$@"`, max(1, int(limit.Seconds())))
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", script, "sh", name}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "OREPL_TEST_LONG=0", "CGO_ENABLED=0"), env...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return nil, 0, err
+	}
+	return out.Bytes(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+}
