@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -134,6 +135,9 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		return bad
 	}
 	if op == syntax.Rem && t.IsInt() {
+		if !c.wantHeld(x, t, xAt) || !c.wantHeld(y, t, yAt) {
+			return bad
+		}
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
 	r := register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
@@ -200,6 +204,9 @@ func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 		return bad
 	}
 	if is64(t) {
+		if !c.wantHeld(x, t, xAt) || !c.wantHeld(y, t, yAt) {
+			return bad
+		}
 		return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at)
 	}
 	c.asFloat(x, at, "a division")
@@ -265,7 +272,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		return c.toInt(y, ir.I32, yAt)
 	}
 	if x.kind == kBig {
-		x = register(c.constant(x, ir.I64))
+		x = register(c.constant(x, c.scalarType(x)))
 	}
 	if x.kind == kReg && is64(x.reg.Type) {
 		if op == syntax.UShr {
@@ -479,7 +486,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 	a, okA := asBig(x)
 	b, okB := asBig(y)
 	if !okA || !okB {
-		c.errorf(at, diag.Mixed64, "write both as BigInt, or both as Number", "a BigInt does not mix with a fraction")
+		c.bigBesideFraction(at)
 		return bad
 	}
 	r := new(big.Int)
@@ -523,11 +530,37 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 		c.errorf(at, diag.BadOperand, "write `u64(x) >> n`", "`%s` of a BigInt is not in the language", op)
 		return bad
 	}
-	if r.BitLen() > 64 {
-		c.errorf(at, diag.BigIntTooLarge, "compute it in the script, with BigInt.asIntN(64, …) or asUintN", "the result has more than 64 bits")
+	return c.bigValue(r, at)
+}
+
+// bigValue is a BigInt constant, which i64 or u64 must hold.
+func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
+	if !n.IsInt64() && !n.IsUint64() {
+		what := "has more than 64 bits"
+		if n.BitLen() <= 64 {
+			what = "is below the least i64"
+		}
+		c.errorf(at, diag.BigIntTooLarge, "compute it in the script, with BigInt.asIntN(64, …) or asUintN", "`%s` %s", c.text(at), what)
 		return bad
 	}
-	return value{kind: kBig, big: r}
+	return value{kind: kBig, big: n}
+}
+
+// wantHeld reports a constant that the type in which it is computed with does not hold.
+func (c *compiler) wantHeld(v value, t ir.Type, at syntax.Span) bool {
+	if !v.isConst() || !is64(t) || v.holds(t) {
+		return true
+	}
+	other := ir.I64
+	if t == ir.I64 {
+		other = ir.U64
+	}
+	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert the other operand: `%s(…)`", other), "`%s` is no %s", c.text(at), t)
+	return false
+}
+
+func (c *compiler) bigBesideFraction(at syntax.Span) {
+	c.errorf(at, diag.Mixed64, "write both as BigInt, or both as Number", "a BigInt does not mix with a fraction")
 }
 
 func asBig(v value) (*big.Int, bool) {

@@ -88,11 +88,8 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 	case int64:
 		return value{kind: kBig, big: big.NewInt(got)}, true
 	case *big.Int:
-		if got.BitLen() > 64 {
-			c.errorf(at, diag.BigIntTooLarge, "", "%s has more than 64 bits", name)
-			return bad, false
-		}
-		return value{kind: kBig, big: got}, true
+		v := c.bigValue(got, at)
+		return v, v.kind == kBig
 	case []float64:
 		if len(got) == 0 {
 			c.errorf(at, diag.ArrayDims, "", "%s is empty: a table has at least one element", name)

@@ -185,8 +185,6 @@ func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 // wideType is the 64-bit or float type that a value is compared in.
 func (c *compiler) wideType(v value) ir.Type {
 	switch t := c.scalarType(v); {
-	case v.kind == kBig && !v.big.IsInt64():
-		return ir.U64
 	case v.kind == kNum:
 		return ir.F64
 	case t == ir.Bool, t == ir.I32:

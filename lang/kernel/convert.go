@@ -74,7 +74,10 @@ func (c *compiler) scalarType(v value) ir.Type {
 	case kBool:
 		return ir.Bool
 	case kBig:
-		return ir.I64
+		if v.holds(ir.I64) {
+			return ir.I64
+		}
+		return ir.U64
 	case kNum:
 		switch {
 		case fits(v.num, ir.I32):

@@ -14,10 +14,7 @@ func (c *compiler) expr(x syntax.Expr) value {
 	case *syntax.Num:
 		return number(x.Value)
 	case *syntax.Big:
-		if x.Value.BitLen() > 64 {
-			c.errorf(x.Span, diag.BigIntTooLarge, "", "this BigInt has more than 64 bits")
-		}
-		return value{kind: kBig, big: x.Value}
+		return c.bigValue(x.Value, x.Span)
 	case *syntax.Bool:
 		return boolean(x.Value)
 	case *syntax.Str:
@@ -92,7 +89,7 @@ func (c *compiler) unary(x *syntax.Unary) value {
 		}
 	}
 	if b, ok := x.X.(*syntax.Big); ok && x.Op == syntax.Sub {
-		return value{kind: kBig, big: bigNeg(b.Value)}
+		return c.bigValue(bigNeg(b.Value), x.Span)
 	}
 	if x.Op == syntax.Not {
 		v := c.asTruth(c.condition(x.X))
@@ -112,7 +109,7 @@ func (c *compiler) unary(x *syntax.Unary) value {
 		c.asBits(v, x.X.Range(), "the operand of ~")
 		switch {
 		case v.kind == kBig:
-			return value{kind: kBig, big: bigNot(v.big)}
+			return c.bigValue(bigNot(v.big), x.Span)
 		case v.isConst():
 			return number(float64(^toInt32(constNumber(v))))
 		case is64(v.reg.Type):
@@ -126,7 +123,7 @@ func (c *compiler) unary(x *syntax.Unary) value {
 	}
 	switch {
 	case v.kind == kBig && x.Op == syntax.Sub:
-		return value{kind: kBig, big: bigNeg(v.big)}
+		return c.bigValue(bigNeg(v.big), x.Span)
 	case v.kind == kNum && x.Op == syntax.Sub:
 		return number(-v.num)
 	case v.isConst():

@@ -143,9 +143,9 @@ func (p *Param) CheckNumber(x float64) error {
 			return nil
 		}
 	}
-	what := fmt.Sprintf("%v is no integer", x)
+	what := numberText(x) + " is no integer"
 	if x == x && x-x == 0 && n.IsInt() {
-		what = fmt.Sprintf("%v is outside the range of %s", x, p.Type)
+		what = fmt.Sprintf("%s is outside the range of %s", numberText(x), p.Type)
 	}
 	rewrite := fmt.Sprintf("pass an integer, or give the kernel a signature: kernel({%s: f32, …}, …)", p.Name)
 	if p.must {

@@ -209,7 +209,10 @@ func (c *compiler) mathSqrt(_ string, args []value, x *syntax.Call) value {
 
 func (c *compiler) mathSign(_ string, args []value, _ *syntax.Call) value {
 	v := args[0]
-	if v.isConst() && v.kind != kBig {
+	if v.kind == kBig {
+		return value{kind: kBig, big: big.NewInt(int64(v.big.Sign()))}
+	}
+	if v.isConst() {
 		switch n := constNumber(v); {
 		case n > 0:
 			return number(1)
@@ -265,15 +268,16 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 		}
 		return number(max(a, b))
 	}
-	if x.kind == kBig && y.isConst() {
-		x = register(c.constant(x, ir.I64))
-	} else if y.kind == kBig && x.isConst() {
-		y = register(c.constant(y, ir.I64))
+	if x.isConst() && y.isConst() {
+		return c.minMaxBig(op, x, y, at)
 	}
 	c.combine(x, y, at)
 	t, ok := c.arithType(x, y)
 	if !ok {
 		c.mixedOperands(x, y, xAt, yAt)
+		return bad
+	}
+	if !c.wantHeld(x, t, xAt) || !c.wantHeld(y, t, yAt) {
 		return bad
 	}
 	taint := uint64(0)
@@ -290,6 +294,20 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 		return register(c.b.Op(ir.Wrap, result, r)).withTaint(taint)
 	}
 	return register(c.b.Op(op, t, c.widen(x, t), c.widen(y, t))).withTaint(taint)
+}
+
+// minMaxBig is the least or greatest of a BigInt and another constant.
+func (c *compiler) minMaxBig(op ir.Op, x, y value, at syntax.Span) value {
+	a, okA := asBig(x)
+	b, okB := asBig(y)
+	if !okA || !okB {
+		c.bigBesideFraction(at)
+		return bad
+	}
+	if (a.Cmp(b) < 0) == (op == ir.Min) {
+		return c.bigValue(a, at)
+	}
+	return c.bigValue(b, at)
 }
 
 func (c *compiler) mathClamp(_ string, args []value, x *syntax.Call) value {
@@ -342,6 +360,9 @@ func (c *compiler) mathMulhi(_ string, args []value, x *syntax.Call) value {
 	}
 	if !t.IsInt() {
 		c.errorf(x.Span, diag.BadOperand, "convert: i32(x) or u32(x)", "Math.mulhi takes integers")
+		return bad
+	}
+	if !c.wantHeld(args[0], t, x.Args[0].Range()) || !c.wantHeld(args[1], t, x.Args[1].Range()) {
 		return bad
 	}
 	return register(c.b.Op(ir.MulHi, t, c.widen(args[0], t), c.widen(args[1], t)))

@@ -180,8 +180,8 @@ func (c *compiler) tupleElement(t, i value, at syntax.Span) value {
 		c.errorf(at, diag.NotIndexable, "use g.private(type, n) for an array that is indexed by a variable, or capture a table", "an array written in the kernel takes constant indices only")
 		return bad
 	}
-	if !isIntegral(i.num) || i.num < 0 || int(i.num) >= len(t.list) {
-		c.errorf(at, diag.IndexOutOfBounds, "", "index %v is outside of an array of %d", i.num, len(t.list))
+	if !isIntegral(i.num) || i.num < 0 || i.num >= float64(len(t.list)) {
+		c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an array of %d", numberText(i.num), len(t.list))
 		return bad
 	}
 	return t.list[int(i.num)]
@@ -204,13 +204,13 @@ func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 		}
 		switch {
 		case !isIntegral(n):
-			c.errorf(at, diag.IndexNotInteger, "write an integer", "%v is no index", n)
+			c.errorf(at, diag.IndexNotInteger, "write an integer", "%s is no index", numberText(n))
 		case n < 0:
-			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %v is negative", n)
+			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %s is negative", numberText(n))
 		case extent >= 0 && n >= extent:
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %v is outside of an extent of %v", n, extent)
-		case n > 1<<31-1 && !p.flat:
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %v is larger than any dimension", n)
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an extent of %s", numberText(n), numberText(extent))
+		case n > 1<<31-1 && (!p.flat || !fits(n, ir.I64)):
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is larger than any dimension", numberText(n))
 		case n > 1<<31-1:
 			return c.b.Int(ir.I64, int64(n))
 		}

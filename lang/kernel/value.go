@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"math/big"
+	"strconv"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
@@ -84,6 +86,32 @@ func (v value) isInt() bool {
 
 func (v value) isFloatReg() bool { return v.kind == kReg && v.reg.Type.IsFloat() }
 
+// holds reports whether an integer type holds a constant: a BigInt, or a Number.
+func (v value) holds(t ir.Type) bool {
+	switch {
+	case v.kind != kBig:
+		return fits(constNumber(v), t)
+	case t == ir.U64:
+		return v.big.IsUint64()
+	}
+	return v.big.IsInt64()
+}
+
+// numberText writes a Number as JavaScript does.
+func numberText(x float64) string {
+	switch a := math.Abs(x); {
+	case x != x:
+		return "NaN"
+	case math.IsInf(x, 0):
+		return strings.TrimPrefix(strconv.FormatFloat(x, 'f', -1, 64), "+") + "inity"
+	case a == 0:
+		return "0"
+	case a >= 1e-6 && a < 1e21:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strings.Replace(strconv.FormatFloat(x, 'e', -1, 64), "e-0", "e-", 1)
+}
+
 func isIntegral(x float64) bool {
 	return x == math.Trunc(x) && !math.IsInf(x, 0)
 }
@@ -118,9 +146,12 @@ const (
 	jF64
 	jLit32  // integral literals that i32 holds
 	jLitU32 // integral literals that only u32 holds of the 32-bit types
-	jLit64  // integral literals beyond u32
+	jLit64  // integral literals beyond u32 that i64 holds
+	jLitU64 // integral literals that only u64 holds
 	jReal   // other literals
-	jBig    // BigInt literals
+	jBig    // BigInt literals that i64 holds
+	jBigU   // BigInt literals that only u64 holds
+	jBelow  // literals below 0, besides what else they are
 )
 
 // joinOf is what a value adds to the set; zero if it is no scalar.
@@ -129,15 +160,27 @@ func joinOf(v value) joined {
 	case kBool:
 		return jBool
 	case kBig:
-		return jBig
+		switch {
+		case v.big.Sign() < 0:
+			return jBig | jBelow
+		case v.big.IsInt64():
+			return jBig
+		}
+		return jBigU
 	case kNum:
+		below := joined(0)
+		if v.num < 0 {
+			below = jBelow
+		}
 		switch {
 		case fits(v.num, ir.I32):
-			return jLit32
+			return jLit32 | below
 		case fits(v.num, ir.U32):
 			return jLitU32
-		case isIntegral(v.num):
-			return jLit64
+		case fits(v.num, ir.I64):
+			return jLit64 | below
+		case fits(v.num, ir.U64):
+			return jLitU64
 		}
 		return jReal
 	case kReg:
@@ -168,22 +211,28 @@ func joinOfType(t ir.Type) joined {
 
 // typ is the join of the set; ok is false if there is none.
 func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
-	const wide = jI64 | jU64 | jBig
+	const (
+		wide     = jI64 | jU64 | jBig | jBigU
+		literals = jLit32 | jLitU32 | jLit64 | jLitU64 | jBelow
+		unsigned = jLitU64 | jBigU // u64 alone holds them
+	)
 	if j&wide != 0 {
-		others := j &^ (wide | jLit32 | jLitU32 | jLit64)
+		ok := j&^(wide|literals) == 0
 		// Where there is none, the type is that of the wide part: the rest may be a first guess, which is corrected.
 		switch {
-		case j&(jI64|jU64) == jI64|jU64:
-			return ir.I64, false
+		case j&jI64 != 0:
+			return ir.I64, ok && j&(jU64|unsigned) == 0
 		case j&jU64 != 0:
-			return ir.U64, others == 0
+			return ir.U64, ok
+		case j&unsigned != 0:
+			return ir.U64, ok && j&jBelow == 0
 		}
-		return ir.I64, others == 0
+		return ir.I64, ok
 	}
 	switch {
 	case j&jF64 != 0:
 		return ir.F64, true
-	case j&(jReal|jLit64) != 0:
+	case j&(jReal|jLit64|jLitU64) != 0:
 		if j&jF32 != 0 {
 			return ir.F32, true // a literal takes the other's type
 		}

@@ -134,7 +134,7 @@ async (g) => {} // ### "^1: a kernel function is neither async nor a generator \
   x[2] = obj.b // ### "^14: obj has no field b \\[unknown-field\\]; obj has a$"
   x[3] = list[0] // ### "^10: list is empty: a table has at least one element \\[array-dimensions\\]; $"
   x[4] = typed[0] // ### "^10: typed is empty: a table has at least one element \\[array-dimensions\\]; $"
-  x[5] = huge // ### "^10: huge has more than 64 bits \\[bigint-too-large\\]; $"
+  x[5] = huge // ### "^10: `huge` has more than 64 bits \\[bigint-too-large\\]; compute it in the script, with BigInt\\.asIntN\\(64, …\\) or asUintN$"
   x[6] = obj // ### "^10: `obj` is no number \\[not-a-number\\]; $"
   x[7] = undefined // ### "^10: `undefined` has no value \\[no-value\\]; $"
 }
