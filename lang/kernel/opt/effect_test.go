@@ -22,7 +22,7 @@ func TestEffect(t *testing.T) {
 	const file = "testdata/effect.golden"
 	var got strings.Builder
 	for seed := range uint64(120) {
-		got.WriteString(effect(seed) + "\n")
+		got.WriteString(effect(t, seed) + "\n")
 	}
 	if *update {
 		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
@@ -41,7 +41,7 @@ func TestEffect(t *testing.T) {
 	}
 }
 
-func effect(seed uint64) string {
+func effect(t *testing.T, seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	c := irgen.Case(rng, irgen.Options{Size: 20 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0, Tiles: seed%5 < 2})
 	m := irgen.Module(c.Kernel)
@@ -52,7 +52,7 @@ func effect(seed uint64) string {
 		return text
 	}
 	line := fmt.Sprintf("%d: %d instructions", seed, instructions(m))
-	for _, facts := range []*opt.Facts{nil, trueFacts(c)} {
+	for _, facts := range []*opt.Facts{nil, trueFacts(t, c)} {
 		passed := m.Clone()
 		for _, p := range opt.Passes(opt.Default) {
 			p.Run(passed.Kernels[0], facts)
