@@ -262,7 +262,35 @@ func (e *Engine) exceptionOf(v goja.Value) error {
 	return nil
 }
 
-// Microtask runs fn when the running code of the script ends, before any timer. An error ends the run.
-func (e *Engine) Microtask(fn func() error) {
-	e.when(e.Resolved(goja.Undefined()), func(goja.Value) error { return fn() }, func(goja.Value) error { return nil })
+// Microtask calls a function of the script when the running code ends, before any timer. An error ends the run.
+func (e *Engine) Microtask(fn *goja.Object) error {
+	if e.caught == nil {
+		// A reaction that is native would run the microtasks behind it before it ends: one in script does not.
+		wrap, err := e.vm.RunScript("orepl:microtask.js", "(report => fn => () => { try { fn() } catch (error) { report(error) } })")
+		if err != nil {
+			return err
+		}
+		report := e.Func("report", func(c goja.FunctionCall) (goja.Value, error) {
+			err := e.exceptionOf(c.Argument(0))
+			e.loop.Post(func() error { return err })
+			return nil, nil
+		})
+		made, err := callOf(wrap)(nil, report)
+		if err != nil {
+			return err
+		}
+		e.caught = callOf(made)
+	}
+	safe, err := e.caught(nil, fn)
+	if err != nil {
+		return err
+	}
+	_, err = e.intrinsics.then(e.Resolved(goja.Undefined()), safe)
+	return err
+}
+
+// callOf is how Go calls a function of the engine's own.
+func callOf(v goja.Value) goja.Callable {
+	fn, _ := goja.AssertFunction(v)
+	return fn
 }

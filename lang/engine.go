@@ -111,6 +111,7 @@ type Engine struct {
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
 
 	intrinsics  *intrinsics
+	caught      goja.Callable // makes a function hand over its errors; see Microtask
 	bounds      *bounds
 	iterations  uint64 // of the running call
 	inspector   *inspect.Inspector

@@ -15,6 +15,7 @@ func (e *Engine) definePolyfills() {
 		}
 	}
 	e.arrayFromText()
+	e.wellFormed(global.Get("String").(*goja.Object).Get("prototype"))
 	e.polyfill(global.Get("Object"), "groupBy", e.groupObjects)
 	e.polyfill(global.Get("Map"), "groupBy", e.groupMap)
 	e.polyfill(global.Get("Promise"), "withResolvers", func(goja.FunctionCall) (goja.Value, error) {
@@ -53,6 +54,31 @@ func (e *Engine) arrayFromText() {
 	_ = wrapped.DefineDataProperty("name", e.vm.ToValue("from"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = wrapped.DefineDataProperty("length", e.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = typed.DefineDataProperty("from", wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// wellFormed adds what finds and replaces halves of UTF-16 pairs that stand alone.
+func (e *Engine) wellFormed(proto goja.Value) {
+	text := func(name string, c goja.FunctionCall) (goja.String, error) {
+		if goja.IsUndefined(c.This) || goja.IsNull(c.This) {
+			return nil, &ArgumentError{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
+		}
+		s, _ := c.This.ToString().(goja.String)
+		return s, nil
+	}
+	e.polyfill(proto, "isWellFormed", func(c goja.FunctionCall) (goja.Value, error) {
+		s, err := text("isWellFormed", c)
+		if err != nil {
+			return nil, err
+		}
+		return e.vm.ToValue(s.StrictEquals(e.vm.ToValue(s.String()))), nil
+	})
+	e.polyfill(proto, "toWellFormed", func(c goja.FunctionCall) (goja.Value, error) {
+		s, err := text("toWellFormed", c)
+		if err != nil {
+			return nil, err
+		}
+		return e.vm.ToValue(s.String()), nil
+	})
 }
 
 // polyfill defines a function unless a later interpreter has it.

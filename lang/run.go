@@ -53,8 +53,11 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 			return nil
 		})()
 		// A failure ends the run at once, whatever else is pending.
-		ended := func() bool { return failed != nil || done && !untilQuiet }
-		if err := e.loop.RunUntil(ctx, ended); err != nil && err != loop.ErrStalled {
+		err = e.loop.RunUntil(ctx, func() bool { return failed != nil || done })
+		if err == nil && failed == nil && untilQuiet {
+			err = e.loop.Run(ctx)
+		}
+		if err != nil && err != loop.ErrStalled {
 			return cmp.Or(failed, err) // what was interrupted knows the place
 		}
 		if failed != nil {

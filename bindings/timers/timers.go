@@ -24,7 +24,17 @@ func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "timers", Globals: names, Instantiate: instantiate},
 		Help:   "Calls functions later. A script goes on while a timer is set.",
-		Types:  "interface Timer { [Symbol.dispose](): void }",
+		Types: `interface Timer {
+  /** Lets the script end although the timer is set. */
+  unref(): this
+  /** Makes the script wait for the timer again. */
+  ref(): this
+  /** Whether the script waits for the timer. */
+  hasRef(): boolean
+  /** Lets the time begin anew. */
+  refresh(): this
+  [Symbol.dispose](): void
+}`,
 		Entries: []bindings.Entry{
 			function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
 			function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
@@ -38,8 +48,23 @@ func Module() bindings.Module {
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {
+	// itself makes a method that gives the timer, so that calls can be chained.
+	itself := func(name string, do func(*loop.Timer)) lang.Method[*loop.Timer] {
+		return lang.Method[*loop.Timer]{Name: name, Call: func(t *loop.Timer, call goja.FunctionCall) (goja.Value, error) {
+			do(t)
+			return call.This, nil
+		}}
+	}
 	class := lang.NewClass(e, lang.ClassSpec[*loop.Timer]{
-		Name:    "Timer",
+		Name: "Timer",
+		Methods: []lang.Method[*loop.Timer]{
+			itself("ref", func(t *loop.Timer) { t.KeepAlive(true) }),
+			itself("unref", func(t *loop.Timer) { t.KeepAlive(false) }),
+			itself("refresh", (*loop.Timer).Restart),
+			{Name: "hasRef", Call: func(t *loop.Timer, _ goja.FunctionCall) (goja.Value, error) {
+				return e.VM().ToValue(t.KeepsAlive()), nil
+			}},
+		},
 		Dispose: func(t *loop.Timer) error { t.Stop(); return nil },
 		Inspect: func(*loop.Timer, inspect.Options) string { return "Timer {}" },
 	})
@@ -80,12 +105,11 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	clearTimer("clearImmediate")
 	x.Add("queueMicrotask", func(call goja.FunctionCall) (goja.Value, error) {
 		a := e.Args("queueMicrotask", call)
-		fn := a.Function(0, "fn")
+		a.Function(0, "fn")
 		if a.Err() != nil {
 			return nil, a.Err()
 		}
-		e.Microtask(func() error { _, err := fn(nil); return err })
-		return nil, nil
+		return nil, e.Microtask(call.Argument(0).(*goja.Object))
 	})
 	return x.Done()
 }

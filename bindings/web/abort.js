@@ -1,20 +1,38 @@
-(function (setTimeout) {
+(function (after) {
   'use strict'
+  const inspect = Symbol.for('nodejs.util.inspect.custom')
+  const tag = (c, name) => Object.defineProperty(c.prototype, Symbol.toStringTag, { value: name, configurable: true })
+  // the numbers that errors had before they had names
+  const codes = {
+    IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5, NoModificationAllowedError: 7,
+    NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10, InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13,
+    NamespaceError: 14, InvalidAccessError: 15, TypeMismatchError: 17, SecurityError: 18, NetworkError: 19, AbortError: 20,
+    URLMismatchError: 21, QuotaExceededError: 22, TimeoutError: 23, InvalidNodeTypeError: 24, DataCloneError: 25,
+  }
   class DOMException extends Error {
     #name
-    constructor(message = '', name = 'Error') {
+    constructor(message = '', options = 'Error') {
       super(message)
-      this.#name = name
+      const named = options !== null && typeof options === 'object'
+      this.#name = String(named ? options.name ?? 'Error' : options)
+      if (named && 'cause' in options) Object.defineProperty(this, 'cause', { value: options.cause, writable: true, configurable: true })
     }
     get name() { return this.#name }
+    get code() { return codes[this.#name] ?? 0 }
+  }
+  tag(DOMException, 'DOMException')
+  const fail = (message, name, hint) => {
+    const e = new DOMException(message, name)
+    if (hint) Object.defineProperty(e, 'hint', { value: hint, configurable: true })
+    throw e
   }
   const secret = {}
-  const inspect = Symbol.for('nodejs.util.inspect.custom')
   class AbortSignal {
     #aborted = false
     #reason
     #listeners = []
     #onabort = null
+    #dependents = []
     constructor(key) {
       if (key !== secret) throw new TypeError('an AbortSignal comes from an AbortController')
     }
@@ -22,14 +40,22 @@
     [inspect]() { return Object.create(AbortSignal.prototype, { aborted: { value: this.#aborted, enumerable: true } }) }
     get reason() { return this.#reason }
     get onabort() { return this.#onabort }
-    set onabort(listener) { this.#onabort = typeof listener === 'function' ? listener : null }
+    set onabort(listener) {
+      const callable = listener !== null && (typeof listener === 'function' || typeof listener === 'object')
+      if (callable && this.#onabort === null) this.#listeners.push({ on: true }) // in its place among the others
+      if (!callable) this.#listeners = this.#listeners.filter(l => !l.on)
+      this.#onabort = callable ? listener : null
+    }
     throwIfAborted() { if (this.#aborted) throw this.#reason }
     addEventListener(type, listener, options) {
-      if (type !== 'abort' || this.#listeners.some(l => l.listener === listener)) return
-      this.#listeners.push({ listener, once: options?.once === true })
+      const signal = options?.signal
+      if (String(type) !== 'abort' || listener == null || signal?.aborted || this.#listeners.some(l => l.listener === listener)) return
+      if (typeof listener !== 'function' && typeof listener !== 'object') throw new TypeError('a listener must be a function or an object with handleEvent')
+      this.#listeners.push({ listener, once: Boolean(options?.once) })
+      signal?.addEventListener('abort', () => this.removeEventListener(type, listener), { once: true })
     }
     removeEventListener(type, listener) {
-      if (type === 'abort') this.#listeners = this.#listeners.filter(l => l.listener !== listener)
+      if (String(type) === 'abort') this.#listeners = this.#listeners.filter(l => l.listener !== listener)
     }
     static abort(reason) {
       const c = new AbortController()
@@ -37,29 +63,45 @@
       return c.signal
     }
     static timeout(milliseconds) {
+      const ms = Number(milliseconds)
+      if (!(ms >= 0 && ms <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`AbortSignal.timeout: expected milliseconds from 0 on, not ${String(milliseconds)}`)
       const c = new AbortController()
-      setTimeout(() => c.abort(new DOMException('The operation timed out', 'TimeoutError')), milliseconds)
+      after(() => c.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError')), ms)
       return c.signal
     }
     static any(signals) {
       const c = new AbortController()
-      for (const s of signals) {
-        if (s.aborted) c.abort(s.reason)
-        else s.addEventListener('abort', () => c.abort(s.reason), { once: true })
-      }
+      const all = [...signals]
+      for (const s of all) if (!(s !== null && typeof s === 'object' && #dependents in s)) throw new TypeError('AbortSignal.any: each element must be an AbortSignal')
+      const aborted = all.find(s => s.#aborted)
+      if (aborted) c.abort(aborted.#reason)
+      else for (const s of all) s.#dependents.push(c.signal)
       return c.signal
     }
     static fire(key, signal, reason) {
       if (key !== secret || signal.#aborted) return
-      signal.#aborted = true
-      signal.#reason = reason
-      const event = { type: 'abort', target: signal }
-      const listeners = signal.#listeners
-      signal.#listeners = listeners.filter(l => !l.once)
-      if (typeof signal.onabort === 'function') signal.onabort(event)
-      for (const { listener } of listeners) {
-        if (typeof listener === 'function') listener.call(signal, event)
-        else listener?.handleEvent?.(event)
+      const told = [signal]
+      for (const s of told) { // all are aborted before the first listener runs
+        s.#aborted = true
+        s.#reason = reason
+        told.push(...s.#dependents.filter(d => !d.#aborted && !told.includes(d)))
+        s.#dependents = []
+      }
+      for (const s of told) s.#tell()
+    }
+    #tell() {
+      const event = { type: 'abort', target: this, currentTarget: this, isTrusted: true }
+      Object.defineProperty(event, Symbol.toStringTag, { value: 'Event' })
+      for (const l of [...this.#listeners]) {
+        if (!this.#listeners.includes(l)) continue // another one removed it
+        if (l.once) this.#listeners = this.#listeners.filter(other => other !== l)
+        const listener = l.on ? this.#onabort : l.listener
+        try {
+          if (typeof listener === 'function') listener.call(this, event)
+          else listener?.handleEvent?.(event)
+        } catch (e) { // is reported; the others are told all the same
+          queueMicrotask(() => { throw e })
+        }
       }
     }
   }
@@ -69,9 +111,11 @@
     #signal = new AbortSignal(secret)
     get signal() { return this.#signal }
     [inspect]() { return Object.create(AbortController.prototype, { signal: { value: this.#signal, enumerable: true } }) }
-    abort(reason = new DOMException('The operation was aborted', 'AbortError')) {
+    abort(reason = new DOMException('This operation was aborted', 'AbortError')) {
       fire(secret, this.#signal, reason)
     }
   }
-  return { AbortController, AbortSignal, DOMException }
+  tag(AbortSignal, 'AbortSignal')
+  tag(AbortController, 'AbortController')
+  return { AbortController, AbortSignal, DOMException, fail }
 })

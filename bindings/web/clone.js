@@ -1,47 +1,107 @@
-(function (DOMException) {
+(function (fail, kindOf, detach) {
   'use strict'
-  const tag = v => Object.prototype.toString.call(v).slice(8, -1)
+  // The classes are taken now, and values are told apart by what only they can do: a script may change all the rest.
+  const getter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get
+  const { slice } = ArrayBuffer.prototype
+  const views = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+  const typed = Object.fromEntries([
+    Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array,
+  ].map(c => [c.name, c]))
+  const length = getter(Object.getPrototypeOf(Uint8Array.prototype), 'length')
   const errors = { Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
-  const fail = what => { throw new DOMException(`${what} cannot be cloned`, 'DataCloneError') }
-  function clone(v, seen, moved) {
-    if (typeof v === 'symbol') fail('a symbol')
-    if (typeof v === 'function') fail(`the function ${v.name || '(anonymous)'}`)
+  const { forEach: eachOfMap } = Map.prototype
+  const { forEach: eachOfSet } = Set.prototype
+  const { getTime } = Date.prototype
+  const source = getter(RegExp.prototype, 'source')
+  const wrapped = [Number, String, Boolean, BigInt, Symbol].map(c => c.prototype.valueOf)
+  const { toString } = Object.prototype
+  const stateful = ['WeakMap', 'WeakSet', 'Generator', 'AsyncGenerator', 'Array Iterator', 'Map Iterator', 'Set Iterator', 'String Iterator']
+  const refuse = what => fail(`${what} could not be cloned`, 'DataCloneError', 'leave it out, or put what it holds into plain objects, arrays, maps and sets')
+
+  // put gives copy a property that cannot be a setter of its prototype, such as __proto__.
+  const put = (copy, key, value) => Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true })
+
+  function primitive(v) {
+    for (const valueOf of wrapped) {
+      try { return [valueOf.call(v)] } catch { /* it is another one, or none */ }
+    }
+  }
+
+  function view(v, name, clone) {
+    const buffer = clone(v.buffer)
+    return name ? new typed[name](buffer, v.byteOffset, length.call(v)) : new DataView(buffer, v.byteOffset, v.byteLength)
+  }
+
+  function error(v, keep, clone) {
+    const make = Object.hasOwn(errors, v.name) ? errors[v.name] : Error
+    const copy = keep(new make())
+    const hide = (name, value) => Object.defineProperty(copy, name, { value, writable: true, configurable: true })
+    if (Object.hasOwn(v, 'message')) hide('message', String(v.message))
+    else delete copy.message
+    hide('stack', v.stack)
+    if (Object.hasOwn(v, 'cause')) hide('cause', clone(v.cause))
+    return copy
+  }
+
+  function copyOf(v, seen) {
+    const clone = v => copyOf(v, seen)
+    if (typeof v === 'symbol') refuse(String(v))
+    if (typeof v === 'function') refuse(`the function ${v.name || '(anonymous)'}`)
     if (v === null || typeof v !== 'object') return v
     if (seen.has(v)) return seen.get(v)
     const keep = copy => (seen.set(v, copy), copy)
-    if (ArrayBuffer.isView(v)) {
-      const buffer = clone(v.buffer, seen, moved)
-      if (v instanceof DataView) return keep(new DataView(buffer, v.byteOffset, v.byteLength))
-      return keep(new v.constructor(buffer, v.byteOffset, v.length))
-    }
-    switch (tag(v)) {
-      case 'ArrayBuffer': return keep(v.slice(0))
-      case 'Date': return keep(new Date(v.getTime()))
-      case 'RegExp': return keep(new RegExp(v.source, v.flags))
-      case 'Boolean': case 'Number': case 'String': case 'BigInt': return keep(Object(v.valueOf()))
+    const kind = kindOf(v)
+    switch (kind) {
+      case 'ArrayBuffer':
+        return keep(slice.call(v, 0))
+      case 'TypedArray':
+        return keep(view(v, views.call(v), clone))
+      case 'Date':
+        return keep(new Date(getTime.call(v)))
+      case 'RegExp':
+        return keep(new RegExp(source.call(v), v.flags))
       case 'Map': {
-        const copy = keep(new Map())
-        for (const [k, x] of [...v]) copy.set(clone(k, seen), clone(x, seen))
+        const [copy, pairs] = [keep(new Map()), []]
+        eachOfMap.call(v, (x, k) => { pairs.push([k, x]) })
+        for (const [k, x] of pairs) copy.set(clone(k), clone(x))
         return copy
       }
       case 'Set': {
-        const copy = keep(new Set())
-        for (const x of [...v]) copy.add(clone(x, seen))
+        const [copy, list] = [keep(new Set()), []]
+        eachOfSet.call(v, x => { list.push(x) })
+        for (const x of list) copy.add(clone(x))
         return copy
       }
-      case 'Error': {
-        const make = Object.hasOwn(errors, v.name) ? errors[v.name] : Error
-        const copy = keep(new make(v.message))
-        Object.defineProperty(copy, 'stack', { value: v.stack, writable: true, configurable: true })
-        if (Object.hasOwn(v, 'cause')) Object.defineProperty(copy, 'cause', { value: clone(v.cause, seen), writable: true, configurable: true })
-        return copy
-      }
-      case 'Promise': case 'WeakMap': case 'WeakSet': fail(`a ${tag(v)}`)
+      case 'Error':
+        return error(v, keep, clone)
+      case 'detached':
+        refuse('a detached ArrayBuffer')
+      case 'Array': case 'Object': case 'Number': case 'String': case 'Boolean': case 'BigInt': case 'Symbol':
+        break
+      default:
+        refuse(`a ${kind}`)
     }
-    if (Object.getOwnPropertySymbols(v).some(s => s.description === 'orepl.hidden')) fail(`an object of the host (${tag(v)})`)
-    const copy = keep(Array.isArray(v) ? new Array(v.length) : {})
-    for (const key of Object.keys(v)) copy[key] = clone(v[key], seen)
+    if (ArrayBuffer.isView(v)) return keep(view(v, '', clone))
+    const inner = kind !== 'Array' && primitive(v)
+    if (inner) return typeof inner[0] === 'symbol' ? refuse('a Symbol object') : keep(Object(inner[0]))
+    const tag = toString.call(v).slice(8, -1)
+    if (stateful.includes(tag) && !Object.hasOwn(v, Symbol.toStringTag)) refuse(`a ${tag}`)
+    const copy = keep(kind === 'Array' ? new Array(v.length) : {})
+    for (const key of Object.keys(v)) put(copy, key, clone(v[key]))
     return copy
   }
-  return value => clone(value, new Map())
+
+  return (value, options) => {
+    const moved = options?.transfer === undefined ? [] : [...options.transfer]
+    for (const [i, v] of moved.entries()) {
+      const kind = kindOf(v)
+      if (kind !== 'ArrayBuffer' || moved.indexOf(v) !== i) {
+        fail(kind === 'ArrayBuffer' ? 'an ArrayBuffer stands twice in transfer' : `${kind === 'detached' ? 'a detached ArrayBuffer' : 'what stands in transfer'} cannot be transferred`,
+          'DataCloneError', 'transfer is a list of ArrayBuffers, such as { transfer: [array.buffer] }')
+      }
+    }
+    const copy = copyOf(value, new Map())
+    moved.forEach(detach)
+    return copy
+  }
 })

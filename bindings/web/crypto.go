@@ -3,11 +3,11 @@ package web
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"reflect"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
-	"github.com/orepl/orepl/lang/diag"
 )
 
 // maxRandom is how many bytes getRandomValues fills at once, as in browsers.
@@ -21,8 +21,11 @@ func (w *web) crypto() (goja.Value, error) {
 		if a.Err() != nil {
 			return nil, a.Err()
 		}
+		if kind := call.Argument(0).(*goja.Object).ExportType(); kind == nil || kind.Kind() != reflect.Slice || kind.Elem().Kind() == reflect.Float32 || kind.Elem().Kind() == reflect.Float64 {
+			return nil, w.fail("TypeMismatchError", "write crypto.getRandomValues(new Uint32Array(4))", "crypto.getRandomValues fills typed arrays of integers only")
+		}
 		if len(memory) > maxRandom {
-			return nil, diag.New("invalid-argument", "crypto.getRandomValues fills at most %d bytes at once, not %d", maxRandom, len(memory))
+			return nil, w.fail("QuotaExceededError", "fill it in parts, as in crypto.getRandomValues(bytes.subarray(0, 65536))", "crypto.getRandomValues fills at most %d bytes at once, not %d", maxRandom, len(memory))
 		}
 		_, err := rand.Read(memory)
 		return call.Argument(0), err

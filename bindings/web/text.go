@@ -3,6 +3,9 @@ package web
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -24,15 +27,21 @@ func (w *web) textEncoder() (goja.Value, error) {
 		}}},
 		Methods: []lang.Method[*encoder]{
 			{Name: "encode", Call: func(_ *encoder, call goja.FunctionCall) (goja.Value, error) {
-				text := ""
-				if !goja.IsUndefined(call.Argument(0)) {
-					text = call.Argument(0).String()
+				if goja.IsUndefined(call.Argument(0)) {
+					return lang.TypedArray(w.Engine, []byte{})
 				}
-				return lang.TypedArray(w.Engine, []byte(text))
+				s, err := text("TextEncoder.encode", call)
+				if err != nil {
+					return nil, err
+				}
+				return lang.TypedArray(w.Engine, []byte(s))
 			}},
 			{Name: "encodeInto", Call: func(_ *encoder, call goja.FunctionCall) (goja.Value, error) {
 				a := w.Args("TextEncoder.encodeInto", call)
 				text, to := a.String(0, "text"), a.Bytes(1, "destination")
+				if o, ok := call.Argument(1).(*goja.Object); !ok || o.ExportType() != reflect.TypeFor[[]byte]() {
+					a.Fail("destination", "must be a Uint8Array")
+				}
 				if a.Err() != nil {
 					return nil, a.Err()
 				}
@@ -105,94 +114,174 @@ func option(o *goja.Object, name string) bool {
 	return o != nil && o.Get(name) != nil && o.Get(name).ToBoolean()
 }
 
-func (w *web) newDecoder(call goja.ConstructorCall) (*decoder, error) {
-	d := &decoder{encoding: "utf-8"}
-	if v := call.Argument(0); !goja.IsUndefined(v) {
-		switch strings.ToLower(strings.TrimSpace(v.String())) {
-		case "utf-8", "utf8":
-		case "utf-16le", "utf-16":
-			d.encoding = "utf-16le"
-		case "latin1", "iso-8859-1", "ascii", "us-ascii", "windows-1252":
-			d.encoding = "latin1"
-		default:
-			return nil, &diag.Diagnostic{ID: "invalid-argument", Name: "RangeError", Message: "there is no text encoding " + v.String(), Hint: "the encodings are utf-8, utf-16le and latin1"}
+// labels are the names that the Encoding standard has for the encodings.
+var labels = map[string]string{
+	utf8Name:   "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+	"utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+	"utf-16be": "unicodefffe utf-16be",
+	"windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 " +
+		"iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
+}
+
+const utf8Name = "utf-8"
+
+// encodingOf is the encoding that a label means, or "".
+func encodingOf(label string) string {
+	label = strings.ToLower(strings.Trim(label, "\t\n\f\r "))
+	for name, list := range labels {
+		if slices.Contains(strings.Fields(list), label) {
+			return name
 		}
 	}
-	if o, ok := call.Argument(1).(*goja.Object); ok {
+	return ""
+}
+
+func (w *web) newDecoder(call goja.ConstructorCall) (*decoder, error) {
+	d := &decoder{encoding: utf8Name}
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		if d.encoding = encodingOf(v.ToString().String()); d.encoding == "" {
+			return nil, &diag.Diagnostic{ID: "invalid-argument", Name: "RangeError", Message: fmt.Sprintf("there is no text encoding %q", v), Hint: "the encodings are utf-8, utf-16le, utf-16be and windows-1252, which latin1 is a name of"}
+		}
+	}
+	switch o := call.Argument(1).(type) {
+	case *goja.Object:
 		d.fatal, d.ignoreBOM = option(o, "fatal"), option(o, "ignoreBOM")
+	default:
+		if !goja.IsUndefined(o) && !goja.IsNull(o) {
+			return nil, &lang.ArgumentError{Func: "new TextDecoder", Name: "options", Detail: "must be an object such as { fatal: true }"}
+		}
 	}
 	return d, nil
 }
 
-var errMalformed = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "the bytes are no text in this encoding"}
-
+// decode gives the text of data and of what the last call kept; with stream, a character may go on in the next call.
 func (d *decoder) decode(data []byte, stream bool) (string, error) {
 	if len(d.rest) > 0 {
 		data = append(d.rest, data...)
 	}
-	d.rest = nil
-	var text string
-	var err error
+	t := &transcript{stream: stream, wrong: -1}
 	switch d.encoding {
-	case "utf-16le":
-		text = d.utf16(data, stream)
-	case "latin1":
-		runes := make([]rune, len(data))
-		for i, b := range data {
-			runes[i] = rune(b)
+	case utf8Name:
+		t.utf8(data)
+	case "windows-1252":
+		for _, b := range data {
+			t.text.WriteRune(windows1252(b))
 		}
-		text = string(runes)
+	case "utf-16be":
+		t.utf16(data, binary.BigEndian)
 	default:
-		text, err = d.utf8(data, stream)
+		t.utf16(data, binary.LittleEndian)
 	}
-	if !d.began && !d.ignoreBOM {
+	began := d.began
+	d.rest = append([]byte(nil), t.rest...)
+	d.began = stream && (began || t.text.Len() > 0)
+	if d.fatal && t.wrong >= 0 {
+		d.rest, d.began = nil, false
+		return "", &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: fmt.Sprintf("the bytes are no text in %s: byte %d does not fit", d.encoding, t.wrong),
+			Hint: "name the encoding that they are in, or leave out fatal: then what does not fit becomes \ufffd"}
+	}
+	text := t.text.String()
+	if !began && !d.ignoreBOM {
 		text = strings.TrimPrefix(text, "\ufeff")
 	}
-	d.began = stream && (d.began || text != "")
-	return text, err
+	return text, nil
 }
 
-func (d *decoder) utf8(data []byte, stream bool) (string, error) {
-	if stream {
-		for n := 1; n < utf8.UTFMax && n <= len(data); n++ { // the last character may go on in the next chunk
-			if tail := data[len(data)-n:]; utf8.RuneStart(tail[0]) {
-				if !utf8.FullRune(tail) {
-					d.rest = append([]byte(nil), tail...)
-					data = data[:len(data)-n]
-				}
-				break
+// A transcript is the text that some bytes are turned into.
+type transcript struct {
+	text   strings.Builder
+	stream bool
+	rest   []byte // of a character that is not whole, if stream is set
+	wrong  int    // the first byte that does not fit, or -1
+}
+
+func (t *transcript) bad(at int) {
+	if t.wrong < 0 {
+		t.wrong = at
+	}
+	t.text.WriteRune(utf8.RuneError)
+}
+
+// utf8 makes one replacement of each longest beginning of a character, as browsers do.
+func (t *transcript) utf8(data []byte) {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r != utf8.RuneError || n > 1 {
+			t.text.WriteRune(r)
+			i += n
+			continue
+		}
+		n = 1
+		for i+n <= len(data) && !utf8.FullRune(data[i:i+n]) {
+			n++
+		}
+		if n--; i+n == len(data) && n > 0 && t.stream {
+			t.rest = data[i:]
+			return
+		}
+		t.bad(i)
+		i += max(n, 1)
+	}
+}
+
+func (t *transcript) utf16(data []byte, order binary.ByteOrder) {
+	i := 0
+	for ; i+1 < len(data); i += 2 {
+		first := rune(order.Uint16(data[i:]))
+		if !utf16.IsSurrogate(first) {
+			t.text.WriteRune(first)
+			continue
+		}
+		if i+3 >= len(data) && first < 0xdc00 && t.stream {
+			break
+		}
+		if i+3 < len(data) {
+			if r := utf16.DecodeRune(first, rune(order.Uint16(data[i+2:]))); r != utf8.RuneError {
+				t.text.WriteRune(r)
+				i += 2
+				continue
 			}
 		}
+		t.bad(i)
 	}
-	if !utf8.Valid(data) {
-		if d.fatal {
-			return "", errMalformed
-		}
-		return strings.ToValidUTF8(string(data), "\ufffd"), nil
+	switch {
+	case i == len(data):
+	case t.stream:
+		t.rest = data[i:]
+	default:
+		t.bad(i)
 	}
-	return string(data), nil
 }
 
-func (d *decoder) utf16(data []byte, stream bool) string {
-	if len(data)%2 == 1 {
-		if stream {
-			d.rest = []byte{data[len(data)-1]}
-		}
-		data = data[:len(data)-1]
+// windows1252 is the character of a byte: that of Latin-1, but for the controls from 0x80 on.
+func windows1252(b byte) rune {
+	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
+	if b < 0x80 || b > 0x9f {
+		return rune(b)
 	}
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(data[2*i:])
+	return []rune(upper)[b-0x80]
+}
+
+// text reads an argument that is turned into a string, and must be there.
+func text(name string, call goja.FunctionCall) (string, error) {
+	if len(call.Arguments) == 0 {
+		return "", &lang.ArgumentError{Func: name, Name: "text", Detail: "is missing: expected a string"}
 	}
-	return string(utf16.Decode(units))
+	if _, symbol := call.Argument(0).(*goja.Symbol); symbol {
+		return "", &lang.ArgumentError{Func: name, Name: "text", Detail: "must be a string, not a symbol"}
+	}
+	return call.Argument(0).ToString().String(), nil
 }
 
 func (w *web) btoa(call goja.FunctionCall) (goja.Value, error) {
-	text := call.Argument(0).String()
-	data := make([]byte, 0, len(text))
-	for _, r := range text {
+	s, err := text("btoa", call)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, 0, len(s))
+	for _, r := range s {
 		if r > 0xff {
-			return nil, diag.New("invalid-argument", "btoa: the character %q is above U+00FF", r).WithHint("encode the text with TextEncoder first")
+			return nil, w.fail("InvalidCharacterError", "encode the text first, as in new TextEncoder().encode(text).toBase64()", "btoa: the character %q is above U+00FF", r)
 		}
 		data = append(data, byte(r))
 	}
@@ -200,14 +289,34 @@ func (w *web) btoa(call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (w *web) atob(call goja.FunctionCall) (goja.Value, error) {
-	text := strings.Join(strings.Fields(call.Argument(0).String()), "")
-	data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	s, err := text("atob", call)
 	if err != nil {
-		return nil, diag.New("invalid-argument", "atob: this is no base64: %v", err)
+		return nil, err
+	}
+	s = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("\t\n\f\r ", r) {
+			return -1
+		}
+		return r
+	}, s)
+	if len(s)%4 == 0 {
+		s = strings.TrimSuffix(strings.TrimSuffix(s, "="), "=")
+	}
+	const hint = "base64 has letters, digits, + and /, in groups of four of which the last may end in = or =="
+	if i := strings.IndexFunc(s, func(r rune) bool { return !isBase64(r) }); i >= 0 {
+		return nil, w.fail("InvalidCharacterError", hint, "atob: this is no base64: there is %q in it", []rune(s[i:])[0])
+	}
+	data, err := base64.RawStdEncoding.DecodeString(s)
+	if err != nil {
+		return nil, w.fail("InvalidCharacterError", hint, "atob: this is no base64: its length is that of no bytes")
 	}
 	runes := make([]rune, len(data))
 	for i, b := range data {
 		runes[i] = rune(b)
 	}
 	return w.VM().ToValue(string(runes)), nil
+}
+
+func isBase64(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '+' || r == '/'
 }

@@ -1,87 +1,87 @@
 package web
 
 import (
-	"net"
-	"net/url"
-	"strings"
-
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/web/weburl"
 	"github.com/orepl/orepl/lang/diag"
 )
 
-var defaultPorts = map[string]string{"http": "80", "https": "443", "ftp": "21", "ws": "80", "wss": "443"}
-
+// url makes the classes URL and URLSearchParams, which are written in script over functions that read and write text.
 func (w *web) url() (*goja.Object, error) {
-	parse := w.Func("parse", func(call goja.FunctionCall) (goja.Value, error) { return w.parseURL(call) })
-	decode := w.Func("decode", func(call goja.FunctionCall) (goja.Value, error) {
-		text := call.Argument(0).String()
-		if plain, err := url.QueryUnescape(text); err == nil {
-			text = plain
+	normalize, _ := goja.AssertFunction(w.VM().Get("String").(*goja.Object).Get("prototype").(*goja.Object).Get("normalize"))
+	reader := weburl.Reader{Normalize: func(text string) string {
+		v, err := normalize(w.VM().ToValue(text), w.VM().ToValue("NFKC"))
+		if err != nil { // a limit: the text is not changed, and cannot be a name
+			return text
 		}
-		return w.VM().ToValue(text), nil
+		return v.String()
+	}}
+	text := func(name string, fn func(string) string) goja.Value {
+		return w.Func(name, func(call goja.FunctionCall) (goja.Value, error) {
+			return w.VM().ToValue(fn(call.Argument(0).String())), nil
+		})
+	}
+	parse := w.Func("parse", func(call goja.FunctionCall) (goja.Value, error) {
+		u, err := parseURL(reader, call)
+		if err != nil {
+			return nil, err
+		}
+		return w.urlParts(reader, u)
 	})
-	encode := w.Func("encode", func(call goja.FunctionCall) (goja.Value, error) {
-		return w.VM().ToValue(strings.ReplaceAll(url.QueryEscape(call.Argument(0).String()), "~", "%7E")), nil
+	change := w.Func("change", func(call goja.FunctionCall) (goja.Value, error) {
+		u, err := reader.Parse(call.Argument(0).String(), nil)
+		if err != nil {
+			return nil, err
+		}
+		reader.Set(u, call.Argument(1).String(), call.Argument(2).String())
+		return w.urlParts(reader, u)
 	})
-	v, err := w.script("web/url.js", urlSource, parse, decode, encode)
+	v, err := w.script("web/url.js", urlSource, parse, change, text("decode", weburl.DecodeForm), text("encode", weburl.EncodeForm))
 	if err != nil {
 		return nil, err
 	}
 	return v.(*goja.Object), nil
 }
 
-// parseURL gives the parts of a URL, resolved against a base.
-func (w *web) parseURL(call goja.FunctionCall) (goja.Value, error) {
-	text := strings.TrimSpace(call.Argument(0).String())
-	u, err := url.Parse(text)
-	if err == nil && !goja.IsUndefined(call.Argument(1)) {
-		var base *url.URL
-		if base, err = url.Parse(call.Argument(1).String()); err == nil {
-			u = base.ResolveReference(u)
+// parseURL reads (text, base?).
+func parseURL(reader weburl.Reader, call goja.FunctionCall) (*weburl.URL, error) {
+	var base *weburl.URL
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		var err error
+		if base, err = reader.Parse(v.String(), nil); err != nil {
+			return nil, invalidURL("the base", v.String(), err, true)
 		}
 	}
-	if err != nil || u.Scheme == "" || defaultPorts[u.Scheme] != "" && u.Hostname() == "" {
-		return nil, &diag.Diagnostic{ID: "invalid-url", Name: "TypeError", Message: "this is no absolute URL: " + text, Hint: "write the scheme, as in https://…, or give a base as second argument"}
+	text := call.Argument(0).String()
+	u, err := reader.Parse(text, base)
+	if err != nil {
+		return nil, invalidURL("this", text, err, base != nil)
 	}
-	o := bindings.NewExports(w.Engine)
-	o.Set("protocol", strings.ToLower(u.Scheme)+":")
-	o.Set("authority", u.Host != "" || u.Scheme == "file")
-	password, _ := u.User.Password()
-	o.Set("username", url.PathEscape(u.User.Username()))
-	o.Set("password", url.PathEscape(password))
-	host := strings.ToLower(u.Hostname())
-	if net.ParseIP(host) != nil && strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	o.Set("hostname", host)
-	port := u.Port()
-	if port == defaultPorts[u.Scheme] {
-		port = ""
-	}
-	o.Set("port", port)
-	o.Set("pathname", pathOf(u))
-	search, hash := "", ""
-	if u.RawQuery != "" {
-		search = "?" + strings.ReplaceAll(u.RawQuery, " ", "%20")
-	}
-	if u.Fragment != "" {
-		hash = "#" + u.EscapedFragment()
-	}
-	o.Set("search", search)
-	o.Set("hash", hash)
-	return o.Done()
+	return u, nil
 }
 
-// pathOf removes dot segments and gives a URL with a host at least a slash.
-func pathOf(u *url.URL) string {
-	if u.Opaque != "" {
-		return u.Opaque
+func invalidURL(what, text string, err error, based bool) error {
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "…"
 	}
-	path := u.ResolveReference(&url.URL{Path: u.Path, RawPath: u.RawPath}).EscapedPath()
-	if path == "" && u.Host != "" {
-		return "/"
+	d := &diag.Diagnostic{ID: "invalid-url", Name: "TypeError", Message: what + " is no absolute URL: " + text + " (" + err.Error() + ")"}
+	if d.Hint = "an absolute URL looks like https://host/path"; !based {
+		d.Hint = "write the scheme, as in https://…, or give a base as second argument"
 	}
-	return path
+	return d
+}
+
+// urlParts is an object with the parts of a URL, by the names of its getters.
+func (w *web) urlParts(reader weburl.Reader, u *weburl.URL) (goja.Value, error) {
+	o := bindings.NewExports(w.Engine)
+	for name, text := range map[string]string{
+		"href": u.String(), "origin": u.Origin(reader), "protocol": u.Scheme + ":", "username": u.Username, "password": u.Password,
+		"host": u.HostPort(), "hostname": u.Host, "port": u.PortText(), "pathname": u.Path(), "search": u.Search(), "hash": u.Hash(),
+	} {
+		o.Set(name, text)
+	}
+	return o.Done()
 }

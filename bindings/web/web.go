@@ -5,6 +5,8 @@ package web
 import (
 	_ "embed"
 	"fmt"
+	"reflect"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -39,15 +41,18 @@ func Module() bindings.Module {
 // web is the state of one engine's module.
 type web struct {
 	*bindings.Exports
+	// cancelling gives what abort.js makes, once.
+	cancelling func() (*goja.Object, error)
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {
-	w := &web{bindings.NewExports(e)}
+	w := &web{Exports: bindings.NewExports(e)}
+	w.cancelling = sync.OnceValues(w.abort)
 	w.LazySet("performance", w.performance)
 	w.LazySet("crypto", w.crypto)
 	w.LazySet("structuredClone", w.structuredClone)
-	w.group(w.abort, "AbortController", "AbortSignal", "DOMException")
-	w.group(w.url, "URL", "URLSearchParams")
+	w.group(w.cancelling, "AbortController", "AbortSignal", "DOMException")
+	w.group(sync.OnceValues(w.url), "URL", "URLSearchParams")
 	w.LazySet("TextEncoder", w.textEncoder)
 	w.LazySet("TextDecoder", w.textDecoder)
 	w.Add("btoa", w.btoa)
@@ -57,15 +62,11 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 
 // group exports names that one piece of script makes together.
 func (w *web) group(load func() (*goja.Object, error), names ...string) {
-	var made *goja.Object
 	for _, name := range names {
 		w.LazySet(name, func() (goja.Value, error) {
-			if made == nil {
-				o, err := load()
-				if err != nil {
-					return nil, err
-				}
-				made = o
+			made, err := load()
+			if err != nil {
+				return nil, err
 			}
 			return made.Get(name), nil
 		})
@@ -85,13 +86,16 @@ func (w *web) script(name, source string, args ...goja.Value) (goja.Value, error
 	return fn(nil, args...)
 }
 
+// abort makes the classes of cancelling, and DOMException.
 func (w *web) abort() (*goja.Object, error) {
-	after := w.Func("setTimeout", func(call goja.FunctionCall) (goja.Value, error) {
+	after := w.Func("after", func(call goja.FunctionCall) (goja.Value, error) {
 		fn, _ := goja.AssertFunction(call.Argument(0))
-		w.Loop().After(time.Duration(call.Argument(1).ToFloat()*float64(time.Millisecond)), func() error {
+		const most = float64(1<<53) / 1e6 // milliseconds
+		t := w.Loop().After(time.Duration(min(call.Argument(1).ToFloat(), most)*float64(time.Millisecond)), func() error {
 			_, err := fn(nil)
 			return err
 		})
+		t.KeepAlive(false) // nothing is lost if the script ends before
 		return nil, nil
 	})
 	v, err := w.script("web/abort.js", abortSource, after)
@@ -101,15 +105,75 @@ func (w *web) abort() (*goja.Object, error) {
 	return v.(*goja.Object), nil
 }
 
+// fail gives a DOMException as the error of a native function.
+func (w *web) fail(name, hint, format string, args ...any) error {
+	made, err := w.cancelling()
+	if err != nil {
+		return err
+	}
+	throw, _ := goja.AssertFunction(made.Get("fail"))
+	vm := w.VM()
+	_, err = throw(nil, vm.ToValue(fmt.Sprintf(format, args...)), vm.ToValue(name), vm.ToValue(hint))
+	return err
+}
+
 func (w *web) structuredClone() (goja.Value, error) {
-	v, err := w.script("web/clone.js", cloneSource, w.Object.Get("DOMException"))
+	made, err := w.cancelling()
+	if err != nil {
+		return nil, err
+	}
+	detach := w.Func("detach", func(call goja.FunctionCall) (goja.Value, error) {
+		if b, ok := call.Argument(0).Export().(goja.ArrayBuffer); ok {
+			b.Detach()
+		}
+		return nil, nil
+	})
+	v, err := w.script("web/clone.js", cloneSource, made.Get("fail"), w.Func("kindOf", w.kindOf), detach)
 	if err != nil {
 		return nil, err
 	}
 	clone, _ := goja.AssertFunction(v)
 	return w.Func("structuredClone", func(call goja.FunctionCall) (goja.Value, error) {
-		return clone(nil, call.Argument(0))
+		if len(call.Arguments) == 0 {
+			return nil, &lang.ArgumentError{Func: "structuredClone", Name: "value", Detail: "is missing"}
+		}
+		return clone(nil, call.Arguments...)
 	}), nil
+}
+
+// kindOf tells what a value is behind its prototype: the class of the interpreter, or of the host.
+func (w *web) kindOf(call goja.FunctionCall) (goja.Value, error) {
+	kind := "primitive"
+	if o, ok := call.Argument(0).(*goja.Object); ok {
+		kind = w.kind(o)
+	}
+	return w.VM().ToValue(kind), nil
+}
+
+func (w *web) kind(o *goja.Object) string {
+	if _, ok := w.HostValue(o); ok {
+		return fmt.Sprint(o.GetSymbol(goja.SymToStringTag))
+	}
+	class := o.ClassName()
+	switch t := o.ExportType(); {
+	case t == nil:
+	case t == reflect.TypeFor[goja.Proxy]():
+		return "Proxy"
+	case t == reflect.TypeFor[*goja.Promise]():
+		return "Promise"
+	case t == reflect.TypeFor[goja.ArrayBuffer]():
+		if o.Export().(goja.ArrayBuffer).Detached() {
+			return "detached"
+		}
+		return "ArrayBuffer"
+	case class == "Object" && t == reflect.TypeFor[[][2]any]():
+		return "Map"
+	case class == "Object" && t == reflect.TypeFor[[]any]():
+		return "Set"
+	case class == "Object" && t.Kind() == reflect.Slice:
+		return "TypedArray"
+	}
+	return class
 }
 
 func (w *web) performance() (goja.Value, error) {

@@ -152,7 +152,7 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 			l.recycle(batch)
 			continue
 		}
-		wait, alive := l.sleepFor()
+		wait, alive := l.sleepFor(m)
 		if wait == 0 {
 			continue
 		}
@@ -238,7 +238,7 @@ const forever = time.Duration(1<<63 - 1)
 
 // sleepFor says how long nothing will happen (0: something is ready) and whether anything can still happen. It marks
 // the loop as sleeping, so that a Post from now on wakes it.
-func (l *Loop) sleepFor() (wait time.Duration, alive bool) {
+func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.queue) > 0 {
@@ -253,7 +253,7 @@ func (l *Loop) sleepFor() (wait time.Duration, alive bool) {
 		l.sleeping = false
 		return 0, true
 	}
-	return wait, true
+	return wait, m != untilQuiet || l.held > 0 || l.timers.keepsAlive() // any timer may bring what is awaited
 }
 
 func (l *Loop) stayAwake() {

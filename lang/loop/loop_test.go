@@ -328,3 +328,29 @@ func TestTimersAmongManyCallbacks(t *testing.T) {
 		t.Errorf("%d callbacks ran, %v", n, err)
 	}
 }
+
+// A timer that the loop does not wait for fires while something else goes on, and ends with it.
+func TestIdleTimers(t *testing.T) {
+	l := New()
+	var order []string
+	note := func(what string) Callback {
+		return func() error { order = append(order, what); return nil }
+	}
+	never := l.After(time.Hour, note("never"))
+	never.KeepAlive(false)
+	soon := l.After(0, note("soon"))
+	soon.KeepAlive(false)
+	l.After(2*time.Millisecond, note("kept"))
+	if err := l.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(order, " "); got != "soon kept" || never.KeepsAlive() {
+		t.Errorf("%s", got)
+	}
+	never.Stop() // what was stopped does not fire again; what fired does
+	never.Restart()
+	soon.Restart()
+	if err := l.RunUntil(t.Context(), func() bool { return len(order) == 3 }); err != nil || strings.Join(order, " ") != "soon kept soon" {
+		t.Errorf("%v %v", order, err)
+	}
+}

@@ -16,6 +16,9 @@ type Timer struct {
 	every time.Duration
 	fn    Callback
 	index int // in the heap, or stopped
+	// period is what the timer was set to, for Restart.
+	period time.Duration
+	idle   bool // does not keep the loop alive
 }
 
 // After queues fn once, after delay. A negative delay counts as 0. The timer belongs to the scope that runs. Call it, and
@@ -29,14 +32,47 @@ func (l *Loop) Every(period time.Duration, fn Callback) *Timer {
 }
 
 func (l *Loop) set(delay, every time.Duration, fn Callback) *Timer {
-	t := &Timer{loop: l, scope: l.scope, at: time.Now().Add(max(delay, 0)), every: every, fn: fn}
+	t := &Timer{loop: l, scope: l.scope, every: every, period: max(delay, 0), fn: fn}
 	l.mu.Lock()
-	l.lastID++
-	t.id = l.lastID
-	heap.Push(&l.timers, t)
-	l.rouse()
+	l.start(t)
 	l.mu.Unlock()
 	return t
+}
+
+// start puts a timer into the heap. The caller holds the lock.
+func (l *Loop) start(t *Timer) {
+	l.lastID++
+	t.id, t.at = l.lastID, time.Now().Add(t.period)
+	heap.Push(&l.timers, t)
+	l.rouse()
+}
+
+// Restart lets the timer begin anew, unless it was stopped.
+func (t *Timer) Restart() {
+	t.loop.mu.Lock()
+	defer t.loop.mu.Unlock()
+	if t.fn == nil {
+		return
+	}
+	if t.index != stopped {
+		heap.Remove(&t.loop.timers, t.index)
+	}
+	t.loop.start(t)
+}
+
+// KeepAlive says whether the loop waits for the timer, which it does from the start.
+func (t *Timer) KeepAlive(yes bool) {
+	t.loop.mu.Lock()
+	defer t.loop.mu.Unlock()
+	t.idle = !yes
+	t.loop.rouse()
+}
+
+// KeepsAlive tells whether the loop waits for the timer.
+func (t *Timer) KeepsAlive() bool {
+	t.loop.mu.Lock()
+	defer t.loop.mu.Unlock()
+	return !t.idle
 }
 
 // Stop cancels the timer. A callback of it that is already queued does not run.
@@ -61,6 +97,16 @@ func (t *Timer) fire() error {
 }
 
 type timerHeap []*Timer
+
+// keepsAlive reports whether the loop waits for any timer. Mostly the first one says so.
+func (h timerHeap) keepsAlive() bool {
+	for _, t := range h {
+		if !t.idle {
+			return true
+		}
+	}
+	return false
+}
 
 // due moves the timers that are due at now into batch, in order.
 func (h *timerHeap) due(now time.Time, batch []task) []task {

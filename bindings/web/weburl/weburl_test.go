@@ -1,0 +1,75 @@
+package weburl
+
+import (
+	"strings"
+	"testing"
+)
+
+func reader() Reader { return Reader{Normalize: func(s string) string { return s }} }
+
+// What node does is compared in bindings/std; this is what node does not do, and the parts that no script sees.
+func TestParse(t *testing.T) {
+	for text, want := range map[string]string{
+		"http://h/a^b":  "http://h/a%5Eb",
+		"x:/.//p":       "x:/.//p",
+		"x:a  ?q":       "x:a  ?q",
+		"x://h/a/../..": "x://h/",
+	} {
+		u, err := reader().Parse(text, nil)
+		if err != nil || u.String() != want {
+			t.Errorf("%s: got %v, %v", text, u, err)
+		}
+	}
+	for text, reason := range map[string]string{
+		"a": "it has no scheme", "http://": "there is no host", "http://h:99999": "above 65535", "http://[1": "not closed",
+		"http://[g]": "no IPv6", "http://1.2.3.256": "no IPv4", "http://a b": "may not hold ' '", "http://xn--a-": "no label", "http://u@": "behind the @",
+	} {
+		if u, err := reader().Parse(text, nil); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%s: got %v, %v, expected %s", text, u, err, reason)
+		}
+	}
+}
+
+func TestPunycode(t *testing.T) {
+	for label, want := range map[string]string{"münchen": "xn--mnchen-3ya", "☃": "xn--n3h", "日本語": "xn--wgv71a119e", "ü": "xn--tda", "bücher-zahl": "xn--bcher-zahl-9db"} {
+		got, ok := toPunycode(label)
+		if !ok || got != want || !isPunycode(strings.TrimPrefix(got, "xn--")) {
+			t.Errorf("%s: %s %v", label, got, ok)
+		}
+	}
+	if _, ok := toPunycode(strings.Repeat("ü", maxLabel+1)); ok {
+		t.Error("a label without end was taken")
+	}
+	for _, code := range []string{"", "ü", "-", "a-", "99999999", "a!"} {
+		if isPunycode(code) {
+			t.Errorf("%q means nothing", code)
+		}
+	}
+}
+
+// Reading what was written gives the same URL, whatever was changed before.
+func FuzzURL(f *testing.F) {
+	for _, text := range []string{"http://u:p@h:8/a/../b?q#f", "x:a b#c", "file:///C|/a", "http://[::1.2.3.4]/", "http://0x7f.1", "//a", "http://münchen.de", "x:/.//a"} {
+		f.Add(text, "http://b/c/d", "host", "z:9")
+	}
+	f.Fuzz(func(t *testing.T, text, baseText, part, value string) {
+		r := reader()
+		base, _ := r.Parse(baseText, nil)
+		u, err := r.Parse(text, base)
+		if err != nil {
+			return
+		}
+		same := func() {
+			again, err := r.Parse(u.String(), nil)
+			if err != nil || again.String() != u.String() {
+				t.Fatalf("%q became %v (%v)", u, again, err)
+			}
+		}
+		same()
+		for _, part := range []string{part, "protocol", "username", "host", "hostname", "port", "pathname", "search", "hash"} {
+			r.Set(u, part, value)
+			_ = u.Origin(r)
+		}
+		same()
+	})
+}
