@@ -130,7 +130,7 @@ func (h *timerHeap) drop(mine func(*Scope) bool) {
 	kept := (*h)[:0]
 	for _, t := range *h {
 		if mine(t.scope) {
-			t.index = stopped
+			t.index, t.fn = stopped, nil
 		} else {
 			kept = append(kept, t)
 		}
