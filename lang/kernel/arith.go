@@ -350,8 +350,8 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	if !ok || d.Op != syntax.Div {
 		return bad, false
 	}
-	q, exact := c.intQuotient(d, x.Range())
-	if !exact {
+	q, of := c.intQuotient(d, x.Range())
+	if of == ir.Void {
 		if q.isConst() && q.kind != kBig {
 			i := toInt32(constNumber(q))
 			if t == ir.U32 {
@@ -364,27 +364,27 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 		}
 		return register(c.toInt(q, t, d.Span)), true
 	}
-	if is64(q.reg.Type) {
+	if is64(of) {
 		return q, true
 	}
 	return register(c.widen(q, t)).withTaint(q.taint), true
 }
 
-// intQuotient compiles a / b. If both are 32-bit integers, not both constants, it is their truncated quotient and exact
-// is true; else it is the division as any other.
-func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, exact bool) {
+// intQuotient compiles a / b. If both are integers, not both constants, it is their truncated quotient, and of is its type:
+// q may be i64 for what is 32 bits wide, to hold any quotient of mixed signs. Else it is the division as any other, and of
+// is void.
+func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	x := c.expr(d.X)
 	y := c.expr(d.Y)
 	if !c.intOperands(x, y) {
-		return c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span), false
+		return c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span), ir.Void
 	}
 	c.combine(x, y, d.Span)
-	if c.mixedSigns(x, y) {
-		r := c.intDiv(ir.Div, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
-		return register(c.b.Op(ir.Wrap, c.scalarType(x), r.reg)), true
-	}
 	t, _ := c.arithType(x, y)
-	return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at), true
+	if c.mixedSigns(x, y) {
+		return c.intDiv(ir.Div, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at), c.scalarType(x)
+	}
+	return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at), t
 }
 
 // intOperands reports whether a quotient of x and y can be an integer division.

@@ -79,11 +79,11 @@ func (c *compiler) mathCall(name string, x *syntax.Call) value {
 			q, _ := c.floorQuotient(d, x.Span)
 			return q
 		case "trunc":
-			q, exact := c.intQuotient(d, x.Span)
-			if exact {
-				return q
+			q, of := c.intQuotient(d, x.Span)
+			if of == ir.Void {
+				return c.rounding(ir.Trunc, q, d.Span)
 			}
-			return c.rounding(ir.Trunc, q, d.Span)
+			return register(c.widen(q, of))
 		}
 	}
 	args, ok := c.scalars(x)

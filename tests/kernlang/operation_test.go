@@ -86,6 +86,20 @@ func quotient(x, y num, round string) num {
 	return intNum(t, wrap(t, q))
 }
 
+// saturatedQuotient is an operation on a/b that saturates the quotient of integers, by its mathematical value if the signs
+// are mixed.
+func saturatedQuotient(to ir.Type) operation {
+	o := integerQuotient(to.String()+"(A / B)", "trunc", func(x num) num { return x.saturated(to) }, func(_ ir.Type, q num) num { return q.saturated(to) })
+	other := o.value
+	o.value = func(real ir.Type, x []num) num {
+		if isQuotient(x[0].t, x[1].t) && mixedSigns(x[0].t, x[1].t) && x[1].i.Sign() != 0 {
+			return num{t: ir.I64, i: new(big.Int).Quo(x[0].i, x[1].i)}.saturated(to)
+		}
+		return other(real, x)
+	}
+	return o
+}
+
 // integerQuotient is an operation on a/b that is a division of integers for integers, and else converts the division.
 func integerQuotient(text, round string, of32 func(num) num, whole func(real ir.Type, q num) num) operation {
 	return operation{text, 2, func(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
@@ -107,8 +121,7 @@ func integerQuotient(text, round string, of32 func(num) num, whole func(real ir.
 
 func integerQuotientValue(real ir.Type, x, y num, round string, of32 func(num) num, whole func(ir.Type, num) num) num {
 	if isQuotient(x.t, y.t) {
-		q := quotient(x, y, round)
-		return whole(real, q)
+		return whole(real, quotient(x, y, round))
 	}
 	return of32(division(real, []num{x, y}))
 }
@@ -290,7 +303,6 @@ func binaryOperations() []operation {
 			return q.to(t)
 		}
 	}
-	saturate := func(t ir.Type) func(ir.Type, num) num { return func(_ ir.Type, q num) num { return q.saturated(t) } }
 	rounded := func(f func(float64) float64) func(num) num {
 		return func(x num) num {
 			if x.i != nil {
@@ -304,8 +316,7 @@ func binaryOperations() []operation {
 		integerQuotient("(A / B) >> 0", "trunc", to32(ir.I32), in32(ir.I32)),
 		integerQuotient("(A / B) >>> 0", "trunc", to32(ir.U32), in32(ir.U32)),
 		integerQuotient("~~(A / B)", "trunc", to32(ir.I32), in32(ir.I32)),
-		integerQuotient("i32(A / B)", "trunc", func(x num) num { return x.saturated(ir.I32) }, saturate(ir.I32)),
-		integerQuotient("u32(A / B)", "trunc", func(x num) num { return x.saturated(ir.U32) }, saturate(ir.U32)),
+		saturatedQuotient(ir.I32), saturatedQuotient(ir.U32), saturatedQuotient(ir.I64), saturatedQuotient(ir.U64),
 		integerQuotient("Math.trunc(A / B)", "trunc", rounded(math.Trunc), same),
 		integerQuotient("Math.floor(A / B)", "floor", rounded(math.Floor), same),
 		minMax("min"), minMax("max"),

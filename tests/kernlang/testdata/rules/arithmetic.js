@@ -285,3 +285,18 @@
   z[0] = 3n + 5n; z[1] = 3n - 5n; z[2] = 3n * 5n; z[3] = -7n / 3n; z[4] = -7n % 3n; z[5] = 3n ** 4n; z[6] = 3n & 6n; z[7] = 3n | 6n; z[8] = 3n ^ 6n
   z[9] = 5n << 2n; z[10] = -5n >> 1n; z[11] = ~5n
 }
+---
+// [12.10] quotients of mixed signs: saturated by i32() and u32(), wrapped by | 0 and Math.trunc
+//# a: u32 = 4294967290
+//# b: i32 = -2
+//# z: i32[3] -> -2147483645 -2147483645 -2147483645
+//# w: u32[3] -> 0 2147483651 2147483650
+(g, a, b, z, w) => {
+  const u = a[0], i = b[0]
+  z[0] = i32(u / i)
+  z[1] = (u / i) | 0
+  z[2] = Math.trunc(u / i)
+  w[0] = u32(u / i)
+  w[1] = (u / i) >>> 0
+  w[2] = Math.floor((u + 1) / i)
+}
