@@ -251,10 +251,6 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	}
 	obj, isObject := call.Arguments[0].(*goja.Object)
 	seen := isObject && obj == m.checked // a loop passes the same object: its names were looked at
-	if isObject && !seen && m.asBuffer(obj) != nil {
-		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
-			WithHint("write launch({size: n}, …)")
-	}
 	o := &options{op: op, obj: obj}
 	if !seen {
 		o = m.newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
@@ -289,6 +285,10 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		cfg.Checks = contract.ChecksRaces
 	}
 	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
+	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
+		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
+			WithHint("write launch({size: n}, …)")
+	}
 	return cfg, m.of(o.err, name)
 }
 

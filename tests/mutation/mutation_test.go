@@ -53,6 +53,7 @@ func areas() []area {
 		{folder: "lang/kernel/interp", suites: of("lang/kernel/interp", "lang/kernel", "lang/kernel/oracle")},
 		{folder: "lang/kernel/opt", suites: of("lang/kernel/opt", "lang/kernel/advice", "lang/kernel/oracle", "lang/kernel")},
 		{folder: "plugins/cpu/internal/spmd", suites: suites("plugins/cpu/internal/spmd", "plugins/cpu"), apart: true},
+		{folder: "plugins/cpu/internal/amd64", suites: suites("plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd"), apart: true},
 	}
 }
 
