@@ -36,6 +36,7 @@ import (
 type rule struct {
 	file    string
 	line    int // of the kernel's first line
+	whole   string
 	title   string
 	program Program
 	names   []string          // of the arguments
@@ -71,7 +72,7 @@ func readRules(t *testing.T, file string) []*rule {
 
 func readRule(t *testing.T, file string, lines []string, first int) *rule {
 	t.Helper()
-	r := &rule{file: file, args: map[string]*Arg{}, want: map[string][]byte{}, types: map[string]string{}}
+	r := &rule{file: file, whole: strings.Join(lines, "\n"), args: map[string]*Arg{}, want: map[string][]byte{}, types: map[string]string{}}
 	r.program.Size = [3]int{1, 1, 1}
 	r.program.Scope = map[string]any{"Particle": particle}
 	for i, line := range lines {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ var (
 	skip    = flag.Int("skip", 0, "leave out that many of the faults chosen: those that an earlier run of the same code measured")
 	workers = flag.Int("workers", 1, "faults to test at a time")
 	slowest = flag.Duration("slowest", 0, "leave out tests that take more processor time than that; -short leaves out more")
+	using   = flag.String("using", "", "run the tests of those packages alone whose folders this regular expression matches")
 	only    = flag.String("only", "", "plant faults in this folder alone, as in plugins/cpu/internal/spmd, which no other run does")
 	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")
 )
@@ -37,6 +39,9 @@ func areas() []area {
 	known := map[string]*suite{}
 	suites := func(folders ...string) (list []*suite) {
 		for _, f := range folders {
+			if !regexp.MustCompile(*using).MatchString(f) {
+				continue
+			}
 			if known[f] == nil {
 				known[f] = &suite{folder: f}
 			}
@@ -49,9 +54,9 @@ func areas() []area {
 	of := func(folders ...string) []*suite { return suites(append(folders, programs...)...) }
 	return []area{
 		{folder: "lang/kernel", suites: of("lang/kernel", "lang/kernel/advice")},
-		{folder: "lang/kernel/syntax", suites: of("lang/kernel")},
+		{folder: "lang/kernel/syntax", suites: of("lang/kernel/syntax", "lang/kernel")},
 		{folder: "lang/kernel/interp", suites: of("lang/kernel/interp", "lang/kernel", "lang/kernel/oracle")},
-		{folder: "lang/kernel/opt", suites: of("lang/kernel/opt", "lang/kernel/advice", "lang/kernel/oracle", "lang/kernel")},
+		{folder: "lang/kernel/opt", suites: of("lang/kernel/opt", "lang/kernel", "lang/kernel/advice", "lang/kernel/oracle")},
 		{folder: "plugins/cpu/internal/spmd", suites: suites("plugins/cpu/internal/spmd", "plugins/cpu"), apart: true},
 		{folder: "plugins/cpu/internal/amd64", suites: suites("plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd"), apart: true},
 	}

@@ -30,6 +30,9 @@ type suite struct {
 	failed error // to prepare
 	binary string
 	tests  []timedTest // the quickest first
+
+	mu     sync.Mutex
+	caught map[string]int // faults, by test
 }
 
 type timedTest struct {
@@ -38,7 +41,8 @@ type timedTest struct {
 	reaches map[int]bool  // faults
 }
 
-// quick tests run together, in one process; the others follow one by one.
+// quick tests run together, in one process; the others follow one by one. First of all comes the test that caught most
+// faults before.
 const quick = 500 * time.Millisecond
 
 // prepare builds the tests and runs each without a fault: it must pass, and shows which faults it reaches.
@@ -98,35 +102,70 @@ func (s *suite) catches(dir string, fault int) (by string, reached bool, err err
 	if s.failed != nil {
 		return "", false, s.failed
 	}
-	var names []string
-	var together time.Duration
-	run := func() string {
+	first := s.best()
+	run := func(tests []timedTest) string {
+		var names []string
+		limit := 20 * time.Second
+		for _, test := range tests {
+			names = append(names, test.name)
+			limit += 10 * test.took
+		}
 		if len(names) == 0 {
 			return ""
 		}
-		out, _, err := s.run(dir, 20*time.Second+10*together, []string{FaultVariable + "=" + strconv.Itoa(fault)},
+		out, _, err := s.run(dir, limit, []string{FaultVariable + "=" + strconv.Itoa(fault)},
 			"-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
 		if err == nil {
 			return ""
 		}
+		by := strings.Join(names, " ")
 		if m := failure.FindSubmatch(out); m != nil {
-			return s.folder + " " + string(m[1])
-		}
-		return fmt.Sprintf("%s %s: %v", s.folder, strings.Join(names, " "), err) // a crash or no end
+			by = string(m[1])
+		} // else a crash, or no end
+		s.count(by)
+		return s.folder + " " + by
 	}
+	var ahead, together []timedTest
+	var slow [][]timedTest
 	for _, test := range s.tests {
-		if !test.reaches[fault] {
-			continue
+		switch {
+		case !test.reaches[fault]:
+		case test.name == first:
+			ahead = append(ahead, test)
+		case test.took > quick:
+			slow = append(slow, []timedTest{test})
+		default:
+			together = append(together, test)
 		}
-		if test.took > quick {
-			if by := run(); by != "" {
-				return by, true, nil
-			}
-			names, together = nil, 0
-		}
-		names, together, reached = append(names, test.name), together+test.took, true
 	}
-	return run(), reached, nil
+	for _, tests := range append([][]timedTest{ahead, together}, slow...) {
+		reached = reached || len(tests) > 0
+		if by := run(tests); by != "" {
+			return by, true, nil
+		}
+	}
+	return "", reached, nil
+}
+
+func (s *suite) count(test string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.caught == nil {
+		s.caught = map[string]int{}
+	}
+	s.caught[test]++
+}
+
+// best is the test that caught most faults so far.
+func (s *suite) best() (best string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for test, n := range s.caught {
+		if n > s.caught[best] || n == s.caught[best] && test < best {
+			best = test
+		}
+	}
+	return best
 }
 
 var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
