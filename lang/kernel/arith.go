@@ -140,11 +140,7 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		}
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
-	r := register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
-	if t.IsInt() {
-		r.taint = x.taint | y.taint
-	}
-	return r
+	return ofInt(register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt))), x.taint|y.taint)
 }
 
 // rounded is widen, with a warning of an integer that f32 may have to round.
@@ -226,7 +222,7 @@ func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 	}
 	if y.kind == kNum && y.num == 2 || y.kind == kBig && y.big.IsInt64() && y.big.Int64() == 2 {
 		r := c.rounded(x, t, xAt)
-		return register(c.b.Op(ir.Mul, t, r, r))
+		return ofInt(register(c.b.Op(ir.Mul, t, r, r)), x.taint)
 	}
 	if is64(t) {
 		c.errorf(at, diag.BadOperand, "multiply, in a loop if need be", "`**` of 64-bit integers takes the exponent 2 only")
@@ -328,108 +324,6 @@ func (c *compiler) mixedSigns(x, y value) bool {
 		return v.kind == kReg && v.reg.Type == ir.U32 || v.kind == kNum && fits(v.num, ir.U32) && !fits(v.num, ir.I32)
 	}
 	return signed(x) && unsigned(y) || unsigned(x) && signed(y)
-}
-
-// quotient recognises (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers.
-func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
-	var div syntax.Expr
-	switch x := x.(type) {
-	case *syntax.Unary: // ~~
-		inner, ok := x.X.(*syntax.Unary)
-		if !ok || inner.Op != syntax.BitNot {
-			return bad, false
-		}
-		div = inner.X
-	case *syntax.Binary:
-		if n, ok := x.Y.(*syntax.Num); !ok || n.Value != 0 {
-			return bad, false
-		}
-		div = x.X
-	}
-	d, ok := div.(*syntax.Binary)
-	if !ok || d.Op != syntax.Div {
-		return bad, false
-	}
-	q, of := c.intQuotient(d, x.Range())
-	if of == ir.Void {
-		if q.isConst() && q.kind != kBig {
-			i := toInt32(constNumber(q))
-			if t == ir.U32 {
-				return number(float64(uint32(i))), true
-			}
-			return number(float64(i)), true
-		}
-		if !c.wantScalar(q, d.Span) {
-			return bad, true
-		}
-		return register(c.toInt(q, t, d.Span)), true
-	}
-	if is64(of) {
-		return q, true
-	}
-	return register(c.widen(q, t)).withTaint(q.taint), true
-}
-
-// intQuotient compiles a / b. If both are integers, not both constants, it is their truncated quotient, and of is its type:
-// q may be i64 for what is 32 bits wide, to hold any quotient of mixed signs. Else it is the division as any other, and of
-// is void.
-func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
-	x := c.expr(d.X)
-	y := c.expr(d.Y)
-	if !c.intOperands(x, y) {
-		return c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span), ir.Void
-	}
-	c.combine(x, y, d.Span)
-	t, _ := c.arithType(x, y)
-	if c.mixedSigns(x, y) {
-		return c.intDiv(ir.Div, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at), c.scalarType(x)
-	}
-	return c.intDiv(ir.Div, t, c.widen(x, t), c.widen(y, t), at), t
-}
-
-// intOperands reports whether a quotient of x and y can be an integer division.
-func (c *compiler) intOperands(x, y value) bool {
-	if x.kind != kReg && y.kind != kReg || !x.isInt() || !y.isInt() {
-		return false
-	}
-	t, ok := c.arithType(x, y)
-	return ok && t.IsInt()
-}
-
-// floorQuotient is Math.floor(a/b) of integers.
-func (c *compiler) floorQuotient(d *syntax.Binary, at syntax.Span) (value, bool) {
-	x := c.expr(d.X)
-	y := c.expr(d.Y)
-	if !c.intOperands(x, y) {
-		q := c.arith(syntax.Div, x, y, d.X.Range(), d.Y.Range(), d.Span)
-		return c.rounding(ir.Floor, q, d.Span), true
-	}
-	c.combine(x, y, d.Span)
-	t, _ := c.arithType(x, y)
-	mixed := c.mixedSigns(x, y)
-	result := t
-	if mixed {
-		t, result = ir.I64, c.scalarType(x)
-	}
-	a, b := c.widen(x, t), c.widen(y, t)
-	q := c.intDiv(ir.Div, t, a, b, at).reg
-	if !t.IsSigned() {
-		return register(q), true
-	}
-	// One less if there is a remainder and its sign is not the divisor's; with checks off, a quotient by zero stays 0.
-	zero := c.b.Int(t, 0)
-	r := c.b.Op(ir.Sub, t, a, c.b.Op(ir.Mul, t, q, b))
-	inexact := c.b.Op(ir.Ne, ir.Bool, r, zero)
-	opposite := c.b.Op(ir.Lt, ir.Bool, c.b.Op(ir.Xor, t, r, b), zero)
-	less := c.b.Op(ir.And, ir.Bool, inexact, opposite)
-	if b.Def == nil || b.Def.Op != ir.Const {
-		less = c.b.Op(ir.And, ir.Bool, less, c.b.Op(ir.Ne, ir.Bool, b, zero))
-	}
-	q = c.b.Op(ir.Select, t, less, c.b.Op(ir.Sub, t, q, c.b.Int(t, 1)), q)
-	if t != result {
-		q = c.b.Op(ir.Wrap, result, q)
-	}
-	return register(q), true
 }
 
 // fold computes with constants as JavaScript does.

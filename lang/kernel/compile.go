@@ -12,7 +12,7 @@ import (
 
 // The limits of a compilation: they keep inlined helpers from growing without bound.
 const (
-	maxPasses  = 16
+	maxPasses  = 16     // what is assumed settles in a few
 	maxInlined = 1000   // calls on top of each other
 	maxCalls   = 50000  // calls that are inlined, which may all give constants and leave no registers
 	maxValues  = 200000 // registers of one kernel
@@ -181,7 +181,7 @@ func (c *compiler) compile() (*Compiled, error) {
 	for pass := 1; ; pass++ {
 		c.careful = pass > maxPasses/2
 		c.walk()
-		c.decideParams()
+		c.decideParams(pass)
 		if !c.dirty || c.tooBig || pass == maxPasses {
 			break
 		}
@@ -284,9 +284,10 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	c.bind(n.Decl, v, n.Span)
 }
 
-// decideParams turns inferred parameters that are no integers by their uses into the real type.
-func (c *compiler) decideParams() {
-	if c.moreSure() {
+// decideParams turns inferred parameters that are no integers by their uses into the real type. What a variable holds, and
+// so how a parameter is used through it, is known once the walks agree.
+func (c *compiler) decideParams(pass int) {
+	if c.moreSure() || c.dirty && pass < maxPasses/4 {
 		c.dirty = true // what is combined with these is combined with integers
 		return
 	}
@@ -302,7 +303,7 @@ func (c *compiler) decideParams() {
 		case p.mustInt.found:
 			p.reason = fmt.Sprintf("i32 because it is %s at %s", p.mustInt.why, p.mustInt.at)
 		case p.withInt.found && !p.withFloat.found:
-			p.reason = fmt.Sprintf("i32 because it is combined with integers only, as in %s at %s", p.withInt.why, p.withInt.at)
+			p.reason = fmt.Sprintf("i32 because it is %s at %s", p.withInt.why, p.withInt.at)
 		default:
 			p.reals, p.typ, p.bit = true, c.real, 0
 			if p.withFloat.found {
@@ -517,7 +518,10 @@ func (c *compiler) finish() (*Compiled, error) {
 	}
 	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks}
 	for _, p := range c.params {
-		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos), must: p.mustInt.found}
+		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
+		if p.inferred {
+			info.signature = c.signatureWith(p)
+		}
 		if p.arg.Kind == Buffer {
 			info.Elem, info.Rank = p.arg.Elem, p.arg.Rank
 		} else {

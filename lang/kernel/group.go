@@ -60,23 +60,23 @@ func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 }
 
 // single compiles the only argument of a call as a register of its own type; bool becomes i32 unless it may stay.
-func (c *compiler) single(x *syntax.Call, keepBool bool) (*ir.Value, bool) {
+func (c *compiler) single(x *syntax.Call, keepBool bool) (v *ir.Value, taint uint64, ok bool) {
 	if !c.arity(x, 1, 1) {
-		return nil, false
+		return nil, 0, false
 	}
 	args, ok := c.scalars(x)
 	if !ok {
-		return nil, false
+		return nil, 0, false
 	}
 	t := c.scalarType(args[0])
 	if t == ir.Bool && !keepBool {
 		t = ir.I32
 	}
-	return c.widen(args[0], t), true
+	return c.widen(args[0], t), args[0].taint, true
 }
 
 func (c *compiler) groupCall(family, op string, exclusive bool, x *syntax.Call) value {
-	v, ok := c.single(x, false)
+	v, taint, ok := c.single(x, false)
 	if !ok {
 		return bad
 	}
@@ -87,18 +87,18 @@ func (c *compiler) groupCall(family, op string, exclusive bool, x *syntax.Call) 
 	before := c.at(x.Span)
 	r := c.b.Emit(in, v.Type)
 	c.b.Site = before
-	return register(r)
+	return ofInt(register(r), taint)
 }
 
 func (c *compiler) uniform(x *syntax.Call) value {
-	v, ok := c.single(x, true)
+	v, taint, ok := c.single(x, true)
 	if !ok {
 		return bad
 	}
 	before := c.at(x.Span)
 	r := c.b.Op(ir.Uniform, v.Type, v)
 	c.b.Site = before
-	return register(r)
+	return ofInt(register(r), taint)
 }
 
 func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
@@ -142,7 +142,10 @@ func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
 	before := c.at(x.Span)
 	r := c.b.Emit(in, result)
 	c.b.Site = before
-	return register(r)
+	if v.Type == ir.Bool {
+		return register(r)
+	}
+	return ofInt(register(r), args[0].taint)
 }
 
 // atomic is Atomics.name(array, index, operands…).

@@ -12,6 +12,13 @@ func (c *compiler) mustBeInt(v value, at syntax.Span, why string) {
 // asBits records that a value is a shift or bit operand.
 func (c *compiler) asBits(v value, at syntax.Span, why string) { c.mustBeInt(v, at, why) }
 
+// becomesInt records that a value is stored in integer elements or converted to an integer type.
+func (c *compiler) becomesInt(v value, at syntax.Span, why string) {
+	if v.kind == kReg && v.reg.Type.IsInt() {
+		c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withInt })
+	}
+}
+
 // asFloat records that a value is used where an integer becomes a float.
 func (c *compiler) asFloat(v value, at syntax.Span, why string) {
 	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withFloat })
@@ -33,7 +40,7 @@ func (c *compiler) combineOne(x, y value, at syntax.Span) {
 	case y.isFloatReg() || y.kind == kNum && !isIntegral(y.num):
 		c.evidence(x.taint, at, "", func(p *param) *evidence { return &p.withFloat })
 	case y.kind == kReg && y.taint&^c.sure == 0 && y.reg.Type.IsInt():
-		c.evidence(x.taint, at, "", func(p *param) *evidence { return &p.withInt })
+		c.evidence(x.taint, at, "combined with integers only, as in `"+c.text(at)+"`", func(p *param) *evidence { return &p.withInt })
 	}
 }
 

@@ -8,7 +8,7 @@ package kernel
 
 import (
 	"fmt"
-	"math/big"
+	"math"
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -126,7 +126,9 @@ type Param struct {
 	Reason string  // why it has its type, as in "i32 because it is used as an index at blur.js:12:5"
 
 	decl diag.Position
-	must bool // it is used where only an integer can stand
+	// signature writes the signature that gives this parameter the type t, or for Void the real type; it is empty if the
+	// kernel does not compile so. Nil if the parameter's type is not inferred.
+	signature func(t ir.Type) string
 }
 
 // CheckNumber reports whether a Number is a fit argument for a scalar parameter: an integer parameter takes integers of
@@ -135,39 +137,49 @@ func (p *Param) CheckNumber(x float64) error {
 	if !p.Type.IsInt() {
 		return nil
 	}
-	low, high := intRange(p.Type)
-	n := new(big.Float).SetInt64(0)
-	if x == x && x-x == 0 {
-		n.SetFloat64(x)
-		if n.IsInt() && n.Cmp(low) >= 0 && n.Cmp(high) <= 0 {
-			return nil
-		}
+	if inRange(x, p.Type) {
+		return nil
 	}
 	what := numberText(x) + " is no integer"
-	if x == x && x-x == 0 && n.IsInt() {
+	if isIntegral(x) {
 		what = fmt.Sprintf("%s is outside the range of %s", numberText(x), p.Type)
-	}
-	rewrite := fmt.Sprintf("pass an integer, or give the kernel a signature: kernel({%s: f32, …}, …)", p.Name)
-	if p.must {
-		rewrite = fmt.Sprintf("pass an integer, or write i32(%s) there", p.Name)
 	}
 	return &diag.Diagnostic{
 		ID: diag.FractionForInt, Position: p.decl,
 		Message: fmt.Sprintf("argument %s: %s, and %s is %s", p.Name, what, p.Name, p.Reason),
-		Rewrite: rewrite,
+		Rewrite: p.rewriteFor(x),
 	}
 }
 
-func intRange(t ir.Type) (low, high *big.Float) {
-	bits := uint(8 * t.Size())
-	one := big.NewInt(1)
-	lo, hi := new(big.Int), new(big.Int).Lsh(one, bits)
-	if t.IsSigned() {
-		hi.Rsh(hi, 1)
-		lo.Neg(hi)
+// rewriteFor says what to do to pass x, which the parameter's integer type does not hold.
+func (p *Param) rewriteFor(x float64) string {
+	if p.signature == nil {
+		return "pass an integer of its range, or change the signature"
 	}
-	hi.Sub(hi, one)
-	return new(big.Float).SetInt(lo), new(big.Float).SetInt(hi)
+	if !isIntegral(x) {
+		if text := p.signature(ir.Void); text != "" {
+			return "pass an integer, or give the kernel a signature: " + text
+		}
+		return fmt.Sprintf("pass an integer; to round in the kernel, give it a signature with %s: f32 and write `… | 0` where an integer is needed", p.Name)
+	}
+	for _, t := range []ir.Type{ir.U32, ir.I64, ir.U64, ir.F64} {
+		if t.IsInt() && !inRange(x, t) {
+			continue
+		}
+		if text := p.signature(t); text != "" {
+			return "give the kernel a signature: " + text
+		}
+	}
+	return "pass a smaller number"
+}
+
+// inRange reports whether an integer type holds x.
+func inRange(x float64, t ir.Type) bool {
+	low, high := 0.0, math.Ldexp(1, 8*t.Size())
+	if t.IsSigned() {
+		low, high = -high/2, high/2
+	}
+	return isIntegral(x) && low <= x && x < high
 }
 
 // Compile types the kernel for its arguments and gives its IR. The error is a [diag.List].

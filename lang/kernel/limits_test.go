@@ -118,6 +118,36 @@ func TestCheckNumber(t *testing.T) {
 	}
 }
 
+// TestNumberHints has the signatures that hints propose: with each the kernel takes the number.
+func TestNumberHints(t *testing.T) {
+	num, wide := Arg{Kind: Number}, Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.F64}, Rank: 2}
+	for _, test := range []struct {
+		text  string
+		args  []Arg
+		value float64
+		want  string
+	}{
+		{"(g, n, x) => { x[g.x] = n ^ g.x }", []Arg{num, ints}, 0xdeadbeef, "give the kernel a signature: kernel({n: u32, x: [i32]}, …)"},
+		{"(g, n, x) => { x[g.x] = n }", []Arg{num, ints}, 0.5, "pass an integer, or give the kernel a signature: kernel({n: f32, x: [i32]}, …)"},
+		{"(g, n, x) => { x[0][g.x * n | 0] = 1 }", []Arg{num, wide}, 0.5, "pass an integer, or give the kernel a signature: kernel({n: f64, x: [f64, 2]}, …)"},
+		{"(g, n, x) => { x[n] = 1 }", []Arg{num, floats}, 0.5, "pass an integer; to round in the kernel, give it a signature with n: f32 and write `… | 0` where an integer is needed"},
+		{"(g, n, x) => { x[n] = 1 }", []Arg{num, floats}, 1 << 40, "give the kernel a signature: kernel({n: i64, x: [f32]}, …)"},
+		{"(g, n, x) => { x[g.x] = n - g.x }", []Arg{num, floats}, 1e300, "give the kernel a signature: kernel({n: f64, x: [f32]}, …)"},
+		{"(g, n, x) => { x[n] = 1 }", []Arg{num, floats}, 1e300, "pass a smaller number"},
+		{"(g, n, x) => { x[g.x] = n }", []Arg{{Kind: Scalar, Type: ir.U8}, ints}, 256, "pass an integer of its range, or change the signature"},
+	} {
+		c, err := compileText(test.text, Options{}, test.args...)
+		if err != nil {
+			t.Errorf("%s: %v", test.text, err)
+			continue
+		}
+		var d *diag.Diagnostic
+		if err := c.Params[0].CheckNumber(test.value); !errors.As(err, &d) || d.Rewrite != test.want {
+			t.Errorf("%s: %v: %v, expected the hint %q", test.text, test.value, err, test.want)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	c, err := compileText("(g, a, x) => { x[g.x] = a }", Options{Name: "fill", Real: ir.F64}, Arg{Kind: Number}, floats)
 	if err != nil {

@@ -73,17 +73,13 @@ func (c *compiler) mathCall(name string, x *syntax.Call) value {
 		return bad
 	}
 	if d, ok := firstArg(x).(*syntax.Binary); ok && d.Op == syntax.Div {
-		// An integer quotient, if both operands are integers.
 		switch name {
 		case "floor":
-			q, _ := c.floorQuotient(d, x.Span)
-			return q
+			return c.roundedQuotient(ir.Floor, d, x.Span)
+		case "ceil":
+			return c.roundedQuotient(ir.Ceil, d, x.Span)
 		case "trunc":
-			q, of := c.intQuotient(d, x.Span)
-			if of == ir.Void {
-				return c.rounding(ir.Trunc, q, d.Span)
-			}
-			return register(c.widen(q, of))
+			return c.roundedQuotient(ir.Trunc, d, x.Span)
 		}
 	}
 	args, ok := c.scalars(x)
@@ -280,10 +276,6 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 	if !c.wantHeld(x, t, xAt) || !c.wantHeld(y, t, yAt) {
 		return bad
 	}
-	taint := uint64(0)
-	if t.IsInt() {
-		taint = x.taint | y.taint
-	}
 	if c.mixedSigns(x, y) {
 		// The lesser is at most the i32, the greater at least the u32.
 		result := ir.I32
@@ -291,9 +283,9 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 			result = ir.U32
 		}
 		r := c.b.Op(op, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64))
-		return register(c.b.Op(ir.Wrap, result, r)).withTaint(taint)
+		return ofInt(register(c.b.Op(ir.Wrap, result, r)), x.taint|y.taint)
 	}
-	return register(c.b.Op(op, t, c.widen(x, t), c.widen(y, t))).withTaint(taint)
+	return ofInt(register(c.b.Op(op, t, c.widen(x, t), c.widen(y, t))), x.taint|y.taint)
 }
 
 // minMaxBig is the least or greatest of a BigInt and another constant.
@@ -449,7 +441,7 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 		}
 	}
 	if d, ok := x.Args[0].(*syntax.Binary); ok && d.Op == syntax.Div && t.IsInt() {
-		q, _ := c.intQuotient(d, x.Span)
+		q, _ := c.convertedQuotient(d, x.Span)
 		return c.convert(t, q, d.Span)
 	}
 	if t == ir.Bool {
@@ -476,20 +468,19 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if v.isConst() {
 		return register(c.saturated(v, t))
 	}
+	if t.IsInt() {
+		c.becomesInt(v, at, "converted by "+t.String()+"()")
+	}
 	from := v.reg.Type
 	switch {
 	case from == t:
-		return v
+		return v.withTaint(0)
 	case t.IsFloat() || from == ir.Bool:
 		return register(c.b.Op(ir.Convert, t, v.reg))
 	case from.IsInt() && (t == ir.I64 && from.Size() == 4 || t == ir.U64 && from == ir.U32):
 		return register(c.b.Op(ir.Convert, t, v.reg))
 	}
-	r := register(c.b.Op(ir.Sat, t, v.reg))
-	if from.IsInt() {
-		r.taint = v.taint
-	}
-	return r
+	return register(c.b.Op(ir.Sat, t, v.reg))
 }
 
 // saturated is a constant as type t.

@@ -95,6 +95,9 @@ func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 	case is64(to) && v.kind == kNum && isIntegral(v.num):
 		return c.constant(v, to)
 	case is64(to) && is64(from), !is64(to) && !is64(from):
+		if to.IsInt() {
+			c.becomesInt(v, at, "stored in elements of "+t.String())
+		}
 		if v.kind == kNum && to.IsInt() {
 			return c.b.Int(to, int64(toInt32(v.num)))
 		}

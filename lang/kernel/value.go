@@ -67,6 +67,14 @@ func (v value) withTaint(t uint64) value {
 	return v
 }
 
+// ofInt is a value with the parameters of which it is an integer expression, unless it is no integer.
+func ofInt(v value, taint uint64) value {
+	if v.kind == kReg && v.reg.Type.IsInt() {
+		v.taint = taint
+	}
+	return v
+}
+
 // isConst reports whether the value is a number, BigInt or bool that is known now.
 func (v value) isConst() bool { return v.kind == kNum || v.kind == kBig || v.kind == kBool }
 

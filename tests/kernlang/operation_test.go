@@ -83,6 +83,9 @@ func quotient(x, y num, round string) num {
 	if round == "floor" && r.Sign() != 0 && r.Sign() != y.i.Sign() {
 		q.Sub(q, big.NewInt(1))
 	}
+	if round == "ceil" && r.Sign() != 0 && r.Sign() == y.i.Sign() {
+		q.Add(q, big.NewInt(1))
+	}
 	return intNum(t, wrap(t, q))
 }
 
@@ -319,6 +322,7 @@ func binaryOperations() []operation {
 		saturatedQuotient(ir.I32), saturatedQuotient(ir.U32), saturatedQuotient(ir.I64), saturatedQuotient(ir.U64),
 		integerQuotient("Math.trunc(A / B)", "trunc", rounded(math.Trunc), same),
 		integerQuotient("Math.floor(A / B)", "floor", rounded(math.Floor), same),
+		integerQuotient("Math.ceil(A / B)", "ceil", rounded(math.Ceil), same),
 		minMax("min"), minMax("max"),
 		joinedOperation("A && B", 2, func(x []num) num {
 			if x[0].truth() {

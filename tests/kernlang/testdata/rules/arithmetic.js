@@ -43,6 +43,31 @@
 //# y: i32[2] -> -4 -3
 (g, x, y) => { y[0] = Math.floor(x[0] / (g.x + 2)); y[1] = Math.trunc(x[0] / (g.x + 2)) }
 ---
+// [12.3] rounded up, by any divisor, without a float between
+//# x: i32 = -7 7 16777217 -2147483648 8
+//# u: u32 = 4294967295 16
+//# y: i32[6] -> -3 4 65537 -2147483648 -3 2
+//# z: u32[2] -> 2147483648 268435456
+//# ir: div, not convert, not ceil
+(g, x, y, u, z) => {
+  y[0] = Math.ceil(x[0] / (g.x + 2)); y[1] = Math.ceil(x[1] / (g.x + 2)); y[2] = Math.ceil(x[2] / 256)
+  y[3] = Math.ceil(x[3] / (g.x - 1)); y[4] = Math.ceil(x[1] / (g.x - 2)); y[5] = Math.ceil(x[4] / (g.x + 4))
+  z[0] = Math.ceil(u[0] / 2); z[1] = Math.ceil(u[0] / u[1])
+}
+---
+// [12.3] of mixed signs, in the dividend's type
+//# x: i32 = -7
+//# u: u32 = 7 4294967295
+//# y: i32[2] -> -1 0
+//# z: u32[1] -> 4294967293
+(g, x, y, u, z) => { y[0] = Math.ceil(x[0] / u[0]); y[1] = Math.ceil(x[0] / u[1]); z[0] = Math.ceil(u[0] / (g.x - 2)) }
+---
+// [12.5] rounded up
+//# x: i32 = 3
+//# y: i32[1]
+//# fault: division-by-zero 1:23
+(g, x, y) => { y[0] = Math.ceil(x[0] / g.x) }
+---
 // [12.4] the dividend's sign
 //# x: i32 = -7 7 -2147483648
 //# y: i32[4] -> -1 1 0 -2147483648
@@ -69,6 +94,13 @@
   y[0] = (x[0] / (g.x + 3)) >> 0; y[1] = i32(x[0] / (g.x + 3)); y[2] = u32(x[0] / (g.x + 3)); y[3] = (x[0] / (g.x + 3)) >>> 0; y[4] = x[1] / (g.x + 2) | 0
   u[0] = (x[1] / (g.x + 1)) >>> 0
 }
+---
+// [12.6] rounded up by zero with checks off
+//# options: checks=off
+//# x: i32 = 3
+//# u: u32 = 3
+//# y: i32[2] -> 0 0
+(g, x, u, y) => { y[0] = Math.ceil(x[0] / g.x); y[1] = Math.ceil(u[0] / g.x) }
 ---
 // [12.6] by zero with checks off
 //# options: checks=off

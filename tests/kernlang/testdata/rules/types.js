@@ -151,6 +151,84 @@
 //# type: n i32
 (g, n, y) => { y[0] = 1 << n }
 ---
+// [7.3] through ?:, min and a rounded quotient
+//# n = 7
+//# m = 2
+//# x: i32 = 4 5 6 7
+//# y: i32[2] -> 7 6
+//# type: n i32 used as an index
+//# type: m i32 used as an index
+(g, n, m, x, y) => { y[0] = x[Math.floor(n / m)]; y[1] = x[g.x > 0 ? n : Math.min(m, n)] }
+---
+// [7.3] a conversion ends the expression: n is a fraction, and its integer part an index
+//# n = 1.5
+//# x: i32 = 4 5
+//# y: f32[2] -> 5 4.5
+//# type: n f32
+(g, n, x, y) => { y[0] = x[i32(n)]; y[1] = n * 3.0 * x[0] / 4 }
+---
+// [7.4] stored in integer elements
+//# n = 123456789
+//# m = 16777217
+//# y: i32[4] -> 123456789 123456789 16777217 16777217
+//# type: n i32 stored in elements of i32 at 1:26
+//# type: m i32 stored in elements of i32
+(g, n, m, y) => { y[0] = n; const w = n; y[1] = w; y[g.x + 2] = g.x < 0 ? w : m; Atomics.max(y, 3, m) }
+---
+// [7.4] of 8 bits, a field of a record, an array of the group
+//# n = 300
+//# m = 123456789
+//# k = 16777217
+//# y: u8[1] -> 44
+//# z: i32[1] -> 16777217
+//# ps: Particle[1]
+//# u: u32[1] -> 123456789
+//# type: n i32
+//# type: m i32
+//# type: k i32
+(g, n, m, k, y, z, ps, u) => {
+  y[0] = n; ps[0].id = m; u[0] = ps[0].id
+  const s = g.shared(i32, 1); s[0] = k
+  g.barrier()
+  z[0] = s[0]
+}
+---
+// [7.4] through a loop's variable
+//# n = 123456789
+//# y: i32[3] -> 0 123456789 123456789
+//# type: n i32 stored in elements of i32
+(g, n, y) => { let v = 0; for (let i = 0; i < 3; i++) { y[i] = v; v = n } }
+---
+// [7.4] through a helper and g.uniform
+//# n = 123456789
+//# y: i32[2] -> 123456789 123456790
+//# type: n i32 stored in elements of i32
+(g, n, y) => { const f = (v) => { if (v < g.x) return 0; return v + 1 }; y[0] = g.uniform(n); y[1] = f(n) }
+---
+// [7.4] converted, or its quotient
+//# n = 16777217
+//# m = 123456789
+//# k = 16777217
+//# y: f64[1] -> 16777217
+//# z: i32[2] -> 61728394 65537
+//# type: n i32 converted by i32()
+//# type: m i32
+//# type: k i32
+(g, n, m, k, y, z) => { y[0] = i32(n); z[0] = (m / 2) | 0; z[1] = Math.ceil(k / 256) }
+---
+// [7.4] beside a float it is none
+//# n = 0.5
+//# y: i32[2] -> 0 1
+//# type: n f32 the kernel's real type
+(g, n, y) => { y[0] = n; y[1] = n * 2.5 }
+---
+// [7.4] a store in float elements says nothing
+//# n = 2
+//# y: f32[1] -> 2
+//# z: i32[1] -> 2
+//# type: n i32 stored in elements of i32
+(g, n, y, z) => { y[0] = n; z[0] = n }
+---
 // [7.4] compared with integers
 //# n = 3
 //# y: f32[1] -> 3
