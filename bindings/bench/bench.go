@@ -27,6 +27,8 @@ const types = `interface BenchOptions {
   bytes?: number
   /** Floating-point operations of one call, for GFLOP/s. */
   flops?: number
+  /** Is called, and awaited if it gives a promise or an event, before each call, and is not measured: it resets what the function changes. A sample is then one call. */
+  before?: () => unknown
   /** Is called after the first call, and throws or gives false if the result is wrong. */
   verify?: () => unknown
   /** 'device' measures from before the first to the end of the last kernel of a sample on the device's clock: the default if the function gives an event. */
@@ -47,7 +49,7 @@ func Module() bindings.Module {
 		Types:   types,
 		Default: "bench",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited.",
+			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited. A launch whose event is not given is not waited for.",
 				"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
 				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
 			bindings.NewFunction("table", "Gives results as a table to print: those of all calls of bench if none are given.", "", "(results?: readonly BenchResult[]): string"),

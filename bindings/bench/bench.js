@@ -1,6 +1,6 @@
 (function (now, eventClass, fail) {
   'use strict'
-  const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'verify', 'clock']
+  const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock']
   const results = []
 
   // positive reads an option that is a number of a least size.
@@ -19,8 +19,16 @@
     const warmup = positive(options, 'warmup', 3, 0), repeats = positive(options, 'repeats', 30, 1), minTime = positive(options, 'minTime', 1, 0)
     const bytes = positive(options, 'bytes', 0, 0), flops = positive(options, 'flops', 0, 0)
 
+    const before = options.before
+    if (before !== undefined && typeof before !== 'function') fail(`before must be a function, not ${typeof before}`)
+
     // The first run shows what fn gives, and leaves what verify looks at.
+    await before?.()
     const first = fn()
+    if (first === undefined && options.clock !== 'host' && /\.launch\s*\(/.test(String(fn))) {
+      fail(`the function of "${name}" launches a kernel and gives nothing, so that the time to queue it would be measured`,
+        "return what launch gives, as in () => k.launch(…); or write clock: 'host' if that is meant")
+    }
     const queue = isEvent(first) ? first.queue : undefined
     await first
     if (options.verify !== undefined && (await options.verify()) === false) fail(`the result of "${name}" is wrong: verify gave false`)
@@ -30,6 +38,7 @@
 
     // sample gives the milliseconds of one call, out of a batch.
     async function sample(batch) {
+      await before?.()
       const mark = clock === 'device' ? queue.record() : undefined
       const start = now()
       let last
@@ -45,7 +54,7 @@
     for (let i = 0; i < warmup; i++) await sample(1)
     // So many calls that a sample is long beside the clock's steps and the waiting.
     let batch = 1
-    while (batch < 2 ** 20) {
+    while (before === undefined && batch < 2 ** 20) {
       const elapsed = (await sample(batch)) * batch
       if (elapsed >= minTime) break
       batch = Math.min(2 ** 20, Math.max(2 * batch, Math.ceil(batch * Math.min(10, 1.2 * minTime / Math.max(elapsed, 1e-6)))))

@@ -63,6 +63,22 @@ if (calls < 9 * r.batch) throw new Error(calls + ' calls')`)
 	}
 }
 
+// TestBefore measures what changes its own input, which is reset before each call.
+func TestBefore(t *testing.T) {
+	r, _, err := run(t, `
+const x = device('cpu').buffer(f32, 8), k = kernel((g, x) => { x[g.x] += 1 })
+let resets = 0
+const before = () => { resets++; return x.fill(1) }, verify = async () => (await x.read()).every(v => v === 2)
+export const r = await bench('increment', () => k.launch({ size: 8 }, x), { before, verify, repeats: 5, warmup: 2 })
+if (resets !== 8 || !await verify()) throw new Error(resets + ' resets, then ' + await x.read())`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if r.Batch != 1 || r.Samples != 5 || !r.Verified || r.Clock != "device" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestDeviceClock(t *testing.T) {
 	r, out, err := run(t, `
 const n = 1 << 14, dev = device('cpu'), x = dev.buffer(f32, n)
@@ -98,6 +114,8 @@ func TestMistakes(t *testing.T) {
 		{"await bench('x', () => {}, { repeats: 0 })", "repeats must be a number from 1 on", ""},
 		{"await bench('x', () => {}, { flops: NaN })", "flops must be a number", ""},
 		{"await bench('x', () => {}, { clock: 'device' })", "needs a function that gives an event", "launch"},
+		{"await bench('x', () => { kernel(g => {}).launch({ size: 1 }) })", "gives nothing, so that the time to queue it", "return what launch gives"},
+		{"await bench('x', () => {}, { before: 1 })", "before must be a function, not number", ""},
 		{"await bench('x', 5)", "expected a function to measure", "kernel.launch"},
 		{"await bench(() => {})", "the name must be a string", ""},
 		{"await bench('x', () => { throw new Error('no') })", "no", ""},

@@ -38,6 +38,9 @@ const dev = device('cpu'), b = dev.buffer(f32, [4, 4], { label: 'b' }), k = kern
 		{"failure while a queue waits for the script", `dev.queue.host(() => {}); k.launch({}, b)`, "invalid-argument"},
 		{"getter that launches", `const o = { get n() { k.launch({ size: 1 }, dev.buffer(f32, 1)); return 2 } }
 kernel((g, a, y) => { y[g.x] = a * o.n }).launch({ size: 5 }, 3, dev.buffer(f32, 4)); await dev.queue.sync()`, "out-of-bounds"},
+		{"arithmetic on a buffer", `b + 1`, "invalid-argument"},
+		{"a buffer compared with a number", `b < 1`, "invalid-argument"},
+		{"a buffer as an iterable", `for (const v of b) ;`, "invalid-argument"},
 		{"length of a large record", `dev.buffer(struct({ a: [u8, 2 ** 20] }), { length: 1e12 })`, "invalid-argument"},
 		{"array of holes in a kernel", `const a = new Array(4e9); kernel((g, x) => { x[0] = a[0] }).launch({ size: 1 }, dev.buffer(f32, 1))`, ""},
 		{"buffer of another device", `kernel((g, x, y) => { x[0] = y[0] }).launch({ size: 1 }, dev.buffer(f32, 1), device('cpu:1').buffer(f32, 1))`, "invalid-device"},

@@ -13,9 +13,30 @@ import (
 // array is indexed, would silently give undefined, so it is an error that says what to write.
 type noElements struct{ m *instance }
 
-// refuseIndices puts noElements between the prototype of buffers and that of objects.
-func (m *instance) refuseIndices() error {
-	return m.buffer.Prototype().SetPrototype(m.vm.NewDynamicObject(noElements{m}))
+// refuseElements makes what a script would do with an array of numbers an error where a buffer stands: it puts
+// noElements between the prototype of buffers and that of objects, and refuses arithmetic and iteration.
+func (m *instance) refuseElements() error {
+	proto := m.buffer.Prototype()
+	arithmetic := m.function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {
+		if call.Argument(0).String() == "string" {
+			return m.vm.ToValue("[object Buffer]"), nil
+		}
+		return nil, elementsError("a buffer is no number: operators do not reach its elements, which are on its device").
+			WithHint("write a kernel over them, as in kernel((g, x) => { x[g.x] = x[g.x] + 1 }).launch({size: x.length}, x), or read them first: await x.read()")
+	})
+	iterate := m.function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
+		return nil, elementsError("the elements of a buffer are on its device and cannot be iterated").WithHint("read them first: for (const v of await x.read()) …")
+	})
+	for symbol, fn := range map[*goja.Symbol]*goja.Object{goja.SymToPrimitive: arithmetic, goja.SymIterator: iterate} {
+		if err := proto.DefineDataPropertySymbol(symbol, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			return err
+		}
+	}
+	return proto.SetPrototype(m.vm.NewDynamicObject(noElements{m}))
+}
+
+func elementsError(message string) *diag.Diagnostic {
+	return &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: message}
 }
 
 func (n noElements) refuse(key string) {
@@ -23,8 +44,8 @@ func (n noElements) refuse(key string) {
 	if err != nil {
 		return
 	}
-	d := &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "the elements of a buffer are on its device and cannot be indexed"}
-	n.m.engine.Throw(d.WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
+	n.m.engine.Throw(elementsError("the elements of a buffer are on its device and cannot be indexed").
+		WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
 }
 
 // Get is called for every property that a buffer lacks.

@@ -123,7 +123,7 @@ func promptGlobals() []string {
 
 // exports makes the module's object.
 func (m *instance) exports() (*goja.Object, error) {
-	if err := m.refuseIndices(); err != nil {
+	if err := m.refuseElements(); err != nil {
 		return nil, err
 	}
 	o := m.vm.NewObject()

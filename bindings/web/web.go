@@ -29,10 +29,13 @@ var globals = []string{
 	"URL", "URLSearchParams", "crypto", "btoa", "atob",
 }
 
-// Module is the module.
+// Module is the module of one engine, whose clock begins now.
 func Module() bindings.Module {
+	began := time.Now() // scripts ask for the clock late, if at all
 	return bindings.Module{
-		Module:  lang.Module{Name: "web", Globals: globals, Instantiate: instantiate},
+		Module: lang.Module{Name: "web", Globals: globals, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+			return instantiate(e, began)
+		}},
 		Help:    "Parts of the web platform: clocks, cloning, cancelling, text encodings, URLs, random numbers, base64.",
 		Entries: entries,
 	}
@@ -41,12 +44,13 @@ func Module() bindings.Module {
 // web is the state of one engine's module.
 type web struct {
 	*bindings.Exports
+	began time.Time // the clock counts from here
 	// cancelling gives what abort.js makes, once.
 	cancelling func() (*goja.Object, error)
 }
 
-func instantiate(e *lang.Engine) (*goja.Object, error) {
-	w := &web{Exports: bindings.NewExports(e)}
+func instantiate(e *lang.Engine, began time.Time) (*goja.Object, error) {
+	w := &web{Exports: bindings.NewExports(e), began: began}
 	w.cancelling = sync.OnceValues(w.abort)
 	w.LazySet("performance", w.performance)
 	w.LazySet("crypto", w.crypto)
@@ -177,11 +181,10 @@ func (w *web) kind(o *goja.Object) string {
 }
 
 func (w *web) performance() (goja.Value, error) {
-	began := time.Now()
 	p := bindings.NewExports(w.Engine)
 	p.Add("now", func(goja.FunctionCall) (goja.Value, error) {
-		return w.VM().ToValue(float64(time.Since(began).Nanoseconds()) / 1e6), nil
+		return w.VM().ToValue(float64(time.Since(w.began).Nanoseconds()) / 1e6), nil
 	})
-	p.Set("timeOrigin", float64(began.UnixMicro())/1e3)
+	p.Set("timeOrigin", float64(w.began.UnixMicro())/1e3)
 	return p.Done()
 }

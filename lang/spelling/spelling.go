@@ -1,11 +1,20 @@
 // Package spelling guesses which name was meant.
 package spelling
 
+import "strings"
+
 // Nearest finds the name that a person may have meant: the candidate with the fewest edits, if they are few for the
-// length of the name. It is "" if none comes close.
+// length of the name. It is "" if none comes close. A name of one letter is close only to that letter in the other case,
+// as every letter is one edit away from every other.
 func Nearest(name string, candidates []string) string {
 	best, bestAt := "", 1+max(1, len(name)/3)
 	for _, c := range candidates {
+		if len(name) == 1 {
+			if strings.EqualFold(name, c) {
+				return c
+			}
+			continue
+		}
 		if d := edits(name, c, bestAt); d < bestAt {
 			best, bestAt = c, d
 		}
