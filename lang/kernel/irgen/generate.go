@@ -16,6 +16,7 @@ type Options struct {
 	NoFaults  bool // nothing that can fault
 	Even      bool // groups that vectors fill, in launches that mostly have whole ones
 	Tiles     bool // private arrays with indices that are constants or counters of loops
+	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
 	Size      int  // instructions, about; 0 means 60
 }
 
@@ -70,6 +71,7 @@ type generator struct {
 	tiles   []*array
 	shared  []*array
 	counts  []*array // for atomics
+	long    []*array // buffers of one dimension with more elements than the launch has items
 }
 
 // value is a register in scope.
@@ -170,6 +172,11 @@ func (g *generator) launch() {
 	g.c.SubgroupSize = 4 << g.rng.IntN(5)
 	if g.options.Even {
 		g.evenGroups()
+	}
+	if g.options.Strides && g.chance(80) {
+		g.rank = 1 + g.rng.IntN(2)
+		g.c.GroupSize = [3]int{64 << g.rng.IntN(2), 1 + g.rng.IntN(g.rank), 1}
+		g.c.Size = [3]int{g.c.GroupSize[0] * (1 + g.rng.IntN(2)), g.c.GroupSize[1] * (1 + g.rng.IntN(g.rank)), 1}
 	}
 }
 
@@ -276,6 +283,13 @@ func (g *generator) parameters() {
 		}
 		elem := g.elem()
 		g.inputs = append(g.inputs, g.buffer("in"+string(rune('0'+i)), elem, dims, g.fill(elem, product(dims))))
+	}
+	for i := range 2 {
+		if g.options.Strides {
+			n := 1 + g.rng.IntN(6*g.c.Size[0])
+			elem := ir.Elem{Scalar: one(g, Storage)}
+			g.long = append(g.long, g.buffer("long"+string(rune('0'+i)), elem, []int{n}, g.fill(elem, n)))
+		}
 	}
 	var shape []int
 	for axis := g.rank - 1; axis >= 0; axis-- {

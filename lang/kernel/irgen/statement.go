@@ -28,8 +28,12 @@ func (g *generator) statement(at context) {
 		g.usePrivate(one(g, g.tiles))
 		return
 	}
-	kind := g.rng.IntN(100)
 	deep := at.depth >= maxDepth
+	if g.options.Strides && !deep && g.chance(12) {
+		g.stride(at)
+		return
+	}
+	kind := g.rng.IntN(100)
 	switch {
 	case kind < 50:
 		g.operation()
@@ -49,7 +53,7 @@ func (g *generator) statement(at context) {
 		if len(g.counts) > 0 {
 			g.count(one(g, g.counts))
 		}
-	case kind < 71:
+	case kind < 71 && !g.options.Strides: // loops would print too much to keep
 		g.message()
 	case kind < 79 && g.options.Groups && at.uniform:
 		g.cooperate()
@@ -368,6 +372,80 @@ func (g *generator) loop(at context) {
 	} else {
 		g.again(t)
 	}
+	g.targets = g.targets[:len(g.targets)-1]
+	g.b.Block = outer
+	g.values = g.values[:scope]
+	g.defineAll(in)
+}
+
+// stride emits a loop that begins at the item's position and goes on by about the size of the launch, as long as that is
+// in a buffer, or not much longer.
+func (g *generator) stride(at context) {
+	a := one(g, g.long)
+	first := g.self[len(g.self)-1]
+	if g.chance(20) {
+		first = g.b.Op(ir.Add, ir.I32, first, g.int(g.rng.IntN(200)-100*g.rng.IntN(2)))
+	}
+	bound := g.emit(&ir.Instr{Op: ir.Extent, Array: a.Array}, ir.I32)
+	switch {
+	case !g.options.NoFaults && g.chance(10):
+		bound = g.b.Op(ir.Add, ir.I32, bound, g.int(g.rng.IntN(50)))
+	case g.chance(30):
+		bound = g.int(g.rng.IntN(a.dims[0] + 1))
+	}
+	step := g.int(g.c.Size[0])
+	switch {
+	case g.chance(50):
+		step = g.emit(&ir.Instr{Op: ir.Item, Item: ir.GlobalSize}, ir.I32)
+	case g.chance(30):
+		step = g.int(g.c.Size[0] + g.rng.IntN(200))
+	}
+	carried := g.types()
+	args := []*ir.Value{first}
+	for _, t := range carried {
+		args = append(args, g.some(t, false).Value)
+	}
+	in := g.nested(ir.Loop, carried, args...)
+	i, sums := in.Then.Params[0], in.Then.Params[1:]
+	outer, scope := g.b.Block, len(g.values)
+	g.b.Block = in.Then
+	op, x, y := ir.Lt, i, bound
+	if g.chance(20) {
+		op = ir.Le // one too many
+		y = g.b.Op(ir.Sub, ir.I32, bound, g.int(1))
+	}
+	check := g.nested(ir.If, nil, g.b.Op(op, ir.Bool, x, y))
+	body := g.b.Block
+	if g.b.Block = check.Then; g.chance(20) {
+		g.statements(context{depth: maxDepth})
+	}
+	g.emit(&ir.Instr{Op: ir.Yield}, ir.Void)
+	g.values = g.values[:scope]
+	g.b.Block = check.Else
+	g.emit(&ir.Instr{Op: ir.Break, Target: in, Args: sums}, ir.Void)
+	g.b.Block = body
+	g.define(i, false)
+	for _, v := range sums {
+		g.define(v, false)
+	}
+	index := i
+	if g.chance(10) { // what does not lie side by side, or goes the other way
+		index = g.b.Op(ir.Sub, ir.I32, g.b.Op(ir.Sub, ir.I32, bound, g.int(1)), i)
+	}
+	if g.options.NoFaults { // the first may be negative
+		index = g.b.Op(ir.Max, ir.I32, g.b.Op(ir.Min, ir.I32, index, g.int(a.dims[0]-1)), g.int(0))
+		if first == g.self[len(g.self)-1] && g.chance(80) {
+			index = i
+		}
+	}
+	g.loadAt(a, []*ir.Value{index})
+	g.targets = append(g.targets, &target{in: in, free: g.chance(20), counter: i})
+	g.statements(context{depth: at.depth + 1})
+	next := &ir.Instr{Op: ir.Continue, Target: in, Args: []*ir.Value{g.b.Op(ir.Add, ir.I32, i, step)}}
+	for _, v := range sums {
+		next.Args = append(next.Args, g.some(v.Type, false).Value)
+	}
+	g.emit(next, ir.Void)
 	g.targets = g.targets[:len(g.targets)-1]
 	g.b.Block = outer
 	g.values = g.values[:scope]

@@ -12,7 +12,9 @@ func (l *lowerer) checkIndex(in *ir.Instr, axis, extent int, p *place, allSame b
 		return
 	}
 	if !l.uniform(v) {
-		l.checkLanes(in, axis, extent, p)
+		if !l.checkRow(in, axis, extent, p) {
+			l.checkLanes(in, axis, extent, p)
+		}
 		return
 	}
 	if l.options.Unchecked && (!allSame || in.Array.Space == ir.Private) {
@@ -82,13 +84,44 @@ func (l *lowerer) extentMem(a *ir.Array, extent, size int) mem {
 	return ctxMem(l.buffer(a)+bufDims+8*(-1-extent), size)
 }
 
-// checkLanes compares the indices of all lanes with an extent.
-func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
+// checkRow compares the index of the last lane with an extent, where indices grow from lane to lane and that of the first
+// is in a register: one that is not negative and below it in the last lane is so in all. Only if that fails, which may be
+// for lanes that take no part, each is compared.
+func (l *lowerer) checkRow(in *ir.Instr, axis, extent int, p *place) bool {
+	v := in.Args[axis]
+	s, affine := l.affine.Strides(v)
+	if l.options.Unchecked || !affine || s[0] <= 0 || s[0] > maxPeel || v.Type.Size() != 4 || !l.hasShadow(v, 0) {
+		return false
+	}
+	some, done := l.label(), l.label()
+	first, last := l.gpr(), l.gpr()
+	l.def(amd64.MOV, g4(first), g4(l.shadow(v)))
+	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: s[0] * int32(l.gang()-1)}))
+	if extent >= 0 {
+		l.use(amd64.CMP, g8(last), imm(int64(extent)))
+	} else {
+		l.use(amd64.CMP, g8(last), at(l.extentMem(in.Array, extent, 8)))
+	}
+	l.jump(amd64.JAE, some)
+	l.bind(done)
+	l.cold(func() {
+		l.bind(some)
+		mark := len(l.undo)
+		idx, bad := l.outside(in, axis, extent, p)
+		l.branchEmpty(bad, done)
+		l.fault(in, axis, idx, bad)
+		l.forget(mark)
+	})
+	return true
+}
+
+// outside gives the indices of an access, and the masks of the lanes whose are not below an extent.
+func (l *lowerer) outside(in *ir.Instr, axis, extent int, p *place) (idx, bad []vr) {
 	v := in.Args[axis]
 	e := v.Type.Size()
-	idx := l.vector(v)
+	idx = l.vector(v)
 	limit := l.limit(in.Array, extent, e)
-	bad := l.masks(l.w)
+	bad = l.masks(l.w)
 	for i, d := range bad {
 		var m vr
 		if p.mask != nil {
@@ -106,6 +139,12 @@ func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 			l.def(amd64.KANDW, k(d), k(d), k(m))
 		}
 	}
+	return idx, bad
+}
+
+// checkLanes compares the indices of all lanes with an extent.
+func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
+	idx, bad := l.outside(in, axis, extent, p)
 	if l.options.Unchecked {
 		out := l.masks(l.w)
 		for i, d := range out {

@@ -18,14 +18,30 @@ type scope struct {
 	results  []value
 	params   []value
 	next     []value // what continues assign: those of the next iteration, or the parameters themselves
+	from     entry   // of a loop: what its parameters begin with
 	shadows  []vr    // of a loop: the parameters' values in lane 0, where general registers have them
 	assigned bool    // an edge has set the results already
 	yields   []vr    // the mask at the only edge to the end, if only one is taken by any lane
 }
 
+// entry is what the parameters of a loop begin with: their values, and those in lane 0 where they are in registers.
+type entry struct {
+	values  []value
+	shadows []vr
+}
+
 // structured emits a Region, If or Loop.
 func (l *lowerer) structured(in *ir.Instr) {
+	if l.round != nil && in == l.round.exit {
+		l.leaveRounds(in)
+		return
+	}
 	s := &scope{in: in, diverges: l.u.Diverges(in), end: l.label()}
+	if in.Op == ir.Loop {
+		if exit := l.inRounds(in); exit != nil {
+			s.from = l.beginRounds(in, exit)
+		}
+	}
 	for _, r := range in.Results {
 		v := l.variable(r)
 		s.results = append(s.results, v)
@@ -348,7 +364,11 @@ func (l *lowerer) loop(s *scope) {
 	args := make([]value, len(in.Args))
 	for i, p := range in.Then.Params {
 		s.params = append(s.params, l.variable(p))
-		args[i] = l.valueOf(in.Args[i], p)
+		if s.from.values != nil {
+			args[i] = s.from.values[i]
+		} else {
+			args[i] = l.valueOf(in.Args[i], p)
+		}
 	}
 	l.assignAll(s.params, args, in.Then.Params, nil)
 	if simple {
@@ -391,50 +411,6 @@ func (l *lowerer) loop(s *scope) {
 		l.jump(amd64.JMP, top)
 	}
 	l.mark(kindLoopEnd)
-}
-
-// beginShadows finds the parameters of a loop that differ between lanes and whose values in lane 0 general registers can
-// have from iteration to iteration, and sets the first ones. The lanes that go round have all gone round equally often.
-func (l *lowerer) beginShadows(s *scope) {
-	params, last := s.in.Then.Params, s.in.Then.Terminator()
-	shadows := make([]vr, len(params))
-	some := false
-	for i, p := range params {
-		if _, affine := l.affine.Strides(p); affine && !l.uniform(p) && l.hasShadow(s.in.Args[i], 0) {
-			shadows[i], some = l.gpr(), true
-			l.vals[p.ID].shadow = shadows[i]
-		}
-	}
-	for again := some; again; { // the next value of one may come from another one
-		again = false
-		for i, p := range params {
-			if shadows[i] != 0 && !l.hasShadow(last.Args[i], 0) {
-				shadows[i], l.vals[p.ID].shadow, again = 0, 0, true
-			}
-		}
-	}
-	for i := range params {
-		if shadows[i] != 0 {
-			l.def(amd64.MOV, g8(shadows[i]), g8(l.shadow(s.in.Args[i])))
-		}
-	}
-	s.shadows = shadows
-}
-
-// nextShadows sets the values in lane 0 that a loop goes on with.
-func (l *lowerer) nextShadows(s *scope, in *ir.Instr) {
-	next := make([]vr, len(s.shadows))
-	for i, r := range s.shadows {
-		if r != 0 {
-			next[i] = l.gpr()
-			l.def(amd64.MOV, g8(next[i]), g8(l.shadow(in.Args[i])))
-		}
-	}
-	for i, r := range s.shadows {
-		if r != 0 {
-			l.def(amd64.MOV, g8(r), g8(next[i]))
-		}
-	}
 }
 
 // keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next

@@ -9,7 +9,8 @@
 // takes part in is jumped over.
 //
 // Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame
-// in memory: at a barrier what lives on is in the frame, and the next gang goes on where it had come to.
+// in memory: at a barrier what lives on is in the frame, and the next gang goes on where it had come to. Loops that
+// stream through buffers are run in rounds there, an iteration of each gang in turn (rounds.go).
 //
 // # Targets
 //

@@ -71,15 +71,16 @@ type mover struct {
 type loopSpan struct {
 	begin, parent, depth int32
 	cold                 bool
+	frames               bool
 }
 
 func (m *mover) findLoops() {
-	m.loops = []loopSpan{{-1, -1, 0, false}}
+	m.loops = []loopSpan{{begin: -1, parent: -1}}
 	current, cold := int32(0), 0
 	for i := range m.f.insts {
 		switch m.f.insts[i].kind {
 		case kindLoopBegin:
-			m.loops = append(m.loops, loopSpan{int32(i), current, m.loops[current].depth + 1, cold > 0})
+			m.loops = append(m.loops, loopSpan{int32(i), current, m.loops[current].depth + 1, cold > 0, m.f.insts[i].frames})
 			current = int32(len(m.loops) - 1)
 		case kindLoopEnd:
 			current = m.loops[current].parent
@@ -164,6 +165,12 @@ func (m *mover) home(group []int32, r vr) int32 {
 				}
 			}
 		})
+	}
+	for c := loop; home != 0 && c != home; c = m.loops[c].parent {
+		if m.loops[c].frames { // what stands before it is done for the first gang only
+			home = c
+			break
+		}
 	}
 	return home
 }

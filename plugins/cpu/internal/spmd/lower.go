@@ -22,19 +22,21 @@ func (e *UnsupportedError) Error() string {
 // lowerer turns a kernel into instructions on virtual registers.
 type lowerer struct {
 	*fn
-	k       *ir.Kernel
-	u       *ir.Uniformity
-	affine  *opt.Affine
-	options Options
-	outputs outputs
-	w       int // registers of 32-bit elements in a gang
-	vals    []value
-	uses    []useInfo
-	carried map[int][]*ir.Instr // the continues that take a value along, by its ID
-	site    int
+	k        *ir.Kernel
+	u        *ir.Uniformity
+	affine   *opt.Affine
+	grouping *ir.Uniformity // within whole groups; nil until it is needed
+	options  Options
+	outputs  outputs
+	w        int // registers of 32-bit elements in a gang
+	vals     []value
+	uses     []useInfo
+	carried  map[int][]*ir.Instr // the continues that take a value along, by its ID
+	site     int
 
 	cur    []vr // the mask of active lanes, by register; nil if all are
 	scopes []*scope
+	round  *rounds     // the loop in rounds around the present place
 	dead   amd64.Label // where to go when no lane is left in the present block
 	end    amd64.Label // the end of the gang
 
@@ -207,6 +209,11 @@ func (l *lowerer) block(b *ir.Block, nested bool) {
 		}
 		l.instr(in)
 	}
+	l.forget(mark)
+}
+
+// forget drops what has become known since so many things were.
+func (l *lowerer) forget(mark int) {
 	for len(l.undo) > mark {
 		l.undo[len(l.undo)-1]()
 		l.undo = l.undo[:len(l.undo)-1]
@@ -278,10 +285,15 @@ func (l *lowerer) vector(v *ir.Value) []vr {
 	if val.vec != nil {
 		return val.vec
 	}
-	if val.g == 0 {
+	var d []vr
+	switch {
+	case val.shadow != 0:
+		d = l.fromShadow(v, val.shadow)
+	case val.g != 0:
+		d = []vr{l.splat(val.g, v.Type)}
+	default:
 		panic(fmt.Sprintf("spmd: %v has no value", v))
 	}
-	d := []vr{l.splat(val.g, v.Type)}
 	val.vec = d
 	l.undo = append(l.undo, func() { l.vals[v.ID].vec = nil })
 	return d

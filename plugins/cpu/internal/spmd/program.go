@@ -30,6 +30,8 @@ type Options struct {
 	Observes bool
 	// Whole says that every work-group has all its items, and no gang fewer.
 	Whole bool
+	// Beside says that several gangs of a work-group lie side by side.
+	Beside bool
 
 	// CacheBytes is the size of the last cache; 0 if it is not known.
 	CacheBytes int
@@ -37,7 +39,8 @@ type Options struct {
 	Past bool
 
 	target *target
-	stores int // kindHalves, kindPast or 0
+	stores int  // kindHalves, kindPast or 0
+	rounds bool // run all loops in rounds that can be, for tests
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -49,6 +52,7 @@ type Program struct {
 	indices  []opt.IndexFact // besides those
 	params   map[string]int  // positions of parameters
 	outputs  outputs
+	rounds   bool // some loop may be run in rounds
 
 	narrow [2]func() (*Program, error) // with gangs of 1 and 2 registers, where the compiler chose more
 
@@ -61,6 +65,7 @@ const (
 	kindWithin  = 1 << iota // the size is within the extents that accesses at the item's own place need
 	kindIndices             // and so are other indices
 	kindWhole               // every group is complete
+	kindBeside              // and has gangs side by side, which is asked of kernels with loops for rounds
 	kindHalves              // more is written than caches near to the core hold
 	kindPast                // more is written than the caches hold
 	numKinds    = 2 * kindPast
@@ -75,6 +80,9 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
 	p.facts = opt.SizeFacts(k)
 	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
+	k.Body.Walk(func(in *ir.Instr) {
+		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && onlyLast(in) && onlyExit(in) != nil
+	})
 	p.params = map[string]int{}
 	for i := range k.Params {
 		p.params[k.Params[i].Name] = i
@@ -115,7 +123,7 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	}
 	options := p.options
 	options.Observes = p.observes
-	options.Whole = kind&kindWhole != 0
+	options.Whole, options.Beside = kind&kindWhole != 0, kind&kindBeside != 0
 	options.stores = kind & (kindHalves | kindPast)
 	k := p.kernel
 	if kind&(kindWithin|kindIndices) != 0 {
@@ -153,10 +161,11 @@ func (p *Program) Describe() string {
 	return fmt.Sprintf("%s code, gangs of %d work-items", strings.ToUpper(t.name), t.lanes*p.options.Gang)
 }
 
-// Listing gives the code that launches within the extents run, as text with the source's lines.
+// Listing gives the code that launches within the extents and of whole groups with several gangs side by side run, as text
+// with the source's lines.
 func (p *Program) Listing(describe func(site int) string) (string, error) {
 	options := p.options
-	options.Observes = p.observes
+	options.Observes, options.Whole, options.Beside = p.observes, p.observes, p.observes
 	k := p.kernel
 	if len(p.facts)+len(p.indices) > 0 {
 		k = p.within(kindWithin | kindIndices)
@@ -193,6 +202,9 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		}
 		if whole {
 			kind |= kindWhole
+			if p.rounds && g.GroupSize[0] > lanes {
+				kind |= kindBeside
+			}
 		}
 	}
 	if v, err = p.variant(kind); err != nil {

@@ -64,7 +64,7 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +213,16 @@ func TestRandomGroups(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
 		return checkRandom(t, seed, irgen.Options{Groups: true, Subgroups: true, Even: true, NoFaults: seed%4 != 0, Size: 30}, int(seed%8))
+	})
+}
+
+// TestRandomStrides runs random kernels with loops in steps of the launch, such as are run in rounds.
+func TestRandomStrides(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 30, func(t *testing.T, seed uint64) bool {
+		o := options(seed)
+		o.Strides, o.Groups = true, seed%4 != 0
+		return checkRandom(t, seed, o, int(seed%8))
 	})
 }
 

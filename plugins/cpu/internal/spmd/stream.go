@@ -173,6 +173,7 @@ func (l *lowerer) prefetchRow(p *place, n int) {
 const (
 	strideFrom      = 256 // bytes from one iteration to the next
 	iterationsAhead = 16
+	roundsAhead     = 2 // where the loop is run in rounds
 )
 
 // prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it.
@@ -182,10 +183,14 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 		return
 	}
 	r := in.Resolve()
-	step := int64(0)
+	step, ahead := int64(0), int64(iterationsAhead)
+	if l.round != nil {
+		ahead = roundsAhead
+	}
 	for i := range r.Strides {
 		s, ok := l.step(in.Args[i], loop, 0)
 		if !ok || s != 0 && r.Inner[i] > 0 {
+			l.prefetchRound(in, p, n)
 			return
 		}
 		step += s * int64(r.Strides[i])
@@ -193,12 +198,37 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	if max(step, -step) < strideFrom || max(step, -step) > math.MaxInt32/2/iterationsAhead {
 		return
 	}
-	for at0 := 0; at0 < n; at0 += lineBytes {
-		m := p.uni
-		m.disp += int32(step)*iterationsAhead + int32(at0)
-		m.size = 1
+	m := p.uni
+	m.disp += int32(step * ahead)
+	l.prefetchLines(m, n)
+}
+
+// prefetchLines fetches the lines of n bytes.
+func (l *lowerer) prefetchLines(m mem, n int) {
+	m.size = 1
+	for end := m.disp + int32(n); m.disp < end; m.disp += lineBytes {
 		l.use(amd64.PREFETCHT0, at(m))
 	}
+}
+
+// prefetchRound fetches what a load of n bytes in a row will load in later rounds, if its index grows by what is known
+// only when the code runs.
+func (l *lowerer) prefetchRound(in *ir.Instr, p *place, n int) {
+	if l.round == nil || in.NumIndices() != 1 || p.size < 4 {
+		return
+	}
+	i := slices.Index(l.round.loop.Then.Params, in.Args[0])
+	if i < 0 {
+		return
+	}
+	next := l.round.loop.Then.Terminator().Args[i].Def
+	if next == nil || next.Op != ir.Add || next.Args[0] != in.Args[0] || !l.uniform(next.Args[1]) {
+		return
+	}
+	first := l.gpr()
+	l.def(amd64.LEA, g8(first), at(p.uni))
+	// Two rounds ahead, or one.
+	l.prefetchLines(mem{base: first, index: l.wideIndex(l.general(next.Args[1]), ir.I32), indexSize: 8, scale: 8}, n)
 }
 
 // step is by how much a value grows from one iteration of a loop to the next, if that is known.

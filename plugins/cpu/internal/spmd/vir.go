@@ -97,18 +97,19 @@ const (
 
 // inst is an instruction on virtual registers.
 type inst struct {
-	op    amd64.Op
-	kind  instKind
-	mode  mode
-	n     uint8
-	zero  bool // the write mask zeroes
-	early bool // the destination must differ from the sources
-	lock  bool
-	fold  int8  // the operand that may stand in memory instead, −1 for none
-	elem  uint8 // bytes of the elements of that operand if it may be broadcast
-	mask  vr    // write mask
-	x     int32 // label, number of a trap, site of a comment
-	a     [4]arg
+	op     amd64.Op
+	kind   instKind
+	mode   mode
+	n      uint8
+	zero   bool // the write mask zeroes
+	early  bool // the destination must differ from the sources
+	lock   bool
+	frames bool  // of the begin of a loop: it goes from frame to frame
+	fold   int8  // the operand that may stand in memory instead, −1 for none
+	elem   uint8 // bytes of the elements of that operand if it may be broadcast
+	mask   vr    // write mask
+	x      int32 // label, number of a trap, site of a comment
+	a      [4]arg
 }
 
 func (f *fn) newReg(c class) vr {

@@ -1,0 +1,214 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Gangs of a work-group go through the code one after the other. A loop in which a gang's accesses lie far apart from one
+// iteration to the next, and side by side with those of its neighbours in the group, would then fetch each line of the
+// caches long before or after those beside it. Such a loop is run in rounds: in each, all gangs of the group do one
+// iteration. It needs all lanes of all gangs. As soon as some lane is to leave the loop, and where the group is not
+// complete, gangs go on by themselves, each from where it has come to.
+//
+// All gangs wait for each other before the loop, as at a barrier; the first that goes on then does the rounds for all of
+// them. What lives on from round to round is in the gangs' frames.
+
+// rounds is how a loop is run in rounds.
+type rounds struct {
+	loop    *ir.Instr
+	exit    *ir.Instr   // the If by which lanes leave
+	leave   amd64.Label // where gangs go on by themselves
+	params  []value
+	shadows []vr
+}
+
+// inRounds gives the If by which lanes leave a loop, if it is to be run in rounds.
+func (l *lowerer) inRounds(loop *ir.Instr) *ir.Instr {
+	if !l.observe || !l.options.Beside || l.cur != nil || l.round != nil || !onlyLast(loop) {
+		return nil
+	}
+	exit := onlyExit(loop)
+	if exit == nil || !l.options.rounds && !l.streams(loop) {
+		return nil
+	}
+	if l.grouping == nil {
+		l.grouping = l.k.Uniformity(ir.Scope{})
+	}
+	for _, s := range l.scopes {
+		if s.in.Op == ir.Loop && !l.options.rounds || l.grouping.Diverges(s.in) { // loops in loops are mostly short
+			return nil
+		}
+	}
+	return exit
+}
+
+// onlyExit gives the If by which alone a loop is left, if what comes before it can be done again and nothing in the loop
+// is of the group or has an order among items.
+func onlyExit(loop *ir.Instr) *ir.Instr {
+	var exit *ir.Instr
+	for _, in := range loop.Then.Instrs {
+		if leaves(in) && len(in.Results) == 0 && (stays(in.Then) || stays(in.Else)) {
+			exit = in
+			break
+		}
+		if in.Then != nil || !in.IsPure() && in.Op != ir.Load {
+			return nil
+		}
+	}
+	if exit == nil {
+		return nil
+	}
+	outside := 0 // ways out of the loop
+	inside := map[*ir.Instr]bool{}
+	loop.Then.Walk(func(in *ir.Instr) {
+		inside[in] = true
+		switch in.Op {
+		case ir.Break, ir.Continue:
+			if !inside[in.Target] {
+				outside++
+			}
+		case ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Call:
+			exit = nil
+		}
+	})
+	if outside != 2 { // the exit, and the continue at the end
+		return nil
+	}
+	return exit
+}
+
+// stays reports whether a block does nothing and goes on after its instruction.
+func stays(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && onlyConstants(b) }
+
+// streams reports whether a loop is worth rounds: it accesses rows that lie farther apart from one iteration to the next
+// than a gang is wide, and carries few vectors for that.
+func (l *lowerer) streams(loop *ir.Instr) bool {
+	rows, carried := 0, 0
+	for _, p := range loop.Then.Params {
+		if _, affine := l.affine.Strides(p); !affine && !l.uniform(p) {
+			carried++
+		}
+	}
+	loop.Then.Walk(func(in *ir.Instr) {
+		if (in.Op == ir.Load || in.Op == ir.Store) && in.Array.Space == ir.Global && l.leaps(in, loop) {
+			rows++
+		}
+	})
+	return rows > 0 && carried <= 2*rows
+}
+
+// leaps reports whether an access is of a row that lies farther from that of the next iteration than a gang is wide.
+func (l *lowerer) leaps(in, loop *ir.Instr) bool {
+	r := in.Resolve()
+	apart, step, far := int64(0), int64(0), false
+	for i := range r.Strides {
+		v := in.Args[i]
+		s, ok := l.affine.Strides(v)
+		if !ok || s[0] != 0 && r.Inner[i] > 0 {
+			return false
+		}
+		apart += int64(s[0]) * int64(r.Strides[i])
+		d, known := l.step(v, loop, 0)
+		far = far || !known || d != 0 && r.Inner[i] > 0
+		step += d * int64(r.Strides[i])
+	}
+	size := int64(r.Scalar.Size())
+	return apart == size && (far || max(step, -step) > size*int64(l.gang()))
+}
+
+// beginRounds emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
+func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
+	params := loop.Then.Params
+	r := &rounds{loop: loop, exit: exit, leave: l.label(), params: make([]value, len(params)), shadows: l.followed(loop, nil)}
+	args := make([]value, len(params))
+	for i, p := range params {
+		args[i] = l.valueOf(loop.Args[i], p)
+		if r.shadows[i] == 0 {
+			r.params[i] = l.variable(p)
+		} else {
+			l.def(amd64.MOV, g8(r.shadows[i]), g8(l.shadow(loop.Args[i])))
+		}
+	}
+	l.assignAll(r.params, args, params, nil)
+	l.barrier(0)
+
+	alone := l.label()
+	frame, n := physical(regFrame), l.gpr()
+	l.use(amd64.CMP, frame, at(ctxMem(ctxFrame, 8)))
+	l.jump(amd64.JNE, alone)
+	l.def(amd64.MOV, g8(n), at(ctxMem(ctxAlive, 8)))
+	l.use(amd64.CMP, g8(n), at(ctxMem(ctxGangs, 8)))
+	l.jump(amd64.JNE, alone)
+
+	top, scopes := l.label(), l.scopes
+	s := &scope{in: loop, end: r.leave, latch: l.label(), params: r.params, next: r.params, shadows: r.shadows}
+	l.round, l.scopes = r, append(l.scopes, s)
+	l.add(inst{kind: kindLoopBegin, frames: true, fold: -1})
+	l.bind(top)
+	for i, p := range params {
+		l.set(p, r.params[i])
+		l.vals[p.ID].shadow = r.shadows[i]
+	}
+	l.block(loop.Then, true)
+	l.bind(s.latch)
+	l.mark(kindBarrier)
+	l.mod(amd64.ADD, frame, at(ctxMem(ctxFrameSize, 8)))
+	l.use(amd64.CMP, frame, at(ctxMem(ctxEnd, 8)))
+	l.jump(amd64.JB, top)
+	l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	l.poll()
+	l.jump(amd64.JMP, top)
+	l.mark(kindLoopEnd)
+	l.bind(r.leave)
+	l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	l.bind(alone)
+	l.round, l.scopes = nil, scopes
+
+	from := entry{r.params, r.shadows}
+	for i, p := range params {
+		if r.shadows[i] != 0 {
+			from.values[i] = value{vec: l.fromShadow(p, r.shadows[i])}
+		}
+	}
+	return from
+}
+
+// leaveRounds emits the If by which lanes leave a loop in rounds.
+func (l *lowerer) leaveRounds(in *ir.Instr) {
+	v, stay := in.Args[0], stays(in.Then)
+	if l.uniform(v) {
+		l.branch(v, l.round.leave, !stay)
+		return
+	}
+	if stay && l.leaveAbove(v.Def) {
+		return
+	}
+	l.branchSome(l.outcome(v, !stay, nil, nil), l.round.leave)
+}
+
+// leaveAbove emits the exit for the condition that what grows from lane to lane is below a bound, by what the last lane
+// has. Where the sum wraps lanes may still go on, by themselves.
+func (l *lowerer) leaveAbove(test *ir.Instr) bool {
+	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
+		return false
+	}
+	v, bound := test.Args[0], test.Args[1]
+	s, affine := l.affine.Strides(v)
+	if !affine || s[0] < 0 || int64(s[0]) > maxPeel || !l.hasShadow(v, 0) || !l.uniform(bound) {
+		return false
+	}
+	last := l.gpr()
+	l.def(amd64.LEA, g8(last), at(mem{base: l.wideIndex(l.shadow(v), ir.I32), disp: s[0] * int32(l.gang()-1)}))
+	if c, ok := smallConst(bound); ok {
+		l.use(amd64.CMP, g8(last), imm(c))
+	} else {
+		l.use(amd64.CMP, g8(last), g8(l.wideIndex(l.general(bound), ir.I32)))
+	}
+	if test.Op == ir.Lt {
+		l.jump(amd64.JGE, l.round.leave)
+	} else {
+		l.jump(amd64.JG, l.round.leave)
+	}
+	return true
+}

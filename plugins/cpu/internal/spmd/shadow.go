@@ -1,0 +1,152 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// The shadow of a value that differs between lanes is what it is in lane 0, in a general register: where a row begins.
+
+// maxShadow bounds how deep the arithmetic of an index is followed.
+const maxShadow = 12
+
+// hasShadow reports whether the value of lane 0 can be computed in general registers.
+func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
+	if l.uniform(v) {
+		return v.Type.IsInt()
+	}
+	if l.vals[v.ID].shadow != 0 {
+		return true
+	}
+	in := v.Def
+	if in == nil || depth > maxShadow {
+		return false
+	}
+	switch in.Op {
+	case ir.Item:
+		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && in.Axis == 0
+	case ir.Add, ir.Sub:
+		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
+	case ir.Neg:
+		return l.hasShadow(in.Args[0], depth+1)
+	case ir.Mul:
+		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
+	case ir.Shl:
+		_, ok := smallConst(in.Args[1])
+		return ok && l.hasShadow(in.Args[0], depth+1)
+	case ir.Wrap, ir.Bitcast:
+		return in.Args[0].Type.IsInt() && in.Args[0].Type.Size() == 4 && l.hasShadow(in.Args[0], depth+1)
+	}
+	return false
+}
+
+// shadow gives the value of lane 0, of 32 bits.
+func (l *lowerer) shadow(v *ir.Value) vr {
+	if l.uniform(v) {
+		return l.general(v)
+	}
+	if r := l.vals[v.ID].shadow; r != 0 {
+		return r
+	}
+	in := v.Def
+	if in.Op == ir.Wrap || in.Op == ir.Bitcast {
+		return l.shadow(in.Args[0])
+	}
+	var d vr
+	if in.Op == ir.Item {
+		d = l.item.x
+		if in.Item == ir.LocalID {
+			d = l.item.local
+		}
+	} else {
+		d = l.gpr()
+		a := l.shadow(in.Args[0])
+		switch in.Op {
+		case ir.Neg:
+			l.def(amd64.MOV, g8(d), g8(a))
+			l.mod(amd64.NEG, g4(d))
+		case ir.Shl:
+			c, _ := smallConst(in.Args[1])
+			l.def(amd64.MOV, g8(d), g8(a))
+			l.mod(amd64.SHL, g4(d), imm(c&31))
+		default:
+			op := scalarOps[in.Op]
+			if c, ok := smallConst(in.Args[1]); ok && in.Op != ir.Mul {
+				l.def(amd64.MOV, g8(d), g8(a))
+				l.mod(op, g4(d), imm(c))
+			} else {
+				b := l.shadow(in.Args[1])
+				l.def(amd64.MOV, g8(d), g8(a))
+				l.mod(op, g4(d), g4(b))
+			}
+		}
+	}
+	l.vals[v.ID].shadow = d
+	l.undo = append(l.undo, func() { l.vals[v.ID].shadow = 0 })
+	return d
+}
+
+// fromShadow gives the vectors of an affine value by what lane 0 has.
+func (l *lowerer) fromShadow(v *ir.Value, r vr) []vr {
+	s, _ := l.affine.Strides(v)
+	first, out := l.splat(r, ir.I32), newRegs(l.fn, l.w)
+	for i, d := range out {
+		l.op2(amd64.VPADDD, d, first, l.laneOffsets(i, int(s[0])), 0)
+	}
+	return out
+}
+
+// beginShadows sets the first values of a loop's parameters in lane 0.
+func (l *lowerer) beginShadows(s *scope) {
+	s.shadows = l.followed(s.in, s.from.shadows)
+	for i, r := range s.shadows {
+		switch {
+		case r == 0:
+		case s.from.shadows != nil && s.from.shadows[i] != 0:
+			l.def(amd64.MOV, g8(r), g8(s.from.shadows[i]))
+		default:
+			l.def(amd64.MOV, g8(r), g8(l.shadow(s.in.Args[i])))
+		}
+	}
+}
+
+// followed gives registers for the parameters of a loop that differ between lanes and whose values in lane 0 general
+// registers can have from iteration to iteration. The lanes that go round have all gone round equally often. The first
+// values may be in registers.
+func (l *lowerer) followed(loop *ir.Instr, first []vr) []vr {
+	params, last := loop.Then.Params, loop.Then.Terminator()
+	shadows := make([]vr, len(params))
+	some := false
+	for i, p := range params {
+		l.vals[p.ID].shadow = 0
+		if _, affine := l.affine.Strides(p); affine && !l.uniform(p) && (first != nil && first[i] != 0 || l.hasShadow(loop.Args[i], 0)) {
+			shadows[i], some = l.gpr(), true
+			l.vals[p.ID].shadow = shadows[i]
+		}
+	}
+	for again := some; again; { // the next value of one may come from another one
+		again = false
+		for i, p := range params {
+			if shadows[i] != 0 && !l.hasShadow(last.Args[i], 0) {
+				shadows[i], l.vals[p.ID].shadow, again = 0, 0, true
+			}
+		}
+	}
+	return shadows
+}
+
+// nextShadows sets the values in lane 0 that a loop goes on with.
+func (l *lowerer) nextShadows(s *scope, in *ir.Instr) {
+	next := make([]vr, len(s.shadows))
+	for i, r := range s.shadows {
+		if r != 0 {
+			next[i] = l.gpr()
+			l.def(amd64.MOV, g8(next[i]), g8(l.shadow(in.Args[i])))
+		}
+	}
+	for i, r := range s.shadows {
+		if r != 0 {
+			l.def(amd64.MOV, g8(r), g8(next[i]))
+		}
+	}
+}
