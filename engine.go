@@ -155,7 +155,8 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	return e.exported(exports, err)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs it again; the
+// modules that it imports are evaluated once in an engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.RunFile(ctx, path)

@@ -95,7 +95,8 @@ func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 	if name == "" {
 		return ""
 	}
-	if made := declaredBy(e.sources[d.File], name); strings.Contains(made, "(") &&
+	text, _ := e.sources.get(d.File)
+	if made := declaredBy(text, name); strings.Contains(made, "(") &&
 		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
 	}

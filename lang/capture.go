@@ -141,7 +141,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	return f
 }
 
-// site reads the mark of a function: the number of its site, or a thunk that knows it and reads local variables.
+// site reads the mark of a function: its site, or a thunk that knows it and reads local variables.
 func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
 	mark := o.GetSymbol(e.markSymbol)
 	if mark == nil {
@@ -149,14 +149,16 @@ func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
 	}
 	thunk, ok := goja.AssertFunction(mark)
 	if ok {
-		number, err := thunk(nil, e.vm.ToValue(-1))
-		if err != nil {
+		var err error
+		if mark, err = thunk(nil, e.vm.ToValue(-1)); err != nil {
 			return nil, nil
 		}
-		mark = number
 	}
-	if n := mark.ToInteger(); n >= 0 && int(n) < len(e.sites) {
-		return e.sites[n], thunk
+	if o, ok := mark.(*goja.Object); ok {
+		if c, ok := o.Export().(*capsule); ok {
+			site, _ := c.value.(*siteRecord)
+			return site, thunk
+		}
 	}
 	return nil, nil
 }

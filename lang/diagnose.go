@@ -236,7 +236,7 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 // place sets the position of a diagnostic, with the code around it.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
-	if text, ok := e.sources[p.File]; ok {
+	if text, ok := e.sources.get(p.File); ok {
 		if width == 1 {
 			width = wordAt(text, p)
 		}
@@ -250,7 +250,7 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	for i := range frames {
 		f := &frames[i]
 		p := f.Position()
-		text, known := e.sources[p.Filename]
+		text, known := e.sources.get(p.Filename)
 		if p.Line == 0 || !known {
 			continue
 		}
@@ -279,7 +279,7 @@ func (e *Engine) Caller() diag.Position {
 			return known
 		}
 		p := frame.Position()
-		text, ok := e.sources[p.Filename]
+		text, ok := e.sources.get(p.Filename)
 		if p.Line == 0 || !ok {
 			continue
 		}
@@ -295,8 +295,7 @@ func (e *Engine) Caller() diag.Position {
 
 // SourceText gives the text of a file that was loaded, as it was written.
 func (e *Engine) SourceText(file string) (string, bool) {
-	text, ok := e.sources[file]
-	return text, ok
+	return e.sources.get(file)
 }
 
 // wordAt is the length of the word at a position, at least 1.
@@ -343,7 +342,8 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 		}
 	}
 	candidates := e.vm.GlobalObject().GetOwnPropertyNames()
-	for _, m := range declarations().FindAllStringSubmatch(e.sources[d.File], -1) {
+	text, _ := e.sources.get(d.File)
+	for _, m := range declarations().FindAllStringSubmatch(text, -1) {
 		candidates = append(candidates, m[1])
 	}
 	if near := spelling.Nearest(name, candidates); near != "" {

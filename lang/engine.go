@@ -97,17 +97,17 @@ type Engine struct {
 	turn turn
 	guard
 
-	sources  map[string]string                 // file name → text as written, for code frames
+	sources  texts                             // as written, for code frames
 	stack    []goja.StackFrame                 // scratch of Caller
 	places   map[goja.StackFrame]diag.Position // of calls seen by Caller
 	warned   map[diag.Position]bool            // see warnOfAwait
-	sites    []*siteRecord                     // by number; marks on functions lead here
 	files    map[string]*module
 	builtins map[string]*builtin
 
 	markSymbol   *goja.Symbol // on functions: where they were made
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
 	lightTypes   map[reflect.Type]bool
+	unset        *goja.Symbol // the value of an import before it has one
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
 
 	intrinsics  *intrinsics
@@ -118,6 +118,7 @@ type Engine struct {
 	rejected    []rejection // without a handler so far
 	operations  operations
 	promptCells map[string]promptBinding
+	imported    map[string]*module // the line of the prompt that imported a name last
 
 	ctx    context.Context // ends when the engine closes
 	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
@@ -127,6 +128,7 @@ type Engine struct {
 	failed []func(*loop.Scope, error) func()
 	script string  // the file that RunFile ran last
 	entry  *module // that the running call evaluates, or nil
+	turns  int     // of modules that await, see module.turn
 	status int     // see SetStatus
 	exit   error   // set by Exit until the call that it ends has ended
 }
@@ -142,7 +144,7 @@ func New(o Options) (*Engine, error) {
 	vm := goja.New()
 	e := &Engine{
 		opts: o, aside: aside, vm: vm, loop: loop.New(), turn: newTurn(),
-		sources:      map[string]string{},
+		sources:      newTexts(),
 		places:       map[goja.StackFrame]diag.Position{},
 		warned:       map[diag.Position]bool{},
 		files:        map[string]*module{},
@@ -150,13 +152,16 @@ func New(o Options) (*Engine, error) {
 		markSymbol:   goja.NewSymbol("orepl.mark"),
 		hiddenSymbol: goja.NewSymbol("orepl.hidden"),
 		lightTypes:   map[reflect.Type]bool{},
+		unset:        goja.NewSymbol("orepl.unset"),
 		errorSymbol:  goja.NewSymbol("orepl.error"),
 		intrinsics:   newIntrinsics(vm),
 		promptCells:  map[string]promptBinding{},
+		imported:     map[string]*module{},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.guard.vm = vm
 	e.inspector = inspect.New(vm, e.inspectHost)
+	e.inspector.Live = e.live
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection

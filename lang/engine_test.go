@@ -38,11 +38,11 @@ func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 				return nil, nil
 			})
 			set("sleep", func(c goja.FunctionCall) (goja.Value, error) {
-				d := time.Duration(c.Argument(0).ToInteger()) * time.Millisecond
+				d, result := time.Duration(c.Argument(0).ToInteger())*time.Millisecond, c.Argument(1) // the arguments' memory is the interpreter's
 				return e.Async("sleep", func(ctx context.Context) (func() (goja.Value, error), error) {
 					select {
 					case <-time.After(d):
-						return func() (goja.Value, error) { return c.Argument(1), nil }, nil
+						return func() (goja.Value, error) { return result, nil }, nil
 					case <-ctx.Done():
 						return nil, ctx.Err()
 					}
@@ -120,7 +120,7 @@ func TestModules(t *testing.T) {
 		"top-level await in order": {map[string]string{
 			"main.js": `import { x } from './slow.js'; import './quick.js'; print('main', x); print(await sleep(1, 'slept'))`,
 			"slow.js": `export const x = await sleep(20, 4); print('slow')`, "quick.js": `print('quick')`,
-		}, "slow\nquick\nmain 4\nslept\n"},
+		}, "quick\nslow\nmain 4\nslept\n"},
 		"star, names and dynamic": {map[string]string{
 			"main.js": `const m = await import('./s.js'); print(m); print((await import('./t.txt')).default)
 				try { await import('./none.js') } catch (e) { print(e.code, e.message) }`,

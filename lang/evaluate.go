@@ -6,71 +6,12 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
 )
 
-// evaluate runs a module behind everything that it imports, once, and calls then when that is done. It is in the style
-// of callbacks because modules may await.
-func (e *Engine) evaluate(m, parent *module, then func(error)) {
-	switch m.state {
-	case evaluated:
-		then(m.err)
-		return
-	case evaluating:
-		for p := parent; p != nil; p = p.parent {
-			if p == m { // a circle: the importer goes first, and sees the exports when they come
-				then(nil)
-				return
-			}
-		}
-		m.waiters = append(m.waiters, then)
-		return
-	}
-	m.state, m.parent, m.began = evaluating, parent, e.loop.Scope()
-	m.waiters = append(m.waiters, then)
-	e.evaluateDeps(m, 0)
-}
-
-func (e *Engine) evaluateDeps(m *module, from int) {
-	if from == len(m.deps) {
-		e.execute(m)
-		return
-	}
-	e.evaluate(m.deps[from], m, func(err error) {
-		if err != nil {
-			m.finish(err)
-			return
-		}
-		e.evaluateDeps(m, from+1)
-	})
-}
-
-func (m *module) finish(err error) {
-	m.state, m.err = evaluated, err
-	waiters := m.waiters
-	m.waiters = nil
-	for _, then := range waiters {
-		then(err)
-	}
-}
-
-// execute runs a module's own code.
-func (e *Engine) execute(m *module) {
-	v, err := e.callUnit(m)
-	if err != nil {
-		m.finish(err)
-		return
-	}
-	if !m.unit.Async {
-		m.finish(nil)
-		return
-	}
-	e.when(v,
-		func(goja.Value) error { m.finish(nil); return nil },
-		func(reason goja.Value) error { m.finish(e.exceptionOf(reason)); return nil })
-}
-
-// callUnit calls the function that a unit compiles to.
+// callUnit calls the function that a unit compiles to: it does what a line of the prompt says, and makes a generator of a
+// module.
 func (e *Engine) callUnit(m *module) (goja.Value, error) {
 	v, err := e.vm.RunProgram(m.unit.Program)
 	if err != nil {
@@ -90,7 +31,8 @@ func (e *Engine) callUnit(m *module) (goja.Value, error) {
 // unitParameters are the functions that rewritten code calls, in the order that the package source gives them.
 func (e *Engine) unitParameters(m *module) []goja.Value {
 	return []goja.Value{
-		e.vm.ToValue(e.mark), e.vm.ToValue(e.markAll),
+		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.mark(m, c) }),
+		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.markAll(m, c) }),
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 			m.scope, _ = goja.AssertFunction(c.Argument(0))
 			return goja.Undefined()
@@ -106,33 +48,73 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return m.update(c) }),
 		e.dynamicImport(m), e.vm.ToValue(e.step),
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
-			m.awaits = int(c.Argument(1).ToInteger())
+			m.awaits, m.awaited = int(c.Argument(1).ToInteger()), c.Argument(0)
+			if err := e.ring(m); err != nil {
+				e.Throw(err)
+			}
 			return c.Argument(0)
+		}),
+		e.unset,
+		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { panic(e.tooEarly(m, int(c.Argument(0).ToInteger()))) }),
+		e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+			e.Throw(&diag.Diagnostic{ID: "exception", Name: "ReferenceError", Message: "arguments is not defined",
+				Hint: "a module has no arguments; those of the script are process.argv, or args of module 'offload'"})
+			return nil
 		}),
 	}
 }
 
+// tooEarly is what a script gets that uses an import whose module has not come to its declaration.
+func (e *Engine) tooEarly(m *module, index int) goja.Value {
+	l := m.unit.Links[index]
+	return e.ErrorValue(e.uninitialized(l.Local, m.unit.Imports[l.Import].From))
+}
+
+func (e *Engine) uninitialized(name, from string) error {
+	return &diag.Diagnostic{ID: "exception", Name: "ReferenceError", Message: fmt.Sprintf("Cannot access '%s' before initialization", name),
+		Hint: fmt.Sprintf("%q is part of a ring of imports, and its code comes later: use the name in functions that are called later, or move what both need into a file of its own", from)}
+}
+
 // mark (function, mark) notes where a function was made. It runs for every function that a script makes: setting a
-// symbol costs half of what defining a hidden property does.
-func (e *Engine) mark(c goja.FunctionCall) goja.Value {
+// symbol costs half of what defining a hidden property does. With a number alone it gives the site of that number.
+func (e *Engine) mark(m *module, c goja.FunctionCall) goja.Value {
+	if len(c.Arguments) == 1 {
+		return e.siteValue(m, c.Argument(0))
+	}
 	if o, ok := c.Argument(0).(*goja.Object); ok {
-		_ = o.SetSymbol(e.markSymbol, c.Argument(1))
+		_ = o.SetSymbol(e.markSymbol, e.siteValue(m, c.Argument(1)))
 	}
 	return c.Argument(0)
 }
 
 // markAll (object, key, mark, …) notes where the functions of an object literal were made.
-func (e *Engine) markAll(c goja.FunctionCall) goja.Value {
+func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	o, ok := c.Argument(0).(*goja.Object)
 	if !ok {
 		return c.Argument(0)
 	}
 	for i := 1; i+1 < len(c.Arguments); i += 2 {
 		if f, ok := o.Get(c.Arguments[i].String()).(*goja.Object); ok {
-			_ = f.SetSymbol(e.markSymbol, c.Arguments[i+1])
+			_ = f.SetSymbol(e.markSymbol, e.siteValue(m, c.Arguments[i+1]))
 		}
 	}
 	return o
+}
+
+// siteValue is what stands on a function: its site, which lives as long as a function that has it, or the thunk that
+// knows it.
+func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
+	if _, isThunk := mark.(*goja.Object); isThunk {
+		return mark
+	}
+	n := mark.ToInteger()
+	if n < 0 || n >= int64(len(m.sites)) {
+		return goja.Undefined()
+	}
+	if m.sites[n] == nil {
+		m.sites[n] = e.hide(&siteRecord{m.unit.Sites[n], m})
+	}
+	return m.sites[n]
 }
 
 // link gives a module's imports their values, now and whenever they change.
@@ -141,17 +123,20 @@ func (e *Engine) link(m *module, setter goja.Value) {
 	if !ok {
 		return
 	}
+	m.setImport = func(i int, v goja.Value) {
+		if _, err := set(nil, e.vm.ToValue(i), v); err != nil {
+			e.Throw(err)
+		}
+	}
 	for i, l := range m.unit.Links {
 		c, err := e.exportOf(m.deps[l.Import], l.Name, nil)
 		if err != nil {
 			e.Throw(err)
 		}
-		index := e.vm.ToValue(i)
-		c.watch(func(v goja.Value) {
-			if _, err := set(nil, index, v); err != nil {
-				e.Throw(err)
-			}
-		})
+		if m.path == "" { // a global, which lives on without the line that imports it
+			e.imported[l.Local] = m
+		}
+		c.importedBy(m, i)
 	}
 }
 
@@ -182,19 +167,7 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 				kind = with.Get("type").String()
 			}
 		}
-		p, resolve, reject := e.vm.NewPromise()
-		dep, err := e.load(c.Argument(0).String(), kind, m)
-		if err != nil {
-			return e.vm.ToValue(p), reject(e.ErrorValue(err))
-		}
-		e.evaluate(dep, nil, func(err error) {
-			if err != nil {
-				_ = reject(e.ErrorValue(err))
-				return
-			}
-			_ = resolve(e.namespaceOf(dep))
-		})
-		return e.vm.ToValue(p), nil
+		return e.importing(m, c.Argument(0).String(), kind), nil
 	})
 	_ = e.Lazy(f, "meta", func() (goja.Value, error) {
 		meta := e.vm.NewObject()
@@ -203,10 +176,10 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 			path = filepath.Join(e.opts.Dir, m.unit.Name)
 		}
 		set := func(name, value string) { _ = meta.Set(name, value) }
-		set("url", "file://"+filepath.ToSlash(path))
+		set("url", fileURL(path))
 		set("filename", path)
 		set("dirname", filepath.Dir(path))
-		_ = meta.Set("main", m.parent == nil)
+		_ = meta.Set("main", m.main)
 		return meta, nil
 	})
 	return f
@@ -214,11 +187,14 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 
 // promptUnit compiles a line of the prompt.
 func (e *Engine) promptUnit(name, text string) (*module, error) {
-	m, err := e.compile("", name, text, source.Options{Kind: source.Prompt})
+	m, err := e.compile("", name, text, true, source.Options{Kind: source.Prompt})
 	if err != nil {
 		return nil, err
 	}
 	if err := e.loadImports(m); err != nil {
+		return nil, err
+	}
+	if err := e.connect(m); err != nil {
 		return nil, err
 	}
 	e.noteDeclarations(m.unit)

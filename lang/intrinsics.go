@@ -10,6 +10,9 @@ import (
 // script may replace what its globals hold.
 type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
+	next, throw                       goja.Callable // of generators
+	preventExtensions                 goja.Callable // of Object
+	call                              goja.Callable // calls its argument from code of the script
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 
 	symbol   *goja.Object
@@ -43,6 +46,17 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},
 	}
+	own := func(text string) goja.Value {
+		v, err := vm.RunString(text)
+		if err != nil {
+			panic(err) // a text of ours
+		}
+		return v
+	}
+	x.call, _ = goja.AssertFunction(own("(function (fn) { fn() })"))
+	generators := own("(function* () {})()").(*goja.Object).Prototype().Prototype()
+	x.preventExtensions = function(object(global, "Object"), "preventExtensions")
+	x.next, x.throw = function(generators, "next"), function(generators, "throw")
 	for _, name := range errorClasses {
 		x.errors[name] = object(global, name)
 	}

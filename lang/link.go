@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"weak"
 
 	"github.com/dop251/goja"
 
@@ -29,13 +30,27 @@ type module struct {
 	builtin   *goja.Object // the exports of a builtin
 	namespace *goja.Object
 	scope     goja.Callable // reads module-level bindings by number
+	sites     []goja.Value  // of the unit, as functions carry them; nil until needed
+	setImport func(index int, v goja.Value)
+	generator goja.Value // runs the module's code, from when it is connected until it has run
 
-	state   moduleState
-	began   *loop.Scope // whose its evaluation is
-	awaits  int         // offset of the await that the module's own code came to last; -1 before the first
-	parent  *module     // whose imports asked for it first, to notice circles
-	err     error
-	waiters []func(error)
+	given     bool // its text came with a call
+	connected bool
+	main      bool // it is what a call of the engine was told to run
+	state     moduleState
+	err       error
+	began     *loop.Scope // whose its evaluation is
+
+	index, lowest int       // in a traversal
+	root          *module   // the first of its ring to be evaluated
+	turn          int       // its place among the modules that await or wait; 0 if it does not
+	pending       int       // imports that it waits for
+	parents       []*module // that wait for it
+	waiters       []func(error)
+
+	awaits   int             // offset of the await that the module's own code came to last; -1 before the first
+	awaited  goja.Value      // and what it awaits there
+	imported []pendingImport // import(…)s of its code that have not ended
 }
 
 type moduleState int
@@ -48,24 +63,48 @@ const (
 
 // A cell holds the value of one export and tells importers about changes.
 type cell struct {
-	value    goja.Value
-	watchers []func(goja.Value)
-	assigned []diag.Position // besides the declaration
+	value     goja.Value
+	importers []importer
+	once      func()          // is told of the first value
+	assigned  []diag.Position // besides the declaration
+	changes   bool            // it may get more than one value
+}
+
+// An importer is an import of a cell. It keeps no module alive: the functions of the module that use it do.
+type importer struct {
+	module weak.Pointer[module]
+	index  int // of the import in the module
 }
 
 func (c *cell) set(v goja.Value) {
+	first := c.value == nil
 	c.value = v
-	for _, tell := range c.watchers {
-		tell(v)
+	for _, i := range c.importers {
+		if m := i.module.Value(); m != nil {
+			m.setImport(i.index, v)
+		}
+	}
+	if !c.changes {
+		c.importers = nil
+	}
+	if first && c.once != nil {
+		c.once()
+		c.once = nil
 	}
 }
 
-// watch calls tell with the value, if there is one, and with every later one.
-func (c *cell) watch(tell func(goja.Value)) {
-	c.watchers = append(c.watchers, tell)
+// importedBy gives an import of a module the value, if there is one, and every later one.
+func (c *cell) importedBy(m *module, index int) {
 	if c.value != nil {
-		tell(c.value)
+		m.setImport(index, c.value)
+		if !c.changes {
+			return
+		}
 	}
+	if len(c.importers) == cap(c.importers) { // before it grows
+		c.importers = slices.DeleteFunc(c.importers, func(i importer) bool { return i.module.Value() == nil })
+	}
+	c.importers = append(c.importers, importer{weak.Make(m), index})
 }
 
 // extensions are tried, in order, for a path that names no file.
@@ -76,19 +115,14 @@ func (e *Engine) load(specifier, kind string, importer *module) (*module, error)
 	if _, ok := e.builtins[specifier]; ok {
 		return e.loadBuiltin(specifier)
 	}
-	if !isPath(specifier) {
-		return nil, e.unknownModule(specifier)
+	name, err := e.pathOf(specifier)
+	if err != nil {
+		return nil, err
 	}
-	name := filepath.FromSlash(strings.TrimPrefix(specifier, "file://"))
 	if !filepath.IsAbs(name) && importer != nil && importer.path != "" {
 		name = filepath.Join(filepath.Dir(importer.unit.Name), name)
 	}
-	return e.loadFile(name, kind, importer)
-}
-
-func isPath(specifier string) bool {
-	return specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") ||
-		strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, "file://") || filepath.IsAbs(specifier)
+	return e.loadFile(name, kind, false)
 }
 
 func (e *Engine) loadBuiltin(name string) (*module, error) {
@@ -104,8 +138,9 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 	return m, nil
 }
 
-// loadFile loads a file by a name that is absolute or relative to the engine's directory.
-func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) {
+// loadFile loads a file by a name that is absolute or relative to the engine's directory; anew, if it shall have a state
+// of its own.
+func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	name, path, err := e.find(name)
 	if err != nil {
 		return nil, err
@@ -117,7 +152,7 @@ func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) 
 	if kind == "text" || kind == "bytes" {
 		key += "?" + kind
 	}
-	if m := e.files[key]; m != nil {
+	if m := e.files[key]; m != nil && !anew {
 		return m, m.err
 	}
 	data, err := e.ReadFile(path)
@@ -127,7 +162,7 @@ func (e *Engine) loadFile(name, kind string, importer *module) (*module, error) 
 	if kind != "module" {
 		return e.loadData(key, name, kind, data)
 	}
-	return e.loadSource(path, name, string(data), importer)
+	return e.loadSource(path, name, string(data), false)
 }
 
 // find resolves a name without an extension, and asks the policy.
@@ -256,8 +291,8 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 }
 
 // loadSource compiles a text and loads what it imports. A circle of imports finds the module half loaded.
-func (e *Engine) loadSource(path, name, text string, importer *module) (*module, error) {
-	m, err := e.compile(path, name, text, source.Options{TypeScript: isTypeScript(name)})
+func (e *Engine) loadSource(path, name, text string, given bool) (*module, error) {
+	m, err := e.compile(path, name, text, given, source.Options{TypeScript: isTypeScript(name)})
 	if err != nil {
 		return nil, err
 	}
@@ -312,28 +347,37 @@ func isTypeScript(name string) bool {
 	return false
 }
 
-// compile compiles a text into a module that imports nothing yet.
-func (e *Engine) compile(path, name, text string, o source.Options) (*module, error) {
-	o.FirstSite, o.CountLoops = len(e.sites), e.opts.Limits.Iterations > 0
-	e.sources[name] = text
+// compile compiles a text, which a call gave or a file holds, into a module that imports nothing yet.
+func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
+	o.CountLoops = e.opts.Limits.Iterations > 0
+	e.sources.set(name, text, given)
 	unit, err := source.Compile(name, text, o)
 	if err != nil {
 		return nil, err
 	}
-	m := &module{path: path, unit: unit, cells: map[string]*cell{}, awaits: -1}
-	for _, s := range unit.Sites {
-		e.sites = append(e.sites, &siteRecord{s, m})
-	}
+	m := &module{path: path, given: given, cells: map[string]*cell{}, awaits: -1}
+	m.adopt(unit)
 	for _, x := range unit.Exports {
 		if x.Import < 0 {
 			c := &cell{}
 			if b := unit.Binding(x.Local); b != nil {
 				c.assigned = positions(unit, b.Assigned)
+				c.changes = len(b.Assigned) > 0 || b.Kind == source.KindVar && b.Name != "default"
 			}
 			m.cells[x.Name] = c
 		}
 	}
 	return m, nil
+}
+
+// adopt makes a unit, just compiled, that of a module.
+func (m *module) adopt(unit *source.Unit) {
+	m.unit, m.sites = unit, make([]goja.Value, len(unit.Sites))
+}
+
+// sourceOptions are the options of the next text to compile, a module.
+func (e *Engine) sourceOptions(name string) source.Options {
+	return source.Options{TypeScript: isTypeScript(name), CountLoops: e.opts.Limits.Iterations > 0}
 }
 
 func (e *Engine) loadImports(m *module) error {
@@ -344,11 +388,6 @@ func (e *Engine) loadImports(m *module) error {
 			return e.importError(m, imp.Named, len(imp.From)+2, err)
 		}
 		m.deps = append(m.deps, dep)
-	}
-	for _, l := range m.unit.Links {
-		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
-			return e.importError(m, l.Offset, 1, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
-		}
 	}
 	return nil
 }
@@ -468,29 +507,6 @@ func (e *Engine) exportNames(m *module, visited []*module) []string {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-// namespaceOf gives the object behind "import * as". Its properties follow the exports.
-func (e *Engine) namespaceOf(m *module) *goja.Object {
-	if m.builtin != nil {
-		return m.builtin
-	}
-	if m.namespace != nil {
-		return m.namespace
-	}
-	ns := e.vm.CreateObject(nil)
-	m.namespace = ns
-	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	for _, name := range e.exportNames(m, nil) {
-		c, err := e.exportOf(m, name, nil)
-		if err != nil {
-			continue // a re-export of something that does not exist is reported where it is written
-		}
-		c.watch(func(v goja.Value) {
-			_ = ns.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-		})
-	}
-	return ns
 }
 
 // importAssignments are the places where the module that exports an imported binding assigns it.

@@ -15,14 +15,15 @@ import (
 // is pending. name stands in positions of errors; relative imports start from its directory. The result is the
 // module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script asked to end.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
-	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, nil) }, true)
+	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, true) }, true)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts.
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. The file is read and run in every call; the
+// modules that it imports are evaluated once for the engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
 		e.script = e.Path(path)
-		return e.loadFile(path, "module", nil)
+		return e.loadFile(path, "module", true)
 	}, true)
 }
 
@@ -31,7 +32,7 @@ func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error)
 func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
 		if !isPath(specifier) && e.builtins[specifier] == nil {
-			return e.loadFile(specifier, "", nil)
+			return e.loadFile(specifier, "", false)
 		}
 		return e.load(specifier, "", nil)
 	}, false)
@@ -42,15 +43,22 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		var m *module
 		done := false
 		var failed error
+		defer func() {
+			if m != nil && m.given && e.files[m.path] == m { // who imports the name later means the file
+				delete(e.files, m.path)
+			}
+		}()
 		defer e.post(func() error {
 			var err error
 			if m, err = load(); err != nil {
 				failed = err
 				return nil
 			}
-			e.entry = m
-			e.evaluate(m, nil, func(err error) { failed, done = err, true })
-			return nil
+			e.entry, m.main = m, untilQuiet
+			if failed = e.connect(m); failed != nil {
+				return nil
+			}
+			return e.job(func() { e.evaluate(m, func(err error) { failed, done = err, true }) })
 		})()
 		// A failure ends the run at once, whatever else is pending.
 		err = e.loop.RunUntil(ctx, func() bool { return failed != nil || done })
@@ -75,13 +83,13 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
 	WithHint("is resolve ever called?")
 
-// awaited is where the top level of a module, or of one that it imports, awaits; zero if it does not.
-func (m *module) awaited(visited []*module) diag.Position {
+// awaitPlace is where the top level of a module, or of one that it imports, awaits; zero if it does not.
+func (m *module) awaitPlace(visited []*module) diag.Position {
 	if m.unit == nil || m.state == evaluated || slices.Contains(visited, m) {
 		return diag.Position{}
 	}
 	for _, dep := range m.deps {
-		if p := dep.awaited(append(visited, m)); p.IsValid() {
+		if p := dep.awaitPlace(append(visited, m)); p.IsValid() {
 			return p
 		}
 	}
@@ -96,7 +104,7 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	if d.Position.IsValid() || e.entry == nil {
 		return d
 	}
-	if p := e.entry.awaited(nil); p.IsValid() {
+	if p := e.entry.awaitPlace(nil); p.IsValid() {
 		located := *d
 		e.place(&located, p, 1)
 		return &located
@@ -119,8 +127,7 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 			}
 		}
 		defer e.post(func() error {
-			e.evalLine(name, text, settle)
-			return nil
+			return e.evalLine(name, text, settle)
 		})()
 		err := e.loop.RunUntil(ctx, func() bool { return done })
 		if err == loop.ErrStalled {
@@ -131,18 +138,14 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	return result, err
 }
 
-func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) {
+func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) error {
 	m, err := e.promptUnit(name, text)
 	if err != nil {
 		settle(nil, err)
-		return
+		return nil
 	}
 	e.entry = m
-	e.evaluateImports(m, 0, func(err error) {
-		if err != nil {
-			settle(nil, err)
-			return
-		}
+	run := func() {
 		v, err := e.callUnit(m)
 		if err != nil || !m.unit.Async {
 			settle(v, err)
@@ -151,20 +154,26 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) {
 		e.when(v,
 			func(v goja.Value) error { settle(v, nil); return nil },
 			func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
-	})
+	}
+	if len(m.deps) == 0 {
+		run()
+		return nil
+	}
+	return e.job(func() { e.evaluateImports(m, 0, settle, run) })
 }
 
-func (e *Engine) evaluateImports(m *module, from int, then func(error)) {
+// evaluateImports evaluates what a line of the prompt imports, and then calls run, or settle with an error.
+func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, error), run func()) {
 	if from == len(m.deps) {
-		then(nil)
+		run()
 		return
 	}
-	e.evaluate(m.deps[from], nil, func(err error) {
+	e.evaluate(m.deps[from], func(err error) {
 		if err != nil {
-			then(err)
+			settle(nil, err)
 			return
 		}
-		e.evaluateImports(m, from+1, then)
+		e.evaluateImports(m, from+1, settle, run)
 	})
 }
 
@@ -260,6 +269,11 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
+	if err == errNeverSettles {
+		if ring := e.anyRing(); ring != nil {
+			err = e.atAwait(ring)
+		}
+	}
 	if end := cmp.Or(cause, e.exit); end != nil {
 		e.drop(end)
 	} else if _, cut := ended(err); err != nil && (cut || !e.opts.Prompt) {

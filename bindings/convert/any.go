@@ -1,7 +1,9 @@
 package convert
 
 import (
+	"math/big"
 	"reflect"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -10,31 +12,44 @@ var (
 	typeObject = reflect.TypeFor[map[string]any]()
 	typeMap    = reflect.TypeFor[[][2]any]()
 	typeList   = reflect.TypeFor[[]any]()
+
+	typePromise = reflect.TypeFor[*goja.Promise]()
 )
 
 // anything gives the Go value that stands for a value of the script where the destination takes any: an int64 or float64,
-// a string, bool or *big.Int, a []any, a map[string]any, a slice of a typed array's elements, a [time.Time], or a function that
-// calls the script's. The interpreter's own export has no bound on depth.
+// a string, bool or *big.Int, a []any for an array or Set, a map[string]any for an object, a map[any]any for a Map, a copy
+// of a typed array's or ArrayBuffer's elements, a [time.Time], or a function that calls the script's. The interpreter's
+// own export has no bound on depth, and shares memory with the script.
 func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok {
+		if x, ok := Primitive(v).(*big.Int); ok {
+			return new(big.Int).Set(x), nil
+		}
 		return Primitive(v), nil
 	}
 	switch t := o.ExportType(); {
 	case isFunction(v):
 		return o.Export(), nil
-	case o.ClassName() == "Array":
+	case o.ClassName() == "Array", isSet(o):
 		return d.elements(o, at)
-	case t == typeList, t == typeMap:
-		e := at.fail("a Map or Set cannot be converted")
-		e.Advice = "write [...set] for an array, Object.fromEntries(map) for an object"
-		return nil, e
-	case t == typeObject:
+	case t == typeMap:
+		var made map[any]any
+		err := d.mapping(o, reflect.ValueOf(&made).Elem(), at)
+		return made, err
+	case isPlain(o):
+		if tag := opaque(o); tag != "" {
+			return nil, at.fail("%s has no value in Go", article(tag))
+		}
 		return d.properties(o, at)
 	case isTyped(t): // its memory belongs to the script
 		shared := reflect.ValueOf(o.Export())
 		return reflect.AppendSlice(reflect.MakeSlice(t, 0, shared.Len()), shared).Interface(), nil
-	default:
+	case t == typeArrayBuffer:
+		return slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()), nil
+	case t == typeObject, t == typePromise: // a RegExp and so on
+		return nil, at.fail("%s has no value in Go", Describe(v))
+	default: // a Date, or a value of Go
 		return o.Export(), nil
 	}
 }

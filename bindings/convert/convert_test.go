@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,12 +103,29 @@ func TestDecodeErrors(t *testing.T) {
 		{`{ must: true, secret: 1 }`, ".secret", "there is no field for it", ""},
 		{`{ must: true, title: () => 1 }`, ".title", "expected a string, not a function", ""},
 		{`{}`, ".must", "is missing", ""},
+		{`{ must: true, stages: [{ scale: 1e300 }] }`, ".stages[0].scale", "1e+300 is outside the range of float32", ""},
+		{`{ must: true, stages: [{ size: 2 ** 53 }] }`, ".stages[0].size", "beyond the integers that a Number holds exactly", "a BigInt"},
+		{`{ must: true, stages: [{ size: 2n ** 63n }] }`, ".stages[0].size", "9223372036854775808 is outside the range of int", ""},
+		{`{ must: true, stages: [new Date()] }`, ".stages[0]", "expected an object, not a Date", ""},
+		{`{ must: true, stages: [new Map()] }`, ".stages[0]", "expected an object, not a Map", "Object.fromEntries"},
+		{`{ must: true, levels: new Date() }`, ".levels", "expected an object, not a Date", ""},
+		{`{ must: true, levels: new Set(['a']) }`, ".levels", "expected an object, not a Set", ""},
+		{`{ must: true, levels: /x/ }`, ".levels", "expected an object, not a RegExp", ""},
+		{`{ must: true, levels: new Map([[1, 2]]) }`, ".levels", "a key of the Map: expected a string, not 1", ""},
+		{`{ must: true, levels: new Map([['a', 256]]) }`, `.levels.a`, "256 is outside", ""},
+		{`{ must: true, any: new Map([[{}, 2]]) }`, ".any", "a key of the Map is an object, which no Go map has", ""},
+		{`{ must: true, any: [new DataView(new ArrayBuffer(1))] }`, ".any[0]", "has no value in Go", ""},
+		{`{ must: true, any: [Promise.resolve(1)] }`, ".any[0]", "a promise (is an await missing?) has no value in Go", ""},
 		{`7`, "", "expected an object, not 7", ""},
 		{`(() => { const s = { size: 1 }; s.next = s; return { must: true, stages: [s] } })()`, "", "contain itself", ""},
 	} {
 		err := decode(t, c.script, new(config))
 		var e *Error
-		if !errors.As(err, &e) || c.path != "" && e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(diag.Hint(err), c.hint) {
+		if !errors.As(err, &e) {
+			t.Errorf("%s: %v", c.script, err)
+			continue
+		}
+		if c.path != "" && e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(diag.Hint(err), c.hint) {
 			t.Errorf("%s:\n%v, path %q, hint %q", c.script, err, e.Path, diag.Hint(err))
 		}
 	}
@@ -117,7 +135,6 @@ func TestDecodeErrors(t *testing.T) {
 		`(() => { let a = {}; for (let i = 0; i < 1e5; i++) a = { a }; return { must: a } })()`,
 		`({ must: true, any: new Array(2 ** 32 - 1) })`,
 		`({ must: true, stages: { length: 2 ** 53 } })`,
-		`({ must: true, any: new Map([[1, 2]]) })`,
 	} {
 		var e *Error
 		if err := decode(t, script, new(config)); !errors.As(err, &e) {
@@ -136,13 +153,72 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
+// What is decoded is nobody else's memory.
+func TestDecodeCopies(t *testing.T) {
+	e := engine(t)
+	v, err := e.Eval(t.Context(), "value.js", `const floats = new Float32Array([1, 2]), big = 10n ** 20n
+		const value = [floats, floats.buffer, new Uint8Array(floats.buffer), big, { floats }]; value`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []any
+	var bytes struct{ Buffer []byte }
+	err = e.Do(t.Context(), func(vm *goja.Runtime) error {
+		buffer, err := vm.RunString("({ buffer: floats.buffer })")
+		if err != nil {
+			return err
+		}
+		if err := Decode(vm, buffer, &bytes); err != nil {
+			return err
+		}
+		return Decode(vm, v, &list)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list[0].([]float32)[0] = 7
+	list[1].([]byte)[0] = 7
+	list[2].([]uint8)[1] = 7
+	list[3].(*big.Int).SetInt64(7)
+	list[4].(map[string]any)["floats"].([]float32)[1] = 7
+	bytes.Buffer[4] = 7
+	if v, err := e.Eval(t.Context(), "value.js", "floats.join() + big"); err != nil || v.String() != "1,2100000000000000000000" {
+		t.Errorf("the script has %v, %v", v, err)
+	}
+}
+
+func TestDecodeMapsAndDates(t *testing.T) {
+	var got struct {
+		Levels map[string]uint8
+		Names  map[int]string
+		Tags   []string
+		When   time.Time
+		Any    []any
+		Large  int64
+	}
+	err := decode(t, `{ levels: new Map([['a', 1]]), names: new Map([[7, 'x'], [8n, 'y']]), tags: new Set(['p', 'q']), when: new Date(5000),
+		any: [new Map([['k', new Set([1])], [true, 2]]), new Date(5000)], large: 2n ** 60n }`, &got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Levels["a"] != 1 || got.Names[7] != "x" || got.Names[8] != "y" || !slices.Equal(got.Tags, []string{"p", "q"}) || got.When.Unix() != 5 || got.Large != 1<<60 {
+		t.Errorf("got %+v", got)
+	}
+	if m, _ := got.Any[0].(map[any]any); !reflect.DeepEqual(m, map[any]any{"k": []any{int64(1)}, true: int64(2)}) {
+		t.Errorf("the Map is %#v", got.Any[0])
+	}
+	if when, _ := got.Any[1].(time.Time); when.Unix() != 5 {
+		t.Errorf("the Date is %#v", got.Any[1])
+	}
+}
+
 func TestEncode(t *testing.T) {
 	e := engine(t)
 	for _, c := range []struct {
 		value any
 		want  string
 	}{
-		{nil, "null"}, {true, "true"}, {"x", `"x"`}, {int8(-3), "-3"}, {uint64(1) << 60, "1152921504606846976n"}, {1.5, "1.5"},
+		{nil, "null"}, {true, "true"}, {"x", `"x"`}, {int8(-3), "-3"}, {uint64(1) << 60, "1152921504606846976n"}, {int64(-1) << 60, "-1152921504606846976n"}, {int64(1<<53 - 1), "9007199254740991"}, {1.5, "1.5"},
 		{[]float32{1, 2}, "Float32Array:1,2"}, {[]string{"a"}, `["a"]`}, {[2]int{1, 2}, "[1,2]"}, {map[string]int{"k": 1}, `{"k":1}`},
 		{stage{Name: "n", Size: 2}, `{"name":"n","size":2,"scale":0,"weights":Float64Array:,"next":null}`},
 		{time.Second, "1000"}, {errors.New("bad"), "Error: bad"}, {netip.MustParseAddr("10.0.0.1"), `"10.0.0.1"`}, {big.NewInt(5), "5n"},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ var (
 	typeDuration = reflect.TypeFor[time.Duration]()
 	typeTime     = reflect.TypeFor[time.Time]()
 	typeText     = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
 // maxDepth bounds nesting: a value of the script may contain itself.
@@ -130,6 +133,9 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 			dst.SetFloat(float64(x))
 			return nil
 		case float64:
+			if dst.OverflowFloat(x) {
+				return at.fail("%v is outside the range of %s", x, t)
+			}
 			dst.SetFloat(x)
 			return nil
 		}
@@ -149,20 +155,36 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	return at.fail("expected %s, not %s", kindName(t), Describe(v))
 }
 
-// integer gives a Number that is an integer, or a BigInt.
+// maxExact is the largest integer up to which every Number is exact.
+const maxExact = 1<<53 - 1
+
+// integer gives a Number that is an integer, or a BigInt. A Number beyond maxExact is refused: what was written may have
+// been another integer.
 func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Error) {
 	switch x := Primitive(v).(type) {
 	case int64:
-		return big.NewInt(x), nil
+		if x >= -maxExact && x <= maxExact {
+			return big.NewInt(x), nil
+		}
+		return nil, at.inexact(float64(x))
 	case float64:
-		if x == math.Trunc(x) && !math.IsInf(x, 0) {
-			n, _ := new(big.Float).SetFloat64(x).Int(nil)
-			return n, nil
+		switch {
+		case x != math.Trunc(x) || math.IsInf(x, 0):
+		case math.Abs(x) > maxExact:
+			return nil, at.inexact(x)
+		default:
+			return big.NewInt(int64(x)), nil
 		}
 	case *big.Int:
 		return x, nil
 	}
 	return nil, at.fail("expected %s, not %s", kindName(t), Describe(v))
+}
+
+func (p *path) inexact(x float64) *Error {
+	e := p.fail("%v is beyond the integers that a Number holds exactly", x)
+	e.Advice = "write a BigInt: digits and n, as in 9007199254740993n"
+	return e
 }
 
 func (d *decoder) signed(v goja.Value, dst reflect.Value, at *path) *Error {
@@ -231,7 +253,7 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// list takes an array or a typed array.
+// list takes an array, a typed array, a Set, or for bytes an ArrayBuffer.
 func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -241,6 +263,11 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	switch {
 	case o.ClassName() == "Array":
 		n = int(o.Get("length").ToInteger())
+	case isSet(o):
+		return d.list(d.array(o), dst, at)
+	case o.ExportType() == typeArrayBuffer && dst.Type() == typeBytes:
+		dst.SetBytes(slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()))
+		return nil
 	case isTyped(o.ExportType()):
 		bulk := reflect.ValueOf(o.Export())
 		if n = bulk.Len(); dst.Kind() == reflect.Slice && bulk.Type().Elem() == dst.Type().Elem() {
@@ -278,21 +305,66 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
+// array makes an array of what a Map or Set iterates over.
+func (d *decoder) array(o *goja.Object) *goja.Object {
+	var list []any
+	d.vm.ForOf(o, func(v goja.Value) bool {
+		list = append(list, v)
+		return true
+	})
+	return d.vm.NewArray(list...)
+}
+
+// mapping takes an object, whose keys are strings, or a Map.
 func (d *decoder) mapping(v goja.Value, dst reflect.Value, at *path) *Error {
-	o, err := d.object(v, dst.Type(), at)
+	t := dst.Type()
+	made := reflect.MakeMap(t)
+	put := func(key reflect.Value, v goja.Value, step any) *Error {
+		element := reflect.New(t.Elem()).Elem()
+		if err := d.value(v, element, &path{at, step}); err != nil {
+			return err
+		}
+		made.SetMapIndex(key, element)
+		return nil
+	}
+	if o, ok := v.(*goja.Object); ok && o.ExportType() == typeMap {
+		var failed *Error
+		d.vm.ForOf(o, func(entry goja.Value) bool {
+			pair, ok := entry.(*goja.Object)
+			if !ok {
+				return true // only an iterator of the script's own
+			}
+			name := pair.Get("0")
+			key := reflect.New(t.Key()).Elem()
+			if failed = d.value(name, key, at); failed != nil {
+				failed.Message = "a key of the Map: " + failed.Message
+				return false
+			}
+			if !key.Comparable() {
+				failed = at.fail("a key of the Map is %s, which no Go map has", Describe(name))
+				return false
+			}
+			step := any(Describe(name))
+			if text, ok := Primitive(name).(string); ok {
+				step = text
+			}
+			failed = put(key, pair.Get("1"), step)
+			return failed == nil
+		})
+		dst.Set(made)
+		return failed
+	}
+	o, err := d.object(v, t, at)
 	if err != nil {
 		return err
 	}
-	if dst.Type().Key().Kind() != reflect.String {
-		return at.fail("a Go map must have strings as keys, not %s", dst.Type().Key())
+	if t.Key().Kind() != reflect.String {
+		return at.fail("a Go map must have strings as keys, not %s", t.Key())
 	}
-	made := reflect.MakeMap(dst.Type())
 	for _, key := range o.Keys() {
-		element := reflect.New(dst.Type().Elem()).Elem()
-		if err := d.value(o.Get(key), element, &path{at, key}); err != nil {
+		if err := put(reflect.ValueOf(key).Convert(t.Key()), o.Get(key), key); err != nil {
 			return err
 		}
-		made.SetMapIndex(reflect.ValueOf(key).Convert(dst.Type().Key()), element)
 	}
 	dst.Set(made)
 	return nil
@@ -354,11 +426,42 @@ func given(o *goja.Object, name string) bool {
 	return v != nil && !goja.IsUndefined(v)
 }
 
-// object takes an object with properties of its own.
+// object takes an object with properties of its own: not one of a class of the language, whose value lies elsewhere.
 func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, *Error) {
 	o, ok := v.(*goja.Object)
-	if !ok || isFunction(v) || o.ClassName() == "Array" {
-		return nil, at.fail("expected %s, not %s", kindName(t), Describe(v))
+	if !ok || isFunction(v) || !isPlain(o) {
+		e := at.fail("expected %s, not %s", kindName(t), Describe(v))
+		if ok && o.ExportType() == typeMap {
+			e.Advice = "write Object.fromEntries(map)"
+		}
+		return nil, e
+	}
+	if tag := opaque(o); tag != "" {
+		return nil, at.fail("expected %s, not %s", kindName(t), article(tag))
 	}
 	return o, nil
 }
+
+// isPlain reports whether an object is its properties, as far as its class tells.
+func isPlain(o *goja.Object) bool {
+	switch o.ClassName() {
+	case "Object", "Error", "Arguments":
+		return o.ExportType() == typeObject
+	}
+	return false
+}
+
+// opaque names the class of an object that seems plain and holds what is no property.
+func opaque(o *goja.Object) string {
+	tag := o.GetSymbol(goja.SymToStringTag)
+	if tag == nil {
+		return ""
+	}
+	switch name := tag.String(); name {
+	case "DataView", "WeakMap", "WeakSet", "WeakRef", "Generator", "Map Iterator", "Set Iterator", "Array Iterator":
+		return name
+	}
+	return ""
+}
+
+func isSet(o *goja.Object) bool { return o.ExportType() == typeList && o.ClassName() != "Array" }

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -79,6 +80,10 @@ func Describe(v goja.Value) string {
 			return "a function"
 		case o.ClassName() == "Array":
 			return "an array"
+		case isSet(o):
+			return "a Set"
+		case o.ClassName() != "Object":
+			return article(o.ClassName())
 		}
 		return "an object"
 	}
@@ -89,6 +94,13 @@ func Describe(v goja.Value) string {
 		return shortened(x.String()) + "n"
 	}
 	return v.String()
+}
+
+func article(name string) string {
+	if strings.ContainsRune("AEIO", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
 }
 
 // shortened keeps a text fit for a line.

@@ -103,10 +103,13 @@ func encodeScalar(vm *goja.Runtime, x reflect.Value) goja.Value {
 	case x.Kind() == reflect.Bool:
 		return vm.ToValue(x.Bool())
 	case x.CanInt():
+		if n := x.Int(); n < -maxExact || n > maxExact { // a Number would lose digits
+			return vm.ToValue(big.NewInt(n))
+		}
 		return vm.ToValue(x.Int())
 	case x.CanFloat():
 		return vm.ToValue(x.Float())
-	case x.Uint() >= 1<<53: // a Number would lose digits
+	case x.Uint() > maxExact:
 		return vm.ToValue(new(big.Int).SetUint64(x.Uint()))
 	}
 	return vm.ToValue(int64(x.Uint()))

@@ -157,7 +157,7 @@ func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 		if t == typeFloat {
 			return reflect.ValueOf(v.ToFloat()), true
 		}
-		if n := v.ToInteger(); t == typeInt && float64(n) == v.ToFloat() && int64(int(n)) == n {
+		if n := v.ToInteger(); t == typeInt && float64(n) == v.ToFloat() && int64(int(n)) == n && n >= -maxExact && n <= maxExact {
 			return reflect.ValueOf(int(n)), true
 		}
 		return reflect.Value{}, false

@@ -40,6 +40,9 @@ type Hook func(o *goja.Object, opts Options) (string, bool)
 
 // Inspector prints values of one interpreter. It is bound to the interpreter's goroutine.
 type Inspector struct {
+	// Live, if set, knows getters of the host that are shown as the value that it gives. Set it before printing.
+	Live func(getter *goja.Object) (goja.Value, bool)
+
 	vm   *goja.Runtime
 	hook Hook
 	// own are the interpreter's functions, taken before a script can replace them.
@@ -263,6 +266,12 @@ func (in *Inspector) property(o *goja.Object, key goja.Value) (p property) {
 	if v := desc.Get("value"); v != nil {
 		p.value = v
 		return p
+	}
+	if getter, ok := desc.Get("get").(*goja.Object); ok && in.Live != nil {
+		if v, known := in.Live(getter); known {
+			p.value = v
+			return p
+		}
 	}
 	p.get = isObject(desc.Get("get"))
 	p.set = isObject(desc.Get("set"))

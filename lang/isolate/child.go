@@ -50,7 +50,7 @@ func Serve(build Build) {
 type child struct {
 	*wire
 	engine      *lang.Engine
-	resultBound int
+	resultBytes int
 	calls       chan call
 
 	mu       sync.Mutex
@@ -86,7 +86,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskRun {
 		opts.Policy.Run = func(path string) error { return c.ask("run", path) }
 	}
-	c.resultBound = conf.ResultBound
+	c.resultBytes = conf.ResultBytes
 	listening := make(chan error, 1)
 	engine, closeRest, err := build(opts)
 	if err := c.send(reply{Ready: true, Error: newFailure(err)}); err != nil || engine == nil {
@@ -157,8 +157,8 @@ func (c *child) call(q call) reply {
 	delete(c.cancels, q.ID)
 	c.mu.Unlock()
 	cancel()
-	if len(result) > c.resultBound {
-		result, err = nil, errTooLarge(c.resultBound)
+	if len(result) > c.resultBytes {
+		result, err = nil, bound{bytes: c.resultBytes}.check(result)
 	}
 	return reply{ID: q.ID, Result: result, Error: newFailure(err), Status: c.engine.Status()}
 }

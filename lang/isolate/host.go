@@ -21,6 +21,7 @@ import (
 // reason; make a new engine to go on.
 type Engine struct {
 	opts lang.Options
+	most bound // of results
 	cmd  *exec.Cmd
 	wire *wire
 	pipe *os.File // requests: closing it ends the child
@@ -65,6 +66,10 @@ const frameOverhead = 1 << 20
 // decided by the function that the program gave to [Serve]. Policy functions and OnError run in this process. The
 // memory limit bounds the whole child where the system can do that (Linux).
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
+	return start(ctx, opts, resultBound(opts.Limits))
+}
+
+func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) {
 	if os.Getenv(childVariable) != "" {
 		return nil, diag.New("internal", "a child process tried to start another").
 			WithHint("call isolate.Serve first thing in main")
@@ -87,7 +92,7 @@ func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	}
 	answers, words := pipe.NewReader(fromChild, holdTime), pipe.NewReader(errorsRead, holdTime)
 	e := &Engine{
-		opts: opts, wire: newWire(answers, toChild, resultBound(opts.Limits)+frameOverhead), pipe: toChild, last: &head{},
+		opts: opts, most: most, wire: newWire(answers, toChild, most.bytes+frameOverhead), pipe: toChild, last: &head{},
 		turn: make(chan struct{}, 1), replies: make(chan reply, 1), ended: make(chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
@@ -144,7 +149,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, Limits: o.Limits,
-		ResultBound: resultBound(o.Limits),
+		ResultBytes: e.most.bytes,
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
 		TellErrors: o.OnError != nil,
 	}
@@ -226,7 +231,10 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	if e.ctx.Err() != nil && r.Error != nil {
 		return nil, errClosed
 	}
-	return r.Result, r.Error.err()
+	if r.Error != nil {
+		return nil, r.Error.err()
+	}
+	return r.Result, e.most.check(r.Result) // whatever the child looked at
 }
 
 // ask sends a message and waits for the reply to it. When the context ends, the child gets a moment to end the call.

@@ -37,23 +37,55 @@ type config struct {
 	AskRun      bool
 	TellErrors  bool   // the host takes the errors that belong to no call
 	MemoryBound uint64 // of the process, in bytes; 0: none
-	ResultBound int    // of the JSON of a result, in bytes
+	ResultBytes int    // of the JSON of a result: more need not be sent
 }
 
-// defaultResultBound bounds a result where memory is not limited.
-const defaultResultBound = 64 << 20
+// A bound is how large a result may be: the host keeps it, so it counts as the script's memory.
+type bound struct {
+	bytes  int // of its JSON
+	values int // in its JSON: each is an object of the host's interpreter
+}
 
-// resultBound is how large the JSON of a result may be: the host keeps it, so it counts as the script's memory.
-func resultBound(l lang.Limits) int {
-	if l.Memory == 0 {
-		return defaultResultBound
+// defaultResultBytes bounds a result where memory is not limited.
+const defaultResultBytes = 64 << 20
+
+// bytesPerValue is how much of the bound on bytes each value takes: what the interpreter needs for a number in an array.
+const bytesPerValue = 16
+
+func resultBound(l lang.Limits) bound {
+	bytes := defaultResultBytes
+	if l.Memory > 0 {
+		bytes = int(min(l.Memory, maxFrame))
 	}
-	return int(min(l.Memory, maxFrame))
+	return bound{bytes, bytes / bytesPerValue}
 }
 
-func errTooLarge(bound int) error {
-	return diag.New("out-of-resources", "the result has more than the %d bytes of JSON that an isolated engine may give", bound).
-		WithHint("give less at a time, write it to a file, or change the memory limit, which is this bound (without one it is 64 MiB)")
+// check refuses a result that is too large.
+func (b bound) check(result []byte) error {
+	const hint = "give less at a time, write it to a file, or change the memory limit, which bounds results (without one they have 64 MiB)"
+	if len(result) > b.bytes {
+		return diag.New("out-of-resources", "the result has more than the %d bytes of JSON that an isolated engine may give", b.bytes).WithHint(hint)
+	}
+	if countValues(result) > b.values {
+		return diag.New("out-of-resources", "the result has more than the %d values that an isolated engine may give", b.values).WithHint(hint)
+	}
+	return nil
+}
+
+// countValues counts the values in JSON, itself included. What is empty counts twice.
+func countValues(text []byte) int {
+	n, quoted := 1, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && (c == ',' || c == '[' || c == '{'):
+			n++
+		}
+	}
+	return n
 }
 
 // A request is a message from the host.

@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T, o lang.Options) *Engine {
+func begin(t *testing.T, o lang.Options) *Engine {
 	t.Helper()
 	e, err := Start(context.Background(), o)
 	if err != nil {
@@ -65,7 +65,7 @@ func start(t *testing.T, o lang.Options) *Engine {
 
 func TestResultsCrossTheBorder(t *testing.T) {
 	var out, errs strings.Builder
-	e := start(t, lang.Options{Stdout: &out, Stderr: &errs})
+	e := begin(t, lang.Options{Stdout: &out, Stderr: &errs})
 	got, err := e.Run(t.Context(), "m.js", `print('hello'); export const a = 1, b = new Float32Array([0.5, 2]), c = { d: [null, 5n] }, f = () => 1`)
 	if want := `{"a":1,"b":[0.5,2],"c":{"d":[null,"5"]}}`; err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
@@ -88,7 +88,7 @@ func TestResultsCrossTheBorder(t *testing.T) {
 }
 
 func TestErrorsCrossTheBorder(t *testing.T) {
-	e := start(t, lang.Options{})
+	e := begin(t, lang.Options{})
 	_, err := e.Run(t.Context(), "m.js", "const a = 1\n  throw new TypeError('no', { cause: new Error('why') })")
 	var d *diag.Diagnostic
 	if !errors.As(err, &d) || d.Name != "TypeError" || d.Message != "no" || d.Position.String() != "m.js:2:9" || d.Excerpt == nil {
@@ -102,7 +102,7 @@ func TestErrorsCrossTheBorder(t *testing.T) {
 func TestPolicyIsAskedHere(t *testing.T) {
 	asked := ""
 	dir := t.TempDir()
-	e := start(t, lang.Options{Dir: dir, Policy: lang.Policy{Read: func(path string) error {
+	e := begin(t, lang.Options{Dir: dir, Policy: lang.Policy{Read: func(path string) error {
 		asked = path
 		return errors.New("never")
 	}}})
@@ -113,7 +113,7 @@ func TestPolicyIsAskedHere(t *testing.T) {
 }
 
 func TestCrashIsAnError(t *testing.T) {
-	e := start(t, lang.Options{})
+	e := begin(t, lang.Options{})
 	_, err := e.Run(t.Context(), "m.js", "crash()")
 	if diag.Code(err) != "crashed" || !strings.Contains(diag.Format(err, false), "a goroutine of a plugin") {
 		t.Errorf("got %s", diag.Format(err, false))
@@ -127,7 +127,7 @@ func TestCrashIsAnError(t *testing.T) {
 const endless = `/(?=a)(a+)+$/.test('a'.repeat(40) + 'b')`
 
 func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
-	e := start(t, lang.Options{Limits: lang.Limits{Time: 100 * time.Millisecond}})
+	e := begin(t, lang.Options{Limits: lang.Limits{Time: 100 * time.Millisecond}})
 	began := time.Now()
 	_, err := e.Run(t.Context(), "m.js", endless)
 	if diag.Code(err) != "timeout" || time.Since(began) > 10*time.Second {
@@ -136,7 +136,7 @@ func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
 }
 
 func TestCancelEndsTheCallOrTheProcess(t *testing.T) {
-	e := start(t, lang.Options{})
+	e := begin(t, lang.Options{})
 	for _, text := range []string{"for (;;) {}", endless} {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		_, err := e.Run(ctx, "m.js", text)
@@ -214,7 +214,7 @@ func within(t *testing.T, fn func()) {
 
 func TestCloseEndsWhatRuns(t *testing.T) {
 	for _, text := range []string{"for (;;) {}", endless} {
-		e := start(t, lang.Options{})
+		e := begin(t, lang.Options{})
 		failed := make(chan error)
 		go func() {
 			_, err := e.Run(context.Background(), "m.js", text)
@@ -234,7 +234,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 
 // A call that is cancelled before it has begun over there is cancelled, and the engine lives.
 func TestCancelAtOnce(t *testing.T) {
-	e := start(t, lang.Options{})
+	e := begin(t, lang.Options{})
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		failed := make(chan error)
@@ -253,7 +253,7 @@ func TestCancelAtOnce(t *testing.T) {
 }
 
 func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
-	e := start(t, lang.Options{})
+	e := begin(t, lang.Options{})
 	busy, stop := context.WithCancel(t.Context())
 	failed := make(chan error)
 	go func() {
@@ -277,13 +277,29 @@ func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
 }
 
 func TestResultsAreBounded(t *testing.T) {
-	e := start(t, lang.Options{})
-	_, err := e.Eval(t.Context(), "p", "'x'.repeat(65 << 20)")
-	if diag.Code(err) != "out-of-resources" || !strings.Contains(err.Error(), "67108864 bytes") {
-		t.Errorf("got %v", err)
+	e, err := start(t.Context(), lang.Options{}, bound{bytes: 1 << 16, values: 1000})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got, err := e.Eval(t.Context(), "p", "1"); err != nil || string(got) != "1" {
+	defer e.Close()
+	for text, want := range map[string]string{
+		"'x'.repeat(1 << 16)":                    "more than the 65536 bytes",
+		"Array.from({ length: 1000 }, () => 0)":  "more than the 1000 values",
+		"Array.from({ length: 500 }, () => [0])": "more than the 1000 values",
+	} {
+		_, err := e.Eval(t.Context(), "p", text)
+		if diag.Code(err) != "out-of-resources" || !strings.Contains(err.Error(), want) || diag.Hint(err) == "" {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if got, err := e.Eval(t.Context(), "p", "'a,[\\\\'"); err != nil || string(got) != `"a,[\\"` {
 		t.Errorf("afterwards: %s, %v", got, err)
+	}
+	if got := resultBound(lang.Limits{}); got != (bound{64 << 20, 4 << 20}) {
+		t.Errorf("without a limit results have %v", got)
+	}
+	if n := countValues([]byte(`{"a,[":[1,2,"\\\",["],"b":{}}`)); n != 7 { // the empty object counts twice
+		t.Errorf("%d values", n)
 	}
 }
 

@@ -20,8 +20,8 @@ type Options struct {
 	TypeScript bool
 	// CountLoops puts a call of the parameter step at the head of every loop's body.
 	CountLoops bool
-	// FirstSite is the number of the first site, so that sites of many units can live in one list.
-	FirstSite int
+	// CheckImports makes every use of an import an error before it has a value, which can only happen in a ring of imports.
+	CheckImports bool
 }
 
 // Compile compiles a text. The error is a *[diag.Diagnostic].
@@ -187,7 +187,7 @@ func lineOffset(text string, line int) int {
 
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyntax, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops}
+	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops, early: o.CheckImports}
 	top := &function{}
 	top.scope = w.openScope(top)
 	for _, imp := range u.Imports {
@@ -206,7 +206,7 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 	w.hoistVars(wrapper.DeclarationList)
 	w.hoist(wrapper.Body.List)
 	w.list(&wrapper.Body.List)
-	w.rewrite(wrapper, o.FirstSite)
+	w.rewrite(wrapper)
 	if w.err != nil {
 		return u, &problem{offset: w.err.offset, message: w.err.message, final: true}
 	}

@@ -9,26 +9,29 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// rewrite makes the changes for which all declarations must be known. firstSite is the number of the first site.
-func (w *walker) rewrite(wrapper *ast.FunctionLiteral, firstSite int) {
+// rewrite makes the changes for which all declarations must be known.
+func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	top := w.scope
 	w.listLinks()
 	w.exports(top)
 	w.resolve()
 	w.checkImports(top)
 	w.exportWrites(top)
-	w.placeMarks(top, firstSite)
+	w.placeMarks(top)
+	w.replaceReads(top)
 	for _, change := range w.later {
 		change()
 	}
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)
+		wrapper.Async = w.await
 	} else {
+		w.pause(body)
 		w.exportDeclarations(body)
+		wrapper.Async, wrapper.Generator = false, true
 	}
 	w.insertHead(body)
-	wrapper.Async = w.await
 	wrapper.ParameterList = &ast.ParameterList{Opening: 1, Closing: 1}
 	for _, p := range parameters {
 		wrapper.ParameterList.List = append(wrapper.ParameterList.List, &ast.Binding{Target: ident(p, 1)})
@@ -85,6 +88,68 @@ func (w *walker) checkImports(top *scope) {
 	}
 }
 
+// replaceReads makes an error of a use of arguments at the top level, where there are none and the interpreter would give
+// those of the function around the text, and of imports that have no value yet, if these are to be checked.
+func (w *walker) replaceReads(top *scope) {
+	imports := map[string]int{}
+	for i, l := range w.unit.Links {
+		if l.Name != "*" {
+			imports[l.Local] = i
+		}
+	}
+	for _, r := range w.reads {
+		b := r.scope.lookup(r.name)
+		at := (*r.slot).Idx0()
+		switch i, isImport := imports[r.name]; {
+		case r.name == "arguments" && b == nil && r.scope.fn.belongsTo(top.fn):
+			if r.typeof {
+				*r.slot = &ast.StringLiteral{Idx: at, Literal: "'undefined'", Value: "undefined"}
+			} else {
+				*r.slot = call(paramNoArgs, at)
+			}
+		case w.early && isImport && b == top.bindings[r.name]:
+			unset := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: ident(r.name, at), Right: ident(paramUnset, at), Comparison: true}
+			*r.slot = &ast.ConditionalExpression{Test: unset, Consequent: call(paramEarly, at, number(i, at)), Alternate: *r.slot}
+		}
+	}
+}
+
+// belongsTo reports whether a function has no arguments but those of an outer one.
+func (f *function) belongsTo(outer *function) bool {
+	for f.arrow && f != outer {
+		f = f.parent
+	}
+	return f == outer
+}
+
+// pause lets a module wait when its functions are marked and nothing else has run: the statements that mark them come
+// first. A function that is exported by default and has no name is one of them.
+func (w *walker) pause(body *[]ast.Statement) {
+	functions := 0
+	for _, s := range *body {
+		if _, ok := s.(*ast.FunctionDeclaration); ok {
+			functions++
+		}
+	}
+	if i := slices.IndexFunc(*body, isDefaultFunction); i >= 0 {
+		s := (*body)[i]
+		*body = slices.Insert(slices.Delete(*body, i, i+1), functions, s)
+		functions++
+	}
+	*body = slices.Insert(*body, functions, statement(&ast.YieldExpression{Yield: 1}))
+}
+
+// isDefaultFunction tells "export default function () …".
+func isDefaultFunction(s ast.Statement) bool {
+	v, ok := s.(*ast.VariableStatement)
+	if !ok {
+		return false
+	}
+	id, _ := v.List[0].Target.(*ast.Identifier)
+	_, ok = v.List[0].Initializer.(*ast.FunctionLiteral)
+	return ok && id != nil && id.Name == defaultName
+}
+
 // exportsOf lists the numbers of the exports of a top-level binding.
 func (u *Unit) exportsOf(local string) []int {
 	var list []int
@@ -123,8 +188,8 @@ func (w *walker) exportWrites(top *scope) {
 }
 
 // placeMarks numbers the sites and gives each function its mark: the number alone if its free variables are all of the
-// module or global, else a thunk that reads the others and knows the number.
-func (w *walker) placeMarks(top *scope, firstSite int) {
+// module or global, else a thunk that reads the others and gives what the number stands for.
+func (w *walker) placeMarks(top *scope) {
 	for i, m := range w.made {
 		at := m.node.Idx0()
 		var cases []ast.Expression
@@ -150,9 +215,9 @@ func (w *walker) placeMarks(top *scope, firstSite int) {
 			}
 		}
 		w.unit.Sites = append(w.unit.Sites, site)
-		mark := number(firstSite+i, at)
+		mark := number(i, at)
 		if len(cases) > 0 {
-			mark = selector(at, cases, mark)
+			mark = selector(at, cases, call(paramMark, at, mark))
 		}
 		switch {
 		case m.place != nil:
@@ -190,8 +255,9 @@ func (w *walker) exportDeclarations(body *[]ast.Statement) {
 			for _, b := range s.List {
 				targets(b.Target, func(id *ast.Identifier) {
 					export(&out, id)
-					if id.Name != defaultName { // a block may assign a var by declaring it again
-						export(&tail, id)
+					if id.Name != defaultName {
+						export(&head, id) // undefined
+						export(&tail, id) // a block may assign a var by declaring it again
 					}
 				})
 			}
@@ -211,12 +277,17 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 		for _, l := range u.Links {
 			at := w.at(l.Offset)
 			cases = append(cases, assign(ident(l.Local, at), ident("%v", at)))
-			decl.List = append(decl.List, &ast.Binding{Target: ident(l.Local, at)})
+			binding := &ast.Binding{Target: ident(l.Local, at)}
+			if w.early {
+				binding.Initializer = ident(paramUnset, at)
+			}
+			decl.List = append(decl.List, binding)
 		}
 		if u.kind == Module {
 			head = append(head, decl)
 		}
-		head = append(head, statement(call(paramLink, at, selector(at, cases, undefined(at), "%v"))))
+		// That the setter mentions it lets every function of the text that uses an import keep what watches them.
+		head = append(head, statement(call(paramLink, at, selector(at, cases, ident(paramLink, at), "%v"))))
 	}
 	if len(u.Captured) > 0 {
 		var cases []ast.Expression

@@ -46,6 +46,7 @@ type scope struct {
 // A function is one function of the text, or the text's top level, whose parent is nil.
 type function struct {
 	parent *function
+	arrow  bool
 	scope  *scope
 	// free are the bindings outside that the function, or one inside it, refers to; globals the names bound nowhere.
 	free    []*Binding

@@ -31,7 +31,7 @@ const (
 
 // Parameters of a program's function, in order. No script can write such names.
 const (
-	paramMark    = "%mark"    // (function, mark): function, marked
+	paramMark    = "%mark"    // (function, mark): function, marked; (number): the site with the number
 	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, its functions marked
 	paramScope   = "%scope"   // (thunk): gives access to module-level bindings
 	paramLink    = "%link"    // (setter): receives the values of imports
@@ -40,22 +40,27 @@ const (
 	paramImport  = "%import"  // the function behind import(…), with the property meta
 	paramStep    = "%step"    // (): counts an iteration
 	paramAwait   = "%await"   // (value, offset): value, which the top level awaits at an offset of the text
+	paramUnset   = "%unset"   // what an import holds before it has a value
+	paramEarly   = "%early"   // (index): throws, since the import with the index is used too early
+	paramNoArgs  = "%noargs"  // (): throws, since there is no name arguments here
 
 	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
 	defaultName = "default"
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs}
 
 // Unit is a compiled text.
 type Unit struct {
 	Name string
 	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
 	Original, Text string
-	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import,
-	// step and await.
+	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import, step, await,
+	// unset, early and noargs. That of a Prompt does what the text says, and returns its value or the promise of it. That
+	// of a Module is a generator: its first value comes when the module's functions exist, its imports are linked, and no
+	// other code of it has run; each further one is a value that the top level awaits, and next or throw gives it back.
 	Program *goja.Program
-	// Async says that the function returns a promise: the text awaits at its top level.
+	// Async says that the text awaits at its top level.
 	Async   bool
 	Imports []Import
 	Exports []Export

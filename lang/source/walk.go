@@ -22,9 +22,12 @@ type walker struct {
 	// writes are the assignments to names, to be rewritten where the name turns out to be exported.
 	writes []write
 	// later are changes of the tree that wait for the marks.
-	later      []func()
-	await      bool // at the top level
+	later []func()
+	await bool // at the top level
+	// reads are the uses of names that may have to become something else: imports and arguments.
+	reads      []read
 	countLoops bool
+	early      bool // a use of an import is checked: see Options.CheckImports
 	result     bool // the last statement is an expression
 	err        *syntaxError
 }
@@ -43,6 +46,14 @@ type write struct {
 	slot  *ast.Expression
 	names []string
 	scope *scope
+}
+
+// A read is a use of a name's value.
+type read struct {
+	slot   *ast.Expression
+	name   string
+	scope  *scope
+	typeof bool // it is the operand of typeof
 }
 
 // offset is a node's place in the parsed text, valid before the node is moved.

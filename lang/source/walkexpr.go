@@ -18,6 +18,7 @@ func (w *walker) expr(slot *ast.Expression) {
 			e.Name = paramImport
 		} else {
 			w.use(e, false)
+			w.noteRead(slot, e)
 		}
 		w.move(&e.Idx)
 	case *ast.AssignExpression:
@@ -81,6 +82,9 @@ func (w *walker) expr(slot *ast.Expression) {
 			w.await = true
 			w.later = append(w.later, func() { // behind the marks: they know the argument's slot
 				e.Argument = call(paramAwait, e.Await, e.Argument, number(at, e.Await))
+				if w.unit.kind == Module {
+					*slot = &ast.YieldExpression{Yield: e.Await, Argument: e.Argument}
+				}
 			})
 		}
 	case *ast.YieldExpression:
@@ -96,6 +100,13 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.move(&e.Idx)
 	default:
 		w.literal(e)
+	}
+}
+
+// noteRead notes a name that is read, if its use may have to be replaced.
+func (w *walker) noteRead(slot *ast.Expression, id *ast.Identifier) {
+	if w.early || id.Name == "arguments" {
+		w.reads = append(w.reads, read{slot: slot, name: id.Name.String(), scope: w.scope})
 	}
 }
 
@@ -150,7 +161,11 @@ func (w *walker) template(e *ast.TemplateLiteral) {
 func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
 	w.move(&e.Idx)
 	if e.Operator != token.INCREMENT && e.Operator != token.DECREMENT {
+		reads := len(w.reads)
 		w.expr(&e.Operand)
+		if _, isName := e.Operand.(*ast.Identifier); isName && e.Operator == token.TYPEOF && len(w.reads) > reads {
+			w.reads[reads].slot, w.reads[reads].typeof = slot, true
+		}
 		return
 	}
 	w.noteWrite(slot, e.Operand)
@@ -268,7 +283,13 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	w.move(&e.LeftBrace)
 	w.move(&e.RightBrace)
 	var marks []ast.Expression
-	for _, p := range e.Value {
+	for i, p := range e.Value {
+		if short, ok := p.(*ast.PropertyShort); ok && (w.early || short.Name.Name == "arguments") { // its value may be replaced
+			name := short.Name
+			key := &ast.StringLiteral{Idx: name.Idx, Literal: name.Name.String(), Value: name.Name}
+			p = &ast.PropertyKeyed{Key: key, Kind: ast.PropertyKindValue, Value: &name}
+			e.Value[i] = p
+		}
 		switch p := p.(type) {
 		case *ast.PropertyShort:
 			w.use(&p.Name, false)
@@ -353,6 +374,7 @@ func (w *walker) visitFunction(e ast.Expression) *function {
 		w.closeScope()
 	case *ast.ArrowFunctionLiteral:
 		w.move(&e.Start)
+		fn.arrow = true
 		fn.scope = w.openScope(fn)
 		w.parameters(e.ParameterList)
 		w.hoistVars(e.DeclarationList)

@@ -1,0 +1,410 @@
+package lang
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/source"
+)
+
+// Modules are evaluated as the language's standard says: those that one imports come before it, rings in the order in
+// which they are met, each one once; a module that awaits holds up those that import it and no others.
+
+// A traversal goes through the modules that one leads to, and finds the rings of imports.
+type traversal struct {
+	engine *Engine
+	stack  []*module
+	index  int
+}
+
+// evaluate runs a module behind everything that it imports, once, and calls then when that is done. It must run in a job,
+// see [Engine.job].
+func (e *Engine) evaluate(m *module, then func(error)) {
+	if m.state == evaluating || m.state == evaluated {
+		if m.root != nil {
+			m = m.root
+		}
+		if m.state == evaluated {
+			then(m.err)
+		} else {
+			m.waiters = append(m.waiters, then)
+		}
+		return
+	}
+	t := &traversal{engine: e}
+	if err := t.visit(m); err != nil {
+		for _, open := range t.stack {
+			open.finish(err)
+		}
+		then(err)
+		return
+	}
+	if m.state == evaluated { // it may have failed before its first await
+		then(m.err)
+		return
+	}
+	m.waiters = append(m.waiters, then)
+}
+
+// visit evaluates a module behind what it imports, as far as that can be done now.
+func (t *traversal) visit(m *module) error {
+	if m.state == evaluating || m.state == evaluated {
+		return m.err
+	}
+	m.state, m.began = evaluating, t.engine.loop.Scope()
+	m.index, m.lowest = t.index, t.index
+	t.index++
+	t.stack = append(t.stack, m)
+	for _, dep := range m.deps {
+		if err := t.visit(dep); err != nil {
+			return err
+		}
+		if slices.Contains(t.stack, dep) {
+			m.lowest = min(m.lowest, dep.lowest)
+		} else if dep.root != nil {
+			dep = dep.root
+			if dep.err != nil {
+				return dep.err
+			}
+		}
+		if dep.turn > 0 {
+			m.pending++
+			dep.parents = append(dep.parents, m)
+		}
+	}
+	if m.pending > 0 || m.unit.Async {
+		t.engine.turns++
+		m.turn = t.engine.turns
+		if m.pending == 0 {
+			t.engine.execute(m)
+		}
+	} else if err := t.engine.executeSync(m); err != nil {
+		return err
+	}
+	if m.lowest != m.index {
+		return nil
+	}
+	for { // m is the first of a ring, or alone
+		last := t.stack[len(t.stack)-1]
+		t.stack = t.stack[:len(t.stack)-1]
+		last.root = m
+		if last.turn == 0 {
+			last.state = evaluated
+		}
+		if last == m {
+			return nil
+		}
+	}
+}
+
+// finish ends a module's evaluation, and tells those who wait for it.
+func (m *module) finish(err error) {
+	m.state, m.err, m.turn, m.generator, m.awaited = evaluated, err, 0, nil, nil
+	waiters := m.waiters
+	m.waiters = nil
+	for _, then := range waiters {
+		then(err)
+	}
+}
+
+// executeSync runs the code of a module that awaits nothing.
+func (e *Engine) executeSync(m *module) error {
+	_, _, err := e.advance(m, e.intrinsics.next, nil)
+	m.generator = nil
+	return err
+}
+
+// execute runs the code of a module that awaits, or whose imports were awaited.
+func (e *Engine) execute(m *module) { e.resume(m, e.intrinsics.next, nil) }
+
+// resume goes on with a module that awaits, with what came of it.
+func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
+	done, awaited, err := e.advance(m, method, v)
+	switch {
+	case err != nil:
+		m.fail(err)
+	case done:
+		e.fulfil(m)
+	default:
+		e.when(e.promiseOf(awaited),
+			func(v goja.Value) error { return e.job(func() { e.resume(m, e.intrinsics.next, v) }) },
+			func(reason goja.Value) error { return e.job(func() { e.resume(m, e.intrinsics.throw, reason) }) })
+	}
+}
+
+// advance runs a module to its next await.
+func (e *Engine) advance(m *module, method goja.Callable, v goja.Value) (done bool, awaited goja.Value, err error) {
+	result, err := method(m.generator, v)
+	if err != nil {
+		return false, nil, err
+	}
+	o := result.(*goja.Object)
+	return o.Get("done").ToBoolean(), o.Get("value"), nil
+}
+
+func (e *Engine) promiseOf(v goja.Value) goja.Value {
+	if _, isPromise := exportPromise(v); isPromise {
+		return v
+	}
+	return e.Resolved(v)
+}
+
+// fulfil ends the evaluation of a module that awaited, and runs those that waited for nothing else.
+func (e *Engine) fulfil(m *module) {
+	if m.state == evaluated { // it failed through another of its imports
+		return
+	}
+	m.finish(nil)
+	ready := m.released(nil)
+	slices.SortFunc(ready, func(a, b *module) int { return cmp.Compare(a.turn, b.turn) })
+	for _, next := range ready {
+		switch {
+		case next.state == evaluated:
+		case next.unit.Async:
+			e.execute(next)
+		default:
+			if err := e.executeSync(next); err != nil {
+				next.fail(err)
+			} else {
+				next.finish(nil)
+			}
+		}
+	}
+}
+
+// released adds the modules that wait for nothing any more when m has been evaluated.
+func (m *module) released(list []*module) []*module {
+	for _, p := range m.parents {
+		if slices.Contains(list, p) || p.root != nil && p.root.err != nil {
+			continue
+		}
+		if p.pending--; p.pending == 0 {
+			list = append(list, p)
+			if !p.unit.Async {
+				list = p.released(list)
+			}
+		}
+	}
+	m.parents = nil
+	return list
+}
+
+// fail ends the evaluation of a module, and of those that wait for it, with an error.
+func (m *module) fail(err error) {
+	if m.state == evaluated {
+		return
+	}
+	parents := m.parents
+	m.parents = nil
+	m.finish(err)
+	for _, p := range parents {
+		p.fail(err)
+	}
+}
+
+// job runs fn so that no jobs of promises run between the calls of the script that it makes, but all behind it. The error
+// is an interrupt's, or what fn panics with.
+func (e *Engine) job(fn func()) error {
+	_, err := e.intrinsics.call(nil, e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		fn()
+		return goja.Undefined()
+	}))
+	return err
+}
+
+// connect links a module and all that it leads to: it finds what is imported, and makes the functions of each, so that in
+// a ring they can be called before the code around them has run.
+func (e *Engine) connect(m *module) error {
+	return (&traversal{engine: e}).connect(m)
+}
+
+func (t *traversal) connect(m *module) error {
+	if m.unit == nil || m.connected {
+		return nil
+	}
+	m.connected = true
+	m.index, m.lowest = t.index, t.index
+	t.index++
+	t.stack = append(t.stack, m)
+	for _, dep := range m.deps {
+		if err := t.connect(dep); err != nil {
+			return err
+		}
+		if slices.Contains(t.stack, dep) {
+			m.lowest = min(m.lowest, dep.lowest)
+		}
+	}
+	if m.lowest != m.index {
+		return nil
+	}
+	at := slices.Index(t.stack, m)
+	ring := t.stack[at:]
+	t.stack = t.stack[:at]
+	for _, member := range ring {
+		if err := t.engine.checkLinks(member); err != nil {
+			t.engine.forget(member)
+			return err
+		}
+		if len(ring) > 1 || slices.Contains(member.deps, member) {
+			if err := t.engine.checkUses(member); err != nil {
+				return err
+			}
+		}
+	}
+	for _, member := range ring {
+		if member.path == "" { // a line of the prompt
+			continue
+		}
+		if err := t.engine.instantiate(member); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkLinks looks whether what a module imports is there.
+func (e *Engine) checkLinks(m *module) error {
+	for _, l := range m.unit.Links {
+		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
+			err = e.importError(m, l.Offset, 1, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
+			m.err, m.state = err, evaluated
+			return err
+		}
+	}
+	return nil
+}
+
+// checkUses compiles a module of a ring again, so that what it imports is an error before it has a value.
+func (e *Engine) checkUses(m *module) error {
+	o := e.sourceOptions(m.unit.Name)
+	o.CheckImports = true
+	unit, err := source.Compile(m.unit.Name, m.unit.Original, o)
+	if err != nil {
+		return err
+	}
+	m.adopt(unit)
+	return nil
+}
+
+// instantiate makes a module's functions and links its imports; no other code of it runs.
+func (e *Engine) instantiate(m *module) error {
+	return e.job(func() {
+		v, err := e.callUnit(m)
+		if err == nil {
+			m.generator = v
+			_, _, err = e.advance(m, e.intrinsics.next, nil)
+		}
+		if err != nil {
+			e.Throw(err)
+		}
+	})
+}
+
+// importing begins import(specifier) in a module, and gives its promise.
+func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
+	p, resolve, reject := e.vm.NewPromise()
+	promise := e.vm.ToValue(p)
+	dep, err := e.load(specifier, kind, m)
+	if err == nil {
+		err = e.connect(dep)
+	}
+	if err != nil {
+		_ = reject(e.ErrorValue(err)) // the promise is new
+		return promise
+	}
+	m.imported = append(m.imported, pendingImport{promise, dep})
+	settled := func() {
+		m.imported = slices.DeleteFunc(m.imported, func(i pendingImport) bool { return i.promise == promise })
+	}
+	e.Microtask(func() error { // never while a module of the same ring is being evaluated
+		return e.job(func() {
+			e.evaluate(dep, func(err error) {
+				settled()
+				if err != nil {
+					_ = reject(e.ErrorValue(err))
+					return
+				}
+				_ = resolve(e.namespaceOf(dep))
+			})
+		})
+	})
+	return promise
+}
+
+// A pendingImport is an import(…) whose module is not evaluated yet.
+type pendingImport struct {
+	promise goja.Value
+	module  *module
+}
+
+// ring refuses an await at the top level of m that would wait for itself: for a module that waits for m. The language's
+// standard lets both wait for ever.
+func (e *Engine) ring(m *module) error {
+	if way := m.wayTo(m, false, nil, map[*module]bool{}); way != nil {
+		return ringError(way)
+	}
+	return nil
+}
+
+func ringError(way []*module) *diag.Diagnostic {
+	names := make([]string, len(way))
+	for i, w := range way {
+		names[i] = filepath.Base(w.unit.Name)
+	}
+	d := diag.New("import-ring", "this await would never end: %s wait for each other", strings.Join(names, " → "))
+	if len(names) == 2 {
+		d.Message = fmt.Sprintf("this await would never end: %s waits for itself", names[0])
+	}
+	d.Name = "Error"
+	return d.WithHint("import without await where the module is needed, as in import('./file.js').then(…), or move what both need into a file of its own")
+}
+
+// anyRing is why the call that runs waits for ever, if a ring of imports may be the reason: the promise of an import can be
+// behind others that are awaited.
+func (e *Engine) anyRing() *diag.Diagnostic {
+	for _, key := range slices.Sorted(maps.Keys(e.files)) {
+		if m := e.files[key]; m.state == evaluating {
+			if way := m.wayTo(m, true, nil, map[*module]bool{}); way != nil {
+				return ringError(way)
+			}
+		}
+	}
+	return nil
+}
+
+// wayTo is the way from m over what it waits for, or may wait for, to a module, both included, or nil.
+func (m *module) wayTo(to *module, maybe bool, way []*module, visited map[*module]bool) []*module {
+	way = append(way, m)
+	next := func(dep *module) []*module {
+		if dep == to {
+			return append(way, dep)
+		}
+		if dep.unit == nil || dep.state == evaluated || visited[dep] {
+			return nil
+		}
+		visited[dep] = true
+		return dep.wayTo(to, maybe, way, visited)
+	}
+	for _, i := range m.imported {
+		if maybe || m.awaited != nil && i.promise.SameAs(m.awaited) {
+			if found := next(i.module); found != nil {
+				return found
+			}
+		}
+	}
+	if m != to { // what m itself imports was there before its code ran
+		for _, dep := range m.deps {
+			if found := next(dep); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}

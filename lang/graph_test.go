@@ -1,0 +1,114 @@
+package lang
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Modules run in the order of the language's standard, rings and modules that await included: the output is that of node.
+func TestEvaluationOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"functions of a ring exist before its code runs": {map[string]string{
+			"main.js": `import { b } from './b.js'; print('main', b); export function early() { return 'early ' + typeof later }
+				export default function () { return 'default' } export var later = 1`,
+			"b.js": `import main, { early, later } from './main.js'; export const b = 'b'; print(early(), main(), later)`,
+		}, "early undefined default undefined\nmain b\n"},
+		"what a ring has not declared is an error": {map[string]string{
+			"main.js": `import './b.js'; export const a = 1; export let l = 2; export class K {}; export default class {}; export function f() { return a }`,
+			"b.js": `import main, { a, l, K, f } from './main.js'; import * as ns from './main.js'
+				for (const use of [() => a, () => typeof l, () => new K(), () => ({ l }), () => main, () => f(), () => ns.a])
+					try { use(); print('no') } catch (e) { print(e.name + ': ' + e.message) }
+				setTimeoutLike(() => print(a, l, K.name, main.name, f(), ns.a))`,
+		}, "ReferenceError: Cannot access 'a' before initialization\n" +
+			"ReferenceError: Cannot access 'l' before initialization\n" +
+			"ReferenceError: Cannot access 'K' before initialization\n" +
+			"ReferenceError: Cannot access 'l' before initialization\n" +
+			"ReferenceError: Cannot access 'main' before initialization\n" +
+			"ReferenceError: Cannot access a variable before initialization\n" + // within its own module
+			"ReferenceError: Cannot access 'a' before initialization\n" +
+			"1 2 K default 1 1\n"},
+		"siblings of a module that awaits go on": {map[string]string{
+			"main.js": `import './slow.js'; import './quick.js'; import './user.js'; print('main')`,
+			"slow.js": `print('slow begins'); await sleep(5); print('slow ends'); export const s = 1`,
+			"user.js": `import { s } from './slow.js'; print('user', s)`, "quick.js": `print('quick')`,
+		}, "slow begins\nquick\nslow ends\nuser 1\nmain\n"},
+		"a ring behind a module that awaits": {map[string]string{
+			"main.js": `await Promise.all([import('./x.js'), import('./y.js')]); print('main')`,
+			"x.js":    `import './z.js'; import './y.js'; print('x')`,
+			"y.js":    `import './z.js'; import './x.js'; print('y')`,
+			"z.js":    `print('z'); await sleep(5)`,
+		}, "z\ny\nx\nmain\n"},
+		"an import of oneself": {map[string]string{
+			"main.js": `import * as me from './main.js'; print(me.f()); export function f() { return 'f' }; import('./main.js').then(m => print(m === me))`,
+		}, "f\ntrue\n"},
+		"an import without await in a ring": {map[string]string{
+			"main.js": `const later = import('./b.js'); print('main'); later.then(m => print(m.b))`,
+			"b.js":    `const { a } = await import('./a.js'); export const b = a + 1`,
+			"a.js":    `import('./b.js').then(m => print('a sees', m.b)); export const a = 1`,
+		}, "main\n2\na sees 2\n"},
+		"a failure is everybody's": {map[string]string{
+			"main.js": `for (const f of ['./x.js', './y.js', './x.js']) try { await import(f) } catch (e) { print(e.message) }`,
+			"x.js":    `import './z.js'; print('no')`, "y.js": `import './x.js'; print('no')`,
+			"z.js": `await sleep(1); throw new Error('z fails')`,
+		}, "z fails\nz fails\nz fails\n"},
+		"jobs run behind the modules": {map[string]string{
+			"main.js": `import './a.js'; print('main'); Promise.resolve().then(() => print('job of main'))`,
+			"a.js":    `Promise.resolve().then(() => print('job of a')); print('a')`,
+		}, "a\nmain\njob of a\njob of main\n"},
+		"re-exports in a ring": {map[string]string{
+			"main.js": `export { c } from './c.js'; import { b } from './b.js'; print(b())`,
+			"b.js":    `import { c } from './main.js'; export function b() { return c }`, "c.js": `export const c = 'c'`,
+		}, "c\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, out := testEngine(t, Options{Dir: files(t, c.files)})
+			if _, err := e.Eval(context.Background(), "p", "globalThis.setTimeoutLike = f => { sleep(5).then(f) }"); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.RunFile(context.Background(), "main.js"); err != nil {
+				t.Fatal(diag.Format(err, false))
+			}
+			if out.String() != c.want {
+				t.Errorf("got\n%swant\n%s", out, c.want)
+			}
+		})
+	}
+}
+
+// Modules that would wait for each other for ever are told so, even while something else keeps the engine busy.
+func TestRingsOfAwaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		place string
+		names string
+	}{
+		"both await": {map[string]string{
+			"main.js": "await import('./b.js')", "b.js": "1\nawait import('./main.js')",
+		}, "b.js:2:", "b.js → main.js → b.js"},
+		"one is imported": {map[string]string{
+			"main.js": "await import('./plugin.js')\nexport const a = 1", "plugin.js": "import { a } from './main.js'",
+		}, "main.js:1:", "main.js → plugin.js → main.js"},
+		"three": {map[string]string{
+			"main.js": "await import('./b.js')", "b.js": "import './c.js'", "c.js": "await import('./main.js')",
+		}, "c.js:1:", "c.js → main.js → b.js → c.js"},
+		"itself":           {map[string]string{"main.js": "await import('./main.js')"}, "main.js:1:", "main.js waits for itself"},
+		"behind a promise": {map[string]string{"main.js": "await import('./b.js').then(b => b)", "b.js": "await import('./main.js').then(m => m)"}, ".js:1:", "main.js"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := testEngine(t, Options{Dir: files(t, c.files)})
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := e.RunFile(ctx, "main.js")
+			if diag.Code(err) != "import-ring" || !strings.Contains(err.Error(), c.place) || !strings.Contains(err.Error(), c.names) || diag.Hint(err) == "" {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,72 @@
+package lang
+
+import (
+	"github.com/dop251/goja"
+)
+
+// namespaceOf gives the object behind "import * as". No script can change it, and its properties follow the exports: one
+// that has its only value is a plain property, any other is read where the module keeps it.
+func (e *Engine) namespaceOf(m *module) *goja.Object {
+	if m.builtin != nil {
+		return m.builtin
+	}
+	if m.namespace != nil {
+		return m.namespace
+	}
+	ns := e.vm.CreateObject(nil)
+	m.namespace = ns
+	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = ns.DefineDataPropertySymbol(e.hiddenSymbol, e.hide(m), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	for _, name := range e.exportNames(m, nil) {
+		c, err := e.exportOf(m, name, nil)
+		if err != nil {
+			continue // a re-export of something that does not exist is reported where it is written
+		}
+		e.expose(ns, name, m, c)
+	}
+	if _, err := e.intrinsics.preventExtensions(nil, ns); err != nil {
+		e.Throw(err) // it cannot be: the object is a plain one
+	}
+	return ns
+}
+
+// expose makes the property of a namespace that is an export.
+func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
+	final := func() {
+		_ = ns.DefineDataProperty(name, c.value, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+	}
+	if c.value != nil && !c.changes {
+		final()
+		return
+	}
+	getter := e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		if c.value == nil {
+			panic(e.ErrorValue(e.uninitialized(name, m.unit.Name)))
+		}
+		return c.value
+	}).(*goja.Object)
+	_ = getter.DefineDataPropertySymbol(e.hiddenSymbol, e.hide(c), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	replaced := goja.FLAG_FALSE
+	if !c.changes {
+		replaced = goja.FLAG_TRUE
+		c.once = then(c.once, final)
+	}
+	_ = ns.DefineAccessorProperty(name, getter, nil, replaced, goja.FLAG_TRUE)
+}
+
+// live gives the value behind a getter of a namespace, which printing shows as if it were a plain property.
+func (e *Engine) live(getter *goja.Object) (goja.Value, bool) {
+	c, ok := e.reveal(getter, e.hiddenSymbol).(*cell)
+	if !ok || c.value == nil {
+		return nil, false
+	}
+	return c.value, true
+}
+
+// then calls one function behind another, which may be nil.
+func then(first, second func()) func() {
+	if first == nil {
+		return second
+	}
+	return func() { first(); second() }
+}

@@ -1,0 +1,35 @@
+package lang
+
+import (
+	"testing"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// A namespace follows the exports, and no script can change it.
+func TestNamespaces(t *testing.T) {
+	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+		"m.js": "export let n = 1; export const c = 'c'; export function f() { n++ }; export default class K {}; export var v",
+		"main.js": `import * as ns from './m.js'
+			ns.f()
+			print(ns.n, ns.v, Object.keys(ns), Object.isExtensible(ns), Object.isSealed(ns), Object.getPrototypeOf(ns), 'c' in ns)
+			const refused = {
+				assign: () => { ns.c = 2 }, assignLet: () => { ns.n = 2 }, add: () => { ns.x = 1 }, delete: () => delete ns.c, deleteLet: () => delete ns.n,
+				define: () => Object.defineProperty(ns, 'n', { value: 5 }), proto: () => Object.setPrototypeOf(ns, {}),
+			}
+			for (const name in refused) try { refused[name](); print(name, 'is allowed') } catch (e) { if (e.name !== 'TypeError') print(name, e) }
+			print(ns, { ...ns }.n, ns === await import('./m.js'))`,
+	})})
+	exports, err := e.RunFile(t.Context(), "main.js")
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	const want = "2 undefined [ 'c', 'default', 'f', 'n', 'v' ] false true null true\n" +
+		"[Module] { c: 'c', default: [class K], f: [Function: f], n: 2, v: undefined } 2 true\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out, want)
+	}
+	if len(exports.Keys()) != 0 {
+		t.Errorf("main.js exports %v", exports.Keys())
+	}
+}
