@@ -83,7 +83,7 @@ func (x *expander) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		x.block(in.Then)
 		x.block(in.Else)
-		if in.Op != ir.Math {
+		if in.Op != ir.Math || x.library.leaves(in) {
 			out = append(out, in)
 			continue
 		}

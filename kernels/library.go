@@ -16,6 +16,7 @@ var embedded []byte
 // Library is the functions that [ir.Math] can call. It is safe for concurrent use.
 type Library struct {
 	functions map[string]*function // by name and type, as in "exp.f32"
+	left      []string             // those whose calls stay
 }
 
 // function is a function of the library as a kernel: its scalar parameters are the function's, its last parameter is a
@@ -59,7 +60,7 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 	if err := m.Verify(); err != nil {
 		return nil, fmt.Errorf("device library: %w", err)
 	}
-	n := &Library{functions: maps.Clone(l.functions)}
+	n := &Library{functions: maps.Clone(l.functions), left: l.left}
 	if n.functions == nil {
 		n.functions = map[string]*function{}
 	}
@@ -71,6 +72,16 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 		n.functions[k.Name] = f
 	}
 	return n, nil
+}
+
+// Leaving returns a library that lets calls of some functions, named as in "fast.rsqrt.f32", be: for a target that has
+// instructions for them.
+func (l *Library) Leaving(names ...string) *Library {
+	return &Library{functions: l.functions, left: names}
+}
+
+func (l *Library) leaves(call *ir.Instr) bool {
+	return len(l.left) > 0 && slices.Contains(l.left, call.Fn+"."+call.Type().String())
 }
 
 func newFunction(k *ir.Kernel) (*function, error) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -24,16 +24,17 @@ const kept = 64
 // cache holds compiled modules by content: the same image is compiled once, as long as somebody uses it and for a while
 // after.
 type cache struct {
-	engines []engine
-	library func() (*kernels.Library, error) // decoded when a module first calls it
+	engines   []engine
+	functions *functions
 
 	mu      sync.Mutex
 	modules map[[sha256.Size]byte]*module
 	unused  []*module // oldest first
 }
 
-func newCache(engines []engine) *cache {
-	return &cache{engines: engines, library: sync.OnceValues(kernels.New), modules: map[[sha256.Size]byte]*module{}}
+func newCache(d choices, info *machine.Info) *cache {
+	f := newFunctions()
+	return &cache{engines: d.engines(info, f), functions: f, modules: map[[sha256.Size]byte]*module{}}
 }
 
 // module is a compiled module.
@@ -100,8 +101,8 @@ func (c *cache) put(m *module) {
 
 func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) error {
 	decoded, err := ir.DecodeBinary(img.Data)
-	if err == nil && kernels.Needed(decoded) {
-		err = c.expand(decoded)
+	if err == nil {
+		err = c.functions.expand(decoded)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.InvalidBinary, "load", "").On("", img.Label)
@@ -137,22 +138,6 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 		return nil // who asks for one of the others will be told
 	}
 	return failed
-}
-
-// expand puts the code of the device library's functions in the place of calls. A kernel that calls what the library
-// has not keeps its calls: no engine compiles it, and the error then has its place.
-func (c *cache) expand(m *ir.Module) error {
-	library, err := c.library()
-	if err != nil {
-		return err
-	}
-	for _, k := range m.Kernels {
-		var unknown *kernels.UnknownError
-		if err := library.ExpandKernel(k); err != nil && !errors.As(err, &unknown) {
-			return err
-		}
-	}
-	return nil
 }
 
 // build compiles a kernel by the first engine that can, and says which that is and why no better one did.

@@ -56,14 +56,15 @@ func badChoice(format string, args ...any) *offload.Error {
 	return offload.Errorf(offload.InvalidArgument, "open", "OREPL_DEBUG: "+format, args...).On(Name, "")
 }
 
-// engines are the engines to try on a machine, the best first.
-func (d choices) engines(m *machine.Info) []engine {
+// engines are the engines to try on a machine, the best first, with the functions that kernels call.
+func (d choices) engines(m *machine.Info, functions *functions) []engine {
 	features := amd64.Host()
 	switch d.engine {
 	case "interp":
-		return []engine{interpreter{}}
+		return []engine{interpreter{functions}}
 	case "avx2":
 		features &= amd64.ForAVX2
 	}
-	return []engine{vectorizer{features: features, gang: d.gang, machine: m}, interpreter{}}
+	slow := interpreter{functions}
+	return []engine{vectorizer{features: features, gang: d.gang, machine: m, slow: slow}, slow}
 }

@@ -45,9 +45,13 @@ type worker any
 var errUnsupported = errors.New("unsupported by this engine")
 
 // interpreter is the engine that runs everything.
-type interpreter struct{}
+type interpreter struct{ functions *functions }
 
-func (interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
+func (e interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
+	k, err := e.functions.all(k)
+	if err != nil {
+		return nil, err
+	}
 	p, err := interp.Compile(k, interp.Options{Races: checks == offload.ChecksRaces})
 	if err != nil {
 		return nil, err

@@ -34,18 +34,21 @@ func (p *program) Listing(name, format string) (string, error) {
 	return list(p.device.modules.engines, k.module, k.optimized)
 }
 
-// List compiles the kernels of a valid module, whose library functions are expanded, and lists their code as
-// [offload.Lister] does.
+// List compiles the kernels of a valid module and lists their code as [offload.Lister] does.
 func List(m *ir.Module, options Options) (string, error) {
 	choices, err := options.choices()
 	if err != nil {
 		return "", err
 	}
 	m = m.Clone()
+	f := newFunctions()
+	if err := f.expand(m); err != nil {
+		return "", err
+	}
 	opt.Run(m, opt.Default, nil)
 	var parts []string
 	for _, k := range m.Kernels {
-		text, err := list(choices.engines(&machine.Info{}), m, k)
+		text, err := list(choices.engines(&machine.Info{}, f), m, k)
 		if err != nil {
 			return "", err
 		}

@@ -43,7 +43,7 @@ func (p plugin) Open(context.Context) (offload.Platform, error) {
 	}
 	info := machine.Read()
 	shared := shared{
-		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices.engines(&info)),
+		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices, &info),
 	}
 	cores, n := p.options.Cores, max(1, p.options.Devices)
 	if cores <= 0 {

@@ -17,6 +17,7 @@ type vectorizer struct {
 	features amd64.Features
 	gang     int
 	machine  *machine.Info
+	slow     interpreter
 }
 
 func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
@@ -33,7 +34,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 		return nil, err
 	}
 	// The interpreter checks arguments, and runs launches whose buffers are too large for vector code.
-	slow, err := interpreter{}.compile(k, checks)
+	slow, err := e.slow.compile(k, checks)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// gangs compares the gang width that the compiler chooses for each kernel with each of those it can choose from.
+// gangs compares the gang width that the compiler chooses for each kernel with each of those it can choose from, under
+// what else OREPL_DEBUG forces, such as cpu-engine=avx2.
 func gangs(*report) error {
 	widths := []string{"", "gang=1", "gang=2", "gang=4"}
 	for i := range workloads {
@@ -27,7 +28,7 @@ func gangs(*report) error {
 func (w *workload) compareGangs(widths []string) error {
 	var sides []*prepared
 	for _, debug := range widths {
-		platform, err := cpu.New(cpu.Options{Cores: 1, Debug: debug}).Open(context.Background())
+		platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG") + "," + debug}).Open(context.Background())
 		if err != nil {
 			return err
 		}

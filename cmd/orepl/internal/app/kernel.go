@@ -34,15 +34,11 @@ var emitters = map[string]func(*invocation, offload.Compilation) (string, error)
 	},
 	"warnings": func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil },
 	"asm": func(inv *invocation, c offload.Compilation) (string, error) {
-		m, err := expanded(c)
-		if err != nil {
-			return "", err
-		}
 		var options cpu.Options
 		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
 		}
-		return cpu.List(m, options)
+		return cpu.List(c.Kernel.Module, options)
 	},
 }
 

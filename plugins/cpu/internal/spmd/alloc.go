@@ -10,7 +10,7 @@ import (
 
 // The machine registers that are given out. The others: rbp has the context, r15 the gang's frame, rsp the stack, rax
 // is named by some instructions, and those of scratch* hold what lives in memory while one instruction needs it; they
-// are given out, too, where nothing of their class does.
+// are given out, too, as far as no instruction needs them.
 var (
 	allocGPR  = []int8{3, 6, 7, 8, 9, 10, 12, 13, 14}
 	allocMask = []int8{1, 2, 3, 4, 5}
@@ -52,65 +52,100 @@ func (f *fn) allocate() (frame, shared int32) {
 	})
 	f.crossings(order)
 	for c := range numClasses {
-		if !f.assign(c, order, true) {
-			f.assign(c, order, false)
-		}
+		f.assign(c, order)
 	}
 	return f.place(order)
 }
 
-// assign gives the registers of a class machine registers, and reports whether all have one. With all set it also gives
-// out those that are kept back for values in memory, which is right if there turn out to be none.
-func (f *fn) assign(c class, order []vr, all bool) bool {
-	s := scan{free: f.bank(c, all)}
-	slices.Reverse(s.free)
-	fits := true
-	for _, r := range order {
-		v := &f.regs[r]
-		if v.class != c {
-			continue
+// assign gives the registers of a class machine registers, keeping as few back for values in memory as will do.
+func (f *fn) assign(c class, order []vr) {
+	most := len(f.bank(c, 0)) - len(f.bank(c, math.MaxInt))
+	for kept := range most + 1 {
+		s := scan{free: f.bank(c, kept)}
+		slices.Reverse(s.free)
+		for _, r := range order {
+			v := &f.regs[r]
+			if v.class != c {
+				continue
+			}
+			v.phys = -1
+			if v.slot != mustSpill {
+				s.take(f, r)
+			}
 		}
-		v.phys = -1
-		if v.slot == mustSpill {
-			fits = false
-			continue
-		}
-		s.take(f, r)
-		fits = fits && !s.full
-		if all && !fits {
-			return false
+		if kept == most || f.scratchNeeds(c) <= kept {
+			return
 		}
 	}
-	return fits
 }
 
-// bank lists the machine registers that are given out, those that are best first.
-func (f *fn) bank(c class, all bool) (list []int8) {
+// bank lists the machine registers that are given out when so many are kept back, those that are best first.
+func (f *fn) bank(c class, kept int) (list []int8) {
 	switch c {
 	case classVec:
-		n := f.t.vectors
-		if all {
-			n += scratchVectorRegs
-		}
-		for i := range n {
+		for i := range f.t.vectors + scratchVectorRegs - min(kept, scratchVectorRegs) {
 			list = append(list, int8(i))
 		}
 	case classMask:
 		list = append(list, allocMask...)
-		for _, n := range scratchMask {
-			if all {
-				list = append(list, int8(n))
-			}
+		for _, n := range scratchMask[min(kept, len(scratchMask)):] {
+			list = append(list, int8(n))
 		}
 	case classGPR:
 		list = append(list, allocGPR...)
-		for _, r := range scratchGPR {
-			if all {
-				list = append(list, int8(r.Num()))
-			}
+		for _, r := range scratchGPR[min(kept, len(scratchGPR)):] {
+			list = append(list, int8(r.Num()))
 		}
 	}
 	return list
+}
+
+// scratchNeeds is how many scratch registers of a class an instruction needs at most: the writer takes them as counted here.
+func (f *fn) scratchNeeds(c class) int {
+	most := 0
+	for i := range f.insts {
+		if f.insts[i].kind == kindOp {
+			most = max(most, f.scratchOf(&f.insts[i], c))
+		}
+	}
+	return most
+}
+
+func (f *fn) scratchOf(in *inst, c class) int {
+	inMemory := func(r vr) bool { return r != 0 && f.regs[r].class == c && f.regs[r].phys < 0 }
+	n := 0
+	need := func(r vr) {
+		if inMemory(r) {
+			n++
+		}
+	}
+	if in.moves() && (inMemory(in.a[0].reg) != inMemory(in.a[1].reg)) {
+		return 0
+	}
+	memory := false
+	for j := range in.a[:in.n] {
+		memory = memory || in.a[j].kind == argMem
+	}
+	for j := range in.a[:in.n] {
+		a := &in.a[j]
+		switch {
+		case a.kind == argMem:
+			need(a.mem.base)
+			need(a.mem.index)
+		case a.kind == argReg && j > 0:
+			v := &f.regs[a.reg]
+			if int(in.fold) == j && !memory && v.phys < 0 && (v.elem == 0 || v.elem == 64 || v.elem == in.elem) {
+				memory = true
+				continue
+			}
+			need(a.reg)
+		}
+	}
+	need(in.mask)
+	if in.n > 0 && in.a[0].kind == argReg && inMemory(in.a[0].reg) && (in.mode != modeDef || in.early || n == 0) {
+		n++
+	}
+	return n
 }
 
 // mustSpill marks a register that lives across a barrier.
@@ -236,7 +271,6 @@ func (f *fn) lives() {
 type scan struct {
 	free   []int8
 	active []vr
-	full   bool // there were not enough
 }
 
 func (s *scan) take(f *fn, r vr) {
@@ -263,7 +297,6 @@ func (s *scan) take(f *fn, r vr) {
 		s.active = append(s.active, r)
 		return
 	}
-	s.full = true
 	worst, cost := -1, density(v)
 	for i, o := range s.active {
 		if d := density(&f.regs[o]); d < cost {

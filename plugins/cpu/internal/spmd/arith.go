@@ -180,6 +180,8 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
 			l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
 		})
+	case ir.Math:
+		return l.call(in)
 	case ir.Quant:
 		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0]) })
 	}

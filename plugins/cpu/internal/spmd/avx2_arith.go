@@ -23,11 +23,9 @@ func (e *expander) arithmetic(in *inst) bool {
 		sign := e.temp(amd64.VPSRLVQ, e.constant(1<<63, 8), b)
 		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.temp(amd64.VPSRLVQ, a, b), sign), sign)
 	case amd64.VPROLD:
-		n := in.a[2].imm
-		e.op(amd64.VPOR, d, e.shifted(amd64.VPSLLD, a, n), e.shifted(amd64.VPSRLD, a, 32-n))
+		e.rotate(d, a, 4, in.a[2].imm, amd64.VPSLLD, amd64.VPSRLD)
 	case amd64.VPROLQ:
-		n := in.a[2].imm
-		e.op(amd64.VPOR, d, e.shifted(amd64.VPSLLQ, a, n), e.shifted(amd64.VPSRLQ, a, 64-n))
+		e.rotate(d, a, 8, in.a[2].imm, amd64.VPSLLQ, amd64.VPSRLQ)
 	case amd64.VPLZCNTD:
 		e.def(amd64.VMOVDQA, y(d), y(e.leadingZeros(a)))
 	case amd64.VPLZCNTQ:
@@ -51,6 +49,19 @@ func (e *expander) arithmetic(in *inst) bool {
 		return false
 	}
 	return true
+}
+
+// rotate emits a rotation of elements of so many bytes to the left: by whole bytes that is a shuffle.
+func (e *expander) rotate(d, a vr, size int, n int64, left, right amd64.Op) {
+	if n%8 != 0 {
+		e.op(amd64.VPOR, d, e.shifted(left, a, n), e.shifted(right, a, int64(8*size)-n))
+		return
+	}
+	from := make([]byte, e.t.bytes())
+	for i := range from {
+		from[i] = byte(i/size*size+(i+size-int(n/8))%size) % 16
+	}
+	e.op(amd64.VPSHUFB, d, a, e.pattern(from))
 }
 
 // greater64 compares integers of 64 bits.

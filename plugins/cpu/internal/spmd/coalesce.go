@@ -1,6 +1,10 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
 
 // coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
 // the variable's register from the start. Between the first mention of the value and the copy there must be straight
@@ -53,14 +57,11 @@ func (f *fn) coalesce() {
 		at[p] = merge(at[p], at[v])
 		seen[p] = mention{at[p][0], at[p][len(at[p])-1]}
 	}
+	f.takeOver(at, rename)
 	if len(rename) == 0 {
 		return
 	}
-	to := func(r *vr) {
-		for n, ok := rename[*r]; ok; n, ok = rename[*r] {
-			*r = n
-		}
-	}
+	to := func(r *vr) { *r = resolve(rename, *r) }
 	for i := range f.insts {
 		in := &f.insts[i]
 		f.rename(in, to)
@@ -68,6 +69,72 @@ func (f *fn) coalesce() {
 			in.kind, in.n, in.mask = kindNone, 0, 0
 		}
 	}
+}
+
+func resolve(rename map[vr]vr, r vr) vr {
+	for n, ok := rename[r]; ok; n, ok = rename[r] {
+		r = n
+	}
+	return r
+}
+
+// takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
+// where the variable is set again: all of it within straight code. at has the mentions of each register, in order.
+func (f *fn) takeOver(at [][]int32, rename map[vr]vr) {
+	piece := make([]int32, len(f.insts)) // equal in straight code
+	n := int32(0)
+	for i := range f.insts {
+		in := &f.insts[i]
+		if in.kind != kindOp && in.kind != kindNone && in.kind != kindComment && in.kind != kindDeclare {
+			n++
+		}
+		piece[i] = n
+		if in.kind == kindOp && (in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP) {
+			n++
+		}
+	}
+	for i := range f.insts {
+		in := &f.insts[i]
+		if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || in.early {
+			continue
+		}
+		v := in.a[0].reg
+		if rename[v] != 0 || len(at[v]) == 0 || at[v][0] != int32(i) || f.regs[v].elem != 0 || !f.defines(i, v) {
+			continue
+		}
+		last := at[v][len(at[v])-1]
+		for j := 1; j < int(in.n) && in.a[0].reg != 0 && piece[last] == piece[i]; j++ {
+			if in.a[j].kind != argReg {
+				continue
+			}
+			p := resolve(rename, in.a[j].reg)
+			if p == v || f.regs[p].elem != 0 || f.regs[p].class != f.regs[v].class || f.regs[p].shared != f.regs[v].shared {
+				continue
+			}
+			next, _ := slices.BinarySearch(at[p], int32(i)+1)
+			if next == len(at[p]) || last > at[p][next] || piece[at[p][next]] != piece[i] || !f.sets(int(at[p][next]), p, rename) {
+				continue
+			}
+			rename[v] = p
+			at[p] = merge(at[p], at[v])
+			break
+		}
+	}
+}
+
+// sets reports whether an instruction sets the register and reads no more of it, with registers renamed.
+func (f *fn) sets(i int, r vr, rename map[vr]vr) bool {
+	in := &f.insts[i]
+	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || resolve(rename, in.a[0].reg) != r || in.early || in.mask != 0 && resolve(rename, in.mask) == r {
+		return false
+	}
+	for j := 1; j < int(in.n); j++ {
+		a := &in.a[j]
+		if resolve(rename, a.reg) == r || resolve(rename, a.mem.base) == r || resolve(rename, a.mem.index) == r {
+			return false
+		}
+	}
+	return true
 }
 
 // mentions visits the registers of an instruction.
@@ -164,4 +231,26 @@ func merge(a, b []int32) []int32 {
 		}
 	}
 	return out
+}
+
+// turnJumps makes one jump of a conditional one over an unconditional one.
+func (f *fn) turnJumps() {
+	var last [2]*inst // that do something, the later one first
+	for i := range f.insts {
+		in := &f.insts[i]
+		switch in.kind {
+		case kindComment, kindDeclare, kindNone:
+			continue
+		case kindLabel:
+			to, over := last[0], last[1]
+			if to == nil || over == nil || to.kind != kindOp || over.kind != kindOp || to.op != amd64.JMP || to.a[0].kind != argLabel ||
+				over.op < amd64.JO || over.op > amd64.JG || over.a[0].imm != int64(in.x) {
+				break
+			}
+			over.op = amd64.JO + (over.op-amd64.JO)^1 // conditions and their opposites are neighbours
+			over.a[0] = to.a[0]
+			to.kind, to.n = kindNone, 0
+		}
+		last = [2]*inst{in, last[0]}
+	}
 }

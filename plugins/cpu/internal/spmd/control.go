@@ -371,6 +371,7 @@ func (l *lowerer) loop(s *scope) {
 		}
 	}
 	l.assignAll(s.params, args, in.Then.Params, nil)
+	l.shareResults(s)
 	if simple {
 		l.beginShadows(s)
 	}
@@ -411,20 +412,6 @@ func (l *lowerer) loop(s *scope) {
 		l.jump(amd64.JMP, top)
 	}
 	l.mark(kindLoopEnd)
-}
-
-// keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next
-// iteration: lanes that go on to it must not change what the others still have to read in this one.
-func (l *lowerer) keepUniform(s *scope) {
-	for i, p := range s.in.Then.Params {
-		if !l.uniform(p) {
-			continue
-		}
-		s.next[i] = l.variable(p)
-		for _, r := range s.next[i].regs() {
-			l.add(inst{kind: kindDeclare, x: int32(r), fold: -1})
-		}
-	}
 }
 
 func (l *lowerer) continues(loop *ir.Instr) bool {

@@ -27,7 +27,7 @@ func chooseGang(k *ir.Kernel, t *target) int {
 		return 1
 	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
 		return 4
-	case 2*p.most+2 <= t.vectors:
+	case 2*p.most <= room:
 		return 2
 	}
 	return 1
@@ -79,8 +79,12 @@ func (p *pressure) number(b *ir.Block) {
 		if in.Then != nil {
 			p.at++
 		}
+		end := p.at
+		if in.Op == ir.Loop {
+			end = start // its parameters take them over
+		}
 		for _, a := range in.Args {
-			p.last[a.ID] = max(p.last[a.ID], p.at)
+			p.last[a.ID] = max(p.last[a.ID], end)
 		}
 		if in.Op == ir.Loop {
 			// What a loop uses of before it lives to its end.

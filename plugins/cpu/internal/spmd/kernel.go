@@ -76,6 +76,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.moveInvariants()
 	l.fn.sweep()
 	l.fn.coalesce()
+	l.fn.turnJumps()
 	l.fn.splitAtLoops()
 	frame, shared := l.allocate()
 

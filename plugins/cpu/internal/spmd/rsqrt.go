@@ -1,0 +1,60 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Functions are those of the device library, by name and type, whose calls the compiler takes itself.
+func Functions() []string { return []string{fastRsqrt + ".f32"} }
+
+const fastRsqrt = "fast.rsqrt"
+
+// call emits a call of one of [Functions].
+func (l *lowerer) call(in *ir.Instr) []vr {
+	if in.Fn != fastRsqrt || in.Type() != ir.F32 {
+		l.refuse("the function %s of %v", in.Fn, in.Type())
+	}
+	return l.rsqrtFast(in)
+}
+
+// rsqrtFast emits 1/√x right to 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
+// rest e = 1 − xy²: y + ye/2 from 14 bits, y + ye(1/2 + 3e/8) from 12. Where x is 0, infinite or NaN the rest is NaN, and the
+// estimate stays; that of −0 loses its sign.
+func (l *lowerer) rsqrtFast(in *ir.Instr) []vr {
+	x := l.vector(in.Args[0])
+	n := l.count(in.Result())
+	y, e, s, normal := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n), l.masks(n)
+	number := func(x float64) vr { return l.constant(ir.FloatBits(ir.F32, x), 4) }
+	estimate, half := amd64.VRSQRT14PS, func(i int) { l.op2(amd64.VMULPS, s[i], y[i], number(0.5), 4) }
+	if !l.t.masks {
+		estimate, half = amd64.VRSQRTPS, func(i int) {
+			l.def(amd64.VMOVDQA64, z(s[i]), z(e[i]))
+			l.mod(amd64.VFMADD213PS, z(s[i]), z(number(0.375)), z(number(0.5))).folds(2, 4)
+			l.op2(amd64.VMULPS, s[i], s[i], y[i], 4)
+		}
+	}
+	steps := []func(i int){
+		func(i int) { l.def(estimate, z(y[i]), z(part(x, i))).folds(1, 0) },
+		func(i int) { l.op2(amd64.VPANDD, y[i], y[i], l.constant(0x7fffffff, 4), 4) },
+		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], part(x, i), 4) },
+		func(i int) { l.mod(amd64.VFNMADD213PS, z(e[i]), z(y[i]), z(number(1))).folds(2, 4) },
+		half,
+		func(i int) { l.def(amd64.VCMPPS, k(normal[i]), z(e[i]), z(e[i]), imm(7)) },
+		func(i int) { l.mod(amd64.VFMADD231PS, z(y[i]), z(e[i]), z(s[i])).under(normal[i]) },
+	}
+	if !l.t.masks { // few registers: one after the other
+		for i := range n {
+			for _, step := range steps {
+				step(i)
+			}
+		}
+		return y
+	}
+	for _, step := range steps { // so that none waits for its own last step
+		for i := range n {
+			step(i)
+		}
+	}
+	return y
+}
