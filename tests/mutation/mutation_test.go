@@ -21,7 +21,7 @@ var (
 	seed    = flag.Uint64("seed", 1, "that chooses them")
 	skip    = flag.Int("skip", 0, "leave out that many of the faults chosen: those that an earlier run of the same code measured")
 	workers = flag.Int("workers", 1, "faults to test at a time")
-	slowest = flag.Duration("slowest", 0, "leave out tests that take more processor time than that; -short leaves out more")
+	leave   = flag.String("leave", "", "leave out tests whose names this regular expression matches; -short leaves out parts of them")
 	using   = flag.String("using", "", "run the tests of those packages alone whose folders this regular expression matches")
 	only    = flag.String("only", "", "plant faults in this folder alone, as in plugins/cpu/internal/spmd, which no other run does")
 	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")

@@ -151,16 +151,19 @@ func (c *Checker) compiles(file string, text []byte) bool {
 	return err == nil
 }
 
-// Fault makes a fault of a mutant. It reports false for one that does not compile, alone or beside what it replaces, as
-// where only a constant can stand.
+// Fault makes a fault of a mutant. It reports false for one that does not compile: an expression beside what it replaces,
+// as where only a constant can stand, or the text without a statement, which may have been the only use of a variable.
 func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
-	text, ok := c.texts[m.File]
 	f := Fault{Mutant: m, Number: number}
-	if m.Kind != "statement" {
-		f.typ = c.types[place{m.File, m.From, m.To}]
-		ok = ok && f.typ != ""
+	text, ok := c.texts[m.File]
+	if !ok {
+		return f, false
 	}
-	return f, ok && c.compiles(m.File, m.Apply(text)) && c.compiles(m.File, c.planted(m.File, []Fault{f}))
+	if m.Kind == "statement" {
+		return f, c.compiles(m.File, m.Apply(text))
+	}
+	f.typ = c.types[place{m.File, m.From, m.To}]
+	return f, f.typ != "" && c.compiles(m.File, c.planted(m.File, []Fault{f}))
 }
 
 // planted is a file's text with faults in it.
