@@ -272,7 +272,7 @@ func (e *Engine) Microtask(fn *goja.Object) error {
 		}
 		report := e.Func("report", func(c goja.FunctionCall) (goja.Value, error) {
 			err := e.exceptionOf(c.Argument(0))
-			e.loop.Post(func() error { return err })
+			e.loop.PostFor(e.loop.Scope(), func() error { return err })
 			return nil, nil
 		})
 		made, err := callOf(wrap)(nil, report)

@@ -323,7 +323,7 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 	settled := func() {
 		m.imported = slices.DeleteFunc(m.imported, func(i pendingImport) bool { return i.promise == promise })
 	}
-	e.Microtask(func() error { // never while a module of the same ring is being evaluated
+	begin := func(goja.Value) error {
 		return e.job(func() {
 			e.evaluate(dep, func(err error) {
 				settled()
@@ -334,7 +334,9 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 				_ = resolve(e.namespaceOf(dep))
 			})
 		})
-	})
+	}
+	// Behind the running code: never while a module of the same ring is being evaluated.
+	e.when(e.Resolved(goja.Undefined()), begin, begin)
 	return promise
 }
 
