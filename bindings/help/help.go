@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -58,8 +59,12 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }
 
-// Write explains a name as [bindings.Registry.Lookup] understands it.
+// Write explains a name as [bindings.Registry.Lookup] understands it, or the ID of a kernel's diagnostic.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
+	if d, ok := kerneldiag.Lookup(kerneldiag.ID(name)); ok {
+		writeDiagnostic(w, d)
+		return nil
+	}
 	e, m, ok := r.Lookup(name)
 	if !ok {
 		switch paths := r.Paths(strings.TrimSuffix(name, "()")); len(paths) {
@@ -84,6 +89,18 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		writeEntry(w, e, m)
 	}
 	return nil
+}
+
+// writeDiagnostic explains what the kernel language says of a kernel.
+func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
+	kind := "an error"
+	if d.Warning {
+		kind = "a warning"
+	}
+	fmt.Fprintf(w, "%s, %s in kernels\n  %s\n", d.ID, kind, d.Meaning)
+	if d.Example != "" {
+		fmt.Fprintf(w, "\nExample:\n  %s\n", d.Example)
+	}
 }
 
 // writePaths lists what a name may mean.

@@ -41,10 +41,11 @@ func Format(err error, colors bool) string {
 		d.format(&b, p, p.red("error: "))
 		return b.String()
 	}
-	b.WriteString(p.red("error: ") + p.bold(err.Error()))
-	if code := Code(err); code != "" {
-		b.WriteString(p.dim(" [" + code + "]"))
+	code := Code(err)
+	if code != "" {
+		code = " [" + code + "]" // which errors of devices have in their text
 	}
+	b.WriteString(p.red("error: ") + p.bold(strings.TrimSuffix(err.Error(), code)) + p.dim(code))
 	b.WriteByte('\n')
 	writeHint(&b, p, Hint(err))
 	return b.String()

@@ -207,7 +207,7 @@ func (c *Call) set(i int, a Arg) error {
 	if b != nil {
 		d := c.kernel.device
 		if b.Freed() {
-			return closedError("launch", "buffer", "").On(d.id, b.label)
+			return c.freed(i, b)
 		}
 		if b.alloc.device != d {
 			return c.fail(offload.InvalidDevice, "argument %s is a buffer of %s, but the kernel is on %s", c.name(i), b.alloc.device.id, d.id).
@@ -335,10 +335,15 @@ func (q *Queue) Launch(c *Call) error {
 	}
 	for i := range c.args {
 		if b := c.args[i].buffer; b != nil && b.root != nil && b.viewFreed() {
-			return c.at(closedError("launch", "buffer", "").On(q.device.id, b.label))
+			return c.freed(i, b)
 		}
 	}
 	if err := q.enter("launch", c.touches, false); err != nil {
+		for i := range c.args {
+			if b := c.args[i].buffer; b != nil && b.Freed() {
+				return c.freed(i, b)
+			}
+		}
 		return c.at(err)
 	}
 	size := &c.launch.Size
@@ -366,6 +371,11 @@ func (c *Call) fail(code offload.Code, format string, args ...any) *offload.Erro
 	e := offload.Errorf(code, "launch", format, args...).On(c.kernel.device.id, c.kernel.name)
 	e.Pos = c.launch.Pos
 	return e
+}
+
+// freed is the error of an argument that is no buffer any more.
+func (c *Call) freed(i int, b *Buffer) error {
+	return c.fail(offload.Closed, "argument %s: the buffer %q has been freed", c.name(i), b.label).WithHint(freedHint)
 }
 
 // at adds the position of the launch.

@@ -7,12 +7,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
+const freedHint = "free a buffer after its last use; a view ends with the buffer it belongs to"
+
 func closedError(op, kind, label string) *offload.Error {
 	e := offload.Errorf(offload.Closed, op, "the %s has been closed", kind)
 	e.Label = label
 	if kind == "buffer" {
 		e.Detail = "the buffer has been freed"
-		e.Hint = "free a buffer after its last use; a view ends with the buffer it belongs to"
+		e.Hint = freedHint
 	}
 	return e
 }

@@ -51,10 +51,16 @@ func runHelp(inv *invocation) error {
 			return nil
 		}
 		for _, c := range commands() {
-			if c.name == args[0] {
-				inv.printUsage(c.name)
-				return nil
+			if c.name != args[0] {
+				continue
 			}
+			inv.printUsage(c.name)
+			r := inv.open().Registry()
+			if _, _, ok := r.Lookup(c.name); ok { // kernel and bench are functions of scripts too
+				fmt.Fprintln(inv.Stdout, "\nIn scripts:")
+				return help.Write(inv.Stdout, r, c.name)
+			}
+			return nil
 		}
 		if err := help.Write(inv.Stdout, inv.open().Registry(), args[0]); err != nil {
 			return &usageError{err.Error(), cmp.Or(diag.Hint(err), "see orepl help")}
@@ -65,7 +71,7 @@ func runHelp(inv *invocation) error {
 	for _, c := range commands() {
 		fmt.Fprintf(inv.Stdout, "  %-10s %s\n", c.name, c.about)
 	}
-	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts.")
+	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts, or the ID of a message such as strided-access.")
 	return nil
 }
 
