@@ -140,13 +140,21 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		}
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
-	return ofInt(register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt))), x.taint|y.taint)
+	r := ofInt(register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt))), x.taint|y.taint)
+	r.wraps = t.IsInt()
+	return r
 }
 
-// rounded is widen, with a warning of an integer that f32 may have to round.
+// rounded is widen, with a warning of an integer that may have wrapped, or that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
-	if t == ir.F32 && v.kind == kReg && v.reg.Type.IsInt() && !exactInF32(v.reg) {
-		c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", c.text(at), v.reg.Type)
+	if t.IsFloat() && v.kind == kReg && v.reg.Type.IsInt() && !exactInF32(v.reg) {
+		switch text, from := c.text(at), v.reg.Type; {
+		case v.wraps:
+			c.warnf(at, diag.IntegerWraps, fmt.Sprintf("convert an operand of it, as in `%s(a) * b`, or write (%s) | 0, if that is meant", t, text),
+				"`%s` is computed in %s, which wraps, before it becomes %s", text, from, t)
+		case t == ir.F32:
+			c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", text, from)
+		}
 	}
 	return c.widen(v, t)
 }

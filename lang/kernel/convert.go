@@ -115,11 +115,11 @@ func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 			return c.b.Const(t, nanBits(t))
 		}
 		return c.b.Float(t, x)
+	case t.Size() == 8 && isIntegral(x):
+		n, _ := big.NewFloat(x).Int(nil)
+		return c.b.Const(t, bigBits(n, t))
 	case t.Size() == 8:
-		if x >= 1<<63 {
-			return c.b.Const(t, uint64(x))
-		}
-		return c.b.Int(t, int64(x))
+		return c.b.Int(t, 0)
 	}
 	return c.b.Int(t, int64(toInt32(x)))
 }

@@ -47,6 +47,9 @@ type value struct {
 
 	// taint is the inferred scalar parameters, as bits, of which the value is an integer expression.
 	taint uint64
+
+	// wraps says that it is a sum, difference or product of integers, which JavaScript would not wrap.
+	wraps bool
 }
 
 // closure is a function with the frame that it was made in.

@@ -78,6 +78,7 @@ const (
 
 	// Warnings.
 	InexactConvert  ID = "inexact-conversion"
+	IntegerWraps    ID = "integer-wraps"
 	SignedShift     ID = "signed-shift-of-u32"
 	UnreachableCode ID = "unreachable-code"
 	GatheredAccess  ID = "gathered-access"
