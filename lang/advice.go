@@ -16,7 +16,7 @@ func adviceOnJSON(message string) string {
 		return "the text ends too early: is it whole, and is every bracket and quote closed?"
 	case at("]"), at("}"):
 		return "remove the comma before it: JSON has none behind the last element"
-	case at(`\''`):
+	case at(`\'`):
 		return "JSON has double quotes only"
 	case at("/"):
 		return "JSON has no comments"

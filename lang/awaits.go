@@ -45,19 +45,34 @@ func (*promiseWatcher) Keys() []string { return nil }
 // mostWarnings is how many places of one engine are warned of.
 const mostWarnings = 10
 
-// warnOfAwait warns of a promise that is used as an array, once for each place.
-func (e *Engine) warnOfAwait(key string) {
+// Warn tells of what is doubtful where the script called, once for each place.
+func (e *Engine) Warn(message, hint string) {
+	if d := e.warning(message, hint); d != nil {
+		diag.PrintWarning(e.opts.Stderr, d, e.opts.Colors)
+	}
+}
+
+// warning makes a warning of the place where the script called; nil if that was warned of, or too much was.
+func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()
 	if !at.IsValid() || e.warned[at] || len(e.warned) >= mostWarnings {
-		return
+		return nil
 	}
 	e.warned[at] = true
-	d := diag.New("", "a promise has no %s: this is undefined", elementName(key))
+	d := &diag.Diagnostic{Message: message, Hint: hint}
 	e.place(d, at, 1)
-	d.Hint = "await the promise, and use what it gives"
+	return d
+}
+
+// warnOfAwait warns of a promise that is used as an array.
+func (e *Engine) warnOfAwait(key string) {
+	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use what it gives")
+	if d == nil {
+		return
+	}
 	if d.Excerpt != nil {
 		line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
-		column := min(max(at.Column-1, 0), len(line))
+		column := min(max(d.Position.Column-1, 0), len(line))
 		if object := strings.TrimRight(trailingExpression(string(line[:column])), "."); object != "" {
 			d.Message = fmt.Sprintf("%s is a promise, which has no %s: this is undefined", object, elementName(key))
 			d.Hint = fmt.Sprintf("write (await %s) instead, or await it where it is made", object)
@@ -78,13 +93,27 @@ func elementName(key string) string {
 
 // declaredBy finds what a variable was declared with, on its line.
 func declaredBy(text, name string) string {
-	declared, err := regexp.Compile(`\b(?:const|let|var)\s+` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;]*)`)
+	if name == "" {
+		return ""
+	}
+	declared, err := regexp.Compile(`(?:\b(?:const|let|var)\s+|\b(?:const|let|var)\s[^\n;]*,\s*)` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;=>][^\n;]*)`)
 	if err != nil {
 		return ""
 	}
 	m := declared.FindStringSubmatch(text)
 	if m == nil {
 		return ""
+	}
+	depth := 0
+	for i, r := range m[1] { // up to the next variable of the declaration
+		switch {
+		case strings.ContainsRune("([{", r):
+			depth++
+		case strings.ContainsRune(")]}", r):
+			depth--
+		case r == ',' && depth == 0:
+			return strings.TrimSpace(m[1][:i])
+		}
 	}
 	return strings.TrimSpace(m[1])
 }

@@ -335,7 +335,7 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 			d.Excerpt.Width = len([]rune(name))
 		}
 	}
-	for _, hint := range []string{e.nameHabit(name), e.importOf(name)} {
+	for _, hint := range []string{e.nameHabit(name), e.typeHabit(name), e.importOf(name)} {
 		if hint != "" {
 			d.Hint = hint
 			return

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +73,11 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		}
 		if object != "" {
 			d.Message = object + " is not iterable"
-			d.Hint = e.hintForAwait(d, object)
+			if e.classOf(d, object) == "Buffer" {
+				d.Hint = fmt.Sprintf("the elements of a buffer are on its device: write await %s.read() in its place", object)
+			} else {
+				d.Hint = e.hintForAwait(d, object)
+			}
 		}
 		if d.Hint == "" {
 			d.Hint = "arrays, strings, maps, sets and generators are; for the properties of an object, write Object.entries(…)"
@@ -132,6 +137,14 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	}
 	if dot := strings.LastIndexByte(callee, '.'); dot >= 0 {
 		object, method := callee[:dot], callee[dot+1:]
+		if class := e.classOf(d, object); class != "" {
+			d.Hint = e.hintForMember(class, object, method)
+			return
+		}
+		if givesPromise().MatchString(object) {
+			d.Hint = fmt.Sprintf("it gives a promise: write (await %s).%s(…)", object, method)
+			return
+		}
 		if hint := e.nameHabit(method); hint != "" && (e.builtins[object] != nil || e.habit(nodeModules, object) != "") {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {
@@ -144,6 +157,8 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	case d.Hint != "":
 	case strings.HasSuffix(callee, ")"):
 		d.Hint = "does the function return one in every case?"
+	case strings.HasSuffix(d.Message, " is not a function"): // there is no such member
+		d.Hint = fmt.Sprintf("there is no %s: console.log shows what the object has", callee[strings.LastIndexByte(callee, '.')+1:])
 	default:
 		d.Hint = fmt.Sprintf("write %s without parentheses if a value is meant; console.log(%[1]s) shows it", callee)
 	}
@@ -151,8 +166,35 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 
 // methodOf is the first method of a class that a builtin module exports: the one that it is for.
 func (e *Engine) methodOf(class string) string {
+	if members := e.classMembers(class); len(members) > 0 {
+		return members[0]
+	}
+	return ""
+}
+
+// classOf guesses of which class of a builtin module an expression is, by what it was made with; "" if it does not show.
+func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
+	if o, ok := e.property(e.vm.GlobalObject(), expression).(*goja.Object); ok { // at a prompt
+		if class := e.inspector.ClassName(o); len(e.classMembers(class)) > 0 {
+			return class
+		}
+	}
+	made := expression
+	if !strings.Contains(expression, "(") {
+		made = declaredBy(e.sources[d.File], expression)
+	}
+	for _, m := range makers() {
+		if m.made.MatchString(made) && len(e.classMembers(m.class)) > 0 {
+			return m.class
+		}
+	}
+	return ""
+}
+
+// classMembers are the members of a class that a builtin module exports.
+func (e *Engine) classMembers(class string) []string {
 	for _, b := range e.builtins {
-		if b.exports == nil {
+		if b.exports == nil || class == "" {
 			continue
 		}
 		ctor, _ := e.property(b.exports, class).(*goja.Object)
@@ -160,14 +202,27 @@ func (e *Engine) methodOf(class string) string {
 			continue
 		}
 		if proto, ok := e.property(ctor, "prototype").(*goja.Object); ok && proto.ExportType() != typeProxy {
-			for _, name := range proto.GetOwnPropertyNames() {
-				if name != "constructor" {
-					return name
-				}
-			}
+			return slices.DeleteFunc(proto.GetOwnPropertyNames(), func(name string) bool { return name == "constructor" })
 		}
 	}
-	return ""
+	return nil
+}
+
+// hintForMember is about a method that a class of a builtin module lacks.
+func (e *Engine) hintForMember(class, object, method string) string {
+	members := e.classMembers(class)
+	if near := spelling.Nearest(method, members); near != "" && near != method {
+		return fmt.Sprintf("did you mean %s.%s?", object, near)
+	}
+	list, _ := e.property(e.vm.GlobalObject(), "Array").(*goja.Object)
+	if proto, _ := e.property(list, "prototype").(*goja.Object); class == "Buffer" && proto != nil && slices.Contains(proto.GetOwnPropertyNames(), method) {
+		return fmt.Sprintf("the elements of a buffer are on its device: write (await %s.read()).%s(…)", object, method)
+	}
+	article := "a"
+	if strings.ContainsAny(class[:1], "AEIOU") {
+		article = "an"
+	}
+	return fmt.Sprintf("%s %s has %s", article, class, strings.Join(members, ", "))
 }
 
 // memberNames are the members of a global object or, for any other expression, those of the usual classes.

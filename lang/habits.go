@@ -2,8 +2,10 @@ package lang
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What people write out of habit with other systems, and what it is here. An entry names the builtin module that must
@@ -51,6 +53,46 @@ var foreignNames = map[string]habit{
 	"spawn":         {"process", "write: process.run(program, args)"},
 	"spawnSync":     {"process", "write: await process.run(program, args)"},
 }
+
+// foreignTypes are element types as other languages call them.
+var foreignTypes = map[string]string{
+	"float": "f32", "float32": "f32", "single": "f32", "fp32": "f32", "Float32Array": "f32", "double": "f64", "float64": "f64", "fp64": "f64",
+	"half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "int": "i32", "int32": "i32", "uint": "u32", "uint32": "u32", "long": "i64", "int64": "i64",
+	"ulong": "u64", "uint64": "u64", "short": "i16", "int16": "i16", "ushort": "u16", "uint16": "u16", "int8": "i8", "byte": "u8", "uint8": "u8", "boolean": "bool",
+}
+
+// ForeignType is the element type that other languages call by a name, such as f32 for "float"; "" for other names.
+func ForeignType(name string) string { return foreignTypes[name] }
+
+// typeHabit is the element type that was meant, or "".
+func (e *Engine) typeHabit(name string) string {
+	if own := ForeignType(name); own != "" && e.builtins["offload"] != nil {
+		return fmt.Sprintf("the type is called %s: import { %[1]s } from 'offload'", own)
+	}
+	return ""
+}
+
+// A maker tells by a text that its value is of a class of the module 'offload'.
+type maker struct {
+	made  *regexp.Regexp
+	class string
+}
+
+// makers are asked in order: a launch may have a buffer that is made in its arguments.
+var makers = sync.OnceValue(func() (list []maker) {
+	for _, m := range [][2]string{
+		{`^[\p{L}\w$.]*\.(?:launch|record)\(`, "Event"}, {`^(?:offload\.)?kernel\(`, "Kernel"}, {`\.createQueue\([^()]*\)$|\.queue$`, "Queue"},
+		{`\.(?:buffer|view)\((?:[^()]|\([^()]*\))*\)(?:\.(?:fill|write)\((?:[^()]|\([^()]*\))*\))?$`, "Buffer"}, {`^(?:offload\.)?(?:device\([^()]*\)|devices\(\)\[\d+\])$`, "Device"},
+	} {
+		list = append(list, maker{regexp.MustCompile(m[0]), m[1]})
+	}
+	return list
+})
+
+// givesPromise matches calls of methods that give promises.
+var givesPromise = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\.(?:read|readRect|readText|readJSON|readBytes|readCSV|readNPY|readImage|sync|unregister)\([^()]*\)$`)
+})
 
 // moduleHabit is what to write instead of a module of Node, or "".
 func (e *Engine) moduleHabit(specifier string) string {

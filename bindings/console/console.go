@@ -164,10 +164,10 @@ func (c *console) expand(b *strings.Builder, format string, args []goja.Value) i
 func (c *console) verb(verb byte, v goja.Value) string {
 	switch verb {
 	case 's':
-		if _, object := v.(*goja.Object); object {
-			return c.Inspect(v, inspect.Options{Depth: 1})
+		if s, ok := v.(goja.String); ok {
+			return s.String()
 		}
-		return v.String()
+		return c.InspectValue(v, inspect.Options{Depth: 1})
 	case 'd', 'i', 'f':
 		return number(verb, v)
 	case 'j':
@@ -197,7 +197,10 @@ func number(verb byte, v goja.Value) string {
 	if verb == 'i' {
 		f = math.Trunc(f)
 	}
-	return strconv.FormatFloat(f, 'f', -1, 64)
+	if math.Signbit(f) && f == 0 {
+		return "-0"
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 func (c *console) trace(call goja.FunctionCall) (goja.Value, error) {

@@ -2,10 +2,10 @@ package console
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/columns"
 	"github.com/orepl/orepl/lang/inspect"
 )
 
@@ -74,20 +74,20 @@ func (g *grid) column(name string) {
 }
 
 func (g *grid) String() string {
-	columns := append([]string{indexColumn}, g.columns...)
-	widths := make([]int, len(columns))
+	heads := append([]string{indexColumn}, g.columns...)
+	widths := make([]int, len(heads))
 	cell := func(row, column int) string {
 		switch {
 		case row < 0:
-			return columns[column]
+			return heads[column]
 		case column == 0:
 			return g.names[row]
 		}
-		return g.rows[row][columns[column]]
+		return g.rows[row][heads[column]]
 	}
-	for column := range columns {
+	for column := range heads {
 		for row := -1; row < len(g.rows); row++ {
-			widths[column] = max(widths[column], utf8.RuneCountInString(cell(row, column)))
+			widths[column] = max(widths[column], columns.Of(cell(row, column)))
 		}
 	}
 	rule := func(left, middle, right string) string {
@@ -103,7 +103,7 @@ func (g *grid) String() string {
 		b.WriteString("\n│")
 		for column, w := range widths {
 			text := cell(row, column)
-			b.WriteString(" " + text + strings.Repeat(" ", w-utf8.RuneCountInString(text)) + " │")
+			b.WriteString(" " + columns.Pad(text, w) + " │")
 		}
 		if row < 0 {
 			b.WriteString("\n" + rule("├", "┼", "┤"))

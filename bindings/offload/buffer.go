@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -23,7 +25,7 @@ type bufferObject struct {
 	elem elemType
 }
 
-// newBuffer is device.buffer: (type, count | [counts], init?, options?), (typedArray, options?) and
+// newBuffer is device.buffer: (type, count | [counts] | {shape, …}, init?, options?), (type?, typedArray, options?) and
 // (recordType, array, options?).
 func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	const op = "create buffer"
@@ -37,9 +39,12 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	t, ok := m.asType(first)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", convert.Describe(first)).
-			WithHint("write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))")
+			WithHint("%s", m.typeHint(first))
 	}
 	second := call.Argument(1)
+	if shape := shapeOf(second); shape != nil { // the options say it, so that an array of numbers cannot be mistaken
+		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
+	}
 	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {
 		if _, isFn := goja.AssertFunction(o); !isFn {
 			data, err := toBytes(m.vm, t, second)
@@ -51,9 +56,13 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	}
 	dims, err := extents(second)
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).
-			WithHint("write buffer(%s, 1000) or buffer(%s, [rows, columns])", t, t)
+		hint := fmt.Sprintf("write buffer(%s, 1000) or buffer(%[1]s, [rows, columns])", t)
+		if isArray(second) {
+			hint = "an array of numbers is the extents, one to three; for values " + writeValues(t, "1, 2, 3")
+		}
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).WithHint("%s", hint)
 	}
+	m.warnOfShape(t, dims, call)
 	init, rest := goja.Value(nil), call.Argument(2)
 	if _, isFn := goja.AssertFunction(rest); isFn {
 		init, rest = rest, call.Argument(3)
@@ -79,6 +88,96 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		}
 	}
 	return m.classes.buffer.New(buf), nil
+}
+
+// typeHint is how to write what was given as the first argument of buffer.
+func (m *instance) typeHint(v goja.Value) string {
+	name, _ := exported(v).(string)
+	if o, ok := v.(*goja.Object); ok {
+		if s, ok := exported(o.Get("name")).(string); ok {
+			name = s
+		}
+		if isArray(v) {
+			return "values are a typed array: write buffer(new Float32Array([1, 2, 3]))"
+		}
+	}
+	if t, ok := foreignType(name); ok {
+		return fmt.Sprintf("write buffer(%s, 1000), without quotes; types are exported by 'offload'", t)
+	}
+	return "write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))"
+}
+
+// foreignType is the type that a name means: its own, that of a typed array, or what another language calls it.
+func foreignType(name string) (ir.Type, bool) {
+	for _, t := range scalarTypes {
+		if name == t.String() {
+			return t, true
+		}
+	}
+	if t, ok := typedArrays[name]; ok {
+		return t, true
+	}
+	if own := lang.ForeignType(name); own != "" {
+		return foreignType(own)
+	}
+	return ir.Void, false
+}
+
+// shapeOf is the property shape of an object that is no array and no memory; nil without one.
+func shapeOf(v goja.Value) goja.Value {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Object" || !slices.Contains(o.GetOwnPropertyNames(), "shape") {
+		return nil
+	}
+	return o.Get("shape")
+}
+
+// without copies an object without one property.
+func (m *instance) without(v goja.Value, name string) goja.Value {
+	o, rest := v.(*goja.Object), m.vm.NewObject()
+	for _, key := range o.Keys() {
+		if key != name {
+			_ = rest.Set(key, o.Get(key)) // a new object refuses nothing
+		}
+	}
+	return rest
+}
+
+func isArray(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	return ok && o.ClassName() == "Array"
+}
+
+// writeValues is how to write a buffer of values.
+func writeValues(t elemType, values string) string {
+	class := arrayClass(t.elem.Scalar)
+	if strings.HasPrefix(class, "Big") {
+		values = strings.ReplaceAll(values, ", ", "n, ") + "n"
+	}
+	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
+}
+
+// warnOfShape tells who wrote buffer(f32, [1, 2, 3]) that these are the extents. It looks like values to many, so that
+// nobody should get a buffer of six elements without a word; larger extents can hardly be meant as values.
+func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
+	const small = 64
+	elements := 1
+	for _, d := range dims {
+		elements *= min(d, small+1)
+	}
+	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || elements > small || t.elem.Record != nil {
+		return
+	}
+	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
+	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, count(elements, "element")),
+		fmt.Sprintf("for values %s; for the shape write { shape: [%s] }, which needs no warning", writeValues(t, list), list))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 type bufferOptions struct {

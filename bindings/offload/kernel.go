@@ -3,6 +3,7 @@ package offload
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -266,6 +267,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		o.fail("give size or groups, not both")
 	case groups != nil && cfg.GroupSize == nil:
 		o.fail("groups needs groupSize")
+		o.hint("write { groups: 4, groupSize: 64 }, or { size: 256 } and leave the groups to the device")
 	case groups != nil:
 		cfg.Size = make([]int, max(len(groups), len(cfg.GroupSize)))
 		for i := range cfg.Size {
@@ -458,10 +460,17 @@ func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*buf
 func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
 	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], convert.Describe(v)).
 		On("", k.name)
-	if _, _, ok := asTypedArray(v); ok {
+	o, isObject := v.(*goja.Object)
+	_, _, isTyped := asTypedArray(v)
+	switch {
+	case isTyped:
 		return e.WithHint("copy it to the device first: device().buffer(array)")
+	case isObject && isArray(v):
+		return e.WithHint("copy it to the device first: device().buffer(Float32Array.from(array))")
+	case isObject && o.ExportType() == reflect.TypeFor[*goja.Promise]():
+		return e.WithHint("await the promise, and pass a buffer or number that it gives")
 	}
-	return e
+	return e.WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 }
 
 // bindArgs converts the arguments to the types that the kernel was compiled for.

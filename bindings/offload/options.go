@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -33,6 +34,12 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		o.fail("the options must be an object, not %s", convert.Describe(v))
+		o.hint(m.launchHint(known, v))
+		return o
+	}
+	if obj.ClassName() == "Array" {
+		o.fail("the options must be an object, not an array")
+		o.hint(m.launchHint(known, v))
 		return o
 	}
 	o.obj = obj
@@ -40,7 +47,7 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 	for _, key := range names {
 		if !slices.Contains(known, key) {
 			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
-				WithHint("%sthe options are %s", didYouMean(key, known), strings.Join(known, ", "))
+				WithHint("%sthe options are %s", didYouMean(optionOf(key, known), known), strings.Join(known, ", "))
 			return o
 		}
 	}
@@ -48,6 +55,40 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 		o.only = names
 	}
 	return o
+}
+
+// foreignOptions are options of launches as other systems call them.
+var foreignOptions = map[string]string{
+	"n": "size", "count": "size", "items": "size", "threads": "size", "range": "size", "length": "size", "global": "size", "globalSize": "size", "workSize": "size",
+	"grid": "groups", "gridSize": "groups", "gridDim": "groups", "blocks": "groups", "workgroups": "groups", "numGroups": "groups",
+	"block": "groupSize", "blockSize": "groupSize", "blockDim": "groupSize", "local": "groupSize", "localSize": "groupSize", "workgroupSize": "groupSize",
+	"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
+}
+
+// optionOf is the option that another system's name means, or the name itself.
+func optionOf(key string, known []string) string {
+	if own := foreignOptions[key]; slices.Contains(known, own) {
+		return own
+	}
+	return key
+}
+
+// launchHint is how the options of a launch look that were given as a count or an array; "" for other options.
+func (m *instance) launchHint(known []string, v goja.Value) string {
+	if !slices.Contains(known, "groupSize") {
+		return ""
+	}
+	if text := strings.TrimSpace(m.engine.Inspect(v, inspect.Options{Depth: inspect.TopOnly, Items: 3, MaxString: 20})); len(text) < 40 {
+		return "write launch({ size: " + text + " }, …)"
+	}
+	return "write launch({ size: n }, …)"
+}
+
+// hint adds what to do to the mistake.
+func (o *options) hint(text string) {
+	if e, ok := o.err.(*contract.Error); ok && e.Hint == "" && text != "" {
+		o.err = e.WithHint("%s", text)
+	}
 }
 
 // didYouMean names the option that was meant, if one is near.

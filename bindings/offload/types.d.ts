@@ -24,8 +24,8 @@ type BufferOf<A> = A extends BigInt64Array ? Buffer<bigint, BigInt64Array> : A e
 /** What a launch takes for a kernel's parameter. */
 type Argument = Buffer | number | boolean | bigint
 type ArgumentOf<P> = P extends KernelArray<infer V, any> ? Buffer<V> : P
-/** What a launch takes for a kernel's parameters: as they were declared, or anything if they were not. */
-type Arguments<A extends any[]> = 0 extends 1 & A[number] ? Argument[] : { [K in keyof A]: ArgumentOf<A[K]> }
+/** What a launch takes for a kernel's parameters: as they were declared, or any argument for one that was not. */
+type Arguments<A extends any[]> = { [K in keyof A]: 0 extends 1 & A[K] ? Argument : ArgumentOf<A[K]> }
 
 interface BufferOptions {
   /** The name in errors and tables. */

@@ -151,7 +151,7 @@ func TestScripts(t *testing.T) {
 			a.self = a; const b = structuredClone(a)
 			console.log(b !== a, b.self === b, b.d.getTime(), b.m.get(1), b.s, b.r, b.f, b.e instanceof RangeError, b.h, b.f.buffer !== a.f.buffer)
 			for (const v of [() => 1, Symbol('s'), Promise.resolve()]) try { structuredClone(v) } catch (e) { console.log(e.name) }`,
-			"true true 0 { x: 1 } Set(1) { 2 } /a/gi Float32Array(2) [ 1, 2 ] true [ 1, <1 empty>, 3 ] true\nDataCloneError\nDataCloneError\nDataCloneError\n"},
+			"true true 0 { x: 1 } Set(1) { 2 } /a/gi Float32Array(2) [ 1, 2 ] true [ 1, <1 empty item>, 3 ] true\nDataCloneError\nDataCloneError\nDataCloneError\n"},
 		"text": {`const e = new TextEncoder(), d = new TextDecoder()
 			console.log(e.encode('aé€😀').length, d.decode(e.encode('aé€😀')), d.decode(new Uint8Array([0xef, 0xbb, 0xbf, 65, 0xff])))
 			const s = new TextDecoder(); console.log(s.decode(new Uint8Array([0xe2, 0x82]), { stream: true }) + s.decode(new Uint8Array([0xac])))

@@ -25,7 +25,7 @@ const column = () => Float32Array.from({ length: n }, () => next() * 2 - 1)
 const [x, y, z] = [column(), column(), column()], m = Float32Array.from({ length: n }, next)
 const dev = device()
 const a = [dev.buffer(f32, n), dev.buffer(f32, n), dev.buffer(f32, n)]
-forces.launch({ size: n }, ...[x, y, z, m].map(v => dev.buffer(v)), ...a)
+forces.launch({ size: n }, dev.buffer(x), dev.buffer(y), dev.buffer(z), dev.buffer(m), a[0], a[1], a[2])
 const [ax, ay, az] = await Promise.all(a.map(b => b.read()))
 
 const want = []

@@ -30,7 +30,7 @@ const answers = [
   0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1,
 ]
 const dev = device()
-const out = dev.buffer(u32, [3, 4])
+const out = dev.buffer(u32, { shape: [3, 4] })
 philox.launch({ size: 3 }, dev.buffer(Uint32Array.from(counters), { shape: [3, 4] }),
   dev.buffer(Uint32Array.from(keys), { shape: [3, 2] }), out)
 equal('philox', await out.read(), answers)

@@ -40,13 +40,26 @@ hint: give a a b
 	}
 }
 
-func TestLongLineShowsWindow(t *testing.T) {
-	line := strings.Repeat("x", 500) + "HERE" + strings.Repeat("y", 500)
-	pos := Position{Line: 1, Column: 501}
-	out := Format(&Diagnostic{Message: "m", Position: pos, Excerpt: Excerpted(line, pos, 4)}, false)
-	rows := strings.Split(out, "\n")
-	if at := strings.Index(rows[2], "HERE"); at < 0 || at != strings.Index(rows[3], "^^^^") {
-		t.Errorf("marker is not below its text:\n%s", out)
+// The marker stands below its text on a terminal, whatever stands before it, and long lines are cut around it.
+func TestMarkers(t *testing.T) {
+	for _, c := range []struct{ line, marked, want string }{
+		{"let x = a.b", "a.b", "let x = a.b\n        ^^^"},
+		{"\tlet\tx = bad", "bad", "\tlet\tx = bad\n\t   \t    ^^^"},
+		{"s = '日本' + bad", "bad", "s = '日本' + bad\n             ^^^"},
+		{"x = '😀é' + 日本", "日本", "x = '😀é' + 日本\n            ^^^^"},
+		{"a = '\x1b[2J\u202e\x07' + bad", "bad", "a = '�[2J��' + bad\n               ^^^"},
+		{"bad = " + strings.Repeat("x", 100), "bad", "bad = " + strings.Repeat("x", 25) + "…\n^^^"},
+		{strings.Repeat("x", 50) + "bad" + strings.Repeat("y", 50), "bad", "…" + strings.Repeat("x", 16) + "bad" + strings.Repeat("y", 13) + "…\n" + strings.Repeat(" ", 17) + "^^^"},
+		{strings.Repeat("日", 50) + "bad", "bad", "…" + strings.Repeat("日", 14) + "bad\n" + strings.Repeat(" ", 29) + "^^^"},
+	} {
+		at := strings.Index(c.line, c.marked)
+		pos := Position{Line: 1, Column: 1 + len([]rune(c.line[:at]))}
+		d := &Diagnostic{Message: "m", Position: pos, Excerpt: Excerpted(c.line, pos, len([]rune(c.marked)))}
+		_, got, _ := strings.Cut(FormatFor(d, false, 40), "  1 | ")
+		got = strings.TrimSuffix(strings.Replace(got, "    | ", "", 1), "\n")
+		if got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
 	}
 }
 

@@ -4,14 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"unicode"
+
+	"github.com/orepl/orepl/lang/columns"
 )
 
 // maxFrames is how many calls of a stack are printed.
 const maxFrames = 12
 
-// A painter puts terminal colours around text, or does not.
-type painter bool
+// A painter puts terminal colours around text, or does not, and knows how wide the terminal is.
+type painter struct {
+	colors  bool
+	columns int
+}
 
 func (p painter) red(s string) string    { return p.paint("\x1b[1;31m", s) }
 func (p painter) bold(s string) string   { return p.paint("\x1b[1m", s) }
@@ -20,7 +27,7 @@ func (p painter) green(s string) string  { return p.paint("\x1b[32m", s) }
 func (p painter) yellow(s string) string { return p.paint("\x1b[33m", s) }
 
 func (p painter) paint(on, s string) string {
-	if !bool(p) || s == "" {
+	if !p.colors || s == "" {
 		return s
 	}
 	return on + s + "\x1b[0m"
@@ -33,9 +40,13 @@ func Print(w io.Writer, err error, colors bool) {
 }
 
 // Format is what [Print] writes.
-func Format(err error, colors bool) string {
+func Format(err error, colors bool) string { return FormatFor(err, colors, maxColumns) }
+
+// FormatFor is Format for a terminal: lines of code that are wider are cut around the place, so that the marker below
+// stands where it belongs.
+func FormatFor(err error, colors bool, columns int) string {
 	var b strings.Builder
-	p := painter(colors)
+	p := painter{colors, columns}
 	var d *Diagnostic
 	if errors.As(err, &d) {
 		d.format(&b, p, p.red("error: "))
@@ -54,7 +65,7 @@ func Format(err error, colors bool) string {
 // PrintWarning writes a diagnostic of what is only doubtful.
 func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
 	var b strings.Builder
-	p := painter(colors)
+	p := painter{colors, maxColumns}
 	d.format(&b, p, p.yellow("warning: "))
 	_, _ = io.WriteString(w, b.String())
 }
@@ -91,52 +102,90 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 		return
 	}
 	width := len(fmt.Sprint(pos.Line))
+	room := max(min(p.columns, maxColumns)-width-len("   | ")-1, minColumns)
 	for i, line := range e.Lines {
 		n := e.FirstLine + i
-		text, column := shorten(line, pos.Column, n == pos.Line)
-		b.WriteString(p.dim(fmt.Sprintf("%*d | ", width+2, n)) + text + "\n")
-		if n == pos.Line && pos.Column > 0 {
+		marked := n == pos.Line && pos.Column > 0
+		at := 0
+		if marked {
+			at = pos.Column - 1
+		}
+		text, from, upTo := window([]rune(line), at, e.Width, room)
+		b.WriteString(p.dim(fmt.Sprintf("%*d | ", width+2, n)) + string(text) + "\n")
+		if marked {
 			b.WriteString(p.dim(strings.Repeat(" ", width+2) + " | "))
-			b.WriteString(blanks(text, column-1) + p.red(marker(text, column, e.Width)) + "\n")
+			b.WriteString(blanks(text[:from]) + p.red(strings.Repeat("^", max(1, columnsOf(text[from:upTo])))) + "\n")
 		}
 	}
 }
 
-// maxLine is how much of a line is shown; minified code has very long ones.
-const maxLine = 160
+// What a line with its number takes of a terminal, at most and at least.
+const (
+	maxColumns = 120
+	minColumns = 30
+)
 
-// shorten cuts a long line down to a window that contains column, and gives the column in the window.
-func shorten(line string, column int, marked bool) (string, int) {
-	runes := []rune(strings.ReplaceAll(line, "\x1b", "�"))
-	if len(runes) <= maxLine {
-		return string(runes), column
+// window cuts a line down to a part around the characters that are marked, and gives their place in it. An ellipsis
+// stands where something is missing.
+func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
+	line = slices.Clone(line)
+	for i, r := range line {
+		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) { // would upset the terminal
+			line[i] = unicode.ReplacementChar
+		}
 	}
-	start := 0
-	if marked && column > maxLine/2 {
-		start = min(column-maxLine/2, len(runes)-maxLine)
+	at = min(at, len(line))
+	if columnsOf(line) <= room {
+		return line, at, min(at+count, len(line))
 	}
-	return string(runes[start : start+maxLine]), column - start
+	start, end := at, at
+	for used := 2; used < room && (start > 0 || end < len(line)); { // to both sides; 2 for the ellipses
+		if end < len(line) {
+			used += columnsOf(line[end : end+1])
+			end++
+		}
+		if start > 0 && (end == len(line) || at-start < room/2) {
+			start--
+			used += columnsOf(line[start : start+1])
+		}
+	}
+	text, from = line[start:end], at-start
+	if start > 0 {
+		text, from = append([]rune("…"), text...), from+1
+	}
+	upTo = min(from+count, len(text))
+	if end < len(line) {
+		text = append(slices.Clip(text), '…')
+	}
+	return text, from, upTo
 }
 
-// blanks pads up to a column, keeping tabs, so that the marker stands below its character.
-func blanks(line string, n int) string {
+// tabWidth is what a tab counts for when lines are cut.
+const tabWidth = 8
+
+func columnsOf(text []rune) int {
+	n := 0
+	for _, r := range text {
+		if r == '\t' {
+			n += tabWidth
+		} else {
+			n += columns.Rune(r)
+		}
+	}
+	return n
+}
+
+// blanks takes the columns of a text, with its tabs, so that the marker stands below its character.
+func blanks(text []rune) string {
 	var b strings.Builder
-	for _, r := range line {
-		if b.Len() >= n {
-			break
-		}
+	for _, r := range text {
 		if r == '\t' {
 			b.WriteByte('\t')
 		} else {
-			b.WriteByte(' ')
+			b.WriteString(strings.Repeat(" ", columns.Rune(r)))
 		}
 	}
-	return b.String() + strings.Repeat(" ", max(n-b.Len(), 0))
-}
-
-func marker(line string, column, width int) string {
-	room := len([]rune(line)) - (column - 1)
-	return strings.Repeat("^", max(1, min(width, room)))
+	return b.String()
 }
 
 func writeStack(b *strings.Builder, p painter, stack []Frame, at Position) {

@@ -151,8 +151,9 @@ type printer struct {
 	in   *Inspector
 	o    Options
 	path []*goja.Object
-	// circular holds the objects that were met again below themselves.
-	circular map[*goja.Object]bool
+	// circular numbers the objects that were met again below themselves.
+	circular map[*goja.Object]int
+	printed  int // bytes so far
 }
 
 func (p *printer) paint(c color, s string) string {

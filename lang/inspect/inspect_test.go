@@ -27,13 +27,13 @@ func TestValues(t *testing.T) {
 		{`'it\'s'`, `"it's"`}, {`'a\n\t\x01'`, `'a\n\t\x01'`}, {`'\'"'`, "`'\"`"}, {`'é日'`, `'é日'`},
 		{`({})`, `{}`}, {`[]`, `[]`}, {`({a: 1, 'b c': 'x', [Symbol('s')]: 1})`, `{ a: 1, 'b c': 'x' }`},
 		{`({[Symbol.for('nodejs.util.inspect.custom')]() { return 'mine' }})`, `mine`},
-		{`[{[Symbol.for('nodejs.util.inspect.custom')]() { return {self: this} }}]`, `[ <ref> { self: [Circular] } ]`},
+		{`[{[Symbol.for('nodejs.util.inspect.custom')]() { return {self: this} }}]`, `[ <ref *1> { self: [Circular *1] } ]`},
 		{`({a: 1, [Symbol.for('nodejs.util.inspect.custom')]() { throw 1 }})`, `{ a: 1 }`},
 		{`new WeakMap()`, `WeakMap { <items unknown> }`},
-		{`[1, , , 'a', undefined]`, `[ 1, <2 empty>, 'a', undefined ]`},
+		{`[1, , , 'a', undefined]`, `[ 1, <2 empty items>, 'a', undefined ]`},
 		{`a = [1]; a.name = 2; a`, `[ 1, name: 2 ]`},
 		{`({get a() { throw 1 }, set a(v) {}, get b() { throw 1 }, set c(v) {}})`, `{ a: [Getter/Setter], b: [Getter], c: [Setter] }`},
-		{`o = {n: 1}; o.self = o; o.list = [o]; o`, `<ref> { n: 1, self: [Circular], list: [ [Circular] ] }`},
+		{`o = {n: 1}; o.self = o; o.list = [o]; o`, `<ref *1> { n: 1, self: [Circular *1], list: [ [Circular *1] ] }`},
 		{`s = {}; ({a: s, b: s})`, `{ a: {}, b: {} }`},
 		{`class P { constructor() { this.x = 1 } }; new P`, `P { x: 1 }`},
 		{`class A {}; class B extends A { static s = 1 }; [A, B, class {}]`, `[ [class A], [class B extends A] { s: 1 }, [class (anonymous)] ]`},
@@ -56,6 +56,14 @@ func TestValues(t *testing.T) {
 		{`Object.defineProperty(/a/gy, 'flags', {get() { throw 1 }})`, `/a/gy`},
 		{`Object.defineProperty(new Uint8Array(2), 'length', {get() { throw 1 }})`, `Uint8Array(2) [ 0, 0 ]`},
 		{`new (class DataView { x = 1 })`, `DataView { x: 1 }`},
+		{`a = {}; b = {a}; a.b = b; ({a, b})`, "{\n  a: <ref *1> { b: { a: [Circular *1] } },\n  b: <ref *2> { a: <ref *1> { b: [Circular *2] } }\n}"},
+		{`a = []; a[5] = 1; a[4294967290] = 2; a`, `[ <5 empty items>, 1, <4294967284 empty items>, 2 ]`},
+		{`new Array(4294967295)`, `[ <4294967295 empty items> ]`},
+		{`[, 1]`, `[ <1 empty item>, 1 ]`},
+		{`m = new Map([[1, 2]]); m.extra = 1; m`, `Map(1) { 1 => 2, extra: 1 }`},
+		{`[new (class Foo extends Map {})([[1, 2]]), new (class Bar extends Set {})()]`, `[ Foo(1) [Map] { 1 => 2 }, Bar(0) [Set] {} ]`},
+		{`[function* f() {}, {* g() {}}.g, Object(1n), Object(Symbol('s'))]`, "[\n  [GeneratorFunction: f],\n  [GeneratorFunction: g],\n  [BigInt: 1n],\n  [Symbol: Symbol(s)]\n]"},
+		{`[[].values(), new Map().keys(), (function* () {})()]`, "[\n  Object [Array Iterator] {},\n  Object [Map Iterator] {},\n  Object [Generator] {}\n]"},
 		{`(function () { return arguments })(1, 'x')`, `[Arguments] { '0': 1, '1': 'x' }`},
 		{`new Proxy({}, {get() { throw 1 }, ownKeys() { throw 2 }})`, `[Proxy]`},
 		{`({toString() { throw 1 }, valueOf() { throw 1 }, toJSON() { throw 1 }}).toString.name`, `'toString'`},
@@ -85,9 +93,9 @@ func TestLimits(t *testing.T) {
 		o      Options
 		want   string
 	}{
-		{`[1,2,3,4,5]`, Options{Items: 3}, `[ 1, 2, 3, … 2 more ]`},
-		{`({a: 1, b: 2, c: 3})`, Options{Items: 1}, `{ a: 1, … 2 more }`},
-		{`new Set([1, 2, 3])`, Options{Items: 2}, `Set(3) { 1, 2, … 1 more }`},
+		{`[1,2,3,4,5]`, Options{Items: 3}, `[ 1, 2, 3, ... 2 more items ]`},
+		{`({a: 1, b: 2, c: 3})`, Options{Items: 1}, `{ a: 1, ... 2 more items }`},
+		{`new Set([1, 2, 3])`, Options{Items: 2}, `Set(3) { 1, 2, ... 1 more item }`},
 		{`({a: {b: 1}})`, Options{Depth: -1}, `{ a: { b: 1 } }`},
 		{`'x'.repeat(20)`, Options{MaxString: 5}, `'xxxxx'… 15 more bytes`},
 		{`({first: 'some text', second: 'more text'})`, Options{Width: 30}, "{\n  first: 'some text',\n  second: 'more text'\n}"},
@@ -97,6 +105,14 @@ func TestLimits(t *testing.T) {
 		if got := show(t, c.script, c.o); got != c.want {
 			t.Errorf("%s\n got %s\nwant %s", c.script, got, c.want)
 		}
+	}
+	// However deep an object is, printing it ends; so does printing one that leads to itself in many ways.
+	deep := show(t, `o = {}; a = o; for (let i = 0; i < 5000; i++) a = a.n = {}; o`, Options{Depth: Unlimited})
+	if n := strings.Count(deep, "n: {"); n != mostDepth {
+		t.Errorf("printed %d levels", n)
+	}
+	if got := show(t, `o = {}; for (let i = 0; i < 40; i++) o = {l: o, r: o}; o`, Options{Depth: Unlimited}); len(got) > 2*mostPrinted {
+		t.Errorf("printed %d bytes", len(got))
 	}
 	if got := show(t, `Array.from({length: 1e4}, () => 7)`, Options{}); strings.Count(got, "7") != 100 {
 		t.Errorf("printed %d elements", strings.Count(got, "7"))

@@ -3,23 +3,27 @@ package inspect
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/columns"
 )
 
 func (p *printer) object(o *goja.Object, depth int) string {
 	for _, outer := range p.path {
 		if outer.SameAs(o) {
 			if p.circular == nil {
-				p.circular = map[*goja.Object]bool{}
+				p.circular = map[*goja.Object]int{}
 			}
-			p.circular[outer] = true
-			return p.paint(cyan, "[Circular]")
+			if p.circular[outer] == 0 {
+				p.circular[outer] = len(p.circular) + 1
+			}
+			return p.paint(cyan, fmt.Sprintf("[Circular *%d]", p.circular[outer]))
 		}
 	}
 	if o.ExportType() == typeProxy { // asking it anything would run code of the script
@@ -39,10 +43,10 @@ func (p *printer) object(o *goja.Object, depth int) string {
 		s = p.kind(o, depth)
 	}
 	p.path = p.path[:len(p.path)-1]
-	if p.circular[o] {
-		delete(p.circular, o)
-		s = p.paint(cyan, "<ref> ") + s
+	if n := p.circular[o]; n > 0 {
+		s = p.paint(cyan, fmt.Sprintf("<ref *%d> ", n)) + s
 	}
+	p.printed += len(s)
 	return s
 }
 
@@ -72,14 +76,24 @@ func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 
 // tooDeep abbreviates an object below the depth limit.
 func (p *printer) tooDeep(depth int) bool {
+	if p.printed > mostPrinted {
+		return depth > 0
+	}
 	switch p.o.Depth {
 	case Unlimited:
-		return false
+		return depth > mostDepth
 	case TopOnly:
 		return depth > 0
 	}
-	return depth > p.o.Depth
+	return depth > min(p.o.Depth, mostDepth)
 }
+
+// What is printed at most, whatever the options say: beyond it objects are abbreviated. Text of inner objects counts
+// again for each object around them, as it does for the time that printing takes.
+const (
+	mostDepth   = 200
+	mostPrinted = 4 << 20 // bytes
+)
 
 func (p *printer) kind(o *goja.Object, depth int) string {
 	class := o.ClassName()
@@ -101,7 +115,12 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 		return p.array(o, "", depth)
 	case "Arguments":
 		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
-	case "Number", "String", "Boolean", "BigInt", "Symbol":
+	case "Object":
+		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // which the interpreter gives no class
+			class = name
+		}
+	}
+	if p.in.own[class+".valueOf"] != nil {
 		if v := p.in.method(class+".valueOf", o); v != nil {
 			return p.paint(cyan, "["+class+": ") + p.value(v, depth) + p.paint(cyan, "]")
 		}
@@ -128,6 +147,9 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	}
 	return p.record(o, depth)
 }
+
+// generator matches the text of a generator.
+var generator = regexp.MustCompile(`^(function\s*)?\*`)
 
 // heritage is what a class's text says it extends, or "".
 func heritage(text string) string {
@@ -157,6 +179,8 @@ func (p *printer) function(o *goja.Object, depth int) string {
 		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
 	case strings.HasPrefix(text, "async"):
 		label = "AsyncFunction"
+	case generator.MatchString(text):
+		label = "GeneratorFunction"
 	}
 	if name == "" {
 		return p.withProperties(p.paint(cyan, "["+label+" (anonymous)]"), o, depth)
@@ -301,36 +325,64 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	if p.tooDeep(depth) {
 		return p.paint(cyan, "["+strings.TrimSpace(head+"Array")+"]")
 	}
-	entries := make([]string, 0, min(n, p.o.Items))
-	holes := 0
-	flush := func() {
-		if holes > 0 {
-			entries = append(entries, p.paint(gray, fmt.Sprintf("<%d empty>", holes)))
-			holes = 0
+	if class != "" {
+		entries := make([]string, min(n, p.o.Items))
+		for i := range entries {
+			entries[i] = p.value(o.Get(strconv.Itoa(i)), depth+1)
 		}
+		return head + p.brackets(p.limited(entries, n), depth)
 	}
-	i := 0
-	for ; i < n && len(entries) < p.o.Items; i++ {
-		if class != "" {
-			entries = append(entries, p.value(o.Get(strconv.Itoa(i)), depth+1))
-			continue
-		}
-		prop := p.in.property(o, p.in.vm.ToValue(i))
-		if !prop.exists {
-			holes++
-			continue
-		}
-		flush()
-		entries = append(entries, p.content(prop, depth))
-	}
-	flush()
-	if i < n {
-		entries = append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-i)))
-	} else if class == "" {
+	entries, shown := p.elements(o, n, depth)
+	if shown < n {
+		entries = append(entries, p.more(n-shown))
+	} else {
 		entries = append(entries, p.properties(o, depth, nil)...)
 	}
 	return head + p.brackets(entries, depth)
 }
+
+// elements prints the first elements of an array, and says how many they are: a run of missing ones is one entry.
+func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, shown int) {
+	for shown < n && len(entries) < p.o.Items {
+		if prop := p.in.property(o, p.in.vm.ToValue(shown)); prop.exists {
+			entries = append(entries, p.content(prop, depth))
+			shown++
+			continue
+		}
+		next := p.nextElement(o, shown, n)
+		entries = append(entries, p.paint(gray, plural("<%d empty item%s>", next-shown)))
+		shown = next
+	}
+	return entries, shown
+}
+
+// nextElement finds the element behind a missing one, or the array's end.
+func (p *printer) nextElement(o *goja.Object, i, n int) int {
+	const look = 1000 // beyond, the keys are faster: an array of missing elements may be as long as it likes
+	for end := min(n, i+look); i < end; i++ {
+		if p.in.property(o, p.in.vm.ToValue(i)).exists {
+			return i
+		}
+	}
+	next := n
+	for _, key := range o.Keys() {
+		if at, err := strconv.Atoi(key); err == nil && at >= i && at < next {
+			next = at
+		}
+	}
+	return next
+}
+
+func plural(format string, n int) string {
+	s := "s"
+	if n == 1 {
+		s = ""
+	}
+	return fmt.Sprintf(format, n, s)
+}
+
+// more is the entry that stands for what is not printed.
+func (p *printer) more(n int) string { return p.paint(gray, plural("... %d more item%s", n)) }
 
 func (p *printer) mapping(o *goja.Object, depth int) string {
 	if p.tooDeep(depth) {
@@ -344,7 +396,7 @@ func (p *printer) mapping(o *goja.Object, depth int) string {
 		}
 		return nil
 	}))
-	return fmt.Sprintf("Map(%d) ", n) + p.braces("{", "}", p.limited(entries, n), depth)
+	return p.collection(o, "Map", n) + p.braces("{", "}", append(p.limited(entries, n), p.properties(o, depth, nil)...), depth)
 }
 
 func (p *printer) set(o *goja.Object, depth int) string {
@@ -359,12 +411,21 @@ func (p *printer) set(o *goja.Object, depth int) string {
 		}
 		return nil
 	}))
-	return fmt.Sprintf("Set(%d) ", n) + p.braces("{", "}", p.limited(entries, n), depth)
+	return p.collection(o, "Set", n) + p.braces("{", "}", append(p.limited(entries, n), p.properties(o, depth, nil)...), depth)
+}
+
+// collection is the head of a map or set: its class, its size, and what it is if the class has another name.
+func (p *printer) collection(o *goja.Object, kind string, n int) string {
+	name := p.in.className(o)
+	if name == "" || name == kind {
+		return fmt.Sprintf("%s(%d) ", kind, n)
+	}
+	return fmt.Sprintf("%s(%d) [%s] ", name, n, kind)
 }
 
 func (p *printer) limited(entries []string, n int) []string {
 	if n > len(entries) {
-		return append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-len(entries))))
+		return append(entries, p.more(n-len(entries)))
 	}
 	return entries
 }
@@ -391,12 +452,13 @@ func (p *printer) record(o *goja.Object, depth int) string {
 	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
 }
 
+// tag is what the object or its class calls itself.
 func (p *printer) tag(o *goja.Object) (string, bool) {
-	prop := p.in.property(o, goja.SymToStringTag)
-	if s, ok := prop.value.(goja.String); ok {
-		return s.String(), true
+	s, ok := p.in.inherited(o, goja.SymToStringTag).(goja.String)
+	if !ok || s.String() == "" {
+		return "", false
 	}
-	return "", false
+	return s.String(), true
 }
 
 // plainKey tells keys that need no quotes.
@@ -429,7 +491,7 @@ func (p *printer) properties(o *goja.Object, depth int, hidden []string) []strin
 		entries = append(entries, name+": "+p.content(prop, depth))
 	}
 	if n > p.o.Items {
-		entries = append(entries, p.paint(gray, fmt.Sprintf("… %d more", n-p.o.Items)))
+		entries = append(entries, p.more(n-p.o.Items))
 	}
 	return entries
 }
@@ -470,15 +532,20 @@ func (p *printer) lines(open, closing string, entries []string, depth int) strin
 	return open + "\n" + pad + strings.Join(entries, ",\n"+pad) + "\n" + indent(depth) + closing
 }
 
-// brackets is braces for arrays: many short entries share lines, aligned in columns.
+// brackets is braces for arrays: many short entries share lines, aligned in columns, numbers to the right.
 func (p *printer) brackets(entries []string, depth int) string {
 	const packFrom = 7
 	if len(entries) < packFrom || p.fits(entries, depth) || !short(entries) {
 		return p.braces("[", "]", entries, depth)
 	}
-	wide := 0
+	rest := ""
+	if last := len(entries) - 1; strings.Contains(entries[last], " more item") {
+		entries, rest = entries[:last], ",\n"+indent(depth+1)+entries[last]
+	}
+	wide, numbers := 0, true
 	for _, e := range entries {
-		wide = max(wide, width(e))
+		wide = max(wide, columns.Of(e))
+		numbers = numbers && number.MatchString(e)
 	}
 	perLine := max(1, min(16, (p.o.Width-2*depth-4)/(wide+2)))
 	var b strings.Builder
@@ -489,18 +556,27 @@ func (p *printer) brackets(entries []string, depth int) string {
 		} else {
 			b.WriteByte(' ')
 		}
-		b.WriteString(strings.Repeat(" ", wide-width(e)) + e)
-		if i < len(entries)-1 {
+		blanks := strings.Repeat(" ", wide-columns.Of(e))
+		if numbers {
+			e = blanks + e
+		}
+		if b.WriteString(e); i < len(entries)-1 {
 			b.WriteByte(',')
+			if !numbers && (i+1)%perLine != 0 {
+				b.WriteString(blanks)
+			}
 		}
 	}
-	b.WriteString("\n" + indent(depth) + "]")
+	b.WriteString(rest + "\n" + indent(depth) + "]")
 	return b.String()
 }
 
+// number matches a printed number, with its colours.
+var number = regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`)
+
 func short(entries []string) bool {
 	for _, e := range entries {
-		if width(e) > 24 || strings.Contains(e, "\n") {
+		if columns.Of(e) > 24 || strings.Contains(e, "\n") {
 			return false
 		}
 	}
@@ -513,21 +589,7 @@ func (p *printer) fits(entries []string, depth int) bool {
 		if strings.Contains(e, "\n") {
 			return false
 		}
-		total += width(e) + 2
+		total += columns.Of(e) + 2
 	}
 	return total <= p.o.Width
-}
-
-// width counts the characters that are seen: colours are not.
-func width(s string) int {
-	n := 0
-	for s != "" {
-		i := strings.IndexByte(s, '\x1b')
-		if i < 0 {
-			return n + utf8.RuneCountInString(s)
-		}
-		n += utf8.RuneCountInString(s[:i])
-		_, s, _ = strings.Cut(s[i:], "m")
-	}
-	return n
 }

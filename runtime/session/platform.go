@@ -234,6 +234,9 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		e.Detail = "there is no GPU"
 	}
 	hint := listHint(id, ids, "devices")
+	if id == "gpu" { // no other name was meant
+		hint = listHint("", ids, "devices") + "; device() gives the best one"
+	}
 	if len(missing) > 0 {
 		hint += "; not available: " + strings.Join(missing, ", ")
 	}

@@ -33,7 +33,43 @@ saxpy.launch({ size: 10 }, x, 2, x)
 saxpy.launch({ sice: 10 }, 2, x, x)
 dev.queue.launch(saxpy, { size: 10 }, 2, x, x)
 
-// Parameters that are not declared take any argument, but no typed array.
+// An array of numbers is the extents; values are typed arrays, and for records objects.
+dev.buffer(f32, { shape: [2, 3], label: 'm' })
+dev.buffer(f32, Float32Array.of(1, 2, 3), { shape: [3, 1] })
+// @ts-expect-error
+dev.buffer(i64, [1n, 2n])
+// @ts-expect-error
+dev.buffer(f32, { label: 'no shape' })
+// @ts-expect-error
+dev.buffer('f32', 10)
+// @ts-expect-error
+dev.buffer(f32, '10')
+// @ts-expect-error
+saxpy({ size: 10 }, 2, x, x)
+// @ts-expect-error
+saxpy.launch(10, 2, x, x)
+// @ts-expect-error
+x[0]
+// @ts-expect-error
+x.reed()
+// @ts-expect-error
+const first_: number = x.read()[0]
+
+// Parameters that are not declared take any argument, but no typed array; their number counts.
+const untyped = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })
+untyped.launch({ size: 10 }, 2, x, x)
+// @ts-expect-error
+untyped.launch({ size: 10 }, 2, x)
+// @ts-expect-error
+untyped.launch({ size: 10 }, 2, x, x, x)
+// @ts-expect-error
+untyped.launch({ size: 10 }, 2, [1, 2], x)
+// @ts-expect-error
+untyped.launch({ size: 10 }, 'a', x, x)
+// @ts-expect-error
+dev.queue.launch(untyped, { size: 10 }, 2, x)
+const list: import('offload').Kernel[] = [untyped, saxpy]
+list[0].launch({ size: 1 }, x)
 const any = kernel({ m: [f32, 2], n: i32 }, (g, m, n) => { m[g.y][g.x] = n })
 any.launch({ size: [2, 2] }, dev.buffer(f32, [2, 2]), 1)
 // @ts-expect-error

@@ -4,16 +4,17 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/columns"
 )
 
 // flow writes text for reading: lines that are longer than the terminal is wide break between words.
 func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 	var text bytes.Buffer
 	err := write(&text)
-	columns, _ := p.term.Size()
+	room, _ := p.term.Size()
 	for line := range strings.Lines(text.String()) {
-		p.printf("%s\n", broken(strings.TrimSuffix(line, "\n"), columns))
+		p.printf("%s\n", broken(strings.TrimSuffix(line, "\n"), room))
 	}
 	return err
 }
@@ -25,25 +26,25 @@ var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
 var codeLine = regexp.MustCompile(`^\s*\d* \| `)
 
 // broken breaks a line between words. What follows is indented like the line, or like the second column of a list.
-func broken(line string, columns int) string {
-	if utf8.RuneCountInString(visible(line)) < columns || codeLine.MatchString(visible(line)) {
+func broken(line string, room int) string {
+	if columns.Of(line) < room || codeLine.MatchString(visible(line)) {
 		return line
 	}
-	indent := utf8.RuneCountInString(secondColumn.FindString(visible(line)))
-	if indent > columns/2 {
+	indent := columns.Of(secondColumn.FindString(visible(line)))
+	if indent > room/2 {
 		indent = 0
 	}
 	var b strings.Builder
 	at := 0
 	for _, word := range words.FindAllString(line, -1) {
-		if n := utf8.RuneCountInString(visible(word)); at == 0 || at+n < columns {
+		if n := columns.Of(word); at == 0 || at+n < room {
 			b.WriteString(word)
 			at += n
 			continue
 		}
 		word = strings.TrimLeft(word, " ")
 		b.WriteString("\n" + strings.Repeat(" ", indent) + word)
-		at = indent + utf8.RuneCountInString(visible(word))
+		at = indent + columns.Of(word)
 	}
 	return b.String()
 }

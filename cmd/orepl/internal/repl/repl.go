@@ -314,7 +314,8 @@ func (p *prompt) name() string {
 func (p *prompt) printf(format string, args ...any) { fmt.Fprintf(p.term, format, args...) }
 
 func (p *prompt) report(err error) {
-	_ = p.flow(func(b *bytes.Buffer) error { diag.Print(b, err, p.Colors); return nil })
+	columns, _ := p.term.Size()
+	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatFor(err, p.Colors, columns)); return nil })
 }
 
 type color string
