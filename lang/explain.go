@@ -73,11 +73,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		}
 		if object != "" {
 			d.Message = object + " is not iterable"
-			if e.classOf(d, object) == "Buffer" {
-				d.Hint = fmt.Sprintf("the elements of a buffer are on its device: write await %s.read() in its place", object)
-			} else {
-				d.Hint = e.hintForAwait(d, object)
-			}
+			d.Hint = e.hintForAwait(d, object)
 		}
 		if d.Hint == "" {
 			d.Hint = "arrays, strings, maps, sets and generators are; for the properties of an object, write Object.entries(…)"
@@ -181,7 +177,8 @@ func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 	}
 	made := expression
 	if !strings.Contains(expression, "(") {
-		made = declaredBy(e.sources[d.File], expression)
+		text, _ := e.sources.get(d.File)
+		made = declaredBy(text, expression)
 	}
 	for _, m := range makers() {
 		if m.made.MatchString(made) && len(e.classMembers(m.class)) > 0 {
