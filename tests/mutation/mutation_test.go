@@ -107,12 +107,15 @@ func TestFaultsAreCaught(t *testing.T) {
 		})
 	}
 	for _, j := range jobs {
+		if s.hasFailed() {
+			break
+		}
 		queue <- j
 	}
 	close(queue)
 	done.Wait()
 	t.Logf("%d faults: %d caught, %d change nothing, %d survived", s.tested, s.caught, s.equivalent, len(s.survived))
-	if float64(s.caught) < caughtAtLeast*float64(s.tested-s.equivalent) {
+	if !s.failed && float64(s.caught) < caughtAtLeast*float64(s.tested-s.equivalent) {
 		t.Errorf("fewer than %v of the faults are caught; the others:\n%s", caughtAtLeast, strings.Join(s.survived, "\n"))
 	}
 }
@@ -192,8 +195,25 @@ type score struct {
 	want int
 
 	mu                         sync.Mutex
+	failed                     bool // tests cannot be run
 	tested, caught, equivalent int
 	survived                   []string
+}
+
+// fail ends the run: no fault can be told from what is wrong without one.
+func (s *score) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.failed {
+		s.t.Error(err)
+	}
+	s.failed = true
+}
+
+func (s *score) hasFailed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
 }
 
 // test finds out whether a test notices a fault.
@@ -203,7 +223,7 @@ func (s *score) test(j job) {
 		for _, suite := range j.area.suites {
 			caught, comes, err := suite.catches(s.dir, j.Number)
 			if err != nil {
-				s.t.Error(err)
+				s.fail(err)
 				return
 			}
 			reached = reached || comes
