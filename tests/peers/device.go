@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,38 +38,57 @@ func emptyKernel(ctx context.Context, s *session.Session, d *session.Device) (*s
 	return lib.Kernel(ctx, d, "empty")
 }
 
-// launches states what an empty launch takes, from Go and from a script.
-func launches(r *report) error {
+// launcher launches an empty kernel from Go.
+type launcher struct {
+	runtime *orepl.Runtime
+	launch  func() error
+	wait    func() error
+}
+
+func newLauncher() (l *launcher, err error) {
 	ctx := context.Background()
-	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
-	d, err := rt.Session().Device(ctx, "cpu")
+	l = &launcher{runtime: orepl.Open(orepl.Options{Plugins: all.Plugins()})}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	s := l.runtime.Session()
+	d, err := s.Device(ctx, "cpu")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k, err := emptyKernel(ctx, rt.Session(), d)
+	k, err := emptyKernel(ctx, s, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	q, err := d.Queue()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	call, err := k.Bind(session.Config{Size: []int{1}})
 	if err != nil {
+		return nil, err
+	}
+	l.launch = func() error { return q.Launch(call) }
+	l.wait = func() error { return q.Sync(ctx) }
+	return l, nil
+}
+
+func (l *launcher) close() { _ = l.runtime.Close(context.Background()) }
+
+// launches states what an empty launch takes, from Go and from a script.
+func launches(r *report) error {
+	ctx := context.Background()
+	l, err := newLauncher()
+	if err != nil {
 		return err
 	}
+	defer l.close()
 	var failed error
-	once := func() {
-		if err := q.Launch(call); err != nil {
-			failed = err
-		}
-		if err := q.Sync(ctx); err != nil {
-			failed = err
-		}
-	}
+	once := func() { failed = cmp.Or(failed, l.launch(), l.wait()) }
+	const n = 20000
 	err = r.alone("launch and wait, Go", "us", 21, func() (float64, error) {
-		const n = 20000
 		start := time.Now()
 		for range n {
 			once()
@@ -79,8 +99,21 @@ func launches(r *report) error {
 		return err
 	}
 	fmt.Printf("  allocations of a launch and wait: %v\n", testing.AllocsPerRun(1000, once))
+	err = r.alone("launch, mean of 1000 and a wait, Go", "us", 21, func() (float64, error) {
+		start := time.Now()
+		for range n / 1000 {
+			for range 1000 {
+				failed = cmp.Or(failed, l.launch())
+			}
+			failed = cmp.Or(failed, l.wait())
+		}
+		return time.Since(start).Seconds() * 1e6 / n, failed
+	})
+	if err != nil {
+		return err
+	}
 
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := l.runtime.NewEngine(lang.Options{})
 	if err != nil {
 		return err
 	}
@@ -177,7 +210,19 @@ func copies(r *report) error {
 		}), theirs); err != nil {
 			return err
 		}
-		if err := b.Free(); err != nil {
+		other, err := d.NewBuffer(session.BufferOptions{Type: offload.U8, Dims: []int{size}})
+		if err != nil {
+			return err
+		}
+		if _, err := r.pair("device to device "+name, "GB/s", 15, rate(func() error {
+			if err := q.Copy(other, b); err != nil {
+				return err
+			}
+			return q.Sync(ctx)
+		}), theirs); err != nil {
+			return err
+		}
+		if err := errors.Join(b.Free(), other.Free()); err != nil {
 			return err
 		}
 		if err := host.Free(); err != nil {

@@ -27,8 +27,11 @@ var comparisons = []comparison{
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
 	{"gangs", "the gang width that the compiler chooses / the best of 1, 2 and 4 registers, on one core", gangs},
+	{"compile", "from a kernel's text to its code / gcc -O3 -c of the same in C, in processor time", compileTimes},
 	{"interpreter", "the kernel interpreter on one core, nanoseconds per operation / closures by hand, and goja", interpreter},
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
+	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
+	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }

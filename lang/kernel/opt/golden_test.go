@@ -113,6 +113,7 @@ func TestProve(t *testing.T) {
 		{"or with a negative number", "-", "%8: i32 = const 7\n%10: i32 = or %0, %8\n%11: i32 = extent.0 x\n%12: bool = lt %10, %11\nif %12 {\n%13: f32 = load x[%10]\nyield\n}"},
 		{"or within a mask", "+", "%8: i32 = const 3\n%9: i32 = and %0, %8\n%10: i32 = and %1, %8\n%11: i32 = or %9, %10\n%12: i32 = load t[%11]"},
 		{"divided by what is at least 1", "++", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%8: i32 = const 1\n%9: i32 = max %0, %8\n%12: bool = lt %10, %11\nif %12 {\n%14: i32 = div %10, %9\n%13: f32 = load x[%14]\nyield\n}"},
+		{"divided where control can't come", "+", "%7: i32 = const 0\n%8: i32 = const 1\n%12: bool = le %8, %0\nif %12 {\n%13: bool = le %0, %7\nif %13 {\n%14: i32 = div %1, %0\nyield\n}\nyield\n}"},
 		{"chosen where it is small", "+", "%8: u32 = const 4\n%9: u32 = const 0\n%10: bool = lt %2, %8\n%11: u32 = select %10, %2, %9\n%12: i32 = load t[%11]"},
 		{"chosen where it is large", "-", "%8: u32 = const 4\n%9: u32 = const 0\n%10: bool = lt %2, %8\n%11: u32 = select %10, %9, %2\n%12: i32 = load t[%11]"},
 		{"not below", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = le %10, %11\nif %12 {\n%13: f32 = load x[%10]\nyield\n}"},

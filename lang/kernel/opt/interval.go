@@ -84,9 +84,9 @@ func mulRange(t ir.Type, x, y interval) (interval, bool) {
 	return fit(t, r.lo, r.hi, true)
 }
 
-// divRange is for divisors that are positive; a quotient by zero or less is any.
+// divRange is for divisors that are positive; a quotient by zero or less, or where control can't come, is any.
 func divRange(t ir.Type, x, y interval) interval {
-	if y.lo < 1 {
+	if y.lo < 1 || y.hi < y.lo {
 		return full(t)
 	}
 	r := exactly(x.lo / y.lo)
