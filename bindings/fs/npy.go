@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +17,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // A numeric type as NumPy and as scripts name it.
@@ -27,7 +30,7 @@ var numerics = []numeric{
 	{"|i1", "Int8Array", 1}, {"|u1", "Uint8Array", 1}, {"|b1", "Uint8Array", 1},
 	{"<i2", "Int16Array", 2}, {"<u2", "Uint16Array", 2}, {"<i4", "Int32Array", 4}, {"<u4", "Uint32Array", 4},
 	{"<f4", "Float32Array", 4}, {"<f8", "Float64Array", 8}, {"<i8", "BigInt64Array", 8}, {"<u8", "BigUint64Array", 8},
-	{"<f2", "Uint16Array", 2}, // scripts have no half floats: their bits
+	{"<f2", "Float32Array", 2}, // scripts have no half floats: widened, which loses nothing
 }
 
 const npyMagic = "\x93NUMPY"
@@ -35,9 +38,9 @@ const npyMagic = "\x93NUMPY"
 // npyHeaderFields finds descr, fortran_order and shape, in any order. Compiled when first used.
 var npyHeaderFields = sync.OnceValue(func() [3]*regexp.Regexp {
 	return [3]*regexp.Regexp{
-		regexp.MustCompile(`'descr':\s*'([^']*)'`),
-		regexp.MustCompile(`'fortran_order':\s*(True|False)`),
-		regexp.MustCompile(`'shape':\s*\(([^)]*)\)`),
+		regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))`),
+		regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)`),
+		regexp.MustCompile(`['"]shape['"]\s*:\s*\(([^)]*)\)`),
 	}
 })
 
@@ -81,53 +84,118 @@ func parseNPY(raw []byte) (*npyFile, error) {
 	if !bytes.HasPrefix(raw, []byte(npyMagic)) || len(raw) < 10 {
 		return nil, fmt.Errorf("this is no NPY file")
 	}
-	begin, length := 10, int(binary.LittleEndian.Uint16(raw[8:]))
-	if raw[6] >= 2 {
-		if len(raw) < 12 {
-			return nil, fmt.Errorf("the file ends in its header")
-		}
-		begin, length = 12, int(binary.LittleEndian.Uint32(raw[8:]))
+	begin, length := 10, uint64(binary.LittleEndian.Uint16(raw[8:]))
+	switch {
+	case raw[6] < 1 || raw[6] > 3:
+		return nil, fmt.Errorf("the file is of version %d of the format, of which 1 to 3 are known", raw[6])
+	case raw[6] > 1 && len(raw) < 12:
+		return nil, fmt.Errorf("the file ends in its header")
+	case raw[6] > 1:
+		begin, length = 12, uint64(binary.LittleEndian.Uint32(raw[8:]))
 	}
-	if length > len(raw)-begin {
+	if length > uint64(len(raw)-begin) {
 		return nil, fmt.Errorf("the file ends in its header")
 	}
-	header := string(raw[begin : begin+length])
+	header, rest := string(raw[begin:begin+int(length)]), raw[begin+int(length):]
 	fields := npyHeaderFields()
 	descr, order, shape := fields[0].FindStringSubmatch(header), fields[1].FindStringSubmatch(header), fields[2].FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
 		return nil, fmt.Errorf("the header lacks descr, fortran_order or shape")
 	}
+	if descr[2] != "" {
+		return nil, fmt.Errorf("the elements are records, which have no typed array; save each field in a file of its own")
+	}
 	n := &npyFile{}
+	swap := strings.HasPrefix(descr[1], ">")
 	for _, t := range numerics {
-		if t.dtype == descr[1] {
+		if strings.TrimLeft(t.dtype, "<|") == strings.TrimLeft(descr[1], "<>=|") {
 			n.numeric = t
 		}
 	}
 	if n.class == "" {
-		return nil, fmt.Errorf("elements of type %q have no typed array; save them as little-endian numbers", descr[1])
+		return nil, foreignElements(descr[1])
 	}
-	count := 1
-	for field := range strings.SplitSeq(shape[1], ",") {
-		field = strings.TrimSpace(field)
+	count, err := n.setShape(shape[1], len(rest))
+	if err != nil {
+		return nil, err
+	}
+	if count*n.size != len(rest) {
+		return nil, fmt.Errorf("the shape (%s) of %s needs %d bytes, the file has %d", shape[1], descr[1], count*n.size, len(rest))
+	}
+	n.data = append(make([]byte, 0, len(rest)), rest...) // a new allocation is aligned, the middle of a file is not
+	if swap {
+		for at := 0; at < len(n.data); at += n.size {
+			slices.Reverse(n.data[at : at+n.size])
+		}
+	}
+	if order[1] == "True" && len(n.shape) > 1 {
+		n.data = rowByRow(n.data, n.shape, n.size)
+	}
+	if n.dtype == "<f2" {
+		n.data = widened(n.data)
+	}
+	return n, nil
+}
+
+// foreignElements says what elements of another type are, and what to do.
+func foreignElements(descr string) error {
+	what := map[string]string{"U": "text", "S": "bytes of text", "a": "bytes of text", "O": "objects of Python", "c": "complex numbers", "M": "dates", "m": "durations", "V": "raw bytes", "f": "extended floats"}
+	kind := strings.TrimLeft(descr, "<>=|")
+	if len(kind) > 0 && what[kind[:1]] != "" {
+		return fmt.Errorf("the elements are %s (%q), which have no typed array; save them as numbers, with astype", what[kind[:1]], descr)
+	}
+	return fmt.Errorf("elements of type %q have no typed array; save them as numbers, with astype", descr)
+}
+
+// setShape reads the extents, whose product may not be more than the bytes that follow.
+func (n *npyFile) setShape(list string, most int) (count int, err error) {
+	count = 1
+	for field := range strings.SplitSeq(list, ",") {
+		field = strings.TrimSuffix(strings.TrimSpace(field), "L") // as Python 2 wrote it
 		if field == "" {
 			continue
 		}
-		d, err := strconv.Atoi(field)
-		if err != nil || d < 0 || d > 0 && count > len(raw)/d {
-			return nil, fmt.Errorf("the shape (%s) does not fit the file", shape[1])
+		d, err := strconv.ParseUint(field, 10, 53)
+		if err != nil || d > 0 && count > most/int(d) || len(n.shape) == maxRank {
+			return 0, fmt.Errorf("the shape (%s) does not fit the file", list)
 		}
-		n.shape = append(n.shape, d)
-		count *= d
+		n.shape = append(n.shape, int(d))
+		count *= int(d)
 	}
-	if order[1] == "True" && len(n.shape) > 1 {
-		return nil, fmt.Errorf("the array is in Fortran order; save it with order='C'")
+	return count, nil
+}
+
+// maxRank is how many dimensions an array may have, as in NumPy.
+const maxRank = 64
+
+// rowByRow brings elements that are stored column by column, as Fortran does, into the order of C.
+func rowByRow(data []byte, shape []int, size int) []byte {
+	out := make([]byte, 0, len(data))
+	index := make([]int, len(shape))
+	for range len(data) / size {
+		at, stride := 0, size
+		for i, d := range shape {
+			at += index[i] * stride
+			stride *= d
+		}
+		out = append(out, data[at:at+size]...)
+		for i := len(shape) - 1; i >= 0; i-- {
+			if index[i]++; index[i] < shape[i] {
+				break
+			}
+			index[i] = 0
+		}
 	}
-	rest := raw[begin+length:]
-	if count*n.size != len(rest) {
-		return nil, fmt.Errorf("the shape (%s) needs %d bytes, the file has %d", shape[1], count*n.size, len(rest))
+	return out
+}
+
+// widened turns half floats into single ones.
+func widened(data []byte) []byte {
+	out := make([]byte, 0, 2*len(data))
+	for at := 0; at < len(data); at += 2 {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scalar.HalfToFloat(binary.LittleEndian.Uint16(data[at:]))))
 	}
-	n.data = append(make([]byte, 0, len(rest)), rest...) // a new allocation is aligned, the middle of a file is not
-	return n, nil
+	return out
 }
 
 func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
@@ -141,14 +209,18 @@ func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	shape := []int{len(data) / t.size}
 	if o := a.Object(2, "shape"); o != nil {
 		shape = shape[:0]
-		count := 1
+		count := 1.0
 		for _, key := range o.Keys() {
-			d := int(o.Get(key).ToInteger())
-			shape = append(shape, d)
+			d := o.Get(key).ToFloat()
+			if d != math.Trunc(d) || !(d >= 0 && d <= 1<<53) || len(shape) == maxRank {
+				a.Fail("shape", "must be an array of at most %d integers from 0 on", maxRank)
+				return nil
+			}
+			shape = append(shape, int(d))
 			count *= d
 		}
-		if count*t.size != len(data) {
-			a.Fail("shape", "has %d elements, data %d", count, len(data)/t.size)
+		if count*float64(t.size) != float64(len(data)) {
+			a.Fail("shape", "%v is not that of the data, which has %d elements", shape, len(data)/t.size)
 		}
 	}
 	return func(context.Context) (result, error) {
