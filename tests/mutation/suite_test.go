@@ -104,10 +104,10 @@ func (s *suite) catches(dir string, fault int) (by string, reached bool, err err
 	first := s.best()
 	run := func(tests []timedTest) string {
 		var names []string
-		limit := 20 * time.Second
+		limit := 5 * time.Second
 		for _, test := range tests {
 			names = append(names, test.name)
-			limit += 10 * test.took
+			limit += 5 * test.took
 		}
 		if len(names) == 0 {
 			return ""

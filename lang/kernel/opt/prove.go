@@ -107,7 +107,7 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		}
 	}
 	for _, w := range facts.Within {
-		if a := byName[w.Buffer]; a != nil && w.Extent < a.Rank {
+		if a := byName[w.Buffer]; a != nil {
 			size := term{size: true, axis: w.Axis}
 			p.upper[size] = append(p.upper[size], bound{term{array: a, axis: w.Extent}, 0})
 		}

@@ -1,0 +1,143 @@
+package opt
+
+import (
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// TestRanges computes the intervals of results of every operation from intervals of the operands. Whatever values the
+// operands have in theirs, the result must be in its interval and obey the bounds; and that the intervals become no
+// wider, testdata/ranges.golden shows with a checksum of them for each operation and type.
+func TestRanges(t *testing.T) {
+	const file = "testdata/ranges.golden"
+	var got strings.Builder
+	for _, typ := range []ir.Type{ir.I32, ir.U32, ir.I64} {
+		for op := ir.Const + 1; op < ir.Unreachable; op++ {
+			for _, from := range []ir.Type{ir.I32, ir.U32, ir.I64} {
+				if line := rangesOf(t, op, from, typ); line != "" {
+					got.WriteString(line + "\n")
+				}
+			}
+		}
+	}
+	if flag.Lookup("update").Value.String() == "true" {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range g {
+		if i >= len(w) || g[i] != w[i] {
+			t.Fatalf("line %d of %s differs; -update writes them anew\n got %s\nwant %s", i+1, file, g[i], w[min(i, len(w)-1)])
+		}
+	}
+}
+
+// intervalsOf are intervals of a type around the values where something changes.
+func intervalsOf(t ir.Type) (list []interval) {
+	all := full(t)
+	ends := []int64{all.lo, -5, -1, 0, 1, 3, 32, math.MaxInt32 - 1, all.hi}
+	ends = slices.DeleteFunc(ends, func(n int64) bool { return n < all.lo })
+	for i, lo := range ends {
+		for _, hi := range ends[i:] {
+			list = append(list, interval{lo, hi})
+		}
+	}
+	return list
+}
+
+// sample is some values of an interval.
+func sample(r interval) []int64 {
+	list := []int64{r.lo, r.hi}
+	for _, n := range []int64{r.lo + 1, r.hi - 1, 0, 1, -1, 3, r.lo/2 + r.hi/2} {
+		if n >= r.lo && n <= r.hi {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// rangesOf computes the intervals of an operation on operands of a type that gives a result of a type; "" if there is no
+// such operation.
+func rangesOf(t *testing.T, op ir.Op, from, to ir.Type) string {
+	k := &ir.Kernel{Body: &ir.Block{}}
+	a, b := k.NewValue(from, nil), k.NewValue(from, nil)
+	one, two := op >= ir.Neg && op <= ir.Popcnt || op >= ir.Convert && op <= ir.Bitcast, op >= ir.Add && op <= ir.Shr
+	counts := op == ir.Clz || op == ir.Ctz || op == ir.Popcnt
+	switch {
+	case !one && !two, op > ir.Abs && op < ir.Clz, two && from != to, counts && to != ir.I32, op <= ir.Abs && from != to,
+		op == ir.Bitcast && from.Size() != to.Size():
+		return ""
+	}
+	args := []*ir.Value{a, b}[:1]
+	others := []interval{{}}
+	if two {
+		args, others = []*ir.Value{a, b}, intervalsOf(from)
+	}
+	p := newProver(k, nil)
+	var text strings.Builder
+	n := 0
+	check := func(in *ir.Instr, x, y interval, second *ir.Value) {
+		p.ranges[termOf(a)] = x
+		p.ranges[termOf(b)] = y
+		r, bounds := p.result(in, to)
+		n++
+		fmt.Fprintln(&text, x, y, r, len(bounds))
+		for _, i := range sample(x) {
+			for _, j := range sample(y) {
+				values := []uint64{ir.IntBits(from, i), ir.IntBits(from, j)}[:len(in.Args)]
+				bits, ok := scalar.Eval(in, values...)
+				if !ok {
+					continue // a division by zero
+				}
+				v := signedOf(to, bits)
+				if v < r.lo || v > r.hi {
+					t.Fatalf("%v of %v: %d in %v and %d in %v give %d, which is not in %v", op, from, i, x, j, y, v, r)
+				}
+				for _, bound := range bounds {
+					of := i
+					if bound.of == termOf(second) && second != a {
+						of = j
+					}
+					if at, ok := addOK(of, bound.plus); ok && v > at {
+						t.Fatalf("%v of %v: %d in %v and %d in %v give %d, which is more than %d + %d", op, from, i, x, j, y, v, of, bound.plus)
+					}
+				}
+			}
+		}
+	}
+	result := k.NewValue(to, nil)
+	for _, x := range intervalsOf(from) {
+		for _, y := range others {
+			check(&ir.Instr{Op: op, Args: args, Results: []*ir.Value{result}}, x, y, b)
+			if two && y.lo == y.hi {
+				c := k.NewValue(from, &ir.Instr{Op: ir.Const, Bits: ir.IntBits(from, y.lo)})
+				check(&ir.Instr{Op: op, Args: []*ir.Value{a, c}, Results: []*ir.Value{result}}, x, y, c)
+			}
+		}
+	}
+	return fmt.Sprintf("%v %v → %v: %d intervals #%08x", op, from, to, n, crc32.ChecksumIEEE([]byte(text.String())))
+}
+
+func signedOf(t ir.Type, bits uint64) int64 {
+	switch t {
+	case ir.I32:
+		return int64(int32(bits))
+	case ir.U32:
+		return int64(uint32(bits))
+	}
+	return int64(bits)
+}
