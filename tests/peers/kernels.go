@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -216,7 +218,38 @@ func kernelsOnOneCore(r *report) error {
 		if err != nil {
 			return err
 		}
-		if err := workloads[i].compare(r, platform.Devices()[0], fn); err != nil {
+		if err := workloads[i].compare(r, platform.Devices()[0], fn, processorTime); err != nil {
+			return fmt.Errorf("%s: %w", workloads[i].name, err)
+		}
+	}
+	return nil
+}
+
+// kernelsOnTwoCores compares kernels on two cores with C on two threads, by the time that passes: other load matters.
+func kernelsOnTwoCores(r *report) error {
+	lib, err := buildPeers()
+	if err != nil {
+		return err
+	}
+	platform, err := cpu.New(cpu.Options{Cores: 2}).Open(context.Background())
+	if err != nil {
+		return err
+	}
+	defer platform.Close()
+	threads, err := purego.Dlsym(lib, "omp_set_num_threads")
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	for _, name := range []string{"saxpy", "triad", "copy", "fill", "stencil", "sum", "dot"} {
+		i := slices.IndexFunc(workloads, func(w workload) bool { return w.symbol == "run_"+name })
+		fn, err := purego.Dlsym(lib, "threads_"+name)
+		if err != nil {
+			return err
+		}
+		purego.SyscallN(threads, 2)
+		err = workloads[i].compare(r, platform.Devices()[0], fn, func() float64 { return time.Since(start).Seconds() })
+		if err != nil {
 			return fmt.Errorf("%s: %w", workloads[i].name, err)
 		}
 	}
@@ -230,7 +263,8 @@ func buildPeers() (uintptr, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "kernels.so")
-	cmd := exec.Command("gcc", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-o", out, "tests/peers/c/kernels.c", "-lm")
+	cmd := exec.Command("gcc", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC", "-o", out, "tests/peers/c/kernels.c",
+		"tests/peers/c/threads.c", "-lm")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("gcc: %w\n%s", err, text)
 	}
@@ -346,19 +380,23 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 
 // rate gives the rate of a function by the processor time of this process.
 func (w *workload) rate(run func() error) func() (float64, error) {
+	return w.rateBy(processorTime, run)
+}
+
+func (w *workload) rateBy(clock func() float64, run func() error) func() (float64, error) {
 	return func() (float64, error) {
 		const times = 3
-		start := processorTime()
+		start := clock()
 		for range times {
 			if err := run(); err != nil {
 				return 0, err
 			}
 		}
-		return w.work * times / (processorTime() - start), nil
+		return w.work * times / (clock() - start), nil
 	}
 }
 
-func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
+func (w *workload) compare(r *report, dev offload.Device, fn uintptr, clock func() float64) error {
 	p, err := w.prepare(dev)
 	if err != nil {
 		return err
@@ -397,7 +435,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr) error {
 			return x, err
 		}
 	}
-	_, err = r.pair(w.name, w.unit, 15, turn(w.rate(p.run)), turn(w.rate(native)))
+	_, err = r.pair(w.name, w.unit, 15, turn(w.rateBy(clock, p.run)), turn(w.rateBy(clock, native)))
 	return err
 }
 

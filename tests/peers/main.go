@@ -24,6 +24,7 @@ var comparisons = []comparison{
 	// First: a child's peak memory counts what this process had when it made the child.
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
+	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
 	{"gangs", "the gang width that the compiler chooses / the best of 1, 2 and 4 registers, on one core", gangs},
