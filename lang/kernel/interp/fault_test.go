@@ -234,9 +234,13 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		l := good()
 		change(l)
-		if _, err := grouped.Prepare(l); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+		if n, err := grouped.Prepare(l); n != 0 || err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %d, %v", name, n, err)
 		}
+	}
+	single := compile(t, "kernel f() real f32 {\n site 0 = 0:0:0 \"\"\n return\n}", interp.Options{})
+	if n, err := single.Prepare(&interp.Launch{Size: [3]int{1<<31 - 1, 1<<31 - 1, 1<<31 - 1}}); n != 0 || err == nil {
+		t.Errorf("2^93 items: %d, %v", n, err)
 	}
 	l := good()
 	if n, err := grouped.Prepare(l); n != 2 || err != nil {
