@@ -24,11 +24,11 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if d, ok := find[*diag.Diagnostic](err); ok {
 		return d
 	}
+	if failed, ok := find[*failedAwait](err); ok {
+		return e.diagnosedAt(failed.exception, failed.place)
+	}
 	if rejection, ok := find[*unhandledRejection](err); ok {
-		d := e.Diagnose(rejection.exception)
-		if !d.Position.IsValid() && rejection.place.IsValid() {
-			e.place(d, rejection.place, 1)
-		}
+		d := e.diagnosedAt(rejection.exception, rejection.place)
 		d.Notes = append(d.Notes, diag.Note{Message: "a promise was rejected with this error and nothing handled it; is there an await missing?"})
 		if d.Hint == "" {
 			d.Hint = "await the call, or give its promise a .catch(error => …)"
@@ -56,6 +56,15 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 		return e.cutShort(err, err)
 	}
 	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+}
+
+// diagnosedAt diagnoses an exception, with a place for it if it has none.
+func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnostic {
+	d := e.Diagnose(exception)
+	if !d.Position.IsValid() && place.IsValid() {
+		e.place(d, place, 1)
+	}
+	return d
 }
 
 // find is errors.As that does not look behind an exception: to unwrap one, the interpreter asks the prototypes of what

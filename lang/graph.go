@@ -129,6 +129,9 @@ func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	done, awaited, err := e.advance(m, method, v)
 	switch {
 	case err != nil:
+		if m.awaits >= 0 {
+			err = &failedAwait{err, m.unit.Position(m.awaits)}
+		}
 		m.fail(err)
 	case done:
 		e.fulfil(m)
@@ -138,6 +141,16 @@ func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 			func(reason goja.Value) error { return e.job(func() { e.resume(m, e.intrinsics.throw, reason) }) })
 	}
 }
+
+// A failedAwait is the error of a module that awaited before. It is placed at the await if nothing else says where it was
+// made, as where a native function's promise was rejected.
+type failedAwait struct {
+	exception error
+	place     diag.Position
+}
+
+func (f *failedAwait) Error() string { return f.exception.Error() }
+func (f *failedAwait) Unwrap() error { return f.exception }
 
 // advance runs a module to its next await.
 func (e *Engine) advance(m *module, method goja.Callable, v goja.Value) (done bool, awaited goja.Value, err error) {

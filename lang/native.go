@@ -2,6 +2,7 @@ package lang
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -132,9 +133,34 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 		for name, value := range map[string]any{"file": d.File, "line": d.Line, "column": d.Column} {
 			_ = o.DefineDataProperty(name, e.vm.ToValue(value), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
+		text := name + ": " + message + e.stackOf(d)
+		_ = o.DefineDataProperty("stack", e.vm.ToValue(text), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	_ = o.DefineDataPropertySymbol(e.errorSymbol, e.hide(err), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	return o
+}
+
+// stackOf is the trace of an error that has a place: that place, the places of its notes, such as the launch of a kernel
+// that failed later, and the script's calls. The interpreter's own trace knows the calls alone.
+func (e *Engine) stackOf(d *diag.Diagnostic) string {
+	frames := []diag.Frame{{Position: d.Position}}
+	for _, n := range d.Notes {
+		frames = append(frames, diag.Frame{Position: n.Position})
+	}
+	var b strings.Builder
+	seen := map[diag.Position]bool{}
+	for _, f := range append(frames, e.Stack()...) {
+		if !f.IsValid() || seen[f.Position] {
+			continue
+		}
+		seen[f.Position] = true
+		if f.Function == "" {
+			fmt.Fprintf(&b, "\n    at %s", f.Position)
+		} else {
+			fmt.Fprintf(&b, "\n    at %s (%s)", f.Function, f.Position)
+		}
+	}
+	return b.String()
 }
 
 // errorClass gives one of the interpreter's error constructors; an unknown name gives Error.
