@@ -48,7 +48,7 @@ const mostWarnings = 10
 // Warn tells of what is doubtful where the script called, once for each place.
 func (e *Engine) Warn(message, hint string) {
 	if d := e.warning(message, hint); d != nil {
-		diag.PrintWarning(e.opts.Stderr, d, e.opts.Colors)
+		e.opts.OnWarning(d)
 	}
 }
 
@@ -81,7 +81,7 @@ func (e *Engine) warnOfAwait(key string) {
 			}
 		}
 	}
-	diag.PrintWarning(e.opts.Stderr, d, e.opts.Colors)
+	e.opts.OnWarning(d)
 }
 
 func elementName(key string) string {

@@ -47,6 +47,10 @@ type Options struct {
 	// runs on the loop's goroutine and must not call the engine. Default: they are logged, or printed on Stderr if
 	// there is no Logger.
 	OnError func(error)
+
+	// OnWarning receives what is no error but doubtful, such as an await that seems to be missing. It runs on the loop's
+	// goroutine. Without it warnings are printed to Stderr.
+	OnWarning func(*diag.Diagnostic)
 }
 
 // Limits bound what a script may use. Zero means no limit, but for CallDepth. What they guarantee, and what only a
@@ -184,6 +188,9 @@ func (o *Options) complete() error {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	if o.OnWarning == nil {
+		o.OnWarning = func(d *diag.Diagnostic) { diag.PrintWarning(o.Stderr, d, o.Colors) }
 	}
 	if o.OnError == nil {
 		o.OnError = o.reporter()

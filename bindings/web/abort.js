@@ -15,6 +15,7 @@
       super(message)
       const named = options !== null && typeof options === 'object'
       this.#name = String(named ? options.name ?? 'Error' : options)
+      Object.defineProperty(this, 'name', { value: this.#name, configurable: true }) // read without running a getter
       if (named && 'cause' in options) Object.defineProperty(this, 'cause', { value: options.cause, writable: true, configurable: true })
     }
     get name() { return this.#name }

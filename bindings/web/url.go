@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strings"
+
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
@@ -68,7 +70,7 @@ func invalidURL(what, text string, err error, based bool) error {
 		text = text[:most] + "…"
 	}
 	d := &diag.Diagnostic{ID: "invalid-url", Name: "TypeError", Message: what + " is no absolute URL: " + text + " (" + err.Error() + ")"}
-	if d.Hint = "an absolute URL looks like https://host/path"; !based {
+	if d.Hint = "an absolute URL looks like https://host/path"; !based && strings.Contains(err.Error(), "no scheme") {
 		d.Hint = "write the scheme, as in https://…, or give a base as second argument"
 	}
 	return d

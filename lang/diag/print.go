@@ -64,10 +64,15 @@ func FormatFor(err error, colors bool, columns int) string {
 
 // PrintWarning writes a diagnostic of what is only doubtful.
 func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
+	_, _ = io.WriteString(w, FormatWarning(d, colors, maxColumns))
+}
+
+// FormatWarning is what [PrintWarning] writes, for a terminal of some columns.
+func FormatWarning(d *Diagnostic, colors bool, columns int) string {
 	var b strings.Builder
-	p := painter{colors, maxColumns}
+	p := painter{colors, columns}
 	d.format(&b, p, p.yellow("warning: "))
-	_, _ = io.WriteString(w, b.String())
+	return b.String()
 }
 
 func (d *Diagnostic) format(b *strings.Builder, p painter, label string) {

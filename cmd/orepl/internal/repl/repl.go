@@ -29,7 +29,7 @@ import (
 
 // Options configure a prompt.
 type Options struct {
-	// NewEngine makes the engine; .clear makes another one. The prompt sets the streams and OnError of its options.
+	// NewEngine makes the engine; .clear makes another one. The prompt sets the streams, OnError and OnWarning of its options.
 	NewEngine func(lang.Options) (*lang.Engine, error)
 	Engine    lang.Options
 	Session   *session.Session
@@ -167,7 +167,7 @@ func (p *prompt) newEngine() (*lang.Engine, error) {
 	opts.Prompt = true
 	opts.Stdout, opts.Stderr = p.term, p.term
 	opts.Colors = p.Colors
-	opts.OnError = p.background
+	opts.OnError, opts.OnWarning = p.background, p.warn
 	e, err := p.NewEngine(opts)
 	if err != nil {
 		return nil, err
@@ -316,6 +316,12 @@ func (p *prompt) printf(format string, args ...any) { fmt.Fprintf(p.term, format
 func (p *prompt) report(err error) {
 	columns, _ := p.term.Size()
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatFor(err, p.Colors, columns)); return nil })
+}
+
+// warn prints what is doubtful in a line.
+func (p *prompt) warn(d *diag.Diagnostic) {
+	columns, _ := p.term.Size()
+	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatWarning(d, p.Colors, columns)); return nil })
 }
 
 type color string

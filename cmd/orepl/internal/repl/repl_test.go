@@ -210,3 +210,25 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 		t.Errorf("reported %d times", n)
 	}
 }
+
+// Mistakes at the prompt: what is doubtful breaks between words like everything else, and markers stand below their
+// code, whatever characters are before it and however long the line is.
+func TestMistakesAtThePrompt(t *testing.T) {
+	u := sit(t, 80, 24)
+	u.prompted(0)
+	u.enters("const dev = device('cpu'), x = dev.buffer(f32, 8)")
+	for _, c := range []struct{ line, want string }{
+		{"dev.buffer(f32, [1, 2, 3])", "warning: [1, 2, 3] is the shape of the buffer, which has 6 elements, all zero;\nthese are not its values\n" +
+			"  --> repl-2.js:1:11\n  1 | dev.buffer(f32, [1, 2, 3])\n    |           ^\n"},
+		{"x.read()[0]", "warning: x.read() is a promise, which has no elements: this is undefined\n"},
+		{"x.reed()", "hint: did you mean x.read?\n"},
+		{"x.read().map(v => v)", "hint: it gives a promise: write (await x.read()).map(…)\n"},
+		{"const long = 'abcdefghijklmnopqrstuvwxyz', longer = long + long + long; nothing.at.all", "nothing.at.all\n    |" + strings.Repeat(" ", 59) + "^^^^^^^\n"},
+		{"structuredClone(() => 1)", "error: DataCloneError: the function (anonymous) could not be cloned\n"},
+		{"new URL('http://a b')", "hint: an absolute URL looks like https://host/path\n"},
+	} {
+		if got := u.enters(c.line) + "\n"; !strings.Contains(got, c.want) {
+			t.Errorf("%s\nprinted\n%s\nwithout\n%s", c.line, got, c.want)
+		}
+	}
+}
