@@ -247,7 +247,7 @@ func (f *fn) turnJumps() {
 				over.op < amd64.JO || over.op > amd64.JG || over.a[0].imm != int64(in.x) {
 				break
 			}
-			over.op = amd64.JO + (over.op - amd64.JO) ^ 1 // conditions and their opposites are neighbours
+			over.op = amd64.JO + ((over.op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
 			over.a[0] = to.a[0]
 			to.kind, to.n = kindNone, 0
 		}
