@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/plugins/cpu"
@@ -45,29 +46,22 @@ func (w *workload) compareGangs(widths []string) error {
 	}
 	const rounds = 9
 	rates := make([][]float64, len(sides))
-	var ratios []float64
 	for round := range rounds {
-		best := 0.0
 		for at := range sides {
 			n := (round + at) % len(sides) // each is the first in its turn
 			start := processorTime()
 			if err := sides[n].run(); err != nil {
 				return err
 			}
-			rate := w.work / (processorTime() - start)
-			rates[n] = append(rates[n], rate)
-			if n > 0 {
-				best = max(best, rate)
-			}
+			rates[n] = append(rates[n], w.work/(processorTime()-start))
 		}
-		ratios = append(ratios, rates[0][round]/best)
 	}
 	fmt.Printf("  %-40s", w.name)
+	medians := make([]float64, len(sides))
 	for n := range sides {
-		_, median, _ := quartiles(rates[n])
-		fmt.Printf(" %10.4g", median)
+		_, medians[n], _ = quartiles(rates[n])
+		fmt.Printf(" %10.4g", medians[n])
 	}
-	lo, median, hi := quartiles(ratios)
-	fmt.Printf(" %s  chosen/best %.3f (%.3f–%.3f)\n", w.unit, median, lo, hi)
+	fmt.Printf(" %s  chosen/best %.3f\n", w.unit, medians[0]/slices.Max(medians[1:]))
 	return nil
 }
