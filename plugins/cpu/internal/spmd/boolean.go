@@ -213,10 +213,21 @@ func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vr) []vr 
 }
 
 func (l *lowerer) compareReg(op amd64.Op, pred int64, d, a, b vr, elem int, under vr) {
-	if l.regs[a].elem != 0 && l.regs[b].elem == 0 && (pred == 0 || pred == 4) {
-		a, b = b, a
+	if l.regs[a].elem != 0 && l.regs[b].elem == 0 { // constants can come from memory
+		a, b, pred = b, a, turned(op, pred)
 	}
 	l.def(op, k(d), z(a), z(b), imm(pred)).folds(2, elem).mask = under
+}
+
+// turned is the predicate of a comparison with its operands exchanged.
+func turned(op amd64.Op, pred int64) int64 {
+	switch {
+	case pred == 0 || pred == 4:
+		return pred
+	case op == amd64.VCMPPS || op == amd64.VCMPPD:
+		return map[int64]int64{1: 14, 2: 13, 5: 10, 6: 9}[pred]
+	}
+	return 7 - pred // below and not at most, at most and not below
 }
 
 // conditions of jumps and of setcc, and their opposites, by sign.

@@ -45,12 +45,14 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vr {
 	if cy < cx {
 		args[0], args[1] = args[1], args[0]
 	}
-	over := ca < min(cx, cy)
+	over, copied := ca < min(cx, cy), min(cx, cy) == 2
 	out := newRegs(l.fn, l.count(in.Result()))
 	for i, d := range out {
 		a, b, c := part(args[0], i), part(args[1], i), part(args[2], i)
-		if l.regs[a].elem != 0 {
-			a, b = b, a // constants can come from memory
+		isConstant := func(r vr) bool { return l.regs[r].elem != 0 }
+		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
+		if isConstant(a) != first {
+			a, b = b, a // constants can come from memory: one that is added, or one that is copied
 		}
 		if over && l.regs[c].elem == 0 {
 			l.def(amd64.VMOVDQA64, z(d), z(c)).folds(1, 0)
