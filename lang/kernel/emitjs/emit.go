@@ -26,22 +26,27 @@ func Emit(k *ir.Kernel) (string, error) {
 	return e.b.String(), nil
 }
 
-// Module returns a verified module as a whole program: the runtime and a const for each kernel.
-func Module(m *ir.Module) (string, error) {
+// Module returns verified kernels as a whole program: the runtime and a const for each kernel, kernel_sum for sum. Of two of
+// a name, as those of two signatures, the second is kernel_sum_2.
+func Module(kernels ...*ir.Kernel) (string, error) {
 	var b strings.Builder
 	b.WriteString(Runtime)
-	for i, k := range m.Kernels {
+	names := map[string]bool{}
+	for i, k := range kernels {
 		text, err := Emit(k)
 		if err != nil {
 			return "", err
 		}
-		name := "kernel"
+		name := "kernel" + strconv.Itoa(i)
 		if isIdentifier(k.Name) {
-			name += "_" + k.Name
-		} else {
-			name += strconv.Itoa(i)
+			name = "kernel_" + k.Name
 		}
-		fmt.Fprintf(&b, "\nconst %s = %s\n", name, text)
+		unique := name
+		for n := 2; names[unique]; n++ {
+			unique = fmt.Sprintf("%s_%d", name, n)
+		}
+		names[unique] = true
+		fmt.Fprintf(&b, "\nconst %s = %s\n", unique, text)
 	}
 	return b.String(), nil
 }

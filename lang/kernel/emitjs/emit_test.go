@@ -105,7 +105,7 @@ func TestEmit(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	m := parse(t, "orepl-ir 1\nkernel f(a %0: f32) real f32 {\n site 0 = 0:0:0 \"\"\n %1: f32 = math.sin %0\n return\n}")
 	var u *emitjs.UnsupportedError
-	if _, err := emitjs.Module(m); !errors.As(err, &u) || !strings.Contains(err.Error(), "math.sin") {
+	if _, err := emitjs.Module(m.Kernels...); !errors.As(err, &u) || !strings.Contains(err.Error(), "math.sin") {
 		t.Errorf("%v", err)
 	}
 }
@@ -116,7 +116,8 @@ func TestModuleIsAProgram(t *testing.T) {
 	if err != nil {
 		t.Skip("node is not installed")
 	}
-	text, err := emitjs.Module(parse(t, module))
+	k := parse(t, module).Kernels[0]
+	text, err := emitjs.Module(k, k, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,13 +126,15 @@ func TestModuleIsAProgram(t *testing.T) {
 const x = new Memory('x', new Uint8Array(new Float32Array([1, 2, 3]).buffer), [3])
 const m = new Memory('m', new Uint8Array(24), [1, 3])
 const { prints, fault } = run(kernel_sum, { size: [3, 1, 1], groupSize: [4, 1, 1], args: [2, x, m] })
-console.log(x.f32(0), x.f32(8), m.i64(16), prints.length, fault)
+const y = new Memory('y', new Uint8Array(new Float32Array([1, 2, 3]).buffer), [3])
+run(kernel_sum_3, { size: [3, 1, 1], groupSize: [4, 1, 1], args: [2, y, new Memory('m', new Uint8Array(24), [1, 3])] })
+console.log(y.f32(4) === x.f32(4), x.f32(0), x.f32(8), m.i64(16), prints.length, fault)
 `
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command(node, file).CombinedOutput()
-	if got := strings.TrimSpace(string(out)); err != nil || got != "78 78 5n 3 undefined" {
+	if got := strings.TrimSpace(string(out)); err != nil || got != "true 78 78 5n 3 undefined" {
 		t.Errorf("%v: %s", err, got)
 	}
 }

@@ -55,11 +55,17 @@ const (
 // give them all to [Run] to make another version of the kernel, and run that one where they hold.
 func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p := newProver(k, facts)
-	p.asks = map[string]IndexFact{}
+	p.asks = map[*ir.Instr][]IndexFact{}
 	p.block(k.Body)
+	all := map[string]IndexFact{}
+	for _, list := range p.asks {
+		for i := range list {
+			all[list[i].String()] = list[i]
+		}
+	}
 	var out []IndexFact
-	for _, key := range slices.Sorted(maps.Keys(p.asks)) {
-		out = append(out, p.asks[key])
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, all[key])
 	}
 	return out
 }
@@ -188,20 +194,20 @@ func (f *IndexFact) String() string {
 	return s
 }
 
-// grants reports whether a fact that holds proves a check, and notes the fact that would where facts are looked for.
-func (p *prover) grants(v *ir.Value, a *ir.Array, extent int) bool {
+// grants reports whether a fact that holds proves a check of an access, and notes the fact that would where facts are
+// looked for.
+func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
 	if p.granted == nil && p.asks == nil {
 		return false
 	}
-	f, ok := p.ask(v, a, extent)
+	f, ok := p.ask(v, in.Array, extent)
 	if !ok {
 		return false
 	}
-	key := f.String()
 	if p.asks != nil {
-		p.asks[key] = f
+		p.asks[in] = append(p.asks[in], f)
 	}
-	return p.granted[key]
+	return p.granted[f.String()]
 }
 
 // ask works out what fact would prove a check.

@@ -63,10 +63,10 @@ type prover struct {
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
 
-	wanted   map[SizeFact]bool    // what would prove a check that is not proved
-	asks     map[string]IndexFact // likewise, if facts are looked for; else nil
-	granted  map[string]bool      // the facts that hold
-	negative map[*ir.Instr]uint32 // the indices that are below their extents, but may be negative
+	wanted   map[*ir.Instr][]SizeFact  // what would prove checks that are not proved
+	asks     map[*ir.Instr][]IndexFact // likewise, if facts are looked for; else nil
+	granted  map[string]bool           // the facts that hold
+	negative map[*ir.Instr]uint32      // the indices that are below their extents, but may be negative
 
 	// movable has, for each loop, the accesses and divisions in it that could not fail at its entry either.
 	movable map[*ir.Instr]map[*ir.Instr]bool
@@ -74,7 +74,7 @@ type prover struct {
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[SizeFact]bool{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
@@ -276,16 +276,19 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 			return ir.ProvedDivisor
 		}
 	case ir.Load, ir.Store, ir.Atomic:
+		// An instruction is looked at again where what was supposed of a loop around it proves wrong.
+		delete(p.wanted, in)
+		delete(p.asks, in)
 		var bits, negative uint32
 		for i, extent := range in.Resolve().Extents {
 			v := in.Args[i]
 			switch below := p.belowExtent(v, in.Array, extent); {
-			case below && p.rangeOf(v).lo >= 0 || p.grants(v, in.Array, extent):
+			case below && p.rangeOf(v).lo >= 0 || p.grants(in, v, extent):
 				bits |= 1 << i
 			case below:
 				negative |= 1 << i
 			default:
-				p.want(v, in.Array, extent)
+				p.want(in, v, extent)
 			}
 		}
 		p.negative[in] = negative

@@ -14,7 +14,13 @@ import (
 func SizeFacts(k *ir.Kernel) []SizeFact {
 	p := newProver(k, nil)
 	p.block(k.Body)
-	return slices.SortedFunc(maps.Keys(p.wanted), func(a, b SizeFact) int {
+	facts := map[SizeFact]bool{}
+	for _, list := range p.wanted {
+		for _, f := range list {
+			facts[f] = true
+		}
+	}
+	return slices.SortedFunc(maps.Keys(facts), func(a, b SizeFact) int {
 		return cmp.Or(cmp.Compare(a.Buffer, b.Buffer), cmp.Compare(a.Extent, b.Extent), cmp.Compare(a.Axis, b.Axis))
 	})
 }
@@ -27,8 +33,10 @@ func Negative(k *ir.Kernel, facts *Facts) map[*ir.Instr]uint32 {
 	return p.negative
 }
 
-// want notes that an index which is below the size on an axis would be in bounds if the size were at most the extent.
-func (p *prover) want(v *ir.Value, a *ir.Array, extent int) {
+// want notes that an index of an access which is below the size on an axis would be in bounds if the size were at most the
+// extent.
+func (p *prover) want(in *ir.Instr, v *ir.Value, extent int) {
+	a := in.Array
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1
 	}
@@ -37,7 +45,7 @@ func (p *prover) want(v *ir.Value, a *ir.Array, extent int) {
 	}
 	for axis := range 3 {
 		if p.below(termOf(v), 0, term{size: true, axis: axis}, maxChain) {
-			p.wanted[SizeFact{Axis: axis, Buffer: a.Name, Extent: -1 - extent}] = true
+			p.wanted[in] = append(p.wanted[in], SizeFact{Axis: axis, Buffer: a.Name, Extent: -1 - extent})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/bindings/offload"
@@ -14,32 +15,51 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// emitters turn a compiled kernel into a text.
-var emitters = map[string]func(*invocation, offload.Compilation) (string, error){
-	"ir": func(_ *invocation, c offload.Compilation) (string, error) { return c.Kernel.Module.String(), nil },
-	"opt": func(_ *invocation, c offload.Compilation) (string, error) {
+// emitters turn compiled kernels into a text.
+var emitters = map[string]func(*invocation, ...offload.Compilation) (string, error){
+	"ir": each(func(_ *invocation, c offload.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
+	"opt": each(func(_ *invocation, c offload.Compilation) (string, error) {
 		m, err := expanded(c)
 		if err != nil {
 			return "", err
 		}
 		opt.Run(m, opt.Default, nil)
 		return m.String(), nil
-	},
-	"js": func(_ *invocation, c offload.Compilation) (string, error) {
-		m, err := expanded(c)
-		if err != nil {
-			return "", err
+	}),
+	"js": func(_ *invocation, list ...offload.Compilation) (string, error) {
+		var all []*ir.Kernel
+		for _, c := range list {
+			m, err := expanded(c)
+			if err != nil {
+				return "", err
+			}
+			all = append(all, m.Kernels...)
 		}
-		return emitjs.Module(m)
+		return emitjs.Module(all...)
 	},
-	"warnings": func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil },
-	"asm": func(inv *invocation, c offload.Compilation) (string, error) {
+	"warnings": each(func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil }),
+	"asm": each(func(inv *invocation, c offload.Compilation) (string, error) {
 		var options cpu.Options
 		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
 		}
 		return cpu.List(c.Kernel.Module, options)
-	},
+	}),
+}
+
+// each is an emitter whose texts of the kernels stand below each other.
+func each(emit func(*invocation, offload.Compilation) (string, error)) func(*invocation, ...offload.Compilation) (string, error) {
+	return func(inv *invocation, list ...offload.Compilation) (string, error) {
+		var texts []string
+		for _, c := range list {
+			text, err := emit(inv, c)
+			if err != nil {
+				return "", err
+			}
+			texts = append(texts, text)
+		}
+		return strings.Join(texts, "\n"), nil
+	}
 }
 
 // expanded is the kernel's module with the code of the library functions that it calls.
@@ -98,21 +118,14 @@ func runKernel(inv *invocation) error {
 	var compiled []offload.Compilation
 	rt.Environment().Observe(func(c offload.Compilation) { compiled = append(compiled, c) })
 	_, err = e.RunFile(inv.ctx, args[0])
-	shown := 0
-	for _, c := range compiled {
-		if *name != "" && c.Name != *name {
-			continue
-		}
-		text, err := emitter(inv, c)
+	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offload.Compilation) bool { return *name != "" && c.Name != *name })
+	if len(shown) > 0 {
+		text, err := emitter(inv, shown...)
 		if err != nil {
 			return inv.close(e, rt, err)
 		}
-		if shown++; shown > 1 {
-			fmt.Fprintln(inv.Stdout)
-		}
 		fmt.Fprint(inv.Stdout, text)
-	}
-	if err == nil && shown == 0 {
+	} else if err == nil {
 		err = noKernel(args[0], *name, compiled)
 	}
 	return inv.close(e, rt, err)
