@@ -40,6 +40,8 @@ type EngineOptions struct {
 	// Stderr if there is no Logger.
 	OnError func(error)
 
+	cache *lang.Cache // of a pipeline's engines
+
 	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
 	// come back as copies through JSON, functions do not, and the devices are opened again over there. The program must
 	// call [ServeIsolated] first thing in main. Modules and Globals cannot be given. See docs/limits.md.
@@ -77,6 +79,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	l, err := lang.New(lang.Options{
 		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
 		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
+		Cache: opts.cache,
 	})
 	if err != nil {
 		return nil, err

@@ -383,3 +383,30 @@ func TestErrorsInTheBackground(t *testing.T) {
 		}
 	}
 }
+
+// A signal ends a wait for a device, and what runs there.
+func TestSignalsEndKernels(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	v, err := e.Eval(ctx, "t.js", `import { device, kernel, i32 } from 'offload'
+		const x = device().buffer(i32, 4), queue = device().queue, list = []
+		const endless = kernel((g, x) => { while (Atomics.load(x, 0) === 0) Atomics.add(x, 1, 1) })
+		endless.launch({ size: 1 }, x)
+		await x.read(0, 4, { signal: AbortSignal.timeout(10) }).catch(e => list.push(e.name))
+		endless.launch({ size: 1 }, x)
+		const c = new AbortController()
+		setTimeout(() => c.abort('enough'), 10)
+		await queue.sync({ signal: c.signal }).catch(reason => list.push(reason))
+		await queue.sync({ signal: 'no' }).catch(e => list.push(e.name))
+		await x.read(0, 4, { sigmal: 1 }).catch(e => list.push(e.hint.slice(0, 20)))
+		await queue.sync()
+		list.push((await x.read(0, 1, { signal: new AbortController().signal }))[0])
+		list.join()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := v.Text(ctx); text != "TimeoutError,enough,TypeError,did you mean signal?,0" {
+		t.Error(text)
+	}
+}

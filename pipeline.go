@@ -44,13 +44,15 @@ type instance struct {
 	pipeline *offload.Pipeline
 }
 
-// LoadPipeline loads a script that exports a pipeline. The script is run once for each instance. A script that does not
+// LoadPipeline loads a script that exports a pipeline. The script is run once for each instance: the same one, since its
+// files are read and compiled when an instance first needs them, and never again. A script that does not
 // run, or exports no pipeline, is an error here, with its place.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
 	if opts.Engine.Isolate {
 		return nil, contract.Errorf(contract.Unsupported, "load pipeline", "a pipeline's script cannot be isolated: it works on the program's own slices").
 			WithHint("leave Isolate out, and set Limits and a Policy")
 	}
+	opts.Engine.cache = lang.NewCache()
 	if opts.Instances <= 0 {
 		opts.Instances = min(runtime.NumCPU(), 4)
 	}

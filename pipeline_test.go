@@ -5,6 +5,8 @@ import (
 	"errors"
 	"image"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -320,5 +322,39 @@ func TestPictures(t *testing.T) {
 	}
 	if err := p.Run(context.Background(), orepl.Data{"image": whole, "gain": 1}, orepl.Data{"out": short}); err != nil || len(short.Pix) != 63 {
 		t.Errorf("a picture that lacks bytes as output: %v, %d bytes", err, len(short.Pix))
+	}
+}
+
+// All instances of a pipeline run the script as it was when it was loaded, also those that replace others later.
+func TestInstancesRunTheSameScript(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("factor.js", "export const factor = 2")
+	put("pipeline.js", `import { pipeline, kernel, f32 } from 'offload'
+import { factor } from './factor'
+const scale = kernel((g, f, x, y) => { y[g.x] = f * x[g.x] })
+export default pipeline({ device: 'cpu', inputs: { a: f32, x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] },
+	run({ a, x, y }) { if (a === 0) throw new RangeError('none'); scale.launch({ size: x.length }, factor * a, x, y) } })`)
+	p, err := open(t).LoadPipeline(t.Context(), filepath.Join(dir, "pipeline.js"), orepl.PipelineOptions{Instances: 2})
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	defer p.Close()
+	put("factor.js", "export const factor = 100")
+	put("factor", "no module")
+	put("pipeline.js", "this is no pipeline any more")
+	for range 3 {
+		if err := p.Run(t.Context(), orepl.Data{"a": 0, "x": []float32{1}}, orepl.Data{}); err == nil { // its instance is replaced
+			t.Error("no error")
+		}
+		var y []float32
+		if err := p.Run(t.Context(), orepl.Data{"a": 3, "x": []float32{1, 2}}, orepl.Data{"y": &y}); err != nil || !slices.Equal(y, []float32{6, 12}) {
+			t.Errorf("got %v, %v", y, err)
+		}
 	}
 }

@@ -20,17 +20,23 @@ var (
 // script; the function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
 // context ends when the call that began it fails or is cancelled, or the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
-	return e.operate(label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
+	return e.AsyncUntil(nil, label, work)
+}
+
+// AsyncUntil is Async for work that a signal ends too, unless it is nil: then the promise is rejected with the signal's
+// reason.
+func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	return e.operate(s, label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
 }
 
 // mostPosted is how many callbacks of an operation may wait for the script.
 const mostPosted = 64
 
-// Stream is Async for work that has something for the script before it ends: post queues a callback on the loop's
+// Stream is AsyncUntil for work that has something for the script before it ends: post queues a callback on the loop's
 // goroutine, and waits while many of them wait there, so that the work goes no faster than the script takes it. It fails
 // when the context ends. Any goroutine may call it.
-func (e *Engine) Stream(label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
-	return e.operate(label, func(ctx context.Context, s *Settler) (func() (goja.Value, error), error) {
+func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
+	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)
 		return work(ctx, func(fn func() error) error {
 			select {
@@ -38,7 +44,7 @@ func (e *Engine) Stream(label string, work func(ctx context.Context, post func(f
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
-			s.pending.Post(func() error {
+			settle.pending.Post(func() error {
 				<-waiting
 				return fn()
 			})
@@ -51,10 +57,22 @@ var errLeft = diag.New("internal", "internal error: a function of the program en
 	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 
 // operate runs work on a goroutine of its own and settles a promise with what comes of it, however it ends.
-func (e *Engine) operate(label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
+func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
+	if s != nil && s.aborted() {
+		return e.rejectedWith(s.reason())
+	}
 	promise, settle := e.Promise(label)
 	ctx, cancel := context.WithCancelCause(e.ctx)
 	settle.pending.OnCancel(func(cause error) { cancel(cause) })
+	if s != nil {
+		forget, err := s.until(settle, cancel)
+		if err != nil { // a listener of the script's own making
+			cancel(err)
+			settle.Reject(err)
+			return promise
+		}
+		settle.settled = forget
+	}
 	scope := e.loop.Scope()
 	e.operations.begin(scope)
 	go func() {
@@ -83,6 +101,7 @@ type Settler struct {
 	pending         *loop.Pending
 	place           diag.Position // in the script, of what began the operation
 	resolve, reject func(any) error
+	settled         func() // is called before the promise is settled, if it is not nil
 }
 
 // Promise makes a promise that the engine waits for.
@@ -94,6 +113,7 @@ func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 // Resolve fulfils the promise with what value makes, on the loop's goroutine; nil makes undefined.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
+		s.forget()
 		if value == nil {
 			return s.resolve(goja.Undefined())
 		}
@@ -107,7 +127,16 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 
 // Reject rejects the promise with the Error made from err.
 func (s *Settler) Reject(err error) {
-	s.pending.Resolve(func() error { return s.reject(s.engine.ErrorValue(s.located(err))) })
+	s.pending.Resolve(func() error {
+		s.forget()
+		return s.reject(s.engine.ErrorValue(s.located(err)))
+	})
+}
+
+func (s *Settler) forget() {
+	if s.settled != nil {
+		s.settled()
+	}
 }
 
 // located gives an error that knows no place the one where the operation began: when it fails, nothing of the script

@@ -83,7 +83,9 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 		c.symbolMethod("dispose", func(self T, _ goja.FunctionCall) (goja.Value, error) { return nil, spec.Dispose(self) })
 	}
 	if spec.AsyncDispose != nil {
-		c.symbolMethod("asyncDispose", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.AsyncDispose(self) })
+		c.symbolMethod("asyncDispose", func(self T, _ goja.FunctionCall) (v goja.Value, err error) {
+			return e.Promised(func(goja.FunctionCall) (goja.Value, error) { return spec.AsyncDispose(self) })(goja.FunctionCall{})
+		})
 	}
 	if spec.Iterate != nil {
 		c.symbolMethod("iterator", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.Iterate(self) })

@@ -21,11 +21,11 @@ import (
 // Diagnose turns any error that running a script gave into a diagnostic with positions in the source as written, code
 // frames and a stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
+	if a, ok := find[*awaitedError](err); ok {
+		return e.diagnoseAwaited(a)
+	}
 	if d, ok := find[*diag.Diagnostic](err); ok {
 		return d
-	}
-	if failed, ok := find[*failedAwait](err); ok {
-		return e.diagnosedAt(failed.exception, failed.place)
 	}
 	if rejection, ok := find[*unhandledRejection](err); ok {
 		d := e.diagnosedAt(rejection.exception, rejection.place)

@@ -40,6 +40,7 @@ type Options struct {
 	Limits Limits
 	Policy Policy
 	Colors bool
+	Cache  *Cache       // of imported files, shared with other engines; nil: each engine reads for itself
 	Logger *slog.Logger // default: nothing is logged
 
 	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of what an
@@ -174,6 +175,9 @@ func New(o Options) (*Engine, error) {
 	e.watchPromises()
 	e.fixPrototypes()
 	e.boundBuiltins()
+	if err := e.boundBigInts(); err != nil {
+		return nil, err
+	}
 	for _, m := range o.Modules {
 		if err := e.addModule(m); err != nil {
 			return nil, err

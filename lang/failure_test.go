@@ -47,6 +47,18 @@ func operationEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer, *atomic.I
 	return e, out, &running
 }
 
+// waitFor is work that takes so many milliseconds, unless it is cancelled.
+func waitFor(ms int64) func(context.Context) (func() (goja.Value, error), error) {
+	return func(ctx context.Context) (func() (goja.Value, error), error) {
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+			return nil, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
 // What a call that fails has begun is over when the call returns, however deep it was begun.
 func TestAFailedCallLeavesNothing(t *testing.T) {
 	const begin = `hold(); sleep(1).then(() => { hold(); later(() => print('a timer of the failed call'), 25) })

@@ -11,7 +11,6 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/source"
 )
 
 // Modules are evaluated as the language's standard says: those that one imports come before it, rings in the order in
@@ -126,12 +125,12 @@ func (e *Engine) execute(m *module) { e.resume(m, e.intrinsics.next, nil) }
 
 // resume goes on with a module that awaits, with what came of it.
 func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
+	at := m.awaits
 	done, awaited, err := e.advance(m, method, v)
 	switch {
+	case err != nil && at >= 0 && at == m.awaits: // no other await came between
+		m.fail(&awaitedError{err, m.unit.Position(at)})
 	case err != nil:
-		if m.awaits >= 0 {
-			err = &failedAwait{err, m.unit.Position(m.awaits)}
-		}
 		m.fail(err)
 	case done:
 		e.fulfil(m)
@@ -142,15 +141,22 @@ func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	}
 }
 
-// A failedAwait is the error of a module that awaited before. It is placed at the await if nothing else says where it was
-// made, as where a native function's promise was rejected.
-type failedAwait struct {
-	exception error
-	place     diag.Position
+// An awaitedError ended a module behind an await of its top level, which the interpreter's stack does not tell.
+type awaitedError struct {
+	error
+	place diag.Position
 }
 
-func (f *failedAwait) Error() string { return f.exception.Error() }
-func (f *failedAwait) Unwrap() error { return f.exception }
+func (a *awaitedError) Unwrap() error { return a.error }
+
+// diagnoseAwaited puts an await below the calls that led to an error, or in their place.
+func (e *Engine) diagnoseAwaited(a *awaitedError) *diag.Diagnostic {
+	d := *e.diagnosedAt(a.error, a.place)
+	if !slices.ContainsFunc(d.Stack, func(f diag.Frame) bool { return f.Position.File == a.place.File && f.Function == "" }) {
+		d.Stack = append(slices.Clip(d.Stack), diag.Frame{Position: a.place})
+	}
+	return &d
+}
 
 // advance runs a module to its next await.
 func (e *Engine) advance(m *module, method goja.Callable, v goja.Value) (done bool, awaited goja.Value, err error) {
@@ -298,7 +304,7 @@ func (e *Engine) checkLinks(m *module) error {
 func (e *Engine) checkUses(m *module) error {
 	o := e.sourceOptions(m.unit.Name)
 	o.CheckImports = true
-	unit, err := source.Compile(m.unit.Name, m.unit.Original, o)
+	unit, err := e.opts.Cache.compile(m.unit.Name, m.unit.Original, o)
 	if err != nil {
 		return err
 	}

@@ -112,3 +112,22 @@ func TestRingsOfAwaits(t *testing.T) {
 		})
 	}
 }
+
+// An error that comes out of an await at the top level shows where that is, below the calls that led to it.
+func TestAwaitsAreInTheStack(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	_, err := e.Run(t.Context(), "t.js", `
+async function f() { await sleep(1); return g() }
+function g() { throw new Error('late') }
+await sleep(1)
+await f()`)
+	text := diag.Format(err, false)
+	for _, part := range []string{"t.js:3:22", "at g (t.js:3:22)", "at f (t.js:2:", "at t.js:5:1"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+	if _, err := e.Run(t.Context(), "t.js", "await sleep(1)\n\nnull.x"); err == nil || strings.Contains(diag.Format(err, false), "t.js:1:") {
+		t.Errorf("behind an await: %s", diag.Format(err, false))
+	}
+}

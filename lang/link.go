@@ -155,7 +155,7 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	if m := e.files[key]; m != nil && !anew {
 		return m, m.err
 	}
-	data, err := e.ReadFile(path)
+	data, err := e.opts.Cache.read(path, e.ReadFile)
 	if err != nil {
 		return nil, FileError("import", name, err)
 	}
@@ -170,14 +170,23 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	if path, err = e.ReadPath(name); err != nil {
 		return "", "", err
 	}
+	with := func(ext string) (found, file string, err error) {
+		e.opts.Cache.setExtension(path, ext)
+		if ext != "" {
+			_, err = e.ReadPath(name + ext)
+		}
+		return name + ext, path + ext, err
+	}
+	if ext, ok := e.opts.Cache.extension(path); ok {
+		return with(ext)
+	}
 	info, err := os.Stat(path)
 	if err == nil && !info.IsDir() {
-		return name, path, nil
+		return with("")
 	}
 	for _, ext := range extensions {
 		if info, xerr := os.Stat(path + ext); xerr == nil && !info.IsDir() {
-			_, err := e.ReadPath(name + ext)
-			return name + ext, path + ext, err
+			return with(ext)
 		}
 	}
 	if err == nil {
@@ -351,7 +360,7 @@ func isTypeScript(name string) bool {
 func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
 	o.CountLoops = e.opts.Limits.Iterations > 0
 	e.sources.set(name, text, given)
-	unit, err := source.Compile(name, text, o)
+	unit, err := e.opts.Cache.compile(name, text, o)
 	if err != nil {
 		return nil, err
 	}

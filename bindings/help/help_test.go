@@ -38,7 +38,7 @@ func TestHelp(t *testing.T) {
 		{"help(f32)", "f32: Type<number, Float32Array>"},
 		{"help(device('cpu'))", "class Device\n"},
 		{"help(device('cpu').buffer(f32, 1))", "class Buffer<"},
-		{"help(device('cpu').queue.sync)", "sync(): Promise<void>"},
+		{"help(device('cpu').queue.sync)", "sync(options?: { signal?: AbortSignal }): Promise<void>"},
 		{"help(URL.canParse)", "canParse("},
 		{"help('g.barrier')", "barrier(): void"},
 		{"help('Math.fma')", "one rounding"},

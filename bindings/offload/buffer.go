@@ -310,13 +310,18 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 	return start, count, nil
 }
 
-// read is buffer.read(start?, count?, {queue}?): a promise of the elements.
+// read is buffer.read(start?, count?, {queue, signal}?): a promise of the elements.
 func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-	q, data, err := m.startRead(b, call)
+	o := m.newOptions("read", call.Argument(2), "queue", "signal")
+	q, data, err := m.startRead(b, call, o)
 	if err != nil {
 		return nil, err
 	}
-	return m.after(q, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+	signal := o.signal()
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.after(q, signal, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
 }
 
 // readSync is buffer.readSync(start?, count?, {queue}?): waits for the elements.
@@ -324,7 +329,7 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err := m.mayBlock("read"); err != nil {
 		return nil, err
 	}
-	q, data, err := m.startRead(b, call)
+	q, data, err := m.startRead(b, call, m.newOptions("read", call.Argument(2), "queue"))
 	if err != nil {
 		return nil, err
 	}
@@ -334,12 +339,12 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	return fromBytes(m.vm, b.elem, data)
 }
 
-func (m *instance) startRead(b *bufferObject, call goja.FunctionCall) (*session.Queue, []byte, error) {
+func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options) (*session.Queue, []byte, error) {
 	start, count, err := m.readRange("read", b, call)
 	if err != nil {
 		return nil, nil, err
 	}
-	q, err := m.queueOption("read", b, call.Argument(2))
+	q, err := m.queueOf("read", b, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -352,7 +357,10 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall) (*session.
 
 // queueOption is the queue of {queue}, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
-	o := m.newOptions(op, v, "queue")
+	return m.queueOf(op, b, m.newOptions(op, v, "queue"))
+}
+
+func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Queue, error) {
 	given := o.get("queue")
 	if o.err != nil {
 		return nil, o.err
@@ -485,7 +493,7 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err := q.ReadRect(data, b.Buffer, r); err != nil {
 		return nil, err
 	}
-	return m.after(q, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+	return m.after(q, nil, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
 }
 
 // writeRect is buffer.writeRect(data, {origin, extent, queue}?): gives the buffer.

@@ -189,9 +189,9 @@ func (m *instance) explain(err error) error {
 	return Explain(m.engine, err)
 }
 
-// async is Engine.Async with errors explained, which is for the loop's goroutine.
-func (m *instance) async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
-	return m.engine.Async(label, func(ctx context.Context) (func() (goja.Value, error), error) {
+// async is Engine.AsyncUntil with errors explained, which is for the loop's goroutine.
+func (m *instance) async(s *lang.Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	return m.engine.AsyncUntil(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		finish, err := work(ctx)
 		if err != nil {
 			return func() (goja.Value, error) { return nil, m.explain(err) }, nil

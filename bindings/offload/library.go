@@ -57,7 +57,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (m *instance) registering(register func(context.Context) (*session.Library, error)) goja.Value {
-	return m.async("register", func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.async(nil, "register", func(ctx context.Context) (func() (goja.Value, error), error) {
 		lib, err := register(ctx)
 		if err != nil {
 			return nil, err
@@ -68,7 +68,7 @@ func (m *instance) registering(register func(context.Context) (*session.Library,
 
 // unregister is library.unregister(): a promise.
 func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value, error) {
-	return m.async("unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.async(nil, "unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, l.Unregister(ctx)
 	}), nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -19,15 +20,16 @@ import (
 // options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
 // kept, so that a caller asks for all of them and looks at err once.
 type options struct {
-	op   string // what the options are of
-	obj  *goja.Object
-	only []string // if not nil, obj has no other properties
-	err  error
+	op     string // what the options are of
+	engine *lang.Engine
+	obj    *goja.Object
+	only   []string // if not nil, obj has no other properties
+	err    error
 }
 
 // newOptions takes the options of an operation. v may be missing.
 func (m *instance) newOptions(op string, v goja.Value, known ...string) *options {
-	o := &options{op: op}
+	o := &options{op: op, engine: m.engine}
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return o
 	}
@@ -115,6 +117,19 @@ func (o *options) get(name string) goja.Value {
 		return nil
 	}
 	return v
+}
+
+// signal is the AbortSignal that ends the operation, or nil. It asks the script's objects, last.
+func (o *options) signal() *lang.Signal {
+	v := o.get("signal")
+	if v == nil {
+		return nil
+	}
+	s, err := o.engine.Signal(v)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return s
 }
 
 func (o *options) str(name string) string {

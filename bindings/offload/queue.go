@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -125,13 +126,14 @@ func (m *instance) mayBlock(op string) error {
 		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
 }
 
-// after gives a promise that is fulfilled with what finish makes when the queue has reached this point.
-func (m *instance) after(q *session.Queue, label string, finish func() (goja.Value, error)) (goja.Value, error) {
+// after gives a promise that is fulfilled with what finish makes when the queue has reached this point. A signal that is
+// aborted first cancels the commands so far.
+func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
 	ev, err := q.Record("")
 	if err != nil {
 		return nil, err
 	}
-	return m.async(label, func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		return finish, ev.Sync(ctx)
 	}), nil
 }
@@ -147,7 +149,7 @@ func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error
 
 // then makes an event awaitable: event.then(fulfilled, rejected).
 func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
-	promise := m.async("event", func(ctx context.Context) (func() (goja.Value, error), error) {
+	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, ev.Sync(ctx)
 	}).(*goja.Object)
 	then, _ := goja.AssertFunction(promise.Get("then"))
@@ -167,9 +169,14 @@ func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja
 	return m.vm.ToValue(d.Nanoseconds()), nil
 }
 
-// syncQueue is queue.sync(): a promise that the queue is empty.
-func (m *instance) syncQueue(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) {
-	return m.async("sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
+// syncQueue is queue.sync({signal}?): a promise that the queue is empty.
+func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	o := m.newOptions("sync", call.Argument(0), "signal")
+	signal := o.signal()
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, q.Sync(ctx)
 	}), nil
 }

@@ -53,6 +53,10 @@ interface QueueOption {
   /** The queue whose order counts: the device's default queue unless told otherwise. */
   queue?: Queue
 }
+interface ReadOptions extends QueueOption {
+  /** Ends the wait when it is aborted: the commands given so far are cancelled, and the promise is rejected with its reason. */
+  signal?: AbortSignal
+}
 interface QueueOptions {
   /** The name in errors and tables. */
   label?: string

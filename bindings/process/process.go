@@ -36,6 +36,8 @@ interface RunOptions {
   env?: Record<string, string>
   /** Milliseconds after which it is ended, which is an error. */
   timeout?: number
+  /** Ends it when it is aborted, which rejects with the signal's reason. */
+  signal?: AbortSignal
   /** Receives each line of its standard output. */
   stdout?: (line: string) => void
   /** Receives each line of its standard error. */
@@ -60,7 +62,7 @@ interface RunResult { code: number; stdout: string; stderr: string }`,
 				member(bindings.Method, "hrtime", "hrtime(): bigint", "Nanoseconds of a clock that never goes back."),
 				{
 					Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
-					Help:    "Runs a program and waits for its end. What it prints is collected, or given line by line to the functions stdout and stderr while it runs. A status other than 0 is no error. The program ends with the script.",
+					Help:    "Runs a program and waits for its end. What it prints is collected, or given line by line to the functions stdout and stderr while it runs, no faster than they take it. A status other than 0 is no error. The program ends with the script.",
 					Example: "const { code, stdout } = await process.run('echo', ['hello'])\nconsole.log(code, stdout)",
 				},
 				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Bytes of memory in use: of the interpreter's heap, and taken from the system."),

@@ -60,6 +60,7 @@ type command struct {
 	env            []string
 	input          []byte
 	timeout        time.Duration
+	signal         *lang.Signal
 	stdout, stderr goja.Callable // receive lines; nil: the output is collected
 }
 
@@ -70,7 +71,7 @@ func (c *children) run(call goja.FunctionCall) (goja.Value, error) {
 	if err := a.Err(); err != nil {
 		return nil, err
 	}
-	return c.Stream("process.run "+cmd.name, func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error) {
+	return c.Stream(cmd.signal, "process.run "+cmd.name, func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error) {
 		code, stdout, stderr, err := c.wait(ctx, cmd, post)
 		if err != nil {
 			return nil, err
@@ -109,7 +110,7 @@ func (c *children) arguments(a *lang.Args) *command {
 		}
 	}
 	env := c.Options().Env
-	if o := a.Options(2, "options", "input", "cwd", "env", "timeout", "stdout", "stderr"); o != nil && a.Err() == nil {
+	if o := a.Options(2, "options", "input", "cwd", "env", "timeout", "signal", "stdout", "stderr"); o != nil && a.Err() == nil {
 		env = c.options(a, cmd, o)
 	}
 	cmd.env = make([]string, 0, len(env)) // not nil: that would be the host's environment
@@ -148,6 +149,10 @@ func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[strin
 		if cmd.timeout = time.Duration(v.ToFloat() * float64(time.Millisecond)); cmd.timeout <= 0 {
 			a.Fail("timeout", "must be a number of milliseconds above 0")
 		}
+	}
+	var err error
+	if cmd.signal, err = c.Signal(has("signal")); err != nil {
+		a.Reject(err)
 	}
 	for name, fn := range map[string]*goja.Callable{"stdout": &cmd.stdout, "stderr": &cmd.stderr} {
 		if v := has(name); v != nil {

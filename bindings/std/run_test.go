@@ -121,6 +121,22 @@ func TestProgramsOfAFailedScriptEnd(t *testing.T) {
 	}
 }
 
+// A signal ends a program, and those that it started, and rejects with its own reason.
+func TestSignalsEndPrograms(t *testing.T) {
+	e, out, _ := engine(t, lang.Options{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
+	_, err := e.Run(t.Context(), "t.js", `const c = new AbortController()
+		try {
+			await process.run('sh', ['-c', 'echo up; sleep 1000 & wait'], { signal: c.signal, stdout: line => c.abort('enough of ' + line) })
+		} catch (reason) { console.log(reason) }
+		await process.run('sleep', ['1000'], { signal: AbortSignal.timeout(5) }).catch(e => console.log(e.name))
+		await process.run('sleep', ['1000'], { signal: AbortSignal.abort('before') }).catch(console.log)
+		await process.run('true', [], { signal: 5 }).catch(e => console.log(e.name, e.hint.slice(0, 6)))
+		console.log((await process.run('true', [], { signal: new AbortController().signal })).code)`)
+	if want := "enough of up\nTimeoutError\nbefore\nTypeError write \n0\n"; err != nil || out.String() != want {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // A program that prints much gives timers their turn, and all of its lines to the script, even if that is slow.
 func TestLinesComeAsFastAsTheScriptTakesThem(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{Env: map[string]string{"PATH": "/usr/bin:/bin"}})

@@ -3,6 +3,7 @@ package source
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -185,9 +186,12 @@ func lineOffset(text string, line int) int {
 	return off
 }
 
+// usesBigInts tells a text in which BigInts may be made.
+var usesBigInts = regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`)
+
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyntax, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops, early: o.CheckImports}
+	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.MatchString(u.Text)}
 	top := &function{}
 	top.scope = w.openScope(top)
 	for _, imp := range u.Imports {

@@ -97,11 +97,15 @@ func (h *host) parameters(u *Unit) []goja.Value {
 	}
 	dynamic := vm.ToValue(func(c goja.FunctionCall) goja.Value { return vm.ToValue("module " + c.Argument(0).String()) })
 	_ = dynamic.(*goja.Object).Set("meta", map[string]any{"url": "file:///t.js"})
+	power := func(operator string) goja.Value {
+		v, _ := vm.RunString("((a, b) => 'checked ' + (a " + operator + " b))")
+		return v
+	}
 	thrower := func(kind string) goja.Value {
 		return vm.ToValue(func(c goja.FunctionCall) goja.Value { panic(vm.NewTypeError(kind + " " + c.Argument(0).String())) })
 	}
 	return []goja.Value{vm.ToValue(mark), vm.ToValue(markAll), vm.ToValue(scope), vm.ToValue(link), vm.ToValue(export), vm.ToValue(update), dynamic, goja.Undefined(),
-		vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) }), vm.ToValue("unset"), thrower("early"), thrower("noargs")}
+		vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) }), vm.ToValue("unset"), thrower("early"), thrower("noargs"), power("**"), power("<<")}
 }
 
 func TestModuleSyntax(t *testing.T) {
@@ -169,6 +173,27 @@ func TestModulesPause(t *testing.T) {
 	}
 	if err := h.finish(module); err != nil || h.exports["c"] != "a of m;" {
 		t.Errorf("%v, %q", err, h.exports)
+	}
+}
+
+// Powers are checked where BigInts are, whatever else is made of the operands.
+func TestPowers(t *testing.T) {
+	for text, want := range map[string]string{
+		"export const r = 2 ** 3 + (1 << 4)":                             "24;",
+		"export const r = 2n ** 3n":                                      "checked 8;",
+		"let x = 2n; x **= 3n; export const r = x":                       "checked 8;",
+		"let x = 2n; export const r = (x <<= 1n)":                        "checked 4;",
+		"const o = { x: 2n }; o.x **= 3n; export const r = o.x":          "8;",
+		"export const r = BigInt(2) << BigInt(3)":                        "checked 16;",
+		"export let r = 2n; r **= 3n":                                    "2;checked 8;",
+		"let n = 1n; export { n as r }; (n = 2n) ** (await 3n)":          "1;2;",
+		"export const r = [1n].map(x => x << 2n)[0]":                     "checked 4;",
+		"export const r = (x => [x ** 2n, () => x << 1n])(3n)[1]() + ''": "checked 6;",
+	} {
+		_, exports, _, _ := run(t, text, Options{})
+		if exports["r"] != want {
+			t.Errorf("%s: %q", text, exports["r"])
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	for _, change := range w.later {
 		change()
 	}
+	w.replacePowers()
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)
@@ -110,6 +111,19 @@ func (w *walker) replaceReads(top *scope) {
 		case w.early && isImport && b == top.bindings[r.name]:
 			unset := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: ident(r.name, at), Right: ident(paramUnset, at), Comparison: true}
 			*r.slot = &ast.ConditionalExpression{Test: unset, Consequent: call(paramEarly, at, number(i, at)), Alternate: *r.slot}
+		}
+	}
+}
+
+// replacePowers makes calls of the operations that are to be checked. It comes last, since other changes are made where
+// their operands stand.
+func (w *walker) replacePowers() {
+	for _, p := range w.powers {
+		if e := p.assign; e != nil {
+			id := e.Left.(*ast.Identifier)
+			e.Operator, e.Right = token.ASSIGN, call(p.fn, id.Idx, ident(id.Name.String(), id.Idx), e.Right)
+		} else if e, ok := (*p.slot).(*ast.BinaryExpression); ok {
+			*p.slot = call(p.fn, e.Idx0(), e.Left, e.Right)
 		}
 	}
 }

@@ -24,6 +24,9 @@ type walker struct {
 	// later are changes of the tree that wait for the marks.
 	later []func()
 	await bool // at the top level
+	// powers are the operations whose result may be much larger than what they are given, if the text uses BigInts.
+	powers  []power
+	bigInts bool
 	// reads are the uses of names that may have to become something else: imports and arguments.
 	reads      []read
 	countLoops bool
@@ -54,6 +57,13 @@ type read struct {
 	name   string
 	scope  *scope
 	typeof bool // it is the operand of typeof
+}
+
+// A power is a ** b, a << b, or an assignment of them.
+type power struct {
+	fn     string
+	slot   *ast.Expression       // of a ** b
+	assign *ast.AssignExpression // or a **= b
 }
 
 // offset is a node's place in the parsed text, valid before the node is moved.

@@ -34,6 +34,7 @@ func (w *walker) expr(slot *ast.Expression) {
 			return
 		}
 		w.expr(&e.Right)
+		w.notePower(e.Operator, power{slot: slot})
 	case *ast.CallExpression:
 		w.callee(&e.Callee)
 		w.move(&e.LeftParenthesis)
@@ -186,6 +187,22 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 		return
 	}
 	w.expr(&e.Right)
+	if named {
+		w.notePower(e.Operator, power{assign: e})
+	}
+}
+
+// notePower notes an operation that may make a BigInt of any size. Those that assign to members are left alone.
+func (w *walker) notePower(operator token.Token, p power) {
+	switch operator {
+	case token.EXPONENT:
+		p.fn = paramPower
+	case token.SHIFT_LEFT:
+		p.fn = paramShift
+	}
+	if p.fn != "" && w.bigInts {
+		w.powers = append(w.powers, p)
+	}
 }
 
 // opened is the assignment in N || (N = {}), which a namespace of TypeScript becomes: it gives the variable its first

@@ -1,0 +1,81 @@
+package lang
+
+import (
+	"sync"
+
+	"github.com/orepl/orepl/lang/source"
+)
+
+// A Cache keeps the files that engines import, as they were when the first engine read them, and what they compile to:
+// for several engines that are to run the same. It may be used by them at the same time. Policies are asked all the same.
+type Cache struct {
+	mu    sync.Mutex
+	files map[string][]byte // by their paths
+	found map[string]string // the extension that a path without one was found with
+	units map[unitKey]*source.Unit
+}
+
+type unitKey struct {
+	name, text string
+	options    source.Options
+}
+
+// NewCache makes an empty cache.
+func NewCache() *Cache {
+	return &Cache{files: map[string][]byte{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
+}
+
+// read gives a file as it was at first. A nil cache keeps nothing, here as below.
+func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
+	if c == nil {
+		return read(path)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if data, ok := c.files[path]; ok {
+		return data, nil
+	}
+	data, err := read(path)
+	if err == nil {
+		c.files[path] = data
+	}
+	return data, err
+}
+
+// extension is what a path was found with before.
+func (c *Cache) extension(path string) (string, bool) {
+	if c == nil {
+		return "", false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ext, ok := c.found[path]
+	return ext, ok
+}
+
+func (c *Cache) setExtension(path, ext string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.found[path] = ext
+}
+
+// compile compiles a text, once.
+func (c *Cache) compile(name, text string, o source.Options) (*source.Unit, error) {
+	if c == nil {
+		return source.Compile(name, text, o)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := unitKey{name, text, o}
+	if u := c.units[key]; u != nil {
+		return u, nil
+	}
+	u, err := source.Compile(name, text, o)
+	if err == nil {
+		c.units[key] = u
+	}
+	return u, err
+}

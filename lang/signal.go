@@ -1,0 +1,62 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+)
+
+// A Signal is an AbortSignal of the script, which ends operations before their time. It is used on the loop's goroutine.
+type Signal struct {
+	engine              *Engine
+	object              *goja.Object
+	subscribe, withdraw goja.Callable // addEventListener, removeEventListener
+}
+
+// Signal takes the option signal of a function; undefined and nil give nil.
+func (e *Engine) Signal(v goja.Value) (*Signal, error) {
+	if v == nil || goja.IsUndefined(v) {
+		return nil, nil
+	}
+	if o, ok := v.(*goja.Object); ok {
+		subscribe, listens := goja.AssertFunction(o.Get("addEventListener"))
+		withdraw, forgets := goja.AssertFunction(o.Get("removeEventListener"))
+		aborted := o.Get("aborted")
+		if listens && forgets && aborted != nil && aborted.ExportType() == reflect.TypeFor[bool]() {
+			return &Signal{e, o, subscribe, withdraw}, nil
+		}
+	}
+	return nil, &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError",
+		Message: fmt.Sprintf("signal must be an AbortSignal, not %s", e.InspectValue(v, inspect.Options{Depth: 1, Passive: true})),
+		Hint:    "write signal: controller.signal, or signal: AbortSignal.timeout(1000)"}
+}
+
+func (s *Signal) aborted() bool { return s.object.Get("aborted").ToBoolean() }
+
+// reason is what an operation that the signal ended is rejected with.
+func (s *Signal) reason() goja.Value {
+	if r := s.object.Get("reason"); r != nil {
+		return r
+	}
+	return goja.Undefined()
+}
+
+var errAborted = errors.New("the operation was aborted")
+
+// until lets the signal end an operation, which cancel stops, and gives what forgets that.
+func (s *Signal) until(settle *Settler, cancel func(error)) (forget func(), err error) {
+	event := s.engine.vm.ToValue("abort")
+	listener := s.engine.Func("abort", func(goja.FunctionCall) (goja.Value, error) {
+		reason := s.reason()
+		settle.pending.Resolve(func() error { return settle.reject(reason) })
+		cancel(errAborted)
+		return nil, nil
+	})
+	_, err = s.subscribe(s.object, event, listener)
+	return func() { _, _ = s.withdraw(s.object, event, listener) }, err
+}
