@@ -109,6 +109,7 @@ type Variant struct {
 	entry   uintptr
 	resume  uintptr
 	workers sync.Pool
+	spare   atomic.Pointer[Worker] // at hand: the pool takes longer
 }
 
 // variant gives the code for a kind of launches.
@@ -313,12 +314,19 @@ type Worker struct {
 }
 
 // Acquire gives a worker, and Release takes it back.
-func (v *Variant) Acquire() *Worker { return v.workers.Get().(*Worker) }
+func (v *Variant) Acquire() *Worker {
+	if w := v.spare.Swap(nil); w != nil {
+		return w
+	}
+	return v.workers.Get().(*Worker)
+}
 
 // Release takes a worker back.
 func (v *Variant) Release(w *Worker) {
 	w.g = nil
-	v.workers.Put(w)
+	if !v.spare.CompareAndSwap(nil, w) {
+		v.workers.Put(w)
+	}
 }
 
 // aligned gives n bytes at a multiple of 64.
@@ -451,9 +459,15 @@ func (w *Worker) begin(g *interp.Launch) {
 }
 
 func (w *Worker) beginGangs(g *interp.Launch, first, last int) {
+	w.put64(ctxLeft, uint64(last-first))
+	if first == 0 { // divisions take as long as a small launch
+		for _, at := range [...]int{ctxX, ctxY, ctxZ, ctxBand, ctxTile} {
+			w.put32(at, 0)
+		}
+		return
+	}
 	n := w.v.code.lanes
 	perRow := (g.Size[0]-1)/n + 1
-	w.put64(ctxLeft, uint64(last-first))
 	if band := w.v.code.band; band > 0 {
 		column, row, plane, start := columnOf(first, band, perRow, g.Size[1])
 		w.put32(ctxX, column*n)
