@@ -59,6 +59,7 @@ func TestAccesses(t *testing.T) {
 		"m[g.x][0] = 1":                                  "strided by rows" + free,
 		"m[g.x][g.x] = 1":                                "strided by rows" + sized,
 		"x[g.x ^ 1] = 1":                                 "at distances that vary between neighbouring items" + free,
+		"x.flat[g.x] = 1":                                "contiguous" + sized,
 		"x[g.x * g.x] = 1":                               "at distances that vary between neighbouring items" + free,
 		"x[k[0]] = 1":                                    "the same element for all items along x" + free,
 		"x[k[0] + g.x] = 1":                              "contiguous" + free,

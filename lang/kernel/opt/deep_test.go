@@ -33,3 +33,23 @@ func TestDeepNesting(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAssumeIsBounded takes apart conditions each of which has the one before twice: to follow both would take forever.
+func TestAssumeIsBounded(t *testing.T) {
+	for name, line := range map[string]string{
+		"and": "%%%d: bool = and %%%[2]d, %%%[2]d\n",
+		"or":  "%%%d: bool = or %%%[2]d, %%%[2]d\n",
+		"if":  "%%%d: bool = if %%%[2]d {\nyield %%%[2]d\n} else {\n%%%[3]d: bool = const false\nyield %%%[3]d\n}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			b.WriteString("%10: bool = lt %0, %1\n")
+			const levels = 60
+			for i := range levels {
+				fmt.Fprintf(&b, line, 11+i, 10+i, 100+i)
+			}
+			fmt.Fprintf(&b, "if %%%d {\n%%200: f32 = load x[%%0]\nyield\n} else {\n%%201: f32 = load x[%%1]\nyield\n}\n", 10+levels)
+			opt.Prove(parseBody(t, b.String()).Kernels[0], nil)
+		})
+	}
+}

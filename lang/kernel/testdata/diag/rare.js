@@ -439,3 +439,30 @@
 (g, x, k) => {
   if (k[0]) const inside = 1 // ### "^13: lexical declaration cannot appear in a single-statement context \\[syntax-error\\]; $"
 }
+---
+//# args: f32[1]
+//# options: warnings
+(g, x) => {
+  x[0] = Math.fast.floor(x[1]) // ### "^20: Math\\.fast\\.floor is not in kernels \\[unknown-math-function\\]; write Math\\.floor$"
+  x[0] = Math.fast.ceil(x[1]) // ### "^20: Math\\.fast\\.ceil is not in kernels \\[unknown-math-function\\]; write Math\\.ceil$"
+  x[0] = Math.fast.trunc(x[1]) // ### "^20: Math\\.fast\\.trunc is not in kernels \\[unknown-math-function\\]; write Math\\.trunc$"
+  x[0] = Math.fast.round(x[1]) // ### "^20: Math\\.fast\\.round is not in kernels \\[unknown-math-function\\]; write Math\\.round$"
+  x[0] = Math.fast.abs(x[1]) // ### "^20: Math\\.fast\\.abs is not in kernels \\[unknown-math-function\\]; write Math\\.abs$"
+  x[0] = Math.fast.sign(x[1]) // ### "^20: Math\\.fast\\.sign is not in kernels \\[unknown-math-function\\]; write Math\\.sign$"
+  x[0] = Math.fast.fround(x[1]) // ### "^20: Math\\.fast\\.fround is not in kernels \\[unknown-math-function\\]; write Math\\.fround$"
+  x[0] = Math.fast.clz32(x[1]) // ### "^20: Math\\.fast\\.clz32 is not in kernels \\[unknown-math-function\\]; write Math\\.clz32$"
+  x[0] = Math.fast.ctz(x[1]) // ### "^20: Math\\.fast\\.ctz is not in kernels \\[unknown-math-function\\]; write Math\\.ctz$"
+  x[0] = Math.fast.popcount(x[1]) // ### "^20: Math\\.fast\\.popcount is not in kernels \\[unknown-math-function\\]; write Math\\.popcount$"
+  x[0] = Math.fast.frexp(x[1]) // ### "^20: Math\\.fast\\.frexp is not in kernels \\[unknown-math-function\\]; write Math\\.frexp$"
+  x[0] = Math.fast.exp(x[1])
+  x[0] = Math.fast.sin(x[1])
+  x[0] = Math.fast.sqrt(x[1])
+  x[1] = Math.fast.min(1, 2) + Math.fast.max(1, 2) + Math.fast.pow(x[0], 2) // ### "^20: Math\\.fast\\.min is not in kernels \\[unknown-math-function\\]; write Math\\.min$" "^42: Math\\.fast\\.max is not in kernels \\[unknown-math-function\\]; write Math\\.max$"
+  x[2] = Math.fast.hypot(1, 2) // ### "^20: Math\\.fast\\.hypot is not in kernels \\[unknown-math-function\\]; write Math\\.hypot$"
+  x[3] = Math.fast.fma(1, 2, 3) // ### "^20: Math\\.fast\\.fma is not in kernels \\[unknown-math-function\\]; write Math\\.fma$"
+  x[4] = Math.fast.clamp(1, 2, 3) // ### "^20: Math\\.fast\\.clamp is not in kernels \\[unknown-math-function\\]; write Math\\.clamp$"
+  x[5] = Math.fast.mix(1, 2, 3) // ### "^20: Math\\.fast\\.mix is not in kernels \\[unknown-math-function\\]; write Math\\.mix$"
+  x[6] = Math.fast.imul(1, 2) // ### "^20: Math\\.fast\\.imul is not in kernels \\[unknown-math-function\\]; write Math\\.imul$"
+  x[7] = Math.fast.mulhi(1, 2) // ### "^20: Math\\.fast\\.mulhi is not in kernels \\[unknown-math-function\\]; write Math\\.mulhi$"
+  x[8] = Math.fast.ldexp(x[0], 2) // ### "^20: Math\\.fast\\.ldexp is not in kernels \\[unknown-math-function\\]; write Math\\.ldexp$"
+}

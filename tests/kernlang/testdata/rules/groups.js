@@ -199,3 +199,14 @@
 //# z: u64[8] -> 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa 0xaa
 //# y: i32[8] -> 1 1 1 1 1 1 1 1
 (g, z, y) => { z[g.x] = g.subgroup.ballot(g.x % 2); y[g.x] = (g.subgroup.any(g.x > 6) ? 1 : 0) + (g.subgroup.all(g.x > 6) ? 2 : 0) }
+---
+// [18.4] shared arrays lie apart
+//# y: i32[8] -> 301 211 121 31 301 211 121 31
+//# size: 8
+//# group: 4
+(g, y) => {
+  const a = g.shared(i32, 4), b = g.shared(f64, 4), c = g.shared(u8, 5), l = g.local.x
+  a[l] = l * 100; b[l] = l * 10; c[l] = 1
+  g.barrier()
+  y[g.x] = a[3 - l] + i32(b[l]) + c[3 - l]
+}
