@@ -101,7 +101,8 @@ type Settler struct {
 	pending         *loop.Pending
 	place           diag.Position // in the script, of what began the operation
 	resolve, reject func(any) error
-	settled         func() // is called before the promise is settled, if it is not nil
+	settled         func()     // is called before the promise is settled, if it is not nil
+	aborted         goja.Value // why a signal ended the operation, or nil; set on the loop's goroutine
 }
 
 // Promise makes a promise that the engine waits for.
@@ -113,7 +114,9 @@ func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 // Resolve fulfils the promise with what value makes, on the loop's goroutine; nil makes undefined.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
-		s.forget()
+		if s.ended() {
+			return s.reject(s.aborted)
+		}
 		if value == nil {
 			return s.resolve(goja.Undefined())
 		}
@@ -128,15 +131,19 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 // Reject rejects the promise with the Error made from err.
 func (s *Settler) Reject(err error) {
 	s.pending.Resolve(func() error {
-		s.forget()
+		if s.ended() {
+			return s.reject(s.aborted)
+		}
 		return s.reject(s.engine.ErrorValue(s.located(err)))
 	})
 }
 
-func (s *Settler) forget() {
+// ended forgets the signal, and reports whether it ended the operation.
+func (s *Settler) ended() bool {
 	if s.settled != nil {
 		s.settled()
 	}
+	return s.aborted != nil
 }
 
 // located gives an error that knows no place the one where the operation began: when it fails, nothing of the script

@@ -48,12 +48,12 @@ func (s *Signal) reason() goja.Value {
 
 var errAborted = errors.New("the operation was aborted")
 
-// until lets the signal end an operation, which cancel stops, and gives what forgets that.
+// until lets the signal end an operation, which cancel stops, and gives what forgets that. The promise is rejected when the
+// operation has ended, so that nothing of it is in the way of what the script does then.
 func (s *Signal) until(settle *Settler, cancel func(error)) (forget func(), err error) {
 	event := s.engine.vm.ToValue("abort")
 	listener := s.engine.Func("abort", func(goja.FunctionCall) (goja.Value, error) {
-		reason := s.reason()
-		settle.pending.Resolve(func() error { return settle.reject(reason) })
+		settle.aborted = s.reason()
 		cancel(errAborted)
 		return nil, nil
 	})
