@@ -22,6 +22,10 @@ func TestIndexFacts(t *testing.T) {
 			[]string{`-1 + 1*"a" < "x".0, "a" >= 0`}},
 		{"a counter below a number", "%7: i32 = const 0\n%8: i32 = const 1\n%9: i32 = const 100\nloop @1 (%20: i32 = %7) {\n%12: bool = lt %20, %9\nif %12 {\nyield\n} else {\nbreak @1\n}\n%13: f32 = load x[%20]\n%21: i32 = add %20, %8\ncontinue @1 %21\n}",
 			[]string{`99 < "x".0`}},
+		{"a counter in steps", "%7: i32 = const 3\n%8: i32 = const 48\n%9: i32 = const 100\nloop @1 (%20: i32 = %7) {\n%12: bool = lt %20, %9\nif %12 {\nyield\n} else {\nbreak @1\n}\n%13: f32 = load x[%20]\n%21: i32 = add %20, %8\ncontinue @1 %21\n}",
+			[]string{`99 < "x".0`}}, // 3 and a multiple of 16
+		{"a counter in steps of a power of two", "%7: i32 = const 0\n%8: i32 = const 32\n%9: i32 = const 100\nloop @1 (%20: i32 = %7) {\n%12: bool = lt %20, %9\nif %12 {\nyield\n} else {\nbreak @1\n}\n%13: f32 = load x[%20]\n%21: i32 = add %20, %8\ncontinue @1 %21\n}",
+			[]string{`96 < "x".0`}},
 		{"an item that the kernel compares with a parameter", "%10: i32 = item.global.x\n%12: bool = lt %10, %0\nif %12 {\n%13: f32 = load x[%10]\nyield\n}",
 			[]string{`-1 + 1*"a" < "x".0, "a" >= 0`}},
 		{"a neighbour", "%10: i32 = item.global.x\n%8: i32 = const 1\n%12: bool = le %8, %10\nif %12 {\n%16: i32 = sub %10, %8\n%13: f32 = load x[%16]\nyield\n}",

@@ -59,6 +59,7 @@ type prover struct {
 	trail  []func()
 
 	loops  map[*ir.Instr]*loopGuess
+	steps  map[*ir.Value]steps      // of parameters of loops
 	out    map[*ir.Instr][]interval // of the results of the structured instructions around, so far
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
@@ -74,7 +75,7 @@ type prover struct {
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
@@ -131,6 +132,9 @@ func (p *prover) rangeOf(v *ir.Value) interval {
 }
 
 func (p *prover) narrow(t term, to interval) {
+	if s, ok := p.steps[t.v]; ok {
+		to = s.tighten(to)
+	}
 	old, had := p.ranges[t]
 	if had {
 		to = old.meet(to)

@@ -21,6 +21,7 @@ func (p *prover) loop(in *ir.Instr) {
 	for i, v := range params {
 		if tracked(v.Type) {
 			initial[i] = p.rangeOf(in.Args[i])
+			p.findSteps(in, i)
 		}
 	}
 	mark := len(p.trail)
@@ -54,6 +55,33 @@ func (p *prover) loop(in *ir.Instr) {
 			return
 		}
 	}
+}
+
+// steps says of an integer that it is a multiple of a power of two away from another one: wrapping changes nothing of that.
+type steps struct{ first, size int64 }
+
+// findSteps finds the steps of a parameter that begins with a constant, to which every continue adds constants.
+func (p *prover) findSteps(loop *ir.Instr, i int) {
+	first, ok := constInt(loop.Args[i])
+	all := int64(0)
+	for _, c := range p.s.continues[loop] {
+		by, known := increase(c.Args[i], loop.Then.Params[i])
+		ok = ok && known
+		all |= by
+	}
+	if size := all & -all; ok && size > 1 {
+		p.steps[loop.Then.Params[i]] = steps{first, size}
+	}
+}
+
+// tighten is the part of an interval from the first to the last of its values, all of it if there is none.
+func (s steps) tighten(r interval) interval {
+	lo := r.lo + (s.first-r.lo)&(s.size-1)
+	hi := r.hi - (r.hi-s.first)&(s.size-1)
+	if lo > hi {
+		return r
+	}
+	return interval{lo, hi}
 }
 
 // lastAttempt supposes nothing.
