@@ -211,7 +211,7 @@ func TestRandomTiles(t *testing.T) {
 // TestRandomGroups runs random kernels in whose groups all do something together.
 func TestRandomGroups(t *testing.T) {
 	needMachine(t)
-	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
+	manySeeds(t, 40, func(t *testing.T, seed uint64) bool {
 		return checkRandom(t, seed, irgen.Options{Groups: true, Subgroups: true, Even: true, NoFaults: seed%4 != 0, Size: 30}, int(seed%8))
 	})
 }
