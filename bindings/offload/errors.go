@@ -58,7 +58,11 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) error {
 	launched := diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
-		place(e, d, diag.Position{File: p.File, Line: p.Line, Column: p.Col}, len([]rune(oe.Fault.Text)))
+		width := len([]rune(oe.Fault.Text))
+		if oe.Code == contract.Assertion { // its text is the message
+			width = len("g.assert")
+		}
+		place(e, d, diag.Position{File: p.File, Line: p.Line, Column: p.Col}, width)
 		if o := oe.Fault.Other; o != nil {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
 			d.Notes = append(d.Notes, note(e, message, diag.Position{File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}))

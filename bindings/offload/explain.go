@@ -52,7 +52,11 @@ func explanation(name string, s *kernel.Compiled) string {
 		fmt.Fprintf(&b, "  %s\n", &accesses[i])
 	}
 	for _, w := range s.Warnings {
-		fmt.Fprintf(&b, "  warning at %d:%d: %s [%s]; %s\n", w.Line, w.Col, w.Message, w.ID, w.Rewrite)
+		at := fmt.Sprintf("%d:%d", w.Line, w.Col)
+		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {
+			at = w.Position.String() // in a helper of another module
+		}
+		fmt.Fprintf(&b, "  warning at %s: %s [%s]; %s\n", at, w.Message, w.ID, w.Rewrite)
 	}
 	return b.String()
 }

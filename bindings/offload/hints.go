@@ -19,7 +19,16 @@ func hintFor(e *contract.Error) string {
 	case contract.Divergence:
 		return "g.uniform is for values that are the same in all work-items of a group"
 	case contract.Race:
-		return "let one work-item do it, use Atomics, or put g.barrier() between the accesses"
+		if e.Fault != nil && e.Fault.Other != nil && e.Fault.Other.SameGroup {
+			return "let one work-item do it, use Atomics, or put g.barrier() between the accesses"
+		}
+		return "g.barrier() orders the work-items of one group only: make it two launches, let one work-item do it, or use Atomics"
+	case contract.Uninitialized:
+		if e.Fault != nil && e.Fault.Ragged {
+			return "the launch's size is no multiple of its groupSize, and work-items beyond it store nothing: " +
+				"launch with { groups, groupSize }, and compare g.x with the length in the kernel"
+		}
+		return "let some work-item write it before the barrier, or a loop set the whole array first"
 	case contract.Timeout:
 		return "raise the launch's timeout, or do less in one launch"
 	case contract.Closed:

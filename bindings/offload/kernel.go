@@ -306,7 +306,7 @@ type prepared struct {
 // next launch.
 func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, values []goja.Value) (p prepared, err error) {
 	if len(values) != len(k.params) {
-		return p, countError(op, k.name, k.params, len(values))
+		return p, k.countError(op, len(values))
 	}
 	var room [8]*bufferObject
 	args, buffers, err := m.argTypes(k, values, room[:0])
@@ -367,7 +367,16 @@ func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.V
 	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
 }
 
-func countError(op, name string, params []string, given int) error {
+// countError says how many arguments there must be. Who wrote (x, y) => … gives one too many.
+func (k *kernelObject) countError(op string, given int) error {
+	err := countError(op, k.name, k.params, given)
+	if item := k.fn.Item(); given == len(k.params)+1 && item != "g" {
+		err = err.WithHint("the first parameter, %s, is the item object: write (%s) => …", item, strings.Join(append([]string{"g", item}, k.params...), ", "))
+	}
+	return err
+}
+
+func countError(op, name string, params []string, given int) *contract.Error {
 	takes := "no arguments"
 	switch len(params) {
 	case 0:

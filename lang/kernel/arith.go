@@ -160,7 +160,7 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 }
 
 // exactInF32 reports whether an integer is seldom or never beyond 2²⁴: an element of 8 or 16 bits, a bool, what is left
-// by a mask or a remainder, and what is computed of coordinates, extents and small constants alone.
+// by a mask, a remainder or a shift, and what is computed of coordinates, extents and small constants alone.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def
@@ -179,6 +179,15 @@ func exactInF32(v *ir.Value) bool {
 		return below(in.Args[0]) || below(in.Args[1])
 	case ir.Rem:
 		return below(in.Args[1])
+	case ir.Shr: // of 32 bits
+		n := in.Args[1].Def
+		return n != nil && n.Op == ir.Const && n.Bits >= 8 && n.Bits < 32 || exactInF32(in.Args[0])
+	case ir.Clz, ir.Ctz, ir.Popcnt:
+		return true
+	case ir.Select:
+		return exactInF32(in.Args[1]) && exactInF32(in.Args[2])
+	case ir.Const:
+		return in.Bits <= limit
 	case ir.Add, ir.Sub, ir.Mul:
 		return exactInF32(in.Args[0]) && below(in.Args[1]) || below(in.Args[0]) && exactInF32(in.Args[1])
 	}

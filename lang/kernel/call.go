@@ -23,7 +23,14 @@ func (c *compiler) call(x *syntax.Call, effect bool) value {
 			c.expr(a)
 		}
 	default:
-		c.errorf(x.Fn.Range(), diag.NotCallable, "", "`%s` is no function of a kernel", c.text(x.Fn.Range()))
+		rewrite := ""
+		switch f.kind {
+		case kReg, kNum, kBool, kBig:
+			rewrite = fmt.Sprintf("it is a number: write `%s` without parentheses", c.text(x.Fn.Range()))
+		case kPlace:
+			rewrite = fmt.Sprintf("elements are written `%s%s`", c.text(x.Fn.Range()), indices(f.place.left))
+		}
+		c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "`%s` is no function of a kernel", c.text(x.Fn.Range()))
 	}
 	return bad
 }

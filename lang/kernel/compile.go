@@ -246,7 +246,10 @@ func (c *compiler) walk() {
 		c.bindParam(p, fn.Params[i+1].(*syntax.Name))
 	}
 	if fn.Result != nil {
-		c.step(fn.Result.Range(), func() { c.expr(fn.Result) })
+		c.step(fn.Result.Range(), func() { c.effect(fn.Result) })
+		if !mayAct(fn.Result) {
+			c.errorf(fn.Result.Range(), diag.HelperReturn, "store it in a buffer: `y[g.x] = …`", "a kernel returns no value, and `%s` does nothing else", c.text(fn.Result.Range()))
+		}
 	} else {
 		c.stmts(fn.Body)
 	}

@@ -262,7 +262,7 @@ func (c *compiler) wantWholePlace(p *place, at syntax.Span) {
 	}
 	switch {
 	case p.left > 0 && p.arr != nil && p.left < p.arr.Rank && p.elem.Record == nil:
-		c.errorf(at, diag.TooFewIndices, rewrite, "`%s` is a row, not a number", c.text(at))
+		c.errorf(at, diag.TooFewIndices, rewrite+orOfRank(p), "`%s` is a row, not a number%s", c.text(at), rankOf(p))
 	case p.left > 0:
 		c.errorf(at, diag.TooFewIndices, rewrite, "`%s` is an array, not a number", c.text(at))
 	default:

@@ -28,7 +28,7 @@ func (c *compiler) expr(x syntax.Expr) value {
 	case *syntax.Logical:
 		return c.logical(x)
 	case *syntax.Cond:
-		return c.branch(c.condition(x.Test), x.Span, x.Sets,
+		return c.choose(c.condition(x.Test), x.Test.Range(), x.Span, x.Sets,
 			func() value { return c.expr(x.Then) },
 			func() value { return c.expr(x.Else) })
 	case *syntax.Assign:

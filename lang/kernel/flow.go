@@ -229,7 +229,12 @@ func (c *compiler) skipped(vars []*variable, body func() value) value {
 
 // branch is if (cond) yes else no, for statements and expressions: sets is what the sides assign; the result, if the
 // sides have values, is one of them.
-func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no func() value) value {
+func (c *compiler) branch(cond value, test syntax.Span, sets syntax.Sets, yes, no func() value) value {
+	return c.choose(cond, test, test, sets, yes, no)
+}
+
+// choose is branch where the sides meet at another place than that of the test.
+func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	vars := c.live(sets)
 	if cond.isConst() {
 		if constTruth(cond) {
@@ -290,7 +295,7 @@ func (c *compiler) branch(cond value, at syntax.Span, sets syntax.Sets, yes, no 
 	if !e.dead {
 		e.block.Instrs = append(e.block.Instrs, &ir.Instr{Op: ir.Yield, Args: eArgs})
 	}
-	before := c.at(at)
+	before := c.at(testAt)
 	c.emit(in)
 	c.b.Site = before
 	return out.value()

@@ -79,6 +79,9 @@ func (f *Function) Name() string { return f.fn.Name }
 // Params is the names of the parameters behind the item object.
 func (f *Function) Params() []string { return f.params }
 
+// Item is the name of the first parameter, the item object.
+func (f *Function) Item() string { return f.fn.Params[0].(*syntax.Name).Name }
+
 // ArgKind says what is known about an argument.
 type ArgKind uint8
 

@@ -70,7 +70,7 @@ func (c *compiler) store(p *place, v value, target, at syntax.Span) {
 		if p.comma != "" {
 			rewrite = fmt.Sprintf("write `%s = …`", p.comma)
 		}
-		c.errorf(target, diag.TooFewIndices, rewrite, "a whole array cannot be assigned")
+		c.errorf(target, diag.TooFewIndices, rewrite+orOfRank(p), "a whole array cannot be assigned%s", rankOf(p))
 	case p.elem.Record != nil:
 		c.storeRecord(p, v, target, at)
 	case c.wantScalar(v, at):
@@ -143,7 +143,7 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 		c.errorf(at, diag.NotIndexable, "write .name", "`%s` has fields, no elements", c.text(at))
 		return bad
 	case kReg:
-		c.errorf(at, diag.TooManyIndices, "leave the last index out", "`%s` is a number, which has no elements", c.text(at))
+		c.notIndexed(base.reg, at)
 		return bad
 	default:
 		c.errorf(at, diag.NotIndexable, "", "`%s` cannot be indexed", c.text(at))
@@ -184,7 +184,7 @@ func (c *compiler) tupleElement(t, i value, at syntax.Span) value {
 		return bad
 	}
 	if !isIntegral(i.num) || i.num < 0 || i.num >= float64(len(t.list)) {
-		c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an array of %d", numberText(i.num), len(t.list))
+		c.errorf(at, diag.IndexOutOfBounds, "use g.private(type, n) for an array that is filled in the kernel", "index %s is outside of an array of %d", numberText(i.num), len(t.list))
 		return bad
 	}
 	return t.list[int(i.num)]
@@ -259,6 +259,10 @@ func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 		if name == "size" || name == "bytes" {
 			return number(float64(v.elem.Size()))
 		}
+	}
+	if p := c.paramOf(v.reg); v.kind == kReg && p != nil && (name == "length" || name == "shape" || name == "flat") {
+		c.givenScalar(p, at)
+		return bad
 	}
 	if v.kind == kFunc || v.isScalar() || v.kind == kType {
 		c.errorf(nameAt, diag.UnknownProperty, "", "`%s` has no property in a kernel", c.text(at))

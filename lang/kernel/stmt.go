@@ -83,6 +83,23 @@ func (c *compiler) effect(x syntax.Expr) {
 	}
 }
 
+// mayAct reports whether an expression may do something else than have a value.
+func mayAct(x syntax.Expr) bool {
+	switch x := x.(type) {
+	case *syntax.Assign, *syntax.Update, *syntax.Call:
+		return true
+	case *syntax.Cond:
+		return mayAct(x.Then) || mayAct(x.Else)
+	case *syntax.Logical:
+		return mayAct(x.Y)
+	case *syntax.Seq:
+		return mayAct(x.List[len(x.List)-1])
+	case *syntax.Unary:
+		return x.Op == syntax.Void
+	}
+	return false
+}
+
 func (c *compiler) effectOf(x syntax.Expr) func() value {
 	return func() value {
 		c.effect(x)

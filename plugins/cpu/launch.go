@@ -209,9 +209,12 @@ func (l *launch) faultError() error {
 	case interp.Race:
 		f.Code = offload.Race
 		at, other := position(l.kernel.module, l.kernel.ir, in.OtherSite)
-		f.Other = &offload.Access{Pos: at, Text: other, Item: in.OtherItem}
+		f.Other = &offload.Access{Pos: at, Text: other, Item: in.OtherItem, SameGroup: in.SameGroup}
 	case interp.Unwritten:
 		f.Code = offload.Uninitialized
+		for axis, n := range l.grid.Size {
+			f.Ragged = f.Ragged || n%l.grid.GroupSize[axis] != 0
+		}
 	}
 	e := l.refuse(f.Code, "%s", f)
 	e.Fault = f

@@ -152,6 +152,7 @@ type Fault struct {
 	Bound  string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
 	Item   [3]int   // the global id of the work-item
 	Other  *Access  // Race: the earlier of the two accesses
+	Ragged bool     // Uninitialized: the launch's size is no multiple of its group size
 }
 
 // Access is an access to memory by a work-item.
@@ -159,6 +160,8 @@ type Access struct {
 	Pos  Position // in the kernel's source
 	Text string   // the expression
 	Item [3]int   // the global id of the work-item
+
+	SameGroup bool // it is of the same group as the other access's
 }
 
 // String describes the fault in one line.
@@ -187,7 +190,11 @@ func (f *Fault) String() string {
 	default:
 		b.WriteString(string(f.Code))
 	}
-	if f.Text != "" {
+	switch {
+	case f.Text == "":
+	case f.Code == Assertion:
+		b.WriteString(": " + f.Text)
+	default:
 		fmt.Fprintf(&b, " in `%s`", f.Text)
 	}
 	fmt.Fprintf(&b, ", kernel %s, work-item [%d, %d, %d]", f.Kernel, f.Item[0], f.Item[1], f.Item[2])

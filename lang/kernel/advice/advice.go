@@ -5,6 +5,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -30,9 +31,15 @@ type Access struct {
 	Layout Layout
 	Check  Check
 
-	bounds string // what the first index that nothing proves should be compared with, as a condition
+	index  string // the first index that nothing proves, as written
+	extent string // what it has to be below, as written
 	sign   bool   // of it only that it is not negative is not proved
+	wraps  bool   // which it is only where it wrapped
 	looped bool   // it stands in a loop
+	picked bool   // it stands behind a comparison that few items pass, as with one number
+	op     ir.Op
+
+	elsewhere bool // it stands in another file than the kernel
 }
 
 // String describes the access.
@@ -44,15 +51,79 @@ func (a *Access) String() string {
 	case Item:
 		checked = "checked, since " + a.reason()
 	}
-	return fmt.Sprintf("`%s` at %d:%d: %s, %s", a.Text, a.Line, a.Col, a.Layout, checked)
+	layout := a.Layout.String()
+	if a.op != ir.Load {
+		layout = strings.Replace(layout, "gathered", "scattered", 1)
+	}
+	return fmt.Sprintf("`%s` at %s: %s, %s", a.Text, a.place(), layout, checked)
+}
+
+// place is where the access stands; the file is named if it is not the kernel's.
+func (a *Access) place() string {
+	if a.elsewhere {
+		return a.Position.String()
+	}
+	return fmt.Sprintf("%d:%d", a.Line, a.Col)
+}
+
+// kind is what an access to elements that lie anywhere is called.
+func (a *Access) kind() string {
+	switch a.op {
+	case ir.Store:
+		return "a scatter"
+	case ir.Atomic:
+		return "a scattered atomic operation"
+	}
+	return "a gather"
 }
 
 // reason is why items check the access.
 func (a *Access) reason() string {
-	if a.sign {
-		return "the index may be negative"
+	index := "`" + a.index + "`"
+	switch {
+	case a.wraps:
+		return index + " may wrap below 0"
+	case a.sign:
+		return index + " may be negative"
 	}
-	return "nothing in the kernel bounds the index"
+	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
+}
+
+// condition is what would prove it.
+func (a *Access) condition() string {
+	index := a.index
+	if strings.ContainsAny(index, " ?&|,") {
+		index = "i"
+	}
+	if a.sign {
+		return fmt.Sprintf("%s >= 0 && %s < %s", index, index, a.extent)
+	}
+	return fmt.Sprintf("%s < %s", index, a.extent)
+}
+
+// indexText is the index i of n of an access as written. Indices in front may be hidden in the name of a row: the last
+// one is the last of the text. It is i where the text does not tell, as that of an atomic operation.
+func indexText(text string, i, n int) string {
+	var list []string
+	depth, start := 0, 0
+	for at, c := range text {
+		switch c {
+		case '[', '(':
+			if depth++; depth == 1 && c == '[' {
+				start = at + 1
+			} else if depth == 1 {
+				return "i"
+			}
+		case ']', ')':
+			if depth--; depth == 0 && c == ']' {
+				list = append(list, text[start:at])
+			}
+		}
+	}
+	if k := len(list) - n + i; depth == 0 && k >= 0 && k < len(list) && !strings.HasSuffix(list[k], "…") {
+		return list[k]
+	}
+	return "i"
 }
 
 // Accesses gives the accesses to buffers that the optimised kernel has, each once.
@@ -80,10 +151,10 @@ func optimised(c *kernel.Compiled, facts *opt.Facts) *ir.Module {
 
 func accesses(m *ir.Module, facts *opt.Facts) []Access {
 	k := m.Kernels[0]
-	layouts, negative := newLayouts(k), opt.Negative(k, facts)
+	layouts, doubts := newLayouts(k), opt.Doubts(k, facts)
 	var list []Access
-	var walk func(b *ir.Block, looped bool)
-	walk = func(b *ir.Block, looped bool) {
+	var walk func(b *ir.Block, looped, picked bool)
+	walk = func(b *ir.Block, looped, picked bool) {
 		if b == nil {
 			return
 		}
@@ -91,26 +162,51 @@ func accesses(m *ir.Module, facts *opt.Facts) []Access {
 			if n := in.NumIndices(); in.Array != nil && in.Array.Space == ir.Global && n > 0 {
 				site := k.Sites[in.Site]
 				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text,
-					Array: in.Array, Layout: layouts.of(in), looped: looped}
+					Array: in.Array, Layout: layouts.of(in), looped: looped, picked: picked, op: in.Op, elsewhere: site.File != k.Sites[0].File}
 				for i := range n {
 					if in.Proved>>i&1 == 0 && a.Check == Never {
-						a.Check, a.sign = Item, negative[in]>>i&1 != 0
-						a.bounds = "i < " + in.Bound(i)
-						if a.sign {
-							a.bounds = "i >= 0 && " + a.bounds
-						}
+						doubt := doubts[in]
+						a.Check, a.sign, a.wraps = Item, doubt.Negative>>i&1 != 0, doubt.Wrapped>>i&1 != 0
+						a.index, a.extent = indexText(site.Text, i, n), in.Bound(i)
 					}
 				}
-				if !slices.Contains(list, a) {
+				same := func(b Access) bool { b.op = a.op; return a == b } // a compound assignment loads and stores
+				if in.Op == ir.Atomic && in.Atomic == ir.AtomicLoad {
+					a.op = ir.Load
+				}
+				if !slices.ContainsFunc(list, same) {
 					list = append(list, a)
 				}
 			}
-			walk(in.Then, looped || in.Op == ir.Loop)
-			walk(in.Else, looped)
+			yes, no := picked, picked
+			if in.Op == ir.If {
+				yes, no = picked || picks(in.Args[0], ir.Eq), picked || picks(in.Args[0], ir.Ne)
+			}
+			walk(in.Then, looped || in.Op == ir.Loop, yes)
+			walk(in.Else, looped, no)
+			if in.Op == ir.If && in.Then.Terminator().Op != ir.Yield {
+				picked = no // only those that the condition is false for go on
+			}
 		}
 	}
-	walk(k.Body, false)
+	walk(k.Body, false, false)
 	return list
+}
+
+// picks reports whether a condition compares with one number, perhaps among others.
+func picks(v *ir.Value, op ir.Op) bool {
+	if v.Def == nil {
+		return false
+	}
+	switch in := v.Def; in.Op {
+	case op:
+		return true
+	case ir.And:
+		return op == ir.Eq && (picks(in.Args[0], op) || picks(in.Args[1], op))
+	case ir.Not:
+		return picks(in.Args[0], map[ir.Op]ir.Op{ir.Eq: ir.Ne, ir.Ne: ir.Eq}[op])
+	}
+	return false
 }
 
 // Warnings gives what the compiler found doubtful, and what costs time that other code could spare: accesses of
@@ -142,9 +238,19 @@ func Warnings(c *kernel.Compiled) diag.List {
 	for i := range accesses {
 		a := &accesses[i]
 		switch l := a.Layout; l.Pattern {
+		case Same:
+			if a.op == ir.Atomic && !a.picked {
+				warn(a, diag.ContendedAtomic, "combine the values of a group first, as with g.reduce.add, and let one work-item do it: `if (g.local.x === 0) …`",
+					fmt.Sprintf("`%s` works on one element for all items along x, which wait for each other", a.Text))
+			}
 		case Gathered:
 			warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the data allow it",
-				fmt.Sprintf("`%s` is a gather: its index is computed from data", a.Text))
+				fmt.Sprintf("`%s` is %s: its index is computed from data", a.Text, a.kind()))
+		case Irregular:
+			if a.looped {
+				warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the computation allows it",
+					fmt.Sprintf("`%s` is %s: the distance between neighbouring items varies", a.Text, a.kind()))
+			}
 		case Strided, ByRows:
 			if l.Record > 0 && (l.Stride == 1 || l.Stride == -1) {
 				break // one record after the other: the other fields may be needed too
@@ -154,7 +260,7 @@ func Warnings(c *kernel.Compiled) diag.List {
 		}
 		// One check for all items costs nothing, and a comparison in its place as much where the index is anything.
 		if p := a.Layout.Pattern; a.Check == Item && a.looped && p != Same && p != Irregular && p != Gathered {
-			warn(a, diag.UnprovedCheck, fmt.Sprintf("compare the index with the extent first, as in `if (%s)`", a.bounds),
+			warn(a, diag.UnprovedCheck, fmt.Sprintf("compare the index with the extent first, as in `if (%s)`", a.condition()),
 				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
 		}
 	}

@@ -2,6 +2,8 @@ package advice
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel"
@@ -29,7 +31,7 @@ func compile(t *testing.T, body string) *kernel.Compiled {
 }
 
 const (
-	free  = ", checked, since nothing in the kernel bounds the index"
+	free  = ", checked, since … is not proved to be below …"
 	sized = ", checked unless the launch's size is within the extent"
 )
 
@@ -40,13 +42,13 @@ func TestAccesses(t *testing.T) {
 		"x[g.x] = 1":                                     "contiguous" + sized,
 		"x[3] = 1":                                       "the same element for all items along x" + free,
 		"if (g.x < x.length) x[g.x] = 1":                 "contiguous, not checked, since it is proved in bounds",
-		"if (g.x <= x.length) x[g.x - 1] = 1":            "contiguous, checked, since the index may be negative",
+		"if (g.x <= x.length) x[g.x - 1] = 1":            "contiguous, checked, since `g.x - 1` may be negative",
 		"m[Math.max(g.y - 1, 0)][g.x] = 1":               "contiguous" + free,
 		"m[g.y > 0 ? g.y - 1 : 0][g.x] = 1":              "contiguous" + free,
 		"m[(g.y + 1) % w][g.x] = 1":                      "contiguous" + free,
 		"m[g.y >> 1][g.x] = 1":                           "contiguous" + sized,
 		"m[k[g.y]][g.x] = 1":                             "contiguous" + free,
-		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges, checked, since the index may be negative",
+		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges, checked, since `Math.min(g.x + 1, m.shape[1] - 1)` may be negative",
 		"m[g.y][(g.x + w) & (w - 1)] = 1":                "contiguous but at edges" + free,
 		"m[g.y][g.x > 0 ? g.x - 1 : w - 1] = 1":          "contiguous but at edges" + free,
 		"x[(g.x + 1) % w] = 1":                           "contiguous but at edges" + free,
@@ -63,10 +65,10 @@ func TestAccesses(t *testing.T) {
 		"x[g.x * g.x] = 1":                               "at distances that vary between neighbouring items" + free,
 		"x[k[0]] = 1":                                    "the same element for all items along x" + free,
 		"x[k[0] + g.x] = 1":                              "contiguous" + free,
-		"x[k[g.x]] = 1":                                  "gathered, since the index is computed from data" + free,
-		"m[k[g.x]][g.y] = 1":                             "gathered, since the index is computed from data" + free,
-		"let i = g.x; while (x[i] > 0) i++; m[i][0] = 1": "gathered, since the index is computed from data" + free,
-		"const a = g.private(i32, 2); a[0] = k[g.x]; x[a[0]] = 1": "gathered, since the index is computed from data" + free,
+		"x[k[g.x]] = 1":                                  "scattered, since the index is computed from data" + free,
+		"m[k[g.x]][g.y] = 1":                             "scattered, since the index is computed from data" + free,
+		"let i = g.x; while (x[i] > 0) i++; m[i][0] = 1": "scattered, since the index is computed from data" + free,
+		"const a = g.private(i32, 2); a[0] = k[g.x]; x[a[0]] = 1": "scattered, since the index is computed from data" + free,
 		"m.flat[g.y * m.shape[1] + g.x] = 1":                      "contiguous" + free,
 		"ps[g.x].p[1] = 1":                                        "strided by a record of 16 bytes" + sized,
 		"ps[g.x].p[w] = 1":                                        "strided by a record of 16 bytes" + free,
@@ -75,54 +77,114 @@ func TestAccesses(t *testing.T) {
 		"ps[w * g.x].q = 1":                                       "strided by a number of records of 16 bytes that is known at the launch" + free,
 		"ps[g.x + 1].p[g.x] = 1":                                  "strided by a record of 16 bytes" + free,
 		"ps[0].p[g.x] = 1":                                        "contiguous" + free,
-		"ps[k[g.x]].q = 1":                                        "gathered, since the index is computed from data" + free,
+		"ps[k[g.x]].q = 1":                                        "scattered, since the index is computed from data" + free,
 		"ps[w].q = 1":                                             "the same element for all items along x" + free,
-		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked, since the index may be negative",
+		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked, since `i` may wrap below 0",
 		"for (let i = 0; i < 4; i++) m[i][g.x] = 1":               "contiguous" + free,
 		"let i = g.y - 1, j = g.x; if (i < 0) i = 0; m[i][j] = 1": "contiguous" + free,
 		"let j = g.x + 1; if (j >= w) j = w - 1; m[g.y][j] = 1":   "contiguous but at edges" + free,
 		"m[g.y][i32(Math.sqrt(g.x))] = 1":                         "at distances that vary between neighbouring items" + free,
 		"m[g.y][g.reduce.add(k[g.x])] = 1":                        "the same element for all items along x" + free,
-		"m[g.y][(g.x < w && k[g.x] > 0) ? g.x : 2 * g.x] = 1":     "gathered, since the index is computed from data" + free,
+		"m[g.y][(g.x < w && k[g.x] > 0) ? g.x : 2 * g.x] = 1":     "scattered, since the index is computed from data" + free,
 		"m[g.y][(g.x < w) ? g.x : 2 * g.x] = 1":                   "at distances that vary between neighbouring items" + free,
 	} {
 		list := Accesses(compile(t, body))
 		a := list[len(list)-1]
-		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Col, want); a.String() != want {
-			t.Errorf("%s\n got %s\nwant %s", body, &a, want)
+		got := a.String()
+		if strings.HasSuffix(want, free) {
+			got = regexp.MustCompile("since `.*` (is not proved to be below) .*").ReplaceAllString(got, "since … $1 …")
 		}
+		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Col, want); got != want {
+			t.Errorf("%s\n got %s\nwant %s", body, got, want)
+		}
+	}
+}
+
+// A check is explained by the index that is not proved, and what it is not proved of.
+func TestReasons(t *testing.T) {
+	for body, want := range map[string]string{
+		"x[3] = 1":                  "`3` is not proved to be below x.length",
+		"m[k[0]][k[g.x] + (2)] = 1": "`k[0]` is not proved to be below m.shape[0]",
+		"if (w >= 0 && w < m.length) m[w][k[1]] = 1":            "`k[1]` is not proved to be below m.shape[1]",
+		"const r = m[k[0]]; r[k[1]] = 1":                        "`i` is not proved to be below m.shape[0]",
+		"if (g.y < m.length) { const r = m[g.y]; r[k[1]] = 1 }": "`k[1]` is not proved to be below m.shape[1]",
+		"m.flat[w] = 1":              "`w` is not proved to be below m.flat.length",
+		"ps[0].p[w] = 1":             "`0` is not proved to be below ps.length",
+		"Atomics.add(k, w, 1)":       "`i` is not proved to be below k.length",
+		"if (w < x.length) x[w] = 1": "`w` may be negative",
+		"const i = g.y * 8 + g.x; if (i < x.length) x[i] = 1":     "`i` may wrap below 0",
+		"for (let i = g.x; i < x.length; i += g.size.x) x[i] = 1": "`i` may wrap below 0",
+		"for (let i = g.x; i < x.length; i += w) x[i] = 1":        "`i` may be negative",
+		"if (x.length > 0) x[(g.x + w) % x.length] = 1":           "`(g.x + w) % x.length` may be negative",
+		"if (x.length > 0) x[(g.x + 5) % x.length] = 1":           "`(g.x + 5) % x.length` may wrap below 0",
+	} {
+		list := Accesses(compile(t, body))
+		if a := list[len(list)-1]; a.Check == Never || a.reason() != want {
+			t.Errorf("%s\n got %s\nwant %s", body, a.reason(), want)
+		}
+	}
+}
+
+// A clamped index needs no check where the array has elements.
+func TestClamped(t *testing.T) {
+	for _, index := range []string{"Math.max(0, Math.min(x.length - 1, g.x + w))", "Math.clamp(g.x + w, 0, x.length - 1)",
+		"Math.min(Math.max(w, 0), x.length - 1)"} {
+		for guard, want := range map[string]Check{"if (x.length > 0) ": Never, "if (x.length === 0) return; ": Never, "if (x.length !== 0) ": Never,
+			"if (g.x < x.length) ": Never, "": Item, "if (x.length >= 0) ": Item, "if (x.length === 0) ": Item, "if (x.length !== 1) ": Item} {
+			list := Accesses(compile(t, guard+"x["+index+"] = 1"))
+			if a := list[len(list)-1]; a.Check != want {
+				t.Errorf("%sx[%s]: %s", guard, index, &a)
+			}
+		}
+	}
+	list := Accesses(compile(t, "if (x.length > 1) x[Math.max(1, Math.min(x.length - 1, w))] = x[Math.max(2, Math.min(x.length - 1, w))]"))
+	if list[0].Check != Item || list[1].Check != Never {
+		t.Errorf("%s; %s", &list[0], &list[1])
 	}
 }
 
 // Warnings come where other code would spare something, and for accesses of one kind once.
 func TestWarnings(t *testing.T) {
 	for body, want := range map[string]string{
-		"x[g.x] = g.x":                                          "",
-		"x[g.x] = g.x * 2 + 1":                                  "",
-		"x[g.x] = (g.x * 7 + w) % 13":                           "",
-		"x[g.x] = g.x < 3":                                      "",
-		"x[g.x] = 0.5 * (k[g.x] & 255)":                         "",
-		"x[g.x] = (g.x + 0.5) / g.size.x":                       "",
-		"x[g.x] = w * 0.5":                                      "1:35 inexact-conversion",
-		"x[g.x] = 0.5 * (g.x & w)":                              "1:42 inexact-conversion",
-		"x[g.x] = 0.5 * (g.x % w)":                              "1:42 inexact-conversion",
-		"x[g.x] = k[g.x]":                                       "1:35 inexact-conversion",
-		"x[g.x - 1] = x[g.x] + x[g.x + 1]":                      "",
-		"m[g.y][g.x] = m[g.y - 1][g.x]":                         "",
-		"x[g.x ^ 1] = 1":                                        "",
-		"for (let i = 0; i < w; i++) x[g.x] += x[i]":            "",
-		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":     "",
-		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":       "1:64 unproved-check in `if (i < m.shape[0])`",
-		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]": "1:64 unproved-check in `if (i < m.shape[1])`",
-		"for (let i = 0; i < w; i++) x[i + g.x] += 1":           "1:54 unproved-check in `if (i < x.length)`",
-		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":     "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
-		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":      "1:54 unproved-check in `if (i < m.flat.length)`",
-		"for (let i = 0; i < w; i++) ps[g.x].p[i] += 1":         "1:54 unproved-check in `if (i < 3)`",
-		"ps[g.x].q = ps[g.x].p[1]":                              "",
-		"ps[3 * g.x].q = 1":                                     "1:26 strided-access",
-		"m[g.x][0] = m[g.x][1] + m[g.x][2]":                     "1:26 strided-access (and 2 more of m)",
-		"x[2 * g.x] = m[g.x][0]":                                "1:26 strided-access, 1:39 strided-access",
-		"x[k[g.x]] = m[g.y][k[g.x]]":                            "1:26 gathered-access, 1:38 gathered-access",
+		"x[g.x] = g.x":                                                  "",
+		"x[g.x] = g.x * 2 + 1":                                          "",
+		"x[g.x] = (g.x * 7 + w) % 13":                                   "",
+		"x[g.x] = g.x < 3":                                              "",
+		"x[g.x] = 0.5 * (k[g.x] & 255)":                                 "",
+		"x[g.x] = (g.x + 0.5) / g.size.x":                               "",
+		"x[g.x] = w * 0.5":                                              "1:35 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x & w)":                                      "1:42 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x % w)":                                      "1:42 inexact-conversion",
+		"x[g.x] = k[g.x]":                                               "1:35 inexact-conversion",
+		"x[g.x] = 0.5 * (k[g.x] >>> 8)":                                 "",
+		"x[g.x] = 0.5 * (k[g.x] >>> 7)":                                 "1:42 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x > 3 ? Math.clz32(g.x ^ w) : 7)":            "",
+		"x[g.x - 1] = x[g.x] + x[g.x + 1]":                              "",
+		"m[g.y][g.x] = m[g.y - 1][g.x]":                                 "",
+		"x[g.x ^ 1] = 1":                                                "",
+		"for (let i = 0; i < w; i++) x[g.x] += x[i]":                    "",
+		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":             "1:65 gathered-access",
+		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":               "1:64 unproved-check in `if (i < m.shape[0])`",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]":         "1:64 unproved-check in `if (i < m.shape[1])`",
+		"for (let i = 0; i < w; i++) x[i + g.x] += 1":                   "1:54 unproved-check in `if (i < x.length)`",
+		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":             "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
+		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":              "1:54 unproved-check in `if (i < m.flat.length)`",
+		"for (let i = 0; i < w; i++) ps[g.x].p[i] += 1":                 "1:54 unproved-check in `if (i < 3)`",
+		"ps[g.x].q = ps[g.x].p[1]":                                      "",
+		"ps[3 * g.x].q = 1":                                             "1:26 strided-access",
+		"m[g.x][0] = m[g.x][1] + m[g.x][2]":                             "1:26 strided-access (and 2 more of m)",
+		"x[2 * g.x] = m[g.x][0]":                                        "1:26 strided-access, 1:39 strided-access",
+		"Atomics.add(k, 0, g.x)":                                        "1:26 contended-atomic",
+		"if (g.x < x.length) Atomics.max(k, w, 3)":                      "1:46 contended-atomic",
+		"if (g.local.x === 0) Atomics.add(k, 0, 1)":                     "",
+		"if (g.x < w && g.local.x == 3) Atomics.add(k, 0, 1)":           "",
+		"if (g.local.x !== 0) { x[g.x] = 1 } else Atomics.add(k, 0, 1)": "",
+		"if (g.local.x !== 0) return; Atomics.add(k, 0, 1)":             "",
+		"if (g.x >= w) return; Atomics.add(k, 0, 1)":                    "1:48 contended-atomic",
+		"if (g.local.x !== 0) Atomics.add(k, 0, 1)":                     "1:47 contended-atomic",
+		"x[g.x] = Atomics.load(k, 0) * 0":                               "1:35 inexact-conversion",
+		"Atomics.add(k, g.x, 1)":                                        "",
+		"x[k[g.x]] = m[g.y][k[g.x]]":                                    "1:26 gathered-access, 1:38 gathered-access",
 	} {
 		got := ""
 		for _, w := range Warnings(compile(t, body)) {

@@ -82,6 +82,7 @@ const (
 	SignedShift     ID = "signed-shift-of-u32"
 	UnreachableCode ID = "unreachable-code"
 	GatheredAccess  ID = "gathered-access"
+	ContendedAtomic ID = "contended-atomic"
 	StridedAccess   ID = "strided-access"
 	UnprovedCheck   ID = "unproved-check"
 )

@@ -95,6 +95,7 @@ var table = []Entry{
 
 	// Found by package advice, in the optimised kernel.
 	{ID: GatheredAccess, Warning: true, Meaning: "Items beside each other access elements that lie anywhere: each is a transaction of its own."},
+	{ID: ContendedAtomic, Warning: true, Meaning: "All items do atomic operations on one element, where they wait for each other."},
 	{ID: StridedAccess, Warning: true, Meaning: "Items beside each other along x access elements that lie apart."},
 	{ID: UnprovedCheck, Warning: true, Meaning: "An index in a loop is compared with its extent in each iteration, which the loop's own bound could spare. That of an index like g.x is spared by a launch whose size is within the extent."},
 }

@@ -407,6 +407,7 @@ func (c *compiler) access(in *ir.Instr) *access {
 	}
 	a.atomic = in.Op == ir.Atomic
 	a.writes = in.Op == ir.Store || a.atomic && in.Atomic != ir.AtomicLoad
+	a.zeros = c.p.counted[in.Array]
 	for k := range r.Strides {
 		a.terms = append(a.terms, term{reg: c.reg(in.Args[k]), index: in.Args[k].Type, stride: uint64(r.Strides[k]),
 			inner: r.Inner[k], extent: r.Extents[k], proved: in.Proved>>k&1 != 0 && !c.p.options.IgnoreProofs})

@@ -41,6 +41,7 @@ type Fault struct {
 	// Race: the earlier of the two accesses.
 	OtherSite int
 	OtherItem [3]int
+	SameGroup bool // both items are known to be of one group
 
 	group, order int // of the item, and its place there
 }

@@ -274,6 +274,7 @@ func TestRaces(t *testing.T) {
 		{"read, then written", "store tile[%l], %i\n barrier\n %k: i32 = load tile[%zero]\n store tile[%l], %k", interp.Race, false},
 		{"barrier of another group", "store out[%l], %i\n barrier\n %k: i32 = load out[%zero]", interp.Race, false},
 		{"unwritten", "%k: i32 = load tile[%l]\n store out[%i], %k", interp.Unwritten, false},
+		{"unwritten, but atomics count in the array", "%m: i32 = atomic.add tile[%zero], %i\n barrier\n %k: i32 = load tile[%l]\n store out[%i], %k", 0, true},
 		{"atomics", "%k: i32 = atomic.add out[%zero], %i\n %m: i32 = atomic.load out[%zero]", 0, true},
 		{"atomic and plain", "%k: i32 = atomic.add out[%zero], %i\n %m: i32 = load out[%zero]", interp.Race, false},
 		{"many atomics, then plain by the last of them", tile + "%k: i32 = atomic.add tile[%zero], %i\n if %last {\n store tile[%zero], %i\n yield\n}", interp.Race, false},
@@ -317,6 +318,9 @@ kernel f(out: i32[*]) real f32 {
 				}
 				if f != nil && f.Kind == interp.Race && f.OtherItem == f.Item {
 					t.Errorf("%v races with itself", f)
+				}
+				if f != nil && f.Kind == interp.Race && f.SameGroup != (f.OtherItem[0]/group == f.Item[0]/group) {
+					t.Errorf("%v: of one group: %v", f, f.SameGroup)
 				}
 			}
 		})

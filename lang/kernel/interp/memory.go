@@ -33,6 +33,7 @@ type access struct {
 	lane   uint64 // private arrays: bytes from one lane to the next
 	writes bool
 	atomic bool
+	zeros  bool // the array's zeros are a value to read
 }
 
 // resolve works out the offsets of the lanes in f.addr and returns the lanes that are in bounds and the address that

@@ -12,8 +12,8 @@ type Options struct {
 	// IgnoreProofs checks accesses and divisions even where [ir.Instr.Proved] says that no check is needed, so that a
 	// wrong proof shows as a fault.
 	IgnoreProofs bool
-	// Races makes runs look for races and for reads of shared memory that was not written. Such a program is run by
-	// one worker at a time.
+	// Races makes runs look for races and for reads of shared memory that was not written, in arrays that no atomics count
+	// in. Such a program is run by one worker at a time.
 	Races bool
 }
 
@@ -35,6 +35,8 @@ type Program struct {
 	privateBytes int   // of a lane
 	offsets      []int // of each shared and private array in its memory, by ID
 	dirtyPrivate bool  // a private array may be read before the kernel sets it to zero
+
+	counted map[*ir.Array]bool // with Options.Races: what atomics work on, from the zeros that it begins with
 }
 
 // constant is a register that holds one value forever.
@@ -86,6 +88,14 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	p := &Program{kernel: k, options: options, observes: k.ObservesGroup(), offsets: make([]int, len(k.Arrays))}
 	if err := p.place(); err != nil {
 		return nil, err
+	}
+	if options.Races {
+		p.counted = map[*ir.Array]bool{}
+		k.Body.Walk(func(in *ir.Instr) {
+			if in.Op == ir.Atomic {
+				p.counted[in.Array] = true
+			}
+		})
 	}
 	c := newCompiler(p)
 	p.body = c.entry()

@@ -146,10 +146,11 @@ func (s *races) access(f *frame, a *access, lanes []uint8, base unsafe.Pointer) 
 				if fault := f.fault(i, Race, a.site); fault != nil {
 					n := other.item
 					fault.Array, fault.OtherSite = a.array, int(other.site)
+					fault.SameGroup = s.w.program.observes && other.group == v.group
 					fault.OtherItem = [3]int{n % l.Size[0], n / l.Size[0] % l.Size[1], n / l.Size[0] / l.Size[1]}
 				}
 			}
-			if !a.writes && a.array.Space == ir.Shared && !h.written() {
+			if !a.writes && a.array.Space == ir.Shared && !a.zeros && !h.written() {
 				if fault := f.fault(i, Unwritten, a.site); fault != nil {
 					fault.Array = a.array
 				}

@@ -114,7 +114,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 	case ir.Min:
 		return interval{min(x.lo, y.lo), min(x.hi, y.hi)}, append(under(a, 0), under(b, 0)...)
 	case ir.Max:
-		return interval{max(x.lo, y.lo), max(x.hi, y.hi)}, nil
+		return interval{max(x.lo, y.lo), max(x.hi, y.hi)}, p.both(a, b)
 	case ir.And:
 		r := all
 		var bounds []bound
@@ -155,6 +155,44 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 		return r, nil
 	}
 	return all, nil
+}
+
+// both is what neither of two values exceeds: an extent, plus a constant.
+func (p *prover) both(a, b *ir.Value) []bound {
+	if isConst(b) {
+		a, b = b, a
+	}
+	if isConst(b) {
+		return nil
+	}
+	var out []bound
+	for _, u := range p.extentsOver(termOf(b), 0, 2) {
+		if isConst(a) {
+			limit, ok := addOK(p.ranges[u.of].lo, u.plus)
+			if ok && p.rangeOf(a).hi <= limit {
+				out = append(out, u)
+			}
+		} else if c, ok := addOK(-u.plus, -1); ok && p.below(termOf(a), c, u.of, maxChain) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// extentsOver are the extents that a term plus c is known not to exceed, but for a constant.
+func (p *prover) extentsOver(t term, c int64, depth int) []bound {
+	var out []bound
+	for _, u := range p.upper[t] {
+		sum, ok := addOK(c, u.plus)
+		switch {
+		case !ok:
+		case u.of.array != nil:
+			out = append(out, bound{u.of, sum})
+		case depth > 0:
+			out = append(out, p.extentsOver(u.of, sum, depth-1)...)
+		}
+	}
+	return out
 }
 
 // choice is the interval of a Select: of each operand as it is where the condition chooses it.

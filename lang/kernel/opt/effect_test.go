@@ -75,9 +75,9 @@ func effect(t *testing.T, seed uint64) string {
 		}
 		line += fmt.Sprintf(", %d and %d facts", len(list), len(opt.SizeFacts(k)))
 		note("%v %v", list, opt.SizeFacts(k))
-		negative, affine := opt.Negative(k, facts), opt.FindAffine(k, k.Uniformity(ir.Scope{}))
+		doubts, affine := opt.Doubts(k, facts), opt.FindAffine(k, k.Uniformity(ir.Scope{}))
 		k.Body.Walk(func(in *ir.Instr) {
-			note("%d", negative[in])
+			note("%v", doubts[in])
 			for _, r := range in.Results {
 				strides, ok := affine.Strides(r)
 				note("%v %v", strides, ok)

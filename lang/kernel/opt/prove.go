@@ -64,10 +64,10 @@ type prover struct {
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
 
-	wanted   map[*ir.Instr][]SizeFact  // what would prove checks that are not proved
-	asks     map[*ir.Instr][]IndexFact // likewise, if facts are looked for; else nil
-	granted  map[string]bool           // the facts that hold
-	negative map[*ir.Instr]uint32      // the indices that are below their extents, but may be negative
+	wanted  map[*ir.Instr][]SizeFact  // what would prove checks that are not proved
+	asks    map[*ir.Instr][]IndexFact // likewise, if facts are looked for; else nil
+	granted map[string]bool           // the facts that hold
+	doubts  map[*ir.Instr]Doubt
 
 	// movable has, for each loop, the accesses and divisions in it that could not fail at its entry either.
 	movable map[*ir.Instr]map[*ir.Instr]bool
@@ -75,7 +75,7 @@ type prover struct {
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
 	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, negative: map[*ir.Instr]uint32{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
+		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, doubts: map[*ir.Instr]Doubt{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
@@ -185,6 +185,22 @@ func (p *prover) atMost(a, b *ir.Value, c int64) {
 	}
 }
 
+// unequal learns that a is not b, which tells of the ends of its interval.
+func (p *prover) unequal(a, b *ir.Value) {
+	if isConst(a) {
+		a, b = b, a
+	}
+	n, ok := constInt(b)
+	if r := p.rangeOf(a); ok && !isConst(a) {
+		switch n {
+		case r.lo:
+			p.narrow(termOf(a), interval{r.lo + 1, r.hi})
+		case r.hi:
+			p.narrow(termOf(a), interval{r.lo, r.hi - 1})
+		}
+	}
+}
+
 func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 
 // assume learns what follows from a condition being true or false.
@@ -227,6 +243,8 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 		case in.Op == ir.Eq && is || in.Op == ir.Ne && !is:
 			p.atMost(a, b, 0)
 			p.atMost(b, a, 0)
+		case in.Op == ir.Eq || in.Op == ir.Ne:
+			p.unequal(a, b)
 		case in.Op == ir.Lt && is:
 			p.atMost(a, b, -1)
 		case in.Op == ir.Lt:
@@ -283,19 +301,23 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 		// An instruction is looked at again where what was supposed of a loop around it proves wrong.
 		delete(p.wanted, in)
 		delete(p.asks, in)
-		var bits, negative uint32
+		var bits uint32
+		var doubt Doubt
 		for i, extent := range in.Resolve().Extents {
 			v := in.Args[i]
 			switch below := p.belowExtent(v, in.Array, extent); {
 			case below && p.rangeOf(v).lo >= 0 || p.grants(in, v, extent):
 				bits |= 1 << i
 			case below:
-				negative |= 1 << i
+				doubt.Negative |= 1 << i
+				if p.onlyWraps(v, maxOperands) {
+					doubt.Wrapped |= 1 << i
+				}
 			default:
 				p.want(in, v, extent)
 			}
 		}
-		p.negative[in] = negative
+		p.doubts[in] = doubt
 		return bits
 	}
 	return 0

@@ -25,12 +25,66 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
-// Negative returns the indices of accesses, as bits, that are below their extents for certain but may be negative: a
-// comparison with 0 would prove their checks.
-func Negative(k *ir.Kernel, facts *Facts) map[*ir.Instr]uint32 {
+// Doubt says what is not proved of the indices of an access, as bits: a comparison with 0 would prove those that may be
+// negative, since they are below their extents.
+type Doubt struct {
+	Negative uint32
+	Wrapped  uint32 // negative only where a sum or product is beyond the type
+}
+
+// Doubts returns the doubts of accesses.
+func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	p := newProver(k, facts)
 	p.block(k.Body)
-	return p.negative
+	return p.doubts
+}
+
+// maxOperands bounds how deep a computation is looked into.
+const maxOperands = 8
+
+// onlyWraps reports whether a value can be negative only where what it is made of wrapped: sums and products of what is not
+// negative, and counters that go up from there.
+func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
+	switch r := p.rangeOf(v); {
+	case r.lo >= 0:
+		return true
+	case depth == 0:
+		return false
+	}
+	if c, ok := p.s.loopOf[v]; ok {
+		if !p.onlyWraps(c.loop.Args[c.i], depth-1) {
+			return false
+		}
+		for _, next := range p.s.continues[c.loop] {
+			if by := addend(next.Args[c.i], v); by == nil || !p.onlyWraps(by, depth-1) {
+				return false
+			}
+		}
+		return true
+	}
+	in := v.Def
+	if in == nil || v.Type != ir.I32 {
+		return false
+	}
+	switch in.Op {
+	case ir.Add, ir.Mul, ir.Max:
+		return p.onlyWraps(in.Args[0], depth-1) && p.onlyWraps(in.Args[1], depth-1)
+	case ir.Shl, ir.Rem, ir.Min:
+		return p.onlyWraps(in.Args[0], depth-1) && (in.Op != ir.Min || p.onlyWraps(in.Args[1], depth-1))
+	}
+	return false
+}
+
+// addend is what is added to a parameter to give a value; nil if it is no such sum.
+func addend(sum, param *ir.Value) *ir.Value {
+	if sum.Def != nil && sum.Def.Op == ir.Add {
+		for i, a := range sum.Def.Args {
+			if a == param {
+				return sum.Def.Args[1-i]
+			}
+		}
+	}
+	return nil
 }
 
 // want notes that an index of an access which is below the size on an axis would be in bounds if the size were at most the

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"math/big"
 
 	"github.com/dop251/goja/ast"
@@ -55,6 +56,11 @@ func (p *parse) expr(e ast.Expression) Expr {
 		}
 		return c
 	case *ast.DotExpression:
+		if this, ok := e.Left.(*ast.ThisExpression); ok {
+			name := e.Identifier.Name.String()
+			p.errorf(p.span(this), diag.UnsupportedExpr, fmt.Sprintf("copy it for the kernel: `const %s = this.%s` in front of it", name, name), "`this` is not in kernels")
+			return bad(at)
+		}
 		return &Member{at, p.expr(e.Left), e.Identifier.Name.String()}
 	case *ast.BracketExpression:
 		return &Index{at, p.expr(e.Left), p.expr(e.Member)}

@@ -230,3 +230,39 @@ await kernel((g, x) => {
 		t.Errorf("the other access is told as %v: %s", n.Position, n.Message)
 	}
 }
+
+// TestRaceHints has what to do about races, which depends on who races.
+//
+// [25.2] [25.3] [21.2]
+func TestRaceHints(t *testing.T) {
+	for _, s := range []struct{ name, want, text string }{
+		{"within a group", "put g.barrier() between", "(g, x) => { const s = g.shared(f32, 8); s[g.local.x] = 1; x[g.x] = s[7 - g.local.x] }"},
+		{"between groups", "two launches", "(g, x) => { x[g.x] = g.local.x; g.barrier(); x[(g.x + 8) % 16] = 1 }"},
+		{"without groups", "two launches", "(g, x) => { x[0] = g.x }"},
+		{"a ragged tile", "no multiple of its groupSize", "(g, x) => { const s = g.shared(f32, 8); s[g.local.x] = 1; g.barrier(); x[g.x] = s[7 - g.local.x] }"},
+		{"unwritten", "write it before the barrier", "(g, x) => { const s = g.shared(f32, 8); g.barrier(); x[g.x] = s[g.local.x] }"},
+		{"a histogram", "", "(g, x) => { const s = g.shared(i32, 8); Atomics.add(s, g.x % 3, 1); g.barrier(); x[g.x] = s[g.local.x] }"},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			size := 16
+			if s.name == "a ragged tile" {
+				size = 12
+			}
+			e, _ := newEngine(t, lang.Options{})
+			_, err := e.Run(context.Background(), "race.js", fmt.Sprintf("%sawait kernel(%s).launch({ size: %d, groupSize: 8, checks: 'races' }, device('cpu').buffer(f32, 16))",
+				imports, s.text, size))
+			if s.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatal("no fault")
+			}
+			if d := diagnosed(t, e, err); !strings.Contains(d.Hint, s.want) {
+				t.Errorf("%v: the hint %q does not say %q", d, d.Hint, s.want)
+			}
+		})
+	}
+}

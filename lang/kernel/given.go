@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+// What a kernel may do with a parameter depends on what it was given. Where the two do not fit, either may be meant: the
+// messages here say what was given.
+
+// paramOf is the scalar parameter that a register is; nil if it is none.
+func (c *compiler) paramOf(r *ir.Value) *param {
+	scalar := 0
+	for _, p := range c.params {
+		if p.arg.Kind == Buffer {
+			continue
+		}
+		if r != nil && c.k.Body.Params[scalar] == r {
+			return p
+		}
+		scalar++
+	}
+	return nil
+}
+
+// notIndexed reports an index on a number.
+func (c *compiler) notIndexed(r *ir.Value, at syntax.Span) {
+	if p := c.paramOf(r); p != nil {
+		c.givenScalar(p, at)
+		return
+	}
+	of := &place{}
+	if r.Def != nil && r.Def.Op == ir.Load {
+		of = &place{arr: r.Def.Array, path: r.Def.Path}
+	}
+	c.errorf(at, diag.TooManyIndices, "leave the last index out"+orOfRank(of), "`%s` is a number, which has no elements%s", c.text(at), rankOf(of))
+}
+
+// givenScalar reports a scalar parameter that is used as a buffer.
+func (c *compiler) givenScalar(p *param, at syntax.Span) {
+	name, given := p.name.Name, map[ArgKind]string{Number: "a number is given for it", BigInt: "a BigInt is given for it", Bool: "a boolean is given for it"}[p.arg.Kind]
+	rewrite := fmt.Sprintf("pass a buffer for %s, as device().buffer(f32, n) makes one", name)
+	if p.arg.Kind == Scalar {
+		given, rewrite = fmt.Sprintf("its type is %s by signature", p.arg), fmt.Sprintf("write {%s: [%s]} in the signature for a buffer", name, p.arg)
+	}
+	c.errorf(at, diag.TooManyIndices, rewrite, "%s is used as a buffer, but %s", name, given)
+}
+
+// rankOf says how many dimensions the buffer of a part has, as the end of a message: the kernel was written for another
+// number, or the buffer made with one.
+func rankOf(p *place) string {
+	if !given(p) {
+		return ""
+	}
+	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, dimensions(p.arr.Rank))
+}
+
+// orOfRank is the other thing to do, as the end of a hint.
+func orOfRank(p *place) string {
+	if !given(p) {
+		return ""
+	}
+	want := p.arr.Rank - p.left // as many as there are indices
+	if p.left == 0 {
+		want = p.arr.Rank + 1
+	}
+	if want > 3 {
+		return ""
+	}
+	return ", or pass a buffer of " + dimensions(want)
+}
+
+func dimensions(n int) string {
+	if n == 1 {
+		return "1 dimension"
+	}
+	return fmt.Sprintf("%d dimensions", n)
+}
+
+// given reports whether a part is of a parameter's buffer, by indices alone.
+func given(p *place) bool {
+	for _, s := range p.path {
+		if s.Kind != ir.StepIndex {
+			return false
+		}
+	}
+	return p.arr != nil && p.arr.Space == ir.Global && len(p.path) > 0 && p.comma == ""
+}
