@@ -182,7 +182,7 @@ func TestWarnings(t *testing.T) {
 		"if (g.local.x !== 0) return; Atomics.add(k, 0, 1)":             "",
 		"if (g.x >= w) return; Atomics.add(k, 0, 1)":                    "1:48 contended-atomic",
 		"if (g.local.x !== 0) Atomics.add(k, 0, 1)":                     "1:47 contended-atomic",
-		"x[g.x] = Atomics.load(k, 0) * 0":                               "1:35 inexact-conversion",
+		"x[g.x] = Atomics.load(k, 0) * 0.5":                             "1:35 inexact-conversion",
 		"Atomics.add(k, g.x, 1)":                                        "",
 		"x[k[g.x]] = m[g.y][k[g.x]]":                                    "1:26 gathered-access, 1:38 gathered-access",
 	} {

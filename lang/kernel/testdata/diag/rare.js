@@ -148,10 +148,10 @@
 //# args: f32[1], i32[1], Particle[1], f32[2], f32[3]
 //# options: warnings
 (g, x, k, ps, m, t) => {
-  x[0] = m[0] // ### "^10: `m\\[0\\]` is a row, not a number \\[too-few-indices\\]; write `m\\[0\\]\\[i\\]`$"
-  x[1] = m[0][1][2] // ### "^10: `m\\[0\\]\\[1\\]` is a number, which has no elements \\[too-many-indices\\]; leave the last index out$"
-  x[2] = t[0][1] // ### "^10: `t\\[0\\]\\[1\\]` is a row, not a number \\[too-few-indices\\]; write `t\\[0\\]\\[1\\]\\[i\\]`$"
-  x[3] = m.length + m.shape + m.shape[2] + m.shape[k[0]] // ### "^21: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$" "^39: index 2 is outside of an array of 2 \\[index-out-of-bounds\\]; $" "^52: an array written in the kernel takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable, or capture a table$"
+  x[0] = m[0] // ### "^10: `m\\[0\\]` is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\]`, or pass a buffer of 1 dimension$"
+  x[1] = m[0][1][2] // ### "^10: `m\\[0\\]\\[1\\]` is a number, which has no elements: the buffer given for m has 2 dimensions \\[too-many-indices\\]; leave the last index out, or pass a buffer of 3 dimensions$"
+  x[2] = t[0][1] // ### "^10: `t\\[0\\]\\[1\\]` is a row, not a number: the buffer given for t has 3 dimensions \\[too-few-indices\\]; write `t\\[0\\]\\[1\\]\\[i\\]`, or pass a buffer of 2 dimensions$"
+  x[3] = m.length + m.shape + m.shape[2] + m.shape[k[0]] // ### "^21: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$" "^39: index 2 is outside of an array of 2 \\[index-out-of-bounds\\]; use g\\.private\\(type, n\\) for an array that is filled in the kernel$" "^52: an array written in the kernel takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable, or capture a table$"
   x[4] = m.flat // ### "^10: `m\\.flat` is an array, not a number \\[too-few-indices\\]; write `m\\.flat\\[i\\]\\[j\\]`$"
   x[5] = ps[0].y // ### "^16: Particle has no field y \\[unknown-field\\]; its fields are x, v, id$"
   x[6] = ps[0].v // ### "^10: `ps\\[0\\]\\.v` is an array, not a number \\[too-few-indices\\]; write `ps\\[0\\]\\.v\\[i\\]`$"
@@ -174,7 +174,7 @@
   ps[0] = { ...ps[1], y: 3 } // ### "^23: Particle has no field y \\[unknown-field\\]; its fields are x, v, id$"
   ps[0] = { id: 1, ...ps[1] } // ### "^23: a record is spread at the beginning \\[no-object\\]; write \\.\\.\\.record first, then the fields that differ$"
   ps[0] = { ...x } // ### "^16: `\\.\\.\\.` copies a record, and this is none \\[no-object\\]; spread an element of a buffer of records$"
-  m[0] = x // ### "^3: a whole array cannot be assigned \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`$"
+  m[0] = x // ### "^3: a whole array cannot be assigned: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`, or pass a buffer of 1 dimension$"
   x.length = 3 // ### "^3: `x\\.length` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
   m.shape[0] = 1 // ### "^3: `m\\.shape\\[0\\]` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
   g.x = 1 // ### "^3: `g\\.x` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
@@ -230,7 +230,7 @@
   Atomics.add(x, 0) // ### "^3: `Atomics\\.add` takes 3 arguments; given: 2 \\[call-arguments\\]; write Atomics\\.add\\(array, index, value\\)$"
   Atomics.add(x, 1.5, 1) // ### "^18: 1\\.5 is no index \\[index-not-integer\\]; write an integer$"
   Atomics.and(x, 0, 1) // ### "^3: Atomics\\.and works on integers, not on f32 \\[bad-atomic\\]; use an integer buffer$"
-  Atomics.add(k[0], 0, 1) // ### "^15: `k\\[0\\]` is a number, which has no elements \\[too-many-indices\\]; leave the last index out$"
+  Atomics.add(k[0], 0, 1) // ### "^15: `k\\[0\\]` is a number, which has no elements: the buffer given for k has 1 dimension \\[too-many-indices\\]; leave the last index out, or pass a buffer of 2 dimensions$"
   Atomics.foo(k, 0, 1) // ### "^11: Atomics has no \\.foo in a kernel \\[unknown-property\\]; Atomics has add, and, compareExchange, exchange, load, max, min, or, store, sub, xor$"
   Atomics.compareExchange(k, 0, 1) // ### "^3: `Atomics\\.compareExchange` takes 4 arguments; given: 3 \\[call-arguments\\]; write Atomics\\.compareExchange\\(array, index, value, replacement\\)$"
   g.barrier(1) // ### "^3: `g\\.barrier` takes 0 arguments; given: 1 \\[call-arguments\\]; $"
@@ -249,7 +249,7 @@
   x[0] = g.call('f', 1) + g.barrier() // ### "^27: `g\\.barrier\\(\\)` has no value \\[no-value\\]; $"
   x[1] = bits(k) + fromBits(f32) + fromBits(k[0], 1) + bits() // ### "^15: `k` is an array, not a number \\[too-few-indices\\]; write `k\\[i\\]`$" "^20: `fromBits` takes 2 arguments; given: 1 \\[call-arguments\\]; $" "^45: fromBits needs a type with 32 or 64 bits \\[bad-conversion\\]; write f32, f64, i32, u32, i64 or u64$" "^56: `bits` takes 1 argument; given: 0 \\[call-arguments\\]; $"
   x[2] = f32(1, 2) + f32() + bool(k) + i32('a') // ### "^10: `f32` takes 1 argument; given: 2 \\[call-arguments\\]; $" "^22: `f32` takes 1 argument; given: 0 \\[call-arguments\\]; $" "^35: `k` is an array, not a number \\[too-few-indices\\]; write `k\\[i\\]`$" "^44: a string is no value of a kernel \\[no-string\\]; text is for g\\.print and g\\.assert only$"
-  x[3] = Math.foo(1) + Math.max() + Math.min + Math + Math.PI(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$" "^37: `Math\\.min` is no number \\[not-a-number\\]; $" "^48: `Math` is no number \\[not-a-number\\]; $" "^55: `Math\\.PI` is no function of a kernel \\[not-callable\\]; $"
+  x[3] = Math.foo(1) + Math.max() + Math.min + Math + Math.PI(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$" "^37: `Math\\.min` is no number \\[not-a-number\\]; $" "^48: `Math` is no number \\[not-a-number\\]; $" "^55: `Math\\.PI` is no function of a kernel \\[not-callable\\]; it is a number: write `Math\\.PI` without parentheses$"
   x[4] = Math.fma(1, 2) + Math.atan2(1) + Math.hypot() + Math.clamp(1) // ### "^10: `Math\\.fma` takes 3 arguments; given: 2 \\[call-arguments\\]; $" "^27: `Math\\.atan2` takes 2 arguments; given: 1 \\[call-arguments\\]; $" "^58: `Math\\.clamp` takes 3 arguments; given: 1 \\[call-arguments\\]; $"
   x[5] = Math.frexp(x[0]) + Math.ldexp(x[0], 1.5) // ### "^10: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$" "^46: the exponent of Math\\.ldexp is an integer \\[bad-operand\\]; write `n \\| 0`$"
 }
@@ -332,14 +332,14 @@
 //# options: warnings
 //# let huge = (a) => { while (true) { a = a + 1 } }
 (g, x, k) => {
-  x[10] = k(1) // ### "^11: `k` is no function of a kernel \\[not-callable\\]; $"
+  x[10] = k(1) // ### "^11: `k` is no function of a kernel \\[not-callable\\]; elements are written `k\\[i\\]`$"
 }
 ---
 //# args: f32[1], i32[1]
 //# options: warnings
 //# let huge = (a) => { while (true) { a = a + 1 } }
 (g, x, k) => {
-  x[11] = x[0](1) // ### "^11: `x\\[0\\]` is no function of a kernel \\[not-callable\\]; $"
+  x[11] = x[0](1) // ### "^11: `x\\[0\\]` is no function of a kernel \\[not-callable\\]; it is a number: write `x\\[0\\]` without parentheses$"
 }
 ---
 //# args: f32[1], i32[1]
