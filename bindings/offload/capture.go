@@ -45,8 +45,10 @@ func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
 func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 	c, ok := info.Capture(name)
 	switch {
+	case !ok && !info.Known && kernel.IsLanguageName(name):
+		return nil, nil
 	case !ok && !info.Known:
-		return nil, errors.New("the function was not written in a script, so its variables cannot be found")
+		return nil, errors.New("the function is a method of a class, or comes from eval, so its variables cannot be found")
 	case !ok || c.State == lang.Undeclared:
 		return nil, nil
 	case c.State == lang.Uninitialized:

@@ -112,6 +112,11 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 		fn, err := c.f.helpers.parse(got, name)
 		if err != nil {
 			if list, ok := err.(diag.List); ok {
+				for _, d := range list {
+					if d.Line == 0 {
+						d.Position, d.End = c.frame.fn.Source.At(at.Pos), c.frame.fn.Source.At(at.End)
+					}
+				}
 				c.errs = append(c.errs, list...)
 			} else {
 				c.errorf(at, diag.NotCapturable, "", "%s cannot be captured: %v", name, err)
@@ -188,6 +193,12 @@ func (c *compiler) uniqueName(name string) string {
 		unique = fmt.Sprintf("%s_%d", name, i)
 	}
 	return unique
+}
+
+// IsLanguageName reports whether a name has a meaning in every kernel, unless the script declares it: Math, f32, Infinity, ….
+func IsLanguageName(name string) bool {
+	_, ok := languageName(name)
+	return ok
 }
 
 // languageName is the meaning that the language gives to a name.

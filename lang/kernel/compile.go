@@ -415,7 +415,11 @@ func (c *compiler) errorf(at syntax.Span, id diag.ID, rewrite, format string, ar
 		if name == "" {
 			name = "a helper"
 		}
-		d.Notes = append(d.Notes, diag.Note{Position: f.caller.fn.Source.At(f.call.Pos), Message: "in the call of " + name})
+		at := f.caller.fn.Source.At(f.call.Pos)
+		if d.Line == 0 { // of a text that no file has, as of a class's method: the call has a place
+			d.Position, d.End, d.Excerpt = at, f.caller.fn.Source.At(f.call.End), f.caller.fn.Source.Excerpt(f.call)
+		}
+		d.Notes = append(d.Notes, diag.Note{Position: at, Message: "in the call of " + name})
 	}
 }
 

@@ -90,6 +90,23 @@ export const result = (await b.read())[0]`},
 	{name: "a class called", want: "not-callable 2:41", text: `
 class C { static k = 1 }
 kernel({ x: [f32] }, (g, x) => { x[0] = C(3) })`},
+	// a method of a class has no place of its own, but its call has
+	{name: "in a method of a class", want: "not-capturable 2:41", text: `
+class C { static twice(v) { return v * nowhere } }
+kernel({ x: [f32] }, (g, x) => { x[0] = C.twice(3) })`},
+	{name: "a method of a class with an error", want: "no-var 2:44", text: `
+class C { static twice(v) { var n = v; return n } }
+kernel({ x: [f32] }, (g, x) => { x[0] = (C.twice)(3) })`},
+	// [2.9] in functions that no file has
+	{name: "eval and Function", want: "3,Infinity,8", text: `
+const b = device('cpu').buffer(f32, 3)
+const half = (0, eval)('(v) => Math.sqrt(v) + f32(NaN === NaN) * 1')
+await kernel(new Function('g', 'x', 'x[1] = Infinity; x[2] = f32(Math.max(8, 7))')).launch({ size: 1 }, b)
+await kernel((g, x) => { x[0] = half(9) }).launch({ size: 1 }, b)
+export const result = (await b.read()).join()`},
+	{name: "what Function cannot see", want: "not-capturable 2:7", text: `
+const n = 1
+kernel({ x: [f32] }, new Function('g', 'x', 'x[0] = n'))`},
 	// [1.1] a function of the host
 	{name: "a native kernel", want: "not-a-function 1:7", text: `
 kernel(Math.sin)`},
