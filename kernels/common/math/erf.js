@@ -7,9 +7,8 @@
 import { odd } from './word.js'
 import { exp32, exp64 } from './exp.js'
 
-export function erf32(x) {
-  const a = Math.abs(x)
-  const z = a * a
+/** P(z). */
+export function erfNear32(z) {
   let p = 7.9241305e-5
   p = p * z - 0.0008031836
   p = p * z + 0.0051908446
@@ -17,6 +16,11 @@ export function erf32(x) {
   p = p * z + 0.11283619
   p = p * z - 0.3761263
   p = p * z + 0.12837917
+  return p
+}
+
+/** Q(a − 1). */
+export function erfBeyond32(a) {
   const t = (a > 4 ? 4 : a) - 1
   let q = 2.168675e-5
   q = q * t - 0.00028952787
@@ -26,7 +30,13 @@ export function erf32(x) {
   q = q * t + 0.8431071
   q = q * t + 2.6389675
   q = q * t + 1.8496056
-  const e = exp32(-q)
+  return q
+}
+
+export function erf32(x) {
+  const a = Math.abs(x)
+  const p = erfNear32(a * a)
+  const e = exp32(-erfBeyond32(a))
   return odd(a < 1 ? a * p + a : 1 - e, x)
 }
 

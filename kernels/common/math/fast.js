@@ -3,6 +3,7 @@
 // Where the exact result of fastExp is below 2^-126 the result is 0. Arguments below 2^-126 of fastLog and fastRsqrt count
 // as 0.
 import { odd } from './word.js'
+import { erfNear32, erfBeyond32 } from './erf.js'
 
 const MAGIC = 12582912 // 1.5·2^23: added to a small number it leaves the nearest integer in the low bits
 const LOG2E = 1.442695, LN2_HIGH = 0.6931472, LN2_LOW = -1.9046542e-9
@@ -49,24 +50,8 @@ export function fastLog32(x) {
 /** As erf, with an exponential that is good enough: its argument is between −18 and −1. */
 export function fastErf32(x) {
   const a = Math.abs(x)
-  const z = a * a
-  let p = 7.9241305e-5
-  p = p * z - 0.0008031836
-  p = p * z + 0.0051908446
-  p = p * z - 0.026855174
-  p = p * z + 0.11283619
-  p = p * z - 0.3761263
-  p = p * z + 0.12837917
-  const t = (a > 4 ? 4 : a) - 1
-  let q = -2.168675e-5
-  q = q * t + 0.00028952787
-  q = q * t - 0.0020119664
-  q = q * t + 0.010046452
-  q = q * t - 0.04156348
-  q = q * t - 0.8431071
-  q = q * t - 2.6389675
-  q = q * t - 1.8496056
-  const e = expWithin(q)
+  const p = erfNear32(a * a)
+  const e = expWithin(-erfBeyond32(a))
   return odd(a < 1 ? a * p + a : 1 - e, x)
 }
 
