@@ -28,8 +28,12 @@ type Node struct {
 	file   string
 }
 
-// caseTimeout ends a node that a case keeps busy.
-const caseTimeout = time.Minute
+// caseTimeout ends a node that a case keeps busy. A case takes milliseconds; a machine that has much else to do may leave
+// node waiting for long.
+const caseTimeout = 5 * time.Minute
+
+// ErrNodeEnded says that node ended, or was ended since a case took longer than it may. It takes no further cases.
+var ErrNodeEnded = errors.New("node ended")
 
 // ErrNoNode says that there is no node on this machine.
 var ErrNoNode = errors.New("node is not installed")
@@ -122,11 +126,14 @@ func (n *Node) Run(c *Case) (*Outcome, error) {
 	timer := time.AfterFunc(caseTimeout, func() { _ = n.cmd.Process.Kill() })
 	defer timer.Stop()
 	if _, err := n.in.Write(append(line, '\n')); err != nil {
-		return nil, fmt.Errorf("node: %w: %s", err, n.errors.String())
+		return nil, fmt.Errorf("%w: %w: %s", ErrNodeEnded, err, n.errors.String())
 	}
 	answer, err := n.out.ReadBytes('\n')
 	if err != nil {
-		return nil, fmt.Errorf("node ended: %w: %s", err, n.errors.String())
+		if !timer.Stop() {
+			return nil, fmt.Errorf("%w: the case took longer than %v", ErrNodeEnded, caseTimeout)
+		}
+		return nil, fmt.Errorf("%w: %w: %s", ErrNodeEnded, err, n.errors.String())
 	}
 	var reply nodeReply
 	if err := json.Unmarshal(answer, &reply); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/tests/kernlang"
 	"github.com/orepl/orepl/tests/kernlang/progen"
 )
@@ -51,6 +52,8 @@ func TestRandomPrograms(t *testing.T) {
 			if testing.Verbose() && reasons[list[0].ID] == 1 {
 				t.Logf("seed %d: %v\n%s", seed, list[0], progen.Scope(p.Scope)+p.Text)
 			}
+		case errors.Is(err, oracle.ErrNodeEnded):
+			t.Fatalf("seed %d: %v\n%s%s", seed, err, progen.Scope(p.Scope), p.Text) // there is none to reduce it with
 		case err != nil:
 			reduce(p, func() bool { return sameFailure(r, p, err) })
 			t.Fatalf("seed %d: %v; reduced:\n%s%s", seed, err, progen.Scope(p.Scope), p.Text)
