@@ -101,6 +101,7 @@ type Engine struct {
 
 	turn turn
 	guard
+	unwinder unwinder
 
 	sources  texts                             // as written, for code frames
 	stack    []goja.StackFrame                 // scratch of Caller
@@ -165,6 +166,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.guard.vm = vm
+	e.unwinder = newUnwinder(vm)
 	e.inspector = inspect.New(vm, e.inspectHost)
 	e.inspector.Live = e.live
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)

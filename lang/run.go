@@ -191,6 +191,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
 	e.loop.Serve(ctx, e.report)
+	e.unwinder.unwind()
 }
 
 // Do runs fn on the loop's goroutine, in its turn, under the engine's limits: for a Go program that calls functions of
@@ -269,6 +270,9 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
+	if _, cut := ended(err); cut || cause != nil || e.exit != nil {
+		e.unwinder.unwind()
+	}
 	if err == errNeverSettles {
 		if ring := e.anyRing(); ring != nil {
 			err = e.atAwait(ring)

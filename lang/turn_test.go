@@ -148,3 +148,43 @@ func TestGettersThatThrowInDo(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// An interrupt leaves nothing of what it hit, wherever that was: the next call's promises are settled.
+func TestInterruptsLeaveTheEngineWell(t *testing.T) {
+	for _, text := range []string{
+		"for (;;);", "await sleep(1); for (;;);", "sleep(1).then(() => { for (;;); }); await sleep(60000)",
+		"(async () => { await sleep(1); for (;;); })(); await sleep(60000)",
+		"(async () => { await sleep(1); await f() })(); async function f() { await 1; try { for (;;); } finally { print('no') } }; await sleep(60000)",
+		"const g = (function* () { yield 1; for (;;); })(); g.next(); await sleep(1); [1].map(() => g.next())",
+		"await sleep(1); for (const x of [1, 2]) { try { for (;;); } catch {} }",
+		"(async () => { const secret = 1, use = () => secret; await sleep(1); { let secret = 2; (() => secret)(); for (;;) use() } })(); await sleep(60000)",
+	} {
+		for _, run := range []bool{false, true} {
+			e, out := testEngine(t, Options{})
+			for range 3 {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+				var err error
+				if run {
+					_, err = e.Run(ctx, "t.js", text)
+				} else {
+					_, err = e.Eval(ctx, "t.js", text)
+				}
+				cancel()
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: %v", text, err)
+				}
+				v, err := e.Eval(t.Context(), "next.js", "await sleep(1); await 1; const list = []; for (const x of [1, 2]) list.push(await x); list.join() + (() => { try { null.x } catch (e) { return e.name } })() + typeof secret + (() => typeof use)()")
+				if err != nil || v.String() != "1,2TypeErrorundefinedundefined" {
+					t.Errorf("after %s: %v, %v", text, v, err)
+				}
+			}
+			if out.Len() > 0 {
+				t.Errorf("%s printed %q", text, out)
+			}
+		}
+	}
+	e, _ := testEngine(t, Options{})
+	if n := len(e.unwinder.stacks); n != 4 || !e.unwinder.sp.CanSet() {
+		t.Errorf("%d stacks of the interpreter are known: look at its fields", n)
+	}
+}

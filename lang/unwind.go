@@ -1,0 +1,52 @@
+package lang
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// unwinder empties the stacks of an interpreter in which nothing runs. An interrupt that hits an asynchronous function
+// behind an await leaves its frames there (goja pops them only when the function gives or throws something); with them
+// the interpreter believes that it is still inside a call, and runs no job of a promise any more. There is no other way
+// to them than through its fields.
+type unwinder struct {
+	stacks []reflect.Value // slices
+	sp     reflect.Value   // an int
+}
+
+// newUnwinder finds the stacks; those that another version of the interpreter has not are left alone.
+func newUnwinder(runtime *goja.Runtime) unwinder {
+	var u unwinder
+	vm := reflect.ValueOf(runtime).Elem().FieldByName("vm")
+	if vm.Kind() != reflect.Pointer || vm.Elem().Kind() != reflect.Struct {
+		return u
+	}
+	field := func(name string, kind reflect.Kind) (reflect.Value, bool) {
+		f := vm.Elem().FieldByName(name)
+		if !f.IsValid() || f.Kind() != kind {
+			return f, false
+		}
+		return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem(), true
+	}
+	for _, name := range []string{"callStack", "tryStack", "iterStack", "refStack"} {
+		if f, ok := field(name, reflect.Slice); ok {
+			u.stacks = append(u.stacks, f)
+		}
+	}
+	u.sp, _ = field("sp", reflect.Int)
+	return u
+}
+
+// unwind empties the stacks.
+func (u *unwinder) unwind() {
+	left := false
+	for _, s := range u.stacks {
+		left = left || s.Len() > 0
+		s.SetLen(0)
+	}
+	if left && u.sp.CanSet() {
+		u.sp.SetInt(0)
+	}
+}
