@@ -185,8 +185,13 @@ func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 func guard(label string, compile func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = offload.Errorf(offload.BackendFailure, "load", "the compiler panicked: %v\n%s", p, debug.Stack()).On("", label)
+			err = panicked("load", label, p)
 		}
 	}()
 	return compile()
+}
+
+// panicked is the error of a compiler that panicked.
+func panicked(op, label string, value any) error {
+	return offload.Errorf(offload.BackendFailure, op, "the compiler panicked: %v\n%s", value, debug.Stack()).On("", label)
 }

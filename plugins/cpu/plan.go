@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"math"
 	"math/bits"
 	"unsafe"
@@ -71,6 +72,10 @@ func (pl *plan) set(o *offload.Launch) (err error) {
 	pl.grid.Unchecked = o.Checks == offload.ChecksOff
 	pl.grid.SubgroupSize = subgroupSize
 	if pl.code, pl.units, err = pl.variant.prepare(&pl.grid); err != nil {
+		var failed *offload.Error
+		if errors.As(err, &failed) {
+			return failed.On(pl.device.id, k.info.Name)
+		}
 		e := pl.refuse(offload.InvalidArgument, "")
 		e.Err = err
 		return e

@@ -33,7 +33,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	if err != nil {
 		return nil, err
 	}
-	// The interpreter checks arguments, and runs launches whose buffers are too large for vector code.
+	// The interpreter checks arguments, and runs launches that vector code cannot.
 	slow, err := e.slow.compile(k, checks)
 	if err != nil {
 		return nil, err
@@ -47,19 +47,32 @@ type vectorized struct {
 	slow    *interpreted
 }
 
+// prepare chooses vector code if there is any for the launch: the code for its kind is made now, and where that cannot be
+// the interpreter runs it.
 func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	code, units, err := x.slow.prepare(g)
 	if err != nil {
 		return nil, 0, err
 	}
-	v, n, err := x.program.Prepare(g)
+	v, n, err := x.variant(g)
+	var panicked *offload.Error
 	switch {
-	case errors.Is(err, spmd.ErrTooLarge):
-		return code, units, nil
-	case err != nil:
+	case err == nil:
+		return (*variantCode)(v), n, nil
+	case errors.As(err, &panicked):
 		return nil, 0, err
 	}
-	return (*variantCode)(v), n, nil
+	return code, units, nil
+}
+
+// variant gives the code for a launch. The queue is locked: a panic must not leave it so.
+func (x *vectorized) variant(g *interp.Launch) (v *spmd.Variant, units int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = panicked("launch", "", p)
+		}
+	}()
+	return x.program.Prepare(g)
 }
 
 func (x *vectorized) parallel() bool    { return true }

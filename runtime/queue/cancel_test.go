@@ -75,3 +75,28 @@ func TestRoomEndsWithItsContext(t *testing.T) {
 	must(t, q.Sync(background))
 	must(t, q.Room(ctx)) // there is room
 }
+
+// A brief launch is not run at once while a wait that was cancelled is owed.
+func TestABriefLaunchWaitsForWhatIsOwed(t *testing.T) {
+	a, b := newQueue(t), newQueue(t)
+	var first atomic.Bool
+	gate := make(chan struct{})
+	must(t, a.Host(func() error { <-gate; first.Store(true); return nil }))
+	ev, err := a.Record()
+	must(t, err)
+	must(t, b.Wait(ev))
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	_ = b.Sync(ctx)
+	for !b.Idle() {
+		time.Sleep(time.Millisecond)
+	}
+	go func() { time.Sleep(20 * time.Millisecond); close(gate) }()
+	must(t, b.Launch(brief(func() error {
+		if !first.Load() {
+			t.Error("it overtook what its queue waits for")
+		}
+		return nil
+	})))
+	must(t, b.Sync(background))
+}

@@ -194,7 +194,7 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	}
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
 	cost, sure := c.launch.Cost()
-	if sure && cost <= briefLaunches && !q.pending() {
+	if sure && cost <= briefLaunches && !q.pending() && len(q.owed) == 0 {
 		q.launchAtOnce(c)
 		return nil
 	}

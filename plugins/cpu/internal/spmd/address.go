@@ -113,8 +113,8 @@ func (l *lowerer) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// maxPeel bounds the constants that go from an index into the address. No extent comes so near to 2^31 that the sum
-// could wrap where the index does not: launches with such extents are left to the interpreter.
+// maxPeel bounds what constants go from an index into the address, in sum. No extent comes so near to 2^31 that the index
+// without them could wrap where the index does not: launches with such extents are left to the interpreter.
 const maxPeel = 1 << 16
 
 // sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
@@ -128,17 +128,19 @@ func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *
 				*disp += c * p.stride
 				continue
 			}
+			peeled := int64(0)
 			for v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub) && v.Type.Size() == 4 {
 				c, ok := smallConst(v.Def.Args[1])
-				if !ok || c <= -maxPeel || c >= maxPeel || !l.hasShadow(v.Def.Args[0], 0) {
-					break
-				}
 				if v.Def.Op == ir.Sub {
 					c = -c
 				}
-				*disp += c * p.stride
+				if !ok || peeled+c <= -maxPeel || peeled+c >= maxPeel || !l.hasShadow(v.Def.Args[0], 0) {
+					break
+				}
+				peeled += c
 				v = v.Def.Args[0]
 			}
+			*disp += peeled * p.stride
 		}
 		p.r = l.wideIndex(l.shadow(v), v.Type)
 		if t.inner == 0 && m.index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
@@ -202,6 +204,7 @@ func (l *lowerer) wideIndex(r vr, t ir.Type) vr {
 	if t.Size() == 8 {
 		return r
 	}
+	l.small = l.small || !t.IsSigned() // an index of 2^31 or more would lead before the buffer
 	if d, ok := l.wide[r]; ok {
 		return d
 	}

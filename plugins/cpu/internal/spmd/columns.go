@@ -71,7 +71,7 @@ func (l *lowerer) nextInColumn(row, done amd64.Label) {
 	l.def(amd64.MOV, g4(y), at(ctxMem(ctxY, 4)))
 	l.mod(amd64.ADD, g4(y), imm(1))
 	l.use(amd64.CMP, g4(y), g4(end))
-	l.jump(amd64.JGE, right)
+	l.jump(amd64.JAE, right)
 	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
 	l.jump(amd64.JMP, row)
 	l.bind(right)
@@ -80,14 +80,14 @@ func (l *lowerer) nextInColumn(row, done amd64.Label) {
 	l.def(amd64.MOV, g4(x), at(ctxMem(ctxX, 4)))
 	l.mod(amd64.ADD, g4(x), imm(int64(l.gang())))
 	l.use(amd64.CMP, g4(x), at(ctxMem(ctxSize, 4)))
-	l.jump(amd64.JGE, down)
+	l.jump(amd64.JAE, down) // it may be 2^31 and more, as the end of a band may
 	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), g4(x))
 	l.jump(amd64.JMP, row)
 	l.bind(down)
 	deeper := l.label()
 	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), imm(0))
 	l.use(amd64.CMP, g4(end), at(ctxMem(ctxSize+4, 4)))
-	l.jump(amd64.JL, deeper)
+	l.jump(amd64.JB, deeper)
 	l.def(amd64.MOV, g4(end), imm(0))
 	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
 	l.bind(deeper)
@@ -101,7 +101,7 @@ func (l *lowerer) bandEnd(end vr) {
 	l.def(amd64.MOV, g4(end), at(ctxMem(ctxBand, 4)))
 	l.mod(amd64.ADD, g4(end), imm(int64(l.band)))
 	l.use(amd64.CMP, g4(end), at(ctxMem(ctxSize+4, 4)))
-	l.mod(amd64.CMOVG, g4(end), at(ctxMem(ctxSize+4, 4)))
+	l.mod(amd64.CMOVA, g4(end), at(ctxMem(ctxSize+4, 4)))
 }
 
 // columnOf is where a unit begins that goes down columns of bands of so many rows, in a launch with so many gangs in a row

@@ -141,7 +141,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 		killed[f.get32(frameIndex)] = true
 	})
 	if w.v.program.options.Unchecked {
-		// Each lane keeps its own value, which is as uniform as the kernel makes it.
+		// What the first one has counts for all, unchecked.
 		w.eachGang(func(f frame) { w.fill(f, t, bits) })
 		return
 	}

@@ -182,7 +182,7 @@ func (l *lowerer) present(end amd64.Label) []vr {
 	for axis := 1; axis < 3; axis++ {
 		r := l.global(axis)
 		l.use(amd64.CMP, g4(r), at(ctxMem(ctxSize+4*axis, 4)))
-		l.jump(amd64.JGE, end)
+		l.jump(amd64.JAE, end) // in the last group it may be 2^31 and more
 	}
 	inLaunch, inGroup := l.gpr(), l.gpr()
 	l.def(amd64.MOV, g4(inLaunch), at(ctxMem(ctxSize, 4)))

@@ -326,6 +326,9 @@ func (w *Worker) print(f frame, t *trap, lane int) {
 	}
 }
 
+// drop forgets the text.
+func (p *prints) drop() { p.entries, p.text = p.entries[:0], p.text[:0] }
+
 // flush gives the text to the host, by item.
 func (p *prints) flush(w *Worker) {
 	if len(p.entries) == 0 {
@@ -335,5 +338,5 @@ func (p *prints) flush(w *Worker) {
 	for _, e := range p.entries {
 		w.g.Services.Print(e.site, e.item, string(p.text[e.start:e.end]))
 	}
-	p.entries, p.text = p.entries[:0], p.text[:0]
+	p.drop()
 }

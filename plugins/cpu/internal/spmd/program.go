@@ -178,8 +178,13 @@ func (p *Program) Listing(describe func(site int) string) (string, error) {
 	return c.listing, nil
 }
 
-// ErrTooLarge says that a launch has buffers that the compiled code cannot address.
-var ErrTooLarge = errors.New("a buffer is too large for vector code")
+// ErrTooLarge says that a launch has buffers that the compiled code cannot address, or groups whose gangs' memory would be
+// over [maxFrames].
+var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
+
+// maxFrames bounds the bytes that a worker keeps for the gangs of a group. A gang's private arrays have room for all lanes,
+// also where rows of a group are narrow.
+const maxFrames = 256 << 20
 
 // maxExtent bounds the extents of buffers, see maxPeel.
 const maxExtent = math.MaxInt32 - 2*maxPeel
@@ -232,6 +237,9 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		return v, 0, nil
 	}
 	if p.observes {
+		if gangs := ((g.GroupSize[0]-1)/lanes + 1) * g.GroupSize[1] * g.GroupSize[2]; gangs*v.code.frame > maxFrames {
+			return nil, 0, ErrTooLarge
+		}
 		units = 1
 		for axis, n := range g.GroupSize {
 			units *= (g.Size[axis]-1)/n + 1
@@ -309,7 +317,6 @@ type Worker struct {
 	values  []interp.Scalar
 	bits    []uint64
 	scratch []uint64
-	broken  error
 	tables  [][]uint64
 }
 
@@ -390,7 +397,9 @@ func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fau
 	if first >= last {
 		return nil, nil
 	}
-	w.g, w.first, w.faulted, w.broken = g, first, false, nil
+	defer runtime.KeepAlive(v) // with it the code goes
+	w.g, w.first, w.faulted = g, first, false
+	w.prints.drop() // of a run that ended in an error
 	w.begin(g)
 	if v.program.observes {
 		w.beginGroups(g, first, last)
@@ -407,9 +416,6 @@ func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fau
 			break
 		}
 		w.trap(status - 1)
-		if w.broken != nil {
-			return nil, w.broken
-		}
 		if w.faulted && !v.program.observes {
 			break
 		}

@@ -1,6 +1,8 @@
 package spmd
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -11,31 +13,46 @@ import (
 // instead of elements. A tile begins where all its gangs have all lanes and are of the same run and band; other gangs
 // store lane by lane.
 
-// findTiles gives the stores that are made by tiles, with numbers: to buffers that nothing else uses, once by each item, of
-// elements that lie side by side for the items of a column.
+// findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, once by each item, of
+// elements that lie side by side for the items of a column. Behind them a buffer may be the same one under another name,
+// and an item has to find there what it stored.
 func (l *lowerer) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
-	uses := make([]int, len(l.k.Arrays))
 	early := false // some gang of a tile may end before it stores
 	l.k.Body.Walk(func(in *ir.Instr) {
 		early = early || (in.Op == ir.Return || in.Op == ir.Unreachable) && in != l.k.Body.Terminator()
-		if in.Array != nil && in.Op != ir.Extent {
-			uses[in.Array.ID]++
-		}
 	})
 	if early {
 		return nil
 	}
-	tiles := map[*ir.Instr]int{}
-	for _, in := range l.k.Body.Instrs {
-		if in.Op != ir.Store || in.Array.Space != ir.Global || uses[in.Array.ID] != 1 || l.options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
-			continue
-		}
-		r := in.Resolve()
-		if r.Scalar.Size() == 4 && far(stride(l.affine, in, 0)) && stride(inGroup, in, 1) == 4 {
-			tiles[in] = len(tiles)
+	var last []*ir.Instr // from the last one back
+	for _, in := range slices.Backward(l.k.Body.Instrs) {
+		if l.fitsTile(in, inGroup) {
+			last = append(last, in)
+		} else if usesGlobal(in) {
+			break
 		}
 	}
+	tiles := map[*ir.Instr]int{}
+	for _, in := range slices.Backward(last) {
+		tiles[in] = len(tiles)
+	}
 	return tiles
+}
+
+func (l *lowerer) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
+	if in.Op != ir.Store || in.Array.Space != ir.Global || l.options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
+		return false
+	}
+	return in.Resolve().Scalar.Size() == 4 && far(stride(l.affine, in, 0)) && stride(inGroup, in, 1) == 4
+}
+
+// usesGlobal reports whether an instruction, or one in it, accesses the elements of a buffer.
+func usesGlobal(in *ir.Instr) bool {
+	found := false
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
+		found = found || in.Array != nil && in.Array.Space == ir.Global && in.Op != ir.Extent
+	})
+	return found
 }
 
 // tileBytes is the size of a tile of one register.
@@ -55,12 +72,12 @@ func (l *lowerer) beginTile(x vr) {
 	right, bottom, end := l.gpr(), l.gpr(), l.gpr()
 	l.def(amd64.LEA, g8(right), at(mem{base: x, disp: int32(l.gang())}))
 	l.use(amd64.CMP, g4(right), at(ctxMem(ctxSize, 4)))
-	l.jump(amd64.JG, none)
+	l.jump(amd64.JA, none)
 	l.bandEnd(end)
 	l.def(amd64.MOV, g4(bottom), at(ctxMem(ctxY, 4)))
 	l.mod(amd64.ADD, g4(bottom), imm(int64(l.t.lanes)))
 	l.use(amd64.CMP, g4(bottom), g4(end))
-	l.jump(amd64.JG, none)
+	l.jump(amd64.JA, none)
 	l.use(amd64.MOV, at(tileState()), imm(0))
 	l.bind(none)
 	l.bind(decided)
