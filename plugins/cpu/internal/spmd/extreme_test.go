@@ -30,6 +30,7 @@ func buffer(elem ir.Type, rank int) kernel.Arg {
 
 func compileExtreme(t *testing.T, text string, size, group [3]int, params ...kernel.Arg) *extreme {
 	t.Helper()
+	needMachine(t)
 	f, err := kernel.Parse(&kernel.Source{Text: text})
 	if err != nil {
 		t.Fatal(err)
