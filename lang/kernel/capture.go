@@ -19,6 +19,31 @@ type captureKey struct {
 	path string
 }
 
+// once reads a value of the script, unless an earlier compilation of the kernel has: what the script changes in between
+// does not make two signatures differ.
+func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
+	f.mu.Lock()
+	got, ok := f.captured[key]
+	f.mu.Unlock()
+	if ok {
+		return got, nil
+	}
+	got, err := read() // it may run a getter of the script, which may compile this kernel
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if first, ok := f.captured[key]; ok {
+		return first, nil
+	}
+	if f.captured == nil {
+		f.captured = map[captureKey]any{}
+	}
+	f.captured[key] = got
+	return got, nil
+}
+
 // free is a name that is declared outside of the kernel.
 func (c *compiler) free(n *syntax.Name) value {
 	src := c.frame.fn.Source
@@ -28,7 +53,7 @@ func (c *compiler) free(n *syntax.Name) value {
 		var got any
 		if src.Capture != nil {
 			var err error
-			if got, err = src.Capture(n.Name); err != nil {
+			if got, err = c.f.once(key, func() (any, error) { return src.Capture(n.Name) }); err != nil {
 				c.errorf(n.Span, diag.NotCapturable, captureHint(err), "%s cannot be captured: %v", n.Name, err)
 				return bad
 			}
@@ -61,7 +86,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	key := captureKey{c.frame.fn.Source, o.str + "." + name}
 	v, ok := c.captures[key]
 	if !ok {
-		got, err := o.obj.Field(name)
+		got, err := c.f.once(key, func() (any, error) { return o.obj.Field(name) })
 		if err != nil {
 			c.errorf(at, diag.NotCapturable, captureHint(err), "%s cannot be captured: %v", key.path, err)
 			return bad

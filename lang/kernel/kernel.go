@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -47,6 +48,9 @@ type Function struct {
 	fn      *syntax.Func
 	params  []string
 	helpers helperCache
+
+	mu       sync.Mutex
+	captured map[captureKey]any // what was read of the script, once for all signatures
 }
 
 // Parse reads the text of a kernel function. The error is a [diag.List].

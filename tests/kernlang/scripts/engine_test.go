@@ -78,6 +78,16 @@ const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }
 const b = device('cpu').buffer(f32, 1)
 await kernel((g, x) => { x[0] = cfg.radius + cfg.deep.half }).launch({ size: 1 }, b)
 export const result = (await b.read())[0]`},
+	// [2.1] what an object and an array hold is read once for all signatures
+	{name: "fields once", want: "2,1,2,1", text: `
+const cfg = { n: 2 }, list = [1, 5]
+const k = kernel((g, x) => { x[0] = cfg.n; x[1] = list[0] })
+const a = device('cpu').buffer(f32, 2), b = device('cpu').buffer(f64, 2)
+await k.launch({ size: 1 }, a)
+cfg.n = 3
+list[0] = 7
+await k.launch({ size: 1 }, b)
+export const result = [...await a.read(), ...await b.read()].join()`},
 	// [2.4] the static fields of a class, and its methods; [2.8] a namespace of TypeScript
 	{name: "classes", want: "16", files: map[string]string{
 		"names.ts": "export namespace Names { export const seven: number = 7; export function inc(v: number) { return v + seven } }\n" +
