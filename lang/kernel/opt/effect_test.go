@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/tests/golden"
 )
 
 // TestEffect compares what each pass does to kernels at random, and what the analyses find in them, with
@@ -24,21 +24,7 @@ func TestEffect(t *testing.T) {
 	for seed := range uint64(70) {
 		got.WriteString(effect(t, seed) + "\n")
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range g {
-		if i >= len(w) || g[i] != w[i] {
-			t.Fatalf("line %d of %s differs; -update writes them anew\n got %s\nwant %s", i+1, file, g[i], w[min(i, len(w)-1)])
-		}
-	}
+	golden.Compare(t, file, got.String(), *update)
 }
 
 func effect(t *testing.T, seed uint64) string {

@@ -3,13 +3,13 @@ package opt_test
 import (
 	"fmt"
 	"hash/crc32"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/tests/golden"
 )
 
 // TestIdentities folds every operation on every type with operands that identities are about, and compares what is left
@@ -30,21 +30,7 @@ func TestIdentities(t *testing.T) {
 			}
 		}
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range g {
-		if i >= len(w) || g[i] != w[i] {
-			t.Fatalf("line %d of %s differs; -update writes them anew\n got %s\nwant %s", i+1, file, g[i], w[min(i, len(w)-1)])
-		}
-	}
+	golden.Compare(t, file, got.String(), *update)
 }
 
 // identities folds what an operation makes of operands of a type; "" if it has none of that type.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/tests/golden"
 )
 
 // TestRanges computes the intervals of results of every operation from intervals of the operands. Whatever values the
@@ -29,21 +29,7 @@ func TestRanges(t *testing.T) {
 			}
 		}
 	}
-	if flag.Lookup("update").Value.String() == "true" {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range g {
-		if i >= len(w) || g[i] != w[i] {
-			t.Fatalf("line %d of %s differs; -update writes them anew\n got %s\nwant %s", i+1, file, g[i], w[min(i, len(w)-1)])
-		}
-	}
+	golden.Compare(t, file, got.String(), flag.Lookup("update").Value.String() == "true")
 }
 
 // intervalsOf are intervals of a type around the values where something changes.

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/orepl/orepl/tests/golden"
 )
 
 var update = flag.Bool("update", false, "write the trees into testdata/tree.txt")
@@ -30,24 +32,7 @@ func TestTrees(t *testing.T) {
 		got.WriteString("\n")
 	}
 	const file = "testdata/tree.txt"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-		for i := range min(len(g), len(w)) {
-			if g[i] != w[i] {
-				t.Fatalf("%s:%d (-update writes it)\n got %s\nwant %s", file, i+1, g[i], w[i])
-			}
-		}
-		t.Fatalf("%d lines, and %s has %d", len(g), file, len(w))
-	}
+	golden.Compare(t, file, got.String(), *update)
 }
 
 // printer writes trees, a node to a line.
