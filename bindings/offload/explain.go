@@ -51,6 +51,10 @@ func explanation(name string, s *kernel.Compiled) string {
 	for i := range accesses {
 		fmt.Fprintf(&b, "  %s\n", &accesses[i])
 	}
+	tiles := advice.Tiles(s)
+	for i := range tiles {
+		fmt.Fprintf(&b, "  %s\n", &tiles[i])
+	}
 	for _, w := range s.Warnings {
 		at := fmt.Sprintf("%d:%d", w.Line, w.Col)
 		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {

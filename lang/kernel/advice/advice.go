@@ -269,3 +269,37 @@ func Warnings(c *kernel.Compiled) diag.List {
 	}
 	return list.Sort()
 }
+
+// Tile is where a kernel first stores to a shared array between barriers, for other items to read. In a launch whose size is
+// no multiple of the group the items beyond it store nothing there.
+type Tile struct {
+	diag.Position
+	Text string // as written
+}
+
+// String says what the launch has to do with it.
+func (t *Tile) String() string {
+	return fmt.Sprintf("`%s` at %d:%d: items beyond a ragged size store nothing here; where others read it, launch with { groups, groupSize } and "+
+		"compare with the length at the edge", t.Text, t.Line, t.Col)
+}
+
+// Tiles gives the tiles of a kernel, by shared array.
+func Tiles(c *kernel.Compiled) []Tile {
+	first, barriers := map[*ir.Array]*ir.Instr{}, 0
+	c.Kernel.Body.Walk(func(in *ir.Instr) {
+		switch {
+		case in.Op == ir.Barrier:
+			barriers++
+		case in.Op == ir.Store && in.Array.Space == ir.Shared && first[in.Array] == nil:
+			first[in.Array] = in
+		}
+	})
+	var list []Tile
+	for _, a := range c.Kernel.Arrays {
+		if in := first[a]; in != nil && barriers > 0 {
+			site := c.Kernel.Sites[in.Site]
+			list = append(list, Tile{diag.Position{File: c.Module.Files[site.File], Line: site.Line, Col: site.Col}, site.Text})
+		}
+	}
+	return list
+}

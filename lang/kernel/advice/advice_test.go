@@ -204,3 +204,25 @@ func TestWarnings(t *testing.T) {
 		}
 	}
 }
+
+// What a kernel stores for other items to read is told, once for each array; what stays the item's own is not.
+func TestTiles(t *testing.T) {
+	for body, want := range map[string]string{
+		"const t = g.shared(f32, 64); t[g.local.x] = x[g.x]; g.barrier(); t[0] = 1; x[g.x] = t[g.local.x ^ 1]":    "t[g.local.x] at 1:55",
+		"const t = g.shared(f32, 8), u = g.shared(f32, 8); u[0] = 1; t[0] = 1; g.barrier(); x[g.x] = t[1] + u[1]": "t[0] at 1:86, u[0] at 1:76",
+		"const t = g.shared(i32, 4); Atomics.add(t, 0, 1); g.barrier(); k[g.x] = t[0]":                            "",
+		"const t = g.shared(f32, 64); t[g.local.x] = x[g.x]; x[g.x] = t[g.local.x]":                               "",
+		"const t = g.private(f32, 4); t[0] = x[g.x]; g.barrier(); x[g.x] = t[0]":                                  "",
+	} {
+		got := ""
+		for _, tile := range Tiles(compile(t, body)) {
+			if got != "" {
+				got += ", "
+			}
+			got += fmt.Sprintf("%s at %d:%d", tile.Text, tile.Line, tile.Col)
+		}
+		if got != want {
+			t.Errorf("%s\n got %s\nwant %s", body, got, want)
+		}
+	}
+}
