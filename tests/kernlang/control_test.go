@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -156,6 +157,12 @@ func controlProgram(n nest) *Program {
 	}
 }
 
+// All nestings of three forms take hours: the flags let them be run in parts.
+var (
+	nestings     = flag.Int("nestings", 0, "nestings of three control forms to run; 0: every 997th, or all in a long run")
+	firstNesting = flag.Int("first-nesting", 0, "number of the first of them")
+)
+
 // TestControl nests every form of control flow in every other, under uniform and divergent conditions, and compares with
 // the same text run by node as it stands.
 func TestControl(t *testing.T) {
@@ -168,12 +175,13 @@ func TestControl(t *testing.T) {
 		list = everyNth(list, 3)
 	}
 	three := nests(3)
-	step := 997
-	if long {
-		step = 1
-	}
-	for i := 0; i < len(three); i += step {
-		list = append(list, three[i])
+	switch {
+	case *nestings > 0: // these alone
+		list = three[min(*firstNesting, len(three)):min(*firstNesting+*nestings, len(three))]
+	case long:
+		list = append(list, three...)
+	default:
+		list = append(list, everyNth(three, 997)...)
 	}
 	p := newPool(t)
 	const batch = 400
