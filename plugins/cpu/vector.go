@@ -55,11 +55,10 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 		return nil, 0, err
 	}
 	v, n, err := x.variant(g)
-	var panicked *offload.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return (*variantCode)(v), n, nil
-	case errors.As(err, &panicked):
+	}
+	if _, panicked := err.(*offload.Error); panicked {
 		return nil, 0, err
 	}
 	return code, units, nil

@@ -13,20 +13,24 @@ import (
 // instead of elements. A tile begins where all its gangs have all lanes and are of the same run and band; other gangs
 // store lane by lane.
 
-// findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, once by each item, of
-// elements that lie side by side for the items of a column. Behind them a buffer may be the same one under another name,
-// and an item has to find there what it stored.
+// findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, to ones that nothing
+// else uses, once by each item, of elements that lie side by side for the items of a column. What comes behind may access
+// the same buffer under another name, and an item has to find there what it stored.
 func (l *lowerer) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
+	uses := make([]int, len(l.k.Arrays))
 	early := false // some gang of a tile may end before it stores
 	l.k.Body.Walk(func(in *ir.Instr) {
 		early = early || (in.Op == ir.Return || in.Op == ir.Unreachable) && in != l.k.Body.Terminator()
+		if in.Array != nil && in.Op != ir.Extent {
+			uses[in.Array.ID]++
+		}
 	})
 	if early {
 		return nil
 	}
 	var last []*ir.Instr // from the last one back
 	for _, in := range slices.Backward(l.k.Body.Instrs) {
-		if l.fitsTile(in, inGroup) {
+		if l.fitsTile(in, inGroup) && uses[in.Array.ID] == 1 {
 			last = append(last, in)
 		} else if usesGlobal(in) {
 			break
