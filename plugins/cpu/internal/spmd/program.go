@@ -328,10 +328,14 @@ func (v *Variant) Acquire() *Worker {
 	return v.workers.Get().(*Worker)
 }
 
+// maxSpare bounds the bytes of frames of a worker that is kept at hand for as long as the code lives; those with more the
+// collector may take.
+const maxSpare = 64 << 10
+
 // Release takes a worker back.
 func (v *Variant) Release(w *Worker) {
 	w.g = nil
-	if !v.spare.CompareAndSwap(nil, w) {
+	if len(w.frames) > maxSpare || !v.spare.CompareAndSwap(nil, w) {
 		v.workers.Put(w)
 	}
 }
