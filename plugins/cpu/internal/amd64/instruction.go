@@ -338,23 +338,20 @@ func (in *instruction) swapped(f *form) bool {
 // memBytes gives the bytes that the memory operand stands for by the form (with a broadcast, after it), 0 if the form
 // does not say.
 func (in *instruction) memBytes() int {
+	k := kMem
 	for j := range in.form.args[:in.n] {
-		if !in.args[j].isMem() {
-			continue
-		}
-		switch k := patternKinds[in.form.args[j]][in.index] & kMem; k {
-		case 0, kMem:
-			return 0
-		default:
-			n := 1
-			for k > kM8 {
-				k >>= 1
-				n <<= 1
-			}
-			return n
+		if in.args[j].isMem() {
+			k &= patternKinds[in.form.args[j]][in.index]
 		}
 	}
-	return 0
+	if k == 0 || k == kMem {
+		return 0
+	}
+	n := 1
+	for ; k > kM8; k >>= 1 {
+		n <<= 1
+	}
+	return n
 }
 
 // elementBytes gives the size of a broadcast element.

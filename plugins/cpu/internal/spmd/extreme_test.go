@@ -74,10 +74,10 @@ func (x *extreme) run(t *testing.T, first, last int) {
 	}
 }
 
-// reserve gives n bytes of addresses, which take memory only where they are written.
+// reserve gives n bytes of addresses, which take memory only where they are written, and do not count as data of the process.
 func reserve(t *testing.T, n int) []byte {
 	t.Helper()
-	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		t.Fatal(err)
 	}

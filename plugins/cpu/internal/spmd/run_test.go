@@ -1,6 +1,7 @@
 package spmd
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -232,10 +233,14 @@ func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
 		n, _ = strconv.ParseUint(s, 10, 64)
 	}
 	first, _ := strconv.ParseUint(os.Getenv("OREPL_RANDOM_FIRST"), 10, 64)
+	most := 20
+	if f := flag.Lookup("test.failfast"); f != nil && f.Value.String() == "true" {
+		most = 0
+	}
 	failed := 0
 	for seed := first; seed < first+n; seed++ {
 		if !check(t, seed) {
-			if failed++; failed > 20 {
+			if failed++; failed > most {
 				return
 			}
 		}

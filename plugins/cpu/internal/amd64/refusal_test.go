@@ -1,0 +1,112 @@
+package amd64
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/tests/golden"
+)
+
+var update = flag.Bool("update", false, "write what is refused, and why, into testdata")
+
+// refusedOps are instructions of every kind that the tables have: with all their encodings, widths and modifiers.
+var refusedOps = []Op{NOP, ADD, MOV, SHL, IMUL, XCHG, LEA, PUSH, JMP, BT, MOVZX, ANDN, POPCNT, VADDPS, VADDSD, VFMADD231PS, VMOVUPS,
+	VPGATHERDD, VPSCATTERDD, VPCMPD, VPTERNLOGD, VCVTTPS2DQ, KANDW, KMOVW, VPMOVDB, VPERMD, VPERMB, VPMADD52LUQ, VPOPCNTD, PREFETCHNTA}
+
+// TestRefusals compares what is said of an instruction with one thing wrong, for each thing that can be, with a file.
+func TestRefusals(t *testing.T) {
+	wrong := []Operand{GPR(9, 1), GPR(3, 2), EDX, R11, X(3), Y(19), Z(2), K3, Z(1).Zero(K2), X(4).Merge(K1), Reg(0), Z(32), Imm(300), Imm(1 << 40),
+		Mem{Base: RAX}, Mem{Base: RAX, Size: 2}, Mem{Base: RBX, Size: 3}, Mem{Index: Y(4), Scale: 4}, Mem{Base: RCX, Size: 4, Broadcast: true},
+		Mem{Base: RCX, Size: 64, Mask: K4}, Mem{Base: RAX, Mask: K0}, Mem{Label: 1, Base: RAX}, Label(0), nil}
+	var out strings.Builder
+	said := map[string]bool{} // of an instruction, or of an operand of any
+	for _, op := range refusedOps {
+		try := func(features Features, args ...Operand) {
+			a := New(features)
+			a.NewLabel()
+			a.Emit(op, args...)
+			if a.Err() == nil {
+				return
+			}
+			text := strings.TrimPrefix(a.Err().Error(), "amd64: after 0 instructions: ")
+			problem, general := strings.CutPrefix(text, op.String()+": operand ")
+			if said[text] || general && said[problem] {
+				return
+			}
+			said[text], said[problem] = true, true
+			fmt.Fprintln(&out, text)
+		}
+		g := generator{stride: 13}
+		for i := range op.forms() {
+			g.form(&op.forms()[i])
+		}
+		fmt.Fprintf(&out, "# %s\n", op)
+		if len(g.samples) == 0 {
+			try(AllFeatures, RAX)
+			continue
+		}
+		args := g.samples[len(g.samples)/3].args
+		if r := len(args) - 1; r >= 0 {
+			switch args[r].(type) {
+			case Rounding, Prefix:
+				args = args[:r]
+			}
+		}
+		for _, features := range []Features{0, SSE41, ForAVX2, ForAVX512, AllFeatures &^ AVX512, AllFeatures &^ evexFeatures} {
+			try(features, args...)
+			for _, more := range []Operand{RoundUp, SAE, Lock} {
+				try(features, append(args[:len(args):len(args)], more)...)
+			}
+		}
+		for j := range args {
+			for _, w := range wrong {
+				changed := append([]Operand(nil), args...)
+				changed[j] = w
+				try(AllFeatures, changed...)
+			}
+		}
+		for _, more := range []Operand{RAX, Z(1), Imm(1), K1, RoundUp, SAE, Lock} {
+			try(AllFeatures, append(append([]Operand(nil), args...), more)...)
+		}
+		if len(args) > 0 {
+			try(AllFeatures, args[:len(args)-1]...)
+			try(AllFeatures, append(args[:len(args):len(args)], Z(1), Z(2), Z(3), Z(4))...)
+		}
+	}
+	golden.Compare(t, "testdata/refusals.txt", out.String(), *update)
+}
+
+// TestSizes asks for every register in every size.
+func TestSizes(t *testing.T) {
+	for n := range 32 {
+		for _, r := range []Reg{GPR(n%16, 1), GPR(n%16, 2), GPR(n%16, 4), GPR(n%16, 8), X(n), Y(n), Z(n), K(n % 8), 0} {
+			for size := -1; size <= 70; size++ {
+				want := regInvalid
+				switch size {
+				case 1, 2, 4, 8:
+					if r.IsGPR() {
+						want = GPR(n%16, size)
+					}
+				case 16, 32, 64:
+					if r.IsVec() {
+						want = map[int]Reg{16: X(n), 32: Y(n), 64: Z(n)}[size]
+					}
+				}
+				got := r.As(size)
+				if got != want && (got.valid() || want.valid()) {
+					t.Errorf("%v as %d bytes: %v, want %v", r, size, got, want)
+				}
+				if got.valid() && (got.Bytes() != size || got.Num() != r.Num()) {
+					t.Errorf("%v as %d bytes: number %d of %d bytes", r, size, got.Num(), got.Bytes())
+				}
+			}
+		}
+	}
+	for _, r := range []Reg{GPR(16, 8), GPR(-1, 8), GPR(0, 3), X(32), X(-1), Y(32), Z(32), Z(-1), K(8), K(-1)} {
+		if r.valid() {
+			t.Errorf("%v is no register", r)
+		}
+	}
+}
