@@ -101,6 +101,8 @@ func (e *expander) instruction(in *inst) {
 		e.maskedLoad(in)
 	case in.op == amd64.VMOVDQA32 || in.op == amd64.VMOVDQA64:
 		e.choose(in, in.a[1].reg)
+	case in.op == amd64.VPADDD && !in.zero && in.a[1].reg == in.a[0].reg:
+		e.addSome(in.a[0].reg, in.a[2].reg, in.mask)
 	default:
 		t := e.vec()
 		whole := *in
@@ -113,6 +115,15 @@ func (e *expander) instruction(in *inst) {
 		e.plain(&whole)
 		e.choose(in, t)
 	}
+}
+
+// addSome adds to the lanes of a mask: nothing to the others.
+func (e *expander) addSome(d, term, mask vr) {
+	if term == e.constant(1, 4) {
+		e.op(amd64.VPSUBD, d, d, mask) // which is −1 in its lanes
+		return
+	}
+	e.op(amd64.VPADDD, d, d, e.temp(amd64.VPAND, mask, term))
 }
 
 // accumulates says of an instruction that it reads its destination also without a mask.

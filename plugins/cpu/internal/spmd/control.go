@@ -22,6 +22,8 @@ type scope struct {
 	shadows  []vr    // of a loop: the parameters' values in lane 0, where general registers have them
 	assigned bool    // an edge has set the results already
 	yields   []vr    // the mask at the only edge to the end, if only one is taken by any lane
+	steps    []vr    // of a divergent loop: what the results that count along grow by, see countResults
+	overrun  bool    // of a divergent loop: lanes may go through the rest of this iteration though none is left
 }
 
 // entry is what the parameters of a loop begin with: their values, and those in lane 0 where they are in registers.
@@ -64,7 +66,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		}
 		l.block(in.Then, true)
 	case ir.If:
-		if s.diverges {
+		if s.diverges || sole != nil {
 			l.divergentIf(s, entry, sole)
 		} else {
 			l.uniformIf(s)
@@ -148,11 +150,11 @@ func (l *lowerer) divergesWithin(in, j *ir.Instr) bool {
 	return found
 }
 
-// soleEdge gives the block of a divergent If from which alone control goes on after it, if the other one leaves and
-// nothing within leaves it otherwise.
+// soleEdge gives the block of an If from which alone control goes on after it, if the other one leaves and nothing within
+// leaves it otherwise: of a divergent If, or of one by which all lanes leave a divergent loop.
 func (l *lowerer) soleEdge(s *scope) *ir.Block {
 	in := s.in
-	if in.Op != ir.If || !s.diverges {
+	if in.Op != ir.If {
 		return nil
 	}
 	sole := in.Then
@@ -166,7 +168,7 @@ func (l *lowerer) soleEdge(s *scope) *ir.Block {
 	jumps := false
 	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op >= ir.Break })
 	other.Walk(func(j *ir.Instr) { jumps = jumps || j.Op == ir.Break && j.Target == in })
-	if jumps {
+	if jumps || !s.diverges && l.leavesLoop(s.in, sole, l.scopes) == nil {
 		return nil
 	}
 	return sole
@@ -192,7 +194,7 @@ func (l *lowerer) uniformIf(s *scope) {
 // divergentIf emits an If by masks.
 func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	in := s.in
-	if loop := l.leavesLoop(s, sole); loop != nil {
+	if loop := l.leavesLoop(in, sole, l.scopes[:len(l.scopes)-1]); loop != nil {
 		l.exit(s, loop, sole)
 		return
 	}
@@ -278,15 +280,15 @@ func (l *lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	return nil, []*ir.Value{v}
 }
 
-// leavesLoop gives the loop that one arm of a divergent If leaves with nothing else to do, while the other goes on, if the
-// present lanes are all that go round in the loop.
-func (l *lowerer) leavesLoop(s *scope, sole *ir.Block) *scope {
+// leavesLoop gives the divergent loop that one arm of an If in some scopes leaves with nothing else to do, while the other
+// goes on, if the present lanes are all that go round in the loop.
+func (l *lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*scope) *scope {
 	if sole == nil {
 		return nil
 	}
-	other := s.in.Else
+	other := in.Else
 	if sole == other {
-		other = s.in.Then
+		other = in.Then
 	}
 	last := other.Terminator()
 	if last.Op != ir.Break || last.Target.Op != ir.Loop {
@@ -295,8 +297,8 @@ func (l *lowerer) leavesLoop(s *scope, sole *ir.Block) *scope {
 	if !onlyConstants(other) {
 		return nil
 	}
-	for i := len(l.scopes) - 2; i >= 0; i-- {
-		switch p := l.scopes[i]; {
+	for i := len(scopes) - 1; i >= 0; i-- {
+		switch p := scopes[i]; {
 		case p.in == last.Target:
 			if p.act != nil && &p.act[0] == &l.cur[0] {
 				return p
@@ -318,23 +320,37 @@ func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
 	if !stay {
 		leave = in.Then
 	}
-	l.edgeUnder(loop, leave.Terminator(), loop.act)
-	same, varying := l.split(in.Args[0], stay)
-	if len(same) > 0 {
-		none := l.label()
-		for _, v := range same {
-			l.branch(v, none, false)
-		}
+	all := l.label() // leave
+	if v := in.Args[0]; l.uniform(v) {
+		l.branch(v, all, !stay)
 		l.cold(func() {
-			l.bind(none)
+			l.bind(all)
+			mark := len(l.undo)
+			l.edgeUnder(loop, leave.Terminator(), loop.act)
+			l.forget(mark)
 			l.remove(loop.act, nil)
 			l.jump(amd64.JMP, loop.end)
 		})
+	} else {
+		l.edgeUnder(loop, leave.Terminator(), loop.act)
+		same, varying := l.split(v, stay)
+		for _, v := range same {
+			l.branch(v, all, false)
+		}
+		if len(same) > 0 {
+			l.cold(func() {
+				l.bind(all)
+				l.remove(loop.act, nil)
+				l.jump(amd64.JMP, loop.end)
+			})
+		}
+		for _, v := range varying {
+			l.outcome(v, stay, loop.act, loop.act)
+		}
+		if !loop.overrun {
+			l.branchEmpty(loop.act, l.dead)
+		}
 	}
-	for _, v := range varying {
-		l.outcome(v, stay, loop.act, loop.act)
-	}
-	l.branchEmpty(loop.act, l.dead)
 	s.yields = loop.act
 	l.cur = loop.act
 	l.block(sole, true)
@@ -375,8 +391,15 @@ func (l *lowerer) loop(s *scope) {
 	if simple {
 		l.beginShadows(s)
 	}
+	times := 1 // the body
 	if s.diverges {
 		s.act = l.copyMask(l.cur)
+		if simple {
+			l.countResults(s, args)
+			if l.mayOverrun(in) {
+				times = 2
+			}
+		}
 	}
 	l.mark(kindLoopBegin)
 	l.bind(top)
@@ -393,16 +416,21 @@ func (l *lowerer) loop(s *scope) {
 	case s.join != nil:
 		l.cur = s.join
 	}
-	for i, p := range in.Then.Params {
-		l.set(p, s.params[i])
-		if s.shadows != nil {
-			l.vals[p.ID].shadow = s.shadows[i]
-		}
-	}
 	entry := l.cur
-	l.block(in.Then, true)
-	l.bind(s.latch)
-	l.cur = entry
+	for n := range times {
+		for i, p := range in.Then.Params {
+			l.set(p, s.params[i])
+			if s.shadows != nil {
+				l.vals[p.ID].shadow = s.shadows[i]
+			}
+		}
+		if s.overrun = n < times-1; n > 0 {
+			s.latch = l.label()
+		}
+		l.block(in.Then, true)
+		l.bind(s.latch)
+		l.cur = entry
+	}
 	if s.diverges && !simple {
 		l.branchEmpty(s.act, s.end)
 		l.assignAll(s.params, s.next, in.Then.Params, s.act)
@@ -449,7 +477,11 @@ func (l *lowerer) edge(s *scope, in *ir.Instr) {
 func (l *lowerer) edgeUnder(s *scope, in *ir.Instr, mask []vr) {
 	args := make([]value, len(in.Args))
 	for i, a := range in.Args {
-		args[i] = l.valueOf(a, s.in.Results[i])
+		if s.steps != nil && s.steps[i] != 0 {
+			args[i] = s.results[i]
+		} else {
+			args[i] = l.valueOf(a, s.in.Results[i])
+		}
 	}
 	l.assignAll(s.results, args, s.in.Results, mask)
 	s.assigned = true
@@ -487,6 +519,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 		}
 		l.nextShadows(s, in)
 		l.assignAll(s.next, args, in.Target.Then.Params, mask)
+		l.countOn(s)
 	}
 	if !s.diverges {
 		if in.Op == ir.Break {
