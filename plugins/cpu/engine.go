@@ -31,11 +31,12 @@ type executable interface {
 
 // runner is the code that was chosen for a launch.
 type runner interface {
-	// acquire gives the memory that one goroutine needs to run units, and release takes it back.
-	acquire() worker
+	// acquire gives the memory that one goroutine needs to run units of a prepared launch, and release takes it back.
+	acquire(g *interp.Launch) worker
 	release(w worker)
-	// run runs units [first, last) of a prepared launch. It ends early when g.Stop is set. An error is the engine's own.
-	run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error)
+	// run runs units [first, last) of the launch. It ends early when g.Stop is set. It is brief if it surely takes no more
+	// than microseconds. An error is the engine's own.
+	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
 }
 
 // worker is the memory of one goroutine, an engine's own.
@@ -74,13 +75,13 @@ func (x *interpreted) prepare(g *interp.Launch) (runner, int, error) {
 	return x, units, err
 }
 
-func (x *interpreted) acquire() worker   { return x.workers.Get() }
-func (x *interpreted) release(w worker)  { x.workers.Put(w) }
-func (x *interpreted) parallel() bool    { return !x.races }
-func (x *interpreted) describe() string  { return "the interpreter" }
-func (x *interpreted) unitCost() float64 { return x.cost }
+func (x *interpreted) acquire(*interp.Launch) worker { return x.workers.Get() }
+func (x *interpreted) release(w worker)              { x.workers.Put(w) }
+func (x *interpreted) parallel() bool                { return !x.races }
+func (x *interpreted) describe() string              { return "the interpreter" }
+func (x *interpreted) unitCost() float64             { return x.cost }
 
-func (x *interpreted) run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
+func (x *interpreted) run(w worker, g *interp.Launch, first, last int, _ bool) (*interp.Fault, error) {
 	return x.program.Run(w.(*interp.Worker), g, first, last), nil
 }
 

@@ -36,6 +36,7 @@ type launch struct {
 	job     sched.Job
 	measure bool         // how long it takes
 	busy    atomic.Int64 // nanoseconds, of all cores together
+	again   atHand
 
 	mu     sync.Mutex
 	fault  *interp.Fault // of the first chunk that had one
@@ -142,9 +143,10 @@ func (l *launch) runChunks(s sched.Share, first, last int) {
 	if l.measure {
 		start = time.Now()
 	}
-	w := l.code.acquire()
+	brief := l.steady != nil && !l.measure
+	w := l.code.acquire(&l.grid)
 	for ok := true; ok; first, last, ok = s.Next() {
-		fault, err := l.code.run(w, &l.grid, first, last)
+		fault, err := l.code.run(w, &l.grid, first, last, brief)
 		switch {
 		case err != nil:
 			l.fail(err)

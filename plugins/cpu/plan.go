@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -18,6 +19,8 @@ type plan struct {
 	code    runner
 	grid    interp.Launch
 	units   int
+	steady  *spmd.Variant    // the code, if the launch takes about as long each time, and has few units
+	made    int              // how often set was called
 	labels  []string         // of the arguments
 	pos     offload.Position // of the launch that it was made for, for errors
 }
@@ -43,7 +46,7 @@ func (pl *plan) clear() {
 	clear(pl.grid.Args)
 	clear(pl.labels)
 	pl.grid.Services, pl.grid.Stop = nil, nil
-	pl.kernel, pl.variant, pl.code = nil, nil, nil
+	pl.kernel, pl.variant, pl.code, pl.steady = nil, nil, nil, nil
 }
 
 // copy makes pl the same plan as o, in memory of its own.
@@ -55,6 +58,7 @@ func (pl *plan) copy(o *plan) {
 
 // set makes the plan for a launch.
 func (pl *plan) set(o *offload.Launch) (err error) {
+	pl.made++
 	k, ok := o.Kernel.(*kernel)
 	if !ok {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(pl.device.id, o.Kernel.Info().Name)
@@ -79,6 +83,10 @@ func (pl *plan) set(o *offload.Launch) (err error) {
 		e := pl.refuse(offload.InvalidArgument, "")
 		e.Err = err
 		return e
+	}
+	pl.steady = nil
+	if v, ok := pl.code.(*variantCode); ok && pl.variant.steady && pl.units > 0 && pl.units <= briefUnits {
+		pl.steady = (*spmd.Variant)(v)
 	}
 	return nil
 }

@@ -81,10 +81,10 @@ func (x *vectorized) unitCost() float64 { return x.slow.cost / 50 }
 // variantCode is the code for a kind of launches.
 type variantCode spmd.Variant
 
-func (v *variantCode) acquire() worker { return (*spmd.Variant)(v).Acquire() }
+func (v *variantCode) acquire(g *interp.Launch) worker { return (*spmd.Variant)(v).Acquire(g) }
 
 func (v *variantCode) release(w worker) { (*spmd.Variant)(v).Release(w.(*spmd.Worker)) }
 
-func (v *variantCode) run(w worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
-	return (*spmd.Variant)(v).Run(w.(*spmd.Worker), g, first, last)
+func (v *variantCode) run(w worker, _ *interp.Launch, first, last int, brief bool) (*interp.Fault, error) {
+	return w.(*spmd.Worker).Run(first, last, brief)
 }

@@ -29,6 +29,9 @@ type HostRect struct {
 	SlicePitch int64
 }
 
+// BoundedRoom is how many commands may be outstanding in every [Bounded] queue before its commands wait.
+const BoundedRoom = 1024
+
 // Bounded is a [Queue] whose commands wait when too many are outstanding. Default: commands never wait.
 type Bounded interface {
 	// Room waits until the queue takes commands without waiting. If ctx ends first, the commands given so far are

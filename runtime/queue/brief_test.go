@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +15,27 @@ func brief(run func() error) *offload.Launch {
 	return &offload.Launch{Kernel: &kernel{info: offload.KernelInfo{Name: "brief"}, sure: true, run: func(*Stop) error { return run() }}}
 }
 
+// prepared is brief for a launch that the device has prepared.
+func prepared(run func() error) *offload.Launch {
+	l := brief(run)
+	l.Prepared = run
+	return l
+}
+
+// briefs are the ways to make brief launches.
+var briefs = map[string]func(run func() error) *offload.Launch{"brief": brief, "prepared": prepared}
+
+func eachBrief(t *testing.T, test func(t *testing.T, brief func(run func() error) *offload.Launch)) {
+	for name, brief := range briefs {
+		t.Run(name, func(t *testing.T) { test(t, brief) })
+	}
+}
+
 func TestAnIdleQueueRunsBriefLaunchesAtOnce(t *testing.T) {
+	eachBrief(t, anIdleQueueRunsBriefLaunchesAtOnce)
+}
+
+func anIdleQueueRunsBriefLaunchesAtOnce(t *testing.T, brief func(run func() error) *offload.Launch) {
 	q := newQueue(t)
 	ran := 0 // without a lock: nobody else than this goroutine runs them
 	count := brief(func() error { ran++; return nil })
@@ -32,6 +54,9 @@ func TestAnIdleQueueRunsBriefLaunchesAtOnce(t *testing.T) {
 		"may be long": func(k *kernel) { k.sure = false },
 		"is long":     func(k *kernel) { k.cost = 2 * briefLaunches },
 	} {
+		if name == "is long" && count.Prepared != nil {
+			continue // which the device decides
+		}
 		returned := make(chan struct{})
 		l := brief(func() error {
 			select {
@@ -49,6 +74,10 @@ func TestAnIdleQueueRunsBriefLaunchesAtOnce(t *testing.T) {
 }
 
 func TestBriefLaunchesComeAfterEarlierCommands(t *testing.T) {
+	eachBrief(t, briefLaunchesComeAfterEarlierCommands)
+}
+
+func briefLaunchesComeAfterEarlierCommands(t *testing.T, brief func(run func() error) *offload.Launch) {
 	q := newQueue(t)
 	gate := make(chan struct{})
 	var order []int
@@ -66,7 +95,9 @@ func TestBriefLaunchesComeAfterEarlierCommands(t *testing.T) {
 	}
 }
 
-func TestFailuresOfBriefLaunches(t *testing.T) {
+func TestFailuresOfBriefLaunches(t *testing.T) { eachBrief(t, failuresOfBriefLaunches) }
+
+func failuresOfBriefLaunches(t *testing.T, brief func(run func() error) *offload.Launch) {
 	q := newQueue(t)
 	fail := brief(func() error { return offload.Errorf(offload.Assertion, "launch", "wrong") })
 	must(t, q.Launch(fail)) // it is told as one that ran later
@@ -89,4 +120,77 @@ func TestFailuresOfBriefLaunches(t *testing.T) {
 	}
 	must(t, q.Launch(brief(func() error { return nil }))) // the queue is not locked
 	must(t, q.Sync(background))
+}
+
+// What ends a wait does not undo the launches that have run, nor is a launch dropped that is given afterwards.
+func TestCancellationAmongBriefLaunches(t *testing.T) {
+	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
+		q := newQueue(t)
+		ran := 0
+		count := brief(func() error { ran++; return nil })
+		ended, cancel := context.WithCancel(background)
+		cancel()
+		must(t, q.Launch(count))
+		must(t, q.Sync(ended)) // there is nothing to wait for
+		must(t, q.Launch(count))
+		if ran != 2 {
+			t.Fatalf("%d of 2 launches ran", ran)
+		}
+
+		gate := make(chan struct{})
+		must(t, q.Host(func() error { <-gate; return nil }))
+		must(t, q.Launch(count))
+		wantCode(t, q.Sync(ended), offload.Cancelled)
+		close(gate)
+		must(t, q.Launch(count))
+		must(t, q.Sync(background))
+		if ran != 3 {
+			t.Errorf("%d launches ran, want the two before and the one after the cancellation", ran)
+		}
+	})
+}
+
+// A launch with a time limit is not ended by that of an earlier one.
+func TestBriefLaunchesAfterATimeout(t *testing.T) {
+	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
+		q := newQueue(t)
+		l, _ := endless()
+		l.Timeout = time.Millisecond
+		must(t, q.Launch(l))
+		wantCode(t, q.Sync(background), offload.Timeout)
+		next := brief(func() error { return nil })
+		next.Timeout = time.Nanosecond
+		must(t, q.Launch(next))
+		must(t, q.Sync(background))
+	})
+}
+
+// Launches that are given by several goroutines run one after the other.
+func TestBriefLaunchesTakeTurns(t *testing.T) {
+	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
+		q := newQueue(t)
+		ran := 0 // without a lock: the race detector would tell
+		var all sync.WaitGroup
+		const each = 500
+		for range 4 {
+			all.Go(func() {
+				l := brief(func() error { ran++; return nil })
+				for i := range each {
+					if err := q.Launch(l); err != nil {
+						t.Error(err)
+					}
+					if i%7 == 0 {
+						if err := q.Host(func() error { ran++; ran--; return nil }); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+			})
+		}
+		all.Wait()
+		must(t, q.Sync(background))
+		if ran != 4*each {
+			t.Errorf("%d of %d launches ran", ran, 4*each)
+		}
+	})
 }

@@ -77,7 +77,9 @@ func TestRoomEndsWithItsContext(t *testing.T) {
 }
 
 // A brief launch is not run at once while a wait that was cancelled is owed.
-func TestABriefLaunchWaitsForWhatIsOwed(t *testing.T) {
+func TestABriefLaunchWaitsForWhatIsOwed(t *testing.T) { eachBrief(t, aBriefLaunchWaitsForWhatIsOwed) }
+
+func aBriefLaunchWaitsForWhatIsOwed(t *testing.T, brief func(run func() error) *offload.Launch) {
 	a, b := newQueue(t), newQueue(t)
 	var first atomic.Bool
 	gate := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 
 const (
 	firstSlots = 64      // of a new queue
-	softSlots  = 4096    // outstanding commands above which Room waits
+	softSlots  = 4096    // outstanding commands above which Room waits: more than [offload.BoundedRoom]
 	fullSlots  = 5120    // outstanding commands above which a command itself waits for room: who called Room gives several
 	hardSlots  = 1 << 20 // outstanding commands above which they are refused
 
@@ -73,6 +73,7 @@ type Queue struct {
 	workers  sync.WaitGroup
 	parked   []*waiter
 	spare    []*waiter
+	again    Launch     // room for launches that run at once
 	failures []*failure // that nobody was given, in order
 	cause    error      // why commands were cancelled last
 	told     uint64     // commands up to this number are known to be cancelled
@@ -181,7 +182,16 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	if l.Kernel == nil {
 		return q.refuse(offload.InvalidArgument, op, "there is no kernel")
 	}
-	c, err := q.begin(op)
+	if err := q.lock(op); err != nil {
+		return err
+	}
+	if l.Prepared != nil && q.mayRunAtOnce() {
+		if ran, err := q.runAtOnce(l); ran {
+			q.over(op, err)
+			return nil
+		}
+	}
+	c, err := q.slot(op)
 	if err != nil {
 		return err
 	}
@@ -194,8 +204,10 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	}
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
 	cost, sure := c.launch.Cost()
-	if sure && cost <= briefLaunches && !q.pending() && len(q.owed) == 0 {
-		q.launchAtOnce(c)
+	if sure && cost <= briefLaunches && q.mayRunAtOnce() {
+		err := q.runKernel(c, &q.never)
+		c.clear()
+		q.over(op, err)
 		return nil
 	}
 	c.launch.Detach()
@@ -203,17 +215,39 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	return nil
 }
 
-// launchAtOnce runs a launch before it has become a command, and unlocks the queue. All commands have run, and no other
-// comes before it is over.
-func (q *Queue) launchAtOnce(c *command) {
-	err := q.runKernel(c, &q.never)
-	c.clear()
-	if err != nil {
-		c.kind, c.err = reportFailure, err
-		q.publish(0, true)
+// mayRunAtOnce reports whether a launch may run before it has become a command. All commands have run, and the queue is
+// locked, so that no other comes before the launch is over.
+func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
+
+// runAtOnce runs a launch that was prepared, if it is brief.
+func (q *Queue) runAtOnce(l *offload.Launch) (ran bool, err error) {
+	if q.again == nil {
+		q.again = q.dev.NewLaunch()
+	}
+	returned := false
+	defer func() {
+		if returned { // to ask for a panic takes longer than to run an empty kernel
+			return
+		}
+		if p := recover(); p != nil {
+			ran, err = true, q.panicked("launch", l.Kernel, p)
+		}
+	}()
+	ran, err = q.again.RunAtOnce(l)
+	returned = true
+	return ran, err
+}
+
+// over unlocks the queue after a launch that was run before it became a command. If it failed it becomes one that fails.
+func (q *Queue) over(op string, err error) {
+	if err == nil {
+		q.mu.Unlock()
 		return
 	}
-	q.mu.Unlock()
+	if c, full := q.slot(op); full == nil {
+		c.kind, c.err = reportFailure, err
+		q.publish(0, true)
+	}
 }
 
 // Host calls fn in order with the other commands, on a goroutine of the queue.
@@ -311,15 +345,28 @@ func (q *Queue) span(op string, s offload.Span) ([]byte, error) {
 	return b[s.Offset : s.Offset+s.Size : s.Offset+s.Size], nil
 }
 
+// lock locks the queue for a command. If it fails the queue is not locked.
+func (q *Queue) lock(op string) error {
+	q.mu.Lock()
+	if q.closed {
+		q.mu.Unlock()
+		return q.refuse(offload.Closed, op, "the queue was closed")
+	}
+	return nil
+}
+
 // begin locks the queue and gives the slot of the next command, to be filled and published. If it fails the queue is
 // not locked.
 func (q *Queue) begin(op string) (*command, error) {
-	q.mu.Lock()
+	if err := q.lock(op); err != nil {
+		return nil, err
+	}
+	return q.slot(op)
+}
+
+// slot gives the slot of the next command of the locked queue, as begin does.
+func (q *Queue) slot(op string) (*command, error) {
 	for {
-		if q.closed {
-			q.mu.Unlock()
-			return nil, q.refuse(offload.Closed, op, "the queue was closed")
-		}
 		r, tail := q.ring.Load(), q.tail.Load()
 		n := tail - q.head.Load()
 		if n < uint64(len(r.slots)) {
@@ -337,7 +384,9 @@ func (q *Queue) begin(op string) (*command, error) {
 		default:
 			q.mu.Unlock()
 			q.await(wait{target: tail - n + n/4, room: true}) // room for some at once, so that not every command waits
-			q.mu.Lock()
+			if err := q.lock(op); err != nil {
+				return nil, err
+			}
 		}
 	}
 }

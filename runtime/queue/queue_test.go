@@ -71,6 +71,15 @@ func (l *launch) Detach()                     {}
 func (l *launch) Run(stop *Stop) error        { return l.k.run(stop) }
 func (l *launch) Clear()                      { l.k = nil }
 
+// RunAtOnce runs what was prepared.
+func (l *launch) RunAtOnce(o *offload.Launch) (bool, error) {
+	k := o.Kernel.(*kernel)
+	if o.Prepared == nil || !k.sure {
+		return false, nil
+	}
+	return true, k.run(nil)
+}
+
 func newQueue(t testing.TB) *Queue {
 	t.Helper()
 	before := runtime.NumGoroutine()

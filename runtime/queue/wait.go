@@ -16,7 +16,13 @@ type waiter struct {
 // Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx ends
 // first, the commands given before are cancelled: the running one ends early, the rest does not start, and the failure
 // has the code Cancelled. A host function cannot be ended; Sync does not wait for it then.
-func (q *Queue) Sync(ctx context.Context) error { return q.sync(ctx, q.tail.Load()) }
+func (q *Queue) Sync(ctx context.Context) error {
+	target := q.tail.Load()
+	if q.head.Load() >= target && !q.failed.Load() {
+		return nil
+	}
+	return q.sync(ctx, target)
+}
 
 // sync is Sync for the commands up to number target.
 func (q *Queue) sync(ctx context.Context, target uint64) error {

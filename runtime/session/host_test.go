@@ -26,11 +26,13 @@ type hostPlugin struct {
 	made    atomic.Int32 // memories
 	freed   atomic.Int32
 	log     func(string) // of hooks
+	refuse  atomic.Bool  // launches
 }
 
 type hostKernel struct {
-	info offload.KernelInfo
-	run  func(args []offload.Arg, stop *queue.Stop) error
+	info  offload.KernelInfo
+	brief bool // it runs on the goroutine that launches it
+	run   func(args []offload.Arg, stop *queue.Stop) error
 }
 
 func (p *hostPlugin) Name() string  { return p.name }
@@ -131,7 +133,7 @@ func (d *hostDevice) Fill(dst, pattern []byte, _ *queue.Stop) {
 	}
 }
 
-func (d *hostDevice) NewLaunch() queue.Launch { return &hostLaunch{} }
+func (d *hostDevice) NewLaunch() queue.Launch { return &hostLaunch{plugin: d.plugin} }
 
 type hostMemory struct {
 	device *hostDevice
@@ -205,6 +207,7 @@ func (k *hostKernel) Info() *offload.KernelInfo { return &k.info }
 type hostLaunch struct {
 	kernel *hostKernel
 	args   []offload.Arg
+	plugin *hostPlugin
 }
 
 // Prepare implements [offload.Preparer]: what is prepared are the arguments. Kernels called "unready" have none.
@@ -217,6 +220,9 @@ func (d *hostDevice) Prepare(l *offload.Launch, again offload.Prepared) (offload
 }
 
 func (l *hostLaunch) Set(o *offload.Launch) error {
+	if l.plugin.refuse.Load() {
+		return offload.Errorf(offload.BackendFailure, "launch", "as asked")
+	}
 	args, ok := o.Prepared.([]offload.Arg)
 	if !ok {
 		args = o.Args
@@ -226,6 +232,12 @@ func (l *hostLaunch) Set(o *offload.Launch) error {
 }
 func (l *hostLaunch) Detach()                     {}
 func (l *hostLaunch) Cost() (time.Duration, bool) { return time.Microsecond, false }
+func (l *hostLaunch) RunAtOnce(o *offload.Launch) (bool, error) {
+	if k := o.Kernel.(*hostKernel); k.brief {
+		return true, k.run(o.Args, nil)
+	}
+	return false, nil
+}
 func (l *hostLaunch) Run(stop *queue.Stop) error {
 	for i := range l.args {
 		if m, ok := l.args[i].Memory.(*hostMemory); ok && m.gone.Load() {

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -95,16 +97,22 @@ func (q *Queue) Device() *Device { return q.device }
 // Label is the queue's label.
 func (q *Queue) Label() string { return q.object.Label }
 
-// enter begins a command that uses what touches says: it locks the queue and the resources, which are sorted, checks
-// that they are alive, and makes the queue wait for conflicting commands of others. After nil, exit must follow.
+// enter begins a command that uses what touches says: it locks the queue, checks that the resources are alive, notes the
+// uses, and makes the queue wait for conflicting commands of others. After nil, exit must follow. The resources, which are
+// sorted, are locked only meanwhile: who conflicts with the command waits until it has been given, see given.
 func (q *Queue) enter(op string, touches []touch, always bool) error {
-	if err := q.Room(context.Background()); err != nil { // before anything is locked
-		return err
+	if q.issued.Load()-q.done.Load() >= offload.BoundedRoom {
+		if err := q.Room(context.Background()); err != nil { // before anything is locked
+			return err
+		}
 	}
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
 		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
+	}
+	if len(touches) == 0 {
+		return nil
 	}
 	lockAll(touches)
 	seq := q.issued.Load() + 1
@@ -119,20 +127,39 @@ func (q *Queue) enter(op string, touches []touch, always bool) error {
 			break
 		}
 	}
+	unlockAll(touches)
 	if err != nil {
 		q.exit(touches, false)
 	}
 	return err
 }
 
-// exit ends a command; issued says whether the plugin took it.
+// exit ends a command; issued says whether the plugin took it. If it did not, but uses were noted, its number stands for
+// a command that does nothing.
 func (q *Queue) exit(touches []touch, issued bool) {
-	if issued {
-		q.issued.Add(1)
+	if issued || len(touches) > 0 {
+		q.issued.Store(q.issued.Load() + 1)
 	}
-	unlockAll(touches)
 	q.mu.Unlock()
 }
+
+// given waits until the plugin has been given command seq, whose uses are noted: whoever is about to has locked its own queue
+// only.
+func (q *Queue) given(seq uint64) {
+	for look := 0; q.issued.Load() < seq; look++ {
+		if look < yields {
+			runtime.Gosched()
+		} else {
+			time.Sleep(yieldSleep)
+		}
+	}
+}
+
+// A command is mostly given within a microsecond, and within milliseconds if it waits for room.
+const (
+	yields     = 100
+	yieldSleep = 20 * time.Microsecond
+)
 
 // lockAll locks the resources, which are sorted; one may occur several times.
 func lockAll(touches []touch) {
@@ -154,6 +181,7 @@ func unlockAll(touches []touch) {
 // mark gives an event that is reached when the first seq commands have run. It does not need q.mu, so that a queue may
 // be marked while another is being filled.
 func (q *Queue) mark(seq uint64) (mark, error) {
+	q.given(seq)
 	q.marks.Lock()
 	defer q.marks.Unlock()
 	if q.lastMark.event != nil && q.lastMark.seq >= seq {
@@ -298,7 +326,7 @@ func (q *Queue) Idle() bool { return q.reached(q.issued.Load()) }
 func (q *Queue) Sync(ctx context.Context) error {
 	n := q.issued.Load()
 	err := q.raw.Sync(ctx)
-	if ctx.Err() == nil {
+	if n > q.done.Load() && ctx.Err() == nil {
 		q.advance(n)
 	}
 	if q.device.hasRetired() {

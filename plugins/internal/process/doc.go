@@ -5,14 +5,15 @@
 //
 // Libraries of vendors install signal handlers when they are loaded or initialised, and then a nil dereference in Go,
 // which is a recoverable panic, ends the process. Every load and initialisation of such a library goes through
-// [KeepSignals].
+// [KeepSignals], which keeps the mode of the floating-point unit too.
 //
 // # Faults
 //
-// [Call] runs native code by the C calling convention on a system stack. A fault in it (an invalid address, a division
-// by zero, an illegal instruction, an overflow of the stack) comes back as a [*Fault]. The first Call installs handlers
-// for SIGSEGV, SIGBUS, SIGFPE and SIGILL in front of Go's; a fault that does not come from guarded native code goes on
-// to Go's handlers, so panics in Go work as ever.
+// [Guard.Call] runs native code by the C calling convention on a system stack, and [Guard.CallHere] generated code that
+// soon ends on the goroutine's. A fault in it (an invalid address, a division by zero, an illegal instruction, an
+// overflow of the system's stack) comes back as a [*Fault]. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE
+// and SIGILL in front of Go's; a fault that does not come from guarded native code goes on to Go's handlers, so panics in
+// Go work as ever.
 //
 // What the native code held at the fault (locks, memory of malloc) stays held: generated code holds nothing, code of
 // others may be unusable afterwards. Faults on threads that native code made itself, and abort(), are not caught.

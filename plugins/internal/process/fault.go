@@ -8,13 +8,7 @@ import (
 // ErrUnsupported is wrapped by the errors of what this package cannot do on the platform it was built for.
 var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
 
-// ErrTooManyCalls says that too many guarded calls were running at once.
-var ErrTooManyCalls = fmt.Errorf("native code: more than %d guarded calls at once", maxCalls)
-
-// maxCalls is the number of calls that can be guarded at the same time.
-const maxCalls = 512
-
-// Fault is what stopped native code that was run by [Call].
+// Fault is what stopped native code that was run by [Guard.Call].
 type Fault struct {
 	Signal  int     // number of the signal
 	Code    int     // si_code: the reason, by signal

@@ -1,74 +1,58 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// The entry of the table for this thread is looked for from a place given by the address of the thread's control
-// block, the word at FS:0 by the ABI.
+// A thread is known by the address of its control block, the word at FS:0 by the ABI.
 #define THREAD(reg) MOVQ 0(FS), reg
 
-// In guarded.thread: a fault is to be taken by takeFault.
-#define REPORTING 1
-
-// In the frame of guard, below the saved registers.
+// In the frame of run.
 #define SLOT 0
 #define MXCSR 8
+#define CHANGED 12
+#define FRAME 16
 
-// guard runs (*call)(DI) by the C calling convention. It gives 0 in EAX, −1 if the table is full, or after a fault the
-// number of the entry plus 1.
-TEXT ·guard(SB), NOSPLIT|NOFRAME, $0
-	SUBQ	$72, SP	// with the return address a multiple of 16
-	MOVQ	BX, 16(SP)
-	MOVQ	BP, 24(SP)
-	MOVQ	R12, 32(SP)
-	MOVQ	R13, 40(SP)
-	MOVQ	R14, 48(SP)
-	MOVQ	R15, 56(SP)
-	STMXCSR	MXCSR(SP)
+// How code finds the floating-point unit: all exceptions masked, to nearest, denormals as they are. The flags of
+// exceptions that were seen, the low bits, do not matter.
+#define DEFAULT 0x1F80
+#define FLAGS 0x3F
 
-	// Claim an entry.
-	THREAD(R8)
-	MOVQ	R8, CX
-	SHRQ	$12, CX
-	LEAQ	·calls(SB), R9
-	MOVL	$const_maxCalls, R10
-next:
-	ANDL	$(const_maxCalls-1), CX
-	MOVQ	CX, BX
-	SHLQ	$6, BX
-	ADDQ	R9, BX
-	XORL	AX, AX
-	LOCK
-	CMPXCHGQ	R8, guarded_thread(BX)
-	JEQ	claimed
-	INCL	CX
-	DECL	R10
-	JNZ	next
-	MOVL	$-1, AX
-	JMP	out
-
-claimed:
-	MOVQ	SP, guarded_sp(BX)
+// run runs the code at AX with DI as its argument, guarded by the entry BX. It gives 0 in EAX, or 1 after a fault, and
+// keeps nothing but BP and SP.
+TEXT ·run(SB), NOSPLIT|NOFRAME, $0
+	SUBQ	$40, SP	// a multiple of 16 then for the code that guard runs
 	MOVQ	BX, SLOT(SP)
-	MOVQ	call_entry(DI), AX
-	MOVQ	call_arg(DI), DI
-	CLD
+	MOVQ	BP, FRAME(SP)
+	STMXCSR	MXCSR(SP)
+	MOVL	MXCSR(SP), CX
+	ANDL	$~FLAGS, CX
+	SUBL	$DEFAULT, CX
+	MOVL	CX, CHANGED(SP)
+	JNE	reset
+ready:
+	THREAD(R8)
+	MOVQ	SP, guarded_sp(BX)
+	MOVQ	R8, guarded_thread(BX)
 	CALL	AX
 	MOVQ	SLOT(SP), BX
 	MOVQ	$0, guarded_thread(BX)
 	XORL	AX, AX
-out:
-	MOVQ	16(SP), BX
-	MOVQ	24(SP), BP
-	MOVQ	32(SP), R12
-	MOVQ	40(SP), R13
-	MOVQ	48(SP), R14
-	MOVQ	56(SP), R15
-	ADDQ	$72, SP
+	CMPL	CHANGED(SP), $0
+	JNE	restore
+leave:
+	XCHGQ	BP, FRAME(SP)	// restored; vet takes a MOVQ for a frame pointer lost
+	ADDQ	$40, SP
 	RET
+reset:
+	MOVL	$DEFAULT, CHANGED(SP)
+	LDMXCSR	CHANGED(SP)
+	JMP	ready
+restore:
+	LDMXCSR	MXCSR(SP)
+	JMP	leave
 
-// landing is where handler lets a faulting call go on: in guard, with the stack pointer of there.
+// landing is where handler lets a faulting call go on: in run, with the stack pointer of there.
 TEXT ·landing(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	SLOT(SP), BX
-	MOVQ	$REPORTING, guarded_thread(BX)
+	MOVQ	$0, guarded_thread(BX)
 	// The state that a C function leaves as it was or clean.
 	LDMXCSR	MXCSR(SP)
 	BYTE	$0xDB; BYTE $0xE3	// FNINIT
@@ -76,18 +60,38 @@ TEXT ·landing(SB), NOSPLIT|NOFRAME, $0
 	JEQ	noAVX
 	VZEROUPPER
 noAVX:
-	MOVQ	BX, AX
-	LEAQ	·calls(SB), CX
-	SUBQ	CX, AX
-	SHRQ	$6, AX
-	INCL	AX
-	MOVQ	16(SP), BX
-	XCHGQ	BP, 24(SP)	// restored; vet takes a MOVQ for a frame pointer lost
-	MOVQ	32(SP), R12
-	MOVQ	40(SP), R13
-	MOVQ	48(SP), R14
-	MOVQ	56(SP), R15
-	LEAQ	72(SP), SP
+	MOVL	$1, AX
+	XCHGQ	BP, FRAME(SP)
+	LEAQ	40(SP), SP
+	RET
+
+// guard runs (*call)(DI), for cgocall: by the C calling convention, on a stack of the system.
+TEXT ·guard(SB), NOSPLIT|NOFRAME, $0
+	SUBQ	$40, SP	// a multiple of 16 then
+	MOVQ	BX, 0(SP)
+	MOVQ	R12, 8(SP)
+	MOVQ	R13, 16(SP)
+	MOVQ	R14, 24(SP)
+	MOVQ	R15, 32(SP)
+	MOVQ	call_guard(DI), BX
+	MOVQ	call_entry(DI), AX
+	MOVQ	call_arg(DI), DI
+	CALL	·run(SB)
+	MOVQ	0(SP), BX
+	MOVQ	8(SP), R12
+	MOVQ	16(SP), R13
+	MOVQ	24(SP), R14
+	MOVQ	32(SP), R15
+	ADDQ	$40, SP
+	RET
+
+// func runHere(place *guarded, entry uintptr, arg unsafe.Pointer) int32
+TEXT ·runHere(SB), 0, $512-28
+	MOVQ	place+0(FP), BX
+	MOVQ	entry+8(FP), AX
+	MOVQ	arg+16(FP), DI
+	CALL	·run(SB)
+	MOVL	AX, ret+24(FP)
 	RET
 
 // In siginfo_t and in ucontext_t of Linux.
@@ -111,25 +115,34 @@ TEXT ·handler(SB), NOSPLIT|NOFRAME, $0
 	CMPQ	AX, CX
 	JCS	notOurs	// in Go: a panic, perhaps of a callback
 outside:
-	// Of the calls of this thread, the innermost is the one deepest in the stack.
+	// Of the calls of this thread, the innermost is the one that is next above on the stack. Others may be on another
+	// stack, far away in either direction.
 	THREAD(R8)
-	LEAQ	·calls(SB), R9
-	MOVL	$const_maxCalls, CX
+	MOVQ	·table(SB), R9
 	XORL	R10, R10
+page:
+	TESTQ	R9, R9
+	JEQ	found
+	MOVL	$const_pageEntries, CX
 next:
 	CMPQ	guarded_thread(R9), R8
 	JNE	other
+	MOVQ	guarded_sp(R9), R11
+	SUBQ	UC_RSP(DX), R11
 	TESTQ	R10, R10
 	JEQ	take
-	MOVQ	guarded_sp(R9), R11
-	CMPQ	R11, guarded_sp(R10)
+	CMPQ	R11, AX
 	JCC	other
 take:
 	MOVQ	R9, R10
+	MOVQ	R11, AX
 other:
 	ADDQ	$guarded__size, R9
 	DECL	CX
 	JNZ	next
+	MOVQ	(R9), R9	// page.next
+	JMP	page
+found:
 	TESTQ	R10, R10
 	JEQ	notOurs
 
@@ -139,7 +152,8 @@ other:
 	MOVQ	CX, guarded_code(R10)
 	MOVQ	SI_ADDR(SI), CX
 	MOVQ	CX, guarded_address(R10)
-	MOVQ	AX, guarded_pc(R10)
+	MOVQ	UC_RIP(DX), CX
+	MOVQ	CX, guarded_pc(R10)
 	MOVQ	UC_RSP(DX), CX
 	MOVQ	CX, guarded_faultSP(R10)
 	MOVQ	guarded_sp(R10), CX

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -16,16 +17,19 @@ import (
 
 // The machine code of the tests; each gets its argument in rdi.
 const (
-	add     = "\x8B\x07\x03\x47\x04\x89\x47\x08\xC3"                                         // arg[2] = arg[0] + arg[1]
-	nop     = "\xC3"                                                                         // ret
-	load    = "\x48\x8B\x04\x25\x10\x00\x00\x00\xC3"                                         // mov rax, [0x10]
-	wild    = "\x48\xB8\x00\x00\x00\x00\x00\x00\x00\x80\x48\x8B\x00\xC3"                     // a non-canonical address
-	divide  = "\x31\xC9\x31\xD2\xB8\x01\x00\x00\x00\xF7\xF1\xC3"                             // 1 / 0
-	illegal = "\x90\x0F\x0B\xC3"                                                             // ud2
-	recurse = "\x55\xE8\xFA\xFF\xFF\xFF\x5D\xC3"                                             // push rbp; call itself
-	clobber = "\xFD\x31\xDB\x31\xED\x45\x31\xE4\x45\x31\xED\x45\x31\xF6\x45\x31\xFF\x0F\x0B" // all saved registers, then ud2
-	spin    = "\x48\xB9\x00\x00\x00\x08\x00\x00\x00\x00\x48\xFF\xC9\x75\xFB\xC3"             // 2^27 rounds
-	readArg = "\x48\x8B\x07\x48\x8B\x00\xC3"                                                 // **arg
+	add     = "\x8B\x07\x03\x47\x04\x89\x47\x08\xC3"                                                                                                         // arg[2] = arg[0] + arg[1]
+	nop     = "\xC3"                                                                                                                                         // ret
+	load    = "\x48\x8B\x04\x25\x10\x00\x00\x00\xC3"                                                                                                         // mov rax, [0x10]
+	wild    = "\x48\xB8\x00\x00\x00\x00\x00\x00\x00\x80\x48\x8B\x00\xC3"                                                                                     // a non-canonical address
+	divide  = "\x31\xC9\x31\xD2\xB8\x01\x00\x00\x00\xF7\xF1\xC3"                                                                                             // 1 / 0
+	illegal = "\x90\x0F\x0B\xC3"                                                                                                                             // ud2
+	recurse = "\x55\xE8\xFA\xFF\xFF\xFF\x5D\xC3"                                                                                                             // push rbp; call itself
+	clobber = "\xFD\x31\xDB\x31\xED\x45\x31\xE4\x45\x31\xED\x45\x31\xF6\x45\x31\xFF\x0F\x0B"                                                                 // all saved registers, then ud2
+	spin    = "\x48\xB9\x00\x00\x00\x08\x00\x00\x00\x00\x48\xFF\xC9\x75\xFB\xC3"                                                                             // 2^27 rounds
+	waits   = "\x49\x89\xF8\x49\x8B\x38\x83\x3F\x00\x75\x10\xB8\xCA\x00\x00\x00\x31\xF6\x31\xD2\x45\x31\xD2\x0F\x05\xEB\xE8\x49\x8B\x40\x08\x48\x8B\x00\xC3" // futex until *arg[0] is not 0, then *arg[1]
+	setMode = "\x0F\xAE\x17\xC3"                                                                                                                             // ldmxcsr [arg]
+	getMode = "\x0F\xAE\x1F\xC3"                                                                                                                             // stmxcsr [arg]
+	readArg = "\x48\x8B\x07\x48\x8B\x00\xC3"                                                                                                                 // **arg
 )
 
 func place(t testing.TB, code string) *Code {
@@ -42,11 +46,28 @@ func place(t testing.TB, code string) *Code {
 	return c
 }
 
+// newGuard gives a guard that ends with the test.
+func newGuard(t testing.TB) Guard {
+	t.Helper()
+	g, err := NewGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Free)
+	return g
+}
+
+// ways are the ways to call code.
+var ways = map[string]func(g Guard, entry uintptr, arg unsafe.Pointer) error{"Call": Guard.Call, "CallHere": Guard.CallHere}
+
 func TestCall(t *testing.T) {
 	c := place(t, add)
 	arg := [3]int32{40, 2, 0}
-	if err := Call(c.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != 42 {
-		t.Errorf("%v, %v", arg, err)
+	for name, call := range ways {
+		arg[2] = 0
+		if err := call(newGuard(t), c.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != 42 {
+			t.Errorf("%s: %v, %v", name, arg, err)
+		}
 	}
 }
 
@@ -56,29 +77,38 @@ func TestFaults(t *testing.T) {
 		signal     int
 		offset     int
 		text       string
+		deep       bool // it needs a stack of the system
 	}{
-		{"load", load, sigSEGV, 0, "SIGSEGV (invalid address 0x10)"},
-		{"wild", wild, sigSEGV, 10, "non-canonical"},
-		{"divide", divide, sigFPE, 9, "integer division by zero"},
-		{"illegal", illegal, sigILL, 1, "illegal instruction"},
-		{"clobber", clobber, sigILL, 17, "illegal instruction"},
-		{"recurse", recurse, sigSEGV, -1, "stack overflow"},
+		{"load", load, sigSEGV, 0, "SIGSEGV (invalid address 0x10)", false},
+		{"wild", wild, sigSEGV, 10, "non-canonical", false},
+		{"divide", divide, sigFPE, 9, "integer division by zero", false},
+		{"illegal", illegal, sigILL, 1, "illegal instruction", false},
+		{"clobber", clobber, sigILL, 17, "illegal instruction", false},
+		{"recurse", recurse, sigSEGV, -1, "stack overflow", true},
 	} {
 		code := place(t, c.code)
-		for range 3 {
-			err := Call(code.Entry(0), nil)
-			var f *Fault
-			if !errors.As(err, &f) {
-				t.Fatalf("%s: %v", c.name, err)
+		for name, call := range ways {
+			if c.deep && name != "Call" {
+				continue
 			}
-			offset, ok := code.Offset(f.PC)
-			if f.Signal != c.signal || !ok || c.offset >= 0 && offset != c.offset || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("%s: %v (offset %d)", c.name, err, offset)
+			g := newGuard(t)
+			for range 3 {
+				err := call(g, code.Entry(0), nil)
+				var f *Fault
+				if !errors.As(err, &f) {
+					t.Fatalf("%s: %s: %v", name, c.name, err)
+				}
+				offset, ok := code.Offset(f.PC)
+				if f.Signal != c.signal || !ok || c.offset >= 0 && offset != c.offset || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("%s: %s: %v (offset %d)", name, c.name, err, offset)
+				}
 			}
 		}
 	}
-	if err := Call(0, nil); err == nil || !strings.Contains(err.Error(), "pc 0x0") {
-		t.Errorf("entry 0: %v", err)
+	for name, call := range ways {
+		if err := call(newGuard(t), 0, nil); err == nil || !strings.Contains(err.Error(), "pc 0x0") {
+			t.Errorf("%s: entry 0: %v", name, err)
+		}
 	}
 }
 
@@ -98,9 +128,12 @@ var (
 )
 
 func TestGoPanicsStillWork(t *testing.T) {
-	code := place(t, load)
+	code, g := place(t, load), newGuard(t)
 	for range 100 {
-		if err := Call(code.Entry(0), nil); err == nil {
+		if err := g.Call(code.Entry(0), nil); err == nil {
+			t.Fatal("no fault")
+		}
+		if err := g.CallHere(code.Entry(0), nil); err == nil {
 			t.Fatal("no fault")
 		}
 		mustPanic(t, func() { *nowhere = 1 })
@@ -130,21 +163,26 @@ func TestHammer(t *testing.T) {
 		}
 	})
 	for w := range 8 {
+		g := newGuard(t)
 		workers.Go(func() {
 			for i := range rounds {
+				call := g.Call
+				if i%5 != 0 {
+					call = g.CallHere
+				}
 				address := uintptr(1<<20 + 8*(w*rounds+i))
-				err := Call(kinds[3].Entry(0), unsafe.Pointer(&address))
+				err := call(kinds[3].Entry(0), unsafe.Pointer(&address))
 				if f := (*Fault)(nil); !errors.As(err, &f) || f.Address != address {
 					t.Errorf("%v, want address %#x", err, address)
 					return
 				}
 				code := kinds[i%3]
-				if f := (*Fault)(nil); !errors.As(Call(code.Entry(0), nil), &f) || f.Signal != [3]int{sigSEGV, sigFPE, sigILL}[i%3] {
+				if f := (*Fault)(nil); !errors.As(call(code.Entry(0), nil), &f) || f.Signal != [3]int{sigSEGV, sigFPE, sigILL}[i%3] {
 					t.Errorf("kind %d: %v", i%3, f)
 					return
 				}
 				arg := [3]int32{int32(w), int32(i), 0}
-				if err := Call(sum.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != int32(w+i) {
+				if err := call(sum.Entry(0), unsafe.Pointer(&arg)); err != nil || arg[2] != int32(w+i) {
 					t.Errorf("%v, %v", arg, err)
 					return
 				}
@@ -157,18 +195,20 @@ func TestHammer(t *testing.T) {
 	workers.Wait()
 	close(stop)
 	collector.Wait()
-	for i := range calls {
-		if calls[i].thread != 0 {
-			t.Fatalf("entry %d is left taken", i)
+	for p := table; p != nil; p = p.next {
+		for i := range p.entries {
+			if p.entries[i].thread != 0 {
+				t.Fatalf("entry %d is left taken", i)
+			}
 		}
 	}
 }
 
 // TestCollectionDuringCall shows that native code does not hold up the collector, nor the preemption signal the code.
 func TestCollectionDuringCall(t *testing.T) {
-	code := place(t, spin)
+	code, g := place(t, spin), newGuard(t)
 	done := make(chan error)
-	go func() { done <- Call(code.Entry(0), nil) }()
+	go func() { done <- g.Call(code.Entry(0), nil) }()
 	for n := 0; ; n++ {
 		runtime.GC()
 		select {
@@ -183,31 +223,50 @@ func TestCollectionDuringCall(t *testing.T) {
 }
 
 func TestCallDoesNotAllocate(t *testing.T) {
-	code := place(t, nop)
+	code, g := place(t, nop), newGuard(t)
 	arg := new(int)
-	if n := allocs.PerRun(100, func() { _ = Call(code.Entry(0), unsafe.Pointer(arg)) }); n != 0 {
-		t.Errorf("%v allocations", n)
+	for name, call := range ways {
+		if n := allocs.PerRun(100, func() { _ = call(g, code.Entry(0), unsafe.Pointer(arg)) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
 	}
 }
 
-func TestTableFull(t *testing.T) {
-	code := place(t, nop)
-	for i := range calls {
-		calls[i].thread = 2
+// TestManyCalls has far more calls running at once than the table has entries at first. Each faults in the end, which shows that its entry is
+// found.
+func TestManyCalls(t *testing.T) {
+	const n = 3 * pageEntries
+	guards := make([]Guard, n)
+	for i := range guards {
+		guards[i] = newGuard(t)
 	}
-	err := Call(code.Entry(0), nil)
-	for i := range calls {
-		calls[i].thread = 0
+	code := place(t, waits)
+	var gate uint32
+	var running atomic.Int32
+	var calls sync.WaitGroup
+	for i, g := range guards {
+		calls.Go(func() {
+			arg := [2]uintptr{uintptr(unsafe.Pointer(&gate)), uintptr(1<<20 + 8*i)}
+			running.Add(1)
+			err := g.Call(code.Entry(0), unsafe.Pointer(&arg))
+			if f := (*Fault)(nil); !errors.As(err, &f) || f.Address != arg[1] {
+				t.Errorf("%v, want address %#x", err, arg[1])
+			}
+		})
 	}
-	if !errors.Is(err, ErrTooManyCalls) {
-		t.Error(err)
+	for running.Load() < n {
+		time.Sleep(time.Millisecond)
 	}
+	atomic.StoreUint32(&gate, 1)
+	if _, _, errno := unix.Syscall(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&gate)), 1, n); errno != 0 {
+		t.Error(errno)
+	}
+	calls.Wait()
 }
 
 // TestKeepSignals lets a library take the signals, and expects faults to become panics and errors as before.
 func TestKeepSignals(t *testing.T) {
-	code := place(t, load)
-	_ = Call(code.Entry(0), nil)
+	code, g := place(t, load), newGuard(t)
 	usr, err := getAction(int(unix.SIGUSR1))
 	if err != nil {
 		t.Fatal(err)
@@ -230,7 +289,7 @@ func TestKeepSignals(t *testing.T) {
 	if !errors.Is(err, wrong) {
 		t.Error(err)
 	}
-	if err := Call(code.Entry(0), nil); err == nil {
+	if err := g.Call(code.Entry(0), nil); err == nil {
 		t.Error("no fault")
 	}
 	mustPanic(t, func() { *nowhere = 1 })
@@ -274,7 +333,7 @@ func TestCode(t *testing.T) {
 	// Writing is a fault: the write is done by native code so that it becomes an error.
 	write := place(t, "\xC6\x07\x00\xC3") // mov byte ptr [rdi], 0
 	var f *Fault
-	if err := Call(write.Entry(0), unsafe.Pointer(&c.mapping[0])); !errors.As(err, &f) || f.Address != entry {
+	if err := newGuard(t).Call(write.Entry(0), unsafe.Pointer(&c.mapping[0])); !errors.As(err, &f) || f.Address != entry {
 		t.Errorf("executable memory can be written: %v", err)
 	}
 	if err := c.Free(); err != nil {
@@ -286,23 +345,25 @@ func TestCode(t *testing.T) {
 	if c.Entry(0) != 0 {
 		t.Error("freed code has an entry")
 	}
-	if err := Call(entry, nil); err == nil {
+	if err := newGuard(t).Call(entry, nil); err == nil {
 		t.Error("freed code runs")
 	}
 }
 
 func BenchmarkCall(b *testing.B) {
-	code := place(b, nop)
-	entry := code.Entry(0)
-	for b.Loop() {
-		_ = Call(entry, nil)
+	entry, g := place(b, nop).Entry(0), newGuard(b)
+	for name, call := range ways {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = call(g, entry, nil)
+			}
+		})
 	}
 }
 
 func BenchmarkFault(b *testing.B) {
-	code := place(b, load)
-	entry := code.Entry(0)
+	entry, g := place(b, load).Entry(0), newGuard(b)
 	for b.Loop() {
-		_ = Call(entry, nil)
+		_ = g.Call(entry, nil)
 	}
 }

@@ -4,8 +4,20 @@ package process
 
 import "unsafe"
 
-// Supported reports whether [Call] and [NewCode] work on this platform.
+// Supported reports whether [Guard] and [NewCode] work on this platform.
 func Supported() bool { return false }
 
+// Guard guards nothing on this platform.
+type Guard struct{}
+
+// NewGuard gives [ErrUnsupported] on this platform.
+func NewGuard() (Guard, error) { return Guard{}, ErrUnsupported }
+
+// Free does nothing.
+func (Guard) Free() {}
+
 // Call gives [ErrUnsupported] on this platform.
-func Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
+func (Guard) Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
+
+// CallHere gives [ErrUnsupported] on this platform.
+func (Guard) CallHere(uintptr, unsafe.Pointer) error { return ErrUnsupported }

@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"unsafe"
 
@@ -53,11 +54,16 @@ const numSignals = 64
 var keeping sync.Mutex
 
 // KeepSignals runs f, which loads or initialises a library that is not Go, and afterwards gives the signals that the Go
-// runtime needs back the actions they had. A handler that the library keeps is made to run on the signal stack. It
+// runtime needs back the actions they had. A handler that the library keeps is made to run on the signal stack. The
+// thread's floating-point unit gets its mode back: a library built with -ffast-math changes it as it is loaded, and the
+// threads that this one starts later would have it so too. KeepSignals
 // gives the error of f, joined with its own. One f runs at a time; f must not call KeepSignals.
 func KeepSignals(f func() error) (err error) {
 	keeping.Lock()
 	defer keeping.Unlock()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer setFloatMode(floatMode())
 	var before [numSignals + 1]action
 	for sig := 1; sig <= numSignals; sig++ {
 		if before[sig], err = getAction(sig); err != nil && !errors.Is(err, unix.EINVAL) {

@@ -33,7 +33,18 @@ func run(t *testing.T, a *Assembler, arg *arguments) error {
 			t.Error(err)
 		}
 	}()
-	return process.Call(c.Entry(0), unsafe.Pointer(arg))
+	return call(t, c, unsafe.Pointer(arg))
+}
+
+// call runs the code guarded.
+func call(t *testing.T, c *process.Code, arg unsafe.Pointer) error {
+	t.Helper()
+	g, err := process.NewGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Free()
+	return g.Call(c.Entry(0), arg)
 }
 
 func need(t *testing.T, f Features) {
@@ -147,7 +158,7 @@ func TestFaultOffset(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fault *process.Fault
-	if err := process.Call(c.Entry(0), nil); !errors.As(err, &fault) {
+	if err := call(t, c, nil); !errors.As(err, &fault) {
 		t.Fatal(err)
 	}
 	want, _ := a.Offset(here)

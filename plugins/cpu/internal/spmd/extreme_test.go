@@ -67,9 +67,9 @@ func (x *extreme) run(t *testing.T, first, last int) {
 	if first < 0 {
 		first, last = units+first, units+last
 	}
-	w := v.Acquire()
+	w := v.Acquire(&x.launch)
 	defer v.Release(w)
-	if fault, err := v.Run(w, &x.launch, first, last); fault != nil || err != nil {
+	if fault, err := w.Run(first, last, false); fault != nil || err != nil {
 		t.Fatal(fault, err)
 	}
 }

@@ -318,24 +318,31 @@ type Worker struct {
 	bits    []uint64
 	scratch []uint64
 	tables  [][]uint64
+	guard   process.Guard
+	broken  error // there is no guard
 }
 
-// Acquire gives a worker, and Release takes it back.
-func (v *Variant) Acquire() *Worker {
-	if w := v.spare.Swap(nil); w != nil {
-		return w
+// Acquire gives a worker that is set for a launch, which must not change until Release takes the worker back.
+func (v *Variant) Acquire(g *interp.Launch) *Worker {
+	w := v.spare.Swap(nil)
+	if w == nil {
+		w = v.workers.Get().(*Worker)
 	}
-	return v.workers.Get().(*Worker)
+	w.set(g)
+	return w
 }
 
 // maxSpare bounds the bytes of frames of a worker that is kept at hand for as long as the code lives; those with more the
 // collector may take.
 const maxSpare = 64 << 10
 
+// Heavy reports whether the worker has so much memory that it must not be kept while it is not used.
+func (w *Worker) Heavy() bool { return len(w.frames) > maxSpare }
+
 // Release takes a worker back.
 func (v *Variant) Release(w *Worker) {
 	w.g = nil
-	if len(w.frames) > maxSpare || !v.spare.CompareAndSwap(nil, w) {
+	if w.Heavy() || !v.spare.CompareAndSwap(nil, w) {
 		v.workers.Put(w)
 	}
 }
@@ -351,6 +358,9 @@ func aligned(n int) []byte {
 func (v *Variant) newWorker() *Worker {
 	c := v.code
 	w := &Worker{v: v, context: aligned(c.context)}
+	if w.guard, w.broken = process.NewGuard(); w.broken == nil {
+		runtime.AddCleanup(w, process.Guard.Free, w.guard)
+	}
 	if !v.program.observes {
 		w.growFrames(1)
 	}
@@ -395,24 +405,35 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of a launch, and gives the first fault, if any. It ends early when the launch is to
-// stop, and after a fault.
-func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fault, error) {
+// Run runs units [first, last) of the launch that the worker is set for, and gives the first fault, if any. It ends
+// early when the launch is to stop, and after a fault. A run that surely takes no more than microseconds is brief: nobody
+// can have the goroutine meanwhile.
+func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
 	}
-	defer runtime.KeepAlive(v) // with it the code goes
-	w.g, w.first, w.faulted = g, first, false
+	if w.broken != nil {
+		return nil, w.broken
+	}
+	v := w.v // with it the code goes
+	w.first, w.faulted = first, false
 	w.prints.drop() // of a run that ended in an error
-	w.begin(g)
+	w.put32(ctxPending, 0)
+	w.put64(ctxLeft, uint64(last-first))
 	if v.program.observes {
-		w.beginGroups(g, first, last)
+		w.beginGroups(first)
 	} else {
-		w.beginGangs(g, first, last)
+		w.beginGangs(first)
 	}
 	entry := v.entry
 	for {
-		if err := process.Call(entry, unsafe.Pointer(&w.context[0])); err != nil {
+		var err error
+		if brief {
+			err = w.guard.CallHere(entry, unsafe.Pointer(&w.context[0]))
+		} else {
+			err = w.guard.Call(entry, unsafe.Pointer(&w.context[0]))
+		}
+		if err != nil {
 			return nil, err
 		}
 		status := w.get32(ctxStatus)
@@ -425,6 +446,7 @@ func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fau
 		}
 		entry = v.resume
 	}
+	runtime.KeepAlive(w)
 	w.prints.flush(w)
 	if !w.faulted {
 		return nil, nil
@@ -433,8 +455,9 @@ func (v *Variant) Run(w *Worker, g *interp.Launch, first, last int) (*interp.Fau
 	return &fault, nil
 }
 
-// begin sets what is the same for all units.
-func (w *Worker) begin(g *interp.Launch) {
+// set makes the worker ready to run units of a launch.
+func (w *Worker) set(g *interp.Launch) {
+	w.g = g
 	c := w.v.code
 	stop := uint64(uintptr(unsafe.Pointer(g.Stop)))
 	if g.Stop == nil {
@@ -465,18 +488,33 @@ func (w *Worker) begin(g *interp.Launch) {
 		}
 		w.put64(at+bufTotal, total)
 	}
-	w.put32(ctxPending, 0)
+	if w.v.program.observes {
+		w.setGroups()
+	}
 }
 
-func (w *Worker) beginGangs(g *interp.Launch, first, last int) {
-	w.put64(ctxLeft, uint64(last-first))
+// setGroups is what set does for kernels that observe their groups.
+func (w *Worker) setGroups() {
+	n := w.v.code.lanes
+	size := w.g.GroupSize
+	perRow := (size[0]-1)/n + 1
+	w.growFrames(perRow * size[1] * size[2])
+	w.put32(ctxTogether, w.together(size, n))
+	w.put64(ctxHalves, 1<<bits.Len(uint(w.gangs-1)))
+	for axis := range 3 {
+		w.put32(ctxGroups+4*axis, (w.g.Size[axis]-1)/size[axis]+1)
+	}
+}
+
+// beginGangs places the first gang of a run.
+func (w *Worker) beginGangs(first int) {
 	if first == 0 { // divisions take as long as a small launch
-		for _, at := range [...]int{ctxX, ctxY, ctxZ, ctxBand, ctxTile} {
-			w.put32(at, 0)
-		}
+		w.put64(ctxX, 0) // and y
+		w.put32(ctxZ, 0)
+		w.put64(ctxBand, 0) // and the tile
 		return
 	}
-	n := w.v.code.lanes
+	g, n := w.g, w.v.code.lanes
 	perRow := (g.Size[0]-1)/n + 1
 	if band := w.v.code.band; band > 0 {
 		column, row, plane, start := columnOf(first, band, perRow, g.Size[1])
@@ -493,30 +531,32 @@ func (w *Worker) beginGangs(g *interp.Launch, first, last int) {
 	w.put32(ctxZ, row/g.Size[1])
 }
 
-func (w *Worker) beginGroups(g *interp.Launch, first, last int) {
-	n := w.v.code.lanes
-	size := g.GroupSize
-	perRow := (size[0]-1)/n + 1
-	w.growFrames(perRow * size[1] * size[2])
+// beginGroups places the first group of a run, and its gangs.
+func (w *Worker) beginGroups(first int) {
+	n, size := w.v.code.lanes, w.g.GroupSize
+	x, y, z := 0, 0, 0
 	for i := range w.gangs {
 		f := w.frame(i)
-		row := i / perRow
-		f.put32(frameLocal, i%perRow*n)
-		f.put32(frameLocal+4, row%size[1])
-		f.put32(frameLocal+8, row/size[1])
+		f.put32(frameLocal, x)
+		f.put32(frameLocal+4, y)
+		f.put32(frameLocal+8, z)
 		f.put32(frameIndex, i)
+		if x += n; x >= size[0] {
+			x = 0
+			if y++; y == size[1] {
+				y, z = 0, z+1
+			}
+		}
 	}
-	w.put32(ctxTogether, w.together(size, n))
-	w.put64(ctxHalves, 1<<bits.Len(uint(w.gangs-1)))
-	var groups [3]int
-	for axis := range 3 {
-		groups[axis] = (g.Size[axis]-1)/size[axis] + 1
-		w.put32(ctxGroups+4*axis, groups[axis])
+	row, plane := 0, 0
+	if first > 0 { // divisions take as long as a small launch
+		columns, rows := w.get32(ctxGroups), w.get32(ctxGroups+4)
+		first, row = first%columns, first/columns
+		row, plane = row%rows, row/rows
 	}
-	w.put32(ctxGroup, first%groups[0])
-	w.put32(ctxGroup+4, first/groups[0]%groups[1])
-	w.put32(ctxGroup+8, first/groups[0]/groups[1])
-	w.put64(ctxLeft, uint64(last-first))
+	w.put32(ctxGroup, first)
+	w.put32(ctxGroup+4, row)
+	w.put32(ctxGroup+8, plane)
 }
 
 // together gives the kinds of group operations that code may compute, for groups of a size and gangs of so many lanes. The

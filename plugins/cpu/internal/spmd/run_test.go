@@ -87,11 +87,11 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	if err != nil {
 		return nil, err
 	}
-	w := v.Acquire()
+	w := v.Acquire(&g)
 	defer v.Release(w)
-	f, err := v.Run(w, &g, 0, units/3) // in two runs, as chunks are
+	f, err := w.Run(0, units/3, level%2 == 0) // in two runs, as chunks are
 	if f == nil && err == nil {
-		f, err = v.Run(w, &g, units/3, units)
+		f, err = w.Run(units/3, units, level%2 == 0)
 	}
 	if err != nil {
 		return nil, err

@@ -44,9 +44,9 @@ func runBuffers(t *testing.T, p *Program, buffers ...[]uint32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := v.Acquire()
+	w := v.Acquire(&g)
 	defer v.Release(w)
-	if f, err := v.Run(w, &g, 0, units); f != nil || err != nil {
+	if f, err := w.Run(0, units, false); f != nil || err != nil {
 		t.Fatal(f, err)
 	}
 }

@@ -130,7 +130,8 @@ func TestTogetherInCode(t *testing.T) {
 						t.Fatal(err)
 					}
 					w := v.newWorker()
-					if fault, err := v.Run(w, &g, 0, units); fault != nil || err != nil {
+					w.set(&g)
+					if fault, err := w.Run(0, units, false); fault != nil || err != nil {
 						t.Fatal(fault, err)
 					}
 					if w.scratch != nil {
