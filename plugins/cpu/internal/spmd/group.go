@@ -112,7 +112,7 @@ func (l *lowerer) overGroups(done amd64.Label) {
 	if !l.options.Whole {
 		mask = l.present(end)
 	}
-	l.advance = advance
+	l.advance, l.start = advance, start
 	l.body(mask, end)
 
 	l.bind(end)

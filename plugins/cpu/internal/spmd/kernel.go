@@ -77,7 +77,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.sweep()
 	l.fn.coalesce()
 	l.fn.turnJumps()
-	l.fn.splitAtLoops()
+	l.fn.splitAtBarriers(l.advance, l.start)
 	frame, shared := l.allocate()
 
 	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0}

@@ -50,6 +50,7 @@ type lowerer struct {
 	resumes []amd64.Label
 	small   bool // addresses need buffers to be below 2 GiB
 	stop    amd64.Label
+	start   amd64.Label // of a gang of a group
 	advance amd64.Label // goes on with the next gang of the group
 	groups  []*ir.Instr // the group operations
 	grouped bool

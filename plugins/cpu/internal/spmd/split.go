@@ -6,9 +6,38 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// splitAtLoops gives loops without barriers registers of their own for what they only read of what lives across barriers,
-// which is in memory else for its whole life.
-func (f *fn) splitAtLoops() {
+// splitAtBarriers gives the pieces of code between barriers registers of their own for what lives across barriers, which is
+// in memory else for its whole life: a piece loads what it reads where it begins, and stores what it has changed where
+// it is left. That is done for what a piece mentions more often than it costs. advance is where gangs that wait jump to,
+// and start where they begin.
+func (f *fn) splitAtBarriers(advance, start amd64.Label) {
+	crossing := f.crossBarriers()
+	if len(crossing) == 0 {
+		return
+	}
+	s := splitter{f: f, flow: f.findFlow(advance, crossing)}
+	s.findSources()
+	begin := s.flow.labels[int64(start)]
+	old := f.insts
+	f.insts = make([]inst, 0, len(old)+len(old)/4)
+	s.insts = old
+	for at := int32(0); int(at) < len(old); {
+		end := at
+		if at > begin && s.mayBegin(at) {
+			end = s.pieceFrom(at)
+		}
+		if end == at {
+			f.add(old[at])
+			at++
+			continue
+		}
+		s.piece(at, end)
+		at = end
+	}
+}
+
+// crossBarriers lists the registers of gangs that live across a barrier.
+func (f *fn) crossBarriers() (list []vr) {
 	f.lives()
 	var barriers []int32
 	for i := range f.insts {
@@ -16,101 +45,264 @@ func (f *fn) splitAtLoops() {
 			barriers = append(barriers, int32(2*i))
 		}
 	}
-	crosses := make([]bool, len(f.regs))
 	for r := range f.regs {
 		v := &f.regs[r]
-		for _, at := range barriers {
-			crosses[r] = crosses[r] || v.elem == 0 && v.start >= 0 && v.start <= at && at <= v.end
+		i, _ := slices.BinarySearch(barriers, v.start)
+		if v.start >= 0 && v.elem == 0 && !v.shared && i < len(barriers) && barriers[i] <= v.end {
+			list = append(list, vr(r))
 		}
 		v.start, v.end, v.loop, v.weight, v.hint = -1, 0, 0, 0, 0
 	}
-	if len(barriers) == 0 {
-		return
-	}
-	old := f.insts
-	f.insts = make([]inst, 0, len(old)+len(old)/8)
-	for i := 0; i < len(old); i++ {
-		end := 0
-		if old[i].kind == kindLoopBegin {
-			end = loopWithoutBarrier(old, i)
-		}
-		if end == 0 {
-			f.add(old[i])
+	return list
+}
+
+// splitter finds pieces of code that are entered only where they begin and have no barrier in them.
+type splitter struct {
+	f       *fn
+	flow    *flow
+	insts   []inst
+	sources map[int64]span // the first and the last jump to each label
+}
+
+func (s *splitter) findSources() {
+	s.sources = map[int64]span{}
+	for i := range s.f.insts {
+		in := &s.f.insts[i]
+		if jump, _ := in.jumps(); !jump {
 			continue
 		}
-		f.splitLoop(old[i:end+1], crosses)
-		i = end
+		from, ok := s.sources[in.a[0].imm]
+		if !ok {
+			from.begin = int32(i)
+		}
+		from.end = int32(i)
+		s.sources[in.a[0].imm] = from
 	}
 }
 
-// loopWithoutBarrier gives the position of the end of the loop that begins at i, or 0 if there is a barrier in it.
-func loopWithoutBarrier(insts []inst, i int) int {
-	for depth := 0; ; i++ {
-		switch insts[i].kind {
+// mayBegin reports whether a piece may begin at an instruction.
+func (s *splitter) mayBegin(i int32) bool {
+	switch in := &s.insts[i]; in.kind {
+	case kindOp:
+		return !in.changesFrame()
+	case kindTrap, kindLoopBegin, kindColdBegin:
+		return true
+	}
+	return false
+}
+
+// changesFrame reports whether an instruction goes from a gang's frame to another's.
+func (in *inst) changesFrame() bool {
+	return in.mode != modeUse && in.n > 0 && in.a[0].kind == argPhys && in.a[0].phys == regFrame
+}
+
+// pieceFrom gives the end of the piece that begins at a position.
+func (s *splitter) pieceFrom(begin int32) int32 {
+	end := s.balanced(begin, int32(len(s.insts)))
+	for again := true; again; {
+		again = false
+		for i := begin; i < end; i++ {
+			if s.insts[i].kind != kindLabel {
+				continue
+			}
+			if from, ok := s.sources[int64(s.insts[i].x)]; ok && (from.begin < begin || from.end >= end) {
+				end, again = s.balanced(begin, i), true
+				break
+			}
+		}
+	}
+	return end
+}
+
+// balanced gives the last end of a piece before a limit at which neither a loop nor code that stands elsewhere is open.
+func (s *splitter) balanced(begin, limit int32) int32 {
+	depth, end := 0, begin
+	for i := begin; i < limit; i++ {
+		switch in := &s.insts[i]; in.kind {
 		case kindBarrier:
-			return 0
-		case kindLoopBegin:
+			return end
+		case kindLoopBegin, kindColdBegin:
 			depth++
-		case kindLoopEnd:
-			if depth--; depth == 0 {
-				return i
+		case kindLoopEnd, kindColdEnd:
+			if depth--; depth < 0 {
+				return end
+			}
+		case kindOp:
+			if in.changesFrame() {
+				return end
 			}
 		}
+		if depth == 0 {
+			end = i + 1
+		}
 	}
+	return end
 }
 
-// splitLoop adds a loop, and before it copies of those of the registers that it reads and does not write.
-func (f *fn) splitLoop(loop []inst, crosses []bool) {
-	written := map[vr]bool{}
-	var read []vr
-	for i := range loop {
-		in := &loop[i]
-		switch in.kind {
-		case kindOp:
-			if in.mode != modeUse && in.a[0].kind == argReg {
-				written[in.a[0].reg] = true
-			}
-		case kindTrap:
-			for _, r := range f.traps[in.x].defs {
-				written[r] = true
-			}
-		case kindDeclare:
-			written[vr(in.x)] = true
-		}
-		f.mentions(in, func(r vr) {
-			if crosses[r] {
-				read = append(read, r)
-			}
-		})
-	}
+// use is what a piece does with a register.
+type use struct {
+	weight  float32 // of its mentions
+	cost    float32 // of loads and stores
+	load    bool
+	written bool
+	first   int32 // the first place that writes it; the piece's begin if code that stands elsewhere does
+	stores  []int32
+}
+
+// piece adds a piece, with registers of its own for what lives across barriers.
+func (s *splitter) piece(begin, end int32) {
+	uses, order := s.mentioned(begin, end)
+	s.findStores(begin, end, uses, order)
 	own := map[vr]vr{}
-	for _, r := range read {
-		if written[r] || own[r] != 0 {
+	before := map[int32][]vr{} // what to store
+	for _, r := range order {
+		u := uses[r]
+		if u.load = s.flow.liveAt(begin, r); u.load {
+			u.cost++
+		}
+		if u.weight <= u.cost {
 			continue
 		}
-		c := f.newReg(f.regs[r].class)
+		c := s.f.newReg(s.f.regs[r].class)
 		own[r] = c
-		switch {
-		case f.regs[r].class == classGPR:
-			f.def(amd64.MOV, g8(c), g8(r))
-		case f.regs[r].class == classMask:
-			f.def(amd64.KMOVW, k(c), k(r))
-		case f.t.masks:
-			f.def(amd64.VMOVDQA64, z(c), z(r)).folds(1, 0)
-		default:
-			f.def(amd64.VMOVDQA, y(c), y(r)).folds(1, 0)
+		if u.load {
+			s.f.copyReg(c, r)
+		}
+		for _, at := range u.stores {
+			before[at] = append(before[at], r)
 		}
 	}
-	for i := range loop {
-		if loop[i].kind == kindTrap {
-			f.traps[loop[i].x].unshare()
+	for i := begin; i < end; i++ {
+		for _, r := range before[i] {
+			s.f.copyReg(r, own[r])
 		}
-		f.rename(&loop[i], func(r *vr) {
+		in := s.insts[i]
+		if in.kind == kindTrap {
+			s.f.traps[in.x].unshare()
+		}
+		s.f.rename(&in, func(r *vr) {
 			if c := own[*r]; c != 0 {
 				*r = c
 			}
 		})
-		f.add(loop[i])
+		s.f.add(in)
+	}
+	for _, r := range before[end] {
+		s.f.copyReg(r, own[r])
+	}
+}
+
+// mentioned finds what a piece does with registers that live across barriers.
+func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
+	uses = map[vr]*use{}
+	weight, cold := float32(1), 0
+	for i := begin; i < end; i++ {
+		in := &s.insts[i]
+		switch in.kind {
+		case kindLoopBegin:
+			weight *= loopWeight
+		case kindLoopEnd:
+			weight /= loopWeight
+		case kindColdBegin:
+			cold++
+		case kindColdEnd:
+			cold--
+		}
+		s.f.mentions(in, func(r vr) {
+			if _, ok := s.flow.number[r]; !ok {
+				return
+			}
+			u := uses[r]
+			if u == nil {
+				u = &use{first: end}
+				uses[r] = u
+				order = append(order, r)
+			}
+			switch {
+			case cold > 0:
+			case in.mode == modeMod && in.a[0].reg == r:
+				u.weight += 2 * weight
+			default:
+				u.weight += weight
+			}
+		})
+		write := func(r vr) {
+			if u := uses[r]; u != nil {
+				u.written = true
+				if cold > 0 {
+					u.first = begin
+				}
+				u.first = min(u.first, i)
+			}
+		}
+		switch {
+		case in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg:
+			write(in.a[0].reg)
+		case in.kind == kindTrap:
+			for _, r := range s.f.traps[in.x].defs {
+				write(r)
+			}
+		}
+	}
+	return uses, order
+}
+
+// findStores finds where a piece must have stored what it changed: before the jumps out of it, and at its end.
+func (s *splitter) findStores(begin, end int32, uses map[vr]*use, order []vr) {
+	weight, cold := float32(1), 0
+	last := false // does not go on to the next instruction
+	for i := begin; i < end; i++ {
+		in := &s.insts[i]
+		switch in.kind {
+		case kindLoopBegin:
+			weight *= loopWeight
+		case kindLoopEnd:
+			weight /= loopWeight
+		case kindColdBegin:
+			cold++
+		case kindColdEnd:
+			cold--
+		}
+		jump, always := in.jumps()
+		if cold == 0 && (in.kind == kindOp || in.kind == kindTrap || in.kind == kindLabel) {
+			last = always
+		}
+		if !jump {
+			continue
+		}
+		to, ok := s.flow.labels[in.a[0].imm]
+		if !ok || to >= begin && to < end {
+			continue
+		}
+		for _, r := range order {
+			if u := uses[r]; u.written && (u.first < i || weight > 1) && s.flow.liveAt(to, r) {
+				u.stores = append(u.stores, i)
+				u.cost += weight
+			}
+		}
+	}
+	for _, r := range order {
+		if u := uses[r]; u.written && !last && s.flow.liveAt(end, r) {
+			u.stores = append(u.stores, end)
+			u.cost++
+		}
+	}
+}
+
+// loopWeight is how often a loop is taken to go round.
+const loopWeight = 10
+
+// copyReg copies a register.
+func (f *fn) copyReg(to, from vr) {
+	switch {
+	case f.regs[from].class == classGPR:
+		f.def(amd64.MOV, g8(to), g8(from))
+	case f.regs[from].class == classMask:
+		f.def(amd64.KMOVW, k(to), k(from))
+	case f.t.masks:
+		f.def(amd64.VMOVDQA64, z(to), z(from)).folds(1, 0)
+	default:
+		f.def(amd64.VMOVDQA, y(to), y(from)).folds(1, 0)
 	}
 }
 
@@ -133,6 +325,12 @@ func (f *fn) rename(in *inst, to func(*vr)) {
 				to(&list[n])
 			}
 		}
+		return
+	}
+	if in.kind == kindDeclare {
+		r := vr(in.x)
+		to(&r)
+		in.x = int32(r)
 		return
 	}
 	to(&in.mask)

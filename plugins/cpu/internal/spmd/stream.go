@@ -173,7 +173,9 @@ func (l *lowerer) prefetchRow(p *place, n int) {
 const (
 	strideFrom      = 256 // bytes from one iteration to the next
 	iterationsAhead = 16
+	rowsAhead       = 8 // where iterations go from row to row: most of them do much with each
 	roundsAhead     = 2 // where the loop is run in rounds
+	opsPerLine      = 8 // as far as a processor sees ahead by itself, it has a dozen lines under way with fewer operations for each
 )
 
 // prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it.
@@ -187,20 +189,58 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	if l.round != nil {
 		ahead = roundsAhead
 	}
+	var rows part64 // by how many rows an iteration goes on
 	for i := range r.Strides {
 		s, ok := l.step(in.Args[i], loop, 0)
-		if !ok || s != 0 && r.Inner[i] > 0 {
+		if !ok || s != 0 && r.Inner[i] > 0 && (rows.stride != 0 || l.round != nil) {
 			l.prefetchRound(in, p, n)
 			return
 		}
-		step += s * int64(r.Strides[i])
+		if s *= int64(r.Strides[i]); s != 0 && r.Inner[i] > 0 {
+			rows = part64{r: l.pitch(p.array, r.Inner[i]), stride: s}
+		} else {
+			step += s
+		}
 	}
-	if max(step, -step) < strideFrom || max(step, -step) > math.MaxInt32/2/iterationsAhead {
+	if max(step, -step) > math.MaxInt32/2/iterationsAhead || rows.stride == 0 && max(step, -step) < strideFrom {
+		return
+	}
+	if rows.stride != 0 {
+		if l.operations(loop)*lineBytes >= opsPerLine*n {
+			l.prefetchRows(p, rows, step, rowsAhead, n)
+		}
 		return
 	}
 	m := p.uni
 	m.disp += int32(step * ahead)
 	l.prefetchLines(m, n)
+}
+
+// operations is about how many instructions an iteration of a loop takes.
+func (l *lowerer) operations(loop *ir.Instr) int {
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch {
+		case in.Op == ir.Const, in.Op == ir.Yield, in.Op == ir.Break, in.Op == ir.Continue:
+		case len(in.Results) == 1 && !l.uniform(in.Results[0]):
+			n += l.w
+		default:
+			n++
+		}
+	})
+	return n
+}
+
+// prefetchRows fetches what a load of n bytes in a row will load in later iterations, each of which goes on by rows, of
+// an extent that is known only when the code runs, and a step in them.
+func (l *lowerer) prefetchRows(p *place, rows part64, step, iterations int64, n int) {
+	if far := rows.stride * iterations; int64(int32(far)) == far {
+		first, ahead := l.gpr(), l.gpr()
+		l.def(amd64.LEA, g8(first), at(p.uni))
+		l.def(amd64.IMUL, g8(ahead), g8(rows.r), imm(far))
+		p.uni = mem{base: first}
+		l.prefetchLines(mem{base: first, index: ahead, indexSize: 8, scale: 1, disp: int32(step * iterations)}, n)
+	}
 }
 
 // prefetchLines fetches the lines of n bytes.

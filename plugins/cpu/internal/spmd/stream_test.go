@@ -19,6 +19,17 @@ func TestPrefetchOfLoops(t *testing.T) {
 		{"steps of 1 KiB downwards", `(g, x, y) => { let s = 0; for (let k = 99; k >= 0; k--) s += x[0][g.x + (k << 8)]; y[0][g.x] = s }`, true},
 		{"steps of one element", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s += x[0][g.x + k]; y[0][g.x] = s }`, false},
 		{"no steps", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s = s * 0.5 + x[0][g.x]; y[0][g.x] = s }`, false},
+		{"rows that much is done with", `(g, x, y) => {
+  let s = 0, t = 1, u = 2, v = 3
+  for (let k = 0; k < 100; k++) { const e = x[k][g.x]; s += e * e; t = t * e + s; u = u * e + t; v = v * e + u }
+  y[0][g.x] = s + t + u + v
+}`, true},
+		{"every other row, downwards", `(g, x, y) => {
+  let s = 0, t = 1, u = 2, v = 3
+  for (let k = 99; k >= 0; k -= 2) { const e = x[k][g.x]; s += e * e; t = t * e + s; u = u * e + t; v = v * e + u }
+  y[0][g.x] = s + t + u + v
+}`, true},
+		{"rows that little is done with", `(g, x, y) => { let s = 0; for (let k = 0; k < 100; k++) s += x[k][g.x]; y[0][g.x] = s }`, false},
 		{"unknown steps", `(g, x, y) => { let s = 0; for (let k = 1; k < 1000; k = k * 3) s += x[0][g.x + 256 * k]; y[0][g.x] = s }`, false},
 	} {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.F32)}}).Clone()

@@ -1,0 +1,135 @@
+package spmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// barrierKernels keep values across barriers that the code between changes in some way. Each reads x and writes y.
+var barrierKernels = []struct{ name, text string }{
+	{"in a loop", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0, t = 1
+  for (let p = 0; p < 3; p++) {
+    all[g.local.x] = x[p][g.x] + s
+    g.barrier()
+    for (let k = 0; k < 20; k++) { s += all[k] * x[g.y][k]; t = t + s }
+    g.barrier()
+  }
+  y[g.y][g.x] = s + t
+}`},
+	{"in a loop that is left in its middle", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0, t = 1
+  for (let p = 0; p < 4; p++) {
+    all[g.local.x] = x[p][g.x] + t
+    g.barrier()
+    let n = 0
+    for (let k = 0; k < 20; k++) {
+      s += all[k]
+      if (k == g.group.x + 5) break
+      t += s
+      n++
+    }
+    g.barrier()
+    if (p == 2) { t += 100 + n; break }
+    s += n
+  }
+  y[g.y][g.x] = s + t
+}`},
+	{"for some lanes", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0, t = 1, u = 2
+  for (let p = 0; p < 3; p++) {
+    if (g.local.x % 3 == p) { s = x[p][g.x]; for (let k = 0; k < g.local.x % 5; k++) u += s }
+    else t += u
+    all[g.local.x] = s + u
+    g.barrier()
+    if (all[(g.local.x * 7) % 8] > 50) s += t
+    g.barrier()
+  }
+  y[g.y][g.x] = s + t + u
+}`},
+	{"on one of two ways, for all lanes", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 1, t = 2
+  for (let p = 0; p < 4; p++) {
+    if ((p + g.group.x) % 2 == 0) { s += x[p][g.x]; t += s }
+    all[g.local.x] = s
+    g.barrier()
+    if (g.group.y == 0) s = all[p] + t
+    g.barrier()
+    if (p == 1 && g.group.x == 1) { t += s; continue }
+    s += 1
+  }
+  y[g.y][g.x] = s + t
+}`},
+	{"only before", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0
+  for (let k = 0; k < 20; k++) s += x[k][g.x]
+  all[g.local.x] = s
+  g.barrier()
+  y[g.y][g.x] = all[0] + s + s * s
+}`},
+}
+
+// TestSplitAtBarriers compares kernels whose values live across barriers with the interpreter.
+func TestSplitAtBarriers(t *testing.T) {
+	needMachine(t)
+	const side = 80 // of the buffers
+	for _, c := range barrierKernels {
+		k := rank2(t, c.text, ir.F32)
+		for i, l := range []struct {
+			size, group [3]int
+			gang        int
+		}{{[3]int{32, 4, 1}, [3]int{16, 2, 1}, 1}, {[3]int{40, 3, 1}, [3]int{20, 2, 1}, 2}, {[3]int{64, 1, 1}, [3]int{64, 1, 1}, 2}} {
+			launch := &oracle.Case{Kernel: k, Size: l.size, GroupSize: l.group}
+			for range 2 {
+				launch.Args = append(launch.Args, oracle.Arg{Data: floats(side*side, func(i int) float32 { return float32(i%97) / 4 }), Dims: []int32{side, side}})
+			}
+			if !compare(t, launch, l.gang, i) {
+				t.Errorf("%s, %v in groups of %v", c.name, l.size, l.group)
+			}
+		}
+	}
+}
+
+// TestLoopsBetweenBarriers looks for the sums of a loop between barriers: they are in registers there.
+func TestLoopsBetweenBarriers(t *testing.T) {
+	needMachine(t)
+	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0
+  for (let p = 0; p < 64; p++) {
+    all[g.local.x] = x[p][g.x]
+    g.barrier()
+    for (let k = 0; k < x[0][0]; k++) s += all[g.local.x] * x[p][k]
+    g.barrier()
+  }
+  y[g.y][g.x] = s
+}`, ir.F32)}}).Clone()
+	opt.Run(m, opt.Default, nil)
+	p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.Listing(func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(text, "vfmadd")
+	if at < 0 {
+		t.Fatalf("no fused multiply-add in:\n%s", text)
+	}
+	end := at + strings.Index(text[at:], "jmp")
+	begin := strings.LastIndex(text[:at], "j") // the loop's exit
+	if loop := text[begin:end]; strings.Contains(loop, "[r15") {
+		t.Errorf("the loop uses a gang's frame:\n%s", loop)
+	}
+}
