@@ -1,6 +1,7 @@
 package mutation
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -19,11 +20,18 @@ type Mutant struct {
 	From, To int // offsets
 	Old, New string
 	Kind     string
+	Source   string // the line that it is in
 }
 
 // Key names a mutant by what it changes, whatever its line: as in "lang/kernel/flow.go merge: a == b → a != b".
 func (m *Mutant) Key() string {
 	return fmt.Sprintf("%s %s: %s → %s", m.File, m.Func, oneLine(m.Old), oneLine(m.New))
+}
+
+// Keys are the names of a mutant: its key, its key with the line that it is in, since other lines may have the like, and the
+// function that it is in.
+func (m *Mutant) Keys() (own, inLine, inFunc string) {
+	return m.Key(), m.Key() + " in " + m.Source, m.File + " " + m.Func + ": any"
 }
 
 func (m *Mutant) String() string {
@@ -94,7 +102,15 @@ type finder struct {
 func (f *finder) add(kind string, from, to token.Pos, text string) {
 	a, b := f.files.Position(from), f.files.Position(to)
 	f.out = append(f.out, Mutant{File: f.name, Func: f.fn, Line: a.Line, From: a.Offset, To: b.Offset,
-		Old: string(f.text[a.Offset:b.Offset]), New: text, Kind: kind})
+		Old: string(f.text[a.Offset:b.Offset]), New: text, Kind: kind, Source: f.lineOf(a.Offset)})
+}
+
+func (f *finder) lineOf(at int) string {
+	line := f.text[bytes.LastIndexByte(f.text[:at], '\n')+1:]
+	if end := bytes.IndexByte(line, '\n'); end >= 0 {
+		line = line[:end]
+	}
+	return strings.TrimSpace(string(line))
 }
 
 func (f *finder) textOf(n ast.Node) string {

@@ -219,7 +219,9 @@ func (s *score) hasFailed() bool {
 // test finds out whether a test notices a fault.
 func (s *score) test(j job) {
 	by, reached := "", false
-	if !s.same[j.Key()] {
+	own, inLine, inFunc := j.Keys()
+	same := s.same[own] || s.same[inLine]
+	if !same {
 		for _, suite := range j.area.suites {
 			caught, comes, err := suite.catches(s.dir, j.Number)
 			if err != nil {
@@ -236,7 +238,7 @@ func (s *score) test(j job) {
 	defer s.mu.Unlock()
 	s.tested++
 	switch {
-	case s.same[j.Key()]:
+	case same, by == "" && s.same[inFunc]:
 		s.equivalent++
 		s.t.Logf("%d/%d changes nothing: %v", s.tested, s.want, j.Mutant)
 	case by != "":

@@ -1,7 +1,9 @@
 package irgen
 
 import (
+	"cmp"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -16,6 +18,7 @@ type Options struct {
 	NoFaults  bool // nothing that can fault
 	Even      bool // groups that vectors fill, in launches that mostly have whole ones
 	Tiles     bool // private arrays with indices that are constants or counters of loops
+	Places    bool // affine indices, buffers that overlap, atomics whose results are used, and atomics on shared memory
 	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
 	Size      int  // instructions, about; 0 means 60
 }
@@ -34,6 +37,9 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	g.launch()
 	g.parameters()
 	g.coordinates()
+	if o.Places {
+		g.places()
+	}
 	if o.Groups {
 		// The group is observed in any case, so that the launch has one.
 		g.define(g.b.Emit(&ir.Instr{Op: ir.Item, Item: ir.LocalID}, ir.I32), false)
@@ -41,7 +47,18 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	g.statements(context{uniform: o.Groups, depth: 0})
 	g.results()
 	g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	g.orderArrays()
 	return g.c
+}
+
+// orderArrays puts buffers first, as parameters are.
+func (g *generator) orderArrays() {
+	slices.SortStableFunc(g.k.Arrays, func(a, b *ir.Array) int {
+		return cmp.Compare(min(a.Space, ir.Global+1), min(b.Space, ir.Global+1))
+	})
+	for i, a := range g.k.Arrays {
+		a.ID = i
+	}
 }
 
 // Module is a kernel of a case as a module, to be verified or encoded.
@@ -65,13 +82,18 @@ type generator struct {
 
 	self    []*ir.Value // the item's indices in a buffer of the launch's shape
 	lid     *ir.Value   // the item's position in its group
+	local   []*ir.Value // its coordinates there, by axis
 	inputs  []*array
 	outputs []*array
 	private []*array
 	tiles   []*array
 	shared  []*array
 	counts  []*array // for atomics
+	tallies []*array // for atomics on shared memory
 	long    []*array // buffers of one dimension with more elements than the launch has items
+
+	placedIn []*array          // buffers for affine indices
+	brought  map[int]*ir.Value // parameters that are small numbers
 }
 
 // value is a register in scope.
@@ -84,7 +106,9 @@ type value struct {
 type array struct {
 	*ir.Array
 	dims   []int
-	atomic ir.AtomicKind // of counts
+	atomic ir.AtomicKind // of counts and tallies
+	own    []*ir.Value   // the indices of what the item has there, where those are not its coordinates
+	limit  int           // how many elements the item has there, if the last index, which is not in own, chooses among them
 }
 
 // target is a structured instruction around the current place.
@@ -355,6 +379,7 @@ func (g *generator) coordinates() {
 	x, y, z := item(ir.LocalID, 0, false), item(ir.LocalID, 1, false), item(ir.LocalID, 2, false)
 	sx, sy := item(ir.GroupSize, 0, true), item(ir.GroupSize, 1, true)
 	rows := g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, z, sy), y)
+	g.local = []*ir.Value{x, y, z}
 	g.lid = g.define(g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, rows, sx), x), false)
 	if g.options.Subgroups {
 		g.define(g.emit(&ir.Instr{Op: ir.Item, Item: ir.Lane}, ir.I32), false)

@@ -127,6 +127,24 @@ func Special(t ir.Type) (out []uint64) {
 	return out
 }
 
+// Tuples are all combinations of special values for operands of the types; some of them where there are three.
+func Tuples(args []ir.Type) [][]uint64 {
+	out := [][]uint64{nil}
+	for n, t := range args {
+		var next [][]uint64
+		for k, tuple := range out {
+			for j, x := range Special(t) {
+				if n == 2 && (j+k)%17 != 0 {
+					continue
+				}
+				next = append(next, append(tuple[:n:n], x))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
 // AppendElem appends an element of a storage type as memory holds it.
 func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 	switch t.Size() {

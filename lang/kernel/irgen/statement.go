@@ -28,6 +28,14 @@ func (g *generator) statement(at context) {
 		g.usePrivate(one(g, g.tiles))
 		return
 	}
+	if g.options.Places && g.chance(20) {
+		if g.chance(25) {
+			g.alone()
+		} else {
+			g.place()
+		}
+		return
+	}
 	deep := at.depth >= maxDepth
 	if g.options.Strides && !deep && g.chance(12) {
 		g.stride(at)
@@ -165,7 +173,7 @@ func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 
 func (g *generator) load(a *array) { g.loadAt(a, nil) }
 
-func (g *generator) loadOwn(a *array) { g.loadAt(a, g.self) }
+func (g *generator) loadOwn(a *array) { g.loadAt(a, g.ownIndices(a)) }
 
 func (g *generator) loadAt(a *array, first []*ir.Value) {
 	in := &ir.Instr{Op: ir.Load}
@@ -173,7 +181,7 @@ func (g *generator) loadAt(a *array, first []*ir.Value) {
 	g.define(g.emit(in, in.Resolve().Scalar.Value()), false)
 }
 
-func (g *generator) storeOwn(a *array) { g.storeAt(a, g.self) }
+func (g *generator) storeOwn(a *array) { g.storeAt(a, g.ownIndices(a)) }
 
 func (g *generator) storeAt(a *array, first []*ir.Value) {
 	in := &ir.Instr{Op: ir.Store}
@@ -454,11 +462,19 @@ func (g *generator) stride(at context) {
 
 // cooperate emits something that the group does together.
 func (g *generator) cooperate() {
+	if g.options.Places && g.chance(20) {
+		g.tally()
+		return
+	}
 	switch kind := g.rng.IntN(10); {
 	case kind < 3:
 		a := one(g, g.shared)
 		barrier := func() { g.emit(&ir.Instr{Op: ir.Barrier}, ir.Void) }
-		g.storeAt(a, []*ir.Value{g.lid})
+		if a.own != nil {
+			g.storeAt(a, a.own)
+		} else {
+			g.storeAt(a, []*ir.Value{g.lid})
+		}
 		barrier()
 		for range 1 + g.rng.IntN(3) {
 			g.load(a)

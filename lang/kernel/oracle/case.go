@@ -30,6 +30,36 @@ type Arg struct {
 	Bits uint64
 	Data []byte
 	Dims []int32
+
+	// Of, if it is above 0, makes the buffer a view of that argument's memory, counted from 1, from the byte Offset on.
+	Of, Offset int
+}
+
+// Bind gives the arguments of a launch with buffers in memory that the function gives, which is aligned for any element,
+// and the contents of the buffers.
+func (c *Case) Bind(memory func(bytes int) []byte) (args []interp.Arg, data [][]byte) {
+	for i, a := range c.Args {
+		arg := interp.Arg{Bits: a.Bits}
+		var bytes []byte
+		if c.Kernel.Params[i].Array != nil {
+			if a.Of > 0 {
+				bytes = data[a.Of-1][a.Offset:]
+			} else {
+				bytes = memory(len(a.Data))
+				copy(bytes, a.Data)
+			}
+			arg.Base, arg.Bytes = unsafe.Pointer(unsafe.SliceData(bytes)), len(bytes)
+			copy(arg.Dims[:], a.Dims)
+		}
+		data = append(data, bytes)
+		args = append(args, arg)
+	}
+	return args, data
+}
+
+// words is memory for n bytes, aligned to 8.
+func words(n int) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, n/8+1)))), n)
 }
 
 // Outcome is what a launch leaves.
@@ -67,18 +97,7 @@ func (c *Case) Interp(options interp.Options) (*Outcome, error) {
 	var out Outcome
 	l := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked,
 		Services: (*printer)(&out), Watch: c.Watch}
-	for i, a := range c.Args {
-		arg := interp.Arg{Bits: a.Bits}
-		var data []byte
-		if c.Kernel.Params[i].Array != nil {
-			data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, len(a.Data)/8+1)))), len(a.Data))
-			copy(data, a.Data)
-			arg.Base, arg.Bytes = unsafe.Pointer(unsafe.SliceData(data)), len(data)
-			copy(arg.Dims[:], a.Dims)
-		}
-		out.Data = append(out.Data, data)
-		l.Args = append(l.Args, arg)
-	}
+	l.Args, out.Data = c.Bind(words)
 	n, err := p.Prepare(&l)
 	if err != nil {
 		return nil, err

@@ -113,6 +113,9 @@ func (n *Node) Run(c *Case) (*Outcome, error) {
 	}
 	for i, a := range c.Args {
 		p := &c.Kernel.Params[i]
+		if a.Of > 0 {
+			return nil, fmt.Errorf("node: buffer %s overlaps another", p.Name)
+		}
 		if p.Array == nil {
 			ask.Args = append(ask.Args, nodeArg{Type: p.Type.String(), Bits: strconv.FormatUint(a.Bits, 10)})
 		} else {

@@ -51,24 +51,6 @@ func kernelOf(c *irgen.Operation) *ir.Kernel {
 	return k
 }
 
-// tuples are all combinations of special values for the operands; some of them where there are three.
-func tuples(c *irgen.Operation) [][]uint64 {
-	out := [][]uint64{nil}
-	for n, t := range c.Args {
-		var next [][]uint64
-		for k, tuple := range out {
-			for j, x := range irgen.Special(t) {
-				if n == 2 && (j+k)%17 != 0 {
-					continue
-				}
-				next = append(next, append(tuple[:n:n], x))
-			}
-		}
-		out = next
-	}
-	return out
-}
-
 // TestOperations runs every operation on every type it is for, with all pairs of special values, on both oracles and
 // by the scalar semantics.
 func TestOperations(t *testing.T) {
@@ -76,7 +58,7 @@ func TestOperations(t *testing.T) {
 	count := 0
 	all := irgen.Operations()
 	for _, c := range all {
-		tuples := tuples(&c)
+		tuples := irgen.Tuples(c.Args)
 		n := len(tuples)
 		test := &oracle.Case{Kernel: kernelOf(&c), Size: [3]int{n, 1, 1}}
 		for a, typ := range c.Args {

@@ -193,6 +193,9 @@ func (in *instruction) dispUnit() int32 {
 	return int32(max(in.memBytes(), 1))
 }
 
+// unknown is a displacement that the end of the code gives.
+const unknown = "\x00\x00\x00\x00"
+
 // appendAddress appends ModRM, SIB and displacement. The reg field is in its place already; trailing is the number of
 // bytes of the instruction that follow.
 func (a *Assembler) appendAddress(b []byte, reg uint8, v *Mem, unit int32, trailing int) []byte {
@@ -201,7 +204,7 @@ func (a *Assembler) appendAddress(b []byte, reg uint8, v *Mem, unit int32, trail
 		b = append(b, reg|5)
 		a.code = b
 		a.refer(v.Label, v.Disp, trailing)
-		return append(b, 0, 0, 0, 0)
+		return append(b, unknown...)
 	}
 	scale := [9]uint8{2: 1 << 6, 4: 2 << 6, 8: 3 << 6}[v.Scale]
 	index := uint8(4) << 3

@@ -173,7 +173,7 @@ func (in *instruction) explain(features Features) string {
 		if good > best {
 			best, wants = good, nil
 		}
-		if good == best && good < len(f.args) {
+		if good == best {
 			wants = append(wants, f.args[good].describe(in.index))
 		}
 	}
@@ -182,8 +182,6 @@ func (in *instruction) explain(features Features) string {
 		return text + ": " + why
 	case best >= in.n:
 		return fmt.Sprintf("%s: an operand is missing: %s", text, alternatives(wants))
-	case len(wants) == 1 && wants[0] == "":
-		return fmt.Sprintf("%s: too many operands", text)
 	}
 	return fmt.Sprintf("%s: operand %d must be %s", text, best+1, alternatives(wants))
 }
@@ -254,7 +252,7 @@ func (in *instruction) refusal(f *form, features Features) string {
 		return "takes no " + in.rounding.String() + " with these operands"
 	case f.enc&evex == 0 && in.wide:
 		return "has no EVEX encoding, which a mask, a broadcast, a rounding, 512 bits or a register above 15 needs"
-	case in.isEVEX || f.enc&both == evex:
+	case f.enc&evex != 0 && (f.enc&vex == 0 || in.wide):
 		return "needs " + ((f.need&evexFeatures | AVX512) &^ features).String() + ", which the target does not have"
 	}
 	return "needs " + (f.need &^ features).String() + ", which the target does not have"
@@ -264,9 +262,6 @@ func alternatives(wants []string) string {
 	seen := make(map[string]bool)
 	var list []string
 	for _, w := range wants {
-		if w == "" {
-			w = "left out"
-		}
 		if !seen[w] {
 			seen[w] = true
 			list = append(list, w)

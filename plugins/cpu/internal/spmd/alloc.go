@@ -26,6 +26,9 @@ const (
 	regFrame   = amd64.R15
 )
 
+// fewRegs is how many registers of a class are given out besides, where tests want few.
+const fewRegs = 1
+
 // span is a loop by positions.
 type span struct{ begin, end, parent int32 }
 
@@ -81,18 +84,27 @@ func (f *fn) assign(c class, order []vr) {
 
 // bank lists the machine registers that are given out when so many are kept back, those that are best first.
 func (f *fn) bank(c class, kept int) (list []int8) {
+	given := func(n int) int {
+		if f.few {
+			return fewRegs
+		}
+		return n
+	}
 	switch c {
 	case classVec:
-		for i := range f.t.vectors + scratchVectorRegs - min(kept, scratchVectorRegs) {
+		for i := range given(f.t.vectors) {
 			list = append(list, int8(i))
 		}
+		for i := range scratchVectorRegs - min(kept, scratchVectorRegs) {
+			list = append(list, int8(f.t.vectors+i))
+		}
 	case classMask:
-		list = append(list, allocMask...)
+		list = append(list, allocMask[:given(len(allocMask))]...)
 		for _, n := range scratchMask[min(kept, len(scratchMask)):] {
 			list = append(list, int8(n))
 		}
 	case classGPR:
-		list = append(list, allocGPR...)
+		list = append(list, allocGPR[:given(len(allocGPR))]...)
 		for _, r := range scratchGPR[min(kept, len(scratchGPR)):] {
 			list = append(list, int8(r.Num()))
 		}

@@ -41,6 +41,7 @@ type Options struct {
 	target *target
 	stores int  // kindHalves, kindPast or 0
 	rounds bool // run all loops in rounds that can be, for tests
+	few    bool // give few machine registers out, for tests
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.

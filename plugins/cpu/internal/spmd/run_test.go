@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
-	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -65,24 +65,16 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, few: level%4 == 3 || level == 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}
 	var out oracle.Outcome
 	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32, Unchecked: c.Unchecked, Services: services{&out}}
-	for i, a := range c.Args {
-		arg := interp.Arg{Bits: a.Bits}
-		var data []byte
-		if c.Kernel.Params[i].Array != nil {
-			data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, len(a.Data)/8+1)))), len(a.Data))
-			copy(data, a.Data)
-			arg.Base, arg.Bytes = unsafe.Pointer(unsafe.SliceData(data)), len(data)
-			copy(arg.Dims[:], a.Dims)
-		}
-		out.Data = append(out.Data, data)
-		g.Args = append(g.Args, arg)
-	}
+	m := memories.Get().(*guarded)
+	defer memories.Put(m)
+	m.reset()
+	g.Args, out.Data = c.Bind(m.take)
 	v, units, err := p.Prepare(&g)
 	if err != nil {
 		return nil, err
@@ -93,8 +85,14 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	if f == nil && err == nil {
 		f, err = w.Run(units/3, units, level%2 == 0)
 	}
+	if err == nil {
+		err = m.check()
+	}
 	if err != nil {
 		return nil, err
+	}
+	for i, data := range out.Data {
+		out.Data[i] = slices.Clone(data) // the memory is another case's then
 	}
 	if f != nil {
 		out.Fault = &oracle.Fault{Kind: f.Kind.String(), Site: f.Site, Item: f.Item, Text: f.Text}
@@ -179,6 +177,10 @@ func checkSeed(t *testing.T, seed uint64) bool {
 
 func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
 	c := irgen.Case(rand.New(rand.NewPCG(seed, 5)), o)
+	if err := irgen.Module(c.Kernel).Verify(); err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return false
+	}
 	c.Unchecked = seed%11 == 3
 	gang := []int{1, 2, 4}[seed%3]
 	if seed%5 == 0 {
@@ -217,6 +219,16 @@ func TestRandomGroups(t *testing.T) {
 	})
 }
 
+// TestRandomPlaces runs random kernels with affine indices, buffers that overlap, and atomics of all kinds.
+func TestRandomPlaces(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
+		o := options(seed)
+		o.Places = true
+		return checkRandom(t, seed, o, int(seed%8))
+	})
+}
+
 // TestRandomStrides runs random kernels with loops in steps of the launch, such as are run in rounds.
 func TestRandomStrides(t *testing.T) {
 	needMachine(t)
@@ -229,6 +241,9 @@ func TestRandomStrides(t *testing.T) {
 
 // manySeeds checks n seeds, or as many as the environment says, until some have failed.
 func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
+	if testing.Short() {
+		n /= 4
+	}
 	if s := os.Getenv("OREPL_RANDOM_KERNELS"); s != "" {
 		n, _ = strconv.ParseUint(s, 10, 64)
 	}

@@ -138,6 +138,7 @@ type fn struct {
 	consts map[constKey]vr
 	order  []vr // constants in the order of their making
 	shared bool // registers made now are shared
+	few    bool // few machine registers are given out
 	traps  []trap
 }
 

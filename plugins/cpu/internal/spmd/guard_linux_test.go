@@ -1,0 +1,87 @@
+package spmd
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// memories are those of cases that have run.
+var memories = sync.Pool{New: func() any { return new(guarded) }}
+
+// guarded gives buffers to cases that lie against pages which cannot be accessed, in turn before and behind them. What is
+// left of their own pages has to stay as it is.
+type guarded struct {
+	regions []*region // in use, then those that are free
+	used    int
+	turns   int
+	failed  error // to make pages
+}
+
+type region struct {
+	pages      []byte // without those before and behind
+	start, end int    // of the buffer
+}
+
+const (
+	pageBytes = 4096
+	unwritten = 0xA5 // what fills the pages
+)
+
+func (g *guarded) reset() { g.used = 0 }
+
+func (g *guarded) take(n int) []byte {
+	for i := g.used; i < len(g.regions); i++ {
+		if r := g.regions[i]; len(r.pages) >= n && len(r.pages) <= 4*n+16*pageBytes {
+			g.regions[g.used], g.regions[i] = r, g.regions[g.used]
+			return g.place(r, n)
+		}
+	}
+	size := max(4, 2*((n-1)/pageBytes+1)) * pageBytes
+	all, err := unix.Mmap(-1, 0, size+2*pageBytes, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err == nil {
+		err = unix.Mprotect(all[pageBytes:pageBytes+size], unix.PROT_READ|unix.PROT_WRITE)
+	}
+	if err != nil {
+		g.failed = err
+		return make([]byte, n+8)[:n]
+	}
+	r := &region{pages: all[pageBytes : pageBytes+size]}
+	g.regions = append(g.regions, r)
+	last := len(g.regions) - 1
+	g.regions[g.used], g.regions[last] = r, g.regions[g.used]
+	return g.place(r, n)
+}
+
+func (g *guarded) place(r *region, n int) []byte {
+	g.used++
+	g.turns++
+	r.start = 0
+	if g.turns%2 == 0 {
+		r.start = len(r.pages) - n
+	}
+	r.end = r.start + n
+	for _, rest := range [][]byte{r.pages[:r.start], r.pages[r.end:]} {
+		for i := range rest {
+			rest[i] = unwritten
+		}
+	}
+	return r.pages[r.start:r.end:r.end]
+}
+
+// check reports what was written beside a buffer.
+func (g *guarded) check() error {
+	if g.failed != nil {
+		return g.failed
+	}
+	for _, r := range g.regions[:g.used] {
+		for _, rest := range [][]byte{r.pages[:r.start], r.pages[r.end:]} {
+			if n := bytes.Count(rest, []byte{unwritten}); n < len(rest) {
+				return fmt.Errorf("%d bytes beside a buffer of %d were written", len(rest)-n, r.end-r.start)
+			}
+		}
+	}
+	return nil
+}
