@@ -24,6 +24,7 @@ var comparisons = []comparison{
 	// First: a child's peak memory counts what this process had when it made the child.
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
+	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
 	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// A compiler makes a library of the peers' functions. Its command is run with the output's path after it.
+type compiler struct {
+	name    string
+	command []string
+	object  bool // the output is an object file, to be linked
+}
+
+// compilerPeers lists all ways to build the same kernels ahead of time, of which a machine may lack some.
+func compilerPeers() []compiler {
+	c := []string{"-march=native", "-shared", "-fPIC", "tests/peers/c/kernels.c", "-lm", "-o"}
+	var all []compiler
+	for _, cc := range []string{"gcc", "clang"} {
+		for _, level := range []string{"-O3", "-Ofast"} {
+			all = append(all, compiler{cc + " " + level, append([]string{cc, level, "-fopenmp-simd"}, c...), false})
+		}
+	}
+	for _, target := range []string{"avx512skx-x16", "avx512skx-x32", "avx512skx-x64", "avx2-i32x8"} {
+		all = append(all, compiler{"ispc " + target, []string{"ispc", "-O3", "--pic", "--target=" + target,
+			"tests/peers/c/kernels.ispc", "-o"}, true})
+	}
+	return all
+}
+
+// build compiles the peers' functions; it gives 0 where the compiler is not on this machine.
+func (c *compiler) build(dir string, number int) (uintptr, error) {
+	if _, err := exec.LookPath(c.command[0]); err != nil {
+		return 0, nil
+	}
+	library := filepath.Join(dir, fmt.Sprintf("peer%d.so", number))
+	out := library
+	if c.object {
+		out = filepath.Join(dir, "peer.o")
+	}
+	if text, err := exec.Command(c.command[0], append(c.command[1:], out)...).CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%s: %w\n%s", c.name, err, text)
+	}
+	if c.object {
+		if text, err := exec.Command("gcc", "-shared", "-o", library, out, "-lm").CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("%s: %w\n%s", c.name, err, text)
+		}
+	}
+	return purego.Dlopen(library, purego.RTLD_NOW)
+}
+
+// compilers compares kernels on one core with the best that gcc, clang and ISPC make of them, those which the machine has.
+func compilers(*report) error {
+	dir, err := os.MkdirTemp("", "orepl-peers")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var names []string
+	var libraries []uintptr
+	for i, c := range compilerPeers() {
+		library, err := c.build(dir, i)
+		switch {
+		case err != nil:
+			return err
+		case library == 0:
+			fmt.Printf("  not compared: %s, as there is no %s\n", c.name, c.command[0])
+		default:
+			names, libraries = append(names, c.name), append(libraries, library)
+		}
+	}
+	platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG")}).Open(context.Background())
+	if err != nil {
+		return err
+	}
+	defer platform.Close()
+	for i := range workloads {
+		w := &workloads[i]
+		if !strings.HasPrefix(w.name, os.Getenv("OREPL_PEERS_ONLY")) {
+			continue
+		}
+		if err := w.besideBest(platform.Devices()[0], names, libraries); err != nil {
+			return fmt.Errorf("%s: %w", w.name, err)
+		}
+	}
+	return nil
+}
+
+// besideBest compares a workload with the same function of several libraries, and prints the rate of each and the ratio
+// to the best. Libraries without the function are left out.
+func (w *workload) besideBest(dev offload.Device, names []string, libraries []uintptr) error {
+	p, err := w.prepare(dev)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	var others []offload.Memory
+	for i := range w.buffers {
+		m, err := w.buffer(dev, i)
+		if err != nil {
+			return err
+		}
+		defer m.Free()
+		others = append(others, m)
+	}
+	call := func(fn uintptr) func() error {
+		return func() error {
+			args := append([]uintptr(nil), w.scalars...)
+			for _, m := range others {
+				args = append(args, uintptr(unsafe.Pointer(&m.Bytes()[0])))
+			}
+			purego.SyscallN(fn, args...)
+			return nil
+		}
+	}
+	sides := []func() error{p.run}
+	var peers []string
+	for i, library := range libraries {
+		fn, err := purego.Dlsym(library, w.symbolCL())
+		if err != nil {
+			fn, err = purego.Dlsym(library, w.symbol)
+		}
+		if err == nil {
+			sides, peers = append(sides, call(fn)), append(peers, names[i])
+		}
+	}
+	if len(peers) == 0 {
+		return errors.New("no compiler has it")
+	}
+	before := append([]byte(nil), others[w.result].Bytes()...)
+	if err := p.run(); err != nil {
+		return err
+	}
+	for i, run := range sides[1:] {
+		for at := range others { // as the device's were
+			m, err := w.buffer(dev, at)
+			if err != nil {
+				return err
+			}
+			copy(others[at].Bytes(), m.Bytes())
+			m.Free()
+		}
+		copy(others[w.result].Bytes(), before)
+		if err := run(); err != nil {
+			return err
+		}
+		if err := w.agree(p.buffers[w.result].Bytes(), others[w.result].Bytes()); err != nil {
+			return fmt.Errorf("%s: %w", peers[i], err)
+		}
+	}
+	const rounds = 9
+	rates := make([][]float64, len(sides))
+	for round := range rounds {
+		for at := range sides {
+			n := (round + at) % len(sides) // each is the first in its turn
+			rate, err := w.rate(sides[n])()
+			if err != nil {
+				return err
+			}
+			rates[n] = append(rates[n], rate)
+		}
+		for i := range others { // some memory lies better than other
+			p.launch.Args[i].Memory, others[i] = others[i], p.launch.Args[i].Memory
+		}
+	}
+	best, fastest := 0, 0.0
+	fmt.Printf("  %-40s", w.name)
+	for n := 1; n < len(sides); n++ {
+		_, mid, _ := quartiles(rates[n])
+		if mid > fastest {
+			best, fastest = n, mid
+		}
+		fmt.Printf(" %s %.4g,", peers[n-1], mid)
+	}
+	ratios := make([]float64, rounds)
+	for i := range ratios {
+		ratios[i] = rates[0][i] / rates[best][i]
+	}
+	lo, mid, hi := quartiles(ratios)
+	_, ours, _ := quartiles(rates[0])
+	fmt.Printf(" ours %.4g %s: %.3f (%.3f–%.3f) of %s\n", ours, w.unit, mid, lo, hi, peers[best-1])
+	return nil
+}
