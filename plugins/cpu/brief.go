@@ -28,7 +28,8 @@ func (pl *plan) isBrief() bool {
 	return cost > 0 && cost <= limit && cost*int64(pl.units) <= limit // which cannot overflow
 }
 
-// RunAtOnce implements [queue.Launch] for launches that were prepared and are brief.
+// RunAtOnce implements [queue.Launch] for launches that were prepared and are brief. To be ready for panics would take
+// longer than the rest: what code of its kernels asks of Go is guarded, the little that is here cannot panic.
 func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	pl, ok := o.Prepared.(*plan)
 	if !ok || pl.device != l.own.device || !pl.isBrief() {

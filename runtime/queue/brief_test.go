@@ -112,6 +112,9 @@ func failuresOfBriefLaunches(t *testing.T, brief func(run func() error) *offload
 	wantCode(t, ev.Sync(background), offload.Assertion)
 	wantCode(t, q.Sync(background), offload.Assertion)
 
+	if fail.Prepared != nil {
+		return // where the device must not panic
+	}
 	must(t, q.Launch(brief(func() error { panic("wrong") })))
 	err = q.Sync(background)
 	wantCode(t, err, offload.BackendFailure)
@@ -193,4 +196,40 @@ func TestBriefLaunchesTakeTurns(t *testing.T) {
 			t.Errorf("%d of %d launches ran", ran, 4*each)
 		}
 	})
+}
+
+// An event of an idle queue is no command: it is reached as it is recorded, and parts the failures all the same.
+func TestEventsOfAnIdleQueue(t *testing.T) {
+	q := newQueue(t)
+	first, err := q.Record()
+	must(t, err)
+	fail := brief(func() error { return offload.Errorf(offload.Assertion, "launch", "wrong") })
+	must(t, q.Launch(fail))
+	second, err := q.Record()
+	must(t, err)
+	third, err := q.Record()
+	must(t, err)
+	if !first.Done() || !second.Done() || !third.Done() {
+		t.Fatal("an event of an idle queue is not done")
+	}
+	if q.tail.Load() != 2 {
+		t.Errorf("%d commands, want the failure and the event that has it", q.tail.Load())
+	}
+	must(t, first.Sync(background))
+	must(t, first.Settle(background))
+	wantCode(t, second.(*Event).Failure(), offload.Assertion)
+	must(t, third.(*Event).Failure())
+	var last int64
+	for i, ev := range []offload.Event{first, second, third} {
+		now, ok := ev.Time()
+		if !ok || now < last {
+			t.Errorf("event %d was reached at %d, after %d", i, now, last)
+		}
+		last = now
+	}
+	wantCode(t, second.Sync(background), offload.Assertion)
+	must(t, third.Sync(background))
+	other := newQueue(t)
+	must(t, other.Wait(third))
+	must(t, other.Sync(background))
 }

@@ -30,7 +30,8 @@ type Launch interface {
 	// hold, and Run calls nobody: then a short launch may run on the goroutine that gives it, where nobody can end it.
 	Cost() (about time.Duration, sure bool)
 	// RunAtOnce runs a launch in place of Set, Cost and Run, if it was prepared and surely ends within a moment, and
-	// reports whether it did. Nobody can end it. What it needs to run the same launch again soon it may keep.
+	// reports whether it did. Nobody can end it. What it needs to run the same launch again soon it may keep. It must not
+	// panic: the queue is locked.
 	RunAtOnce(l *offload.Launch) (ran bool, err error)
 	// Run runs the kernel. It gives [ErrStopped] if it ended early because stop was requested.
 	Run(stop *Stop) error

@@ -186,7 +186,10 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		return err
 	}
 	if l.Prepared != nil && q.mayRunAtOnce() {
-		if ran, err := q.runAtOnce(l); ran {
+		if q.again == nil {
+			q.again = q.dev.NewLaunch()
+		}
+		if ran, err := q.again.RunAtOnce(l); ran {
 			q.over(op, err)
 			return nil
 		}
@@ -215,28 +218,9 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	return nil
 }
 
-// mayRunAtOnce reports whether a launch may run before it has become a command. All commands have run, and the queue is
-// locked, so that no other comes before the launch is over.
+// mayRunAtOnce reports whether a launch may run, or an event be reached, before it has become a command. All commands have
+// run, and the queue is locked, so that no other comes before it is over. What is the role's holder's is the caller's then.
 func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
-
-// runAtOnce runs a launch that was prepared, if it is brief.
-func (q *Queue) runAtOnce(l *offload.Launch) (ran bool, err error) {
-	if q.again == nil {
-		q.again = q.dev.NewLaunch()
-	}
-	returned := false
-	defer func() {
-		if returned { // to ask for a panic takes longer than to run an empty kernel
-			return
-		}
-		if p := recover(); p != nil {
-			ran, err = true, q.panicked("launch", l.Kernel, p)
-		}
-	}()
-	ran, err = q.again.RunAtOnce(l)
-	returned = true
-	return ran, err
-}
 
 // over unlocks the queue after a launch that was run before it became a command. If it failed it becomes one that fails.
 func (q *Queue) over(op string, err error) {
@@ -272,7 +256,19 @@ func (q *Queue) Record() (offload.Event, error) { return q.record("record", fals
 func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true) }
 
 func (q *Queue) record(op string, mark bool) (offload.Event, error) {
-	c, err := q.begin(op)
+	if err := q.lock(op); err != nil {
+		return nil, err
+	}
+	if q.mayRunAtOnce() && q.own == nil {
+		ev := &Event{queue: q, number: q.tail.Load(), mark: mark, time: q.opts.Clock.Now()}
+		ev.done.Store(true)
+		if !mark {
+			q.parted = ev.number
+		}
+		q.mu.Unlock()
+		return ev, nil
+	}
+	c, err := q.slot(op)
 	if err != nil {
 		return nil, err
 	}

@@ -264,14 +264,10 @@ func (q *Queue) launch(c *command, n uint64) error {
 func (q *Queue) runKernel(c *command, stop *Stop) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = q.panicked(c.op, c.kernel, p)
+			err = q.refuse(offload.BackendFailure, c.op, "kernel %s made the device panic: %v\n%s", c.kernel.Info().Name, p, debug.Stack())
 		}
 	}()
 	return c.launch.Run(stop)
-}
-
-func (q *Queue) panicked(op string, k offload.Kernel, value any) error {
-	return q.refuse(offload.BackendFailure, op, "kernel %s made the device panic: %v\n%s", k.Info().Name, value, debug.Stack())
 }
 
 // expire ends the running launch if its time is over. A timer that was stopped too late may call it during a later

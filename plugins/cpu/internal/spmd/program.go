@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -408,7 +409,7 @@ func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&
 
 // Run runs units [first, last) of the launch that the worker is set for, and gives the first fault, if any. It ends
 // early when the launch is to stop, and after a fault. A run that surely takes no more than microseconds is brief: nobody
-// can have the goroutine meanwhile.
+// can have the goroutine meanwhile, and a panic of what serves the code is an error.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
@@ -441,7 +442,14 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 		if status == 0 {
 			break
 		}
-		w.trap(status - 1)
+		if brief {
+			err = w.trapSafely(status - 1)
+		} else {
+			w.trap(status - 1)
+		}
+		if err != nil {
+			return nil, err
+		}
 		if w.faulted && !v.program.observes {
 			break
 		}
@@ -454,6 +462,17 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	}
 	fault := w.fault
 	return &fault, nil
+}
+
+// trapSafely is trap where nobody recovers a panic.
+func (w *Worker) trapSafely(number int) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	w.trap(number)
+	return nil
 }
 
 // set makes the worker ready to run units of a launch.
