@@ -4,8 +4,8 @@ import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
 // avx2 has vectors of 256 bits without mask registers. Its instructions encode only sixteen registers, and write no
 // lanes apart.
-var avx2 = target{name: "avx2", features: amd64.ForAVX2, lanes: 8, vectors: 16 - scratchVectorRegs, wholeConstants: true,
-	expand: expandAVX2}
+var avx2 = target{name: "avx2", features: amd64.ForAVX2, lanes: 8, vectors: 16 - scratchVectorRegs, spare: 4,
+	wholeConstants: true, expand: expandAVX2}
 
 // expander replaces the instructions of AVX-512 on whole vectors by those of AVX2.
 type expander struct {

@@ -2,8 +2,11 @@ package spmd
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// muchArithmetic is how many operations on vectors make the latency of code without loops count.
+// muchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
 const muchArithmetic = 24
+
+// straightRoom is how many vectors may live at once in code without loops, whether there are registers for all or not.
+const straightRoom = 48
 
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
 // of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
@@ -13,10 +16,10 @@ func chooseGang(k *ir.Kernel, t *target) int {
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
-	room := t.vectors + scratchVectorRegs
-	if p.straight(k) {
+	room := t.vectors + scratchVectorRegs + t.spare
+	if p.straight(k, t) {
 		p.loops, p.depth = true, 1
-		room += room / 2 // what does not fit costs less than in a loop
+		room = straightRoom // what does not fit costs less than in a loop, and the latency more
 	}
 	p.measure(k.Body)
 	if p.diverges && !t.masks {
@@ -49,17 +52,18 @@ type pressure struct {
 	ends     [][]*ir.Value
 }
 
-// straight reports whether a kernel without loops gains by wide gangs.
-func (p *pressure) straight(k *ir.Kernel) bool {
+// straight reports whether a kernel without loops gains by wide gangs. Where vectors are half as long, what each gang costs
+// beside its operations weighs twice.
+func (p *pressure) straight(k *ir.Kernel, t *target) bool {
 	loops, groups, operations := false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
 		loops = loops || in.Op == ir.Loop
 		groups = groups || in.Op == ir.Reduce || in.Op == ir.Scan
-		if r := in.Result(); r != nil && in.Op <= ir.Math && in.Op != ir.Const && p.u.Value(r) == ir.Varying {
+		if r := in.Result(); r != nil && in.Op <= ir.Load && in.Op != ir.Const && p.u.Value(r) == ir.Varying {
 			operations++
 		}
 	})
-	return !loops && (groups || operations >= muchArithmetic)
+	return !loops && (groups || operations*avx512.lanes/t.lanes >= muchArithmetic)
 }
 
 func (p *pressure) number(b *ir.Block) {

@@ -1,9 +1,12 @@
 package spmd
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
 func TestChooseGang(t *testing.T) {
@@ -36,7 +39,73 @@ kernel mix(x: i32[*]) real f32 {
 	if got := chooseGang(m.Kernels[0], &avx512); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang, want 4", got)
 	}
+	if got := chooseGang(m.Kernels[0], &avx2); got != 4 {
+		t.Errorf("a chain in a loop gets %d registers a gang on AVX2, want 4", got)
+	}
 	if got := chooseGang(saxpy(), &avx512); got != 1 {
 		t.Errorf("saxpy gets %d registers a gang, want 1", got)
+	}
+}
+
+// TestChooseGangOfMany chooses for so many values that live at once, in a loop and without one.
+func TestChooseGangOfMany(t *testing.T) {
+	for _, c := range []struct {
+		live         int
+		loop         bool
+		avx512, avx2 int
+	}{
+		{4, true, 4, 4}, {5, true, 4, 4}, {6, true, 4, 2}, {8, true, 4, 2}, {9, true, 2, 2}, {10, true, 2, 2}, {11, true, 2, 1},
+		{16, true, 2, 1}, {17, true, 1, 1},
+		{10, false, 4, 4}, {12, false, 4, 4}, {13, false, 2, 2}, {24, false, 2, 2}, {25, false, 1, 1},
+	} {
+		var b strings.Builder
+		b.WriteString("orepl-ir 1\nkernel k(x: f32[*], y: f32[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: i32 = const 0\n  %2: i32 = const 1\n  %3: i32 = const 9\n")
+		v := func(i int) string { return fmt.Sprintf("%%%d", 10+i) }
+		loads := c.live - 1 // each lives up to the sums, and beside one of those
+		for i := range loads {
+			fmt.Fprintf(&b, "  %s: f32 = load x[%%0]\n", v(i))
+		}
+		at := 10 + loads
+		last := v(0)
+		sums := func(n int) {
+			for i := range n {
+				fmt.Fprintf(&b, "  %%%d: f32 = add %s, %s\n", at, last, v(i%loads))
+				last = fmt.Sprintf("%%%d", at)
+				at++
+			}
+		}
+		if c.loop {
+			fmt.Fprintf(&b, "  %%5: f32 = loop @1 (%%6: f32 = %s, %%7: i32 = %%1) {\n    %%8: bool = lt %%7, %%3\n    if %%8 {\n      yield\n    } else {\n      break @1 %%6\n    }\n", v(0))
+			last = "%6"
+			sums(loads)
+			fmt.Fprintf(&b, "    %%9: i32 = add %%7, %%2\n    continue @1 %s, %%9\n  }\n  store y[%%0], %%5\n", last)
+		} else {
+			sums(2 * muchArithmetic)
+			fmt.Fprintf(&b, "  store y[%%0], %s\n", last)
+		}
+		b.WriteString("  return\n}\n")
+		k := parse(t, b.String())
+		if got := chooseGang(k, &avx512); got != c.avx512 {
+			t.Errorf("%d values, in a loop %v: %d registers a gang, want %d", c.live, c.loop, got, c.avx512)
+		}
+		if got := chooseGang(k, &avx2); got != c.avx2 {
+			t.Errorf("%d values, in a loop %v: %d registers a gang on AVX2, want %d", c.live, c.loop, got, c.avx2)
+		}
+	}
+}
+
+// TestChooseGangWithoutLoops: half as long vectors make what a gang costs beside its operations weigh more.
+func TestChooseGangWithoutLoops(t *testing.T) {
+	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
+  const i = g.x, j = g.y
+  if (i > 0 && j > 0 && i < 1023 && j < 1023)
+    y[j][i] = 0.2 * (x[j][i] + x[j][i - 1] + x[j][i + 1] + x[j - 1][i] + x[j + 1][i])
+}`, ir.F32)}}).Clone()
+	opt.Run(m, opt.Default, nil)
+	if got := chooseGang(m.Kernels[0], &avx512); got != 1 {
+		t.Errorf("a stencil gets %d registers a gang, want 1", got)
+	}
+	if got := chooseGang(m.Kernels[0], &avx2); got != 4 {
+		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)
 	}
 }

@@ -19,12 +19,13 @@ func (l *lowerer) call(in *ir.Instr) []vr {
 }
 
 // rsqrtFast emits 1/√x right to 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
-// rest e = 1 − xy²: y + ye/2 from 14 bits, y + ye(1/2 + 3e/8) from 12. Where x is 0, infinite or NaN the rest is NaN, and the
-// estimate stays; that of −0 loses its sign.
+// rest e = 1 − xy²: y + ye/2 from 14 bits, y + ye(1/2 + 3e/8) from 12. Where x is 0, infinite or NaN the rest is NaN; the
+// lesser of it and a positive number, more than any rest, is that number, and the step leaves y as it is: infinite, 0 or NaN.
+// That of −0 loses its sign.
 func (l *lowerer) rsqrtFast(in *ir.Instr) []vr {
 	x := l.vector(in.Args[0])
 	n := l.count(in.Result())
-	y, e, s, normal := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n), l.masks(n)
+	y, e, s := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n)
 	number := func(x float64) vr { return l.constant(ir.FloatBits(ir.F32, x), 4) }
 	estimate, half := amd64.VRSQRT14PS, func(i int) { l.op2(amd64.VMULPS, s[i], y[i], number(0.5), 4) }
 	if !l.t.masks {
@@ -39,9 +40,9 @@ func (l *lowerer) rsqrtFast(in *ir.Instr) []vr {
 		func(i int) { l.op2(amd64.VPANDD, y[i], y[i], l.constant(0x7fffffff, 4), 4) },
 		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], part(x, i), 4) },
 		func(i int) { l.mod(amd64.VFNMADD213PS, z(e[i]), z(y[i]), z(number(1))).folds(2, 4) },
+		func(i int) { l.op2(amd64.VMINPS, e[i], e[i], number(0x1p-9), 4) },
 		half,
-		func(i int) { l.def(amd64.VCMPPS, k(normal[i]), z(e[i]), z(e[i]), imm(7)) },
-		func(i int) { l.mod(amd64.VFMADD231PS, z(y[i]), z(e[i]), z(s[i])).under(normal[i]) },
+		func(i int) { l.mod(amd64.VFMADD231PS, z(y[i]), z(e[i]), z(s[i])) },
 	}
 	if !l.t.masks { // few registers: one after the other
 		for i := range n {

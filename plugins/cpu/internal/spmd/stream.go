@@ -12,7 +12,8 @@ import (
 // Stores of whole vectors to buffers are made in one of three ways, by how much a launch writes:
 //
 // What stays in the caches is stored as it is. What does not is stored in halves of cache lines: a Xeon takes up to 1.4
-// times as long for whole lines that it has to fetch first. What is much more than the caches hold, and only written,
+// times as long for whole lines that it has to fetch first, and what such a launch loads in rows is fetched ahead, see
+// prefetchRow. Vectors of AVX2 are such halves. What is much more than the caches hold, and only written,
 // goes past them where that is known to be faster: no line need be fetched then.
 
 // outputs says which buffers a kernel stores to, by array ID.
@@ -81,7 +82,7 @@ func (p *Program) storeKind(g *interp.Launch) int {
 	switch {
 	case p.options.Past && streamed > 0 && streamed >= cache/2:
 		return kindPast
-	case written > 0 && written >= cache/8 && p.options.target.bytes() == lineBytes:
+	case written > 0 && written >= cache/8:
 		return kindHalves
 	}
 	return 0

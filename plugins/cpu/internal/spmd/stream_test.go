@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -44,6 +45,31 @@ func TestPrefetchOfLoops(t *testing.T) {
 		}
 		if got := strings.Contains(text, "prefetch"); got != c.want {
 			t.Errorf("%s: prefetches %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestStoreKinds holds both targets to fetch ahead what launches load that write much.
+func TestStoreKinds(t *testing.T) {
+	needMachine(t)
+	for _, target := range targets() {
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.features, CacheBytes: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for bytes, want := range map[int]int{1 << 16: 0, 1 << 17: kindHalves} {
+			g := interp.Launch{Size: [3]int{bytes / 4, 1, 1}, Args: []interp.Arg{{Bytes: bytes}, {Bytes: bytes}}}
+			if got := p.storeKind(&g); got != want {
+				t.Errorf("%s stores %d bytes in way %d, want %d", target.name, bytes, got, want)
+			}
+			p.options.stores = want
+			text, err := p.Listing(func(int) string { return "" })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(text, "prefetch"); got != (want != 0) {
+				t.Errorf("%s, %d bytes: prefetches %v", target.name, bytes, got)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ type target struct {
 	features amd64.Features
 	lanes    int // elements of 32 bits in a vector
 	vectors  int // registers that are given out; those for scratch come after them
+	spare    int // vectors more that loops may have, as what lies in memory costs less than to wait for results
 	// masks says that conditions of lanes live in mask registers. Elsewhere they are vectors with all bits of a lane set
 	// or none; those of 64-bit elements then differ from those of 32-bit ones, see half and join.
 	masks          bool
