@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -140,16 +139,15 @@ func (m *module) compile(ctx context.Context, c *cache, img *offload.Image) erro
 	return failed
 }
 
-// build compiles a kernel by the first engine that can, and says which that is and why no better one did.
-func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, how string, err error) {
-	var refusals []string
+// build compiles a kernel by the first engine that can, and says why no better one did.
+func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, refusals []string, err error) {
 	for _, e := range engines {
 		err = guard(k.Name, func() (err error) {
 			x, err = e.compile(k, checks)
 			return err
 		})
 		if err == nil {
-			return x, strings.Join(append([]string{x.describe()}, refusals...), "; "), nil
+			return x, refusals, nil
 		}
 		if !errors.Is(err, errUnsupported) {
 			break
@@ -157,7 +155,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 		refusals = append(refusals, refusal(m, k, err))
 	}
 	if offload.CodeOf(err) != "" {
-		return nil, "", err
+		return nil, nil, err
 	}
 	e := offload.Errorf(offload.Unsupported, "load", "").On("", k.Name)
 	e.Err = err
@@ -165,7 +163,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	if errors.As(err, &u) {
 		e.Pos, _ = position(m, k, u.Site)
 	}
-	return nil, "", e
+	return nil, nil, e
 }
 
 // refusal says why an engine does not compile a kernel, and where in it the reason is.

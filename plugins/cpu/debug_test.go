@@ -77,3 +77,37 @@ func TestEngineIsTold(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedKernelRuns launches a kernel that has no vector code.
+func TestRefusedKernelRuns(t *testing.T) {
+	const large = `kernel large(x: i32[*]) real f32 {
+  site 0 = 0:1:1 "large"
+  private big: i32[132000]
+  %0: i32 = item.global.x
+  zero big
+  %1: i32 = load x[%0]
+  store big[%1], %0
+  %2: i32 = load big[%1]
+  store x[%0], %2
+  return
+}
+`
+	f := open(t, Options{Debug: "gang=4"})
+	p, err := f.dev.Load(background, image(t, fixtureKernels+"\n"+large))
+	must(t, err)
+	k, err := p.Kernel("large")
+	must(t, err)
+	x := f.buffer(offload.I32, 100, "x")
+	for range 2 {
+		clear(x.Memory.Bytes())
+		must(t, f.queue.Launch(&offload.Launch{Kernel: k, Size: [3]int{100, 1, 1}, Args: []offload.Arg{x}}))
+		f.sync()
+		if got := x.Memory.Bytes()[4*99]; got != 99 {
+			t.Fatalf("the last element is %d, not 99", got)
+		}
+	}
+	got, err := p.(offload.Lister).Listing("large", "engine")
+	if must(t, err); !strings.HasPrefix(got, "the interpreter") {
+		t.Errorf("it is run by %q", got)
+	}
+}

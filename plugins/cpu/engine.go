@@ -23,8 +23,8 @@ type executable interface {
 	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
-	// describe says in a few words what runs the kernel.
-	describe() string
+	// describe says in a few words what runs the kernel, and if it is not what the engine is for, why.
+	describe() (string, error)
 	// unitCost is a guess of how many nanoseconds a unit takes.
 	unitCost() float64
 }
@@ -78,7 +78,7 @@ func (x *interpreted) prepare(g *interp.Launch) (runner, int, error) {
 func (x *interpreted) acquire(*interp.Launch) worker { return x.workers.Get() }
 func (x *interpreted) release(w worker)              { x.workers.Put(w) }
 func (x *interpreted) parallel() bool                { return !x.races }
-func (x *interpreted) describe() string              { return "the interpreter" }
+func (x *interpreted) describe() (string, error)     { return "the interpreter", nil }
 func (x *interpreted) unitCost() float64             { return x.cost }
 
 func (x *interpreted) run(w worker, g *interp.Launch, first, last int, _ bool) (*interp.Fault, error) {

@@ -29,7 +29,7 @@ func (p *program) Listing(name, format string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return v.how, nil
+		return k.engine(v), nil
 	}
 	return list(p.device.modules.engines, k.module, k.optimized)
 }
@@ -67,6 +67,9 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
 		}
 		p, err := spmd.Compile(k, spmd.Options{Features: v.features, Gang: v.gang})
 		var u *spmd.UnsupportedError
+		if err == nil {
+			err = p.Check()
+		}
 		if errors.As(err, &u) {
 			return text + "\t# run by the interpreter: " + refusal(m, k, err) + "\n", nil
 		}

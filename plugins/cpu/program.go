@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -76,9 +77,9 @@ type kernel struct {
 // variant is a kernel compiled for some checks.
 type variant struct {
 	executable
-	how    string       // which engine runs it, and why no better one
-	steady bool         // a unit takes about as long whatever it is given, and calls nobody
-	cost   atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
+	refusals []string     // why no better engine runs it
+	steady   bool         // a unit takes about as long whatever it is given, and calls nobody
+	cost     atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
 }
 
 func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
@@ -119,15 +120,25 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if checks == offload.ChecksRaces {
 		source = k.ir // whose accesses are all there
 	}
-	x, how, err := build(k.engines, k.module, source, checks)
+	x, refusals, err := build(k.engines, k.module, source, checks)
 	if err != nil {
 		return nil, err
 	}
-	v := &variant{executable: x, how: how, steady: isSteady(source)}
+	v := &variant{executable: x, refusals: refusals, steady: isSteady(source)}
 	if !k.variants[checks].CompareAndSwap(nil, v) {
 		v = k.variants[checks].Load()
 	}
 	return v, nil
+}
+
+// engine says what runs the kernel, and why nothing better does.
+func (k *kernel) engine(v *variant) string {
+	what, err := v.describe()
+	parts := append([]string{what}, v.refusals...)
+	if err != nil {
+		parts = append(parts, refusal(k.module, k.optimized, err))
+	}
+	return strings.Join(parts, "; ")
 }
 
 func isSteady(k *ir.Kernel) bool {

@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -45,6 +46,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 type vectorized struct {
 	program *spmd.Program
 	slow    *interpreted
+	refused atomic.Bool // the interpreter had to run a launch, as the compiler lacks something that the kernel needs
 }
 
 // prepare chooses vector code if there is any for the launch: the code for its kind is made now, and where that cannot be
@@ -61,6 +63,10 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	if _, panicked := err.(*offload.Error); panicked {
 		return nil, 0, err
 	}
+	var u *spmd.UnsupportedError
+	if errors.As(err, &u) {
+		x.refused.Store(true)
+	}
 	return code, units, nil
 }
 
@@ -74,9 +80,22 @@ func (x *vectorized) variant(g *interp.Launch) (v *spmd.Variant, units int, err 
 	return x.program.Prepare(g)
 }
 
-func (x *vectorized) parallel() bool    { return true }
-func (x *vectorized) describe() string  { return x.program.Describe() }
-func (x *vectorized) unitCost() float64 { return x.slow.cost / 50 }
+func (x *vectorized) parallel() bool { return true }
+
+func (x *vectorized) describe() (string, error) {
+	if err := guard("", x.program.Check); err != nil {
+		what, _ := x.slow.describe()
+		return what, err
+	}
+	return x.program.Describe(), nil
+}
+
+func (x *vectorized) unitCost() float64 {
+	if x.refused.Load() {
+		return x.slow.cost
+	}
+	return x.slow.cost / 50
+}
 
 // variantCode is the code for a kind of launches.
 type variantCode spmd.Variant

@@ -13,30 +13,37 @@ type Strides [3]int32
 // Affine finds the values of type i32 and u32 that are affine in the item's identifiers.
 type Affine struct {
 	u     *ir.Uniformity
-	forms map[*ir.Value]form
+	forms byValue[known]
 }
 
-// form is what is known of a value so far: nothing yet if it is not in the map; affine, or not.
+// form is what a value is: affine, or not.
 type form struct {
 	strides Strides
 	affine  bool
 }
 
+// known is what is known of a value so far: nothing until it was seen.
+type known struct {
+	form
+	seen bool
+}
+
 // FindAffine analyses a verified kernel. The uniformity must be of the same kernel, as it is.
 func FindAffine(k *ir.Kernel, u *ir.Uniformity) *Affine {
-	a := &Affine{u: u, forms: map[*ir.Value]form{}}
+	a := &Affine{u: u, forms: valuesOf[known](k)}
 	for _, v := range k.Body.Params {
 		a.lower(v, form{affine: true})
 	}
 	// Forms only get worse, each value's at most twice, but a kernel may need as many rounds as it has values.
+	s := structureOf(k)
 	for range maxAffineRounds {
-		w := affineWalk{a: a, s: structureOf(k)}
+		w := affineWalk{a: a, s: s}
 		w.block(k.Body)
 		if !w.changed {
 			return a
 		}
 	}
-	a.forms = map[*ir.Value]form{}
+	a.forms = nil
 	return a
 }
 
@@ -44,18 +51,18 @@ const maxAffineRounds = 16
 
 // Strides returns the strides of a value, and false if it is not known to be affine.
 func (a *Affine) Strides(v *ir.Value) (Strides, bool) {
-	f := a.forms[v]
+	f := a.forms.at(v)
 	return f.strides, f.affine
 }
 
 // lower records a form, and reports whether that is news. Two different forms make none.
 func (a *Affine) lower(v *ir.Value, f form) bool {
-	old, had := a.forms[v]
-	if had && old != f {
+	old := a.forms.at(v)
+	if old.seen && old.form != f {
 		f = form{}
 	}
-	a.forms[v] = f
-	return !had || old != f
+	a.forms.set(v, known{f, true})
+	return !old.seen || old.form != f
 }
 
 type affineWalk struct {
@@ -70,8 +77,8 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 
 // of is the form of an operand. A value not seen yet, which only a loop can bring, is none of the two.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
-	f, seen = w.a.forms[v]
-	return f, seen
+	k := w.a.forms.at(v)
+	return k.form, k.seen
 }
 
 func (w *affineWalk) block(b *ir.Block) {

@@ -31,7 +31,7 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 	case ir.Item:
 		if in.Item == ir.GlobalID {
 			size := term{size: true, axis: in.Axis}
-			return interval{0, p.ranges[size].hi - 1}, []bound{{size, -1}}
+			return interval{0, p.of(size).hi - 1}, []bound{{size, -1}}
 		}
 		return interval{0, all.hi}, nil
 	case ir.Extent:
@@ -168,7 +168,7 @@ func (p *prover) both(a, b *ir.Value) []bound {
 	var out []bound
 	for _, u := range p.extentsOver(termOf(b), 0, 2) {
 		if isConst(a) {
-			limit, ok := addOK(p.ranges[u.of].lo, u.plus)
+			limit, ok := addOK(p.of(u.of).lo, u.plus)
 			if ok && p.rangeOf(a).hi <= limit {
 				out = append(out, u)
 			}
@@ -182,7 +182,7 @@ func (p *prover) both(a, b *ir.Value) []bound {
 // extentsOver are the extents that a term plus c is known not to exceed, but for a constant.
 func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	var out []bound
-	for _, u := range p.upper[t] {
+	for _, u := range p.of(t).upper {
 		sum, ok := addOK(c, u.plus)
 		switch {
 		case !ok:

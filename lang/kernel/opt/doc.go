@@ -35,6 +35,9 @@ type SizeFact struct {
 type Pass struct {
 	Name string
 	Run  func(*ir.Kernel, *Facts) (changed bool)
+
+	// Marks says that it changes marks of proof alone, at which no pass before it in the list looks.
+	Marks bool
 }
 
 // The levels of [Run].
@@ -51,20 +54,20 @@ const maxRounds = 4
 func Passes(level int) []Pass {
 	var list []Pass
 	if level >= Basic {
-		list = append(list, Pass{"fold", Fold})
+		list = append(list, Pass{Name: "fold", Run: Fold})
 	}
 	if level >= Default {
-		list = append(list, Pass{"unroll", Unroll}, Pass{"promote", Promote})
+		list = append(list, Pass{Name: "unroll", Run: Unroll}, Pass{Name: "promote", Run: Promote})
 	}
 	if level >= Basic {
 		list = append(list,
-			Pass{"merge", Merge},
-			Pass{"prove", Prove},
-			Pass{"sweep", Sweep},
+			Pass{Name: "merge", Run: Merge},
+			Pass{Name: "prove", Run: Prove, Marks: true},
+			Pass{Name: "sweep", Run: Sweep},
 		)
 	}
 	if level >= Default {
-		list = append(list, Pass{"hoist", Hoist})
+		list = append(list, Pass{Name: "hoist", Run: Hoist})
 	}
 	return list
 }
@@ -78,7 +81,7 @@ func Run(m *ir.Module, level int, facts *Facts) {
 		for range maxRounds {
 			changed := false
 			for _, p := range passes {
-				changed = p.Run(k, facts) || changed
+				changed = p.Run(k, facts) && !p.Marks || changed
 			}
 			if !changed {
 				break

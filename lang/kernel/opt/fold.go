@@ -10,7 +10,7 @@ import (
 // Fold computes what is constant, applies algebraic identities that are exact, and simplifies control flow that goes
 // one way only.
 func Fold(k *ir.Kernel, _ *Facts) bool {
-	f := &folder{k: k, s: structureOf(k), subst: map[*ir.Value]*ir.Value{}, order: map[*ir.Value]int{}}
+	f := &folder{k: k, s: structureOf(k), subst: valuesOf[*ir.Value](k), order: valuesOf[int](k)}
 	f.define(k.Body.Params)
 	f.block(k.Body)
 	return f.changed
@@ -19,24 +19,26 @@ func Fold(k *ir.Kernel, _ *Facts) bool {
 type folder struct {
 	k       *ir.Kernel
 	s       *structure
-	subst   map[*ir.Value]*ir.Value // what replaces a value; never itself replaced
-	order   map[*ir.Value]int       // of definition, to tell what is visible outside
+	subst   byValue[*ir.Value] // what replaces a value; never itself replaced
+	order   byValue[int]       // of definition, from 1 on, to tell what is visible outside
+	defined int                // so many
 	changed bool
 }
 
 func (f *folder) define(vs []*ir.Value) {
 	for _, v := range vs {
-		f.order[v] = len(f.order)
+		f.defined++
+		f.order.set(v, f.defined)
 	}
 }
 
 func (f *folder) replace(v, by *ir.Value) {
-	f.subst[v] = by
+	f.subst.set(v, by)
 	f.changed = true
 }
 
 func (f *folder) resolve(v *ir.Value) *ir.Value {
-	if by, ok := f.subst[v]; ok {
+	if by := f.subst.at(v); by != nil {
 		return by
 	}
 	return v
@@ -100,7 +102,7 @@ func (f *folder) constant(in *ir.Instr) bool {
 }
 
 func (f *folder) structured(b *ir.Block, in *ir.Instr) {
-	entry := len(f.order) // what is defined from here on is not visible outside, carried values included
+	entry := f.defined // what is defined from here on is not visible outside, carried values included
 	switch in.Op {
 	case ir.If:
 		if c, ok := constBits(in.Args[0]); ok {
@@ -190,11 +192,10 @@ func (f *folder) common(in *ir.Instr, entry int) {
 	}
 	for i, r := range in.Results {
 		v := f.resolve(edges[0].Args[i])
-		at, known := f.order[v]
-		if !known || at >= entry {
+		if at := f.order.at(v); at == 0 || at > entry {
 			continue
 		}
-		if _, done := f.subst[r]; !done && !slices.ContainsFunc(edges, func(e *ir.Instr) bool { return f.resolve(e.Args[i]) != v }) {
+		if f.subst.at(r) == nil && !slices.ContainsFunc(edges, func(e *ir.Instr) bool { return f.resolve(e.Args[i]) != v }) {
 			f.replace(r, v)
 		}
 	}

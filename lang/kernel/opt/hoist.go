@@ -6,11 +6,17 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // and loads that cannot fault before the loop either and whose memory the loop does not write. Constants move from
 // anywhere in the loop.
 func Hoist(k *ir.Kernel, facts *Facts) bool {
-	p := newProver(k, facts)
-	p.block(k.Body)
-	h := &hoister{s: p.s, movable: p.movable, m: &merger{effects: map[*ir.Instr]effect{}}}
+	h := &hoister{s: structureOf(k), m: &merger{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
 		h.m.gather(in)
+	}
+	if asks, any := h.asks(k.Body, nil); !any {
+		return false
+	} else if asks {
+		p := newProver(k, facts)
+		p.movable = map[*ir.Instr]map[*ir.Instr]bool{}
+		p.block(k.Body)
+		h.movable = p.movable
 	}
 	h.block(k.Body)
 	if h.changed {
@@ -24,6 +30,45 @@ type hoister struct {
 	movable map[*ir.Instr]map[*ir.Instr]bool
 	m       *merger // for what loops write
 	changed bool
+}
+
+// asks reports whether it depends on proofs what leaves the loops of a block in a loop, which may be nil, and whether there
+// are loops.
+func (h *hoister) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
+	if b == nil {
+		return false, false
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case ir.Load:
+			asks = asks || loop != nil && !h.written(loop, in.Array) && h.mayBeInvariant(in.Args, loop, maxOperands)
+		case ir.Div, ir.Rem:
+			asks = asks || loop != nil && !speculable(in) && h.mayBeInvariant(in.Args, loop, maxOperands)
+		case ir.Region, ir.If, ir.Loop:
+			inside := loop
+			if in.Op == ir.Loop {
+				inside, loops = in, true
+			}
+			for _, inner := range []*ir.Block{in.Then, in.Else} {
+				a, l := h.asks(inner, inside)
+				asks, loops = asks || a, loops || l
+			}
+		}
+	}
+	return asks, loops
+}
+
+// mayBeInvariant reports whether values may be defined outside the loop once all that can has left it.
+func (h *hoister) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
+	for _, v := range vs {
+		if depth == 0 || h.s.invariant(v, loop) {
+			continue
+		}
+		if v.Def == nil || v.Def.Op != ir.Load && !v.Def.IsPure() && checks(v.Def) == 0 || !h.mayBeInvariant(v.Def.Args, loop, depth-1) {
+			return false
+		}
+	}
+	return true
 }
 
 // block moves instructions of the loops in the block to before them, the innermost loops first.
@@ -50,7 +95,9 @@ func (h *hoister) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always 
 	for _, in := range b.Instrs {
 		if h.leaves(loop, in, always) {
 			before = append(before, in)
-			h.s.parent[in] = h.s.parent[loop]
+			for _, r := range in.Results {
+				h.s.home.set(r, h.s.parent[loop])
+			}
 			h.changed = true
 			continue
 		}
@@ -75,7 +122,7 @@ func (h *hoister) leaves(loop, in *ir.Instr, always bool) bool {
 	case !always:
 		return false
 	case in.Op == ir.Load:
-		if !h.movable[loop][in] || h.written(loop, in.Array) {
+		if h.written(loop, in.Array) || !h.movable[loop][in] {
 			return false
 		}
 	case (in.Op == ir.Div || in.Op == ir.Rem) && in.Args[0].Type.IsInt():

@@ -2,7 +2,6 @@ package opt
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -59,8 +58,8 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p.block(k.Body)
 	all := map[string]IndexFact{}
 	for _, list := range p.asks {
-		for i := range list {
-			all[list[i].String()] = list[i]
+		for _, f := range list {
+			all[f.String()] = f
 		}
 	}
 	var out []IndexFact
@@ -156,7 +155,7 @@ func number(n int64) Bound { return Bound{{Factor: n}} }
 func (t Term) String() string {
 	switch t.Kind {
 	case TermExtent:
-		return fmt.Sprintf("%q.%d", t.Name, t.Axis)
+		return strconv.Quote(t.Name) + "." + strconv.Itoa(t.Axis)
 	case TermScalar:
 		return strconv.Quote(t.Name)
 	}
@@ -168,36 +167,51 @@ func (b Bound) String() string {
 	if len(b) == 0 {
 		return "0"
 	}
-	var out []string
-	for _, p := range b {
-		product := strconv.FormatInt(p.Factor, 10)
-		for _, t := range p.Terms {
-			product += "*" + t.String()
+	var out strings.Builder
+	for i, p := range b {
+		if i > 0 {
+			out.WriteString(" + ")
 		}
-		out = append(out, product)
+		out.WriteString(strconv.FormatInt(p.Factor, 10))
+		for _, t := range p.Terms {
+			out.WriteString("*" + t.String())
+		}
 	}
-	return strings.Join(out, " + ")
+	return out.String()
 }
 
 // String gives the fact as a formula. Different facts have different ones.
 func (f *IndexFact) String() string {
-	s := fmt.Sprintf("%v < %d", f.Most, f.Extent)
+	var out strings.Builder
+	out.WriteString(f.Most.String() + " < ")
 	if f.Buffer != "" {
-		s = fmt.Sprintf("%v < %v", f.Most, Term{TermExtent, f.Extent, f.Buffer})
+		out.WriteString(Term{TermExtent, f.Extent, f.Buffer}.String())
+	} else {
+		out.WriteString(strconv.Itoa(f.Extent))
 	}
 	for _, fits := range f.Fits {
-		s += fmt.Sprintf(", %v fits", fits)
+		out.WriteString(", " + fits.String() + " fits")
 	}
 	for _, name := range f.Counts {
-		s += fmt.Sprintf(", %q >= 0", name)
+		out.WriteString(", " + strconv.Quote(name) + " >= 0")
 	}
-	return s
+	return out.String()
+}
+
+// equal reports whether two facts say the same.
+func (f *IndexFact) equal(o IndexFact) bool {
+	return f.Buffer == o.Buffer && f.Extent == o.Extent && f.Most.equal(o.Most) && slices.EqualFunc(f.Fits, o.Fits, Bound.equal) &&
+		slices.Equal(f.Counts, o.Counts)
+}
+
+func (b Bound) equal(o Bound) bool {
+	return slices.EqualFunc(b, o, func(x, y Product) bool { return x.Factor == y.Factor && slices.Equal(x.Terms, y.Terms) })
 }
 
 // grants reports whether a fact that holds proves a check of an access, and notes the fact that would where facts are
 // looked for.
 func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
-	if p.granted == nil && p.asks == nil {
+	if len(p.granted) == 0 && p.asks == nil {
 		return false
 	}
 	f, ok := p.ask(v, in.Array, extent)
@@ -207,7 +221,7 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
 	if p.asks != nil {
 		p.asks[in] = append(p.asks[in], f)
 	}
-	return p.granted[f.String()]
+	return slices.ContainsFunc(p.granted, f.equal)
 }
 
 // ask works out what fact would prove a check.
@@ -252,7 +266,7 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 		return number(r.hi), true
 	}
 	if r.lo >= 0 && (v.Def == nil || v.Def.Op != ir.Extent) {
-		for _, u := range s.p.upper[termOf(v)] { // what the kernel itself compares it with comes first
+		for _, u := range s.p.of(termOf(v)).upper { // what the kernel itself compares it with comes first
 			if b, ok := s.related(u.of, v); ok {
 				return b.plus(number(u.plus))
 			}

@@ -11,7 +11,7 @@ import (
 // may have written what they read; a load also takes the value of a store to the same place. What other items write
 // without a barrier between is a race, after which any value will do.
 func Merge(k *ir.Kernel, _ *Facts) bool {
-	m := &merger{subst: map[*ir.Value]*ir.Value{}, table: map[string]*ir.Value{}, effects: map[*ir.Instr]effect{}}
+	m := &merger{subst: valuesOf[*ir.Value](k), table: map[string]*ir.Value{}, effects: map[*ir.Instr]effect{}}
 	for _, in := range k.Body.Instrs {
 		m.gather(in)
 	}
@@ -33,7 +33,7 @@ type effect struct {
 }
 
 type merger struct {
-	subst   map[*ir.Value]*ir.Value
+	subst   byValue[*ir.Value]
 	table   map[string]*ir.Value
 	undo    []string // keys of the table, in the order of entry
 	state   memoryState
@@ -99,7 +99,7 @@ func (m *merger) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		for i, a := range in.Args {
-			if by := m.subst[a]; by != nil {
+			if by := m.subst.at(a); by != nil {
 				in.Args[i] = by
 			}
 		}
@@ -152,7 +152,7 @@ func (m *merger) duplicate(in *ir.Instr) bool {
 	if in.Op == ir.Store {
 		n := in.NumIndices()
 		if v := in.Args[n]; in.Resolve().Scalar == v.Type && in.Array.Space != ir.Table {
-			key := m.loadKey(in, in.Args[:n])
+			key := string(m.loadKey(in, in.Args[:n]))
 			m.table[key] = v
 			m.undo = append(m.undo, key)
 		}
@@ -160,19 +160,20 @@ func (m *merger) duplicate(in *ir.Instr) bool {
 	return false
 }
 
-func (m *merger) enter(key string, result *ir.Value) bool {
-	if v, ok := m.table[key]; ok {
-		m.subst[result] = v
+func (m *merger) enter(key []byte, result *ir.Value) bool {
+	if v, ok := m.table[string(key)]; ok {
+		m.subst.set(result, v)
 		return true
 	}
-	m.table[key] = result
-	m.undo = append(m.undo, key)
+	text := string(key)
+	m.table[text] = result
+	m.undo = append(m.undo, text)
 	return false
 }
 
 func (m *merger) int(n int) { m.key = binary.AppendUvarint(m.key, uint64(n)) }
 
-func (m *merger) valueKey(in *ir.Instr) string {
+func (m *merger) valueKey(in *ir.Instr) []byte {
 	args := in.Args
 	if commutes(in.Op) && args[0].ID > args[1].ID {
 		args = append([]*ir.Value{args[1], args[0]}, args[2:]...)
@@ -186,11 +187,12 @@ func (m *merger) valueKey(in *ir.Instr) string {
 	for _, a := range args {
 		m.int(a.ID)
 	}
-	return string(append(m.key, in.Fn...))
+	m.key = append(m.key, in.Fn...)
+	return m.key
 }
 
 // loadKey stands for what a path leads to with memory as it is.
-func (m *merger) loadKey(in *ir.Instr, indices []*ir.Value) string {
+func (m *merger) loadKey(in *ir.Instr, indices []*ir.Value) []byte {
 	epoch := 0
 	switch in.Array.Space {
 	case ir.Global:
@@ -210,5 +212,5 @@ func (m *merger) loadKey(in *ir.Instr, indices []*ir.Value) string {
 	for _, v := range indices {
 		m.int(v.ID)
 	}
-	return string(m.key)
+	return m.key
 }

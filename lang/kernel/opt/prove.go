@@ -14,7 +14,11 @@ func Prove(k *ir.Kernel, facts *Facts) bool {
 	p.block(k.Body)
 	changed := false
 	k.Body.Walk(func(in *ir.Instr) {
-		if proved := p.proofs[in]; proved != in.Proved {
+		var proved uint32
+		if checks(in) != 0 {
+			proved = p.proofs[in]
+		}
+		if proved != in.Proved {
 			in.Proved = proved
 			changed = true
 		}
@@ -42,6 +46,30 @@ func termOf(v *ir.Value) term {
 	return term{v: v}
 }
 
+// slot is the place of a term in what is known.
+func (p *prover) slot(t term) int {
+	switch {
+	case t.v != nil:
+		return t.v.ID
+	case t.array != nil:
+		return p.k.NumValues() + ir.MaxRank*t.array.ID + t.axis
+	}
+	return p.k.NumValues() + ir.MaxRank*len(p.k.Arrays) + t.axis
+}
+
+// knowledge is what is known of a term.
+type knowledge struct {
+	interval
+	bounded bool    // there is an interval
+	upper   []bound // what it is at most
+}
+
+// entry is a piece of knowledge as it was.
+type entry struct {
+	slot int
+	old  knowledge
+}
+
 // bound says that a term is at most another one plus a constant.
 type bound struct {
 	of   term
@@ -51,12 +79,11 @@ type bound struct {
 type prover struct {
 	k      *ir.Kernel
 	s      *structure
-	proofs map[*ir.Instr]uint32
+	proofs map[*ir.Instr]uint32 // of what has checks
 
-	// What is known here. Entries are undone at the end of the block where they were made.
-	ranges map[term]interval
-	upper  map[term][]bound
-	trail  []func()
+	// What is known here, by slot. Changes are undone at the end of the block where they were made.
+	known []knowledge
+	trail []entry
 
 	loops  map[*ir.Instr]*loopGuess
 	steps  map[*ir.Value]steps      // of parameters of loops
@@ -64,35 +91,31 @@ type prover struct {
 	around []*ir.Instr
 	visits int // left, before loops are no longer analysed
 
-	wanted  map[*ir.Instr][]SizeFact  // what would prove checks that are not proved
-	asks    map[*ir.Instr][]IndexFact // likewise, if facts are looked for; else nil
-	granted map[string]bool           // the facts that hold
-	doubts  map[*ir.Instr]Doubt
+	granted []IndexFact // the facts that hold
 
-	// movable has, for each loop, the accesses and divisions in it that could not fail at its entry either.
+	// What is looked for besides proofs, if it is not nil: what would prove checks that are not proved, what is not proved
+	// of accesses, and for each loop the accesses and divisions in it that could not fail at its entry either.
+	wanted  map[*ir.Instr][]SizeFact
+	asks    map[*ir.Instr][]IndexFact
+	doubts  map[*ir.Instr]Doubt
 	movable map[*ir.Instr]map[*ir.Instr]bool
 }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
-	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, ranges: map[term]interval{}, upper: map[term][]bound{},
-		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000, wanted: map[*ir.Instr][]SizeFact{}, doubts: map[*ir.Instr]Doubt{}, movable: map[*ir.Instr]map[*ir.Instr]bool{}}
+	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, known: make([]knowledge, k.NumValues()+ir.MaxRank*(len(k.Arrays)+1)),
+		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
 		facts = &Facts{}
 	}
 	for axis := range 3 {
-		size := term{size: true, axis: axis}
-		p.ranges[size] = interval{1, math.MaxInt32} // an item is running
+		size := interval{1, math.MaxInt32} // an item is running
 		if n := facts.Size[axis]; n > 0 {
-			p.ranges[size] = exactly(int64(n))
+			size = exactly(int64(n))
 		}
+		p.begin(term{size: true, axis: axis}, size)
 	}
-	if len(facts.Index) > 0 {
-		p.granted = map[string]bool{}
-		for i := range facts.Index {
-			p.granted[facts.Index[i].String()] = true
-		}
-	}
+	p.granted = facts.Index
 	byName := map[string]*ir.Array{}
 	for _, a := range k.Arrays {
 		if a.Space != ir.Global {
@@ -100,33 +123,42 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		}
 		byName[a.Name] = a
 		for axis := range a.Rank {
-			extent := term{array: a, axis: axis}
-			p.ranges[extent] = interval{0, math.MaxInt32}
+			extent := interval{0, math.MaxInt32}
 			if dims := facts.Extents[a.Name]; len(dims) == a.Rank {
-				p.ranges[extent] = exactly(int64(dims[axis]))
+				extent = exactly(int64(dims[axis]))
 			}
+			p.begin(term{array: a, axis: axis}, extent)
 		}
 	}
 	for _, w := range facts.Within {
 		if a := byName[w.Buffer]; a != nil {
-			size := term{size: true, axis: w.Axis}
-			p.upper[size] = append(p.upper[size], bound{term{array: a, axis: w.Extent}, 0})
+			size := &p.known[p.slot(term{size: true, axis: w.Axis})]
+			size.upper = append(size.upper, bound{term{array: a, axis: w.Extent}, 0})
 		}
 	}
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Item && in.Item == ir.LocalID && facts.GroupSize[in.Axis] > 0 {
-			p.ranges[term{v: in.Results[0]}] = interval{0, int64(facts.GroupSize[in.Axis]) - 1}
+			p.begin(term{v: in.Results[0]}, interval{0, int64(facts.GroupSize[in.Axis]) - 1})
 		}
 	})
 	return p
 }
 
+// begin sets what is known of a term everywhere.
+func (p *prover) begin(t term, r interval) {
+	known := &p.known[p.slot(t)]
+	known.interval, known.bounded = r, true
+}
+
+// of is what is known of a term.
+func (p *prover) of(t term) *knowledge { return &p.known[p.slot(t)] }
+
 func (p *prover) rangeOf(v *ir.Value) interval {
 	if n, ok := constInt(v); ok {
 		return exactly(n)
 	}
-	if r, ok := p.ranges[termOf(v)]; ok {
-		return r
+	if known := p.of(termOf(v)); known.bounded {
+		return known.interval
 	}
 	return full(v.Type)
 }
@@ -135,38 +167,38 @@ func (p *prover) narrow(t term, to interval) {
 	if s, ok := p.steps[t.v]; ok {
 		to = s.tighten(to)
 	}
-	old, had := p.ranges[t]
-	if had {
-		to = old.meet(to)
-		if to == old {
+	known := p.of(t)
+	if known.bounded {
+		to = known.meet(to)
+		if to == known.interval {
 			return
 		}
 	}
-	p.trail = append(p.trail, func() {
-		if had {
-			p.ranges[t] = old
-		} else {
-			delete(p.ranges, t)
-		}
-	})
-	p.ranges[t] = to
+	p.remember(t)
+	known.interval, known.bounded = to, true
+}
+
+// remember lets undo bring back what is known of a term now.
+func (p *prover) remember(t term) {
+	at := p.slot(t)
+	p.trail = append(p.trail, entry{at, p.known[at]})
 }
 
 // maxBounds bounds the relations kept for one term.
 const maxBounds = 8
 
 func (p *prover) relate(t term, b bound) {
-	old := p.upper[t]
-	if len(old) >= maxBounds || t == b.of {
-		return
+	known := p.of(t)
+	if n := len(known.upper); n < maxBounds && t != b.of {
+		p.remember(t)
+		known.upper = append(known.upper[:n:n], b)
 	}
-	p.trail = append(p.trail, func() { p.upper[t] = old })
-	p.upper[t] = append(old[:len(old):len(old)], b)
 }
 
 func (p *prover) undo(mark int) {
 	for len(p.trail) > mark {
-		p.trail[len(p.trail)-1]()
+		last := &p.trail[len(p.trail)-1]
+		p.known[last.slot] = last.old
 		p.trail = p.trail[:len(p.trail)-1]
 	}
 }
@@ -262,17 +294,16 @@ func (p *prover) below(t term, c int64, than term, depth int) bool {
 	if t == than {
 		return c < 0
 	}
-	if r, ok := p.ranges[t]; ok {
-		if limit, ok := p.ranges[than]; ok {
-			if hi, ok := addOK(r.hi, c); ok && hi < limit.lo {
-				return true
-			}
+	known := p.of(t)
+	if limit := p.of(than); known.bounded && limit.bounded {
+		if hi, ok := addOK(known.hi, c); ok && hi < limit.lo {
+			return true
 		}
 	}
 	if depth == 0 {
 		return false
 	}
-	for _, b := range p.upper[t] {
+	for _, b := range known.upper {
 		if sum, ok := addOK(c, b.plus); ok && p.below(b.of, sum, than, depth-1) {
 			return true
 		}
@@ -310,14 +341,16 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 				bits |= 1 << i
 			case below:
 				doubt.Negative |= 1 << i
-				if p.onlyWraps(v, maxOperands) {
+				if p.doubts != nil && p.onlyWraps(v, maxOperands) {
 					doubt.Wrapped |= 1 << i
 				}
-			default:
+			case p.wanted != nil:
 				p.want(in, v, extent)
 			}
 		}
-		p.doubts[in] = doubt
+		if p.doubts != nil {
+			p.doubts[in] = doubt
+		}
 		return bits
 	}
 	return 0
@@ -335,7 +368,7 @@ func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 	case extent == ir.Flat && a.Rank > 1:
 		n := int64(1)
 		for axis := range a.Rank {
-			m, ok := mulOK(n, p.ranges[term{array: a, axis: axis}].lo)
+			m, ok := mulOK(n, p.of(term{array: a, axis: axis}).lo)
 			if !ok {
 				return false
 			}
@@ -347,7 +380,7 @@ func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 	}
 	than := term{array: a, axis: -1 - extent}
 	if isConst(v) {
-		return r.hi < p.ranges[than].lo
+		return r.hi < p.of(than).lo
 	}
 	return p.below(termOf(v), 0, than, maxChain)
 }
@@ -355,7 +388,9 @@ func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 func (p *prover) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		p.visits--
-		p.proofs[in] = p.proved(in)
+		if checks(in) != 0 {
+			p.proofs[in] = p.proved(in)
+		}
 		switch in.Op {
 		case ir.Region, ir.If, ir.Loop:
 			p.structured(in)

@@ -149,6 +149,9 @@ func (p *prover) wraps(sum, param *ir.Value) bool {
 
 // findMovable finds, at the entry of a loop, the accesses and divisions in it that could not fail even here.
 func (p *prover) findMovable(loop *ir.Instr) {
+	if p.movable == nil {
+		return
+	}
 	p.movable[loop] = nil // what an outer loop's refuted guess let move
 	if p.visits < 0 {
 		return

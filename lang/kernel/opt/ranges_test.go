@@ -77,8 +77,8 @@ func rangesOf(t *testing.T, op ir.Op, from, to ir.Type) string {
 	var text strings.Builder
 	n := 0
 	check := func(in *ir.Instr, x, y interval, second *ir.Value) {
-		p.ranges[termOf(a)] = x
-		p.ranges[termOf(b)] = y
+		p.begin(termOf(a), x)
+		p.begin(termOf(b), y)
 		r, bounds := p.result(in, to)
 		n++
 		fmt.Fprintln(&text, x, y, r, len(bounds))

@@ -13,6 +13,7 @@ import (
 // the kernel, and run that one where they hold.
 func SizeFacts(k *ir.Kernel) []SizeFact {
 	p := newProver(k, nil)
+	p.wanted = map[*ir.Instr][]SizeFact{}
 	p.block(k.Body)
 	facts := map[SizeFact]bool{}
 	for _, list := range p.wanted {
@@ -35,6 +36,7 @@ type Doubt struct {
 // Doubts returns the doubts of accesses.
 func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	p := newProver(k, facts)
+	p.doubts = map[*ir.Instr]Doubt{}
 	p.block(k.Body)
 	return p.doubts
 }
@@ -51,7 +53,7 @@ func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	case depth == 0:
 		return false
 	}
-	if c, ok := p.s.loopOf[v]; ok {
+	if c := p.s.loopOf.at(v); c.loop != nil {
 		if !p.onlyWraps(c.loop.Args[c.i], depth-1) {
 			return false
 		}

@@ -7,22 +7,42 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// structure is the shape of a kernel's control flow as it is when it is gathered.
-type structure struct {
-	parent    map[*ir.Instr]*ir.Instr   // the structured instruction around each
-	breaks    map[*ir.Instr][]*ir.Instr // by target
-	continues map[*ir.Instr][]*ir.Instr // by target
-	loopOf    map[*ir.Value]carried     // of the parameters of loops
+// byValue holds something for each value of a kernel, by ID. What is made after it was is the zero value until it is set.
+type byValue[T any] []T
+
+func valuesOf[T any](k *ir.Kernel) byValue[T] { return make(byValue[T], k.NumValues()) }
+
+func (t byValue[T]) at(v *ir.Value) (x T) {
+	if v.ID < len(t) {
+		x = t[v.ID]
+	}
+	return x
 }
 
-// carried is a parameter of a loop, by position.
+func (t *byValue[T]) set(v *ir.Value, x T) {
+	if n := v.ID + 1 - len(*t); n > 0 {
+		*t = append(*t, make(byValue[T], n)...)
+	}
+	(*t)[v.ID] = x
+}
+
+// structure is the shape of a kernel's control flow as it is when it is gathered.
+type structure struct {
+	parent    map[*ir.Instr]*ir.Instr   // the structured instruction around each of its like and around each jump
+	home      byValue[*ir.Instr]        // the structured instruction around the definition
+	breaks    map[*ir.Instr][]*ir.Instr // by target
+	continues map[*ir.Instr][]*ir.Instr // by target
+	loopOf    byValue[carried]          // of the parameters of loops
+}
+
+// carried is a parameter of a loop, by position. Loop is nil of what is none.
 type carried struct {
 	loop *ir.Instr
 	i    int
 }
 
 func structureOf(k *ir.Kernel) *structure {
-	s := &structure{map[*ir.Instr]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, map[*ir.Value]carried{}}
+	s := &structure{map[*ir.Instr]*ir.Instr{}, valuesOf[*ir.Instr](k), map[*ir.Instr][]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, valuesOf[carried](k)}
 	s.block(k.Body, nil)
 	return s
 }
@@ -32,19 +52,24 @@ func (s *structure) block(b *ir.Block, parent *ir.Instr) {
 		return
 	}
 	for _, in := range b.Instrs {
-		s.parent[in] = parent
+		for _, r := range in.Results {
+			s.home.set(r, parent)
+		}
 		switch in.Op {
 		case ir.Break:
+			s.parent[in] = parent
 			s.breaks[in.Target] = append(s.breaks[in.Target], in)
 		case ir.Continue:
+			s.parent[in] = parent
 			s.continues[in.Target] = append(s.continues[in.Target], in)
-		case ir.Loop:
+		case ir.Region, ir.If, ir.Loop:
+			s.parent[in] = parent
 			for i, p := range in.Then.Params {
-				s.loopOf[p] = carried{in, i}
+				s.loopOf.set(p, carried{in, i})
 			}
+			s.block(in.Then, in)
+			s.block(in.Else, in)
 		}
-		s.block(in.Then, in)
-		s.block(in.Else, in)
 	}
 }
 
@@ -66,7 +91,7 @@ func endsIn(b *ir.Block, op ir.Op) bool {
 	return t != nil && t.Op == op
 }
 
-// around reports whether outer is in or one of the structured instructions around it.
+// around reports whether outer is in, a structured instruction or jump, or one of the structured instructions around it.
 func (s *structure) around(outer, in *ir.Instr) bool {
 	for ; in != nil; in = s.parent[in] {
 		if in == outer {
@@ -79,10 +104,9 @@ func (s *structure) around(outer, in *ir.Instr) bool {
 // invariant reports whether a value is defined outside the loop.
 func (s *structure) invariant(v *ir.Value, loop *ir.Instr) bool {
 	if v.Def != nil {
-		return !s.around(loop, v.Def)
+		return v.Def != loop && !s.around(loop, s.home.at(v))
 	}
-	c, ok := s.loopOf[v]
-	return !ok || !s.around(loop, c.loop)
+	return !s.around(loop, s.loopOf.at(v).loop)
 }
 
 // step is the constant by which every continue of the loop increases its parameter i, if so.
@@ -136,8 +160,8 @@ func (s *structure) finite(loop *ir.Instr) bool {
 			continue
 		}
 		p, bound := cond.Args[0], cond.Args[1]
-		c, ok := s.loopOf[p]
-		if !ok || c.loop != loop || p.Type != ir.I32 || !s.invariant(bound, loop) {
+		c := s.loopOf.at(p)
+		if c.loop != loop || p.Type != ir.I32 || !s.invariant(bound, loop) {
 			continue
 		}
 		step, ok := s.step(loop, c.i)

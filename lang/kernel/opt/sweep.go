@@ -1,16 +1,16 @@
 package opt
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // Sweep removes what has no effect: instructions whose results nobody uses, results and carried values of structured
 // instructions likewise, and whole loops, if they are sure to end.
 func Sweep(k *ir.Kernel, _ *Facts) bool {
-	s := &sweeper{structure: structureOf(k), instrs: map[*ir.Instr]bool{}, values: map[*ir.Value]bool{}}
-	k.Body.Walk(func(in *ir.Instr) {
-		if s.isRoot(in) {
-			s.keep(in)
-		}
-	})
+	s := &sweeper{structure: structureOf(k), around: map[*ir.Instr]bool{}, values: valuesOf[bool](k)}
+	s.roots(k.Body, nil)
 	for len(s.work) > 0 {
 		v := s.work[len(s.work)-1]
 		s.work = s.work[:len(s.work)-1]
@@ -22,10 +22,24 @@ func Sweep(k *ir.Kernel, _ *Facts) bool {
 
 type sweeper struct {
 	*structure
-	instrs  map[*ir.Instr]bool // live
-	values  map[*ir.Value]bool // live
+	around  map[*ir.Instr]bool // structured instructions that live
+	values  byValue[bool]      // live
 	work    []*ir.Value        // live, their definitions not yet followed
 	changed bool
+}
+
+// roots keeps what lives by itself in a block of a structured instruction.
+func (s *sweeper) roots(b *ir.Block, parent *ir.Instr) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		if s.isRoot(in) {
+			s.keep(in, parent)
+		}
+		s.roots(in.Then, in)
+		s.roots(in.Else, in)
+	}
 }
 
 func (s *sweeper) isRoot(in *ir.Instr) bool {
@@ -38,31 +52,45 @@ func (s *sweeper) isRoot(in *ir.Instr) bool {
 	return mayFault(in)
 }
 
-// keep marks an instruction live, with all that it needs.
-func (s *sweeper) keep(in *ir.Instr) {
-	for ; in != nil && !s.instrs[in]; in = s.parent[in] {
-		s.instrs[in] = true
-		switch in.Op {
-		case ir.Region, ir.Loop: // the initial values of a loop live if the parameters do
-			for _, jump := range s.breaks[in] {
-				s.keep(jump)
-			}
-			for _, jump := range s.continues[in] {
-				s.keep(jump)
-			}
-		case ir.Break, ir.Continue, ir.Yield:
-			// Their operands live if what they give does.
-		default:
-			for _, a := range in.Args {
-				s.use(a)
-			}
+// keep marks what an instruction needs, which lives itself, and the structured instructions around it.
+func (s *sweeper) keep(in, parent *ir.Instr) {
+	if in.Then != nil {
+		parent = in
+	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // whose operands live if what they give does
+		for _, a := range in.Args {
+			s.use(a)
+		}
+	}
+	for ; parent != nil && !s.around[parent]; parent = s.parent[parent] {
+		s.around[parent] = true
+		if parent.Op == ir.If {
+			s.use(parent.Args[0])
+			continue
+		}
+		// The initial values of a loop live if the parameters do.
+		for _, jump := range s.breaks[parent] {
+			s.keep(jump, s.parent[jump])
+		}
+		for _, jump := range s.continues[parent] {
+			s.keep(jump, s.parent[jump])
 		}
 	}
 }
 
+// lives reports whether an instruction stays.
+func (s *sweeper) lives(in *ir.Instr) bool {
+	switch {
+	case in.Then != nil:
+		return s.around[in]
+	case in.Op.IsTerminator() || s.isRoot(in):
+		return true
+	}
+	return slices.ContainsFunc(in.Results, func(r *ir.Value) bool { return s.values.at(r) })
+}
+
 func (s *sweeper) use(v *ir.Value) {
-	if !s.values[v] {
-		s.values[v] = true
+	if !s.values.at(v) {
+		s.values.set(v, true)
 		s.work = append(s.work, v)
 	}
 }
@@ -71,7 +99,7 @@ func (s *sweeper) use(v *ir.Value) {
 func (s *sweeper) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {
-		if c, ok := s.loopOf[v]; ok {
+		if c := s.loopOf.at(v); c.loop != nil {
 			s.use(c.loop.Args[c.i])
 			for _, jump := range s.continues[c.loop] {
 				s.use(jump.Args[c.i])
@@ -79,7 +107,7 @@ func (s *sweeper) follow(v *ir.Value) {
 		}
 		return
 	}
-	s.keep(in)
+	s.keep(in, s.home.at(v))
 	if in.Then == nil {
 		return
 	}
@@ -102,7 +130,7 @@ func (s *sweeper) follow(v *ir.Value) {
 func (s *sweeper) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
-		if !s.instrs[in] && !in.Op.IsTerminator() {
+		if !s.lives(in) {
 			s.changed = true
 			continue
 		}
@@ -146,7 +174,7 @@ func (s *sweeper) edges(in *ir.Instr) {
 func (s *sweeper) alive(vs []*ir.Value) []bool {
 	alive := make([]bool, len(vs))
 	for i, v := range vs {
-		alive[i] = s.values[v]
+		alive[i] = s.values.at(v)
 		s.changed = s.changed || !alive[i]
 	}
 	return alive

@@ -97,8 +97,8 @@ const maxDepth = 20
 func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
 	in := v.Def
 	if in == nil {
-		c, ok := u.loopOf[v]
-		if !ok || u.plan(c.loop) == nil {
+		c := u.loopOf.at(v)
+		if c.loop == nil || u.plan(c.loop) == nil {
 			return false
 		}
 		loops[c.loop] = true

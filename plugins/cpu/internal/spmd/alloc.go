@@ -3,7 +3,6 @@ package spmd
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -35,7 +34,17 @@ type span struct{ begin, end, parent int32 }
 // allocate gives every virtual register a machine register or a place in memory for its whole life.
 func (f *fn) allocate() (frame, shared int32) {
 	f.lives()
-	var order []vr
+	order := f.byStart()
+	f.crossings(order)
+	for c := range numClasses {
+		f.assign(c, order)
+	}
+	return f.place(order)
+}
+
+// byStart lists the registers that are in use, in the order of their beginnings.
+func (f *fn) byStart() []vr {
+	first := make([]int32, 2*len(f.insts)+2) // of the registers that begin at a position: where in the list
 	for r := 1; r < len(f.regs); r++ {
 		v := &f.regs[r]
 		if v.start < 0 {
@@ -44,39 +53,42 @@ func (f *fn) allocate() (frame, shared int32) {
 		if v.elem != 0 {
 			v.start = 0
 		}
-		order = append(order, vr(r))
+		first[v.start+1]++
 	}
-	sort.Slice(order, func(i, j int) bool {
-		a, b := &f.regs[order[i]], &f.regs[order[j]]
-		if a.start != b.start {
-			return a.start < b.start
+	for i := 1; i < len(first); i++ {
+		first[i] += first[i-1]
+	}
+	list := make([]vr, first[len(first)-1])
+	for r := 1; r < len(f.regs); r++ {
+		if at := f.regs[r].start; at >= 0 {
+			list[first[at]] = vr(r)
+			first[at]++
 		}
-		return order[i] < order[j]
-	})
-	f.crossings(order)
-	for c := range numClasses {
-		f.assign(c, order)
 	}
-	return f.place(order)
+	return list
 }
 
 // assign gives the registers of a class machine registers, keeping as few back for values in memory as will do.
 func (f *fn) assign(c class, order []vr) {
+	var regs []vr
+	for _, r := range order {
+		if f.regs[r].class == c {
+			regs = append(regs, r)
+		}
+	}
 	most := len(f.bank(c, 0)) - len(f.bank(c, math.MaxInt))
 	for kept := range most + 1 {
 		s := scan{free: f.bank(c, kept)}
 		slices.Reverse(s.free)
-		for _, r := range order {
+		for _, r := range regs {
 			v := &f.regs[r]
-			if v.class != c {
-				continue
-			}
 			v.phys = -1
 			if v.slot != mustSpill {
 				s.take(f, r)
 			}
 		}
-		if kept == most || f.scratchNeeds(c) <= kept {
+		inMemory := func(r vr) bool { return f.regs[r].phys < 0 }
+		if kept == most || !slices.ContainsFunc(regs, inMemory) || f.scratchNeeds(c) <= kept {
 			return
 		}
 	}
@@ -163,14 +175,19 @@ func (f *fn) scratchOf(in *inst, c class) int {
 // mustSpill marks a register that lives across a barrier.
 const mustSpill = -2
 
-// crossings finds the registers of gangs that live across a barrier.
-func (f *fn) crossings(order []vr) {
-	var barriers []int32
+// barriers lists the positions of barriers.
+func (f *fn) barriers() (list []int32) {
 	for i := range f.insts {
 		if f.insts[i].kind == kindBarrier {
-			barriers = append(barriers, int32(2*i))
+			list = append(list, int32(2*i))
 		}
 	}
+	return list
+}
+
+// crossings finds the registers of gangs that live across a barrier.
+func (f *fn) crossings(order []vr) {
+	barriers := f.barriers()
 	if len(barriers) == 0 {
 		return
 	}
@@ -179,7 +196,7 @@ func (f *fn) crossings(order []vr) {
 		if v.shared {
 			continue // gangs that run between do not change it
 		}
-		i := sort.Search(len(barriers), func(i int) bool { return barriers[i] >= v.start })
+		i, _ := slices.BinarySearch(barriers, v.start)
 		if i < len(barriers) && barriers[i] <= v.end {
 			v.slot = mustSpill
 		}

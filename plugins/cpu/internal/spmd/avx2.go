@@ -22,8 +22,7 @@ func expandAVX2(l *lowerer) {
 			e.wasMask[r], l.regs[r].class = true, classVec
 		}
 	}
-	old := l.insts
-	l.insts = make([]inst, 0, len(old)+len(old)/2)
+	old := l.rewrite()
 	for i := range old {
 		if in := &old[i]; in.kind == kindOp {
 			e.shorten(in)

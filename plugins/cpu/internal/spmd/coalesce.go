@@ -10,58 +10,28 @@ import (
 // the variable's register from the start. Between the first mention of the value and the copy there must be straight
 // code that does not mention the variable, but for the first instruction, which may read it.
 func (f *fn) coalesce() {
-	type mention struct{ first, last int32 }
-	seen := make([]mention, len(f.regs))
-	at := make([][]int32, len(f.regs)) // mentions of each register, in order
-	cold := map[int64]bool{}
-	depth := 0
-	for i := range f.insts {
-		in := &f.insts[i]
-		switch in.kind {
-		case kindColdBegin:
-			depth++
-		case kindColdEnd:
-			depth--
-		case kindLabel:
-			if depth > 0 {
-				cold[int64(in.x)] = true
-			}
-		}
-		f.mentions(in, func(r vr) {
-			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
-				at[r] = append(at[r], int32(i))
-			}
-		})
-	}
-	for r, list := range at {
-		if len(list) > 0 {
-			seen[r] = mention{list[0], list[len(list)-1]}
-		}
-	}
-	rename := map[vr]vr{}
+	at := f.allMentions()
+	cold := f.coldLabels()
+	rename := make(renaming, len(f.regs))
 	for j := range f.insts {
 		in := &f.insts[j]
 		if in.kind != kindOp || !in.moves() {
 			continue
 		}
 		p, v := in.a[0].reg, in.a[1].reg
-		s := seen[v]
-		if p == v || int(s.last) != j || f.regs[v].elem != 0 || f.regs[p].elem != 0 || f.regs[v].shared != f.regs[p].shared ||
+		if p == v || f.regs[v].elem != 0 || f.regs[p].elem != 0 || f.regs[v].shared != f.regs[p].shared ||
 			f.regs[v].class != f.regs[p].class || rename[v] != 0 || rename[p] != 0 {
 			continue
 		}
-		if !f.defines(int(s.first), v) || !f.straight(int(s.first), j, cold) || between(at[p], s.first, int32(j)) {
+		first, last := at[v][0], at[v][len(at[v])-1]
+		if int(last) != j || !f.defines(int(first), v) || between(at[p], first, int32(j)) || !f.straight(int(first), j, cold) {
 			continue
 		}
 		rename[v] = p
 		at[p] = merge(at[p], at[v])
-		seen[p] = mention{at[p][0], at[p][len(at[p])-1]}
 	}
 	f.takeOver(at, rename)
-	if len(rename) == 0 {
-		return
-	}
-	to := func(r *vr) { *r = resolve(rename, *r) }
+	to := func(r *vr) { *r = rename.resolve(*r) }
 	for i := range f.insts {
 		in := &f.insts[i]
 		f.rename(in, to)
@@ -71,16 +41,67 @@ func (f *fn) coalesce() {
 	}
 }
 
-func resolve(rename map[vr]vr, r vr) vr {
-	for n, ok := rename[r]; ok; n, ok = rename[r] {
-		r = n
+// allMentions lists for each register the instructions that mention it, in order.
+func (f *fn) allMentions() [][]int32 {
+	var mentions []vr // of all instructions, one after the other
+	ends := make([]int32, len(f.insts))
+	counts := make([]int32, len(f.regs))
+	for i := range f.insts {
+		begin := len(mentions)
+		mentions = f.mentions(&f.insts[i], mentions)
+		for _, r := range mentions[begin:] {
+			counts[r]++
+		}
+		ends[i] = int32(len(mentions))
+	}
+	at, all := make([][]int32, len(f.regs)), make([]int32, len(mentions))
+	for r, n := range counts {
+		at[r], all = all[:0:n], all[n:]
+	}
+	begin := int32(0)
+	for i, end := range ends {
+		for _, r := range mentions[begin:end] {
+			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
+				at[r] = append(at[r], int32(i))
+			}
+		}
+		begin = end
+	}
+	return at
+}
+
+// coldLabels finds the labels in cold code.
+func (f *fn) coldLabels() map[int64]bool {
+	cold := map[int64]bool{}
+	depth := 0
+	for i := range f.insts {
+		switch in := &f.insts[i]; in.kind {
+		case kindColdBegin:
+			depth++
+		case kindColdEnd:
+			depth--
+		case kindLabel:
+			if depth > 0 {
+				cold[int64(in.x)] = true
+			}
+		}
+	}
+	return cold
+}
+
+// renaming has for each register the one that takes its place, or 0.
+type renaming []vr
+
+func (to renaming) resolve(r vr) vr {
+	for to[r] != 0 {
+		r = to[r]
 	}
 	return r
 }
 
 // takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
 // where the variable is set again: all of it within straight code. at has the mentions of each register, in order.
-func (f *fn) takeOver(at [][]int32, rename map[vr]vr) {
+func (f *fn) takeOver(at [][]int32, rename renaming) {
 	piece := make([]int32, len(f.insts)) // equal in straight code
 	n := int32(0)
 	for i := range f.insts {
@@ -107,7 +128,7 @@ func (f *fn) takeOver(at [][]int32, rename map[vr]vr) {
 			if in.a[j].kind != argReg {
 				continue
 			}
-			p := resolve(rename, in.a[j].reg)
+			p := rename.resolve(in.a[j].reg)
 			if p == v || f.regs[p].elem != 0 || f.regs[p].class != f.regs[v].class || f.regs[p].shared != f.regs[v].shared {
 				continue
 			}
@@ -123,25 +144,25 @@ func (f *fn) takeOver(at [][]int32, rename map[vr]vr) {
 }
 
 // sets reports whether an instruction sets the register and reads no more of it, with registers renamed.
-func (f *fn) sets(i int, r vr, rename map[vr]vr) bool {
+func (f *fn) sets(i int, r vr, rename renaming) bool {
 	in := &f.insts[i]
-	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || resolve(rename, in.a[0].reg) != r || in.early || in.mask != 0 && resolve(rename, in.mask) == r {
+	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || rename.resolve(in.a[0].reg) != r || in.early || in.mask != 0 && rename.resolve(in.mask) == r {
 		return false
 	}
 	for j := 1; j < int(in.n); j++ {
 		a := &in.a[j]
-		if resolve(rename, a.reg) == r || resolve(rename, a.mem.base) == r || resolve(rename, a.mem.index) == r {
+		if rename.resolve(a.reg) == r || rename.resolve(a.mem.base) == r || rename.resolve(a.mem.index) == r {
 			return false
 		}
 	}
 	return true
 }
 
-// mentions visits the registers of an instruction.
-func (f *fn) mentions(in *inst, visit func(vr)) {
+// mentions appends the registers of an instruction to a list.
+func (f *fn) mentions(in *inst, list []vr) []vr {
 	see := func(r vr) {
 		if r != 0 {
-			visit(r)
+			list = append(list, r)
 		}
 	}
 	switch in.kind {
@@ -158,11 +179,15 @@ func (f *fn) mentions(in *inst, visit func(vr)) {
 	case kindOp:
 		see(in.mask)
 		for j := range in.a[:in.n] {
-			see(in.a[j].reg)
-			see(in.a[j].mem.base)
-			see(in.a[j].mem.index)
+			a := &in.a[j]
+			see(a.reg)
+			if a.kind == argMem {
+				see(a.mem.base)
+				see(a.mem.index)
+			}
 		}
 	}
+	return list
 }
 
 // defines reports whether an instruction sets the register and reads no more of it.
@@ -213,12 +238,8 @@ func (f *fn) straight(i, j int, cold map[int64]bool) bool {
 
 // between reports whether there is a position after the first and before the second.
 func between(at []int32, first, second int32) bool {
-	for _, i := range at {
-		if i > first && i < second {
-			return true
-		}
-	}
-	return false
+	i, _ := slices.BinarySearch(at, first+1)
+	return i < len(at) && at[i] < second
 }
 
 func merge(a, b []int32) []int32 {

@@ -127,33 +127,32 @@ func (l *lowerer) overGroups(done amd64.Label) {
 
 // insertDispatch puts in what depends on the barriers that the kernel turned out to have.
 func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) {
-	tail := append([]inst(nil), l.insts[table:]...)
-	l.insts = l.insts[:table]
-	state := l.gpr()
-	if len(l.resumes) > 0 {
-		l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
-		l.use(amd64.CMP, g4(state), imm(int64(int32(-2)))) // frameKilled
-		l.jump(amd64.JE, end)
-	}
-	for i, to := range l.resumes {
-		l.use(amd64.CMP, g4(state), imm(int64(i+1)))
-		l.jump(amd64.JE, to)
-	}
-	pending += len(l.insts) - table
-	l.insts = append(l.insts, tail...)
+	n := len(l.insts)
+	l.insert(table, func() {
+		state := l.gpr()
+		if len(l.resumes) > 0 {
+			l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
+			l.use(amd64.CMP, g4(state), imm(int64(int32(-2)))) // frameKilled
+			l.jump(amd64.JE, end)
+		}
+		for i, to := range l.resumes {
+			l.use(amd64.CMP, g4(state), imm(int64(i+1)))
+			l.jump(amd64.JE, to)
+		}
+	})
+	pending += len(l.insts) - n
 	if !l.grouped {
 		return
 	}
-	tail = append([]inst(nil), l.insts[pending:]...)
-	l.insts = l.insts[:pending]
-	l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(0))
-	l.jump(amd64.JE, dispatch)
-	l.computeGroups(dispatch)
-	x, e := l.item.x, l.end
-	l.item.x, l.end = 0, 0
-	l.trapHere(trap{kind: trapGroup})
-	l.item.x, l.end = x, e
-	l.insts = append(l.insts, tail...)
+	l.insert(pending, func() {
+		l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(0))
+		l.jump(amd64.JE, dispatch)
+		l.computeGroups(dispatch)
+		x, e := l.item.x, l.end
+		l.item.x, l.end = 0, 0
+		l.trapHere(trap{kind: trapGroup})
+		l.item.x, l.end = x, e
+	})
 }
 
 // beginGroup clears shared memory and makes all gangs ready to start.

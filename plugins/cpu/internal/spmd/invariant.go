@@ -1,8 +1,6 @@
 package spmd
 
 import (
-	"slices"
-
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
@@ -10,7 +8,7 @@ import (
 // changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
 // gangs are not in the IR at all.
 func (l *lowerer) moveInvariants() {
-	m := mover{f: l.fn, frames: l.observe, writers: make([][]int32, len(l.regs)), within: make([]int32, len(l.insts))}
+	m := mover{f: l.fn, frames: l.observe, within: make([]int32, len(l.insts))}
 	m.findLoops()
 	m.findWriters()
 	before := map[int32][]int32{} // what goes before the begin of each loop
@@ -41,22 +39,23 @@ func (l *lowerer) moveInvariants() {
 	if len(before) == 0 {
 		return
 	}
-	moved := map[int32]bool{}
+	moved := make([]bool, len(l.insts))
 	for _, list := range before {
 		for _, at := range list {
 			moved[at] = true
 		}
 	}
-	out := make([]inst, 0, len(l.insts))
-	for i := range l.insts {
-		for _, at := range before[int32(i)] {
-			out = append(out, l.insts[at])
+	old := l.rewrite()
+	for i := range old {
+		if old[i].kind == kindLoopBegin {
+			for _, at := range before[int32(i)] {
+				l.add(old[at])
+			}
 		}
-		if !moved[int32(i)] {
-			out = append(out, l.insts[i])
+		if !moved[i] {
+			l.add(old[i])
 		}
 	}
-	l.insts = out
 }
 
 // mover finds what can leave loops.
@@ -65,7 +64,9 @@ type mover struct {
 	frames  bool // gangs have frames of their own
 	loops   []loopSpan
 	within  []int32   // the loop of each instruction
-	writers [][]int32 // the instructions that write each register; nil if it cannot move
+	writers [][]int32 // the instructions that write each register
+
+	mentioned []vr // by an instruction; kept for the next one
 }
 
 type loopSpan struct {
@@ -94,24 +95,44 @@ func (m *mover) findLoops() {
 }
 
 func (m *mover) findWriters() {
-	write := func(r vr, i int) { m.writers[r] = append(m.writers[r], int32(i)) }
+	counts, total := make([]int32, len(m.f.regs)), 0
+	m.eachWrite(func(r vr, _ int) {
+		counts[r]++
+		total++
+	})
+	m.writers = make([][]int32, len(m.f.regs))
+	all := make([]int32, total)
+	for r, n := range counts {
+		m.writers[r], all = all[:0:n], all[n:]
+	}
+	m.eachWrite(func(r vr, i int) { m.writers[r] = append(m.writers[r], int32(i)) })
+}
+
+// eachWrite visits what instructions write.
+func (m *mover) eachWrite(visit func(r vr, i int)) {
 	for i := range m.f.insts {
 		switch in := &m.f.insts[i]; in.kind {
 		case kindOp:
 			if in.mode != modeUse && in.a[0].kind == argReg {
-				write(in.a[0].reg, i)
+				visit(in.a[0].reg, i)
 			}
 		case kindTrap:
 			for _, r := range m.f.traps[in.x].defs {
-				write(r, i)
+				visit(r, i)
 			}
 		}
 	}
 }
 
-// movable are the operations that may move: they do no more than set their first operand and flags that nobody reads.
-var movable = []amd64.Op{amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,
-	amd64.VPBROADCASTD, amd64.VPBROADCASTQ}
+// movable reports whether an operation may move: it does no more than set its first operand and flags that nobody reads.
+func movable(op amd64.Op) bool {
+	switch op {
+	case amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,
+		amd64.VPBROADCASTD, amd64.VPBROADCASTQ:
+		return true
+	}
+	return false
+}
 
 // candidate gives the instructions that make a register, if they begin at position i, stand together, and can move.
 func (m *mover) candidate(i int32) (vr, []int32) {
@@ -124,7 +145,7 @@ func (m *mover) candidate(i int32) (vr, []int32) {
 	for n, at := range group {
 		in := &m.f.insts[at]
 		if at != i+int32(n) || in.kind != kindOp || in.mask != 0 || (in.mode == modeDef) != (n == 0) ||
-			!slices.Contains(movable, in.op) || !m.steady(in) {
+			!movable(in.op) || !m.steady(in) {
 			return 0, nil
 		}
 	}
@@ -155,16 +176,17 @@ func (m *mover) home(group []int32, r vr) int32 {
 	loop := m.within[group[0]]
 	home := int32(0)
 	for _, at := range group {
-		m.f.mentions(&m.f.insts[at], func(s vr) {
+		m.mentioned = m.f.mentions(&m.f.insts[at], m.mentioned[:0])
+		for _, s := range m.mentioned {
 			if s == r || m.f.regs[s].elem != 0 {
-				return
+				continue
 			}
 			for _, w := range m.writers[s] {
 				if c := m.common(loop, m.within[w]); m.loops[c].depth > m.loops[home].depth {
 					home = c
 				}
 			}
-		})
+		}
 	}
 	for c := loop; home != 0 && c != home; c = m.loops[c].parent {
 		if m.loops[c].frames { // what stands before it is done for the first gang only

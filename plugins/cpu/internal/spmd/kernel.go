@@ -50,7 +50,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		asm.StartListing()
 	}
 	l := &lowerer{
-		fn: &fn{t: options.target, few: options.few, asm: asm, regs: make([]vreg, 1, 256), consts: map[constKey]vr{}},
+		fn: &fn{t: options.target, few: options.few, asm: asm, regs: make([]vreg, 1, 256), insts: make([]inst, 0, 256), consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
 		checked: map[checkKey]bool{},

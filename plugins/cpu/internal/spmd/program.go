@@ -60,6 +60,7 @@ type Program struct {
 
 	mu       sync.Mutex
 	variants [numKinds]atomic.Pointer[Variant]
+	refusals [numKinds]error // why there is no code; guarded by mu
 }
 
 // The kinds of launches that have code of their own.
@@ -73,8 +74,9 @@ const (
 	numKinds    = 2 * kindPast
 )
 
-// Compile compiles a kernel of a verified module for launches of the general kind. The kernel must not change while the
-// program is used. What the compiler does not have is an [*UnsupportedError].
+// Compile finds out what there is to know of a kernel of a verified module. The kernel must not change while the program is
+// used. Code is made for the launches that come, since most programs see but one kind of them: [Program.Check] says whether
+// there will be any. What the compiler does not have is an [*UnsupportedError].
 func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
@@ -97,10 +99,13 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 			p.narrow[w-1] = sync.OnceValues(func() (*Program, error) { return Compile(k, o) })
 		}
 	}
-	if _, err := p.variant(0); err != nil {
-		return nil, err
-	}
 	return p, nil
+}
+
+// Check makes the code for launches of the general kind: its error is why there is none.
+func (p *Program) Check() error {
+	_, err := p.variant(0)
+	return err
 }
 
 // Variant is the code for one kind of launches.
@@ -124,6 +129,16 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	if v := p.variants[kind].Load(); v != nil {
 		return v, nil
 	}
+	if err := p.refusals[kind]; err != nil {
+		return nil, err
+	}
+	v, err := p.newVariant(kind)
+	p.variants[kind].Store(v)
+	p.refusals[kind] = err
+	return v, err
+}
+
+func (p *Program) newVariant(kind int) (*Variant, error) {
 	options := p.options
 	options.Observes = p.observes
 	options.Whole, options.Beside = kind&kindWhole != 0, kind&kindBeside != 0
@@ -143,7 +158,6 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	v := &Variant{program: p, code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.resume)}
 	runtime.AddCleanup(v, func(m *process.Code) { _ = m.Free() }, m)
 	v.workers.New = func() any { return v.newWorker() }
-	p.variants[kind].Store(v)
 	return v, nil
 }
 

@@ -18,8 +18,7 @@ func (f *fn) splitAtBarriers(advance, start amd64.Label) {
 	s := splitter{f: f, flow: f.findFlow(advance, crossing)}
 	s.findSources()
 	begin := s.flow.labels[int64(start)]
-	old := f.insts
-	f.insts = make([]inst, 0, len(old)+len(old)/4)
+	old := f.rewrite()
 	s.insts = old
 	for at := int32(0); int(at) < len(old); {
 		end := at
@@ -38,13 +37,11 @@ func (f *fn) splitAtBarriers(advance, start amd64.Label) {
 
 // crossBarriers lists the registers of gangs that live across a barrier.
 func (f *fn) crossBarriers() (list []vr) {
-	f.lives()
-	var barriers []int32
-	for i := range f.insts {
-		if f.insts[i].kind == kindBarrier {
-			barriers = append(barriers, int32(2*i))
-		}
+	barriers := f.barriers()
+	if len(barriers) == 0 {
+		return nil
 	}
+	f.lives()
 	for r := range f.regs {
 		v := &f.regs[r]
 		i, _ := slices.BinarySearch(barriers, v.start)
@@ -62,6 +59,7 @@ type splitter struct {
 	flow    *flow
 	insts   []inst
 	sources map[int64]span // the first and the last jump to each label
+	list    []vr           // that an instruction mentions; kept for the next one
 }
 
 func (s *splitter) findSources() {
@@ -208,9 +206,10 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 		case kindColdEnd:
 			cold--
 		}
-		s.f.mentions(in, func(r vr) {
+		s.list = s.f.mentions(in, s.list[:0])
+		for _, r := range s.list {
 			if _, ok := s.flow.number[r]; !ok {
-				return
+				continue
 			}
 			u := uses[r]
 			if u == nil {
@@ -225,7 +224,7 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 			default:
 				u.weight += weight
 			}
-		})
+		}
 		write := func(r vr) {
 			if u := uses[r]; u != nil {
 				u.written = true
@@ -319,11 +318,18 @@ func (t *trap) unshare() {
 func (f *fn) rename(in *inst, to func(*vr)) {
 	if in.kind == kindTrap {
 		t := &f.traps[in.x]
-		to(&t.x)
-		for _, list := range append([][]vr{t.uses, t.defs, t.mask, t.results}, t.args...) {
+		all := func(list []vr) {
 			for n := range list {
 				to(&list[n])
 			}
+		}
+		to(&t.x)
+		all(t.uses)
+		all(t.defs)
+		all(t.mask)
+		all(t.results)
+		for _, list := range t.args {
+			all(list)
 		}
 		return
 	}
@@ -335,8 +341,12 @@ func (f *fn) rename(in *inst, to func(*vr)) {
 	}
 	to(&in.mask)
 	for n := range in.a[:in.n] {
-		to(&in.a[n].reg)
-		to(&in.a[n].mem.base)
-		to(&in.a[n].mem.index)
+		switch a := &in.a[n]; a.kind {
+		case argReg:
+			to(&a.reg)
+		case argMem:
+			to(&a.mem.base)
+			to(&a.mem.index)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package spmd
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -52,8 +53,8 @@ const (
 type arg struct {
 	kind argKind
 	size uint8 // bytes of a register
-	reg  vr
 	phys amd64.Reg
+	reg  vr
 	imm  int64 // or a label
 	mem  mem
 }
@@ -135,6 +136,7 @@ type fn struct {
 	asm    *amd64.Assembler
 	regs   []vreg // regs[0] is none
 	insts  []inst
+	spare  []inst // room for the next version of them, see rewrite
 	consts map[constKey]vr
 	order  []vr // constants in the order of their making
 	shared bool // registers made now are shared
@@ -212,6 +214,22 @@ func physical(r amd64.Reg) arg { return arg{kind: argPhys, phys: r} }
 func (f *fn) add(in inst) *inst {
 	f.insts = append(f.insts, in)
 	return &f.insts[len(f.insts)-1]
+}
+
+// rewrite gives the instructions, to add those that take their places. They stay valid until the next time.
+func (f *fn) rewrite() []inst {
+	old := f.insts
+	f.insts, f.spare = slices.Grow(f.spare[:0], len(old)+len(old)/4), old
+	return old
+}
+
+// insert puts what is emitted before the instruction at a position.
+func (f *fn) insert(at int, emit func()) {
+	n := len(f.insts)
+	emit()
+	added := slices.Clone(f.insts[n:])
+	copy(f.insts[at+len(added):], f.insts[at:n])
+	copy(f.insts[at:], added)
 }
 
 func (f *fn) emit(m mode, op amd64.Op, args []arg) *inst {

@@ -1,0 +1,73 @@
+package spmd
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// made lists the kinds of launches that a program has code for.
+func made(p *Program) (kinds []int) {
+	for kind := range p.variants {
+		if p.variants[kind].Load() != nil {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+// TestCodeIsMadeForLaunches counts what is compiled: nothing before the first launch, and then what that needs.
+func TestCodeIsMadeForLaunches(t *testing.T) {
+	needMachine(t)
+	const text = `orepl-ir 1
+
+kernel twice(x: i32[*], y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = load x[%0]
+  %2: i32 = add %1, %1
+  store y[%0], %2
+  return
+}
+`
+	p, err := Compile(parse(t, text), Options{Features: amd64.Host()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kinds := made(p); kinds != nil {
+		t.Errorf("code of the kinds %v without a launch", kinds)
+	}
+	n := 100
+	x, y := make([]uint32, n), make([]uint32, n)
+	for range 2 {
+		runBuffers(t, p, x, y)
+	}
+	if kinds := made(p); !slices.Equal(kinds, []int{kindWithin}) {
+		t.Errorf("code of the kinds %v for one within the extents", kinds)
+	}
+}
+
+// TestRefusalsAreKept compiles what it cannot compile only once.
+func TestRefusalsAreKept(t *testing.T) {
+	needMachine(t)
+	const text = `orepl-ir 1
+
+kernel large(x: i32[*]) real f32 {
+  private big: i32[1048576]
+  %0: i32 = item.global.x
+  zero big
+  %1: i32 = load big[%0]
+  store x[%0], %1
+  return
+}
+`
+	p, err := Compile(parse(t, text), Options{Features: amd64.Host(), Gang: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, second *UnsupportedError
+	if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
+		t.Errorf("refused by %p, then by %p", first, second)
+	}
+}
