@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -66,5 +67,5 @@ func (d choices) engines(m *machine.Info, functions *functions) []engine {
 		features &= amd64.ForAVX2
 	}
 	slow := interpreter{functions}
-	return []engine{vectorizer{features: features, gang: d.gang, machine: m, slow: slow}, slow}
+	return []engine{vectorizer{features: features, gang: d.gang, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
 }

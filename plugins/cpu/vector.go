@@ -19,13 +19,17 @@ type vectorizer struct {
 	gang     int
 	machine  *machine.Info
 	slow     interpreter
+	work     *spmd.Workspace
 }
 
 func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
 	if checks == offload.ChecksRaces {
 		return nil, fmt.Errorf("%w: races are looked for by the interpreter", errUnsupported)
 	}
-	options := spmd.Options{Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff, CacheBytes: e.machine.LastCache(), Past: e.machine.StoresPast()}
+	options := spmd.Options{
+		Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff,
+		CacheBytes: e.machine.LastCache(), Past: e.machine.StoresPast(), Workspace: e.work,
+	}
 	p, err := spmd.Compile(k, options)
 	var u *spmd.UnsupportedError
 	if errors.As(err, &u) {

@@ -51,13 +51,75 @@ func (k *Kernel) clone(elem func(Elem) Elem) *Kernel {
 			c.Params[i].Array = c.Arrays[p.Array.ID]
 		}
 	}
-	copier := Copier{Values: map[*Value]*Value{}, Change: func(in *Instr) {
-		if in.Array != nil {
-			in.Array = c.Arrays[in.Array.ID]
+	copier := cloner{arrays: c.Arrays, values: make([]Value, k.numValues), targets: map[*Instr]*Instr{}}
+	instrs, operands := 0, 0
+	k.Body.Walk(func(in *Instr) {
+		instrs++
+		operands += len(in.Args) + len(in.Results)
+		if in.Then != nil {
+			operands += len(in.Then.Params)
 		}
-	}}
-	c.Body = copier.Block(k.Body)
+	})
+	copier.instrs, copier.lists = make([]Instr, instrs), make([]*Value, operands+len(k.Body.Params))
+	c.Body = copier.block(k.Body)
 	return &c
+}
+
+// cloner copies the body of a kernel. Its values have their numbers, so that room for all of it can be made at once.
+type cloner struct {
+	arrays  []*Array
+	values  []Value  // by ID
+	instrs  []Instr  // the rest of the room
+	lists   []*Value // the rest of the room for operands and results
+	targets map[*Instr]*Instr
+}
+
+func (c *cloner) list(vs []*Value) []*Value {
+	if len(vs) == 0 {
+		return nil
+	}
+	var out []*Value
+	out, c.lists = c.lists[:len(vs):len(vs)], c.lists[len(vs):]
+	for i, v := range vs {
+		out[i] = &c.values[v.ID]
+	}
+	return out
+}
+
+func (c *cloner) define(vs []*Value, def *Instr) []*Value {
+	out := c.list(vs)
+	for i, v := range vs {
+		*out[i] = *v
+		out[i].Def = def
+	}
+	return out
+}
+
+func (c *cloner) block(b *Block) *Block {
+	if b == nil {
+		return nil
+	}
+	out := &Block{Params: c.define(b.Params, nil), Instrs: make([]*Instr, len(b.Instrs))}
+	for i, in := range b.Instrs {
+		n := &c.instrs[0]
+		c.instrs = c.instrs[1:]
+		*n = *in
+		if in.Array != nil {
+			n.Array = c.arrays[in.Array.ID]
+		}
+		if in.Target != nil {
+			n.Target = c.targets[in.Target]
+		}
+		if in.Then != nil {
+			c.targets[in] = n
+		}
+		n.Path, n.Text = slices.Clone(in.Path), slices.Clone(in.Text)
+		n.Args = c.list(in.Args)
+		n.Then, n.Else = c.block(in.Then), c.block(in.Else)
+		n.Results = c.define(in.Results, n)
+		out.Instrs[i] = n
+	}
+	return out
 }
 
 // Equal reports whether two modules that pass [Module.Verify] are the same but for the numbers of their values and the

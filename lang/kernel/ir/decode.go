@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -56,7 +57,7 @@ func (d *decoder) fail(format string, args ...any) {
 
 func (d *decoder) check(ok bool, format string, args ...any) {
 	if !ok {
-		d.fail(format, args...)
+		d.fail(format, slices.Clone(args)...) // so that the list of a check that holds is on no heap
 	}
 }
 
@@ -76,15 +77,22 @@ func (d *decoder) bits() uint64 {
 // int reads a number of at most limit.
 func (d *decoder) int(limit int, what string) int {
 	n := d.bits()
-	d.check(n <= uint64(limit), "%s is %d; at most %d is possible", what, n, limit)
+	if n > uint64(limit) {
+		d.fail("%s is %d; at most %d is possible", what, n, limit)
+	}
 	return int(n)
 }
 
 // count reads how many of something follow, each of which takes at least a byte.
 func (d *decoder) count(limit int, what string) int {
-	n := d.int(limit, "the number of "+what)
-	d.check(n <= d.end-d.at, "%d %s are more than the data has", n, what)
-	return n
+	n := d.bits()
+	if n > uint64(limit) {
+		d.fail("the number of %s is %d; at most %d is possible", what, n, limit)
+	}
+	if n > uint64(d.end-d.at) {
+		d.fail("%d %s are more than the data has", n, what)
+	}
+	return int(n)
 }
 
 func (d *decoder) bool() bool {
@@ -113,9 +121,12 @@ func (d *decoder) string() string {
 // sequence reads a count and then as many items; the slice is nil if there are none.
 func sequence[T any](d *decoder, limit int, what string, item func() T) []T {
 	n := d.count(limit, what)
-	var s []T
-	for range n {
-		s = append(s, item())
+	if n == 0 {
+		return nil
+	}
+	s := make([]T, n)
+	for i := range s {
+		s[i] = item()
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -69,20 +70,29 @@ func (m *Module) place(k *Kernel, in *Instr) string {
 
 func (v *verifier) check(ok bool, format string, args ...any) {
 	if !ok {
-		v.fail(format, args...)
+		v.fail(format, slices.Clone(args)...) // so that the list of a check that holds is on no heap
 	}
 }
 
 // atMost checks a count of parts, also that of the module.
 func (v *verifier) atMost(n, limit int, what string) {
-	v.check(n <= limit, "%d %s; at most %d are allowed", n, what, limit)
+	if n > limit {
+		v.fail("%d %s; at most %d are allowed", n, what, limit)
+	}
 	v.parts += n
 	v.check(v.parts <= MaxParts, "the module has more than %d parts", MaxParts)
 }
 
 func (v *verifier) text(s, what string) {
-	v.check(len(s) <= MaxText, "%s is longer than %d bytes", what, MaxText)
-	v.check(utf8.ValidString(s), "%s is not valid UTF-8: %q", what, s)
+	if s == "" {
+		return
+	}
+	if len(s) > MaxText {
+		v.fail("%s is longer than %d bytes", what, MaxText)
+	}
+	if !utf8.ValidString(s) {
+		v.fail("%s is not valid UTF-8: %q", what, s)
+	}
 	v.texts += len(s)
 	v.check(v.texts <= MaxTexts, "the strings of the module take more than %d bytes", MaxTexts)
 }

@@ -114,7 +114,7 @@ func (a *Assembler) address(at, pieces int32) int32 {
 
 // Finish lays out branches (in their short form where it reaches) and padding, appends the constants, and gives the
 // code. It is independent of its position if placed at a multiple of 64 bytes; what it addresses lies within. The
-// result is valid until [Assembler.Reset]. Nothing may be emitted afterwards.
+// result is the caller's to keep. Nothing may be emitted afterwards before [Assembler.Reset].
 func (a *Assembler) Finish() ([]byte, error) {
 	if a.err != nil {
 		return nil, a.err

@@ -2,7 +2,6 @@ package spmd
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -163,10 +162,14 @@ type part64 struct {
 
 // rowOf gives the register of an address's base and terms, which other accesses in the block may have made already.
 func (l *lowerer) rowOf(a *ir.Array, m *mem, terms []part64) vr {
-	key := fmt.Sprint(a.ID, terms)
-	if r, ok := l.rows[key]; ok {
+	l.key = binary.AppendUvarint(l.key[:0], uint64(a.ID))
+	for _, t := range terms {
+		l.key = binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(l.key, uint64(t.r)), uint64(t.inner)), t.stride)
+	}
+	if r, ok := l.rows[string(l.key)]; ok {
 		return r
 	}
+	key := string(l.key)
 	at0 := mem{base: m.base, fixed: m.fixed, indexSize: 8}
 	var sum vr
 	for _, t := range terms {

@@ -3,6 +3,7 @@ package spmd
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -19,7 +20,7 @@ type code struct {
 	traps     []trap
 	groups    []*ir.Instr   // group operations
 	constants map[vr]uint64 // elements of constants
-	resume    int           // offset of the code that goes on after a trap
+	resume    int           // offset of the code that goes on after a trap; 0 if there are none
 	ends      []int
 	frame     int // bytes of a gang's frame
 	context   int // bytes of the context
@@ -45,12 +46,17 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 			c, err = nil, u.err
 		}
 	}()
-	asm := amd64.New(options.Features)
+	work := options.Workspace
+	if work == nil {
+		work = new(Workspace)
+	}
+	room := work.take(options.Features)
+	asm := &room.asm
 	if list != nil {
 		asm.StartListing()
 	}
 	l := &lowerer{
-		fn: &fn{t: options.target, few: options.few, asm: asm, regs: make([]vreg, 1, 256), insts: make([]inst, 0, 256), consts: map[constKey]vr{}},
+		fn: &fn{t: options.target, few: options.few, asm: asm, regs: append(room.regs, vreg{}), insts: room.insts, spare: room.spare, consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
 		checked: map[checkKey]bool{},
@@ -102,16 +108,22 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	asm.Emit(amd64.MOV, amd64.Mem{Base: regContext, Disp: ctxStatus, Size: 4}, amd64.Imm(0))
 	asm.Emit(amd64.VZEROUPPER)
 	asm.Emit(amd64.RET)
-	resume := emitTrap(asm, l.t, trapLabel)
+	var resume amd64.Label
+	if len(l.traps) > 0 {
+		resume = emitTrap(asm, l.t, trapLabel)
+	}
 	if c.bytes, err = asm.Finish(); err != nil {
 		if l.t.expand != nil { // an instruction that it lacks and that has no expansion
 			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.t.name, err)}
 		}
 		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
 	}
-	c.regs, c.groups, c.constants = l.regs, l.groups, map[vr]uint64{}
-	for key, r := range l.consts {
-		c.constants[r] = key.bits
+	c.groups = l.groups
+	if len(c.traps) > 0 {
+		c.regs, c.constants = slices.Clone(l.regs), map[vr]uint64{}
+		for key, r := range l.consts {
+			c.constants[r] = key.bits
+		}
 	}
 	c.resume, _ = asm.Offset(resume)
 	for i := range c.traps {
@@ -122,6 +134,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		c.ends = append(c.ends, at)
 	}
 	c.listing = asm.Listing()
+	work.give(room, l.fn)
 	return c, nil
 }
 

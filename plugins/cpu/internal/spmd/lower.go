@@ -58,6 +58,7 @@ type lowerer struct {
 	pitches map[pitchKey]vr
 	wide    map[vr]vr     // indices extended to 64 bits
 	rows    map[string]vr // bases of addresses, see rowOf
+	key     []byte        // of the last of them that was looked for
 	checked map[checkKey]bool
 }
 

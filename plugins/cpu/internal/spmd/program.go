@@ -39,6 +39,9 @@ type Options struct {
 	// Past says that this machine stores past its caches faster than through them, where it stores much.
 	Past bool
 
+	// Workspace is memory that this compilation shares with others; nil gives it its own.
+	Workspace *Workspace
+
 	target *target
 	stores int  // kindHalves, kindPast or 0
 	rounds bool // run all loops in rounds that can be, for tests
@@ -155,6 +158,7 @@ func (p *Program) newVariant(kind int) (*Variant, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.bytes = nil
 	v := &Variant{program: p, code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.resume)}
 	runtime.AddCleanup(v, func(m *process.Code) { _ = m.Free() }, m)
 	v.workers.New = func() any { return v.newWorker() }

@@ -1,10 +1,13 @@
 package spmd
 
 import (
+	"bytes"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
@@ -69,5 +72,53 @@ kernel large(x: i32[*]) real f32 {
 	var first, second *UnsupportedError
 	if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
 		t.Errorf("refused by %p, then by %p", first, second)
+	}
+}
+
+// TestWorkspaceIsShared compiles kernels one after the other, and at once, in the memory of those before.
+func TestWorkspaceIsShared(t *testing.T) {
+	needMachine(t)
+	var kernels []*ir.Kernel
+	for _, s := range shapes {
+		kernels = append(kernels, optimized(parse(t, s.text)))
+	}
+	for _, target := range targets() {
+		options := Options{Features: target.features, Gang: 2, target: target}
+		shared := options
+		shared.Workspace = new(Workspace)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				for _, k := range kernels {
+					alone, err := generate(k, options, nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					if c, err := generate(k, shared, nil); err != nil || !bytes.Equal(c.bytes, alone.bytes) {
+						t.Errorf("%s on %s: other code in a shared workspace, %v", k.Name, target.name, err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestTrapCode looks for the code that leaves for Go, which is there only if something may trap.
+func TestTrapCode(t *testing.T) {
+	needMachine(t)
+	p, err := Compile(optimized(saxpy()), Options{Features: amd64.Host(), Gang: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[int]bool{0: true, kindWithin: false} {
+		v, err := p.variant(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v.code.resume > 0; got != want || len(v.code.traps) > 0 != want {
+			t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.code.traps), got, want)
+		}
 	}
 }

@@ -1,0 +1,38 @@
+package spmd
+
+import (
+	"sync"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Workspace is memory that compilations use one after the other, as much as the collector lets them keep: most of what
+// they need they need for a moment. The zero value is ready, and any number of goroutines can use one.
+type Workspace struct{ pool sync.Pool }
+
+// buffers are empty, with room.
+type buffers struct {
+	insts, spare []inst
+	regs         []vreg
+	asm          amd64.Assembler
+}
+
+// keptInsts bounds the instructions for which there is room from one compilation to the next.
+const keptInsts = 2048
+
+func (w *Workspace) take(features amd64.Features) *buffers {
+	b, _ := w.pool.Get().(*buffers)
+	if b == nil {
+		b = &buffers{insts: make([]inst, 0, 256), regs: make([]vreg, 0, 256)}
+	}
+	b.asm.Reset(features)
+	return b
+}
+
+// give takes the buffers back as a function leaves them.
+func (w *Workspace) give(b *buffers, f *fn) {
+	if cap(f.insts) <= keptInsts && cap(f.spare) <= keptInsts {
+		b.insts, b.spare, b.regs = f.insts[:0], f.spare[:0], f.regs[:0]
+		w.pool.Put(b)
+	}
+}
