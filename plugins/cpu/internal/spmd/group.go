@@ -79,6 +79,14 @@ func (l *lowerer) global(axis int) vr {
 	return d
 }
 
+// between makes a register for what is done between gangs: its place in memory is in no frame, since what the frame of a
+// gang that waits has is the gang's own.
+func (l *lowerer) between() vr {
+	r := l.gpr()
+	l.regs[r].shared = true
+	return r
+}
+
 // overGroups emits the loop over work-groups, and what makes their gangs take turns.
 func (l *lowerer) overGroups(done amd64.Label) {
 	l.fn.shared = false
@@ -88,7 +96,7 @@ func (l *lowerer) overGroups(done amd64.Label) {
 	l.beginGroup()
 	// One gang after the other, from where each has come to.
 	l.bind(dispatch)
-	state := l.gpr()
+	state := l.between()
 	l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
 	l.use(amd64.TEST, g4(state), g4(state))
 	l.jump(amd64.JE, start)
@@ -129,7 +137,7 @@ func (l *lowerer) overGroups(done amd64.Label) {
 func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.insts)
 	l.insert(table, func() {
-		state := l.gpr()
+		state := l.between()
 		if len(l.resumes) > 0 {
 			l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
 			l.use(amd64.CMP, g4(state), imm(int64(int32(-2)))) // frameKilled

@@ -133,3 +133,12 @@ func TestLoopsBetweenBarriers(t *testing.T) {
 		t.Errorf("the loop uses a gang's frame:\n%s", loop)
 	}
 }
+
+// TestWaitingGangsKeepTheirFrames runs kernels with barriers where registers are so few that what chooses the next gang
+// lives in memory: it must not be the memory of the gang that waits.
+func TestWaitingGangsKeepTheirFrames(t *testing.T) {
+	needMachine(t)
+	for _, seed := range []uint64{105020284, 105021451, 105021559, 105021964} {
+		checkSeed(t, seed)
+	}
+}
