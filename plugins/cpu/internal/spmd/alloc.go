@@ -349,27 +349,32 @@ func density(v *vreg) float32 {
 	return d
 }
 
-// place gives registers that live in memory their places: in the gang's frame, or in the part that gangs share.
+// place gives registers that live in memory their places: in the gang's frame, or in the part that gangs share. What lives
+// across a barrier shares no place with what does not: while a gang waits, the code that chooses the next one has its own
+// values in that gang's frame, wherever it stands.
 func (f *fn) place(order []vr) (frame, shared int32) {
 	type used struct {
 		slot, end int32
 	}
-	var active [2][numClasses][]used
+	var active [3][numClasses][]used
 	var size [2]int32
 	for _, r := range order {
 		v := &f.regs[r]
 		if v.phys >= 0 || v.elem != 0 {
 			continue
 		}
-		area := 0
-		if v.shared {
-			area = 1
+		area, kind := 0, 0
+		switch {
+		case v.shared:
+			area, kind = 1, 1
+		case v.slot == mustSpill:
+			kind = 2
 		}
 		bytes := int32(8)
 		if v.class == classVec {
 			bytes = int32(f.t.bytes())
 		}
-		list := active[area][v.class]
+		list := active[kind][v.class]
 		v.slot = -1
 		for i := range list {
 			if list[i].end < v.start {
@@ -384,7 +389,7 @@ func (f *fn) place(order []vr) (frame, shared int32) {
 			}
 			v.slot = size[area]
 			size[area] += bytes
-			active[area][v.class] = append(list, used{v.slot, v.end})
+			active[kind][v.class] = append(list, used{v.slot, v.end})
 		}
 	}
 	return (size[0] + 63) &^ 63, min((size[1]+63)&^63, math.MaxInt32)

@@ -133,4 +133,11 @@ func TestFoundKernels(t *testing.T) {
 	} {
 		checkSeed(t, seed)
 	}
+	for _, seed := range []uint64{
+		106020043, // with few registers, the choice among gangs that wait overwrote what one of them went on with
+	} {
+		o := options(seed)
+		o.Places = true
+		checkRandom(t, seed, o, int(seed%8))
+	}
 }

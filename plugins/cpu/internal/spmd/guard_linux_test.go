@@ -9,7 +9,30 @@ import (
 )
 
 // memories are those of cases that have run.
-var memories = sync.Pool{New: func() any { return new(guarded) }}
+var memories shelf
+
+type shelf struct {
+	mu   sync.Mutex
+	free []*guarded
+}
+
+func (s *shelf) get() *guarded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return new(guarded)
+	}
+	g := s.free[n-1]
+	s.free = s.free[:n-1]
+	return g
+}
+
+func (s *shelf) put(g *guarded) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, g)
+}
 
 // guarded gives buffers to cases that lie against pages which cannot be accessed, in turn before and behind them. What is
 // left of their own pages has to stay as it is.

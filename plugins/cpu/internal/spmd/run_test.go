@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -54,10 +58,13 @@ func optimized(k *ir.Kernel) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// run runs a case on compiled code.
+// onHeap is a level, besides others, at which buffers lie on the heap.
+const onHeap = 8
+
+// run runs a case on compiled code. Levels are ways to compile it: 0 without the passes.
 func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
-	if level > 0 {
+	if level%onHeap > 0 {
 		k = optimized(c.Kernel)
 	}
 	bytes := 1
@@ -65,16 +72,20 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, few: level%4 == 3 || level == 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}
 	var out oracle.Outcome
 	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32, Unchecked: c.Unchecked, Services: services{&out}}
-	m := memories.Get().(*guarded)
-	defer memories.Put(m)
+	m := memories.get()
+	defer memories.put(m)
 	m.reset()
-	g.Args, out.Data = c.Bind(m.take)
+	take := m.take
+	if level&onHeap != 0 {
+		take = func(n int) []byte { return aligned(n) }
+	}
+	g.Args, out.Data = c.Bind(take)
 	v, units, err := p.Prepare(&g)
 	if err != nil {
 		return nil, err
@@ -110,7 +121,8 @@ func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
 	c.SubgroupSize = 32
 	want, err := c.Interp(interp.Options{})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return false
 	}
 	same := true
 	for _, target := range targets() {
@@ -137,7 +149,8 @@ func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *targe
 			watched := *c
 			watched.Watch = &got.Fault.Item
 			if want, err = watched.Interp(interp.Options{}); err != nil {
-				t.Fatal(err)
+				t.Error(err)
+				return false
 			}
 		}
 		if text, same := faultText(c.Kernel, got.Fault), faultText(c.Kernel, want.Fault); text != same {
@@ -237,6 +250,36 @@ func TestRandomStrides(t *testing.T) {
 		o.Strides, o.Groups = true, seed%4 != 0
 		return checkRandom(t, seed, o, int(seed%8))
 	})
+}
+
+// TestRandomKernelsWhileCollecting runs random kernels beside each other and beside a collector that never rests, with
+// buffers on its heap.
+func TestRandomKernelsWhileCollecting(t *testing.T) {
+	needMachine(t)
+	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	var checks, collector sync.WaitGroup
+	var done atomic.Bool
+	collector.Go(func() {
+		for !done.Load() {
+			runtime.GC()
+			runtime.Gosched()
+		}
+	})
+	var next atomic.Uint64
+	for range 3 {
+		checks.Go(func() {
+			for seed := next.Add(1); seed <= 36; seed = next.Add(1) {
+				o := options(seed)
+				o.Places = true
+				if !checkRandom(t, seed, o, int(seed%8)+onHeap) {
+					return
+				}
+			}
+		})
+	}
+	checks.Wait()
+	done.Store(true)
+	collector.Wait()
 }
 
 // manySeeds checks n seeds, or as many as the environment says, until some have failed.

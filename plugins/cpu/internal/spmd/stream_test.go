@@ -92,3 +92,37 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreKind asks how launches store that write more or less than caches hold.
+func TestStoreKind(t *testing.T) {
+	const cache = 1 << 20
+	for _, c := range []struct {
+		name, text string
+		size       [3]int
+		elems      int // of y
+		target     *target
+		past       bool
+		cache      int
+		want       int
+	}{
+		{"little", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 31}, 1 << 20, &avx512, true, cache, 0},
+		{"an eighth", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 32}, 1 << 20, &avx512, true, cache, kindHalves},
+		{"an eighth, in lines' halves by itself", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 32}, 1 << 20, &avx2, true, cache, 0},
+		{"less than a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1023, 1}, 1 << 20, &avx512, true, cache, kindHalves},
+		{"a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, true, cache, kindPast},
+		{"a half, AVX2", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx2, true, cache, kindPast},
+		{"a half, not past", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, false, cache, kindHalves},
+		{"a half that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, true, cache, kindHalves},
+		{"more items than elements", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1000, &avx512, true, cache, 0},
+		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, true, cache, 0},
+		{"an unknown cache, less", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1023, 1}, 1 << 24, &avx512, true, 0, 0},
+		{"an unknown cache, an eighth", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1 << 24, &avx512, true, 0, kindHalves},
+		{"an unknown cache, a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{2048, 2048, 1}, 1 << 24, &avx512, true, 0, kindPast},
+	} {
+		k := rank2(t, c.text, ir.F32)
+		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Past: c.past, CacheBytes: c.cache}}
+		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: 1 << 26}, {Bytes: 4 * c.elems}}}); got != c.want {
+			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
+		}
+	}
+}
