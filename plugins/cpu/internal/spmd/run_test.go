@@ -268,7 +268,7 @@ func TestRandomKernelsWhileCollecting(t *testing.T) {
 	var next atomic.Uint64
 	for range 3 {
 		checks.Go(func() {
-			for seed := next.Add(1); seed <= 36; seed = next.Add(1) {
+			for seed := next.Add(1); seed <= 18; seed = next.Add(1) {
 				o := options(seed)
 				o.Places = true
 				if !checkRandom(t, seed, o, int(seed%8)+onHeap) {
