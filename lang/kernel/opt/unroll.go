@@ -34,6 +34,7 @@ type unroller struct {
 	plans  map[*ir.Instr]*plan // by loop; nil for one that cannot be unrolled
 	chosen map[*ir.Instr]bool
 	subst  map[*ir.Value]*ir.Value // what results of unrolled loops are
+	proved bool                    // copies keep their marks of proof
 }
 
 // plan is what is known of a loop that can be unrolled.
@@ -122,6 +123,28 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 		return p
 	}
 	u.plans[loop] = nil
+	p := u.wayOut(loop)
+	if p == nil {
+		return nil
+	}
+	known := constants{}
+	known.begin(loop, loop.Args)
+	for p.trips = 0; p.trips <= maxTrips; p.trips++ {
+		leaves, ok := known.run(loop, p)
+		if !ok {
+			return nil
+		}
+		if leaves {
+			u.plans[loop] = p
+			return p
+		}
+		known.begin(loop, loop.Then.Terminator().Args)
+	}
+	return nil
+}
+
+// wayOut gives the plan of a loop with one continue, at its end, and one way out, without the number of iterations.
+func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	last := loop.Then.Terminator()
 	if last.Op != ir.Continue || last.Target != loop || len(u.continues[loop]) != 1 || len(u.breaks[loop]) != 1 {
 		return nil
@@ -137,20 +160,7 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 	if p.out.Terminator() != u.breaks[loop][0] || !endsIn(p.stay, ir.Yield) {
 		return nil
 	}
-	known := constants{}
-	known.begin(loop, loop.Args)
-	for p.trips = 0; p.trips <= maxTrips; p.trips++ {
-		leaves, ok := known.run(loop, p)
-		if !ok {
-			return nil
-		}
-		if leaves {
-			u.plans[loop] = p
-			return p
-		}
-		known.begin(loop, last.Args)
-	}
-	return nil
+	return p
 }
 
 // constants are the bits of values that are known in an iteration of a loop.
@@ -258,7 +268,7 @@ func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 	known.begin(loop, loop.Args)
 	carried := loop.Args
 	for {
-		c := &ir.Copier{To: u.k, Values: map[*ir.Value]*ir.Value{}, Change: unproved}
+		c := u.copier()
 		for i, v := range loop.Then.Params {
 			c.Values[v] = carried[i]
 			if bits, ok := known[v]; ok {
@@ -298,6 +308,14 @@ func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
 		carried = c.All(last.Args)
 		known.begin(loop, last.Args)
 	}
+}
+
+func (u *unroller) copier() *ir.Copier {
+	c := &ir.Copier{To: u.k, Values: map[*ir.Value]*ir.Value{}}
+	if !u.proved {
+		c.Change = unproved
+	}
+	return c
 }
 
 // constant makes a constant that stands for a value in copies.

@@ -24,7 +24,7 @@ func (f *fn) coalesce() {
 			continue
 		}
 		first, last := at[v][0], at[v][len(at[v])-1]
-		if int(last) != j || !f.defines(int(first), v) || between(at[p], first, int32(j)) || !f.straight(int(first), j, cold) {
+		if int(last) != j || !f.sets(int(first), v, rename) || between(at[p], first, int32(j)) || !f.straight(int(first), j, cold) {
 			continue
 		}
 		rename[v] = p

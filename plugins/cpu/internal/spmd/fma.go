@@ -79,7 +79,7 @@ func (l *lowerer) follows(v, p *ir.Value) bool {
 
 // dies reports whether an instruction is the last one that uses a value, which it takes as arg.
 func (l *lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
-	if l.uniform(v) || v.Def == nil || l.uses[arg.ID].by != in {
+	if l.uniform(v) || l.uses[arg.ID].by != in {
 		return false
 	}
 	return !l.uses[v.ID].again && (v == arg || l.uses[v.ID].by == arg.Def)

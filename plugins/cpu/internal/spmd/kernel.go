@@ -55,11 +55,12 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	if list != nil {
 		asm.StartListing()
 	}
+	k, times := repeated(k, options)
 	l := &lowerer{
 		fn: &fn{t: options.target, few: options.few, asm: asm, regs: append(room.regs, vreg{}), insts: room.insts, spare: room.spare, consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
-		checked: map[checkKey]bool{},
+		checked: map[checkKey]bool{}, times: times,
 	}
 	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
 	l.affine = opt.FindAffine(k, l.u)

@@ -60,6 +60,7 @@ type lowerer struct {
 	rows    map[string]vr // bases of addresses, see rowOf
 	key     []byte        // of the last of them that was looked for
 	checked map[checkKey]bool
+	times   map[*ir.Instr]int // how often the bodies of loops are repeated
 }
 
 type pitchKey struct{ array, inner int }
@@ -79,7 +80,7 @@ type useInfo struct {
 	onlyFMA bool      // only as operands of fused multiply-adds
 	by      *ir.Instr // the last that uses it
 	again   bool      // that is in a loop in which the value is not made
-	loop    *ir.Instr // around the definition
+	loop    *ir.Instr // around the definition; of a loop's parameter that loop
 	vector  bool      // as an operand of an instruction on vectors
 }
 
@@ -133,6 +134,9 @@ func (l *lowerer) gatherBlock(b *ir.Block, loop *ir.Instr) {
 		inside := loop
 		if in.Op == ir.Loop {
 			inside = in
+			for _, p := range in.Then.Params {
+				l.uses[p.ID].loop = in
+			}
 		}
 		l.gatherBlock(in.Then, inside)
 		l.gatherBlock(in.Else, inside)

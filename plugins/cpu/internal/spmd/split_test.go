@@ -142,3 +142,32 @@ func TestWaitingGangsKeepTheirFrames(t *testing.T) {
 		checkSeed(t, seed)
 	}
 }
+
+// TestLoopsAreRepeated looks for the iterations of loops that constants bound: of a short one all stand one after the other,
+// and their addresses differ by constants.
+func TestLoopsAreRepeated(t *testing.T) {
+	needMachine(t)
+	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
+  let s = 0
+  for (let k = 0; k < 1024; k++) s += x[0][k] * x[k][g.x]
+  let u = 0
+  for (let k = 0; k < 3; k++) u += x[1][g.x + k]
+  y[g.y][g.x] = s * u
+}`, ir.F32)}}).Clone()
+	opt.Run(m, opt.Default, nil)
+	p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.Listing(func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	// For gangs with all lanes and for others.
+	if n := strings.Count(text, "vfmadd"); n != 2*8 {
+		t.Errorf("%d fused multiply-adds, want 16", n)
+	}
+	if !strings.Contains(text, "*4 + 28]") {
+		t.Errorf("no address of an eighth element that differs by a constant:\n%s", text)
+	}
+}

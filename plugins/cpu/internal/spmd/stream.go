@@ -176,7 +176,8 @@ const (
 	iterationsAhead = 16
 	rowsAhead       = 8 // where iterations go from row to row: most of them do much with each
 	roundsAhead     = 2 // where the loop is run in rounds
-	opsPerLine      = 8 // as far as a processor sees ahead by itself, it has a dozen lines under way with fewer operations for each
+	opsPerLine      = 6 // with fewer instructions for each, a processor sees enough lines ahead by itself
+	opsOfLoop       = 6 // instructions that come with each iteration
 )
 
 // prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it.
@@ -190,6 +191,8 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	if l.round != nil {
 		ahead = roundsAhead
 	}
+	times := int64(max(l.times[loop], 1))
+	ahead = max(ahead/times, 1)
 	var rows part64 // by how many rows an iteration goes on
 	for i := range r.Strides {
 		s, ok := l.step(in.Args[i], loop, 0)
@@ -207,8 +210,8 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 		return
 	}
 	if rows.stride != 0 {
-		if l.operations(loop)*lineBytes >= opsPerLine*n {
-			l.prefetchRows(p, rows, step, rowsAhead, n)
+		if (l.operations(loop)+opsOfLoop)*lineBytes >= opsPerLine*n*int(times) {
+			l.prefetchRows(p, rows, step, max(rowsAhead/times, 1), n)
 		}
 		return
 	}

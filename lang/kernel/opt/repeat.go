@@ -1,0 +1,253 @@
+package opt
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Repeating says how far [Repeat] goes, in instructions that are no constants.
+type Repeating struct {
+	Whole int                       // that all iterations of a loop which goes away may have
+	Body  int                       // that the body of a loop which stays may have
+	Total int                       // that a kernel may have
+	Leave func(loop *ir.Instr) bool // if not nil: the loops that stay as they are
+}
+
+// Repeat makes the bodies of loops longer whose numbers of iterations come out of constants: one does the work of
+// several, or all iterations stand one after the other, so that what comes with each costs less. Indices keep their
+// marks of proof. It is for targets that gain by it, after [Run]: the values are renumbered, and the form of indices is
+// such that those of one array differ by constants that are added last. Repeat gives how often the bodies of loops that
+// stay are repeated, and whether it has changed the kernel.
+func Repeat(k *ir.Kernel, limits Repeating) (times map[*ir.Instr]int, changed bool) {
+	r := &repeater{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, structure: structureOf(k), plans: map[*ir.Instr]*plan{},
+		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
+	r.total = operations(k.Body)
+	if !r.choose(k.Body) {
+		return nil, false
+	}
+	r.block(k.Body)
+	addLast(k, k.Body)
+	for _, p := range []func(*ir.Kernel, *Facts) bool{Fold, Merge, Sweep} {
+		p(k, nil)
+	}
+	k.Renumber()
+	return r.times, true
+}
+
+type repeater struct {
+	*unroller
+	limits Repeating
+	total  int
+	times  map[*ir.Instr]int
+}
+
+// operations is the number of instructions of a block that are no constants.
+func operations(b *ir.Block) int {
+	n := 0
+	b.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Const {
+			n++
+		}
+	})
+	return n
+}
+
+// choose repeats the bodies of innermost loops, and notes those that are to go away. It reports whether there are any.
+func (r *repeater) choose(b *ir.Block) bool {
+	if b == nil {
+		return false
+	}
+	found := false
+	for _, in := range b.Instrs {
+		if in.Op != ir.Loop || !r.simple(in) {
+			thens, elses := r.choose(in.Then), r.choose(in.Else)
+			found = found || thens || elses
+			continue
+		}
+		if r.limits.Leave != nil && r.limits.Leave(in) {
+			continue
+		}
+		p := r.counted(in)
+		if p == nil || p.trips == 0 {
+			continue
+		}
+		n := operations(in.Then)
+		if p.trips <= maxTrips && p.trips*n <= min(r.limits.Whole, r.limits.Total-r.total) {
+			r.plans[in], r.chosen[in] = p, true
+			r.total += (p.trips - 1) * n
+			found = true
+			continue
+		}
+		times := 1
+		for times < maxTimes && p.trips%(2*times) == 0 && 2*times*n <= r.limits.Body && r.total+(2*times-1)*n <= r.limits.Total {
+			times *= 2
+		}
+		if times > 1 {
+			r.total += (times - 1) * n
+			r.times[in] = times
+			r.repeat(in, p, times)
+			found = true
+		}
+	}
+	return found
+}
+
+// maxTimes bounds how often a body is repeated in a loop that stays.
+const maxTimes = 8
+
+// simple reports whether a loop has neither loops in it nor what is of the group or of the host.
+func (r *repeater) simple(loop *ir.Instr) bool {
+	ok := true
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Assert, ir.Call:
+			ok = false
+		}
+	})
+	return ok
+}
+
+// counted gives the plan of a loop that a counter, in steps of a constant from a constant on, leaves at a constant, without
+// having wrapped.
+func (r *repeater) counted(loop *ir.Instr) *plan {
+	p := r.wayOut(loop)
+	if p == nil {
+		return nil
+	}
+	test := p.exit.Args[0].Def
+	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
+		return nil
+	}
+	below, i := true, r.loopOf[test.Args[0]] // whether it goes on while the counter is below the bound
+	bound, ok := constInt(test.Args[1])
+	if i.loop != loop {
+		below, i = false, r.loopOf[test.Args[1]]
+		bound, ok = constInt(test.Args[0])
+	}
+	if i.loop != loop || !ok {
+		return nil
+	}
+	within := test.Op == ir.Le // the bound itself
+	if p.stay != p.exit.Then {
+		below, within = !below, !within
+	}
+	first, known := constInt(loop.Args[i.i])
+	step, steady := r.step(loop, i.i)
+	if !below { // the same with all signs changed
+		first, step, bound = -first, -step, -bound
+	}
+	if within {
+		bound++
+	}
+	if !known || !steady || step <= 0 || bound <= first {
+		return nil
+	}
+	trips := (bound - first + step - 1) / step
+	if last := first + trips*step; last > math.MaxInt32 {
+		return nil
+	}
+	p.trips = int(trips)
+	return p
+}
+
+// repeat lets an iteration of a loop do what several did, whose number divides that of all.
+func (r *repeater) repeat(loop *ir.Instr, p *plan, times int) {
+	last := loop.Then.Terminator()
+	body := loop.Then.Instrs[:len(loop.Then.Instrs)-1]
+	out := append([]*ir.Instr(nil), body...)
+	carried := last.Args
+	for range times - 1 {
+		c := r.copier()
+		for i, v := range loop.Then.Params {
+			c.Values[v] = carried[i]
+		}
+		for _, in := range body {
+			if in != p.exit {
+				out = append(out, c.Instr(in))
+				continue
+			}
+			end := p.stay.Terminator() // no other way is taken here
+			for _, inner := range p.stay.Instrs[:len(p.stay.Instrs)-1] {
+				out = append(out, c.Instr(inner))
+			}
+			for i, v := range in.Results {
+				c.Values[v] = c.All(end.Args)[i]
+			}
+		}
+		carried = c.All(last.Args)
+	}
+	last.Args = carried
+	loop.Then.Instrs = append(out, last)
+}
+
+// addLast makes sums and products of integers so that constants are added last: a + (b + 1) becomes (a + b) + 1, and
+// (a + 1) · 8 becomes a · 8 + 8. All of it is modulo the type's range.
+func addLast(k *ir.Kernel, b *ir.Block) {
+	if b == nil {
+		return
+	}
+	out := make([]*ir.Instr, 0, len(b.Instrs))
+	for _, in := range b.Instrs {
+		addLast(k, in.Then)
+		addLast(k, in.Else)
+		if in.Op != ir.Add && in.Op != ir.Sub && in.Op != ir.Mul && in.Op != ir.Shl || !in.Type().IsInt() {
+			out = append(out, in)
+			continue
+		}
+		t := in.Type()
+		define := func(op ir.Op, bits uint64, args ...*ir.Value) *ir.Value {
+			d := &ir.Instr{Op: op, Bits: bits, Args: args, Site: in.Site}
+			v := k.NewValue(t, d)
+			d.Results = []*ir.Value{v}
+			out = append(out, d)
+			return v
+		}
+		x, y := in.Args[0], in.Args[1]
+		factor, scaled := constInt(y)
+		switch {
+		case (in.Op == ir.Add || in.Op == ir.Sub) && !isConst(y):
+			a, c, okX := added(x)
+			e, d, okY := added(y)
+			if in.Op == ir.Sub {
+				d = -d
+			}
+			if okX || okY {
+				in.Args = []*ir.Value{define(in.Op, 0, a, e), define(ir.Const, ir.IntBits(t, c+d))}
+				in.Op = ir.Add
+			}
+		case in.Op == ir.Add || in.Op == ir.Sub:
+			a, c, okX := added(x)
+			_, d, okY := added(in.Result())
+			if okX && okY {
+				in.Op, in.Args = ir.Add, []*ir.Value{a, define(ir.Const, ir.IntBits(t, c+d))}
+			}
+		case !scaled || in.Op == ir.Shl && (factor < 0 || factor >= int64(8*t.Size())):
+		default:
+			if a, c, ok := added(x); ok {
+				if in.Op == ir.Shl {
+					c <<= factor
+				} else {
+					c *= factor
+				}
+				product := define(in.Op, 0, a, y)
+				in.Op, in.Args = ir.Add, []*ir.Value{product, define(ir.Const, ir.IntBits(t, c))}
+			}
+		}
+		out = append(out, in)
+	}
+	b.Instrs = out
+}
+
+// added takes a sum with a constant apart.
+func added(v *ir.Value) (of *ir.Value, c int64, ok bool) {
+	if d := v.Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
+		if c, ok := constInt(d.Args[1]); ok {
+			if d.Op == ir.Sub {
+				c = -c
+			}
+			return d.Args[0], c, true
+		}
+	}
+	return v, 0, false
+}
