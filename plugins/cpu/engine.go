@@ -37,6 +37,8 @@ type runner interface {
 	// run runs units [first, last) of the launch. It ends early when g.Stop is set. It is brief if it surely takes no more
 	// than microseconds. An error is the engine's own.
 	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
+	// together is how many neighbouring units of a prepared launch are faster in one run than in several.
+	together(g *interp.Launch) int
 }
 
 // worker is the memory of one goroutine, an engine's own.
@@ -77,6 +79,7 @@ func (x *interpreted) prepare(g *interp.Launch) (runner, int, error) {
 
 func (x *interpreted) acquire(*interp.Launch) worker { return x.workers.Get() }
 func (x *interpreted) release(w worker)              { x.workers.Put(w) }
+func (x *interpreted) together(*interp.Launch) int   { return 1 }
 func (x *interpreted) parallel() bool                { return !x.races }
 func (x *interpreted) describe() (string, error)     { return "the interpreter", nil }
 func (x *interpreted) unitCost() float64             { return x.cost }

@@ -21,6 +21,8 @@ const (
 	longChunk  = 500 * time.Microsecond
 	// chunksPerCore are enough to level out uneven chunks.
 	chunksPerCore = 16
+	// fewChunks are enough where units that run together are many.
+	fewChunks = 4
 	// measureAbove is how long a launch takes that is worth measuring each time.
 	measureAbove = time.Microsecond
 )
@@ -103,10 +105,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	if l.cost <= runAlone || !l.variant.parallel() {
 		l.runChunks(sched.Share{}, 0, l.units)
 	} else {
-		chunk := min(l.cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk)
-		chunk = max(chunk, shortChunk)
-		units := max(int(float64(chunk)/l.variant.unitCost()), 1)
-		l.device.pool.Run(&l.job, l, l.units, units, int(l.cost/(runAlone/2)))
+		l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
 	}
 	if l.measure && l.fault == nil && l.broken == nil && !stop.Requested() {
 		l.variant.measured(float64(l.busy.Load()) / float64(l.units))
@@ -120,6 +119,20 @@ func (l *launch) Run(stop *queue.Stop) error {
 		return queue.ErrStopped
 	}
 	return nil
+}
+
+// chunkUnits is how many units a core is to take at once.
+func (l *launch) chunkUnits() int {
+	cores := l.device.pool.Cores()
+	about := min(l.cost/time.Duration(cores*chunksPerCore), longChunk)
+	units := max(int(float64(max(about, shortChunk))/l.variant.unitCost()), 1)
+	if n := l.code.together(&l.grid); n > 1 {
+		units = (units + n - 1) / n * n
+		if most := l.units / (cores * fewChunks); units > most && most > 0 {
+			units = most
+		}
+	}
+	return units
 }
 
 // Work implements [sched.Task].

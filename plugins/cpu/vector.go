@@ -104,6 +104,8 @@ func (x *vectorized) unitCost() float64 {
 // variantCode is the code for a kind of launches.
 type variantCode spmd.Variant
 
+func (v *variantCode) together(g *interp.Launch) int { return (*spmd.Variant)(v).Together(g) }
+
 func (v *variantCode) acquire(g *interp.Launch) worker { return (*spmd.Variant)(v).Acquire(g) }
 
 func (v *variantCode) release(w worker) { (*spmd.Variant)(v).Release(w.(*spmd.Worker)) }

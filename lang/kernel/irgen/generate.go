@@ -200,7 +200,7 @@ func (g *generator) launch() {
 	if g.options.Strides && g.chance(80) {
 		g.rank = 1 + g.rng.IntN(2)
 		g.c.GroupSize = [3]int{64 << g.rng.IntN(2), 1 + g.rng.IntN(g.rank), 1}
-		g.c.Size = [3]int{g.c.GroupSize[0] * (1 + g.rng.IntN(2)), g.c.GroupSize[1] * (1 + g.rng.IntN(g.rank)), 1}
+		g.c.Size = [3]int{g.c.GroupSize[0] * (1 + g.rng.IntN(5)), g.c.GroupSize[1] * (1 + g.rng.IntN(g.rank)), 1}
 	}
 }
 

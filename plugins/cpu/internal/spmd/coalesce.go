@@ -8,10 +8,17 @@ import (
 
 // coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
 // the variable's register from the start. Between the first mention of the value and the copy there must be straight
-// code that does not mention the variable, but for the first instruction, which may read it.
+// code that does not mention the variable, but for the first instruction, which may read it. A variable that lives across
+// a barrier is in memory: what is computed there in several instructions keeps its own register.
 func (f *fn) coalesce() {
 	at := f.allMentions()
 	cold := f.coldLabels()
+	var barriers []int32
+	for i := range f.insts {
+		if f.insts[i].kind == kindBarrier {
+			barriers = append(barriers, int32(i))
+		}
+	}
 	rename := make(renaming, len(f.regs))
 	for j := range f.insts {
 		in := &f.insts[j]
@@ -21,6 +28,9 @@ func (f *fn) coalesce() {
 		p, v := in.a[0].reg, in.a[1].reg
 		if p == v || f.regs[v].elem != 0 || f.regs[p].elem != 0 || f.regs[v].shared != f.regs[p].shared ||
 			f.regs[v].class != f.regs[p].class || rename[v] != 0 || rename[p] != 0 {
+			continue
+		}
+		if len(at[v]) > 2 && between(barriers, at[p][0], at[p][len(at[p])-1]) {
 			continue
 		}
 		first, last := at[v][0], at[v][len(at[v])-1]

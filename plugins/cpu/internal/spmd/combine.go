@@ -61,8 +61,10 @@ func (w *Worker) room(n, items int) []uint64 {
 
 // eachGang visits the gangs that wait.
 func (w *Worker) eachGang(visit func(f frame)) {
+	size := w.v.code.frame
+	first := int(w.get64(ctxFrame)-w.get64(ctxFrames)) / size
 	for i := range w.gangs {
-		if f := w.frame(i); uint32(f.get32(frameResume)) < frameKilled {
+		if f := w.frame(first + i); uint32(f.get32(frameResume)) < frameKilled {
 			visit(f)
 		}
 	}

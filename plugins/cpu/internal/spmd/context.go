@@ -4,35 +4,39 @@ import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
 // The context is what the code and Go share while the code runs: rbp points to it. Offsets in bytes.
 const (
-	ctxStatus    = 0   // u32: 0 when done, 1 + the number of the trap else
-	ctxResume    = 8   // where to go on after a trap
-	ctxFrame     = 16  // the frame of the first gang
-	ctxStop      = 24  // address of the flag that stops the launch
-	ctxX         = 32  // i32: the first item of the present gang; the row's when a run begins
-	ctxY         = 36  // i32
-	ctxZ         = 40  // i32
-	ctxLeft      = 48  // i64: gangs or work-groups still to run
-	ctxSize      = 56  // 3 × i32: the launch's size
-	ctxGroup     = 68  // 3 × i32: position of the present work-group
-	ctxGSize     = 80  // 3 × i32: its size
-	ctxGroups    = 92  // 3 × i32: number of work-groups
-	ctxEnd       = 104 // the end of the frames in use
-	ctxAlive     = 112 // i64: gangs of the group that have not ended
-	ctxZero      = 120 // u64, always 0: the stop flag of launches without one
-	ctxPending   = 128 // u32: the group operation that gangs wait for, from 1; 0 for none
-	ctxTogether  = 132 // u32: what code may compute for whole groups, see computeGroups
-	ctxFrameSize = 136 // i64: bytes of a frame
-	ctxGangs     = 144 // i64: gangs of a group
-	ctxShared    = 152 // address of shared memory
-	ctxBand      = 160 // i32: the first row of the present band, where gangs go down columns
-	ctxTile      = 164 // i32: the offset of the gang's row in its tile; -1 if there is no tile
-	ctxHalves    = 168 // i64: gangs of a group, rounded up to a power of two
-	ctxGPR       = 192 // the registers at a trap
-	ctxMasks     = ctxGPR + 16*8
-	ctxVec       = ctxMasks + 8*8
-	ctxTotals    = ctxVec + 33*64    // those of the segments of a scan, with a vector before them
-	ctxSegment   = ctxTotals + 32*8  // the values of a subgroup
-	ctxArgs      = ctxSegment + 32*8 // scalars, 8 bytes each, by parameter
+	ctxStatus     = 0   // u32: 0 when done, 1 + the number of the trap else
+	ctxResume     = 8   // where to go on after a trap
+	ctxFrame      = 16  // the frame of the first gang
+	ctxStop       = 24  // address of the flag that stops the launch
+	ctxX          = 32  // i32: the first item of the present gang; the row's when a run begins
+	ctxY          = 36  // i32
+	ctxZ          = 40  // i32
+	ctxLeft       = 48  // i64: gangs or work-groups still to run
+	ctxSize       = 56  // 3 × i32: the launch's size
+	ctxGroup      = 68  // 3 × i32: position of the present work-group
+	ctxGSize      = 80  // 3 × i32: its size
+	ctxGroups     = 92  // 3 × i32: number of work-groups
+	ctxEnd        = 104 // the end of the frames in use
+	ctxAlive      = 112 // i64: gangs of the group that have not ended
+	ctxZero       = 120 // u64, always 0: the stop flag of launches without one
+	ctxPending    = 128 // u32: the group operation that gangs wait for, from 1; 0 for none
+	ctxTogether   = 132 // u32: what code may compute for whole groups, see computeGroups
+	ctxFrameSize  = 136 // i64: bytes of a frame
+	ctxGangs      = 144 // i64: gangs of a group
+	ctxShared     = 152 // address of shared memory
+	ctxBand       = 160 // i32: the first row of the present band, where gangs go down columns
+	ctxTile       = 164 // i32: the offset of the gang's row in its tile; -1 if there is no tile
+	ctxHalves     = 168 // i64: gangs of a group, rounded up to a power of two
+	ctxFrames     = 176 // all frames, of the groups of a batch; their end is in ctxFramesEnd
+	ctxGathered   = 184 // the end of the frames of the batch that does or has done its rounds; 0 if none has
+	ctxFramesEnd  = 192
+	ctxGroupBytes = 200 // i64: bytes of the frames of a group
+	ctxGPR        = 256 // the registers at a trap
+	ctxMasks      = ctxGPR + 16*8
+	ctxVec        = ctxMasks + 8*8
+	ctxTotals     = ctxVec + 33*64    // those of the segments of a scan, with a vector before them
+	ctxSegment    = ctxTotals + 32*8  // the values of a subgroup
+	ctxArgs       = ctxSegment + 32*8 // scalars, 8 bytes each, by parameter
 )
 
 // A buffer in the context, after the scalars.
@@ -49,6 +53,8 @@ const (
 	frameLocal  = 8  // 3 × i32: local position of lane 0
 	frameFirst  = 20 // i32: global position of lane 0
 	frameIndex  = 24 // u32: the gang's number in the group
+	frameGroup  = 28 // i32: in the first frame of a group of a batch, its position on x
+	frameAlive  = 32 // i64: and how many gangs it has that have not ended
 	frameHead   = 64
 	frameDone   = 0xffffffff
 )

@@ -202,6 +202,8 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	els := l.label()
 	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
 	needed := !trivial || sole == in.Else
+	mark := len(l.undo)
+	one := !needed && sole == nil && entry == nil && len(same) == 0 && len(varying) == 1 && l.skipUnlessOne(varying[0].Def, els)
 	cond, rest := l.masks(l.w), []vr(nil)
 	if needed {
 		rest = l.masks(l.w)
@@ -238,11 +240,14 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 		}
 	}
 	l.cur, l.dead = cond, els
-	if !l.isCheap(in.Then) {
+	if !one && !l.isCheap(in.Then) {
 		l.branchEmpty(cond, els)
 	}
 	l.block(in.Then, true)
 	l.bind(els)
+	if one {
+		l.forget(mark) // what was made behind the jump
+	}
 	l.cur, l.dead = rest, s.end
 	if !trivial {
 		if !l.isCheap(in.Else) {
@@ -260,6 +265,28 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	if sole != nil {
 		s.join = s.yields
 	}
+}
+
+// skipUnlessOne emits a jump for gangs in which no lane has a number that goes up by one from lane to lane, as is asked of
+// items that do something for all of their group. It reports whether the condition is of this kind.
+func (l *lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
+	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
+		return false
+	}
+	v, number := test.Args[0], test.Args[1]
+	if l.uniform(v) {
+		v, number = number, v
+	}
+	s, affine := l.affine.Strides(v)
+	if !affine || s[0] != 1 || !l.hasShadow(v, 0) || !l.uniform(number) {
+		return false
+	}
+	lane := l.gpr()
+	l.def(amd64.MOV, g4(lane), g4(l.general(number)))
+	l.mod(amd64.SUB, g4(lane), g4(l.shadow(v)))
+	l.use(amd64.CMP, g4(lane), imm(int64(l.gang())))
+	l.jump(amd64.JAE, skip)
+	return true
 }
 
 // split takes a condition that is to be as said apart: into conditions that are the same for all lanes, which are all to
@@ -509,6 +536,9 @@ func (l *lowerer) leave(in *ir.Instr) {
 	if in.Op == ir.Break {
 		l.edge(s, in)
 	} else {
+		if l.nextInRound(in) {
+			return
+		}
 		args := make([]value, len(in.Args))
 		for i, a := range in.Args {
 			args[i] = l.valueOf(a, in.Target.Then.Params[i])

@@ -93,6 +93,7 @@ func (l *lowerer) overGroups(done amd64.Label) {
 	group, dispatch, advance, start, end, wrap := l.label(), l.label(), l.label(), l.label(), l.label(), l.label()
 	l.mark(kindLoopBegin)
 	l.bind(group)
+	l.begin, l.dispatch, l.ended = group, dispatch, l.label()
 	l.beginGroup()
 	// One gang after the other, from where each has come to.
 	l.bind(dispatch)
@@ -165,11 +166,7 @@ func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 
 // beginGroup clears shared memory and makes all gangs ready to start.
 func (l *lowerer) beginGroup() {
-	if l.layout.shared > 0 {
-		base := l.gpr()
-		l.def(amd64.MOV, g8(base), at(ctxMem(ctxShared, 8)))
-		l.clear(mem{base: base}, l.layout.shared, l.constant(0, 4))
-	}
+	l.clearShared()
 	n, top := l.gpr(), l.label()
 	l.def(amd64.MOV, physical(regFrame), at(ctxMem(ctxFrame, 8)))
 	l.def(amd64.MOV, g8(n), at(ctxMem(ctxGangs, 8)))
@@ -182,6 +179,14 @@ func (l *lowerer) beginGroup() {
 	l.jump(amd64.JB, top)
 	l.mark(kindLoopEnd)
 	l.def(amd64.MOV, physical(regFrame), at(ctxMem(ctxFrame, 8)))
+}
+
+func (l *lowerer) clearShared() {
+	if l.layout.shared > 0 {
+		base := l.gpr()
+		l.def(amd64.MOV, g8(base), at(ctxMem(ctxShared, 8)))
+		l.clear(mem{base: base}, l.layout.shared, l.constant(0, 4))
+	}
 }
 
 // present gives the masks of the gang's lanes that exist: in the group and in the launch.
@@ -205,6 +210,10 @@ func (l *lowerer) present(end amd64.Label) []vr {
 
 // nextGroup goes on to the next work-group, if there is one.
 func (l *lowerer) nextGroup(group, done amd64.Label) {
+	if l.batch != nil {
+		l.bind(l.ended)
+		l.endOfGroup()
+	}
 	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), imm(1))
 	l.jump(amd64.JE, done)
 	l.poll()
@@ -225,6 +234,9 @@ func (l *lowerer) nextGroup(group, done amd64.Label) {
 
 // barrier emits a place where the gangs of a group wait for each other, for a group operation if op is not 0.
 func (l *lowerer) barrier(op int) {
+	if l.options.single {
+		return
+	}
 	at0 := l.label()
 	l.resumes = append(l.resumes, at0)
 	if op != 0 {
@@ -238,6 +250,10 @@ func (l *lowerer) barrier(op int) {
 
 // groupOp emits an operation of the whole group: all gangs leave their values in their frames, Go computes.
 func (l *lowerer) groupOp(in *ir.Instr) {
+	if l.options.single {
+		l.reduceSingle(in)
+		return
+	}
 	if in.Op == ir.Subgroup && l.options.Whole && l.gang()%subgroupSize == 0 {
 		l.subgroupInGang(in)
 		return

@@ -28,6 +28,7 @@ type code struct {
 	lanes     int // of a gang
 	target    *target
 	small     bool
+	batches   bool // groups may do rounds together
 	band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
 	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
 }
@@ -72,7 +73,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	done := asm.NewLabel()
 	l.shared = true
 	l.prologue()
-	if l.observe {
+	if l.options.single {
+		l.overSingles(done)
+	} else if l.observe {
 		l.overGroups(done)
 	} else {
 		l.overRows(done)
@@ -87,7 +90,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.splitAtBarriers(l.advance, l.start)
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0}
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batches: l.batch != nil}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)

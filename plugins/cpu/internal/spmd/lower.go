@@ -52,6 +52,10 @@ type lowerer struct {
 	stop    amd64.Label
 	start   amd64.Label // of a gang of a group
 	advance amd64.Label // goes on with the next gang of the group
+
+	begin, dispatch, ended amd64.Label // of a group: its begin, its gangs' turns, and where all have ended
+
+	batch   *rounds     // the loop whose rounds the groups of a batch do together; nil if there is none
 	groups  []*ir.Instr // the group operations
 	grouped bool
 	bases   []vr // of arrays, by ID

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -46,6 +47,8 @@ type Options struct {
 	stores int  // kindHalves, kindPast or 0
 	rounds bool // run all loops in rounds that can be, for tests
 	few    bool // give few machine registers out, for tests
+	wide   bool // have wide gangs for groups that are one gang whatever the kernel, for tests
+	single bool // groups are one gang
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -58,8 +61,11 @@ type Program struct {
 	params   map[string]int  // positions of parameters
 	outputs  outputs
 	rounds   bool // some loop may be run in rounds
+	batches  bool // and by several groups together
 
-	narrow [2]func() (*Program, error) // with gangs of 1 and 2 registers, where the compiler chose more
+	narrow  [2]func() (*Program, error) // with gangs of 1 and 2 registers, where the compiler chose more
+	singles singles
+	refused atomic.Bool // the compiler does not have it, as was found out for the first launch
 
 	mu       sync.Mutex
 	variants [numKinds]atomic.Pointer[Variant]
@@ -84,16 +90,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
 	}
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
-	p.facts = opt.SizeFacts(k)
-	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
-	k.Body.Walk(func(in *ir.Instr) {
-		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && onlyLast(in) && onlyExit(in) != nil
-	})
-	p.params = map[string]int{}
-	for i := range k.Params {
-		p.params[k.Params[i].Name] = i
-	}
+	p := newProgram(k, options)
 	if p.options.Gang == 0 {
 		p.options.Gang = chooseGang(k, p.options.target)
 		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
@@ -101,6 +98,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 			o.Gang = w
 			p.narrow[w-1] = sync.OnceValues(func() (*Program, error) { return Compile(k, o) })
 		}
+		p.prepareSingles()
 	}
 	return p, nil
 }
@@ -109,6 +107,22 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 func (p *Program) Check() error {
 	_, err := p.variant(0)
 	return err
+}
+
+// newProgram makes a program that has no code yet.
+func newProgram(k *ir.Kernel, options Options) *Program {
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
+	p.facts = opt.SizeFacts(k)
+	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
+	k.Body.Walk(func(in *ir.Instr) {
+		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && onlyLast(in) && onlyExit(in) != nil
+	})
+	p.batches = p.rounds && !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared })
+	p.params = map[string]int{}
+	for i := range k.Params {
+		p.params[k.Params[i].Name] = i
+	}
+	return p
 }
 
 // Variant is the code for one kind of launches.
@@ -144,7 +158,7 @@ func (p *Program) variant(kind int) (*Variant, error) {
 func (p *Program) newVariant(kind int) (*Variant, error) {
 	options := p.options
 	options.Observes = p.observes
-	options.Whole, options.Beside = kind&kindWhole != 0, kind&kindBeside != 0
+	options.Whole, options.Beside = options.single || kind&kindWhole != 0, kind&kindBeside != 0
 	options.stores = kind & (kindHalves | kindPast)
 	k := p.kernel
 	if kind&(kindWithin|kindIndices) != 0 {
@@ -212,6 +226,13 @@ const maxExtent = math.MaxInt32 - 2*maxPeel
 // Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
 // work-groups, or gangs where groups are not observed.
 func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
+	if s := p.single(g); s != nil {
+		v, units, err = s.Prepare(g)
+		if _, refused := err.(*UnsupportedError); !refused {
+			return v, units, err
+		}
+		s.refused.Store(true) // what is there for other groups does
+	}
 	if w := p.fitting(g.GroupSize[0]); w < p.options.Gang {
 		n, err := p.narrow[w-1]()
 		if err != nil {
@@ -221,19 +242,22 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 	}
 	kind := p.storeKind(g) | p.proofs(g)
 	lanes := p.options.target.lanes * p.options.Gang
-	if p.observes {
+	if p.observes && !p.options.single {
 		whole := g.GroupSize[0]%lanes == 0
 		for axis, n := range g.GroupSize {
 			whole = whole && g.Size[axis]%n == 0
 		}
 		if whole {
 			kind |= kindWhole
-			if p.rounds && g.GroupSize[0] > lanes {
+			if p.rounds && (g.GroupSize[0] > lanes || p.batches && g.Size[0] > g.GroupSize[0]) {
 				kind |= kindBeside
 			}
 		}
 	}
-	if v, err = p.variant(kind); err != nil {
+	if v, err = p.variant(kind); err == nil && kind&kindBeside != 0 && g.GroupSize[0] <= lanes && !v.code.batches {
+		v, err = p.variant(kind &^ kindBeside)
+	}
+	if err != nil {
 		return nil, 0, err
 	}
 	for i := range p.kernel.Params {
@@ -277,6 +301,9 @@ func (p *Program) fitting(items int) int {
 		return (items + lanes - 1) / lanes * w
 	}
 	w := p.options.Gang
+	if p.options.single {
+		return w
+	}
 	for w > 1 && p.narrow[w/2-1] != nil && 8*registers(w) > 9*registers(1) {
 		w /= 2
 	}
@@ -320,6 +347,14 @@ func (p *Program) brings(g *interp.Launch, t opt.Term) int64 {
 	return int64(g.Args[p.params[t.Name]].Dims[t.Axis])
 }
 
+// Together is how many neighbouring units of a launch are faster in one run than in several.
+func (v *Variant) Together(g *interp.Launch) int {
+	if !v.program.observes {
+		return 1
+	}
+	return v.code.batch(g.GroupSize)
+}
+
 // Worker is the memory in which one goroutine at a time runs units of a variant.
 type Worker struct {
 	v       *Variant
@@ -327,7 +362,8 @@ type Worker struct {
 	context []byte   // aligned to 64 bytes
 	frames  []byte
 	sharedM []uint64
-	gangs   int
+	gangs   int // of a group
+	batch   int // groups that there are frames for
 	g       *interp.Launch
 	first   int // the first unit of the run
 	fault   interp.Fault
@@ -382,7 +418,7 @@ func (v *Variant) newWorker() *Worker {
 		runtime.AddCleanup(w, process.Guard.Free, w.guard)
 	}
 	if !v.program.observes {
-		w.growFrames(1)
+		w.growFrames(1, 1)
 	}
 	for _, a := range c.arrays {
 		place, ok := c.layout.arrays[a.ID]
@@ -406,18 +442,27 @@ func (v *Variant) newWorker() *Worker {
 	return w
 }
 
-// growFrames makes room for the gangs of a group.
-func (w *Worker) growFrames(n int) {
+// growFrames makes room for groups of so many gangs, of which the first is the present one.
+func (w *Worker) growFrames(n, groups int) {
 	size := w.v.code.frame
-	if n*size > len(w.frames) {
-		w.frames = aligned(n * size)
+	if n*groups*size > len(w.frames) {
+		w.frames = aligned(n * groups * size)
 	}
-	w.gangs = n
+	w.gangs, w.batch = n, groups
 	base := uint64(uintptr(unsafe.Pointer(&w.frames[0])))
-	w.put64(ctxFrame, base)
-	w.put64(ctxEnd, base+uint64(n*size))
+	w.put64(ctxFrames, base)
+	w.put64(ctxFramesEnd, base+uint64(n*groups*size))
+	w.put64(ctxGroupBytes, uint64(n*size))
 	w.put64(ctxFrameSize, uint64(size))
 	w.put64(ctxGangs, uint64(n))
+	w.presentFirst()
+}
+
+// presentFirst makes the first group of a batch the present one, of a batch that has not met.
+func (w *Worker) presentFirst() {
+	w.put64(ctxFrame, w.get64(ctxFrames))
+	w.put64(ctxEnd, w.get64(ctxFrames)+w.get64(ctxGroupBytes))
+	w.put64(ctxGathered, 0)
 }
 
 func (w *Worker) put64(at int, x uint64) { *(*uint64)(unsafe.Pointer(&w.context[at])) = x }
@@ -536,7 +581,7 @@ func (w *Worker) setGroups() {
 	n := w.v.code.lanes
 	size := w.g.GroupSize
 	perRow := (size[0]-1)/n + 1
-	w.growFrames(perRow * size[1] * size[2])
+	w.growFrames(perRow*size[1]*size[2], w.v.code.batch(size))
 	w.put32(ctxTogether, w.together(size, n))
 	w.put64(ctxHalves, 1<<bits.Len(uint(w.gangs-1)))
 	for axis := range 3 {
@@ -573,7 +618,8 @@ func (w *Worker) beginGangs(first int) {
 func (w *Worker) beginGroups(first int) {
 	n, size := w.v.code.lanes, w.g.GroupSize
 	x, y, z := 0, 0, 0
-	for i := range w.gangs {
+	w.presentFirst()
+	for i := range w.gangs * w.batch {
 		f := w.frame(i)
 		f.put32(frameLocal, x)
 		f.put32(frameLocal+4, y)
@@ -582,7 +628,9 @@ func (w *Worker) beginGroups(first int) {
 		if x += n; x >= size[0] {
 			x = 0
 			if y++; y == size[1] {
-				y, z = 0, z+1
+				if y, z = 0, z+1; z == size[2] {
+					z = 0 // of the next group of the batch
+				}
 			}
 		}
 	}

@@ -1,6 +1,8 @@
 package spmd
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -12,20 +14,54 @@ import (
 // complete, gangs go on by themselves, each from where it has come to.
 //
 // All gangs wait for each other before the loop, as at a barrier; the first that goes on then does the rounds for all of
-// them. What lives on from round to round is in the gangs' frames.
+// them. What lives on from round to round is in the gangs' frames. Of a short loop a gang does some iterations in each
+// round, between which values stay in registers: what it loads for them comes from as many places of memory at once.
 
 // rounds is how a loop is run in rounds.
 type rounds struct {
 	loop    *ir.Instr
 	exit    *ir.Instr   // the If by which lanes leave
-	leave   amd64.Label // where gangs go on by themselves
-	params  []value
-	shadows []vr
+	leave   amd64.Label // where gangs go on by themselves, with all that they know in variables
+	params  entry       // the variables that the loop's parameters have from round to round
+	now     entry       // the parameters in the present iteration
+	turns   int         // iterations in a round
+	further int         // of these after the present one
+	ended   amd64.Label // of a batch: where the gang that had its turn has ended
+}
+
+// Iterations that a gang does in a round, by the instructions in the loop.
+const (
+	manyTurns  = 4
+	someTurns  = 2
+	shortLoop  = 24
+	middleLoop = 48
+	atomicCost = 48 // instructions as which an atomic operation counts
+)
+
+// turns is how many iterations of a loop a gang does in a round.
+func turns(loop *ir.Instr) int {
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Const:
+		case ir.Atomic, ir.Loop:
+			n += atomicCost
+		default:
+			n++
+		}
+	})
+	switch {
+	case n <= shortLoop:
+		return manyTurns
+	case n <= middleLoop:
+		return someTurns
+	}
+	return 1
 }
 
 // inRounds gives the If by which lanes leave a loop, if it is to be run in rounds.
 func (l *lowerer) inRounds(loop *ir.Instr) *ir.Instr {
-	if !l.observe || !l.options.Beside || l.cur != nil || l.round != nil || !onlyLast(loop) {
+	if !l.observe || !l.options.Beside || l.options.single || l.cur != nil || l.round != nil || !onlyLast(loop) {
 		return nil
 	}
 	exit := onlyExit(loop)
@@ -120,76 +156,139 @@ func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 // beginRounds emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
 func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	params := loop.Then.Params
-	r := &rounds{loop: loop, exit: exit, leave: l.label(), params: make([]value, len(params)), shadows: l.followed(loop, nil)}
-	args := make([]value, len(params))
+	r := &rounds{loop: loop, exit: exit, leave: l.label(), turns: turns(loop)}
+	r.params = entry{make([]value, len(params)), l.followed(loop, nil)}
+	first := entry{make([]value, len(params)), make([]vr, len(params))}
 	for i, p := range params {
-		args[i] = l.valueOf(loop.Args[i], p)
-		if r.shadows[i] == 0 {
-			r.params[i] = l.variable(p)
+		first.values[i] = l.valueOf(loop.Args[i], p)
+		if r.params.shadows[i] == 0 {
+			r.params.values[i] = l.variable(p)
 		} else {
-			l.def(amd64.MOV, g8(r.shadows[i]), g8(l.shadow(loop.Args[i])))
+			first.shadows[i] = l.shadow(loop.Args[i])
 		}
 	}
-	l.assignAll(r.params, args, params, nil)
+	l.assignEntry(r.params, first, params)
+	gathers := l.gathers()
 	l.barrier(0)
 
-	alone := l.label()
+	alone, waiting, end := l.label(), len(l.resumes), l.end
 	frame, n := physical(regFrame), l.gpr()
 	l.use(amd64.CMP, frame, at(ctxMem(ctxFrame, 8)))
 	l.jump(amd64.JNE, alone)
-	l.def(amd64.MOV, g8(n), at(ctxMem(ctxAlive, 8)))
-	l.use(amd64.CMP, g8(n), at(ctxMem(ctxGangs, 8)))
-	l.jump(amd64.JNE, alone)
+	if gathers {
+		l.batch, r.ended = r, l.label()
+		l.end, l.dead = r.ended, r.ended
+		l.gatherGroups(r, alone)
+	} else {
+		l.def(amd64.MOV, g8(n), at(ctxMem(ctxAlive, 8)))
+		l.use(amd64.CMP, g8(n), at(ctxMem(ctxGangs, 8)))
+		l.jump(amd64.JNE, alone)
+	}
 
 	top, scopes := l.label(), l.scopes
-	s := &scope{in: loop, end: r.leave, latch: l.label(), params: r.params, next: r.params, shadows: r.shadows}
+	s := &scope{in: loop, end: r.leave, params: r.params.values, next: r.params.values, shadows: r.params.shadows}
 	l.round, l.scopes = r, append(l.scopes, s)
 	l.add(inst{kind: kindLoopBegin, frames: true, fold: -1})
 	l.bind(top)
-	for i, p := range params {
-		l.set(p, r.params[i])
-		l.vals[p.ID].shadow = r.shadows[i]
+	r.now = r.params
+	for r.further = r.turns - 1; r.further >= 0; r.further-- {
+		for i, p := range params {
+			l.set(p, r.now.values[i])
+			l.vals[p.ID].shadow = r.now.shadows[i]
+		}
+		s.latch = l.label()
+		l.block(loop.Then, true)
+		l.bind(s.latch)
 	}
-	l.block(loop.Then, true)
-	l.bind(s.latch)
 	l.mark(kindBarrier)
 	l.mod(amd64.ADD, frame, at(ctxMem(ctxFrameSize, 8)))
 	l.use(amd64.CMP, frame, at(ctxMem(ctxEnd, 8)))
 	l.jump(amd64.JB, top)
-	l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	if gathers {
+		l.roundOfBatch(top)
+	} else {
+		l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	}
 	l.poll()
 	l.jump(amd64.JMP, top)
 	l.mark(kindLoopEnd)
-	l.bind(r.leave)
-	l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	if gathers {
+		l.dissolve(r, waiting, alone)
+		l.end, l.dead = end, end
+		l.mark(kindBarrier)
+	} else {
+		l.bind(r.leave)
+		l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+	}
 	l.bind(alone)
 	l.round, l.scopes = nil, scopes
 
-	from := entry{r.params, r.shadows}
+	from := entry{slices.Clone(r.params.values), r.params.shadows}
 	for i, p := range params {
-		if r.shadows[i] != 0 {
-			from.values[i] = value{vec: l.fromShadow(p, r.shadows[i])}
+		if from.shadows[i] != 0 {
+			from.values[i] = value{vec: l.fromShadow(p, from.shadows[i])}
 		}
 	}
 	return from
 }
 
+// assignEntry assigns what a loop's parameters have to variables, all at once.
+func (l *lowerer) assignEntry(to, from entry, params []*ir.Value) {
+	values, vars, list := []value(nil), []value(nil), []*ir.Value(nil)
+	for i, p := range params {
+		if to.shadows[i] == 0 {
+			vars, values, list = append(vars, to.values[i]), append(values, from.values[i]), append(list, p)
+		} else {
+			vars, values, list = append(vars, value{g: to.shadows[i]}), append(values, value{g: from.shadows[i]}), append(list, p)
+		}
+	}
+	l.assignAll(vars, values, list, nil)
+}
+
+// nextInRound keeps what the next iteration of a loop in rounds has where it is, if the gang does it in the same round.
+func (l *lowerer) nextInRound(in *ir.Instr) bool {
+	r := l.round
+	if r == nil || in.Target != r.loop || r.further == 0 {
+		return false
+	}
+	next := entry{make([]value, len(in.Args)), make([]vr, len(in.Args))}
+	for i, a := range in.Args {
+		if r.now.shadows[i] == 0 {
+			next.values[i] = l.valueOf(a, r.loop.Then.Params[i])
+		} else {
+			next.shadows[i] = l.shadow(a)
+		}
+	}
+	r.now = next
+	return true
+}
+
 // leaveRounds emits the If by which lanes leave a loop in rounds.
 func (l *lowerer) leaveRounds(in *ir.Instr) {
+	r, leave := l.round, l.round.leave
+	if r.further < r.turns-1 {
+		leave = l.label()
+	}
 	v, stay := in.Args[0], stays(in.Then)
-	if l.uniform(v) {
-		l.branch(v, l.round.leave, !stay)
-		return
+	switch {
+	case l.uniform(v):
+		l.branch(v, leave, !stay)
+	case stay && l.leaveAbove(v.Def, leave):
+	default:
+		l.branchSome(l.outcome(v, !stay, nil, nil), leave)
 	}
-	if stay && l.leaveAbove(v.Def) {
-		return
+	if leave != r.leave {
+		l.cold(func() {
+			l.bind(leave)
+			l.assignEntry(r.params, r.now, r.loop.Then.Params)
+			l.jump(amd64.JMP, r.leave)
+		})
 	}
-	l.branchSome(l.outcome(v, !stay, nil, nil), l.round.leave)
 }
 
 // leaveAbove emits the exit for the condition that what grows from lane to lane is below a bound, by what the last lane
 // has. Where the sum wraps lanes may still go on, by themselves.
-func (l *lowerer) leaveAbove(test *ir.Instr) bool {
+func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
 	}
@@ -206,9 +305,9 @@ func (l *lowerer) leaveAbove(test *ir.Instr) bool {
 		l.use(amd64.CMP, g8(last), g8(l.wideIndex(l.general(bound), ir.I32)))
 	}
 	if test.Op == ir.Lt {
-		l.jump(amd64.JGE, l.round.leave)
+		l.jump(amd64.JGE, leave)
 	} else {
-		l.jump(amd64.JG, l.round.leave)
+		l.jump(amd64.JG, leave)
 	}
 	return true
 }

@@ -72,7 +72,7 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}

@@ -180,10 +180,11 @@ const (
 	opsOfLoop       = 6 // instructions that come with each iteration
 )
 
-// prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it.
+// prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it. A gang that does
+// many iterations in a round has as many loads under way as a core can have.
 func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	loop := l.uses[in.Result().ID].loop
-	if loop == nil || p.array.Space != ir.Global {
+	if loop == nil || p.array.Space != ir.Global || l.round != nil && l.round.turns == manyTurns {
 		return
 	}
 	r := in.Resolve()

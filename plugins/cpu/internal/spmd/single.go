@@ -1,0 +1,141 @@
+package spmd
+
+import (
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// A group that is one gang need not wait for itself: barriers are nothing, reductions are made in its registers, and it
+// needs no state. Gangs are as wide as the group for that, wider than elsewhere, where the kernel has so few values that
+// they mostly fit the registers.
+
+// maxSingle is how many registers of 32-bit elements such a gang has at most.
+const maxSingle = 16
+
+// singles are the programs for groups of one gang, by the logarithm of its registers.
+type singles [5]func() *Program
+
+// oneGang reports whether groups of one gang can run a kernel as what it is: there is something to wait for, and nothing
+// else that asks for all of a group. most is how many registers a gang may have.
+func oneGang(k *ir.Kernel, o *Options) (most int, ok bool) {
+	ok = true
+	waits, loops, wide, bytes := false, false, false, 0
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Barrier:
+			waits = true
+		case ir.Reduce:
+			waits = true
+			ok = ok && in.Type() != ir.Bool
+		case ir.Scan, ir.Uniform, ir.Subgroup:
+			ok = false
+		case ir.Loop:
+			loops = true
+		}
+		for _, r := range in.Results {
+			wide = wide || r.Type.Size() == 8
+		}
+	})
+	for _, a := range k.Arrays {
+		if a.Space == ir.Private {
+			bytes += a.Bytes()
+		}
+	}
+	if !waits || !ok {
+		return 0, false
+	}
+	if o.wide {
+		return maxSingle, true
+	}
+	if loops || wide || bytes > 0 {
+		return o.Gang, true
+	}
+	return max(o.Gang, widest(k, o.target)), true
+}
+
+// widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
+func widest(k *ir.Kernel, t *target) int {
+	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
+	p.number(k.Body)
+	p.at = 0
+	p.measure(k.Body)
+	w := maxSingle
+	for w > 1 && w*max(p.most, 1) > t.vectors+scratchVectorRegs {
+		w /= 2
+	}
+	return w
+}
+
+// prepareSingles makes what compiles a kernel for groups of one gang, when there are some.
+func (p *Program) prepareSingles() {
+	most, ok := oneGang(p.kernel, &p.options)
+	if !ok || !p.observes {
+		return
+	}
+	for i := range p.singles {
+		if 1<<i > most {
+			break
+		}
+		o := p.options
+		o.Gang, o.Whole, o.single = 1<<i, true, true
+		p.singles[i] = sync.OnceValue(func() *Program { return newProgram(p.kernel, o) })
+	}
+}
+
+// single gives the program for a launch whose groups are one gang each; nil if there is none.
+func (p *Program) single(g *interp.Launch) *Program {
+	n := g.GroupSize[0]
+	if g.GroupSize[1] > 1 || g.GroupSize[2] > 1 || n == 0 || g.Size[0]%n != 0 {
+		return nil
+	}
+	for i, program := range p.singles {
+		if program != nil && p.options.target.lanes<<i == n {
+			if s := program(); !s.refused.Load() {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// overSingles emits the loop over work-groups of one gang each.
+func (l *lowerer) overSingles(done amd64.Label) {
+	l.fn.shared = false
+	group, end := l.label(), l.label()
+	l.mark(kindLoopBegin)
+	l.bind(group)
+	l.clearShared()
+	l.item.x, l.item.local = l.gpr(), l.gpr()
+	l.def(amd64.MOV, g4(l.item.x), at(ctxMem(ctxGroup, 4)))
+	l.mod(amd64.IMUL, g4(l.item.x), at(ctxMem(ctxGSize, 4)))
+	l.def(amd64.MOV, g4(l.item.local), imm(0))
+	l.body(nil, end)
+	l.bind(end)
+	l.nextGroup(group, done)
+	l.mark(kindLoopEnd)
+}
+
+// reduceSingle emits the reduction of a group that is one gang.
+func (l *lowerer) reduceSingle(in *ir.Instr) {
+	t, r := in.Args[0].Type, in.Result()
+	if !l.uniform(r) {
+		l.refuse("a reduction whose result differs")
+	}
+	given := l.given(in)
+	regs := make([]vr, l.vectorsOf(t))
+	for i := range regs {
+		regs[i] = part(given, i)
+	}
+	last := l.reduceVectors(combinerOf(in), regs)
+	if t.IsFloat() {
+		l.set(r, value{vec: []vr{last}})
+		return
+	}
+	d := l.gpr()
+	l.def(sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), g(d, t.Size()), x(last))
+	l.set(r, value{g: d})
+}

@@ -1,0 +1,119 @@
+package spmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// singleKernels do something together with their group, which may be one gang.
+var singleKernels = []struct {
+	name, text string
+	single     int // how many registers a gang of one group has at most, of AVX-512; 0 if it is not looked for
+}{
+	{"sums", `(g, x, y) => {
+  const all = g.reduce.add(x[g.x])
+  if (g.local.x === 0) y[g.group.x] = all
+}`, maxSingle},
+	{"the greatest of some", `(g, x, y) => {
+  const all = g.reduce.max(g.local.x % 3 == 1 ? -9 : x[g.x])
+  if (g.local.x % 3 == 1) return
+  y[g.x] = all
+}`, maxSingle},
+	{"what another item says", `(g, x, y) => {
+  const all = g.reduce.min(x[g.x])
+  if (g.local.x - 3 === x[g.group.x] & 63) y[g.x] = all
+  else y[g.x] = -1
+  if (g.local.x === g.groupSize.x - 1) y[g.x] += g.local.x
+  if (g.x === 77) y[g.x] = g.x
+}`, 4},
+	{"whole numbers", `(g, x, y) => {
+  const n = x[g.x] * 8 | 0
+  y[g.x] = g.reduce.add(n) + g.reduce.max(n) * 3 + g.reduce.min(n - 5)
+}`, maxSingle},
+	{"shared memory", `(g, x, y) => {
+  const kept = g.shared(f32, 256)
+  kept[g.local.x] = x[g.x]
+  g.barrier()
+  y[g.x] = kept[g.groupSize.x - 1 - g.local.x]
+}`, 0},
+	{"out of bounds in one group", `(g, x, y) => {
+  const all = g.reduce.add(x[g.group.x == 2 && g.local.x == 9 ? -1 : g.x])
+  y[g.x] = all
+}`, 0},
+	{"a loop", `(g, x, y) => {
+  let s = 0
+  for (let i = g.local.x; i < x.length; i += g.groupSize.x) s += x[i]
+  y[g.x] = g.reduce.add(s)
+}`, 4},
+	{"scans", `(g, x, y) => { y[g.x] = g.scan.add(x[g.x]) }`, -1},
+}
+
+func TestSingles(t *testing.T) {
+	needMachine(t)
+	for _, s := range singleKernels {
+		t.Run(s.name, func(t *testing.T) {
+			k := rank1(t, s.text, ir.F32, ir.F32)
+			for i, group := range []int{8, 16, 64, 128, 256, 100} {
+				size := 5 * group
+				if group == 64 {
+					size += 7
+				}
+				c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []oracle.Arg{
+					{Data: floats(size, func(i int) float32 { return float32(i*37%101)/40 - 1 }), Dims: []int32{int32(size)}},
+					{Data: floats(size, func(i int) float32 { return -1 }), Dims: []int32{int32(size)}},
+				}}
+				compare(t, c, 0, 2+i%2)
+			}
+		})
+	}
+}
+
+func TestWhichGroupsAreOneGang(t *testing.T) {
+	needMachine(t)
+	if avx512.features&^amd64.Host() != 0 {
+		t.Skip("this machine has no AVX-512")
+	}
+	for _, s := range singleKernels {
+		p, err := Compile(rank1(t, s.text, ir.F32, ir.F32), Options{Features: amd64.Host()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 1; n <= maxSingle && s.single != 0; n *= 2 {
+			g := &interp.Launch{Size: [3]int{64 * n, 1, 1}, GroupSize: [3]int{16 * n, 1, 1}}
+			if got := p.single(g) != nil; got != (n <= s.single) {
+				t.Errorf("%s: groups of %d are one gang: %v", s.name, 16*n, got)
+			}
+			if g.Size[0]++; p.single(g) != nil {
+				t.Errorf("%s: incomplete groups of %d are one gang", s.name, 16*n)
+			}
+		}
+	}
+}
+
+// TestSingleReduction looks at what a group does that is one gang: no more than it has to.
+func TestSingleReduction(t *testing.T) {
+	needMachine(t)
+	if avx512.features&^amd64.Host() != 0 {
+		t.Skip("this machine has no AVX-512")
+	}
+	p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: amd64.Host()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.singles[4]().Listing(func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ = strings.Cut(text, "vzeroupper")
+	if got := strings.Count(text, "\tvaddps"); got != 15+4 {
+		t.Errorf("%d additions, want 15 of vectors and 4 in the last", got)
+	}
+	if strings.Contains(text, "vpcmpd") || strings.Contains(text, "kortest") {
+		t.Errorf("masks for one item in\n%s", text)
+	}
+}
