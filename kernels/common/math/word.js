@@ -34,5 +34,6 @@ export function divWords(nh, nl, dh, dl) {
 
 /** r with the sign of x where x is negative, and x itself where x is ±0: makes f(|x|) the odd function f(x). */
 export function odd(r, x) {
-  return x < 0 ? -r : x === 0 ? x : r
+  const s = x === 0 ? x : r
+  return x < 0 ? -s : s
 }

@@ -175,6 +175,11 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		}
 		nan := l.constant(canonicalNaN(e), e)
 		return l.each(in, func(_ int, d vr, a []vr) {
+			if l.t.masks {
+				l.def(amd64.VMOVDQA64, z(d), z(nan)).folds(1, 0)
+				l.mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), z(d), z(a[0]), z(l.constant(keepNaNs, e)), imm(0)).folds(2, e)
+				return
+			}
 			odd := l.mask()
 			l.unordered(odd, a[0], a[0], e)
 			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
@@ -348,8 +353,15 @@ func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	return nil, 0, false
 }
 
+// keepNaNs is the table of a fixup that takes the source but where it is a NaN: a response for each class of floats, four
+// bits wide, from quiet and signalling NaNs on. 0 keeps the destination, 1 takes the source.
+const keepNaNs = 0x11111100
+
 // choose emits a Select.
 func (l *lowerer) choose(in *ir.Instr) []vr {
+	if out := l.chooseLess(in); out != nil {
+		return out
+	}
 	var cond []vr
 	if l.uniform(in.Args[0]) {
 		cond = []vr{l.maskOf(l.general(in.Args[0]))}
@@ -358,10 +370,42 @@ func (l *lowerer) choose(in *ir.Instr) []vr {
 	}
 	e := in.Type().Size()
 	yes, no := l.vector(in.Args[1]), l.vector(in.Args[2])
+	neg := in.Args[1].Def
+	negated := l.t.masks && in.Type().IsFloat() && neg != nil && neg.Op == ir.Neg && neg.Args[0] == in.Args[2] &&
+		l.uses[in.Args[1].ID].count == 1 // then only some lanes change
 	out := newRegs(l.fn, l.count(in.Result()))
 	for i, d := range out {
 		m := l.partMask(cond, i, e)
+		if negated {
+			l.def(amd64.VMOVDQA64, z(d), z(part(no, i)))
+			l.def(sized(e, amd64.VPXORD, amd64.VPXORQ), z(d), z(d), z(l.constant(uint64(1)<<(8*e-1), e))).folds(2, e).under(m)
+			continue
+		}
 		l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(part(no, i)), z(part(yes, i))).folds(2, e).mask = m
+	}
+	return out
+}
+
+// chooseLess emits a Select of the lesser or the greater of two floats, as the instructions for these choose among zeros and
+// NaNs, too: they give the second operand unless the first is less, or greater. It gives nil for other Selects.
+func (l *lowerer) chooseLess(in *ir.Instr) []vr {
+	test := in.Args[0].Def
+	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {
+		return nil
+	}
+	e := in.Type().Size()
+	op := sized(e, amd64.VMINPS, amd64.VMINPD)
+	switch a, b := test.Args[0], test.Args[1]; {
+	case in.Args[1] == a && in.Args[2] == b:
+	case in.Args[1] == b && in.Args[2] == a:
+		op = sized(e, amd64.VMAXPS, amd64.VMAXPD)
+	default:
+		return nil
+	}
+	first, second := l.vector(in.Args[1]), l.vector(in.Args[2])
+	out := newRegs(l.fn, l.count(in.Result()))
+	for i, d := range out {
+		l.op2(op, d, part(first, i), part(second, i), e)
 	}
 	return out
 }
