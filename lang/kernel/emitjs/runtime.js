@@ -392,7 +392,7 @@ function runTeam(items, generators, launch, fail) {
           fail(items[l], new Fault('divergent-uniform', r.place))
         }
       })
-      results = requests.map(r => r?.value)
+      results = requests.map(() => request.value)
     } else results = groupResults(requests, launch)
   }
 }

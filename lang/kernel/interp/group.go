@@ -60,23 +60,24 @@ func (c *compiler) group(in *ir.Instr) node {
 	return c.subgroup(in)
 }
 
-// uniform is a Uniform: lanes whose value differs from the first one's leave.
+// uniform is a Uniform: lanes whose value differs from the first one's leave, or have it too with checks off.
 func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 	return groupNode(func(w *Worker, m mask) {
+		var value T
 		var want K
 		first := true
 		for r := range m {
 			f := &w.frames[r]
 			d, x := at[T](f, d), at[T](f, x)
 			for _, i := range m[r].lanes {
-				d[i] = x[i]
 				switch k := key(x[i]); {
 				case first:
-					want, first = k, false
+					value, want, first = x[i], k, false
 				case k != want && !w.launch.Unchecked:
 					f.leave(i)
 					f.fault(i, DivergentUniform, site)
 				}
+				d[i] = value
 			}
 			if f.left {
 				f.drop(&m[r])

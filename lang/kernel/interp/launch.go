@@ -45,7 +45,8 @@ type Launch struct {
 	Stop         *atomic.Bool // if set during a run, it ends within milliseconds with effects as they are
 
 	// Unchecked turns faults off, except those of Call: an integer division by zero gives 0, a load out of bounds
-	// gives 0 and a store or atomic there does nothing. Other devices promise no such thing out of bounds.
+	// gives 0 and a store or atomic there does nothing, and a Uniform gives the value of the group's first item to all
+	// of them. Other devices promise only what the division gives.
 	Unchecked bool
 
 	// Watch, if it is set, is the only item whose fault is kept.

@@ -56,8 +56,8 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 		if x.within(all) { // the same number
 			return x, under(a, 0)
 		}
-	case ir.Uniform:
-		return x, under(a, 0)
+	case ir.Uniform: // with checks off another item's value, of which only the interval is known
+		return x, nil
 	case ir.Neg:
 		r, _ := subRange(t, exactly(0), x)
 		return r, nil

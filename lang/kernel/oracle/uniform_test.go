@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
 // TestUniformIsTheSame asserts in random kernels that what the analysis takes for the same in a whole group is: g.uniform
@@ -82,4 +84,45 @@ func (p *place) assert(k *ir.Kernel) {
 func (p *place) remove() {
 	i := slices.Index(p.b.Instrs, p.in)
 	p.b.Instrs = slices.Delete(p.b.Instrs, i, i+1)
+}
+
+// TestUniformWithChecksOff gives g.uniform values that differ, which with checks off is no fault: all items of a group
+// have the first one's.
+func TestUniformWithChecksOff(t *testing.T) {
+	node := startNode(t)
+	for _, typ := range []ir.Type{ir.I32, ir.U64, ir.F32, ir.F64} {
+		m, err := ir.ParseText("uniform", `orepl-ir 1
+kernel k(y: `+typ.String()+`[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: `+typ.String()+` = load y[%0]
+  %2: `+typ.String()+` = uniform %1
+  store y[%0], %2
+  return
+}
+`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n, group = 11, 4
+		size := typ.Size()
+		data, want := make([]byte, n*size), make([]byte, n*size)
+		for i := range n {
+			data[i*size], want[i*size] = byte(i+1), byte(i/group*group+1)
+		}
+		c := &oracle.Case{Kernel: m.Kernels[0], Size: [3]int{n, 1, 1}, GroupSize: [3]int{group, 1, 1}, Unchecked: true,
+			Args: []oracle.Arg{{Data: data, Dims: []int32{n}}}}
+		got, err := c.Interp(interp.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Fault != nil || !bytes.Equal(got.Data[0], want) {
+			t.Errorf("%v, interpreter: %+v, fault %+v; want %v", typ, got.Data[0], got.Fault, want)
+		}
+		if got, err = node.Run(c); err != nil {
+			t.Fatal(err)
+		}
+		if got.Fault != nil || !bytes.Equal(got.Data[0], want) {
+			t.Errorf("%v, node: %+v, fault %+v; want %v", typ, got.Data[0], got.Fault, want)
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 var found = []struct {
 	name, text string
 	a          uint64
+	unchecked  bool
 }{
 	{"lanes leave two loops with the mask of the inner one", `orepl-ir 1
 kernel k(a %a.20: i32, y: i32[*]) real f32 {
@@ -46,7 +47,7 @@ kernel k(a %a.20: i32, y: i32[*]) real f32 {
   store y[%0], %10
   return
 }
-`, 1},
+`, 1, false},
 	{"lanes return from a block with the mask of the loop around it", `orepl-ir 1
 kernel k(a %a.20: i32, y: i32[*]) real f32 {
   %0: i32 = item.global.x
@@ -84,7 +85,7 @@ kernel k(a %a.20: i32, y: i32[*]) real f32 {
   }
   return
 }
-`, 1},
+`, 1, false},
 	{"lanes of later registers alone divide by zero", `orepl-ir 1
 kernel k(a %a.20: i32, y: i32[*]) real f32 {
   %0: i32 = item.global.x
@@ -99,7 +100,33 @@ kernel k(a %a.20: i32, y: i32[*]) real f32 {
   }
   return
 }
-`, 0},
+`, 0, false},
+	{"a uniform that is none gives the first item's value to all", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = uniform %0
+  store y[%0], %1
+  return
+}
+`, 0, true},
+	{"what bounds an item's value bounds no uniform of it", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 127
+  %2: i32 = sub %a.20, %0
+  %3: i32 = and %2, %1
+  %4: i32 = uniform %3
+  %5: i32 = extent.0 y
+  %6: bool = lt %3, %5
+  if %6 {
+    store y[%4], %4
+    yield
+  } else {
+    yield
+  }
+  return
+}
+`, 70, true},
 }
 
 // TestFoundKernels runs kernels, reduced and random ones, that have found something.
@@ -108,7 +135,7 @@ func TestFoundKernels(t *testing.T) {
 	for _, f := range found {
 		t.Run(f.name, func(t *testing.T) {
 			const n = 61
-			c := &oracle.Case{Kernel: parse(t, f.text), Size: [3]int{n, 1, 1}, GroupSize: [3]int{1, 1, 1}}
+			c := &oracle.Case{Kernel: parse(t, f.text), Size: [3]int{n, 1, 1}, GroupSize: [3]int{16, 1, 1}, Unchecked: f.unchecked}
 			c.Args = []oracle.Arg{{Bits: f.a}, {Data: make([]byte, 4*n), Dims: []int32{n}}}
 			for _, gang := range []int{1, 2, 4} {
 				for level := range 2 {
@@ -134,6 +161,7 @@ func TestFoundKernels(t *testing.T) {
 		checkSeed(t, seed)
 	}
 	for _, seed := range []uint64{
+		105040840, // with checks off, a uniform that is none
 		106020043, // with few registers, the choice among gangs that wait overwrote what one of them went on with
 	} {
 		o := options(seed)

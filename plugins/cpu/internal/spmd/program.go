@@ -25,8 +25,8 @@ type Options struct {
 	Features amd64.Features // of the machine
 	// Gang is how many registers of 32-bit elements a gang has: 1, 2 or 4; 0 lets the compiler choose.
 	Gang int
-	// Unchecked compiles without faults: a load out of bounds gives 0, a store or atomic there does nothing, and an
-	// integer division by zero gives 0.
+	// Unchecked compiles without faults: a load out of bounds gives 0, a store or atomic there does nothing, an integer
+	// division by zero gives 0, and a Uniform gives the value of the group's first item to all of them.
 	Unchecked bool
 	// Observes says that the kernel observed its group before it was optimized.
 	Observes bool
