@@ -52,7 +52,7 @@ const (
 	frameResume = 0  // u32: the barrier at which the gang waits, 0 before it starts; frameDone when it has ended
 	frameLocal  = 8  // 3 × i32: local position of lane 0
 	frameFirst  = 20 // i32: global position of lane 0
-	frameIndex  = 24 // u32: the gang's number in the group
+	frameIndex  = 24 // u32: the gang's number in the batch
 	frameGroup  = 28 // i32: in the first frame of a group of a batch, its position on x
 	frameAlive  = 32 // i64: and how many gangs it has that have not ended
 	frameHead   = 64

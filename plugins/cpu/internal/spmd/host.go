@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"unsafe"
 
@@ -38,14 +39,21 @@ func (w *Worker) register(f frame, r vr) unsafe.Pointer {
 	return unsafe.Pointer(&w.context[ctxGPR+8*int(v.phys)])
 }
 
-// active gives the lanes of a mask as bits.
-func (w *Worker) active(f frame, mask []vr) uint64 {
+// laneSet has a bit for each lane of the widest gang, whose registers have 16 lanes at most.
+type laneSet [maxSingle * 16 / 64]uint64
+
+func (s *laneSet) has(lane int) bool { return s[lane/64]>>(lane%64)&1 != 0 }
+
+// active gives the lanes of a mask.
+func (w *Worker) active(f frame, mask []vr) (set laneSet) {
 	if mask == nil {
-		return 1<<w.v.code.lanes - 1
+		for i := range set {
+			set[i] = math.MaxUint64
+		}
 	}
-	set := uint64(0)
 	for i, r := range mask {
-		set |= w.maskBits(f, r) << (w.v.code.target.lanes * i)
+		lane := w.v.code.target.lanes * i
+		set[lane/64] |= w.maskBits(f, r) << (lane % 64)
 	}
 	return set
 }
@@ -154,7 +162,7 @@ func (w *Worker) trap(n int) {
 	f := w.current()
 	set := w.active(f, t.mask)
 	for lane := 0; lane < w.v.code.lanes; lane++ {
-		if set>>lane&1 == 0 {
+		if !set.has(lane) {
 			continue
 		}
 		switch t.kind {

@@ -45,6 +45,15 @@ var singleKernels = []struct {
   const all = g.reduce.add(x[g.group.x == 2 && g.local.x == 9 ? -1 : g.x])
   y[g.x] = all
 }`, 0},
+	{"out of bounds in the last lane", `(g, x, y) => {
+  const all = g.reduce.add(x[g.x])
+  y[g.x + (g.local.x === g.groupSize.x - 1 ? 100000 : 0)] = all
+}`, 0},
+	{"prints", `(g, x, y) => {
+  const all = g.reduce.max(x[g.x])
+  if (g.local.x % 25 == 13) g.print(all, g.x)
+  y[g.x] = all
+}`, 0},
 	{"a loop", `(g, x, y) => {
   let s = 0
   for (let i = g.local.x; i < x.length; i += g.groupSize.x) s += x[i]
