@@ -128,7 +128,7 @@ func (l *launch) chunkUnits() int {
 	units := max(int(float64(max(about, shortChunk))/l.variant.unitCost()), 1)
 	if n := l.code.together(&l.grid); n > 1 {
 		units = (units + n - 1) / n * n
-		if most := l.units / (cores * fewChunks); units > most && most > 0 {
+		if most := l.units / (cores * fewChunks) / n * n; units > most && most > 0 {
 			units = most
 		}
 	}

@@ -138,7 +138,6 @@ func (w *workload) besideBest(dev offload.Device, names []string, libraries []ui
 	if len(peers) == 0 {
 		return errors.New("no compiler has it")
 	}
-	before := append([]byte(nil), others[w.result].Bytes()...)
 	if err := p.run(); err != nil {
 		return err
 	}
@@ -151,7 +150,6 @@ func (w *workload) besideBest(dev offload.Device, names []string, libraries []ui
 			copy(others[at].Bytes(), m.Bytes())
 			m.Free()
 		}
-		copy(others[w.result].Bytes(), before)
 		if err := run(); err != nil {
 			return err
 		}

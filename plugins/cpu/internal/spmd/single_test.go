@@ -1,11 +1,14 @@
 package spmd
 
 import (
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -79,6 +82,79 @@ func TestSingles(t *testing.T) {
 				compare(t, c, 0, 2+i%2)
 			}
 		})
+	}
+}
+
+// TestRandomSingles runs random kernels whose groups are one gang.
+func TestRandomSingles(t *testing.T) {
+	needMachine(t)
+	launches := 0
+	manySeeds(t, 100, func(t *testing.T, seed uint64) bool {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		c := irgen.Case(rng, irgen.Options{
+			Groups: true, Even: true, NoFaults: rng.IntN(4) > 0, Size: 15 + rng.IntN(40),
+			Tiles: rng.IntN(3) == 0, Places: rng.IntN(2) == 0, Strides: rng.IntN(2) == 0,
+		})
+		c.Unchecked = rng.IntN(8) == 0
+		if !slices.ContainsFunc(targets(), func(target *target) bool { return isSingle(c, target) }) {
+			return true
+		}
+		launches++
+		if level := rng.IntN(8)*2 + 1; !compare(t, c, 0, level) { // odd levels have such gangs whatever they cost
+			t.Errorf("seed %d", seed)
+			return false
+		}
+		return true
+	})
+	if launches == 0 {
+		t.Error("no kernel has such groups")
+	}
+}
+
+// isSingle reports whether the groups of a case can be one gang each.
+func isSingle(c *oracle.Case, target *target) bool {
+	n := c.GroupSize[0]
+	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.lanes != 0 || n&(n-1) != 0 {
+		return false
+	}
+	_, ok := oneGang(c.Kernel, &Options{target: target, Gang: 1, wide: true})
+	return ok
+}
+
+// TestFaultsOfSingles lets each item of a group that is one gang fault in turn, before and after a barrier.
+func TestFaultsOfSingles(t *testing.T) {
+	needMachine(t)
+	k := rank1(t, `(g, x, y) => {
+  const t = g.shared(f32, 8)
+  if (g.local.x < 8) t[g.local.x] = 2
+  g.barrier()
+  const v = t[i32(x[g.x])]
+  g.barrier()
+  y[g.x] = v + f32(7 / i32(y[g.x]))
+}`, ir.F32, ir.F32)
+	for _, group := range []int{64, 128, 256} {
+		size := 2 * group
+		for item := 0; item < size; item += 1 + group/48 {
+			for fault := range 2 {
+				c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []oracle.Arg{
+					{Data: floats(size, func(i int) float32 {
+						if i == item && fault == 0 {
+							return 8
+						}
+						return float32(i % 8)
+					}), Dims: []int32{int32(size)}},
+					{Data: floats(size, func(i int) float32 {
+						if i == item && fault == 1 {
+							return 0
+						}
+						return float32(1 + i%5)
+					}), Dims: []int32{int32(size)}},
+				}}
+				if !compare(t, c, 0, 2) {
+					t.Fatalf("group of %d, item %d", group, item)
+				}
+			}
+		}
 	}
 }
 
