@@ -155,7 +155,7 @@ func (q *Queue) given(seq uint64) {
 	}
 }
 
-// A command is mostly given within a microsecond, and within milliseconds if it waits for room.
+// A command is mostly given within a microsecond; one that waits for room is when a command before it has ended.
 const (
 	yields     = 100
 	yieldSleep = 20 * time.Microsecond
