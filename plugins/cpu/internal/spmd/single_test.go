@@ -159,12 +159,8 @@ func TestFaultsOfSingles(t *testing.T) {
 }
 
 func TestWhichGroupsAreOneGang(t *testing.T) {
-	needMachine(t)
-	if avx512.features&^amd64.Host() != 0 {
-		t.Skip("this machine has no AVX-512")
-	}
 	for _, s := range singleKernels {
-		p, err := Compile(rank1(t, s.text, ir.F32, ir.F32), Options{Features: amd64.Host()})
+		p, err := Compile(rank1(t, s.text, ir.F32, ir.F32), Options{Features: amd64.ForAVX512})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,11 +178,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 
 // TestSingleReduction looks at what a group does that is one gang: no more than it has to.
 func TestSingleReduction(t *testing.T) {
-	needMachine(t)
-	if avx512.features&^amd64.Host() != 0 {
-		t.Skip("this machine has no AVX-512")
-	}
-	p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: amd64.Host()})
+	p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: amd64.ForAVX512})
 	if err != nil {
 		t.Fatal(err)
 	}
