@@ -26,6 +26,9 @@ import (
 // bound is the time in which every attempt must have ended, however busy the machine is.
 const bound = 20 * time.Second
 
+// shortTime is the limit of attempts that may end by their time.
+const shortTime = 400 * time.Millisecond
+
 // Variables of a process that runs an attempt without isolation: its name, and whether its time may end it.
 const (
 	inProcess  = "OREPL_HOSTILE"
@@ -57,7 +60,7 @@ func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang
 	}
 	limit := 15 * time.Second
 	if mayTimeOut {
-		limit = 400 * time.Millisecond
+		limit = shortTime
 	}
 	return lang.Options{
 		Dir:    allowed,
@@ -205,7 +208,7 @@ func TestInProcess(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			limit := bound
 			if a.isolated {
-				limit = 1500 * time.Millisecond // it is expected to pass
+				limit = 2 * shortTime // it is expected to pass
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
