@@ -217,13 +217,13 @@ help('shop.price'); help(slow)`)
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
 	start := time.Now()
-	if _, err := e.Run(short, "slow.js", `import { slow } from 'shop'; await slow(60000)`); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := e.Run(short, "slow.js", `import { slow } from 'shop'; await slow(600000)`); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
 	if _, err := e.Run(ctx, "again.js", `export const x = 1`); err != nil {
 		t.Errorf("the engine does not go on: %v", err)
 	}
-	if time.Since(start) > 10*time.Second {
+	if time.Since(start) > time.Minute {
 		t.Error("cancelling did not end the call")
 	}
 }

@@ -263,7 +263,7 @@ func TestContextAndLimitsEndCalls(t *testing.T) {
 	}{
 		"loop":          {"for (;;);", Limits{Time: 20 * time.Millisecond}, "timeout"},
 		"caught loop":   {"for (;;) { try { for (;;); } catch {} finally { } }", Limits{Time: 20 * time.Millisecond}, "timeout"},
-		"pending await": {"await sleep(60000)", Limits{Time: 20 * time.Millisecond}, "timeout"},
+		"pending await": {"await sleep(600000)", Limits{Time: 20 * time.Millisecond}, "timeout"},
 		"memory":        {"const a = []; for (;;) a.push(new Array(1000).fill(1))", Limits{Memory: 64 << 20}, "out-of-memory"},
 		"depth":         {"(function f() { f() })()", Limits{CallDepth: 100}, "stack-overflow"},
 	} {
@@ -274,7 +274,7 @@ func TestContextAndLimitsEndCalls(t *testing.T) {
 			if diag.Code(err) != c.code || diag.Hint(err) == "" {
 				t.Errorf("got %v", err)
 			}
-			if d := time.Since(begin); c.limits.Time > 0 && d > 5*time.Second {
+			if d := time.Since(begin); c.limits.Time > 0 && d > time.Minute {
 				t.Errorf("it took %v", d)
 			}
 			if _, err := e.Eval(context.Background(), "t", "1"); err != nil {
@@ -343,7 +343,7 @@ func TestPolicy(t *testing.T) {
 func TestCloseEndsPendingWork(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	go func() { time.Sleep(20 * time.Millisecond); _ = e.Close() }()
-	if _, err := e.Run(context.Background(), "t.js", "await sleep(60000)"); err == nil {
+	if _, err := e.Run(context.Background(), "t.js", "await sleep(600000)"); err == nil {
 		t.Error("no error")
 	}
 	if _, err := e.Run(context.Background(), "t.js", ""); err == nil {
@@ -404,7 +404,7 @@ func TestRunningEndsWithTheCallAndTheEngine(t *testing.T) {
 			}
 			select {
 			case <-e.Running().Done():
-			case <-time.After(5 * time.Second):
+			case <-time.After(time.Minute):
 				t.Errorf("closing %v: the context of a native function did not end", closing)
 			}
 			return nil

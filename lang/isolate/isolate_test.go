@@ -126,7 +126,7 @@ func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
 	e := begin(t, lang.Options{Limits: lang.Limits{Time: 100 * time.Millisecond}})
 	began := time.Now()
 	_, err := e.Run(t.Context(), "m.js", endless)
-	if diag.Code(err) != "timeout" || time.Since(began) > 10*time.Second {
+	if diag.Code(err) != "timeout" || time.Since(began) > time.Minute {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }

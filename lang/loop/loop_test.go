@@ -52,7 +52,7 @@ func TestResolveWithoutCallbackWakes(t *testing.T) {
 	l := New()
 	p := l.Hold("x")
 	time.AfterFunc(10*time.Millisecond, func() { p.Resolve(nil) })
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := l.Run(ctx); err != nil {
 		t.Fatal(err)

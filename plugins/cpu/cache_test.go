@@ -25,7 +25,7 @@ func TestTheWaitForACompilationEnds(t *testing.T) {
 		if offload.CodeOf(err) != offload.Cancelled {
 			t.Error(err)
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the second loader waits for the first")
 	}
 	<-m.turn

@@ -61,7 +61,7 @@ func anIdleQueueRunsBriefLaunchesAtOnce(t *testing.T, brief func(run func() erro
 		l := brief(func() error {
 			select {
 			case <-returned:
-			case <-time.After(10 * time.Second):
+			case <-time.After(time.Minute):
 				t.Errorf("a launch that %s ran on the caller's goroutine", name)
 			}
 			return nil

@@ -19,7 +19,7 @@ func soon(t *testing.T, what string, fn func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatalf("%s did not return when its context ended", what)
 		return nil
 	}
@@ -29,7 +29,7 @@ func soon(t *testing.T, what string, fn func() error) error {
 func noQueues(t *testing.T, s *session.Session) {
 	t.Helper()
 	isQueue := func(o session.Object) bool { return o.Kind == "queue" }
-	for end := time.Now().Add(5 * time.Second); slices.ContainsFunc(s.Live(), isQueue); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); slices.ContainsFunc(s.Live(), isQueue); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("a queue does not end")
 		}
@@ -80,7 +80,7 @@ func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
 		t.Error("memory was freed while a queue runs")
 	}
 	close(gate)
-	for end := time.Now().Add(5 * time.Second); p.freed.Load() != p.made.Load(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); p.freed.Load() != p.made.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("memory is left")
 		}

@@ -265,7 +265,7 @@ func open(t testing.TB, plugins ...*hostPlugin) *session.Session {
 	}
 	s := session.Open(opts)
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Close(ctx); err != nil && offload.CodeOf(err) != offload.Closed {
 			t.Errorf("close: %v", err)
