@@ -137,6 +137,14 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = e.hintForMember(class, object, method)
 			return
 		}
+		if class := e.classOf(d, object+"()"); slices.Contains(e.classMembers(class), method) {
+			args := "" // as of device; a kernel is made of a function
+			if class == "Kernel" {
+				args = "…"
+			}
+			d.Hint = fmt.Sprintf("%s is a function, which gives a %s: write %[1]s(%[3]s).%[4]s(…)", object, class, args, method)
+			return
+		}
 		if givesPromise().MatchString(object) {
 			d.Hint = fmt.Sprintf("it gives a promise: write (await %s).%s(…)", object, method)
 			return

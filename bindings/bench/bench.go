@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 //go:embed bench.js
@@ -70,6 +71,13 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		}
 		return nil, d
 	})
+	nearest := e.Func("nearest", func(call goja.FunctionCall) (goja.Value, error) {
+		var known []string
+		for _, v := range call.Arguments[1:] {
+			known = append(known, v.String())
+		}
+		return e.VM().ToValue(spelling.Nearest(call.Argument(0).String(), known)), nil
+	})
 	var event goja.Value = goja.Undefined() // an engine may have no devices
 	if offload, err := e.Require("offload"); err == nil {
 		event = offload.Get("Event")
@@ -82,7 +90,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	if !ok {
 		return nil, fmt.Errorf("bench.js is no function")
 	}
-	made, err := make(nil, now, event, fail)
+	made, err := make(nil, now, event, fail, nearest)
 	if err != nil {
 		return nil, err
 	}

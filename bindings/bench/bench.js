@@ -1,4 +1,4 @@
-(function (now, eventClass, fail) {
+(function (now, eventClass, fail, nearest) {
   'use strict'
   const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock']
   const results = []
@@ -15,7 +15,11 @@
   async function bench(name, fn, options = {}) {
     if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`)
     if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
-    for (const key of Object.keys(options)) if (!known.includes(key)) fail(`there is no option "${key}"`, `the options are ${known.join(', ')}`)
+    for (const key of Object.keys(options)) {
+      if (known.includes(key)) continue
+      const near = nearest(key, ...known)
+      fail(`there is no option "${key}"`, `${near && `did you mean ${near}? `}the options are ${known.join(', ')}`)
+    }
     const warmup = positive(options, 'warmup', 3, 0), repeats = positive(options, 'repeats', 30, 1), minTime = positive(options, 'minTime', 1, 0)
     const bytes = positive(options, 'bytes', 0, 0), flops = positive(options, 'flops', 0, 0)
 

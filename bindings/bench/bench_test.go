@@ -110,7 +110,8 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ script, message, hint string }{
 		{"await bench('x', () => {}, { verify: () => false })", `the result of "x" is wrong`, ""},
 		{"await bench('x', () => {}, { verify: () => { throw new Error('off by one') } })", "off by one", ""},
-		{"await bench('x', () => {}, { repeat: 3 })", `there is no option "repeat"`, "repeats"},
+		{"await bench('x', () => {}, { repeat: 3 })", `there is no option "repeat"`, "did you mean repeats? the options are warmup, repeats"},
+		{"await bench('x', () => {}, { nothing: 3 })", `there is no option "nothing"`, "the options are warmup, repeats"},
 		{"await bench('x', () => {}, { repeats: 0 })", "repeats must be a number from 1 on", ""},
 		{"await bench('x', () => {}, { flops: NaN })", "flops must be a number", ""},
 		{"await bench('x', () => {}, { clock: 'device' })", "needs a function that gives an event", "launch"},

@@ -70,7 +70,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := m.newOptions(op, given, "real", "contract", "name", "exact")
+	o := m.newOptions(op, given, kernelKeys...)
 	if v := o.get("real"); v != nil {
 		t, ok := m.asType(v)
 		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
@@ -254,7 +254,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	seen := isObject && obj == m.checked // a loop passes the same object: its names were looked at
 	o := &options{op: op, obj: obj}
 	if !seen {
-		o = m.newOptions(op, call.Arguments[0], "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+		o = m.newOptions(op, call.Arguments[0], launchKeys...)
 		if o.err == nil {
 			m.checked = obj
 		}

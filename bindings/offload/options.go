@@ -49,7 +49,7 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 	for _, key := range names {
 		if !slices.Contains(known, key) {
 			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
-				WithHint("%sthe options are %s", didYouMean(optionOf(key, known), known), strings.Join(known, ", "))
+				WithHint("%sthe options are %s", meant(key, known), strings.Join(known, ", "))
 			return o
 		}
 	}
@@ -91,6 +91,24 @@ func (o *options) hint(text string) {
 	if e, ok := o.err.(*contract.Error); ok && e.Hint == "" && text != "" {
 		o.err = e.WithHint("%s", text)
 	}
+}
+
+// launchKeys and kernelKeys are the options of launches and kernels, which are easily taken for each other's.
+var (
+	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout"}
+	kernelKeys = []string{"real", "contract", "name", "exact"}
+)
+
+// meant says which option was meant, or of which call the option is.
+func meant(key string, known []string) string {
+	isLaunch := slices.Contains(known, "groupSize")
+	switch {
+	case slices.Equal(known, kernelKeys) && slices.Contains(launchKeys, optionOf(key, launchKeys)):
+		return fmt.Sprintf("give it to the launch, as in k.launch({ size: n, %s: … }, …); ", optionOf(key, launchKeys))
+	case isLaunch && slices.Contains(kernelKeys, key) && optionOf(key, known) == key:
+		return fmt.Sprintf("give it to the kernel, as in kernel(fn, { %s: … }); ", key)
+	}
+	return didYouMean(optionOf(key, known), known)
 }
 
 // didYouMean names the option that was meant, if one is near.

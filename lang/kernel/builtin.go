@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -100,8 +101,11 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 			return builtin(full)
 		}
 		rewrite := "write it as a function of your own, which the kernel calls"
-		if near := nearest(name, mathNames); near != "" {
-			rewrite = "write Math." + near
+		if near := nearest(name, fastNames()); near != "" {
+			rewrite = fmt.Sprintf("did you mean Math.fast.%s?", near)
+		}
+		if slices.Contains(mathNames, name) {
+			rewrite = "write Math." + name
 		}
 		c.errorf(at, diag.UnknownMath, rewrite, "Math.fast.%s is not in kernels", name)
 		return bad

@@ -42,6 +42,14 @@ var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", 
 	"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
 	sortedNames(mathConstants)...)
 
+// fastNames are the functions of Math.fast.
+func fastNames() []string {
+	return slices.DeleteFunc(slices.Clone(mathNames), func(name string) bool {
+		f, ok := mathFuncOf(name)
+		return !ok || !f.library
+	})
+}
+
 // elsewhere are names that other languages for devices, and JavaScript, have for what kernels write otherwise.
 var elsewhere = map[string]string{
 	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",

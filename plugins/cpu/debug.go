@@ -23,8 +23,12 @@ var (
 	needs       = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
 )
 
-// choices reads the options; names that it does not know belong to others. Errors: InvalidArgument for a value that is
-// none of the name's, Unsupported for an engine that the machine has not.
+// switchNames are all the names that OREPL_DEBUG has; a plugin that adds one of its own adds it here, so that a
+// misspelt one is told.
+var switchNames = []string{"cpu-engine", "gang"}
+
+// choices reads the options. Errors: InvalidArgument for a name that there is not and for a value that is none of the
+// name's, Unsupported for an engine that the machine has not.
 func (o Options) choices() (choices, error) {
 	text := o.Debug
 	if text == "" {
@@ -32,7 +36,10 @@ func (o Options) choices() (choices, error) {
 	}
 	var d choices
 	for _, part := range strings.Split(text, ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
 		switch name {
 		case "cpu-engine":
 			if !slices.Contains(engineNames, value) {
@@ -48,6 +55,8 @@ func (o Options) choices() (choices, error) {
 				return d, badChoice("a gang cannot have %q registers", value).WithHint("gang is 1, 2 or 4")
 			}
 			d.gang = 1 << i
+		default:
+			return d, badChoice("there is no switch %q", name).WithHint("the switches are %s, as in cpu-engine=interp,gang=2", strings.Join(switchNames, " and "))
 		}
 	}
 	return d, nil

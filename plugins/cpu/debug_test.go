@@ -9,10 +9,10 @@ import (
 
 func TestDebugChoices(t *testing.T) {
 	for text, want := range map[string]choices{
-		"":                                  {},
-		"gang=4":                            {gang: 4},
-		"cpu-engine=interp, gang=1":         {engine: "interp", gang: 1},
-		"gpu-engine=none,cpu-engine=interp": {engine: "interp"},
+		"":                          {},
+		"gang=4":                    {gang: 4},
+		"cpu-engine=interp, gang=1": {engine: "interp", gang: 1},
+		", cpu-engine=interp,":      {engine: "interp"},
 	} {
 		t.Setenv("OREPL_DEBUG", text)
 		if got, err := (Options{}).choices(); err != nil || got != want {
@@ -25,6 +25,9 @@ func TestDebugChoices(t *testing.T) {
 		"gang=3":             "\"3\" registers",
 		"gang=two":           "\"two\" registers",
 		"cpu-engine=,gang=1": "no engine",
+		"cpu-engin=interp":   "no switch \"cpu-engin\"",
+		"gang=1,avx2":        "no switch \"avx2\"",
+		"=interp":            "no switch \"\"",
 	} {
 		_, err := New(Options{Debug: text}).Open(background)
 		wantCode(t, err, offload.InvalidArgument)

@@ -241,6 +241,9 @@ func (c *Call) checkType(i int, a Arg) error {
 	return nil
 }
 
+// groupHint is what to do about groups that are too large.
+const groupHint = "make the group smaller, or leave its size out for the default; a launch has as many groups as its size needs"
+
 func (c *Call) setGroupSize(size []int) error {
 	if size == nil {
 		return nil
@@ -261,7 +264,7 @@ func (c *Call) setGroupSize(size []int) error {
 			return c.fail(offload.InvalidArgument, "the group size is 0 along %c", "xyz"[i]).WithHint("leave the group size out for the default")
 		}
 		if most := limits.GroupSize[i]; most > 0 && g > most {
-			return c.fail(offload.InvalidSize, "the group size along %c is %d, more than the %d of %s", "xyz"[i], g, most, d.id)
+			return c.fail(offload.InvalidSize, "the group size along %c is %d, more than the %d of %s", "xyz"[i], g, most, d.id).WithHint(groupHint)
 		}
 		if total > math.MaxInt32/g {
 			total = math.MaxInt32
@@ -270,7 +273,7 @@ func (c *Call) setGroupSize(size []int) error {
 		}
 	}
 	if items > 0 && total > items {
-		return c.fail(offload.InvalidSize, "a group of %d×%d×%d work-items is more than the %d of %s", n[0], n[1], n[2], items, d.id)
+		return c.fail(offload.InvalidSize, "a group of %d×%d×%d work-items is more than the %d of %s", n[0], n[1], n[2], items, d.id).WithHint(groupHint)
 	}
 	c.launch.GroupSize = n
 	return nil

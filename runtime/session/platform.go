@@ -217,14 +217,25 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if err := contextError(ctx, "find device"); err != nil {
 		return err
 	}
-	var ids, missing []string
+	var ids, missing, hints []string
 	for _, p := range s.Platforms(ctx) {
 		for _, d := range p.Devices {
 			ids = append(ids, d.id)
 		}
-		if p.Err != nil {
-			missing = append(missing, fmt.Sprintf("%s (%v)", p.Plugin, p.Err))
+		if p.Err == nil {
+			continue
 		}
+		var e *offload.Error
+		reason := p.Err.Error()
+		if errors.As(p.Err, &e) {
+			bare := *e
+			bare.Op, bare.Device = "", "" // the plugin's name says both
+			reason = bare.Message()
+			if e.Hint != "" {
+				hints = append(hints, e.Hint)
+			}
+		}
+		missing = append(missing, fmt.Sprintf("%s is not available: %s", p.Plugin, reason))
 	}
 	e := offload.Errorf(offload.NotFound, "find device", "there is no device %q", id)
 	switch {
@@ -233,12 +244,17 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	case id == "gpu":
 		e.Detail = "there is no GPU"
 	}
+	if len(ids) == 0 && len(missing) > 0 { // why there is none is the error
+		e.Detail += "; " + strings.Join(missing, "; ")
+		e.Hint = strings.Join(hints, "; ")
+		return e
+	}
 	hint := listHint(id, ids, "devices")
 	if id == "gpu" { // no other name was meant
 		hint = listHint("", ids, "devices") + "; device() gives the best one"
 	}
 	if len(missing) > 0 {
-		hint += "; not available: " + strings.Join(missing, ", ")
+		hint += "; " + strings.Join(append(missing, hints...), "; ")
 	}
 	e.Hint = hint
 	return e

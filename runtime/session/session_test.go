@@ -112,6 +112,10 @@ func TestDevicesAreFoundByID(t *testing.T) {
 	if !slices.Equal(ids, []string{"cuda:0", "cuda:1", "cpu"}) {
 		t.Errorf("devices: %v", ids)
 	}
+	_, err = open(t, none).Device(ctx, "")
+	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Error(), "opencl is not available: libOpenCL.so.1 is not installed") || e.Hint != "install it" {
+		t.Errorf("%v; hint: %s", e, e.Hint)
+	}
 	status := s.Platforms(ctx)
 	if len(status) != 3 || !status[0].Opened || status[2].Err == nil {
 		t.Errorf("platforms: %+v", status)

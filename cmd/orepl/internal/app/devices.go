@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -20,6 +21,7 @@ type deviceReport struct {
 type platformReport struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
+	Hint   string `json:"hint,omitempty"`
 }
 
 // runDevices is orepl devices.
@@ -41,7 +43,7 @@ func runDevices(inv *invocation) error {
 	}
 	for _, p := range rt.Session().Platforms(inv.ctx) {
 		if !p.Opened {
-			missing = append(missing, platformReport{p.Plugin, p.Err.Error()})
+			missing = append(missing, platformReport{p.Plugin, p.Err.Error(), diag.Hint(p.Err)})
 		}
 	}
 	if *asJSON {
@@ -54,6 +56,9 @@ func runDevices(inv *invocation) error {
 	}
 	for _, p := range missing {
 		fmt.Fprintf(inv.Stdout, "%s: not available: %s\n", p.Name, p.Reason)
+		if p.Hint != "" {
+			fmt.Fprintf(inv.Stdout, "  hint: %s\n", p.Hint)
+		}
 	}
 	return nil
 }
