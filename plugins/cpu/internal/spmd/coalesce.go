@@ -130,7 +130,7 @@ func (f *fn) takeOver(at [][]int32, rename renaming) {
 			continue
 		}
 		v := in.a[0].reg
-		if rename[v] != 0 || len(at[v]) == 0 || at[v][0] != int32(i) || f.regs[v].elem != 0 || !f.defines(i, v) {
+		if rename[v] != 0 || len(at[v]) == 0 || at[v][0] != int32(i) || f.regs[v].elem != 0 || !f.sets(i, v, rename) {
 			continue
 		}
 		last := at[v][len(at[v])-1]
@@ -198,20 +198,6 @@ func (f *fn) mentions(in *inst, list []vr) []vr {
 		}
 	}
 	return list
-}
-
-// defines reports whether an instruction sets the register and reads no more of it.
-func (f *fn) defines(i int, r vr) bool {
-	in := &f.insts[i]
-	if in.kind != kindOp || in.mode != modeDef || in.a[0].reg != r || in.early || in.mask == r {
-		return false
-	}
-	for j := 1; j < int(in.n); j++ {
-		if in.a[j].reg == r || in.a[j].mem.base == r || in.a[j].mem.index == r {
-			return false
-		}
-	}
-	return true
 }
 
 // straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.

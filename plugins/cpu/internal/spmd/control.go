@@ -64,7 +64,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		if s.diverges {
 			l.dead = s.end
 		}
-		l.block(in.Then, true)
+		l.block(in.Then)
 	case ir.If:
 		if s.diverges || sole != nil {
 			l.divergentIf(s, entry, sole)
@@ -181,14 +181,14 @@ func (l *lowerer) uniformIf(s *scope) {
 	entry := l.cur
 	if len(in.Then.Instrs) == 1 && in.Then.Terminator().Op == ir.Yield && len(in.Results) == 0 {
 		l.branch(in.Args[0], s.end, true)
-		l.block(in.Else, true)
+		l.block(in.Else)
 		return
 	}
 	l.branch(in.Args[0], els, false)
-	l.block(in.Then, true)
+	l.block(in.Then)
 	l.bind(els)
 	l.cur = entry
-	l.block(in.Else, true)
+	l.block(in.Else)
 }
 
 // divergentIf emits an If by masks.
@@ -243,7 +243,7 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	if !one && !l.isCheap(in.Then) {
 		l.branchEmpty(cond, els)
 	}
-	l.block(in.Then, true)
+	l.block(in.Then)
 	l.bind(els)
 	if one {
 		l.forget(mark) // what was made behind the jump
@@ -253,7 +253,7 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 		if !l.isCheap(in.Else) {
 			l.branchEmpty(rest, s.end)
 		}
-		l.block(in.Else, true)
+		l.block(in.Else)
 	}
 	switch sole {
 	case nil:
@@ -380,7 +380,7 @@ func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
 	}
 	s.yields = loop.act
 	l.cur = loop.act
-	l.block(sole, true)
+	l.block(sole)
 }
 
 // isCheap reports whether a block costs little more than to find out that no lane takes part in it.
@@ -454,7 +454,7 @@ func (l *lowerer) loop(s *scope) {
 		if s.overrun = n < times-1; n > 0 {
 			s.latch = l.label()
 		}
-		l.block(in.Then, true)
+		l.block(in.Then)
 		l.bind(s.latch)
 		l.cur = entry
 	}

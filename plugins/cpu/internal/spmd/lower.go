@@ -201,15 +201,15 @@ func (l *lowerer) body(mask []vr, end amd64.Label) {
 	if n := l.layout.dirty * l.gang(); n > 0 {
 		l.clear(frameMem(frameHead, 0), n, l.constant(0, 4))
 	}
-	l.block(l.k.Body, false)
+	l.block(l.k.Body)
 }
 
-// block emits the instructions of a block. Where top is set, what was hoisted is left out.
-func (l *lowerer) block(b *ir.Block, nested bool) {
+// block emits the instructions of a block but for those of the kernel's body that were hoisted.
+func (l *lowerer) block(b *ir.Block) {
 	mark := len(l.undo)
 	line := -1
 	for _, in := range l.inOrder(b) {
-		if !nested && l.hoisted[in] {
+		if b == l.k.Body && l.hoisted[in] {
 			continue
 		}
 		l.site = in.Site

@@ -59,10 +59,8 @@ func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 	return k
 }
 
-// TestOperations applies every operation to all pairs of special values of every type, in lanes and for all lanes at once.
-func TestOperations(t *testing.T) {
-	needMachine(t)
-	var groups [][]irgen.Operation // of the same operands
+// operationGroups are all operations, in groups of the same operands that one kernel can have.
+func operationGroups() (groups [][]irgen.Operation) {
 	at := map[string]int{}
 	for _, o := range irgen.Operations() {
 		key := ""
@@ -81,7 +79,13 @@ func TestOperations(t *testing.T) {
 		}
 		groups[n] = append(groups[n], o)
 	}
-	for n, ops := range groups {
+	return groups
+}
+
+// TestOperations applies every operation to all pairs of special values of every type, in lanes and for all lanes at once.
+func TestOperations(t *testing.T) {
+	needMachine(t)
+	for n, ops := range operationGroups() {
 		c := &oracle.Case{GroupSize: [3]int{1, 1, 1}, SubgroupSize: 32}
 		c.Unchecked = (ops[0].Op == ir.Div || ops[0].Op == ir.Rem) && ops[0].To.IsInt() // a zero divisor faults
 		all := irgen.Tuples(ops[0].Args)

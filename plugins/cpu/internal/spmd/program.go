@@ -63,7 +63,7 @@ type Program struct {
 	rounds   bool // some loop may be run in rounds
 	batches  bool // and by several groups together
 
-	narrow  [2]func() (*Program, error) // with gangs of 1 and 2 registers, where the compiler chose more
+	narrow  [2]func() *Program // with gangs of 1 and 2 registers, where the compiler chose more
 	singles singles
 	refused atomic.Bool // the compiler does not have it, as was found out for the first launch
 
@@ -96,7 +96,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
 			o := options
 			o.Gang = w
-			p.narrow[w-1] = sync.OnceValues(func() (*Program, error) { return Compile(k, o) })
+			p.narrow[w-1] = sync.OnceValue(func() *Program { return newProgram(k, o) })
 		}
 		p.prepareSingles()
 	}
@@ -155,7 +155,8 @@ func (p *Program) variant(kind int) (*Variant, error) {
 	return v, err
 }
 
-func (p *Program) newVariant(kind int) (*Variant, error) {
+// code makes the code for a kind of launches.
+func (p *Program) code(kind int) (*code, error) {
 	options := p.options
 	options.Observes = p.observes
 	options.Whole, options.Beside = options.single || kind&kindWhole != 0, kind&kindBeside != 0
@@ -164,7 +165,11 @@ func (p *Program) newVariant(kind int) (*Variant, error) {
 	if kind&(kindWithin|kindIndices) != 0 {
 		k = p.within(kind)
 	}
-	c, err := generate(k, options, nil)
+	return generate(k, options, nil)
+}
+
+func (p *Program) newVariant(kind int) (*Variant, error) {
+	c, err := p.code(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -234,11 +239,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		s.refused.Store(true) // what is there for other groups does
 	}
 	if w := p.fitting(g.GroupSize[0]); w < p.options.Gang {
-		n, err := p.narrow[w-1]()
-		if err != nil {
-			return nil, 0, err
-		}
-		return n.Prepare(g)
+		return p.narrow[w-1]().Prepare(g)
 	}
 	kind := p.storeKind(g) | p.proofs(g)
 	lanes := p.options.target.lanes * p.options.Gang

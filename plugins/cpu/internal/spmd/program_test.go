@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -119,6 +120,30 @@ func TestTrapCode(t *testing.T) {
 		}
 		if got := v.code.resume > 0; got != want || len(v.code.traps) > 0 != want {
 			t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.code.traps), got, want)
+		}
+	}
+}
+
+// TestEmptyLaunches prepares launches that have no items on some axis: nothing is to run, whatever the groups are.
+func TestEmptyLaunches(t *testing.T) {
+	needMachine(t)
+	for _, text := range []string{
+		`(g, x, y) => { y[g.x] = x[g.x] }`,
+		`(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`,
+		`(g, x, y) => { g.barrier(); y[g.group.x] = x[g.x] }`,
+	} {
+		p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: amd64.Host()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for axis := range 3 {
+			for _, group := range [][3]int{{1, 1, 1}, {4, 4, 4}, {64, 1, 1}} {
+				g := &interp.Launch{Size: [3]int{64, 4, 4}, GroupSize: group, Args: []interp.Arg{{}, {}}}
+				g.Size[axis] = 0
+				if _, units, err := p.Prepare(g); units != 0 || err != nil {
+					t.Errorf("%s, %v in groups of %v: %d units, %v", text, g.Size, group, units, err)
+				}
+			}
 		}
 	}
 }

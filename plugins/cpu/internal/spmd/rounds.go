@@ -197,7 +197,7 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 			l.vals[p.ID].shadow = r.now.shadows[i]
 		}
 		s.latch = l.label()
-		l.block(loop.Then, true)
+		l.block(loop.Then)
 		l.bind(s.latch)
 	}
 	l.mark(kindBarrier)

@@ -18,10 +18,10 @@ const maxSingle = 16
 // singles are the programs for groups of one gang, by the logarithm of its registers.
 type singles [5]func() *Program
 
-// oneGang reports whether groups of one gang can run a kernel as what it is: there is something to wait for, and nothing
-// else that asks for all of a group. most is how many registers a gang may have.
-func oneGang(k *ir.Kernel, o *Options) (most int, ok bool) {
-	ok = true
+// oneGang is how many registers a gang may have that is a group of a kernel: none unless there is something to wait for,
+// and nothing else that asks for all of a group.
+func oneGang(k *ir.Kernel, o *Options) int {
+	ok := true
 	waits, loops, wide, bytes := false, false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
 		switch in.Op {
@@ -45,15 +45,15 @@ func oneGang(k *ir.Kernel, o *Options) (most int, ok bool) {
 		}
 	}
 	if !waits || !ok {
-		return 0, false
+		return 0
 	}
 	if o.wide {
-		return maxSingle, true
+		return maxSingle
 	}
 	if loops || wide || bytes > 0 {
-		return o.Gang, true
+		return o.Gang
 	}
-	return max(o.Gang, widest(k, o.target)), true
+	return max(o.Gang, widest(k, o.target))
 }
 
 // widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
@@ -72,10 +72,10 @@ func widest(k *ir.Kernel, t *target) int {
 
 // prepareSingles makes what compiles a kernel for groups of one gang, when there are some.
 func (p *Program) prepareSingles() {
-	most, ok := oneGang(p.kernel, &p.options)
-	if !ok || !p.observes {
+	if !p.observes {
 		return
 	}
+	most := oneGang(p.kernel, &p.options)
 	for i := range p.singles {
 		if 1<<i > most {
 			break

@@ -117,8 +117,7 @@ func isSingle(c *oracle.Case, target *target) bool {
 	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.lanes != 0 || n&(n-1) != 0 {
 		return false
 	}
-	_, ok := oneGang(c.Kernel, &Options{target: target, Gang: 1, wide: true})
-	return ok
+	return oneGang(c.Kernel, &Options{target: target, Gang: 1, wide: true}) > 0
 }
 
 // TestFaultsOfSingles lets each item of a group that is one gang fault in turn, before and after a barrier.

@@ -44,7 +44,11 @@ kernel k(x: %v[*], from: i32[*]%v) real f32 {
   %%4: i32 = item.global.x
   %%5: i32 = item.global.y
   %%6: i32 = item.size.x
-  %%7: i32 = mul %%5, %%6
+  %%3: i32 = item.global.z
+  %%8: i32 = item.size.y
+  %%9: i32 = mul %%3, %%8
+  %%60: i32 = add %%5, %%9
+  %%7: i32 = mul %%60, %%6
   %%0: i32 = add %%4, %%7
   %%1: %v = load x[%%0]
   %%2: i32 = load from[%%0]
@@ -67,6 +71,8 @@ func TestTogether(t *testing.T) {
 		{[3]int{1024, 1, 1}, [3]int{1024, 1, 1}},
 		{[3]int{64, 3, 1}, [3]int{64, 6, 1}},
 		{[3]int{5, 1, 1}, [3]int{15, 1, 1}},
+		{[3]int{20, 3, 1}, [3]int{40, 3, 1}}, // rows that fill no gang
+		{[3]int{20, 3, 2}, [3]int{20, 3, 2}},
 	}
 	for m, typ := range irgen.Values {
 		k, outputs := allTogether(t, typ)
@@ -75,7 +81,7 @@ func TestTogether(t *testing.T) {
 			if (n+m)%2 == 0 { // others have it
 				continue
 			}
-			items := s.size[0] * s.size[1]
+			items := s.size[0] * s.size[1] * s.size[2]
 			fill := func(typ ir.Type, bits func() uint64) oracle.Arg {
 				arg := oracle.Arg{Dims: []int32{int32(items)}}
 				for range items {

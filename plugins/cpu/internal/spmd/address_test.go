@@ -1,0 +1,152 @@
+package spmd
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// listing is the code of a kernel as it stands, for launches of no special kind.
+func listing(t *testing.T, k *ir.Kernel, target *target, gang int) string {
+	t.Helper()
+	c, err := generate(k, Options{Features: target.features, target: target, Gang: gang}, func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.listing
+}
+
+// TestConstantsOfIndices holds the constants that go from indices into addresses to sums below maxPeel: an index without
+// larger ones could wrap where the index does not.
+func TestConstantsOfIndices(t *testing.T) {
+	displaced := regexp.MustCompile(`\[[^\]]*([+-]) (\d+)\]`)
+	for _, c := range []struct {
+		index string
+		want  int // elements, in the address of the load
+	}{
+		{"  %9: i32 = const 65535\n", 65535},
+		{"  %9: i32 = const 65536\n", 0},
+		{"  %9: i32 = const -65535\n", -65535},
+		{"  %9: i32 = const -65536\n", 0},
+		{"  %5: i32 = const 65535\n  %9: i32 = add %0, %5\n", 65535},
+		{"  %5: i32 = const 65536\n  %9: i32 = add %0, %5\n", 0},
+		{"  %5: i32 = const -65535\n  %9: i32 = add %0, %5\n", -65535},
+		{"  %5: i32 = const -65536\n  %9: i32 = add %0, %5\n", 0},
+		{"  %5: i32 = const 65535\n  %9: i32 = sub %0, %5\n", -65535},
+		{"  %5: i32 = const 65536\n  %9: i32 = sub %0, %5\n", 0},
+		{"  %5: i32 = const -65535\n  %9: i32 = sub %0, %5\n", 65535},
+		{"  %5: i32 = const 40000\n  %6: i32 = add %0, %5\n  %9: i32 = add %6, %5\n", 40000},
+		{"  %5: i32 = const 40000\n  %6: i32 = sub %0, %5\n  %9: i32 = sub %6, %5\n", -40000},
+		{"  %5: i32 = const 40000\n  %6: i32 = sub %0, %5\n  %9: i32 = add %6, %5\n", 0},
+		{"  %5: i32 = const 30000\n  %6: i32 = add %0, %5\n  %9: i32 = add %6, %5\n", 60000},
+		{"  %9: i32 = add %0, %1\n", 0},
+	} {
+		k := parse(t, "orepl-ir 1\nkernel k(x: f32[*], y: f32[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: i32 = item.global.y\n"+c.index+
+			"  %10: f32 = load x[%9]\n  store y[%0], %10\n  return\n}\n")
+		for _, target := range []*target{&avx512, &avx2} {
+			var found []int
+			for _, m := range displaced.FindAllStringSubmatch(listing(t, k, target, 1), -1) {
+				n, err := strconv.Atoi(m[1] + m[2])
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n%4 == 0 && (n > 1<<15 || n < -1<<15) && !slices.Contains(found, n/4) {
+					found = append(found, n/4)
+				}
+			}
+			if want := []int{c.want}; c.want == 0 && found != nil || c.want != 0 && !slices.Equal(found, want) {
+				t.Errorf("%s, index\n%s: constants %v, want %d", target.name, c.index, found, c.want)
+			}
+		}
+	}
+}
+
+// TestWhichBuffersAreSmall says which code needs its buffers below 2 GiB: such as computes addresses of lanes in 32 bits,
+// or places whose index could be 2^31 and more.
+func TestWhichBuffersAreSmall(t *testing.T) {
+	for _, c := range []struct {
+		params, body string
+		unchecked    bool
+		want         bool
+	}{
+		{params: "x: f32[*]", body: "  %9: f32 = load x[%0]\n", want: false},
+		{params: "x: f32[*]", body: "  %9: f32 = load x[%0]\n", unchecked: true, want: false},
+		{params: "x: f32[*]", body: "  %3: i32 = mul %0, %0\n  %9: f32 = load x[%3]\n", want: true},
+		{params: "x: f32[*]", body: "  %3: i32 = mul %1, %1\n  %9: f32 = load x[%3]\n", want: false},
+		{params: "x: f32[*]", body: "  %3: u32 = bitcast %1\n  %9: f32 = load x[%3]\n", want: true},
+		{params: "x: f32[*]", body: "  %3: i64 = convert %1\n  %9: f32 = load x[%3]\n", want: false},
+		{params: "x: f32[*,*]", body: "  %9: f32 = load x[%1][%0]\n", want: false},
+		{params: "x: f32[*,*]", body: "  %9: f32 = load x[%0][%1]\n", want: true},
+		{params: "x: f32[*,*]", body: "  %9: f32 = load x[flat %0]\n", want: true}, // the number of elements as one of lanes
+		{params: "x: f32[*,*]", body: "  %9: f32 = load x[flat %1]\n", want: false},
+		{params: "x: f32[*]", body: "  %9: f32 = load x[flat %0]\n", want: false},
+	} {
+		k := parse(t, fmt.Sprintf("orepl-ir 1\nkernel k(%s, y: f32[*]) real f32 {\n  %%0: i32 = item.global.x\n  %%1: i32 = item.global.y\n%s  store y[%%0], %%9\n  return\n}\n", c.params, c.body))
+		for _, target := range []*target{&avx512, &avx2} {
+			got, err := generate(k, Options{Features: target.features, target: target, Gang: 1, Unchecked: c.unchecked}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.small != c.want {
+				t.Errorf("%s, %s, unchecked %v:\n%sneeds small buffers: %v", target.name, c.params, c.unchecked, c.body, got.small)
+			}
+		}
+	}
+}
+
+// TestHowDeepIndicesAreFollowed holds arithmetic on indices to maxShadow steps: lanes of longer ones are gathered, and
+// nobody knows by how much they grow from one iteration to the next.
+func TestHowDeepIndicesAreFollowed(t *testing.T) {
+	for _, n := range []int{1, maxShadow, maxShadow + 1, maxShadow + 2, 3 * maxShadow} {
+		chain, last := "", 30
+		for i := range n {
+			chain += fmt.Sprintf("    %%%d: i32 = add %%%d, %%1\n", last+i+1, last+i)
+		}
+		last += n
+		row := parse(t, fmt.Sprintf(`orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %%30: i32 = item.global.x
+  %%1: i32 = item.global.y
+%s  %%9: f32 = load x[%%%d]
+  store y[%%30], %%9
+  return
+}
+`, chain, last))
+		loop := parse(t, fmt.Sprintf(`orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %%0: i32 = item.global.x
+  %%1: i32 = item.global.y
+  %%2: i32 = const 100
+  %%3: i32 = const 256
+  %%4: f32 = const 0
+  %%5: f32 = loop @1 (%%30: i32 = %%0, %%6: f32 = %%4) {
+    %%7: bool = lt %%30, %%2
+    if %%7 {
+      yield
+    } else {
+      break @1 %%6
+    }
+%s    %%8: f32 = load x[%%%d]
+    %%9: f32 = add %%6, %%8
+    %%10: i32 = add %%30, %%3
+    continue @1 %%10, %%9
+  }
+  store y[%%0], %%5
+  return
+}
+`, chain, last))
+		for _, target := range []*target{&avx512, &avx2} {
+			if got := !strings.Contains(listing(t, row, target, 1), "gather"); got != (n <= maxShadow) {
+				t.Errorf("%s, %d steps: in a row %v", target.name, n, got)
+			}
+			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= maxShadow+1) { // what a loop starts from is known
+				t.Errorf("%s, %d steps: prefetched %v", target.name, n, got)
+			}
+		}
+	}
+}
