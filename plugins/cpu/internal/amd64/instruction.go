@@ -139,7 +139,7 @@ func (in *instruction) setMem(x *arg) string {
 		return "two memory operands"
 	}
 	in.memory = x
-	if v.Label != 0 && (v.Base != 0 || v.Index != 0 || v.Label < 0) {
+	if v.Label < 0 || v.Label != 0 && (v.Base != 0 || v.Index != 0) {
 		return "a label address takes no base and no index"
 	}
 	if v.Base != 0 && (v.Base < RAX || v.Base > R15) {

@@ -3,6 +3,8 @@ package amd64
 import (
 	"flag"
 	"fmt"
+	"hash/crc32"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,80 +13,99 @@ import (
 
 var update = flag.Bool("update", false, "write what is refused, and why, into testdata")
 
-// refusedOps are instructions of every kind that the tables have: with all their encodings, widths and modifiers.
-var refusedOps = []Op{NOP, ADD, MOV, SHL, IMUL, XCHG, LEA, PUSH, JMP, BT, MOVZX, ANDN, POPCNT, VADDPS, VADDSD, VFMADD231PS, VMOVUPS,
+// toldOps are instructions of every kind that the tables have: with all their encodings, widths and modifiers.
+var toldOps = []Op{NOP, ADD, MOV, SHL, IMUL, XCHG, LEA, PUSH, JMP, BT, MOVZX, ANDN, POPCNT, VADDPS, VADDSD, VFMADD231PS, VMOVUPS,
 	VPGATHERDD, VPSCATTERDD, VPCMPD, VPTERNLOGD, VCVTTPS2DQ, KANDW, KMOVW, VPMOVDB, VPERMD, VPERMB, VPMADD52LUQ, VPOPCNTD, PREFETCHNTA}
 
-// TestRefusals compares what is said of an instruction with one thing wrong, for each thing that can be, with a file.
+// TestRefusals compares what is said of an instruction with one thing wrong, for each thing that can be, with a file: of
+// instructions of every kind as it is, but for what others say too, and of all others by number and checksum.
 func TestRefusals(t *testing.T) {
+	var out strings.Builder
+	said := map[string]bool{} // of an instruction, or of an operand of any
+	for _, op := range toldOps {
+		fmt.Fprintf(&out, "# %s\n", op)
+		refusals(op, 13, func(text string) {
+			problem, general := strings.CutPrefix(text, op.String()+": operand ")
+			if !said[text] && !(general && said[problem]) {
+				said[text], said[problem] = true, true
+				fmt.Fprintln(&out, text)
+			}
+		})
+	}
+	fmt.Fprintln(&out, "# others")
+	for op := Op(1); op < numOps; op++ {
+		if slices.Contains(toldOps, op) {
+			continue
+		}
+		n, sum := 0, crc32.NewIEEE()
+		refusals(op, 61, func(text string) {
+			n++
+			_, _ = sum.Write([]byte(text))
+		})
+		fmt.Fprintf(&out, "%s: %d, %08x\n", op, n, sum.Sum32())
+	}
+	golden.Compare(t, "testdata/refusals.txt", out.String(), *update)
+}
+
+// refusals tells what is said of an operation's instructions that are wrong: changes of one of those that a generator
+// makes with a stride.
+func refusals(op Op, stride int, tell func(text string)) {
 	wrong := []Operand{GPR(9, 1), GPR(3, 2), EDX, R11, X(3), Y(19), Z(2), K3, Z(1).Zero(K2), X(4).Merge(K1), Reg(0), Z(32),
 		Imm(-129), Imm(-128), Imm(255), Imm(256), Imm(-32769), Imm(65536), Imm(1<<32 - 1), Imm(1 << 32),
 		Mem{Base: RAX}, Mem{Base: RAX, Size: 2}, Mem{Base: RBX, Size: 3}, Mem{Index: Y(4), Scale: 4}, Mem{Base: RCX, Size: 4, Broadcast: true},
 		Mem{Base: RCX, Size: 64, Mask: K4}, Mem{Base: RAX, Mask: K0}, Mem{Label: 1, Base: RAX}, Label(0), nil}
-	var out strings.Builder
-	said := map[string]bool{} // of an instruction, or of an operand of any
-	for _, op := range refusedOps {
-		try := func(features Features, args ...Operand) {
-			a := New(features)
-			a.NewLabel()
-			a.Emit(op, args...)
-			if a.Err() == nil {
-				return
-			}
-			text := strings.TrimPrefix(a.Err().Error(), "amd64: after 0 instructions: ")
-			problem, general := strings.CutPrefix(text, op.String()+": operand ")
-			if said[text] || general && said[problem] {
-				return
-			}
-			said[text], said[problem] = true, true
-			fmt.Fprintln(&out, text)
-		}
-		g := generator{stride: 13}
-		for i := range op.forms() {
-			g.form(&op.forms()[i])
-		}
-		fmt.Fprintf(&out, "# %s\n", op)
-		if len(g.samples) == 0 {
-			try(AllFeatures, RAX)
-			continue
-		}
-		args := g.samples[len(g.samples)/3].args
-		if r := len(args) - 1; r >= 0 {
-			switch args[r].(type) {
-			case Rounding, Prefix:
-				args = args[:r]
-			}
-		}
-		for _, features := range []Features{0, SSE41, ForAVX2, ForAVX512, AllFeatures &^ AVX512, AllFeatures &^ evexFeatures} {
-			try(features, args...)
-			for _, more := range []Operand{RoundUp, SAE, Lock} {
-				try(features, append(args[:len(args):len(args)], more)...)
-			}
-		}
-		if len(args) > 0 {
-			try(AllFeatures, masked(args, 2, false)...)
-			try(AllFeatures, masked(args, 2, true)...)
-		}
-		for j := range args {
-			for i, w := range wrong {
-				_, had := args[j].(Imm)
-				if _, has := w.(Imm); has && !had && i%4 > 0 { // one of them will do
-					continue
-				}
-				changed := append([]Operand(nil), args...)
-				changed[j] = w
-				try(AllFeatures, changed...)
-			}
-		}
-		for _, more := range []Operand{RAX, Z(1), Imm(1), K1, RoundUp, SAE, Lock} {
-			try(AllFeatures, append(append([]Operand(nil), args...), more)...)
-		}
-		if len(args) > 0 {
-			try(AllFeatures, args[:len(args)-1]...)
-			try(AllFeatures, append(args[:len(args):len(args)], Z(1), Z(2), Z(3), Z(4))...)
+	a := New(0)
+	try := func(features Features, args ...Operand) {
+		a.Reset(features)
+		a.NewLabel()
+		a.Emit(op, args...)
+		if a.Err() != nil {
+			tell(strings.TrimPrefix(a.Err().Error(), "amd64: after 0 instructions: "))
 		}
 	}
-	golden.Compare(t, "testdata/refusals.txt", out.String(), *update)
+	g := generator{stride: stride}
+	for i := range op.forms() {
+		g.form(&op.forms()[i])
+	}
+	if len(g.samples) == 0 {
+		try(AllFeatures, RAX)
+		return
+	}
+	args := g.samples[len(g.samples)/3].args
+	if r := len(args) - 1; r >= 0 {
+		switch args[r].(type) {
+		case Rounding, Prefix:
+			args = args[:r]
+		}
+	}
+	for _, features := range []Features{0, SSE41, ForAVX2, ForAVX512, AllFeatures &^ AVX512, AllFeatures &^ evexFeatures} {
+		try(features, args...)
+		for _, more := range []Operand{RoundUp, SAE, Lock} {
+			try(features, append(args[:len(args):len(args)], more)...)
+		}
+	}
+	if len(args) > 0 {
+		try(AllFeatures, masked(args, 2, false)...)
+		try(AllFeatures, masked(args, 2, true)...)
+	}
+	for j := range args {
+		for i, w := range wrong {
+			_, had := args[j].(Imm)
+			if _, has := w.(Imm); has && !had && i%4 > 0 { // one of them will do
+				continue
+			}
+			changed := append([]Operand(nil), args...)
+			changed[j] = w
+			try(AllFeatures, changed...)
+		}
+	}
+	for _, more := range []Operand{RAX, Z(1), Imm(1), K1, RoundUp, SAE, Lock} {
+		try(AllFeatures, append(append([]Operand(nil), args...), more)...)
+	}
+	if len(args) > 0 {
+		try(AllFeatures, args[:len(args)-1]...)
+		try(AllFeatures, append(args[:len(args):len(args)], Z(1), Z(2), Z(3), Z(4))...)
+	}
 }
 
 // TestSizes asks for every register in every size.

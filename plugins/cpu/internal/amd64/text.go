@@ -104,7 +104,7 @@ func (v *Mem) append(b []byte, size, lanes int) []byte {
 // String gives the instruction in the Intel syntax of GNU as; before it is matched, without the sizes of unsized memory
 // operands.
 func (in *instruction) String() string {
-	b := make([]byte, 0, 64)
+	var b []byte
 	if in.lock {
 		b = append(b, "lock "...)
 	}
