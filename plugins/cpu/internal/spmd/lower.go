@@ -208,7 +208,7 @@ func (l *lowerer) body(mask []vr, end amd64.Label) {
 func (l *lowerer) block(b *ir.Block) {
 	mark := len(l.undo)
 	line := -1
-	for _, in := range l.inOrder(b) {
+	for i, in := range l.inOrder(b) {
 		if b == l.k.Body && l.hoisted[in] {
 			continue
 		}
@@ -216,6 +216,9 @@ func (l *lowerer) block(b *ir.Block) {
 		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && l.k.Sites[in.Site].Line != line && in.Op != ir.Item {
 			line = l.k.Sites[in.Site].Line
 			l.insts = append(l.insts, inst{kind: kindComment, x: int32(in.Site), fold: -1})
+		}
+		if in.Op == ir.Barrier && b == l.k.Body {
+			l.fetchStored(b.Instrs[i+1:])
 		}
 		l.instr(in)
 	}

@@ -20,15 +20,19 @@ import (
 type outputs struct {
 	written  []bool
 	streamed []bool // those that can be written past the caches
+	several  []bool // those where an item may store to many places, in a loop
 }
 
 // findOutputs looks for the stores of a kernel. A buffer is streamed if it is never read and no item stores to it again
 // and again. Kernels with atomic operations on buffers may tell other work-groups by them that they have written: stores
 // past the caches would come too late.
 func findOutputs(k *ir.Kernel) outputs {
-	o := outputs{make([]bool, len(k.Arrays)), make([]bool, len(k.Arrays))}
-	read := make([]bool, len(k.Arrays))
+	n := len(k.Arrays)
+	o := outputs{make([]bool, n), make([]bool, n), make([]bool, n)}
+	read := make([]bool, n)
 	atomics := false
+	changing := make([]bool, k.NumValues()) // values that may differ from iteration to iteration
+	changes := func(v *ir.Value) bool { return changing[v.ID] }
 	var walk func(b *ir.Block, inLoop bool)
 	walk = func(b *ir.Block, inLoop bool) {
 		if b == nil {
@@ -38,16 +42,26 @@ func findOutputs(k *ir.Kernel) outputs {
 			if in.Array != nil && in.Array.Space == ir.Global {
 				switch in.Op {
 				case ir.Store:
-					o.written[in.Array.ID] = true
-					read[in.Array.ID] = read[in.Array.ID] || inLoop
+					id := in.Array.ID
+					o.written[id] = true
+					read[id] = read[id] || inLoop
+					o.several[id] = o.several[id] || slices.ContainsFunc(in.Args[:in.NumIndices()], changes)
 				case ir.Atomic:
 					atomics = true
 				case ir.Load:
 					read[in.Array.ID] = true
 				}
 			}
+			if in.Op == ir.Loop {
+				for _, v := range in.Then.Params {
+					changing[v.ID] = true
+				}
+			}
 			walk(in.Then, inLoop || in.Op == ir.Loop)
 			walk(in.Else, inLoop)
+			for _, v := range in.Results {
+				changing[v.ID] = inLoop && (!in.IsPure() || slices.ContainsFunc(in.Args, changes))
+			}
 		}
 	}
 	walk(k.Body, false)
@@ -69,7 +83,11 @@ func (p *Program) storeKind(g *interp.Launch) int {
 		if a == nil || !p.outputs.written[a.ID] {
 			continue
 		}
-		n := min(items, g.Args[i].Bytes/max(a.Elem.Size(), 1)) * a.Elem.Size()
+		n := g.Args[i].Bytes / max(a.Elem.Size(), 1)
+		if !p.outputs.several[a.ID] {
+			n = min(n, items)
+		}
+		n *= a.Elem.Size()
 		written += n
 		if p.outputs.streamed[a.ID] {
 			streamed += n

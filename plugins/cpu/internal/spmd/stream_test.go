@@ -118,6 +118,8 @@ func TestStoreKind(t *testing.T) {
 		{"a half, not past", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, false, cache, kindHalves},
 		{"a half that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, true, cache, kindHalves},
 		{"more items than elements", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1000, &avx512, true, cache, 0},
+		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, true, cache, kindHalves},
+		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, true, cache, 0},
 		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, true, cache, 0},
 		{"an unknown cache, less", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1023, 1}, 1 << 24, &avx512, true, 0, 0},
 		{"an unknown cache, an eighth", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1 << 24, &avx512, true, 0, kindHalves},

@@ -1,0 +1,132 @@
+package spmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// fetchKernels store after barriers. Each reads x and writes y, both of rank 2, in groups of 16 × 16.
+var fetchKernels = []struct {
+	name, text string
+	fetched    int // lines of what a gang of a register stores
+}{
+	{"a tile", `(g, x, y) => {
+  const t = g.shared(f32, 16, 17), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  y[g.group.x * 16 + v][g.group.y * 16 + u] = t[u][v]
+}`, 1},
+	{"two rows", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  y[2 * g.y][g.x] = t[15 - v][u]
+  y[2 * g.y + 1][g.x] = t[v][15 - u]
+}`, 2},
+	{"behind a second barrier", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  const s = t[u][v]
+  g.barrier()
+  t[v][u] = s + 1
+  g.barrier()
+  y[g.y][g.x] = t[15 - v][u]
+}`, 1},
+	{"before the barrier", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  y[g.y][g.x] = x[g.y][g.x]
+  g.barrier()
+  t[v][u] = x[g.y][g.x]
+}`, 0},
+	{"where a load says", `(g, x, y) => {
+  const t = g.shared(i32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = 15 - v
+  g.barrier()
+  y[t[v][0]][g.x] = x[g.y][g.x]
+}`, 0},
+	{"in columns", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  y[g.x][g.y] = t[v][u]
+}`, 0},
+	{"behind a loop", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  let s = 0
+  for (let i = 0; i < x.shape[0]; i++) s += t[i & 15][u]
+  y[g.y][g.x] = s
+}`, 0},
+	{"outside", `(g, x, y) => {
+  const t = g.shared(f32, 16, 16), u = g.local.x, v = g.local.y
+  t[v][u] = x[g.y][g.x]
+  g.barrier()
+  y[g.y * 3][g.x - 16] = t[u][v]
+}`, 1},
+}
+
+func TestFetchStored(t *testing.T) {
+	needMachine(t)
+	for _, c := range fetchKernels {
+		for _, target := range targets() {
+			for stores, want := range map[int]int{0: 0, kindHalves: c.fetched} {
+				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.features, Gang: 1, Observes: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.options.stores = stores
+				text, err := p.Listing(func(int) string { return "" })
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := strings.Count(text, "prefetchw"); got != want {
+					t.Errorf("%s, %s, way %d: fetches %d lines, want %d", c.name, target.name, stores, got, want)
+				}
+			}
+		}
+	}
+}
+
+func TestFetchedStores(t *testing.T) {
+	needMachine(t)
+	const side = 80
+	x := floats(side*side, func(i int) float32 { return float32(i % 97) })
+	dims := []int32{side, side}
+	for _, c := range fetchKernels {
+		k := rank2(t, c.text, ir.F32)
+		for i, size := range [][3]int{{32, 64, 1}, {37, 20, 1}, {1, 40, 2}} {
+			for _, gang := range []int{1, 2} {
+				launch := &oracle.Case{Kernel: k, Size: size, GroupSize: [3]int{16, 16, 1},
+					Args: []oracle.Arg{{Data: x, Dims: dims}, {Data: make([]byte, len(x)), Dims: dims}}}
+				if !compare(t, launch, gang, i+gang) { // the level also chooses how stores are made
+					t.Fatalf("%s: size %v, gang %d", c.name, size, gang)
+				}
+			}
+		}
+	}
+}
+
+// TestFetchedAlone compiles the transpose by tiles for the launch that it is for: each gang fetches the rows of all its
+// iterations, which stand one after the other.
+func TestFetchedAlone(t *testing.T) {
+	k := optimized(rank2(t, `(g, x, y) => {
+  const t = g.shared(f32, 32, 33), u = g.local.x, v = g.local.y
+  for (let r = 0; r < 32; r += 8) t[v + r][u] = x[g.group.y * 32 + v + r][g.group.x * 32 + u]
+  g.barrier()
+  for (let r = 0; r < 32; r += 8) y[g.group.x * 32 + v + r][g.group.y * 32 + u] = t[u][v + r]
+}`, ir.F32))
+	o := Options{Features: amd64.ForAVX512, Gang: 2, Observes: true, Whole: true, stores: kindHalves, target: &avx512}
+	c, err := generate(k, o, func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(c.listing, "prefetchw"); got != 8 {
+		t.Errorf("fetches %d lines, want 8", got)
+	}
+}
