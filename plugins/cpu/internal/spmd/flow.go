@@ -22,13 +22,13 @@ type flowBlock struct {
 	sets       []uint64
 }
 
-// findFlow analyses a function whose gangs wait by jumping to advance.
-func (f *fn) findFlow(advance amd64.Label, asked []vr) *flow {
+// findFlow analyses a function whose gangs wait by jumping to advance. No gang is left where control goes to fresh.
+func (f *fn) findFlow(advance, fresh amd64.Label, asked []vr) *flow {
 	g := &flow{f: f, insts: f.insts, number: map[vr]int32{}, words: (len(asked) + 63) / 64, block: make([]int32, len(f.insts)), labels: map[int64]int32{}}
 	for i, r := range asked {
 		g.number[r] = int32(i)
 	}
-	g.findBlocks(advance)
+	g.findBlocks(advance, fresh)
 	g.solve()
 	return g
 }
@@ -41,7 +41,7 @@ func (in *inst) jumps() (jump, always bool) {
 	return in.op == amd64.JMP || in.op >= amd64.JO && in.op <= amd64.JG, in.op == amd64.JMP
 }
 
-func (g *flow) findBlocks(advance amd64.Label) {
+func (g *flow) findBlocks(advance, fresh amd64.Label) {
 	insts := g.insts
 	outer := make(map[int32]int32) // from the begin of code that stands elsewhere to behind its end
 	depth, begin := 0, int32(0)
@@ -59,10 +59,10 @@ func (g *flow) findBlocks(advance amd64.Label) {
 			}
 		}
 	}
-	fresh := true
+	begins := true
 	for i := range insts {
 		in := &insts[i]
-		if fresh || in.kind == kindLabel || in.kind == kindColdBegin {
+		if begins || in.kind == kindLabel || in.kind == kindColdBegin {
 			if n := len(g.blocks); n > 0 {
 				g.blocks[n-1].end = int32(i)
 			}
@@ -70,7 +70,7 @@ func (g *flow) findBlocks(advance amd64.Label) {
 			g.blocks = append(g.blocks, flowBlock{first: int32(i), in: sets[:g.words], reads: sets[g.words : 2*g.words], sets: sets[2*g.words:]})
 		}
 		jump, _ := in.jumps()
-		fresh = jump || in.kind == kindColdBegin || in.kind == kindColdEnd
+		begins = jump || in.kind == kindColdBegin || in.kind == kindColdEnd
 		g.block[i] = int32(len(g.blocks) - 1)
 	}
 	if len(g.blocks) == 0 {
@@ -82,7 +82,7 @@ func (g *flow) findBlocks(advance amd64.Label) {
 		last := &insts[b.end-1]
 		jump, always := last.jumps()
 		waits := jump && last.a[0].imm == int64(advance)
-		if to, ok := g.labels[last.a[0].imm]; jump && ok && !waits {
+		if to, ok := g.labels[last.a[0].imm]; jump && ok && !waits && last.a[0].imm != int64(fresh) {
 			b.next = append(b.next, g.block[to])
 		}
 		switch after, elsewhere := outer[b.end-1]; {
@@ -97,7 +97,8 @@ func (g *flow) findBlocks(advance amd64.Label) {
 	}
 }
 
-// set and read visit the registers that an instruction sets entirely, and those that it reads.
+// set, written and read visit the registers that an instruction sets entirely, those that it changes, and those that it
+// reads.
 func (f *fn) set(in *inst, visit func(vr)) {
 	switch in.kind {
 	case kindDeclare:
@@ -110,6 +111,17 @@ func (f *fn) set(in *inst, visit func(vr)) {
 		if in.mode == modeDef && in.a[0].kind == argReg && (in.mask == 0 || in.zero) {
 			visit(in.a[0].reg)
 		}
+	}
+}
+
+func (f *fn) written(in *inst, visit func(vr)) {
+	switch {
+	case in.kind == kindTrap:
+		for _, r := range f.traps[in.x].defs {
+			visit(r)
+		}
+	case in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg:
+		visit(in.a[0].reg)
 	}
 }
 

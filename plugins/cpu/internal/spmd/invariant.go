@@ -96,31 +96,19 @@ func (m *mover) findLoops() {
 
 func (m *mover) findWriters() {
 	counts, total := make([]int32, len(m.f.regs)), 0
-	m.eachWrite(func(r vr, _ int) {
-		counts[r]++
-		total++
-	})
+	for i := range m.f.insts {
+		m.f.written(&m.f.insts[i], func(r vr) {
+			counts[r]++
+			total++
+		})
+	}
 	m.writers = make([][]int32, len(m.f.regs))
 	all := make([]int32, total)
 	for r, n := range counts {
 		m.writers[r], all = all[:0:n], all[n:]
 	}
-	m.eachWrite(func(r vr, i int) { m.writers[r] = append(m.writers[r], int32(i)) })
-}
-
-// eachWrite visits what instructions write.
-func (m *mover) eachWrite(visit func(r vr, i int)) {
 	for i := range m.f.insts {
-		switch in := &m.f.insts[i]; in.kind {
-		case kindOp:
-			if in.mode != modeUse && in.a[0].kind == argReg {
-				visit(in.a[0].reg, i)
-			}
-		case kindTrap:
-			for _, r := range m.f.traps[in.x].defs {
-				visit(r, i)
-			}
-		}
+		m.f.written(&m.f.insts[i], func(r vr) { m.writers[r] = append(m.writers[r], int32(i)) })
 	}
 }
 

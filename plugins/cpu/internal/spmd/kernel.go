@@ -87,7 +87,11 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.sweep()
 	l.fn.coalesce()
 	l.fn.turnJumps()
-	l.fn.splitAtBarriers(l.advance, l.start)
+	fresh := l.begin // the next group
+	if l.batch != nil {
+		fresh = 0 // other groups of the batch may wait then
+	}
+	l.fn.splitAtBarriers(l.advance, l.start, fresh)
 	frame, shared := l.allocate()
 
 	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batches: l.batch != nil}

@@ -9,13 +9,14 @@ import (
 // splitAtBarriers gives the pieces of code between barriers registers of their own for what lives across barriers, which is
 // in memory else for its whole life: a piece loads what it reads where it begins, and stores what it has changed where
 // it is left. That is done for what a piece mentions more often than it costs. advance is where gangs that wait jump to,
-// and start where they begin.
-func (f *fn) splitAtBarriers(advance, start amd64.Label) {
+// start where they begin, and fresh where no gang is left.
+func (f *fn) splitAtBarriers(advance, start, fresh amd64.Label) {
 	crossing := f.crossBarriers()
 	if len(crossing) == 0 {
 		return
 	}
-	s := splitter{f: f, flow: f.findFlow(advance, crossing)}
+	s := splitter{f: f, flow: f.findFlow(advance, fresh, crossing)}
+	s.flow.mergeCopied(crossing)
 	s.findSources()
 	begin := s.flow.labels[int64(start)]
 	old := f.rewrite()
@@ -33,6 +34,7 @@ func (f *fn) splitAtBarriers(advance, start amd64.Label) {
 		s.piece(at, end)
 		at = end
 	}
+	f.coalesce() // what is in registers now
 }
 
 // crossBarriers lists the registers of gangs that live across a barrier.
@@ -225,7 +227,7 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 				u.weight += weight
 			}
 		}
-		write := func(r vr) {
+		s.f.written(in, func(r vr) {
 			if u := uses[r]; u != nil {
 				u.written = true
 				if cold > 0 {
@@ -233,15 +235,7 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 				}
 				u.first = min(u.first, i)
 			}
-		}
-		switch {
-		case in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg:
-			write(in.a[0].reg)
-		case in.kind == kindTrap:
-			for _, r := range s.f.traps[in.x].defs {
-				write(r)
-			}
-		}
+		})
 	}
 	return uses, order
 }

@@ -1,6 +1,7 @@
 package spmd
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -77,6 +78,50 @@ var barrierKernels = []struct{ name, text string }{
   g.barrier()
   y[g.y][g.x] = all[0] + s + s * s
 }`},
+	{"that change places", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = x[0][g.x], t = 2, u = 3
+  for (let p = 0; p < 5; p++) {
+    all[g.local.x] = s
+    g.barrier()
+    const old = s
+    s = t + all[(g.local.x + 1) % 8]
+    t = u
+    u = old
+    g.barrier()
+  }
+  y[g.y][g.x] = s + 3 * t + 7 * u
+}`},
+	{"that are needed as they were before a loop between", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0, t = 1
+  for (let p = 0; p < 3; p++) {
+    all[g.local.x] = x[p][g.x] + t
+    g.barrier()
+    const before = s
+    for (let k = 0; k < 20; k++) s += all[k % 8] * x[g.y][k]
+    g.barrier()
+    t += s - before
+    all[g.local.x] = before
+    g.barrier()
+    if (all[p] > 9) s = before + 1
+    g.barrier()
+  }
+  y[g.y][g.x] = s + t
+}`},
+	{"of loops whose values some lanes keep", `(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 1, t = 0
+  for (let p = 0; p < 3; p++) {
+    all[g.local.x] = s
+    g.barrier()
+    let u = s
+    for (let k = 0; k < g.local.x % 4; k++) { u += all[k]; if (u > 40) break }
+    g.barrier()
+    if (g.local.x % 3 != p) { t += s; s = u }
+  }
+  y[g.y][g.x] = s + t
+}`},
 }
 
 // TestSplitAtBarriers compares kernels whose values live across barriers with the interpreter.
@@ -100,19 +145,20 @@ func TestSplitAtBarriers(t *testing.T) {
 	}
 }
 
-// TestLoopsBetweenBarriers looks for the sums of a loop between barriers: they are in registers there.
+// TestLoopsBetweenBarriers looks for the sums of a loop between barriers: they are in registers there, and in one place of a
+// gang's frame while it waits.
 func TestLoopsBetweenBarriers(t *testing.T) {
 	needMachine(t)
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
-  const all = g.shared(f32, 64)
-  let s = 0
+  const all = g.shared(f32, 64), sum = g.private(f32, 4)
   for (let p = 0; p < 64; p++) {
     all[g.local.x] = x[p][g.x]
     g.barrier()
-    for (let k = 0; k < x[0][0]; k++) s += all[g.local.x] * x[p][k]
+    for (let k = 0; k < x[0][0]; k++)
+      for (let i = 0; i < 4; i++) sum[i] += all[g.local.x] * x[p + i][k]
     g.barrier()
   }
-  y[g.y][g.x] = s
+  for (let i = 0; i < 4; i++) y[g.y + i][g.x] = sum[i]
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
 	p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 2})
@@ -129,8 +175,26 @@ func TestLoopsBetweenBarriers(t *testing.T) {
 	}
 	end := at + strings.Index(text[at:], "jmp")
 	begin := strings.LastIndex(text[:at], "j") // the loop's exit
-	if loop := text[begin:end]; strings.Contains(loop, "[r15") {
+	loop := text[begin:end]
+	if strings.Contains(loop, "[r15") {
 		t.Errorf("the loop uses a gang's frame:\n%s", loop)
+	}
+	if copies := regexp.MustCompile(`vmov\w+ [xyz]mm\d+, [xyz]mm\d`); copies.MatchString(loop) {
+		t.Errorf("the loop copies vectors:\n%s", loop)
+	}
+	// Each of them is made zero, stored and loaded by the loop, and loaded for the result.
+	places := map[string]int{}
+	for _, m := range regexp.MustCompile(`vmovups .*\[(r15 \+ \d+)\]`).FindAllStringSubmatch(text, -1) {
+		places[m[1]]++
+	}
+	for place, n := range places {
+		if n != 4 {
+			t.Errorf("%s is stored and loaded %d times, want 4, in:\n%s", place, n, text)
+			break
+		}
+	}
+	if len(places) != 2*4 {
+		t.Errorf("%d places for 8 vectors", len(places))
 	}
 }
 
