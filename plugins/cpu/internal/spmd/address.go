@@ -27,6 +27,7 @@ type place struct {
 	scalar ir.Type
 	size   int
 	inside vr // together and without faults: 1 if the place is in bounds
+	below  vr // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
 }
 
 // term is an index of an access.
@@ -83,6 +84,9 @@ func (l *lowerer) place(in *ir.Instr) place {
 		p.spread = inRow
 	case !private && l.consecutive(moving, p.size):
 		p.spread = inRow
+		if l.options.stacked {
+			p.below = l.rowDistance(in.Array, moving)
+		}
 		fixed = append(fixed, moving...)
 		moving = nil
 	default:
@@ -99,15 +103,20 @@ func (l *lowerer) place(in *ir.Instr) place {
 	return p
 }
 
-// consecutive reports whether the lanes of an access lie one after the other.
+// consecutive reports whether the lanes of an access lie one after the other, in the rows of a stacked gang.
 func (l *lowerer) consecutive(terms []term, size int) bool {
+	if l.options.stacked && !l.rowsApart(terms, size) {
+		return false
+	}
 	step := int64(0)
 	for _, t := range terms {
 		s, ok := l.affine.Strides(t.v)
-		if !ok || t.inner != 0 || !l.hasShadow(t.v, 0) {
+		if !ok || t.inner != 0 && s[0] != 0 || !l.hasShadow(t.v, 0) {
 			return false
 		}
-		step += int64(s[0]) * t.stride
+		if t.inner == 0 {
+			step += int64(s[0]) * t.stride
+		}
 	}
 	return step == int64(size)
 }

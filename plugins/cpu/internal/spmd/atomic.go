@@ -34,6 +34,13 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
 	}
 	first := l.gpr()
 	l.def(amd64.LEA, g8(first), at(p.uni))
+	side := i * l.t.lanes * p.size
+	if p.below != 0 {
+		for range i {
+			l.mod(amd64.ADD, g8(first), g8(p.below))
+		}
+		side = 0
+	}
 	if p.mask == nil {
 		l.def(amd64.MOV, g4(bits), imm(1<<l.t.lanes-1))
 	} else {
@@ -47,7 +54,7 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
 	m := mem{base: first}
 	switch p.spread {
 	case inRow:
-		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(i*l.t.lanes*p.size)
+		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(side)
 	case apart:
 		o := l.gpr()
 		l.def(amd64.MOV, g4(o), at(l.indexed(scratchOffsets, j, 4)))

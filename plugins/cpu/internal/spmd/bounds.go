@@ -90,13 +90,14 @@ func (l *lowerer) extentMem(a *ir.Array, extent, size int) mem {
 func (l *lowerer) checkRow(in *ir.Instr, axis, extent int, p *place) bool {
 	v := in.Args[axis]
 	s, affine := l.affine.Strides(v)
-	if l.options.Unchecked || !affine || s[0] <= 0 || s[0] > maxPeel || v.Type.Size() != 4 || !l.hasShadow(v, 0) {
+	span, grows := l.span(s)
+	if l.options.Unchecked || !affine || !grows || v.Type.Size() != 4 || !l.hasShadow(v, 0) {
 		return false
 	}
 	some, done := l.label(), l.label()
 	first, last := l.gpr(), l.gpr()
 	l.def(amd64.MOV, g4(first), g4(l.shadow(v)))
-	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: s[0] * int32(l.gang()-1)}))
+	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: span}))
 	if extent >= 0 {
 		l.use(amd64.CMP, g8(last), imm(int64(extent)))
 	} else {

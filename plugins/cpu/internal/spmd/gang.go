@@ -11,8 +11,8 @@ const straightRoom = 48
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
 // of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
 // gangs are fewer to wait for.
-func chooseGang(k *ir.Kernel, t *target) int {
-	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
+	u := k.Uniformity(gangScope(stacked))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0

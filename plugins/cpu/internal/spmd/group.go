@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
@@ -42,7 +43,9 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 	case ir.GlobalID:
 		switch {
 		case in.Axis == 0:
-			return value{vec: l.lanesFrom(l.item.x)}
+			return value{vec: l.lanesFrom(l.item.x, opt.Strides{1})}
+		case in.Axis == 1 && l.options.stacked:
+			return value{vec: l.lanesFrom(l.item.y, opt.Strides{0, 1})}
 		case l.observe:
 			v = value{g: l.global(in.Axis)}
 		default:
@@ -50,7 +53,7 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 		}
 	case ir.LocalID:
 		if in.Axis == 0 {
-			return value{vec: l.lanesFrom(l.item.local)}
+			return value{vec: l.lanesFrom(l.item.local, opt.Strides{1})}
 		}
 		d := l.gpr()
 		l.def(amd64.MOV, g4(d), at(frameMem(frameLocal+4*in.Axis, 4)))
@@ -64,7 +67,7 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 		l.def(amd64.MOV, g4(s), g4(d))
 		l.mod(amd64.ADD, g4(s), g4(l.item.local))
 		most := l.constant(subgroupSize-1, 4)
-		return value{vec: l.map1(l.lanesFrom(s), func(d, a vr) { l.op2(amd64.VPANDD, d, a, most, 4) })}
+		return value{vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vr) { l.op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.set(r, v)
 	return l.vals[r.ID]

@@ -124,7 +124,8 @@ func (w *Worker) setLane(f frame, regs []vr, t ir.Type, lane int, bits uint64) {
 func (w *Worker) item(f frame, t *trap, lane int) (at [3]int, order int) {
 	if !w.v.program.observes {
 		x := int(*(*int32)(w.register(f, t.x)))
-		at = [3]int{x + lane, w.get32(ctxY), w.get32(ctxZ)}
+		width := w.v.code.width
+		at = [3]int{x + lane%width, w.get32(ctxY) + lane/width, w.get32(ctxZ)}
 		return at, (at[2]*w.g.Size[1]+at[1])*w.g.Size[0] + at[0]
 	}
 	return w.itemOf(f, lane)

@@ -26,6 +26,8 @@ type code struct {
 	context   int // bytes of the context
 	shared    int // where registers that gangs share begin in it
 	lanes     int // of a gang
+	width     int // items of a gang in a row, and rows
+	height    int
 	target    *target
 	small     bool
 	batches   bool // groups may do rounds together
@@ -63,11 +65,13 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
 		checked: map[checkKey]bool{}, times: times,
 	}
-	l.u = k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+	l.u = k.Uniformity(gangScope(options.stacked))
 	l.affine = opt.FindAffine(k, l.u)
 	l.gatherUses()
 	l.outputs = findOutputs(k)
-	l.chooseWalk()
+	if !options.stacked {
+		l.chooseWalk()
+	}
 	l.place0()
 	l.stop = asm.NewLabel()
 	done := asm.NewLabel()
@@ -79,6 +83,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		l.overGroups(done)
 	} else {
 		l.overRows(done)
+	}
+	if options.stacked {
+		l.fn.shareEqual()
 	}
 	if l.t.expand != nil {
 		l.t.expand(l)
@@ -94,7 +101,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.splitAtBarriers(l.advance, l.start, fresh)
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batches: l.batch != nil}
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batches: l.batch != nil}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)
@@ -270,7 +277,7 @@ func (l *lowerer) hoist(root func(*ir.Instr) bool) {
 		}
 		ok := root(in)
 		if !ok && in.Op != ir.Item && in.Op != ir.Extent && in.Op <= ir.Math && in.IsPure() && in.Proved == 0 && len(in.Args) > 0 &&
-			l.uniform(in.Results[0]) {
+			(l.uniform(in.Results[0]) || l.options.stacked) {
 			ok = true
 			for _, a := range in.Args {
 				ok = ok && known(a)
@@ -288,7 +295,8 @@ func (l *lowerer) hoist(root func(*ir.Instr) bool) {
 
 // overRows emits the loops over the rows of the launch and the gangs of each.
 func (l *lowerer) overRows(done amd64.Label) {
-	shift := int64(bits.TrailingZeros(uint(l.gang())))
+	width := l.width()
+	shift := int64(bits.TrailingZeros(uint(width)))
 	row := l.label()
 	size := l.gpr()
 	l.def(amd64.MOV, g4(size), at(ctxMem(ctxSize, 4)))
@@ -300,11 +308,15 @@ func (l *lowerer) overRows(done amd64.Label) {
 		l.def(amd64.MOV, g4(x), at(ctxMem(ctxX, 4)))
 		l.beginTile(x)
 	}
+	if l.options.stacked {
+		l.item.y = l.gpr()
+		l.def(amd64.MOV, g4(l.item.y), at(ctxMem(ctxY, 4)))
+	}
 	l.hoist(func(in *ir.Instr) bool { return in.Op == ir.Item && in.Item == ir.GlobalID && in.Axis > 0 })
 	pos, last := l.gpr(), l.gpr()
 	l.def(amd64.MOV, g4(pos), at(ctxMem(ctxX, 4)))
 	if l.band > 0 {
-		l.def(amd64.LEA, g8(last), at(mem{base: pos, disp: int32(l.gang())}))
+		l.def(amd64.LEA, g8(last), at(mem{base: pos, disp: int32(width)}))
 	} else {
 		l.def(amd64.MOV, g8(last), at(ctxMem(ctxLeft, 8)))
 		l.mod(amd64.SHL, g8(last), imm(shift))
@@ -320,15 +332,18 @@ func (l *lowerer) overRows(done amd64.Label) {
 	both := count*l.w <= maxBoth
 	if both {
 		top, end := l.label(), l.label()
+		if l.options.stacked {
+			l.unlessBelow(tail)
+		}
 		l.mark(kindLoopBegin)
 		l.bind(top)
 		t := l.gpr()
-		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(l.gang())}))
+		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(width)}))
 		l.use(amd64.CMP, g8(t), g8(last))
 		l.jump(amd64.JG, tail)
 		l.body(nil, end)
 		l.bind(end)
-		l.mod(amd64.ADD, g8(pos), imm(int64(l.gang())))
+		l.mod(amd64.ADD, g8(pos), imm(int64(width)))
 		l.poll()
 		l.jump(amd64.JMP, top)
 		l.mark(kindLoopEnd)
@@ -339,10 +354,10 @@ func (l *lowerer) overRows(done amd64.Label) {
 	l.bind(again)
 	l.use(amd64.CMP, g8(pos), g8(last))
 	l.jump(amd64.JGE, next)
-	l.body(l.below(pos, last), end)
+	l.body(l.inLaunch(pos, last), end)
 	l.bind(end)
-	l.mod(amd64.ADD, g8(pos), imm(int64(l.gang())))
-	if !both {
+	l.mod(amd64.ADD, g8(pos), imm(int64(width)))
+	if !both || l.options.stacked { // of a stacked gang any may be at the bottom
 		l.poll()
 		l.jump(amd64.JMP, again)
 	}
@@ -359,32 +374,35 @@ func (l *lowerer) overRows(done amd64.Label) {
 	l.mark(kindLoopEnd)
 }
 
-// nextRow goes on at the left of the next row.
+// nextRow goes on at the left of the next row, or below all of a stacked gang.
 func (l *lowerer) nextRow(row, done amd64.Label, last vr, shift int64) {
 	n := l.gpr()
 	l.def(amd64.MOV, g4(n), at(ctxMem(ctxX, 4)))
 	l.mod(amd64.SUB, g8(last), g8(n))
-	l.mod(amd64.ADD, g8(last), imm(int64(l.gang()-1)))
+	l.mod(amd64.ADD, g8(last), imm(int64(l.width()-1)))
 	l.mod(amd64.SHR, g8(last), imm(shift))
 	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), g8(last))
 	l.jump(amd64.JLE, done)
 	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), imm(0))
 	y := l.gpr()
 	l.def(amd64.MOV, g4(y), at(ctxMem(ctxY, 4)))
-	l.mod(amd64.ADD, g4(y), imm(1))
+	l.mod(amd64.ADD, g4(y), imm(int64(l.height())))
 	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
 	l.use(amd64.CMP, g4(y), at(ctxMem(ctxSize+4, 4)))
-	l.jump(amd64.JL, row)
+	l.jump(amd64.JB, row) // it may be 2^31 and more
 	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), imm(0))
 	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
 	l.jump(amd64.JMP, row)
 }
 
-// below gives the masks of the lanes whose positions from pos on are below a limit.
-func (l *lowerer) below(pos, limit vr) []vr {
+// inLaunch gives the masks of the lanes whose positions from pos on are below a limit, and in rows of the launch.
+func (l *lowerer) inLaunch(pos, limit vr) []vr {
 	left := l.gpr()
 	l.def(amd64.MOV, g8(left), g8(limit))
 	l.mod(amd64.SUB, g8(left), g8(pos))
+	if l.options.stacked {
+		return l.inStack(left)
+	}
 	return l.firstLanes(left)
 }
 
@@ -398,12 +416,12 @@ func (l *lowerer) firstLanes(n vr) []vr {
 	return out
 }
 
-// lanesFrom gives the vectors that count lanes from a general register's value on.
-func (l *lowerer) lanesFrom(r vr) []vr {
+// lanesFrom gives the vectors of what is in lane 0 as in a general register and grows from item to item.
+func (l *lowerer) lanesFrom(r vr, s opt.Strides) []vr {
 	first := l.splat(r, ir.I32)
 	out := newRegs(l.fn, l.w)
 	for i, d := range out {
-		l.op2(amd64.VPADDD, d, first, l.laneOffsets(i, 1), 0)
+		l.op2(amd64.VPADDD, d, first, l.itemOffsets(i, s), 0)
 	}
 	return out
 }

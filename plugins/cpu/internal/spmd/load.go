@@ -35,18 +35,20 @@ func (l *lowerer) load(in *ir.Instr) {
 		l.scatterRow(&p)
 	}
 	perReg := l.perReg(p.size)
-	if p.spread == inRow && l.uses[r.ID].loop == nil { // what a loop loads next lies elsewhere
+	if p.spread == inRow && p.below == 0 && l.uses[r.ID].loop == nil { // what a loop loads next lies elsewhere
 		l.prefetchRow(&p, n*perReg)
 	}
-	if p.spread == inRow {
+	if p.spread == inRow && p.below == 0 {
 		l.prefetchLoop(in, &p, n*perReg)
+	}
+	var rows []mem
+	if p.spread == inRow {
+		rows = l.registersOf(&p, n)
 	}
 	for i, d := range out {
 		m := l.partMask(p.mask, i, r.Type.Size())
 		if p.spread == inRow {
-			a := p.uni
-			a.disp += int32(i * perReg)
-			l.loadRow(p.scalar, d, a, m)
+			l.loadRow(p.scalar, d, rows[i], m)
 		} else {
 			l.gather(&p, i, d, m)
 		}

@@ -108,6 +108,7 @@ type layout struct {
 // itemVal holds the registers that say where the gang is.
 type itemVal struct {
 	x     vr // global position of lane 0
+	y     vr // and on y, of stacked gangs
 	local vr // local position of lane 0 on x
 }
 

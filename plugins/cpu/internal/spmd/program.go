@@ -43,12 +43,14 @@ type Options struct {
 	// Workspace is memory that this compilation shares with others; nil gives it its own.
 	Workspace *Workspace
 
-	target *target
-	stores int  // kindHalves, kindPast or 0
-	rounds bool // run all loops in rounds that can be, for tests
-	few    bool // give few machine registers out, for tests
-	wide   bool // have wide gangs for groups that are one gang whatever the kernel, for tests
-	single bool // groups are one gang
+	target  *target
+	stores  int  // kindHalves, kindPast or 0
+	rounds  bool // run all loops in rounds that can be, for tests
+	few     bool // give few machine registers out, for tests
+	wide    bool // have wide gangs for groups that are one gang whatever the kernel, for tests
+	single  bool // groups are one gang
+	stacked bool // gangs are stacked
+	stack   bool // have stacked gangs wherever they can be, for tests
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -65,7 +67,8 @@ type Program struct {
 
 	narrow  [2]func() *Program // with gangs of 1 and 2 registers, where the compiler chose more
 	singles singles
-	refused atomic.Bool // the compiler does not have it, as was found out for the first launch
+	stacked func() *Program // with stacked gangs; nil if they do not pay
+	refused atomic.Bool     // the compiler does not have it, as was found out for the first launch
 
 	mu       sync.Mutex
 	variants [numKinds]atomic.Pointer[Variant]
@@ -92,7 +95,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	}
 	p := newProgram(k, options)
 	if p.options.Gang == 0 {
-		p.options.Gang = chooseGang(k, p.options.target)
+		p.options.Gang = chooseGang(k, p.options.target, false)
 		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
 			o := options
 			o.Gang = w
@@ -100,6 +103,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 		}
 		p.prepareSingles()
 	}
+	p.prepareStacked(options.Gang == 0)
 	return p, nil
 }
 
@@ -198,12 +202,19 @@ func (p *Program) within(kind int) *ir.Kernel {
 // Describe says what instructions the kernel was compiled to.
 func (p *Program) Describe() string {
 	t := p.options.target
-	return fmt.Sprintf("%s code, gangs of %d work-items", strings.ToUpper(t.name), t.lanes*p.options.Gang)
+	gang := fmt.Sprint(t.lanes * p.options.Gang)
+	if p.stacked != nil {
+		gang = fmt.Sprintf("%d × %d", t.lanes, p.options.Gang)
+	}
+	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.name), gang)
 }
 
 // Listing gives the code that launches within the extents and of whole groups with several gangs side by side run, as text
 // with the source's lines.
 func (p *Program) Listing(describe func(site int) string) (string, error) {
+	if p.stacked != nil {
+		return p.stacked().Listing(describe)
+	}
 	options := p.options
 	options.Observes, options.Whole, options.Beside = p.observes, p.observes, p.observes
 	k := p.kernel
@@ -237,6 +248,11 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 			return v, units, err
 		}
 		s.refused.Store(true) // what is there for other groups does
+	}
+	if p.stacks(g) {
+		if v, units, err := p.stacked().Prepare(g); err == nil {
+			return v, units, nil
+		} // else what is there without stacking does
 	}
 	if w := p.fitting(g.GroupSize[0]); w < p.options.Gang {
 		return p.narrow[w-1]().Prepare(g)
@@ -291,7 +307,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		}
 		return v, units, nil
 	}
-	return v, ((g.Size[0]-1)/lanes + 1) * g.Size[1] * g.Size[2], nil
+	return v, gangsOf(g.Size, v.code.width, v.code.height), nil
 }
 
 // fitting is how many registers gangs have in work-groups of so many items along x: as many as the compiler chose, if they
@@ -598,7 +614,7 @@ func (w *Worker) beginGangs(first int) {
 		w.put64(ctxBand, 0) // and the tile
 		return
 	}
-	g, n := w.g, w.v.code.lanes
+	g, n, high := w.g, w.v.code.width, w.v.code.height
 	perRow := (g.Size[0]-1)/n + 1
 	if band := w.v.code.band; band > 0 {
 		column, row, plane, start := columnOf(first, band, perRow, g.Size[1])
@@ -609,10 +625,10 @@ func (w *Worker) beginGangs(first int) {
 		w.put32(ctxTile, 0)
 		return
 	}
-	row := first / perRow
+	row, perPlane := first/perRow, (g.Size[1]-1)/high+1
 	w.put32(ctxX, first%perRow*n)
-	w.put32(ctxY, row%g.Size[1])
-	w.put32(ctxZ, row/g.Size[1])
+	w.put32(ctxY, row%perPlane*high)
+	w.put32(ctxZ, row/perPlane)
 }
 
 // beginGroups places the first group of a run, and its gangs.

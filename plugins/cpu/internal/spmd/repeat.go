@@ -20,7 +20,7 @@ func repeated(k *ir.Kernel, options Options) (*ir.Kernel, map[*ir.Instr]int) {
 	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
 	limits := opt.Repeating{Whole: maxRepeated / options.Gang, Body: maxRepeated / options.Gang, Total: maxBoth * 3 / 4 / options.Gang}
 	if options.Beside || options.rounds {
-		u := c.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+		u := c.Uniformity(gangScope(options.stacked))
 		limits.Leave = func(loop *ir.Instr) bool { return onlyExit(loop) != nil && loadsRows(loop, u) }
 	}
 	if times, changed := opt.Repeat(c, limits); changed {

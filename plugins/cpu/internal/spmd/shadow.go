@@ -24,7 +24,7 @@ func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
 	}
 	switch in.Op {
 	case ir.Item:
-		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && in.Axis == 0
+		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && (in.Axis == 0 || l.options.stacked)
 	case ir.Add, ir.Sub:
 		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
 	case ir.Neg:
@@ -54,9 +54,13 @@ func (l *lowerer) shadow(v *ir.Value) vr {
 	}
 	var d vr
 	if in.Op == ir.Item {
-		d = l.item.x
-		if in.Item == ir.LocalID {
+		switch {
+		case in.Item == ir.LocalID:
 			d = l.item.local
+		case in.Axis == 1:
+			d = l.item.y
+		default:
+			d = l.item.x
 		}
 	} else {
 		d = l.gpr()
@@ -89,11 +93,7 @@ func (l *lowerer) shadow(v *ir.Value) vr {
 // fromShadow gives the vectors of an affine value by what lane 0 has.
 func (l *lowerer) fromShadow(v *ir.Value, r vr) []vr {
 	s, _ := l.affine.Strides(v)
-	first, out := l.splat(r, ir.I32), newRegs(l.fn, l.w)
-	for i, d := range out {
-		l.op2(amd64.VPADDD, d, first, l.laneOffsets(i, int(s[0])), 0)
-	}
-	return out
+	return l.lanesFrom(r, s)
 }
 
 // beginShadows sets the first values of a loop's parameters in lane 0.

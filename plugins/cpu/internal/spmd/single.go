@@ -58,7 +58,7 @@ func oneGang(k *ir.Kernel, o *Options) int {
 
 // widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
 func widest(k *ir.Kernel, t *target) int {
-	u := k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})
+	u := k.Uniformity(gangScope(false))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
 	p.number(k.Body)
 	p.at = 0

@@ -68,10 +68,7 @@ func (l *lowerer) storeLanes(p *place, src []vr) {
 
 // storeRows stores vectors one after the other.
 func (l *lowerer) storeRows(p *place, src []vr, n int) {
-	perReg := l.perReg(p.size)
-	for i := range n {
-		a := p.uni
-		a.disp += int32(i * perReg)
+	for i, a := range l.registersOf(p, n) {
 		l.storeRow(p.scalar, a, part(src, i), l.partMask(p.mask, i, p.size))
 	}
 }

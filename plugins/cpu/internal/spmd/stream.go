@@ -118,6 +118,8 @@ func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
 	switch {
 	case !past && l.t.bytes() != lineBytes:
 		return false
+	case past && p.below != 0:
+		return false // each row would have to lie well
 	case p.mask != nil && !l.t.masks:
 		return false // to find out that all lanes take part costs too much
 	}
@@ -128,20 +130,19 @@ func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
 		l.jump(amd64.JAE, plain) // the carry says that all bits are set
 		asked = true
 	}
-	to := p.uni
+	to := *p
 	if past {
 		first := l.gpr()
-		l.def(amd64.LEA, g8(first), at(to))
+		l.def(amd64.LEA, g8(first), at(to.uni))
 		l.use(amd64.TEST, g4(first), imm(lineBytes/2-1))
 		l.jump(amd64.JNE, plain)
-		to = mem{base: first}
+		to.uni = mem{base: first}
 		asked = true
 	}
-	for i := range n {
+	for i, lo := range l.registersOf(&to, n) {
 		s := part(src, i)
-		lo, hi := to, to
-		lo.disp += int32(i * l.t.bytes())
-		hi.disp += int32(i*l.t.bytes() + lineBytes/2)
+		hi := lo
+		hi.disp += lineBytes / 2
 		switch {
 		case past && l.t.masks:
 			h := l.vec()

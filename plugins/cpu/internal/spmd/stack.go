@@ -1,0 +1,205 @@
+package spmd
+
+import (
+	"encoding/binary"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// A stacked gang has its registers one below the other: each is a row of items, and the next one the row below. Where it
+// depends on both coordinates how often an item goes through a loop, items of such a block leave it at more similar times
+// than those of one long row do, and fewer lanes wait for others.
+
+// gangScope is the scope of what is the same in a gang.
+func gangScope(stacked bool) ir.Scope {
+	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !stacked, true}}
+}
+
+// width is how many items of a gang lie in a row.
+func (l *lowerer) width() int {
+	if l.options.stacked {
+		return l.t.lanes
+	}
+	return l.gang()
+}
+
+// height is how many rows a gang has.
+func (l *lowerer) height() int { return l.gang() / l.width() }
+
+// prepareStacked makes what compiles the kernel for stacked gangs, if they pay and the compiler is free to choose.
+func (p *Program) prepareStacked(free bool) {
+	if p.observes {
+		return
+	}
+	pays := free && p.options.Gang > 1 && paysToStack(p.kernel, p.options.target, p.options.Gang)
+	if !pays && !p.options.stack {
+		return
+	}
+	o := p.options
+	o.stacked = true
+	p.stacked = sync.OnceValue(func() *Program { return newProgram(p.kernel, o) })
+}
+
+// paysToStack reports whether a kernel has a loop that items leave by both coordinates, has room for as many registers, and
+// accesses buffers so that rows of a register's length do: only outside loops, or at places that a whole gang shares. What
+// is seen in the order of items had better go along rows.
+func paysToStack(k *ir.Kernel, t *target, gang int) bool {
+	along, down := k.Uniformity(gangScope(false)), k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{true, false, true}})
+	diverges := false
+	k.Body.Walk(func(in *ir.Instr) { diverges = diverges || in.Op == ir.Loop && along.Diverges(in) && down.Diverges(in) })
+	if !diverges || chooseGang(k, t, true) < gang {
+		return false
+	}
+	affine := opt.FindAffine(k, along)
+	fits := true
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Loop {
+			in.Then.Walk(func(in *ir.Instr) { fits = fits && (!accesses(in) || allSame(in, along) && allSame(in, down)) })
+		}
+		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!accesses(in) || !far(stride(affine, in, 0)))
+	})
+	return fits
+}
+
+// accesses reports whether an instruction accesses elements that are not an item's own.
+func accesses(in *ir.Instr) bool {
+	return in.Array != nil && in.Array.Space != ir.Private && in.Op != ir.Extent
+}
+
+// allSame reports whether all indices of an access are the same.
+func allSame(in *ir.Instr, u *ir.Uniformity) bool {
+	for _, v := range in.Args[:in.NumIndices()] {
+		if u.Value(v) == ir.Varying {
+			return false
+		}
+	}
+	return true
+}
+
+// stacks reports whether a launch is of stacked gangs: its rows and columns leave hardly more lanes empty so.
+func (p *Program) stacks(g *interp.Launch) bool {
+	if p.stacked == nil || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
+		return false
+	}
+	lanes := p.options.target.lanes
+	return p.options.stack || 8*gangsOf(g.Size, lanes, p.options.Gang) <= 9*gangsOf(g.Size, lanes*p.options.Gang, 1)
+}
+
+// gangsOf is how many gangs a launch has, of so many items in each of so many rows.
+func gangsOf(size [3]int, width, height int) int {
+	return ((size[0]-1)/width + 1) * ((size[1]-1)/height + 1) * size[2]
+}
+
+// unlessBelow jumps where a gang has rows below those of the launch.
+func (l *lowerer) unlessBelow(tail amd64.Label) {
+	bottom := l.gpr()
+	l.def(amd64.LEA, g8(bottom), at(mem{base: l.item.y, disp: int32(l.height())}))
+	l.use(amd64.CMP, g4(bottom), at(ctxMem(ctxSize+4, 4)))
+	l.jump(amd64.JA, tail) // it may be 2^31 and more
+}
+
+// inStack gives the masks of so many lanes of each row that is one of the launch.
+func (l *lowerer) inStack(n vr) []vr {
+	rows := l.gpr()
+	l.def(amd64.MOV, g4(rows), at(ctxMem(ctxSize+4, 4)))
+	l.mod(amd64.SUB, g4(rows), g4(l.item.y))
+	across, down := l.splat(n, ir.I32), l.splat(rows, ir.I32)
+	out := l.masks(l.w)
+	l.def(amd64.VPCMPD, k(out[0]), z(across), z(l.itemOffsets(0, opt.Strides{1})), imm(6)).folds(2, 0) // greater
+	for i := 1; i < l.w; i++ {
+		l.def(amd64.VPCMPD, k(out[i]), z(down), z(l.itemOffsets(i, opt.Strides{0, 1})), imm(6)).folds(2, 0).mask = out[0]
+	}
+	return out
+}
+
+// itemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
+func (l *lowerer) itemOffsets(i int, s opt.Strides) vr {
+	if !l.options.stacked {
+		return l.laneOffsets(i, int(s[0]))
+	}
+	data := make([]byte, 0, 64)
+	for j := range int32(l.t.lanes) {
+		data = binary.LittleEndian.AppendUint32(data, uint32(s[0]*j+s[1]*int32(i)))
+	}
+	return l.pattern(data)
+}
+
+// span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
+// only, and never less from one lane to the next.
+func (l *lowerer) span(s opt.Strides) (n int32, grows bool) {
+	if s[0] < 0 || s[0] > maxPeel || l.options.stacked && (s[1] < 0 || s[1] > maxPeel) {
+		return 0, false
+	}
+	if !l.options.stacked {
+		return s[0] * int32(l.gang()-1), s[0] > 0
+	}
+	return s[0]*int32(l.width()-1) + s[1]*int32(l.height()-1), true
+}
+
+// rowsApart reports whether the rows of a gang lie a distance apart that does not depend on where the gang is, if lanes
+// follow each other in each. The indices grow so little that none can wrap between lanes of which one is in bounds, see
+// maxPeel.
+func (l *lowerer) rowsApart(terms []term, size int) bool {
+	if size < 4 && !l.t.masks {
+		return false // lanes would have to be told apart, see scatterRow
+	}
+	for _, t := range terms {
+		s, _ := l.affine.Strides(t.v)
+		for _, n := range s[:2] {
+			if most := int32(maxPeel / l.t.lanes / 2); n > most || n < -most {
+				return false
+			}
+		}
+		if n := int64(s[1]) * t.stride; int64(int32(n)) != n {
+			return false
+		}
+	}
+	return true
+}
+
+// rowDistance gives how many bytes a row of a gang lies behind the one above.
+func (l *lowerer) rowDistance(a *ir.Array, terms []term) vr {
+	sum, bytes := l.gpr(), int64(0)
+	var pitched []vr
+	for _, t := range terms {
+		s, _ := l.affine.Strides(t.v)
+		switch n := int64(s[1]) * t.stride; {
+		case n == 0:
+		case t.inner == 0:
+			bytes += n
+		default:
+			d := l.gpr()
+			l.def(amd64.IMUL, g8(d), g8(l.pitch(a, t.inner)), imm(n))
+			pitched = append(pitched, d)
+		}
+	}
+	l.moveImm(sum, bytes, ir.I64)
+	for _, d := range pitched {
+		l.mod(amd64.ADD, g8(sum), g8(d))
+	}
+	return sum
+}
+
+// registersOf gives where the n registers of an access in rows begin.
+func (l *lowerer) registersOf(p *place, n int) []mem {
+	out := make([]mem, n)
+	row, perRow := p.uni, n
+	if p.below != 0 {
+		perRow = n / l.w
+	}
+	for i := range out {
+		if i > 0 && i%perRow == 0 {
+			next, above := l.gpr(), l.flat(row)
+			above.index, above.indexSize, above.scale = p.below, 8, 1
+			l.def(amd64.LEA, g8(next), at(above))
+			row = mem{base: next}
+		}
+		out[i] = row
+		out[i].disp += int32(i % perRow * l.perReg(p.size))
+	}
+	return out
+}
