@@ -111,14 +111,21 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	for i, data := range out.Data {
 		out.Data[i] = slices.Clone(data) // the memory is another case's then
 	}
-	if f != nil {
-		out.Fault = &oracle.Fault{Kind: f.Kind.String(), Site: f.Site, Item: f.Item, Text: f.Text}
-		if f.Kind == interp.OutOfBounds {
-			out.Fault.Array, out.Fault.Axis = f.Array.Name, f.Axis
-			out.Fault.Index, out.Fault.Extent = fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
-		}
-	}
+	out.Fault = told(f)
 	return &out, nil
+}
+
+// told is a fault as outcomes have it.
+func told(f *interp.Fault) *oracle.Fault {
+	if f == nil {
+		return nil
+	}
+	out := &oracle.Fault{Kind: f.Kind.String(), Site: f.Site, Item: f.Item, Text: f.Text}
+	if f.Kind == interp.OutOfBounds {
+		out.Array, out.Axis = f.Array.Name, f.Axis
+		out.Index, out.Extent = fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
+	}
+	return out
 }
 
 // compare runs a case on compiled code for every target and in the interpreter.

@@ -1,6 +1,7 @@
 package spmd
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -122,6 +123,27 @@ var barrierKernels = []struct{ name, text string }{
   }
   y[g.y][g.x] = s + t
 }`},
+	{"more of them than a word has bits", manyAcrossBarriers(70)},
+}
+
+// manyAcrossBarriers is a kernel of which so many values live across barriers; each is set anew on one of two ways.
+func manyAcrossBarriers(n int) string {
+	var before, between, after strings.Builder
+	for i := range n {
+		fmt.Fprintf(&before, "  let v%d = x[%d][g.x]\n", i, i)
+		fmt.Fprintf(&between, "    if (all[p] > %d) v%d += all[%d]\n", i, i, i%8)
+		fmt.Fprintf(&after, "  s = s * 0.5 + v%d\n", i)
+	}
+	return fmt.Sprintf(`(g, x, y) => {
+  const all = g.shared(f32, 64)
+  let s = 0
+%v  for (let p = 0; p < 3; p++) {
+    all[g.local.x] = v%d + v3
+    g.barrier()
+%v    g.barrier()
+  }
+%v  y[g.y][g.x] = s
+}`, &before, n-1, &between, &after)
 }
 
 // TestSplitAtBarriers compares kernels whose values live across barriers with the interpreter.

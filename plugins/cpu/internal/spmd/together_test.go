@@ -148,3 +148,35 @@ func TestTogetherInCode(t *testing.T) {
 		}
 	}
 }
+
+// TestWhichGroupsCodeComputes asks which group operations code may compute without Go, by the groups' sizes.
+func TestWhichGroupsCodeComputes(t *testing.T) {
+	const both = togetherAll | togetherSegments
+	for _, c := range []struct {
+		size  [3]int
+		lanes int
+		want  int
+	}{
+		{[3]int{64, 1, 1}, 16, both},
+		{[3]int{32, 2, 1}, 16, both},
+		{[3]int{100, 1, 1}, 16, togetherAll}, // the last subgroup is not of whole gangs
+		{[3]int{20, 1, 1}, 16, both},
+		{[3]int{20, 3, 1}, 16, 0}, // rows that fill no gang
+		{[3]int{20, 1, 2}, 16, 0},
+		{[3]int{1, 20, 1}, 16, 0},
+		{[3]int{16, 3, 1}, 16, togetherAll},
+		{[3]int{16, 2, 2}, 16, both},
+		{[3]int{8, 1, 1}, 16, 0},
+		{[3]int{9, 1, 1}, 16, togetherAll},
+		{[3]int{32, 1, 1}, 64, togetherSegments}, // half of the lanes are empty
+		{[3]int{40, 1, 1}, 64, togetherAll},
+		{[3]int{48, 1, 1}, 64, togetherAll},
+		{[3]int{49, 1, 1}, 64, both},
+		{[3]int{33, 1, 1}, 64, togetherAll},
+	} {
+		w := &Worker{gangs: ((c.size[0]-1)/c.lanes + 1) * c.size[1] * c.size[2]}
+		if got := w.together(c.size, c.lanes); got != c.want {
+			t.Errorf("groups of %v, gangs of %d: kinds %b, want %b", c.size, c.lanes, got, c.want)
+		}
+	}
+}
