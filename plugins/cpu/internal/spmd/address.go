@@ -18,16 +18,17 @@ const (
 
 // place is where an access goes.
 type place struct {
-	array  *ir.Array // nil for a private one that is cleared
-	spread spread
-	uni    mem  // the part that is the same for all lanes
-	offs   []vr // apart: offsets of 32 bits, by register
-	scale  uint8
-	mask   []vr // the lanes that take part; nil if all do
-	scalar ir.Type
-	size   int
-	inside vr // together and without faults: 1 if the place is in bounds
-	below  vr // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
+	array   *ir.Array // nil for a private one that is cleared
+	spread  spread
+	uni     mem  // the part that is the same for all lanes
+	offs    []vr // apart: offsets of 32 bits, by register
+	scale   uint8
+	mask    []vr // the lanes that take part; nil if all do
+	scalar  ir.Type
+	size    int
+	inside  vr   // together and without faults: 1 if the place is in bounds
+	below   vr   // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
+	fetched bool // of a store: the lines have been fetched
 }
 
 // term is an index of an access.

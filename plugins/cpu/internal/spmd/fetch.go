@@ -25,7 +25,7 @@ func (l *lowerer) fetchStored(rest []*ir.Instr) {
 			f.end()
 			return
 		case ir.Store:
-			if in.Array.Space == ir.Global {
+			if in.Array.Space == ir.Global && !l.past(in.Array) {
 				f.fetch(in)
 			}
 		}
@@ -55,11 +55,14 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	l.site = in.Site
 	p := l.place(&ahead)
 	l.site = site
-	n := l.w * l.perReg(p.size)
-	if p.spread != inRow || n/lineBytes > f.left {
+	n := l.gang() * p.size
+	if f.left -= (n + lineBytes - 1) / lineBytes; p.spread != inRow || f.left < 0 {
 		return
 	}
-	f.left -= n / lineBytes
+	if l.fetched == nil {
+		l.fetched = map[*ir.Instr]bool{}
+	}
+	l.fetched[in] = true
 	m := p.uni
 	m.size = 1
 	for end := m.disp + int32(n); m.disp < end; m.disp += lineBytes {

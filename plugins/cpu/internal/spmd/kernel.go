@@ -72,6 +72,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	if !options.stacked {
 		l.chooseWalk()
 	}
+	l.findColumnLoads()
 	l.place0()
 	l.stop = asm.NewLabel()
 	done := asm.NewLabel()
@@ -178,7 +179,8 @@ func (l *lowerer) place0() {
 	if l.k.ReadsDirty() {
 		y.dirty = private
 	}
-	y.size = (at + 63) &^ 63
+	y.columns = (at + 63) &^ 63
+	y.size = y.columns + l.columnBytes()
 	y.scratch = frameHead + private*l.gang()
 	y.group = y.scratch + l.t.bytes()*scratchVectors
 	y.lanes = l.gang()

@@ -20,6 +20,9 @@ func (l *lowerer) partMask(mask []vr, i, size int) vr {
 
 // load emits a Load.
 func (l *lowerer) load(in *ir.Instr) {
+	if l.loadColumn(in) {
+		return
+	}
 	p := l.place(in)
 	r := in.Result()
 	if p.spread == together {

@@ -41,10 +41,12 @@ type lowerer struct {
 	end    amd64.Label // the end of the gang
 
 	layout  layout
-	observe bool              // the kernel observes its group
-	band    int               // rows of the bands in which gangs go down columns; 0 if they go along rows
-	tiles   map[*ir.Instr]int // the stores that are made by tiles, with their numbers
-	item    itemVal           // what gangs know of their items
+	observe bool               // the kernel observes its group
+	band    int                // rows of the bands in which gangs go down columns; 0 if they go along rows
+	tiles   map[*ir.Instr]int  // the stores that are made by tiles, with their numbers
+	fetched map[*ir.Instr]bool // the stores whose lines are fetched before, see fetchStored
+	columns map[*ir.Instr]int  // the loads that are made by columns, with their numbers
+	item    itemVal            // what gangs know of their items
 	hoisted map[*ir.Instr]bool
 	undo    []func() // what is known only in the present block
 	resumes []amd64.Label
@@ -97,6 +99,7 @@ type layout struct {
 	dirty   int         // bytes of private arrays if gangs must begin with zeros there
 	shared  int         // bytes of shared arrays
 	places  map[int]int // offsets of shared arrays
+	columns int         // see columnMem
 	size    int         // of the context up to the registers in memory
 	scratch int         // in the frame: vectors that lanes are taken from, one after the other
 	group   int         // in the frame: what a gang gives to group operations

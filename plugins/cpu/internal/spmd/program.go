@@ -670,6 +670,9 @@ func (w *Worker) together(size [3]int, lanes int) (kinds int) {
 	if size[0]%lanes != 0 && items > size[0] {
 		return 0
 	}
+	if size[0] == lanes && size[1]%columnGangs == 0 {
+		kinds |= togetherColumns
+	}
 	if 2*items > lanes {
 		kinds |= togetherAll
 	}

@@ -14,6 +14,7 @@ func (l *lowerer) store(in *ir.Instr) {
 		return
 	}
 	src := l.stored(p.scalar, v)
+	p.fetched = l.fetched[in]
 	if !l.storeTile(in, &p, src) {
 		l.storeLanes(&p, src)
 	}

@@ -13,8 +13,9 @@ import (
 //
 // What stays in the caches is stored as it is. What does not is stored in halves of cache lines: a Xeon takes up to 1.4
 // times as long for whole lines that it has to fetch first, and what such a launch loads in rows is fetched ahead, see
-// prefetchRow. Vectors of AVX2 are such halves. What is much more than the caches hold, and only written,
-// goes past them where that is known to be faster: no line need be fetched then.
+// prefetchRow. Vectors of AVX2 are such halves. Lines that have been fetched, see fetchStored, are stored as wholes. What is
+// much more than the caches hold, and only written, goes past them where that is known to be faster: no line need be
+// fetched then.
 
 // outputs says which buffers a kernel stores to, by array ID.
 type outputs struct {
@@ -109,12 +110,17 @@ func (p *Program) storeKind(g *interp.Launch) int {
 // lineBytes is the size of a line of the caches.
 const lineBytes = 64
 
+// past reports whether stores to a buffer go past the caches, if they can.
+func (l *lowerer) past(a *ir.Array) bool {
+	return l.options.stores == kindPast && l.outputs.streamed[a.ID]
+}
+
 // wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
 func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
-	if l.options.stores == 0 || p.array == nil || p.array.Space != ir.Global || p.size < 4 {
+	if l.options.stores == 0 || p.fetched || p.array == nil || p.array.Space != ir.Global || p.size < 4 {
 		return false
 	}
-	past := l.options.stores == kindPast && l.outputs.streamed[p.array.ID]
+	past := l.past(p.array)
 	switch {
 	case !past && l.t.bytes() != lineBytes:
 		return false

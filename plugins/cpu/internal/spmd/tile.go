@@ -154,7 +154,7 @@ func (l *lowerer) turn(p *place, n, i int) {
 		m.index, m.indexSize, m.scale = o, 8, p.scale
 		l.use(amd64.VMOVUPS, at(m), z(s))
 	}
-	// Blocks of 4 × 4 elements are turned in parts of 128 bits: part b of quad[g][j] is column 4b+j of rows 4g to 4g+3.
+	// Part b of quad[g][j] is column 4b+j of rows 4g to 4g+3.
 	groups := l.t.lanes / 4
 	quad := make([][4]vr, groups)
 	for g := range quad {
@@ -163,10 +163,7 @@ func (l *lowerer) turn(p *place, n, i int) {
 			rows[r] = l.vec()
 			l.def(amd64.VMOVUPS, z(rows[r]), at(l.tileRow(n, i, 4*g+r)))
 		}
-		low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
-		low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
-		quad[g] = [4]vr{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
-			l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
+		quad[g] = l.turnQuads(rows)
 	}
 	for j := range 4 {
 		if groups == 2 {
@@ -183,6 +180,14 @@ func (l *lowerer) turn(p *place, n, i int) {
 		store(8+j, l.shuffle(op, a, b, odd))
 		store(12+j, l.shuffle(op, c, d, odd))
 	}
+}
+
+// turnQuads turns the blocks of 4 × 4 elements in parts of 128 bits: part b of result j has element j of part b of each row.
+func (l *lowerer) turnQuads(rows [4]vr) [4]vr {
+	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
+	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
+	return [4]vr{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
+		l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
 }
 
 // shuffle gives a new register with elements of two.

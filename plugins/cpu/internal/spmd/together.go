@@ -12,6 +12,7 @@ import (
 const (
 	togetherAll      = 1 << iota // reductions
 	togetherSegments             // what is done in segments of 32 items
+	togetherColumns              // what gangs load in columns
 )
 
 // inCode reports whether a group operation has code, and for groups of what kind.

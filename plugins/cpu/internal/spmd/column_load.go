@@ -1,0 +1,203 @@
+package spmd
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// Where the lanes of a gang load a column of a shared array, and the gangs of the rows below it in the group the columns
+// beside that one, the first of eight such gangs loads rows of eight elements, turns them round in registers, and leaves
+// eight columns in the context, from which each gang takes its own: that takes a quarter of what gathers take. It is for
+// groups that are as wide as a gang and a multiple of eight rows high, and for kernels whose gangs surely come so far.
+
+// columnGangs is how many gangs load columns together.
+const columnGangs = 8
+
+// maxColumns bounds the registers that a gang loads so.
+const maxColumns = 16
+
+// findColumnLoads gives the loads that are made so, with numbers.
+func (l *lowerer) findColumnLoads() {
+	if !l.observe || !l.options.Whole || l.options.single || endsEarly(l.k, l.options.Unchecked) {
+		return
+	}
+	var inGroup *opt.Affine
+	changed := make([]int, len(l.k.Arrays)) // in which phase between barriers each array was last stored to
+	phase := 0
+	for _, in := range l.k.Body.Instrs {
+		switch {
+		case in.Op == ir.Barrier:
+			phase++
+		case in.Op != ir.Load:
+			(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
+				if in.Array != nil && (in.Op == ir.Store || in.Op == ir.Atomic || in.Op == ir.Zero) {
+					changed[in.Array.ID] = phase
+				}
+			})
+		case in.Array.Space == ir.Shared && changed[in.Array.ID] < phase && len(l.columns)*l.w < maxColumns:
+			if inGroup == nil {
+				inGroup = opt.FindAffine(l.k, l.k.Uniformity(ir.Scope{}))
+			}
+			if l.loadsColumn(in, inGroup) {
+				if l.columns == nil {
+					l.columns = map[*ir.Instr]int{}
+				}
+				l.columns[in] = len(l.columns)
+			}
+		}
+	}
+}
+
+// endsEarly reports whether some item may end before its kernel does.
+func endsEarly(k *ir.Kernel, unchecked bool) bool {
+	early := false
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Return, ir.Unreachable:
+			early = early || in != k.Body.Terminator()
+		case ir.Assert, ir.Call, ir.Uniform:
+			early = true
+		case ir.Div, ir.Rem:
+			early = early || !unchecked && !in.IsPure()
+		case ir.Load, ir.Store, ir.Atomic:
+			early = early || !unchecked && in.Proved != allProved(in)
+		}
+	})
+	return early
+}
+
+// allProved is the mark of an access all of whose indices are proved to be in bounds.
+func allProved(in *ir.Instr) uint32 { return 1<<in.NumIndices() - 1 }
+
+// loadsColumn reports whether lanes load elements that lie apart by the same distance everywhere, beside which those lie
+// that the lanes of the row below load. The indices are proved to be in bounds, and made of what the launch brings alone.
+func (l *lowerer) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
+	r := in.Resolve()
+	if r.Scalar.Size() != 4 || in.Proved != allProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
+		return false
+	}
+	for _, v := range in.Args[:in.NumIndices()] {
+		if !ofLaunch(v, 0) || !l.hasShadow(v, 0) {
+			return false
+		}
+	}
+	apart := stride(l.affine, in, 0)
+	return apart != 0 && apart != 4 && max(apart, -apart) < maxPeel && apart == stride(inGroup, in, 0) && stride(inGroup, in, 1) == 4
+}
+
+// ofLaunch reports whether a value is computed of constants, of what the launch brings, and of positions of items.
+func ofLaunch(v *ir.Value, depth int) bool {
+	in := v.Def
+	if in == nil {
+		return true // a scalar parameter, as no loop is around
+	}
+	if !in.IsPure() || in.Then != nil || depth > maxShadow {
+		return false
+	}
+	return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !ofLaunch(a, depth+1) })
+}
+
+// loadColumn loads a column, and reports whether it did.
+func (l *lowerer) loadColumn(in *ir.Instr) bool {
+	n, ok := l.columns[in]
+	if !ok || l.cur != nil {
+		return false
+	}
+	gather, mine, done := l.label(), l.label(), l.label()
+	r := in.Result()
+	out := newRegs(l.fn, l.w)
+	l.use(amd64.TEST, at(ctxMem(ctxTogether, 4)), imm(togetherColumns))
+	l.jump(amd64.JE, gather)
+	row := l.gpr()
+	l.def(amd64.MOV, g4(row), at(frameMem(frameLocal+4, 4)))
+	l.mod(amd64.AND, g4(row), imm(columnGangs-1))
+	l.jump(amd64.JNE, mine)
+	l.turnColumns(in, n)
+	l.bind(mine)
+	l.mod(amd64.SHL, g4(row), imm(int64(bits.TrailingZeros(uint(l.t.bytes())))))
+	for i, d := range out {
+		m := l.columnMem(n, i, 0)
+		m.index, m.indexSize, m.scale = row, 8, 1
+		l.def(amd64.VMOVUPS, z(d), at(m))
+	}
+	l.bind(done)
+	l.cold(func() {
+		l.bind(gather)
+		mark := len(l.undo)
+		p := l.place(in)
+		for i, d := range out {
+			l.gather(&p, i, d, 0)
+		}
+		l.forget(mark)
+		l.jump(amd64.JMP, done)
+	})
+	l.set(r, value{vec: out})
+	return true
+}
+
+// columnMem is where register i of a column is left for a gang.
+func (l *lowerer) columnMem(n, i, gang int) mem {
+	return ctxMem(l.layout.columns+((n*l.w+i)*columnGangs+gang)*l.t.bytes(), 0)
+}
+
+// columnBytes is how much memory columns take in the context.
+func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * columnGangs * l.t.bytes() }
+
+// turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
+func (l *lowerer) turnColumns(in *ir.Instr, n int) {
+	mark := len(l.undo)
+	r := in.Resolve()
+	disp := int64(r.Offset)
+	terms := make([]term, len(r.Strides))
+	for i := range terms {
+		terms[i] = term{in.Args[i], int64(r.Strides[i]), 0}
+	}
+	first := mem{base: l.base(in.Array)}
+	l.sumFixed(in.Array, &first, terms, 1, &disp)
+	apart := stride(l.affine, in, 0)
+	if last := disp + apart*int64(l.gang()-1); int64(int32(disp)) != disp || int64(int32(last)) != last {
+		l.refuse("an array of %d bytes", disp)
+	}
+	first.disp = int32(disp)
+	for i := range l.w {
+		row := func(lane int) mem {
+			m := first
+			m.disp += int32(apart) * int32(l.t.lanes*i+lane)
+			return m
+		}
+		// Rows of eight elements, of AVX-512 with the row four further down in the upper half.
+		var quads [2][4]vr
+		for q := range quads {
+			var rows [4]vr
+			for j := range rows {
+				at0 := l.t.lanes/2*q + j
+				rows[j] = l.vec()
+				if l.t.bytes() == 4*columnGangs {
+					l.def(amd64.VMOVUPS, z(rows[j]), at(row(at0)))
+					continue
+				}
+				low, high := row(at0), row(at0+4)
+				low.size, high.size = 4*columnGangs, 4*columnGangs
+				half := l.vec()
+				l.def(amd64.VMOVUPS, y(half), at(low))
+				l.def(amd64.VINSERTF64X4, z(rows[j]), z(half), at(high), imm(1))
+			}
+			quads[q] = l.turnQuads(rows)
+		}
+		for j := range 4 {
+			a, b := quads[0][j], quads[1][j]
+			left, right := amd64.VPERM2F128, amd64.VPERM2F128
+			which := [2]int64{0x20, 0x31}
+			if l.t.bytes() != 4*columnGangs {
+				left, right, which = amd64.VSHUFF32X4, amd64.VSHUFF32X4, [2]int64{0x88, 0xdd} // parts 0 and 2, or 1 and 3, of both
+			}
+			l.use(amd64.VMOVUPS, at(l.columnMem(n, i, j)), z(l.shuffle(left, a, b, imm(which[0]))))
+			l.use(amd64.VMOVUPS, at(l.columnMem(n, i, 4+j)), z(l.shuffle(right, a, b, imm(which[1]))))
+		}
+	}
+	l.forget(mark)
+}
