@@ -53,6 +53,16 @@ type Compilation struct {
 	Name    string
 	Kernel  *kernel.Compiled
 	Session *session.Session
+
+	shapes *shapes
+}
+
+// Shapes are those of the launches so far, each once; none of a kernel that does not observe its groups.
+func (c Compilation) Shapes() []Shape {
+	if c.shapes == nil {
+		return nil
+	}
+	return c.shapes.all()
 }
 
 // Observe sets a function that is told of every compilation; nil ends it.
@@ -62,11 +72,11 @@ func (e *Environment) Observe(fn func(Compilation)) {
 	e.observe = fn
 }
 
-func (e *Environment) compiled(name string, c *kernel.Compiled) {
+func (e *Environment) compiled(name string, s *specialization) {
 	e.mu.Lock()
 	fn := e.observe
 	e.mu.Unlock()
 	if fn != nil {
-		fn(Compilation{Name: name, Kernel: c, Session: e.session})
+		fn(Compilation{Name: name, Kernel: s.Compiled, Session: e.session, shapes: s.shapes})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -27,6 +28,29 @@ func Explain(e *lang.Engine, err error) error {
 		return explainRuntime(e, oe)
 	}
 	return err
+}
+
+// ExplainStop is err, which ended a script, with notes of the launches that it ended while they ran, as
+// [session.Session.Cancel] gives them.
+func ExplainStop(e *lang.Engine, err error, stopped []error) error {
+	if len(stopped) == 0 {
+		return err
+	}
+	d := &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+	var known *diag.Diagnostic
+	if errors.As(err, &known) {
+		c := *known
+		d = &c
+	}
+	d.Notes = slices.Clone(d.Notes)
+	for _, err := range stopped {
+		var oe *contract.Error
+		if errors.As(err, &oe) && oe.Op == "launch" {
+			message := fmt.Sprintf("kernel %s was running on %s, launched here", oe.Label, oe.Device)
+			d.Notes = append(d.Notes, note(e, message, diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}))
+		}
+	}
+	return d
 }
 
 // explainKernel shows the first mistake in full and the others as notes.

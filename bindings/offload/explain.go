@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/advice"
+	"github.com/orepl/orepl/lang/kernel/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -65,10 +66,19 @@ func explanation(name string, s *kernel.Compiled) string {
 	return b.String()
 }
 
+// warnings are about a compiled kernel and its launches so far.
+func warnings(c *kernel.Compiled, launched *shapes) diag.List {
+	list := advice.Warnings(c)
+	if launched != nil && slices.ContainsFunc(launched.all(), func(s Shape) bool { return s.Ragged }) {
+		list = append(list, advice.RaggedTiles(c)...).Sort()
+	}
+	return list
+}
+
 // Warnings lists what is doubtful or slow in this compilation, a line for each with its place.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
-	for _, w := range advice.Warnings(c.Kernel) {
+	for _, w := range warnings(c.Kernel, c.shapes) {
 		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)
 	}
 	if b.Len() == 0 {
@@ -82,7 +92,7 @@ func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 	list := []any{}
 	var seen []string
 	for _, s := range k.compiled {
-		for _, w := range advice.Warnings(s.Compiled) {
+		for _, w := range warnings(s.Compiled, s.shapes) {
 			if slices.Contains(seen, w.Error()) {
 				continue
 			}

@@ -54,8 +54,12 @@ func outOfBoundsHint(f *contract.Fault) string {
 	switch {
 	case f == nil || f.Bound == "":
 		return "guard the access, or launch fewer work-items"
+	case f.Subscript == "" && f.Index < 0:
+		return "guard the access: the index must not be negative"
+	case f.Subscript == "":
+		return fmt.Sprintf("guard the access: the index must be below %s; or launch fewer work-items", f.Bound)
 	case f.Index < 0:
-		return "guard the access, as in `if (i >= 0) …`"
+		return fmt.Sprintf("guard the access, as in `if (%s >= 0) …`", f.Subscript)
 	}
-	return fmt.Sprintf("guard the access, as in `if (i < %s) …`, or launch fewer work-items", f.Bound)
+	return fmt.Sprintf("guard the access, as in `if (%s < %s) …`, or launch fewer work-items", f.Subscript, f.Bound)
 }

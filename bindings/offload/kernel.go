@@ -40,6 +40,7 @@ type specialization struct {
 	scalars []contract.Type // of the parameters
 	library *session.Library
 	on      map[*session.Device]*session.Call // filled anew for every launch
+	shapes  *shapes                           // of its launches; nil if it does not observe groups
 }
 
 // newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
@@ -197,8 +198,11 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 			t, _ := contract.ParseType(compiled.Params[i].Type.String())
 			s.scalars = append(s.scalars, t)
 		}
+		if compiled.Kernel.ObservesGroup() {
+			s.shapes = &shapes{}
+		}
 		k.compiled[string(key)] = s
-		m.env.compiled(k.name, compiled)
+		m.env.compiled(k.name, s)
 	}
 	k.last, k.lastKey = s, append(k.lastKey[:0], key...)
 	return s, nil
@@ -345,6 +349,9 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	}
 	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
+	}
+	if p.shapes != nil {
+		p.shapes.note(cfg.Size, cfg.GroupSize)
 	}
 	return m.eventAfter(p.queue, cfg.label)
 }

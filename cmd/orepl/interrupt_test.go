@@ -2,14 +2,16 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
 
-// Ctrl-C ends a script that waits for room in a queue which an endless kernel holds.
+// Ctrl-C ends a script that waits for room in a queue which an endless kernel holds, and names the kernel.
 func TestInterruptOfAFullQueue(t *testing.T) {
 	dir := t.TempDir()
 	const script = `import { device, kernel, i32 } from 'offload'
@@ -32,6 +34,8 @@ console.log('not stopped')
 	}
 	cmd := exec.Command(orepl, "run", "flood.js")
 	cmd.Dir = dir
+	var told bytes.Buffer
+	cmd.Stderr = &told
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -54,5 +58,10 @@ console.log('not stopped')
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 130 {
 		t.Errorf("%v", err)
+	}
+	for _, part := range []string{"stopped with Ctrl-C [interrupted]", "kernel k was running on cpu, launched here", "--> flood.js:5:"} {
+		if !strings.Contains(told.String(), part) {
+			t.Errorf("no %q in:\n%s", part, &told)
+		}
 	}
 }

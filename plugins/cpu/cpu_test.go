@@ -372,7 +372,7 @@ func TestFaults(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		want := offload.Fault{Code: offload.OutOfBounds, Kernel: "saxpy", Pos: offload.Position{File: "test.js", Line: 3, Col: 5},
-			Text: "y[g.x]", Array: "y", Label: "out", Index: 60000, Extent: 60000, Bound: "y.length", Item: [3]int{60000, 0, 0}}
+			Text: "y[g.x]", Array: "y", Label: "out", Index: 60000, Extent: 60000, Bound: "y.length", Subscript: "g.x", Item: [3]int{60000, 0, 0}}
 		if *e.Fault != want || e.Pos.File != "main.js" || e.Pos.Line != 99 || e.Code != offload.OutOfBounds {
 			t.Errorf("%d cores: fault %+v", cores, *e.Fault)
 		}

@@ -212,7 +212,8 @@ func (l *launch) faultError() error {
 	}
 	switch in.Kind {
 	case interp.OutOfBounds:
-		f.Code, f.Bound = offload.OutOfBounds, bound(l.kernel.ir, in)
+		f.Code = offload.OutOfBounds
+		f.Subscript, f.Bound = comparison(l.kernel.ir, in, text)
 	case interp.DivisionByZero:
 		f.Code = offload.DivisionByZero
 	case interp.AssertionFailed:

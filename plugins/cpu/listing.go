@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,11 +32,13 @@ func (p *program) Listing(name, format string) (string, error) {
 		}
 		return k.engine(v), nil
 	}
-	return list(p.device.modules.engines, k.module, k.optimized)
+	return list(p.device.modules.engines, k.module, k.optimized, nil)
 }
 
-// List compiles the kernels of a valid module and lists their code as [offload.Lister] does.
-func List(m *ir.Module, options Options) (string, error) {
+// List compiles the kernels of a valid module and lists their code as [offload.Lister] does, for launches with such groups:
+// where groups are one gang each, the code is one of its own. Without groups it lists the code for any launch, and that for
+// groups of the default size if it is another.
+func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	choices, err := options.choices()
 	if err != nil {
 		return "", err
@@ -48,7 +51,7 @@ func List(m *ir.Module, options Options) (string, error) {
 	opt.Run(m, opt.Default, nil)
 	var parts []string
 	for _, k := range m.Kernels {
-		text, err := list(choices.engines(&machine.Info{}, f), m, k)
+		text, err := list(choices.engines(&machine.Info{}, f), m, k, groups)
 		if err != nil {
 			return "", err
 		}
@@ -57,8 +60,14 @@ func List(m *ir.Module, options Options) (string, error) {
 	return strings.Join(parts, "\n"), nil
 }
 
-// list gives the code of a kernel, or says why it has none.
-func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
+// Group is how the work-groups of launches are.
+type Group struct {
+	Size   [3]int
+	Ragged bool // the launch's size is no multiple of it
+}
+
+// list gives the code of a kernel for launches with such groups, or says why it has none.
+func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string, error) {
 	text := "\t# kernel " + k.Name + "\n"
 	for _, e := range engines {
 		v, ok := e.(vectorizer)
@@ -76,14 +85,57 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		code, err := p.Listing(func(site int) string {
+		return listCode(text, p, groups, func(site int) string {
 			pos, source := position(m, k, site)
 			if pos.Line == 0 {
 				return ""
 			}
 			return fmt.Sprintf("%v  %s", pos, source)
 		})
-		return text + "\t# " + p.Describe() + "\n" + code, err
 	}
 	return text + "\t# run by the interpreter\n", nil
+}
+
+// listCode gives what launches with such groups run of a program, behind a text that names the kernel.
+func listCode(head string, p *spmd.Program, groups []Group, describe func(site int) string) (string, error) {
+	singles := p.SingleGroups()
+	if len(groups) == 0 && len(singles) > 0 {
+		groups = []Group{{Size: offload.DefaultGroupSize([3]int{1, 1, 1})}, {Ragged: true}}
+	}
+	programs := []*spmd.Program{}
+	for _, g := range groups {
+		s := p
+		if !g.Ragged && g.Size[1] == 1 && g.Size[2] == 1 && slices.Contains(singles, g.Size[0]) {
+			s = cmp.Or(p.Single(g.Size[0]), p)
+		}
+		if !slices.Contains(programs, s) {
+			programs = append(programs, s)
+		}
+	}
+	if len(programs) == 0 {
+		programs = append(programs, p)
+	}
+	if len(singles) > 0 {
+		var sizes []string
+		for _, n := range singles {
+			sizes = append(sizes, fmt.Sprint(n))
+		}
+		head += "\t# groups of " + strings.Join(sizes, ", ") + " work-items along x alone, if they are complete, run as one gang each, by code of their own\n"
+	}
+	text := head
+	for i, s := range programs {
+		code, err := s.Listing(describe)
+		if err != nil {
+			return "", err
+		}
+		if i > 0 {
+			text += "\n"
+		}
+		what := s.Describe()
+		if s == p && len(singles) > 0 {
+			what += ": other groups"
+		}
+		text += "\t# " + what + "\n" + code
+	}
+	return text, nil
 }

@@ -186,12 +186,12 @@ func position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text 
 	return pos, s.Text
 }
 
-// bound is the extent that an access exceeded, as the source has it.
-func bound(k *ir.Kernel, f *interp.Fault) (text string) {
+// comparison is the index that an access, whose text is given, exceeded an extent with, and the extent, as the source has them.
+func comparison(k *ir.Kernel, f *interp.Fault, text string) (index, bound string) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {
-			text = in.Bound(f.Axis)
+			index, bound = ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis)
 		}
 	})
-	return text
+	return index, bound
 }

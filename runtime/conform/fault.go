@@ -59,7 +59,7 @@ func faultRead(t *T) {
 	k := t.kernel("outside")
 	f := t.fault(q, t.bind(k, at(1), session.Buf(x), session.Buf(out)))
 	want := offload.Fault{Code: offload.OutOfBounds, Kernel: "outside", Pos: position("x[g.x + 100]"), Text: "x[g.x + 100]",
-		Array: "x", Label: "fifty", Index: 100, Extent: 50, Bound: "x.length"}
+		Array: "x", Label: "fifty", Index: 100, Extent: 50, Bound: "x.length", Subscript: "g.x + 100"}
 	if *f != want {
 		t.Errorf("got %+v, want %+v", *f, want)
 	}

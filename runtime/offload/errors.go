@@ -141,18 +141,19 @@ func CodeOf(err error) Code {
 
 // Fault is what a work-item did wrong: the first one recorded in a launch.
 type Fault struct {
-	Code   Code
-	Kernel string
-	Pos    Position // in the kernel's source
-	Text   string   // the expression, or the assertion's message
-	Array  string   // the array's name in the kernel, for OutOfBounds
-	Label  string   // the label of the buffer bound to it, if any
-	Index  int64    // OutOfBounds: the index
-	Extent int64    // OutOfBounds: the extent that it exceeds
-	Bound  string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
-	Item   [3]int   // the global id of the work-item
-	Other  *Access  // Race: the earlier of the two accesses
-	Ragged bool     // Uninitialized: the launch's size is no multiple of its group size
+	Code      Code
+	Kernel    string
+	Pos       Position // in the kernel's source
+	Text      string   // the expression, or the assertion's message
+	Array     string   // the array's name in the kernel, for OutOfBounds
+	Label     string   // the label of the buffer bound to it, if any
+	Index     int64    // OutOfBounds: the index
+	Extent    int64    // OutOfBounds: the extent that it exceeds
+	Bound     string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
+	Subscript string   // OutOfBounds: the index as the source has it, to be compared; "" if that is not known
+	Item      [3]int   // the global id of the work-item
+	Other     *Access  // Race: the earlier of the two accesses
+	Ragged    bool     // Uninitialized: the launch's size is no multiple of its group size
 }
 
 // Access is an access to memory by a work-item.

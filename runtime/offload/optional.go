@@ -62,6 +62,13 @@ type Telling interface {
 	Failure() error
 }
 
+// Stopping is a [Queue] that tells what it was that a cancellation ended. Default: nobody learns it.
+type Stopping interface {
+	// Stopped gives the failure of the launch that ran last when commands were cancelled, with its kernel and position,
+	// once; nil if there is none.
+	Stopped() error
+}
+
 // TellingEvent is an [Event] whose failure can be looked at without being given. Default as for [Telling].
 type TellingEvent interface {
 	// Failure is the failure of the commands that the event stands for, or why they were dropped, once it was reached.

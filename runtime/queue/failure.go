@@ -158,9 +158,24 @@ func (q *Queue) droppedError(c *command) error {
 // stoppedError is the failure of a command that ended early.
 func (q *Queue) stoppedError(c *command, why reason) error {
 	if why == cancelled {
-		return q.droppedError(c)
+		err := q.droppedError(c)
+		if c.kind == launchKernel {
+			q.mu.Lock()
+			q.stopped = err
+			q.mu.Unlock()
+		}
+		return err
 	}
 	return q.refuseCommand(c, offload.Timeout, "the kernel ran longer than its time limit of %v", c.timeout)
+}
+
+// Stopped implements [offload.Stopping].
+func (q *Queue) Stopped() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	err := q.stopped
+	q.stopped = nil
+	return err
 }
 
 // leaveBehind is the failure of a wait whose context ended before the commands up to number n had run. That they will be

@@ -77,6 +77,7 @@ type Queue struct {
 	failures []*failure // that nobody was given, in order
 	cause    error      // why commands were cancelled last
 	told     uint64     // commands up to this number are known to be cancelled
+	stopped  error      // of the launch that ran when commands were cancelled last, until somebody asks
 }
 
 // New makes a queue on a device.

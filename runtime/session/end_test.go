@@ -2,12 +2,14 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -121,6 +123,47 @@ func TestWaitingForAQueueThatEnds(t *testing.T) {
 	close(gate)
 	check(t, q.Close(ctx))
 	noQueues(t, s)
+}
+
+// Cancel ends what runs, says what that was, and leaves the queues usable.
+func TestCancelEndsWhatRuns(t *testing.T) {
+	started := make(chan struct{})
+	plugin := adder()
+	plugin.kernels["endless"] = hostKernel{
+		info: offload.KernelInfo{Name: "endless"},
+		run: func(_ []offload.Arg, stop *queue.Stop) error {
+			close(started)
+			for !stop.Requested() {
+				time.Sleep(time.Millisecond)
+			}
+			return queue.ErrStopped
+		},
+	}
+	s := open(t, plugin)
+	d := device(t, s, "cpu")
+	if failures, stopped := s.Cancel(errors.New("nothing runs")); len(failures)+len(stopped) > 0 {
+		t.Errorf("idle: failed %v, stopped %v", failures, stopped)
+	}
+	failing, busy := must(d.NewQueue(session.QueueOptions{}))(t), must(d.NewQueue(session.QueueOptions{}))(t)
+	check(t, failing.Launch(must(kernel(t, s, d, "fail").Bind(session.Config{Size: []int{1}}))(t)))
+	pos := offload.Position{File: "s.js", Line: 7, Col: 2}
+	check(t, busy.Launch(must(kernel(t, s, d, "endless").Bind(session.Config{Size: []int{1}, Pos: pos}))(t)))
+	<-started
+	check(t, failing.Settle(ctx))
+	failures, stopped := s.Cancel(errors.New("enough"))
+	if len(failures) != 1 || offload.CodeOf(failures[0]) != offload.Assertion {
+		t.Errorf("failed: %v", failures)
+	}
+	var e *offload.Error
+	if len(stopped) != 1 || !errors.As(stopped[0], &e) || e.Label != "endless" || e.Pos != pos || e.Device != "cpu" || e.Code != offload.Cancelled {
+		t.Errorf("stopped: %v", stopped)
+	}
+	x, y := buffer(t, d, 1), buffer(t, d, 1)
+	check(t, busy.Launch(must(kernel(t, s, d, "add").Bind(session.Config{Size: []int{1}}, session.Buf(x), session.Buf(y)))(t)))
+	check(t, busy.Sync(ctx))
+	if failures, stopped := s.Cancel(errors.New("once more")); len(failures)+len(stopped) > 0 {
+		t.Errorf("told twice: failed %v, stopped %v", failures, stopped)
+	}
 }
 
 // What a launch costs must not grow with the number of busy queues, but for what the caches make of it.

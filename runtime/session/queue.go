@@ -346,6 +346,14 @@ func (q *Queue) Failure() error {
 	return nil
 }
 
+// stopped is the launch that was ended while it ran, if the device tells, once.
+func (q *Queue) stopped() error {
+	if s, ok := q.raw.(offload.Stopping); ok {
+		return located(s.Stopped(), q.device.id, q.object.Label)
+	}
+	return nil
+}
+
 // Settle waits until all commands given before have run, and leaves failures to others. If ctx ends first it gives
 // Cancelled or Timeout, and cancels nothing.
 func (q *Queue) Settle(ctx context.Context) error {

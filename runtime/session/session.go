@@ -60,6 +60,27 @@ func (s *Session) Failures() []error {
 	return list
 }
 
+// Cancel cancels the commands of all queues, and waits until those that run have ended; a host function is not waited for.
+// It gives the failures that nobody was given, but those of commands that were cancelled; and the launches that were ended
+// while they ran, now or by a cancellation since the last call, of devices that tell.
+func (s *Session) Cancel(cause error) (failures, stopped []error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	for _, p := range s.platforms {
+		for _, d := range p.opened() {
+			for _, q := range d.allQueues() {
+				if err := q.Sync(ctx); err != nil && offload.CodeOf(err) != offload.Cancelled {
+					failures = append(failures, err)
+				}
+				if err := q.stopped(); err != nil {
+					stopped = append(stopped, err)
+				}
+			}
+		}
+	}
+	return failures, stopped
+}
+
 // Close waits for all commands, reports what was left alive to the logger, frees it, and closes the platforms. If ctx
 // ends first, running commands are cancelled; a host function cannot be, so that Close returns and the rest is done when
 // the function has returned. It gives the first failure that nobody had asked for.

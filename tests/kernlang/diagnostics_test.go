@@ -92,7 +92,9 @@ var without = map[diag.ID]string{
 	diag.BadOption:      "`kernel(fn, { real: i32 })`: write `{ real: f32 }` or `{ real: f64 }`.",
 	diag.ConstantTable:  "`const t = [1, 2]; kernel((g, x) => { t[0] = x[0] })`: copy it into a `g.private` array, or pass a buffer.",
 	diag.TooDeep:        "A chain of hundreds of `else if`: use a table, a `switch` or a loop.",
-	diag.Internal:       "The kernel is well formed and the compiler is at fault: please report the kernel.",
+	diag.RaggedTile: "`const t = g.shared(f32, 256); t[g.local.x] = x[g.x]; g.barrier(); …`, launched with `{ size: 1000 }`: " +
+		"launch with `{ groups, groupSize }`, and compare with the length at the edge.",
+	diag.Internal: "The kernel is well formed and the compiler is at fault: please report the kernel.",
 }
 
 // TestDiagnosticsPage checks each kind's example, that the kernel written instead is right, and docs/diagnostics.md.

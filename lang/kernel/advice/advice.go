@@ -31,7 +31,7 @@ type Access struct {
 	Layout Layout
 	Check  Check
 
-	index  string // the first index that nothing proves, as written
+	index  string // the first index that nothing proves, as written; "" if the text does not tell
 	extent string // what it has to be below, as written
 	sign   bool   // of it only that it is not negative is not proved
 	wraps  bool   // which it is only where it wrapped
@@ -79,7 +79,10 @@ func (a *Access) kind() string {
 
 // reason is why items check the access.
 func (a *Access) reason() string {
-	index := "`" + a.index + "`"
+	index := "the index"
+	if a.index != "" {
+		index = "`" + a.index + "`"
+	}
 	switch {
 	case a.wraps:
 		return index + " may wrap below 0"
@@ -89,41 +92,16 @@ func (a *Access) reason() string {
 	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
 }
 
-// condition is what would prove it.
-func (a *Access) condition() string {
-	index := a.index
-	if strings.ContainsAny(index, " ?&|,") {
-		index = "i"
+// remedy is what would prove it.
+func (a *Access) remedy() string {
+	index := ir.Operand(a.index)
+	switch {
+	case index == "":
+		return "compare the index with " + a.extent + " first"
+	case a.sign:
+		return fmt.Sprintf("compare the index with the extent first, as in `if (%s >= 0 && %[1]s < %s)`", index, a.extent)
 	}
-	if a.sign {
-		return fmt.Sprintf("%s >= 0 && %s < %s", index, index, a.extent)
-	}
-	return fmt.Sprintf("%s < %s", index, a.extent)
-}
-
-// indexText is the index i of n of an access as written. Indices in front may be hidden in the name of a row: the last
-// one is the last of the text. It is i where the text does not tell, as that of an atomic operation.
-func indexText(text string, i, n int) string {
-	var list []string
-	depth, start := 0, 0
-	for at, c := range text {
-		switch c {
-		case '[', '(':
-			if depth++; depth == 1 && c == '[' {
-				start = at + 1
-			} else if depth == 1 {
-				return "i"
-			}
-		case ']', ')':
-			if depth--; depth == 0 && c == ']' {
-				list = append(list, text[start:at])
-			}
-		}
-	}
-	if k := len(list) - n + i; depth == 0 && k >= 0 && k < len(list) && !strings.HasSuffix(list[k], "…") {
-		return list[k]
-	}
-	return "i"
+	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", index, a.extent)
 }
 
 // Accesses gives the accesses to buffers that the optimised kernel has, each once.
@@ -167,7 +145,7 @@ func accesses(m *ir.Module, facts *opt.Facts) []Access {
 					if in.Proved>>i&1 == 0 && a.Check == Never {
 						doubt := doubts[in]
 						a.Check, a.sign, a.wraps = Item, doubt.Negative>>i&1 != 0, doubt.Wrapped>>i&1 != 0
-						a.index, a.extent = indexText(site.Text, i, n), in.Bound(i)
+						a.index, a.extent = in.Subscript(i, site.Text), in.Bound(i)
 					}
 				}
 				same := func(b Access) bool { b.op = a.op; return a == b } // a compound assignment loads and stores
@@ -260,7 +238,7 @@ func Warnings(c *kernel.Compiled) diag.List {
 		}
 		// One check for all items costs nothing, and a comparison in its place as much where the index is anything.
 		if p := a.Layout.Pattern; a.Check == Item && a.looped && p != Same && p != Irregular && p != Gathered {
-			warn(a, diag.UnprovedCheck, fmt.Sprintf("compare the index with the extent first, as in `if (%s)`", a.condition()),
+			warn(a, diag.UnprovedCheck, a.remedy(),
 				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
 		}
 	}
@@ -281,6 +259,17 @@ type Tile struct {
 func (t *Tile) String() string {
 	return fmt.Sprintf("`%s` at %d:%d: items beyond a ragged size store nothing here; where others read it, launch with { groups, groupSize } and "+
 		"compare with the length at the edge", t.Text, t.Line, t.Col)
+}
+
+// RaggedTiles gives a warning for each tile of a kernel that was launched with a size that is no multiple of its groups'.
+func RaggedTiles(c *kernel.Compiled) diag.List {
+	var list diag.List
+	for _, t := range Tiles(c) {
+		list = append(list, &diag.Diagnostic{ID: diag.RaggedTile, Position: t.Position, Excerpt: t.Text,
+			Message: fmt.Sprintf("`%s` is stored by fewer items in the last group: a launch had a size that is no multiple of its group size", t.Text),
+			Rewrite: "launch with { groups, groupSize }, and compare with the length at the edge"})
+	}
+	return list
 }
 
 // Tiles gives the tiles of a kernel, by shared array.

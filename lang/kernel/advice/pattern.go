@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -194,6 +195,8 @@ func (l *layouts) alongOf(v *ir.Value) along {
 		a = along{known: true, by: int64(s[0])}
 	} else if s := l.sources[v]; s != nil && v.Def != nil && v.Def.Op == ir.If && len(s.from) == 2 {
 		a = either(l.alongOf(s.from[0]), l.alongOf(s.from[1]))
+	} else if s != nil && v.Def == nil && s.in.Op == ir.Loop && len(s.from) == 2 {
+		a = l.carried(v, s)
 	} else if v.Def != nil {
 		a = l.compute(v.Def)
 	}
@@ -201,8 +204,26 @@ func (l *layouts) alongOf(v *ir.Value) along {
 	return a
 }
 
+// carried is how a value differs that a loop with one way around carries: as at the loop's start, if a round keeps that.
+func (l *layouts) carried(v *ir.Value, s *source) along {
+	start := l.alongOf(s.from[0])
+	if !start.known {
+		return varying
+	}
+	before := maps.Clone(l.along)
+	l.along[v] = start
+	if l.alongOf(s.from[1]) == start {
+		return start
+	}
+	l.along = before // what followed from it is not so
+	return varying
+}
+
 // compute is how an operation's result differs, by how its operands do.
 func (l *layouts) compute(in *ir.Instr) along {
+	if in.Op == ir.Item && in.Item == ir.Lane {
+		return along{known: true, by: 1, edges: true}
+	}
 	common := in.Op == ir.Load && in.Array.Space != ir.Private // what one element holds is the same for all
 	if !in.Op.IsPure() && in.Op != ir.Div && in.Op != ir.Rem && !common || in.Op == ir.Item {
 		return varying

@@ -85,4 +85,5 @@ const (
 	ContendedAtomic ID = "contended-atomic"
 	StridedAccess   ID = "strided-access"
 	UnprovedCheck   ID = "unproved-check"
+	RaggedTile      ID = "ragged-tile"
 )

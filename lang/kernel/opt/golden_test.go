@@ -101,6 +101,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// flat begins with the number of elements of n, %14, of the extents %8 and %9.
+const flat = "%10: i32 = item.global.x\n%8: i32 = extent.0 n\n%9: i32 = extent.1 n\n%12: i64 = convert %8\n%13: i64 = convert %9\n%14: i64 = mul %12, %13\n"
+
 // TestProve lists the accesses and divisions of a body that must be proved (+) or must not be (-), in order.
 func TestProve(t *testing.T) {
 	for _, c := range []struct{ name, want, body string }{
@@ -122,9 +125,24 @@ func TestProve(t *testing.T) {
 		{"after both ways on", "-", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = le %11, %10\nif %12 {\nyield\n}\n%13: f32 = load x[%10]"},
 		{"and", "+", "%11: i32 = extent.0 x\n%12: bool = lt %0, %11\n%7: i32 = const 0\n%14: bool = le %7, %0\n%15: bool = and %12, %14\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
 		{"&& as an if", "+", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = le %7, %0\n%20: bool = const false\n%15: bool = if %14 {\n%12: bool = lt %0, %11\nyield %12\n} else {\nyield %20\n}\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
+		{"&& that gives the first", "+", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = le %7, %0\n%15: bool = if %14 {\n%12: bool = lt %0, %11\nyield %12\n} else {\nyield %14\n}\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
+		{"&& that gives the first, false", "-", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = le %7, %0\n%15: bool = if %14 {\n%12: bool = lt %0, %11\nyield %12\n} else {\nyield %14\n}\nif %15 {\nyield\n} else {\n%13: f32 = load x[%0]\nyield\n}"},
+		{"|| that gives the first, false", "+", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = lt %0, %7\n%15: bool = if %14 {\nyield %14\n} else {\n%12: bool = le %11, %0\nyield %12\n}\nif %15 {\nyield\n} else {\n%13: f32 = load x[%0]\nyield\n}"},
+		{"|| that gives the first, true", "-", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = le %7, %0\n%15: bool = if %14 {\nyield %14\n} else {\n%12: bool = lt %0, %11\nyield %12\n}\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
 		{"!a || b is true", "-", "%11: i32 = extent.0 x\n%7: i32 = const 0\n%14: bool = le %7, %0\n%20: bool = const true\n%15: bool = if %14 {\n%12: bool = lt %0, %11\nyield %12\n} else {\nyield %20\n}\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
 		{"flat, below the product of the least extents", "+", "%10: i32 = extent.0 n\n%11: i32 = extent.1 n\n%12: i32 = const 2\n%13: i32 = const 3\n%14: bool = le %12, %10\n%15: bool = le %13, %11\n%16: bool = and %14, %15\nif %16 {\n%17: i32 = const 5\n%18: i32 = load n[flat %17]\nyield\n}"},
 		{"flat, at the product", "-", "%10: i32 = extent.0 n\n%11: i32 = extent.1 n\n%12: i32 = const 2\n%13: i32 = const 3\n%14: bool = le %12, %10\n%15: bool = le %13, %11\n%16: bool = and %14, %15\nif %16 {\n%17: i32 = const 6\n%18: i32 = load n[flat %17]\nyield\n}"},
+		{"flat, below the product of the extents", "+", flat + "%15: i64 = convert %10\n%16: bool = lt %15, %14\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, the product multiplied the other way", "+", flat + "%19: i64 = mul %13, %12\n%15: i64 = convert %10\n%16: bool = lt %15, %19\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, up to the product", "-", flat + "%15: i64 = convert %10\n%16: bool = le %15, %14\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, below the square of an extent", "-", flat + "%19: i64 = mul %13, %13\n%15: i64 = convert %10\n%16: bool = lt %15, %19\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, below one extent times another's", "-", flat + "%17: i32 = extent.0 x\n%20: i64 = convert %17\n%19: i64 = mul %20, %13\n%15: i64 = convert %10\n%16: bool = lt %15, %19\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, below more than the product", "-", flat + "%19: i64 = mul %14, %13\n%15: i64 = convert %10\n%16: bool = lt %15, %19\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, below the product that wraps in 32 bits", "-", flat + "%19: i32 = mul %8, %9\n%16: bool = lt %10, %19\nif %16 {\n%18: i32 = load n[flat %10]\nyield\n}"},
+		{"flat, wrapped before it is compared", "-", flat + "%15: i32 = wrap %6\n%16: bool = lt %6, %14\nif %16 {\n%18: i32 = load n[flat %15]\nyield\n}"},
+		{"flat, perhaps negative", "-", flat + "%15: i64 = convert %0\n%16: bool = lt %15, %14\nif %16 {\n%18: i32 = load n[flat %0]\nyield\n}"},
+		{"flat, counted up to the product, which may be beyond the type", "-", flat + "%7: i32 = const 0\n%11: i32 = const 1\nloop @1 (%20: i32 = %7) {\n%15: i64 = convert %20\n%16: bool = lt %15, %14\nif %16 {\nyield\n} else {\nbreak @1\n}\n%18: i32 = load n[flat %20]\n%21: i32 = add %20, %11\ncontinue @1 %21\n}"},
+		{"below a length in 64 bits", "+", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: i64 = convert %10\n%13: i64 = convert %11\n%14: bool = lt %12, %13\nif %14 {\n%18: f32 = load x[%10]\nyield\n}"},
 		{"six times not", "+", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = lt %10, %11\n%20: bool = not %12\n%21: bool = not %20\n%22: bool = not %21\n%23: bool = not %22\n%24: bool = not %23\n%25: bool = not %24\nif %25 {\n%13: f32 = load x[%10]\nyield\n}"},
 		{"or", "-", "%11: i32 = extent.0 x\n%12: bool = lt %0, %11\n%7: i32 = const 0\n%14: bool = le %7, %0\n%15: bool = or %12, %14\nif %15 {\n%13: f32 = load x[%0]\nyield\n}"},
 		{"x[i-1] after i > 0", "+", "%10: i32 = item.global.x\n%11: i32 = extent.0 x\n%12: bool = lt %10, %11\n%7: i32 = const 0\n%14: bool = lt %7, %10\n%15: bool = and %12, %14\nif %15 {\n%8: i32 = const 1\n%16: i32 = sub %10, %8\n%13: f32 = load x[%16]\nyield\n}"},

@@ -2,6 +2,7 @@ package opt
 
 import (
 	"math"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -93,6 +94,8 @@ type prover struct {
 
 	granted []IndexFact // the facts that hold
 
+	products map[*ir.Array][]*ir.Value // the values that are an array's number of elements
+
 	// What is looked for besides proofs, if it is not nil: what would prove checks that are not proved, what is not proved
 	// of accesses, and for each loop the accesses and divisions in it that could not fail at its entry either.
 	wanted  map[*ir.Instr][]SizeFact
@@ -115,7 +118,7 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		}
 		p.begin(term{size: true, axis: axis}, size)
 	}
-	p.granted = facts.Index
+	p.granted, p.products = facts.Index, productsOf(k)
 	byName := map[string]*ir.Array{}
 	for _, a := range k.Arrays {
 		if a.Space != ir.Global {
@@ -205,6 +208,9 @@ func (p *prover) undo(mark int) {
 
 // atMost learns that a ≤ b + c.
 func (p *prover) atMost(a, b *ir.Value, c int64) {
+	if narrow := widened(a); narrow != nil && a.Type == ir.I64 {
+		p.atMost(narrow, b, c)
+	}
 	ra, rb := p.rangeOf(a), p.rangeOf(b)
 	if hi, ok := addOK(rb.hi, c); ok && !isConst(a) {
 		p.narrow(termOf(a), interval{ra.lo, min(ra.hi, hi)})
@@ -231,6 +237,48 @@ func (p *prover) unequal(a, b *ir.Value) {
 			p.narrow(termOf(a), interval{r.lo, r.hi - 1})
 		}
 	}
+}
+
+// productsOf finds what multiplies all extents of an array of several dimensions. It does not wrap: the elements are in
+// memory, and where an extent is 0 the product of the two others is below 2^62.
+func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
+	var products map[*ir.Array][]*ir.Value
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Mul || in.Type() != ir.I64 {
+			return
+		}
+		var axes []int
+		a := extentsIn(in.Results[0], &axes)
+		slices.Sort(axes)
+		if a == nil || a.Space != ir.Global || len(axes) != a.Rank || len(slices.Compact(axes)) != a.Rank {
+			return
+		}
+		if products == nil {
+			products = map[*ir.Array][]*ir.Value{}
+		}
+		products[a] = append(products[a], in.Results[0])
+	})
+	return products
+}
+
+// extentsIn gives the axes of the extents that a value is the product of, and of which array they all are; nil if it is
+// another product.
+func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
+	if v.Def == nil || v.Type != ir.I64 || len(*axes) >= ir.MaxRank {
+		return nil
+	}
+	if w := widened(v); w != nil && w.Def != nil && w.Def.Op == ir.Extent {
+		*axes = append(*axes, w.Def.Axis)
+		return w.Def.Array
+	}
+	if v.Def.Op != ir.Mul {
+		return nil
+	}
+	a := extentsIn(v.Def.Args[0], axes)
+	if a == nil || extentsIn(v.Def.Args[1], axes) != a {
+		return nil
+	}
+	return a
 }
 
 func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
@@ -261,7 +309,9 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 			if !endsIn(short, ir.Yield) || !endsIn(long, ir.Yield) {
 				return
 			}
-			if c, ok := constBits(short.Terminator().Args[i]); ok && (c == 1) != is {
+			given := short.Terminator().Args[i]
+			c, ok := constBits(given)
+			if given == in.Args[0] || ok && (c == 1) != is { // the condition itself is known on either side
 				p.assume(in.Args[0], is, depth+1)
 				p.assume(long.Terminator().Args[i], is, depth+1)
 			}
@@ -374,7 +424,10 @@ func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 			}
 			n = m
 		}
-		return r.hi < n
+		if r.hi < n || isConst(v) {
+			return r.hi < n
+		}
+		return slices.ContainsFunc(p.products[a], func(n *ir.Value) bool { return p.below(termOf(v), 0, termOf(n), maxChain) })
 	case extent == ir.Flat:
 		extent = -1
 	}

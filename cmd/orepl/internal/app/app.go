@@ -132,7 +132,14 @@ func (inv *invocation) finish(err error) int {
 	case errors.As(err, &scriptExit):
 		return scriptExit.Code
 	case errors.Is(err, context.Canceled) && inv.ctx.Err() != nil:
-		fmt.Fprintln(inv.Stderr, "interrupted")
+		var d *diag.Diagnostic
+		if errors.As(err, &d) {
+			shown := *d
+			shown.ID, shown.Message = "interrupted", "stopped with Ctrl-C"
+			diag.Print(inv.Stderr, &shown, inv.colors(inv.Stderr))
+		} else {
+			fmt.Fprintln(inv.Stderr, "interrupted")
+		}
 		return ExitInterrupted
 	case errors.As(err, &usage):
 		fmt.Fprintf(inv.Stderr, "orepl: %s\n", usage.message)
@@ -240,13 +247,20 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 		defer cancel()
 	}
 	closing := e.Close()
+	if err != nil { // what ends the script ends the kernels that run
+		_, stopped := rt.Session().Cancel(err)
+		err = offload.ExplainStop(e, err, stopped)
+	}
 	failure := rt.Close(ctx)
 	switch {
 	case err != nil:
 		return err
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && failure != nil:
-		return diag.New("timeout", "the devices ran longer than %v after the script had ended", limit).
+		late := diag.New("timeout", "the devices ran longer than %v after the script had ended", limit).
 			WithHint("raise the time limit, or launch less")
+		return offload.ExplainStop(e, late, []error{failure})
+	case failure != nil && ctx.Err() != nil:
+		return offload.ExplainStop(e, ctx.Err(), []error{failure})
 	case failure != nil:
 		return offload.Explain(e, failure)
 	}

@@ -43,7 +43,11 @@ var emitters = map[string]func(*invocation, ...offload.Compilation) (string, err
 		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
 		}
-		return cpu.List(c.Kernel.Module, options)
+		var groups []cpu.Group
+		for _, s := range c.Shapes() {
+			groups = append(groups, cpu.Group{Size: s.Group, Ragged: s.Ragged})
+		}
+		return cpu.List(c.Kernel.Module, options, groups...)
 	}),
 }
 

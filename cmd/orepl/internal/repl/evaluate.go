@@ -90,6 +90,7 @@ func (p *prompt) failed(err error) error {
 	if errors.As(err, &exit) {
 		return exit
 	}
+	err = p.withStopped(err)
 	p.report(err)
 	var d *diag.Diagnostic
 	errors.As(err, &d)

@@ -70,6 +70,7 @@ type prompt struct {
 	count      int                   // blocks so far, which name them in errors
 	kept       map[string]goja.Value // what the prompt last put into _ and _error
 	failures   map[string]int        // how often each failure of a queue was seen; of watchFailures
+	stopped    []error               // the launches that Ctrl-C ended, until they are told
 	entered    []string              // blocks that were evaluated without an error, for .save
 
 	compiledMu sync.Mutex
@@ -108,6 +109,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	for {
 		block, err := p.read()
 		switch {
+		case errors.Is(err, editor.ErrNothingTyped):
+			p.stopDevices()
+			continue
 		case errors.Is(err, editor.ErrAborted):
 			continue
 		case errors.Is(err, io.EOF):
@@ -195,6 +199,9 @@ func (p *prompt) read() (string, error) {
 	p.partial = ""
 	for prompt := firstPrompt; ; prompt = nextPrompt {
 		line, err := p.term.Read(prompt)
+		if errors.Is(err, editor.ErrNothingTyped) && p.partial != "" {
+			return "", editor.ErrAborted // of the block
+		}
 		if err != nil {
 			return "", err
 		}
@@ -226,7 +233,31 @@ func (p *prompt) serve() (stop func()) {
 	}
 }
 
-// run runs something that Ctrl-C interrupts.
+// stopDevices is Ctrl-C where nothing else runs: it ends what was launched and not waited for.
+func (p *prompt) stopDevices() {
+	p.run(func(context.Context) { p.cancelCommands() })
+	if len(p.stopped) > 0 {
+		p.report(p.withStopped(diag.New(errInterrupted.(interruption).Code(), "%v", errInterrupted)))
+	}
+}
+
+// cancelCommands ends what the devices do. What had failed before is told now: nobody else will be.
+func (p *prompt) cancelCommands() {
+	failures, stopped := p.Session.Cancel(errInterrupted)
+	for _, err := range failures {
+		p.report(offload.Explain(p.engine, err))
+	}
+	p.stopped = stopped
+}
+
+// withStopped is an error with what the devices were doing.
+func (p *prompt) withStopped(err error) error {
+	err = offload.ExplainStop(p.engine, err, p.stopped)
+	p.stopped = nil
+	return err
+}
+
+// run runs something that Ctrl-C interrupts, with what the devices do.
 func (p *prompt) run(fn func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	defer cancel(nil)
@@ -234,6 +265,9 @@ func (p *prompt) run(fn func(context.Context)) {
 	go func() {
 		defer close(done)
 		fn(ctx)
+		if context.Cause(ctx) == errInterrupted {
+			p.cancelCommands()
+		}
 	}()
 	p.wait(done, cancel)
 }

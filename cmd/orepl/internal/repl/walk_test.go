@@ -278,13 +278,19 @@ func (w *walk) stops() {
 	w.part("Ctrl-C", `
 Ctrl-C stops what runs, be it a loop, a kernel or a wait, with the timers that are set, and keeps the session. Only
 a long native function of the interpreter, such as the sort of a huge array, or a vendor's driver may not stop; then
-a second Ctrl-C leaves.`, func() {
+a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the kernels that nobody waits for.`, func() {
 		w.interrupts("while (true);")
 		w.interrupts("await new Promise(() => setTimeout(() => {}, 1e6))")
 		w.expect("", "const spin = kernel((g, z) => { while (z[0] < 1) z[0] = z[0] * 0.5 })")
 		w.expect("", "const zero = dev.buffer(f32, 64)")
 		w.interrupts("await spin.launch({ size: 64 }, zero)")
 		w.interrupts("spin.launch({ size: 64 }, zero), zero.readSync()")
+		w.expect("", "spin.launch({ size: 64 }, zero);") // it goes on behind the prompt
+		time.Sleep(100 * time.Millisecond)
+		row := w.row()
+		w.press("\x03")
+		w.prompted(row)
+		w.sees(row, "kernel spin was running on cpu, launched here")
 		w.expect("Buffer f32[64] on cpu { 0, 0, 0", "zero")
 		w.expect("'interrupted'", "_error.code")
 	})

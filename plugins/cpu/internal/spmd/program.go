@@ -202,6 +202,9 @@ func (p *Program) within(kind int) *ir.Kernel {
 // Describe says what instructions the kernel was compiled to.
 func (p *Program) Describe() string {
 	t := p.options.target
+	if p.options.single {
+		return fmt.Sprintf("%s code, groups of %d work-items, which are one gang each", strings.ToUpper(t.name), t.lanes*p.options.Gang)
+	}
 	gang := fmt.Sprint(t.lanes * p.options.Gang)
 	if p.stacked != nil {
 		gang = fmt.Sprintf("%d × %d", t.lanes, p.options.Gang)

@@ -86,6 +86,24 @@ func (p *Program) prepareSingles() {
 	}
 }
 
+// SingleGroups are the numbers of work-items along x with which groups are run by programs of their own, see
+// [Program.Single].
+func (p *Program) SingleGroups() []int {
+	var list []int
+	for i, program := range p.singles {
+		if program != nil && program().Check() == nil {
+			list = append(list, p.options.target.lanes<<i)
+		}
+	}
+	return list
+}
+
+// Single gives the program that runs complete groups of so many work-items along x, and one along the other axes, if they
+// are one gang each; nil if they are not.
+func (p *Program) Single(items int) *Program {
+	return p.single(&interp.Launch{Size: [3]int{items, 1, 1}, GroupSize: [3]int{items, 1, 1}})
+}
+
 // single gives the program for a launch whose groups are one gang each; nil if there is none.
 func (p *Program) single(g *interp.Launch) *Program {
 	n := g.GroupSize[0]

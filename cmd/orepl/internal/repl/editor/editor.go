@@ -25,6 +25,9 @@ import (
 // ErrAborted says that the line was given up with Ctrl-C.
 var ErrAborted = errors.New("the line was aborted")
 
+// ErrNothingTyped is ErrAborted for a line in which no key was pressed but Ctrl-C.
+var ErrNothingTyped = fmt.Errorf("%w before anything was typed", ErrAborted)
+
 // LineEnd stands for a line end in a line that is edited: blocks are recalled, and pasted, as one line. It does so too
 // where a person types it.
 const LineEnd = "↵"
@@ -108,10 +111,14 @@ func (e *Editor) Read(prompt string) (string, error) {
 		e.end(kind, prompt, line)
 		switch {
 		case err == liner.ErrPromptAborted:
+			if !e.keys.typedAny() {
+				return "", ErrNothingTyped
+			}
 			return "", ErrAborted
 		case err != nil:
 			return "", err
 		case kind == noMark:
+			e.keys.typedAny() // of this line
 			return strings.ReplaceAll(line, LineEnd, "\n"), nil
 		case kind == searchMark:
 			found, run := e.search(before + after)

@@ -44,6 +44,7 @@ type keyboard struct {
 	held    bool
 	waiting [][]byte // chunks that the terminal sent, not yet translated
 	ready   []byte   // keys for liner
+	typed   bool     // keys other than Ctrl-C came since somebody asked
 	pasting bool
 	paste   []byte
 	ended   bool
@@ -139,6 +140,15 @@ func (k *keyboard) next() []byte {
 	return chunk
 }
 
+// typedAny reports whether keys other than Ctrl-C came since the last call.
+func (k *keyboard) typedAny() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	any := k.typed
+	k.typed = false
+	return any
+}
+
 // unread puts keys back in front of those that wait.
 func (k *keyboard) unread(keys []byte) {
 	if len(keys) == 0 {
@@ -176,6 +186,7 @@ func (k *keyboard) translate() {
 // chunk translates one chunk and gives what it cannot translate yet.
 func (k *keyboard) chunk(chunk []byte) (rest []byte) {
 	for len(chunk) > 0 {
+		k.typed = k.typed || len(bytes.Trim(chunk, string(rune(ctrlC)))) > 0
 		if k.pasting {
 			k.paste = append(k.paste, chunk...)
 			text, after, whole := bytes.Cut(k.paste, []byte(pasteEnd))

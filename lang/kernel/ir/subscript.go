@@ -1,0 +1,85 @@
+package ir
+
+import "strings"
+
+// Subscript is index i of an access whose text in the source is given, as it is written there; "" if the text does not
+// tell. The indices of rows may be hidden in a name: those that the text has are the last ones.
+func (in *Instr) Subscript(i int, text string) string {
+	list := subscripts(text)
+	if in.Op == Atomic { // Atomics.add(m[a], b, value): the index is an argument
+		list = nil
+		if args := arguments(text); len(args) > 1 {
+			list = append(subscripts(args[0]), args[1])
+		}
+	}
+	k := len(list) - in.NumIndices() + i
+	if k < 0 || k >= len(list) || strings.HasSuffix(list[k], "…") {
+		return ""
+	}
+	return list[k]
+}
+
+// subscripts are what stands in the outermost brackets of a text, from the left; none if it has other parentheses beside
+// them, as a call has.
+func subscripts(text string) (list []string) {
+	depth, start := 0, 0
+	for at, c := range text {
+		switch c {
+		case '[', '(':
+			if depth++; depth == 1 && c == '(' {
+				return nil
+			} else if depth == 1 {
+				start = at + 1
+			}
+		case ']', ')':
+			if depth--; depth == 0 {
+				list = append(list, text[start:at])
+			}
+		}
+	}
+	if depth != 0 {
+		return nil
+	}
+	return list
+}
+
+// arguments are those of the call that a text is.
+func arguments(text string) (list []string) {
+	depth, start := 0, 0
+	for at, c := range text {
+		switch c {
+		case '[', '(':
+			if depth++; depth == 1 {
+				start = at + 1
+			}
+		case ']', ')':
+			if depth--; depth == 0 {
+				return append(list, strings.TrimSpace(text[start:at]))
+			}
+		case ',':
+			if depth == 1 {
+				list = append(list, strings.TrimSpace(text[start:at]))
+				start = at + 1
+			}
+		}
+	}
+	return list // of a text that is cut: all but the last
+}
+
+// Operand is an expression of the source as an operand of a comparison: in parentheses where it needs them.
+func Operand(text string) string {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '(':
+			depth++
+		case ']', ')':
+			depth--
+		case '?', '&', '|', '^', '=', '<', '>', ',':
+			if depth == 0 {
+				return "(" + text + ")"
+			}
+		}
+	}
+	return text
+}
