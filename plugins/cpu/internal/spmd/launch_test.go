@@ -212,13 +212,7 @@ func runAtOnce(c *oracle.Case, target *target, gang int) (*oracle.Outcome, error
 	var out oracle.Outcome
 	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: subgroupSize, Services: services{&out}}
 	g.Args, out.Data = c.Bind(aligned)
-	v, units, err := p.Prepare(&g)
-	if err != nil {
-		return nil, err
-	}
-	w := v.Acquire(&g)
-	defer v.Release(w)
-	f, err := w.Run(0, units, false)
+	f, err := runUnits(p, &g)
 	if err != nil {
 		return nil, err
 	}

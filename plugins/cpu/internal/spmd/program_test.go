@@ -74,6 +74,10 @@ kernel large(x: i32[*]) real f32 {
 	if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
 		t.Errorf("refused by %p, then by %p", first, second)
 	}
+	v, units, err := p.Prepare(&interp.Launch{Size: [3]int{9, 1, 1}, GroupSize: [3]int{1, 1, 1}, Args: []interp.Arg{{}}})
+	if v != nil || units != 0 || err != error(first) {
+		t.Errorf("a launch of it gets %p with %d units, %v", v, units, err)
+	}
 }
 
 // TestWorkspaceIsShared compiles kernels one after the other, and at once, in the memory of those before.

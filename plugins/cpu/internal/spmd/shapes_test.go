@@ -346,6 +346,54 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `, "{z}, zmmword ptr", 0},
+	{"loops whose only continue is in an arm at their end", `orepl-ir 1
+kernel k(x: f32[*], y: f32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: f32 = load x[%0]
+  %2: i32 = const 0
+  %3: i32 = const 9
+  %4: i32 = const 1
+  %5: f32 = const 2
+  %30: f32 = loop @1 (%31: f32 = %1, %32: i32 = %2) {
+    %6: bool = lt %32, %3
+    %7: bool = lt %31, %5
+    %8: bool = and %6, %7
+    if %8 {
+      yield
+    } else {
+      break @1 %31
+    }
+    %9: f32 = fma %31, %1, %5
+    %10: bool = lt %9, %1
+    if %10 {
+      break @1 %9
+    } else {
+      %11: i32 = add %32, %4
+      continue @1 %9, %11
+    }
+    unreachable
+  }
+  %40: f32 = loop @2 (%41: f32 = %1, %42: i32 = %2) {
+    block @3 {
+      %12: bool = lt %42, %3
+      %13: bool = lt %41, %5
+      %14: bool = and %12, %13
+      if %14 {
+        %15: f32 = fma %41, %1, %5
+        %16: i32 = add %42, %4
+        continue @2 %15, %16
+      } else {
+        yield
+      }
+      break @3
+    }
+    break @2 %41
+  }
+  %20: f32 = add %30, %40
+  store y[%0], %20
+  return
+}
+`, "", 0},
 	{"reductions of each type", `orepl-ir 1
 kernel k(x: f32[*], y: f32[*]) real f32 {
   %0: i32 = item.global.x

@@ -17,7 +17,7 @@ func TestStoppedLaunches(t *testing.T) {
 	var stop atomic.Bool
 	stop.Store(true)
 	long := "(g, x, y) => {\n  let s = x[g.x], t = s\n"
-	for i := range maxBoth / 2 {
+	for i := range maxBoth / 4 {
 		long += fmt.Sprintf("  s = s * t + %d; t = t + s\n", i)
 	}
 	long += "  y[g.x] = s + 1\n}"
