@@ -51,9 +51,40 @@ func (a *Assembler) Emit(op Op, operands ...Operand) {
 	if a.err != nil {
 		return
 	}
+	a.take(a.in.set(op, operands))
+}
+
+// Begin starts an instruction that is given operand by operand, by the methods named for them, up to [Assembler.End]. It
+// is [Assembler.Emit] without making each operand an [Operand], which takes memory.
+func (a *Assembler) Begin(op Op) { a.in.begin(op) }
+
+// Reg gives the instruction that was begun a register.
+func (a *Assembler) Reg(r Reg) { a.in.addReg(r) }
+
+// Mem gives the instruction that was begun a memory operand.
+func (a *Assembler) Mem(m *Mem) { a.in.addMem(m) }
+
+// Imm gives the instruction that was begun an immediate.
+func (a *Assembler) Imm(n Imm) { a.in.addImm(n) }
+
+// Label gives the instruction that was begun a label.
+func (a *Assembler) Label(l Label) { a.in.addLabel(l) }
+
+// Prefix gives the instruction that was begun a prefix.
+func (a *Assembler) Prefix(p Prefix) { a.in.setPrefix(p) }
+
+// End appends the instruction that was begun.
+func (a *Assembler) End() {
+	if a.err == nil {
+		a.take(a.in.settle())
+	}
+}
+
+// take appends the instruction, unless there is a problem with it.
+func (a *Assembler) take(problem string) {
 	in := &a.in
-	if problem := in.set(op, operands); problem != "" {
-		a.fail("%s: operand %d: %s", op, in.n+1, problem)
+	if problem != "" {
+		a.fail("%s: operand %d: %s", in.op, in.n+1, problem)
 		return
 	}
 	if !in.match(a.features) {

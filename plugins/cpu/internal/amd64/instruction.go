@@ -22,10 +22,11 @@ type instruction struct {
 	length  int   // 0, 1, 2: the longest vector has 128, 256, 512 bits
 	mask    uint8 // number of the write mask, 0 for none
 	zeroing bool
-	wide    bool // cannot be encoded by VEX
-	memory  *arg // the memory operand, if any
-	value   *arg // the immediate, if any
-	plain   bool // without mask, rounding and prefix
+	wide    bool   // cannot be encoded by VEX
+	memory  *arg   // the memory operand, if any
+	value   *arg   // the immediate, if any
+	plain   bool   // without mask, rounding and prefix
+	problem string // what is wrong with an operand on its own; empty if nothing is
 
 	// Set by match.
 	form   *form
@@ -33,53 +34,115 @@ type instruction struct {
 	isEVEX bool // encoded by EVEX
 }
 
-// set takes the operands apart. What is wrong with them on their own is returned.
+// set takes an operation and its operands. What is wrong with an operand on its own is returned.
 func (in *instruction) set(op Op, operands []Operand) (problem string) {
+	in.begin(op)
+	for _, o := range operands {
+		in.add(o)
+	}
+	return in.settle()
+}
+
+// begin starts another instruction.
+func (in *instruction) begin(op Op) {
 	in.op, in.n, in.rounding, in.lock = op, 0, 0, false
 	in.size, in.length, in.mask, in.zeroing, in.wide = -1, 0, 0, false, false
-	in.memory, in.value, in.form = nil, nil, nil
-	for _, o := range operands {
-		x := &in.args[min(in.n, len(in.args)-1)]
-		switch o := o.(type) {
-		case Rounding:
-			in.rounding, in.wide = o, true
-			if o < RoundNearest || o > SAE {
-				return "unknown rounding"
-			}
-			continue
-		case Prefix:
-			in.lock = true
-			if o != Lock {
-				return "unknown prefix"
-			}
-			continue
-		case Reg:
-			x.reg = o
-			problem = in.setReg(x)
-		case Mem:
-			x.reg, x.mem = 0, o
-			problem = in.setMem(x)
-		case Imm:
-			x.reg, x.imm, x.kind = 0, int64(o), kImm64
-			if in.value != nil {
-				problem = "two immediates"
-			}
-			in.value = x
-		case Label:
-			x.reg, x.imm, x.kind = 0, int64(o), kLabel
-			if o <= 0 {
-				problem = "no label"
-			}
-		default:
-			problem = "nil operand"
-		}
-		if in.n == len(in.args) {
-			return "too many operands"
-		}
-		if problem != "" {
-			return problem
-		}
+	in.memory, in.value, in.form, in.problem = nil, nil, nil, ""
+}
+
+// add takes an operand apart.
+func (in *instruction) add(o Operand) {
+	switch o := o.(type) {
+	case Rounding:
+		in.setRounding(o)
+	case Prefix:
+		in.setPrefix(o)
+	case Reg:
+		in.addReg(o)
+	case Mem:
+		in.addMem(&o)
+	case Imm:
+		in.addImm(o)
+	case Label:
+		in.addLabel(o)
+	default:
+		in.fail("nil operand")
+	}
+}
+
+// fail keeps the first problem.
+func (in *instruction) fail(problem string) {
+	if in.problem == "" {
+		in.problem = problem
+	}
+}
+
+// next is the room for the next operand, and done takes it with what is wrong with it.
+func (in *instruction) next() *arg { return &in.args[min(in.n, len(in.args)-1)] }
+
+func (in *instruction) done(problem string) {
+	switch {
+	case in.problem != "":
+	case in.n == len(in.args):
+		in.problem = "too many operands"
+	case problem != "":
+		in.problem = problem
+	default:
 		in.n++
+	}
+}
+
+func (in *instruction) setRounding(r Rounding) {
+	in.rounding, in.wide = r, true
+	if r < RoundNearest || r > SAE {
+		in.fail("unknown rounding")
+	}
+}
+
+func (in *instruction) setPrefix(p Prefix) {
+	in.lock = true
+	if p != Lock {
+		in.fail("unknown prefix")
+	}
+}
+
+func (in *instruction) addReg(r Reg) {
+	x := in.next()
+	x.reg = r
+	in.done(in.setReg(x))
+}
+
+func (in *instruction) addMem(m *Mem) {
+	x := in.next()
+	x.reg, x.mem = 0, *m
+	in.done(in.setMem(x))
+}
+
+func (in *instruction) addImm(n Imm) {
+	x := in.next()
+	x.reg, x.imm, x.kind = 0, int64(n), kImm64
+	problem := ""
+	if in.value != nil {
+		problem = "two immediates"
+	}
+	in.value = x
+	in.done(problem)
+}
+
+func (in *instruction) addLabel(l Label) {
+	x := in.next()
+	x.reg, x.imm, x.kind = 0, int64(l), kLabel
+	problem := ""
+	if l <= 0 {
+		problem = "no label"
+	}
+	in.done(problem)
+}
+
+// settle finds what follows from all operands together, unless there is a problem.
+func (in *instruction) settle() (problem string) {
+	if in.problem != "" {
+		return in.problem
 	}
 	for i := in.n; i < len(in.args); i++ {
 		in.args[i].kind = kAbsent

@@ -10,6 +10,7 @@ type place struct {
 	at     int32
 	pieces int32
 	bound  bool
+	used   bool // branched to or addressed
 }
 
 // piece is a part of the code whose size depends on where everything else comes to lie: a branch or padding. Its bytes
@@ -44,6 +45,9 @@ func (a *Assembler) NewLabel() Label {
 	return Label(len(a.labels))
 }
 
+// NumLabels gives how many labels there are: they are numbered from 1.
+func (a *Assembler) NumLabels() int { return len(a.labels) }
+
 // Bind puts the label at the present end of the code.
 func (a *Assembler) Bind(l Label) {
 	switch {
@@ -53,7 +57,7 @@ func (a *Assembler) Bind(l Label) {
 	case a.labels[l-1].bound:
 		a.fail("bind: label %d is bound already", l)
 	default:
-		a.labels[l-1] = place{int32(len(a.code)), int32(len(a.pieces)), true}
+		a.labels[l-1] = place{int32(len(a.code)), int32(len(a.pieces)), true, a.labels[l-1].used}
 		a.listing.label(l)
 	}
 }
@@ -85,6 +89,7 @@ func (a *Assembler) branch(opc byte, l Label) {
 		a.fail("branch: label %d is not of this assembler", l)
 		return
 	}
+	a.labels[l-1].used = true
 	p := piece{at: int32(len(a.code)), label: l, opc: opc, size: 2, near: 6}
 	switch opc {
 	case callOpcode:
@@ -100,6 +105,7 @@ func (a *Assembler) refer(l Label, add int32, trailing int) {
 		a.fail("address: label %d is not of this assembler", l)
 		return
 	}
+	a.labels[l-1].used = true
 	a.refs = append(a.refs, reference{int32(len(a.code)), int32(len(a.pieces)), l, add, int32(trailing)})
 }
 
@@ -121,7 +127,7 @@ func (a *Assembler) Finish() ([]byte, error) {
 	}
 	a.placeConstants()
 	for i := range a.labels {
-		if !a.labels[i].bound && a.used(Label(i+1)) {
+		if l := &a.labels[i]; l.used && !l.bound {
 			a.fail("label %d is used but not bound", i+1)
 			return nil, a.err
 		}
@@ -139,20 +145,6 @@ func (a *Assembler) Finish() ([]byte, error) {
 }
 
 var errFinished = fmt.Errorf("amd64: the code is finished; Reset starts another")
-
-func (a *Assembler) used(l Label) bool {
-	for i := range a.pieces {
-		if a.pieces[i].label == l {
-			return true
-		}
-	}
-	for i := range a.refs {
-		if a.refs[i].label == l {
-			return true
-		}
-	}
-	return false
-}
 
 // layOut sizes the pieces: it starts with short branches and lengthens those that do not reach until all do.
 func (a *Assembler) layOut() {

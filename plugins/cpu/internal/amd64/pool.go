@@ -75,7 +75,7 @@ func (a *Assembler) placeConstants() {
 			a.code = append(a.code, 0)
 			size++
 		}
-		a.labels[c.label-1] = place{int32(len(a.code)), int32(len(a.pieces)), true}
+		a.labels[c.label-1] = place{int32(len(a.code)), int32(len(a.pieces)), true, true}
 		a.code = append(a.code, c.data...)
 		size += len(c.data)
 	}

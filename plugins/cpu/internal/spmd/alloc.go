@@ -44,7 +44,7 @@ func (f *fn) allocate() (frame, shared int32) {
 
 // byStart lists the registers that are in use, in the order of their beginnings.
 func (f *fn) byStart() []vr {
-	first := make([]int32, 2*len(f.insts)+2) // of the registers that begin at a position: where in the list
+	first := f.room.ints.make(2*len(f.insts) + 2) // of the registers that begin at a position: where in the list
 	for r := 1; r < len(f.regs); r++ {
 		v := &f.regs[r]
 		if v.start < 0 {
@@ -58,7 +58,7 @@ func (f *fn) byStart() []vr {
 	for i := 1; i < len(first); i++ {
 		first[i] += first[i-1]
 	}
-	list := make([]vr, first[len(first)-1])
+	list := f.room.regs.make(int(first[len(first)-1]))
 	for r := 1; r < len(f.regs); r++ {
 		if at := f.regs[r].start; at >= 0 {
 			list[first[at]] = vr(r)
@@ -70,7 +70,7 @@ func (f *fn) byStart() []vr {
 
 // assign gives the registers of a class machine registers, keeping as few back for values in memory as will do.
 func (f *fn) assign(c class, order []vr) {
-	var regs []vr
+	regs := f.room.regs.make(len(order))[:0]
 	for _, r := range order {
 		if f.regs[r].class == c {
 			regs = append(regs, r)
@@ -78,7 +78,7 @@ func (f *fn) assign(c class, order []vr) {
 	}
 	most := len(f.bank(c, 0)) - len(f.bank(c, math.MaxInt))
 	for kept := range most + 1 {
-		s := scan{free: f.bank(c, kept)}
+		s := scan{free: f.bank(c, kept), active: f.room.regs.make(maxBank)[:0]}
 		slices.Reverse(s.free)
 		for _, r := range regs {
 			v := &f.regs[r]
@@ -94,8 +94,12 @@ func (f *fn) assign(c class, order []vr) {
 	}
 }
 
+// maxBank is how many machine registers of a class there are.
+const maxBank = 32
+
 // bank lists the machine registers that are given out when so many are kept back, those that are best first.
-func (f *fn) bank(c class, kept int) (list []int8) {
+func (f *fn) bank(c class, kept int) []int8 {
+	list := make([]int8, 0, maxBank)
 	given := func(n int) int {
 		if f.few {
 			return fewRegs

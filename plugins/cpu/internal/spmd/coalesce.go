@@ -19,7 +19,7 @@ func (f *fn) coalesce() {
 			barriers = append(barriers, int32(i))
 		}
 	}
-	rename := make(renaming, len(f.regs))
+	rename := renaming(f.room.regs.make(len(f.regs)))
 	for j := range f.insts {
 		in := &f.insts[j]
 		if in.kind != kindOp || !in.moves() {
@@ -38,7 +38,7 @@ func (f *fn) coalesce() {
 			continue
 		}
 		rename[v] = p
-		at[p] = merge(at[p], at[v])
+		at[p] = f.merge(at[p], at[v])
 	}
 	f.takeOver(at, rename)
 	to := func(r *vr) { *r = rename.resolve(*r) }
@@ -53,9 +53,9 @@ func (f *fn) coalesce() {
 
 // allMentions lists for each register the instructions that mention it, in order.
 func (f *fn) allMentions() [][]int32 {
-	var mentions []vr // of all instructions, one after the other
-	ends := make([]int32, len(f.insts))
-	counts := make([]int32, len(f.regs))
+	mentions := f.room.regs.make(3 * len(f.insts))[:0] // of all instructions, one after the other
+	ends := f.room.ints.make(len(f.insts))
+	counts := f.room.ints.make(len(f.regs))
 	for i := range f.insts {
 		begin := len(mentions)
 		mentions = f.mentions(&f.insts[i], mentions)
@@ -64,7 +64,7 @@ func (f *fn) allMentions() [][]int32 {
 		}
 		ends[i] = int32(len(mentions))
 	}
-	at, all := make([][]int32, len(f.regs)), make([]int32, len(mentions))
+	at, all := f.room.lists.make(len(f.regs)), f.room.ints.make(len(mentions))
 	for r, n := range counts {
 		at[r], all = all[:0:n], all[n:]
 	}
@@ -81,8 +81,8 @@ func (f *fn) allMentions() [][]int32 {
 }
 
 // coldLabels finds the labels in cold code.
-func (f *fn) coldLabels() map[int64]bool {
-	cold := map[int64]bool{}
+func (f *fn) coldLabels() []bool {
+	cold := f.room.flags.make(f.asm.NumLabels() + 1)
 	depth := 0
 	for i := range f.insts {
 		switch in := &f.insts[i]; in.kind {
@@ -92,7 +92,7 @@ func (f *fn) coldLabels() map[int64]bool {
 			depth--
 		case kindLabel:
 			if depth > 0 {
-				cold[int64(in.x)] = true
+				cold[in.x] = true
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func (to renaming) resolve(r vr) vr {
 // takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
 // where the variable is set again: all of it within straight code. at has the mentions of each register, in order.
 func (f *fn) takeOver(at [][]int32, rename renaming) {
-	piece := make([]int32, len(f.insts)) // equal in straight code
+	piece := f.room.ints.make(len(f.insts)) // equal in straight code
 	n := int32(0)
 	for i := range f.insts {
 		in := &f.insts[i]
@@ -147,7 +147,7 @@ func (f *fn) takeOver(at [][]int32, rename renaming) {
 				continue
 			}
 			rename[v] = p
-			at[p] = merge(at[p], at[v])
+			at[p] = f.merge(at[p], at[v])
 			break
 		}
 	}
@@ -201,7 +201,7 @@ func (f *fn) mentions(in *inst, list []vr) []vr {
 }
 
 // straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.
-func (f *fn) straight(i, j int, cold map[int64]bool) bool {
+func (f *fn) straight(i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {
 		in := &f.insts[i]
@@ -238,13 +238,14 @@ func between(at []int32, first, second int32) bool {
 	return i < len(at) && at[i] < second
 }
 
-func merge(a, b []int32) []int32 {
-	out := make([]int32, 0, len(a)+len(b))
-	for len(a) > 0 || len(b) > 0 {
+// merge puts two lists in order together.
+func (f *fn) merge(a, b []int32) []int32 {
+	out := f.room.ints.make(len(a) + len(b))
+	for i := range out {
 		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
-			out, a = append(out, a[0]), a[1:]
+			out[i], a = a[0], a[1:]
 		} else {
-			out, b = append(out, b[0]), b[1:]
+			out[i], b = b[0], b[1:]
 		}
 	}
 	return out

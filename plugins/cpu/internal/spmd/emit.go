@@ -18,7 +18,7 @@ type writer struct {
 	masks   int
 	comment func(site int) string
 
-	ops    [6]amd64.Operand
+	ops    [4]operand // of the present instruction
 	failed string
 	coming []int // instructions put off: ranges of cold code
 }
@@ -187,28 +187,28 @@ func (w *writer) inst(i int) {
 			return
 		}
 	}
-	ops := w.ops[:0]
 	memory := false // one operand is in memory already
 	for j := range in.a[:in.n] {
 		memory = memory || in.a[j].kind == argMem
 	}
 	for j := 1; j < int(in.n); j++ {
-		ops = append(ops[:j-1], w.operand(in, j, &memory))
+		w.ops[j] = w.operand(in, j, &memory)
 	}
 	// The destination last, so that it can be a scratch register that a source was read from.
 	var mask amd64.Reg
 	if in.mask != 0 {
 		mask = w.read(in.mask, 0)
 	}
-	first, back := w.destination(in, mask)
-	n := int(in.n)
-	copy(w.ops[1:n], ops[:n-1])
-	w.ops[0] = first
-	ops = w.ops[:n]
-	if in.lock {
-		ops = append(ops, amd64.Lock)
+	var back amd64.Reg
+	w.ops[0], back = w.destination(in, mask)
+	w.asm.Begin(in.op)
+	for j := range w.ops[:in.n] {
+		w.ops[j].give(w.asm)
 	}
-	w.asm.Emit(in.op, ops...)
+	if in.lock {
+		w.asm.Prefix(amd64.Lock)
+	}
+	w.asm.End()
 	if w.asm.Err() != nil && w.failed == "" {
 		w.failed = fmt.Sprintf("%v %+v", in.op, in.a[:in.n])
 	}
@@ -233,8 +233,30 @@ func (w *writer) next(i int, label int64) bool {
 	return false
 }
 
+// operand is an operand on machine registers.
+type operand struct {
+	kind argKind // argReg or argPhys, argMem, argImm, argLabel
+	reg  amd64.Reg
+	imm  int64 // or a label
+	mem  amd64.Mem
+}
+
+// give gives it to the instruction that was begun.
+func (o *operand) give(to *amd64.Assembler) {
+	switch o.kind {
+	case argReg, argPhys:
+		to.Reg(o.reg)
+	case argMem:
+		to.Mem(&o.mem)
+	case argImm:
+		to.Imm(amd64.Imm(o.imm))
+	case argLabel:
+		to.Label(amd64.Label(o.imm))
+	}
+}
+
 // operand gives a source operand.
-func (w *writer) operand(in *inst, j int, memory *bool) amd64.Operand {
+func (w *writer) operand(in *inst, j int, memory *bool) operand {
 	a := &in.a[j]
 	switch a.kind {
 	case argReg:
@@ -244,31 +266,27 @@ func (w *writer) operand(in *inst, j int, memory *bool) amd64.Operand {
 			if v.elem == 0 || v.elem == 64 {
 				*memory = true
 				m.Size = a.size
-				return m
+				return operand{kind: argMem, mem: m}
 			}
 			if v.elem == in.elem {
 				*memory = true
 				m.Size, m.Broadcast = a.size, true
-				return m
+				return operand{kind: argMem, mem: m}
 			}
 		}
-		return w.read(a.reg, a.size)
-	case argPhys:
-		return a.phys
+		return operand{kind: argReg, reg: w.read(a.reg, a.size)}
 	case argMem:
-		return w.address(&a.mem)
-	case argImm:
-		return amd64.Imm(a.imm)
-	case argLabel:
-		return amd64.Label(a.imm)
+		return operand{kind: argMem, mem: w.address(&a.mem)}
+	case argPhys, argImm, argLabel:
+		return operand{kind: a.kind, reg: a.phys, imm: a.imm}
 	}
 	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.op))
 }
 
 // destination gives the first operand, and the register to write back to memory after the instruction, if any.
-func (w *writer) destination(in *inst, mask amd64.Reg) (first amd64.Operand, back amd64.Reg) {
+func (w *writer) destination(in *inst, mask amd64.Reg) (first operand, back amd64.Reg) {
 	if in.n == 0 {
-		return nil, 0
+		return first, 0
 	}
 	a := &in.a[0]
 	switch a.kind {
@@ -290,23 +308,20 @@ func (w *writer) destination(in *inst, mask amd64.Reg) (first amd64.Operand, bac
 				back = r
 			}
 		}
-		if mask != 0 {
-			if in.zero {
-				return r.Zero(mask), back
-			}
-			return r.Merge(mask), back
+		switch {
+		case mask == 0:
+		case in.zero:
+			r = r.Zero(mask)
+		default:
+			r = r.Merge(mask)
 		}
-		return r, back
+		return operand{kind: argReg, reg: r}, back
 	case argMem:
 		m := w.address(&a.mem)
 		m.Mask = mask
-		return m, 0
-	case argPhys:
-		return a.phys, 0
-	case argLabel:
-		return amd64.Label(a.imm), 0
-	case argImm:
-		return amd64.Imm(a.imm), 0
+		return operand{kind: argMem, mem: m}, 0
+	case argPhys, argLabel, argImm:
+		return operand{kind: a.kind, reg: a.phys, imm: a.imm}, 0
 	}
 	panic(fmt.Sprintf("spmd: %v has no first operand", in.op))
 }

@@ -7,28 +7,61 @@ import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 type flow struct {
 	f      *fn
 	insts  []inst
-	number map[vr]int32 // of the registers asked for
-	words  int          // of a set of them
-	block  []int32      // of each instruction
+	asked  []vr
+	number []int32 // see numberOf
+	words  int     // of a set of them, by number from 0
+	block  []int32 // of each instruction
 	blocks []flowBlock
-	labels map[int64]int32 // positions
+	labels labelPlaces
+	live   []uint64 // see liveAt
+	list   []vr     // of an instruction; kept for the next one
 }
 
 type flowBlock struct {
 	first, end int32
-	next       []int32
+	next       [2]int32 // where control goes on, as many as to says
+	to         int
 	in         []uint64 // live where it begins
 	reads      []uint64 // before they are set
 	sets       []uint64
 }
 
+func (b *flowBlock) goes(to int32) {
+	b.next[b.to] = to
+	b.to++
+}
+
+// numberOf gives the number of a register, and whether it was asked for.
+func (g *flow) numberOf(r vr) (k int32, ok bool) { return g.number[r] - 1, g.number[r] > 0 }
+
+// labelPlaces has for each label 1 more than the position where it is bound, 0 if it is not.
+type labelPlaces []int32
+
+func (p labelPlaces) of(label int64) (at int32, ok bool) { return p[label] - 1, p[label] > 0 }
+
+// findLabels finds where labels are bound.
+func (f *fn) findLabels() labelPlaces {
+	p := labelPlaces(f.room.ints.make(f.asm.NumLabels() + 1))
+	for i := range f.insts {
+		if in := &f.insts[i]; in.kind == kindLabel {
+			p[in.x] = int32(i) + 1
+		}
+	}
+	return p
+}
+
 // findFlow analyses a function whose gangs wait by jumping to advance. No gang is left where control goes to fresh.
 func (f *fn) findFlow(advance, fresh amd64.Label, asked []vr) *flow {
-	g := &flow{f: f, insts: f.insts, number: map[vr]int32{}, words: (len(asked) + 63) / 64, block: make([]int32, len(f.insts)), labels: map[int64]int32{}}
+	g := &flow{
+		f: f, insts: f.insts, asked: asked, number: f.room.ints.make(len(f.regs)), words: (len(asked) + 63) / 64,
+		block: f.room.ints.make(len(f.insts)), blocks: f.room.blocks[:0], labels: f.findLabels(),
+	}
+	g.live = f.room.words.make(g.words)
 	for i, r := range asked {
-		g.number[r] = int32(i)
+		g.number[r] = int32(i) + 1
 	}
 	g.findBlocks(advance, fresh)
+	f.room.blocks = g.blocks
 	g.solve()
 	return g
 }
@@ -43,15 +76,13 @@ func (in *inst) jumps() (jump, always bool) {
 
 func (g *flow) findBlocks(advance, fresh amd64.Label) {
 	insts := g.insts
-	outer := make(map[int32]int32) // from the begin of code that stands elsewhere to behind its end
-	depth, begin := 0, int32(0)
+	outer := g.f.room.ints.make(len(insts)) // where code that stands elsewhere begins, the position behind its end
+	depth, begin := 0, 0
 	for i := range insts {
 		switch insts[i].kind {
-		case kindLabel:
-			g.labels[int64(insts[i].x)] = int32(i)
 		case kindColdBegin:
 			if depth++; depth == 1 {
-				begin = int32(i)
+				begin = i
 			}
 		case kindColdEnd:
 			if depth--; depth == 0 {
@@ -66,7 +97,7 @@ func (g *flow) findBlocks(advance, fresh amd64.Label) {
 			if n := len(g.blocks); n > 0 {
 				g.blocks[n-1].end = int32(i)
 			}
-			sets := make([]uint64, 3*g.words)
+			sets := g.f.room.words.make(3 * g.words)
 			g.blocks = append(g.blocks, flowBlock{first: int32(i), in: sets[:g.words], reads: sets[g.words : 2*g.words], sets: sets[2*g.words:]})
 		}
 		jump, _ := in.jumps()
@@ -82,60 +113,58 @@ func (g *flow) findBlocks(advance, fresh amd64.Label) {
 		last := &insts[b.end-1]
 		jump, always := last.jumps()
 		waits := jump && last.a[0].imm == int64(advance)
-		if to, ok := g.labels[last.a[0].imm]; jump && ok && !waits && last.a[0].imm != int64(fresh) {
-			b.next = append(b.next, g.block[to])
+		if jump && !waits && last.a[0].imm != int64(fresh) {
+			if to, ok := g.labels.of(last.a[0].imm); ok {
+				b.goes(g.block[to])
+			}
 		}
-		switch after, elsewhere := outer[b.end-1]; {
-		case elsewhere:
+		switch after := outer[b.end-1]; {
+		case after > 0:
 			if int(after) < len(insts) {
-				b.next = append(b.next, g.block[after])
+				b.goes(g.block[after])
 			}
 		case always && !(waits && b.end >= 2 && insts[b.end-2].kind == kindBarrier), last.kind == kindColdEnd:
 		case int(b.end) < len(insts):
-			b.next = append(b.next, int32(n+1))
+			b.goes(int32(n + 1))
 		}
 	}
 }
 
-// set, written and read visit the registers that an instruction sets entirely, those that it changes, and those that it
-// reads.
-func (f *fn) set(in *inst, visit func(vr)) {
+// setBy, writtenBy and readBy append to a list the registers that an instruction sets entirely, those that it changes, and
+// those that it reads.
+func (f *fn) setBy(in *inst, list []vr) []vr {
 	switch in.kind {
 	case kindDeclare:
-		visit(vr(in.x))
+		list = append(list, vr(in.x))
 	case kindTrap:
-		for _, r := range f.traps[in.x].defs {
-			visit(r)
-		}
+		list = append(list, f.traps[in.x].defs...)
 	case kindOp:
 		if in.mode == modeDef && in.a[0].kind == argReg && (in.mask == 0 || in.zero) {
-			visit(in.a[0].reg)
+			list = append(list, in.a[0].reg)
 		}
 	}
+	return list
 }
 
-func (f *fn) written(in *inst, visit func(vr)) {
+func (f *fn) writtenBy(in *inst, list []vr) []vr {
 	switch {
 	case in.kind == kindTrap:
-		for _, r := range f.traps[in.x].defs {
-			visit(r)
-		}
+		list = append(list, f.traps[in.x].defs...)
 	case in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg:
-		visit(in.a[0].reg)
+		list = append(list, in.a[0].reg)
 	}
+	return list
 }
 
-func (f *fn) read(in *inst, visit func(vr)) {
+func (f *fn) readBy(in *inst, list []vr) []vr {
 	see := func(r vr) {
 		if r != 0 {
-			visit(r)
+			list = append(list, r)
 		}
 	}
 	switch in.kind {
 	case kindTrap:
-		for _, r := range f.traps[in.x].uses {
-			see(r)
-		}
+		list = append(list, f.traps[in.x].uses...)
 	case kindOp:
 		see(in.mask)
 		for j := range in.a[:in.n] {
@@ -147,6 +176,7 @@ func (f *fn) read(in *inst, visit func(vr)) {
 			see(a.mem.index)
 		}
 	}
+	return list
 }
 
 func (g *flow) solve() {
@@ -154,16 +184,18 @@ func (g *flow) solve() {
 		b := &g.blocks[n]
 		for i := b.first; i < b.end; i++ {
 			in := &g.insts[i]
-			g.f.read(in, func(r vr) {
-				if k, ok := g.number[r]; ok && b.sets[k/64]>>(k%64)&1 == 0 {
-					b.reads[k/64] |= 1 << (k % 64)
+			g.list = g.f.readBy(in, g.list[:0])
+			for _, r := range g.list {
+				if k, ok := g.numberOf(r); ok && !has(b.sets, k) {
+					add(b.reads, k)
 				}
-			})
-			g.f.set(in, func(r vr) {
-				if k, ok := g.number[r]; ok {
-					b.sets[k/64] |= 1 << (k % 64)
+			}
+			g.list = g.f.setBy(in, g.list[:0])
+			for _, r := range g.list {
+				if k, ok := g.numberOf(r); ok {
+					add(b.sets, k)
 				}
-			})
+			}
 		}
 		copy(b.in, b.reads)
 	}
@@ -171,7 +203,7 @@ func (g *flow) solve() {
 		again = false
 		for n := len(g.blocks) - 1; n >= 0; n-- {
 			b := &g.blocks[n]
-			for _, m := range b.next {
+			for _, m := range b.next[:b.to] {
 				for w, x := range g.blocks[m].in {
 					if more := x &^ b.sets[w] &^ b.in[w]; more != 0 {
 						b.in[w] |= more
@@ -183,21 +215,35 @@ func (g *flow) solve() {
 	}
 }
 
-// liveAt reports whether a register is live before the instruction at a position.
-func (g *flow) liveAt(i int32, r vr) bool {
-	k, ok := g.number[r]
-	if !ok || int(i) >= len(g.block) {
-		return false
+// liveAt gives the set of the registers that are live before the instruction at a position, valid until it is asked again.
+func (g *flow) liveAt(i int32) []uint64 {
+	clear(g.live)
+	if int(i) >= len(g.block) {
+		return g.live
 	}
 	b := &g.blocks[g.block[i]]
-	live := false
-	for _, m := range b.next {
-		live = live || g.blocks[m].in[k/64]>>(k%64)&1 != 0
+	if i == b.first {
+		return b.in
+	}
+	for _, m := range b.next[:b.to] {
+		for w, x := range g.blocks[m].in {
+			g.live[w] |= x
+		}
 	}
 	for at := b.end - 1; at >= i; at-- {
 		in := &g.insts[at]
-		g.f.set(in, func(s vr) { live = live && s != r })
-		g.f.read(in, func(s vr) { live = live || s == r })
+		g.list = g.f.setBy(in, g.list[:0])
+		for _, r := range g.list {
+			if k, ok := g.numberOf(r); ok {
+				remove(g.live, k)
+			}
+		}
+		g.list = g.f.readBy(in, g.list[:0])
+		for _, r := range g.list {
+			if k, ok := g.numberOf(r); ok {
+				add(g.live, k)
+			}
+		}
 	}
-	return live
+	return g.live
 }

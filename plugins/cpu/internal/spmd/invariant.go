@@ -8,7 +8,7 @@ import (
 // changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
 // gangs are not in the IR at all.
 func (l *lowerer) moveInvariants() {
-	m := mover{f: l.fn, frames: l.observe, within: make([]int32, len(l.insts))}
+	m := mover{f: l.fn, frames: l.observe, within: l.room.ints.make(len(l.insts))}
 	m.findLoops()
 	m.findWriters()
 	before := map[int32][]int32{} // what goes before the begin of each loop
@@ -39,7 +39,7 @@ func (l *lowerer) moveInvariants() {
 	if len(before) == 0 {
 		return
 	}
-	moved := make([]bool, len(l.insts))
+	moved := l.room.flags.make(len(l.insts))
 	for _, list := range before {
 		for _, at := range list {
 			moved[at] = true
@@ -95,20 +95,24 @@ func (m *mover) findLoops() {
 }
 
 func (m *mover) findWriters() {
-	counts, total := make([]int32, len(m.f.regs)), 0
+	counts, total := m.f.room.ints.make(len(m.f.regs)), 0
 	for i := range m.f.insts {
-		m.f.written(&m.f.insts[i], func(r vr) {
+		m.mentioned = m.f.writtenBy(&m.f.insts[i], m.mentioned[:0])
+		for _, r := range m.mentioned {
 			counts[r]++
 			total++
-		})
+		}
 	}
-	m.writers = make([][]int32, len(m.f.regs))
-	all := make([]int32, total)
+	m.writers = m.f.room.lists.make(len(m.f.regs))
+	all := m.f.room.ints.make(total)
 	for r, n := range counts {
 		m.writers[r], all = all[:0:n], all[n:]
 	}
 	for i := range m.f.insts {
-		m.f.written(&m.f.insts[i], func(r vr) { m.writers[r] = append(m.writers[r], int32(i)) })
+		m.mentioned = m.f.writtenBy(&m.f.insts[i], m.mentioned[:0])
+		for _, r := range m.mentioned {
+			m.writers[r] = append(m.writers[r], int32(i))
+		}
 	}
 }
 

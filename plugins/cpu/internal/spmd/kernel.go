@@ -60,7 +60,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	}
 	k, times := repeated(k, options)
 	l := &lowerer{
-		fn: &fn{t: options.target, few: options.few, asm: asm, regs: append(room.regs, vreg{}), insts: room.insts, spare: room.spare, consts: map[constKey]vr{}},
+		fn: &fn{t: options.target, few: options.few, asm: asm, room: &room.scratch, regs: append(room.regs, vreg{}), insts: room.insts, spare: room.spare, consts: map[constKey]vr{}},
 		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
 		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
 		checked: map[checkKey]bool{}, times: times,
@@ -432,7 +432,7 @@ func (l *lowerer) stopped() amd64.Label { return l.stop }
 
 // sweep drops instructions whose results are not used.
 func (f *fn) sweep() {
-	uses := make([]int32, len(f.regs))
+	uses := f.room.ints.make(len(f.regs))
 	count := func(in *inst, by int32) {
 		uses[in.mask] += by
 		for j := range in.a[:in.n] {

@@ -12,8 +12,8 @@ func (g *flow) mergeCopied(asked []vr) {
 		if in.kind != kindOp || !in.moves() {
 			continue
 		}
-		_, to := g.number[in.a[0].reg]
-		_, from := g.number[in.a[1].reg]
+		_, to := g.numberOf(in.a[0].reg)
+		_, from := g.numberOf(in.a[1].reg)
 		if to && from && g.f.regs[in.a[0].reg].class == g.f.regs[in.a[1].reg].class {
 			copies = append(copies, in)
 		}
@@ -22,10 +22,11 @@ func (g *flow) mergeCopied(asked []vr) {
 		return
 	}
 	conflicts := g.conflicts(len(asked))
-	same := make(renaming, len(g.f.regs))
+	same := renaming(g.f.room.regs.make(len(g.f.regs)))
 	for _, in := range copies {
 		d, s := same.resolve(in.a[0].reg), same.resolve(in.a[1].reg)
-		to, from := g.number[d], g.number[s]
+		to, _ := g.numberOf(d)
+		from, _ := g.numberOf(s)
 		if d == s || has(conflicts[to], from) {
 			continue
 		}
@@ -57,33 +58,34 @@ func (g *flow) mergeCopied(asked []vr) {
 // conflicts finds for each of n registers those that need another place: one is written while the other is in use. A copy
 // of the other is the same value.
 func (g *flow) conflicts(n int) [][]uint64 {
-	all, sets := make([]uint64, (n+1)*g.words), make([][]uint64, n)
+	all, sets := g.f.room.words.make((n+1)*g.words), make([][]uint64, n)
 	for i := range sets {
 		sets[i] = all[i*g.words : (i+1)*g.words]
 	}
 	live := all[n*g.words:]
 	var reads, writes []int32
-	collect := func(to *[]int32) func(vr) {
-		return func(r vr) {
-			if k, ok := g.number[r]; ok {
-				*to = append(*to, k)
+	collect := func(from []vr, to []int32) []int32 {
+		for _, r := range from {
+			if k, ok := g.numberOf(r); ok {
+				to = append(to, k)
 			}
 		}
+		return to
 	}
-	reading, writing := collect(&reads), collect(&writes)
 	for i := range g.blocks {
 		b := &g.blocks[i]
 		clear(live)
-		for _, m := range b.next {
+		for _, m := range b.next[:b.to] {
 			for w, x := range g.blocks[m].in {
 				live[w] |= x
 			}
 		}
 		for at := b.end - 1; at >= b.first; at-- {
 			in := &g.insts[at]
-			reads, writes = reads[:0], writes[:0]
-			g.f.read(in, reading)
-			g.f.written(in, writing)
+			g.list = g.f.readBy(in, g.list[:0])
+			reads = collect(g.list, reads[:0])
+			g.list = g.f.writtenBy(in, g.list[:0])
+			writes = collect(g.list, writes[:0])
 			// What Go does for a trap reads of one lane after it has written of another.
 			if in.early || in.kind == kindTrap {
 				for _, r := range reads {
@@ -98,11 +100,12 @@ func (g *flow) conflicts(n int) [][]uint64 {
 					}
 				}
 			}
-			g.f.set(in, func(r vr) {
-				if k, ok := g.number[r]; ok {
-					live[k/64] &^= 1 << (k % 64)
+			g.list = g.f.setBy(in, g.list[:0])
+			for _, r := range g.list {
+				if k, ok := g.numberOf(r); ok {
+					remove(live, k)
 				}
-			})
+			}
 			for _, r := range reads {
 				add(live, r)
 			}
@@ -111,6 +114,9 @@ func (g *flow) conflicts(n int) [][]uint64 {
 	return sets
 }
 
+// has reports whether a set has a number, add and remove put it there and take it away.
 func has(set []uint64, k int32) bool { return set[k/64]>>(k%64)&1 != 0 }
 
 func add(set []uint64, k int32) { set[k/64] |= 1 << (k % 64) }
+
+func remove(set []uint64, k int32) { set[k/64] &^= 1 << (k % 64) }

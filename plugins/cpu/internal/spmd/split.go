@@ -15,10 +15,10 @@ func (f *fn) splitAtBarriers(advance, start, fresh amd64.Label) {
 	if len(crossing) == 0 {
 		return
 	}
-	s := splitter{f: f, flow: f.findFlow(advance, fresh, crossing)}
+	s := splitter{f: f, flow: f.findFlow(advance, fresh, crossing), uses: make([]use, len(crossing))}
 	s.flow.mergeCopied(crossing)
 	s.findSources()
-	begin := s.flow.labels[int64(start)]
+	begin, _ := s.flow.labels.of(int64(start))
 	old := f.rewrite()
 	s.insts = old
 	for at := int32(0); int(at) < len(old); {
@@ -60,23 +60,30 @@ type splitter struct {
 	f       *fn
 	flow    *flow
 	insts   []inst
-	sources map[int64]span // the first and the last jump to each label
-	list    []vr           // that an instruction mentions; kept for the next one
+	sources []source // by label
+	list    []vr     // that an instruction mentions; kept for the next one
+
+	// Of the present piece:
+	uses   []use   // by the registers' numbers in the flow
+	order  []int32 // the numbers of those that it mentions
+	stores []pieceStore
 }
 
+// source says between which positions the jumps to a label are; end is 0 if there are none.
+type source struct{ first, end int32 }
+
 func (s *splitter) findSources() {
-	s.sources = map[int64]span{}
+	s.sources = make([]source, s.f.asm.NumLabels()+1)
 	for i := range s.f.insts {
 		in := &s.f.insts[i]
 		if jump, _ := in.jumps(); !jump {
 			continue
 		}
-		from, ok := s.sources[in.a[0].imm]
-		if !ok {
-			from.begin = int32(i)
+		from := &s.sources[in.a[0].imm]
+		if from.end == 0 {
+			from.first = int32(i)
 		}
-		from.end = int32(i)
-		s.sources[in.a[0].imm] = from
+		from.end = int32(i) + 1
 	}
 }
 
@@ -105,7 +112,7 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 			if s.insts[i].kind != kindLabel {
 				continue
 			}
-			if from, ok := s.sources[int64(s.insts[i].x)]; ok && (from.begin < begin || from.end >= end) {
+			if from := s.sources[s.insts[i].x]; from.end > 0 && (from.first < begin || from.end > end) {
 				end, again = s.balanced(begin, i), true
 				break
 			}
@@ -141,60 +148,78 @@ func (s *splitter) balanced(begin, limit int32) int32 {
 
 // use is what a piece does with a register.
 type use struct {
-	weight  float32 // of its mentions
-	cost    float32 // of loads and stores
-	load    bool
-	written bool
-	first   int32 // the first place that writes it; the piece's begin if code that stands elsewhere does
-	stores  []int32
+	mentioned bool
+	written   bool
+	weight    float32 // of its mentions
+	cost      float32 // of loads and stores
+	first     int32   // the first place that writes it; the piece's begin if code that stands elsewhere does
+	own       vr      // the piece's own register for it; 0 if it has none
+	stores    []int32
 }
+
+// pieceStore is a place before which a piece must store a register.
+type pieceStore struct{ at, number int32 }
 
 // piece adds a piece, with registers of its own for what lives across barriers.
 func (s *splitter) piece(begin, end int32) {
-	uses, order := s.mentioned(begin, end)
-	s.findStores(begin, end, uses, order)
-	own := map[vr]vr{}
-	before := map[int32][]vr{} // what to store
-	for _, r := range order {
-		u := uses[r]
-		if u.load = s.flow.liveAt(begin, r); u.load {
+	s.mentioned(begin, end)
+	s.findStores(begin, end)
+	s.chooseOwn(begin)
+	own := func(r *vr) {
+		if k, ok := s.flow.numberOf(*r); ok && s.uses[k].own != 0 {
+			*r = s.uses[k].own
+		}
+	}
+	for i := begin; i < end; i++ {
+		s.storeBefore(i)
+		in := s.f.add(s.insts[i])
+		if in.kind == kindTrap {
+			s.f.traps[in.x].unshare()
+		}
+		s.f.rename(in, own)
+	}
+	s.storeBefore(end)
+	for _, k := range s.order {
+		s.uses[k] = use{stores: s.uses[k].stores[:0]}
+	}
+	s.order = s.order[:0]
+}
+
+// chooseOwn gives registers to what is worth one, and loads them.
+func (s *splitter) chooseOwn(begin int32) {
+	live := s.flow.liveAt(begin)
+	for _, k := range s.order {
+		u, r := &s.uses[k], s.flow.asked[k]
+		load := has(live, k)
+		if load {
 			u.cost++
 		}
 		if u.weight <= u.cost {
 			continue
 		}
-		c := s.f.newReg(s.f.regs[r].class)
-		own[r] = c
-		if u.load {
-			s.f.copyReg(c, r)
+		u.own = s.f.newReg(s.f.regs[r].class)
+		if load {
+			s.f.copyReg(u.own, r)
 		}
 		for _, at := range u.stores {
-			before[at] = append(before[at], r)
+			s.stores = append(s.stores, pieceStore{at, k})
 		}
 	}
-	for i := begin; i < end; i++ {
-		for _, r := range before[i] {
-			s.f.copyReg(r, own[r])
-		}
-		in := s.insts[i]
-		if in.kind == kindTrap {
-			s.f.traps[in.x].unshare()
-		}
-		s.f.rename(&in, func(r *vr) {
-			if c := own[*r]; c != 0 {
-				*r = c
-			}
-		})
-		s.f.add(in)
-	}
-	for _, r := range before[end] {
-		s.f.copyReg(r, own[r])
+	slices.SortStableFunc(s.stores, func(a, b pieceStore) int { return int(a.at - b.at) })
+	slices.Reverse(s.stores)
+}
+
+// storeBefore stores what must be stored before a position.
+func (s *splitter) storeBefore(at int32) {
+	for n := len(s.stores); n > 0 && s.stores[n-1].at == at; n-- {
+		k := s.stores[n-1].number
+		s.f.copyReg(s.flow.asked[k], s.uses[k].own)
+		s.stores = s.stores[:n-1]
 	}
 }
 
 // mentioned finds what a piece does with registers that live across barriers.
-func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
-	uses = map[vr]*use{}
+func (s *splitter) mentioned(begin, end int32) {
 	weight, cold := float32(1), 0
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
@@ -210,14 +235,14 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 		}
 		s.list = s.f.mentions(in, s.list[:0])
 		for _, r := range s.list {
-			if _, ok := s.flow.number[r]; !ok {
+			k, ok := s.flow.numberOf(r)
+			if !ok {
 				continue
 			}
-			u := uses[r]
-			if u == nil {
-				u = &use{first: end}
-				uses[r] = u
-				order = append(order, r)
+			u := &s.uses[k]
+			if !u.mentioned {
+				u.mentioned, u.first = true, end
+				s.order = append(s.order, k)
 			}
 			switch {
 			case cold > 0:
@@ -227,21 +252,24 @@ func (s *splitter) mentioned(begin, end int32) (uses map[vr]*use, order []vr) {
 				u.weight += weight
 			}
 		}
-		s.f.written(in, func(r vr) {
-			if u := uses[r]; u != nil {
-				u.written = true
-				if cold > 0 {
-					u.first = begin
-				}
-				u.first = min(u.first, i)
+		s.list = s.f.writtenBy(in, s.list[:0])
+		for _, r := range s.list {
+			k, ok := s.flow.numberOf(r)
+			if !ok {
+				continue
 			}
-		})
+			u := &s.uses[k]
+			u.written = true
+			if cold > 0 {
+				u.first = begin
+			}
+			u.first = min(u.first, i)
+		}
 	}
-	return uses, order
 }
 
 // findStores finds where a piece must have stored what it changed: before the jumps out of it, and at its end.
-func (s *splitter) findStores(begin, end int32, uses map[vr]*use, order []vr) {
+func (s *splitter) findStores(begin, end int32) {
 	weight, cold := float32(1), 0
 	last := false // does not go on to the next instruction
 	for i := begin; i < end; i++ {
@@ -263,19 +291,24 @@ func (s *splitter) findStores(begin, end int32, uses map[vr]*use, order []vr) {
 		if !jump {
 			continue
 		}
-		to, ok := s.flow.labels[in.a[0].imm]
+		to, ok := s.flow.labels.of(in.a[0].imm)
 		if !ok || to >= begin && to < end {
 			continue
 		}
-		for _, r := range order {
-			if u := uses[r]; u.written && (u.first < i || weight > 1) && s.flow.liveAt(to, r) {
+		live := s.flow.liveAt(to)
+		for _, k := range s.order {
+			if u := &s.uses[k]; u.written && (u.first < i || weight > 1) && has(live, k) {
 				u.stores = append(u.stores, i)
 				u.cost += weight
 			}
 		}
 	}
-	for _, r := range order {
-		if u := uses[r]; u.written && !last && s.flow.liveAt(end, r) {
+	if last {
+		return
+	}
+	live := s.flow.liveAt(end)
+	for _, k := range s.order {
+		if u := &s.uses[k]; u.written && has(live, k) {
 			u.stores = append(u.stores, end)
 			u.cost++
 		}
@@ -301,10 +334,23 @@ func (f *fn) copyReg(to, from vr) {
 
 // unshare gives the trap lists of its own: it may have them in common with others.
 func (t *trap) unshare() {
-	t.uses, t.defs, t.mask, t.results = slices.Clone(t.uses), slices.Clone(t.defs), slices.Clone(t.mask), slices.Clone(t.results)
+	n := len(t.uses) + len(t.defs) + len(t.mask) + len(t.results)
+	for _, list := range t.args {
+		n += len(list)
+	}
+	room := make([]vr, 0, n)
+	own := func(list []vr) []vr {
+		if list == nil {
+			return nil
+		}
+		n := len(room)
+		room = append(room, list...)
+		return room[n:len(room):len(room)]
+	}
+	t.uses, t.defs, t.mask, t.results = own(t.uses), own(t.defs), own(t.mask), own(t.results)
 	t.args = slices.Clone(t.args)
 	for i := range t.args {
-		t.args[i] = slices.Clone(t.args[i])
+		t.args[i] = own(t.args[i])
 	}
 }
 

@@ -134,6 +134,7 @@ func (f *fn) masks(n int) []vr {
 type fn struct {
 	t      *target
 	asm    *amd64.Assembler
+	room   *scratch
 	regs   []vreg // regs[0] is none
 	insts  []inst
 	spare  []inst // room for the next version of them, see rewrite
@@ -223,13 +224,13 @@ func (f *fn) rewrite() []inst {
 	return old
 }
 
-// insert puts what is emitted before the instruction at a position.
+// insert puts what is emitted before the instruction at a position. What [fn.rewrite] gave is no longer valid then.
 func (f *fn) insert(at int, emit func()) {
 	n := len(f.insts)
 	emit()
-	added := slices.Clone(f.insts[n:])
-	copy(f.insts[at+len(added):], f.insts[at:n])
-	copy(f.insts[at:], added)
+	f.spare = append(f.spare[:0], f.insts[n:]...)
+	copy(f.insts[at+len(f.spare):], f.insts[at:n])
+	copy(f.insts[at:], f.spare)
 }
 
 func (f *fn) emit(m mode, op amd64.Op, args []arg) *inst {

@@ -15,6 +15,38 @@ type buffers struct {
 	insts, spare []inst
 	regs         []vreg
 	asm          amd64.Assembler
+	scratch      scratch
+}
+
+// scratch is room for lists that are needed for a moment within one compilation.
+type scratch struct {
+	ints   room[int32]
+	regs   room[vr]
+	lists  room[[]int32]
+	words  room[uint64]
+	flags  room[bool]
+	blocks []flowBlock
+}
+
+func (s *scratch) reset() {
+	s.ints.used, s.regs.used, s.lists.used, s.words.used, s.flags.used = 0, 0, 0, 0, 0
+}
+
+// room is a block of memory that lists are cut from. When it is full the next block is larger.
+type room[T any] struct {
+	block []T
+	used  int
+}
+
+// make gives a list of zeros.
+func (r *room[T]) make(n int) []T {
+	if n > len(r.block)-r.used {
+		r.block, r.used = make([]T, max(2*len(r.block), n, 1024)), 0
+	}
+	list := r.block[r.used : r.used+n : r.used+n]
+	r.used += n
+	clear(list)
+	return list
 }
 
 // keptInsts bounds the instructions for which there is room from one compilation to the next.
@@ -26,6 +58,7 @@ func (w *Workspace) take(features amd64.Features) *buffers {
 		b = &buffers{insts: make([]inst, 0, 256), regs: make([]vreg, 0, 256)}
 	}
 	b.asm.Reset(features)
+	b.scratch.reset()
 	return b
 }
 
