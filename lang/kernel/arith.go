@@ -172,7 +172,7 @@ func exactInF32(v *ir.Value) bool {
 	case ir.Item, ir.Extent:
 		return true
 	case ir.Load:
-		return in.Resolve().Scalar.Size() < 4
+		return in.Accessed().Size() < 4
 	case ir.Convert:
 		return in.Args[0].Type == ir.Bool
 	case ir.And:

@@ -150,7 +150,7 @@ func (l *layouts) of(in *ir.Instr) Layout {
 	out := l.indices(in.Args[:dims])
 	size := in.Array.Elem.Size()
 	switch {
-	case size == in.Resolve().Scalar.Size():
+	case size == in.Accessed().Size():
 	case out.Pattern == Same:
 		out = l.indices(in.Args[dims:in.NumIndices()])
 	case out.Pattern == Contiguous || out.Pattern == Strided:

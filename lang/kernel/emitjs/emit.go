@@ -229,9 +229,9 @@ func (e *emitter) instr(in *ir.Instr) {
 	case ir.Extent:
 		e.exprs[in.Result().ID] = fmt.Sprintf("%s.dims[%d]", array(in.Array), in.Axis)
 	case ir.Load:
-		e.define(in, "%s.%s(%s)", array(in.Array), in.Resolve().Scalar, e.address(in))
+		e.define(in, "%s.%s(%s)", array(in.Array), in.Accessed(), e.address(in))
 	case ir.Store:
-		e.line("%s.set_%s(%s, %s)", array(in.Array), in.Resolve().Scalar, e.address(in), e.x(in.Args[len(in.Args)-1]))
+		e.line("%s.set_%s(%s, %s)", array(in.Array), in.Accessed(), e.address(in), e.x(in.Args[len(in.Args)-1]))
 	case ir.Atomic:
 		e.atomic(in)
 	case ir.Zero:
@@ -417,7 +417,7 @@ func (e *emitter) address(in *ir.Instr) string {
 }
 
 func (e *emitter) atomic(in *ir.Instr) {
-	t := in.Resolve().Scalar
+	t := in.Accessed()
 	n := in.NumIndices()
 	p := fmt.Sprintf("p%d", e.place())
 	old := fmt.Sprintf("old%d", e.places)

@@ -24,7 +24,8 @@ func DecodeBinary(data []byte) (m *Module, err error) {
 		}
 	}()
 	m = d.module()
-	if err := m.Verify(); err != nil {
+	v := verifier{m: m, decoded: true}
+	if err := v.verify(); err != nil {
 		return nil, err
 	}
 	// A module has one binary form; other spellings, such as long varints, end here.

@@ -24,10 +24,15 @@ func (m *Module) MarshalBinary() ([]byte, error) {
 
 // encode is MarshalBinary for a module known to be valid.
 func (m *Module) encode() []byte {
-	e := &encoder{strings: map[string]int{}}
+	e := &encoder{b: make([]byte, 0, 1024), strings: map[string]int{}}
 	e.module(m)
 
-	out := append([]byte(binaryMagic), binary.AppendUvarint(nil, Version)...)
+	size := len(binaryMagic) + len(e.b) + binary.MaxVarintLen64*(2+len(e.table)) + checksumBytes
+	for _, s := range e.table {
+		size += len(s)
+	}
+	out := append(make([]byte, 0, size), binaryMagic...)
+	out = binary.AppendUvarint(out, Version)
 	out = binary.AppendUvarint(out, uint64(len(e.table)))
 	for _, s := range e.table {
 		out = binary.AppendUvarint(out, uint64(len(s)))
@@ -44,7 +49,8 @@ type encoder struct {
 	strings map[string]int
 
 	records map[*Record]int
-	values  map[*Value]int // numbers in the order of definition
+	numbers []int32 // of values in the order of definition, by ID
+	defined int     // how many there are
 	around  []*Instr
 }
 
@@ -113,7 +119,7 @@ func (e *encoder) module(m *Module) {
 }
 
 func (e *encoder) kernel(k *Kernel) {
-	e.values = map[*Value]int{}
+	e.numbers, e.defined = make([]int32, k.numValues), 0
 	e.string(k.Name)
 	e.typ(k.Real)
 	e.int(len(k.Params))
@@ -151,13 +157,14 @@ func (e *encoder) kernel(k *Kernel) {
 }
 
 func (e *encoder) define(v *Value) {
-	e.values[v] = len(e.values)
+	e.numbers[v.ID] = int32(e.defined)
+	e.defined++
 	e.typ(v.Type)
 	e.string(v.Name)
 }
 
 // use writes a value by how many definitions ago it was.
-func (e *encoder) use(v *Value) { e.int(len(e.values) - e.values[v]) }
+func (e *encoder) use(v *Value) { e.int(e.defined - int(e.numbers[v.ID])) }
 
 func (e *encoder) uses(args []*Value) {
 	e.int(len(args))

@@ -283,10 +283,29 @@ const Flat = -4
 
 // Resolve works the path of an access out.
 func (in *Instr) Resolve() Resolved {
-	var r Resolved
+	n := in.NumIndices()
+	room := make([]int, 3*n)
+	r := Resolved{Strides: room[0:0:n], Extents: room[n : n : 2*n], Inner: room[2*n : 2*n : 3*n]}
+	r.Scalar, r.Offset = in.follow(func(stride, extent, inner int) {
+		r.Strides, r.Extents, r.Inner = append(r.Strides, stride), append(r.Extents, extent), append(r.Inner, inner)
+	})
+	if r.Scalar == Void {
+		return Resolved{}
+	}
+	return r
+}
+
+// Accessed is the storage type of what is accessed; Void if the path is wrong.
+func (in *Instr) Accessed() Type {
+	t, _ := in.follow(func(_, _, _ int) {})
+	return t
+}
+
+// follow follows the path of an access, and tells of its indices. The type is Void if the path is wrong.
+func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, offset int) {
 	a := in.Array
 	if a == nil {
-		return r
+		return Void, 0
 	}
 	elem := a.Elem
 	dims := a.Dims
@@ -299,48 +318,40 @@ func (in *Instr) Resolve() Resolved {
 		switch s.Kind {
 		case StepFlat:
 			if !top || left != a.Rank {
-				return Resolved{}
+				return Void, 0
 			}
 			n := Flat
 			if a.Space != Global {
 				n = product(a.Dims)
 			}
-			r.Strides = append(r.Strides, elem.Size())
-			r.Extents = append(r.Extents, n)
-			r.Inner = append(r.Inner, 0)
+			index(elem.Size(), n, 0)
 			left, dims = 0, nil
 		case StepIndex:
 			if left == 0 {
-				return Resolved{}
+				return Void, 0
 			}
-			stride := elem.Size()
 			if top && a.Space == Global {
-				r.Extents = append(r.Extents, -1-(a.Rank-left))
-				r.Inner = append(r.Inner, left-1)
+				index(elem.Size(), -1-(a.Rank-left), left-1)
 			} else {
-				r.Extents = append(r.Extents, dims[0])
-				r.Inner = append(r.Inner, 0)
-				stride *= product(dims[1:])
+				index(elem.Size()*product(dims[1:]), dims[0], 0)
 				dims = dims[1:]
 			}
-			r.Strides = append(r.Strides, stride)
 			left--
 		case StepField:
 			if left != 0 || elem.Record == nil || s.Field < 0 || s.Field >= len(elem.Record.Fields) {
-				return Resolved{}
+				return Void, 0
 			}
 			f := &elem.Record.Fields[s.Field]
-			r.Offset += f.Offset
+			offset += f.Offset
 			elem, dims, left, top = f.Elem, f.Dims, len(f.Dims), false
 		default:
-			return Resolved{}
+			return Void, 0
 		}
 	}
 	if left != 0 || elem.Record != nil {
-		return Resolved{}
+		return Void, 0
 	}
-	r.Scalar = elem.Scalar
-	return r
+	return elem.Scalar, offset
 }
 
 // Bound is what index i of an access is compared with, as the kernel's source has it: x.length, m.shape[1],

@@ -11,8 +11,12 @@ import (
 // error is a [*VerifyError]. It takes time and memory in proportion to the module, for any module.
 //
 // Marks of proof ([Instr.Proved]) are not checked: a module from elsewhere has none.
-func (m *Module) Verify() (err error) {
-	v := &verifier{m: m}
+func (m *Module) Verify() error {
+	v := verifier{m: m}
+	return v.verify()
+}
+
+func (v *verifier) verify() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			ve, ok := r.(*VerifyError)
@@ -27,7 +31,9 @@ func (m *Module) Verify() (err error) {
 }
 
 type verifier struct {
-	m      *Module
+	m       *Module
+	decoded bool // it was decoded just now: each instruction stands in one place
+
 	k      *Kernel
 	in     *Instr
 	index  int // of in
@@ -97,11 +103,13 @@ func (v *verifier) text(s, what string) {
 	v.check(v.texts <= MaxTexts, "the strings of the module take more than %d bytes", MaxTexts)
 }
 
-// names checks that each name is text, not empty and used once.
+// name checks that each name is text, not empty and used once.
 func (v *verifier) name(seen map[string]bool, name, what string) {
 	v.text(name, "the name of a "+what)
 	v.check(name != "", "a %s has no name", what)
-	v.check(!seen[name], "two of the %ss are called %s", what, quoteName(name))
+	if seen[name] {
+		v.fail("two of the %ss are called %s", what, quoteName(name))
+	}
 	seen[name] = true
 }
 
@@ -208,21 +216,36 @@ func (v *verifier) params() {
 		p := &v.k.Params[i]
 		v.name(names, p.Name, "parameter")
 		if p.Array != nil {
-			v.check(buffers < len(v.k.Arrays) && v.k.Arrays[buffers] == p.Array, "buffer %s is not array %d", quoteName(p.Name), buffers)
-			v.check(p.Array.Space == Global && p.Array.Name == p.Name, "buffer %s is array %s in %v memory", quoteName(p.Name), quoteName(p.Array.Name), p.Array.Space)
-			v.check(p.Type == Void, "buffer %s has a scalar type", quoteName(p.Name))
+			v.buffer(p, buffers)
 			buffers++
 			continue
 		}
-		v.check(p.Type.IsValue(), "parameter %s is of type %v, which no register can hold", quoteName(p.Name), p.Type)
-		v.check(scalars < len(v.k.Body.Params) && v.k.Body.Params[scalars] != nil && v.k.Body.Params[scalars].Type == p.Type,
-			"the body has no parameter of type %v for %s", p.Type, quoteName(p.Name))
+		if !p.Type.IsValue() {
+			v.fail("parameter %s is of type %v, which no register can hold", quoteName(p.Name), p.Type)
+		}
+		if scalars >= len(v.k.Body.Params) || v.k.Body.Params[scalars] == nil || v.k.Body.Params[scalars].Type != p.Type {
+			v.fail("the body has no parameter of type %v for %s", p.Type, quoteName(p.Name))
+		}
 		scalars++
 	}
 	v.check(scalars == len(v.k.Body.Params), "the body has %d parameters for %d scalars", len(v.k.Body.Params), scalars)
 	for i, a := range v.k.Arrays {
 		v.check(a != nil, "array %d is nil", i)
-		v.check((a.Space == Global) == (i < buffers), "array %s in %v memory stands at %d, after %d buffers", quoteName(a.Name), a.Space, i, buffers)
+		if (a.Space == Global) != (i < buffers) {
+			v.fail("array %s in %v memory stands at %d, after %d buffers", quoteName(a.Name), a.Space, i, buffers)
+		}
+	}
+}
+
+func (v *verifier) buffer(p *Param, i int) {
+	if i >= len(v.k.Arrays) || v.k.Arrays[i] != p.Array {
+		v.fail("buffer %s is not array %d", quoteName(p.Name), i)
+	}
+	if p.Array.Space != Global || p.Array.Name != p.Name {
+		v.fail("buffer %s is array %s in %v memory", quoteName(p.Name), quoteName(p.Array.Name), p.Array.Space)
+	}
+	if p.Type != Void {
+		v.fail("buffer %s has a scalar type", quoteName(p.Name))
 	}
 }
 
@@ -284,8 +307,10 @@ func (v *verifier) block(b *Block, params []*Value) {
 		v.index++
 		v.instrs++
 		v.check(v.instrs <= MaxInstrs, "the module has more than %d instructions", MaxInstrs)
-		v.check(!v.seen[in], "the instruction stands in two places")
-		v.seen[in] = true
+		if !v.decoded {
+			v.check(!v.seen[in], "the instruction stands in two places")
+			v.seen[in] = true
+		}
 		last := i == len(b.Instrs)-1
 		v.check(last || !in.Op.IsTerminator(), "a terminator stands before the end of its block")
 		v.check(!last || in.Op.IsTerminator(), "the block ends without a terminator")

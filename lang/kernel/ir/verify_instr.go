@@ -173,7 +173,7 @@ func (v *verifier) memory(in *Instr) {
 	for _, s := range in.Path {
 		v.check(s.Kind == StepField || s.Field == 0, "an index names a field")
 	}
-	scalar := in.Resolve().Scalar
+	scalar := in.Accessed()
 	v.check(scalar != Void, "the path does not lead from %s of rank %d to a scalar", quoteName(a.Name), a.Rank)
 	n := in.NumIndices()
 	v.check(len(in.Args) >= n, "the path has %d indices; there are %d operands", n, len(in.Args))

@@ -251,7 +251,7 @@ func (g *generator) place() {
 	}
 	in := &ir.Instr{Op: ir.Load}
 	g.path(a, in, list)
-	t := in.Resolve().Scalar.Value()
+	t := in.Accessed().Value()
 	check := g.nested(ir.If, []ir.Type{t}, inside)
 	g.inside(check.Then, context{depth: maxDepth}, func() {
 		v := g.emit(in, t)

@@ -178,7 +178,7 @@ func (g *generator) loadOwn(a *array) { g.loadAt(a, g.ownIndices(a)) }
 func (g *generator) loadAt(a *array, first []*ir.Value) {
 	in := &ir.Instr{Op: ir.Load}
 	g.path(a, in, first)
-	g.define(g.emit(in, in.Resolve().Scalar.Value()), false)
+	g.define(g.emit(in, in.Accessed().Value()), false)
 }
 
 func (g *generator) storeOwn(a *array) { g.storeAt(a, g.ownIndices(a)) }
@@ -186,7 +186,7 @@ func (g *generator) storeOwn(a *array) { g.storeAt(a, g.ownIndices(a)) }
 func (g *generator) storeAt(a *array, first []*ir.Value) {
 	in := &ir.Instr{Op: ir.Store}
 	g.path(a, in, first)
-	in.Args = append(in.Args, g.some(in.Resolve().Scalar.Value(), false).Value)
+	in.Args = append(in.Args, g.some(in.Accessed().Value(), false).Value)
 	g.emit(in, ir.Void)
 }
 

@@ -39,7 +39,7 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 	case ir.Clz, ir.Ctz, ir.Popcnt:
 		return interval{0, int64(8 * in.Args[0].Type.Size())}, nil
 	case ir.Load:
-		if r, ok := storageRange(in.Resolve().Scalar); ok {
+		if r, ok := storageRange(in.Accessed()); ok {
 			return r, nil
 		}
 		return all, nil

@@ -151,7 +151,7 @@ func (m *merger) duplicate(in *ir.Instr) bool {
 	}
 	if in.Op == ir.Store {
 		n := in.NumIndices()
-		if v := in.Args[n]; in.Resolve().Scalar == v.Type && in.Array.Space != ir.Table {
+		if v := in.Args[n]; in.Accessed() == v.Type && in.Array.Space != ir.Table {
 			key := string(m.loadKey(in, in.Args[:n]))
 			m.table[key] = v
 			m.undo = append(m.undo, key)

@@ -104,7 +104,7 @@ func (p *promoter) choose() bool {
 		if at, _ := offset(in); !seen[a][at] {
 			seen[a][at] = true
 			p.vars[a][at] = len(p.types)
-			p.types = append(p.types, in.Resolve().Scalar)
+			p.types = append(p.types, in.Accessed())
 		}
 	})
 	return true

@@ -119,10 +119,10 @@ func (r *repeater) counted(loop *ir.Instr) *plan {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
 	}
-	below, i := true, r.loopOf.at(test.Args[0]) // whether it goes on while the counter is below the bound
+	below, i := true, r.loopOf[test.Args[0]] // whether it goes on while the counter is below the bound
 	bound, ok := constInt(test.Args[1])
 	if i.loop != loop {
-		below, i = false, r.loopOf.at(test.Args[1])
+		below, i = false, r.loopOf[test.Args[1]]
 		bound, ok = constInt(test.Args[0])
 	}
 	if i.loop != loop || !ok {

@@ -53,7 +53,7 @@ func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	case depth == 0:
 		return false
 	}
-	if c := p.s.loopOf.at(v); c.loop != nil {
+	if c := p.s.loopOf[v]; c.loop != nil {
 		if !p.onlyWraps(c.loop.Args[c.i], depth-1) {
 			return false
 		}

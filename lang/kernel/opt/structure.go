@@ -32,7 +32,7 @@ type structure struct {
 	home      byValue[*ir.Instr]        // the structured instruction around the definition
 	breaks    map[*ir.Instr][]*ir.Instr // by target
 	continues map[*ir.Instr][]*ir.Instr // by target
-	loopOf    byValue[carried]          // of the parameters of loops
+	loopOf    map[*ir.Value]carried     // of the parameters of loops
 }
 
 // carried is a parameter of a loop, by position. Loop is nil of what is none.
@@ -42,7 +42,7 @@ type carried struct {
 }
 
 func structureOf(k *ir.Kernel) *structure {
-	s := &structure{map[*ir.Instr]*ir.Instr{}, valuesOf[*ir.Instr](k), map[*ir.Instr][]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, valuesOf[carried](k)}
+	s := &structure{map[*ir.Instr]*ir.Instr{}, valuesOf[*ir.Instr](k), map[*ir.Instr][]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, map[*ir.Value]carried{}}
 	s.block(k.Body, nil)
 	return s
 }
@@ -65,7 +65,7 @@ func (s *structure) block(b *ir.Block, parent *ir.Instr) {
 		case ir.Region, ir.If, ir.Loop:
 			s.parent[in] = parent
 			for i, p := range in.Then.Params {
-				s.loopOf.set(p, carried{in, i})
+				s.loopOf[p] = carried{in, i}
 			}
 			s.block(in.Then, in)
 			s.block(in.Else, in)
@@ -106,7 +106,7 @@ func (s *structure) invariant(v *ir.Value, loop *ir.Instr) bool {
 	if v.Def != nil {
 		return v.Def != loop && !s.around(loop, s.home.at(v))
 	}
-	return !s.around(loop, s.loopOf.at(v).loop)
+	return !s.around(loop, s.loopOf[v].loop)
 }
 
 // step is the constant by which every continue of the loop increases its parameter i, if so.
@@ -160,7 +160,7 @@ func (s *structure) finite(loop *ir.Instr) bool {
 			continue
 		}
 		p, bound := cond.Args[0], cond.Args[1]
-		c := s.loopOf.at(p)
+		c := s.loopOf[p]
 		if c.loop != loop || p.Type != ir.I32 || !s.invariant(bound, loop) {
 			continue
 		}

@@ -99,7 +99,7 @@ func (s *sweeper) use(v *ir.Value) {
 func (s *sweeper) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {
-		if c := s.loopOf.at(v); c.loop != nil {
+		if c := s.loopOf[v]; c.loop != nil {
 			s.use(c.loop.Args[c.i])
 			for _, jump := range s.continues[c.loop] {
 				s.use(jump.Args[c.i])

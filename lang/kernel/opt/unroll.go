@@ -89,7 +89,7 @@ func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*i
 }
 
 // isWhole reports whether a load gives, or a store takes, a value of the type that is in memory.
-func isWhole(in *ir.Instr) bool { return in.Resolve().Scalar.IsValue() }
+func isWhole(in *ir.Instr) bool { return in.Accessed().IsValue() }
 
 // maxDepth bounds how far the arithmetic of an index is followed.
 const maxDepth = 20
@@ -98,7 +98,7 @@ const maxDepth = 20
 func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
 	in := v.Def
 	if in == nil {
-		c := u.loopOf.at(v)
+		c := u.loopOf[v]
 		if c.loop == nil || u.plan(c.loop) == nil {
 			return false
 		}

@@ -128,12 +128,20 @@ func (f *fn) bank(c class, kept int) []int8 {
 	return list
 }
 
-// scratchNeeds is how many scratch registers of a class an instruction needs at most: the writer takes them as counted here.
+// scratchNeeds is how many scratch registers of a class an instruction needs at most: the writer takes them as counted
+// here. Only those that mention a register in memory need any.
 func (f *fn) scratchNeeds(c class) int {
 	most := 0
 	for i := range f.insts {
-		if f.insts[i].kind == kindOp {
-			most = max(most, f.scratchOf(&f.insts[i], c))
+		in := &f.insts[i]
+		if in.kind != kindOp {
+			continue
+		}
+		for _, r := range [...]vr{in.mask, in.mem.base, in.mem.index, in.a[0].reg, in.a[1].reg, in.a[2].reg, in.a[3].reg} {
+			if r != 0 && f.regs[r].class == c && f.regs[r].phys < 0 {
+				most = max(most, f.scratchOf(in, c))
+				break
+			}
 		}
 	}
 	return most
@@ -158,8 +166,8 @@ func (f *fn) scratchOf(in *inst, c class) int {
 		a := &in.a[j]
 		switch {
 		case a.kind == argMem:
-			need(a.mem.base)
-			need(a.mem.index)
+			need(in.mem.base)
+			need(in.mem.index)
 		case a.kind == argReg && j > 0:
 			v := &f.regs[a.reg]
 			if int(in.fold) == j && !memory && v.phys < 0 && (v.elem == 0 || v.elem == 64 || v.elem == in.elem) {
@@ -281,8 +289,8 @@ func (f *fn) lives() {
 						touch(a.reg, int32(2*i))
 					}
 				case argMem:
-					touch(a.mem.base, int32(2*i))
-					touch(a.mem.index, int32(2*i))
+					touch(in.mem.base, int32(2*i))
+					touch(in.mem.index, int32(2*i))
 				}
 			}
 			if in.moves() {

@@ -217,7 +217,7 @@ var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.Atomi
 // update emits the atomic operation of one lane and gives the old value, if it is used.
 func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
 	e := int(to.size)
-	t := in.Resolve().Scalar
+	t := in.Accessed()
 	op, isSimple := simpleAtomics[in.Atomic]
 	others := in.Array.Space == ir.Global // other threads may see it: a group is run by one
 	switch {

@@ -45,11 +45,11 @@ func (e *expander) shorten(in *inst) {
 				a.size /= 2
 			}
 		case argMem:
-			if a.mem.size >= 16 {
-				a.mem.size /= 2
+			if in.mem.size >= 16 {
+				in.mem.size /= 2
 			}
-			if a.mem.indexSize >= 16 {
-				a.mem.indexSize /= 2
+			if in.mem.indexSize >= 16 {
+				in.mem.indexSize /= 2
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func (e *expander) instruction(in *inst) {
 		return
 	case amd64.VPGATHERDD, amd64.VPGATHERDQ:
 		out := *in
-		out.a[2], out.n, out.mask = y(in.mask), 3, 0
+		out.a[2], out.n, out.mask = ref{kind: argReg, reg: in.mask, size: 32}, 3, 0
 		e.add(out)
 		return
 	case amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD, amd64.VPTESTMD, amd64.VPTESTMQ,
@@ -174,9 +174,9 @@ func (e *expander) refuseOp(in *inst) { e.refuse("AVX2 has nothing for %v here",
 func (e *expander) maskedStore(in *inst) {
 	switch in.op {
 	case amd64.VMOVUPS:
-		e.use(amd64.VMASKMOVPS, in.a[0], y(in.mask), in.a[1])
+		e.use(amd64.VMASKMOVPS, in.arg(0), y(in.mask), in.arg(1))
 	case amd64.VMOVUPD:
-		e.use(amd64.VMASKMOVPD, in.a[0], y(in.mask), in.a[1])
+		e.use(amd64.VMASKMOVPD, in.arg(0), y(in.mask), in.arg(1))
 	default:
 		e.refuseOp(in)
 	}
@@ -193,11 +193,11 @@ func (e *expander) maskedLoad(in *inst) {
 		e.refuseOp(in)
 	}
 	if in.zero {
-		e.def(op, in.a[0], y(in.mask), in.a[1])
+		e.def(op, in.arg(0), y(in.mask), in.arg(1))
 		return
 	}
 	t := e.vec()
-	e.def(op, y(t), y(in.mask), in.a[1])
+	e.def(op, y(t), y(in.mask), in.arg(1))
 	e.blend(in.a[0].reg, in.a[0].reg, t, in.mask)
 }
 
@@ -247,8 +247,8 @@ func (e *expander) mask1(in *inst) bool {
 		if in.op == amd64.VPBROADCASTQ {
 			move = amd64.VMOVQ
 		}
-		e.def(move, x(t), in.a[1])
-		e.def(in.op, in.a[0], x(t))
+		e.def(move, x(t), in.arg(1))
+		e.def(in.op, in.arg(0), x(t))
 	default:
 		return false
 	}
@@ -262,7 +262,7 @@ func (e *expander) moveMask(in *inst) {
 	case to.kind == argMem:
 		g := e.gpr()
 		e.def(amd64.VMOVMSKPS, g4(g), y(from.reg))
-		m := to.mem
+		m := in.mem
 		m.size = 2
 		e.use(amd64.MOV, at(m), arg{kind: argReg, reg: g, size: 2})
 	case from.kind == argMem:
@@ -307,13 +307,13 @@ func (e *expander) compare(in *inst) {
 
 // comparison gives a register with the lanes in which a comparison holds, or, if not is set, does not.
 func (e *expander) comparison(in *inst) (r vr, not bool) {
-	a, b, pred := in.a[1].reg, in.a[2].reg, in.a[3].imm
+	a, b, pred := in.a[1].reg, in.a[2].reg, in.imm
 	equal, greater := amd64.VPCMPEQD, amd64.VPCMPGTD
 	switch in.op {
 	case amd64.VCMPPS, amd64.VCMPPD:
 		t := e.vec()
 		out := *in
-		out.a[0], out.mask, out.mode = y(t), 0, modeDef
+		out.a[0], out.mask, out.mode = ref{kind: argReg, reg: t, size: 32}, 0, modeDef
 		e.add(out)
 		return t, false
 	case amd64.VPTESTMD, amd64.VPTESTMQ, amd64.VPTESTNMD, amd64.VPTESTNMQ:

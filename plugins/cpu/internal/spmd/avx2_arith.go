@@ -17,15 +17,15 @@ func (e *expander) arithmetic(in *inst) bool {
 	case amd64.VPMULLQ:
 		e.multiply64(d, a, b)
 	case amd64.VPSRAQ:
-		sign := e.constant(1<<(63-uint(in.a[2].imm)), 8)
-		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.shifted(amd64.VPSRLQ, a, in.a[2].imm), sign), sign)
+		sign := e.constant(1<<(63-uint(in.imm)), 8)
+		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.shifted(amd64.VPSRLQ, a, in.imm), sign), sign)
 	case amd64.VPSRAVQ:
 		sign := e.temp(amd64.VPSRLVQ, e.constant(1<<63, 8), b)
 		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.temp(amd64.VPSRLVQ, a, b), sign), sign)
 	case amd64.VPROLD:
-		e.rotate(d, a, 4, in.a[2].imm, amd64.VPSLLD, amd64.VPSRLD)
+		e.rotate(d, a, 4, in.imm, amd64.VPSLLD, amd64.VPSRLD)
 	case amd64.VPROLQ:
-		e.rotate(d, a, 8, in.a[2].imm, amd64.VPSLLQ, amd64.VPSRLQ)
+		e.rotate(d, a, 8, in.imm, amd64.VPSLLQ, amd64.VPSRLQ)
 	case amd64.VPLZCNTD:
 		e.def(amd64.VMOVDQA, y(d), y(e.leadingZeros(a)))
 	case amd64.VPLZCNTQ:
@@ -40,7 +40,7 @@ func (e *expander) arithmetic(in *inst) bool {
 	case amd64.VRANGEPD:
 		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
 	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
-		if in.a[3].imm != 0xca { // bits of d choose
+		if in.imm != 0xca { // bits of d choose
 			e.refuseOp(in)
 		}
 		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
@@ -99,7 +99,7 @@ func (e *expander) leadingZeros(a vr) vr {
 func (e *expander) range1(in *inst, least, greatest amd64.Op) {
 	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
 	op, join := least, amd64.VPOR
-	switch in.a[3].imm {
+	switch in.imm {
 	case 4:
 	case 5:
 		op, join = greatest, amd64.VPAND

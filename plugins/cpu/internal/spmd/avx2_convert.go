@@ -174,12 +174,12 @@ func (e *expander) narrow1(in *inst) {
 	case size == 2:
 		w := e.vec()
 		e.def(amd64.VPERMQ, y(w), y(t), imm(0x08))
-		e.use(amd64.VMOVUPS, *to, x(w))
+		e.use(amd64.VMOVUPS, in.arg(0), x(w))
 	case to.kind == argMem:
 		h, w := e.vec(), e.vec()
 		e.def(amd64.VEXTRACTI128, x(h), y(t), imm(1))
 		e.def(amd64.VPUNPCKLDQ, x(w), x(t), x(h))
-		e.use(amd64.VMOVQ, *to, x(w))
+		e.use(amd64.VMOVQ, in.arg(0), x(w))
 	default:
 		e.refuseOp(in)
 	}

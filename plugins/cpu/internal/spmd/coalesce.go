@@ -160,12 +160,11 @@ func (f *fn) sets(i int, r vr, rename renaming) bool {
 		return false
 	}
 	for j := 1; j < int(in.n); j++ {
-		a := &in.a[j]
-		if rename.resolve(a.reg) == r || rename.resolve(a.mem.base) == r || rename.resolve(a.mem.index) == r {
+		if rename.resolve(in.a[j].reg) == r {
 			return false
 		}
 	}
-	return true
+	return rename.resolve(in.mem.base) != r && rename.resolve(in.mem.index) != r
 }
 
 // mentions appends the registers of an instruction to a list.
@@ -192,8 +191,8 @@ func (f *fn) mentions(in *inst, list []vr) []vr {
 			a := &in.a[j]
 			see(a.reg)
 			if a.kind == argMem {
-				see(a.mem.base)
-				see(a.mem.index)
+				see(in.mem.base)
+				see(in.mem.index)
 			}
 		}
 	}
@@ -223,7 +222,7 @@ func (f *fn) straight(i, j int, cold []bool) bool {
 				continue
 			}
 			if in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP {
-				if in.a[0].kind != argLabel || !cold[in.a[0].imm] {
+				if in.a[0].kind != argLabel || !cold[in.imm] {
 					return false
 				}
 			}
@@ -262,11 +261,11 @@ func (f *fn) turnJumps() {
 		case kindLabel:
 			to, over := last[0], last[1]
 			if to == nil || over == nil || to.kind != kindOp || over.kind != kindOp || to.op != amd64.JMP || to.a[0].kind != argLabel ||
-				over.op < amd64.JO || over.op > amd64.JG || over.a[0].imm != int64(in.x) {
+				over.op < amd64.JO || over.op > amd64.JG || over.imm != int64(in.x) {
 				break
 			}
 			over.op = amd64.JO + ((over.op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
-			over.a[0] = to.a[0]
+			over.imm = to.imm
 			to.kind, to.n = kindNone, 0
 		}
 		last = [2]*inst{in, last[0]}

@@ -169,7 +169,7 @@ func (w *writer) inst(i int) {
 	default:
 		return
 	}
-	if in.op == amd64.JMP && in.a[0].kind == argLabel && w.next(i, in.a[0].imm) {
+	if in.op == amd64.JMP && in.a[0].kind == argLabel && w.next(i, in.imm) {
 		return
 	}
 	w.vec, w.gpr, w.masks = 0, 0, 0
@@ -276,9 +276,9 @@ func (w *writer) operand(in *inst, j int, memory *bool) operand {
 		}
 		return operand{kind: argReg, reg: w.read(a.reg, a.size)}
 	case argMem:
-		return operand{kind: argMem, mem: w.address(&a.mem)}
+		return operand{kind: argMem, mem: w.address(&in.mem)}
 	case argPhys, argImm, argLabel:
-		return operand{kind: a.kind, reg: a.phys, imm: a.imm}
+		return operand{kind: a.kind, reg: a.phys, imm: in.imm}
 	}
 	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.op))
 }
@@ -317,11 +317,11 @@ func (w *writer) destination(in *inst, mask amd64.Reg) (first operand, back amd6
 		}
 		return operand{kind: argReg, reg: r}, back
 	case argMem:
-		m := w.address(&a.mem)
+		m := w.address(&in.mem)
 		m.Mask = mask
 		return operand{kind: argMem, mem: m}, 0
 	case argPhys, argLabel, argImm:
-		return operand{kind: a.kind, reg: a.phys, imm: a.imm}, 0
+		return operand{kind: a.kind, reg: a.phys, imm: in.imm}, 0
 	}
 	panic(fmt.Sprintf("spmd: %v has no first operand", in.op))
 }

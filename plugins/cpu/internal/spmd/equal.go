@@ -8,8 +8,8 @@ func (f *fn) shareEqual() {
 	m := mover{f: f}
 	m.findWriters()
 	at := f.allMentions()
-	rename, made := make(renaming, len(f.regs)), map[computation]vr{}
-	times := make([]int32, len(f.regs)) // how often each register has been written
+	rename, made := renaming(f.room.regs.make(len(f.regs))), map[computation]vr{}
+	times := f.room.ints.make(len(f.regs)) // how often each register has been written
 	for i := range f.insts {
 		in := &f.insts[i]
 		f.rename(in, func(r *vr) { *r = rename.resolve(*r) })
@@ -62,7 +62,7 @@ func computationOf(in *inst, times []int32) (c computation, ok bool) {
 		default:
 			return c, false
 		}
-		c.args[i] = a
+		c.args[i] = in.arg(1 + i)
 	}
 	return c, true
 }

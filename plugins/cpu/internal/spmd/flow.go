@@ -112,9 +112,9 @@ func (g *flow) findBlocks(advance, fresh amd64.Label) {
 		b := &g.blocks[n]
 		last := &insts[b.end-1]
 		jump, always := last.jumps()
-		waits := jump && last.a[0].imm == int64(advance)
-		if jump && !waits && last.a[0].imm != int64(fresh) {
-			if to, ok := g.labels.of(last.a[0].imm); ok {
+		waits := jump && last.imm == int64(advance)
+		if jump && !waits && last.imm != int64(fresh) {
+			if to, ok := g.labels.of(last.imm); ok {
 				b.goes(g.block[to])
 			}
 		}
@@ -172,9 +172,9 @@ func (f *fn) readBy(in *inst, list []vr) []vr {
 			if j > 0 || in.mode != modeDef || in.mask != 0 && !in.zero {
 				see(a.reg)
 			}
-			see(a.mem.base)
-			see(a.mem.index)
 		}
+		see(in.mem.base)
+		see(in.mem.index)
 	}
 	return list
 }

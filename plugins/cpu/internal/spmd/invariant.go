@@ -151,10 +151,10 @@ func (m *mover) steady(in *inst) bool {
 		case argPhys:
 			return false
 		case argMem:
-			if a.mem.fixed == regFrame && m.frames {
+			if in.mem.fixed == regFrame && m.frames {
 				return false
 			}
-			constant := a.mem.fixed == regContext && a.mem.base == 0 && a.mem.index == 0 && a.mem.disp >= ctxArgs
+			constant := in.mem.fixed == regContext && in.mem.base == 0 && in.mem.index == 0 && in.mem.disp >= ctxArgs
 			if in.op != amd64.LEA && !constant {
 				return false
 			}

@@ -436,15 +436,12 @@ func (f *fn) sweep() {
 	count := func(in *inst, by int32) {
 		uses[in.mask] += by
 		for j := range in.a[:in.n] {
-			a := &in.a[j]
-			switch {
-			case a.kind == argReg && (j > 0 || in.mode == modeUse):
+			if a := &in.a[j]; a.kind == argReg && (j > 0 || in.mode == modeUse) {
 				uses[a.reg] += by
-			case a.kind == argMem:
-				uses[a.mem.base] += by
-				uses[a.mem.index] += by
 			}
 		}
+		uses[in.mem.base] += by
+		uses[in.mem.index] += by
 	}
 	for i := range f.insts {
 		switch in := &f.insts[i]; in.kind {

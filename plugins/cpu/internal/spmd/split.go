@@ -79,7 +79,7 @@ func (s *splitter) findSources() {
 		if jump, _ := in.jumps(); !jump {
 			continue
 		}
-		from := &s.sources[in.a[0].imm]
+		from := &s.sources[in.imm]
 		if from.end == 0 {
 			from.first = int32(i)
 		}
@@ -291,7 +291,7 @@ func (s *splitter) findStores(begin, end int32) {
 		if !jump {
 			continue
 		}
-		to, ok := s.flow.labels.of(in.a[0].imm)
+		to, ok := s.flow.labels.of(in.imm)
 		if !ok || to >= begin && to < end {
 			continue
 		}
@@ -385,8 +385,8 @@ func (f *fn) rename(in *inst, to func(*vr)) {
 		case argReg:
 			to(&a.reg)
 		case argMem:
-			to(&a.mem.base)
-			to(&a.mem.index)
+			to(&in.mem.base)
+			to(&in.mem.index)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (l *lowerer) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false
 	}
-	return in.Resolve().Scalar.Size() == 4 && far(stride(l.affine, in, 0)) && stride(inGroup, in, 1) == 4
+	return in.Accessed().Size() == 4 && far(stride(l.affine, in, 0)) && stride(inGroup, in, 1) == 4
 }
 
 // usesGlobal reports whether an instruction, or one in it, accesses the elements of a buffer.

@@ -49,7 +49,7 @@ const (
 	argLabel
 )
 
-// arg is an operand of an instruction on virtual registers.
+// arg is an operand of an instruction on virtual registers, as instructions are made of them.
 type arg struct {
 	kind argKind
 	size uint8 // bytes of a register
@@ -57,6 +57,14 @@ type arg struct {
 	reg  vr
 	imm  int64 // or a label
 	mem  mem
+}
+
+// ref is an operand in an instruction, which has the number or the address of the operand that has one.
+type ref struct {
+	kind argKind
+	size uint8 // bytes of a register
+	phys amd64.Reg
+	reg  vr
 }
 
 // mem is an address in terms of virtual registers.
@@ -110,7 +118,9 @@ type inst struct {
 	elem   uint8 // bytes of the elements of that operand if it may be broadcast
 	mask   vr    // write mask
 	x      int32 // label, number of a trap, site of a comment
-	a      [4]arg
+	a      [4]ref
+	imm    int64 // of the operand that is a number or a label
+	mem    mem   // of the operand that is an address; zero if none is
 }
 
 func (f *fn) newReg(c class) vr {
@@ -235,8 +245,29 @@ func (f *fn) insert(at int, emit func()) {
 
 func (f *fn) emit(m mode, op amd64.Op, args []arg) *inst {
 	in := f.add(inst{op: op, mode: m, n: uint8(len(args)), fold: -1})
-	copy(in.a[:], args)
+	for i := range args {
+		a := &args[i]
+		in.a[i] = ref{kind: a.kind, size: a.size, phys: a.phys, reg: a.reg}
+		switch a.kind {
+		case argImm, argLabel:
+			in.imm = a.imm
+		case argMem:
+			in.mem = a.mem
+		}
+	}
 	return in
+}
+
+// arg gives an operand of the instruction.
+func (in *inst) arg(i int) arg {
+	a := arg{kind: in.a[i].kind, size: in.a[i].size, phys: in.a[i].phys, reg: in.a[i].reg}
+	switch a.kind {
+	case argImm, argLabel:
+		a.imm = in.imm
+	case argMem:
+		a.mem = in.mem
+	}
+	return a
 }
 
 // def emits an instruction that writes its first operand, mod one that also reads it, use one that only reads.
