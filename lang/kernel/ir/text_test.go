@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 func readModule(t testing.TB, path string) *ir.Module {
@@ -40,6 +41,41 @@ func TestTextRoundTrip(t *testing.T) {
 	}
 	if got := m.String(); got != want {
 		t.Errorf("printing what was parsed differs:\n%s", firstDifference(got, want))
+	}
+}
+
+// TestAccessed compares the type at the end of a path with the whole of it.
+func TestAccessed(t *testing.T) {
+	m, err := ir.ParseText("all.ir", allText(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, k := range m.Kernels {
+		k.Body.Walk(func(in *ir.Instr) {
+			if in.Op != ir.Load && in.Op != ir.Store && in.Op != ir.Atomic {
+				return
+			}
+			found++
+			r := in.Resolve()
+			if got := in.Accessed(); got != r.Scalar || got == ir.Void {
+				t.Errorf("%v accesses %v, and by its path %v", in, got, r.Scalar)
+			}
+			if n := in.NumIndices(); len(r.Strides) != n || len(r.Extents) != n || len(r.Inner) != n {
+				t.Errorf("%v: %+v for %d indices", in, r, n)
+			}
+			wrong := *in
+			wrong.Path = append(wrong.Path[:len(wrong.Path):len(wrong.Path)], ir.Step{Kind: ir.StepIndex})
+			if wrong.Accessed() != ir.Void || wrong.Resolve().Strides != nil {
+				t.Errorf("%v with an index more: %+v", in, wrong.Resolve())
+			}
+			if n := allocs.PerRun(10, func() { in.Accessed() }); n != 0 {
+				t.Errorf("%v: %v allocations", in, n)
+			}
+		})
+	}
+	if found == 0 {
+		t.Error("no accesses")
 	}
 }
 

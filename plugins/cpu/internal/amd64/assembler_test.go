@@ -41,6 +41,67 @@ func TestEmitDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// TestByOperands gives instructions operand by operand: the code is that of Emit, errors are its errors, and memory
+// operands take no memory.
+func TestByOperands(t *testing.T) {
+	m := Mem{Base: RSI, Index: RCX, Scale: 4, Disp: 256}
+	lines := func(a *Assembler) {
+		back := a.NewLabel()
+		a.Bind(back)
+		a.Begin(VADDPS)
+		a.Reg(Z(17).Merge(K1))
+		a.Reg(Z(12))
+		a.Mem(&m)
+		a.End()
+		a.Begin(ADD)
+		a.Mem(&m)
+		a.Reg(EDX)
+		a.Prefix(Lock)
+		a.End()
+		a.Begin(CMP)
+		a.Reg(RDX)
+		a.Imm(1000)
+		a.End()
+		a.Begin(JL)
+		a.Label(back)
+		a.End()
+	}
+	a, b := New(AllFeatures), New(AllFeatures)
+	lines(a)
+	back := b.NewLabel()
+	b.Bind(back)
+	b.Emit(VADDPS, Z(17).Merge(K1), Z(12), m)
+	b.Emit(ADD, m, EDX, Lock)
+	b.Emit(CMP, RDX, Imm(1000))
+	b.Emit(JL, back)
+	got, err := a.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := b.Finish()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("% x, and by Emit % x", got, want)
+	}
+	if n := allocs.PerRun(100, func() { a.Reset(AllFeatures); lines(a) }); n != 0 {
+		t.Errorf("four instructions: %v allocations", n)
+	}
+
+	a.Reset(AllFeatures)
+	a.Begin(VADDPS)
+	a.Reg(Z(1))
+	a.Reg(Reg(0))
+	a.Reg(Z(2)) // after what is wrong nothing else is
+	a.End()
+	b.Reset(AllFeatures)
+	b.Emit(VADDPS, Z(1), Reg(0), Z(2))
+	if a.Err() == nil || b.Err() == nil || a.Err().Error() != b.Err().Error() {
+		t.Errorf("%v, and by Emit %v", a.Err(), b.Err())
+	}
+}
+
 func BenchmarkEmit(b *testing.B) {
 	a := New(AllFeatures)
 	for b.Loop() {
