@@ -79,6 +79,8 @@ type Capture struct {
 	Declared diag.Position
 	// Assigned are the places where it is assigned besides its declaration. A kernel refuses such a variable.
 	Assigned []diag.Position
+	// Prompt says that it is a variable of the prompt, which later lines may give another value.
+	Prompt bool
 	// Function describes the value if it is a function of the script. Recursive functions make circles.
 	Function *FunctionInfo
 }
@@ -141,6 +143,32 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	return f
 }
 
+// PromptCaptures are the variables of the prompt that the function captures, and those that the functions capture which it
+// refers to.
+func (f *FunctionInfo) PromptCaptures() []*Capture {
+	var list []*Capture
+	seen := map[*FunctionInfo]bool{}
+	var visit func(f *FunctionInfo)
+	visit = func(f *FunctionInfo) {
+		if f == nil || seen[f] {
+			return
+		}
+		seen[f] = true
+		for i := range f.Captures {
+			c := &f.Captures[i]
+			if c.Prompt && c.State == Bound && !slices.ContainsFunc(list, func(b *Capture) bool { return b.Name == c.Name }) {
+				list = append(list, c)
+			}
+			visit(c.Function)
+		}
+	}
+	visit(f)
+	return list
+}
+
+// PromptValue is the value that a variable of the prompt has now; nil if it has none. Call it on the loop's goroutine.
+func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
+
 // site reads the mark of a function: its site, or a thunk that knows it and reads local variables.
 func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
 	mark := o.GetSymbol(e.markSymbol)
@@ -188,7 +216,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 			c.Assigned = site.module.importAssignments(b.Name)
 		}
 	} else if p, ok := e.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
-		c.Kind, c.Declared, c.Assigned = p.kind, p.declared, p.assigned
+		c.Kind, c.Declared, c.Assigned, c.Prompt = p.kind, p.declared, p.assigned, true
 	}
 	if o, ok := c.Value.(*goja.Object); ok {
 		if _, callable := goja.AssertFunction(o); callable {

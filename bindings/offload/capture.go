@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/big"
@@ -16,17 +17,53 @@ import (
 )
 
 // source gives a function of the script to the kernel compiler: its text, where it stands, and what it captures.
-// declared is the name under which the script knows it.
-func (m *instance) source(fn goja.Value) (src *kernel.Source, declared string, err error) {
-	info, err := m.engine.FunctionInfo(fn)
-	if err != nil {
-		return nil, "", err
+// info has the name under which the script knows it.
+func (m *instance) source(fn goja.Value) (src *kernel.Source, info *lang.FunctionInfo, err error) {
+	if info, err = m.engine.FunctionInfo(fn); err != nil {
+		return nil, nil, err
 	}
 	if info.Native {
-		return nil, "", kerneldiag.List{{ID: kerneldiag.NotAFunction, Message: fmt.Sprintf("%s is a function of the host, which has no text", info.Name),
+		return nil, nil, kerneldiag.List{{ID: kerneldiag.NotAFunction, Message: fmt.Sprintf("%s is a function of the host, which has no text", info.Name),
 			Rewrite: "write kernel((g, x) => { x[g.x] = … })"}}
 	}
-	return m.sourceOf(info), info.Name, nil
+	return m.sourceOf(info), info, nil
+}
+
+// watched is a variable of the prompt that a kernel captured. Later lines may give it another value, which the kernel does
+// not see.
+type watched struct {
+	name string
+	was  goja.Value // when the kernel was made
+	told goja.Value // what it is known to be now
+}
+
+// watch lists the variables of the prompt that a function captures.
+func watch(info *lang.FunctionInfo) (list []watched) {
+	for _, c := range info.PromptCaptures() {
+		list = append(list, watched{c.Name, c.Value, c.Value})
+	}
+	return list
+}
+
+// warnOfChanges tells of each captured variable that has another value than when the kernel was made, once for each value.
+func (m *instance) warnOfChanges(k *kernelObject) {
+	for i := range k.watched {
+		w := &k.watched[i]
+		now := m.engine.PromptValue(w.name)
+		if now == nil || now.SameAs(w.told) {
+			continue
+		}
+		w.told = now
+		if now.SameAs(w.was) {
+			continue
+		}
+		message, hint := fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", w.name, k.name), "make the kernel anew"
+		if a, b := convert.Primitive(w.was), convert.Primitive(now); a != nil && b != nil {
+			message = fmt.Sprintf("%s is %v now, but the kernel %s was made when it was %v, and goes on with that", w.name, now, k.name, w.was)
+			hint += ", or pass " + w.name + " as an argument"
+		}
+		m.engine.Warn(message, hint)
+	}
 }
 
 func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
@@ -178,7 +215,7 @@ func (c capturedObject) Fields() []string { return c.o.Keys() }
 
 // wrapKernel makes a kernel from a text of ours that calls a function of the script by a name.
 func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, error) {
-	inner, declared, err := m.source(fn)
+	inner, info, err := m.source(fn)
 	if err != nil {
 		return nil, err
 	}
@@ -196,9 +233,7 @@ func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, 
 	if err != nil {
 		return nil, err
 	}
-	if declared == "" {
-		declared = name
-	}
+	declared := cmp.Or(info.Name, name)
 	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared},
 		compiled: map[string]*specialization{}}, nil
 }

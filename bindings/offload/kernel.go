@@ -28,6 +28,7 @@ type kernelObject struct {
 	compiled  map[string]*specialization
 	last      *specialization // of the last launch
 	lastKey   []byte
+	watched   []watched // the variables of the prompt that it captured
 }
 
 // Params are the names of the kernel's parameters behind the item object.
@@ -101,7 +102,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error) {
-	src, declared, err := m.source(fn)
+	src, info, err := m.source(fn)
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +110,14 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 	if err != nil {
 		return nil, err
 	}
-	for _, candidate := range []string{name, f.Name(), declared, "kernel"} {
+	for _, candidate := range []string{name, f.Name(), info.Name, "kernel"} {
 		if candidate != "" {
 			name = candidate
 			break
 		}
 	}
-	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, exact: true}, nil
+	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, exact: true,
+		watched: watch(info)}, nil
 }
 
 // setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
@@ -349,6 +351,9 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	}
 	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
+	}
+	if len(k.watched) > 0 {
+		m.warnOfChanges(k)
 	}
 	if p.shapes != nil {
 		p.shapes.note(cfg.Size, cfg.GroupSize)

@@ -211,6 +211,29 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	}
 }
 
+// A kernel keeps what it captured when a later line gives the variable another value: its next launch says so, once.
+func TestChangedCaptures(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	u.enters("const x = device('cpu').buffer(f32, 2); let n = 3; const twice = v => 2 * v")
+	u.enters("const k = kernel((g, x) => { x[g.x] = twice(n) }), run = async () => { await k.launch({ size: 2 }, x); return (await x.read()).join() }")
+	for _, c := range []struct{ line, want string }{
+		{"await run()", "'6,6'"},
+		{"n = 5", "5"},
+		{"await run()", "warning: n is 5 now, but the kernel k was made when it was 3, and goes on with that\n"},
+		{"await run()", "'6,6'"},
+		{"const twice = v => 3 * v", ""},
+		{"await k.launch({ size: 2 }, x)", "warning: twice is another value than when the kernel k was made, which goes on with the old one\n"},
+		{"n = 3", "3"},
+		{"await k.launch({ size: 1 }, x)", ""},
+	} {
+		got := u.enters(c.line)
+		if exact := !strings.HasSuffix(c.want, "\n"); exact && got != c.want || !exact && !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s\nprinted\n%s\nwant\n%s", c.line, got, c.want)
+		}
+	}
+}
+
 // Mistakes at the prompt: what is doubtful breaks between words like everything else, and markers stand below their
 // code, whatever characters are before it and however long the line is.
 func TestMistakesAtThePrompt(t *testing.T) {
