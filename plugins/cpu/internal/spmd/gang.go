@@ -10,7 +10,8 @@ const straightRoom = 48
 
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
 // of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
-// gangs are fewer to wait for.
+// gangs are fewer to wait for. Stacked gangs, which lanes leave by masks, may have three on a target where those are vectors:
+// two of its short vectors hide no latency of a loop, and what they lack of registers for three costs less.
 func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 	u := k.Uniformity(gangScope(stacked))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
@@ -30,6 +31,8 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 		return 1
 	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
 		return 4
+	case stacked && p.diverges && !t.masks && 3*p.most <= room+t.spare:
+		return 3
 	case 2*p.most <= room:
 		return 2
 	}

@@ -335,7 +335,7 @@ func (l *lowerer) overRows(done amd64.Label) {
 	if both {
 		top, end := l.label(), l.label()
 		if l.options.stacked {
-			l.unlessBelow(tail)
+			l.jumpAtBottom(tail)
 		}
 		l.mark(kindLoopBegin)
 		l.bind(top)

@@ -50,7 +50,7 @@ type Options struct {
 	wide    bool // have wide gangs for groups that are one gang whatever the kernel, for tests
 	single  bool // groups are one gang
 	stacked bool // gangs are stacked
-	stack   bool // have stacked gangs wherever they can be, for tests
+	stack   int  // have stacked gangs of so many rows wherever they can be, for tests
 }
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
@@ -68,6 +68,7 @@ type Program struct {
 	narrow  [2]func() *Program // with gangs of 1 and 2 registers, where the compiler chose more
 	singles singles
 	stacked func() *Program // with stacked gangs; nil if they do not pay
+	rows    int             // that those have
 	refused atomic.Bool     // the compiler does not have it, as was found out for the first launch
 
 	mu       sync.Mutex
@@ -207,7 +208,7 @@ func (p *Program) Describe() string {
 	}
 	gang := fmt.Sprint(t.lanes * p.options.Gang)
 	if p.stacked != nil {
-		gang = fmt.Sprintf("%d × %d", t.lanes, p.options.Gang)
+		gang = fmt.Sprintf("%d × %d", t.lanes, p.rows)
 	}
 	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.name), gang)
 }

@@ -73,7 +73,7 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: level%onHeap >= 4, Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: stackOf(c, level), Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +126,14 @@ func told(f *interp.Fault) *oracle.Fault {
 		out.Index, out.Extent = fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
 	}
 	return out
+}
+
+// stackOf is how many rows gangs have at a level, where they can have some; 0 if they are to be as the compiler chooses.
+func stackOf(c *oracle.Case, level int) int {
+	if level%onHeap < 4 {
+		return 0
+	}
+	return 2 + (c.Size[0]+c.Size[1]+level)%3
 }
 
 // compare runs a case on compiled code for every target and in the interpreter.

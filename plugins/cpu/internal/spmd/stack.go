@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -35,34 +36,46 @@ func (p *Program) prepareStacked(free bool) {
 	if p.observes {
 		return
 	}
-	pays := free && p.options.Gang > 1 && paysToStack(p.kernel, p.options.target, p.options.Gang)
-	if !pays && !p.options.stack {
+	o := p.options
+	if o.Gang = o.stack; o.Gang == 0 && free && p.options.Gang > 1 {
+		o.Gang = stackRows(p.kernel, o.target, p.options.Gang)
+	}
+	if o.Gang == 0 {
 		return
 	}
-	o := p.options
-	o.stacked = true
+	p.rows, o.stacked = o.Gang, true
 	p.stacked = sync.OnceValue(func() *Program { return newProgram(p.kernel, o) })
 }
 
-// paysToStack reports whether a kernel has a loop that items leave by both coordinates, has room for as many registers, and
-// accesses buffers so that rows of a register's length do: only outside loops, or at places that a whole gang shares. What
-// is seen in the order of items had better go along rows.
-func paysToStack(k *ir.Kernel, t *target, gang int) bool {
-	along, down := k.Uniformity(gangScope(false)), k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{true, false, true}})
-	diverges := false
-	k.Body.Walk(func(in *ir.Instr) { diverges = diverges || in.Op == ir.Loop && along.Diverges(in) && down.Diverges(in) })
-	if !diverges || chooseGang(k, t, true) < gang {
-		return false
-	}
-	affine := opt.FindAffine(k, along)
-	fits := true
+// stackRows is how many rows the stacked gangs of a kernel have whose other gangs have so many registers; 0 if they do not
+// pay. They do if items leave a loop by both coordinates, there is room for as many registers, and buffers are accessed so
+// that rows of a register's length do: only outside loops, or at places that a whole gang shares. What is seen in the order
+// of items had better go along rows.
+func stackRows(k *ir.Kernel, t *target, gang int) int {
+	var loops []*ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Loop {
-			in.Then.Walk(func(in *ir.Instr) { fits = fits && (!accesses(in) || allSame(in, along) && allSame(in, down)) })
+			loops = append(loops, in)
 		}
+	})
+	if len(loops) == 0 {
+		return 0
+	}
+	along, down := k.Uniformity(gangScope(false)), k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{true, false, true}})
+	if !slices.ContainsFunc(loops, func(in *ir.Instr) bool { return along.Diverges(in) && down.Diverges(in) }) {
+		return 0
+	}
+	rows, affine, fits := chooseGang(k, t, true), opt.FindAffine(k, along), true
+	for _, loop := range loops {
+		loop.Then.Walk(func(in *ir.Instr) { fits = fits && (!accesses(in) || allSame(in, along) && allSame(in, down)) })
+	}
+	k.Body.Walk(func(in *ir.Instr) {
 		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!accesses(in) || !far(stride(affine, in, 0)))
 	})
-	return fits
+	if !fits || rows < gang {
+		return 0
+	}
+	return rows
 }
 
 // accesses reports whether an instruction accesses elements that are not an item's own.
@@ -85,8 +98,8 @@ func (p *Program) stacks(g *interp.Launch) bool {
 	if p.stacked == nil || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return false
 	}
-	lanes := p.options.target.lanes
-	return p.options.stack || 8*gangsOf(g.Size, lanes, p.options.Gang) <= 9*gangsOf(g.Size, lanes*p.options.Gang, 1)
+	lanes, gang := p.options.target.lanes, p.options.Gang
+	return p.options.stack > 0 || 8*p.rows*gangsOf(g.Size, lanes, p.rows) <= 9*gang*gangsOf(g.Size, lanes*gang, 1)
 }
 
 // gangsOf is how many gangs a launch has, of so many items in each of so many rows.
@@ -94,8 +107,8 @@ func gangsOf(size [3]int, width, height int) int {
 	return ((size[0]-1)/width + 1) * ((size[1]-1)/height + 1) * size[2]
 }
 
-// unlessBelow jumps where a gang has rows below those of the launch.
-func (l *lowerer) unlessBelow(tail amd64.Label) {
+// jumpAtBottom jumps where a gang has rows below those of the launch.
+func (l *lowerer) jumpAtBottom(tail amd64.Label) {
 	bottom := l.gpr()
 	l.def(amd64.LEA, g8(bottom), at(mem{base: l.item.y, disp: int32(l.height())}))
 	l.use(amd64.CMP, g4(bottom), at(ctxMem(ctxSize+4, 4)))
