@@ -278,7 +278,7 @@ func (l *lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 		v, number = number, v
 	}
 	s, affine := l.affine.Strides(v)
-	if !affine || s[0] != 1 || !l.hasShadow(v, 0) || !l.uniform(number) {
+	if !affine || s[0] != 1 || l.options.stacked && s[1] != 0 || !l.hasShadow(v, 0) || !l.uniform(number) {
 		return false
 	}
 	lane := l.gpr()

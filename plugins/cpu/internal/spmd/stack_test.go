@@ -58,6 +58,13 @@ var stackKernels = []struct {
   while (v < 500 && n < 9) { v = v + g.x + g.y; n++ }
   if (g.x == g.y) y[g.y][g.x] = v
 }`, ir.F32, true},
+	{"one item of each row", `(g, x, y) => {
+  let v = 0
+  while (v < g.x * g.y && v < 90) v += 3
+  if (g.x - g.y == 13) y[g.y][g.x] = v + 1
+  if (g.x + 100 * g.y == 305) y[g.y][g.x] = v + 2
+  if (g.y - g.x == 2) y[g.y][g.x + 1] = v + 3
+}`, ir.I32, true},
 	{"memory of its own", `(g, x, y) => {
   const local = g.private(i32, 4)
   for (let i = 0; i < 4; i++) local[(i + g.x) & 3] = i * g.y
