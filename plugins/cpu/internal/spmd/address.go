@@ -36,6 +36,7 @@ type term struct {
 	v      *ir.Value
 	stride int64 // bytes
 	inner  int   // trailing extents that multiply it
+	sure   bool  // all lanes take part, and it is proved to be in bounds
 }
 
 // gang is the number of lanes.
@@ -56,7 +57,7 @@ func (l *lowerer) place(in *ir.Instr) place {
 	}
 	for i := range r.Strides {
 		v := in.Args[i]
-		t := term{v, int64(r.Strides[i]), r.Inner[i]}
+		t := term{v, int64(r.Strides[i]), r.Inner[i], l.cur == nil && in.Proved>>i&1 != 0}
 		if l.uniform(v) {
 			fixed = append(fixed, t)
 		} else {
@@ -152,6 +153,9 @@ func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *
 			*disp += peeled * p.stride
 		}
 		p.r = l.wideIndex(l.shadow(v), v.Type)
+		if in := &l.insts[len(l.insts)-1]; t.sure && in.op == amd64.MOVSXD && in.a[0].reg == p.r {
+			in.steady = true
+		}
 		if t.inner == 0 && m.index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
 			m.index, m.indexSize, m.scale = p.r, 8, uint8(p.stride)
 			continue

@@ -154,7 +154,7 @@ func (l *lowerer) turnColumns(in *ir.Instr, n int) {
 	disp := int64(r.Offset)
 	terms := make([]term, len(r.Strides))
 	for i := range terms {
-		terms[i] = term{in.Args[i], int64(r.Strides[i]), 0}
+		terms[i] = term{v: in.Args[i], stride: int64(r.Strides[i])}
 	}
 	first := mem{base: l.base(in.Array)}
 	l.sumFixed(in.Array, &first, terms, 1, &disp)

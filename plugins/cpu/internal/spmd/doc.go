@@ -25,8 +25,8 @@
 //
 // The lowering (lower*.go) makes instructions on virtual registers in the order of the code, the allocation (alloc.go)
 // gives each of them a machine register or a place in the frame for its whole life, and the emission (emit.go) writes
-// them with [amd64.Assembler]. Before, loops that constants bound get longer bodies (repeat.go), and what lives across
-// barriers gets registers for the code between them (split.go).
+// them with [amd64.Assembler]. Before, loops that constants bound get longer bodies (repeat.go), addresses go along with
+// the counters of loops (strength.go), and what lives across barriers gets registers for the code between them (split.go).
 //
 // What the code does not do by itself it traps for: it saves its registers and returns to Go, which finds operands and
 // results where the allocation had put them, and calls it to go on. Faults, prints, services, and the operations of

@@ -49,7 +49,7 @@ func (l *lowerer) moveInvariants() {
 	for i := range old {
 		if old[i].kind == kindLoopBegin {
 			for _, at := range before[int32(i)] {
-				l.add(old[at])
+				l.add(old[at]).steady = false // the loop may not get as far as to what it is for
 			}
 		}
 		if !moved[i] {

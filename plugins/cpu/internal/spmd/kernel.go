@@ -92,6 +92,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		l.t.expand(l)
 	}
 	l.moveInvariants()
+	l.reduceStrength()
 	l.fn.sweep()
 	l.fn.coalesce()
 	l.fn.turnJumps()

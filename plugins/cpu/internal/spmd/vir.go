@@ -114,6 +114,7 @@ type inst struct {
 	early  bool // the destination must differ from the sources
 	lock   bool
 	frames bool  // of the begin of a loop: it goes from frame to frame
+	steady bool  // extends an index that is in bounds whenever this is run
 	fold   int8  // the operand that may stand in memory instead, −1 for none
 	elem   uint8 // bytes of the elements of that operand if it may be broadcast
 	mask   vr    // write mask
