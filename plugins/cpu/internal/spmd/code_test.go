@@ -20,9 +20,10 @@ var update = flag.Bool("update", false, "write what the code of many kernels loo
 // TestCode compares the code of many kernels with testdata/code.golden: results that are right do not show that the code
 // got longer, that a register went to memory, or that a fault is told in another place.
 //
-// A line is a kernel on a target: how many registers its gangs have, then for one kind of launches, and perhaps groups of
-// one gang, the bytes of code, of a gang's frame and of the context, and how often it traps; at the end a checksum of all
-// code with what Go knows of it. When what the compiler does changes on purpose, -update writes the file anew.
+// A line is a kernel on a target: how many registers its gangs have, then for one kind of launches, and perhaps stacked
+// gangs and groups of one gang, the bytes of code, of a gang's frame and of the context, and how often it traps; at the
+// end a checksum of all code with what Go knows of it. When what the compiler does changes on purpose, -update writes the
+// file anew.
 func TestCode(t *testing.T) {
 	const file = "testdata/code.golden"
 	var lines []string
@@ -160,6 +161,9 @@ func codeLine(t *testing.T, k codeKernel, target *target, work *Workspace) strin
 		add("proved", p, proved)
 	default:
 		add("much", p, proved|[]int{kindHalves, kindPast}[len(k.name)%2])
+	}
+	if p.stacked != nil {
+		add("stacked", p.stacked(), proved)
 	}
 	for i, single := range p.singles {
 		if single != nil && (len(k.name)+i)%3 == 0 {
