@@ -129,6 +129,7 @@ func TestWaitingForAQueueThatEnds(t *testing.T) {
 func TestCancelEndsWhatRuns(t *testing.T) {
 	started := make(chan struct{})
 	plugin := adder()
+	plugin.tells = true
 	plugin.kernels["endless"] = hostKernel{
 		info: offload.KernelInfo{Name: "endless"},
 		run: func(_ []offload.Arg, stop *queue.Stop) error {
