@@ -45,11 +45,20 @@ func (g *flow) mergeCopied(asked []vr) {
 			}
 		}
 	}
+	merged := map[vr]bool{}
+	for _, in := range copies {
+		if r := in.a[0].reg; same.resolve(r) == same.resolve(in.a[1].reg) {
+			merged[same.resolve(r)] = true
+		}
+	}
 	rename := func(r *vr) { *r = same.resolve(*r) }
 	for i := range g.insts {
 		in := &g.insts[i]
 		g.f.rename(in, rename)
-		if in.kind == kindOp && in.moves() && in.a[0].reg == in.a[1].reg {
+		switch {
+		case in.kind == kindDeclare && merged[vr(in.x)]:
+			in.kind = kindNone // the other's value may be in use
+		case in.kind == kindOp && in.moves() && in.a[0].reg == in.a[1].reg:
 			in.kind, in.n = kindNone, 0
 		}
 	}
