@@ -45,6 +45,7 @@ func (f *fn) shareEqual() {
 // computation is what an instruction computes of registers and constants.
 type computation struct {
 	op    amd64.Op
+	size  uint8 // of the result
 	args  [3]arg
 	times [3]int32 // how often the registers had been written before
 }
@@ -53,7 +54,7 @@ func computationOf(in *inst, times []int32) (c computation, ok bool) {
 	if in.mode != modeDef || in.mask != 0 || in.n < 2 {
 		return c, false
 	}
-	c.op = in.op
+	c.op, c.size = in.op, in.a[0].size
 	for i, a := range in.a[1:in.n] {
 		switch a.kind {
 		case argReg:
