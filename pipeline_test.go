@@ -96,6 +96,27 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
+// What the run before left in a buffer is no result of one whose script or kernel fails.
+func TestOutputsStayWhenARunFails(t *testing.T) {
+	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
+	in := picture(2, 3)
+	for _, gain := range []int{100, -1} { // the kernel fails, the script fails
+		var good []byte
+		if err := p.Run(t.Context(), orepl.Data{"image": in, "gain": 1}, orepl.Data{"out": &good}); err != nil {
+			t.Fatal(err)
+		}
+		flat, shaped := []byte{7, 7, 7, 7, 7, 7, 7}, orepl.Array[byte]{}
+		for _, to := range []any{&flat, &shaped} {
+			if err := p.Run(t.Context(), orepl.Data{"image": in, "gain": gain}, orepl.Data{"out": to}); err == nil {
+				t.Errorf("gain %d: no error", gain)
+			}
+		}
+		if !slices.Equal(flat, []byte{7, 7, 7, 7, 7, 7, 7}) || shaped.Data != nil || shaped.Shape != nil {
+			t.Errorf("gain %d: the outputs became %v and %v", gain, flat, shaped)
+		}
+	}
+}
+
 func TestPipelineErrors(t *testing.T) {
 	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
 	image, out := picture(2, 3), []byte(nil)

@@ -29,7 +29,8 @@ type Output struct {
 }
 
 // Run runs the pipeline once. It must not be called while it runs. Errors of the script and of its kernels are
-// explained with their places; wherever ctx ends it, the error is that of a script that ctx ends. When it returns nothing uses the host's memory any more.
+// explained with their places; wherever ctx ends it, the error is that of a script that ctx ends. Outputs are stored only
+// when the script and its kernels have ended well. When it returns nothing uses the host's memory any more.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 	if err := p.check(in, out); err != nil {
 		return err
@@ -42,12 +43,16 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 		v, err := p.start(q, in)
 		return v, p.m.explain(err)
 	})
-	if err == nil {
-		err = p.retrieve(q, out)
-	}
-	// Whatever went wrong, the queue may still use the host's memory.
+	// Whatever went wrong, the queue may still use the host's memory. A result is asked for when there is one: what a
+	// kernel that failed left in a buffer is none.
 	if synced := q.Sync(ctx); err == nil {
 		err = synced
+	}
+	if err == nil && len(out) > 0 {
+		err = p.retrieve(q, out)
+		if synced := q.Sync(ctx); err == nil {
+			err = synced
+		}
 	}
 	return p.explain(ctx, err)
 }

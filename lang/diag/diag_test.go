@@ -110,3 +110,11 @@ func TestFactsBehindWrapping(t *testing.T) {
 		t.Error("cause lost")
 	}
 }
+
+func TestFormatOfNoError(t *testing.T) {
+	var b strings.Builder
+	Print(&b, nil, true)
+	if got := b.String() + Format(nil, false) + FormatFor(nil, true, 80); got != "" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -34,7 +34,7 @@ func (p painter) paint(on, s string) string {
 }
 
 // Print writes err for a person: a diagnostic with its code frame, notes, stack, hint and causes, any other error as
-// one line with its code and hint.
+// one line with its code and hint. Of nil it writes nothing.
 func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }
@@ -45,6 +45,9 @@ func Format(err error, colors bool) string { return FormatFor(err, colors, maxCo
 // FormatFor is Format for a terminal: lines of code that are wider are cut around the place, so that the marker below
 // stands where it belongs.
 func FormatFor(err error, colors bool, columns int) string {
+	if err == nil {
+		return ""
+	}
 	var b strings.Builder
 	p := painter{colors, columns}
 	var d *Diagnostic
