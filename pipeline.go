@@ -213,7 +213,7 @@ func (d Data) inputs() ([]offload.Input, error) {
 		default:
 			var ok bool
 			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
-				e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be a %T", name, x)
+				e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
 				if _, isDestination := destinationOf(x); isDestination {
 					return nil, e.WithHint("give the slice itself, without &")
 				}
@@ -237,7 +237,7 @@ func (d Data) outputs() ([]offload.Output, error) {
 			x, ok = destinationOf(d[name])
 		}
 		if !ok {
-			e := contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be a %T", name, d[name])
+			e := contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, d[name])
 			_, isArray := d[name].(source)
 			if _, _, _, isSlice := sliceOf(d[name]); isArray || isSlice {
 				return nil, e.WithHint("give its address, so that the result can be stored: &%s", name)

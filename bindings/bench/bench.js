@@ -93,7 +93,7 @@
     const rows = [['name', 'median', '95 % interval', 'GB/s', 'GFLOP/s', 'samples', 'clock', 'verified']]
     for (const r of list) {
       rows.push([r.name, time(r.median), `${time(r.low)} … ${time(r.high)}`, r.gigabytesPerSecond?.toFixed(2) ?? '', r.gigaflops?.toFixed(2) ?? '',
-        `${r.samples}×${r.batch}`, r.clock, r.verified ? 'yes' : 'no'])
+        `${r.samples}×${r.batch}`, r.clock, r.verified ? 'yes' : ''])
     }
     const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i].length)))
     const keep = widths.map((_, i) => i === 0 || rows.slice(1).some(row => row[i] !== ''))

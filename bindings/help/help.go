@@ -59,6 +59,12 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }
 
+// IsDiagnostic reports whether a name is the ID of a kernel's diagnostic, such as strided-access.
+func IsDiagnostic(name string) bool {
+	_, ok := kerneldiag.Lookup(kerneldiag.ID(name))
+	return ok
+}
+
 // Write explains a name as [bindings.Registry.Lookup] understands it, or the ID of a kernel's diagnostic.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
 	if d, ok := kerneldiag.Lookup(kerneldiag.ID(name)); ok {

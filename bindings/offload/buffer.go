@@ -157,16 +157,18 @@ func writeValues(t elemType, values string) string {
 	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
 }
 
-// warnOfShape tells who wrote buffer(f32, [1, 2, 3]) that these are the extents. It looks like values to many, so that
-// nobody should get a buffer of six elements without a word; larger extents can hardly be meant as values.
+// warnOfShape tells who wrote buffer(f32, [1, 2, 3]) that these are the extents: numbers that count up from 0 or 1 look like
+// values, and nobody should get a buffer of six elements without a word. All else may well be the extents of a small matrix.
 func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
-	const small = 64
-	elements := 1
-	for _, d := range dims {
-		elements *= min(d, small+1)
-	}
-	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || elements > small || t.elem.Record != nil {
+	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.elem.Record != nil {
 		return
+	}
+	elements := 1
+	for i, d := range dims {
+		if d != dims[0]+i {
+			return
+		}
+		elements *= d
 	}
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
 	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, count(elements, "element")),
@@ -304,7 +306,7 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 		count = int64(i)
 	}
 	if start > n || count < 0 || count > n-start {
-		return 0, 0, contract.Errorf(contract.InvalidSize, op, "elements %d to %d are outside the buffer, which has %d", start, start+max(count, 0), n).
+		return 0, 0, contract.Errorf(contract.InvalidSize, op, "elements %d to %d are not all in the buffer, which has %d", start, start+max(count, 1)-1, n).
 			On(b.Device().ID(), b.Label())
 	}
 	return start, count, nil

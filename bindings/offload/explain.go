@@ -75,13 +75,17 @@ func warnings(c *kernel.Compiled, launched *shapes) diag.List {
 	return list
 }
 
-// Warnings lists what is doubtful or slow in this compilation, a line for each with its place.
+// Warnings lists what is doubtful or slow in this compilation: a line with the kernel's name, then one for each with its place.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
-	for _, w := range warnings(c.Kernel, c.shapes) {
+	list := warnings(c.Kernel, c.shapes)
+	if len(list) > 0 {
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, count(len(list), "warning"))
+	}
+	for _, w := range list {
 		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)
 	}
-	if b.Len() == 0 {
+	if len(list) == 0 {
 		fmt.Fprintf(&b, "%s: no warnings\n", c.Name)
 	}
 	return b.String()

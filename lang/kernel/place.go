@@ -264,6 +264,10 @@ func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 		c.givenScalar(p, at)
 		return bad
 	}
+	if of, ok := strings.CutSuffix(c.text(at), "."+name); ok && v.isScalar() {
+		c.errorf(nameAt, diag.UnknownProperty, "", "`%s` is a number, which has no property in a kernel", of)
+		return bad
+	}
 	if v.kind == kFunc || v.isScalar() || v.kind == kType {
 		c.errorf(nameAt, diag.UnknownProperty, "", "`%s` has no property in a kernel", c.text(at))
 		return bad

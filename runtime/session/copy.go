@@ -19,7 +19,7 @@ func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
 	case bytes%elem != 0:
 		return b.fail(offload.InvalidSize, op, "%d bytes are not a whole number of elements of %d bytes", bytes, elem)
 	case at < 0 || at > b.Len() || bytes/elem > b.Len()-at:
-		return b.fail(offload.InvalidSize, op, "elements %d to %d are outside the buffer, which has %d", at, at+bytes/elem, b.Len())
+		return b.fail(offload.InvalidSize, op, "elements %d to %d are not all in the buffer, which has %d", at, at+max(bytes/elem, 1)-1, b.Len())
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func Read[T Scalar](ctx context.Context, b *Buffer, at, n int64) ([]T, error) {
 		n = b.Len() - at
 	}
 	if at < 0 || n < 0 || n > b.Len()-at {
-		return nil, b.fail(offload.InvalidSize, "read", "elements %d to %d are outside the buffer, which has %d", at, at+n, b.Len())
+		return nil, b.fail(offload.InvalidSize, "read", "elements %d to %d are not all in the buffer, which has %d", at, at+max(n, 1)-1, b.Len())
 	}
 	q, err := b.Device().Queue()
 	if err != nil {

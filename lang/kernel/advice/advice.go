@@ -31,10 +31,12 @@ type Access struct {
 	Layout Layout
 	Check  Check
 
-	index  string // the first index that nothing proves, as written; "" if the text does not tell
+	index  string // the first index that nothing proves, one that is no number if there is such a one, as written; "" if the text does not tell
 	extent string // what it has to be below, as written
 	sign   bool   // of it only that it is not negative is not proved
 	wraps  bool   // which it is only where it wrapped
+	either bool   // of it neither that nor that it is below is proved
+	fixed  bool   // it is a number, as are all others that nothing proves
 	looped bool   // it stands in a loop
 	picked bool   // it stands behind a comparison that few items pass, as with one number
 	op     ir.Op
@@ -54,6 +56,9 @@ func (a *Access) String() string {
 	layout := a.Layout.String()
 	if a.op != ir.Load {
 		layout = strings.Replace(layout, "gathered", "scattered", 1)
+	}
+	if a.Layout.Gather {
+		layout += fmt.Sprintf(" (%s, which an `if` spares that parts the interior, where nothing limits the index)", a.kind())
 	}
 	return fmt.Sprintf("`%s` at %s: %s, %s", a.Text, a.place(), layout, checked)
 }
@@ -77,6 +82,14 @@ func (a *Access) kind() string {
 	return "a gather"
 }
 
+// neighbours is what to do about an access to elements that lie anywhere; who is what has to allow it.
+func (a *Access) neighbours(who string) string {
+	if a.op == ir.Atomic {
+		return "count in a shared array first, or a private one and g.reduce where the elements are few; then add to the buffer once per group"
+	}
+	return fmt.Sprintf("let neighbouring items use neighbouring elements, if the %s it", who)
+}
+
 // reason is why items check the access.
 func (a *Access) reason() string {
 	index := "the index"
@@ -92,17 +105,20 @@ func (a *Access) reason() string {
 	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
 }
 
-// remedy is what would prove it.
+// remedy is what would prove it, all that is missing.
 func (a *Access) remedy() string {
 	index := ir.Operand(a.index)
 	switch {
 	case index == "":
-		return "compare the index with " + a.extent + " first"
-	case a.sign:
-		return fmt.Sprintf("compare the index with the extent first, as in `if (%s >= 0 && %[1]s < %s)`", index, a.extent)
+		return "compare the index with " + a.extent + " first" + worth
+	case a.sign || a.either:
+		return fmt.Sprintf("compare the index with the extent first, as in `if (%s >= 0 && %[1]s < %s)`", index, a.extent) + worth
 	}
-	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", index, a.extent)
+	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", index, a.extent) + worth
 }
+
+// worth is what sparing a check is worth.
+const worth = "; in an innermost loop that may gain a few per cent"
 
 // Accesses gives the accesses to buffers that the optimised kernel has, each once.
 func Accesses(c *kernel.Compiled) []Access {
@@ -142,9 +158,12 @@ func accesses(m *ir.Module, facts *opt.Facts) []Access {
 				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text,
 					Array: in.Array, Layout: layouts.of(in), looped: looped, picked: picked, op: in.Op, elsewhere: site.File != k.Sites[0].File}
 				for i := range n {
-					if in.Proved>>i&1 == 0 && a.Check == Never {
+					def := in.Args[i].Def
+					fixed := def != nil && def.Op == ir.Const
+					if in.Proved>>i&1 == 0 && (a.Check == Never || a.fixed && !fixed) {
 						doubt := doubts[in]
-						a.Check, a.sign, a.wraps = Item, doubt.Negative>>i&1 != 0, doubt.Wrapped>>i&1 != 0
+						a.fixed = fixed
+						a.Check, a.sign, a.wraps, a.either = Item, doubt.Negative>>i&1 != 0, doubt.Wrapped>>i&1 != 0, doubt.Either>>i&1 != 0
 						a.index, a.extent = in.Subscript(i, site.Text), in.Bound(i)
 					}
 				}
@@ -222,12 +241,20 @@ func Warnings(c *kernel.Compiled) diag.List {
 					fmt.Sprintf("`%s` works on one element for all items along x, which wait for each other", a.Text))
 			}
 		case Gathered:
-			warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the data allow it",
+			warn(a, diag.GatheredAccess, a.neighbours("data allow"),
 				fmt.Sprintf("`%s` is %s: its index is computed from data", a.Text, a.kind()))
 		case Irregular:
 			if a.looped {
-				warn(a, diag.GatheredAccess, "let neighbouring items use neighbouring elements, if the computation allows it",
+				warn(a, diag.GatheredAccess, a.neighbours("computation allows"),
 					fmt.Sprintf("`%s` is %s: the distance between neighbouring items varies", a.Text, a.kind()))
+			}
+		case Contiguous:
+			interior := func(b Access) bool {
+				return b.Array == a.Array && b.looped && b.Layout.Pattern == Contiguous && !b.Layout.Edges
+			}
+			if l.Gather && a.looped && !slices.ContainsFunc(accesses, interior) {
+				warn(a, diag.GatheredAccess, "part the interior from the edges by an `if`, and limit the index at the edges alone",
+					fmt.Sprintf("`%s` is %s: neighbouring items use neighbouring elements, but the index is limited for each", a.Text, a.kind()))
 			}
 		case Strided, ByRows:
 			if l.Record > 0 && (l.Stride == 1 || l.Stride == -1) {
@@ -236,8 +263,8 @@ func Warnings(c *kernel.Compiled) diag.List {
 			warn(a, diag.StridedAccess, "let g.x be the last index, with no factor",
 				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.Layout))
 		}
-		// One check for all items costs nothing, and a comparison in its place as much where the index is anything.
-		if p := a.Layout.Pattern; a.Check == Item && a.looped && p != Same && p != Irregular && p != Gathered {
+		// One check for all items costs nothing, a comparison in its place as much where the index is anything or a number.
+		if p := a.Layout.Pattern; a.Check == Item && a.looped && !a.fixed && !a.Layout.Gather && p != Same && p != Irregular && p != Gathered {
 			warn(a, diag.UnprovedCheck, a.remedy(),
 				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
 		}

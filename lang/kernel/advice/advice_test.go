@@ -31,8 +31,9 @@ func compile(t *testing.T, body string) *kernel.Compiled {
 }
 
 const (
-	free  = ", checked, since … is not proved to be below …"
-	sized = ", checked unless the launch's size is within the extent"
+	free   = ", checked, since … is not proved to be below …"
+	parted = " (a scatter, which an `if` spares that parts the interior, where nothing limits the index)"
+	sized  = ", checked unless the launch's size is within the extent"
 )
 
 // The last access of each kernel is described as it is: what is done to an index along one axis does not hide that it
@@ -48,10 +49,10 @@ func TestAccesses(t *testing.T) {
 		"m[(g.y + 1) % w][g.x] = 1":                      "contiguous" + free,
 		"m[g.y >> 1][g.x] = 1":                           "contiguous" + sized,
 		"m[k[g.y]][g.x] = 1":                             "contiguous" + free,
-		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges, checked, since `Math.min(g.x + 1, m.shape[1] - 1)` may be negative",
-		"m[g.y][(g.x + w) & (w - 1)] = 1":                "contiguous but at edges" + free,
-		"m[g.y][g.x > 0 ? g.x - 1 : w - 1] = 1":          "contiguous but at edges" + free,
-		"x[(g.x + 1) % w] = 1":                           "contiguous but at edges" + free,
+		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges" + parted + ", checked, since `Math.min(g.x + 1, m.shape[1] - 1)` may be negative",
+		"m[g.y][(g.x + w) & (w - 1)] = 1":                "contiguous but at edges" + parted + free,
+		"m[g.y][g.x > 0 ? g.x - 1 : w - 1] = 1":          "contiguous but at edges" + parted + free,
+		"x[(g.x + 1) % w] = 1":                           "contiguous but at edges" + parted + free,
 		"x[w - g.x] = 1":                                 "contiguous, backwards" + free,
 		"x[g.y * w + g.x] = 1":                           "contiguous" + free,
 		"x[g.x * w + g.y] = 1":                           "strided by a number of elements that is known at the launch" + free,
@@ -82,7 +83,7 @@ func TestAccesses(t *testing.T) {
 		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked, since `i` may wrap below 0",
 		"for (let i = 0; i < 4; i++) m[i][g.x] = 1":               "contiguous" + free,
 		"let i = g.y - 1, j = g.x; if (i < 0) i = 0; m[i][j] = 1": "contiguous" + free,
-		"let j = g.x + 1; if (j >= w) j = w - 1; m[g.y][j] = 1":   "contiguous but at edges" + free,
+		"let j = g.x + 1; if (j >= w) j = w - 1; m[g.y][j] = 1":   "contiguous but at edges" + parted + free,
 		"m[g.y][i32(Math.sqrt(g.x))] = 1":                         "at distances that vary between neighbouring items" + free,
 		"m[g.y][g.reduce.add(k[g.x])] = 1":                        "the same element for all items along x" + free,
 		"m[g.y][(g.x < w && k[g.x] > 0) ? g.x : 2 * g.x] = 1":     "scattered, since the index is computed from data" + free,
@@ -116,7 +117,7 @@ func TestReasons(t *testing.T) {
 		"const r = m[k[0]]; r[k[1]] = 1":                        "the index is not proved to be below m.shape[0]",
 		"if (g.y < m.length) { const r = m[g.y]; r[k[1]] = 1 }": "`k[1]` is not proved to be below m.shape[1]",
 		"m.flat[w] = 1":              "`w` is not proved to be below m.flat.length",
-		"ps[0].p[w] = 1":             "`0` is not proved to be below ps.length",
+		"ps[0].p[w] = 1":             "`w` is not proved to be below 3",
 		"Atomics.add(k, w, 1)":       "`w` is not proved to be below k.length",
 		"if (w < x.length) x[w] = 1": "`w` may be negative",
 		"const i = g.y * 8 + g.x; if (i < x.length) x[i] = 1":     "`i` may wrap below 0",
@@ -153,29 +154,37 @@ func TestClamped(t *testing.T) {
 // Warnings come where other code would spare something, and for accesses of one kind once.
 func TestWarnings(t *testing.T) {
 	for body, want := range map[string]string{
-		"x[g.x] = g.x":                                                  "",
-		"x[g.x] = g.x * 2 + 1":                                          "",
-		"x[g.x] = (g.x * 7 + w) % 13":                                   "",
-		"x[g.x] = g.x < 3":                                              "",
-		"x[g.x] = 0.5 * (k[g.x] & 255)":                                 "",
-		"x[g.x] = (g.x + 0.5) / g.size.x":                               "",
-		"x[g.x] = w * 0.5":                                              "1:35 inexact-conversion",
-		"x[g.x] = 0.5 * (g.x & w)":                                      "1:42 inexact-conversion",
-		"x[g.x] = 0.5 * (g.x % w)":                                      "1:42 inexact-conversion",
-		"x[g.x] = k[g.x]":                                               "1:35 inexact-conversion",
-		"x[g.x] = 0.5 * (k[g.x] >>> 8)":                                 "",
-		"x[g.x] = 0.5 * (k[g.x] >>> 7)":                                 "1:42 inexact-conversion",
-		"x[g.x] = 0.5 * (g.x > 3 ? Math.clz32(g.x ^ w) : 7)":            "",
-		"x[g.x - 1] = x[g.x] + x[g.x + 1]":                              "",
-		"m[g.y][g.x] = m[g.y - 1][g.x]":                                 "",
-		"x[g.x ^ 1] = 1":                                                "",
-		"for (let i = 0; i < w; i++) x[g.x] += x[i]":                    "",
-		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":             "1:65 gathered-access",
-		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":               "1:64 unproved-check in `if (i < m.shape[0])`",
-		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]":         "1:64 unproved-check in `if (g.x + i < m.shape[1])`",
-		"for (let i = 0; i < w; i++) x[i + g.x] += 1":                   "1:54 unproved-check in `if (i + g.x < x.length)`",
-		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":             "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
-		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":              "1:54 unproved-check in `if (g.x + i < m.flat.length)`",
+		"x[g.x] = g.x":                                                                    "",
+		"x[g.x] = g.x * 2 + 1":                                                            "",
+		"x[g.x] = (g.x * 7 + w) % 13":                                                     "",
+		"x[g.x] = g.x < 3":                                                                "",
+		"x[g.x] = 0.5 * (k[g.x] & 255)":                                                   "",
+		"x[g.x] = (g.x + 0.5) / g.size.x":                                                 "",
+		"x[g.x] = w * 0.5":                                                                "1:35 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x & w)":                                                        "1:42 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x % w)":                                                        "1:42 inexact-conversion",
+		"x[g.x] = k[g.x]":                                                                 "1:35 inexact-conversion",
+		"x[g.x] = 0.5 * (k[g.x] >>> 8)":                                                   "",
+		"x[g.x] = 0.5 * (k[g.x] >>> 7)":                                                   "1:42 inexact-conversion",
+		"x[g.x] = 0.5 * (g.x > 3 ? Math.clz32(g.x ^ w) : 7)":                              "",
+		"x[g.x - 1] = x[g.x] + x[g.x + 1]":                                                "",
+		"m[g.y][g.x] = m[g.y - 1][g.x]":                                                   "",
+		"x[g.x ^ 1] = 1":                                                                  "",
+		"for (let i = 0; i < w; i++) x[g.x] += x[i]":                                      "",
+		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":                               "1:65 gathered-access",
+		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":                                 "1:64 unproved-check in `if (i < m.shape[0])`",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]":                           "1:64 unproved-check in `if (g.x + i >= 0 && g.x + i < m.shape[1])`",
+		"for (let i = 0; i < w; i++) x[i + g.x] += 1":                                     "1:54 unproved-check in `if (i + g.x >= 0 && i + g.x < x.length)`",
+		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":                               "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
+		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":                                "1:54 unproved-check in `if (g.x + i >= 0 && g.x + i < m.flat.length)`",
+		"for (let i = 0; i < w; i++) m[g.y][g.x + i - w] = 1":                             "1:54 unproved-check in `if (g.x + i - w >= 0 && g.x + i - w < m.shape[1])`",
+		"for (let i = 0; i < w; i++) m[3][g.x] = 1":                                       "",
+		"for (let i = 0; i < w; i++) m[3][g.x + w] = 1":                                   "1:54 unproved-check in `if (g.x + w >= 0 && g.x + w < m.shape[1])`",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][Math.min(g.x + i, m.shape[1] - 1)]": "1:64 gathered-access",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][(g.x + i) % w]":                     "1:64 gathered-access",
+		"for (let i = 0; i < w; i++) { const j = g.x + i - 5; if (j >= 0 && j < m.shape[1]) x[g.x] += m[0][j] }":                                               "",
+		"for (let i = 0; i < w; i++) { const j = g.x + i - 5; x[g.x] += j >= 0 && j < m.shape[1] ? m[0][j] : m[0][Math.max(0, Math.min(j, m.shape[1] - 1))] }": "",
+		"Atomics.add(k, k[g.x], 1)":                                     "1:26 gathered-access",
 		"for (let i = 0; i < w; i++) ps[g.x].p[i] += 1":                 "1:54 unproved-check in `if (i < 3)`",
 		"ps[g.x].q = ps[g.x].p[1]":                                      "",
 		"ps[3 * g.x].q = 1":                                             "1:26 strided-access",
@@ -200,7 +209,7 @@ func TestWarnings(t *testing.T) {
 			}
 			got += fmt.Sprintf("%d:%d %s", w.Line, w.Col, w.ID)
 			if w.ID == "unproved-check" {
-				got += w.Rewrite[len("compare the index with the extent first, as"):]
+				got += strings.TrimSuffix(w.Rewrite[len("compare the index with the extent first, as"):], worth)
 			}
 			if i := len(w.Message) - 1; w.Message[i] == ')' && w.ID == "strided-access" {
 				got += w.Message[len(w.Message)-len(" (and 2 more of m)"):]

@@ -27,6 +27,7 @@ type Layout struct {
 	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only a launch tells
 	Record  int  // Strided: what lies apart are records of this size in bytes, of which each item accesses a field
 	Edges   bool // it is so but where the index is limited or wraps, as by Math.min and %
+	Gather  bool // of Contiguous with Edges: each item's index is a choice of its own, so that the CPU accesses one by one
 }
 
 // String describes the layout.
@@ -80,6 +81,7 @@ type along struct {
 	by    int64 // which, unless many is set
 	many  bool  // a number that is not 0 and that only a launch tells
 	edges bool  // but where it is limited or wraps
+	split bool  // by a choice that each item makes for itself
 }
 
 var (
@@ -154,17 +156,17 @@ func (l *layouts) of(in *ir.Instr) Layout {
 	case out.Pattern == Same:
 		out = l.indices(in.Args[dims:in.NumIndices()])
 	case out.Pattern == Contiguous || out.Pattern == Strided:
-		out.Pattern, out.Record = Strided, size
+		out.Pattern, out.Record, out.Gather = Strided, size, false
 	}
 	return out
 }
 
 // indices gives the layout of what the indices of one array choose.
 func (l *layouts) indices(list []*ir.Value) Layout {
-	out, dims := Layout{}, len(list)
+	out, dims, split := Layout{}, len(list), false
 	for i, index := range list {
 		a := l.alongOf(index)
-		out.Edges = out.Edges || a.edges
+		out.Edges, split = out.Edges || a.edges, split || a.split
 		switch {
 		case !a.known && l.fromData(index):
 			return Layout{Pattern: Gathered}
@@ -183,6 +185,7 @@ func (l *layouts) indices(list []*ir.Value) Layout {
 	if out.Pattern == Same {
 		out.Edges = false
 	}
+	out.Gather = split && out.Pattern == Contiguous
 	return out
 }
 
@@ -256,7 +259,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 		}
 	case ir.Shl:
 		if args[1].uniform() {
-			return along{known: args[0].known, many: true, edges: args[0].edges}
+			return along{known: args[0].known, many: true, edges: args[0].edges, split: args[0].split}
 		}
 	case ir.Min, ir.Max:
 		return either(args[0], args[1])
@@ -266,7 +269,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 		for i := range 2 {
 			a := args[i]
 			if args[1-i].uniform() && !a.many && (a.by == 1 || a.by == -1) && (in.Op == ir.And || i == 0) {
-				return along{known: a.known, by: a.by, edges: true}
+				return along{known: a.known, by: a.by, edges: true, split: true}
 			}
 		}
 	}
@@ -275,7 +278,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 
 // sum is x + c·y.
 func sum(x, y along, c int64) along {
-	a := along{known: x.known && y.known, edges: x.edges || y.edges, many: x.many || y.many}
+	a := along{known: x.known && y.known, edges: x.edges || y.edges, split: x.split || y.split, many: x.many || y.many}
 	if !a.many {
 		a.by = x.by + c*y.by
 	}
@@ -292,7 +295,7 @@ func scaled(a along, by *ir.Value) along {
 		a.by *= n
 		return a
 	}
-	return along{known: a.known, many: true, edges: a.edges}
+	return along{known: a.known, many: true, edges: a.edges, split: a.split}
 }
 
 // either is one of two: the items differ as the one does that differs at all, but where the other is taken.
@@ -304,7 +307,7 @@ func either(x, y along) along {
 	case !x.known || !y.known || x.many != y.many && x.by|y.by != 0:
 		return varying
 	case x.by == y.by || x.by == 0 && !x.many:
-		return along{known: true, by: y.by, many: y.many, edges: true}
+		return along{known: true, by: y.by, many: y.many, edges: true, split: x.by != y.by || x.split || y.split}
 	}
 	return varying
 }

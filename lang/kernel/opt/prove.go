@@ -394,8 +394,13 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 				if p.doubts != nil && p.onlyWraps(v, maxOperands) {
 					doubt.Wrapped |= 1 << i
 				}
-			case p.wanted != nil:
-				p.want(in, v, extent)
+			default:
+				if p.rangeOf(v).lo < 0 {
+					doubt.Either |= 1 << i
+				}
+				if p.wanted != nil {
+					p.want(in, v, extent)
+				}
 			}
 		}
 		if p.doubts != nil {

@@ -30,6 +30,7 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 // negative, since they are below their extents.
 type Doubt struct {
 	Negative uint32
+	Either   uint32 // neither that it is not negative nor that it is below the extent
 	Wrapped  uint32 // negative only where a sum or product is beyond the type
 }
 

@@ -18,6 +18,9 @@ func runScript(inv *invocation) error {
 	if len(args) == 0 {
 		return &usageError{"the script's file is missing", "write: orepl run FILE [ARGS…]"}
 	}
+	if args[0] == "-" {
+		return &usageError{"- is no file", "standard input is read without FILE: orepl < script.js; for a file of that name write ./-"}
+	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {
 		return err

@@ -38,6 +38,10 @@ func (p *prompt) help(text string) error {
 		}
 		return nil
 	}
+	if help.IsDiagnostic(text) { // as an expression it would be a difference
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
+		return nil
+	}
 	first, _, _ := strings.Cut(text, ".")
 	if _, _, global := p.Registry.Global(first, true); global && isPathOfNames(text) {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))

@@ -374,6 +374,7 @@ func (w *walk) commands() {
 		w.expect(".exit takes no arguments", ".exit 1")
 		w.expect("there is no nothing", "??nothing")
 		w.expect("there is no help about", "?nothing")
+		w.expect("strided-access, a warning in kernels", "?strided-access")
 		w.expect("0.5", ".5")
 	})
 }

@@ -144,7 +144,7 @@ async (g) => {} // ### "^1: a kernel function is neither async nor a generator \
 (g, x) => { x[0] = helper(1) }
 ---
 //# args: f32[1]
-//# let helper = (a) => { a.foo = 1; return a.length } // ### "^29: `a\\.foo` has no property in a kernel \\[unknown-property\\]; $" "^47: `a\\.length` has no property in a kernel \\[unknown-property\\]; $"
+//# let helper = (a) => { a.foo = 1; return a.length } // ### "^29: `a` is a number, which has no property in a kernel \\[unknown-property\\]; $" "^47: `a` is a number, which has no property in a kernel \\[unknown-property\\]; $"
 (g, x) => {
   x[0] = helper(x[1])
 }

@@ -159,7 +159,7 @@
   x[8] = ps[0].v.x // ### "^18: an array has no \\.x in a kernel \\[unknown-property\\]; an array has \\.length, \\.shape and \\.flat; what is done to its elements is written as a loop$"
   x[9] = ps[0].v[3] // ### "^18: index 3 is outside of an extent of 3 \\[index-out-of-bounds\\]; $"
   x[10] = m.flat[0][1] // ### "^11: `m\\.flat\\[0\\]` is a number, which has no elements \\[too-many-indices\\]; leave the last index out$"
-  x[11] = x[0].y // ### "^16: `x\\[0\\]\\.y` has no property in a kernel \\[unknown-property\\]; $"
+  x[11] = x[0].y // ### "^16: `x\\[0\\]` is a number, which has no property in a kernel \\[unknown-property\\]; $"
   x[12] = x['length']
   x[13] = ps[0]['x']
   x[14] = m.flat.length + m.flat.shape // ### "^27: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$"

@@ -41,7 +41,7 @@
   x[0][1] = 2 // ### "^3: `x\\[0\\]` is a number, which has no elements: the buffer given for x has 1 dimension \\[too-many-indices\\]; leave the last index out, or pass a buffer of 2 dimensions$"
   m[0][0][0] = 1 // ### "^3: `m\\[0\\]\\[0\\]` is a number, which has no elements: the buffer given for m has 2 dimensions \\[too-many-indices\\]; leave the last index out, or pass a buffer of 3 dimensions$"
   x[2] = x.foo // ### "^12: an array has no \\.foo in a kernel \\[unknown-property\\]; an array has \\.length, \\.shape and \\.flat; what is done to its elements is written as a loop$"
-  x[3] = x[0].y // ### "^15: `x\\[0\\]\\.y` has no property in a kernel \\[unknown-property\\]; $"
+  x[3] = x[0].y // ### "^15: `x\\[0\\]` is a number, which has no property in a kernel \\[unknown-property\\]; $"
   x.length = 3 // ### "^3: `x\\.length` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
   x[4] = m[0].flat[1] // ### "^15: a row has no \\.flat \\[unknown-property\\]; take \\.flat of the whole array$"
   k[0] = k[1] / 0 | 0 // ### "^10: integer division by zero \\[division-by-zero\\]; $"
