@@ -35,9 +35,9 @@ type EngineOptions struct {
 	Logger *slog.Logger // default: the runtime's
 
 	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of timers and
-	// operations that an earlier call left behind, when they go on in a later one, which they do not fail. They are
-	// diagnostics. It is called while the engine runs, and must not call it. Default: they are logged, or printed on
-	// Stderr if there is no Logger.
+	// operations that an earlier call left behind, when they go on in a later one, which they do not fail; and failures
+	// of kernels that no call was given when the engine closes. They are diagnostics. It is called while the engine runs
+	// or closes, and must not call it. Default: they are logged, or printed on Stderr if there is no Logger.
 	OnError func(error)
 
 	cache *lang.Cache // of a pipeline's engines
@@ -55,7 +55,8 @@ type EngineOptions struct {
 // and queued callbacks are dropped, operations are cancelled and programs killed, and the commands that it gave to queues
 // are dropped, with those of earlier calls that still wait in the same queues. The call returns when that is done; only
 // a Go function that ignores its context, or a device that cannot be stopped, may go on, which nothing sees. What a call
-// leaves behind that does not fail goes on in the next ones.
+// leaves behind that does not fail goes on in the next ones, and fails none of them, but for commands of queues: those
+// that Eval or [Value.Call] launched and did not await fail the next wait for their queue. Run and RunFile wait for theirs.
 type Engine struct {
 	lang     *lang.Engine
 	registry *bindings.Registry
@@ -146,7 +147,7 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Run runs a text as a module, and everything that it sets in motion; it gives the module's exports as the properties
+// Run runs a text as a module, and everything that it sets in motion, kernels that it does not await included; it gives the module's exports as the properties
 // of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
 // [diag.Print] writes with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {

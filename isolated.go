@@ -18,7 +18,12 @@ import (
 func ServeIsolated(opts Options) {
 	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		rt := Open(opts)
-		e, err := rt.NewEngine(o)
+		registry, err := rt.modules(nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		o.Modules = registry.Engine()
+		e, err := lang.New(o)
 		return e, func() error { return offload.Explain(e, rt.Close(context.Background())) }, err
 	})
 }

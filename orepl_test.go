@@ -384,6 +384,85 @@ func TestErrorsInTheBackground(t *testing.T) {
 	}
 }
 
+const unawaitedFault = `import { device, kernel, i32 } from 'offload'
+const bad = device('cpu').buffer(i32, 4), wrong = kernel((g, x) => { x[g.x + 100] = 1 })
+`
+
+// A module's kernels are its own, awaited or not: Run gives their failure, and the next call is told of none.
+func TestRunWaitsForKernels(t *testing.T) {
+	for _, isolated := range []bool{false, true} {
+		for name, queue := range map[string]string{"default queue": "device('cpu').queue", "own queue": "device('cpu').createQueue()"} {
+			e := engine(t, open(t), orepl.EngineOptions{Isolate: isolated, OnError: func(err error) { t.Errorf("%s, isolated %v: told %v", name, isolated, err) }})
+			text := unawaitedFault + "wrong.launch({ size: 1, queue: " + queue + " }, bad)"
+			for _, run := range []func() (*orepl.Value, error){
+				func() (*orepl.Value, error) { return e.Run(t.Context(), "bad.js", text) },
+				func() (*orepl.Value, error) { return e.RunFile(t.Context(), write(t, "bad.js", text)) },
+			} {
+				if _, err := run(); diag.Code(err) != "out-of-bounds" || !strings.Contains(err.Error(), "bad.js:2:") {
+					t.Errorf("%s, isolated %v: %v", name, isolated, err)
+				}
+				if _, err := e.Run(t.Context(), "next.js", `import { device, i32 } from 'offload'
+					await device('cpu').buffer(i32, 4, i => i).read(); await device('cpu').queue.sync()`); err != nil {
+					t.Errorf("%s, isolated %v: the next call: %v", name, isolated, err)
+				}
+			}
+		}
+	}
+}
+
+// What still runs where a module's code has ended is over when Run returns, and ends with the call's context.
+func TestRunEndsUnawaitedKernels(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	v, err := e.Run(t.Context(), "slow.js", `import { device, kernel, i32 } from 'offload'
+		const x = device('cpu').buffer(i32, 1)
+		export const launched = kernel((g, x) => { for (let i = 0; i < 3000000; i++) Atomics.add(x, 0, 1) }).launch({ size: 1 }, x)
+		export const reached = () => launched.done`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached, err := v.Get(t.Context(), "reached")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := reached.Call(t.Context()); err != nil {
+		t.Error(err)
+	} else if text, _ := done.Text(t.Context()); text != "true" {
+		t.Errorf("Run returned while its kernel ran: %s", text)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := e.Run(ctx, "endless.js", `import { device, kernel, i32 } from 'offload'
+		kernel((g, x) => { while (Atomics.load(x, 0) === 0) Atomics.add(x, 1, 1) }).launch({ size: 1 }, device('cpu').buffer(i32, 4))`); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A failure that no call was given is told when the engine closes.
+func TestCloseTellsOfFailures(t *testing.T) {
+	for _, isolated := range []bool{false, true} {
+		for name, queue := range map[string]string{"default queue": "device('cpu').queue", "own queue": "device('cpu').createQueue()"} {
+			told := make(chan error, 4)
+			e := engine(t, open(t), orepl.EngineOptions{Isolate: isolated, OnError: func(err error) { told <- err }})
+			if _, err := e.Eval(t.Context(), "bad.js", unawaitedFault+"const launched = wrong.launch({ size: 1, queue: "+queue+` }, bad)
+				while (!launched.done) await new Promise(resolve => setTimeout(resolve, 1))
+				0`); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Close(); err != nil {
+				t.Errorf("%s, isolated %v: %v", name, isolated, err)
+			}
+			select {
+			case err := <-told:
+				if diag.Code(err) != "out-of-bounds" {
+					t.Errorf("%s, isolated %v: %v", name, isolated, err)
+				}
+			case <-time.After(time.Minute):
+				t.Errorf("%s, isolated %v: nothing was told", name, isolated)
+			}
+		}
+	}
+}
+
 // A signal ends a wait for a device, and what runs there.
 func TestSignalsEndKernels(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})

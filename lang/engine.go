@@ -132,6 +132,7 @@ type Engine struct {
 	cancel context.CancelCauseFunc
 	closed []func()
 	failed []func(*loop.Scope, error) func()
+	quiet  []func(*loop.Scope) error
 	script string  // the file that RunFile ran last
 	entry  *module // that the running call evaluates, or nil
 	turns  int     // of modules that await, see module.turn
@@ -267,6 +268,11 @@ func (e *Engine) Loop() *loop.Loop { return e.loop }
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.failed = append(e.failed, fn)
 }
+
+// OnQuiet registers a function that is called where Run or RunFile would return, nothing being pending any more on the
+// loop: a module that keeps work elsewhere waits there for what belongs to the scope, as long as [Engine.Running] lasts.
+// An error fails the call. fn runs on the loop's goroutine.
+func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.quiet = append(e.quiet, fn) }
 
 // OnClose registers a function that Close calls, last registered first.
 func (e *Engine) OnClose(fn func()) { e.closed = append(e.closed, fn) }

@@ -30,12 +30,13 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	case e.scope != nil && s == e.scope && !(e.aside && isScriptException(err)):
 		return err
 	}
-	e.report(err)
+	e.Report(err)
 	return nil
 }
 
-// report tells of an error that belongs to no call.
-func (e *Engine) report(err error) { e.opts.OnError(e.Diagnose(err)) }
+// Report gives Options.OnError an error that belongs to no call. It is for the loop's goroutine, and for functions that
+// [Engine.OnClose] calls.
+func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
 // abandon ends what a call that failed has set in motion: nothing of it shows in a later call.
 func (e *Engine) abandon(cause error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // Run runs a text as a module and everything that it sets in motion: it returns when no timer is set and no operation
-// is pending. name stands in positions of errors; relative imports start from its directory. The result is the
+// is pending, here or where a module keeps work (see [Engine.OnQuiet]). name stands in positions of errors; relative imports start from its directory. The result is the
 // module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script asked to end.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, true) }, true)
@@ -63,7 +63,9 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		// A failure ends the run at once, whatever else is pending.
 		err = e.loop.RunUntil(ctx, func() bool { return failed != nil || done })
 		if err == nil && failed == nil && untilQuiet {
-			err = e.loop.Run(ctx)
+			if err = e.loop.Run(ctx); err == nil {
+				failed = e.waitElsewhere()
+			}
 		}
 		if err != nil && err != loop.ErrStalled {
 			return cmp.Or(failed, err) // what was interrupted knows the place
@@ -78,6 +80,16 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		return nil
 	})
 	return exports, err
+}
+
+// waitElsewhere waits for what the call has left outside the loop, and gives the first failure.
+func (e *Engine) waitElsewhere() error {
+	for _, wait := range e.quiet {
+		if err := wait(e.scope); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
@@ -190,7 +202,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	defer e.turn.giveBack()
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
-	e.loop.Serve(ctx, e.report)
+	e.loop.Serve(ctx, e.Report)
 	e.unwinder.unwind()
 }
 

@@ -38,22 +38,33 @@ func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
 
 // keepOwn keeps a queue of the engine, to be closed with it.
 func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *session.Device, q *session.Queue) {
-	if m.own == nil && m.lookers == nil {
-		m.engine.OnClose(m.closeOwnQueues)
-	}
 	if *queues == nil {
 		*queues = map[*session.Device]*session.Queue{}
 	}
 	(*queues)[d] = q
 }
 
-// closeOwnQueues ends the engine's queues. The engine's context has ended: what runs is cancelled.
-func (m *instance) closeOwnQueues() {
+// closeQueues ends the engine's queues, and what it gave to others unless the session reports that. The engine's context
+// has ended: what runs is cancelled. What had failed before, and no script was given, is told now.
+func (m *instance) closeQueues() {
+	ctx := m.engine.Context()
+	tell := func(q *session.Queue, err error) {
+		switch {
+		case err == nil:
+		case contract.CodeOf(err) == contract.Cancelled:
+			m.engine.Options().Logger.Debug("closing an engine's queue", "queue", q.Label(), "device", q.Device().ID(), "error", err)
+		default:
+			m.engine.Report(m.explain(err))
+		}
+	}
+	for q := range m.uses {
+		if m.opts.OwnQueues && m.own[q.Device()] != q {
+			tell(q, q.Sync(ctx))
+		}
+	}
 	for _, queues := range []map[*session.Device]*session.Queue{m.own, m.lookers} {
 		for _, q := range queues {
-			if err := q.Close(m.engine.Context()); err != nil {
-				m.engine.Options().Logger.Debug("closing an engine's queue", "device", q.Device().ID(), "error", err)
-			}
+			tell(q, q.Close(ctx))
 		}
 	}
 }

@@ -98,6 +98,8 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 		uses:    map[*session.Queue]*loop.Scope{},
 	}
 	e.OnFailure(m.abandon)
+	e.OnQuiet(m.settle)
+	e.OnClose(m.closeQueues)
 	m.services = &services{engine: e}
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()

@@ -104,6 +104,33 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	}
 }
 
+// settle waits for the commands that a call has left on queues, whose failures are the call's: it gives the first, and
+// reports those of other queues. Engines that share the devices' default queues leave that to the end of the session.
+func (m *instance) settle(s *loop.Scope) error {
+	if !m.opts.OwnQueues {
+		return nil
+	}
+	ctx := m.engine.Running()
+	var first error
+	for q, by := range m.uses {
+		if by != s {
+			continue
+		}
+		err := q.Sync(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil && first == nil:
+			first = m.explain(err)
+		case err != nil:
+			m.engine.Report(m.explain(err))
+		}
+		delete(m.uses, q)
+	}
+	m.lastUse = use{}
+	return first
+}
+
 // submit launches a kernel within the engine's limits.
 func (m *instance) submit(q *session.Queue, c *session.Call) error {
 	if limit := m.engine.Options().Limits.Launches; limit > 0 {
