@@ -217,7 +217,7 @@ func (l *lowerer) block(b *ir.Block) {
 			continue
 		}
 		l.site = in.Site
-		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && l.k.Sites[in.Site].Line != line && in.Op != ir.Item {
+		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && (l.k.Sites[in.Site].Line != line || in.Op == ir.Atomic) && in.Op != ir.Item {
 			line = l.k.Sites[in.Site].Line
 			l.insts = append(l.insts, inst{kind: kindComment, x: int32(in.Site), fold: -1})
 		}
