@@ -8,6 +8,12 @@ import (
 // valueOf gives an operand in the form that a variable of value v has.
 func (l *lowerer) valueOf(a, v *ir.Value) value {
 	switch {
+	case l.uniform(v) && !l.uniform(a) && v.Type.IsFloat(): // control cannot come here, where nothing is said of values
+		return value{vec: []vr{l.constant(0, v.Type.Size())}}
+	case l.uniform(v) && !l.uniform(a):
+		r := l.gpr()
+		l.moveImm(r, 0, v.Type)
+		return value{g: r}
 	case l.uniform(v) && !v.Type.IsFloat():
 		return value{g: l.general(a)}
 	case v.Type == ir.Bool:

@@ -1,0 +1,34 @@
+package spmd
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Kernels that random programs found, for which there once was no code: behind.ir has a block that always leaves a loop,
+// and behind it code that is never run.
+func TestFinds(t *testing.T) {
+	files, err := filepath.Glob("testdata/finds/*.ir")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := parse(t, string(text))
+		for _, machine := range []*target{&avx512, &avx2} {
+			for _, gang := range []int{1, 2, 4} {
+				p, err := Compile(k, Options{Features: machine.features, Gang: gang})
+				if err == nil {
+					_, err = p.Listing(func(int) string { return "" })
+				}
+				if err != nil {
+					t.Errorf("%s, %s, %d registers: %v", path, machine.name, gang, err)
+				}
+			}
+		}
+	}
+}
