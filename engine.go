@@ -147,8 +147,8 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Run runs a text as a module, and everything that it sets in motion, kernels that it does not await included; it gives the module's exports as the properties
-// of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
+// Run runs a text as a module, and everything that it sets in motion, kernels that it does not await included; it gives
+// the module's exports as the properties of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
 // [diag.Print] writes with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
