@@ -12,15 +12,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
-	"github.com/orepl/orepl/plugins/internal/process"
 )
 
 // preparing compiles a kernel of buffers of f32 of one axis for AVX-512, with gangs of one register, without running it.
 func preparing(t *testing.T, text string, buffers int) *Program {
 	t.Helper()
-	if !process.Supported() {
-		t.Skip("this machine runs no code that is made")
-	}
+	needMachine(t)
 	elems := make([]ir.Type, buffers)
 	for i := range elems {
 		elems[i] = ir.F32
