@@ -48,7 +48,7 @@ type module struct {
 
 // get gives the compiled module of an image, for put to give back.
 func (c *cache) get(ctx context.Context, img *offload.Image) (*module, error) {
-	hash := sha256.Sum256(img.Data)
+	hash := img.Digest()
 	c.mu.Lock()
 	m := c.modules[hash]
 	if m == nil {

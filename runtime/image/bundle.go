@@ -90,22 +90,6 @@ func (left *budget) text(b []byte) (string, error) {
 	return string(b), nil
 }
 
-// image makes an image of an entry. What its bytes say goes before what the container says.
-func (e *BundleEntry) image(label string) (*offload.Image, error) {
-	img, err := Identify(label, e.Data)
-	if err != nil {
-		return nil, err
-	}
-	if t := e.Strings["triple"]; t != "" {
-		img.Target = t
-	}
-	if a := e.Strings["arch"]; a != "" && a != "generic" {
-		img.Arch = a
-	}
-	img.Meta = maps.Clone(e.Strings)
-	return img, nil
-}
-
 // ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several, one after the other. The entries
 // share memory with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {

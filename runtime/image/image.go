@@ -27,26 +27,35 @@ var (
 )
 
 // Split recognises device code and returns its images: one, or those of a container. The label, which may be a file
-// name, names them in errors; its extension tells OpenCL C, which has no first bytes of its own.
+// name, names them in errors; its extension marks OpenCL C, which has no first bytes of its own. An image of a container
+// that is damaged or of no known format is returned with [offload.Image.Unusable] set, so that it does not hide the
+// others; a container of nothing else is an InvalidBinary error.
 func Split(label string, data []byte) ([]*offload.Image, error) {
-	if bytes.HasPrefix(data, magicOffload) {
-		entries, err := ReadBundle(label, data)
+	if !bytes.HasPrefix(data, magicOffload) {
+		img, err := Identify(label, data)
 		if err != nil {
 			return nil, err
 		}
-		images := make([]*offload.Image, len(entries))
-		for i := range entries {
-			if images[i], err = entries[i].image(fmt.Sprintf("%s[%d]", label, i)); err != nil {
-				return nil, err
-			}
-		}
-		return images, nil
+		return []*offload.Image{img}, nil
 	}
-	img, err := Identify(label, data)
+	entries, err := ReadBundle(label, data)
 	if err != nil {
 		return nil, err
 	}
-	return []*offload.Image{img}, nil
+	images := make([]*offload.Image, len(entries))
+	usable := 0
+	for i := range entries {
+		images[i] = entries[i].image(fmt.Sprintf("%s[%d]", label, i))
+		if images[i].Unusable == nil {
+			usable++
+		} else {
+			err = images[i].Unusable
+		}
+	}
+	if usable == 0 && len(images) > 0 {
+		return nil, err
+	}
+	return images, nil
 }
 
 // Identify recognises a single image.

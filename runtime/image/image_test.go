@@ -117,7 +117,7 @@ func TestDamagedIsInvalidBinary(t *testing.T) {
 }
 
 var entries = []image.BundleEntry{
-	{Kind: image.BundlePTX, Producer: image.CUDA, Strings: map[string]string{"triple": "nvptx64-nvidia-cuda", "arch": "sm_90"}, Data: []byte(ptx)},
+	{Kind: image.BundlePTX, Producer: image.CUDA, Strings: map[string]string{"triple": "nvptx64-nvidia-cuda", "arch": "sm_80"}, Data: []byte(ptx)},
 	{Kind: image.BundleObject, Producer: image.OpenMP, Flags: 1, Strings: map[string]string{"triple": "x86_64-unknown-linux-gnu", "arch": "generic", "note": ""}, Data: elf(62, 0, 0)},
 	{Kind: image.BundleNone, Strings: map[string]string{}, Data: []byte("\x8foreplir\x01 and an odd size")},
 }
@@ -149,7 +149,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if images[0].Arch != "sm_90" || images[1].Arch != "" || images[1].Target != "x86_64-unknown-linux-gnu" || images[2].Kind != offload.ImageIR || images[1].Label != "b[1]" {
+		if images[0].Arch != "sm_80" || images[1].Arch != "" || images[1].Target != "x86_64-unknown-linux-gnu" || images[2].Kind != offload.ImageIR || images[1].Label != "b[1]" {
 			t.Errorf("version %d: %+v", version, images)
 		}
 		for i := range images {

@@ -48,31 +48,6 @@ type Features struct {
 	Subgroups   bool `json:"subgroups"`
 }
 
-// ImageKind is a format of device code.
-type ImageKind string
-
-// The image kinds.
-const (
-	ImageIR      ImageKind = "ir"  // portable kernel IR, binary form
-	ImageELF     ImageKind = "elf" // shared object for the host, or a cubin
-	ImagePTX     ImageKind = "ptx"
-	ImageCubin   ImageKind = "cubin"
-	ImageFatbin  ImageKind = "fatbin"
-	ImageSPIRV   ImageKind = "spirv"
-	ImageOpenCLC ImageKind = "opencl-c"
-	ImageBitcode ImageKind = "bitcode"
-)
-
-// Image is device code for one target, as bytes. It is immutable.
-type Image struct {
-	Kind   ImageKind
-	Target string // target triple, such as "nvptx64-nvidia-cuda"; empty for IR
-	Arch   string // architecture, such as "sm_90"; empty if any
-	Label  string // what errors call it
-	Data   []byte
-	Meta   map[string]string // the container's strings, such as "triple" and "arch"
-}
-
 // Param describes a parameter of a kernel.
 type Param struct {
 	Name   string

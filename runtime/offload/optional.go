@@ -75,14 +75,10 @@ type TellingEvent interface {
 	Failure() error
 }
 
-// Library is a set of images registered together.
-type Library struct {
-	Label  string
-	Images []*Image
-}
-
-// LibraryHooks is a [Platform] that wants to know of libraries as a whole: before any of their images is checked, and
-// after the last was unloaded. A failure is reported, and fails only what needs this platform.
+// LibraryHooks is a [Platform] that is told of whole libraries: once before any image of the library is checked, and
+// once after its last program was unloaded. A failure of RegisterLibrary must leave nothing behind; it is reported, and
+// fails only what needs this platform. If ctx had ended, the hook is called again when the library is needed.
+// UnregisterLibrary follows only a RegisterLibrary that succeeded. Libraries end in the reverse order of registration.
 type LibraryHooks interface {
 	RegisterLibrary(ctx context.Context, lib *Library) error
 	UnregisterLibrary(ctx context.Context, lib *Library) error

@@ -2,7 +2,9 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -14,27 +16,27 @@ type Library struct {
 	registry *Registry
 	lib      offload.Library
 
-	mu       sync.Mutex
-	closed   bool
-	attached map[*platform]error // the answer of its hook
-	slots    map[offload.Device]*slot
+	mu          sync.Mutex
+	closed      bool
+	attachments []*attachment // in the order in which the platforms were paired with the library
+	slots       map[offload.Device]*slot
 }
 
-// slot is what is known of a library on a device.
+// slot holds a library's state on one device.
 type slot struct {
-	platform *platform
-	device   offload.Device
-	id       string
+	attachment *attachment
+	device     offload.Device
+	id         string
 
 	lock    lock // held while images are checked and loaded
 	checked bool
 	fits    []fit // by image
-	chosen  int   // -1: none fits
+	chosen  int   // index of the best image; -1: none fits
 	program offload.Program
 	gone    bool // the platform or the library has ended
 }
 
-// lock is a mutex whose wait a context can end.
+// lock is a mutex whose acquisition can be cancelled by a context.
 type lock chan struct{}
 
 func newLock() lock { return make(lock, 1) }
@@ -73,56 +75,6 @@ type ImageFit struct {
 // Label is the library's label.
 func (l *Library) Label() string { return l.lib.Label }
 
-// attach tells the platform of the library.
-func (l *Library) attach(ctx context.Context, p *platform) {
-	var err error
-	if h, ok := p.raw.(offload.LibraryHooks); ok {
-		err = guard("register library", l.lib.Label, func() error { return h.RegisterLibrary(ctx, &l.lib) })
-	}
-	if err != nil {
-		l.registry.log.Warn("a plugin refused a library", "plugin", p.name, "library", l.lib.Label, "error", err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.attached[p] = err
-	for i, d := range p.devices {
-		l.slots[d] = &slot{platform: p, device: d, id: p.ids[i], lock: newLock(), chosen: -1}
-	}
-}
-
-// detach unloads the library's programs from the platform's devices and tells the platform.
-func (l *Library) detach(ctx context.Context, p *platform) error {
-	l.mu.Lock()
-	err, known := l.attached[p]
-	delete(l.attached, p)
-	var slots []*slot
-	for _, d := range p.devices {
-		if s := l.slots[d]; s != nil {
-			slots = append(slots, s)
-			delete(l.slots, d)
-		}
-	}
-	l.mu.Unlock()
-	if !known {
-		return nil
-	}
-	var first error
-	for _, s := range slots {
-		if err := s.unload(); err != nil && first == nil {
-			first = err
-		}
-	}
-	if h, ok := p.raw.(offload.LibraryHooks); ok && err == nil {
-		if err := guard("unregister library", l.lib.Label, func() error { return h.UnregisterLibrary(ctx, &l.lib) }); err != nil {
-			l.registry.log.Warn("a plugin failed to let a library go", "plugin", p.name, "library", l.lib.Label, "error", err)
-			if first == nil {
-				first = err
-			}
-		}
-	}
-	return first
-}
-
 func (s *slot) unload() error {
 	s.lock <- struct{}{}
 	defer s.lock.release()
@@ -134,16 +86,12 @@ func (s *slot) unload() error {
 	return guard("unload", "", program.Unload)
 }
 
-// Load gives the library's program on a device, and loads the image that fits best at the first call. Errors: Closed
-// after Unregister, the plugin's refusal of the library, NotFound with every image's reason if none fits, or why
-// loading failed.
+// Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after
+// Unregister, Cancelled when ctx ends, the plugin's refusal of the library, NotFound with every image's reason if none
+// fits, and the failure of loading.
 func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
 	l.mu.Lock()
 	s := l.slots[dev]
-	var refused error
-	if s != nil {
-		refused = l.attached[s.platform]
-	}
 	closed := l.closed
 	l.mu.Unlock()
 	switch {
@@ -151,11 +99,12 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 		return nil, l.closedError("load")
 	case s == nil:
 		return nil, &offload.Error{Code: offload.InvalidDevice, Op: "load", Label: l.lib.Label, Detail: "the device is not of an open platform"}
-	case refused != nil:
-		return nil, &offload.Error{Code: codeOr(refused, offload.BackendFailure), Op: "load", Device: s.id, Label: l.lib.Label,
-			Detail: fmt.Sprintf("plugin %s refused the library", s.platform.name), Err: refused}
 	}
-	if cause := s.lock.acquire(ctx); cause != nil { // somebody else loads it
+	if err := s.attachment.announce(ctx); err != nil {
+		return nil, &offload.Error{Code: codeOr(err, offload.BackendFailure), Op: "load", Device: s.id, Label: l.lib.Label,
+			Detail: fmt.Sprintf("plugin %s refused the library", s.attachment.platform.name), Err: err}
+	}
+	if cause := s.lock.acquire(ctx); cause != nil { // another goroutine is loading it
 		return nil, &offload.Error{Code: offload.Cancelled, Op: "load", Device: s.id, Label: l.lib.Label, Err: cause}
 	}
 	defer s.lock.release()
@@ -196,8 +145,11 @@ func (l *Library) check(s *slot) {
 	s.fits = make([]fit, len(l.lib.Images))
 	for i, img := range l.lib.Images {
 		f := &s.fits[i]
+		if f.err = img.Unusable; f.err != nil {
+			continue
+		}
 		f.err = guard("check image", img.Label, func() error {
-			if err := s.platform.raw.CheckImage(img); err != nil {
+			if err := s.attachment.platform.raw.CheckImage(img); err != nil {
 				return err
 			}
 			score, err := s.device.CheckImage(img)
@@ -226,20 +178,18 @@ func (l *Library) noneFits(s *slot) error {
 	return e.On(s.id, l.lib.Label).WithHint("%s", strings.Join(reasons, "; "))
 }
 
-// Images says for each image how it fits the devices of the open platforms. It loads nothing.
+// Images reports how each image fits the devices of the open platforms. It loads nothing.
 func (l *Library) Images() []ImageStatus {
 	list := make([]ImageStatus, len(l.lib.Images))
 	for i, img := range l.lib.Images {
 		list[i].Image = img
 	}
-	for _, p := range l.registry.snapshot() {
-		for _, d := range p.devices {
-			l.mu.Lock()
-			s, refused := l.slots[d], l.attached[p]
-			l.mu.Unlock()
-			if s == nil {
-				continue
-			}
+	l.mu.Lock()
+	attachments := slices.Clone(l.attachments)
+	l.mu.Unlock()
+	for _, a := range attachments {
+		refused := a.failure()
+		for _, s := range a.slots {
 			s.lock <- struct{}{}
 			if refused == nil {
 				l.check(s)
@@ -259,8 +209,8 @@ func (l *Library) Images() []ImageStatus {
 	return list
 }
 
-// Unregister unloads the library everywhere and tells the platforms. Commands that use it must have finished. A second
-// call is a Closed error.
+// Unregister unloads the library everywhere and tells the platforms, in the reverse order of their pairing. Commands that
+// use the library must have finished. A second call is a Closed error.
 func (l *Library) Unregister(ctx context.Context) error {
 	l.mu.Lock()
 	if l.closed {
@@ -269,7 +219,16 @@ func (l *Library) Unregister(ctx context.Context) error {
 	}
 	l.closed = true
 	l.mu.Unlock()
-	return l.registry.unregister(ctx, l)
+	l.registry.forget(l)
+	l.mu.Lock()
+	attachments := l.attachments
+	l.attachments = nil
+	l.mu.Unlock()
+	var errs []error
+	for _, a := range slices.Backward(attachments) {
+		errs = append(errs, a.end(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 func (l *Library) closedError(op string) error {

@@ -19,7 +19,7 @@ import (
 type Registry struct {
 	log *slog.Logger
 
-	mu        sync.Mutex // held while libraries and platforms are paired, so that hooks come in order
+	mu        sync.Mutex // guards the lists; no plugin is called while it is held
 	platforms []*platform
 	libraries []*Library
 }
@@ -31,78 +31,74 @@ type platform struct {
 	ids     []string
 }
 
-// New makes an empty registry. log gets the failures of hooks.
+// New returns an empty registry. log receives the failures of hooks.
 func New(log *slog.Logger) *Registry { return &Registry{log: log} }
 
 // AddPlatform offers all libraries, present and later ones, to a platform. ids are the names of its devices, in order.
 func (r *Registry) AddPlatform(ctx context.Context, name string, raw offload.Platform, ids []string) {
 	p := &platform{name: name, raw: raw, devices: raw.Devices(), ids: ids}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.platforms = append(r.platforms, p)
+	var attachments []*attachment
 	for _, l := range r.libraries {
-		l.attach(ctx, p)
+		attachments = append(attachments, l.pair(p))
 	}
+	r.mu.Unlock()
+	announce(ctx, attachments)
 }
 
-// RemovePlatform unloads what was loaded on the platform's devices and takes the libraries back from it. Commands that
-// use them must have finished.
+// RemovePlatform unloads the libraries from the platform's devices, the last registered one first, and tells the platform of
+// each. Commands that use them must have finished.
 func (r *Registry) RemovePlatform(ctx context.Context, raw offload.Platform) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.platforms, func(p *platform) bool { return p.raw == raw })
+	if i < 0 {
+		r.mu.Unlock()
+		return nil
+	}
+	p := r.platforms[i]
+	r.platforms = slices.Delete(r.platforms, i, i+1)
+	libraries := slices.Clone(r.libraries)
+	r.mu.Unlock()
 	var errs []error
-	for i, p := range r.platforms {
-		if p.raw != raw {
-			continue
+	for _, l := range slices.Backward(libraries) {
+		if a := l.take(p); a != nil {
+			errs = append(errs, a.end(ctx))
 		}
-		for _, l := range slices.Backward(r.libraries) {
-			errs = append(errs, l.detach(ctx, p))
-		}
-		r.platforms = slices.Delete(r.platforms, i, i+1)
-		break
 	}
 	return errors.Join(errs...)
 }
 
-// Register makes a library of images and tells the platforms. A platform that refuses it is reported to the log, and
-// gives that failure when one of its devices needs the library.
-func (r *Registry) Register(ctx context.Context, label string, images []*offload.Image) (*Library, error) {
-	if len(images) == 0 {
-		return nil, &offload.Error{Code: offload.InvalidArgument, Op: "register", Label: label, Detail: "there are no images"}
+// Register makes a library and announces it to the platforms. A platform's refusal is logged, and returned by each Load on
+// its devices. Errors: InvalidArgument without images.
+func (r *Registry) Register(ctx context.Context, lib offload.Library) (*Library, error) {
+	if len(lib.Images) == 0 {
+		return nil, &offload.Error{Code: offload.InvalidArgument, Op: "register", Label: lib.Label, Detail: "there are no images"}
 	}
-	l := &Library{
-		registry: r,
-		lib:      offload.Library{Label: label, Images: images},
-		attached: make(map[*platform]error),
-		slots:    make(map[offload.Device]*slot),
-	}
+	l := &Library{registry: r, lib: lib, slots: make(map[offload.Device]*slot)}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range r.platforms {
-		l.attach(ctx, p)
-	}
 	r.libraries = append(r.libraries, l)
+	var attachments []*attachment
+	for _, p := range r.platforms {
+		attachments = append(attachments, l.pair(p))
+	}
+	r.mu.Unlock()
+	announce(ctx, attachments)
 	return l, nil
 }
 
-// unregister ends a library's use on all platforms, last one first.
-func (r *Registry) unregister(ctx context.Context, l *Library) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	i := slices.Index(r.libraries, l)
-	if i < 0 {
-		return nil
+// announce calls the hooks in order. Their failures are logged, and kept by the attachments.
+func announce(ctx context.Context, attachments []*attachment) {
+	for _, a := range attachments {
+		if a != nil {
+			_ = a.announce(ctx)
+		}
 	}
-	var errs []error
-	for _, p := range slices.Backward(r.platforms) {
-		errs = append(errs, l.detach(ctx, p))
-	}
-	r.libraries = slices.Delete(r.libraries, i, i+1)
-	return errors.Join(errs...)
 }
 
-func (r *Registry) snapshot() []*platform {
+// forget removes a library from the list.
+func (r *Registry) forget(l *Library) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.Clone(r.platforms)
+	r.libraries = slices.DeleteFunc(r.libraries, func(o *Library) bool { return o == l })
 }

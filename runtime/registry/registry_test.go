@@ -102,7 +102,7 @@ func images(labels ...string) []*offload.Image {
 
 func register(t *testing.T, r *registry.Registry, label string, labels ...string) *registry.Library {
 	t.Helper()
-	l, err := r.Register(ctx, label, images(labels...))
+	l, err := r.Register(ctx, offload.Library{Label: label, Images: images(labels...)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestBestFitWinsAndReasonsAreKept(t *testing.T) {
 	if offload.CodeOf(err) != offload.Unsupported || !strings.Contains(err.Error(), "foreign to the platform") {
 		t.Errorf("the only image does not fit: %v", err)
 	}
-	if _, err := r.Register(ctx, "empty", nil); offload.CodeOf(err) != offload.InvalidArgument {
+	if _, err := r.Register(ctx, offload.Library{Label: "empty"}); offload.CodeOf(err) != offload.InvalidArgument {
 		t.Errorf("no images: %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func (s *Session) register(ctx context.Context, object Object, unlisted bool, im
 	if err := contextError(ctx, "register"); err != nil {
 		return nil, err
 	}
-	reg, err := s.registry.Register(ctx, label, images)
+	reg, err := s.registry.Register(ctx, offload.Library{Label: label, Images: images})
 	if err != nil {
 		return nil, err
 	}

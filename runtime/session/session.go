@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -122,13 +123,13 @@ func (s *Session) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// end unregisters the libraries and closes the platforms, whose queues have ended.
+// end unregisters the libraries and closes the platforms, both in reverse order of creation. Their queues have ended.
 func (s *Session) end(ctx context.Context) error {
 	var errs []error
-	for _, l := range s.live.libraries() {
+	for _, l := range slices.Backward(s.live.libraries()) {
 		errs = append(errs, l.Unregister(ctx))
 	}
-	for _, p := range s.opened() {
+	for _, p := range slices.Backward(s.opened()) {
 		errs = append(errs, p.close(ctx))
 	}
 	s.live.clear()

@@ -1,0 +1,98 @@
+package image
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// image returns the entry as an image. The container's strings refine what the bytes say; where the two contradict each
+// other the bytes win, and the image's Conflict says so.
+func (e *BundleEntry) image(label string) *offload.Image {
+	triple, arch := e.Strings["triple"], e.Strings["arch"]
+	if arch == "generic" {
+		arch = ""
+	}
+	img, err := Identify(label, e.Data)
+	if err != nil {
+		return &offload.Image{Kind: e.Kind.image(), Label: label, Data: e.Data, Target: triple, Arch: arch, Meta: e.Strings, Unusable: err}
+	}
+	var conflicts []string
+	if kind := e.Kind.image(); kind != "" && !sameFormat(kind, img.Kind) {
+		conflicts = append(conflicts, fmt.Sprintf("kind %s, but the bytes are %s", kind, img.Kind))
+	}
+	switch {
+	case triple == "":
+	case img.Target == "" || sameMachine(triple, img.Target):
+		img.Target = triple
+	default:
+		conflicts = append(conflicts, fmt.Sprintf("triple %s, but the bytes are for %s", triple, img.Target))
+	}
+	switch {
+	case arch == "" || arch == img.Arch:
+	case img.Arch == "":
+		img.Arch = arch
+	default:
+		conflicts = append(conflicts, fmt.Sprintf("arch %s, but the bytes are for %s", arch, img.Arch))
+	}
+	if len(conflicts) > 0 {
+		img.Conflict = "the container says " + strings.Join(conflicts, "; ")
+	}
+	meta := maps.Clone(e.Strings)
+	maps.Copy(meta, img.Meta)
+	img.Meta = meta
+	return img
+}
+
+// image returns the format that the container declares; empty if it declares none.
+func (k BundleKind) image() offload.ImageKind {
+	switch k {
+	case BundleObject:
+		return offload.ImageELF
+	case BundleBitcode:
+		return offload.ImageBitcode
+	case BundleCubin:
+		return offload.ImageCubin
+	case BundleFatbin:
+		return offload.ImageFatbin
+	case BundlePTX:
+		return offload.ImagePTX
+	case BundleSPIRV:
+		return offload.ImageSPIRV
+	}
+	return ""
+}
+
+// sameFormat reports whether bytes of one kind may carry the other's label: device objects are ELF files, and the object
+// label is also used for formats that LLVM's enumeration lacks.
+func sameFormat(declared, found offload.ImageKind) bool {
+	switch {
+	case declared == found:
+		return true
+	case declared == offload.ImageELF:
+		return found == offload.ImageCubin || found == offload.ImageIR || found == offload.ImageOpenCLC
+	}
+	return false
+}
+
+// machineNames maps spellings of one architecture in target triples to the first of them.
+var machineNames = map[string]string{"amd64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64", "i486": "i386", "i586": "i386", "i686": "i386",
+	"powerpc64le": "powerpc64", "ppc64": "powerpc64", "ppc64le": "powerpc64", "spirv": "spirv64", "spirv32": "spirv64", "spir": "spirv64", "spir64": "spirv64"}
+
+// sameMachine reports whether two target triples begin with the same architecture.
+func sameMachine(a, b string) bool {
+	return machine(a) == machine(b)
+}
+
+func machine(triple string) string {
+	name, _, _ := strings.Cut(triple, "-")
+	if strings.HasPrefix(name, "arm") && name != "arm64" {
+		return "arm"
+	}
+	if canonical, ok := machineNames[name]; ok {
+		return canonical
+	}
+	return name
+}

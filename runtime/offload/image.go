@@ -1,0 +1,71 @@
+package offload
+
+import (
+	"crypto/sha256"
+	"sync"
+)
+
+// Library is a binary description: images that were registered together and the table of their entries.
+type Library struct {
+	Label    string
+	Images   []*Image
+	Entries  []Entry // nil if the producer wrote no table
+	Requires uint32  // the producer's requirement flags, such as OpenMP's requires clauses; 0 if it wrote none
+}
+
+// EntryKind is the kind of an offload entry.
+type EntryKind uint8
+
+// The kinds of entries.
+const (
+	EntryKernel   EntryKind = iota
+	EntryVariable           // a declare-target variable
+)
+
+// Entry names a symbol that the host program refers to. The layout follows LLVM's __tgt_offload_entry.
+type Entry struct {
+	Name  string
+	Kind  EntryKind
+	Flags uint32 // the producer's, such as OMP_DECLARE_TARGET_LINK and OMP_DECLARE_TARGET_INDIRECT
+	Size  int64  // of a variable, in bytes
+	Data  uint64 // the producer's auxiliary word
+}
+
+// ImageKind is a format of device code.
+type ImageKind string
+
+// The image kinds.
+const (
+	ImageIR      ImageKind = "ir"  // portable kernel IR, binary form
+	ImageELF     ImageKind = "elf" // shared object for the host, or a cubin
+	ImagePTX     ImageKind = "ptx"
+	ImageCubin   ImageKind = "cubin"
+	ImageFatbin  ImageKind = "fatbin"
+	ImageSPIRV   ImageKind = "spirv"
+	ImageOpenCLC ImageKind = "opencl-c"
+	ImageBitcode ImageKind = "bitcode"
+)
+
+// Image is device code for one target, as bytes. It is immutable, and must not be copied after its first use.
+type Image struct {
+	Kind   ImageKind
+	Target string // target triple, such as "nvptx64-nvidia-cuda"; empty for IR
+	Arch   string // architecture, such as "sm_90"; empty if any
+	Label  string // what errors call it
+	Data   []byte
+	Meta   map[string]string // the container's strings, such as "triple" and "arch"
+
+	// Unusable says why no device may load the image, such as bytes of no known format in a container; nil if one may.
+	Unusable error
+	// Conflict says where the container's strings contradict the bytes, which win; empty if they agree.
+	Conflict string
+
+	once   sync.Once
+	digest [sha256.Size]byte
+}
+
+// Digest returns the SHA-256 of Data. It is computed once: caches and transports use it as the content's key.
+func (img *Image) Digest() [sha256.Size]byte {
+	img.once.Do(func() { img.digest = sha256.Sum256(img.Data) })
+	return img.digest
+}
