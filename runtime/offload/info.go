@@ -44,7 +44,8 @@ type Features struct {
 	F64         bool `json:"f64"`
 	Atomics64   bool `json:"atomics64"`
 	FloatAtomic bool `json:"floatAtomics"`
-	Unified     bool `json:"unified"` // device memory is host memory
+	Unified     bool `json:"unified"`     // device memory is host memory
+	HostVisible bool `json:"hostVisible"` // the host sees host and shared memory: their Memory.Bytes is not nil
 	Subgroups   bool `json:"subgroups"`
 }
 

@@ -1,16 +1,9 @@
 package session
 
-import (
-	"slices"
+import "slices"
 
-	"github.com/orepl/orepl/runtime/offload"
-)
-
-// bounceBytes is the size of one of the two host blocks that a copy between strangers goes through.
-const bounceBytes = 8 << 20
-
-// bounce copies between devices that do not reach each other, in blocks over the host: while one block is submitted
-// the next is retrieved. It only gives commands, to q and to the default queue of the other device.
+// bounce copies between devices that do not reach each other, in blocks through host memory: while one block is submitted
+// the next is retrieved. It only issues commands, to q and to the default queue of the other device.
 func (q *Queue) bounce(dst, src *Buffer) error {
 	other := src.alloc.device
 	if q.device == other {
@@ -27,25 +20,25 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 	if err := far.follow(q); err != nil { // the copy comes after what q was given
 		return err
 	}
-	var stage [2]offload.Memory
+	var stages [2]*stage
 	defer func() {
 		pending := positions(in, out)
-		for _, m := range stage {
-			if m != nil {
-				q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(m) })
+		for _, s := range stages {
+			if s != nil {
+				q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(s) })
 			}
 		}
 	}()
-	for i := range stage {
-		if stage[i], err = q.device.takeStage(); err != nil {
+	for i := range stages {
+		if stages[i], err = q.device.takeStage(); err != nil {
 			return err
 		}
 	}
 	var submitted [2]mark
 	size := dst.Size()
-	for i, offset := 0, int64(0); offset < size; i, offset = 1-i, offset+bounceBytes {
-		n := min(bounceBytes, size-offset)
-		host := stage[i].Bytes()[:n]
+	for i, offset := 0, int64(0); offset < size; i, offset = 1-i, offset+stageBytes {
+		n := min(stageBytes, size-offset)
+		host := stages[i].bytes[:n]
 		if submitted[i].event != nil {
 			if err := out.followMark(in, submitted[i]); err != nil {
 				return err
@@ -110,33 +103,4 @@ func (q *Queue) followMark(other *Queue, m mark) error {
 	err := q.waitForMark(other, m)
 	q.exit(nil, err == nil)
 	return err
-}
-
-// takeStage gives a block of host memory for copies.
-func (d *Device) takeStage() (offload.Memory, error) {
-	d.mu.Lock()
-	if n := len(d.stages); n > 0 {
-		m := d.stages[n-1]
-		d.stages = d.stages[:n-1]
-		d.mu.Unlock()
-		return m, nil
-	}
-	d.mu.Unlock()
-	m, err := d.raw.Allocate(bounceBytes, offload.HostMemory)
-	return m, located(err, d.id, "staging")
-}
-
-// returnStage keeps up to four blocks for later.
-func (d *Device) returnStage(m offload.Memory) {
-	d.mu.Lock()
-	if len(d.stages) < 4 {
-		d.stages = append(d.stages, m)
-		m = nil
-	}
-	d.mu.Unlock()
-	if m != nil {
-		if err := m.Free(); err != nil {
-			d.session.log.Error("staging memory could not be freed", "device", d.id, "error", err)
-		}
-	}
 }

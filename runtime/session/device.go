@@ -24,7 +24,7 @@ type Device struct {
 	queue       *Queue // the default queue, once it is needed
 	queues      []*Queue
 	allocations map[*allocation]struct{}
-	stages      []offload.Memory // spare staging blocks
+	stages      []*stage // spare staging blocks
 
 	retiring atomic.Int64 // length of retired
 	retire   sync.Mutex
@@ -148,12 +148,7 @@ func (d *Device) freeAll() {
 	d.reap()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, m := range d.stages {
-		if err := m.Free(); err != nil {
-			d.session.log.Error("staging memory could not be freed", "device", d.id, "error", err)
-		}
-	}
-	d.stages = nil
+	d.freeStages()
 }
 
 // giveBack calls free when the marks have been reached: now, or at a later allocation, free or sync.

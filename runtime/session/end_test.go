@@ -200,3 +200,19 @@ func BenchmarkLaunchOnManyQueues(b *testing.B) {
 		})
 	}
 }
+
+func TestLibrariesEndInReverseOrder(t *testing.T) {
+	var log []string
+	p := adder()
+	p.log = func(line string) { log = append(log, line) }
+	s := session.Open(session.Options{Plugins: []offload.Plugin{p}})
+	device(t, s, "cpu")
+	for _, label := range []string{"first", "second", "third"} {
+		must(s.RegisterImages(ctx, label, offload.Position{}, &offload.Image{Kind: offload.ImageIR, Label: label}))(t)
+	}
+	check(t, s.Close(ctx))
+	want := []string{"register first", "register second", "register third", "unregister third", "unregister second", "unregister first"}
+	if !slices.Equal(log, want) {
+		t.Errorf("%q", log)
+	}
+}

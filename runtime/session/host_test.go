@@ -47,7 +47,7 @@ func (p *hostPlugin) Open(context.Context) (offload.Platform, error) {
 	pl := &hostPlatform{plugin: p}
 	for range p.count {
 		d := &hostDevice{plugin: p, clock: queue.NewClock()}
-		d.info = offload.DeviceInfo{Name: p.name, Type: offload.CPU, Class: p.class, MemoryBytes: 1 << 30, Features: offload.Features{Unified: !p.hidden},
+		d.info = offload.DeviceInfo{Name: p.name, Type: offload.CPU, Class: p.class, MemoryBytes: 1 << 30, Features: offload.Features{Unified: !p.hidden, HostVisible: true},
 			Limits: offload.Limits{AllocationBytes: 1 << 30, GroupItems: 1024, GroupSize: [3]int{1024, 1024, 64}, Groups: [3]int{1 << 20, 1 << 16, 1 << 16}}}
 		if p.class >= offload.ClassGPU {
 			d.info.Type = offload.GPU

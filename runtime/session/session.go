@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
 )
@@ -27,6 +28,9 @@ type Session struct {
 	live      liveTable
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
 	collected atomic.Int64  // buffers that the garbage collector freed
+
+	stagingOnce sync.Once
+	stagingPool atomic.Pointer[memory.Pool]
 
 	mu     sync.RWMutex // read-locked while an object is made or freed: either Close sees it, or it sees that Close has begun
 	closed atomic.Bool
@@ -133,6 +137,7 @@ func (s *Session) end(ctx context.Context) error {
 		errs = append(errs, p.close(ctx))
 	}
 	s.live.clear()
+	s.closeStaging()
 	return errors.Join(errs...)
 }
 

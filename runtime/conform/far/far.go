@@ -1,0 +1,194 @@
+// Package far wraps a plugin as a device of another machine would look: with the required interfaces only, and with memory
+// that the host never sees. The conformance suite runs on it, so that nothing in the runtime relies on more.
+package far
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Wrap returns a plugin that offers the devices of p under another name.
+func Wrap(name string, p offload.Plugin) offload.Plugin { return plugin{p, name} }
+
+type plugin struct {
+	near offload.Plugin
+	name string
+}
+
+func (p plugin) Name() string { return p.name }
+
+func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
+	near, err := p.near.Open(ctx)
+	if err != nil {
+		return nil, moved(err)
+	}
+	far := &platform{near: near}
+	for _, d := range near.Devices() {
+		info := *d.Info()
+		info.Features.Unified, info.Features.HostVisible = false, false
+		far.devices = append(far.devices, &device{d, &info})
+	}
+	return far, nil
+}
+
+// moved returns err without the name of the near device, which the session fills with the far one's.
+func moved(err error) error {
+	var e *offload.Error
+	if !errors.As(err, &e) || e.Device == "" {
+		return err
+	}
+	c := *e
+	c.Device = ""
+	return &c
+}
+
+type platform struct {
+	near    offload.Platform
+	devices []offload.Device
+}
+
+func (p *platform) Info() offload.PlatformInfo          { return p.near.Info() }
+func (p *platform) Devices() []offload.Device           { return p.devices }
+func (p *platform) CheckImage(img *offload.Image) error { return moved(p.near.CheckImage(img)) }
+func (p *platform) Close() error                        { return moved(p.near.Close()) }
+
+type device struct {
+	near offload.Device
+	info *offload.DeviceInfo
+}
+
+func (d *device) Info() *offload.DeviceInfo { return d.info }
+
+func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	m, err := d.near.Allocate(size, kind)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &memory{m}, nil
+}
+
+func (d *device) CheckImage(img *offload.Image) (int, error) {
+	fit, err := d.near.CheckImage(img)
+	return fit, moved(err)
+}
+
+func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	p, err := d.near.Load(ctx, img)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &program{p}, nil
+}
+
+func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
+	q, err := d.near.NewQueue(opts)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &queue{q}, nil
+}
+
+type memory struct{ near offload.Memory }
+
+func (m *memory) Size() int64              { return m.near.Size() }
+func (m *memory) Kind() offload.MemoryKind { return m.near.Kind() }
+func (m *memory) Bytes() []byte            { return nil }
+func (m *memory) Free() error              { return moved(m.near.Free()) }
+
+// near returns the wrapped memory. Memory of other plugins stays, for the wrapped plugin to refuse.
+func near(m offload.Memory) offload.Memory {
+	if f, ok := m.(*memory); ok {
+		return f.near
+	}
+	return m
+}
+
+func span(s offload.Span) offload.Span {
+	s.Memory = near(s.Memory)
+	return s
+}
+
+type program struct{ near offload.Program }
+
+func (p *program) Symbols() []offload.Symbol { return p.near.Symbols() }
+func (p *program) Unload() error             { return moved(p.near.Unload()) }
+
+func (p *program) Kernel(name string) (offload.Kernel, error) {
+	k, err := p.near.Kernel(name)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &kernel{k}, nil
+}
+
+func (p *program) Global(name string) (offload.Memory, error) {
+	m, err := p.near.Global(name)
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &memory{m}, nil
+}
+
+type kernel struct{ near offload.Kernel }
+
+func (k *kernel) Info() *offload.KernelInfo { return k.near.Info() }
+
+type queue struct{ near offload.Queue }
+
+func (q *queue) Submit(dst offload.Span, src []byte) error {
+	return moved(q.near.Submit(span(dst), src))
+}
+func (q *queue) Retrieve(dst []byte, src offload.Span) error {
+	return moved(q.near.Retrieve(dst, span(src)))
+}
+func (q *queue) Exchange(dst, src offload.Span) error {
+	return moved(q.near.Exchange(span(dst), span(src)))
+}
+func (q *queue) Fill(dst offload.Span, pattern []byte) error {
+	return moved(q.near.Fill(span(dst), pattern))
+}
+
+func (q *queue) Launch(l *offload.Launch) error {
+	c := *l
+	if k, ok := l.Kernel.(*kernel); ok {
+		c.Kernel = k.near
+	}
+	c.Prepared = nil
+	c.Args = append([]offload.Arg(nil), l.Args...)
+	for i := range c.Args {
+		if c.Args[i].Memory != nil {
+			c.Args[i].Memory = near(c.Args[i].Memory)
+		}
+	}
+	return moved(q.near.Launch(&c))
+}
+
+func (q *queue) Host(fn func() error) error { return moved(q.near.Host(fn)) }
+
+func (q *queue) Record() (offload.Event, error) {
+	ev, err := q.near.Record()
+	if err != nil {
+		return nil, moved(err)
+	}
+	return &event{ev}, nil
+}
+
+func (q *queue) Wait(ev offload.Event) error {
+	if f, ok := ev.(*event); ok {
+		ev = f.near
+	}
+	return moved(q.near.Wait(ev))
+}
+
+func (q *queue) Idle() bool                     { return q.near.Idle() }
+func (q *queue) Sync(ctx context.Context) error { return moved(q.near.Sync(ctx)) }
+func (q *queue) Close() error                   { return moved(q.near.Close()) }
+
+type event struct{ near offload.Event }
+
+func (e *event) Done() bool                       { return e.near.Done() }
+func (e *event) Sync(ctx context.Context) error   { return moved(e.near.Sync(ctx)) }
+func (e *event) Settle(ctx context.Context) error { return moved(e.near.Settle(ctx)) }
+func (e *event) Time() (ns int64, ok bool)        { return e.near.Time() }
