@@ -445,14 +445,14 @@ func TestImages(t *testing.T) {
 	good := image(t, fixtureKernels)
 	for _, c := range []struct {
 		name string
-		img  offload.Image
+		img  *offload.Image
 		code offload.Code
 	}{
-		{"kind", offload.Image{Kind: offload.ImagePTX, Data: good.Data}, offload.Unsupported},
-		{"not IR", offload.Image{Kind: offload.ImageIR, Data: []byte("hello")}, offload.InvalidBinary},
-		{"cut off", offload.Image{Kind: offload.ImageIR, Data: good.Data[:len(good.Data)-7]}, offload.InvalidBinary},
+		{"kind", &offload.Image{Kind: offload.ImagePTX, Data: good.Data}, offload.Unsupported},
+		{"not IR", &offload.Image{Kind: offload.ImageIR, Data: []byte("hello")}, offload.InvalidBinary},
+		{"cut off", &offload.Image{Kind: offload.ImageIR, Data: good.Data[:len(good.Data)-7]}, offload.InvalidBinary},
 	} {
-		_, err := f.dev.Load(background, &c.img)
+		_, err := f.dev.Load(background, c.img)
 		if offload.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want code %s", c.name, err, c.code)
 		}
