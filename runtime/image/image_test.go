@@ -271,7 +271,7 @@ func TestAgainstLLVM(t *testing.T) {
 	if err := os.WriteFile(ours, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command(tool, ours, "--image=file="+extracted+",triple=nvptx64-nvidia-cuda,arch=sm_90").CombinedOutput(); err != nil {
+	if text, err := exec.Command(tool, ours, "--image=file="+extracted+",triple=nvptx64-nvidia-cuda,arch=sm_80").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	if back, err := os.ReadFile(extracted); err != nil || string(back) != ptx {

@@ -76,7 +76,9 @@ func (a *attachment) announce(ctx context.Context) error {
 		a.announced = true
 		return nil
 	}
-	a.announced = ctx.Err() == nil
+	if a.announced = ctx.Err() == nil; !a.announced {
+		a.err = &offload.Error{Code: offload.Cancelled, Op: "register library", Label: label, Err: a.err}
+	}
 	a.library.registry.log.Warn("a plugin refused a library", "plugin", a.platform.name, "library", label, "final", a.announced, "error", a.err)
 	return a.err
 }
