@@ -17,7 +17,7 @@ var layers = []struct {
 }{
 	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "kernels"}}, // cpu: its listing of code
 	{"runtime/offload", nil},
-	{"runtime", []string{"runtime"}},
+	{"runtime", []string{"runtime", "lang/spelling"}},
 	{"lang/spelling", nil},
 	{"lang/kernel", []string{"lang/kernel", "lang/spelling"}},
 	{"lang", []string{"lang"}},

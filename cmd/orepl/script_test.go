@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,8 +9,10 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/debug"
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/rogpeppe/go-internal/testscript"
-	"golang.org/x/sys/cpu"
 )
 
 func TestMain(m *testing.M) {
@@ -26,6 +29,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: os.Getenv("OREPL_UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GOROOT", os.Getenv("GOROOT"))
+			env.Setenv(debug.Variable, os.Getenv(debug.Variable))
 			return nil
 		},
 	})
@@ -44,15 +48,16 @@ func wrong(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition knows what vector instructions the machine has: [avx2], [avx512].
+// condition reports whether kernels can be compiled for some vector instructions: [avx2], [avx512].
 func condition(name string) (bool, error) {
-	switch name {
-	case "avx2":
-		return cpu.X86.HasAVX2 && cpu.X86.HasFMA, nil
-	case "avx512":
-		return cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ, nil
+	platform, err := cpu.New(cpu.Options{Debug: "cpu-engine=" + name}).Open(context.Background())
+	if offload.CodeOf(err) == offload.Unsupported {
+		return false, nil
 	}
-	return false, fmt.Errorf("unknown condition %s", name)
+	if err != nil {
+		return false, fmt.Errorf("condition %s: %w", name, err)
+	}
+	return true, platform.Close()
 }
 
 // exits runs a command and checks its exit code: exits 107 orepl run bad.js.

@@ -1,80 +1,63 @@
 package cpu
 
 import (
-	"os"
-	"slices"
-	"strings"
+	"errors"
+	"strconv"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// choices are those that are forced.
+// choices are the engine and the options of the compiler, as [debug.Switches] force them.
 type choices struct {
-	engine string // one of engineNames; empty for the best that the machine has
-	gang   int    // registers of a gang; 0 for the compiler's choice
+	interpret bool           // use the interpreter only
+	features  amd64.Features // that compiled code may use
+	gang      int            // registers of a gang; 0 for the compiler's choice
 }
 
-// The engines that can be forced, with what each needs of the machine.
-var (
-	engineNames = []string{"interp", "avx2", "avx512"}
-	needs       = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
-)
+// needs are the extensions that an engine must have.
+var needs = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
 
-// switchNames are all the names that OREPL_DEBUG has; a plugin that adds one of its own adds it here, so that a
-// misspelt one is told.
-var switchNames = []string{"cpu-engine", "gang"}
-
-// choices reads the options. Errors: InvalidArgument for a name that there is not and for a value that is none of the
-// name's, Unsupported for an engine that the machine has not.
+// choices reads the switches of the environment and of the options. Errors: InvalidArgument for a switch or value that
+// does not exist, Unsupported for an engine that this machine cannot run.
 func (o Options) choices() (choices, error) {
-	text := o.Debug
-	if text == "" {
-		text = os.Getenv("OREPL_DEBUG")
+	s, err := o.switches()
+	if err != nil {
+		return choices{}, err
 	}
-	var d choices
-	for _, part := range strings.Split(text, ",") {
-		if part = strings.TrimSpace(part); part == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(part, "=")
-		switch name {
-		case "cpu-engine":
-			if !slices.Contains(engineNames, value) {
-				return d, badChoice("there is no engine %q", value).WithHint("cpu-engine is %s", strings.Join(engineNames, ", "))
-			}
-			if missing := needs[value] &^ amd64.Host(); missing != 0 {
-				return d, offload.Errorf(offload.Unsupported, "open", "OREPL_DEBUG forces cpu-engine=%s, and this machine has no %v", value, missing).On(Name, "")
-			}
-			d.engine = value
-		case "gang":
-			i := slices.Index([]string{"1", "2", "4"}, value)
-			if i < 0 {
-				return d, badChoice("a gang cannot have %q registers", value).WithHint("gang is 1, 2 or 4")
-			}
-			d.gang = 1 << i
-		default:
-			return d, badChoice("there is no switch %q", name).WithHint("the switches are %s, as in cpu-engine=interp,gang=2", strings.Join(switchNames, " and "))
-		}
+	c := choicesFor(s)
+	if missing := needs[s.CPUEngine] &^ c.features; missing != 0 {
+		return c, offload.Errorf(offload.Unsupported, "open", "%s forces cpu-engine=%s, and this machine has no %v", debug.Variable, s.CPUEngine, missing).On(Name, "")
 	}
-	return d, nil
+	return c, nil
 }
 
-func badChoice(format string, args ...any) *offload.Error {
-	return offload.Errorf(offload.InvalidArgument, "open", "OREPL_DEBUG: "+format, args...).On(Name, "")
+func (o Options) switches() (debug.Switches, error) {
+	s, err := debug.Env(o.Debug)
+	var e *offload.Error
+	if errors.As(err, &e) {
+		return s, e.On(Name, "")
+	}
+	return s, err
 }
 
-// engines are the engines to try on a machine, the best first, with the functions that kernels call.
-func (d choices) engines(m *machine.Info, functions *functions) []engine {
-	features := amd64.Host()
-	switch d.engine {
-	case "interp":
-		return []engine{interpreter{functions}}
-	case "avx2":
-		features &= amd64.ForAVX2
+func choicesFor(s debug.Switches) choices {
+	c := choices{interpret: s.CPUEngine == "interp", features: machine.Features(s)}
+	c.gang, _ = strconv.Atoi(s.Gang)
+	if s.CPUEngine == "avx2" {
+		c.features &= amd64.ForAVX2
 	}
+	return c
+}
+
+// engines returns the engines to try on a machine, the best first.
+func (c choices) engines(m *machine.Info, functions *functions) []engine {
 	slow := interpreter{functions}
-	return []engine{vectorizer{features: features, gang: d.gang, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
+	if c.interpret {
+		return []engine{slow}
+	}
+	return []engine{vectorizer{features: c.features, gang: c.gang, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
 }

@@ -4,35 +4,49 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 func TestDebugChoices(t *testing.T) {
-	for text, want := range map[string]choices{
-		"":                          {},
-		"gang=4":                    {gang: 4},
-		"cpu-engine=interp, gang=1": {engine: "interp", gang: 1},
-		", cpu-engine=interp,":      {engine: "interp"},
+	for env, want := range map[string]choices{
+		"":                              {features: amd64.Host()},
+		"gang=4":                        {features: amd64.Host(), gang: 4},
+		"cpu-engine=interp, gang=1":     {features: amd64.Host(), interpret: true, gang: 1},
+		"cpu-features=avx512":           {features: amd64.Host() & amd64.ForAVX512},
+		"cpu-features=avx2":             {features: amd64.Host() & amd64.ForAVX2},
+		"cpu-features=none":             {},
+		"cpu-features=none,cpu-engine=": {},
 	} {
-		t.Setenv("OREPL_DEBUG", text)
-		if got, err := (Options{}).choices(); err != nil || got != want {
-			t.Errorf("%q: %+v, %v; want %+v", text, got, err, want)
+		t.Setenv(debug.Variable, env)
+		got, err := (Options{}).choices()
+		if strings.HasSuffix(env, "=") {
+			wantCode(t, err, offload.InvalidArgument)
+		} else if err != nil || got != want {
+			t.Errorf("%q: %+v, %v; want %+v", env, got, err, want)
 		}
 	}
-	for text, part := range map[string]string{
-		"cpu-engine=avx3":    "\"avx3\"",
-		"cpu-engine":         "no engine",
-		"gang=3":             "\"3\" registers",
-		"gang=two":           "\"two\" registers",
-		"cpu-engine=,gang=1": "no engine",
-		"cpu-engin=interp":   "no switch \"cpu-engin\"",
-		"gang=1,avx2":        "no switch \"avx2\"",
-		"=interp":            "no switch \"\"",
+	t.Setenv(debug.Variable, "cpu-features=none")
+	_, err := New(Options{Debug: "cpu-engine=avx2"}).Open(background)
+	wantCode(t, err, offload.Unsupported)
+	t.Setenv(debug.Variable, "cpu-feature=none")
+	_, err = New(Options{}).Open(background)
+	wantCode(t, err, offload.InvalidArgument)
+}
+
+// TestListingOfAnotherProcessor lists the code of a kernel for an engine that this machine need not have.
+func TestListingOfAnotherProcessor(t *testing.T) {
+	t.Setenv(debug.Variable, "cpu-features=none")
+	m, err := ir.ParseText("test.ir", fixtureKernels)
+	must(t, err)
+	for options, want := range map[string]string{
+		"": "run by the interpreter", "cpu-engine=avx2": "ymm", "cpu-engine=avx512": "zmm", "cpu-engine=interp": "run by the interpreter",
 	} {
-		_, err := New(Options{Debug: text}).Open(background)
-		wantCode(t, err, offload.InvalidArgument)
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("%q: error %v, want %s in it", text, err, part)
+		got, err := List(m, Options{Debug: options})
+		if must(t, err); !strings.Contains(got, want) {
+			t.Errorf("%q: no %q in\n%s", options, want, got)
 		}
 	}
 }

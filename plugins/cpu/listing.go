@@ -37,12 +37,14 @@ func (p *program) Listing(name, format string) (string, error) {
 
 // List compiles the kernels of a valid module and lists their code as [offload.Lister] does, for launches with such groups:
 // where groups are one gang each, the code is one of its own. Without groups it lists the code for any launch, and that for
-// groups of the default size if it is another.
+// groups of the default size if it is another. With the switch cpu-engine this machine need not have the engine.
 func List(m *ir.Module, options Options, groups ...Group) (string, error) {
-	choices, err := options.choices()
+	switches, err := options.switches()
 	if err != nil {
 		return "", err
 	}
+	choices := choicesFor(switches)
+	choices.features = cmp.Or(needs[switches.CPUEngine], choices.features)
 	m = m.Clone()
 	f := newFunctions()
 	if err := f.expand(m); err != nil {

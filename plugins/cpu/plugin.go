@@ -20,8 +20,8 @@ type Options struct {
 	// Devices is how many devices share the cores evenly, so that programs which must not disturb each other have one
 	// each; 0 means 1.
 	Devices int
-	// Debug forces choices that the plugin makes by itself, for tests: "cpu-engine=interp", "cpu-engine=avx2", "cpu-engine=avx512",
-	// "gang=2", joined by commas. Empty means what the environment variable OREPL_DEBUG says.
+	// Debug sets switches of package debug, as in "cpu-engine=interp,gang=2"; those that it does not set are as the
+	// environment variable OREPL_DEBUG says.
 	Debug string
 }
 

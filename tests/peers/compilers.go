@@ -80,7 +80,7 @@ func compilers(*report) error {
 			names, libraries = append(names, c.name), append(libraries, library)
 		}
 	}
-	platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG")}).Open(context.Background())
+	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
 	if err != nil {
 		return err
 	}

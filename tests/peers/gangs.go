@@ -29,7 +29,7 @@ func gangs(*report) error {
 func (w *workload) compareGangs(widths []string) error {
 	var sides []*prepared
 	for _, debug := range widths {
-		platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG") + "," + debug}).Open(context.Background())
+		platform, err := cpu.New(cpu.Options{Cores: 1, Debug: debug}).Open(context.Background())
 		if err != nil {
 			return err
 		}

@@ -205,7 +205,7 @@ func kernelsOnOneCore(r *report) error {
 	if err != nil {
 		return err
 	}
-	platform, err := cpu.New(cpu.Options{Cores: 1, Debug: os.Getenv("OREPL_DEBUG")}).Open(context.Background())
+	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
 	if err != nil {
 		return err
 	}

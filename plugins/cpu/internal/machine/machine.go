@@ -4,6 +4,8 @@ package machine
 import (
 	"runtime"
 
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/runtime/debug"
 	"golang.org/x/sys/cpu"
 )
 
@@ -23,6 +25,20 @@ type Cache struct {
 	Bytes     int64
 	LineBytes int
 	Cores     int // that share it
+}
+
+// Features returns the extensions that compiled code may use: those of the processor that cpu-features does not mask.
+func Features(s debug.Switches) amd64.Features {
+	mask := amd64.AllFeatures
+	switch s.CPUFeatures {
+	case "none":
+		mask = 0
+	case "avx2":
+		mask = amd64.ForAVX2
+	case "avx512":
+		mask = amd64.ForAVX512
+	}
+	return amd64.Host() & mask
 }
 
 // LastCache is the size in bytes of the last cache before memory; 0 if it is not known.

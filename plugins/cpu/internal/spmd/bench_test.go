@@ -1,19 +1,16 @@
 package spmd
 
-import (
-	"testing"
-
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
-)
+import "testing"
 
 func BenchmarkCompile(b *testing.B) {
-	needMachine(b)
 	k := saxpy()
-	for b.Loop() {
-		p, err := Compile(k, Options{Features: amd64.Host(), Gang: 1})
-		if err != nil {
-			b.Fatal(err)
-		}
-		_ = p
+	for _, target := range allTargets {
+		b.Run(target.name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := Compile(k, Options{Features: target.features, Gang: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -11,34 +11,36 @@ import (
 // A worker runs a launch again and again as it was set, faults included. A panic of what serves a brief run is an error,
 // and what comes later is none the worse.
 func TestBriefRunsAgain(t *testing.T) {
-	x := compileExtreme(t, `(g, x) => { x[g.x + 3] += 1 }`, [3]int{40, 1, 1}, [3]int{40, 1, 1}, buffer(ir.I32, 1))
-	var data [42]int32 // one too few
-	x.bind(unsafe.Pointer(&data[0]), 4, len(data))
-	v, units, err := x.program.Prepare(&x.launch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := v.Acquire(&x.launch)
-	defer v.Release(w)
-	const runs = 4
-	for run := range runs {
-		traps := v.code.traps
-		if run == 2 {
-			v.code.traps = nil
+	onTargets(t, func(t *testing.T, target *target) {
+		x := compileExtreme(t, target, `(g, x) => { x[g.x + 3] += 1 }`, [3]int{40, 1, 1}, [3]int{40, 1, 1}, buffer(ir.I32, 1))
+		var data [42]int32 // one too few
+		x.bind(unsafe.Pointer(&data[0]), 4, len(data))
+		v, units, err := x.program.Prepare(&x.launch)
+		if err != nil {
+			t.Fatal(err)
 		}
-		fault, err := w.Run(0, units, true)
-		v.code.traps = traps
-		if run == 2 {
-			if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
-				t.Errorf("a trap that panics gives %v, %v", fault, err)
+		w := v.Acquire(&x.launch)
+		defer v.Release(w)
+		const runs = 4
+		for run := range runs {
+			traps := v.code.traps
+			if run == 2 {
+				v.code.traps = nil
 			}
-			continue
+			fault, err := w.Run(0, units, true)
+			v.code.traps = traps
+			if run == 2 {
+				if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
+					t.Errorf("a trap that panics gives %v, %v", fault, err)
+				}
+				continue
+			}
+			if err != nil || fault == nil || fault.Index != 42 || fault.Item != [3]int{39, 0, 0} {
+				t.Errorf("run %d: %+v, %v", run, fault, err)
+			}
 		}
-		if err != nil || fault == nil || fault.Index != 42 || fault.Item != [3]int{39, 0, 0} {
-			t.Errorf("run %d: %+v, %v", run, fault, err)
+		if data[3] != runs || data[2] != 0 {
+			t.Errorf("after %d runs: %v", runs, data)
 		}
-	}
-	if data[3] != runs || data[2] != 0 {
-		t.Errorf("after %d runs: %v", runs, data)
-	}
+	})
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // columnKernels go down columns, or only look as if they did. Each reads x and writes y, both of rank 2 and of a size that
@@ -128,16 +127,10 @@ func TestColumnOf(t *testing.T) {
 }
 
 func TestTilesAreTurned(t *testing.T) {
-	needMachine(t)
-	p, err := Compile(rank2(t, columnKernels[0].text, ir.F32), Options{Features: amd64.Host(), Gang: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.Listing(func(int) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(text, "vunpckhpd") {
-		t.Errorf("the code turns no tile:\n%s", text)
-	}
+	onAllTargets(t, func(t *testing.T, target *target) {
+		text := listed(t, rank2(t, columnKernels[0].text, ir.F32), Options{Features: target.features, Gang: 1})
+		if !strings.Contains(text, "vunpckhpd") {
+			t.Errorf("the code turns no tile:\n%s", text)
+		}
+	})
 }

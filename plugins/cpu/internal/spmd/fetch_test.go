@@ -72,9 +72,8 @@ var fetchKernels = []struct {
 }
 
 func TestFetchStored(t *testing.T) {
-	needMachine(t)
 	for _, c := range fetchKernels {
-		for _, target := range targets() {
+		for _, target := range allTargets {
 			for stores, want := range map[int]int{0: 0, kindHalves: c.fetched, kindPast: 0} { // what goes past the caches needs no lines
 				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.features, Gang: 1, Observes: true})
 				if err != nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // made lists the kinds of launches that a program has code for.
@@ -24,8 +23,8 @@ func made(p *Program) (kinds []int) {
 
 // TestCodeIsMadeForLaunches counts what is compiled: nothing before the first launch, and then what that needs.
 func TestCodeIsMadeForLaunches(t *testing.T) {
-	needMachine(t)
-	const text = `orepl-ir 1
+	onTargets(t, func(t *testing.T, target *target) {
+		const text = `orepl-ir 1
 
 kernel twice(x: i32[*], y: i32[*]) real f32 {
   %0: i32 = item.global.x
@@ -35,27 +34,28 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
   return
 }
 `
-	p, err := Compile(parse(t, text), Options{Features: amd64.Host()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if kinds := made(p); kinds != nil {
-		t.Errorf("code of the kinds %v without a launch", kinds)
-	}
-	n := 100
-	x, y := make([]uint32, n), make([]uint32, n)
-	for range 2 {
-		runBuffers(t, p, x, y)
-	}
-	if kinds := made(p); !slices.Equal(kinds, []int{kindWithin}) {
-		t.Errorf("code of the kinds %v for one within the extents", kinds)
-	}
+		p, err := Compile(parse(t, text), Options{Features: target.features})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kinds := made(p); kinds != nil {
+			t.Errorf("code of the kinds %v without a launch", kinds)
+		}
+		n := 100
+		x, y := make([]uint32, n), make([]uint32, n)
+		for range 2 {
+			runBuffers(t, p, x, y)
+		}
+		if kinds := made(p); !slices.Equal(kinds, []int{kindWithin}) {
+			t.Errorf("code of the kinds %v for one within the extents", kinds)
+		}
+	})
 }
 
 // TestRefusalsAreKept compiles what it cannot compile only once.
 func TestRefusalsAreKept(t *testing.T) {
-	needMachine(t)
-	const text = `orepl-ir 1
+	onTargets(t, func(t *testing.T, target *target) {
+		const text = `orepl-ir 1
 
 kernel large(x: i32[*]) real f32 {
   private big: i32[1048576]
@@ -66,18 +66,19 @@ kernel large(x: i32[*]) real f32 {
   return
 }
 `
-	p, err := Compile(parse(t, text), Options{Features: amd64.Host(), Gang: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var first, second *UnsupportedError
-	if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
-		t.Errorf("refused by %p, then by %p", first, second)
-	}
-	v, units, err := p.Prepare(&interp.Launch{Size: [3]int{9, 1, 1}, GroupSize: [3]int{1, 1, 1}, Args: []interp.Arg{{}}})
-	if v != nil || units != 0 || err != error(first) {
-		t.Errorf("a launch of it gets %p with %d units, %v", v, units, err)
-	}
+		p, err := Compile(parse(t, text), Options{Features: target.features, Gang: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first, second *UnsupportedError
+		if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
+			t.Errorf("refused by %p, then by %p", first, second)
+		}
+		v, units, err := p.Prepare(&interp.Launch{Size: [3]int{9, 1, 1}, GroupSize: [3]int{1, 1, 1}, Args: []interp.Arg{{}}})
+		if v != nil || units != 0 || err != error(first) {
+			t.Errorf("a launch of it gets %p with %d units, %v", v, units, err)
+		}
+	})
 }
 
 // TestWorkspaceIsShared compiles kernels one after the other, and at once, in the memory of those before.
@@ -112,42 +113,44 @@ func TestWorkspaceIsShared(t *testing.T) {
 
 // TestTrapCode looks for the code that leaves for Go, which is there only if something may trap.
 func TestTrapCode(t *testing.T) {
-	needMachine(t)
-	p, err := Compile(optimized(saxpy()), Options{Features: amd64.Host(), Gang: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for kind, want := range map[int]bool{0: true, kindWithin: false} {
-		v, err := p.variant(kind)
+	onTargets(t, func(t *testing.T, target *target) {
+		p, err := Compile(optimized(saxpy()), Options{Features: target.features, Gang: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := v.code.resume > 0; got != want || len(v.code.traps) > 0 != want {
-			t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.code.traps), got, want)
+		for kind, want := range map[int]bool{0: true, kindWithin: false} {
+			v, err := p.variant(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := v.code.resume > 0; got != want || len(v.code.traps) > 0 != want {
+				t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.code.traps), got, want)
+			}
 		}
-	}
+	})
 }
 
 // TestEmptyLaunches prepares launches that have no items on some axis: nothing is to run, whatever the groups are.
 func TestEmptyLaunches(t *testing.T) {
-	needMachine(t)
-	for _, text := range []string{
-		`(g, x, y) => { y[g.x] = x[g.x] }`,
-		`(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`,
-		`(g, x, y) => { g.barrier(); y[g.group.x] = x[g.x] }`,
-	} {
-		p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: amd64.Host()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for axis := range 3 {
-			for _, group := range [][3]int{{1, 1, 1}, {4, 4, 4}, {64, 1, 1}} {
-				g := &interp.Launch{Size: [3]int{64, 4, 4}, GroupSize: group, Args: []interp.Arg{{}, {}}}
-				g.Size[axis] = 0
-				if _, units, err := p.Prepare(g); units != 0 || err != nil {
-					t.Errorf("%s, %v in groups of %v: %d units, %v", text, g.Size, group, units, err)
+	onTargets(t, func(t *testing.T, target *target) {
+		for _, text := range []string{
+			`(g, x, y) => { y[g.x] = x[g.x] }`,
+			`(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`,
+			`(g, x, y) => { g.barrier(); y[g.group.x] = x[g.x] }`,
+		} {
+			p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: target.features})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for axis := range 3 {
+				for _, group := range [][3]int{{1, 1, 1}, {4, 4, 4}, {64, 1, 1}} {
+					g := &interp.Launch{Size: [3]int{64, 4, 4}, GroupSize: group, Args: []interp.Arg{{}, {}}}
+					g.Size[axis] = 0
+					if _, units, err := p.Prepare(g); units != 0 || err != nil {
+						t.Errorf("%s, %v in groups of %v: %d units, %v", text, g.Size, group, units, err)
+					}
 				}
 			}
 		}
-	}
+	})
 }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
+	godebug "runtime/debug"
 	"slices"
 	"strconv"
 	"sync"
@@ -20,25 +20,71 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	hostmachine "github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/debug"
 )
 
-// needMachine skips a test where the code cannot run.
+// allTargets are the targets of the compiler. A test of the shape of code names its target or loops over these; a test
+// that runs code loops over targets().
+var allTargets = []*target{&avx512, &avx2}
+
+// runnable are the extensions that tests may run: those of the machine that the switch cpu-features does not mask.
+var runnable = sync.OnceValue(func() amd64.Features {
+	s, err := debug.Env("")
+	if err != nil {
+		panic(err)
+	}
+	return hostmachine.Features(s)
+})
+
+// needMachine skips a test that runs code where no target can run.
 func needMachine(t testing.TB) {
 	t.Helper()
-	if missing := least &^ amd64.Host(); missing != 0 || !process.Supported() {
+	if missing := least &^ runnable(); missing != 0 || !process.Supported() {
 		t.Skipf("this machine has no %v", missing)
 	}
 }
 
 // targets are those that this machine can run.
 func targets() (list []*target) {
-	for _, t := range []*target{&avx512, &avx2} {
-		if t.features&^amd64.Host() == 0 {
+	for _, t := range allTargets {
+		if t.features&^runnable() == 0 && process.Supported() {
 			list = append(list, t)
 		}
 	}
 	return list
+}
+
+// onTargets runs a test that runs code for each target that this machine can run.
+func onTargets(t *testing.T, test func(t *testing.T, target *target)) {
+	t.Helper()
+	needMachine(t)
+	for _, target := range targets() {
+		t.Run(target.name, func(t *testing.T) { test(t, target) })
+	}
+}
+
+// onAllTargets runs a test of the shape of code for each target of the compiler.
+func onAllTargets(t *testing.T, test func(t *testing.T, target *target)) {
+	t.Helper()
+	for _, target := range allTargets {
+		t.Run(target.name, func(t *testing.T) { test(t, target) })
+	}
+}
+
+// listed compiles a kernel and lists its code.
+func listed(t *testing.T, k *ir.Kernel, options Options) string {
+	t.Helper()
+	p, err := Compile(k, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.Listing(func(int) string { return "" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // services collects prints.
@@ -280,7 +326,7 @@ func TestRandomStrides(t *testing.T) {
 // buffers on its heap.
 func TestRandomKernelsWhileCollecting(t *testing.T) {
 	needMachine(t)
-	defer debug.SetGCPercent(debug.SetGCPercent(1))
+	defer godebug.SetGCPercent(godebug.SetGCPercent(1))
 	var checks, collector sync.WaitGroup
 	var done atomic.Bool
 	collector.Go(func() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // saxpy is y[i] = a·x[i] + y[i].
@@ -49,17 +48,4 @@ func TestSaxpy(t *testing.T) {
 			compare(t, c, gang, 1)
 		}
 	}
-}
-
-func TestSaxpyListing(t *testing.T) {
-	needMachine(t)
-	p, err := Compile(saxpy(), Options{Features: amd64.Host(), Gang: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.Listing(func(int) string { return "line" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Log(text)
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/oracle"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // shapes are kernels whose code has a shape of its own, with what their listing shows if it has it, if anything does.
@@ -431,19 +430,10 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 }
 
 func TestShapes(t *testing.T) {
-	needMachine(t)
 	for _, s := range shapes {
 		t.Run(s.name, func(t *testing.T) {
 			k := parse(t, s.text)
-			p, err := Compile(k, Options{Features: amd64.Host(), Gang: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := p.Listing(func(int) string { return "" })
-			if err != nil {
-				t.Fatal(err)
-			}
-			if avx512.features&^amd64.Host() == 0 && !strings.Contains(text, s.shows) {
+			if text := listed(t, k, Options{Features: avx512.features, Gang: 1}); !strings.Contains(text, s.shows) {
 				t.Errorf("there is no %q in\n%s", s.shows, text)
 			}
 			for _, n := range []int{1, 17, 48, 100, 480} {

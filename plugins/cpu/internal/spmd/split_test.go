@@ -9,7 +9,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 // barrierKernels keep values across barriers that the code between changes in some way. Each reads x and writes y.
@@ -170,7 +169,6 @@ func TestSplitAtBarriers(t *testing.T) {
 // TestLoopsBetweenBarriers looks for the sums of a loop between barriers: they are in registers there, and in one place of a
 // gang's frame while it waits.
 func TestLoopsBetweenBarriers(t *testing.T) {
-	needMachine(t)
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   const all = g.shared(f32, 64), sum = g.private(f32, 4)
   for (let p = 0; p < 64; p++) {
@@ -183,14 +181,7 @@ func TestLoopsBetweenBarriers(t *testing.T) {
   for (let i = 0; i < 4; i++) y[g.y + i][g.x] = sum[i]
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.Listing(func(int) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := listed(t, m.Kernels[0], Options{Features: avx512.features, Gang: 2})
 	at := strings.Index(text, "vfmadd")
 	if at < 0 {
 		t.Fatalf("no fused multiply-add in:\n%s", text)
@@ -232,7 +223,6 @@ func TestWaitingGangsKeepTheirFrames(t *testing.T) {
 // TestLoopsAreRepeated looks for the iterations of loops that constants bound: of a short one all stand one after the other,
 // and their addresses differ by constants.
 func TestLoopsAreRepeated(t *testing.T) {
-	needMachine(t)
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   let s = 0
   for (let k = 0; k < 1024; k++) s += x[0][k] * x[k][g.x]
@@ -241,14 +231,7 @@ func TestLoopsAreRepeated(t *testing.T) {
   y[g.y][g.x] = s * u
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.Listing(func(int) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := listed(t, m.Kernels[0], Options{Features: avx512.features, Gang: 1})
 	// For gangs with all lanes and for others.
 	if n := strings.Count(text, "vfmadd"); n != 2*8 {
 		t.Errorf("%d fused multiply-adds, want 16", n)

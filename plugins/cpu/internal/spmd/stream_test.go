@@ -7,11 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
 func TestPrefetchOfLoops(t *testing.T) {
-	needMachine(t)
 	for _, c := range []struct {
 		name, text string
 		want       bool
@@ -39,14 +37,7 @@ func TestPrefetchOfLoops(t *testing.T) {
 		if strings.Contains(c.name, "by each item") {
 			gang = 4
 		}
-		p, err := Compile(m.Kernels[0], Options{Features: amd64.Host(), Gang: gang})
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := p.Listing(func(int) string { return "" })
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := listed(t, m.Kernels[0], Options{Features: avx512.features, Gang: gang})
 		if got := strings.Contains(text, "prefetch"); got != c.want {
 			t.Errorf("%s: prefetches %v, want %v", c.name, got, c.want)
 		}
@@ -55,8 +46,7 @@ func TestPrefetchOfLoops(t *testing.T) {
 
 // TestStoreKinds holds both targets to fetch ahead what launches load that write much.
 func TestStoreKinds(t *testing.T) {
-	needMachine(t)
-	for _, target := range targets() {
+	for _, target := range allTargets {
 		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.features, CacheBytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)

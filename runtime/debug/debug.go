@@ -1,0 +1,92 @@
+// Package debug reads the environment variable OREPL_DEBUG: switches that force what the project otherwise chooses, to
+// reproduce on one machine what happens on another.
+package debug
+
+import (
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Variable is the name of the environment variable: switches as name=value, separated by commas.
+const Variable = "OREPL_DEBUG"
+
+// Switches are all switches of the project. A field is empty if its switch is not set. The tag "switch" is the name with
+// the values that it may have, and "help" is the text of the documentation.
+type Switches struct {
+	// CPUEngine is the engine that must run kernels; the plugin fails to open without the extensions that it needs.
+	CPUEngine string `switch:"cpu-engine=interp|avx2|avx512" help:"run kernels on the CPU by the interpreter, as AVX2 code or as AVX-512 code; an error if the processor cannot"`
+	// CPUFeatures masks the extensions of the processor, for the plugin and for the tests of its compiler.
+	CPUFeatures string `switch:"cpu-features=none|avx2|avx512" help:"compile as on a processor that has at most these vector instructions; none means that kernels are interpreted"`
+	// Gang is the number of vector registers that hold one value of a gang.
+	Gang string `switch:"gang=1|2|4" help:"hold a value of the work-items that run together in this many vector registers"`
+}
+
+// Switch describes a switch.
+type Switch struct {
+	Name   string
+	Values []string
+	Help   string
+}
+
+// All returns the switches in the order of the fields of [Switches].
+func All() []Switch {
+	var list []Switch
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Switches]()) {
+		name, values, _ := strings.Cut(f.Tag.Get("switch"), "=")
+		list = append(list, Switch{name, strings.Split(values, "|"), f.Tag.Get("help")})
+	}
+	return list
+}
+
+// Env returns the switches that the environment variable sets, replaced by those that text sets.
+func Env(text string) (Switches, error) {
+	return Parse(os.Getenv(Variable) + "," + text)
+}
+
+// Parse reads switches from a text as the environment variable has it. Of a switch that is set twice the last value
+// counts. An unknown name or value is an [offload.InvalidArgument] error with a hint.
+func Parse(text string) (Switches, error) {
+	var s Switches
+	all := All()
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		i := slices.IndexFunc(all, func(w Switch) bool { return w.Name == name })
+		if i < 0 {
+			return Switches{}, unknown(name, all)
+		}
+		if !slices.Contains(all[i].Values, value) {
+			return Switches{}, invalid("%s cannot be %q", name, value).WithHint("write %s", all[i].usage())
+		}
+		reflect.ValueOf(&s).Elem().Field(i).SetString(value)
+	}
+	return s, nil
+}
+
+// usage returns the switch with each of its values, as "gang=1 or gang=2 or gang=4".
+func (w Switch) usage() string {
+	return w.Name + "=" + strings.Join(w.Values, " or "+w.Name+"=")
+}
+
+func unknown(name string, all []Switch) error {
+	var names []string
+	for _, w := range all {
+		names = append(names, w.Name)
+	}
+	hint := "the switches are " + strings.Join(names, ", ")
+	if near := spelling.Nearest(name, names); near != "" {
+		hint = "did you mean " + near + "? " + hint
+	}
+	return invalid("there is no switch %q", name).WithHint("%s, as in %s=%s", hint, all[0].Name, all[0].Values[0])
+}
+
+func invalid(format string, args ...any) *offload.Error {
+	return offload.Errorf(offload.InvalidArgument, "open", Variable+": "+format, args...)
+}
