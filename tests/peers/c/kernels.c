@@ -94,40 +94,46 @@ void run_sgemm(long n, const float *restrict a, const float *restrict b, float *
 	}
 }
 
-// A tile of 8 × 32 sums in registers, which the compiler keeps there only if it is told how they are vectors.
-typedef float vec __attribute__((vector_size(64), aligned(4)));
+// A tile of 8 × 32 sums in registers, or 4 × 16 where vectors have 8 elements and there are 16 of them. The compiler keeps it
+// there only if it is told how they are vectors.
+#ifdef __AVX512F__
+enum { LANES = 16, ROWS = 8 };
+#else
+enum { LANES = 8, ROWS = 4 };
+#endif
+typedef float vec __attribute__((vector_size(4 * LANES), aligned(4)));
 
 void run_sgemm_tile(long n, const float *restrict a, const float *restrict b, float *restrict c) {
-	for (long i = 0; i < n; i += 8)
-		for (long j = 0; j < n; j += 32) {
-			vec sum[8][2] = {0};
+	for (long i = 0; i < n; i += ROWS)
+		for (long j = 0; j < n; j += 2 * LANES) {
+			vec sum[ROWS][2] = {0};
 			for (long k = 0; k < n; k++) {
 #pragma GCC unroll 8
-				for (int r = 0; r < 8; r++)
+				for (int r = 0; r < ROWS; r++)
 #pragma GCC unroll 2
-					for (int s = 0; s < 2; s++) sum[r][s] += a[(i + r) * n + k] * *(const vec *)(b + k * n + j + 16 * s);
+					for (int s = 0; s < 2; s++) sum[r][s] += a[(i + r) * n + k] * *(const vec *)(b + k * n + j + LANES * s);
 			}
-			for (int r = 0; r < 8; r++)
-				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + 16 * s) = sum[r][s];
+			for (int r = 0; r < ROWS; r++)
+				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + LANES * s) = sum[r][s];
 		}
 }
 
-// The same with a panel of 32 columns of b put together first.
+// The same with a panel of columns of b put together first.
 void run_sgemm_packed(long n, const float *restrict a, const float *restrict b, float *restrict c) {
-	static float panel[1024][32] __attribute__((aligned(64)));
-	for (long j = 0; j < n; j += 32) {
+	static float panel[1024][2 * LANES] __attribute__((aligned(64)));
+	for (long j = 0; j < n; j += 2 * LANES) {
 		for (long k = 0; k < n; k++)
-			for (int s = 0; s < 32; s++) panel[k][s] = b[k * n + j + s];
-		for (long i = 0; i < n; i += 8) {
-			vec sum[8][2] = {0};
+			for (int s = 0; s < 2 * LANES; s++) panel[k][s] = b[k * n + j + s];
+		for (long i = 0; i < n; i += ROWS) {
+			vec sum[ROWS][2] = {0};
 			for (long k = 0; k < n; k++) {
 #pragma GCC unroll 8
-				for (int r = 0; r < 8; r++)
+				for (int r = 0; r < ROWS; r++)
 #pragma GCC unroll 2
-					for (int s = 0; s < 2; s++) sum[r][s] += a[(i + r) * n + k] * *(const vec *)&panel[k][16 * s];
+					for (int s = 0; s < 2; s++) sum[r][s] += a[(i + r) * n + k] * *(const vec *)&panel[k][LANES * s];
 			}
-			for (int r = 0; r < 8; r++)
-				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + 16 * s) = sum[r][s];
+			for (int r = 0; r < ROWS; r++)
+				for (int s = 0; s < 2; s++) *(vec *)(c + (i + r) * n + j + LANES * s) = sum[r][s];
 		}
 	}
 }
