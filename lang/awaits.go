@@ -52,6 +52,15 @@ func (e *Engine) Warn(message, hint string) {
 	}
 }
 
+// WarnAgain warns as Warn does, however often that place was warned of.
+func (e *Engine) WarnAgain(message, hint string) {
+	d := &diag.Diagnostic{Message: message, Hint: hint}
+	if at := e.Caller(); at.IsValid() {
+		e.place(d, at, 1)
+	}
+	e.opts.OnWarning(d)
+}
+
 // warning makes a warning of the place where the script called; nil if that was warned of, or too much was.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()

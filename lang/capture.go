@@ -215,6 +215,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 		if b.Kind == source.KindImport {
 			c.Assigned = site.module.importAssignments(b.Name)
 		}
+		c.Prompt = unit.IsPrompt() && free.Local < 0
 	} else if p, ok := e.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
 		c.Kind, c.Declared, c.Assigned, c.Prompt = p.kind, p.declared, p.assigned, true
 	}

@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -27,43 +28,6 @@ func (m *instance) source(fn goja.Value) (src *kernel.Source, info *lang.Functio
 			Rewrite: "write kernel((g, x) => { x[g.x] = … })"}}
 	}
 	return m.sourceOf(info), info, nil
-}
-
-// watched is a variable of the prompt that a kernel captured. Later lines may give it another value, which the kernel does
-// not see.
-type watched struct {
-	name string
-	was  goja.Value // when the kernel was made
-	told goja.Value // what it is known to be now
-}
-
-// watch lists the variables of the prompt that a function captures.
-func watch(info *lang.FunctionInfo) (list []watched) {
-	for _, c := range info.PromptCaptures() {
-		list = append(list, watched{c.Name, c.Value, c.Value})
-	}
-	return list
-}
-
-// warnOfChanges tells of each captured variable that has another value than when the kernel was made, once for each value.
-func (m *instance) warnOfChanges(k *kernelObject) {
-	for i := range k.watched {
-		w := &k.watched[i]
-		now := m.engine.PromptValue(w.name)
-		if now == nil || now.SameAs(w.told) {
-			continue
-		}
-		w.told = now
-		if now.SameAs(w.was) {
-			continue
-		}
-		message, hint := fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", w.name, k.name), "make the kernel anew"
-		if a, b := convert.Primitive(w.was), convert.Primitive(now); a != nil && b != nil {
-			message = fmt.Sprintf("%s is %v now, but the kernel %s was made when it was %v, and goes on with that", w.name, now, k.name, w.was)
-			hint += ", or pass " + w.name + " as an argument"
-		}
-		m.engine.Warn(message, hint)
-	}
 }
 
 func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
@@ -100,7 +64,7 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 			return nil, nativeError(c.Function.Name)
 		}
 		if o, ok := c.Value.(*goja.Object); ok && isClass(c.Function.Text) {
-			return capturedObject{m, o}, nil // its static fields
+			return capturedObject{m, o, name}, nil // its static fields
 		}
 		src := m.helpers[c.Function]
 		if src == nil {
@@ -109,11 +73,11 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 		}
 		return src, nil
 	}
-	return m.captured(c.Value)
+	return m.captured(c.Value, name)
 }
 
-// captured turns a value of the script into one that the kernel compiler knows.
-func (m *instance) captured(v goja.Value) (any, error) {
+// captured turns a value of the script into one that the kernel compiler knows. path is how the script writes it.
+func (m *instance) captured(v goja.Value, path string) (any, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, errors.New("it is undefined")
 	}
@@ -146,24 +110,35 @@ func (m *instance) captured(v goja.Value) (any, error) {
 		return m.capturedFunction(o)
 	}
 	if data, t, ok := asTypedArray(o); ok {
-		return kernel.Table{Elem: t, Data: append([]byte(nil), data...)}, nil
+		data = bytes.Clone(data)
+		m.reads.add(&heldBytes{path: path, object: o, elem: t, was: data, told: data})
+		return kernel.Table{Elem: t, Data: data}, nil
 	}
 	if m.asBuffer(o) != nil {
 		return nil, errors.New("it is a buffer")
 	}
 	if o.ClassName() == "Array" {
-		n := int(o.Get("length").ToInteger())
-		list := make([]float64, 0, min(n, trustedLength))
-		for i := range n {
-			x, err := number(o.Get(strconv.Itoa(i)))
-			if err != nil {
-				return nil, fmt.Errorf("element %d is no number: %v", i, err)
-			}
-			list = append(list, x)
+		list, err := numbersOf(o)
+		if err == nil {
+			m.reads.add(&heldList{path: path, object: o, was: list, told: list})
 		}
-		return list, nil
+		return list, err
 	}
-	return capturedObject{m, o}, nil
+	return capturedObject{m, o, path}, nil
+}
+
+// numbersOf returns the elements of an array.
+func numbersOf(array *goja.Object) ([]float64, error) {
+	n := int(array.Get("length").ToInteger())
+	list := make([]float64, 0, min(n, trustedLength))
+	for i := range n {
+		x, err := number(array.Get(strconv.Itoa(i)))
+		if err != nil {
+			return nil, fmt.Errorf("element %d is no number: %v", i, err)
+		}
+		list = append(list, x)
+	}
+	return list, nil
 }
 
 // captureError says why a value cannot be captured, and what to write instead.
@@ -197,8 +172,9 @@ func isClass(text string) bool {
 
 // capturedObject is a plain object of the script whose fields a kernel reads.
 type capturedObject struct {
-	m *instance
-	o *goja.Object
+	m    *instance
+	o    *goja.Object
+	path string // how the script writes it
 }
 
 // Field gives a field as Source.Capture would.
@@ -207,7 +183,10 @@ func (c capturedObject) Field(name string) (any, error) {
 	if v == nil {
 		return nil, nil
 	}
-	return c.m.captured(v)
+	if c.m.reads != nil && c.m.isData(c.o, name) {
+		c.m.reads.add(&heldField{path: c.path + "." + name, object: c.o, name: name, was: v, told: v, text: c.m.brief(v)})
+	}
+	return c.m.captured(v, c.path+"."+name)
 }
 
 // Fields gives the names of the object's own properties.

@@ -46,6 +46,8 @@ type instance struct {
 	hosts    int // host functions that wait for the event loop
 	uses     map[*session.Queue]*loop.Scope
 	lastUse  use
+	reads    *held         // receives what the compilation that runs reads of captured objects; nil outside of a prompt
+	ownOf    goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
 
 	// Scratch of launches.
 	checked   *goja.Object // the last launch's options
@@ -102,6 +104,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	e.OnClose(m.closeQueues)
 	m.services = &services{engine: e}
 	m.plain = m.vm.NewObject().Prototype()
+	m.ownOf, _ = goja.AssertFunction(m.vm.GlobalObject().Get("Object").(*goja.Object).Get("getOwnPropertyDescriptor"))
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics"} {
 		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {

@@ -28,7 +28,7 @@ type kernelObject struct {
 	compiled  map[string]*specialization
 	last      *specialization // of the last launch
 	lastKey   []byte
-	watched   []watched // the variables of the prompt that it captured
+	held      held // at a prompt: the captured values, to be compared at each launch
 }
 
 // Params are the names of the kernel's parameters behind the item object.
@@ -117,7 +117,7 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 		}
 	}
 	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, exact: true,
-		watched: watch(info)}, nil
+		held: m.heldVariables(info)}, nil
 }
 
 // setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
@@ -191,7 +191,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 	if s == nil {
 		// To compile may run getters of objects that the kernel captures, which may launch: the scratch is theirs then.
 		args, key = slices.Clone(args), slices.Clone(key)
-		compiled, err := k.fn.Compile(args, k.opts)
+		compiled, err := m.compile(k, args)
 		if err != nil {
 			return nil, err
 		}
@@ -352,7 +352,7 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
 	}
-	if len(k.watched) > 0 {
+	if len(k.held) > 0 {
 		m.warnOfChanges(k)
 	}
 	if p.shapes != nil {

@@ -80,6 +80,9 @@ type Unit struct {
 	moved *offsetMap // from Text to Original; nil if they are the same
 }
 
+// IsPrompt reports whether the text is a block of a prompt, whose top-level declarations are globals.
+func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
+
 // TopLevel lists the names that the text declares outside of its functions and blocks, imports included.
 func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
 

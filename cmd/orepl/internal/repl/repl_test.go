@@ -234,6 +234,44 @@ func TestChangedCaptures(t *testing.T) {
 	}
 }
 
+// Variables and kernels of one block, and what captured objects and arrays hold, are watched like variables of other blocks.
+func TestChangedCapturesOfOneBlock(t *testing.T) {
+	u := sit(t, 160, 40)
+	u.prompted(0)
+	u.enters("const x = device('cpu').buffer(f32, 4), go = async k => { await k.launch({ size: 4 }, x); return (await x.read()).join() }")
+	for _, c := range []struct{ line, want string }{
+		{"let q = 1; const kq = kernel((g, y) => { y[g.x] = q }); await go(kq)", "'1,1,1,1'"},
+		{"q = 2", "2"},
+		{"await go(kq)", "warning: q is 2 now, but the kernel kq was made when it was 1, and goes on with that\n"},
+		{"q = 3", "3"},
+		{"await go(kq)", "warning: q is 3 now, but the kernel kq was made when it was 1, and goes on with that\n"},
+		{"await go(kq)", "'1,1,1,1'"},
+		{"const tbl = [1, 2, 3, 4]; const kt = kernel((g, y) => { y[g.x] = tbl[g.x] }); await go(kt)", "'1,2,3,4'"},
+		{"const tbl = [5, 6, 7, 8]", ""},
+		{"await go(kt)", "warning: tbl is [ 5, 6, 7, 8 ] now, but the kernel kt was made when it was [ 1, 2, 3, 4 ], and goes on with that\n"},
+		{"const tbl = [1, 2, 3, 4]", ""}, // the block was loaded again
+		{"await go(kt)", "'1,2,3,4'"},
+		{"const cfg = { r: 3, w: [1, 2], get odd() { throw 1 } }, tb = new Float32Array([1, 2, 3, 4])", ""},
+		{"const kc = kernel((g, y) => { y[g.x] = cfg.r + tb[g.x] + cfg.w[1] })", ""},
+		{"cfg.r = 4", "4"}, // before the first launch, which reads it
+		{"await go(kc)", "'7,8,9,10'"},
+		{"cfg.r = 5", "5"},
+		{"await go(kc)", "warning: cfg.r is 5 now, but the kernel kc was made when it was 4, and goes on with that\n"},
+		{"cfg.r = 4; cfg.unused = 1; tb[1] = 77", "77"},
+		{"await go(kc)", "warning: tb[1] is 77 now, but the kernel kc was made when it was 2, and goes on with that\n"},
+		{"await go(kc)", "'7,8,9,10'"},
+		{"tb[1] = 2; cfg.w.push(9)", "3"},
+		{"await go(kc)", "warning: cfg.w.length is 3 now, but the kernel kc was made when it was 2, and goes on with that\n"},
+		{"cfg.w = [5, 6]", "[ 5, 6 ]"},
+		{"await go(kc)", "warning: cfg.w is [ 5, 6 ] now, but the kernel kc was made when it was [ 1, 2 ], and goes on with that\n"},
+	} {
+		got := u.enters(c.line)
+		if exact := !strings.HasSuffix(c.want, "\n"); exact && got != c.want || !exact && !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s\nprinted\n%s\nwant\n%s", c.line, got, c.want)
+		}
+	}
+}
+
 // Mistakes at the prompt: what is doubtful breaks between words like everything else, and markers stand below their
 // code, whatever characters are before it and however long the line is.
 func TestMistakesAtThePrompt(t *testing.T) {
