@@ -28,6 +28,15 @@ func (e *Engine) callUnit(m *module) (goja.Value, error) {
 	return fn(this, e.unitParameters(m)...)
 }
 
+// boundUnit returns the function that a line of the prompt compiles to, bound to its parameters.
+func (e *Engine) boundUnit(m *module) (goja.Value, error) {
+	fn, err := e.vm.RunProgram(m.unit.Program)
+	if err != nil {
+		return nil, err
+	}
+	return e.intrinsics.bind(fn, append([]goja.Value{e.vm.GlobalObject()}, e.unitParameters(m)...)...)
+}
+
 // unitParameters are the functions that rewritten code calls, in the order that the package source gives them.
 func (e *Engine) unitParameters(m *module) []goja.Value {
 	return []goja.Value{

@@ -16,6 +16,7 @@ type intrinsics struct {
 	power, shift                      goja.Value    // what ** and << become in a text that uses BigInts; see Engine.boundBigInts
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 
+	bind     goja.Callable // Function.prototype.bind
 	symbol   *goja.Object
 	errors   map[string]*goja.Object
 	arrays   map[string]*goja.Object // constructors of typed arrays
@@ -43,6 +44,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	x := &intrinsics{
 		parse: function(json, "parse"), stringify: function(json, "stringify"), arrayFrom: function(array, "from"),
 		get:  function(object(global, "Reflect"), "get"),
+		bind: function(object(object(global, "Function"), "prototype"), "bind"),
 		then: function(object(promise, "prototype"), "then"), symbol: object(global, "Symbol"),
 		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},

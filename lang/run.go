@@ -150,6 +150,35 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	return result, err
 }
 
+// Prepare compiles a line of a prompt, evaluates what it imports, and returns a function of the script that runs the line in
+// each call: to run it often without compiling it again.
+func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value, err error) {
+	err = e.call(ctx, func(ctx context.Context) error {
+		done := false
+		var failed error
+		settle := func(_ goja.Value, err error) { failed, done = err, true }
+		defer e.post(func() error {
+			m, err := e.promptUnit(name, text)
+			if err != nil {
+				settle(nil, err)
+				return nil
+			}
+			e.entry = m
+			made := func() {
+				fn, err = e.boundUnit(m)
+				settle(nil, err)
+			}
+			return e.job(func() { e.evaluateImports(m, 0, settle, made) })
+		})()
+		err := e.loop.RunUntil(ctx, func() bool { return done })
+		if err == loop.ErrStalled {
+			err = errNeverSettles
+		}
+		return cmp.Or(failed, err)
+	})
+	return fn, err
+}
+
 func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) error {
 	m, err := e.promptUnit(name, text)
 	if err != nil {

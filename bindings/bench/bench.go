@@ -59,7 +59,8 @@ func Module() bindings.Module {
 	}
 }
 
-func instantiate(e *lang.Engine) (*goja.Object, error) {
+// load evaluates bench.js, and returns the object with its functions.
+func load(e *lang.Engine) (*goja.Object, error) {
 	began := time.Now()
 	now := e.Func("now", func(goja.FunctionCall) (goja.Value, error) {
 		return e.VM().ToValue(float64(time.Since(began).Nanoseconds()) / 1e6), nil
@@ -94,10 +95,30 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return made.(*goja.Object), nil
+}
+
+// Timer returns the script's function (fn, n) that calls fn n times and promises { value, first, times, clock }: the last call's
+// value, the milliseconds of the first call, and sorted those of the others (of the first one if n is 1). Events and promises
+// are awaited as bench does.
+func Timer(e *lang.Engine) (goja.Callable, error) {
+	made, err := load(e)
+	if err != nil {
+		return nil, err
+	}
+	timer, _ := goja.AssertFunction(made.Get("timeCalls"))
+	return timer, nil
+}
+
+func instantiate(e *lang.Engine) (*goja.Object, error) {
+	made, err := load(e)
+	if err != nil {
+		return nil, err
+	}
 	x := bindings.NewExports(e)
 	for _, name := range []string{"bench", "table", "results"} {
-		x.Set(name, made.(*goja.Object).Get(name))
+		x.Set(name, made.Get(name))
 	}
-	x.Set("default", made.(*goja.Object).Get("bench"))
+	x.Set("default", made.Get("bench"))
 	return x.Done()
 }

@@ -12,6 +12,40 @@
 
   const isEvent = value => eventClass !== undefined && value instanceof eventClass
 
+  // sample returns the milliseconds of one call out of a batch: on the device's clock if there is a queue. The value of the
+  // last call, settled, goes to keep.
+  async function sample(fn, batch, queue, before, keep) {
+    await before?.()
+    const mark = queue?.record()
+    const start = now()
+    let last
+    for (let i = 0; i < batch; i++) {
+      last = fn()
+      if (!isEvent(last) && typeof last?.then === 'function') last = await last
+    }
+    const value = isEvent(last) ? await last : last
+    const elapsed = queue === undefined ? now() - start : last.elapsedSince(mark) / 1e6
+    keep?.(value)
+    return elapsed / batch
+  }
+
+  // timeCalls times n calls of a function: in 30 samples if it is short or returns events, else one by one.
+  async function timeCalls(fn, n) {
+    let value, queue
+    const watched = () => {
+      const v = fn()
+      if (isEvent(v)) queue = v.queue
+      return v
+    }
+    const keep = v => { value = v }
+    const first = await sample(watched, 1, undefined, undefined, keep)
+    const batch = queue === undefined && first > 0.1 ? 1 : Math.ceil((n - 1) / 30)
+    const times = n === 1 ? [first] : []
+    for (let left = n - 1; left > 0; left -= batch) times.push(await sample(fn, Math.min(batch, left), queue, undefined, keep))
+    times.sort((a, b) => a - b)
+    return { value, times, first, clock: queue === undefined || n === 1 ? 'host' : 'device' }
+  }
+
   async function bench(name, fn, options = {}) {
     if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`)
     if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
@@ -40,31 +74,17 @@
     if (clock !== 'host' && clock !== 'device') fail(`clock must be 'host' or 'device', not ${clock}`)
     if (clock === 'device' && queue === undefined) fail("the device's clock needs a function that gives an event", "return what launch gives, or write clock: 'host'")
 
-    // sample gives the milliseconds of one call, out of a batch.
-    async function sample(batch) {
-      await before?.()
-      const mark = clock === 'device' ? queue.record() : undefined
-      const start = now()
-      let last
-      for (let i = 0; i < batch; i++) {
-        last = fn()
-        if (!isEvent(last) && typeof last?.then === 'function') await last
-      }
-      if (isEvent(last)) await last
-      const elapsed = clock === 'device' ? last.elapsedSince(mark) / 1e6 : now() - start
-      return elapsed / batch
-    }
-
-    for (let i = 0; i < warmup; i++) await sample(1)
+    const timed = clock === 'device' ? queue : undefined
+    for (let i = 0; i < warmup; i++) await sample(fn, 1, timed, before)
     // So many calls that a sample is long beside the clock's steps and the waiting.
     let batch = 1
     while (before === undefined && batch < 2 ** 20) {
-      const elapsed = (await sample(batch)) * batch
+      const elapsed = (await sample(fn, batch, timed, before)) * batch
       if (elapsed >= minTime) break
       batch = Math.min(2 ** 20, Math.max(2 * batch, Math.ceil(batch * Math.min(10, 1.2 * minTime / Math.max(elapsed, 1e-6)))))
     }
     const samples = []
-    for (let i = 0; i < repeats; i++) samples.push(await sample(batch))
+    for (let i = 0; i < repeats; i++) samples.push(await sample(fn, batch, timed, before))
     samples.sort((a, b) => a - b)
     const result = summary(samples)
     Object.assign(result, { name, clock, batch, samples: samples.length, verified: options.verify !== undefined })
@@ -101,5 +121,5 @@
       .filter((_, i) => keep[i]).join('  ').trimEnd()).join('\n')
   }
 
-  return { bench, table, results }
+  return { bench, table, results, timeCalls }
 })

@@ -41,8 +41,6 @@ func advice(message, text string) string {
 		return "put the code into a function; process.exit() ends the script"
 	case has(`"await" can only be used`):
 		return "write async before the function, and await its calls"
-	case has("export has no meaning"):
-		return "leave export out: what the prompt declares stays"
 	case has("Expected identifier but found"):
 		return "a name is expected here; words of the language are none, nor does a name begin with a digit"
 	case has("Expected"):

@@ -96,8 +96,8 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 		return u, &problem{offset: se.offset, message: se.message}
 	}
 	u.Imports, u.Exports, u.Stars = syntax.imports, syntax.exports, syntax.stars
-	if o.Kind == Prompt && len(u.Exports)+len(u.Stars)+len(syntax.declared) > 0 {
-		return u, &problem{message: "export has no meaning at the prompt", final: true}
+	if o.Kind == Prompt { // a block of a file may export: the names are globals anyhow
+		u.Exports, u.Stars, syntax.declared = nil, nil, nil
 	}
 	prefix, suffix := `(async function(){"use strict";`, "\n})"
 	if o.Kind == Prompt {

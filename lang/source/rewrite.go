@@ -342,7 +342,9 @@ func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
 	wrapper.Body.List = append(functions, out...)
 	wrapper.DeclarationList = nil
 	for _, b := range w.scope.bindings {
-		w.unit.Declares = append(w.unit.Declares, b)
+		if b.Name != defaultName {
+			w.unit.Declares = append(w.unit.Declares, b)
+		}
 	}
 }
 
@@ -351,6 +353,10 @@ func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
 	var out []ast.Statement
 	for _, b := range list {
 		value := b.Initializer
+		if id, ok := b.Target.(*ast.Identifier); ok && id.Name == defaultName { // of export default: no global
+			out = append(out, &ast.LexicalDeclaration{Idx: b.Target.Idx0(), Token: token.LET, List: []*ast.Binding{b}})
+			continue
+		}
 		if value == nil {
 			if !lexical {
 				continue

@@ -2,12 +2,10 @@ package repl
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
@@ -148,84 +147,6 @@ func (p *prompt) helpCommand(args string) error {
 	})
 }
 
-func (p *prompt) load(file string) error {
-	if file == "" {
-		return wrongUse(".load", ".load needs a file")
-	}
-	path, err := p.engine.ReadPath(home(file))
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return fileError("load", file, err)
-	}
-	ok, err := p.evaluate(filepath.Base(file), string(text))
-	if ok {
-		p.entered = append(p.entered, strings.TrimRight(string(text), "\n"))
-	}
-	return err
-}
-
-func (p *prompt) save(args string) error {
-	file, force := strings.CutPrefix(args, "-f ")
-	file = strings.TrimSpace(file)
-	if file == "" || file == "-f" {
-		return wrongUse(".save", ".save needs a file")
-	}
-	if len(p.entered) == 0 {
-		return diag.New("not-found", "there is nothing to save").WithHint("what was evaluated without an error is saved")
-	}
-	path, err := p.engine.WritePath(home(file))
-	if err != nil {
-		return err
-	}
-	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
-	if force {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	}
-	f, err := os.OpenFile(path, mode, 0o644)
-	if err != nil {
-		return fileError("save", file, err)
-	}
-	_, err = f.WriteString(strings.Join(p.entered, "\n") + "\n")
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fileError("save", file, err)
-	}
-	blocks := "blocks"
-	if len(p.entered) == 1 {
-		blocks = "block"
-	}
-	p.printf("saved %d %s to %s\n", len(p.entered), blocks, file)
-	return nil
-}
-
-// home replaces a leading ~.
-func home(file string) string {
-	if rest, ok := strings.CutPrefix(file, "~/"); ok {
-		if dir, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(dir, rest)
-		}
-	}
-	return file
-}
-
-func fileError(op, file string, err error) error {
-	var cause *os.PathError
-	if errors.As(err, &cause) {
-		err = cause.Err
-	}
-	d := diag.New("io", "cannot %s %s: %v", op, file, err)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		d.ID = "not-found"
-		return d.WithHint("Tab behind ./ or / completes paths")
-	case errors.Is(err, os.ErrExist):
-		return d.WithHint(".save -f %s replaces it", file)
-	}
-	return d
-}
-
 func (p *prompt) time(args string) error {
 	first, code, _ := strings.Cut(args, " ")
 	n, err := strconv.Atoi(first)
@@ -238,34 +159,73 @@ func (p *prompt) time(args string) error {
 	if n < 1 {
 		return wrongUse(".time", ".time cannot evaluate %d times", n)
 	}
-	name := p.name()
-	var v goja.Value
-	times := make([]time.Duration, 0, min(n, 1<<16))
-	for range n {
-		began := time.Now()
-		if v, err = p.eval(name, code); err == nil {
-			v, err = p.settled(v)
-		}
-		if err != nil {
-			return p.failed(err)
-		}
-		times = append(times, time.Since(began))
+	r, err := p.timed(code, n)
+	if err != nil {
+		return p.failed(err)
 	}
-	if err := p.show(v, silent(code)); err != nil {
+	if err := p.show(r.value, silent(code)); err != nil {
 		return err
 	}
 	if n == 1 {
-		p.printf("%s\n", p.paint(gray, "took "+duration(times[0])))
+		p.printf("%s\n", p.paint(gray, "took "+duration(r.times[0])))
 		return nil
 	}
-	slices.Sort(times)
 	p.printf("%s\n", p.paint(gray, fmt.Sprintf("%d times: median %s, fastest %s, slowest %s",
-		n, duration(times[n/2]), duration(times[0]), duration(times[n-1]))))
+		n, duration(r.times[len(r.times)/2]), duration(r.times[0]), duration(r.times[len(r.times)-1]))))
+	others := ""
+	if r.clock == "device" {
+		others = "; the others are timed on the device's clock"
+	}
+	p.printf("%s\n", p.paint(gray, "the first took "+duration(r.first)+others))
 	return nil
+}
+
+// timing is the result of timed.
+type timing struct {
+	value goja.Value
+	times []time.Duration // of one call, sorted; without the first of several calls
+	first time.Duration
+	clock string // "host" or "device"
+}
+
+// timed compiles code once and times n calls of it, as bench does.
+func (p *prompt) timed(code string, n int) (r timing, err error) {
+	name := p.name()
+	var result goja.Value
+	p.run(func(ctx context.Context) {
+		var fn goja.Value
+		if fn, err = p.engine.Prepare(ctx, name, code); err != nil {
+			return
+		}
+		result, err = p.engine.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) {
+			timer, err := bench.Timer(p.engine)
+			if err != nil {
+				return nil, err
+			}
+			return timer(nil, fn, vm.ToValue(n))
+		})
+	})
+	if err != nil {
+		return r, err
+	}
+	err = p.do(func(vm *goja.Runtime) error {
+		o := result.(*goja.Object)
+		r.value, r.clock = o.Get("value"), o.Get("clock").String()
+		milliseconds := func(v goja.Value) time.Duration { return time.Duration(v.ToFloat() * float64(time.Millisecond)) }
+		r.first = milliseconds(o.Get("first"))
+		times := o.Get("times").(*goja.Object)
+		for i := range times.Get("length").ToInteger() {
+			r.times = append(r.times, milliseconds(times.Get(strconv.FormatInt(i, 10))))
+		}
+		return nil
+	})
+	return r, err
 }
 
 func duration(d time.Duration) string {
 	switch {
+	case d < time.Microsecond:
+		return fmt.Sprintf("%d ns", d)
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.1f µs", float64(d)/float64(time.Microsecond))
 	case d < time.Second:

@@ -27,27 +27,6 @@ func (p *prompt) eval(name, text string) (v goja.Value, err error) {
 	return v, err
 }
 
-// settled waits for a promise, or for an event of a device.
-func (p *prompt) settled(v goja.Value) (result goja.Value, err error) {
-	o, ok := v.(*goja.Object)
-	if !ok {
-		return v, nil
-	}
-	p.run(func(ctx context.Context) {
-		result, err = p.engine.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) {
-			if _, host := p.engine.HostValue(v); !host {
-				return v, nil
-			}
-			then, ok := goja.AssertFunction(o.Get("then"))
-			if !ok {
-				return v, nil
-			}
-			return then(o)
-		})
-	})
-	return result, err
-}
-
 // do runs fn with the engine under Ctrl-C.
 func (p *prompt) do(fn func(*goja.Runtime) error) (err error) {
 	p.run(func(ctx context.Context) { err = p.engine.Do(ctx, fn) })

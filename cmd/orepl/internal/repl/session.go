@@ -1,0 +1,139 @@
+package repl
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// A saved session is a script that other engines run, too. Its first line names the line between two blocks, which ends a
+// statement: so no block changes the meaning of the one before. .load evaluates such a file block by block.
+const savedHead = "// A session of orepl. The line between its blocks is: "
+
+// blockEnd returns a line that is not a line of any block.
+func blockEnd(blocks []string) string {
+	end := ";// --"
+	for strings.Contains(strings.Join(blocks, "\n"), end) {
+		end += "-"
+	}
+	return end
+}
+
+// saved returns the text of a session.
+func saved(blocks []string) string {
+	end := blockEnd(blocks)
+	return savedHead + end + "\n" + strings.Join(blocks, "\n"+end+"\n") + "\n"
+}
+
+// savedBlocks splits a saved session. Each block follows as many line ends as there are in the text before it, which keeps
+// its line numbers. Any other text is one block.
+func savedBlocks(text string) []string {
+	head, rest, _ := strings.Cut(text, "\n")
+	end, ok := strings.CutPrefix(strings.TrimRight(head, "\r"), savedHead)
+	if !ok || end == "" {
+		return []string{text}
+	}
+	var blocks []string
+	var block strings.Builder
+	block.WriteByte('\n')
+	lines := 1
+	for line := range strings.Lines(rest) {
+		lines++
+		if strings.TrimRight(line, "\r\n") != end {
+			block.WriteString(line)
+			continue
+		}
+		blocks = append(blocks, block.String())
+		block.Reset()
+		block.WriteString(strings.Repeat("\n", lines))
+	}
+	return append(blocks, block.String())
+}
+
+func (p *prompt) load(file string) error {
+	if file == "" {
+		return wrongUse(".load", ".load needs a file")
+	}
+	path, err := p.engine.ReadPath(home(file))
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fileError("load", file, err)
+	}
+	blocks := savedBlocks(string(text))
+	for i, block := range blocks {
+		v, err := p.eval(filepath.Base(file), block)
+		if err != nil {
+			return p.failed(err)
+		}
+		p.entered = append(p.entered, strings.TrimLeft(strings.TrimRight(block, "\n"), "\n"))
+		if err := p.show(v, silent(block) || i+1 < len(blocks)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *prompt) save(args string) error {
+	file, force := strings.CutPrefix(args, "-f ")
+	file = strings.TrimSpace(file)
+	if file == "" || file == "-f" {
+		return wrongUse(".save", ".save needs a file")
+	}
+	if len(p.entered) == 0 {
+		return diag.New("not-found", "there is nothing to save").WithHint("what was evaluated without an error is saved")
+	}
+	path, err := p.engine.WritePath(home(file))
+	if err != nil {
+		return err
+	}
+	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if force {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, mode, 0o644)
+	if err != nil {
+		return fileError("save", file, err)
+	}
+	_, err = f.WriteString(saved(p.entered))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fileError("save", file, err)
+	}
+	blocks := "blocks"
+	if len(p.entered) == 1 {
+		blocks = "block"
+	}
+	p.printf("saved %d %s to %s\n", len(p.entered), blocks, file)
+	return nil
+}
+
+// home replaces a leading ~.
+func home(file string) string {
+	if rest, ok := strings.CutPrefix(file, "~/"); ok {
+		if dir, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(dir, rest)
+		}
+	}
+	return file
+}
+
+func fileError(op, file string, err error) error {
+	var cause *os.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	d := diag.New("io", "cannot %s %s: %v", op, file, err)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		d.ID = "not-found"
+		return d.WithHint("Tab behind ./ or / completes paths")
+	case errors.Is(err, os.ErrExist):
+		return d.WithHint(".save -f %s replaces it", file)
+	}
+	return d
+}

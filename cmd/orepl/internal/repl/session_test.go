@@ -1,0 +1,118 @@
+package repl_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A saved session is loaded block by block, so that the beginning of one block never continues the one before.
+func TestSavedSessionKeepsItsBlocks(t *testing.T) {
+	u := sit(t, 100, 40)
+	u.prompted(0)
+	lines := []string{"let v = [10, 20, 30]", "let w = v", "[1].length", "const n = 1", "const n = 2 // of two", "const text = `;// --`", "'a'.length", "[...v].length"}
+	for _, line := range lines {
+		u.enters(line)
+	}
+	u.enters(".save s.js")
+	u.enters(".clear")
+	if got := u.enters(".load s.js"); got != "3" {
+		t.Errorf("loading printed %q", got)
+	}
+	if got := u.enters("[w, n, text].flat()"); got != "[ 10, 20, 30, 2, ';// --' ]" {
+		t.Errorf("the loaded session has %s", got)
+	}
+	u.enters(".save t.js")
+	s, err := os.ReadFile(filepath.Join(u.dir, "s.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := os.ReadFile(filepath.Join(u.dir, "t.js")); err != nil || !strings.HasPrefix(string(again), strings.TrimSuffix(string(s), "\n")) {
+		t.Errorf("%v: saved again, %s\nis\n%s", err, s, again)
+	}
+	// A mistake in a block is reported at its line of the file, and nothing behind it is evaluated.
+	broken := strings.Replace(string(s), "'a'.length", "'a'.length()", 1)
+	if err := os.WriteFile(filepath.Join(u.dir, "broken.js"), []byte(broken+";// ---\nlet late = 1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	at := strconv.Itoa(strings.Count(broken[:strings.Index(broken, "'a'.length")], "\n") + 1)
+	if got := u.enters(".load broken.js"); !strings.Contains(got, "broken.js:"+at+":") {
+		t.Errorf("the error is\n%s\nwhere is line %s?", got, at)
+	}
+	if got := u.enters("typeof late"); got != "'undefined'" {
+		t.Errorf("late is %s", got)
+	}
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return
+	}
+	plain := strings.Replace(string(s), "const n = 2", "n === 1", 1) + "console.log(w.length, n)\n"
+	if out, err := exec.Command(node, "-e", plain).CombinedOutput(); err != nil || string(out) != "3 1\n" {
+		t.Errorf("node: %v %s", err, out)
+	}
+}
+
+// A file with exports is loaded as if it had none.
+func TestLoadOfModules(t *testing.T) {
+	u := sit(t, 100, 40)
+	u.prompted(0)
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(u.dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("m.js", "import { f32 } from 'offload'\nconst hidden = 2\nexport const a = 1, { b } = { b: hidden }\nexport { hidden as c, a as default }\nexport function twice(x) { return 2 * x }\n")
+	write("d.ts", "export type T = number\nexport default class Named { n: T = 3 }\n")
+	write("e.js", "export default () => 5\n")
+	write("bad.js", "import { f32 } from 'offload'\n\nexport const = 1\n")
+	for _, c := range []struct{ line, want string }{
+		{".load m.js", ""},
+		{"[a, b, hidden, twice(4), f32]", "[ 1, 2, 2, 8, f32 ]"},
+		{".load d.ts", ""},
+		{"new Named().n", "3"},
+		{".load e.js", ""},
+		{"'default' in globalThis", "false"},
+		{"export const typed = 7", ""},
+		{"typed", "7"},
+	} {
+		if got := u.enters(c.line); got != c.want {
+			t.Errorf("%s\nprinted\n%s\nwant\n%s", c.line, got, c.want)
+		}
+	}
+	if got := u.enters(".load bad.js"); !strings.Contains(got, "bad.js:3:14") {
+		t.Errorf("the error is at another place:\n%s", got)
+	}
+}
+
+// .time compiles the code once, and measures as bench does.
+func TestTimeAgreesWithBench(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	u.enters("const z = device('cpu').buffer(f32, 16), nop = kernel((g, z) => { z[g.x] = 1 })")
+	u.enters("let calls = 0")
+	if got := u.enters(".time 7 ++calls"); !strings.HasPrefix(got, "7\n7 times: median ") {
+		t.Errorf("printed %q", got)
+	}
+	fastest := regexp.MustCompile(`fastest ([\d.]+) (ns|µs|ms)`)
+	unit := map[string]float64{"ns": 1e-6, "µs": 1e-3, "ms": 1}
+	for _, code := range []string{"nop.launch({ size: 16 }, z)", "Math.sqrt(2)"} {
+		m := fastest.FindStringSubmatch(u.enters(".time 500 " + code + ";"))
+		if m == nil {
+			t.Fatal("no time")
+		}
+		timed, _ := strconv.ParseFloat(m[1], 64)
+		timed *= unit[m[2]]
+		benched, err := strconv.ParseFloat(u.enters("(await bench('b', () => "+code+")).least"), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: .time %g ms, bench %g ms", code, timed, benched)
+		if timed > 8*benched || benched > 8*timed { // compiling it each time took 25 and 76 times as long
+			t.Errorf("%s: .time says %g ms, bench %g ms", code, timed, benched)
+		}
+	}
+}
