@@ -52,10 +52,6 @@ static inline float bf(uint32_t b) { float x; memcpy(&x, &b, 4); return x; }
 static inline double bd(uint64_t b) { double x; memcpy(&x, &b, 8); return x; }
 static inline uint32_t fb(float x) { uint32_t b; memcpy(&b, &x, 4); return b; }
 static inline uint64_t db(double x) { uint64_t b; memcpy(&b, &x, 8); return b; }
-static inline uint32_t sat_i32_u32(int32_t x) { return x < 0 ? 0 : x; }
-static inline uint64_t sat_i32_u64(int32_t x) { return x < 0 ? 0 : x; }
-static inline uint64_t sat_u32_u64(uint32_t x) { return x; }
-static inline int32_t sat_u64_i32(uint64_t x) { return x > INT32_MAX ? INT32_MAX : (int32_t)x; }
 static inline int32_t sat_f32_i32(float x) { return x != x ? 0 : x <= -2147483648.0f ? INT32_MIN : x >= 2147483648.0f ? INT32_MAX : (int32_t)x; }
 static inline int32_t sat_f64_i32(double x) { return x != x ? 0 : x <= -2147483648.0 ? INT32_MIN : x >= 2147483647.0 ? INT32_MAX : (int32_t)x; }
 static inline uint32_t mulhi_u32(uint32_t a, uint32_t b) { return (uint64_t)a * b >> 32; }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -450,7 +451,7 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	return c.convert(t, c.expr(x.Args[0]), x.Args[0].Range())
 }
 
-// convert is a conversion that the text asks for: integers saturate, and NaN gives 0.
+// convert emits a conversion that the text asks for: integers wrap; floats saturate, and NaN becomes 0.
 func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad
@@ -466,66 +467,31 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 		return register(r)
 	}
 	if v.isConst() {
-		return register(c.saturated(v, t))
+		return register(c.converted(v, t))
 	}
 	if t.IsInt() {
 		c.becomesInt(v, at, "converted by "+t.String()+"()")
 	}
-	from := v.reg.Type
-	switch {
-	case from == t:
+	if v.reg.Type == t {
 		return v.withTaint(0)
-	case t.IsFloat() || from == ir.Bool:
-		return register(c.b.Op(ir.Convert, t, v.reg))
-	case from.IsInt() && (t == ir.I64 && from.Size() == 4 || t == ir.U64 && from == ir.U32):
-		return register(c.b.Op(ir.Convert, t, v.reg))
 	}
-	return register(c.b.Op(ir.Sat, t, v.reg))
+	if t.IsInt() && v.reg.Type.IsFloat() {
+		return register(c.b.Op(ir.Sat, t, v.reg))
+	}
+	return register(c.widen(v, t))
 }
 
-// saturated is a constant as type t.
-func (c *compiler) saturated(v value, t ir.Type) *ir.Value {
-	if t.IsFloat() || v.kind == kBool {
+// converted returns a constant that the text converts to type t. An integral one that i64 or u64 holds is an integer,
+// and wraps; any other Number is a float, and saturates.
+func (c *compiler) converted(v value, t ir.Type) *ir.Value {
+	if !t.IsInt() || v.kind != kNum {
 		return c.constant(v, t)
 	}
-	if v.kind == kBig {
-		return c.saturatedBig(v.big, t)
-	}
-	bits := uint(8 * t.Size())
-	low, high := 0.0, math.Ldexp(1, int(bits))
-	if t.IsSigned() {
-		low, high = -high/2, high/2
-	}
 	x := v.num
-	switch {
-	case x != x:
-		return c.b.Int(t, 0)
-	case x >= high && t.IsSigned():
-		return c.b.Const(t, 1<<(bits-1)-1)
-	case x >= high:
-		return c.b.Int(t, -1)
-	case x <= low:
-		return c.b.Int(t, int64(low))
-	case t == ir.U64:
-		return c.b.Const(t, uint64(x))
+	if !fits(x, ir.I64) && !fits(x, ir.U64) {
+		return c.b.Const(t, scalar.Sat(ir.F64, t, math.Float64bits(x)))
 	}
-	return c.b.Int(t, int64(x))
-}
-
-// saturatedBig is a BigInt as an integer type.
-func (c *compiler) saturatedBig(n *big.Int, t ir.Type) *ir.Value {
-	low, high := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(8*t.Size()))
-	if t.IsSigned() {
-		high.Rsh(high, 1)
-		low.Neg(high)
-	}
-	high.Sub(high, big.NewInt(1))
-	switch {
-	case n.Cmp(low) < 0:
-		n = low
-	case n.Cmp(high) > 0:
-		n = high
-	}
+	n, _ := big.NewFloat(x).Int(nil)
 	return c.b.Const(t, bigBits(n, t))
 }
 

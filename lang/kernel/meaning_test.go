@@ -144,7 +144,7 @@ func TestMeaning(t *testing.T) {
 		{name: "i64 against u64 by value", text: "(g, n, u, y) => { const a = n[g.x], b = u[g.x]; y[g.x] = (a < b) + (b < a) * 2 + (a === b) * 4 }",
 			args: []any{wide, []uint64{0, 0, math.MaxUint64, math.MaxInt64, 1 << 63, 1<<53 + 1, 1 << 53, 3}, make([]int32, 8)},
 			want: map[int]any{2: []int32{4, 2, 1, 4, 1, 1, 2, 1}}},
-		{name: "conversions saturate", text: "(g, d, y, z) => { y[g.x] = i32(d[g.x]); z[g.x] = u32(d[g.x]) }",
+		{name: "conversions of floats saturate", text: "(g, d, y, z) => { y[g.x] = i32(d[g.x]); z[g.x] = u32(d[g.x]) }",
 			args: []any{[]float64{1e10, -1e10, math.NaN(), 2.9, -2.9, 4294967295.5, math.Inf(1), math.Inf(-1)}, make([]int32, 8), make([]uint32, 8)},
 			want: map[int]any{1: []int32{math.MaxInt32, math.MinInt32, 0, 2, -2, math.MaxInt32, math.MaxInt32, math.MinInt32},
 				2: []uint32{math.MaxUint32, 0, 0, 2, 0, math.MaxUint32, math.MaxUint32, 0}}},

@@ -3,6 +3,7 @@ package kernlang
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"runtime"
@@ -391,7 +392,7 @@ func literals() []literal {
 
 // typeBeside is the type that a literal takes beside an operand; ok is false if there is none.
 func (l *literal) typeBeside(t, real ir.Type) (ir.Type, bool) {
-	fits := func(t ir.Type) bool { return l.num.i != nil && l.num.saturated(t).i.Cmp(l.num.i) == 0 }
+	fits := func(t ir.Type) bool { return l.num.i != nil && l.num.converted(t).i.Cmp(l.num.i) == 0 }
 	t = arithmeticOf(t)
 	switch {
 	case l.big:
@@ -432,6 +433,38 @@ func TestLiterals(t *testing.T) {
 	}
 	runCells(t, cells)
 }
+
+// TestConvertedLiterals has literals converted to every integer type: an integral one that 64 bits hold wraps as integers
+// do, and any other saturates as floats do.
+//
+// [10.1] [10.8]: of constants
+func TestConvertedLiterals(t *testing.T) {
+	t.Parallel()
+	all := literals()
+	for _, text := range []string{"18446744073709551615", "-9223372036854775808", "9223372036854775808", "-6148914691236517206", "244837814094590"} {
+		i, _ := new(big.Int).SetString(text, 10)
+		all = append(all, literal{text + "n", num{i: i}, true})
+	}
+	for text, i := range map[string]*big.Int{"2 ** 63": pow2(63), "-(2 ** 63)": new(big.Int).Neg(pow2(63)), "0xdeadbeef": big.NewInt(0xdeadbeef), "-0": new(big.Int)} {
+		all = append(all, literal{text: text, num: num{i: i}})
+	}
+	for text, f := range map[string]float64{"-1e300": -1e300, "2 ** 64": 1 << 64, "-(2 ** 63) - 2048": -1<<63 - 2048, "Infinity": math.Inf(1), "-Infinity": math.Inf(-1),
+		"NaN": math.NaN(), "3e9 + 0.5": 3e9 + 0.5} {
+		all = append(all, literal{text: text, num: num{f: f}})
+	}
+	var cells []cell
+	for _, l := range all {
+		for _, to := range []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64} {
+			cells = append(cells, cell{operation{fmt.Sprintf("%v(%s) - A", to, l.text), 1, func(ir.Type, []ir.Type) (ir.Type, diag.ID) { return to, "" }, func(_ ir.Type, v []num) num {
+				r, _ := arithmetic("-", l.num.converted(to), v[0])
+				return r
+			}}, []ir.Type{to}, realOf(to)})
+		}
+	}
+	runCells(t, cells)
+}
+
+func pow2(n uint) *big.Int { return new(big.Int).Lsh(big.NewInt(1), n) }
 
 func literalCell(l literal, a ir.Type, op string, swapped bool) cell {
 	text := "A " + op + " (" + l.text + ")"

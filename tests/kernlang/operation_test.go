@@ -89,14 +89,14 @@ func quotient(x, y num, round string) num {
 	return intNum(t, wrap(t, q))
 }
 
-// saturatedQuotient is an operation on a/b that saturates the quotient of integers, by its mathematical value if the signs
-// are mixed.
-func saturatedQuotient(to ir.Type) operation {
-	o := integerQuotient(to.String()+"(A / B)", "trunc", func(x num) num { return x.saturated(to) }, func(_ ir.Type, q num) num { return q.saturated(to) })
+// convertedQuotient is an operation that converts a/b: of integers it wraps their quotient, by its mathematical value if the
+// signs are mixed.
+func convertedQuotient(to ir.Type) operation {
+	o := integerQuotient(to.String()+"(A / B)", "trunc", func(x num) num { return x.converted(to) }, func(_ ir.Type, q num) num { return q.converted(to) })
 	other := o.value
 	o.value = func(real ir.Type, x []num) num {
 		if isQuotient(x[0].t, x[1].t) && mixedSigns(x[0].t, x[1].t) && x[1].i.Sign() != 0 {
-			return num{t: ir.I64, i: new(big.Int).Quo(x[0].i, x[1].i)}.saturated(to)
+			return num{t: ir.I64, i: new(big.Int).Quo(x[0].i, x[1].i)}.converted(to)
 		}
 		return other(real, x)
 	}
@@ -319,7 +319,7 @@ func binaryOperations() []operation {
 		integerQuotient("(A / B) >> 0", "trunc", to32(ir.I32), in32(ir.I32)),
 		integerQuotient("(A / B) >>> 0", "trunc", to32(ir.U32), in32(ir.U32)),
 		integerQuotient("~~(A / B)", "trunc", to32(ir.I32), in32(ir.I32)),
-		saturatedQuotient(ir.I32), saturatedQuotient(ir.U32), saturatedQuotient(ir.I64), saturatedQuotient(ir.U64),
+		convertedQuotient(ir.I32), convertedQuotient(ir.U32), convertedQuotient(ir.I64), convertedQuotient(ir.U64),
 		integerQuotient("Math.trunc(A / B)", "trunc", rounded(math.Trunc), same),
 		integerQuotient("Math.floor(A / B)", "floor", rounded(math.Floor), same),
 		integerQuotient("Math.ceil(A / B)", "ceil", rounded(math.Ceil), same),
@@ -507,7 +507,7 @@ func unaryOperations() []operation {
 		{"bool(A)", 1, fixed(ir.Bool), func(_ ir.Type, x []num) num { return boolNum(x[0].truth()) }},
 	}
 	for _, t := range []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64} {
-		ops = append(ops, operation{t.String() + "(A)", 1, fixed(t), func(_ ir.Type, x []num) num { return x[0].saturated(t) }})
+		ops = append(ops, operation{t.String() + "(A)", 1, fixed(t), func(_ ir.Type, x []num) num { return x[0].converted(t) }})
 	}
 	count := func(f func(bits uint64, size int) int, clz bool) func(ir.Type, []num) num {
 		return func(_ ir.Type, x []num) num {

@@ -104,8 +104,11 @@ func (x num) truth() bool {
 	return x.f != 0 && x.f == x.f
 }
 
-// saturated converts as i32(x) and its like do.
-func (x num) saturated(t ir.Type) num {
+// converted converts as i32(x) and its like do: integers wrap, floats saturate.
+func (x num) converted(t ir.Type) num {
+	if x.i != nil {
+		return intNum(t, wrap(t, x.i))
+	}
 	bits := uint(8 * t.Size())
 	low, high := new(big.Int), new(big.Int).Lsh(big.NewInt(1), bits)
 	if t.IsSigned() {
@@ -113,22 +116,12 @@ func (x num) saturated(t ir.Type) num {
 		low.Neg(high)
 	}
 	high.Sub(high, big.NewInt(1))
-	i := x.i
-	if i == nil {
-		switch {
-		case math.IsInf(x.f, 1):
-			i = high
-		case math.IsInf(x.f, -1):
-			i = low
-		default:
-			i = truncated(x.f)
-		}
-	}
-	if i.Cmp(low) < 0 {
-		i = low
-	}
-	if i.Cmp(high) > 0 {
+	i := truncated(x.f)
+	if math.IsInf(x.f, 1) || i.Cmp(high) > 0 {
 		i = high
+	}
+	if math.IsInf(x.f, -1) || i.Cmp(low) < 0 {
+		i = low
 	}
 	return intNum(t, i)
 }

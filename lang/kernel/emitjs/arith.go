@@ -52,8 +52,6 @@ func (e *emitter) arithmetic(in *ir.Instr) string {
 			return x + " >>> 0"
 		case in.Op == ir.Wrap && from.IsInt() && !wide(from):
 			return fmt.Sprintf("%v(BigInt(%s))", to, x)
-		case in.Op == ir.Sat && from.IsInt() && !wide(from):
-			return fmt.Sprintf("sat(BigInt(%s), '%v')", x, to)
 		}
 		return fmt.Sprintf("%v(%s, '%v')", in.Op, x, to)
 	case ir.Bitcast:

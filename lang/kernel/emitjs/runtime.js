@@ -138,12 +138,11 @@ const ranges = {
 }
 const wide = type => type === 'i64' || type === 'u64'
 
-/** An integer or a float to an integer type, saturating. */
+/** A float to an integer type, saturating. */
 function sat(x, type) {
   const [least, most] = ranges[type]
   let n
-  if (typeof x === 'bigint') n = x
-  else if (Number.isNaN(x)) n = 0n
+  if (Number.isNaN(x)) n = 0n
   else if (!Number.isFinite(x)) n = x > 0 ? most : least
   else n = BigInt(Math.trunc(x))
   n = n < least ? least : n > most ? most : n

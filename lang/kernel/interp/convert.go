@@ -77,29 +77,11 @@ func satU64[S float](x S) uint64 {
 	return uint64(satFloat[int64](x, 0, math.MaxInt64, 1<<63))
 }
 
-func satToI32[S signed](x S) int32 { return int32(min(max(int64(x), math.MinInt32), math.MaxInt32)) }
-func satToU32[S signed](x S) uint32 {
-	return uint32(min(max(int64(x), 0), math.MaxUint32))
-}
-func satToU64[S signed](x S) uint64          { return uint64(max(int64(x), 0)) }
-func satUnsignedToI32[S unsigned](x S) int32 { return int32(min(uint64(x), math.MaxInt32)) }
-func satUnsignedToU32(x uint64) uint32       { return uint32(min(x, math.MaxUint32)) }
-func satUnsignedToI64(x uint64) int64        { return int64(min(x, math.MaxInt64)) }
-
 var satOps = map[conversion]unary{
 	{ir.F32, ir.I32}: mapped(satI32[float32]), {ir.F64, ir.I32}: mapped(satI32[float64]),
 	{ir.F32, ir.U32}: mapped(satU32[float32]), {ir.F64, ir.U32}: mapped(satU32[float64]),
 	{ir.F32, ir.I64}: mapped(satI64[float32]), {ir.F64, ir.I64}: mapped(satI64[float64]),
 	{ir.F32, ir.U64}: mapped(satU64[float32]), {ir.F64, ir.U64}: mapped(satU64[float64]),
-
-	{ir.I32, ir.I32}: move[uint32], {ir.I32, ir.U32}: mapped(satToU32[int32]),
-	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: mapped(satToU64[int32]),
-	{ir.U32, ir.I32}: mapped(satUnsignedToI32[uint32]), {ir.U32, ir.U32}: move[uint32],
-	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
-	{ir.I64, ir.I32}: mapped(satToI32[int64]), {ir.I64, ir.U32}: mapped(satToU32[int64]),
-	{ir.I64, ir.I64}: move[uint64], {ir.I64, ir.U64}: mapped(satToU64[int64]),
-	{ir.U64, ir.I32}: mapped(satUnsignedToI32[uint64]), {ir.U64, ir.U32}: mapped(satUnsignedToU32),
-	{ir.U64, ir.I64}: mapped(satUnsignedToI64), {ir.U64, ir.U64}: move[uint64],
 }
 
 func wrap32[S float](x S) uint32 { return uint32(wrapFloat(x)) }

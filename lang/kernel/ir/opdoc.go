@@ -38,7 +38,7 @@ var opDocs = [numOps]opDoc{
 	Lt:      {"T, T → bool", "integers and floats: less; false for NaN"},
 	Le:      {"T, T → bool", "integers and floats: less or equal; false for NaN"},
 	Convert: {"S → T", "to the nearest value, ties to even: bool to integers and floats, integers to floats, floats to floats, 32-bit integers to 64-bit ones, modulo 2⁶⁴ if negative, and between 64-bit ones modulo 2⁶⁴"},
-	Sat:     {"S → T", "from integers and floats to an integer type, saturating; fractions are dropped, NaN gives 0"},
+	Sat:     {"S → T", "from floats to an integer type, saturating; fractions are dropped, NaN gives 0"},
 	Wrap:    {"S → T", "from integers and floats to an integer type, modulo its range; fractions are dropped, NaN and infinities give 0"},
 	Bitcast: {"S → T", "the bits, between types of one size but bool; NaN gives the bits of the canonical one"},
 	Quant:   {"f32 → f32", "rounded to the nearest value of f16 or bf16, ties to even"},

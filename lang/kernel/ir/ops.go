@@ -43,7 +43,7 @@ const (
 	Lt      // T T → bool, ints and floats
 	Le      // T T → bool, ints and floats
 	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; 64-bit to 32-bit and float to int are not for it
-	Sat     // S → T: float to int, or int to int, saturating; fractions truncate; NaN gives 0
+	Sat     // S → T: float to int, saturating; fractions truncate; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities give 0
 	Bitcast // S → T of the same size: the bits
 	Quant   // f32 → f32: rounded to the values of Instr.Elem (F16 or BF16)

@@ -137,8 +137,10 @@ func (v *verifier) arithmetic(in *Instr) {
 	case Convert:
 		ok := to == t || to.IsFloat() || to.Size() == 8 && !t.IsFloat() || t == Bool && to.IsInt()
 		v.check(ok, "convert is not for %v to %v; sat and wrap are", t, to)
-	case Sat, Wrap:
-		v.check(t != Bool && to.IsInt(), "%v is not for %v to %v", in.Op, t, to)
+	case Sat:
+		v.check(t.IsFloat() && to.IsInt(), "sat is not for %v to %v", t, to)
+	case Wrap:
+		v.check(t != Bool && to.IsInt(), "wrap is not for %v to %v", t, to)
 	case Bitcast:
 		v.check(t != Bool && t.Size() == to.Size(), "bitcast is not for %v to %v", t, to)
 	case Quant:

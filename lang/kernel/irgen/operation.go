@@ -91,8 +91,10 @@ func conversions() (out []Operation) {
 				add(ir.Convert)
 			}
 			if from != ir.Bool && to.IsInt() {
-				add(ir.Sat)
 				add(ir.Wrap)
+			}
+			if from.IsFloat() && to.IsInt() {
+				add(ir.Sat)
 			}
 			if from != ir.Bool && from.Size() == to.Size() {
 				add(ir.Bitcast)

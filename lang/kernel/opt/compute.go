@@ -52,7 +52,7 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 	a := in.Args[0]
 	x := p.rangeOf(a)
 	switch in.Op {
-	case ir.Convert, ir.Wrap, ir.Sat, ir.Bitcast:
+	case ir.Convert, ir.Wrap, ir.Bitcast:
 		if x.within(all) { // the same number
 			return x, under(a, 0)
 		}

@@ -318,7 +318,7 @@ func (f *folder) conversionRules(in *ir.Instr) *ir.Value {
 			return inner.Args[0]
 		}
 	case ir.Wrap, ir.Sat:
-		// There and back through a type that holds every value of the integer.
+		// There and back through a type that represents every value of the integer.
 		if inner.Op == ir.Convert && inner.Args[0].Type == to && to.Size() == 4 && (from == ir.F64 || from == ir.I64) {
 			return inner.Args[0]
 		}

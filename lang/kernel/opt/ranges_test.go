@@ -64,7 +64,7 @@ func rangesOf(t *testing.T, op ir.Op, from, to ir.Type) string {
 	one, two := op >= ir.Neg && op <= ir.Popcnt || op >= ir.Convert && op <= ir.Bitcast, op >= ir.Add && op <= ir.Shr
 	counts := op == ir.Clz || op == ir.Ctz || op == ir.Popcnt
 	switch {
-	case !one && !two, op > ir.Abs && op < ir.Clz, two && from != to, counts && to != ir.I32, op <= ir.Abs && from != to,
+	case !one && !two, op > ir.Abs && op < ir.Clz, two && from != to, counts && to != ir.I32, op <= ir.Abs && from != to, op == ir.Sat,
 		op == ir.Bitcast && from.Size() != to.Size():
 		return ""
 	}

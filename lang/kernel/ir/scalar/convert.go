@@ -48,34 +48,21 @@ func normal(m uint64, e int) (uint64, int) {
 	return m, e
 }
 
-// Sat is the operation of that name: to an integer type, saturating; fractions truncate and NaN gives 0.
+// Sat returns a float as an integer of type to, saturating; fractions truncate and NaN becomes 0.
 func Sat(from, to ir.Type, b uint64) uint64 {
 	least, most := limits(to)
-	if from.IsFloat() {
-		x := widen(from, b)
-		switch {
-		case x != x:
-			return 0
-		case x <= float64(least):
-			return truncate(to, uint64(least))
-		case x >= float64(most): // float64(2^64−1) is 2^64, and nothing lies between
-			return most
-		case x >= 1<<63:
-			return uint64(x-1<<63) | 1<<63
-		}
-		return truncate(to, uint64(int64(x)))
+	x := widen(from, b)
+	switch {
+	case x != x:
+		return 0
+	case x <= float64(least):
+		return truncate(to, uint64(least))
+	case x >= float64(most): // float64(2^64−1) is 2^64, and nothing lies between
+		return most
+	case x >= 1<<63:
+		return uint64(x-1<<63) | 1<<63
 	}
-	if from.IsSigned() {
-		n := Signed(from, b)
-		if n < least {
-			return truncate(to, uint64(least))
-		}
-		if n < 0 {
-			return truncate(to, uint64(n))
-		}
-		b = uint64(n)
-	}
-	return min(b, most)
+	return truncate(to, uint64(int64(x)))
 }
 
 // limits are the least and the greatest value of an integer type.

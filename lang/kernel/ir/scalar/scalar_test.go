@@ -94,16 +94,6 @@ func TestIntegersAgainstBig(t *testing.T) {
 					}
 				}
 				for _, to := range []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64} {
-					least, most := bounds(to)
-					sat := new(big.Int).Set(bx)
-					if sat.Cmp(least) < 0 {
-						sat.Set(least)
-					} else if sat.Cmp(most) > 0 {
-						sat.Set(most)
-					}
-					if got, want := scalar.Sat(typ, to, x), bitsOf(to, sat); got != want {
-						t.Fatalf("sat %v %v to %v = %#x, want %#x", typ, bx, to, got, want)
-					}
 					if got, want := scalar.Wrap(typ, to, x), bitsOf(to, bx); got != want {
 						t.Fatalf("wrap %v %v to %v = %#x, want %#x", typ, bx, to, got, want)
 					}

@@ -40,10 +40,6 @@ func (e *expander) conversion(in *inst) bool {
 		e.blend(v, a, most, e.temp(amd64.VPCMPGTQ, a, most))
 		e.blend(w, v, least, e.temp(amd64.VPCMPGTQ, least, v))
 		e.pack(d, w)
-	case amd64.VPMOVUSQD:
-		fits := e.temp(amd64.VPCMPEQQ, e.shifted(amd64.VPSRLQ, a, 32), e.constant(0, 4))
-		over := e.temp(amd64.VPXOR, fits, e.ones())
-		e.pack(d, e.temp(amd64.VPOR, a, over))
 	case amd64.VPMOVDW, amd64.VPMOVDB:
 		e.narrow1(in)
 	default:

@@ -81,8 +81,6 @@ func (l *lowerer) convert(in *ir.Instr) []vr {
 		return l.saturate(v, from, to, n, uniform)
 	case from.IsFloat():
 		return l.wrapFloat(v, from, to, n, uniform)
-	case in.Op == ir.Sat:
-		return l.saturateInt(v, from, to, n, uniform)
 	case to.Size() == from.Size():
 		return v
 	case to.Size() == 8 && from.IsSigned():
@@ -243,45 +241,6 @@ func (l *lowerer) wrapFloat(v []vr, from, to ir.Type, n int, uniform bool) []vr 
 		return wide
 	}
 	return l.narrow(wide, amd64.VPMOVQD, uniform)
-}
-
-// saturateInt emits a conversion between integers that keeps to the range.
-func (l *lowerer) saturateInt(v []vr, from, to ir.Type, n int, uniform bool) []vr {
-	e := from.Size()
-	notNegative := func() {
-		zero := l.constant(0, e)
-		v = l.map1(v, func(d, a vr) { l.op2(sized(e, amd64.VPMAXSD, amd64.VPMAXSQ), d, a, zero, e) })
-	}
-	atMost := func(most uint64) {
-		c := l.constant(most, e)
-		v = l.map1(v, func(d, a vr) { l.op2(sized(e, amd64.VPMINUD, amd64.VPMINUQ), d, a, c, e) })
-	}
-	switch {
-	case from == to:
-		return v
-	case e == 4 && to.Size() == 8 && from.IsSigned() && to.IsSigned():
-		return l.widen(v, amd64.VPMOVSXDQ, n)
-	case e == 4 && to.Size() == 8 && from.IsSigned():
-		notNegative()
-		return l.widen(v, amd64.VPMOVZXDQ, n)
-	case e == 4 && to.Size() == 8:
-		return l.widen(v, amd64.VPMOVZXDQ, n)
-	case e == to.Size() && from.IsSigned():
-		notNegative()
-		return v
-	case e == to.Size():
-		atMost(1<<(8*e-1) - 1)
-		return v
-	case from.IsSigned() && to.IsSigned():
-		return l.narrow(v, amd64.VPMOVSQD, uniform)
-	case from.IsSigned():
-		notNegative()
-		return l.narrow(v, amd64.VPMOVUSQD, uniform)
-	case to.IsSigned():
-		atMost(math.MaxInt32)
-		return l.narrow(v, amd64.VPMOVQD, uniform)
-	}
-	return l.narrow(v, amd64.VPMOVUSQD, uniform)
 }
 
 // quantize rounds floats to the values of a narrower type.

@@ -318,12 +318,13 @@
   z[9] = 5n << 2n; z[10] = -5n >> 1n; z[11] = ~5n
 }
 ---
-// [12.10] quotients of mixed signs: saturated by i32() and u32(), wrapped by | 0 and Math.trunc
+// [12.10] quotients of mixed signs: by their value in i32(), u32() and i64(), in the dividend's type by Math.trunc
 //# a: u32 = 4294967290
 //# b: i32 = -2
 //# z: i32[3] -> -2147483645 -2147483645 -2147483645
-//# w: u32[3] -> 0 2147483651 2147483650
-(g, a, b, z, w) => {
+//# w: u32[3] -> 2147483651 2147483651 2147483650
+//# v: i64[2] -> -2147483645 2147483651
+(g, a, b, z, w, v) => {
   const u = a[0], i = b[0]
   z[0] = i32(u / i)
   z[1] = (u / i) | 0
@@ -331,4 +332,6 @@
   w[0] = u32(u / i)
   w[1] = (u / i) >>> 0
   w[2] = Math.floor((u + 1) / i)
+  v[0] = i64(u / i)
+  v[1] = i64(Math.trunc(u / i))
 }
