@@ -239,13 +239,14 @@ func TestVersion3(t *testing.T) {
 // A container that LLVM's own tool wrote, and one of ours that it reads, where the tool is installed.
 func TestAgainstLLVM(t *testing.T) {
 	var tool string
-	for _, name := range []string{"clang-offload-packager", "clang-offload-packager-19", "clang-offload-packager-16", "clang-offload-packager-14", "llvm-offload-binary"} {
+	for _, name := range []string{"clang-offload-packager-19", "clang-offload-packager"} {
 		if path, err := exec.LookPath(name); err == nil {
 			tool = path
+			break
 		}
 	}
 	if tool == "" {
-		t.Skip("clang-offload-packager is not installed")
+		t.Skip("clang-offload-packager-19 is not installed")
 	}
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "k.ptx"), filepath.Join(dir, "out.bin")

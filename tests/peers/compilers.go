@@ -24,11 +24,14 @@ type compiler struct {
 	object  bool // the output is an object file, to be linked
 }
 
+// clang is the command of the LLVM version that the whole repository uses.
+const clang = "clang-19"
+
 // compilerPeers lists all ways to build the same kernels ahead of time, of which a machine may lack some.
 func compilerPeers() []compiler {
 	c := append(marchFlags(), "-shared", "-fPIC", "tests/peers/c/kernels.c", "-lm", "-o")
 	var all []compiler
-	for _, cc := range []string{"gcc", "clang-19"} {
+	for _, cc := range []string{"gcc", clang} {
 		for _, level := range []string{"-O3", "-Ofast"} {
 			all = append(all, compiler{cc + " " + level, append([]string{cc, level, "-fopenmp-simd"}, c...), false})
 		}

@@ -5,6 +5,10 @@
 // Each comparison alternates the two sides, checks that their results agree where they have any, and prints the
 // median of each and the median of the ratios of neighbouring runs with its spread (the middle half). Ratios carry
 // over between machines; times do not.
+//
+// What the comparisons need beside Go, as Debian packages: gcc (all that compare with C), clang-19 (compilers, target),
+// clang-tools-19 and libomp-19-dev (target), pocl-opencl-icd and ocl-icd-libopencl1 (pocl). ISPC is not in Debian: its own
+// release is used if the command ispc exists.
 package main
 
 import (

@@ -134,22 +134,17 @@ func targetCopies(r *report, ours *launcher, fns map[string]func(...uintptr) uin
 	return nil
 }
 
-// buildTarget compiles what is offloaded with the clang whose tools for that are installed.
+// buildTarget compiles the offloaded functions with clang for this machine as the device.
 func buildTarget() (uintptr, error) {
-	const hint = "apt-get install clang-14 clang-tools-14 libomp-14-dev"
+	const hint = "apt-get install clang-19 clang-tools-19 libomp-19-dev"
+	const libs = "/usr/lib/llvm-19/lib"
 	dir, err := os.MkdirTemp("", "orepl-target")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	wrappers, _ := filepath.Glob("/usr/lib/llvm-*/bin/clang-offload-wrapper")
-	if len(wrappers) == 0 {
-		return 0, fmt.Errorf("no clang can offload to this machine: %s", hint)
-	}
-	bin := filepath.Dir(wrappers[len(wrappers)-1])
-	libs := filepath.Join(filepath.Dir(bin), "lib")
 	out := filepath.Join(dir, "target.so")
-	cmd := exec.Command(filepath.Join(bin, "clang"), "-O3", "-march=native", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "-shared", "-fPIC",
+	cmd := exec.Command(clang, "-O3", "-march=native", "-fopenmp", "-fopenmp-targets=x86_64-pc-linux-gnu", "-shared", "-fPIC",
 		"-L"+libs, "-Wl,-rpath,"+libs, "-o", out, "tests/peers/c/target.c")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("clang cannot offload to this machine: %s (%w)\n%s", hint, err, text)
