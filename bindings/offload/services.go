@@ -3,22 +3,32 @@ package offload
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// services is what device code asks of the script.
+// services are the requests that the script's kernels may make of it.
 type services struct {
 	engine *lang.Engine
+
+	mu sync.Mutex // held while a line is written: kernels print from several threads
 }
 
 // Print writes a line that a kernel printed, whole, to the script's output.
-func (s *services) Print(_ string, _ [3]int, text string) {
-	fmt.Fprintln(s.engine.Options().Stdout, text)
+func (s *services) Print(m *contract.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Fprintln(s.engine.Options().Stdout, m.Text)
 }
 
-// Call refuses: no service is registered under any name.
-func (s *services) Call(_ context.Context, name string, _ []uint64) (uint64, error) {
-	return 0, contract.Errorf(contract.NotFound, "call", "no service is named %q", name)
+// CheckService implements [contract.ServiceChecker]: no service can be registered yet.
+func (s *services) CheckService(name string) error {
+	return contract.Errorf(contract.NotFound, "call", "no service is named %q", name)
+}
+
+// Call implements [contract.Services].
+func (s *services) Call(_ context.Context, r *contract.Request) (uint64, error) {
+	return 0, s.CheckService(r.Name)
 }

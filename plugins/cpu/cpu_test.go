@@ -409,17 +409,17 @@ type host struct {
 	fail  bool
 }
 
-func (h *host) Print(kernel string, _ [3]int, text string) {
+func (h *host) Print(m *offload.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.lines = append(h.lines, kernel+" "+text)
+	h.lines = append(h.lines, m.Kernel+" "+m.Text)
 }
 
-func (h *host) Call(_ context.Context, name string, args []uint64) (uint64, error) {
-	if name != "double" || h.fail {
+func (h *host) Call(_ context.Context, r *offload.Request) (uint64, error) {
+	if r.Name != "double" || h.fail {
 		return 0, errors.New("out of order")
 	}
-	return args[0] * 2, nil
+	return r.Args[0].Bits * 2, nil
 }
 
 func TestServices(t *testing.T) {

@@ -51,7 +51,8 @@ func newDevice(with shared, id string, cores int) *device {
 			Groups:          [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32},
 			SubgroupSizes:   []int{subgroupSize},
 		},
-		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Unified: true, HostVisible: true, Subgroups: true},
+		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Unified: true, HostVisible: true, Subgroups: true,
+			Cancel: true, Calls: true, Prints: true, Clock: true},
 	}
 	return d
 }

@@ -55,7 +55,7 @@ func (l *launch) Set(o *offload.Launch) error {
 		return err
 	}
 	l.at = o.Pos
-	l.host = services{host: o.Services, kernel: l.kernel.info.Name}
+	l.host.reset(o.Services, l.kernel, l.device.id)
 	l.cost = time.Duration(min(float64(l.units)*l.variant.unitCost(), math.MaxInt64/2))
 	return nil
 }
@@ -76,7 +76,8 @@ func (l *launch) Clear() {
 	if l.plan == &l.own {
 		l.own.clear()
 	}
-	l.plan, l.host, l.stop = &l.own, services{}, nil
+	l.plan, l.stop = &l.own, nil
+	l.host.reset(nil, nil, "")
 	l.fault, l.broken = nil, nil
 }
 
@@ -94,7 +95,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	if l.units == 0 {
 		return nil
 	}
-	l.stop = stop
+	l.stop, l.host.stop = stop, stop
 	if l.plan == &l.own {
 		l.grid.Stop = stop.Flag()
 	}
@@ -113,6 +114,8 @@ func (l *launch) Run(stop *queue.Stop) error {
 	switch {
 	case l.broken != nil:
 		return l.broken
+	case l.host.interrupted.Load(): // its fault is the interruption
+		return queue.ErrStopped
 	case l.fault != nil:
 		return l.faultError()
 	case stop.Requested():

@@ -87,7 +87,9 @@ func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel 
 	info := offload.KernelInfo{
 		Name: k.Name, Params: make([]offload.Param, 0, len(abi.Args)),
 		ObservesGroup: abi.ObservesGroup, SharedBytes: abi.SharedBytes, GroupItems: interp.MaxGroupItems,
+		Services: abi.Services,
 	}
+	k.Body.Walk(func(in *ir.Instr) { info.Prints = info.Prints || in.Op == ir.Print })
 	for _, a := range abi.Args {
 		p := offload.Param{Name: a.Name, Type: typeOf(a.Scalar), Elem: a.Scalar.Size()}
 		if a.Rank > 0 {

@@ -2,24 +2,68 @@ package cpu
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
 )
 
-// services passes what a kernel asks of the host on.
+// services forwards a launch's requests to the host.
 type services struct {
 	host   offload.Services
-	kernel string
+	kernel *kernel
+	device string
+	stop   *queue.Stop
+
+	interrupted atomic.Bool // a call was abandoned because the launch was stopped
 }
 
-func (s *services) Print(_ int, item [3]int, text string) { s.host.Print(s.kernel, item, text) }
+// reset prepares for another launch.
+func (s *services) reset(host offload.Services, k *kernel, device string) {
+	s.host, s.kernel, s.device, s.stop = host, k, device, nil
+	s.interrupted.Store(false)
+}
 
-func (s *services) Call(name string, _ [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
-	bits := make([]uint64, len(args))
+func (s *services) message(site int, item [3]int, text string) offload.Message {
+	pos, _ := position(s.kernel.module, s.kernel.ir, site)
+	return offload.Message{Device: s.device, Kernel: s.kernel.info.Name, Item: item, Pos: pos, Text: text}
+}
+
+// Print implements [interp.Services].
+func (s *services) Print(site int, item [3]int, text string) {
+	m := s.message(site, item, text)
+	s.host.Print(&m)
+}
+
+// Call implements [interp.Services]. It returns when the launch is stopped, even if the host's service does not.
+func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
+	r := &offload.Request{Message: s.message(site, item, ""), Name: name, Args: make([]offload.Scalar, len(args)), Result: typeOf(result)}
 	for i, a := range args {
-		bits[i] = a.Bits
+		r.Args[i] = offload.Scalar{Type: typeOf(a.Type), Bits: a.Bits}
 	}
-	return s.host.Call(context.Background(), name, bits)
+	ctx, release := s.stop.Context()
+	defer release()
+	type answer struct {
+		bits uint64
+		err  error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				answered <- answer{0, offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", name, p)}
+			}
+		}()
+		bits, err := s.host.Call(ctx, r)
+		answered <- answer{bits, err}
+	}()
+	select {
+	case a := <-answered:
+		return a.bits, a.err
+	case <-ctx.Done():
+		s.interrupted.Store(true)
+		return 0, context.Cause(ctx)
+	}
 }

@@ -1,11 +1,7 @@
 package conform
 
 import (
-	"context"
-	"errors"
 	"math"
-	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -29,6 +25,8 @@ var launchCases = []testCase{
 	{"launch/checks-off", launchUnchecked},
 	{"launch/print", launchPrint},
 	{"launch/call", launchCall},
+	{"launch/call-cancel", launchCallCancel},
+	{"launch/call-waiter", launchCallWaiter},
 	{"launch/subgroups", launchSubgroups},
 }
 
@@ -281,71 +279,6 @@ func launchUnchecked(t *T) {
 	q := t.defaultQueue()
 	t.launch(q, t.kernel("ids"), session.Config{Size: sized(1000), Checks: offload.ChecksOff}, session.Buf(b))
 	equal(t, "ids", download[int32](t, b), count(1000))
-}
-
-// printer collects what kernels print.
-type printer struct {
-	offload.Services
-	mu    sync.Mutex
-	lines map[string]int
-}
-
-func (p *printer) Print(kernel string, item [3]int, text string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lines[strings.TrimRight(text, "\n")]++
-}
-
-func launchPrint(t *T) {
-	const n = 100
-	q, b := t.defaultQueue(), t.buffer(offload.I32, n)
-	p := &printer{lines: make(map[string]int)}
-	t.launch(q, t.kernel("talk"), session.Config{Size: sized(n), Services: p}, session.Buf(b))
-	t.check(q.Sync(t.ctx))
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.lines) != n || p.lines["item 0"] != 1 || p.lines["item 99"] != 1 {
-		t.Errorf("%d items printed %v", n, p.lines)
-	}
-}
-
-// doubler serves "double".
-type doubler struct{ offload.Services }
-
-func (doubler) Call(_ context.Context, name string, args []uint64) (uint64, error) {
-	if name != "double" || len(args) != 1 {
-		return 0, errors.New("nobody serves " + name)
-	}
-	n := int32(args[0])
-	if n == 77 {
-		return 0, errors.New("not that one")
-	}
-	return uint64(math.Float32bits(float32(2 * n))), nil
-}
-
-func launchCall(t *T) {
-	const n = 70
-	q, b, k := t.queue(), t.buffer(offload.I32, 100), t.kernel("ask")
-	t.launch(q, k, session.Config{Size: sized(n), Services: doubler{}}, session.Buf(b))
-	t.check(q.Sync(t.ctx))
-	want := make([]int32, 100)
-	for i := range n {
-		want[i] = int32(2 * i)
-	}
-	equal(t, "doubles", download[int32](t, b), want)
-	t.launch(q, k, session.Config{Size: sized(100), Services: doubler{}}, session.Buf(b))
-	if err := q.Sync(t.ctx); err == nil || !strings.Contains(err.Error(), "not that one") {
-		t.Errorf("a call that failed gave %v", err)
-	}
-	// Without services a call is refused or fails, and nothing hangs.
-	call := t.bind(k, config(1), session.Buf(b))
-	err := q.Launch(call)
-	if err == nil {
-		err = q.Sync(t.ctx)
-	}
-	if err == nil {
-		t.Errorf("a call that nobody serves gave no error")
-	}
 }
 
 func launchSubgroups(t *T) {

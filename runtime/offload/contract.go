@@ -93,15 +93,6 @@ type Launch struct {
 	Prepared  Prepared      // by [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 }
 
-// Services is what device code may ask of the host while a kernel runs. Methods are called on goroutines or threads
-// of the plugin, several at once.
-type Services interface {
-	// Print takes a line that a work-item printed.
-	Print(kernel string, item [3]int, text string)
-	// Call serves a request by name. Arguments and result are bits of the types given at registration.
-	Call(ctx context.Context, name string, args []uint64) (uint64, error)
-}
-
 // Span is a range of a memory block.
 type Span struct {
 	Memory Memory

@@ -47,6 +47,10 @@ type Features struct {
 	Unified     bool `json:"unified"`     // device memory is host memory
 	HostVisible bool `json:"hostVisible"` // the host sees host and shared memory: their Memory.Bytes is not nil
 	Subgroups   bool `json:"subgroups"`
+	Cancel      bool `json:"cancel"` // running kernels can be cancelled
+	Calls       bool `json:"calls"`  // kernels may call services of the host
+	Prints      bool `json:"prints"` // kernels may print
+	Clock       bool `json:"clock"`  // events have device times
 }
 
 // Param describes a parameter of a kernel.
@@ -68,6 +72,9 @@ type KernelInfo struct {
 	SharedBytes   int     // statically declared
 	GroupItems    int     // the largest work-group on this device
 	Registers     int     // per work-item; 0 if unknown
+
+	Services []string // names of the services that the kernel may call, sorted
+	Prints   bool     // the kernel may print
 }
 
 // Symbol is a name that a program offers.

@@ -30,6 +30,7 @@ type command struct {
 	pattern [16]byte // fill: its first width bytes
 	width   int
 	launch  Launch // made at the first use of the slot for a launch
+	calls   bool   // the launch may call services of the host
 	kernel  offload.Kernel
 	pos     offload.Position
 	timeout time.Duration
@@ -43,12 +44,16 @@ func (c *command) onlyOrders() bool {
 	return c.kind == awaitEvent || c.kind == recordEvent && c.event.mark
 }
 
+// onWorker reports whether only the queue's own goroutine may run the command: code of the host's that it calls may need
+// the goroutine of the caller.
+func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launchKernel && c.calls }
+
 // clear drops what the command kept of its caller's.
 func (c *command) clear() {
 	switch c.kind {
 	case launchKernel:
 		c.launch.Clear()
-		c.kernel, c.pos = nil, offload.Position{}
+		c.kernel, c.pos, c.calls = nil, offload.Position{}, false
 	default:
 		c.dst, c.src, c.fn, c.event, c.err = nil, nil, nil, nil, nil
 	}

@@ -48,6 +48,7 @@ type Queue struct {
 	head     atomic.Uint64         // the number of the newest command that has finished; written by the role's holder
 	role     atomic.Bool           // held by the goroutine that runs commands
 	hosting  atomic.Bool           // a host function runs
+	calling  atomic.Bool           // a launch runs that may call services of the host
 	blocked  atomic.Pointer[Event] // the event that the next command waits for
 	stop     Stop
 	never    Stop          // of what runs before it is a command
@@ -207,8 +208,9 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		return err
 	}
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
+	c.calls = l.Services != nil && len(l.Kernel.Info().Services) > 0
 	cost, sure := c.launch.Cost()
-	if sure && cost <= briefLaunches && q.mayRunAtOnce() {
+	if sure && !c.calls && cost <= briefLaunches && q.mayRunAtOnce() {
 		err := q.runKernel(c, &q.never)
 		c.clear()
 		q.over(op, err)
@@ -376,7 +378,7 @@ func (q *Queue) slot(op string) (*command, error) {
 			q.mu.Unlock()
 			return nil, q.refuse(offload.OutOfResources, op, "%d commands are outstanding", n).
 				WithHint("sync the queue from time to time")
-		case n < fullSlots || q.hosting.Load() || q.blocked.Load() != nil:
+		case n < fullSlots || q.hosting.Load() || q.calling.Load() || q.blocked.Load() != nil:
 			q.ring.Store(r.grown(tail))
 		default:
 			q.mu.Unlock()

@@ -131,8 +131,8 @@ func (q *Queue) release() {
 	}
 }
 
-// drain runs commands up to number limit, for the role's holder. Who is not the worker leaves host functions to it, and
-// gets false.
+// drain runs commands up to number limit, for the role's holder. It returns false to a holder other than the worker at a
+// command that only the worker may run.
 func (q *Queue) drain(limit uint64, worker bool) bool {
 	h := q.head.Load()
 	for look := 0; h < limit; look++ {
@@ -145,7 +145,7 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 		}
 		look = 0
 		c := q.ring.Load().at(h + 1)
-		if c.kind == callHost && !worker {
+		if !worker && c.onWorker() {
 			return false
 		}
 		if h+1 > q.dropped.Load() && !q.mayRun(c, h+1) {
@@ -257,6 +257,13 @@ func (q *Queue) launch(c *command, n uint64) error {
 			q.timer.Stop()
 			q.timed.Store(0)
 		}()
+	}
+	if c.calls {
+		q.calling.Store(true)
+		defer q.calling.Store(false)
+		if q.waiting.Load() > 0 {
+			q.notify(everything) // some wait for room only
+		}
 	}
 	return q.runKernel(c, &q.stop)
 }

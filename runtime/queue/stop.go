@@ -1,7 +1,9 @@
 package queue
 
 import (
+	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
@@ -12,6 +14,9 @@ type Stop struct {
 	// word, a request for a command can never hit the one after it.
 	word       atomic.Uint64
 	requesting atomic.Int32
+
+	mu       sync.Mutex
+	contexts map[*context.CancelCauseFunc]struct{} // of the running command's service calls
 }
 
 // reason is why a command shall end.
@@ -30,6 +35,43 @@ func (s *Stop) Requested() bool { return s.flag.Load() }
 
 // Flag is set when the running command shall end.
 func (s *Stop) Flag() *atomic.Bool { return &s.flag }
+
+// Context returns a context that ends when the running command is asked to stop. The command calls release before it ends.
+func (s *Stop) Context() (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	key := &cancel
+	s.mu.Lock()
+	if s.contexts == nil {
+		s.contexts = make(map[*context.CancelCauseFunc]struct{})
+	}
+	s.contexts[key] = struct{}{}
+	s.mu.Unlock()
+	if why := s.why(); why != 0 && s.Requested() { // the request may have come before the context
+		cancel(why.cause())
+	}
+	return ctx, func() {
+		s.mu.Lock()
+		delete(s.contexts, key)
+		s.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+func (s *Stop) cancelContexts(why reason) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for cancel := range s.contexts {
+		(*cancel)(why.cause())
+	}
+}
+
+// cause returns the context error for the reason.
+func (r reason) cause() error {
+	if r == timedOut {
+		return context.DeadlineExceeded
+	}
+	return context.Canceled
+}
 
 // begin says that command number n runs now.
 func (s *Stop) begin(n uint64) {
@@ -60,6 +102,7 @@ func (s *Stop) request(from, to uint64, why reason) {
 		}
 		if s.word.CompareAndSwap(w, w|uint64(why)) {
 			s.flag.Store(true)
+			s.cancelContexts(why)
 			return
 		}
 	}

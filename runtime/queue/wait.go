@@ -131,7 +131,7 @@ type wait struct {
 func (q *Queue) givenUp(w wait) bool {
 	switch {
 	case w.room:
-		return q.hosting.Load() || q.blocked.Load() != nil
+		return q.hosting.Load() || q.calling.Load() || q.blocked.Load() != nil
 	case w.aside:
 		return w.ctx.Err() != nil
 	case w.ctx != nil:

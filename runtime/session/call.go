@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -121,6 +122,11 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), n).
 			WithHint("%s", c.kernel.Signature())
 	}
+	if names := c.kernel.Info().Services; len(names) > 0 {
+		if err := c.checkServices(names); err != nil {
+			return err
+		}
+	}
 	for i, a := range args {
 		if err := c.set(i, a); err != nil {
 			return err
@@ -137,6 +143,30 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 		return c.fail(offload.InvalidArgument, "the timeout is negative: %v", cfg.Timeout)
 	}
 	return nil
+}
+
+// checkServices refuses a kernel that calls services which the device or the launch does not offer.
+func (c *Call) checkServices(names []string) error {
+	if !c.kernel.device.Info().Features.Calls {
+		return c.fail(offload.Unsupported, "the kernel calls the service %s, and the device cannot call the host", names[0])
+	}
+	if c.launch.Services == nil {
+		return c.fail(offload.NotFound, "the kernel calls the service %s, and the launch offers none", names[0])
+	}
+	checker, ok := c.launch.Services.(offload.ServiceChecker)
+	if !ok {
+		return nil
+	}
+	for _, name := range names {
+		if err := checker.CheckService(name); err != nil {
+			return c.fail(codeOr(err, offload.NotFound), "%v", err)
+		}
+	}
+	return nil
+}
+
+func codeOr(err error, code offload.Code) offload.Code {
+	return cmp.Or(offload.CodeOf(err), code)
 }
 
 // Unbind drops the arguments, and with them what they keep alive. The call must be bound again before it is launched.

@@ -32,7 +32,7 @@ type Services interface {
 	// come in several such parts.
 	Print(site int, item [3]int, text string)
 	// Call serves a call of the named service and returns its result's bits. An error is a fault of the item.
-	Call(name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
+	Call(site int, name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
 }
 
 // Launch is one launch of a kernel. It is set up by [Program.Prepare] and must not change after that.

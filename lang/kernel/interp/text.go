@@ -126,7 +126,7 @@ func (c *compiler) call(in *ir.Instr) step {
 			var bits uint64
 			if w.launch.Services != nil {
 				var err error
-				if bits, err = w.launch.Services.Call(in.Fn, w.item(f.row*width+int(i)), w.calls, t); err == nil {
+				if bits, err = w.launch.Services.Call(in.Site, in.Fn, w.item(f.row*width+int(i)), w.calls, t); err == nil {
 					if d >= 0 {
 						f.put(d, t, i, bits)
 					}

@@ -119,7 +119,7 @@ func (o *printer) Print(site int, item [3]int, text string) {
 	o.Prints = append(o.Prints, Print{site, item, text})
 }
 
-func (o *printer) Call(name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
+func (o *printer) Call(_ int, name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
 	return 0, fmt.Errorf("there is no service %s", name)
 }
 

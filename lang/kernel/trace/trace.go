@@ -97,7 +97,7 @@ type recorder struct {
 func (r *recorder) Print(int, [3]int, string) {}
 
 // Call records a mark of the item.
-func (r *recorder) Call(name string, item [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
+func (r *recorder) Call(_ int, name string, item [3]int, args []interp.Scalar, _ ir.Type) (uint64, error) {
 	if name != kernel.TraceService {
 		return 0, fmt.Errorf("there is no service %q in a trace", name)
 	}

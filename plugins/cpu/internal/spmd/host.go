@@ -294,7 +294,7 @@ func (w *Worker) call(f frame, t *trap, lane int) bool {
 	err := fmt.Errorf("there is no service %s", t.in.Fn)
 	var bits uint64
 	if w.g.Services != nil {
-		bits, err = w.g.Services.Call(t.in.Fn, item, w.values, t.in.Type())
+		bits, err = w.g.Services.Call(t.in.Site, t.in.Fn, item, w.values, t.in.Type())
 	}
 	if err != nil {
 		if fault := w.record(f, t, lane, interp.CallFailed); fault != nil {

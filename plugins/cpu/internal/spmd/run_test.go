@@ -94,7 +94,7 @@ func (s services) Print(site int, item [3]int, text string) {
 	s.out.Prints = append(s.out.Prints, oracle.Print{Site: site, Item: item, Text: text})
 }
 
-func (s services) Call(name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
+func (s services) Call(_ int, name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
 	return 0, fmt.Errorf("there is no service %s", name)
 }
 

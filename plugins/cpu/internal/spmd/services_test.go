@@ -25,7 +25,7 @@ func (h *host) Print(_ int, item [3]int, text string) {
 	h.items, h.texts = append(h.items, item), append(h.texts, text)
 }
 
-func (h *host) Call(_ string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
+func (h *host) Call(_ int, _ string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
 	h.items = append(h.items, item)
 	return h.serve(item, args, result)
 }

@@ -1,0 +1,43 @@
+package offload
+
+import "context"
+
+// Services are the requests that device code may make of the host while a kernel runs. Methods are called on goroutines or
+// threads of the plugin, several at once, and never on a goroutine that issued a command or waits for one.
+type Services interface {
+	// Print receives a line that a work-item printed. The lines of one work-item arrive in program order.
+	Print(m *Message)
+	// Call serves a request and returns the bits of its result. ctx ends when the launch is cancelled, when its time limit
+	// passes and when the device is lost; the launch does not wait for a Call any longer then. r is valid during the call.
+	// An error is a fault of the work-item.
+	Call(ctx context.Context, r *Request) (uint64, error)
+}
+
+// ServiceChecker is a [Services] that knows which services it offers. Default: an unknown service fails the call.
+type ServiceChecker interface {
+	// CheckService returns NotFound with a hint if no service has that name. A kernel that calls it is refused when it is bound.
+	CheckService(name string) error
+}
+
+// Message is a line printed by a work-item.
+type Message struct {
+	Device string // id, as the plugin has it
+	Kernel string
+	Item   [3]int   // global id of the work-item
+	Pos    Position // of the statement in the kernel's source; may be unknown
+	Text   string
+}
+
+// Request is a call of a named service by a work-item.
+type Request struct {
+	Message        // where it comes from; Text is empty
+	Name    string // of the service
+	Args    []Scalar
+	Result  Type // Opaque: the call has no result
+}
+
+// Scalar is a value of a scalar type, by its bits, zero-extended.
+type Scalar struct {
+	Type Type
+	Bits uint64
+}
