@@ -1,0 +1,190 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups zmm0, zmmword ptr [rip + .L15]
+	vpbroadcastd zmm1, dword ptr [rip + .L16]
+	vpbroadcastd zmm2, dword ptr [rip + .L17]
+	vpbroadcastd zmm3, dword ptr [rip + .L18]
+	vpbroadcastd zmm4, dword ptr [rip + .L19]
+	vpbroadcastd zmm5, dword ptr [rip + .L20]
+	mov rbx, qword ptr [rbp + 3104]
+	mov rsi, qword ptr [rbp + 3144]
+	mov rdi, qword ptr [rbp + 3184]
+	mov r8, qword ptr [rbp + 3224]
+	mov r9d, dword ptr [rbp + 3112]
+	mov r10d, dword ptr [rbp + 56]
+.L1:
+	mov r12d, dword ptr [rbp + 32]
+	mov r13, qword ptr [rbp + 48]
+	shl r13, 4
+	add r13, r12
+	cmp r13, r10
+	cmovg r13, r10
+.L2:
+	lea r14, [r12 + 16]
+	cmp r14, r13
+	jg .L6
+	# x[g.x]
+	movsxd r14, r12d
+	vmovups zmm6, zmmword ptr [rbx + r14*4]
+	vmovups zmm7, zmmword ptr [rsi + r14*4]
+	# j < x.length
+	mov ecx, 0
+	vmovdqa64 zmm8, zmm1
+	vmovdqa64 zmm9, zmm1
+.L3:
+	# j < x.length
+	cmp ecx, r9d
+	jge .L5
+	# x[j]
+	movsxd rdx, ecx
+	vbroadcastss zmm10, dword ptr [rbx + rdx*4]
+	vsubps zmm10, zmm10, zmm6
+	vbroadcastss zmm11, dword ptr [rsi + rdx*4]
+	vsubps zmm11, zmm11, zmm7
+	vmulps zmm12, zmm11, zmm11
+	vfmadd231ps zmm12, zmm10, zmm10
+	vaddps zmm12, zmm12, zmm2
+	# m[j]
+	vbroadcastss zmm13, dword ptr [rdi + rdx*4]
+	vrsqrt14ps zmm14, zmm12
+	vpsubd zmm15, zmm12, zmm4
+	vpcmpud k1, zmm15, zmm5, 5
+	vmulps zmm15, zmm14, zmm12
+	vmulps zmm14, zmm14, zmm3
+	vmovdqa64 zmm16, zmm14
+	vfnmadd213ps zmm16, zmm15, zmm3
+	vfmadd213ps zmm15, zmm16, zmm15
+	vfmadd213ps zmm14, zmm16, zmm14
+	vmovdqa64 zmm16, zmm15
+	vfnmadd213ps zmm16, zmm15, zmm12
+	vfmadd231ps zmm15, zmm16, zmm14
+	kortestw k1, k1
+	jne .L11
+.L4:
+	vmulps zmm16, zmm12, zmm15
+	vdivps zmm16, zmm13, zmm16
+	vfmadd231ps zmm8, zmm10, zmm16
+	vfmadd231ps zmm9, zmm16, zmm11
+	add ecx, 1
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L13
+	jmp .L3
+.L5:
+	vaddps zmm16, zmm8, zmm9
+	# ax[g.x]
+	vmovups zmmword ptr [r8 + r14*4], zmm16
+	add r12, 16
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L13
+	jmp .L2
+.L6:
+	cmp r12, r13
+	jge .L10
+	mov rdx, r13
+	sub rdx, r12
+	vpbroadcastd zmm16, edx
+	vpcmpd k1, zmm16, zmm0, 6
+	# x[g.x]
+	movsxd rdx, r12d
+	vmovups zmm16{k1}{z}, zmmword ptr [rbx + rdx*4]
+	vmovups zmm11{k1}{z}, zmmword ptr [rsi + rdx*4]
+	# j < x.length
+	mov ecx, 0
+	vmovdqa64 zmm10, zmm1
+	vmovdqa64 zmm9, zmm1
+.L7:
+	# j < x.length
+	cmp ecx, r9d
+	jge .L9
+	# x[j]
+	movsxd r14, ecx
+	vbroadcastss zmm8, dword ptr [rbx + r14*4]
+	vsubps zmm8, zmm8, zmm16
+	vbroadcastss zmm7, dword ptr [rsi + r14*4]
+	vsubps zmm7, zmm7, zmm11
+	vmulps zmm6, zmm7, zmm7
+	vfmadd231ps zmm6, zmm8, zmm8
+	vaddps zmm6, zmm6, zmm2
+	# m[j]
+	vbroadcastss zmm13, dword ptr [rdi + r14*4]
+	vrsqrt14ps zmm15, zmm6
+	vpsubd zmm14, zmm6, zmm4
+	vpcmpud k2{k1}, zmm14, zmm5, 5
+	vmulps zmm14, zmm15, zmm6
+	vmulps zmm15, zmm15, zmm3
+	vmovdqa64 zmm12, zmm15
+	vfnmadd213ps zmm12, zmm14, zmm3
+	vfmadd213ps zmm14, zmm12, zmm14
+	vfmadd213ps zmm15, zmm12, zmm15
+	vmovdqa64 zmm12, zmm14
+	vfnmadd213ps zmm12, zmm14, zmm6
+	vfmadd231ps zmm14, zmm12, zmm15
+	kortestw k2, k2
+	jne .L12
+.L8:
+	vmulps zmm12, zmm6, zmm14
+	vdivps zmm12, zmm13, zmm12
+	vfmadd231ps zmm10, zmm8, zmm12
+	vfmadd231ps zmm9, zmm12, zmm7
+	add ecx, 1
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L13
+	jmp .L7
+.L9:
+	vaddps zmm12, zmm10, zmm9
+	# ax[g.x]
+	vmovups zmmword ptr [r8 + rdx*4]{k1}, zmm12
+	add r12, 16
+.L10:
+	mov r14d, dword ptr [rbp + 32]
+	sub r13, r14
+	add r13, 15
+	shr r13, 4
+	sub qword ptr [rbp + 48], r13
+	jle .L14
+	mov dword ptr [rbp + 32], 0
+	mov r14d, dword ptr [rbp + 36]
+	add r14d, 1
+	mov dword ptr [rbp + 36], r14d
+	cmp r14d, dword ptr [rbp + 60]
+	jb .L1
+	mov dword ptr [rbp + 36], 0
+	add dword ptr [rbp + 40], 1
+	jmp .L1
+.L11:
+	vsqrtps zmm15, zmm12
+	jmp .L4
+.L12:
+	vsqrtps zmm14, zmm6
+	jmp .L8
+.L13:
+.L14:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 64, 0
+.L15:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
+	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
+	.balign 4, 0
+.L16:
+	.byte 0x00,0x00,0x00,0x00
+	.balign 4, 0
+.L17:
+	.byte 0x0a,0xd7,0x23,0x3c
+	.balign 4, 0
+.L18:
+	.byte 0x00,0x00,0x00,0x3f
+	.balign 4, 0
+.L19:
+	.byte 0x00,0x00,0x00,0x10
+	.balign 4, 0
+.L20:
+	.byte 0x00,0x00,0x80,0x6f

@@ -1,0 +1,231 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vpbroadcastd zmm0, dword ptr [rip + .L14]
+	mov rcx, qword ptr [rbp + 3096]
+	mov qword ptr [rbp + 3328], rcx
+	mov rsi, qword ptr [rbp + 3136]
+	mov rcx, qword ptr [rbp + 3176]
+	mov qword ptr [rbp + 3336], rcx
+	mov r8, qword ptr [rbp + 3296]
+	mov r9, qword ptr [rbp + 3304]
+	mov r10, qword ptr [rbp + 3112]
+	mov r12, qword ptr [rbp + 3152]
+	mov r13, qword ptr [rbp + 3192]
+	imul r14, r12, 512
+.L1:
+	mov rdx, qword ptr [rbp + 152]
+	mov r11d, 0
+.L2:
+	vmovups zmmword ptr [rdx + r11*1], zmm0
+	add r11, 64
+	cmp r11, 2048
+	jb .L2
+	mov r15, qword ptr [rbp + 16]
+	mov r11, qword ptr [rbp + 144]
+	mov qword ptr [rbp + 112], r11
+.L3:
+	mov dword ptr [r15], 0
+	add r15, qword ptr [rbp + 136]
+	cmp r15, qword ptr [rbp + 104]
+	jb .L3
+	mov r15, qword ptr [rbp + 16]
+.L4:
+	mov r11d, dword ptr [r15]
+	test r11d, r11d
+	je .L6
+	mov r11d, dword ptr [r15]
+	cmp r11d, -2
+	je .L11
+	cmp r11d, 1
+	je .L8
+	cmp r11d, 2
+	je .L9
+.L5:
+	add r15, qword ptr [rbp + 136]
+	cmp r15, qword ptr [rbp + 104]
+	jb .L4
+	mov r15, qword ptr [rbp + 16]
+	jmp .L4
+.L6:
+	mov r11d, dword ptr [rbp + 68]
+	imul r11d, dword ptr [rbp + 80]
+	add r11d, dword ptr [r15 + 8]
+	mov ecx, dword ptr [r15 + 8]
+	mov qword ptr [r15 + 832], rcx
+	mov dword ptr [r15 + 20], r11d
+	mov ecx, dword ptr [r15 + 12]
+	mov qword ptr [r15 + 840], rcx
+	mov edx, dword ptr [rbp + 72]
+	imul edx, dword ptr [rbp + 84]
+	add edx, dword ptr [r15 + 12]
+	# k < 512
+	mov ecx, 0
+	mov qword ptr [r15 + 848], rcx
+	vmovups zmmword ptr [r15 + 896], zmm0
+	movsxd rbx, edx
+	imul rbx, r10
+	mov rcx, qword ptr [rbp + 3328]
+	lea rcx, [rcx + rbx*4]
+	mov qword ptr [r15 + 960], rcx
+	mov rcx, qword ptr [r15 + 840]
+	movsxd rbx, ecx
+	mov rcx, qword ptr [r15 + 832]
+	movsxd rcx, ecx
+	mov qword ptr [r15 + 968], rcx
+	imul rdi, rbx, 64
+	lea rcx, [r8 + rdi*1]
+	mov qword ptr [r15 + 976], rcx
+	movsxd rcx, r11d
+	mov qword ptr [r15 + 984], rcx
+	imul rbx, rbx, 64
+	lea rcx, [r9 + rbx*1]
+	mov qword ptr [r15 + 992], rcx
+	mov qword ptr [r15 + 1000], r11
+	mov qword ptr [r15 + 1008], rdx
+.L7:
+	# k < 512
+	mov rbx, qword ptr [r15 + 848]
+	mov rdx, qword ptr [r15 + 968]
+	cmp ebx, 512
+	jge .L10
+	# a[g.y][k + x]
+	mov r11, rbx
+	mov rcx, qword ptr [r15 + 832]
+	add r11d, ecx
+	movsxd r11, r11d
+	mov rcx, qword ptr [r15 + 960]
+	vmovups zmm1, zmmword ptr [rcx + r11*4]
+	mov rcx, qword ptr [r15 + 976]
+	vmovups zmmword ptr [rcx + rdx*4], zmm1
+	mov rcx, qword ptr [r15 + 840]
+	add ebx, ecx
+	# b[k + y][g.x]
+	movsxd rbx, ebx
+	imul rbx, r12
+	lea rbx, [rsi + rbx*4]
+	mov rcx, qword ptr [r15 + 984]
+	lea rbx, [rbx + rcx*4]
+	prefetcht0 [rbx + r14*1]
+	vmovups zmm1, zmmword ptr [rbx]
+	mov rcx, qword ptr [r15 + 992]
+	vmovups zmmword ptr [rcx + rdx*4], zmm1
+	# g.barrier()
+	mov dword ptr [r15], 1
+	jmp .L5
+.L8:
+	# ta[y][i]
+	mov rbx, qword ptr [r15 + 976]
+	mov rdx, qword ptr [r15 + 968]
+	vbroadcastss zmm1, dword ptr [rbx]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4]
+	vfmadd213ps zmm2, zmm1, zmmword ptr [r15 + 896]
+	vbroadcastss zmm1, dword ptr [rbx + 4]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 64]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 8]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 128]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 12]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 192]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 16]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 256]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 20]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 320]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 24]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 384]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 28]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 448]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 32]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 512]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 36]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 576]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 40]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 640]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 44]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 704]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 48]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 768]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 52]
+	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 832]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vbroadcastss zmm1, dword ptr [rbx + 56]
+	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 896]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vbroadcastss zmm1, dword ptr [rbx + 60]
+	vmovups zmm31, zmmword ptr [r9 + rdx*4 + 960]
+	vmovups zmmword ptr [r15 + 896], zmm31
+	vmovups zmm31, zmmword ptr [r15 + 896]
+	vfmadd213ps zmm31, zmm1, zmm2
+	vmovups zmmword ptr [r15 + 896], zmm31
+	# g.barrier()
+	mov dword ptr [r15], 2
+	jmp .L5
+.L9:
+	mov rcx, qword ptr [r15 + 848]
+	add ecx, 16
+	mov qword ptr [r15 + 848], rcx
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L12
+	jmp .L7
+.L10:
+	# c[g.y][g.x]
+	mov rcx, qword ptr [r15 + 1008]
+	movsxd rdx, ecx
+	mov rcx, qword ptr [r15 + 1000]
+	movsxd rbx, ecx
+	imul rdx, r13
+	mov rcx, qword ptr [rbp + 3336]
+	lea rdx, [rcx + rdx*4]
+	vmovups zmm31, zmmword ptr [r15 + 896]
+	vmovups zmmword ptr [rdx + rbx*4], zmm31
+.L11:
+	mov dword ptr [r15], 4294967295
+	sub qword ptr [rbp + 112], 1
+	jne .L5
+	sub qword ptr [rbp + 48], 1
+	je .L13
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L12
+	mov edx, dword ptr [rbp + 68]
+	add edx, 1
+	mov dword ptr [rbp + 68], edx
+	cmp edx, dword ptr [rbp + 92]
+	jl .L1
+	mov dword ptr [rbp + 68], 0
+	mov edx, dword ptr [rbp + 72]
+	add edx, 1
+	mov dword ptr [rbp + 72], edx
+	cmp edx, dword ptr [rbp + 96]
+	jl .L1
+	mov dword ptr [rbp + 72], 0
+	mov edx, dword ptr [rbp + 76]
+	add edx, 1
+	mov dword ptr [rbp + 76], edx
+	jmp .L1
+.L12:
+.L13:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 64, 0
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
+	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
+	.balign 4, 0
+.L14:
+	.byte 0x00,0x00,0x00,0x00

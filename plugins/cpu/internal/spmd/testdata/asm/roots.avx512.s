@@ -1,0 +1,151 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups zmm0, zmmword ptr [rip + .L11]
+	vpbroadcastd zmm1, dword ptr [rip + .L12]
+	vpbroadcastd zmm2, dword ptr [rip + .L13]
+	vpbroadcastd zmm3, dword ptr [rip + .L14]
+	vpbroadcastd zmm4, dword ptr [rip + .L15]
+	vpbroadcastd zmm5, dword ptr [rip + .L16]
+	vpbroadcastd zmm6, dword ptr [rip + .L17]
+	vpbroadcastd zmm7, dword ptr [rip + .L18]
+	mov rbx, qword ptr [rbp + 3088]
+	mov rsi, qword ptr [rbp + 3128]
+	mov edi, dword ptr [rbp + 56]
+.L1:
+	mov r8d, dword ptr [rbp + 32]
+	mov r9, qword ptr [rbp + 48]
+	shl r9, 4
+	add r9, r8
+	cmp r9, rdi
+	cmovg r9, rdi
+.L2:
+	lea r10, [r8 + 16]
+	cmp r10, r9
+	jg .L4
+	# x[g.x]
+	movsxd r10, r8d
+	vmovups zmm8, zmmword ptr [rbx + r10*4]
+	vrsqrt14ps zmm9, zmm8
+	vpsubd zmm10, zmm8, zmm2
+	vpcmpud k1, zmm10, zmm3, 5
+	vmulps zmm10, zmm9, zmm8
+	vmulps zmm9, zmm9, zmm1
+	vmovdqa64 zmm11, zmm9
+	vfnmadd213ps zmm11, zmm10, zmm1
+	vfmadd213ps zmm10, zmm11, zmm10
+	vfmadd213ps zmm9, zmm11, zmm9
+	vmovdqa64 zmm11, zmm10
+	vfnmadd213ps zmm11, zmm10, zmm8
+	vfmadd231ps zmm10, zmm11, zmm9
+	kortestw k1, k1
+	jne .L7
+.L3:
+	vaddps zmm11, zmm8, zmm4
+	vrsqrt14ps zmm9, zmm11
+	vpandd zmm9, zmm9, zmm5
+	vmulps zmm11, zmm9, zmm11
+	vfnmadd213ps zmm11, zmm9, zmm6
+	vminps zmm11, zmm11, zmm7
+	vmulps zmm8, zmm9, zmm1
+	vfmadd231ps zmm9, zmm11, zmm8
+	vaddps zmm8, zmm9, zmm6
+	vdivps zmm8, zmm10, zmm8
+	vmovups zmmword ptr [rsi + r10*4], zmm8
+	add r8, 16
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L9
+	jmp .L2
+.L4:
+	cmp r8, r9
+	jge .L6
+	mov r10, r9
+	sub r10, r8
+	vpbroadcastd zmm8, r10d
+	vpcmpd k1, zmm8, zmm0, 6
+	# x[g.x]
+	movsxd r10, r8d
+	vmovups zmm8{k1}{z}, zmmword ptr [rbx + r10*4]
+	vrsqrt14ps zmm10, zmm8
+	vpsubd zmm11, zmm8, zmm2
+	vpcmpud k2{k1}, zmm11, zmm3, 5
+	vmulps zmm11, zmm10, zmm8
+	vmulps zmm10, zmm10, zmm1
+	vmovdqa64 zmm9, zmm10
+	vfnmadd213ps zmm9, zmm11, zmm1
+	vfmadd213ps zmm11, zmm9, zmm11
+	vfmadd213ps zmm10, zmm9, zmm10
+	vmovdqa64 zmm9, zmm11
+	vfnmadd213ps zmm9, zmm11, zmm8
+	vfmadd231ps zmm11, zmm9, zmm10
+	kortestw k2, k2
+	jne .L8
+.L5:
+	vaddps zmm9, zmm8, zmm4
+	vrsqrt14ps zmm10, zmm9
+	vpandd zmm10, zmm10, zmm5
+	vmulps zmm9, zmm10, zmm9
+	vfnmadd213ps zmm9, zmm10, zmm6
+	vminps zmm9, zmm9, zmm7
+	vmulps zmm8, zmm10, zmm1
+	vfmadd231ps zmm10, zmm9, zmm8
+	vaddps zmm8, zmm10, zmm6
+	vdivps zmm8, zmm11, zmm8
+	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm8
+	add r8, 16
+.L6:
+	mov r10d, dword ptr [rbp + 32]
+	sub r9, r10
+	add r9, 15
+	shr r9, 4
+	sub qword ptr [rbp + 48], r9
+	jle .L10
+	mov dword ptr [rbp + 32], 0
+	mov r10d, dword ptr [rbp + 36]
+	add r10d, 1
+	mov dword ptr [rbp + 36], r10d
+	cmp r10d, dword ptr [rbp + 60]
+	jb .L1
+	mov dword ptr [rbp + 36], 0
+	add dword ptr [rbp + 40], 1
+	jmp .L1
+.L7:
+	vsqrtps zmm10, zmm8
+	jmp .L3
+.L8:
+	vsqrtps zmm11, zmm8
+	jmp .L5
+.L9:
+.L10:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 64, 0
+.L11:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
+	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
+	.balign 4, 0
+.L12:
+	.byte 0x00,0x00,0x00,0x3f
+	.balign 4, 0
+.L13:
+	.byte 0x00,0x00,0x00,0x10
+	.balign 4, 0
+.L14:
+	.byte 0x00,0x00,0x80,0x6f
+	.balign 4, 0
+.L15:
+	.byte 0x00,0x00,0x00,0x40
+	.balign 4, 0
+.L16:
+	.byte 0xff,0xff,0xff,0x7f
+	.balign 4, 0
+.L17:
+	.byte 0x00,0x00,0x80,0x3f
+	.balign 4, 0
+.L18:
+	.byte 0x00,0x00,0x00,0x3b

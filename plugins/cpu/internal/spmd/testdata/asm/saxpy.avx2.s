@@ -1,0 +1,74 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups ymm0, ymmword ptr [rip + .L7]
+	vmovups ymm1, ymmword ptr [rip + .L8]
+	mov rbx, qword ptr [rbp + 3088]
+	mov rsi, qword ptr [rbp + 3128]
+	mov edi, dword ptr [rbp + 56]
+.L1:
+	mov r8d, dword ptr [rbp + 32]
+	mov r9, qword ptr [rbp + 48]
+	shl r9, 3
+	add r9, r8
+	cmp r9, rdi
+	cmovg r9, rdi
+.L2:
+	lea r10, [r8 + 8]
+	cmp r10, r9
+	jg .L3
+	# x[g.x]
+	movsxd r10, r8d
+	vmovups ymm2, ymmword ptr [rbx + r10*4]
+	vmovups ymm3, ymmword ptr [rsi + r10*4]
+	vfmadd213ps ymm2, ymm1, ymm3
+	vmovups ymmword ptr [rsi + r10*4], ymm2
+	add r8, 8
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L5
+	jmp .L2
+.L3:
+	cmp r8, r9
+	jge .L4
+	mov r10, r9
+	sub r10, r8
+	vmovd xmm3, r10d
+	vpbroadcastd ymm3, xmm3
+	vpcmpgtd ymm3, ymm3, ymm0
+	# x[g.x]
+	movsxd r10, r8d
+	vmaskmovps ymm2, ymm3, ymmword ptr [rbx + r10*4]
+	vmaskmovps ymm4, ymm3, ymmword ptr [rsi + r10*4]
+	vfmadd213ps ymm2, ymm1, ymm4
+	vmaskmovps ymmword ptr [rsi + r10*4], ymm3, ymm2
+	add r8, 8
+.L4:
+	mov r10d, dword ptr [rbp + 32]
+	sub r9, r10
+	add r9, 7
+	shr r9, 3
+	sub qword ptr [rbp + 48], r9
+	jle .L6
+	mov dword ptr [rbp + 32], 0
+	mov r10d, dword ptr [rbp + 36]
+	add r10d, 1
+	mov dword ptr [rbp + 36], r10d
+	cmp r10d, dword ptr [rbp + 60]
+	jb .L1
+	mov dword ptr [rbp + 36], 0
+	add dword ptr [rbp + 40], 1
+	jmp .L1
+.L5:
+.L6:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 32, 0
+.L7:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.balign 32, 0
+.L8:
+	.byte 0x00,0x00,0x00,0x3f # 8 times

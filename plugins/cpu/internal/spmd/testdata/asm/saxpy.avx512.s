@@ -1,0 +1,75 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups zmm0, zmmword ptr [rip + .L7]
+	vpbroadcastd zmm1, dword ptr [rip + .L8]
+	mov rbx, qword ptr [rbp + 3088]
+	mov rsi, qword ptr [rbp + 3128]
+	mov edi, dword ptr [rbp + 56]
+.L1:
+	mov r8d, dword ptr [rbp + 32]
+	mov r9, qword ptr [rbp + 48]
+	shl r9, 4
+	add r9, r8
+	cmp r9, rdi
+	cmovg r9, rdi
+.L2:
+	lea r10, [r8 + 16]
+	cmp r10, r9
+	jg .L3
+	# x[g.x]
+	movsxd r10, r8d
+	vmovups zmm2, zmmword ptr [rbx + r10*4]
+	vmovups zmm3, zmmword ptr [rsi + r10*4]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vmovups zmmword ptr [rsi + r10*4], zmm2
+	add r8, 16
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L5
+	jmp .L2
+.L3:
+	cmp r8, r9
+	jge .L4
+	mov r10, r9
+	sub r10, r8
+	vpbroadcastd zmm3, r10d
+	vpcmpd k1, zmm3, zmm0, 6
+	# x[g.x]
+	movsxd r10, r8d
+	vmovups zmm3{k1}{z}, zmmword ptr [rbx + r10*4]
+	vmovups zmm2{k1}{z}, zmmword ptr [rsi + r10*4]
+	vfmadd213ps zmm3, zmm1, zmm2
+	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm3
+	add r8, 16
+.L4:
+	mov r10d, dword ptr [rbp + 32]
+	sub r9, r10
+	add r9, 15
+	shr r9, 4
+	sub qword ptr [rbp + 48], r9
+	jle .L6
+	mov dword ptr [rbp + 32], 0
+	mov r10d, dword ptr [rbp + 36]
+	add r10d, 1
+	mov dword ptr [rbp + 36], r10d
+	cmp r10d, dword ptr [rbp + 60]
+	jb .L1
+	mov dword ptr [rbp + 36], 0
+	add dword ptr [rbp + 40], 1
+	jmp .L1
+.L5:
+.L6:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 64, 0
+.L7:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
+	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
+	.balign 4, 0
+.L8:
+	.byte 0x00,0x00,0x00,0x3f

@@ -1,0 +1,170 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups zmm0, zmmword ptr [rip + .L11]
+	vpbroadcastd zmm1, dword ptr [rip + .L12]
+	vpbroadcastd zmm2, dword ptr [rip + .L13]
+	vpbroadcastd zmm3, dword ptr [rip + .L14]
+	mov rbx, qword ptr [rbp + 3088]
+	mov rcx, qword ptr [rbp + 3128]
+	mov qword ptr [rbp + 3200], rcx
+	mov rdi, qword ptr [rbp + 3104]
+	mov rcx, qword ptr [rbp + 3144]
+	mov qword ptr [rbp + 3208], rcx
+	mov r9d, dword ptr [rbp + 56]
+.L1:
+	mov r10d, dword ptr [rbp + 36]
+	mov r12d, dword ptr [rbp + 32]
+	mov r13, qword ptr [rbp + 48]
+	shl r13, 4
+	add r13, r12
+	cmp r13, r9
+	cmovg r13, r9
+	movsxd r14, r10d
+	mov rdx, r14
+	imul rdx, rdi
+	lea rdx, [rbx + rdx*4]
+	mov r11, r10
+	sub r11d, 1
+	movsxd r11, r11d
+	imul r11, rdi
+	lea r11, [rbx + r11*4]
+	mov rsi, r10
+	add esi, 1
+	movsxd rsi, esi
+	imul rsi, rdi
+	lea rsi, [rbx + rsi*4]
+	mov rcx, qword ptr [rbp + 3208]
+	imul r14, rcx
+	mov rcx, qword ptr [rbp + 3200]
+	lea r14, [rcx + r14*4]
+.L2:
+	lea r8, [r12 + 16]
+	cmp r8, r13
+	jg .L4
+	vpbroadcastd zmm4, r12d
+	vpaddd zmm4, zmm4, zmm0
+	# i > 0 && j > 0 && i < 1023 && j < 1023
+	cmp r10d, 0
+	jle .L7
+	cmp r10d, 1023
+	jge .L7
+	vpcmpd k1, zmm4, zmm1, 6
+	vpcmpd k1{k1}, zmm4, zmm2, 1
+	kortestw k1, k1
+	je .L3
+	# x[j][i]
+	movsxd r8, r12d
+	vmovups zmm4{k1}{z}, zmmword ptr [rdx + r8*4]
+	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4 - 4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k1}{z}, zmmword ptr [rdx + r8*4 + 4]
+	vaddps zmm4, zmm5, zmm4
+	vmovups zmm5{k1}{z}, zmmword ptr [r11 + r8*4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k1}{z}, zmmword ptr [rsi + r8*4]
+	vaddps zmm4, zmm5, zmm4
+	vmulps zmm4, zmm4, zmm3
+	vmovups zmmword ptr [r14 + r8*4]{k1}, zmm4
+.L3:
+	add r12, 16
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L9
+	jmp .L2
+.L4:
+	movsxd r8, r10d
+	mov r14, r8
+	imul r14, rdi
+	lea r14, [rbx + r14*4]
+	mov rsi, r10
+	sub esi, 1
+	movsxd rsi, esi
+	imul rsi, rdi
+	lea rsi, [rbx + rsi*4]
+	mov r11, r10
+	add r11d, 1
+	movsxd r11, r11d
+	imul r11, rdi
+	lea r11, [rbx + r11*4]
+	mov rcx, qword ptr [rbp + 3208]
+	imul r8, rcx
+	mov rcx, qword ptr [rbp + 3200]
+	lea r8, [rcx + r8*4]
+	cmp r12, r13
+	jge .L6
+	mov rdx, r13
+	sub rdx, r12
+	vpbroadcastd zmm4, edx
+	vpcmpd k1, zmm4, zmm0, 6
+	vpbroadcastd zmm4, r12d
+	vpaddd zmm4, zmm4, zmm0
+	# i > 0 && j > 0 && i < 1023 && j < 1023
+	cmp r10d, 0
+	jle .L8
+	cmp r10d, 1023
+	jge .L8
+	vpcmpd k2{k1}, zmm4, zmm1, 6
+	vpcmpd k2{k2}, zmm4, zmm2, 1
+	kortestw k2, k2
+	je .L5
+	# x[j][i]
+	movsxd rdx, r12d
+	vmovups zmm4{k2}{z}, zmmword ptr [r14 + rdx*4]
+	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4 - 4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k2}{z}, zmmword ptr [r14 + rdx*4 + 4]
+	vaddps zmm4, zmm5, zmm4
+	vmovups zmm5{k2}{z}, zmmword ptr [rsi + rdx*4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k2}{z}, zmmword ptr [r11 + rdx*4]
+	vaddps zmm4, zmm5, zmm4
+	vmulps zmm4, zmm4, zmm3
+	vmovups zmmword ptr [r8 + rdx*4]{k2}, zmm4
+.L5:
+	add r12, 16
+.L6:
+	mov edx, dword ptr [rbp + 32]
+	sub r13, rdx
+	add r13, 15
+	shr r13, 4
+	sub qword ptr [rbp + 48], r13
+	jle .L10
+	mov dword ptr [rbp + 32], 0
+	mov edx, dword ptr [rbp + 36]
+	add edx, 1
+	mov dword ptr [rbp + 36], edx
+	cmp edx, dword ptr [rbp + 60]
+	jb .L1
+	mov dword ptr [rbp + 36], 0
+	add dword ptr [rbp + 40], 1
+	jmp .L1
+.L7:
+	kxorw k1, k1, k1
+	jmp .L3
+.L8:
+	kxorw k2, k2, k2
+	jmp .L5
+.L9:
+.L10:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 64, 0
+.L11:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.byte 0x08,0x00,0x00,0x00,0x09,0x00,0x00,0x00,0x0a,0x00,0x00,0x00,0x0b,0x00,0x00,0x00
+	.byte 0x0c,0x00,0x00,0x00,0x0d,0x00,0x00,0x00,0x0e,0x00,0x00,0x00,0x0f,0x00,0x00,0x00
+	.balign 4, 0
+.L12:
+	.byte 0x00,0x00,0x00,0x00
+	.balign 4, 0
+.L13:
+	.byte 0xff,0x03,0x00,0x00
+	.balign 4, 0
+	.byte 0x01,0x00,0x00,0x00
+	.balign 4, 0
+.L14:
+	.byte 0xcd,0xcc,0x4c,0x3e

@@ -1,0 +1,234 @@
+	.intel_syntax noprefix
+	mov rbp, rdi
+	mov r15, qword ptr [rbp + 16]
+	vmovups ymm0, ymmword ptr [rip + .L19]
+	vmovups ymm1, ymmword ptr [rip + .L20]
+	mov rcx, qword ptr [rbp + 3088]
+	mov qword ptr [rbp + 3200], rcx
+	mov rsi, qword ptr [rbp + 3128]
+	mov rcx, qword ptr [rbp + 3104]
+	mov qword ptr [rbp + 3208], rcx
+	mov r8, qword ptr [rbp + 3144]
+	mov ecx, dword ptr [rbp + 56]
+	mov qword ptr [rbp + 3216], rcx
+.L1:
+	mov r10d, dword ptr [rbp + 32]
+	cmp dword ptr [rbp + 164], 0
+	jg .L3
+	mov dword ptr [rbp + 164], -1
+	cmp qword ptr [rbp + 48], 8
+	jl .L2
+	lea r10, [r10 + 8]
+	cmp r10d, dword ptr [rbp + 56]
+	ja .L2
+	mov r10d, dword ptr [rbp + 160]
+	add r10d, 16
+	cmp r10d, dword ptr [rbp + 60]
+	cmova r10d, dword ptr [rbp + 60]
+	mov r12d, dword ptr [rbp + 36]
+	add r12d, 8
+	cmp r12d, r10d
+	ja .L2
+	mov dword ptr [rbp + 164], 0
+.L2:
+.L3:
+	mov r12d, dword ptr [rbp + 36]
+	mov r10d, dword ptr [rbp + 32]
+	lea r13, [r10 + 8]
+	mov rcx, qword ptr [rbp + 3216]
+	cmp r13, rcx
+	mov rcx, qword ptr [rbp + 3216]
+	cmovg r13, rcx
+	movsxd r14, r12d
+	mov rdx, r14
+	mov rcx, qword ptr [rbp + 3208]
+	imul rdx, rcx
+	mov rcx, qword ptr [rbp + 3200]
+	lea rdx, [rcx + rdx*4]
+	lea r11, [rsi + r14*4]
+	lea r14, [rsi + r14*4]
+.L4:
+	lea rbx, [r10 + 8]
+	cmp rbx, r13
+	jg .L6
+	vmovd xmm2, r10d
+	vpbroadcastd ymm2, xmm2
+	vpaddd ymm2, ymm2, ymm0
+	# x[g.y][g.x]
+	movsxd rbx, r10d
+	prefetcht0 [rdx + rbx*4 + 32]
+	vmovups ymm3, ymmword ptr [rdx + rbx*4]
+	vmovd xmm4, r8d
+	vpbroadcastd ymm4, xmm4
+	vpmulld ymm4, ymm4, ymm1
+	vpmulld ymm4, ymm2, ymm4
+	mov ebx, dword ptr [rbp + 164]
+	test ebx, ebx
+	js .L15
+	vmovups ymmword ptr [r15 + rbx*1 + 480], ymm3
+	cmp ebx, 224
+	jne .L5
+	vmovups ymmword ptr [r15 + 64], ymm4
+	vmovups ymm2, ymmword ptr [r15 + 480]
+	vmovups ymm5, ymmword ptr [r15 + 512]
+	vmovups ymm6, ymmword ptr [r15 + 544]
+	vmovups ymm7, ymmword ptr [r15 + 576]
+	vunpcklps ymm8, ymm2, ymm5
+	vunpckhps ymm5, ymm2, ymm5
+	vunpcklps ymm2, ymm6, ymm7
+	vunpckhps ymm7, ymm6, ymm7
+	vunpcklpd ymm6, ymm8, ymm2
+	vunpckhpd ymm2, ymm8, ymm2
+	vunpcklpd ymm8, ymm5, ymm7
+	vunpckhpd ymm7, ymm5, ymm7
+	vmovups ymm5, ymmword ptr [r15 + 608]
+	vmovups ymm9, ymmword ptr [r15 + 640]
+	vmovups ymm10, ymmword ptr [r15 + 672]
+	vmovups ymm11, ymmword ptr [r15 + 704]
+	vunpcklps ymm12, ymm5, ymm9
+	vunpckhps ymm9, ymm5, ymm9
+	vunpcklps ymm5, ymm10, ymm11
+	vunpckhps ymm11, ymm10, ymm11
+	vunpcklpd ymm10, ymm12, ymm5
+	vunpckhpd ymm5, ymm12, ymm5
+	vunpcklpd ymm12, ymm9, ymm11
+	vunpckhpd ymm11, ymm9, ymm11
+	vperm2f128 ymm9, ymm6, ymm10, 32
+	movsxd rbx, dword ptr [r15 + 64]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm6, ymm10, 49
+	movsxd rbx, dword ptr [r15 + 80]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm2, ymm5, 32
+	movsxd rbx, dword ptr [r15 + 68]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm2, ymm5, 49
+	movsxd rbx, dword ptr [r15 + 84]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm8, ymm12, 32
+	movsxd rbx, dword ptr [r15 + 72]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm8, ymm12, 49
+	movsxd rbx, dword ptr [r15 + 88]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm7, ymm11, 32
+	movsxd rbx, dword ptr [r15 + 76]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+	vperm2f128 ymm9, ymm7, ymm11, 49
+	movsxd rbx, dword ptr [r15 + 92]
+	vmovups ymmword ptr [r11 + rbx*1 - 28], ymm9
+.L5:
+	add r10, 8
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L17
+	jmp .L4
+.L6:
+	movsxd rdi, r12d
+	mov r9, rdi
+	mov rcx, qword ptr [rbp + 3208]
+	imul r9, rcx
+	mov rcx, qword ptr [rbp + 3200]
+	lea r9, [rcx + r9*4]
+	lea rdi, [rsi + rdi*4]
+	cmp r10, r13
+	jge .L9
+	mov rbx, r13
+	sub rbx, r10
+	vmovd xmm9, ebx
+	vpbroadcastd ymm9, xmm9
+	vpcmpgtd ymm9, ymm9, ymm0
+	vmovd xmm4, r10d
+	vpbroadcastd ymm4, xmm4
+	vpaddd ymm4, ymm4, ymm0
+	# x[g.y][g.x]
+	movsxd rbx, r10d
+	prefetcht0 [r9 + rbx*4 + 32]
+	vmaskmovps ymm3, ymm9, ymmword ptr [r9 + rbx*4]
+	vmovd xmm11, r8d
+	vpbroadcastd ymm11, xmm11
+	vpmulld ymm11, ymm11, ymm1
+	vpmulld ymm11, ymm4, ymm11
+	vmovups ymmword ptr [r15 + 96], ymm3
+	vmovups ymmword ptr [r15 + 64], ymm11
+	vmovmskps ebx, ymm9
+	test ebx, ebx
+	je .L8
+.L7:
+	tzcnt r14d, ebx
+	mov r11d, dword ptr [r15 + r14*4 + 64]
+	lea r11, [rdi + r11*1]
+	mov r14d, dword ptr [r15 + r14*4 + 96]
+	mov dword ptr [r11], r14d
+	blsr ebx, ebx
+	jne .L7
+.L8:
+	add r10, 8
+.L9:
+	mov r14d, dword ptr [rbp + 164]
+	test r14d, r14d
+	js .L11
+	add r14d, 32
+	cmp r14d, 256
+	jne .L10
+	mov r14d, 0
+.L10:
+	mov dword ptr [rbp + 164], r14d
+.L11:
+	sub qword ptr [rbp + 48], 1
+	jle .L18
+	mov r14d, dword ptr [rbp + 160]
+	add r14d, 16
+	cmp r14d, dword ptr [rbp + 60]
+	cmova r14d, dword ptr [rbp + 60]
+	mov r11d, dword ptr [rbp + 36]
+	add r11d, 1
+	cmp r11d, r14d
+	jae .L12
+	mov dword ptr [rbp + 36], r11d
+	jmp .L1
+.L12:
+	mov r11d, dword ptr [rbp + 160]
+	mov dword ptr [rbp + 36], r11d
+	mov r11d, dword ptr [rbp + 32]
+	add r11d, 8
+	cmp r11d, dword ptr [rbp + 56]
+	jae .L13
+	mov dword ptr [rbp + 32], r11d
+	jmp .L1
+.L13:
+	mov dword ptr [rbp + 32], 0
+	cmp r14d, dword ptr [rbp + 60]
+	jb .L14
+	mov r14d, 0
+	add dword ptr [rbp + 40], 1
+.L14:
+	mov dword ptr [rbp + 160], r14d
+	mov dword ptr [rbp + 36], r14d
+	jmp .L1
+.L15:
+	vmovups ymmword ptr [r15 + 96], ymm3
+	vmovups ymmword ptr [r15 + 64], ymm4
+	mov ebx, 255
+.L16:
+	tzcnt edi, ebx
+	mov r9d, dword ptr [r15 + rdi*4 + 64]
+	lea r9, [r14 + r9*1]
+	mov edi, dword ptr [r15 + rdi*4 + 96]
+	mov dword ptr [r9], edi
+	blsr ebx, ebx
+	jne .L16
+	jmp .L5
+.L17:
+.L18:
+	mov dword ptr [rbp], 0
+	vzeroupper
+	ret
+	.balign 64, 0xcc
+	.balign 32, 0
+.L19:
+	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
+	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.balign 32, 0
+.L20:
+	.byte 0x04,0x00,0x00,0x00 # 8 times
