@@ -103,7 +103,7 @@ func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 // libraryKernels is library.kernels: the names of the kernels, as the best device that takes the library has them.
 func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	var names []any
-	d, err := m.deviceOf(l)
+	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
@@ -117,24 +117,6 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 		}
 	}
 	return m.vm.NewArray(names...), nil
-}
-
-// deviceOf is the best device that takes the library.
-func (m *instance) deviceOf(l *libraryObject) (*session.Device, error) {
-	var first error
-	for _, d := range m.env.session.Devices(m.engine.Running()) {
-		_, err := l.Symbols(m.engine.Running(), d)
-		if err == nil {
-			return d, nil
-		}
-		if first == nil {
-			first = err
-		}
-	}
-	if first == nil {
-		first = contract.Errorf(contract.NotFound, "load", "there is no device").On("", l.Label())
-	}
-	return nil, first
 }
 
 // libraryKernel is library.kernel(name, signature?).
@@ -158,7 +140,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		return m.classes.native.New(k), nil
 	}
 	// The image says what its kernels take, or the script must.
-	d, err := m.deviceOf(l)
+	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +223,7 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	d := m.asDevice(call.Argument(1))
 	if d == nil {
 		var err error
-		if d, err = m.deviceOf(l); err != nil {
+		if d, err = m.env.session.DeviceFor(m.engine.Running(), l.Library); err != nil {
 			return nil, err
 		}
 	}

@@ -108,6 +108,12 @@ type Lister interface {
 	Listing(kernel, format string) (string, error)
 }
 
+// Named is a [Device] with a name of its own below the plugin's, such as "2/cuda:0" of the device "mpi:2/cuda:0". Default: the
+// device's ordinal.
+type Named interface {
+	Named() string
+}
+
 // ClassBounded is a [Plugin] that knows, before it is opened, the best [DeviceInfo.Class] that its devices can have, so
 // that the choice of a default device need not open it. Default: ClassGPU.
 type ClassBounded interface {

@@ -17,6 +17,7 @@ import (
 type hostPlugin struct {
 	name    string
 	count   int
+	names   []string // of devices with names of their own, instead of count
 	class   int
 	err     error
 	limit   int64 // bytes of all memory of a device; 0: none
@@ -45,12 +46,16 @@ func (p *hostPlugin) Open(context.Context) (offload.Platform, error) {
 		return nil, p.err
 	}
 	pl := &hostPlatform{plugin: p}
-	for range p.count {
+	for range max(p.count, len(p.names)) {
 		d := &hostDevice{plugin: p, clock: queue.NewClock()}
 		d.info = offload.DeviceInfo{Name: p.name, Type: offload.CPU, Class: p.class, MemoryBytes: 1 << 30, Features: offload.Features{Unified: !p.hidden, HostVisible: true},
 			Limits: offload.Limits{AllocationBytes: 1 << 30, GroupItems: 1024, GroupSize: [3]int{1024, 1024, 64}, Groups: [3]int{1 << 20, 1 << 16, 1 << 16}}}
 		if p.class >= offload.ClassGPU {
 			d.info.Type = offload.GPU
+		}
+		if n := len(pl.devices); n < len(p.names) {
+			pl.devices = append(pl.devices, &namedDevice{d, p.names[n]})
+			continue
 		}
 		pl.devices = append(pl.devices, d)
 	}
@@ -80,6 +85,14 @@ func (p *hostPlatform) UnregisterLibrary(_ context.Context, lib *offload.Library
 	}
 	return nil
 }
+
+// namedDevice implements [offload.Named].
+type namedDevice struct {
+	*hostDevice
+	name string
+}
+
+func (d *namedDevice) Named() string { return d.name }
 
 type hostDevice struct {
 	plugin *hostPlugin

@@ -1,12 +1,10 @@
 package session
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -73,9 +71,13 @@ func (p *platform) opened() []*Device {
 	return p.devices
 }
 
-// deviceID is "plugin:ordinal"; the only device of a plugin that is named after its type is "plugin".
+// deviceID returns "plugin:name" for a device that has a name of its own, else "plugin:ordinal"; the only device of a plugin
+// that is named after its type is "plugin".
 func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	name := p.plugin.Name()
+	if d, ok := dev.(offload.Named); ok {
+		return name + ":" + d.Named()
+	}
 	if n == 1 && name == dev.Info().Type.String() {
 		return name
 	}
@@ -101,6 +103,17 @@ func (p *platform) close(ctx context.Context) error {
 	}
 	hooks := p.session.registry.RemovePlatform(ctx, p.raw)
 	return errors.Join(hooks, p.raw.Close())
+}
+
+// status reports what became of the plugin so far, without opening it.
+func (p *platform) status() (st PlatformStatus, tried bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st = PlatformStatus{Plugin: p.plugin.Name(), Opened: p.raw != nil, Devices: p.devices, Err: p.err}
+	if st.Opened {
+		st.Info = p.raw.Info()
+	}
+	return st, p.tried
 }
 
 // opened are the platforms that have been opened.
@@ -138,124 +151,4 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 		}
 	}
 	return list
-}
-
-// Device finds a device by id: "cpu", "cuda:0"; a plugin's name alone is its first device, "gpu" the best GPU and ""
-// the best device of all. It opens only plugins that can matter. The error lists what there is.
-func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
-	switch id {
-	case "":
-		if d := s.first.Load(); d != nil {
-			return d, nil
-		}
-		d, err := s.best(ctx, "", func(*Device) bool { return true })
-		if err == nil {
-			s.first.Store(d)
-		}
-		return d, err
-	case "gpu":
-		return s.best(ctx, id, func(d *Device) bool { return d.Info().Type == offload.GPU })
-	}
-	name, _, _ := strings.Cut(id, ":")
-	for _, p := range s.platforms {
-		if p.plugin.Name() != name {
-			continue
-		}
-		devices, err := p.open(ctx)
-		if err != nil {
-			return nil, unavailable(id, err)
-		}
-		for i, d := range devices {
-			if id == d.id || id == fmt.Sprintf("%s:%d", name, i) || id == name && i == 0 {
-				return d, nil
-			}
-		}
-	}
-	return nil, s.unknownDevice(ctx, id)
-}
-
-// best is the device of the highest class that is suitable. Plugins that cannot have a better one stay closed.
-func (s *Session) best(ctx context.Context, id string, suitable func(*Device) bool) (*Device, error) {
-	platforms := slices.Clone(s.platforms)
-	slices.SortStableFunc(platforms, func(a, b *platform) int { return cmp.Compare(b.maxClass(), a.maxClass()) })
-	var best *Device
-	for _, p := range platforms {
-		if best != nil && best.Info().Class >= p.maxClass() {
-			break
-		}
-		devices, _ := p.open(ctx)
-		for _, d := range devices {
-			if suitable(d) && (best == nil || byClass(d, best) < 0) {
-				best = d
-			}
-		}
-		if err := contextError(ctx, "find device"); err != nil {
-			return nil, err
-		}
-	}
-	if best == nil {
-		return nil, s.unknownDevice(ctx, id)
-	}
-	return best, nil
-}
-
-func byClass(a, b *Device) int { return cmp.Compare(b.Info().Class, a.Info().Class) }
-
-func unavailable(id string, cause error) error {
-	e := &offload.Error{Code: offload.CodeOf(cause), Op: "find device", Device: id, Err: cause}
-	if e.Code == "" {
-		e.Code = offload.NotFound
-	}
-	var inner *offload.Error
-	if errors.As(cause, &inner) {
-		e.Hint = inner.Hint
-	}
-	return e
-}
-
-func (s *Session) unknownDevice(ctx context.Context, id string) error {
-	if err := contextError(ctx, "find device"); err != nil {
-		return err
-	}
-	var ids, missing, hints []string
-	for _, p := range s.Platforms(ctx) {
-		for _, d := range p.Devices {
-			ids = append(ids, d.id)
-		}
-		if p.Err == nil {
-			continue
-		}
-		var e *offload.Error
-		reason := p.Err.Error()
-		if errors.As(p.Err, &e) {
-			bare := *e
-			bare.Op, bare.Device = "", "" // the plugin's name says both
-			reason = bare.Message()
-			if e.Hint != "" {
-				hints = append(hints, e.Hint)
-			}
-		}
-		missing = append(missing, fmt.Sprintf("%s is not available: %s", p.Plugin, reason))
-	}
-	e := offload.Errorf(offload.NotFound, "find device", "there is no device %q", id)
-	switch {
-	case id == "":
-		e.Detail = "there is no device"
-	case id == "gpu":
-		e.Detail = "there is no GPU"
-	}
-	if len(ids) == 0 && len(missing) > 0 { // why there is none is the error
-		e.Detail += "; " + strings.Join(missing, "; ")
-		e.Hint = strings.Join(hints, "; ")
-		return e
-	}
-	hint := listHint(id, ids, "devices")
-	if id == "gpu" { // no other name was meant
-		hint = listHint("", ids, "devices") + "; device() gives the best one"
-	}
-	if len(missing) > 0 {
-		hint += "; " + strings.Join(append(missing, hints...), "; ")
-	}
-	e.Hint = hint
-	return e
 }

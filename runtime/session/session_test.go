@@ -98,7 +98,7 @@ func TestDevicesAreFoundByID(t *testing.T) {
 		t.Errorf("hint: %s", e.Hint)
 	}
 	_, err = s.Device(ctx, "cdua:0")
-	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Hint, `did you mean "cuda:0"`) || !strings.Contains(e.Hint, "libOpenCL") {
+	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Hint, `did you mean "cuda:0"`) || !strings.Contains(e.Hint, "not asked: opencl") || none.opened.Load() != 0 {
 		t.Errorf("hint: %s", e.Hint)
 	}
 	_, err = s.Device(ctx, "opencl:0")
@@ -126,6 +126,37 @@ func TestDevicesAreFoundByID(t *testing.T) {
 	_, err = fresh.Device(cancelled, "")
 	wantCode(t, err, offload.Cancelled)
 	device(t, fresh, "") // the cancellation is not remembered
+}
+
+func TestDevicesBelowWorkersAreFoundByPrefix(t *testing.T) {
+	cpu := &hostPlugin{name: "cpu", count: 1, class: offload.ClassCPU}
+	mpi := &hostPlugin{name: "mpi", names: []string{"0/cpu", "2/cpu", "2/cuda:0", "2/cuda:1", "21/cpu"}, class: offload.ClassRemote}
+	s := open(t, cpu, mpi)
+	for _, id := range []string{"", "cpu"} {
+		if got := device(t, s, id).ID(); got != "cpu" {
+			t.Errorf("%q is %q", id, got)
+		}
+	}
+	_, err := s.Device(ctx, "gpu")
+	wantCode(t, err, offload.NotFound)
+	_, err = s.Device(ctx, "cup")
+	wantCode(t, err, offload.NotFound)
+	lib := must(s.RegisterImages(ctx, "lib", offload.Position{}, &offload.Image{Kind: offload.ImageIR, Label: "lib"}))(t)
+	if d := must(s.DeviceFor(ctx, lib))(t); d.ID() != "cpu" {
+		t.Errorf("the library is for %s", d.ID())
+	}
+	if mpi.opened.Load() != 0 {
+		t.Error("mpi was opened by ids that do not name it")
+	}
+	for id, want := range map[string]string{"mpi": "mpi:0/cpu", "mpi:2": "mpi:2/cpu", "mpi:2/cuda": "mpi:2/cuda:0", "mpi:2/cuda:1": "mpi:2/cuda:1", "mpi:21": "mpi:21/cpu"} {
+		if got := device(t, s, id).ID(); got != want {
+			t.Errorf("%q is %q, want %q", id, got, want)
+		}
+	}
+	_, err = s.Device(ctx, "mpi:3")
+	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Hint, "mpi:21/cpu") {
+		t.Errorf("hint: %s", e.Hint)
+	}
 }
 
 func TestBuffersAreZeroAndTyped(t *testing.T) {

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix that ends where a part of the id ends
+// names the first such device ("mpi:2", "cuda"), "gpu" the best GPU of this machine and "" the best device of all. Only the
+// plugins that can matter are opened. Errors: NotFound with the devices and plugins that there are.
+func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
+	switch id {
+	case "":
+		if d := s.first.Load(); d != nil {
+			return d, nil
+		}
+		d, err := s.best(ctx, "", 0, func(*Device) bool { return true })
+		if err == nil {
+			s.first.Store(d)
+		}
+		return d, err
+	case "gpu":
+		return s.best(ctx, id, offload.ClassIntegratedGPU, func(d *Device) bool { return d.Info().Type == offload.GPU })
+	}
+	name, _, _ := strings.Cut(id, ":")
+	for _, p := range s.platforms {
+		if p.plugin.Name() != name {
+			continue
+		}
+		devices, err := p.open(ctx)
+		if err != nil {
+			return nil, unavailable(id, err)
+		}
+		for i, d := range devices {
+			_, named := d.raw.(offload.Named)
+			if id == d.id || !named && id == fmt.Sprintf("%s:%d", name, i) {
+				return d, nil
+			}
+		}
+		for _, d := range devices {
+			if rest, ok := strings.CutPrefix(d.id, id); ok && (rest == "" || rest[0] == ':' || rest[0] == '/') {
+				return d, nil
+			}
+		}
+		if id == name && len(devices) > 0 {
+			return devices[0], nil
+		}
+	}
+	return nil, s.unknownDevice(ctx, id)
+}
+
+// DeviceFor returns the best device that takes the library. Devices of opened plugins are asked first; only if none takes it
+// are the others opened, best class first. The error is the first refusal.
+func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
+	var first error
+	try := func(devices []*Device) *Device {
+		for _, d := range devices {
+			_, err := l.Symbols(ctx, d)
+			if err == nil {
+				return d
+			}
+			if first == nil {
+				first = err
+			}
+		}
+		return nil
+	}
+	var opened []*Device
+	var closed []*platform
+	for _, p := range s.platforms {
+		if st, tried := p.status(); tried {
+			opened = append(opened, st.Devices...)
+		} else {
+			closed = append(closed, p)
+		}
+	}
+	slices.SortStableFunc(opened, byClass)
+	if d := try(opened); d != nil {
+		return d, nil
+	}
+	slices.SortStableFunc(closed, byMaxClass)
+	for _, p := range closed {
+		devices, _ := p.open(ctx)
+		if d := try(devices); d != nil {
+			return d, nil
+		}
+	}
+	if first == nil {
+		first = offload.Errorf(offload.NotFound, "load", "there is no device").On("", l.Label())
+	}
+	return nil, first
+}
+
+func byMaxClass(a, b *platform) int { return cmp.Compare(b.maxClass(), a.maxClass()) }
+
+// best returns the device of the highest class that is suitable. Plugins whose devices cannot reach the least class or
+// beat the best so far stay closed.
+func (s *Session) best(ctx context.Context, id string, least int, suitable func(*Device) bool) (*Device, error) {
+	platforms := slices.Clone(s.platforms)
+	slices.SortStableFunc(platforms, byMaxClass)
+	var best *Device
+	for _, p := range platforms {
+		if p.maxClass() < least || best != nil && best.Info().Class >= p.maxClass() {
+			break
+		}
+		devices, _ := p.open(ctx)
+		for _, d := range devices {
+			if suitable(d) && (best == nil || byClass(d, best) < 0) {
+				best = d
+			}
+		}
+		if err := contextError(ctx, "find device"); err != nil {
+			return nil, err
+		}
+	}
+	if best == nil {
+		return nil, s.unknownDevice(ctx, id)
+	}
+	return best, nil
+}
+
+func byClass(a, b *Device) int { return cmp.Compare(b.Info().Class, a.Info().Class) }
+
+func unavailable(id string, cause error) error {
+	e := &offload.Error{Code: offload.CodeOf(cause), Op: "find device", Device: id, Err: cause}
+	if e.Code == "" {
+		e.Code = offload.NotFound
+	}
+	var inner *offload.Error
+	if errors.As(cause, &inner) {
+		e.Hint = inner.Hint
+	}
+	return e
+}
+
+func (s *Session) unknownDevice(ctx context.Context, id string) error {
+	if err := contextError(ctx, "find device"); err != nil {
+		return err
+	}
+	var ids, missing, hints, closed []string
+	for _, p := range s.platforms {
+		p, tried := p.status()
+		if !tried {
+			closed = append(closed, p.Plugin)
+			continue
+		}
+		for _, d := range p.Devices {
+			ids = append(ids, d.id)
+		}
+		if p.Err == nil {
+			continue
+		}
+		var e *offload.Error
+		reason := p.Err.Error()
+		if errors.As(p.Err, &e) {
+			bare := *e
+			bare.Op, bare.Device = "", "" // the plugin's name says both
+			reason = bare.Message()
+			if e.Hint != "" {
+				hints = append(hints, e.Hint)
+			}
+		}
+		missing = append(missing, fmt.Sprintf("%s is not available: %s", p.Plugin, reason))
+	}
+	e := offload.Errorf(offload.NotFound, "find device", "there is no device %q", id)
+	switch {
+	case id == "":
+		e.Detail = "there is no device"
+	case id == "gpu":
+		e.Detail = "there is no GPU"
+	}
+	if len(ids) == 0 && len(missing) > 0 { // why there is none is the error
+		e.Detail += "; " + strings.Join(missing, "; ")
+		e.Hint = strings.Join(hints, "; ")
+		return e
+	}
+	hint := listHint(id, ids, "devices")
+	if near := nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	if id == "gpu" { // no other name was meant
+		hint = listHint("", ids, "devices") + "; device() returns the best one"
+	}
+	if len(closed) > 0 {
+		hint += "; plugins that were not asked: " + strings.Join(closed, ", ")
+	}
+	if len(missing) > 0 {
+		hint += "; " + strings.Join(append(missing, hints...), "; ")
+	}
+	e.Hint = hint
+	return e
+}
