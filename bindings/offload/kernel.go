@@ -232,6 +232,10 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 		}
 		s.library = lib
 	}
+	if k.exact && !d.Info().Features.Exact {
+		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
+			On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
+	}
 	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
 	if err != nil {
 		return nil, err

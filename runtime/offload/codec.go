@@ -1,0 +1,104 @@
+package offload
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// wireError is the encoded form of an [Error]. A cause that is no Error keeps its text only.
+type wireError struct {
+	Code   Code       `json:"code,omitempty"`
+	Op     string     `json:"op,omitempty"`
+	Device string     `json:"device,omitempty"`
+	Label  string     `json:"label,omitempty"`
+	Detail string     `json:"detail,omitempty"`
+	Hint   string     `json:"hint,omitempty"`
+	Pos    *Position  `json:"pos,omitempty"`
+	Fault  *Fault     `json:"fault,omitempty"`
+	Err    *wireError `json:"err,omitempty"`
+	Text   *string    `json:"text,omitempty"` // of an error that is no Error; the other fields are empty
+}
+
+// maxWireDepth bounds the chain of causes that an encoded error may have.
+const maxWireDepth = 32
+
+// EncodeError returns err in a form that another process can decode: all fields of the [Error] and of its causes, and the
+// text of other errors. Bytes that are no UTF-8 become U+FFFD. A nil err is encoded as no bytes.
+func EncodeError(err error) []byte {
+	if err == nil {
+		return nil
+	}
+	data, fail := json.Marshal(toWire(err, maxWireDepth))
+	if fail != nil { // strings, numbers and structs of them always marshal
+		panic(fail)
+	}
+	return data
+}
+
+func toWire(err error, depth int) *wireError {
+	if err == nil {
+		return nil
+	}
+	e, ok := err.(*Error)
+	if !ok || depth == 0 {
+		var inner *Error
+		if depth > 0 && errors.As(err, &inner) && inner.Error() == err.Error() {
+			return toWire(inner, depth)
+		}
+		text := err.Error()
+		return &wireError{Text: &text, Code: CodeOf(err)}
+	}
+	w := &wireError{Code: e.Code, Op: e.Op, Device: e.Device, Label: e.Label, Detail: e.Detail, Hint: e.Hint, Fault: e.Fault, Err: toWire(e.Err, depth-1)}
+	if e.Pos != (Position{}) {
+		w.Pos = &e.Pos
+	}
+	return w
+}
+
+// DecodeError returns the error that EncodeError encoded: equal in every field, with causes that are no [Error] as plain
+// errors of the same text. Damaged bytes become a BackendFailure that says so.
+func DecodeError(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	var w *wireError
+	if err := json.Unmarshal(data, &w); err != nil || w == nil {
+		return &Error{Code: BackendFailure, Op: "decode error", Detail: fmt.Sprintf("the error of another process is damaged: %.100q", data), Err: err}
+	}
+	return w.error(maxWireDepth)
+}
+
+func (w *wireError) error(depth int) error {
+	if w == nil || depth == 0 {
+		return nil
+	}
+	if w.Text != nil {
+		if w.Code != "" {
+			return &codedError{*w.Text, w.Code}
+		}
+		return errors.New(*w.Text)
+	}
+	e := &Error{Code: w.Code, Op: w.Op, Device: w.Device, Label: w.Label, Detail: w.Detail, Hint: w.Hint, Fault: w.Fault, Err: w.Err.error(depth - 1)}
+	if w.Pos != nil {
+		e.Pos = *w.Pos
+	}
+	return e
+}
+
+// codedError is a decoded error that wrapped an [Error] under a text of its own. [CodeOf] finds the code.
+type codedError struct {
+	text string
+	code Code
+}
+
+func (e *codedError) Error() string { return e.text }
+
+// As lets errors.As find the code.
+func (e *codedError) As(target any) bool {
+	p, ok := target.(**Error)
+	if ok {
+		*p = &Error{Code: e.code, Detail: e.text}
+	}
+	return ok
+}
