@@ -3,6 +3,7 @@ package offload_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +22,7 @@ func (p inexact) Open(ctx context.Context) (contract.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := raw.Devices()
+	list := slices.Clone(raw.Devices())
 	for i, d := range list {
 		info := *d.Info()
 		info.Features.Exact = false
