@@ -26,9 +26,9 @@ func (p inexact) Open(ctx context.Context) (contract.Platform, error) {
 	for i, d := range list {
 		info := *d.Info()
 		info.Features.Exact = false
-		list[i] = inexactDevice{d, &info}
+		list[i] = &inexactDevice{d, &info}
 	}
-	return inexactPlatform{raw, list}, nil
+	return &inexactPlatform{raw, list}, nil
 }
 
 type inexactPlatform struct {
@@ -36,14 +36,14 @@ type inexactPlatform struct {
 	devices []contract.Device
 }
 
-func (p inexactPlatform) Devices() []contract.Device { return p.devices }
+func (p *inexactPlatform) Devices() []contract.Device { return p.devices }
 
 type inexactDevice struct {
 	contract.Device
 	info *contract.DeviceInfo
 }
 
-func (d inexactDevice) Info() *contract.DeviceInfo { return d.info }
+func (d *inexactDevice) Info() *contract.DeviceInfo { return d.info }
 
 func TestExactKernelsNeedAnExactDevice(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{inexact{cpu.New(cpu.Options{})}}})

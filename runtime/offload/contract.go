@@ -13,10 +13,11 @@ type Plugin interface {
 	Open(ctx context.Context) (Platform, error)
 }
 
-// Platform is an opened plugin. Its methods may be called by several goroutines.
+// Platform is an opened plugin. Its methods may be called by several goroutines. Platforms and devices are comparable values,
+// such as pointers: the runtime keeps them as keys.
 type Platform interface {
 	Info() PlatformInfo
-	// Devices are the same objects at each call.
+	// Devices returns the same objects at each call. The caller must not change the slice.
 	Devices() []Device
 	// CheckImage is the first of two steps: could any device of this platform load the image? A refusal is an error
 	// that says why. It must not load.
