@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -16,6 +17,7 @@ type choices struct {
 	interpret bool           // use the interpreter only
 	features  amd64.Features // that compiled code may use
 	gang      int            // registers of a gang; 0 for the compiler's choice
+	model     *uarch.Model   // costs of the processor's instructions
 }
 
 // needs are the extensions that an engine must have.
@@ -47,6 +49,9 @@ func (o Options) switches() (debug.Switches, error) {
 func choicesFor(s debug.Switches) choices {
 	c := choices{interpret: s.CPUEngine == "interp", features: machine.Features(s)}
 	c.gang, _ = strconv.Atoi(s.Gang)
+	if c.model = uarch.Named(s.CPUModel); c.model == nil {
+		c.model = uarch.Host()
+	}
 	if s.CPUEngine == "avx2" {
 		c.features &= amd64.ForAVX2
 	}
@@ -59,5 +64,5 @@ func (c choices) engines(m *machine.Info, functions *functions) []engine {
 	if c.interpret {
 		return []engine{slow}
 	}
-	return []engine{vectorizer{features: c.features, gang: c.gang, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
+	return []engine{vectorizer{features: c.features, gang: c.gang, model: c.model, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -19,9 +20,13 @@ func TestDebugChoices(t *testing.T) {
 		"cpu-features=avx2":             {features: amd64.Host() & amd64.ForAVX2},
 		"cpu-features=none":             {},
 		"cpu-features=none,cpu-engine=": {},
+		"cpu-model=zen3":                {features: amd64.Host(), model: uarch.Named("zen3")},
 	} {
 		t.Setenv(debug.Variable, env)
 		got, err := (Options{}).choices()
+		if want.model == nil {
+			want.model = uarch.Host()
+		}
 		if strings.HasSuffix(env, "=") {
 			wantCode(t, err, offload.InvalidArgument)
 		} else if err != nil || got != want {

@@ -103,7 +103,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	if l.measure {
 		l.busy.Store(0)
 	}
-	if l.cost <= runAlone || !l.variant.parallel() {
+	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
 		l.runChunks(sched.Share{}, 0, l.units)
 	} else {
 		l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))

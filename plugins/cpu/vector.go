@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -18,6 +19,7 @@ type vectorizer struct {
 	features amd64.Features
 	gang     int
 	machine  *machine.Info
+	model    *uarch.Model
 	slow     interpreter
 	work     *spmd.Workspace
 }
@@ -28,7 +30,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	}
 	options := spmd.Options{
 		Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff,
-		CacheBytes: e.machine.LastCache(), Past: e.machine.StoresPast(), Workspace: e.work,
+		CacheBytes: e.machine.LastCache(), Model: e.model, Workspace: e.work,
 	}
 	p, err := spmd.Compile(k, options)
 	var u *spmd.UnsupportedError

@@ -22,6 +22,8 @@ type Switches struct {
 	CPUEngine string `switch:"cpu-engine=interp|avx2|avx512" help:"run kernels on the CPU by the interpreter, as AVX2 code or as AVX-512 code; an error if the processor cannot"`
 	// CPUFeatures masks the extensions of the processor, for the plugin and for the tests of its compiler.
 	CPUFeatures string `switch:"cpu-features=none|avx2|avx512" help:"compile as on a processor that has at most these vector instructions; none means that kernels are interpreted"`
+	// CPUModel is the cost table by which the plugin's compiler chooses among instructions.
+	CPUModel string `switch:"cpu-model=haswell|skylake|skylake-sp|icelake|zen2|zen3|zen4|zen5|generic" help:"choose among instructions by what they cost on this family of processors; results differ in functions of Math.fast alone"`
 	// Gang is the number of vector registers that hold one value of a gang.
 	Gang string `switch:"gang=1|2|4" help:"hold a value of the work-items that run together in this many vector registers"`
 }

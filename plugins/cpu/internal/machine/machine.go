@@ -52,10 +52,6 @@ func (m *Info) LastCache() int {
 	return int(size)
 }
 
-// StoresPast reports whether much data is stored faster past the caches than through them: AMD's processors gain up to
-// 40 % where output is only written, Intel's lose up to 25 % on one core.
-func (m *Info) StoresPast() bool { return m.Vendor == "AuthenticAMD" }
-
 // Cores is how many cores this process may use at once: those of its affinity mask, or fewer if GOMAXPROCS says so.
 func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 

@@ -30,7 +30,7 @@ func TestListings(t *testing.T) {
 		i := slices.IndexFunc(typicalKernels, func(k struct{ name, text string }) bool { return k.name == name })
 		k := anyRank(t, typicalKernels[i].text)
 		for _, target := range allTargets {
-			p, err := Compile(k, Options{Features: target.features, Gang: 1, CacheBytes: 1 << 20, Past: true})
+			p, err := Compile(k, Options{Features: target.features, Gang: 1, CacheBytes: 1 << 20, Model: every})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -188,7 +188,7 @@ func randomLine(t *testing.T, first uint64, target *target, work *Workspace) str
 		if seed%4 > 0 {
 			k = optimized(k)
 		}
-		p, err := Compile(k, Options{Features: target.features, Workspace: work, CacheBytes: 1 << 20, Past: true,
+		p, err := Compile(k, Options{Features: target.features, Workspace: work, CacheBytes: 1 << 20, Model: every,
 			Gang: []int{0, 1, 2, 4, 0}[seed%5], Unchecked: seed%7 == 3, rounds: seed%3 == 1, few: seed%2 == 0})
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +206,7 @@ func randomLine(t *testing.T, first uint64, target *target, work *Workspace) str
 func codeLine(t *testing.T, k codeKernel, target *target, work *Workspace) string {
 	o := k.options
 	o.Workspace = work
-	o.Features, o.CacheBytes, o.Past = target.features, 1<<20, true
+	o.Features, o.CacheBytes, o.Model = target.features, 1<<20, every
 	p, err := Compile(k.kernel, o)
 	if err != nil {
 		t.Fatal(err)

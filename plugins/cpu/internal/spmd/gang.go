@@ -1,6 +1,11 @@
 package spmd
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
 
 // muchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
 const muchArithmetic = 24
@@ -18,7 +23,9 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 	p.number(k.Body)
 	p.at = 0
 	room := t.vectors + scratchVectorRegs + t.spare
-	if p.straight(k, t) {
+	if !stacked && p.copies(k) {
+		p.loops, p.depth = true, 1
+	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
 		room = straightRoom // what does not fit costs less than in a loop, and the latency more
 	}
@@ -37,6 +44,31 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 		return 2
 	}
 	return 1
+}
+
+// maxCopied is the number of instructions up to which a kernel without loops counts as one that goes through memory.
+const maxCopied = 32
+
+// copies reports whether a kernel does little but load and store rows of buffers, without loops: what comes with each gang
+// then takes as long as its few operations, and wide gangs share it.
+func (p *pressure) copies(k *ir.Kernel) bool {
+	rows, count := true, 0
+	affine := opt.FindAffine(k, p.u)
+	k.Body.Walk(func(in *ir.Instr) {
+		count++
+		switch in.Op {
+		case ir.Load, ir.Store:
+			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
+		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Print, ir.Assert, ir.Call, ir.Zero:
+			rows = false
+		}
+	})
+	return rows && count <= maxCopied
+}
+
+// shared reports whether all lanes access the same element.
+func (p *pressure) shared(in *ir.Instr) bool {
+	return !slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool { return p.u.Value(v) == ir.Varying })
 }
 
 // pressure finds how many vectors live at once in loops.

@@ -42,8 +42,10 @@ kernel mix(x: i32[*]) real f32 {
 	if got := chooseGang(m.Kernels[0], &avx2, false); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang on AVX2, want 4", got)
 	}
-	if got := chooseGang(saxpy(), &avx512, false); got != 1 {
-		t.Errorf("saxpy gets %d registers a gang, want 1", got)
+	for _, target := range allTargets {
+		if got := chooseGang(saxpy(), target, false); got != 4 {
+			t.Errorf("saxpy gets %d registers a gang on %s, want 4", got, target.name)
+		}
 	}
 }
 
@@ -94,7 +96,7 @@ func TestChooseGangOfMany(t *testing.T) {
 	}
 }
 
-// TestChooseGangWithoutLoops: half as long vectors make what a gang costs beside its operations weigh more.
+// TestChooseGangWithoutLoops holds kernels that go through memory to wide gangs.
 func TestChooseGangWithoutLoops(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   const i = g.x, j = g.y
@@ -102,8 +104,8 @@ func TestChooseGangWithoutLoops(t *testing.T) {
     y[j][i] = 0.2 * (x[j][i] + x[j][i - 1] + x[j][i + 1] + x[j - 1][i] + x[j + 1][i])
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	if got := chooseGang(m.Kernels[0], &avx512, false); got != 1 {
-		t.Errorf("a stencil gets %d registers a gang, want 1", got)
+	if got := chooseGang(m.Kernels[0], &avx512, false); got != 4 {
+		t.Errorf("a stencil gets %d registers a gang, want 4", got)
 	}
 	if got := chooseGang(m.Kernels[0], &avx2, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)

@@ -162,7 +162,7 @@ func (w *Worker) trap(n int) {
 	}
 	f := w.current()
 	set := w.active(f, t.mask)
-	for lane := 0; lane < w.v.code.lanes; lane++ {
+	for lane := 0; lane < t.lanes; lane++ {
 		if !set.has(lane) {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
 // code is a kernel in machine code, with what Go needs to know of it.
@@ -49,6 +50,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 			c, err = nil, u.err
 		}
 	}()
+	if options.Model == nil {
+		options.Model = uarch.Generic()
+	}
 	work := options.Workspace
 	if work == nil {
 		work = new(Workspace)
@@ -331,40 +335,20 @@ func (l *lowerer) overRows(done amd64.Label) {
 
 	count := 0
 	l.k.Body.Walk(func(*ir.Instr) { count++ })
-	tail, next := l.label(), l.label()
+	next := l.label()
 	both := count*l.w <= maxBoth
 	if both {
-		top, end := l.label(), l.label()
-		if l.options.stacked {
-			l.jumpAtBottom(tail)
-		}
-		l.mark(kindLoopBegin)
-		l.bind(top)
-		t := l.gpr()
-		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(width)}))
-		l.use(amd64.CMP, g8(t), g8(last))
-		l.jump(amd64.JG, tail)
-		l.body(nil, end)
-		l.bind(end)
-		l.mod(amd64.ADD, g8(pos), imm(int64(width)))
-		l.poll()
-		l.jump(amd64.JMP, top)
-		l.mark(kindLoopEnd)
+		l.wholeGangs(pos, last)
 	}
-	l.bind(tail)
-	l.mark(kindLoopBegin)
-	again, end := l.label(), l.label()
-	l.bind(again)
-	l.use(amd64.CMP, g8(pos), g8(last))
-	l.jump(amd64.JGE, next)
-	l.body(l.inLaunch(pos, last), end)
-	l.bind(end)
-	l.mod(amd64.ADD, g8(pos), imm(int64(width)))
-	if !both || l.options.stacked { // of a stacked gang any may be at the bottom
-		l.poll()
-		l.jump(amd64.JMP, again)
+	if both && l.narrows() {
+		w := l.w
+		l.w = 1
+		l.wholeGangs(pos, last)
+		l.lastGang(pos, last, next, false)
+		l.w = w
+	} else {
+		l.lastGang(pos, last, next, !both || l.options.stacked) // of a stacked gang any may be at the bottom
 	}
-	l.mark(kindLoopEnd)
 	l.bind(next)
 	if l.band > 0 {
 		if len(l.tiles) > 0 {
@@ -373,6 +357,54 @@ func (l *lowerer) overRows(done amd64.Label) {
 		l.nextInColumn(row, done)
 	} else {
 		l.nextRow(row, done, last, shift)
+	}
+	l.mark(kindLoopEnd)
+}
+
+// narrows reports whether the gangs at the end of a row may have one register: where wide gangs have no places of their own
+// in memory, and none does more than its neighbours.
+func (l *lowerer) narrows() bool {
+	return l.w > 1 && !l.options.stacked && l.band == 0 && len(l.tiles) == 0 && len(l.columns) == 0
+}
+
+// wholeGangs emits the loop over the gangs of a row that have all their lanes, up to where fewer items are left.
+func (l *lowerer) wholeGangs(pos, last vr) {
+	width := int64(l.width())
+	top, end, tail := l.label(), l.label(), l.label()
+	if l.options.stacked {
+		l.jumpAtBottom(tail)
+	}
+	fits := func(jump amd64.Op, to amd64.Label) {
+		t := l.gpr()
+		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(width)}))
+		l.use(amd64.CMP, g8(t), g8(last))
+		l.jump(jump, to)
+	}
+	fits(amd64.JG, tail)
+	l.mark(kindLoopBegin)
+	l.bind(top)
+	l.body(nil, end)
+	l.bind(end)
+	l.mod(amd64.ADD, g8(pos), imm(width))
+	l.poll()
+	fits(amd64.JLE, top)
+	l.mark(kindLoopEnd)
+	l.bind(tail)
+}
+
+// lastGang emits the gang at the end of a row that lacks lanes, or all that are left of the row, one after the other.
+func (l *lowerer) lastGang(pos, last vr, next amd64.Label, several bool) {
+	again, end := l.label(), l.label()
+	l.mark(kindLoopBegin)
+	l.bind(again)
+	l.use(amd64.CMP, g8(pos), g8(last))
+	l.jump(amd64.JGE, next)
+	l.body(l.inLaunch(pos, last), end)
+	l.bind(end)
+	l.mod(amd64.ADD, g8(pos), imm(int64(l.width())))
+	if several {
+		l.poll()
+		l.jump(amd64.JMP, again)
 	}
 	l.mark(kindLoopEnd)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
@@ -37,8 +38,8 @@ type Options struct {
 
 	// CacheBytes is the size of the last cache; 0 if it is not known.
 	CacheBytes int
-	// Past says that this machine stores past its caches faster than through them, where it stores much.
-	Past bool
+	// Model is the cost table of the processor; nil stands for the generic one.
+	Model *uarch.Model
 
 	// Workspace is memory that this compilation shares with others; nil gives it its own.
 	Workspace *Workspace
@@ -83,7 +84,7 @@ const (
 	kindWhole               // every group is complete
 	kindBeside              // and has gangs side by side, which is asked of kernels with loops for rounds
 	kindHalves              // more is written than caches near to the core hold
-	kindPast                // more is written than the caches hold
+	kindPast                // more is written and read than the caches hold
 	numKinds    = 2 * kindPast
 )
 
@@ -91,6 +92,9 @@ const (
 // used. Code is made for the launches that come, since most programs see but one kind of them: [Program.Check] says whether
 // there will be any. What the compiler does not have is an [*UnsupportedError].
 func Compile(k *ir.Kernel, options Options) (*Program, error) {
+	if options.Model == nil {
+		options.Model = uarch.Generic()
+	}
 	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	hostmachine "github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/debug"
 )
@@ -108,6 +109,15 @@ func optimized(k *ir.Kernel) *ir.Kernel {
 // onHeap is a level, besides others, at which buffers lie on the heap.
 const onHeap = 8
 
+// modelFor returns one of the cost tables, or the one by which stores are made in each way.
+func modelFor(n int) *uarch.Model {
+	names := uarch.Names()
+	if n%2 == 0 {
+		return every
+	}
+	return uarch.Named(names[n/2%len(names)])
+}
+
 // run runs a case on compiled code. Levels are ways to compile it: 0 without the passes.
 func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
@@ -119,7 +129,7 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: stackOf(c, level), Past: true, CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// Stores of whole vectors to buffers are made in one of three ways, by how much a launch writes:
+// Stores of whole vectors to buffers are made in one of three ways, by how much memory a launch uses and by the processor's
+// cost table.
 //
-// What stays in the caches is stored as it is. What does not is stored in halves of cache lines: a Xeon takes up to 1.4
-// times as long for whole lines that it has to fetch first, and what such a launch loads in rows is fetched ahead, see
-// prefetchRow. Vectors of AVX2 are such halves. Lines that have been fetched, see fetchStored, are stored as wholes. What is
-// much more than the caches hold, and only written, goes past them where that is known to be faster: no line need be
-// fetched then.
+// What stays in the caches is stored as it is. What does not is stored in halves of cache lines on Xeons, which take up to
+// 1.4 times as long for whole lines that they have to fetch first, and what such a launch loads in rows is fetched ahead,
+// see prefetchRow. Vectors of AVX2 are such halves. Lines that have been fetched, see fetchStored, are stored as wholes.
+// What is only written goes past the caches on processors of AMD if a launch uses more memory than they hold: no line need
+// be fetched then. Less than that stays in the last cache, which takes three times as much in the same time.
 
 // outputs says which buffers a kernel stores to, by array ID.
 type outputs struct {
@@ -78,18 +79,21 @@ const defaultCache = 32 << 20
 // storeKind chooses how a launch stores.
 func (p *Program) storeKind(g *interp.Launch) int {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
-	written, streamed := 0, 0
+	used, written, streamed := 0, 0, 0
 	for i := range p.kernel.Params {
 		a := p.kernel.Params[i].Array
-		if a == nil || !p.outputs.written[a.ID] {
+		if a == nil {
 			continue
 		}
 		n := g.Args[i].Bytes / max(a.Elem.Size(), 1)
-		if !p.outputs.several[a.ID] {
+		if p.outputs.written[a.ID] && !p.outputs.several[a.ID] {
 			n = min(n, items)
 		}
 		n *= a.Elem.Size()
-		written += n
+		used += n
+		if p.outputs.written[a.ID] {
+			written += n
+		}
 		if p.outputs.streamed[a.ID] {
 			streamed += n
 		}
@@ -98,14 +102,17 @@ func (p *Program) storeKind(g *interp.Launch) int {
 	if cache <= 0 {
 		cache = defaultCache
 	}
-	switch {
-	case p.options.Past && streamed > 0 && streamed >= cache/2:
+	switch m := p.options.Model; {
+	case m.PastCache > 0 && streamed >= max(cache/leastStreamed, 1) && float64(used) >= m.PastCache*float64(cache):
 		return kindPast
-	case written > 0 && written >= cache/8:
+	case m.FetchAhead && written > 0 && written >= cache/8:
 		return kindHalves
 	}
 	return 0
 }
+
+// leastStreamed is the part of the last cache as which outputs count that are worth to be stored past it.
+const leastStreamed = 4
 
 // lineBytes is the size of a line of the caches.
 const lineBytes = 64
@@ -122,7 +129,7 @@ func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
 	}
 	past := l.past(p.array)
 	switch {
-	case !past && l.t.bytes() != lineBytes:
+	case !past && (l.t.bytes() != lineBytes || !l.options.Model.HalfLines):
 		return false
 	case past && p.below != 0:
 		return false // each row would have to lie well
@@ -180,7 +187,7 @@ const prefetchAhead = 2048
 
 // prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
 func (l *lowerer) prefetchRow(p *place, n int) {
-	if l.options.stores == 0 && l.band == 0 || p.array.Space != ir.Global {
+	if (l.options.stores == 0 || !l.options.Model.FetchAhead) && l.band == 0 || p.array.Space != ir.Global || l.w < l.options.Gang {
 		return
 	}
 	ahead := prefetchAhead
@@ -209,7 +216,7 @@ const (
 // many iterations in a round has as many loads under way as a core can have.
 func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	loop := l.uses[in.Result().ID].loop
-	if loop == nil || p.array.Space != ir.Global || l.round != nil && l.round.turns == manyTurns {
+	if loop == nil || p.array.Space != ir.Global || l.w < l.options.Gang || l.round != nil && l.round.turns == manyTurns {
 		return
 	}
 	r := in.Resolve()

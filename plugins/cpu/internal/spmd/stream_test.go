@@ -1,13 +1,18 @@
 package spmd
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
+
+// every is a cost table by which stores are made in each way.
+var every = &uarch.Model{Name: "every", PastCache: 0.75, HalfLines: true, FetchAhead: true}
 
 func TestPrefetchOfLoops(t *testing.T) {
 	for _, c := range []struct {
@@ -89,35 +94,38 @@ func TestOutputs(t *testing.T) {
 
 // TestStoreKind asks how launches store that write more or less than caches hold.
 func TestStoreKind(t *testing.T) {
-	const cache = 1 << 20
+	const cache, copies = 1 << 20, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`
 	for _, c := range []struct {
 		name, text string
 		size       [3]int
 		elems      int // of y
 		target     *target
-		past       bool
+		model      *uarch.Model
 		cache      int
 		want       int
 	}{
-		{"little", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 31}, 1 << 20, &avx512, true, cache, 0},
-		{"an eighth", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 32}, 1 << 20, &avx512, true, cache, kindHalves},
-		{"an eighth, AVX2", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{32, 32, 32}, 1 << 20, &avx2, true, cache, kindHalves},
-		{"less than a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1023, 1}, 1 << 20, &avx512, true, cache, kindHalves},
-		{"a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, true, cache, kindPast},
-		{"a half, AVX2", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx2, true, cache, kindPast},
-		{"a half, not past", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, false, cache, kindHalves},
-		{"a half that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, true, cache, kindHalves},
-		{"more items than elements", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1000, &avx512, true, cache, 0},
-		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, true, cache, kindHalves},
-		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, true, cache, 0},
-		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, true, cache, 0},
-		{"an unknown cache, less", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1023, 1}, 1 << 24, &avx512, true, 0, 0},
-		{"an unknown cache, an eighth", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{1024, 1024, 1}, 1 << 24, &avx512, true, 0, kindHalves},
-		{"an unknown cache, a half", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, [3]int{2048, 2048, 1}, 1 << 24, &avx512, true, 0, kindPast},
+		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &avx512, every, cache, 0},
+		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &avx512, every, cache, kindHalves},
+		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, every, cache, kindHalves},
+		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0},
+		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &avx512, every, cache, kindHalves},
+		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, every, cache, kindPast},
+		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, every, cache, kindPast},
+		{"as much, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindPast},
+		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, uarch.Named("icelake"), cache, kindHalves},
+		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, every, cache, kindHalves},
+		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &avx512, every, cache, 0},
+		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, kindHalves},
+		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0},
+		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, every, cache, 0},
+		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &avx512, every, 0, 0},
+		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &avx512, every, 0, kindHalves},
+		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &avx512, every, 0, kindPast},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Past: c.past, CacheBytes: c.cache}}
-		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: 1 << 26}, {Bytes: 4 * c.elems}}}); got != c.want {
+		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Model: c.model, CacheBytes: c.cache}}
+		most := cmp.Or(c.cache, defaultCache)
+		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
 		}
 	}

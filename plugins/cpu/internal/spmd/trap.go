@@ -25,6 +25,7 @@ type trap struct {
 	args    [][]vr // uniform integers in general registers, others in vectors or masks
 	types   []ir.Type
 	mask    []vr // lanes; nil if all
+	lanes   int  // of the gang
 	results []vr
 	uniform bool // the result is one vector of equal elements
 	x       vr   // position of lane 0
@@ -35,7 +36,7 @@ type trap struct {
 
 // trapHere emits a trap.
 func (l *lowerer) trapHere(t trap) {
-	t.x, t.end = l.item.x, l.end
+	t.x, t.end, t.lanes = l.item.x, l.end, l.gang()
 	if t.x != 0 {
 		t.uses = append(t.uses, t.x)
 	}

@@ -17,10 +17,10 @@
 	add r10, r9
 	cmp r10, r8
 	cmovg r10, r8
-.L2:
 	lea r12, [r9 + 8]
 	cmp r12, r10
 	jg .L6
+.L2:
 	# y[g.x]
 	movsxd r12, r9d
 	vmovups ymm5, ymmword ptr [rsi + r12*4]
@@ -67,7 +67,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
-	jmp .L2
+	lea r12, [r9 + 8]
+	cmp r12, r10
+	jle .L2
 .L6:
 	cmp r9, r10
 	jge .L10

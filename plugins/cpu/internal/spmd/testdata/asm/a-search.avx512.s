@@ -17,10 +17,10 @@
 	add r9, rdi
 	cmp r9, r8
 	cmovg r9, r8
-.L2:
 	lea r10, [rdi + 16]
 	cmp r10, r9
 	jg .L6
+.L2:
 	# y[g.x]
 	movsxd r10, edi
 	vmovups zmm5, zmmword ptr [rsi + r10*4]
@@ -62,7 +62,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
-	jmp .L2
+	lea r10, [rdi + 16]
+	cmp r10, r9
+	jle .L2
 .L6:
 	cmp rdi, r9
 	jge .L10

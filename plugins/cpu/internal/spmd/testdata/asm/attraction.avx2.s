@@ -17,10 +17,10 @@
 	add r13, r12
 	cmp r13, r10
 	cmovg r13, r10
-.L2:
 	lea r14, [r12 + 8]
 	cmp r14, r13
 	jg .L5
+.L2:
 	# x[g.x]
 	movsxd r14, r12d
 	vmovups ymm3, ymmword ptr [rbx + r14*4]
@@ -62,7 +62,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
-	jmp .L2
+	lea rdx, [r12 + 8]
+	cmp rdx, r13
+	jle .L2
 .L5:
 	cmp r12, r13
 	jge .L8

@@ -20,10 +20,10 @@
 	add r13, r12
 	cmp r13, r10
 	cmovg r13, r10
-.L2:
 	lea r14, [r12 + 16]
 	cmp r14, r13
 	jg .L6
+.L2:
 	# x[g.x]
 	movsxd r14, r12d
 	vmovups zmm6, zmmword ptr [rbx + r14*4]
@@ -79,7 +79,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
-	jmp .L2
+	lea rdx, [r12 + 16]
+	cmp rdx, r13
+	jle .L2
 .L6:
 	cmp r12, r13
 	jge .L10

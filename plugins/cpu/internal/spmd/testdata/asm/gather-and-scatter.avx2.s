@@ -23,10 +23,10 @@
 	add r12, r10
 	cmp r12, r8
 	cmovg r12, r8
-.L2:
 	lea r13, [r10 + 8]
 	cmp r13, r12
 	jg .L5
+.L2:
 	vmovd xmm9, r10d
 	vpbroadcastd ymm9, xmm9
 	vpaddd ymm9, ymm9, ymm0
@@ -76,7 +76,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L14
-	jmp .L2
+	lea r14, [r10 + 8]
+	cmp r14, r12
+	jle .L2
 .L5:
 	cmp r10, r12
 	jge .L9

@@ -17,10 +17,10 @@
 	add r10, r9
 	cmp r10, r8
 	cmovg r10, r8
-.L2:
 	lea r12, [r9 + 16]
 	cmp r12, r10
 	jg .L4
+.L2:
 	vpbroadcastd zmm5, r9d
 	vpaddd zmm5, zmm5, zmm0
 	# y[g.x]
@@ -58,7 +58,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L11
-	jmp .L2
+	lea r12, [r9 + 16]
+	cmp r12, r10
+	jle .L2
 .L4:
 	cmp r9, r10
 	jge .L6

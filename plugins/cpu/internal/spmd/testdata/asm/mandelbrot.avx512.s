@@ -25,13 +25,13 @@
 	add r10, r9
 	cmp r10, rdi
 	cmovg r10, rdi
+	lea r12, [r9 + 16]
+	cmp r12, r10
+	jg .L5
 	movsxd r12, r8d
 	imul r12, rsi
 	lea r12, [rbx + r12*4]
 .L2:
-	lea r13, [r9 + 16]
-	cmp r13, r10
-	jg .L5
 	vpbroadcastd zmm9, r9d
 	vpaddd zmm9, zmm9, zmm2
 	vpmulld zmm9, zmm9, zmm3
@@ -86,7 +86,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
-	jmp .L2
+	lea r13, [r9 + 16]
+	cmp r13, r10
+	jle .L2
 .L5:
 	movsxd r13, r8d
 	imul r13, rsi

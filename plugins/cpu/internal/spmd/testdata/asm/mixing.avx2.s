@@ -16,10 +16,10 @@
 	add r8, rdi
 	cmp r8, rsi
 	cmovg r8, rsi
-.L2:
 	lea r9, [rdi + 8]
 	cmp r9, r8
 	jg .L5
+.L2:
 	# x[g.x]
 	movsxd r9, edi
 	vmovups ymm6, ymmword ptr [rbx + r9*4]
@@ -73,7 +73,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
-	jmp .L2
+	lea r10, [rdi + 8]
+	cmp r10, r8
+	jle .L2
 .L5:
 	cmp rdi, r8
 	jge .L8

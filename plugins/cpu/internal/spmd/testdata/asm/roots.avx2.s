@@ -18,10 +18,10 @@
 	add r9, r8
 	cmp r9, rdi
 	cmovg r9, rdi
-.L2:
 	lea r10, [r8 + 8]
 	cmp r10, r9
 	jg .L3
+.L2:
 	# x[g.x]
 	movsxd r10, r8d
 	vmovups ymm7, ymmword ptr [rbx + r10*4]
@@ -43,7 +43,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L5
-	jmp .L2
+	lea r10, [r8 + 8]
+	cmp r10, r9
+	jle .L2
 .L3:
 	cmp r8, r9
 	jge .L4

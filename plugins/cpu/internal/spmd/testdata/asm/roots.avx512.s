@@ -19,10 +19,10 @@
 	add r9, r8
 	cmp r9, rdi
 	cmovg r9, rdi
-.L2:
 	lea r10, [r8 + 16]
 	cmp r10, r9
 	jg .L4
+.L2:
 	# x[g.x]
 	movsxd r10, r8d
 	vmovups zmm8, zmmword ptr [rbx + r10*4]
@@ -56,7 +56,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
-	jmp .L2
+	lea r10, [r8 + 16]
+	cmp r10, r9
+	jle .L2
 .L4:
 	cmp r8, r9
 	jge .L6

@@ -13,10 +13,10 @@
 	add r9, r8
 	cmp r9, rdi
 	cmovg r9, rdi
-.L2:
 	lea r10, [r8 + 16]
 	cmp r10, r9
 	jg .L3
+.L2:
 	# x[g.x]
 	movsxd r10, r8d
 	vmovups zmm2, zmmword ptr [rbx + r10*4]
@@ -27,7 +27,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L5
-	jmp .L2
+	lea r10, [r8 + 16]
+	cmp r10, r9
+	jle .L2
 .L3:
 	cmp r8, r9
 	jge .L4

@@ -20,6 +20,9 @@
 	add r13, r12
 	cmp r13, r9
 	cmovg r13, r9
+	lea r14, [r12 + 8]
+	cmp r14, r13
+	jg .L4
 	movsxd r14, r10d
 	mov rdx, r14
 	imul rdx, rdi
@@ -39,9 +42,6 @@
 	mov rcx, qword ptr [rbp + 3200]
 	lea r14, [rcx + r14*4]
 .L2:
-	lea r8, [r12 + 8]
-	cmp r8, r13
-	jg .L4
 	vmovd xmm4, r12d
 	vpbroadcastd ymm4, xmm4
 	vpaddd ymm4, ymm4, ymm0
@@ -73,7 +73,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
-	jmp .L2
+	lea r8, [r12 + 8]
+	cmp r8, r13
+	jle .L2
 .L4:
 	movsxd r8, r10d
 	mov r14, r8

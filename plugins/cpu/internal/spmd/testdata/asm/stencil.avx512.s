@@ -20,6 +20,9 @@
 	add r13, r12
 	cmp r13, r9
 	cmovg r13, r9
+	lea r14, [r12 + 16]
+	cmp r14, r13
+	jg .L4
 	movsxd r14, r10d
 	mov rdx, r14
 	imul rdx, rdi
@@ -39,9 +42,6 @@
 	mov rcx, qword ptr [rbp + 3200]
 	lea r14, [rcx + r14*4]
 .L2:
-	lea r8, [r12 + 16]
-	cmp r8, r13
-	jg .L4
 	vpbroadcastd zmm4, r12d
 	vpaddd zmm4, zmm4, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
@@ -71,7 +71,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
-	jmp .L2
+	lea r8, [r12 + 16]
+	cmp r8, r13
+	jle .L2
 .L4:
 	movsxd r8, r10d
 	mov r14, r8

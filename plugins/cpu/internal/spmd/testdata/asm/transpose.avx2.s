@@ -39,6 +39,9 @@
 	cmp r13, rcx
 	mov rcx, qword ptr [rbp + 3216]
 	cmovg r13, rcx
+	lea r14, [r10 + 8]
+	cmp r14, r13
+	jg .L6
 	movsxd r14, r12d
 	mov rdx, r14
 	mov rcx, qword ptr [rbp + 3208]
@@ -48,9 +51,6 @@
 	lea r11, [rsi + r14*4]
 	lea r14, [rsi + r14*4]
 .L4:
-	lea rbx, [r10 + 8]
-	cmp rbx, r13
-	jg .L6
 	vmovd xmm2, r10d
 	vpbroadcastd ymm2, xmm2
 	vpaddd ymm2, ymm2, ymm0
@@ -122,89 +122,91 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L17
-	jmp .L4
+	lea rdi, [r10 + 8]
+	cmp rdi, r13
+	jle .L4
 .L6:
 	movsxd rdi, r12d
-	mov r9, rdi
+	mov r14, rdi
 	mov rcx, qword ptr [rbp + 3208]
-	imul r9, rcx
+	imul r14, rcx
 	mov rcx, qword ptr [rbp + 3200]
-	lea r9, [rcx + r9*4]
+	lea r14, [rcx + r14*4]
 	lea rdi, [rsi + rdi*4]
 	cmp r10, r13
 	jge .L9
-	mov rbx, r13
-	sub rbx, r10
-	vmovd xmm9, ebx
+	mov r11, r13
+	sub r11, r10
+	vmovd xmm9, r11d
 	vpbroadcastd ymm9, xmm9
 	vpcmpgtd ymm9, ymm9, ymm0
 	vmovd xmm4, r10d
 	vpbroadcastd ymm4, xmm4
 	vpaddd ymm4, ymm4, ymm0
 	# x[g.y][g.x]
-	movsxd rbx, r10d
-	prefetcht0 [r9 + rbx*4 + 32]
-	vmaskmovps ymm3, ymm9, ymmword ptr [r9 + rbx*4]
+	movsxd r11, r10d
+	prefetcht0 [r14 + r11*4 + 32]
+	vmaskmovps ymm3, ymm9, ymmword ptr [r14 + r11*4]
 	vmovd xmm11, r8d
 	vpbroadcastd ymm11, xmm11
 	vpmulld ymm11, ymm11, ymm1
 	vpmulld ymm11, ymm4, ymm11
 	vmovups ymmword ptr [r15 + 96], ymm3
 	vmovups ymmword ptr [r15 + 64], ymm11
-	vmovmskps ebx, ymm9
-	test ebx, ebx
+	vmovmskps r11d, ymm9
+	test r11d, r11d
 	je .L8
 .L7:
-	tzcnt r14d, ebx
-	mov r11d, dword ptr [r15 + r14*4 + 64]
-	lea r11, [rdi + r11*1]
-	mov r14d, dword ptr [r15 + r14*4 + 96]
-	mov dword ptr [r11], r14d
-	blsr ebx, ebx
+	tzcnt edx, r11d
+	mov r12d, dword ptr [r15 + rdx*4 + 64]
+	lea r12, [rdi + r12*1]
+	mov edx, dword ptr [r15 + rdx*4 + 96]
+	mov dword ptr [r12], edx
+	blsr r11d, r11d
 	jne .L7
 .L8:
 	add r10, 8
 .L9:
-	mov r14d, dword ptr [rbp + 164]
-	test r14d, r14d
+	mov edx, dword ptr [rbp + 164]
+	test edx, edx
 	js .L11
-	add r14d, 32
-	cmp r14d, 256
+	add edx, 32
+	cmp edx, 256
 	jne .L10
-	mov r14d, 0
+	mov edx, 0
 .L10:
-	mov dword ptr [rbp + 164], r14d
+	mov dword ptr [rbp + 164], edx
 .L11:
 	sub qword ptr [rbp + 48], 1
 	jle .L18
-	mov r14d, dword ptr [rbp + 160]
-	add r14d, 16
-	cmp r14d, dword ptr [rbp + 60]
-	cmova r14d, dword ptr [rbp + 60]
-	mov r11d, dword ptr [rbp + 36]
-	add r11d, 1
-	cmp r11d, r14d
+	mov edx, dword ptr [rbp + 160]
+	add edx, 16
+	cmp edx, dword ptr [rbp + 60]
+	cmova edx, dword ptr [rbp + 60]
+	mov r12d, dword ptr [rbp + 36]
+	add r12d, 1
+	cmp r12d, edx
 	jae .L12
-	mov dword ptr [rbp + 36], r11d
+	mov dword ptr [rbp + 36], r12d
 	jmp .L1
 .L12:
-	mov r11d, dword ptr [rbp + 160]
-	mov dword ptr [rbp + 36], r11d
-	mov r11d, dword ptr [rbp + 32]
-	add r11d, 8
-	cmp r11d, dword ptr [rbp + 56]
+	mov r12d, dword ptr [rbp + 160]
+	mov dword ptr [rbp + 36], r12d
+	mov r12d, dword ptr [rbp + 32]
+	add r12d, 8
+	cmp r12d, dword ptr [rbp + 56]
 	jae .L13
-	mov dword ptr [rbp + 32], r11d
+	mov dword ptr [rbp + 32], r12d
 	jmp .L1
 .L13:
 	mov dword ptr [rbp + 32], 0
-	cmp r14d, dword ptr [rbp + 60]
+	cmp edx, dword ptr [rbp + 60]
 	jb .L14
-	mov r14d, 0
+	mov edx, 0
 	add dword ptr [rbp + 40], 1
 .L14:
-	mov dword ptr [rbp + 160], r14d
-	mov dword ptr [rbp + 36], r14d
+	mov dword ptr [rbp + 160], edx
+	mov dword ptr [rbp + 36], edx
 	jmp .L1
 .L15:
 	vmovups ymmword ptr [r15 + 96], ymm3

@@ -36,6 +36,9 @@
 	lea r12, [r8 + 16]
 	cmp r12, r9
 	cmovg r12, r9
+	lea r13, [r8 + 16]
+	cmp r13, r12
+	jg .L6
 	movsxd r13, r10d
 	mov r14, r13
 	imul r14, rdi
@@ -43,9 +46,6 @@
 	lea rcx, [rsi + r13*4]
 	lea r13, [rsi + r13*4]
 .L4:
-	lea rdx, [r8 + 16]
-	cmp rdx, r12
-	jg .L6
 	vpbroadcastd zmm4, r8d
 	vpaddd zmm4, zmm4, zmm0
 	# x[g.y][g.x]
@@ -178,7 +178,9 @@
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L14
-	jmp .L4
+	lea rdx, [r8 + 16]
+	cmp rdx, r12
+	jle .L4
 .L6:
 	movsxd rdx, r10d
 	mov r13, rdx

@@ -1,0 +1,124 @@
+// Package uarch holds cost tables of processor families: what instructions and accesses cost where families differ so much
+// that the compiler makes other code for them.
+//
+// The figures are reciprocal throughputs in cycles, as uops.info, Agner Fog's tables and LLVM's schedule models publish
+// them; those of Zen 5 were measured. Results of kernels do not depend on the table but for functions of Math.fast.
+package uarch
+
+import (
+	"slices"
+	"sync"
+)
+
+// Model is the cost table of a family.
+type Model struct {
+	Name string
+
+	Divide [2]float64 // a vdivps of 256 and of 512 bits
+	Root   [2]float64 // a vsqrtps of 256 and of 512 bits
+	Gather [2]float64 // a vgatherdps of 256 and of 512 bits, from the first cache
+
+	// MaskedStore is what a vmaskmovps to memory costs. On Zen 2 to Zen 4 it is microcoded.
+	MaskedStore float64
+
+	// PastCache is the memory of a launch, as a part of the last cache, from which rows that it only writes are stored past
+	// the caches; 0 stands for never.
+	PastCache float64
+
+	// HalfLines is set if lines that must be fetched first are stored faster in two halves of 256 bits.
+	HalfLines bool
+
+	// FetchAhead is set if launches that write much gain by fetching ahead the rows that they load.
+	FetchAhead bool
+
+	// Misses is how many loads a core can have under way past its first cache.
+	Misses int
+}
+
+// generic stands for processors that no other table is for.
+var generic = Model{Name: "generic", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{8, 16}, MaskedStore: 1, FetchAhead: true, Misses: 12}
+
+var models = []*Model{
+	{Name: "haswell", Divide: [2]float64{14, 0}, Root: [2]float64{14, 0}, Gather: [2]float64{12, 0}, MaskedStore: 2, FetchAhead: true, Misses: 10},
+	{Name: "skylake", Divide: [2]float64{5, 0}, Root: [2]float64{6, 0}, Gather: [2]float64{5, 0}, MaskedStore: 1, FetchAhead: true, Misses: 12},
+	{Name: "skylake-sp", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
+	{Name: "icelake", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
+	{Name: "zen2", Divide: [2]float64{5, 0}, Root: [2]float64{7, 0}, Gather: [2]float64{20, 0}, MaskedStore: 12, PastCache: 0.75, Misses: 22},
+	{Name: "zen3", Divide: [2]float64{3.5, 0}, Root: [2]float64{5, 0}, Gather: [2]float64{16, 0}, MaskedStore: 12, PastCache: 0.75, Misses: 24},
+	{Name: "zen4", Divide: [2]float64{3.5, 7}, Root: [2]float64{5, 10}, Gather: [2]float64{12, 24}, MaskedStore: 12, PastCache: 0.75, Misses: 24},
+	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 0.75, Misses: 48},
+	&generic,
+}
+
+// Generic returns the table for processors that no other is for.
+func Generic() *Model { return &generic }
+
+// Named returns the table of this name, nil if there is none.
+func Named(name string) *Model {
+	if i := slices.IndexFunc(models, func(m *Model) bool { return m.Name == name }); i >= 0 {
+		return models[i]
+	}
+	return nil
+}
+
+// Names returns the names of the tables.
+func Names() []string {
+	var names []string
+	for _, m := range models {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// Host returns the table for this machine's processor.
+var Host = sync.OnceValue(func() *Model { return of(identify()) })
+
+// identity is what CPUID says that a processor is.
+type identity struct {
+	vendor        string
+	family, model uint32
+	avx512        bool
+}
+
+// of returns the table for a processor. Of a family that is newer than the tables it is the newest of its maker.
+func of(id identity) *Model {
+	switch id.vendor {
+	case "AuthenticAMD", "HygonGenuine":
+		return Named(amd(id))
+	case "GenuineIntel":
+		return Named(intel(id))
+	}
+	return &generic
+}
+
+// amd names the table of a processor of AMD: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5.
+func amd(id identity) string {
+	switch {
+	case id.family < 0x17:
+		return "generic"
+	case id.family < 0x19:
+		return "zen2"
+	case id.family > 0x19:
+		return "zen5"
+	case id.avx512:
+		return "zen4"
+	}
+	return "zen3"
+}
+
+// intel names the table of a processor of Intel: by the model, or by its vectors where it is newer.
+func intel(id identity) string {
+	switch id.model {
+	case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell
+		return "haswell"
+	case 0x55: // Skylake-SP, Cascade Lake and Cooper Lake
+		return "skylake-sp"
+	}
+	switch {
+	case id.family != 6:
+		return "generic"
+	case id.avx512:
+		return "icelake"
+	}
+	return "skylake"
+}

@@ -1,0 +1,57 @@
+package uarch
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestOf finds the tables of processors by the signatures that CPUID returns for them.
+func TestOf(t *testing.T) {
+	for _, c := range []struct {
+		processor, vendor string
+		eax               uint32
+		avx512            bool
+		want              string
+	}{
+		{"Core i7-4770", "GenuineIntel", 0x306c3, false, "haswell"},
+		{"Xeon E5-2680 v4", "GenuineIntel", 0x406f1, false, "haswell"},
+		{"Core i7-6700", "GenuineIntel", 0x506e3, false, "skylake"},
+		{"Core i9-12900", "GenuineIntel", 0x90672, false, "skylake"},
+		{"Xeon Platinum 8275CL", "GenuineIntel", 0x50657, true, "skylake-sp"},
+		{"Xeon Platinum 8375C", "GenuineIntel", 0x606a6, true, "icelake"},
+		{"Xeon Platinum 8488C", "GenuineIntel", 0x806f8, true, "icelake"},
+		{"Ryzen 9 3950X", "AuthenticAMD", 0x870f10, false, "zen2"},
+		{"EPYC 7R13", "AuthenticAMD", 0xa00f11, false, "zen3"},
+		{"EPYC 9R14", "AuthenticAMD", 0xa10f11, true, "zen4"},
+		{"EPYC Turin", "AuthenticAMD", 0xb00f21, true, "zen5"},
+		{"Athlon 64", "AuthenticAMD", 0xf4a, false, "generic"},
+		{"KX-6000", "CentaurHauls", 0x307b0, false, "generic"},
+		{"none", "", 0, false, "generic"},
+	} {
+		id := identity{vendor: c.vendor, family: family(c.eax), model: model(c.eax), avx512: c.avx512}
+		if got := of(id); got.Name != c.want {
+			t.Errorf("%s, %+v: %s, want %s", c.processor, id, got.Name, c.want)
+		}
+	}
+}
+
+// TestNamed finds each table by its name, and that each has costs of the vectors that its processors have.
+func TestNamed(t *testing.T) {
+	for _, name := range Names() {
+		m := Named(name)
+		if m == nil || m.Name != name {
+			t.Fatalf("%s is %v", name, m)
+		}
+		if m.Divide[0] == 0 || m.Root[0] == 0 || m.Gather[0] == 0 || m.MaskedStore == 0 || m.Misses == 0 {
+			t.Errorf("%s lacks costs: %+v", name, *m)
+		}
+		wide := slices.Contains([]string{"skylake-sp", "icelake", "zen4", "zen5", "generic"}, name)
+		if wide != (m.Divide[1] > 0) || wide != (m.Root[1] > 0) || wide != (m.Gather[1] > 0) {
+			t.Errorf("%s: costs of 512 bits %v %v %v", name, m.Divide[1], m.Root[1], m.Gather[1])
+		}
+	}
+	if Named("zen1") != nil {
+		t.Error("there is a table zen1")
+	}
+	t.Logf("this machine: %s", Host().Name)
+}
