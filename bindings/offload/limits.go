@@ -70,7 +70,7 @@ func (m *instance) room(q *session.Queue) error {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
 	}
-	return q.Room(m.engine.Running())
+	return q.WaitForSpace(m.engine.Running())
 }
 
 // A use is that a scope gave a queue its last command.

@@ -198,7 +198,7 @@ func faultCancelFull(t *T) {
 	start := time.Now()
 	var err error
 	for i := 0; i < 6000 && err == nil; i++ {
-		if err = q.Room(short); err == nil {
+		if err = q.WaitForSpace(short); err == nil {
 			t.check(q.Launch(call))
 		}
 	}

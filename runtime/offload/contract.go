@@ -7,9 +7,9 @@ import (
 
 // Plugin is a kind of device that this process can drive.
 type Plugin interface {
-	// Name is the first part of its devices' ids.
+	// Name returns the first part of the device ids.
 	Name() string
-	// Open finds the driver and its devices. It gives NotFound with a hint if the driver is not installed.
+	// Open finds the driver and its devices. Errors: NotFound with a hint if the driver is not installed.
 	Open(ctx context.Context) (Platform, error)
 }
 
@@ -19,22 +19,22 @@ type Platform interface {
 	Info() PlatformInfo
 	// Devices returns the same objects at each call. The caller must not change the slice.
 	Devices() []Device
-	// CheckImage is the first of two steps: could any device of this platform load the image? A refusal is an error
-	// that says why. It must not load.
+	// CheckImage is the first of two steps: it returns why no device of this platform could load the image, or nil. It
+	// must not load.
 	CheckImage(img *Image) error
-	// Close ends the platform. Devices must not be used any more.
+	// Close ends the platform. Its devices must not be used afterwards.
 	Close() error
 }
 
 // Device is a device of a platform. Its methods may be called by several goroutines.
 type Device interface {
 	Info() *DeviceInfo
-	// Allocate gives memory of size bytes, size > 0, aligned to at least 64 bytes, with unspecified contents.
+	// Allocate returns memory of size bytes, size > 0, aligned to at least 64 bytes, with unspecified contents.
 	Allocate(size int64, kind MemoryKind) (Memory, error)
-	// CheckImage is the second step: how well does the image fit this device? The fit is positive; the best wins, and
-	// the first of equals. A refusal is an error that says why. It must not load.
+	// CheckImage is the second step: it returns how well the image fits this device, a positive number, or why it does
+	// not. The best image of a library wins, the first among equals. It must not load.
 	CheckImage(img *Image) (fit int, err error)
-	// Load makes a program of an image. It may take long; ctx ends it.
+	// Load makes a program from an image. It may take long; ctx cancels it.
 	Load(ctx context.Context, img *Image) (Program, error)
 	// NewQueue makes an in-order queue.
 	NewQueue(opts QueueOptions) (Queue, error)
@@ -49,18 +49,18 @@ type QueueOptions struct {
 type Memory interface {
 	Size() int64
 	Kind() MemoryKind
-	// Bytes is the block as the host sees it, or nil if the host cannot reach it. It is not Go memory.
+	// Bytes returns the block as the host sees it, or nil if the host cannot reach it. It is not Go memory.
 	Bytes() []byte
-	// Free gives the block back. Commands that use it must have finished.
+	// Free releases the block. Commands that use it must have finished.
 	Free() error
 }
 
 // Program is an image loaded on a device.
 type Program interface {
 	Symbols() []Symbol
-	// Kernel gives a kernel, NotFound, or SymbolKind if the name is a variable's.
+	// Kernel returns a kernel. Errors: NotFound, and SymbolKind if the name is a variable's.
 	Kernel(name string) (Kernel, error)
-	// Global gives the memory of a global variable, which belongs to the program.
+	// Global returns the memory of a global variable, which belongs to the program.
 	Global(name string) (Memory, error)
 	// Unload frees the program. Commands that use it must have finished.
 	Unload() error
@@ -77,21 +77,21 @@ type Arg struct {
 	Bits   uint64 // scalar: its bits, zero-extended
 	Memory Memory
 	Offset int64    // bytes from the start of Memory; a multiple of the element's alignment
-	Dims   [3]int32 // extents, outermost first; 0 beyond the rank
+	Dims   [3]int32 // extents, outermost first; 0 above the rank
 	Label  string   // of the buffer, for faults
 }
 
-// Launch is a launch of a kernel. The queue copies what it keeps; the caller may use the struct again.
+// Launch is a launch of a kernel. The queue copies the parts that it keeps; the caller may reuse the struct.
 type Launch struct {
 	Kernel    Kernel
 	Size      [3]int // work-items along x, y, z; 0 on any axis does nothing
-	GroupSize [3]int // 0 on all axes: the language's default, or the plugin's choice where it cannot be observed
+	GroupSize [3]int // 0 on all axes: the language's default, or the plugin's choice if the kernel cannot observe it
 	Args      []Arg
 	Checks    Checks
 	Pos       Position      // of the launch, in the script
 	Timeout   time.Duration // 0: none
-	Services  Services      // what device code may ask of the host; may be nil
-	Prepared  Prepared      // by [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
+	Services  Services      // the requests that device code may make of the host; may be nil
+	Prepared  Prepared      // from [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 }
 
 // Span is a range of a memory block.
@@ -101,30 +101,31 @@ type Span struct {
 	Size   int64 // bytes
 }
 
-// Queue is an in-order queue of commands. Its methods may be called by several goroutines. A host slice given to
-// Submit or Retrieve belongs to the queue until the command has run.
+// Queue is an in-order queue of commands. Its methods may be called by several goroutines. A host slice passed to Submit
+// or Retrieve belongs to the queue until the command has run. A failure is reported once: by the event that covers its
+// command, or else by the next Sync.
 type Queue interface {
 	// Submit copies from the host to the device; dst.Size is len(src).
 	Submit(dst Span, src []byte) error
 	// Retrieve copies from the device to the host; src.Size is len(dst).
 	Retrieve(dst []byte, src Span) error
-	// Exchange copies between memories that this queue's device reaches; the ranges do not overlap.
+	// Exchange copies between memories that this queue's device can access; the ranges do not overlap.
 	Exchange(dst, src Span) error
 	// Fill repeats pattern (1, 2, 4, 8 or 16 bytes) over dst.
 	Fill(dst Span, pattern []byte) error
-	// Launch starts a kernel. It keeps nothing of l: the caller fills it anew for the next launch.
+	// Launch starts a kernel. It does not retain l: the caller may fill it again for the next launch.
 	Launch(l *Launch) error
 	// Host calls fn in order with the other commands. fn must not wait for this queue.
 	Host(fn func() error) error
-	// Record gives an event that completes when the commands before it have.
+	// Record returns an event that completes when the commands before it have completed.
 	Record() (Event, error)
-	// Wait lets later commands wait for the event, of this or of another queue of the platform.
+	// Wait delays later commands until the event, of this or of another queue of the platform, is reached.
 	Wait(ev Event) error
 	// Idle reports whether all commands have run.
 	Idle() bool
-	// Sync waits until all commands given before have run, and gives the first failure that nobody was given or waits
-	// for at its event; of those besides it says how many. If ctx
-	// ends first, the running command is cancelled where the device can, and the rest is dropped with Cancelled.
+	// Sync waits until all commands issued before have run. It returns the first failure that has not been reported and
+	// that no event of a waiting caller covers, with the number of further ones. If ctx ends first, the running command is
+	// cancelled where the device can, the others are dropped, and the error is Cancelled.
 	Sync(ctx context.Context) error
 	// Close waits for the commands and ends the queue.
 	Close() error
@@ -132,16 +133,16 @@ type Queue interface {
 
 // Event is a point in a queue's commands.
 type Event interface {
-	// Done reports whether it has been reached.
+	// Done reports whether the event has been reached.
 	Done() bool
-	// Sync waits until it has been reached, and gives the failure of the commands that it stands for, those since the
-	// event before it in the queue, each time; if they have not failed, the first failure before them that nobody was
-	// given. What is given here Queue.Sync does not give any more. If ctx ends first it cancels as Queue.Sync does.
+	// Sync waits until the event has been reached. It returns the failure of the commands that the event covers, those
+	// since the previous event of the queue, at each call; if they succeeded, the first earlier failure that has not been
+	// reported. Queue.Sync does not report these failures again. If ctx ends first, Sync cancels as Queue.Sync does.
 	Sync(ctx context.Context) error
-	// Settle waits until it has been reached, and leaves failures to others. If ctx ends first it gives Cancelled, and
-	// cancels nothing.
+	// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, it returns
+	// Cancelled and cancels nothing.
 	Settle(ctx context.Context) error
-	// Time is the device's clock when it was reached, in nanoseconds since an arbitrary origin, the same for all
-	// queues of a device; ok is false if it has not been reached or the device has no clock.
+	// Time returns the device's clock at the moment when the event was reached, in nanoseconds since an arbitrary origin
+	// that all queues of the device share; ok is false before that, and on a device without a clock.
 	Time() (ns int64, ok bool)
 }

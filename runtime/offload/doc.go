@@ -1,10 +1,9 @@
 // Package offload is the contract between the runtime and its plugins: what a platform, a device, a queue, a memory
-// block, an image, a program, a kernel and an event are, and which errors they give. It imports nothing of this module.
+// block, an image, a program, a kernel and an event are, and which errors they return. It imports nothing of this module.
 //
 // A plugin implements the required interfaces in this package, which are small, and any of the optional ones, which
-// the runtime finds by type assertion. Everything that all plugins can share (typed buffers, labels, waits between
-// queues, pools, leak reports, image matching) is built on the contract by the packages beside this one, so that a
-// plugin stays thin.
+// the runtime finds by type assertion. Common services (typed buffers, labels, waits between queues, pools, leak reports,
+// image matching) are built on the contract by the packages beside this one, so that a plugin stays thin.
 //
 // # Life cycle
 //
@@ -15,12 +14,12 @@
 //
 // # Order
 //
-// A queue runs its commands in the order given, each after the one before has finished. Commands return before they
-// have run. Two queues are not ordered but by events: [Queue.Record] on one, [Queue.Wait] on the other.
+// A queue runs its commands in the order of issue, each after the previous one has finished. Commands return before they
+// have run. Only events order two queues: [Queue.Record] on one, [Queue.Wait] on the other.
 //
 // # Errors
 //
 // Every error that leaves a plugin is an [*Error] or wraps one. A command that is wrong is refused at the call. A
 // command that fails while it runs fails its queue: later commands of the queue still run, and the first failure is
-// given once, by the next [Queue.Sync] or by the [Event] that a caller waits for.
+// reported once, by the next [Queue.Sync] or by the [Event] that a caller waits for.
 package offload

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Code says what kind of thing went wrong. The names are liboffload's in lower-kebab form, and a few of our own.
+// Code is the class of an error. The names are liboffload's in lower-kebab form, and a few of our own.
 type Code string
 
 // The error codes.
@@ -48,7 +48,7 @@ type Position struct {
 	Col  int
 }
 
-// String is file:line:col, without what is unknown.
+// String returns file:line:col without the unknown parts.
 func (p Position) String() string {
 	switch {
 	case p.Line == 0:
@@ -62,13 +62,13 @@ func (p Position) String() string {
 // Error is the error of the whole runtime.
 type Error struct {
 	Code   Code
-	Op     string   // what was done, such as "launch" or "allocate"
+	Op     string   // the operation, such as "launch" or "allocate"
 	Device string   // the device's id, such as "cpu" or "cuda:0"; may be empty
 	Label  string   // the object: a buffer's or kernel's label; may be empty
-	Detail string   // what was wrong, with the figures
-	Hint   string   // what to do about it; may be empty
+	Detail string   // the cause, with the figures
+	Hint   string   // the remedy; may be empty
 	Pos    Position // where in the script; may be unknown
-	Fault  *Fault   // what a kernel did wrong; nil if no kernel did
+	Fault  *Fault   // of a kernel; nil if no kernel failed
 	Err    error    // the cause; may be nil
 }
 
@@ -89,11 +89,10 @@ func (e *Error) On(device, label string) *Error {
 	return e
 }
 
-// Error is one line: operation, object, device, what was wrong, and the code. The hint and the position are left to
-// who prints it.
+// Error returns one line: operation, object, device, detail and code. Hint and position are left to the printer.
 func (e *Error) Error() string { return fmt.Sprintf("%s [%s]", e.Message(), e.Code) }
 
-// Message is Error without the code.
+// Message returns Error without the code.
 func (e *Error) Message() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -116,21 +115,21 @@ func (e *Error) Message() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorCode, ErrorHint and ErrorPosition give the fields to who knows errors by interface only.
+// ErrorCode returns the code. It, ErrorHint and ErrorPosition serve callers that know errors by interface only.
 func (e *Error) ErrorCode() string { return string(e.Code) }
 
-// ErrorHint is the hint.
+// ErrorHint returns the hint.
 func (e *Error) ErrorHint() string { return e.Hint }
 
-// ErrorPosition is the place in the script.
+// ErrorPosition returns the place in the script.
 func (e *Error) ErrorPosition() (file string, line, col int) {
 	return e.Pos.File, e.Pos.Line, e.Pos.Col
 }
 
-// CodeOf is the code of the first [*Error] in err's chain, or "" if there is none.
+// CodeOf returns the code of the first [*Error] in err's chain, or "" if there is none.
 func CodeOf(err error) Code {
 	var e *Error
 	if errors.As(err, &e) {
@@ -139,7 +138,7 @@ func CodeOf(err error) Code {
 	return ""
 }
 
-// Fault is what a work-item did wrong: the first one recorded in a launch.
+// Fault is the first error of a work-item that a launch recorded.
 type Fault struct {
 	Code      Code
 	Kernel    string
@@ -150,7 +149,7 @@ type Fault struct {
 	Index     int64    // OutOfBounds: the index
 	Extent    int64    // OutOfBounds: the extent that it exceeds
 	Bound     string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
-	Subscript string   // OutOfBounds: the index as the source has it, to be compared; "" if that is not known
+	Subscript string   // OutOfBounds: the index expression in the source; "" if unknown
 	Item      [3]int   // the global id of the work-item
 	Other     *Access  // Race: the earlier of the two accesses
 	Ragged    bool     // Uninitialized: the launch's size is no multiple of its group size
@@ -162,10 +161,10 @@ type Access struct {
 	Text string   // the expression
 	Item [3]int   // the global id of the work-item
 
-	SameGroup bool // it is of the same group as the other access's
+	SameGroup bool // the item is in the same group as the other access's
 }
 
-// String describes the fault in one line.
+// String returns the fault in one line.
 func (f *Fault) String() string {
 	var b strings.Builder
 	switch f.Code {

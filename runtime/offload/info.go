@@ -27,7 +27,7 @@ type DeviceInfo struct {
 	Features Features `json:"features"`
 }
 
-// Limits are what a device can do at most. Sizes are in bytes.
+// Limits are the maxima of a device. Sizes are in bytes.
 type Limits struct {
 	AllocationBytes int64  `json:"allocationBytes"` // one allocation
 	SharedBytes     int    `json:"sharedBytes"`     // shared arrays of one work-group
@@ -37,9 +37,9 @@ type Limits struct {
 	SubgroupSizes   []int  `json:"subgroupSizes"`
 }
 
-// Features are what a device has.
+// Features are the optional capabilities of a device.
 type Features struct {
-	Exact       bool `json:"exact"` // gives the language's bits (docs/kernel-language.md)
+	Exact       bool `json:"exact"` // results have the exact bits of docs/kernel-language.md
 	F16         bool `json:"f16"`   // native f16 arithmetic; storage always works
 	F64         bool `json:"f64"`
 	Atomics64   bool `json:"atomics64"`
@@ -77,7 +77,7 @@ type KernelInfo struct {
 	Prints   bool     // the kernel may print
 }
 
-// Symbol is a name that a program offers.
+// Symbol is an exported name of a program.
 type Symbol struct {
 	Name   string
 	Kernel bool  // else a global variable

@@ -3,10 +3,10 @@ package offload
 import "context"
 
 // The interfaces in this file are optional: the runtime finds them by type assertion and has a slower or a failing
-// default for each.
+// fallback for each.
 
-// RectCopier is a [Queue] that copies boxes in one command. Default: a command for each row. An extent is bytes per row,
-// rows, and slices; boxes that are exchanged do not overlap.
+// RectCopier is a [Queue] that copies boxes in one command. Default: one command per row. An extent is bytes per row,
+// rows, and slices; exchanged boxes do not overlap.
 type RectCopier interface {
 	SubmitRect(dst Rect, src HostRect, extent [3]int64) error
 	RetrieveRect(dst HostRect, src Rect, extent [3]int64) error
@@ -29,49 +29,49 @@ type HostRect struct {
 	SlicePitch int64
 }
 
-// BoundedRoom is how many commands may be outstanding in every [Bounded] queue before its commands wait.
-const BoundedRoom = 1024
+// BoundedCommands is the number of outstanding commands that every [Bounded] queue accepts without blocking.
+const BoundedCommands = 1024
 
-// Bounded is a [Queue] whose commands wait when too many are outstanding. Default: commands never wait.
+// Bounded is a [Queue] whose commands block when too many are outstanding. Default: commands never block.
 type Bounded interface {
-	// Room waits until the queue takes commands without waiting. If ctx ends first, the commands given so far are
-	// cancelled as Sync does, which it gives as its failure.
-	Room(ctx context.Context) error
+	// WaitForSpace waits until the queue accepts commands without blocking. If ctx ends first, the outstanding commands
+	// are cancelled as by Sync, whose error it returns.
+	WaitForSpace(ctx context.Context) error
 }
 
-// Preparer is a [Device] that can check a launch once and take the result for many. Default: every launch is checked.
+// Preparer is a [Device] that can check a launch once for many identical ones. Default: every launch is checked.
 type Preparer interface {
-	// Prepare gives what the launch, and others like it on queues of the device, may have as Prepared as long as their
-	// memory is not freed; nil if they shall have nothing. A result that no launch has any more can be given to be used again, instead of nil.
-	Prepare(l *Launch, again Prepared) (Prepared, error)
+	// Prepare validates l once and returns a token that identical launches on queues of the device may carry as Prepared
+	// until their memory is freed; nil means none. reuse is nil, or a token that no launch carries any longer, whose
+	// memory may be reused.
+	Prepare(l *Launch, reuse Prepared) (Prepared, error)
 }
 
-// Prepared is what a plugin knows of launches before they are given: its own.
+// Prepared is a plugin's private token for launches that it has validated.
 type Prepared any
 
-// Marker is a [Queue] with events for waits between queues only. Default: Record, whose events part the failures.
+// Marker creates fence-only events on a [Queue]; unlike Record they are not error boundaries. Default: Record.
 type Marker interface {
-	// Mark is Record for an event that stands for no commands: their failures are those of the next event.
+	// Mark is Record for an event that covers no commands: their failures belong to the next recorded event.
 	Mark() (Event, error)
 }
 
-// Telling is a [Queue] whose failures can be looked at without being given. Default: nobody knows of a failure before it
-// is given.
-type Telling interface {
-	// Failure is the first failure that nobody was given or waits for at its event; nil if there is none.
+// FailurePeeker is a [Queue] that can return a pending failure without consuming it. Default: failures are not visible
+// before they are reported.
+type FailurePeeker interface {
+	// Failure returns the first failure that has not been reported and that no event of a waiting caller covers, or nil.
 	Failure() error
 }
 
-// Stopping is a [Queue] that tells what it was that a cancellation ended. Default: nobody learns it.
-type Stopping interface {
-	// Stopped gives the failure of the launch that ran last when commands were cancelled, with its kernel and position,
-	// once; nil if there is none.
+// CancelReporter is a [Queue] that reports which launch was running when its commands were cancelled. Default: unknown.
+type CancelReporter interface {
+	// Stopped returns, once, the failure of the launch that the last cancellation ended, with kernel and position, or nil.
 	Stopped() error
 }
 
-// TellingEvent is an [Event] whose failure can be looked at without being given. Default as for [Telling].
-type TellingEvent interface {
-	// Failure is the failure of the commands that the event stands for, or why they were dropped, once it was reached.
+// EventFailurePeeker is an [Event] that can return its failure without consuming it. Default as for [FailurePeeker].
+type EventFailurePeeker interface {
+	// Failure returns the failure of the commands that the reached event covers, or why they were dropped.
 	Failure() error
 }
 
@@ -84,12 +84,12 @@ type LibraryHooks interface {
 	UnregisterLibrary(ctx context.Context, lib *Library) error
 }
 
-// PeerCopier is a [Device] whose queues reach memory of other devices. Default: a bounce through the host.
+// PeerCopier is a [Device] whose queues can access memory of other devices. Default: copies are staged on the host.
 type PeerCopier interface {
 	CanExchange(with Device) bool
 }
 
-// Describer is a [Device] that has more to tell than [DeviceInfo].
+// Describer is a [Device] with properties beyond [DeviceInfo].
 type Describer interface {
 	Describe() []Property
 }
@@ -101,10 +101,10 @@ type Property struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Lister is a [Program] that shows the code it was compiled to.
+// Lister is a [Program] that shows its generated code.
 type Lister interface {
-	// Listing gives readable code of a kernel: format "asm", "ptx" or "clc"; or, as "engine", a line that says what runs
-	// it and, where that is not the best there is, why.
+	// Listing returns the code of a kernel as text. The format is "asm", "ptx" or "clc"; "engine" returns one line that
+	// names the engine which runs the kernel and why no better one does.
 	Listing(kernel, format string) (string, error)
 }
 
@@ -114,8 +114,8 @@ type Named interface {
 	Named() string
 }
 
-// ClassBounded is a [Plugin] that knows, before it is opened, the best [DeviceInfo.Class] that its devices can have, so
-// that the choice of a default device need not open it. Default: ClassGPU.
+// ClassBounded is a [Plugin] that knows the best [DeviceInfo.Class] of its devices before it is opened, so that the choice
+// of a default device need not open it. Default: ClassGPU.
 type ClassBounded interface {
 	MaxClass() int
 }

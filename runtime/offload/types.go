@@ -27,7 +27,7 @@ const (
 var typeNames = [numTypes]string{"opaque", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"}
 var typeSizes = [numTypes]int{1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8}
 
-// String is the type's name in scripts.
+// String returns the name in scripts.
 func (t Type) String() string {
 	if t < numTypes {
 		return typeNames[t]
@@ -35,7 +35,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// Size is the number of bytes of one element; 1 for Opaque.
+// Size returns the number of bytes of one element; 1 for Opaque.
 func (t Type) Size() int {
 	if t < numTypes {
 		return typeSizes[t]
@@ -43,7 +43,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// ParseType is the type of that name.
+// ParseType returns the type with that name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name && t != int(Opaque) {
@@ -53,7 +53,7 @@ func ParseType(name string) (Type, bool) {
 	return Opaque, false
 }
 
-// MemoryKind says who reaches a block of memory.
+// MemoryKind says which of host and device can access a block of memory.
 type MemoryKind uint8
 
 // The memory kinds.
@@ -66,7 +66,7 @@ const (
 
 var kindNames = [numKinds]string{"device", "host", "shared"}
 
-// String is the kind's name in scripts.
+// String returns the name in scripts.
 func (k MemoryKind) String() string {
 	if k < numKinds {
 		return kindNames[k]
@@ -84,7 +84,7 @@ const (
 	Accelerator
 )
 
-// String is the type's name in scripts.
+// String returns the name in scripts.
 func (t DeviceType) String() string {
 	switch t {
 	case CPU:
@@ -95,7 +95,7 @@ func (t DeviceType) String() string {
 	return "accelerator"
 }
 
-// Checks says which checks a launch makes while it runs.
+// Checks is the set of run-time checks of a launch.
 type Checks uint8
 
 // The check modes.

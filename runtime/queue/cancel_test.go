@@ -62,7 +62,7 @@ func TestACancelledWaitIsOwed(t *testing.T) {
 
 func TestRoomEndsWithItsContext(t *testing.T) {
 	q := newQueue(t)
-	must(t, q.Room(background))
+	must(t, q.WaitForSpace(background))
 	l, started := endless()
 	must(t, q.Launch(l))
 	for range softSlots {
@@ -70,10 +70,10 @@ func TestRoomEndsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(background)
 	go func() { <-started; cancel() }()
-	err := q.Room(ctx)
+	err := q.WaitForSpace(ctx)
 	wantCode(t, err, offload.Cancelled)
 	must(t, q.Sync(background))
-	must(t, q.Room(ctx)) // there is room
+	must(t, q.WaitForSpace(ctx)) // there is room
 }
 
 // A brief launch is not run at once while a wait that was cancelled is owed.

@@ -169,7 +169,7 @@ func (q *Queue) stoppedError(c *command, why reason) error {
 	return q.refuseCommand(c, offload.Timeout, "the kernel ran longer than its time limit of %v", c.timeout)
 }
 
-// Stopped implements [offload.Stopping].
+// Stopped implements [offload.CancelReporter].
 func (q *Queue) Stopped() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

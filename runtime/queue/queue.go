@@ -11,8 +11,8 @@ import (
 
 const (
 	firstSlots = 64      // of a new queue
-	softSlots  = 4096    // outstanding commands above which Room waits: more than [offload.BoundedRoom]
-	fullSlots  = 5120    // outstanding commands above which a command itself waits for room: who called Room gives several
+	softSlots  = 4096    // outstanding commands above which WaitForSpace waits: more than [offload.BoundedCommands]
+	fullSlots  = 5120    // outstanding commands above which a command itself waits for room: who called WaitForSpace gives several
 	hardSlots  = 1 << 20 // outstanding commands above which they are refused
 
 	// wakeUpCost is about what it takes until a sleeping goroutine runs on another core. Less work than that is not

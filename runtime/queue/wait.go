@@ -65,9 +65,9 @@ func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 	q.giveBack(g)
 }
 
-// Room waits until the queue takes commands without waiting: it implements [offload.Bounded]. If ctx ends first, the
+// WaitForSpace waits until the queue takes commands without waiting: it implements [offload.Bounded]. If ctx ends first, the
 // commands given so far are cancelled as Sync does.
-func (q *Queue) Room(ctx context.Context) error {
+func (q *Queue) WaitForSpace(ctx context.Context) error {
 	tail := q.tail.Load()
 	n := tail - q.head.Load()
 	if n < softSlots || n > tail { // or the head overtook the tail that was read

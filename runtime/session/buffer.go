@@ -174,7 +174,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 
 // fillFirst sets the whole buffer to zero. Queues without hazard tracking wait for it too.
 func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
-	if err := q.Room(ctx); err != nil {
+	if err := q.WaitForSpace(ctx); err != nil {
 		return err
 	}
 	t := [1]touch{{res: b.alloc.res, hi: b.alloc.size, write: true}}

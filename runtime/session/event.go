@@ -76,7 +76,7 @@ func (ev *Event) Sync(ctx context.Context) error {
 // Failure is the failure of the commands that the event stands for, if the event has been reached and the device tells.
 // It stays to be given.
 func (ev *Event) Failure() error {
-	if told, ok := ev.raw.(offload.TellingEvent); ok {
+	if told, ok := ev.raw.(offload.EventFailurePeeker); ok {
 		return located(told.Failure(), ev.queue.device.id, ev.object.Label)
 	}
 	return nil

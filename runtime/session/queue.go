@@ -101,8 +101,8 @@ func (q *Queue) Label() string { return q.object.Label }
 // uses, and makes the queue wait for conflicting commands of others. After nil, exit must follow. The resources, which are
 // sorted, are locked only meanwhile: who conflicts with the command waits until it has been given, see given.
 func (q *Queue) enter(op string, touches []touch, always bool) error {
-	if q.issued.Load()-q.done.Load() >= offload.BoundedRoom {
-		if err := q.Room(context.Background()); err != nil { // before anything is locked
+	if q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
+		if err := q.WaitForSpace(context.Background()); err != nil { // before anything is locked
 			return err
 		}
 	}
@@ -309,13 +309,13 @@ func (q *Queue) Wait(ev *Event) error {
 	return err
 }
 
-// Room waits until the queue takes a command without waiting for earlier ones. Commands do so themselves, but only here
+// WaitForSpace waits until the queue takes a command without waiting for earlier ones. Commands do so themselves, but only here
 // can a context end the wait: then the commands given so far are cancelled as Sync does, and that is the error.
-func (q *Queue) Room(ctx context.Context) error {
+func (q *Queue) WaitForSpace(ctx context.Context) error {
 	if q.bounded == nil {
 		return nil
 	}
-	return located(q.bounded.Room(ctx), q.device.id, q.object.Label)
+	return located(q.bounded.WaitForSpace(ctx), q.device.id, q.object.Label)
 }
 
 // Idle reports whether all commands have run.
@@ -340,7 +340,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 
 // Failure is the first failure that nobody was given or waits for at its event, if the device tells. It stays to be given.
 func (q *Queue) Failure() error {
-	if told, ok := q.raw.(offload.Telling); ok {
+	if told, ok := q.raw.(offload.FailurePeeker); ok {
 		return located(told.Failure(), q.device.id, q.object.Label)
 	}
 	return nil
@@ -348,7 +348,7 @@ func (q *Queue) Failure() error {
 
 // stopped is the launch that was ended while it ran, if the device tells, once.
 func (q *Queue) stopped() error {
-	if s, ok := q.raw.(offload.Stopping); ok {
+	if s, ok := q.raw.(offload.CancelReporter); ok {
 		return located(s.Stopped(), q.device.id, q.object.Label)
 	}
 	return nil
