@@ -23,7 +23,7 @@ type BundleEntry struct {
 	Data     []byte
 }
 
-// BundleKind is what the container says that an image is.
+// BundleKind is the image kind that a container declares.
 type BundleKind uint16
 
 // The image kinds of the container.
@@ -37,7 +37,7 @@ const (
 	BundleSPIRV
 )
 
-// Producer is a set of languages that an image was made for.
+// Producer is a set of source languages of an image.
 type Producer uint16
 
 // The producers.
@@ -54,7 +54,7 @@ const (
 	entryBytes    = 40
 	maxEntryCount = 1 << 16
 
-	// What a file may make of itself, whatever it says.
+	// Bounds on the memory that one file may expand to.
 	maxInflated     = 1 << 30
 	inflatedRatio   = 64
 	inflatedAlways  = 16 << 20
@@ -63,8 +63,8 @@ const (
 	maxStringBytes  = 1 << 20
 )
 
-// budget is what is left of what a file's compressed containers and strings may take in memory. Entries may point at
-// the same string, and zeros compress well, so that the file's length bounds neither.
+// budget is the remaining memory that a file's compressed containers and strings may take. Entries may share a string and
+// zeros compress well, so that the file's length bounds neither.
 type budget struct {
 	inflated    int64
 	strings     int
@@ -79,7 +79,7 @@ func newBudget(data []byte) *budget {
 	}
 }
 
-// text takes a string out of the budget.
+// text returns b as a string and charges it to the budget.
 func (left *budget) text(b []byte) (string, error) {
 	if len(b) > maxStringLength {
 		return "", fmt.Errorf("a string of %d bytes; the longest allowed has %d", len(b), maxStringLength)
@@ -115,7 +115,7 @@ func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	return list, nil
 }
 
-// blob is a container whose offsets count from its start.
+// blob is a container; offsets count from its start.
 type blob []byte
 
 func (b blob) slice(offset, size uint64) ([]byte, error) {
@@ -126,7 +126,7 @@ func (b blob) slice(offset, size uint64) ([]byte, error) {
 	return b[offset : offset+size : offset+size], nil
 }
 
-// text is a string: of the given size, or up to a NUL if size is negative.
+// text returns the string of size bytes at offset, or up to a NUL if size is negative.
 func (b blob) text(offset uint64, size int64, left *budget) (string, error) {
 	if size >= 0 {
 		s, err := b.slice(offset, uint64(size))
@@ -228,7 +228,7 @@ func readEntry(b blob, head []byte, version uint32, left *budget) (BundleEntry, 
 	return e, err
 }
 
-// inflated gives a container of version 3 with its body, which is compressed if the header says what size it had.
+// inflated returns a container of version 3 with its body decompressed; a header without a size has a plain body.
 func inflated(b blob, left *budget) (blob, error) {
 	if len(b) < headerBytes3 {
 		return nil, fmt.Errorf("no header in %d bytes", len(b))
@@ -249,7 +249,7 @@ func inflated(b blob, left *budget) (blob, error) {
 		return nil, fmt.Errorf("its compression: %w", err)
 	}
 	out := bytes.NewBuffer(slices.Clone(b[:headerBytes3]))
-	// The size is the whole container's or the body's, depending on the writer: take what there is, up to it.
+	// Writers disagree on whether the size includes the header: read up to that many bytes.
 	n, err := io.Copy(out, io.LimitReader(r, int64(size)))
 	left.inflated -= n
 	if err != nil {
@@ -258,8 +258,8 @@ func inflated(b blob, left *budget) (blob, error) {
 	return out.Bytes(), nil
 }
 
-// WriteBundle writes a container: version 1 as a blob for each entry, which every reader since LLVM 14 takes, or
-// version 2 as one blob.
+// WriteBundle returns a container: version 1 as one blob per entry, which every reader since LLVM 14 accepts, or version 2
+// as one blob.
 func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
 	switch version {
 	case 1:

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// ELF machines that device code is for.
+// elfTargets maps ELF machine numbers to target architectures.
 var elfTargets = map[uint16]string{
 	3:   "i386",
 	21:  "powerpc64",
@@ -26,7 +26,7 @@ const (
 	machineAMDGPU = 224
 )
 
-// identifyELF reads machine and architecture, and sees to it that the tables which a loader follows lie in the file.
+// identifyELF reads machine and architecture, and checks that the program and section tables lie within the file.
 func identifyELF(img *offload.Image) error {
 	data := img.Data
 	if len(data) < 20 {
@@ -87,7 +87,7 @@ func identifyELF(img *offload.Image) error {
 	return nil
 }
 
-// cudaArch is the compute capability in the header's flags: in the low byte, or since ABI version 8 in the next.
+// cudaArch returns the compute capability from the header's flags: the low byte, or the next one since ABI version 8.
 func cudaArch(flags uint32, abi byte) uint32 {
 	if abi >= 8 {
 		return flags >> 8 & 0xFF
@@ -95,7 +95,7 @@ func cudaArch(flags uint32, abi byte) uint32 {
 	return flags & 0xFF
 }
 
-// table is where an ELF table lies.
+// table is the extent of an ELF table.
 type table struct {
 	offset      uint64
 	entry, size uint16

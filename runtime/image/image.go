@@ -1,6 +1,6 @@
 // Package image recognises device code by its first bytes and splits containers of several images.
 //
-// Nothing here trusts its input: what is damaged, truncated or unknown is an InvalidBinary error.
+// The input is not trusted: damaged, truncated and unknown images are InvalidBinary errors.
 package image
 
 import (

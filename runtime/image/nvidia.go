@@ -51,7 +51,7 @@ func identifyPTX(img *offload.Image) error {
 	return nil
 }
 
-// identifyFatbin checks the header of a fat binary: magic, version, its own size, and the size of what follows.
+// identifyFatbin checks the header of a fat binary: magic, version, header size and body size.
 func identifyFatbin(img *offload.Image) error {
 	data := img.Data
 	if len(data) < 16 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hierarchy says where a version of control groups keeps what a group may use and uses.
+// hierarchy names the files in which a version of control groups keeps the limit and the use of a group.
 type hierarchy struct {
 	mount, limit, used string
 	cache              string // the field of memory.stat with what can be given up at once
@@ -19,8 +19,8 @@ var (
 	groups2 = hierarchy{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}
 )
 
-// groupAvailable is what the control group of this process and those around it leave, or math.MaxInt64 if there is no
-// limit. Files are looked for under root.
+// groupAvailable returns the bytes that the control groups of this process leave free, or math.MaxInt64 without a limit.
+// The files are below root.
 func groupAvailable(root string) int64 {
 	n := int64(math.MaxInt64)
 	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
@@ -43,8 +43,8 @@ func groupAvailable(root string) int64 {
 	return n
 }
 
-// available is the least that a group and those around it leave. In a container the path may be of groups that are not
-// to be seen: they are passed over.
+// available returns the least number of bytes that a group and its ancestors leave free. Groups that a container hides
+// are skipped.
 func (h *hierarchy) available(root, path string) int64 {
 	n := int64(math.MaxInt64)
 	for path = filepath.Join("/", path); ; path = filepath.Dir(path) {
@@ -60,7 +60,7 @@ func (h *hierarchy) available(root, path string) int64 {
 	}
 }
 
-// reclaimable is how much of a group's memory is files that were not used lately.
+// reclaimable returns the bytes of a group's inactive file cache.
 func (h *hierarchy) reclaimable(dir string) int64 {
 	text, err := os.ReadFile(filepath.Join(dir, "memory.stat"))
 	if err != nil {

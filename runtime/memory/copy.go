@@ -5,20 +5,20 @@ import (
 	"sync"
 )
 
-// fallbackAvailable is what is assumed to be available where it cannot be asked.
+// fallbackAvailable is the assumed free memory on systems that do not report it.
 const fallbackAvailable = 4 << 30
 
 const (
-	// cachedFrom is the size from which a copy is more than a call of Go's own.
+	// cachedFrom is the least size that copyCached handles; Go's copy handles smaller ones.
 	cachedFrom = 512 << 10
-	// streamFrom is the size from which a copy goes past the caches: what is written is too large to stay there.
+	// streamFrom is the least size for non-temporal stores: the destination would not stay in the caches.
 	streamFrom = 8 << 20
-	// splitFrom is the size from which two goroutines are faster than one.
+	// splitFrom is the least size for which two goroutines are faster than one.
 	splitFrom = 8 << 20
 )
 
-// Copy copies src to dst, up to the shorter one, and returns the number of bytes. They must not overlap. Big copies
-// are split over two goroutines and written past the caches.
+// Copy copies src to dst, up to the shorter length, and returns the number of bytes. They must not overlap. Large copies
+// use two goroutines and non-temporal stores.
 func Copy(dst, src []byte) int {
 	n := min(len(dst), len(src))
 	dst, src = dst[:n], src[:n]
@@ -34,7 +34,7 @@ func Copy(dst, src []byte) int {
 	return n
 }
 
-// CopySerial is Copy on the calling goroutine alone, for who splits the work himself; total is the size of the whole.
+// CopySerial is Copy on the calling goroutine alone, for callers that split a copy of total bytes themselves.
 func CopySerial(dst, src []byte, total int) int {
 	n := min(len(dst), len(src))
 	copySized(dst[:n], src[:n], total)
@@ -43,7 +43,7 @@ func CopySerial(dst, src []byte, total int) int {
 
 func copyPart(dst, src []byte) { copySized(dst, src, 2*len(dst)) }
 
-// copySized copies a part of a copy of total bytes, whose size decides whether the caches hold it.
+// copySized copies a part of a copy of total bytes. total selects temporal or non-temporal stores.
 func copySized(dst, src []byte, total int) {
 	switch {
 	case total < cachedFrom || len(dst) < cachedFrom/2:
@@ -55,7 +55,7 @@ func copySized(dst, src []byte, total int) {
 	}
 }
 
-// copyPieces copies in pieces that are small enough for Go's copy to go through the caches.
+// copyPieces copies in pieces below the size at which Go's copy uses non-temporal stores.
 func copyPieces(dst, src []byte) {
 	for len(dst) > 0 {
 		n := copy(dst[:min(len(dst), cachedFrom)], src)
@@ -63,7 +63,7 @@ func copyPieces(dst, src []byte) {
 	}
 }
 
-// Fill repeats pattern, whose length is a power of two up to 64, over dst; the last repetition may be cut.
+// Fill repeats pattern, whose length is a power of two up to 64, over dst; the last repetition may be truncated.
 func Fill(dst, pattern []byte) {
 	if len(pattern) == 0 || len(dst) == 0 {
 		return

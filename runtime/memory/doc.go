@@ -2,6 +2,6 @@
 // and fills that use the machine's bandwidth.
 //
 // A fresh page costs about ten times what a copy into it costs, so a [Pool] keeps freed blocks by size class and hands
-// them out again; big ones ask for huge pages. The pool's limit is enforced before the operating system is asked, so
-// that too large an allocation is an error and not the end of the process.
+// them out again; large ones ask for huge pages. The pool enforces its limit before it asks the operating system, so that
+// an allocation that is too large is an error and does not end the process.
 package memory

@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefault is the size up to which touching all pages at once is cheaper than the faults would be one by one, and
-// cheap enough that memory which is never used does not matter.
+// prefault is the largest size whose pages are touched at allocation: cheaper than single faults, even if some pages are
+// never used.
 const prefault = 64 << 20
 
-// mapPages maps fresh pages, which are zero, and gives the whole mapping and n bytes of it from the start of a page on. Big
-// blocks ask for huge pages and start on one, so that a fault brings 2 MiB; they are touched now, by all cores.
+// mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks ask for huge pages,
+// start on one, and are touched by all cores at once.
 func mapPages(n int64) (all, room []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {
@@ -56,8 +56,7 @@ func populate(data []byte) {
 
 func unmapPages(data []byte) error { return unix.Munmap(data) }
 
-// Available is the number of bytes of memory that can be used without swapping, in this process's control
-// group and those around it.
+// Available returns the bytes of memory that can be used without swapping, within the control groups of this process.
 func Available() int64 {
 	n := int64(1) << 62
 	if text, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -4,8 +4,8 @@ package memory
 
 import "unsafe"
 
-// mapPages gives Go memory, and n bytes of it from the start of a page on: such a block is never moved, and lives as long
-// as it is referred to.
+// mapPages returns Go memory and n page-aligned bytes of it. The collector neither moves such a block nor frees it while it
+// is referenced.
 func mapPages(n int64) (all, room []byte, err error) {
 	all = make([]byte, n+pageSize)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (pageSize - 1)
@@ -14,5 +14,5 @@ func mapPages(n int64) (all, room []byte, err error) {
 
 func unmapPages([]byte) error { return nil }
 
-// Available is a guess: how much memory is free is not asked for on this system.
+// Available returns a guess: this system is not asked for its free memory.
 func Available() int64 { return fallbackAvailable }

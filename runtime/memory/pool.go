@@ -17,12 +17,12 @@ const (
 	smallest = pageSize
 	steps    = 4
 
-	// Blocks from skewFrom bytes on begin at different places in their first page: arrays that a loop goes through side
-	// by side would else compete for the same lines of the caches, which costs up to a tenth of the bandwidth.
+	// skewFrom is the least size of blocks that begin at different offsets in their first page. Arrays that one loop
+	// traverses together would otherwise compete for the same cache sets, at up to a tenth of the bandwidth.
 	skewFrom = 64 << 10
 )
 
-// skews are where blocks begin in their first page, by turns: far from each other as long as there are few.
+// skews are the offsets of successive blocks in their first page, ordered so that a few blocks are far apart.
 var skews = [...]int64{0, 2048, 1024, 3072, 512, 2560, 1536, 3584}
 
 // Options are the options of a pool.
@@ -31,7 +31,7 @@ type Options struct {
 	HighWater int64 // bytes kept for later at most; 0: a quarter of the limit
 }
 
-// Pool gives blocks of memory. Its methods may be called by several goroutines.
+// Pool hands out blocks of memory. Its methods may be called by several goroutines.
 type Pool struct {
 	limit     int64
 	highWater int64
@@ -44,28 +44,28 @@ type Pool struct {
 	ended bool
 }
 
-// Stats tells what a pool did.
+// Stats are counters of a pool.
 type Stats struct {
 	Limit     int64
 	Used      int64 // bytes of blocks in use, rounded up to their classes
 	Kept      int64 // bytes of blocks kept for later
 	Peak      int64 // most bytes in use so far
-	Mapped    int64 // blocks that the operating system gave
-	Reused    int64 // blocks that were given again
-	Unmapped  int64 // blocks that were given back
-	Trimmings int64 // times that blocks were given back to make room
+	Mapped    int64 // blocks mapped
+	Reused    int64 // blocks handed out again
+	Unmapped  int64 // blocks unmapped
+	Trimmings int64 // times that blocks were unmapped to make room
 }
 
 // Block is a piece of memory. It is not Go memory.
 type Block struct {
 	pool  *Pool
-	all   []byte // as it was mapped
-	room  []byte // what can be used of it
+	all   []byte // the mapping
+	room  []byte // its usable part
 	data  []byte
 	freed bool // under pool.mu
 }
 
-// NewPool makes a pool.
+// NewPool returns an empty pool.
 func NewPool(opts Options) *Pool {
 	p := &Pool{limit: opts.Limit, highWater: opts.HighWater, free: make(map[int64][]*Block)}
 	if p.limit <= 0 {
@@ -77,13 +77,13 @@ func NewPool(opts Options) *Pool {
 	return p
 }
 
-// defaultLimit leaves a sixteenth of what is available, and at least 256 MiB, to everybody else.
+// defaultLimit returns the available memory less a sixteenth, at least 256 MiB, for other processes.
 func defaultLimit() int64 {
 	n := Available()
 	return max(n-max(n/16, 256<<20), 64<<20)
 }
 
-// capacity is the size of the class that holds size bytes.
+// capacity returns the size of the class that holds size bytes.
 func capacity(size int64) int64 {
 	if size <= smallest {
 		return smallest
@@ -93,8 +93,8 @@ func capacity(size int64) int64 {
 	return (size + step - 1) / step * step
 }
 
-// Get gives a block of size bytes, aligned to a line of the caches. Its contents are zero if zero is set, else unspecified. Errors:
-// OutOfResources if the limit is reached or the operating system has no memory.
+// Get returns a block of size bytes, aligned to a cache line. Its contents are zero if zero is set, else unspecified.
+// Errors: OutOfResources if the limit is reached or the operating system has no memory.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
 	if size <= 0 || size > 1<<62 {
@@ -158,10 +158,10 @@ func (p *Pool) take(n int64) {
 	p.stats.Peak = max(p.stats.Peak, p.used)
 }
 
-// Bytes is the block. It must not be used after Free.
+// Bytes returns the block's memory, which must not be used after Free.
 func (b *Block) Bytes() []byte { return b.data }
 
-// Free gives the block back to its pool. A second call is a Closed error.
+// Free returns the block to its pool. A second call is a Closed error.
 func (b *Block) Free() error {
 	p := b.pool
 	p.mu.Lock()
@@ -186,7 +186,7 @@ func (b *Block) Free() error {
 	return nil
 }
 
-// trim gives kept blocks back, the largest first, until at most most bytes are kept.
+// trim unmaps kept blocks, the largest first, until at most most bytes are kept.
 func (p *Pool) trim(most int64) {
 	p.stats.Trimmings++
 	for p.kept > most {
@@ -214,7 +214,7 @@ func (p *Pool) unmap(b *Block) error {
 	return unmapPages(data)
 }
 
-// Trim gives all kept blocks back to the operating system.
+// Trim unmaps all kept blocks.
 func (p *Pool) Trim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +222,7 @@ func (p *Pool) Trim() {
 	clear(p.free)
 }
 
-// Stats tells what the pool did.
+// Stats returns the pool's counters.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -231,7 +231,7 @@ func (p *Pool) Stats() Stats {
 	return s
 }
 
-// Close gives all kept blocks back; blocks in use go back when they are freed.
+// Close unmaps all kept blocks; blocks in use are unmapped when they are freed.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.ended = true
