@@ -27,7 +27,7 @@ import (
 const bound = 20 * time.Second
 
 // shortTime is the limit of attempts that may end by their time.
-const shortTime = 400 * time.Millisecond
+const shortTime = 200 * time.Millisecond
 
 // Variables of a process that runs an attempt without isolation: its name, and whether its time may end it.
 const (
