@@ -34,12 +34,20 @@ const types = `interface BenchOptions {
   verify?: () => unknown
   /** 'device' measures from before the first to the end of the last kernel of a sample on the device's clock: the default if the function gives an event. */
   clock?: 'host' | 'device'
+  /** Limits of the result: the most milliseconds, the least gigabytesPerSecond and gigaflops. orepl bench ends with code 99 if one is missed. */
+  thresholds?: Partial<Record<'median' | 'low' | 'high' | 'least' | 'most' | 'gigabytesPerSecond' | 'gigaflops', number>>
 }
 /** Times are milliseconds of one call. */
 interface BenchResult {
   name: string; median: number; low: number; high: number; least: number; most: number
-  samples: number; batch: number; clock: 'host' | 'device'; verified: boolean
+  /** The median is over 1.2 times, or the most over 4 times, the least. */
+  noisy: boolean
+  /** The number of samples, and of calls in each. */
+  samples: number; batch: number
+  clock: 'host' | 'device'; verified: boolean
   gigabytesPerSecond?: number; gigaflops?: number
+  /** The thresholds that the result misses, in words; absent if bench has no thresholds. */
+  missed?: string[]
 }`
 
 // Module is the module.
@@ -50,7 +58,7 @@ func Module() bindings.Module {
 		Types:   types,
 		Default: "bench",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited. A launch whose event is not given is not waited for.",
+			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited. A launch whose event is not given is not waited for. A result that misses one of the thresholds says so and is no error.",
 				"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
 				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
 			bindings.NewFunction("table", "Gives results as a table to print: those of all calls of bench if none are given.", "", "(results?: readonly BenchResult[]): string"),
@@ -110,9 +118,33 @@ func Timer(e *lang.Engine) (goja.Callable, error) {
 	return timer, nil
 }
 
+// watchKey is the property of the function bench that takes the watcher of [Watch]; scripts do not see it by name.
+var watchKey = goja.NewSymbol("bench.watch")
+
+// Watch makes an engine report what its function bench measures: the name, and how many samples of how many there are.
+func Watch(e *lang.Engine, report func(name string, done, samples int)) error {
+	module, err := e.Require("bench")
+	if err != nil {
+		return err
+	}
+	watch, ok := goja.AssertFunction(module.Get("bench").(*goja.Object).GetSymbol(watchKey))
+	if !ok {
+		return fmt.Errorf("bench cannot be watched")
+	}
+	_, err = watch(nil, e.Func("report", func(call goja.FunctionCall) (goja.Value, error) {
+		report(call.Argument(0).String(), int(call.Argument(1).ToInteger()), int(call.Argument(2).ToInteger()))
+		return goja.Undefined(), nil
+	}))
+	return err
+}
+
 func instantiate(e *lang.Engine) (*goja.Object, error) {
 	made, err := load(e)
 	if err != nil {
+		return nil, err
+	}
+	fn := made.Get("bench").(*goja.Object)
+	if err := fn.DefineDataPropertySymbol(watchKey, made.Get("watch"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
 		return nil, err
 	}
 	x := bindings.NewExports(e)

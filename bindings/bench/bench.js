@@ -1,7 +1,12 @@
 (function (now, eventClass, fail, nearest) {
   'use strict'
-  const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock']
+  const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock', 'thresholds']
+  const rates = ['gigabytesPerSecond', 'gigaflops'] // more is better; of times, less is
+  const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
   const results = []
+  let watcher // is told the name of what is measured, and how many of its samples there are
+
+  const watch = fn => { watcher = fn }
 
   // positive reads an option that is a number of a least size.
   function positive(options, name, missing, least) {
@@ -57,13 +62,16 @@
     const warmup = positive(options, 'warmup', 3, 0), repeats = positive(options, 'repeats', 30, 1), minTime = positive(options, 'minTime', 1, 0)
     const bytes = positive(options, 'bytes', 0, 0), flops = positive(options, 'flops', 0, 0)
 
+    const thresholds = checkThresholds(options.thresholds ?? {}, { gigabytesPerSecond: bytes, gigaflops: flops })
+
     const before = options.before
     if (before !== undefined && typeof before !== 'function') fail(`before must be a function, not ${typeof before}`)
 
+    watcher?.(name, 0, repeats)
     // The first run shows what fn gives, and leaves what verify looks at.
     await before?.()
     const first = fn()
-    if (first === undefined && options.clock !== 'host' && /\.launch\s*\(/.test(String(fn))) {
+    if (first === undefined && options.clock !== 'host' && /\.launch\s*\(/.test(String(fn)) && !/Sync\s*\(/.test(String(fn))) {
       fail(`the function of "${name}" launches a kernel and gives nothing, so that the time to queue it would be measured`,
         "return what launch gives, as in () => k.launch(…); or write clock: 'host' if that is meant")
     }
@@ -84,15 +92,37 @@
       batch = Math.min(2 ** 20, Math.max(2 * batch, Math.ceil(batch * Math.min(10, 1.2 * minTime / Math.max(elapsed, 1e-6)))))
     }
     const samples = []
-    for (let i = 0; i < repeats; i++) samples.push(await sample(fn, batch, timed, before))
+    for (let i = 0; i < repeats; i++) {
+      samples.push(await sample(fn, batch, timed, before))
+      watcher?.(name, i + 1, repeats)
+    }
     samples.sort((a, b) => a - b)
     const result = summary(samples)
     Object.assign(result, { name, clock, batch, samples: samples.length, verified: options.verify !== undefined })
     if (bytes > 0) result.gigabytesPerSecond = bytes / result.median / 1e6
     if (flops > 0) result.gigaflops = flops / result.median / 1e6
+    const missed = thresholds.filter(([key, limit]) => rates.includes(key) ? result[key] < limit : result[key] > limit)
+    if (thresholds.length > 0) result.missed = missed.map(([key, limit]) => `${key} ${amount(key, result[key])}, threshold ${amount(key, limit)}`)
     results.push(result)
     return result
   }
+
+  // checkThresholds returns the pairs of a name of a result and the limit of its value.
+  function checkThresholds(thresholds, given) {
+    if (typeof thresholds !== 'object' || thresholds === null) fail('thresholds must be an object', 'as in { thresholds: { median: 2 } }, which is in milliseconds')
+    const pairs = Object.entries(thresholds)
+    for (const [key, limit] of pairs) {
+      if (!limited.includes(key)) {
+        const near = nearest(key, ...limited)
+        fail(`there is no threshold "${key}"`, `${near && `did you mean ${near}? `}thresholds are of ${limited.join(', ')}`)
+      }
+      if (typeof limit !== 'number' || !(limit > 0)) fail(`the threshold of ${key} must be a number greater than 0, not ${limit}`)
+      if (given[key] === 0) fail(`the threshold of ${key} needs the option ${key === 'gigaflops' ? 'flops' : 'bytes'}`)
+    }
+    return pairs
+  }
+
+  const amount = (key, value) => key === 'gigabytesPerSecond' ? `${value.toFixed(2)} GB/s` : key === 'gigaflops' ? `${value.toFixed(2)} GFLOP/s` : time(value)
 
   // summary gives the median of sorted samples with an interval that contains the true median in 95 of 100 cases: the
   // order statistics that a binomial distribution names, whatever the samples' own distribution is.
@@ -100,7 +130,8 @@
     const n = samples.length
     const median = n % 2 ? samples[(n - 1) / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2
     const rank = Math.max(0, Math.floor((n - 1.96 * Math.sqrt(n)) / 2))
-    return { median, low: samples[rank], high: samples[n - 1 - rank], least: samples[0], most: samples[n - 1] }
+    const least = samples[0], most = samples[n - 1]
+    return { median, low: samples[rank], high: samples[n - 1 - rank], least, most, noisy: median > 1.2 * least || most > 4 * least }
   }
 
   // time writes milliseconds with the unit that suits them.
@@ -110,16 +141,19 @@
   }
 
   function table(list = results) {
-    const rows = [['name', 'median', '95 % interval', 'GB/s', 'GFLOP/s', 'samples', 'clock', 'verified']]
+    const rows = [['name', 'median', '95 % interval', 'least', 'noise', 'GB/s', 'GFLOP/s', 'samples × calls', 'clock', 'verified', 'thresholds']]
     for (const r of list) {
-      rows.push([r.name, time(r.median), `${time(r.low)} … ${time(r.high)}`, r.gigabytesPerSecond?.toFixed(2) ?? '', r.gigaflops?.toFixed(2) ?? '',
-        `${r.samples}×${r.batch}`, r.clock, r.verified ? 'yes' : ''])
+      rows.push([r.name, time(r.median), `${time(r.low)} … ${time(r.high)}`, time(r.least), r.noisy ? 'noisy' : '', r.gigabytesPerSecond?.toFixed(2) ?? '',
+        r.gigaflops?.toFixed(2) ?? '', `${r.samples} × ${r.batch}`, r.clock, r.verified ? 'yes' : '', r.missed ? (r.missed.length > 0 ? 'missed' : 'met') : ''])
     }
     const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i].length)))
     const keep = widths.map((_, i) => i === 0 || rows.slice(1).some(row => row[i] !== ''))
-    return rows.map(row => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
-      .filter((_, i) => keep[i]).join('  ').trimEnd()).join('\n')
+    const lines = rows.map(row => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
+      .filter((_, i) => keep[i]).join('  ').trimEnd())
+    if (list.some(r => r.noisy)) lines.push('noisy: the median is over 1.2 times, or the most over 4 times, the least; measure again on a quiet machine, or compare the least')
+    for (const r of list) for (const text of r.missed ?? []) lines.push(`${r.name} missed a threshold: ${text}`)
+    return lines.join('\n')
   }
 
-  return { bench, table, results, timeCalls }
+  return { bench, table, results, timeCalls, watch }
 })

@@ -3,10 +3,15 @@ package bench_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/dop251/goja"
+
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/bench"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -18,7 +23,8 @@ type result struct {
 	Least, Most        float64
 	Samples, Batch     int
 	Clock              string
-	Verified           bool
+	Verified, Noisy    bool
+	Missed             []string
 	GigabytesPerSecond *float64
 	Gigaflops          *float64
 }
@@ -94,7 +100,7 @@ console.log(JSON.parse(JSON.stringify(results))[0].name)`)
 		t.Errorf("%+v", r)
 	}
 	lines := strings.Split(out, "\n")
-	if len(lines) < 3 || !strings.HasPrefix(lines[0], "name") || !strings.Contains(lines[0], "GFLOP/s") || !strings.HasPrefix(lines[1], "increment") || lines[2] != "increment" {
+	if len(lines) < 3 || !strings.HasPrefix(lines[0], "name") || !strings.Contains(lines[0], "GFLOP/s") || !strings.HasPrefix(lines[1], "increment") || lines[len(lines)-2] != "increment" {
 		t.Error(out)
 	}
 }
@@ -103,6 +109,77 @@ func TestPromisesAreAwaited(t *testing.T) {
 	r, _, err := run(t, `export const r = await bench('sleep', () => new Promise(done => setTimeout(done, 2)), { repeats: 3, warmup: 0 })`)
 	if err != nil || r.Median < 1.9 || r.Batch != 1 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestThresholds measures against limits that no machine misses, and limits that every machine does.
+func TestThresholds(t *testing.T) {
+	r, out, err := run(t, `
+await bench('met', () => {}, { repeats: 3, flops: 1, thresholds: { median: 1e6, gigaflops: 1e-12 } })
+export const r = await bench('missed', () => {}, { repeats: 3, flops: 1, thresholds: { median: 1e-9, gigaflops: 1e9, most: 1e6 } })
+console.log(table())
+console.log(JSON.stringify(results[0].missed))`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if len(r.Missed) != 2 || !strings.HasSuffix(r.Missed[0], ", threshold 0.001000 ns") || !strings.HasSuffix(r.Missed[1], ", threshold 1000000000.00 GFLOP/s") {
+		t.Errorf("missed %q", r.Missed)
+	}
+	for _, want := range []string{"thresholds\nmet ", " met\nmissed ", " missed\n", "missed missed a threshold: median ", "\n[]\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestNoise measures calls of which some take far longer than the others.
+func TestNoise(t *testing.T) {
+	r, out, err := run(t, `
+let n = 0
+const pause = () => { const end = performance.now() + (n++ % 4 === 0 ? 0.1 : 3); while (performance.now() < end); }
+export const r = await bench('uneven', pause, { repeats: 8, minTime: 0, warmup: 0 })
+console.log(table())`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if !r.Noisy || r.Least >= 3 || r.Median < 3 || !strings.Contains(out, "  noisy  ") || !strings.Contains(out, "\nnoisy: the median is over 1.2 times") {
+		t.Errorf("%+v\n%s", r, out)
+	}
+}
+
+// TestFunctionsThatWait measures by the host's clock a launch whose function waits for the result itself.
+func TestFunctionsThatWait(t *testing.T) {
+	r, _, err := run(t, `
+const x = device('cpu').buffer(f32, 8), k = kernel((g, x) => { x[g.x] += 1 })
+export const r = await bench('increment', () => { k.launch({ size: 8 }, x); x.readSync() }, { repeats: 3 })`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if r.Clock != "host" || r.Samples != 3 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	e, err := rt.NewEngine(lang.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var seen []string
+	if err := e.Do(ctx, func(*goja.Runtime) error {
+		return bench.Watch(e, func(name string, done, samples int) {
+			seen = append(seen, fmt.Sprintf("%s %d/%d", name, done, samples))
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = e.Eval(ctx, "p", "import { bench } from 'bench'; await bench('a', () => {}, { repeats: 2 }); await bench('b', () => { throw new Error('no') }, { repeats: 1 })")
+	if want := "a 0/2, a 1/2, a 2/2, b 0/1"; err == nil || strings.Join(seen, ", ") != want {
+		t.Errorf("saw %q, %v; want %q", seen, err, want)
 	}
 }
 
@@ -116,6 +193,12 @@ func TestMistakes(t *testing.T) {
 		{"await bench('x', () => {}, { flops: NaN })", "flops must be a number", ""},
 		{"await bench('x', () => {}, { clock: 'device' })", "needs a function that gives an event", "launch"},
 		{"await bench('x', () => { kernel(g => {}).launch({ size: 1 }) })", "gives nothing, so that the time to queue it", "return what launch gives"},
+		{"await bench('x', () => { kernel(g => {}).launch({ size: 1 }); device().readings }, {})", "gives nothing, so that the time to queue it", "return what launch gives"},
+		{"await bench('x', () => {}, { thresholds: 2 })", "thresholds must be an object", "{ thresholds: { median: 2 } }"},
+		{"await bench('x', () => {}, { thresholds: { medain: 2 } })", `there is no threshold "medain"`, "did you mean median? thresholds are of median, low,"},
+		{"await bench('x', () => {}, { thresholds: { median: '<2' } })", "the threshold of median must be a number greater than 0, not <2", ""},
+		{"await bench('x', () => {}, { thresholds: { gigaflops: 2 } })", "the threshold of gigaflops needs the option flops", ""},
+		{"await bench('x', () => {}, { bytes: 0, thresholds: { gigabytesPerSecond: 2 } })", "the threshold of gigabytesPerSecond needs the option bytes", ""},
 		{"await bench('x', () => {}, { before: 1 })", "before must be a function, not number", ""},
 		{"await bench('x', 5)", "expected a function to measure", "kernel.launch"},
 		{"await bench(() => {})", "the name must be a string", ""},

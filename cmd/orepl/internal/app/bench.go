@@ -1,11 +1,15 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"time"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/lang"
 )
 
@@ -13,9 +17,13 @@ import (
 type benchmarks struct {
 	File    string          `json:"file"`
 	Results json.RawMessage `json:"results"`
+	Error   string          `json:"error,omitempty"` // that ended the script
+
+	table  string
+	missed bool // a result missed a threshold
 }
 
-// runBench is orepl bench.
+// runBench is orepl bench. A script that fails keeps neither its results so far nor the scripts after it from being shown.
 func runBench(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON; what the scripts print goes to standard error")
 	limits := inv.limits()
@@ -27,28 +35,44 @@ func runBench(inv *invocation) error {
 		return &usageError{"the scripts' files are missing", "write: orepl bench FILE…"}
 	}
 	var all []benchmarks
+	exit := ExitOK
 	for _, file := range files {
-		results, table, err := inv.benchFile(file, limits, *asJSON)
+		b, err := inv.benchFile(file, limits, *asJSON)
+		if !*asJSON && b.table != "" {
+			fmt.Fprintf(inv.Stdout, "%s\n%s\n", file, b.table)
+		}
 		if err != nil {
+			b.Error = err.Error()
+			if code := inv.finish(err); exit == ExitOK || exit == ExitThresholds {
+				exit = code
+			}
+		} else if b.missed && exit == ExitOK {
+			exit = ExitThresholds
+		}
+		all = append(all, b)
+		if inv.ctx.Err() != nil {
+			break
+		}
+	}
+	if *asJSON {
+		enc := json.NewEncoder(inv.Stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(all); err != nil {
 			return err
 		}
-		if all = append(all, benchmarks{file, results}); !*asJSON {
-			fmt.Fprintf(inv.Stdout, "%s\n%s\n", file, table)
-		}
 	}
-	if !*asJSON {
-		return nil
+	if exit != ExitOK {
+		return &exitError{exit}
 	}
-	enc := json.NewEncoder(inv.Stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(all)
+	return nil
 }
 
-// benchFile runs a script and gives what its calls of bench measured.
-func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (results json.RawMessage, table string, err error) {
+// benchFile runs a script and returns what its calls of bench measured, also if the script failed after them.
+func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (benchmarks, error) {
+	b := benchmarks{File: path, Results: json.RawMessage("[]")}
 	opts, err := limits.options(lang.Options{})
 	if err != nil {
-		return nil, "", err
+		return b, err
 	}
 	rt := inv.open()
 	system := *inv
@@ -57,17 +81,23 @@ func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (
 	}
 	e, err := system.engine(rt, opts)
 	if err != nil {
-		return nil, "", err
+		return b, err
 	}
-	_, err = e.RunFile(inv.ctx, path)
+	progress := &benchProgress{out: inv.Stderr, on: isTerminal(inv.Stderr)}
+	err = e.Do(inv.ctx, func(*goja.Runtime) error { return bench.Watch(e, progress.report) })
 	if err == nil {
-		results, table, err = benchResults(inv, e)
+		_, err = e.RunFile(inv.ctx, path)
+		progress.clear()
+		if readErr := b.read(e); err == nil {
+			err = readErr
+		}
 	}
-	return results, table, inv.close(e, rt, err)
+	return b, inv.close(e, rt, err)
 }
 
-func benchResults(inv *invocation, e *lang.Engine) (results json.RawMessage, table string, err error) {
-	err = e.Do(inv.ctx, func(vm *goja.Runtime) error {
+// read takes the results out of an engine whose script has ended, also by an interrupt.
+func (b *benchmarks) read(e *lang.Engine) error {
+	return e.Do(context.Background(), func(vm *goja.Runtime) error {
 		module, err := e.Require("bench")
 		if err != nil {
 			return err
@@ -76,15 +106,50 @@ func benchResults(inv *invocation, e *lang.Engine) (results json.RawMessage, tab
 		if list.Get("length").ToInteger() == 0 {
 			return &usageError{"the script measures nothing", "call bench of module 'bench'"}
 		}
-		if results, err = list.MarshalJSON(); err != nil {
+		if b.Results, err = list.MarshalJSON(); err != nil {
 			return err
 		}
-		print, _ := goja.AssertFunction(module.Get("table"))
-		text, err := print(nil)
+		var limits []struct{ Missed []string }
+		if err := json.Unmarshal(b.Results, &limits); err != nil {
+			return err
+		}
+		for _, l := range limits {
+			b.missed = b.missed || len(l.Missed) > 0
+		}
+		table, _ := goja.AssertFunction(module.Get("table"))
+		text, err := table(nil)
 		if err == nil {
-			table = text.String()
+			b.table = text.String()
 		}
 		return err
 	})
-	return results, table, err
+}
+
+// benchProgress shows in one line of a terminal what is measured.
+type benchProgress struct {
+	out   io.Writer
+	on    bool
+	last  time.Time
+	shown bool
+}
+
+// report shows how many samples of a benchmark are there. It writes a few times a second, so as not to disturb, and removes
+// the line after the last sample, as the script may print then.
+func (p *benchProgress) report(name string, done, samples int) {
+	if done == samples {
+		p.clear()
+	}
+	if !p.on || done == samples || done > 0 && time.Since(p.last) < 200*time.Millisecond {
+		return
+	}
+	p.last, p.shown = time.Now(), true
+	fmt.Fprintf(p.out, "\r\x1b[2Kmeasuring %s, %d of %d samples", name, done, samples)
+}
+
+// clear removes the line.
+func (p *benchProgress) clear() {
+	if p.shown {
+		fmt.Fprint(p.out, "\r\x1b[2K")
+		p.shown = false
+	}
 }
