@@ -30,7 +30,7 @@ func copyRoundTrip(t *T) {
 	}
 }
 
-// copyRandom does the same to two buffers and to two slices, at odd places.
+// copyRandom applies random copies at unaligned offsets to two buffers and to two slices, and compares them.
 func copyRandom(t *T) {
 	const n = 70001
 	rng := random()
@@ -174,7 +174,7 @@ func copy256MiB(t *T) {
 	}
 }
 
-// copyBetweenDevices copies there and back. There is another device even if the plugin has one: that of its twin.
+// copyBetweenDevices copies to another device and back. A plugin with one device is paired with its twin.
 func copyBetweenDevices(t *T) {
 	var others []*session.Device
 	for _, d := range t.session.Devices(t.ctx) {

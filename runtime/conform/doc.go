@@ -2,7 +2,7 @@
 //
 //	results, err := conform.Run(ctx, plugin, "cpu", conform.Options{})
 //
-// A case uses a device as scripts do, through package session, and the contract itself where sessions refuse what a
-// plugin must refuse too. Its kernels are portable kernel IR: testdata/kernels.ir, and its binary form beside it, which
+// A case uses a device through package session, as scripts do, and through the contract itself to test refusals that a
+// session would make first. Its kernels are portable kernel IR: testdata/kernels.ir, and its binary form beside it, which
 // a test in folder tests keeps up to date.
 package conform

@@ -56,7 +56,7 @@ func eventElapsed(t *T) {
 	for i := 1; i < len(events); i++ {
 		took, err := events[i].Since(events[i-1])
 		if offload.CodeOf(err) == offload.Unsupported && !t.device.Info().Features.Clock {
-			t.skipf("the device has not the feature clock")
+			t.skipf("the device lacks the feature clock")
 		}
 		t.check(err)
 		if took < 0 {

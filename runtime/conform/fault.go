@@ -24,7 +24,7 @@ var faultCases = []testCase{
 	{"fault/timeout", faultTimeout},
 }
 
-// fault launches a kernel that must fail and gives its report.
+// fault launches a kernel that must fail and returns the fault.
 func (t *T) fault(q *session.Queue, call *session.Call) *offload.Fault {
 	t.check(q.Launch(call))
 	err := q.Sync(t.ctx)
@@ -47,7 +47,7 @@ func (t *T) fault(q *session.Queue, call *session.Call) *offload.Fault {
 	return e.Fault
 }
 
-// at is a launch at a known position.
+// at returns the configuration of a launch at a known position.
 func at(size ...int) session.Config {
 	return session.Config{Size: size, Pos: offload.Position{File: "conform", Line: 42, Col: 1}}
 }
@@ -113,7 +113,7 @@ func faultAssert(t *T) {
 	}
 }
 
-// faultOnce: the first failure is given once, to whoever asks first, and only on its queue; later commands run.
+// faultOnce checks that the first failure is reported once, only on its queue, and that later commands run.
 func faultOnce(t *T) {
 	q, other := t.queue(), t.queue()
 	b, one := t.buffer(offload.I32, 6), t.buffer(offload.I32, 6)
@@ -141,7 +141,7 @@ func faultLarge(t *T) {
 	}
 }
 
-// faultCancel ends a kernel that would never end, by a context.
+// faultCancel cancels an endless kernel by a context.
 func faultCancel(t *T) {
 	t.needCancel()
 	q := t.queue()
@@ -158,7 +158,7 @@ func faultCancel(t *T) {
 	t.survives(q)
 }
 
-// faultCancelBlocked cancels a queue that waits for another, which must go on.
+// faultCancelBlocked cancels a queue that waits for another queue, which must go on.
 func faultCancelBlocked(t *T) {
 	t.needCancel()
 	running, blocked := t.queue(), t.queue()
@@ -185,7 +185,7 @@ func faultCancelBlocked(t *T) {
 	t.survives(running)
 }
 
-// faultCancelFull cancels a queue that was given more commands than it may want to hold, on the goroutine that gives them.
+// faultCancelFull cancels a full queue on the goroutine that issues its commands.
 func faultCancelFull(t *T) {
 	t.needCancel()
 	q := t.queue()
@@ -212,7 +212,7 @@ func faultCancelFull(t *T) {
 	t.survives(q)
 }
 
-// faultTimeout gives the launch itself a time limit.
+// faultTimeout launches an endless kernel with a time limit.
 func faultTimeout(t *T) {
 	t.needCancel()
 	q := t.queue()
@@ -229,11 +229,11 @@ func faultTimeout(t *T) {
 // needCancel skips the case on a device that cannot end a running kernel.
 func (t *T) needCancel() {
 	if !t.device.Info().Features.Cancel {
-		t.skipf("the device has not the feature cancel")
+		t.skipf("the device lacks the feature cancel")
 	}
 }
 
-// survives sees to it that queue and device still work.
+// survives checks that queue and device still work.
 func (t *T) survives(q *session.Queue) {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
 		if err := q.Sync(t.ctx); err == nil { // may tell of dropped commands
@@ -251,7 +251,7 @@ func (t *T) survives(q *session.Queue) {
 	}
 }
 
-// position finds an expression in the kernels' source.
+// position returns the place of an expression in the kernels' source.
 func position(text string) offload.Position {
 	for i, line := range strings.Split(kernelSource, "\n") {
 		if col := strings.Index(line, text); col >= 0 {

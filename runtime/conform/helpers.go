@@ -21,7 +21,7 @@ type testCase struct {
 	run  func(*T)
 }
 
-// cases are all cases, simple things first.
+// cases are all cases, the simplest first.
 var cases = slices.Concat(memoryCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
 
 // library registers the suite's kernels until the case ends.
@@ -36,14 +36,14 @@ func (t *T) library() *session.Library {
 	return lib
 }
 
-// kernel is one of the suite's kernels on the device.
+// kernel returns one of the suite's kernels on the device.
 func (t *T) kernel(name string) *session.Kernel {
 	k, err := t.library().Kernel(t.ctx, t.device, name)
 	t.check(err)
 	return k
 }
 
-// queue makes a queue that is closed when the case ends; a failure that nobody took is one of the case.
+// queue returns a queue that is closed when the case ends; an unreported failure fails the case.
 func (t *T) queue() *session.Queue {
 	return t.queueWith(session.QueueOptions{})
 }
@@ -59,7 +59,7 @@ func (t *T) queueWith(opts session.QueueOptions) *session.Queue {
 	return q
 }
 
-// buffer makes a buffer that is freed when the case ends.
+// buffer returns a buffer that is freed when the case ends.
 func (t *T) buffer(typ offload.Type, dims ...int) *session.Buffer {
 	return t.bufferWith(session.BufferOptions{Type: typ, Dims: dims})
 }
@@ -71,14 +71,14 @@ func (t *T) bufferWith(opts session.BufferOptions) *session.Buffer {
 	return b
 }
 
-// free frees a buffer that may have been freed.
+// free frees a buffer unless the case has freed it.
 func (t *T) free(b *session.Buffer) {
 	if err := b.Free(); offload.CodeOf(err) != offload.Closed {
 		t.check(err)
 	}
 }
 
-// upload makes a buffer with these contents.
+// upload returns a buffer with these contents.
 func upload[E session.Scalar](t *T, values ...E) *session.Buffer {
 	b, err := session.Upload(t.ctx, t.device, "", values)
 	t.check(err)
@@ -86,7 +86,7 @@ func upload[E session.Scalar](t *T, values ...E) *session.Buffer {
 	return b
 }
 
-// download is a buffer's contents, read over the device's default queue.
+// download returns a buffer's contents, read on the device's default queue.
 func download[E session.Scalar](t *T, b *session.Buffer) []E {
 	values, err := session.Read[E](t.ctx, b, 0, -1)
 	t.check(err)
@@ -104,7 +104,7 @@ func (t *T) bind(k *session.Kernel, cfg session.Config, args ...session.Arg) *se
 	return call
 }
 
-// run launches a kernel over the default queue and waits for it.
+// run launches a kernel on the default queue and waits for it.
 func (t *T) run(name string, size []int, args ...session.Arg) {
 	q := t.defaultQueue()
 	t.launch(q, t.kernel(name), session.Config{Size: size}, args...)
@@ -135,7 +135,7 @@ func sized(n ...int) []int { return n }
 
 func config(size ...int) session.Config { return session.Config{Size: size} }
 
-// random is a source of random numbers, the same in each run.
+// random is a source of random numbers with a fixed seed.
 func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func randomBytes(n int) []byte {

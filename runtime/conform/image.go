@@ -33,7 +33,7 @@ func imageFit(t *T) {
 	}
 }
 
-// imageDamaged loads truncated and changed images: each is refused, and nothing else happens.
+// imageDamaged loads truncated and altered images, each of which must be refused.
 func imageDamaged(t *T) {
 	rng := random()
 	try := func(what string, data []byte) {
@@ -61,7 +61,7 @@ func imageUnknown(t *T) {
 		_, err := t.session.Register(t.ctx, "unknown", data)
 		t.refused("bytes that are no image", err, offload.InvalidBinary)
 	}
-	// What is not for this device is refused with a reason, and the first step does not load.
+	// An image for another device is refused with a reason, and the first step does not load.
 	img := &offload.Image{Kind: "fantasy", Label: "fantasy", Data: []byte("x")}
 	if _, err := t.device.Contract().CheckImage(img); err == nil {
 		t.Errorf("an image of a kind that does not exist fits")

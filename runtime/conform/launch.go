@@ -97,7 +97,7 @@ func launchZero(t *T) {
 	equal(t, "a buffer of a launch of nothing", download[int32](t, b), make([]int32, 4))
 }
 
-// launchRefused gives wrong launches to the session, and to the plugin itself.
+// launchRefused passes wrong launches to the session and to the plugin.
 func launchRefused(t *T) {
 	b, f := t.buffer(offload.I32, 8), t.buffer(offload.F32, 8)
 	k := t.kernel("ids")
@@ -183,14 +183,14 @@ func launchGroupSize(t *T) {
 	}
 }
 
-// launchAliases gives one buffer as two arguments.
+// launchAliases passes one buffer as two arguments.
 func launchAliases(t *T) {
 	b := upload(t, uint32(1), 2, 3, 4)
 	t.run("sum", sized(4), session.Buf(b), session.Buf(b), session.Buf(b))
 	equal(t, "a buffer added to itself", download[uint32](t, b), []uint32{2, 4, 6, 8})
 }
 
-// launchFused tells a·x+y rounded once from two roundings.
+// launchFused distinguishes a·x+y rounded once from two roundings.
 func launchFused(t *T) {
 	const n = 1000
 	a := float32(1 + 1.0/4096)
@@ -259,7 +259,7 @@ func launchContention(t *T) {
 	equal(t, "bins", download[int32](t, bins), want)
 }
 
-// launchRebound changes a call's arguments and size between launches: each launch has those of its time.
+// launchRebound changes a call's arguments and size between launches: each launch has the values at its issue.
 func launchRebound(t *T) {
 	q := t.queue()
 	a, b, out := upload(t, uint32(1), 1, 1, 1), upload(t, uint32(10), 20, 30, 40), t.buffer(offload.U32, 4)
@@ -283,7 +283,7 @@ func launchUnchecked(t *T) {
 
 func launchSubgroups(t *T) {
 	if !t.device.Info().Features.Subgroups {
-		t.skipf("the device has no subgroups")
+		t.skipf("the device lacks the feature subgroups")
 	}
 	const n, group = 1000, 128
 	sums, widths := t.buffer(offload.U32, n), t.buffer(offload.U32, n)

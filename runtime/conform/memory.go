@@ -85,12 +85,12 @@ func memoryTooLarge(t *T) {
 		_, err := t.device.Contract().Allocate(1<<50, kind)
 		t.refused("a petabyte of "+kind.String()+" memory", err, offload.InvalidSize, offload.OutOfResources, offload.Unsupported)
 	}
-	// The device is fine afterwards.
+	// The device still works.
 	b := upload(t, int32(5))
 	equal(t, "a buffer after that", download[int32](t, b), []int32{5})
 }
 
-// memoryContract asks the plugin for what sessions never do.
+// memoryContract makes requests of the plugin that sessions never make.
 func memoryContract(t *T) {
 	dev := t.device.Contract()
 	for _, n := range []int64{0, -1, math.MinInt64} {
@@ -139,7 +139,7 @@ func memoryFreed(t *T) {
 	t.check(q.Sync(t.ctx))
 }
 
-// memoryFreeInFlight frees what a kernel still uses, and takes memory of the same size at once.
+// memoryFreeInFlight frees a buffer that a kernel still uses, and allocates the same size at once.
 func memoryFreeInFlight(t *T) {
 	const n = 1 << 16
 	k := t.kernel("spin")
@@ -184,7 +184,7 @@ func memoryViews(t *T) {
 	equal(t, "a buffer written through views", download[int32](t, b), want)
 }
 
-// memoryMappings takes and gives memory many times and sees to it that the process does not keep mappings.
+// memoryMappings allocates and frees many times and checks that the process does not accumulate mappings.
 func memoryMappings(t *T) {
 	count := func() int {
 		maps, err := os.ReadFile("/proc/self/maps")

@@ -24,7 +24,7 @@ var queueCases = []testCase{
 	{"queue/closed", queueClosed},
 }
 
-// queueOrder runs a long chain in which each kernel needs the result of the one before.
+// queueOrder runs a long chain of kernels, each of which reads the previous result.
 func queueOrder(t *T) {
 	q, k := t.queue(), t.kernel("sum")
 	ring := []*session.Buffer{upload(t, uint32(0)), upload(t, uint32(1)), t.buffer(offload.U32, 1)}
@@ -42,7 +42,7 @@ func queueOrder(t *T) {
 	}
 }
 
-// fibonacci is the nth number, modulo 2^32.
+// fibonacci returns the nth number, modulo 2^32.
 func fibonacci(n int) uint32 {
 	a, b := uint32(0), uint32(1)
 	for range n {
@@ -113,7 +113,7 @@ func queueManyBlocked(t *T) {
 	}
 }
 
-// spun is what kernel spin makes of a value.
+// spun returns the result of kernel spin for a value.
 func spun(v uint32, n int) uint32 {
 	for range n {
 		v = v*1664525 + 1013904223
@@ -123,8 +123,7 @@ func spun(v uint32, n int) uint32 {
 
 const chain = 16
 
-// fibonacciByEvents puts each kernel of a chain on a queue of its own, with an event from one to the next and nothing
-// else to order them.
+// fibonacciByEvents issues each kernel of a chain to its own queue; only events order them.
 func fibonacciByEvents(t *T) {
 	k := t.kernel("sum")
 	for range 10 {
@@ -146,7 +145,7 @@ func fibonacciByEvents(t *T) {
 	}
 }
 
-// fibonacciByHazards is the same chain without events: use of the buffers orders the queues.
+// fibonacciByHazards is the same chain without events: only hazards on the buffers order the queues.
 func fibonacciByHazards(t *T) {
 	k := t.kernel("sum")
 	for range 10 {
@@ -172,8 +171,8 @@ func checkFibonacci(t *T, buffers []*session.Buffer) {
 	}
 }
 
-// randomHazards gives random commands on views of a few buffers to many queues, and does the same to slices in the order
-// given. Nothing but use of the buffers orders the queues, and the results are the same.
+// randomHazards issues random commands on views of a few buffers to many queues, and applies them to slices in order of
+// issue. Only hazards order the queues; the results must be equal.
 func randomHazards(t *T) {
 	const n = 256
 	rng := random()
@@ -231,7 +230,7 @@ func randomHazards(t *T) {
 	}
 }
 
-// queueManyEvents lets one queue wait for many.
+// queueManyEvents makes one queue wait for many events.
 func queueManyEvents(t *T) {
 	const queues = 16
 	k := t.kernel("spin")
@@ -312,7 +311,7 @@ func queueIdle(t *T) {
 	}
 }
 
-// queueOutstanding gives more commands than a queue may want to hold.
+// queueOutstanding issues more commands than a queue has slots.
 func queueOutstanding(t *T) {
 	q := t.queue()
 	b := t.buffer(offload.I32, 16)

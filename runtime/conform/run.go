@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Status is how a case ended.
+// Status is the outcome of a case.
 type Status string
 
 // The statuses.
@@ -22,7 +22,7 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Result is how a case went.
+// Result is the record of a case.
 type Result struct {
 	Name    string        `json:"name"`
 	Status  Status        `json:"status"`
@@ -38,7 +38,7 @@ type Options struct {
 	Report  func(Result)           // called after each case
 }
 
-// Names are the names of all cases, in order.
+// Names returns the names of all cases, in order.
 func Names() []string {
 	names := make([]string, len(cases))
 	for i, c := range cases {
@@ -47,7 +47,7 @@ func Names() []string {
 	return names
 }
 
-// Run runs the suite on a device of a plugin. The last result, "leaks", tells what was left when all was closed. The
+// Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were left at the end. The
 // error says why the device could not be opened.
 func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options) ([]Result, error) {
 	goroutines := runtime.NumGoroutine()
@@ -94,7 +94,7 @@ type twin struct{ offload.Plugin }
 
 func (t twin) Name() string { return t.Plugin.Name() + "-twin" }
 
-// MaxClass implements [offload.ClassBounded], so that the twin is opened only by who asks for all devices.
+// MaxClass implements [offload.ClassBounded], so that only a search over all devices opens the twin.
 func (t twin) MaxClass() int {
 	if b, ok := t.Plugin.(offload.ClassBounded); ok {
 		return b.MaxClass()
@@ -102,7 +102,7 @@ func (t twin) MaxClass() int {
 	return offload.ClassGPU
 }
 
-// runCase runs one case on a goroutine of its own, so that one that hangs can be told.
+// runCase runs one case on a goroutine of its own, so that a hang is detected.
 func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, timeout time.Duration) (r Result, hung bool) {
 	start := time.Now()
 	limited, cancel := context.WithTimeout(ctx, timeout)
@@ -142,7 +142,7 @@ func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Dev
 	return r, false
 }
 
-// leaks closes the session and looks for what is left.
+// leaks closes the session and reports objects that were not freed.
 func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutines int) Result {
 	start := time.Now()
 	r := Result{Name: "leaks", Status: Passed}
@@ -175,7 +175,7 @@ func allStacks() string {
 	return string(stacks[:runtime.Stack(stacks, true)])
 }
 
-// T is what a case works with. Fatalf ends the case.
+// T is the context of a running case. Fatalf ends the case.
 type T struct {
 	ctx      context.Context
 	session  *session.Session
@@ -186,7 +186,7 @@ type T struct {
 	cleanups []func()
 }
 
-// ended is what ends a case.
+// ended is the panic value that ends a case.
 type ended struct{}
 
 func (t *T) protect(fn func()) {
@@ -212,7 +212,7 @@ func (t *T) Fatalf(format string, args ...any) {
 	panic(ended{})
 }
 
-// skipf ends the case, saying what the device lacks.
+// skipf ends the case and records which feature the device lacks.
 func (t *T) skipf(format string, args ...any) {
 	t.skipped = true
 	t.output = append(t.output, fmt.Sprintf(format, args...))
@@ -228,7 +228,7 @@ func (t *T) check(err error) {
 	}
 }
 
-// refused reports anything but an error with one of the codes.
+// refused reports a failure unless err has one of the codes.
 func (t *T) refused(what string, err error, codes ...offload.Code) {
 	for _, c := range codes {
 		if offload.CodeOf(err) == c {
@@ -238,7 +238,7 @@ func (t *T) refused(what string, err error, codes ...offload.Code) {
 	t.Errorf("%s%s gave %v, not one of %v", where(), what, err, codes)
 }
 
-// where is the line of the case that called a helper.
+// where returns the line of the case that called a helper.
 func where() string {
 	for skip := 2; ; skip++ {
 		_, file, line, ok := runtime.Caller(skip)

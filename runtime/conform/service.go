@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// printer collects what kernels print.
+// printer collects the lines that kernels print.
 type printer struct {
 	offload.Services
 	mu    sync.Mutex
@@ -32,7 +32,7 @@ func (p *printer) Print(m *offload.Message) {
 
 func launchPrint(t *T) {
 	if !t.device.Info().Features.Prints {
-		t.skipf("the device has not the feature prints")
+		t.skipf("the device lacks the feature prints")
 	}
 	const n = 100
 	q, b := t.defaultQueue(), t.buffer(offload.I32, n)
@@ -65,7 +65,7 @@ func (doubler) Call(_ context.Context, r *offload.Request) (uint64, error) {
 
 func launchCall(t *T) {
 	if !t.device.Info().Features.Calls {
-		t.skipf("the device has not the feature calls")
+		t.skipf("the device lacks the feature calls")
 	}
 	const n = 70
 	q, b, k := t.queue(), t.buffer(offload.I32, 100), t.kernel("ask")
@@ -114,7 +114,7 @@ func (p *patient) Call(ctx context.Context, _ *offload.Request) (uint64, error) 
 // launchCallCancel ends launches whose service does not answer: by the launch's time limit and by the context of a sync.
 func launchCallCancel(t *T) {
 	if f := t.device.Info().Features; !f.Calls || !f.Cancel {
-		t.skipf("the device has not both of the features calls and cancel")
+		t.skipf("the device lacks one of the features calls and cancel")
 	}
 	for _, deaf := range []bool{false, true} {
 		p := &patient{deaf: deaf, called: make(chan struct{}, 100), release: make(chan struct{})}
@@ -159,7 +159,7 @@ func (w *waiterCalls) Call(ctx context.Context, _ *offload.Request) (uint64, err
 // on it.
 func launchCallWaiter(t *T) {
 	if !t.device.Info().Features.Calls {
-		t.skipf("the device has not the feature calls")
+		t.skipf("the device lacks the feature calls")
 	}
 	q, b := t.queue(), t.buffer(offload.I32, 1)
 	for i := range 20 {

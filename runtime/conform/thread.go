@@ -17,7 +17,7 @@ var threadCases = []testCase{
 
 const threads = 8
 
-// parallel runs fn on several goroutines; what they report goes to the case.
+// parallel runs fn on several goroutines; their reports go to the case.
 func (t *T) parallel(fn func(t *T, i int)) {
 	parts := make([]T, threads)
 	var wg sync.WaitGroup
@@ -40,7 +40,7 @@ func (t *T) parallel(fn func(t *T, i int)) {
 	}
 }
 
-// threadsQueues: each goroutine has queues and buffers of its own.
+// threadsQueues runs goroutines with queues and buffers of their own.
 func threadsQueues(t *T) {
 	lib := t.library()
 	t.parallel(func(t *T, i int) {
@@ -67,7 +67,7 @@ func threadsQueues(t *T) {
 	})
 }
 
-// threadsOneQueue: all goroutines give commands to one queue.
+// threadsOneQueue runs goroutines that issue commands to one queue.
 func threadsOneQueue(t *T) {
 	q, k := t.queue(), t.kernel("histogram")
 	bins, want := t.buffer(offload.I32, 16), make([]int32, 16)
@@ -84,7 +84,7 @@ func threadsOneQueue(t *T) {
 	equal(t, "bins", download[int32](t, bins), want)
 }
 
-// threadsSharedBuffer: kernels that are no atomics update one buffer from many queues; hazards keep them apart.
+// threadsSharedBuffer updates one buffer from many queues without atomics; hazards order the kernels.
 func threadsSharedBuffer(t *T) {
 	k := t.kernel("sum")
 	one, total := upload(t, uint32(1)), t.buffer(offload.U32, 1)
@@ -99,7 +99,7 @@ func threadsSharedBuffer(t *T) {
 	equal(t, "updates", download[uint32](t, total), []uint32{threads * 200})
 }
 
-// threadsObjects: everything is made and ended at the same time.
+// threadsObjects creates and closes objects of all kinds concurrently.
 func threadsObjects(t *T) {
 	t.parallel(func(t *T, i int) {
 		for range 10 {

@@ -16,7 +16,7 @@ var typeCases = []testCase{
 	{"types/records", typesRecords},
 }
 
-// typesStorage loads and stores every type: the bits stay.
+// typesStorage loads and stores every type and compares the bits.
 func typesStorage(t *T) {
 	const n = 4099
 	q := t.defaultQueue()
@@ -36,7 +36,7 @@ func typesStorage(t *T) {
 	}
 }
 
-// tame makes valid values of random bytes: bools are 0 or 1, and floats are no NaNs, whose bits are free.
+// tame turns random bytes into valid values: bools are 0 or 1, and floats are not NaN.
 func tame(typ offload.Type, data []byte) {
 	size := typ.Size()
 	for i := 0; i < len(data); i += size {
@@ -58,7 +58,7 @@ func tame(typ offload.Type, data []byte) {
 
 func typesScalars(t *T) {
 	if !t.device.Info().Features.F64 {
-		t.skipf("the device has no f64")
+		t.skipf("the device lacks the feature f64")
 	}
 	a, b, c, d, e := t.buffer(offload.I32, 1), t.buffer(offload.U32, 1), t.buffer(offload.I64, 1), t.buffer(offload.U64, 1), t.buffer(offload.F32, 1)
 	f, h := t.buffer(offload.F64, 1), t.buffer(offload.Bool, 1)
@@ -119,7 +119,7 @@ func typesSmall(t *T) {
 	equal(t, "bf16", halves(t, h, 0x7F80), bf16)
 }
 
-// halves are the bits of 16-bit floats, with every NaN as the quiet one.
+// halves returns the bits of 16-bit floats, with every NaN canonical.
 func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	v, err := b.View(session.ViewOptions{Type: offload.U16, Dims: sized(int(b.Len()))})
 	t.check(err)
@@ -132,7 +132,7 @@ func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	return list
 }
 
-// saturate is the language's i32().
+// saturate is the language's i32() of a float.
 func saturate(v float32) int32 {
 	switch {
 	case v != v:
@@ -145,7 +145,7 @@ func saturate(v float32) int32 {
 	return int32(v)
 }
 
-// typesArithmetic compares float results bit by bit: division and square root are rounded correctly.
+// typesArithmetic compares float results bit by bit: division and square root are correctly rounded.
 func typesArithmetic(t *T) {
 	const n = 10000
 	x, want := make([]float32, n), make([]uint32, n)

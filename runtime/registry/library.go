@@ -57,13 +57,13 @@ type fit struct {
 	err   error // why the image was refused
 }
 
-// ImageStatus says what became of an image.
+// ImageStatus is an image with its fit on each device.
 type ImageStatus struct {
 	Image   *offload.Image
 	Devices []ImageFit
 }
 
-// ImageFit is how an image fits a device.
+// ImageFit is the fit of an image on a device.
 type ImageFit struct {
 	Device string // id
 	Score  int    // higher is better
@@ -72,7 +72,7 @@ type ImageFit struct {
 	Err    error // why it was refused; nil if it fits
 }
 
-// Label is the library's label.
+// Label returns the library's label.
 func (l *Library) Label() string { return l.lib.Label }
 
 func (s *slot) unload() error {
@@ -136,7 +136,7 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 	return program, nil
 }
 
-// check asks platform and device about every image, once. s.lock is held.
+// check asks platform and device about every image once. s.lock is held.
 func (l *Library) check(s *slot) {
 	if s.checked {
 		return
