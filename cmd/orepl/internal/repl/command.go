@@ -124,9 +124,10 @@ _          the last value; _error is the last error
 await      works everywhere
 ;          at the end of a block prints no value
 Tab        completes; Ctrl-R searches the history
+Alt-Enter  begins a line; Ctrl-_ undoes; Ctrl-X Ctrl-E opens your editor
 Ctrl-C     stops what runs; Ctrl-D leaves
 
-A block that is not complete goes on in the next line. In a recalled or pasted block, ↵ stands for a line end.
+A block that is not complete goes on in the next line.
 `
 
 func (p *prompt) helpCommand(args string) error {

@@ -11,28 +11,19 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
-	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 )
-
-// most is how many words are offered: with more than 100, liner stops to ask.
-const most = 99
 
 // completionTime bounds the wait for an engine that is busy in the background.
 const completionTime = 300 * time.Millisecond
 
 // complete is the editor's completer. The engine serves the background meanwhile, so it is asked through its loop.
-func (p *prompt) complete(line string, pos int) (head string, words []string, tail string) {
-	runes := []rune(line)
-	left, tail := string(runes[:pos]), string(runes[pos:])
-	if strings.TrimSpace(left) == "" {
-		return left, []string{"  "}, tail // Tab indents
-	}
+func (p *prompt) complete(text string, at int) (start int, words []string) {
 	type answer struct {
 		word  string
 		words []string
 	}
 	done := make(chan answer, 1)
-	c := &completion{resolver: resolver{p, p.engine.VM()}, left: p.partial + strings.ReplaceAll(left, editor.LineEnd, "\n"), right: tail}
+	c := &completion{resolver: resolver{p, p.engine.VM()}, left: text[:at], right: text[at:]}
 	p.engine.Post(func() error {
 		var a answer
 		a.word, a.words = c.words()
@@ -41,9 +32,9 @@ func (p *prompt) complete(line string, pos int) (head string, words []string, ta
 	})
 	select {
 	case a := <-done:
-		return left[:len(left)-len(a.word)], beginning(a.words, a.word), tail
+		return at - len(a.word), beginning(a.words, a.word)
 	case <-time.After(completionTime):
-		return left, nil, tail
+		return at, nil
 	}
 }
 
@@ -56,8 +47,7 @@ func beginning(words []string, prefix string) []string {
 		}
 	}
 	slices.Sort(list)
-	list = slices.Compact(list)
-	return list[:min(len(list), most)]
+	return slices.Compact(list)
 }
 
 // A completion is one press of Tab.

@@ -49,7 +49,7 @@ type Options struct {
 // terminal reads lines and is where everything is printed.
 type terminal interface {
 	io.Writer
-	Read(prompt string) (string, error)
+	Read(first, next string, whole func(block string) bool) (string, error)
 	SetCompleter(editor.Completer)
 	Size() (columns, rows int)
 	Remember(block string)
@@ -65,7 +65,6 @@ type prompt struct {
 	ctx    context.Context
 
 	descriptor goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
-	partial    string        // the lines before the one that is edited
 	interrupts chan os.Signal
 	count      int                   // blocks so far, which name them in errors
 	kept       map[string]goja.Value // what the prompt last put into _ and _error
@@ -135,7 +134,7 @@ var errLeave = errors.New("leave")
 // terminal either, without prompts.
 func openTerminal(o Options) (term terminal, prompts bool, err error) {
 	if o.Stdin == os.Stdin && o.Stdout == os.Stdout && editor.Supported() {
-		term, err = editor.Open(o.History)
+		term, err = editor.Open(o.History, o.Colors)
 		return term, true, err
 	}
 	if f, ok := o.Stdout.(*os.File); ok {
@@ -196,22 +195,11 @@ func (p *prompt) background(err error) {
 // read reads a block, while the engine serves what goes on in the background.
 func (p *prompt) read() (string, error) {
 	defer p.serve()()
-	p.partial = ""
-	for prompt := firstPrompt; ; prompt = nextPrompt {
-		line, err := p.term.Read(prompt)
-		if errors.Is(err, editor.ErrNothingTyped) && p.partial != "" {
-			return "", editor.ErrAborted // of the block
-		}
-		if err != nil {
-			return "", err
-		}
-		block := p.partial + line
-		if prompt == firstPrompt && isCommand(block) || !incomplete(block) {
-			return block, nil
-		}
-		p.partial = block + "\n"
-	}
+	return p.term.Read(firstPrompt, nextPrompt, isWhole)
 }
+
+// isWhole reports whether a block needs no further line.
+func isWhole(block string) bool { return isCommand(strings.TrimSpace(block)) || !incomplete(block) }
 
 // serve lets the engine run what goes on in the background, until the returned function is called.
 func (p *prompt) serve() (stop func()) {

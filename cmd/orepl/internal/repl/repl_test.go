@@ -25,7 +25,8 @@ func TestHistoryOutlivesTheSession(t *testing.T) {
 	u = sit(t, 80, 24, file)
 	u.prompted(0)
 	u.press("\x1b[A")
-	u.edits(`> const übung = [↵'é',↵2]`)
+	u.edits(`> const übung = [`)
+	u.until("the block", func(s *screen) bool { return s.text(s.row) == "> const übung = [\n... 'é',\n... 2]" })
 	row := u.row()
 	u.press("\r")
 	u.prompted(row)
@@ -34,9 +35,9 @@ func TestHistoryOutlivesTheSession(t *testing.T) {
 	u.press("\x12bung = ")
 	u.until("the search", func(s *screen) bool { return strings.Contains(s.line(s.row), ": const übung = [↵") })
 	u.press("\x1b[D")
-	u.edits(`> const übung = [↵'é',↵2]`)
+	u.edits(`... 2]`)
 	u.press("!")
-	u.edits(`> const übung = [↵'é',↵2!]`)
+	u.edits(`... 2!]`)
 }
 
 func TestExitCodes(t *testing.T) {

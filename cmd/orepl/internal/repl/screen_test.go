@@ -14,10 +14,11 @@ type screen struct {
 	wrap          bool     // the last column is written: the next character goes to the next row
 	rest          []byte   // the beginning of a sequence or character
 	modes         map[string]bool
+	soft          map[int]bool // lines that go on from the one before, which was full
 }
 
 func newScreen(columns, rows int) *screen {
-	return &screen{columns: columns, rows: rows, lines: make([][]rune, 1), modes: map[string]bool{}}
+	return &screen{columns: columns, rows: rows, lines: make([][]rune, 1), modes: map[string]bool{}, soft: map[int]bool{}}
 }
 
 // Write shows what a program prints.
@@ -70,6 +71,7 @@ func (s *screen) put(r rune) {
 	if s.wrap {
 		s.down()
 		s.column = 0
+		s.soft[s.row] = true
 	}
 	line := s.lines[s.row]
 	for len(line) <= s.column {
@@ -80,6 +82,38 @@ func (s *screen) put(r rune) {
 	if s.column++; s.column == s.columns {
 		s.column, s.wrap = s.columns-1, true
 	}
+}
+
+// resize breaks long lines anew, as most terminals do.
+func (s *screen) resize(columns, rows int) {
+	var lines [][]rune
+	soft := map[int]bool{}
+	row, column := 0, 0
+	for i := 0; i < len(s.lines); {
+		whole := s.lines[i]
+		at := -1
+		if s.row == i {
+			at = s.column
+		}
+		for i++; i < len(s.lines) && s.soft[i]; i++ {
+			if s.row == i {
+				at = len(whole) + s.column
+			}
+			whole = append(whole[:len(whole):len(whole)], s.lines[i]...)
+		}
+		if at >= 0 {
+			row, column = len(lines)+at/columns, at%columns
+		}
+		for {
+			n := min(len(whole), columns)
+			lines = append(lines, whole[:n:n])
+			if whole = whole[n:]; len(whole) == 0 {
+				break
+			}
+			soft[len(lines)] = true
+		}
+	}
+	s.columns, s.rows, s.lines, s.soft, s.row, s.column = columns, rows, lines, soft, row, column
 }
 
 // top is the first line on the screen.
@@ -144,6 +178,7 @@ func (s *screen) erase(row int) {
 	if s.column < len(s.lines[row]) {
 		s.lines[row] = s.lines[row][:s.column]
 	}
+	delete(s.soft, row+1)
 }
 
 // line is the text of a line.

@@ -47,6 +47,12 @@ const patience = 30 * time.Second
 // sit starts the prompt in a terminal of a size, in a new directory.
 func sit(t *testing.T, columns, rows int, env ...string) *user {
 	t.Helper()
+	return sitIn(t, []string{os.Args[0]}, columns, rows, env...)
+}
+
+// sitIn is sit for another program.
+func sitIn(t *testing.T, program []string, columns, rows int, env ...string) *user {
+	t.Helper()
 	dir := t.TempDir()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -56,7 +62,7 @@ func sit(t *testing.T, columns, rows int, env ...string) *user {
 	if err := pty.Setsize(master, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.Command(program[0], program[1:]...)
 	cmd.Env = append(os.Environ(), append([]string{asProgram + "=1", "TERM=xterm", "NO_COLOR=1", "HOME=" + dir,
 		"OREPL_HISTORY=" + filepath.Join(dir, "history")}, env...)...)
 	cmd.Dir = dir
@@ -92,6 +98,17 @@ func sit(t *testing.T, columns, rows int, env ...string) *user {
 		}
 	})
 	return u
+}
+
+// resize changes the size of the terminal.
+func (u *user) resize(columns, rows int) {
+	u.t.Helper()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.screen.resize(columns, rows)
+	if err := pty.Setsize(u.keys, &pty.Winsize{Cols: uint16(columns), Rows: uint16(rows)}); err != nil {
+		u.t.Fatal(err)
+	}
 }
 
 // modes are the terminal's.
@@ -188,6 +205,14 @@ func (u *user) enters(lines ...string) (printed string) {
 	defer u.mu.Unlock()
 	text := u.screen.text(below + 1)
 	return strings.TrimRight(strings.TrimSuffix(text, ">"), "\n")
+}
+
+// giveUp presses Ctrl-C.
+func (u *user) giveUp() {
+	u.t.Helper()
+	row := u.row()
+	u.press("\x03")
+	u.prompted(row)
 }
 
 // leaves waits for the end of the program and gives its exit code. The terminal must be as it was.

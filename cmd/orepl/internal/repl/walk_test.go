@@ -48,13 +48,6 @@ func (w *walk) completes(line, whole string) {
 	w.giveUp()
 }
 
-func (w *walk) giveUp() {
-	w.t.Helper()
-	row := w.row()
-	w.press("\x03")
-	w.prompted(row)
-}
-
 // interrupts enters a line, presses Ctrl-C when it runs, and measures how long it goes on.
 func (w *walk) interrupts(line string) {
 	w.t.Helper()
@@ -133,18 +126,20 @@ Names may be declared again, and a declaration that failed leaves no poisoned na
 
 func (w *walk) blocks() {
 	w.part("Blocks", `
-A block that is not complete goes on in the next line: open brackets, templates, comments, operators. The Up key recalls
-it as one line, in which ↵ stands for a line end.`, func() {
+A block that is not complete goes on in the next line: open brackets, templates, comments, operators. Enter runs a complete
+block wherever the cursor is in it; Alt-Enter begins a line in any. The arrow keys move within the block, and from its first
+and last line through the history, where Up leaves the cursor on the first line. `+"`Ctrl-_`"+` undoes, `+"`Alt-_`"+` does it again;
+Ctrl-X Ctrl-E edits the block in the program that `+"`VISUAL` or `EDITOR`"+` names; Ctrl-V Tab types a tab; Ctrl-Z suspends orepl.`, func() {
 		w.expect("", "function greet(name) {", "  // with a brace {", "  return `hello", "  ${name}`", "}")
 		w.expect(`'hello\n you'`, "greet(", "  'you'", ")")
 		w.press("\x1b[A")
-		w.edits("> greet(↵  'you'↵)")
-		w.press("\x1b[D\x1b[D\x1b[D")
+		w.edits("> greet(")
+		w.press("\x1b[B\x1b[D\x1b[1;5C")
 		w.press("r")
-		w.edits("> greet(↵  'your'↵)")
+		w.edits("...   'your'")
 		row := w.row()
 		w.press("\r")
-		w.prompted(row)
+		w.prompted(row + 1)
 		w.sees(row, `hello\n  your`)
 	})
 }
@@ -301,19 +296,20 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 
 func (w *walk) pastes() {
 	w.part("Pasting", `
-A pasted block waits as one line to be run, or changed. (A terminal without bracketed paste sends line by line; that works
-too.)`, func() {
+A paste of any size is one block, which waits to be run, or changed; of one that is larger than the screen, the part around
+the cursor is shown. Tabs stay tabs and are shown as two blanks. (A terminal without bracketed paste sends line by line; that
+works too.)`, func() {
 		row := w.row()
 		w.press("\x1b[200~function area(w, h) {\r\n\treturn w *\r\n\t\th\r\n}\r\narea(6, 7)\r\n\x1b[201~")
-		w.edits("> function area(w, h) {↵  return w *↵    h↵}↵area(6, 7)")
+		w.edits("... area(6, 7)")
 		w.press("\r")
 		w.prompted(row)
 		w.sees(row, "\n42\n")
 		row = w.row()
-		w.press("for (const i of [1, 2]) {\r\tconsole.log(`line\t${i}\r\tends`)\r}\r'pasted'\r")
+		w.press("for (const i of [1, 2]) {\r\tconsole.log(JSON.stringify(`line\t${i}\r\tends`))\r}\r'pasted'\r")
 		w.sees(row, "\n'pasted'\n")
 		w.prompted(row)
-		w.sees(row, "line  2\n  ends")
+		w.sees(row, `"line\t2\n\tends"`)
 	})
 }
 
@@ -335,9 +331,9 @@ further back, Enter runs, Ctrl-G gives up, any other key goes on editing.`, func
 		w.edits("> { total: squares.reduce((a, b) => a + b), of: squares }")
 		w.giveUp()
 		w.press("gree\x1b[A")
-		w.edits("> greet(↵  'your'↵)")
+		w.until("the block", func(s *screen) bool { return s.text(s.row) == "> greet(\n...   'your'\n... )" })
 		w.press("\x1b[A")
-		w.edits("> greet(↵  'you'↵)")
+		w.until("the block before", func(s *screen) bool { return s.text(s.row) == "> greet(\n...   'you'\n... )" })
 		w.giveUp()
 	})
 }

@@ -1,60 +1,66 @@
-// Package editor reads lines from the process's terminal while other goroutines print.
+// Package editor edits blocks of code on the process's terminal while other goroutines print.
 //
-// It adds to liner what a prompt for programs needs: blocks of several lines as one entry of a persistent history,
-// bracketed paste, a reverse search that knows Unicode, and output from the background that neither waits for the line
-// being edited nor garbles it. liner offers no hook for any of these, so the editor stands between it and the keyboard:
-// liner reads a pipe that the editor fills. To print while a line is edited, the editor presses keys that end the line
-// and mark the cursor's place, wipes the line off the screen, prints, and offers the same line again.
+// liner takes the terminal and gives it back. Reading keys, the text with its cursor, and drawing are the editor's own: a
+// block has several lines, with tabs and any character in them; a paste of any size is one block; characters are grapheme
+// clusters; and output from the background goes above the block while it is edited.
 package editor
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/peterh/liner"
 )
 
-// ErrAborted says that the line was given up with Ctrl-C.
-var ErrAborted = errors.New("the line was aborted")
+// ErrAborted says that the block was given up with Ctrl-C.
+var ErrAborted = errors.New("the block was aborted")
 
-// ErrNothingTyped is ErrAborted for a line in which no key was pressed but Ctrl-C.
-var ErrNothingTyped = fmt.Errorf("%w before anything was typed", ErrAborted)
+// ErrNothingTyped is [ErrAborted] of an empty block.
+var ErrNothingTyped = errors.New("the empty block was aborted")
 
-// LineEnd stands for a line end in a line that is edited: blocks are recalled, and pasted, as one line. It does so too
-// where a person types it.
-const LineEnd = "↵"
+// A Completer completes the word before a byte offset of a text: one of the words replaces the text from start to at.
+type Completer func(text string, at int) (start int, words []string)
 
-// A Completer completes the word at a place of a line, counted in characters. head and tail surround it.
-type Completer func(line string, pos int) (head string, words []string, tail string)
-
-// Editor is a line editor. Its methods but Write, Stop and Close belong to one goroutine.
+// Editor edits blocks. Its methods but Write, Stop and Close belong to one goroutine.
 type Editor struct {
-	line    *liner.State
-	keys    *keyboard
-	out     *os.File
-	history *history
+	line     *liner.State
+	tty      *tty
+	out      *os.File
+	paint    painter
+	history  *history
+	complete Completer
+
+	// Of the block that is edited.
+	*buffer
+	first, next string // prompts
+	isWhole     func(string) bool
+	decoder     decoder
+	keys        []key
+	picture     picture
+	width       int // of the screen when it was drawn
+	browsing    browsing
+	brackets    brackets
+	search      *search
+	tabs        int   // presses of Tab in a row that changed nothing
+	prefix      []key // Ctrl-X or Ctrl-V, which the next key completes
 
 	mu      sync.Mutex
-	editing bool // liner owns the screen
-	asked   bool // the keys that end the line were pressed
-	pending bytes.Buffer
-	timer   *time.Timer
-	column  bool // the last output did not end its line
+	editing bool
+	pending bytes.Buffer // printed while a block is edited
+	woken   bool         // the reader was told of it
+	column  bool         // the last output did not end its line
 	stopped error
 	closed  bool
 }
 
-// Supported reports whether the process's terminal can edit lines.
+// Supported reports whether the process's terminal can edit blocks.
 func Supported() bool {
-	if !liner.TerminalSupported() {
+	if !canEdit || !liner.TerminalSupported() {
 		return false
 	}
 	for _, f := range []*os.File{os.Stdin, os.Stdout} {
@@ -65,116 +71,170 @@ func Supported() bool {
 	return true
 }
 
-// Open takes the process's terminal. historyFile may be empty: then history ends with the editor.
-func Open(historyFile string) (*Editor, error) {
-	r, w, err := os.Pipe()
+// Open takes the process's terminal. historyFile may be empty: then history ends with the editor. colors says whether code is
+// coloured.
+func Open(historyFile string, colors bool) (*Editor, error) {
+	t, err := openTTY()
 	if err != nil {
-		return nil, fmt.Errorf("the keyboard's pipe: %w", err)
+		return nil, err
 	}
-	keys := newKeyboard(os.Stdin, w)
-	// liner takes its input from this variable, once, and the terminal's modes from the descriptors 0 and 1.
-	terminal := os.Stdin
-	os.Stdin = r
 	line := liner.NewLiner()
-	os.Stdin = terminal
-
-	line.SetCtrlCAborts(true)
-	line.SetMultiLineMode(true)
-	line.SetTabCompletionStyle(liner.TabPrints)
-	line.SetBeep(false)
-	e := &Editor{line: line, keys: keys, out: os.Stdout, history: openHistory(historyFile)}
-	for _, entry := range e.history.entries {
-		line.AppendHistory(entry)
+	if err := t.taken(); err != nil {
+		return nil, errors.Join(err, line.Close())
 	}
-	e.timer = time.AfterFunc(time.Hour, e.takeLine)
-	e.timer.Stop()
-	keys.start()
-	return e, nil
+	return &Editor{line: line, tty: t, out: os.Stdout, paint: painter{colors}, history: openHistory(historyFile), buffer: newBuffer()}, nil
 }
 
-// SetCompleter sets what the Tab key asks. It is called while Read runs, on the same goroutine.
-func (e *Editor) SetCompleter(c Completer) { e.line.SetWordCompleter(liner.WordCompleter(c)) }
+// SetCompleter sets the completer of the Tab key. It is called while Read runs, on the same goroutine.
+func (e *Editor) SetCompleter(c Completer) { e.complete = c }
 
 // Size is the terminal's size in characters.
 func (e *Editor) Size() (columns, rows int) { return size(e.out) }
 
-// Read reads a line. It may contain line ends, if it was recalled or pasted. The error is [ErrAborted], [io.EOF] for
-// Ctrl-D on an empty line, or what Stop was given.
-func (e *Editor) Read(prompt string) (string, error) {
-	text, back := "", "" // the line so far, and the keys that put the cursor in its place
-	for {
-		if err := e.begin(back); err != nil {
-			return "", err
-		}
-		line, err := e.line.PromptWithSuggestion(prompt, text, -1)
-		kind, before, after := cutMark(line)
-		e.end(kind, prompt, line)
-		switch {
-		case err == liner.ErrPromptAborted:
-			if !e.keys.typedAny() {
-				return "", ErrNothingTyped
-			}
-			return "", ErrAborted
-		case err != nil:
-			return "", err
-		case kind == noMark:
-			e.keys.typedAny() // of this line
-			return strings.ReplaceAll(line, LineEnd, "\n"), nil
-		case kind == searchMark:
-			found, run := e.search(before + after)
-			text, back = found, ""
-			if run {
-				back = "\r"
-			}
-		default:
-			text, back = before+after, leftKeys(after)
-		}
+// gather is how long output is gathered before it is printed above the block.
+const gather = 15 * time.Millisecond
+
+// escapeTime is how long a lone Escape may be the beginning of a key.
+const escapeTime = 50 * time.Millisecond
+
+// Read reads a block. The prompts stand before its first and its other lines. Enter ends it if whole says that it is
+// complete, and begins a line otherwise. The error is [ErrAborted], [ErrNothingTyped], [io.EOF] for Ctrl-D in an empty block,
+// or what Stop was given.
+func (e *Editor) Read(first, next string, whole func(string) bool) (string, error) {
+	e.first, e.next, e.isWhole = first, next, whole
+	e.buffer = &buffer{goal: -1, kills: e.kills}
+	e.picture, e.browsing, e.search, e.prefix, e.tabs = picture{}, browsing{}, nil, nil, 0
+	e.width, _ = e.Size()
+	if err := e.begin(); err != nil {
+		return "", err
 	}
+	text, err := e.edit()
+	e.end()
+	return text, err
 }
 
-// begin gives the screen to liner. keys are pressed first.
-func (e *Editor) begin(keys string) error {
+// begin takes the screen.
+func (e *Editor) begin() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.printPending()
-	if e.column {
-		e.print([]byte("\n"))
-	}
 	if e.stopped != nil {
 		return e.stopped
 	}
-	e.keys.release(keys)
-	e.editing = true
+	if err := e.tty.edit(); err != nil {
+		return err
+	}
+	if e.column {
+		e.print([]byte("\n"))
+	}
 	_, _ = io.WriteString(e.out, pasteOn)
+	e.editing = true
 	return nil
 }
 
-// end takes the screen back. A line that was ended by the editor itself is wiped.
-func (e *Editor) end(kind rune, prompt, line string) {
+// end leaves the screen to what runs.
+func (e *Editor) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.editing = kind == searchMark // the search owns the screen as liner does, but is not interrupted
-	e.asked = e.asked && kind != takeMark || kind == searchMark
+	e.editing = false
 	_, _ = io.WriteString(e.out, pasteOff)
-	if kind != noMark {
-		columns, _ := size(e.out)
-		rows := (width(prompt)+width(line))/columns + 1
-		fmt.Fprintf(e.out, "\x1b[%dA\r\x1b[J", rows)
-	}
-	if kind != searchMark {
-		e.printPending()
+	_ = e.tty.run() // a terminal that is gone shows in the next Read
+	e.column = false
+	e.printPending()
+}
+
+// edit handles keys until the block ends.
+func (e *Editor) edit() (string, error) {
+	drawn := false
+	for {
+		for len(e.keys) > 0 {
+			k := e.keys[0]
+			e.keys = e.keys[1:]
+			if end, err := e.handle(k); end {
+				return e.leave(err)
+			}
+			drawn = false
+		}
+		if !drawn {
+			e.redraw()
+			drawn = true
+		}
+		timeout := time.Duration(-1)
+		if e.decoder.pending() {
+			timeout = escapeTime
+		}
+		data, woken, err := e.tty.wait(timeout)
+		if err != nil {
+			return e.leave(err)
+		}
+		if woken {
+			if err := e.flush(); err != nil {
+				return e.leave(err)
+			}
+			drawn = false
+		}
+		switch {
+		case len(data) > 0:
+			e.keys = append(e.keys, e.decoder.feed(data)...)
+		case !woken:
+			e.keys = append(e.keys, e.decoder.flush()...)
+		}
 	}
 }
 
-// endSearch takes the screen back from the search.
-func (e *Editor) endSearch() {
+// flush prints above the block what came from the background.
+func (e *Editor) flush() error {
+	time.Sleep(gather)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	_, _ = io.WriteString(e.out, "\r\x1b[K")
-	e.editing, e.asked = false, false
+	e.woken = false
+	if e.pending.Len() > 0 {
+		_, _ = io.WriteString(e.out, erase(e.picture))
+		e.picture = picture{top: e.picture.top}
+		e.printPending()
+		if e.column {
+			e.print([]byte("\n"))
+		}
+	}
+	return e.stopped
 }
 
-// Write prints. While a line is edited, the output goes above it.
+// leave ends the block: all of it is drawn, and the cursor goes below it.
+func (e *Editor) leave(err error) (string, error) {
+	e.search = nil
+	text := e.text
+	e.at = len(e.text)
+	e.redraw()
+	if errors.Is(err, ErrAborted) || errors.Is(err, ErrNothingTyped) {
+		e.write("^C")
+	}
+	e.write(below(e.picture))
+	if err == nil {
+		return text, nil
+	}
+	return "", err
+}
+
+// redraw shows the block as it is.
+func (e *Editor) redraw() {
+	width, height := e.Size()
+	if width != e.width { // terminals break long lines anew
+		rows := layout(e.text, e.first, e.next, width)
+		e.picture.cursor = min(max(cursorRow(rows, e.at)-e.picture.top, 0), height-1, max(len(rows)-1, e.picture.cursor))
+		e.width = width
+	}
+	var out string
+	if s := e.search; s != nil {
+		out, e.picture = drawSearch(e.picture, s.pattern, s.found, width)
+	} else {
+		out, e.picture = draw(e.picture, e.text, e.at, e.first, e.next, width, height, e.paint)
+	}
+	e.write(out)
+}
+
+func (e *Editor) write(text string) { _, _ = io.WriteString(e.out, text) }
+
+// Write prints. While a block is edited, the output goes above it.
 func (e *Editor) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -182,24 +242,15 @@ func (e *Editor) Write(p []byte) (int, error) {
 		return len(p), e.print(p)
 	}
 	e.pending.Write(p)
-	if !e.asked {
-		e.timer.Reset(gather)
-	}
+	e.wake()
 	return len(p), nil
 }
 
-// gather is how long output is gathered before it interrupts the line.
-const gather = 15 * time.Millisecond
-
-// takeLine ends the line being edited, because output is pending.
-func (e *Editor) takeLine() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.editing || e.asked {
-		return
-	}
-	if e.asked = e.keys.take(); !e.asked {
-		e.timer.Reset(gather)
+// wake makes the reader look at what is pending. The caller holds the lock.
+func (e *Editor) wake() {
+	if !e.woken {
+		e.woken = true
+		e.tty.wake()
 	}
 }
 
@@ -224,17 +275,13 @@ func (e *Editor) Stop(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.stopped = err
-	if e.editing && !e.asked {
-		e.timer.Reset(gather)
+	if e.editing {
+		e.wake()
 	}
 }
 
 // Remember adds a block to the history.
-func (e *Editor) Remember(block string) {
-	if entry := encode(block); e.history.add(entry) {
-		e.line.AppendHistory(entry)
-	}
-}
+func (e *Editor) Remember(block string) { e.history.add(strings.TrimRight(block, "\n")) }
 
 // Close gives the terminal back in the state in which it was.
 func (e *Editor) Close() error {
@@ -250,37 +297,4 @@ func (e *Editor) Close() error {
 	}
 	e.printPending()
 	return e.line.Close()
-}
-
-// Marks are characters for private use that the editor types into a line before it ends it.
-const (
-	noMark     rune = 0
-	takeMark   rune = '\uE000' // to print
-	searchMark rune = '\uE001' // to search
-)
-
-// cutMark splits a line where the editor typed a mark.
-func cutMark(line string) (kind rune, before, after string) {
-	at := strings.IndexFunc(line, isMark)
-	if at < 0 {
-		return noMark, line, ""
-	}
-	kind, n := utf8.DecodeRuneInString(line[at:])
-	return kind, line[:at], line[at+n:]
-}
-
-func isMark(r rune) bool { return r == takeMark || r == searchMark }
-
-// leftKeys are the keys that move the cursor from the end to before a text.
-func leftKeys(text string) string { return strings.Repeat("\x02", width(text)) }
-
-// width counts the characters that a cursor stops at. Wide ones count once: where that matters, too little is wiped.
-func width(text string) int {
-	n := 0
-	for _, r := range text {
-		if r < utf8.RuneSelf || !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cc, unicode.Cf) {
-			n++
-		}
-	}
-	return n
 }

@@ -2,6 +2,7 @@ package editor
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // history is what was entered, in a file that is appended to at once: several sessions may share it, and none loses
-// its lines by a crash.
+// its blocks by a crash.
 type history struct {
 	file    string
 	entries []string
@@ -25,10 +26,9 @@ func openHistory(file string) *history {
 	if err != nil {
 		return h
 	}
-	lines := strings.Split(string(data), "\n")
-	for _, line := range lines {
-		if line != "" && utf8.ValidString(line) {
-			h.entries = append(h.entries, line)
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && utf8.ValidString(line) {
+			h.entries = append(h.entries, decode(line))
 		}
 	}
 	if extra := len(h.entries) - liner.HistoryLimit; extra > 0 {
@@ -41,32 +41,47 @@ func openHistory(file string) *history {
 // rewrite replaces the file by the entries.
 func (h *history) rewrite() {
 	temporary := h.file + ".new"
-	text := strings.Join(h.entries, "\n") + "\n"
-	if os.WriteFile(temporary, []byte(text), 0o600) == nil {
+	var text strings.Builder
+	for _, entry := range h.entries {
+		text.WriteString(encode(entry) + "\n")
+	}
+	if os.WriteFile(temporary, []byte(text.String()), 0o600) == nil {
 		_ = os.Rename(temporary, h.file) // it stays too long otherwise, no more
 	}
 }
 
 // add appends an entry, unless it repeats the last one.
-func (h *history) add(entry string) bool {
-	if entry == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
-		return false
+func (h *history) add(entry string) {
+	if strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
+		return
 	}
 	h.entries = append(h.entries, entry)
+	if extra := len(h.entries) - liner.HistoryLimit; extra > 0 {
+		h.entries = slices.Delete(h.entries, 0, extra)
+	}
 	if h.file == "" {
-		return true
+		return
 	}
 	f, err := os.OpenFile(h.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return true // a home that is read-only is no failure of the session
+		return // a home that is read-only is no failure of the session
 	}
 	defer f.Close()
-	_, _ = f.WriteString(entry + "\n")
-	return true
+	_, _ = f.WriteString(encode(entry) + "\n")
 }
+
+// In the file, ↵ stands for a line end, and ␛ quotes itself and a ↵ of the text.
+const (
+	lineEnd = "↵"
+	quote   = "␛"
+)
 
 // encode makes one line of a block.
 func encode(block string) string {
-	block = strings.TrimRight(block, "\n")
-	return strings.NewReplacer("\r", "", "\n", LineEnd, "\t", indent).Replace(block)
+	return strings.NewReplacer("\r", "", quote, quote+quote, lineEnd, quote+lineEnd, "\n", lineEnd).Replace(block)
+}
+
+// decode is the inverse of encode.
+func decode(line string) string {
+	return strings.NewReplacer(quote+quote, quote, quote+lineEnd, lineEnd, lineEnd, "\n").Replace(line)
 }

@@ -19,8 +19,22 @@ func NewPlain(in io.Reader, out io.Writer, prompt bool) *Plain {
 	return &Plain{in: bufio.NewReader(in), out: out, prompt: prompt}
 }
 
-// Read reads a line.
-func (p *Plain) Read(prompt string) (string, error) {
+// Read reads lines until they are a whole block.
+func (p *Plain) Read(first, next string, whole func(string) bool) (string, error) {
+	block := ""
+	for prompt := first; ; prompt = next {
+		line, err := p.line(prompt)
+		if err != nil {
+			return "", err
+		}
+		if block += line; whole(block) {
+			return block, nil
+		}
+		block += "\n"
+	}
+}
+
+func (p *Plain) line(prompt string) (string, error) {
 	if p.prompt {
 		if _, err := io.WriteString(p.out, prompt); err != nil {
 			return "", err

@@ -3,61 +3,75 @@ package editor
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// search is the search through the history, backwards. It gives the line to go on with, and whether to run it. (That of
-// liner counts bytes for characters, and so breaks lines that are not ASCII.)
-func (e *Editor) search(line string) (found string, run bool) {
-	defer e.endSearch()
-	pattern, at := "", len(e.history.entries)
-	found = line
-	find := func(from int) {
-		for i := min(from, len(e.history.entries)-1); i >= 0 && pattern != ""; i-- {
-			if strings.Contains(e.history.entries[i], pattern) {
-				found, at = e.history.entries[i], i
-				return
-			}
-		}
-	}
-	for {
-		e.drawSearch(pattern, found)
-		keys := e.keys.next()
-		if len(keys) == 0 {
-			return line, false
-		}
-		for len(keys) > 0 {
-			r, n := utf8.DecodeRune(keys)
-			switch {
-			case r == '\r' || r == '\n':
-				e.keys.unread(keys[n:])
-				return found, true
-			case r == ctrlC || r == ctrlG || r == escape && len(keys) == 1:
-				e.keys.unread(keys[n:])
-				return line, false
-			case r == ctrlR:
-				find(at - 1)
-			case r == backspace || r == del:
-				_, size := utf8.DecodeLastRuneInString(pattern)
-				pattern, found = pattern[:len(pattern)-size], line
-				find(len(e.history.entries))
-			case r < ' ': // any other key goes on editing what was found
-				e.keys.unread(keys)
-				return found, false
-			default:
-				pattern += string(r)
-				find(at)
-			}
-			keys = keys[n:]
+// search is a search through the history, backwards.
+type search struct {
+	pattern string
+	found   string
+	at      int   // the entry that was found
+	before  state // the block that was edited
+}
+
+func (e *Editor) beginSearch() {
+	e.search = &search{at: len(e.history.entries), found: e.text, before: state{e.text, e.at}}
+}
+
+// find looks for the pattern in the entries up to one.
+func (s *search) find(entries []string, from int) {
+	for i := min(from, len(entries)-1); i >= 0 && s.pattern != ""; i-- {
+		if strings.Contains(entries[i], s.pattern) {
+			s.found, s.at = entries[i], i
+			return
 		}
 	}
 }
 
-func (e *Editor) drawSearch(pattern, found string) {
-	columns, _ := size(e.out)
-	row := []rune(fmt.Sprintf("(search) %s: %s", pattern, found))
-	if len(row) >= columns {
-		row = append(row[:columns-2], '…')
+// searchKey handles a key while the history is searched. A key that is no part of the pattern goes on with what was found.
+func (e *Editor) searchKey(k key) (end bool, err error) {
+	s := e.search
+	entries := e.history.entries
+	switch {
+	case k.kind == character && !k.alt && k.r == ctrl('r'):
+		s.find(entries, s.at-1)
+	case k.kind == character && !k.alt && (k.r == backspace || k.r == ctrl('h')):
+		b := &buffer{text: s.pattern, at: len(s.pattern)}
+		s.pattern, s.found = s.pattern[:b.previous()], s.before.text
+		s.find(entries, len(entries))
+	case k.kind == character && (k.r == ctrl('c') || k.r == ctrl('g') || k.r == escape):
+		e.search = nil
+	case k.kind == character && !k.alt && k.r >= ' ':
+		s.pattern += string(k.r)
+		s.find(entries, s.at)
+	case k.kind == pasted:
+		s.pattern += k.text
+		s.find(entries, s.at)
+	default:
+		e.search = nil
+		if s.found != e.text {
+			e.change(other, s.found, len(s.found))
+		}
+		if k.kind == character && (k.r == '\r' || k.r == '\n') && !k.alt {
+			return true, nil
+		}
+		return e.handle(k)
 	}
-	fmt.Fprintf(e.out, "\r\x1b[K%s", string(row))
+	return false, nil
+}
+
+// drawSearch returns what replaces an old picture by the search: one row, in which ↵ stands for a line end.
+func drawSearch(old picture, pattern, found string, width int) (string, picture) {
+	text := fmt.Sprintf("(search) %s: %s", pattern, strings.NewReplacer("\n", "↵", "\t", " ").Replace(found))
+	shown, n := 0, 0
+	for it := graphemes.FromString(text); it.Next(); {
+		w := clusterWidth(it.Value())
+		if n+w > width-2 {
+			text = text[:shown] + "…"
+			break
+		}
+		shown, n = shown+len(it.Value()), n+w
+	}
+	return erase(old) + text, picture{rows: 1}
 }

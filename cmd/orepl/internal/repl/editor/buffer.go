@@ -1,0 +1,237 @@
+package editor
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/graphemes"
+)
+
+// buffer is the text being edited, with a cursor, what was deleted, and what can be undone. Its units are grapheme clusters:
+// what a person sees as one character.
+type buffer struct {
+	text string
+	at   int // byte offset of the cursor, between two clusters
+
+	goal    int // column that Up and Down keep; -1: that of the cursor
+	undone  []state
+	done    []state
+	last    action
+	kills   []string // latest last
+	yanked  int      // bytes before the cursor that the last yank inserted
+	yankAge int      // which of the kills that was, from the latest
+}
+
+// state is what undo restores.
+type state struct {
+	text string
+	at   int
+}
+
+// action is a kind of change, by which changes are joined into one step of undo.
+type action int
+
+const (
+	moving action = iota
+	typing
+	erasing
+	killing
+	yanking
+	other
+)
+
+const (
+	mostUndo  = 1000
+	mostKills = 60
+)
+
+func newBuffer() *buffer { return &buffer{goal: -1} }
+
+// change replaces the text, as one step of undo. Adjacent steps of typing or erasing are joined.
+func (b *buffer) change(kind action, text string, at int) {
+	if joined := kind == b.last && (kind == typing || kind == erasing); !joined {
+		b.done = append(b.done, state{b.text, b.at})
+		if len(b.done) > mostUndo {
+			b.done = slices.Delete(b.done, 0, len(b.done)-mostUndo)
+		}
+	}
+	b.undone = nil
+	b.text, b.at, b.last, b.goal = text, at, kind, -1
+}
+
+// moveTo sets the cursor.
+func (b *buffer) moveTo(at int) { b.at, b.goal, b.last = at, -1, moving }
+
+// insert inserts a text before the cursor.
+func (b *buffer) insert(kind action, text string) {
+	if kind == typing && text == " " {
+		b.last = other // each word is a step of undo
+	}
+	b.change(kind, b.text[:b.at]+text+b.text[b.at:], b.at+len(text))
+}
+
+// remove deletes the bytes from one offset to another; the cursor ends there.
+func (b *buffer) remove(kind action, from, to int) {
+	if from < to {
+		b.change(kind, b.text[:from]+b.text[to:], from)
+	}
+}
+
+// kill deletes bytes and keeps them for yank. Kills in a row are kept as one.
+func (b *buffer) kill(from, to int) {
+	if from >= to {
+		return
+	}
+	cut := b.text[from:to]
+	if n := len(b.kills); b.last == killing && n > 0 {
+		if from < b.at {
+			b.kills[n-1] = cut + b.kills[n-1]
+		} else {
+			b.kills[n-1] += cut
+		}
+	} else {
+		b.kills = append(b.kills, cut)
+		b.kills = b.kills[max(0, len(b.kills)-mostKills):]
+	}
+	b.remove(killing, from, to)
+}
+
+// yank inserts what was killed last; again behind a yank, it replaces that by the kill before it.
+func (b *buffer) yank(again bool) {
+	if len(b.kills) == 0 || again && b.last != yanking {
+		return
+	}
+	text, at := b.text, b.at
+	b.yankAge = 0
+	if again {
+		b.yankAge = (b.yankAge + 1) % len(b.kills)
+		text, at = text[:at-b.yanked]+text[at:], at-b.yanked
+	}
+	cut := b.kills[len(b.kills)-1-b.yankAge]
+	b.change(other, text[:at]+cut+text[at:], at+len(cut))
+	b.yanked, b.last = len(cut), yanking
+}
+
+func (b *buffer) undo() { b.restore(&b.done, &b.undone) }
+func (b *buffer) redo() { b.restore(&b.undone, &b.done) }
+
+func (b *buffer) restore(from, to *[]state) {
+	n := len(*from)
+	if n == 0 {
+		return
+	}
+	s := (*from)[n-1]
+	*from = (*from)[:n-1]
+	*to = append(*to, state{b.text, b.at})
+	b.text, b.at, b.last, b.goal = s.text, s.at, other, -1
+}
+
+// lineStart and lineEnd are the offsets of the line that contains an offset.
+func (b *buffer) lineStart(at int) int { return strings.LastIndexByte(b.text[:at], '\n') + 1 }
+func (b *buffer) lineEnd(at int) int {
+	if n := strings.IndexByte(b.text[at:], '\n'); n >= 0 {
+		return at + n
+	}
+	return len(b.text)
+}
+
+// next is the offset behind the cluster at the cursor.
+func (b *buffer) next() int {
+	if b.at == len(b.text) || b.text[b.at] == '\n' {
+		return min(b.at+1, len(b.text))
+	}
+	it := graphemes.FromString(b.text[b.at:b.lineEnd(b.at)])
+	it.Next()
+	return b.at + len(it.Value())
+}
+
+// previous is the offset of the cluster before the cursor.
+func (b *buffer) previous() int {
+	start := b.lineStart(b.at)
+	if start == b.at {
+		return max(b.at-1, 0)
+	}
+	for it := graphemes.FromString(b.text[start:b.at]); it.Next(); {
+		if start+len(it.Value()) >= b.at {
+			break
+		}
+		start += len(it.Value())
+	}
+	return start
+}
+
+// vertical moves the cursor to the line above (-1) or below (1), and reports whether there is one.
+func (b *buffer) vertical(step int) bool {
+	start, end := b.lineStart(b.at), b.lineEnd(b.at)
+	if step < 0 && start == 0 || step > 0 && end == len(b.text) {
+		return false
+	}
+	goal := b.goal
+	if goal < 0 {
+		goal = shownWidth(b.text[start:b.at])
+	}
+	if step < 0 {
+		end = start - 1
+		start = b.lineStart(end)
+	} else {
+		start = end + 1
+		end = b.lineEnd(start)
+	}
+	at, column := start, 0
+	for it := graphemes.FromString(b.text[start:end]); it.Next(); {
+		n := clusterWidth(it.Value())
+		if column+n > goal {
+			break
+		}
+		at, column = at+len(it.Value()), column+n
+	}
+	b.moveTo(at)
+	b.goal = goal
+	return true
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
+
+// wordEnd is the offset behind the word at or behind the cursor.
+func (b *buffer) wordEnd() int {
+	at := b.at
+	for _, in := range []bool{false, true} {
+		for at < len(b.text) {
+			r, n := utf8.DecodeRuneInString(b.text[at:])
+			if isWord(r) != in {
+				break
+			}
+			at += n
+		}
+	}
+	return at
+}
+
+// wordStart is the offset of the word before the cursor, whose characters inWord knows.
+func (b *buffer) wordStart(inWord func(rune) bool) int {
+	at := b.at
+	for _, in := range []bool{false, true} {
+		for at > 0 {
+			r, n := utf8.DecodeLastRuneInString(b.text[:at])
+			if inWord(r) != in {
+				break
+			}
+			at -= n
+		}
+	}
+	return at
+}
+
+// transpose swaps the two clusters around the cursor, at the end of a line the two before it.
+func (b *buffer) transpose() {
+	if b.at == b.lineEnd(b.at) && b.at > b.lineStart(b.at) {
+		b.at = b.previous()
+	}
+	if b.at == b.lineStart(b.at) || b.at == len(b.text) {
+		return
+	}
+	before, after := b.previous(), b.next()
+	b.change(other, b.text[:before]+b.text[b.at:after]+b.text[before:b.at]+b.text[after:], after)
+}

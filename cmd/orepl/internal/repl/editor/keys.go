@@ -1,0 +1,222 @@
+package editor
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Control sequences of bracketed paste: the terminal puts marks around what is pasted.
+const (
+	pasteOn    = "\x1b[?2004h"
+	pasteOff   = "\x1b[?2004l"
+	pasteStart = "200"
+	pasteEnd   = "\x1b[201~"
+)
+
+// keyKind says what a key is.
+type keyKind int
+
+const (
+	character keyKind = iota // key.r; control characters, too
+	pasted                   // key.text
+	up
+	down
+	left
+	right
+	home
+	end
+	insertKey
+	deleteKey
+	pageUp
+	pageDown
+	shiftTab
+	unknownKey
+)
+
+// key is something that a person pressed, or pasted.
+type key struct {
+	kind    keyKind
+	r       rune
+	text    string
+	alt     bool
+	control bool // with an arrow
+	shift   bool
+	burst   bool // further input came with it: it may be text from a terminal without bracketed paste
+}
+
+// isText reports whether a key is a character of text.
+func (k key) isText() bool { return k.kind == character && !k.alt && k.r >= ' ' && k.r != backspace }
+
+func ctrl(letter rune) rune { return letter & 0x1f }
+
+const (
+	escape    = 27
+	backspace = 127
+)
+
+// decoder splits the bytes of a terminal into keys.
+type decoder struct {
+	rest    []byte
+	pasting bool
+	paste   []byte
+}
+
+// feed adds bytes and returns the keys that are complete.
+func (d *decoder) feed(data []byte) []key {
+	d.rest = append(d.rest, data...)
+	var keys []key
+	for len(d.rest) > 0 {
+		if d.pasting {
+			if !d.takePaste(&keys) {
+				break
+			}
+			continue
+		}
+		k, n := d.one(d.rest)
+		if n == 0 {
+			break
+		}
+		d.rest = d.rest[n:]
+		if k.kind == pasted {
+			d.pasting = true
+			continue
+		}
+		k.burst = len(d.rest) > 0
+		keys = append(keys, k)
+	}
+	if len(d.rest) == 0 {
+		d.rest = nil
+	}
+	return keys
+}
+
+// takePaste moves bytes into the paste up to its end. It returns false if the end has not come.
+func (d *decoder) takePaste(keys *[]key) bool {
+	from := max(len(d.paste)-len(pasteEnd), 0)
+	d.paste = append(d.paste, d.rest...)
+	d.rest = nil
+	i := bytes.Index(d.paste[from:], []byte(pasteEnd))
+	if i < 0 {
+		return false
+	}
+	d.rest = bytes.Clone(d.paste[from+i+len(pasteEnd):])
+	*keys = append(*keys, key{kind: pasted, text: pastedText(string(d.paste[:from+i]))})
+	d.pasting, d.paste = false, nil
+	return true
+}
+
+// pending reports whether the beginning of a key waits for the rest.
+func (d *decoder) pending() bool { return len(d.rest) > 0 && !d.pasting }
+
+// flush returns what waits as keys of their own: an Escape that nothing follows is the key Escape.
+func (d *decoder) flush() []key {
+	if !d.pending() {
+		return nil
+	}
+	rest := d.rest[1:]
+	first := d.rest[0]
+	d.rest = nil
+	if first != escape {
+		return nil // the beginning of a character
+	}
+	return append([]key{{r: escape}}, d.feed(rest)...)
+}
+
+// one decodes the key at the beginning of some bytes; n is 0 if it is not complete.
+func (d *decoder) one(data []byte) (k key, n int) {
+	if data[0] == escape {
+		return d.sequence(data)
+	}
+	if !utf8.FullRune(data) {
+		return k, 0
+	}
+	r, n := utf8.DecodeRune(data)
+	if r == utf8.RuneError && n == 1 {
+		return key{kind: unknownKey}, 1
+	}
+	return key{r: r}, n
+}
+
+// sequence decodes a key that begins with Escape.
+func (d *decoder) sequence(data []byte) (k key, n int) {
+	if len(data) == 1 {
+		return k, 0
+	}
+	switch data[1] {
+	case '[':
+	case 'O':
+		if len(data) < 3 {
+			return k, 0
+		}
+		return named(data[2], ""), 3
+	case escape: // Escape was pressed before
+		return key{r: escape}, 1
+	default:
+		k, n = d.one(data[1:])
+		k.alt = true
+		if n > 0 {
+			n++
+		}
+		return k, n
+	}
+	for i := 2; i < len(data); i++ {
+		if c := data[i]; c >= '@' && c <= '~' {
+			return named(c, string(data[2:i])), i + 1
+		}
+		if i > 32 {
+			return key{kind: unknownKey}, i
+		}
+	}
+	return k, 0
+}
+
+var finals = map[byte]keyKind{'A': up, 'B': down, 'C': right, 'D': left, 'H': home, 'F': end, 'Z': shiftTab}
+
+var numbered = map[string]keyKind{"1": home, "2": insertKey, "3": deleteKey, "4": end, "5": pageUp, "6": pageDown, "7": home, "8": end, pasteStart: pasted}
+
+// named is the key of a control sequence.
+func named(final byte, args string) key {
+	parts := strings.Split(args, ";")
+	k := key{kind: unknownKey}
+	modifier := 0
+	if len(parts) > 1 {
+		m, _ := strconv.Atoi(parts[1])
+		modifier = max(m-1, 0)
+	}
+	switch {
+	case final == '~' && parts[0] == "27" && len(parts) == 3: // xterm's modifyOtherKeys
+		code, _ := strconv.Atoi(parts[2])
+		k = key{r: rune(code)}
+	case final == '~':
+		if kind, ok := numbered[parts[0]]; ok {
+			k.kind = kind
+		}
+	case final == 'u': // kitty's keyboard protocol
+		code, _ := strconv.Atoi(parts[0])
+		k = key{r: rune(code)}
+	default:
+		if kind, ok := finals[final]; ok {
+			k.kind = kind
+		}
+	}
+	k.shift, k.alt, k.control = modifier&1 != 0, modifier&2 != 0, modifier&4 != 0
+	if k.control && k.kind == character && unicode.IsLetter(k.r) {
+		k.r, k.control = ctrl(k.r), false
+	}
+	return k
+}
+
+// pastedText is a paste without control characters, but for line ends and tabs.
+func pastedText(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.TrimRight(text, "\n ")
+}

@@ -1,0 +1,7 @@
+//go:build solaris || aix
+
+package editor
+
+import "golang.org/x/sys/unix"
+
+const getModes, setModes = unix.TCGETS, unix.TCSETS
