@@ -181,8 +181,8 @@ func ExampleEngine_Declarations() {
 	// declare module 'album' {
 	//   /** Counts photographs. */
 	//   export function count(pattern: string): number
-	//   import * as self from 'album'
-	//   export { self as default }
+	//   const all: typeof import('album')
+	//   export { all as default }
 	// }
 	//
 	// declare const limit: number

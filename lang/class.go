@@ -23,6 +23,8 @@ type ClassSpec[T any] struct {
 	AsyncDispose func(self T) (goja.Value, error)
 	// Iterate is what "for … of" calls; it gives an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
+	// Call is what a call of an object does; its objects are functions then.
+	Call func(self T, call goja.FunctionCall) (goja.Value, error)
 	// Light objects cost a third to make. They cannot be frozen and have no keys that are symbols.
 	Light bool
 }
@@ -167,6 +169,11 @@ func (c *Class[T]) New(self T) *goja.Object {
 		return o
 	}
 	o := c.engine.vm.CreateObject(c.proto)
+	if c.spec.Call != nil {
+		o = c.engine.Func("", func(call goja.FunctionCall) (goja.Value, error) { return c.spec.Call(self, call) })
+		_, _ = o.Delete("name"), o.Delete("length") // the class may have fields of these names
+		_ = o.SetPrototype(c.proto)
+	}
 	_ = c.tie(o, hidden) // a new object refuses nothing
 	return o
 }

@@ -28,7 +28,7 @@ var nodeModules = map[string]habit{
 	"worker_threads": {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
 }
 
-// foreignNames are functions and globals of Node.
+// foreignNames are functions and globals of Node, of kernels, and of ECMAScript as other engines have it.
 var foreignNames = map[string]habit{
 	"require":       {"", "write: import name from 'module'"},
 	"module":        {"", "write export before what other files may import"},
@@ -52,6 +52,19 @@ var foreignNames = map[string]habit{
 	"execSync":      {"process", "write: await process.run(program, args)"},
 	"spawn":         {"process", "write: process.run(program, args)"},
 	"spawnSync":     {"process", "write: await process.run(program, args)"},
+
+	"Atomics":  {"offload", "it exists in kernels only"},
+	"bits":     {"offload", "it exists in kernels only; on the host a DataView reads the bits of a number"},
+	"fromBits": {"offload", "it exists in kernels only; on the host a DataView writes the bits of a number"},
+
+	"Intl":                 {"", "this JavaScript has no Intl: numbers and dates print in one form"},
+	"WeakRef":              {"", "this JavaScript has no WeakRef; a WeakMap keeps data for objects"},
+	"FinalizationRegistry": {"", "this JavaScript has no FinalizationRegistry; using frees at the end of a block"},
+	"SharedArrayBuffer":    {"", "this JavaScript has no SharedArrayBuffer: scripts run on one thread, kernels on many"},
+	"Iterator":             {"", "this JavaScript has no Iterator; spread into an array first: [...iterator].map(f)"},
+	"Float16Array":         {"", "this JavaScript has no Float16Array; buffers of f16 take and give Float32Array"},
+	"DisposableStack":      {"", "this JavaScript has no DisposableStack; using frees at the end of a block"},
+	"Temporal":             {"", "this JavaScript has no Temporal; Date and performance.now() tell the time"},
 }
 
 // foreignTypes are element types as other languages call them.

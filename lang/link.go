@@ -454,9 +454,6 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 		if v := m.builtin.Get(name); v != nil {
 			return &cell{value: v}, nil
 		}
-		if name == "default" {
-			return &cell{value: m.builtin}, nil
-		}
 		lacks := missing(name, m.builtin.Keys())
 		lacks.elsewhere = cmp.Or(e.nameHabit(name), e.importOf(name))
 		return nil, lacks

@@ -63,16 +63,9 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 		return v, nil
 	}
 	if name == module {
-		return defaultExport(exports), nil
+		return exports.Get("default"), nil
 	}
 	return nil, fmt.Errorf("module %q has no export %q", module, name)
-}
-
-func defaultExport(exports *goja.Object) goja.Value {
-	if v := exports.Get("default"); v != nil {
-		return v
-	}
-	return exports
 }
 
 // Require gives the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
@@ -90,6 +83,9 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 	b.busy = true
 	b.exports, b.err = b.Instantiate(e)
 	b.busy = false
+	if b.err == nil && b.exports.Get("default") == nil { // the object is the namespace too, which import() gives
+		b.err = b.exports.DefineDataProperty("default", b.exports, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	}
 	if b.err != nil {
 		b.err = fmt.Errorf("module %q: %w", name, b.err)
 	}

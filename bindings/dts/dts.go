@@ -9,11 +9,23 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// Declarations gives the .d.ts file: a module declaration for each module, with its globals. They need TypeScript's
-// libraries of ECMAScript only, not those of browsers.
+// libraries are TypeScript's libraries of what the engine has beyond ECMAScript 2016. The whole editions have more:
+// WeakRef, SharedArrayBuffer, iterator helpers and others that the engine lacks.
+var libraries = []string{
+	"es2017.object", "es2017.string", "es2017.typedarrays", "es2018.asyncgenerator", "es2018.asynciterable", "es2018.promise", "es2018.regexp",
+	"es2019.array", "es2019.object", "es2019.string", "es2019.symbol", "es2020.bigint", "es2020.promise", "es2020.string",
+	"es2020.symbol.wellknown", "es2021.promise", "es2021.string", "es2022.array", "es2022.error", "es2022.object", "es2022.string",
+	"es2023.array", "es2024.collection", "es2024.object", "es2024.promise", "es2024.string", "esnext.disposable",
+}
+
+// Declarations returns the .d.ts file: a module declaration for each module, with its globals. With the setting
+// "lib": ["es2016"] it declares what the engine has.
 func Declarations(r *bindings.Registry) string {
 	w := &writer{}
 	w.line("// Declarations of the modules and globals of orepl scripts; written by: orepl types")
+	for _, name := range libraries {
+		w.line("/// <reference lib=\"%s\" />", name)
+	}
 	for _, m := range r.Modules() {
 		if m.Within != "" {
 			continue
@@ -93,8 +105,8 @@ func (w *writer) module(m *bindings.Module) {
 	if m.Default != "" {
 		w.line("export { %s as default }", m.Default)
 	} else {
-		w.line("import * as self from '%s'", m.Name)
-		w.line("export { self as default }")
+		w.line("const all: typeof import('%s')", m.Name) // TypeScript 7 refuses a module's import of itself
+		w.line("export { all as default }")
 	}
 	if len(m.Globals) == 0 {
 		return
@@ -127,6 +139,7 @@ func (w *writer) within(m *bindings.Module) {
 			w.function(e, "function ")
 		default:
 			w.interfaceOf(e, "")
+			w.line("var %s: %s", e.Name, typeOf(e)) // declared by the whole editions too, which is no conflict
 		}
 	}
 	w.close("}")
@@ -170,6 +183,9 @@ func (w *writer) class(e *bindings.Entry) {
 	if !made {
 		w.line("private constructor()")
 	}
+	if list := typeParameters(e.Signature); list != nil { // without a use of them TypeScript would take Type<'f32'> for Type<'i32'>
+		w.line("private readonly typeParameters: [%s]", strings.Join(list, ", "))
+	}
 	for i := range e.Static {
 		w.member(&e.Static[i], "static ")
 	}
@@ -199,6 +215,20 @@ func (w *writer) member(e *bindings.Entry, modifier string) {
 	for line := range strings.Lines(e.Signature) {
 		w.line("%s%s", modifier, strings.TrimRight(line, "\n"))
 	}
+}
+
+// typeParameters returns the names in "class Buffer<T = any, R extends number = any>".
+func typeParameters(signature string) []string {
+	_, inside, ok := strings.Cut(signature, "<")
+	if !ok {
+		return nil
+	}
+	var list []string
+	for part := range strings.SplitSeq(inside, ",") {
+		name, _, _ := strings.Cut(strings.TrimLeft(part, " "), " ")
+		list = append(list, strings.TrimRight(name, ">"))
+	}
+	return list
 }
 
 // typeOf is the type in "name: Type".

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -34,16 +35,25 @@ func TestReferenceIsCurrent(t *testing.T) {
 	}
 }
 
-// compiler is TypeScript's compiler, installed once into a folder that git ignores.
-func compiler(t *testing.T) string {
+// compilers are the versions of TypeScript that the declarations are checked with, by the folder that npm installs each
+// into: the last one written in JavaScript, and the native one.
+var compilers = map[string]string{"typescript": "5.9", "typescript7": "npm:typescript@7"}
+
+// compiler returns the folder of a version of TypeScript. Both are installed once, into a folder that git ignores.
+func compiler(t *testing.T, name string) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../tests/.cache/typescript")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tsc := filepath.Join(folder, "node_modules", "typescript", "bin", "tsc")
-	if _, err := os.Stat(tsc); err == nil {
-		return tsc
+	installed := func(name string) string { return filepath.Join(folder, "node_modules", name) }
+	complete := true
+	for name := range compilers {
+		_, err := os.Stat(filepath.Join(installed(name), "bin", "tsc"))
+		complete = complete && err == nil
+	}
+	if complete {
+		return installed(name)
 	}
 	missing := t.Skipf
 	if os.Getenv("CI") == "true" {
@@ -56,16 +66,23 @@ func compiler(t *testing.T) string {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(npm, "install", "--no-audit", "--no-fund", "--prefix", folder, "typescript@5").CombinedOutput(); err != nil {
+	args := []string{"install", "--no-audit", "--no-fund", "--prefix", folder}
+	for name, version := range compilers {
+		args = append(args, name+"@"+version)
+	}
+	if out, err := exec.Command(npm, args...).CombinedOutput(); err != nil {
 		missing("the declarations were not checked: TypeScript could not be installed: %v\n%s", err, out)
 	}
-	return tsc
+	return installed(name)
 }
 
-// TypeScript accepts, strictly, every example script, the examples in the registry, and what testdata/use.ts does; the
-// mistakes in there are found.
+// configuration matches the tsconfig.json that the documentation recommends.
+var configuration = regexp.MustCompile("(?s)```json\n(\\{ \"compilerOptions\".*?)\n```")
+
+// TypeScript accepts, strictly and without skipLibCheck, the declarations, every example script, the examples in the
+// registry, and what testdata/*.ts do; the mistakes in there are found.
 func TestStrictTypes(t *testing.T) {
-	tsc := compiler(t)
+	compiler(t, "typescript")
 	folder := t.TempDir()
 	put := func(name, text string) {
 		t.Helper()
@@ -77,16 +94,23 @@ func TestStrictTypes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	read := func(path string) string {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
 	r := registry()
 	put("orepl.d.ts", dts.Declarations(r))
-	put("tsconfig.json", `{ "compilerOptions": { "strict": true, "noEmit": true, "allowJs": true, "checkJs": true, "target": "esnext",
-		"module": "esnext", "moduleResolution": "bundler", "moduleDetection": "force", "lib": ["esnext"], "types": [] },
-		"include": ["**/*.js", "**/*.ts"] }`)
-	use, err := os.ReadFile("testdata/use.ts")
-	if err != nil {
-		t.Fatal(err)
+	recommended := configuration.FindStringSubmatch(read("../../docs/javascript.md"))
+	if recommended == nil {
+		t.Fatal("docs/javascript.md shows no tsconfig.json")
 	}
-	put("use.ts", string(use))
+	put("base.json", recommended[1])
+	put("tsconfig.json", `{ "extends": "./base.json", "compilerOptions": { "allowJs": true, "checkJs": true, "moduleDetection": "force" }, "include": ["**/*.js", "**/*.ts"] }`)
+	put("all.json", `{ "extends": "./base.json", "compilerOptions": { "lib": ["esnext"] }, "include": ["orepl.d.ts"] }`)
 	scripts, err := filepath.Glob("../../examples/*/*.js")
 	if err != nil {
 		t.Fatal(err)
@@ -99,15 +123,18 @@ func TestStrictTypes(t *testing.T) {
 		t.Fatalf("only %d examples", len(scripts))
 	}
 	for _, path := range scripts {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
 		rel, err := filepath.Rel("../..", path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		put(rel, string(text))
+		put(rel, read(path))
+	}
+	uses, err := filepath.Glob("testdata/*.ts")
+	if err != nil || len(uses) < 2 {
+		t.Fatal(uses, err)
+	}
+	for _, path := range uses {
+		put(path, read(path))
 	}
 	for _, m := range r.Modules() {
 		for i, e := range m.Entries {
@@ -116,10 +143,19 @@ func TestStrictTypes(t *testing.T) {
 			}
 		}
 	}
-	cmd := exec.Command("node", tsc, "-p", ".")
-	cmd.Dir = folder
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	for name := range compilers {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("node", filepath.Join(compiler(t, name), "bin", "tsc"), "-p", ".")
+			cmd.Dir = folder
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			cmd = exec.Command("node", filepath.Join(compiler(t, name), "bin", "tsc"), "-p", "all.json")
+			cmd.Dir = folder
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("with all of ECMAScript: %v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -57,18 +57,20 @@ interface ImageSource { width: number; height: number; channels?: 1 | 3 | 4; dat
 interface FileInfo { name: string; size: number; isDirectory: boolean; modified: Date }
 type NumericArray = Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array | BigInt64Array | BigUint64Array
 interface NPY { dtype: string; shape: number[]; data: NumericArray }
-interface CSVOptions {
+/** The types of a table's columns. */
+interface ColumnTypes { f32: Float32Array; f64: Float64Array; i32: Int32Array; i64: BigInt64Array; string: string[] }
+interface CSVOptions<T extends Record<string, keyof ColumnTypes> = {}> {
   /** The character between fields: a comma unless told otherwise. */
   separator?: string
   /** false: the first row is data, and the columns are called 0, 1, … */
   header?: boolean
   /** The types of columns; other columns are numbers (f64) or text, as their first row is. */
-  types?: Record<string, 'f32' | 'f64' | 'i32' | 'i64' | 'string'>
+  types?: T
   /** Buffers that columns go straight into; then other columns are read only if types names them. */
-  into?: Record<string, import('offload').Buffer<any>>
+  into?: Record<string, import('offload').Buffer>
 }
-/** A table: a typed array or an array of strings for each column. */
-interface CSV { rows: number; names: string[]; columns: Record<string, NumericArray | string[]> }`
+/** A table: a typed array or an array of strings for each column. TypeScript knows the columns whose types were named. */
+interface CSV<T extends Record<string, keyof ColumnTypes> = {}> { rows: number; names: string[]; columns: { [K in keyof T]: ColumnTypes[T[K]] } & Record<string, Float64Array | string[]> }`
 
 var operations = []define{
 	{"readText", "(path: string): Promise<string>", "Reads a file as UTF-8 text.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
@@ -80,7 +82,7 @@ var operations = []define{
 	{"writeJSON", "(path: string, value: unknown, indent?: number): Promise<void>", "Writes a value as JSON, indented by 2 unless told otherwise.", "", writeJSON},
 	{"readImage", "(path: string, options?: { channels?: 1 | 4 }): Promise<Image>", "Reads a PNG or JPEG picture. The data holds 8 bits per channel, row by row from the top: red, green, blue and alpha (not premultiplied), or one channel of gray if the file is gray or channels is 1.", "", readImage},
 	{"writeImage", "(path: string, image: ImageSource, options?: { quality?: number }): Promise<void>", "Writes a picture as PNG or, if the name ends in .jpg or .jpeg, JPEG (quality 1–100, default 90). Floats count from 0 to 1 and are clamped.", "", writeImage},
-	{"readCSV", "(path: string, options?: CSVOptions): Promise<CSV>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers. With into, as in readCSV(path, { into: { price: device().buffer(f32, 1e6) } }), columns go straight into buffers of floats or integers, which must be as long as the file or longer, and other columns are read only if types names them; so files of any size take little memory.", "", readCSV},
+	{"readCSV", "<const T extends Record<string, keyof ColumnTypes> = {}>(path: string, options?: CSVOptions<T>): Promise<CSV<T>>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers. With into, as in readCSV(path, { into: { price: device().buffer(f32, 1e6) } }), columns go straight into buffers of floats or integers, which must be as long as the file or longer, and other columns are read only if types names them; so files of any size take little memory.", "", readCSV},
 	{"readNPY", "(path: string): Promise<NPY>", "Reads an array in NumPy's format: of integers, booleans (as bytes) or floats, of which half ones are widened to 32 bits. The data goes row by row, also where the file goes column by column, as in Fortran order, or has its bytes in the other order.", "", readNPY},
 	{"writeNPY", "(path: string, data: NumericArray, shape?: number[]): Promise<void>", "Writes a typed array in NumPy's format, of one dimension unless a shape is given.", "import { writeNPY, readNPY } from 'fs'\nawait writeNPY('m.npy', new Float32Array(6), [2, 3])\nconsole.log((await readNPY('m.npy')).shape)", writeNPY},
 	{"exists", "(path: string): Promise<boolean>", "Tells whether there is a file or directory.", "", exists},

@@ -35,7 +35,7 @@ func TestHelp(t *testing.T) {
 		{"help(fs.readText)", "readText(path: string): Promise<string>\n"},
 		{"help(console)", "console: Console"},
 		{"help(console.table)", "table("},
-		{"help(f32)", "f32: Type<number, Float32Array>"},
+		{"help(f32)", "f32: Type<'f32'>"},
 		{"help(device('cpu'))", "class Device\n"},
 		{"help(device('cpu').buffer(f32, 1))", "class Buffer<"},
 		{"help(device('cpu').queue.sync)", "sync(options?: { signal?: AbortSignal }): Promise<void>"},

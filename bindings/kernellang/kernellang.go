@@ -18,17 +18,25 @@ func Module() bindings.Module {
 	}
 }
 
-const types = `/** A buffer, or a shared or private array, as a kernel sees it. V is an element, Row what one index gives. */
-interface KernelArray<V = number, Row = V> { [index: number]: Row; readonly length: number; readonly shape: readonly number[]; readonly flat: { [index: number]: V; readonly length: number } }
+const types = `/** The property that tells arrays of different types apart; it exists in TypeScript only. */
+const arrayOf: unique symbol
+/** A buffer, or a shared or private array, as a kernel sees it: of an element type, as in KernelArray<'f32'>, or of all whose values have a type, as in KernelArray<number>; of R dimensions. */
+type KernelArray<T = number, R extends number = 1> = ArrayView<Named<T>, R>
 /** An array of two dimensions: m[row][column]. */
-type KernelMatrix<V = number> = KernelArray<V, KernelArray<V>>
+type KernelMatrix<T = number> = KernelArray<T, 2>
 /** An array of three dimensions: v[plane][row][column]. */
-type KernelVolume<V = number> = KernelArray<V, KernelMatrix<V>>
+type KernelVolume<T = number> = KernelArray<T, 3>
+/** The element types that a type stands for: 'f32' for itself, number for all whose values are numbers. */
+type Named<T> = 0 extends 1 & T ? any : T extends Scalar ? T : [T] extends [number] ? Numeric : [T] extends [bigint] ? 'i64' | 'u64' : [T] extends [boolean] ? 'bool' : T
+/** What a kernel sees of an array of elements T and R dimensions. */
+interface ArrayView<T, R extends number> { [index: number]: 0 extends 1 & R ? any : R extends 2 ? ArrayView<T, 1> : R extends 3 ? ArrayView<T, 2> : Element<T>; readonly length: number; readonly shape: Readonly<Shape<R>>; readonly flat: { [index: number]: Element<T>; readonly length: number }; readonly [arrayOf]: [T, R] }
+/** An element in a kernel. A byte may also be set to a boolean, which TypeScript can say as any only. */
+type Element<T> = [T] extends ['u8'] ? any : Value<T>
 /** The functions that Math.fast has. */
 type FastMath = 'exp' | 'exp2' | 'expm1' | 'log' | 'log2' | 'log10' | 'log1p' | 'sin' | 'cos' | 'tan' | 'asin' | 'acos' | 'atan' | 'atan2' | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh' | 'sqrt' | 'rsqrt' | 'cbrt' | 'pow' | 'erf'
 interface Axes { readonly x: number; readonly y: number; readonly z: number }
 /** A prefix sum, minimum or maximum, with or without the item's own value. */
-interface Scan { (value: number): number; exclusive(value: number): number }`
+interface Scan { (value: number): number; (value: bigint): bigint; exclusive(value: number): number; exclusive(value: bigint): bigint }`
 
 func entries() []bindings.Entry {
 	return []bindings.Entry{
@@ -46,8 +54,8 @@ console.log(await total.read())`},
 			Help: "In kernels Math has JavaScript's functions but random, and these. They give the same bits on every device, but for Math.fast."},
 		{Name: "Atomics", Kind: bindings.Object, Signature: "Atomics: Atomics", Members: atomics(),
 			Help: "In kernels Atomics takes arrays of the kernel language. Each function gives the old value; order between items is not defined, so sums of floats may differ in their last bits."},
-		bindings.NewFunction("bits", "In a kernel: the bits of a float as an integer of its size.", "", "(value: number): number"),
-		bindings.NewFunction("fromBits", "In a kernel: the value of a type that has these bits.", "", "<V>(type: import('offload').Type<V, any>, bits: number | bigint): V"),
+		bindings.NewFunction("bits", "In a kernel: the bits of a float as an integer of its size: a BigInt for f64, a number for others. TypeScript takes the one that is wanted, as in const b: bigint = bits(x).", "", "<V extends number | bigint = any>(value: number): V"),
+		bindings.NewFunction("fromBits", "In a kernel: the value of a type that has these bits.", "", "<T>(type: import('offload').Type<T>, bits: number | bigint): import('offload').Value<T>"),
 	}
 }
 
@@ -72,17 +80,17 @@ func item() []bindings.Entry {
 		method("private", "Makes an array of the item's own, which is zero. The dimensions are constants.", arrays...),
 		method("uniform", "Asserts that the value is the same for all items of the group, so that barriers may depend on it.", "<T>(value: T): T"),
 		object("reduce", "Values of all items of the group combined; each item gets the result. The order is the same on every device.",
-			method("add", "The sum.", "(value: number): number"),
-			method("min", "The smallest.", "(value: number): number"),
-			method("max", "The greatest.", "(value: number): number")),
+			method("add", "The sum.", both...),
+			method("min", "The smallest.", both...),
+			method("max", "The greatest.", both...)),
 		object("scan", "Values of the items up to this one combined, in the order of the items. The order of operations is the same on every device.",
 			property("add", "Scan", "The sum; g.scan.add.exclusive leaves the item's own value out."),
 			property("min", "Scan", "The smallest; g.scan.min.exclusive leaves the item's own value out."),
 			property("max", "Scan", "The greatest; g.scan.max.exclusive leaves the item's own value out.")),
 		object("subgroup", "What the items of a subgroup do together. Results depend on the device's subgroup size.",
-			method("add", "The sum.", "(value: number): number"),
-			method("min", "The smallest.", "(value: number): number"),
-			method("max", "The greatest.", "(value: number): number"),
+			method("add", "The sum.", both...),
+			method("min", "The smallest.", both...),
+			method("max", "The greatest.", both...),
 			method("any", "Whether any item's condition holds.", "(condition: boolean): boolean"),
 			method("all", "Whether every item's condition holds.", "(condition: boolean): boolean"),
 			method("ballot", "The conditions of all items as bits of a u64.", "(condition: boolean): bigint"),
@@ -91,7 +99,7 @@ func item() []bindings.Entry {
 			method("shuffleXor", "The value of the lane whose number differs in these bits.", "<T>(value: T, mask: number): T"),
 			method("shuffleUp", "The value of the lane that many before.", "<T>(value: T, distance: number): T"),
 			method("shuffleDown", "The value of the lane that many after.", "<T>(value: T, distance: number): T"),
-			method("scanAdd", "The sum of the lanes up to this one.", "(value: number): number")),
+			method("scanAdd", "The sum of the lanes up to this one.", both...)),
 		method("print", "Prints values, whole lines at a time, to the script's output.", "(...values: unknown[]): void"),
 		method("assert", "Stops the item with a fault if the condition does not hold.", "(condition: unknown, message?: string): void"),
 		method("call", "Calls a service of the host by name.", "(name: string, ...args: (number | bigint)[]): any"),
@@ -99,10 +107,13 @@ func item() []bindings.Entry {
 }
 
 var arrays = []string{
-	"<V>(type: Type<V, any>, length: number): KernelArray<V>",
-	"<V>(type: Type<V, any>, rows: number, columns: number): KernelMatrix<V>",
-	"<V>(type: Type<V, any>, planes: number, rows: number, columns: number): KernelVolume<V>",
+	"<T>(type: Type<T>, length: number): KernelArray<T, 1>",
+	"<T>(type: Type<T>, rows: number, columns: number): KernelArray<T, 2>",
+	"<T>(type: Type<T>, planes: number, rows: number, columns: number): KernelArray<T, 3>",
 }
+
+// both are the signatures of a function of numbers that takes 64-bit integers too.
+var both = []string{"(value: number): number", "(value: bigint): bigint"}
 
 func mathFunctions() []bindings.Entry {
 	one := func(name, help string) bindings.Entry { return bindings.NewMethod(name, help, "(x: number): number") }
@@ -113,11 +124,15 @@ func mathFunctions() []bindings.Entry {
 		one("exp2", "Two to the power of x."),
 		one("rsqrt", "One divided by the square root."),
 		bindings.NewMethod("fma", "a·b + c with one rounding.", "(a: number, b: number, c: number): number"),
-		bindings.NewMethod("clamp", "x, but not below low nor above high.", "(x: number, low: number, high: number): number"),
+		bindings.NewMethod("clamp", "x, but not below low nor above high.", "(x: number, low: number, high: number): number", "(x: bigint, low: bigint, high: bigint): bigint"),
+		bindings.NewMethod("abs", "The absolute value; in kernels also of 64-bit integers.", "(x: bigint): bigint"),
+		bindings.NewMethod("sign", "1, 0 or -1; in kernels also of 64-bit integers.", "(x: bigint): bigint"),
+		bindings.NewMethod("min", "The smallest; in kernels also of 64-bit integers.", "(...values: bigint[]): bigint"),
+		bindings.NewMethod("max", "The greatest; in kernels also of 64-bit integers.", "(...values: bigint[]): bigint"),
 		bindings.NewMethod("mix", "a + (b − a)·t.", "(a: number, b: number, t: number): number"),
-		bindings.NewMethod("mulhi", "The upper half of the product of two integers.", "(a: number, b: number): number"),
-		one("ctz", "The zero bits below the lowest one of an integer."),
-		one("popcount", "The one bits of an integer."),
+		bindings.NewMethod("mulhi", "The upper half of the product of two integers.", "(a: number, b: number): number", "(a: bigint, b: bigint): bigint"),
+		bindings.NewMethod("ctz", "The zero bits below the lowest one of an integer.", "(x: number | bigint): number"),
+		bindings.NewMethod("popcount", "The one bits of an integer.", "(x: number | bigint): number"),
 		bindings.NewMethod("ldexp", "x·2ⁿ.", "(x: number, n: number): number"),
 		bindings.NewMethod("frexp", "The fraction, from 1/2 to 1, and the power of two whose product is x.", "(x: number): [fraction: number, exponent: number]"),
 		fast,
@@ -126,14 +141,14 @@ func mathFunctions() []bindings.Entry {
 
 func atomics() []bindings.Entry {
 	update := func(name, help string) bindings.Entry {
-		return bindings.NewMethod(name, help, "<V>(array: import('offload').KernelArray<V, any>, index: number, value: V): V")
+		return bindings.NewMethod(name, help, "<T>(array: import('offload').ArrayView<T, any>, index: number, value: import('offload').Value<T>): import('offload').Value<T>")
 	}
 	return []bindings.Entry{
 		update("add", "Adds."), update("sub", "Subtracts."), update("min", "Keeps the smaller."), update("max", "Keeps the greater."),
 		update("and", "Combines bits by and."), update("or", "Combines bits by or."), update("xor", "Combines bits by exclusive or."),
 		update("exchange", "Replaces the value."),
-		bindings.NewMethod("compareExchange", "Replaces the value if it is the expected one.", "<V>(array: import('offload').KernelArray<V, any>, index: number, expected: V, value: V): V"),
-		bindings.NewMethod("load", "Reads.", "<V>(array: import('offload').KernelArray<V, any>, index: number): V"),
+		bindings.NewMethod("compareExchange", "Replaces the value if it is the expected one.", "<T>(array: import('offload').ArrayView<T, any>, index: number, expected: import('offload').Value<T>, value: import('offload').Value<T>): import('offload').Value<T>"),
+		bindings.NewMethod("load", "Reads.", "<T>(array: import('offload').ArrayView<T, any>, index: number): import('offload').Value<T>"),
 		update("store", "Writes."),
 	}
 }

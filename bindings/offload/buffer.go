@@ -259,7 +259,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
 	params := int(length)
 	if params > len(indices) {
-		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %d dimensions", params, len(dims)).
+		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, count(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label())
 	}
 	text := fmt.Sprintf("(g, out) => { out[%s] = init(%s) }", strings.Join(indices, "]["), strings.Join(indices[:params], ", "))

@@ -58,6 +58,9 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 		return nil, fmt.Errorf("it is assigned at %s, and a kernel reads it once; declare it const, or pass it as an argument", c.Assigned[0])
 	case c.Function != nil:
 		if c.Function.Native {
+			if _, isType := m.asType(c.Value); isType {
+				return m.captured(c.Value, name)
+			}
 			if o, ok := c.Value.(*goja.Object); ok && m.isLanguageName(o) {
 				return nil, nil
 			}

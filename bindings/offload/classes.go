@@ -58,6 +58,7 @@ func (m *instance) defineClasses() {
 			}),
 		},
 		Inspect: func(t elemType, _ inspect.Options) string { return t.String() },
+		Call:    callType,
 	})
 	m.device = lang.NewClass(m.engine, lang.ClassSpec[*session.Device]{
 		Name: "Device",

@@ -20,10 +20,10 @@ func entries() []bindings.Entry {
 		bindings.NewFunction("kernel", "Makes a kernel of a plain function. Its first parameter is the item object, see help('g'); the others are buffers, numbers, booleans and BigInts. It is compiled when it is launched, for the types of the arguments, or at once if a signature gives them. It reads the script's constants, tables and helper functions once.",
 			"import { device, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x) => { x[g.x] *= a })\nconst x = device('cpu').buffer(f32, 4, i => i)\nscale.launch({ size: 4 }, 10, x)\nconsole.log(await x.read())",
 			"<A extends any[]>(fn: (g: Item, ...args: A) => void, options?: KernelOptions): Kernel<A>",
-			"<A extends any[]>(signature: Signature, fn: (g: Item, ...args: A) => void, options?: KernelOptions): Kernel<A>"),
+			"<const S extends Signature>(signature: S, fn: (g: Item, ...args: ParametersOf<S>) => void, options?: KernelOptions): Kernel<ParametersOf<S>>"),
 		bindings.NewFunction("struct", "Makes a record type in C layout, for elements of buffers and for arrays in kernels. A field is a type, or [type, n, …] for an array.",
 			"import { struct, f32, u32 } from 'offload'\nconst Particle = struct({ position: [f32, 3], id: u32 }, 'Particle')\nconsole.log(Particle.size, Particle.layout)",
-			"<const F extends Fields>(fields: F, name?: string): Type<RecordOf<F>, RecordOf<F>[]>"),
+			"<const F extends Fields>(fields: F, name?: string): Type<RecordOf<F>>"),
 		bindings.NewFunction("register", "Registers a library of device images: an offload binary, an ELF shared object, PTX, a cubin, OpenCL C, SPIR-V or kernel IR, from a file or from bytes. Each device takes the image that fits it best.",
 			"import { register } from 'offload'\nawait register(new Uint8Array(4)).catch(e => console.log(e.code))", "(source: string | ArrayBufferView | ArrayBuffer, options?: RegisterOptions): Promise<Library>"),
 		bindings.NewFunction("live", "Lists what was made and not freed, with the place in the script where it was made.",
@@ -39,17 +39,8 @@ func entries() []bindings.Entry {
 	return append(list, classEntries()...)
 }
 
-// typeSignature is the TypeScript type of an element type: what a kernel sees, and what a read gives.
-func typeSignature(t ir.Type) string {
-	element := "number"
-	switch t {
-	case ir.I64, ir.U64:
-		element = "bigint"
-	case ir.Bool:
-		element = "boolean"
-	}
-	return fmt.Sprintf("Type<%s, %s>", element, arrayClass(t))
-}
+// typeSignature returns the TypeScript type of an element type.
+func typeSignature(t ir.Type) string { return fmt.Sprintf("Type<'%s'>", t) }
 
 func typeHelp(t ir.Type) string {
 	what := map[ir.Type]string{

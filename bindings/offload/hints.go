@@ -52,6 +52,8 @@ func hintFor(e *contract.Error) string {
 // outOfBoundsHint is the guard that keeps an index within the extent that it exceeded.
 func outOfBoundsHint(f *contract.Fault) string {
 	switch {
+	case f != nil && f.Swapped:
+		return fmt.Sprintf("the launch's size is the shape of %s, but sizes go x first, and shapes outermost first: write size: %[1]s, which means an item for each element", f.Array)
 	case f == nil || f.Bound == "":
 		return "guard the access, or launch fewer work-items"
 	case f.Subscript == "" && f.Index < 0:

@@ -42,6 +42,7 @@ type specialization struct {
 	library *session.Library
 	on      map[*session.Device]*session.Call // filled anew for every launch
 	shapes  *shapes                           // of its launches; nil if it does not observe groups
+	rows    map[int]bool                      // what byRows found of parameters
 }
 
 // newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
@@ -60,8 +61,13 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "a function is missing").
 			WithHint("write kernel((g, x) => { x[g.x] = … })")
 	}
-	if _, callable := goja.AssertFunction(args[0]); !callable {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", convert.Describe(args[0])).
+	found := convert.Describe(args[0])
+	t, isType := m.asType(args[0])
+	if isType {
+		found = "the type " + t.String()
+	}
+	if _, callable := goja.AssertFunction(args[0]); !callable || isType {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", found).
 			WithHint("write kernel((g, x) => { x[g.x] = … })")
 	}
 	var given goja.Value
@@ -123,12 +129,9 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 // setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
 func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
 	const op = "kernel"
-	for _, key := range o.Keys() {
-		known := false
-		for _, p := range k.params {
-			known = known || p == key
-		}
-		if !known {
+	keys := o.Keys()
+	for _, key := range keys {
+		if !slices.Contains(k.params, key) {
 			return contract.Errorf(contract.InvalidArgument, op, "the signature has %q, which is no parameter", key).
 				WithHint("the parameters are %s", strings.Join(k.params, ", "))
 		}
@@ -145,6 +148,10 @@ func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
 		}
 		k.signature = append(k.signature, arg)
 	}
+	if !slices.Equal(keys, k.params) { // the launch goes by the order, and so do the declarations
+		return contract.Errorf(contract.InvalidArgument, op, "the signature has the parameters in another order: %s", strings.Join(keys, ", ")).
+			WithHint("write them in the order of the function, which is that of the launch: %s", strings.Join(k.params, ", "))
+	}
 	if k.signature == nil {
 		k.signature = []kernel.Arg{}
 	}
@@ -155,6 +162,9 @@ func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	if t, ok := m.asType(v); ok {
 		if t.elem.Record != nil {
 			return kernel.Arg{}, fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
+		}
+		if wide := t.elem.Scalar.Value(); wide != t.elem.Scalar {
+			return kernel.Arg{}, fmt.Errorf("values in kernels are never %s: write %s for a number, [%s] for a buffer", t, wide, t)
 		}
 		return kernel.Arg{Kind: kernel.Scalar, Type: t.elem.Scalar}, nil
 	}
@@ -269,7 +279,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 			m.checked = obj
 		}
 	}
-	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), o.extents("size"), o.milliseconds("timeout")
+	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), m.sizeOption(o), o.milliseconds("timeout")
 	groups := o.extents("groups")
 	switch {
 	case o.err != nil:
@@ -337,6 +347,9 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 		return p, err
 	}
 	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
+		return p, err
+	}
+	if err := p.checkAxes(k.name, cfg.Size, buffers); err != nil {
 		return p, err
 	}
 	p.args, err = m.bindArgs(k, p.specialization, values, buffers)

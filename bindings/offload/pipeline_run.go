@@ -126,7 +126,7 @@ func (p *Pipeline) fits(at *port, in *Input) error {
 	case !at.holds(in.Type):
 		return p.fail("the input %q is %s, not of %s", at.name, at.typeName(), in.Type)
 	case len(in.Dims) != at.rank:
-		return p.fail("the input %q needs %d dimensions, but has %d", at.name, at.rank, len(in.Dims)).
+		return p.fail("the input %q needs %s, but has %d", at.name, count(at.rank, "dimension"), len(in.Dims)).
 			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
 	size := at.elem.size()

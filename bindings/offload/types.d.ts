@@ -4,26 +4,48 @@ type Extents = number | readonly number[]
 type Counts = number | readonly number[]
 type TypedArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array
 
-/** In a kernel, a scalar type converts: f32(x), i32(x). */
-interface Type<V, A> { (x: number | bigint | boolean): V }
+/** What a scalar element type is on the host. */
+interface Elements { bool: boolean; i8: number; u8: number; i16: number; u16: number; i32: number; u32: number; i64: bigint; u64: bigint; f16: number; bf16: number; f32: number; f64: number }
+/** What a read of a scalar element type returns. */
+interface Reads { bool: Uint8Array; i8: Int8Array; u8: Uint8Array; i16: Int16Array; u16: Uint16Array; i32: Int32Array; u32: Uint32Array; i64: BigInt64Array; u64: BigUint64Array; f16: Float32Array; bf16: Float32Array; f32: Float32Array; f64: Float64Array }
+/** The name of a scalar element type, as in Buffer<'f32', 2>. */
+type Scalar = keyof Elements
+/** The element types whose values are numbers. */
+type Numeric = Exclude<Scalar, 'bool' | 'i64' | 'u64'>
+/** The scalar types of values in kernels: smaller ones are types of elements only. */
+type Computed = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64'
+/** The value of an element type, which is the name of a scalar or the object type of a record. */
+type Value<T> = 0 extends 1 & T ? any : T extends Scalar ? Elements[T] : T
+/** What a write takes for an element. */
+type Input<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint | number : Value<T>
+/** What a read returns. */
+type Values<T> = 0 extends 1 & T ? any : T extends Scalar ? Reads[T] : T[]
+/** The extents of a buffer of R dimensions. */
+type Shape<R> = 0 extends 1 & R ? number[] : R extends 1 ? [number] : R extends 2 ? [number, number] : R extends 3 ? [number, number, number] : number[]
+/** The number of dimensions of extents; any where TypeScript cannot tell. */
+type Rank<E> = E extends number | readonly [any] ? 1 : E extends readonly [any, any] ? 2 : E extends readonly [any, any, any] ? 3 : any
+/** The name of the element type that a typed array is copied to. */
+type ElementOf<A> = A extends BigInt64Array ? 'i64' : A extends BigUint64Array ? 'u64' : A extends Int8Array ? 'i8' : A extends Uint8Array | Uint8ClampedArray ? 'u8' : A extends Int16Array ? 'i16' : A extends Uint16Array ? 'u16' : A extends Int32Array ? 'i32' : A extends Uint32Array ? 'u32' : A extends Float32Array ? 'f32' : A extends Float64Array ? 'f64' : any
+
+/** In a kernel a scalar type converts: f32(x), i32(x). On the host a call is an error. */
+interface Type<T> { (x: number | bigint | boolean): Value<T> }
 /** The fields of a record: a type, or [type, n, …] for an array. */
 type Fields = Readonly<Record<string, Type | readonly [Type, ...number[]]>>
 /** What an object of a record type is. */
-type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Type<infer V, any> ? V : F[K] extends readonly [Type<infer V, any>, ...infer D] ? Nested<V, D> : never }
+type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Type<infer T> ? Value<T> : F[K] extends readonly [Type<infer T>, ...infer D] ? Nested<Value<T>, D> : never }
 type Nested<V, D> = D extends readonly [any, ...infer Rest] ? Nested<V, Rest>[] : V
-/** The types of a kernel's parameters: f32 for a number, [f32] for a buffer, [f32, 2] for one of two dimensions. */
-type Signature = Readonly<Record<string, Type | readonly [Type] | readonly [Type, number]>>
-
-/** The buffer that a typed array is copied to. */
-type BufferOf<A> = A extends BigInt64Array ? Buffer<bigint, BigInt64Array> : A extends BigUint64Array ? Buffer<bigint, BigUint64Array>
-  : A extends Int8Array ? Buffer<number, Int8Array> : A extends Uint8ClampedArray ? Buffer<number, Uint8Array> : A extends Uint8Array ? Buffer<number, Uint8Array>
-  : A extends Int16Array ? Buffer<number, Int16Array> : A extends Uint16Array ? Buffer<number, Uint16Array>
-  : A extends Int32Array ? Buffer<number, Int32Array> : A extends Uint32Array ? Buffer<number, Uint32Array>
-  : A extends Float32Array ? Buffer<number, Float32Array> : A extends Float64Array ? Buffer<number, Float64Array> : Buffer
+/** The types of a kernel's parameters, in their order: f32 for a number, [f32] for a buffer, [f32, 2] for one of two dimensions. */
+type Signature = Readonly<Record<string, Type<Computed> | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
+/** What a kernel sees of a parameter of a signature. */
+type ParameterOf<P> = P extends readonly [Type<infer T>] ? KernelArray<T> : P extends readonly [Type<infer T>, infer R extends number] ? KernelArray<T, R> : P extends Type<infer T> ? Value<T> : never
+/** A function type whose overloads return the keys of a type in the order of its properties. */
+type Keys<S> = { [K in keyof S]: (x: () => K) => void } extends { [K in keyof S]: (x: infer I) => void } ? I : never
+/** The parameters of a kernel with a signature: TypeScript infers from the last overload, so the last key comes first. */
+type ParametersOf<S, Done extends any[] = []> = string extends keyof S ? any[] : [keyof S] extends [never] ? Done : Keys<S> extends () => infer L ? ParametersOf<{ [K in keyof S as K extends L ? never : K]: S[K] }, [ParameterOf<S[L & keyof S]>, ...Done]> : any[]
 
 /** What a launch takes for a kernel's parameter. */
 type Argument = Buffer | number | boolean | bigint
-type ArgumentOf<P> = P extends KernelArray<infer V, any> ? Buffer<V> : P
+type ArgumentOf<P> = P extends ArrayView<infer T, infer R> ? Buffer<T, R> : P
 /** What a launch takes for a kernel's parameters: as they were declared, or any argument for one that was not. */
 type Arguments<A extends any[]> = { [K in keyof A]: 0 extends 1 & A[K] ? Argument : ArgumentOf<A[K]> }
 
@@ -73,7 +95,7 @@ interface RectOptions {
 }
 interface KernelOptions {
   /** The type of numbers that are not integers, f32 or f64; the widest float among the parameters unless told otherwise. */
-  real?: Type<number>
+  real?: Type<'f32'> | Type<'f64'>
   /** false: a product and a sum are rounded one by one, never fused. */
   contract?: boolean
   /** The name in errors. */
@@ -82,8 +104,8 @@ interface KernelOptions {
   exact?: boolean
 }
 interface LaunchOptions {
-  /** Work-items on the axes x, y and z. */
-  size?: Counts
+  /** Work-items on the axes x, y and z, or a buffer: one for each of its elements. */
+  size?: Counts | Buffer
   /** Work-groups on each axis, instead of size; needs groupSize. */
   groups?: Counts
   /** Work-items of a group on each axis. */
@@ -129,12 +151,12 @@ interface Step {
 }
 
 /** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
-type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, number]>>
+type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
 /** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */
 type Inner<T, I> = { readonly [K in keyof T]: readonly [T[K], Extents | ((inputs: Ports<I>) => Extents)] }
-type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer V, infer A> ? Buffer<V, A> : never }
+type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer E> ? Buffer<E> : never }
 /** What run is given for each name. */
-type Ports<P> = { readonly [K in keyof P]: P[K] extends readonly [Type<infer V, infer A>, ...any[]] ? Buffer<V, A> : P[K] extends Type<infer V, any> ? V : never }
+type Ports<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : ArgumentOf<ParameterOf<P[K]>> }
 interface Declaration<I, O, T> {
   /** The id of the device; the best one unless told otherwise. */
   device?: string

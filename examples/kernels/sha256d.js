@@ -20,7 +20,7 @@ const rotr = (x, n) => u32((x >>> n) | (x << (32 - n)))
 /** @type {(x: number) => number} */
 const swap = x => u32((x << 24) | ((x & 0xff00) << 8) | ((x >>> 8) & 0xff00) | (x >>> 24))
 
-/** @type {(hash: number[], w: number[]) => void} */
+/** @type {(hash: import('offload').KernelArray, w: import('offload').KernelArray) => void} */
 const compress = (hash, w) => {
   let a = hash[0], b = hash[1], c = hash[2], d = hash[3], e = hash[4], f = hash[5], g = hash[6], h = hash[7]
   for (let i = 0; i < 64; i++) {

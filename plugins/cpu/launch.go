@@ -200,6 +200,16 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
+// swapped reports whether a size, x first, is a shape, outermost first, of at least two dimensions.
+func swapped(size [3]int, dims [3]int32, rank int) bool {
+	for i := range rank {
+		if size[i] != int(dims[i]) {
+			return false
+		}
+	}
+	return rank > 1 && dims[0] != dims[rank-1]
+}
+
 // faultError is the fault as the contract has it.
 func (l *launch) faultError() error {
 	in := l.fault
@@ -210,6 +220,7 @@ func (l *launch) faultError() error {
 		for i := range l.kernel.ir.Params {
 			if a := l.kernel.ir.Params[i].Array; a != nil && a.ID == in.Array.ID {
 				f.Label = l.labels[i]
+				f.Swapped = swapped(l.grid.Size, l.grid.Args[i].Dims, a.Rank)
 			}
 		}
 	}

@@ -153,6 +153,7 @@ type Fault struct {
 	Item      [3]int   // the global id of the work-item
 	Other     *Access  // Race: the earlier of the two accesses
 	Ragged    bool     // Uninitialized: the launch's size is no multiple of its group size
+	Swapped   bool     // OutOfBounds: the launch's size, x first, is the array's shape, outermost first
 }
 
 // Access is an access to memory by a work-item.
