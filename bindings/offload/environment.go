@@ -1,13 +1,10 @@
 package offload
 
 import (
-	"context"
 	"crypto/sha256"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel"
-	"github.com/orepl/orepl/lang/kernel/ir"
-	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -16,37 +13,17 @@ type Environment struct {
 	session *session.Session
 
 	mu        sync.Mutex
-	libraries map[[sha256.Size]byte]*session.Library
+	libraries map[[sha256.Size]byte]*scriptLibrary
 	observe   func(Compilation)
 }
 
 // NewEnvironment makes the environment of a session, which stays the caller's to close.
 func NewEnvironment(s *session.Session) *Environment {
-	return &Environment{session: s, libraries: map[[sha256.Size]byte]*session.Library{}}
+	return &Environment{session: s, libraries: map[[sha256.Size]byte]*scriptLibrary{}}
 }
 
 // Session is the environment's session.
 func (e *Environment) Session() *session.Session { return e.session }
-
-// libraryOf registers a kernel's module, once for equal modules.
-func (e *Environment) libraryOf(ctx context.Context, label string, m *ir.Module) (*session.Library, error) {
-	data, err := m.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	key := sha256.Sum256(data)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if lib := e.libraries[key]; lib != nil {
-		return lib, nil
-	}
-	lib, err := e.session.RegisterUnlisted(ctx, label, &contract.Image{Kind: contract.ImageIR, Label: label, Data: data})
-	if err != nil {
-		return nil, err
-	}
-	e.libraries[key] = lib
-	return lib, nil
-}
 
 // Compilation is a kernel of a script, compiled for one signature.
 type Compilation struct {

@@ -46,6 +46,7 @@ type instance struct {
 	hosts    int // host functions that wait for the event loop
 	uses     map[*session.Queue]*loop.Scope
 	lastUse  use
+	used     *usedLibraries
 	reads    *held         // receives what the compilation that runs reads of captured objects; nil outside of a prompt
 	ownOf    goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
 
@@ -101,6 +102,8 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	}
 	e.OnFailure(m.abandon)
 	e.OnQuiet(m.settle)
+	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
+	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
 	m.services = &services{engine: e}
 	m.plain = m.vm.NewObject().Prototype()

@@ -236,11 +236,9 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 		return on, nil
 	}
 	if s.library == nil {
-		lib, err := m.env.libraryOf(m.engine.Running(), k.name, s.Module)
-		if err != nil {
+		if err := m.use(s, k.name); err != nil {
 			return nil, err
 		}
-		s.library = lib
 	}
 	if k.exact && !d.Info().Features.Exact {
 		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").

@@ -95,10 +95,13 @@ func (a *attachment) failure() error {
 }
 
 // end unloads the library from the platform's devices, in reverse order, and tells the platform if its hook had succeeded.
-// It returns the first failure.
+// It returns the first failure. A second call waits for the first and does nothing.
 func (a *attachment) end(ctx context.Context) error {
 	a.lock <- struct{}{}
 	defer a.lock.release()
+	if a.gone {
+		return nil
+	}
 	a.gone = true
 	var first error
 	for _, s := range slices.Backward(a.slots) {

@@ -218,16 +218,13 @@ func (l *Library) Unregister(ctx context.Context) error {
 		return l.closedError("unregister")
 	}
 	l.closed = true
-	l.mu.Unlock()
-	l.registry.forget(l)
-	l.mu.Lock()
-	attachments := l.attachments
-	l.attachments = nil
+	attachments := slices.Clone(l.attachments)
 	l.mu.Unlock()
 	var errs []error
 	for _, a := range slices.Backward(attachments) {
 		errs = append(errs, a.end(ctx))
 	}
+	l.registry.forget(l) // not before: RemovePlatform waits for the attachments of libraries that are ending
 	return errors.Join(errs...)
 }
 

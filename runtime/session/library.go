@@ -72,8 +72,8 @@ func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.
 	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, images)
 }
 
-// RegisterUnlisted is RegisterImages for a library that its caller keeps for the whole session, such as a compiled
-// kernel of a script: nobody could free it, so that [Session.Live] does not list it.
+// RegisterUnlisted is RegisterImages for a library that [Session.Live] does not list, such as a compiled kernel of a script,
+// which the script cannot free.
 func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...*offload.Image) (*Library, error) {
 	return s.register(ctx, Object{Kind: "library", Label: label}, true, images)
 }

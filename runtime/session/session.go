@@ -49,6 +49,9 @@ func Open(opts Options) *Session {
 	return s
 }
 
+// Logger returns the session's logger.
+func (s *Session) Logger() *slog.Logger { return s.log }
+
 // Failures are the first failures of the queues that nobody was given or waits for, of devices that tell. They stay to be
 // given: a prompt shows what a script would learn later.
 func (s *Session) Failures() []error {
@@ -131,7 +134,9 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) end(ctx context.Context) error {
 	var errs []error
 	for _, l := range slices.Backward(s.live.libraries()) {
-		errs = append(errs, l.Unregister(ctx))
+		if err := l.Unregister(ctx); offload.CodeOf(err) != offload.Closed { // else its owner is unregistering it
+			errs = append(errs, err)
+		}
 	}
 	for _, p := range slices.Backward(s.opened()) {
 		errs = append(errs, p.close(ctx))
