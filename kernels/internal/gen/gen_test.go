@@ -6,16 +6,26 @@ import (
 	"testing"
 )
 
-func TestEmbeddedLibraryIsUpToDate(t *testing.T) {
-	want, err := compile("../../common/math")
+func TestGeneratedFilesAreUpToDate(t *testing.T) {
+	m, err := compile("../../common/math")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := os.ReadFile("../../math.ir.bin")
+	library, err := m.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Error("kernels/math.ir.bin is stale: run `go generate ./kernels`")
+	text, err := host(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string][]byte{"../../math.ir.bin": library, "../../../lang/kernel/libm/libm.go": text} {
+		got, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s is stale: run `go generate ./kernels`", file)
+		}
 	}
 }

@@ -1,0 +1,142 @@
+package emitgo
+
+// needs are the helpers that helpers call.
+var needs = map[string][]string{"mulHighSigned": {"mulHigh"}}
+
+// helpers are functions that written code calls, by name.
+var helpers = map[string]string{
+	"opaque": `// opaque keeps Go from computing with constants exactly.
+func opaque[T any](x T) T { return x }`,
+
+	"truth": `// truth is 1 for true, else 0.
+func truth(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}`,
+
+	"round": `// round is JavaScript's Math.round: to the nearest integer, halves up, keeping the sign of zero.
+func round(x float64) float64 {
+	r := math.Floor(x)
+	if x-r >= 0.5 {
+		r++
+	}
+	return math.Copysign(r, x)
+}`,
+
+	"bits64": `// bits64 returns the bits of x, of every NaN the same.
+func bits64(x float64) uint64 {
+	if x != x {
+		return 0x7ff8000000000000
+	}
+	return math.Float64bits(x)
+}`,
+
+	"bits32": `// bits32 returns the bits of x, of every NaN the same.
+func bits32(x float32) uint32 {
+	if x != x {
+		return 0x7fc00000
+	}
+	return math.Float32bits(x)
+}`,
+
+	"mulHigh": `// mulHigh is the high half of a product.
+func mulHigh(x, y uint64) uint64 {
+	high, _ := bits.Mul64(x, y)
+	return high
+}`,
+
+	"mulHighSigned": `// mulHighSigned is the high half of a product.
+func mulHighSigned(x, y int64) int64 {
+	return int64(mulHigh(uint64(x), uint64(y))) - x>>63&y - y>>63&x
+}`,
+
+	"saturateI32": `// saturateI32 truncates x to an int32, saturating; NaN gives 0.
+func saturateI32(x float64) int32 {
+	switch {
+	case x != x:
+		return 0
+	case x <= math.MinInt32:
+		return math.MinInt32
+	case x >= math.MaxInt32:
+		return math.MaxInt32
+	}
+	return int32(x)
+}`,
+
+	"saturateU32": `// saturateU32 truncates x to a uint32, saturating; NaN gives 0.
+func saturateU32(x float64) uint32 {
+	switch {
+	case !(x > 0):
+		return 0
+	case x >= math.MaxUint32:
+		return math.MaxUint32
+	}
+	return uint32(int64(x))
+}`,
+
+	"saturateI64": `// saturateI64 truncates x to an int64, saturating; NaN gives 0.
+func saturateI64(x float64) int64 {
+	switch {
+	case x != x:
+		return 0
+	case x <= math.MinInt64:
+		return math.MinInt64
+	case x >= math.MaxInt64:
+		return math.MaxInt64
+	}
+	return int64(x)
+}`,
+
+	"saturateU64": `// saturateU64 truncates x to a uint64, saturating; NaN gives 0.
+func saturateU64(x float64) uint64 {
+	switch {
+	case !(x > 0):
+		return 0
+	case x >= math.MaxUint64:
+		return math.MaxUint64
+	case x >= 1<<63:
+		return uint64(int64(x-1<<63)) | 1<<63
+	}
+	return uint64(int64(x))
+}`,
+
+	"wrapFloat": `// wrapFloat truncates x to an integer modulo 2⁶⁴; NaN and infinities give 0.
+func wrapFloat(x float64) uint64 {
+	b := math.Float64bits(x)
+	m, e := b&(1<<52-1)|1<<52, int(b>>52&0x7ff)-1075
+	switch {
+	case e >= 64 || e <= -53:
+		return 0
+	case e >= 0:
+		m <<= e
+	default:
+		m >>= -e
+	}
+	if x < 0 {
+		m = -m
+	}
+	return m
+}`,
+
+	"fma32": `// fma32 is a·b + c rounded once: the product is exact in float64, and the sum is rounded to odd there.
+func fma32(a, b, c float32) float32 {
+	p, z := float64(float64(a)*float64(b)), float64(c)
+	s := p + z
+	if math.IsInf(s, 0) || s != s {
+		return float32(s)
+	}
+	zz := s - p
+	lost := (p - (s - zz)) + (z - zz)
+	if u := math.Float64bits(s); lost != 0 && u&1 == 0 {
+		if (lost < 0) == math.Signbit(s) {
+			u++
+		} else {
+			u--
+		}
+		s = math.Float64frombits(u)
+	}
+	return float32(s)
+}`,
+}
