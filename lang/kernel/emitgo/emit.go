@@ -55,7 +55,9 @@ func File(pkg, head string, functions []Function) ([]byte, error) {
 			imports = append(imports, fmt.Sprintf("%q", name))
 		}
 	}
-	fmt.Fprintf(&out, "import (\n%s\n)\n", strings.Join(imports, "\n"))
+	if len(imports) > 0 {
+		fmt.Fprintf(&out, "import (\n%s\n)\n", strings.Join(imports, "\n"))
+	}
 	out.Write(body.Bytes())
 	text, err := format.Source(out.Bytes())
 	if err != nil {
@@ -193,7 +195,7 @@ func (e *emitter) function() (string, error) {
 	e.line("\n// %s", strings.ReplaceAll(e.fn.Doc, "\n", "\n// "))
 	e.line("func %s(%s) %s {", e.fn.Name, strings.Join(params, ", "), types[result.Type])
 	e.arm(e.root[k.Body])
-	e.line("return %s", e.x(result))
+	e.line("return %s", bare(e.x(result)))
 	e.line("}")
 	return e.b.String(), e.err
 }
@@ -290,6 +292,26 @@ func (e *emitter) name(v *ir.Value) string {
 
 func (e *emitter) x(v *ir.Value) string { return e.names[v] }
 
+// bare is an expression without brackets around all of it.
+func bare(expr string) string {
+	if expr[0] != '(' {
+		return expr
+	}
+	depth := 0
+	for i, r := range expr {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 && i < len(expr)-1 {
+			return expr
+		}
+	}
+	return expr[1 : len(expr)-1]
+}
+
 // inlineText is the length up to which an expression stands where its only use is.
 const inlineText = 60
 
@@ -361,15 +383,15 @@ func (e *emitter) choose(in *ir.Instr) {
 		e.line("%s := %s(%s)", name, types[v.Type], e.x(in.Args[2]))
 		e.line("if %s {", cond)
 		e.arm(arms[0])
-		e.line("%s = %s\n}", name, e.x(in.Args[1]))
+		e.line("%s = %s\n}", name, bare(e.x(in.Args[1])))
 		return
 	}
 	e.line("var %s %s", name, types[v.Type])
 	e.line("if %s {", cond)
 	e.arm(arms[0])
-	e.line("%s = %s\n} else {", name, e.x(in.Args[1]))
+	e.line("%s = %s\n} else {", name, bare(e.x(in.Args[1])))
 	e.arm(arms[1])
-	e.line("%s = %s\n}", name, e.x(in.Args[2]))
+	e.line("%s = %s\n}", name, bare(e.x(in.Args[2])))
 }
 
 func onlyConstants(list []*ir.Instr) bool {

@@ -74,7 +74,7 @@ func Acos(x float64) float64 {
 	} else {
 		v61 := int32(1)
 		if v47 {
-			v61 = (-1)
+			v61 = -1
 		}
 		factor62 = v61
 	}
@@ -82,7 +82,7 @@ func Acos(x float64) float64 {
 	b64 := float64(v63 * s10)
 	s65 := base51 + b64
 	l67 := (base51 - s65) + b64
-	return (s65 + (l67 + (math.FMA(v63, w46, rest55))))
+	return s65 + (l67 + (math.FMA(v63, w46, rest55)))
 }
 
 // Acosh is the device library's acosh for f64.
@@ -559,7 +559,7 @@ func Atan(x float64) float64 {
 		s18 := y5 + 1
 		var nh25 float64
 		if steep8 {
-			nh25 = (-1)
+			nh25 = -1
 		} else {
 			v24 := float64(y5)
 			if middle10 {
@@ -989,7 +989,7 @@ func Cosh(x float64) float64 {
 	ql87 := float64(rest86 * r79)
 	s88 := s71 + q81
 	l90 := (s71 - s88) + q81
-	return (float64((s88 + (l90 + (dl77 + ql87))) * 2))
+	return float64((s88 + (l90 + (dl77 + ql87))) * 2)
 }
 
 // Erf is the device library's erf for f64.
@@ -1051,7 +1051,7 @@ func Erf(x float64) float64 {
 				v73 := x69 < (-746)
 				v74 := float64(x69)
 				if v73 {
-					v74 = (-746)
+					v74 = -746
 				}
 				x75 = v74
 			}
@@ -1105,7 +1105,7 @@ func Exp2(x float64) float64 {
 		v5 := x < (-1076)
 		v6 := float64(x)
 		if v5 {
-			v6 = (-1076)
+			v6 = -1076
 		}
 		th7 = v6
 	}
@@ -1149,7 +1149,7 @@ func Exp(x float64) float64 {
 		v5 := x < (-746)
 		v6 := float64(x)
 		if v5 {
-			v6 = (-746)
+			v6 = -746
 		}
 		x7 = v6
 	}
@@ -1197,7 +1197,7 @@ func Expm1(x float64) float64 {
 			v5 := x < (-80)
 			v6 := float64(x)
 			if v5 {
-				v6 = (-80)
+				v6 = -80
 			}
 			x7 = v6
 		}
@@ -1341,7 +1341,7 @@ func Ldexp(x float64, n float64) float64 {
 		v6 := n < (-3069)
 		v7 := float64(n)
 		if v6 {
-			v7 = (-3069)
+			v7 = -3069
 		}
 		n8 = v7
 	}
@@ -1353,7 +1353,7 @@ func Ldexp(x float64, n float64) float64 {
 		v13 := n8 < (-1022)
 		v15 := int32(0)
 		if v13 {
-			v15 = (-969)
+			v15 = -969
 		}
 		k16 = v15
 	}
@@ -1366,7 +1366,7 @@ func Ldexp(x float64, n float64) float64 {
 		v20 := rest18 < (-1022)
 		v21 := int32(0)
 		if v20 {
-			v21 = (-969)
+			v21 = -969
 		}
 		k22 = v21
 	}
@@ -1376,7 +1376,7 @@ func Ldexp(x float64, n float64) float64 {
 	v39 := last24 < (-1022)
 	k40 := float64(last24)
 	if v39 {
-		k40 = (-1022)
+		k40 = -1022
 	}
 	v45 := (uint64((uint32(((saturateI32(float64(k40))) + 1023))))) << 52
 	v47 := float64((float64((float64(x * v31)) * v37)) * (math.Float64frombits(uint64(v45))))
@@ -1745,7 +1745,7 @@ func Pow(x float64, y float64) float64 {
 				v118 := t108 < (-1100)
 				v119 := float64(t108)
 				if v118 {
-					v119 = (-1100)
+					v119 = -1100
 				}
 				th120 = v119
 			}
@@ -2009,7 +2009,7 @@ func Sinh(x float64) float64 {
 
 // Sqrt is the device library's sqrt for f64.
 func Sqrt(x float64) float64 {
-	return (math.Sqrt(x))
+	return math.Sqrt(x)
 }
 
 // Tan is the device library's tan for f64.
