@@ -337,6 +337,13 @@ func TestParts(t *testing.T) {
 		xs, ns = append(xs, x), append(ns, float64(rng.IntN(4400)-2200))
 		xs32, ns32 = append(xs32, y), append(ns32, float32(rng.IntN(600)-300))
 	}
+	for _, x := range []float32{1, -1.5, math.MaxFloat32, 0x1p-149, 0} { // exponents beyond all results
+		for _, n := range []int{378, 379, 380, 381, 500, 3066, 3067, 3068, 3069, 3070, 5000, math.MaxInt32} {
+			for _, n := range []int{n, -n} {
+				xs, ns, xs32, ns32 = append(xs, float64(x)), append(ns, float64(n)), append(xs32, x), append(ns32, float32(n))
+			}
+		}
+	}
 	same := func(name string, got, want float64, args ...any) {
 		t.Helper()
 		if got != want && (got == got || want == want) || got == 0 && math.Signbit(got) != math.Signbit(want) {

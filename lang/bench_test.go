@@ -65,3 +65,24 @@ func BenchmarkEval(b *testing.B) {
 		}
 	}
 }
+
+// Calls of Math, the engine's and the interpreter's own, and the operator **.
+func BenchmarkMath(b *testing.B) {
+	for name, body := range map[string]string{
+		"sin": "Math.sin(0.1)", "pow": "Math.pow(i, 0.5)", "operator": "i ** 0.5", "operatorOfIntegers": "i ** 3", "log": "Math.log(i)",
+	} {
+		b.Run(name, func(b *testing.B) { perIteration(b, func(*Engine) {}, body) })
+		b.Run(name+"/goja", func(b *testing.B) {
+			vm := goja.New()
+			v, err := vm.RunString("(function (n) { for (let i = 0; i < n; i++) { " + body + " } })")
+			if err != nil {
+				b.Fatal(err)
+			}
+			loop, _ := goja.AssertFunction(v)
+			b.ResetTimer()
+			if _, err := loop(nil, vm.ToValue(b.N)); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
 // How many bits a BigInt may get by ** or <<, in all and where the engine has limits: such an operation cannot be
@@ -15,35 +16,67 @@ const (
 	mostBoundedBits = 1 << 24
 )
 
-// boundBigInts makes what stands for ** and << in texts that use BigInts. To other values they cost a call.
-func (e *Engine) boundBigInts() error {
-	make := func(operator string, bits func(a, b *big.Int) *big.Int) (goja.Value, error) {
-		text := "(check => (a, b) => { if (typeof a === 'bigint' && typeof b === 'bigint') check(a, b); return a " + operator + " b })"
-		v, err := e.vm.RunScript("orepl:bigint.js", text)
-		if err != nil {
-			return nil, err
-		}
-		return callOf(v)(nil, e.Func(operator, func(c goja.FunctionCall) (goja.Value, error) {
+// defineOperators makes the functions that stand for ** in every text, so that powers have the bits of Math.pow, and for
+// << in texts that use BigInts. Both check how large a BigInt would become.
+func (e *Engine) defineOperators() error {
+	check := func(operator string, bits func(a, b *big.Int) *big.Int) goja.Value {
+		return e.Func(operator, func(c goja.FunctionCall) (goja.Value, error) {
 			a, _ := c.Argument(0).Export().(*big.Int)
 			b, _ := c.Argument(1).Export().(*big.Int)
 			if a == nil || b == nil || a.Sign() == 0 || b.Sign() <= 0 {
 				return nil, nil
 			}
 			return nil, e.checkBits(operator, bits(a, b))
-		}))
+		})
 	}
-	var err error
-	e.intrinsics.power, err = make("**", func(a, b *big.Int) *big.Int {
-		return new(big.Int).Mul(big.NewInt(int64(a.BitLen()-1)), b) // powers of 1 take no more
-	})
+	v, err := e.vm.RunScript("orepl:operators.js", operators)
 	if err != nil {
 		return err
 	}
-	e.intrinsics.shift, err = make("<<", func(a, b *big.Int) *big.Int {
-		return new(big.Int).Add(big.NewInt(int64(a.BitLen())), b)
+	pow := e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		return e.vm.ToValue(libm.Pow(c.Argument(0).ToFloat(), c.Argument(1).ToFloat()))
 	})
+	made, err := callOf(v)(nil, pow,
+		check("**", func(a, b *big.Int) *big.Int {
+			return new(big.Int).Mul(big.NewInt(int64(a.BitLen()-1)), b) // powers of 1 take no more
+		}),
+		check("<<", func(a, b *big.Int) *big.Int { return new(big.Int).Add(big.NewInt(int64(a.BitLen())), b) }))
+	if err != nil {
+		return err
+	}
+	list := made.(*goja.Object)
+	general := callOf(list.Get("power"))
+	e.intrinsics.power = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		x, y := c.Argument(0), c.Argument(1)
+		if isNumber(x) && isNumber(y) {
+			return e.vm.ToValue(libm.Pow(x.ToFloat(), y.ToFloat()))
+		}
+		r, err := general(nil, x, y)
+		if err != nil {
+			e.Throw(err)
+		}
+		return r
+	})
+	e.intrinsics.powerOf, err = callOf(list.Get("powerOf"))(nil, e.intrinsics.power)
+	e.intrinsics.shift = list.Get("shift")
 	return err
 }
+
+// operators makes the functions in the language itself: power(a, b) for values that are no numbers, which x++ makes
+// numeric; powerOf(power)(object, key)(b), which is object[key] **= b; and shift(a, b).
+const operators = `"use strict"; ((pow, checkPower, checkShift) => ({
+	power: (a, b) => {
+		const x = a++, y = b++
+		if (typeof x !== 'bigint' && typeof y !== 'bigint') return pow(x, y)
+		if (typeof x === typeof y) checkPower(x, y)
+		return x ** y
+	},
+	powerOf: power => (object, key) => {
+		const old = object[key]
+		return b => object[key] = power(old, b)
+	},
+	shift: (a, b) => { if (typeof a === 'bigint' && typeof b === 'bigint') checkShift(a, b); return a << b },
+}))`
 
 func (e *Engine) checkBits(operator string, bits *big.Int) error {
 	most := int64(mostBits)

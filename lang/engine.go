@@ -178,7 +178,8 @@ func New(o Options) (*Engine, error) {
 	e.watchPromises()
 	e.fixPrototypes()
 	e.boundBuiltins()
-	if err := e.boundBigInts(); err != nil {
+	e.defineMath()
+	if err := e.defineOperators(); err != nil {
 		return nil, err
 	}
 	for _, m := range o.Modules {

@@ -13,7 +13,7 @@ type intrinsics struct {
 	next, throw                       goja.Callable // of generators
 	preventExtensions                 goja.Callable // of Object
 	call                              goja.Callable // calls its argument from code of the script
-	power, shift                      goja.Value    // what ** and << become in a text that uses BigInts; see Engine.boundBigInts
+	power, powerOf, shift             goja.Value    // what ** and **= become, and << in a text that uses BigInts; see Engine.defineOperators
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 
 	bind     goja.Callable // Function.prototype.bind

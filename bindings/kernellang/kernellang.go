@@ -3,6 +3,8 @@
 package kernellang
 
 import (
+	"strings"
+
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 )
@@ -18,7 +20,7 @@ func Module() bindings.Module {
 	}
 }
 
-const types = `/** The property that tells arrays of different types apart; it exists in TypeScript only. */
+var types = `/** The property that tells arrays of different types apart; it exists in TypeScript only. */
 const arrayOf: unique symbol
 /** A buffer, or a shared or private array, as a kernel sees it: of an element type, as in KernelArray<'f32'>, or of all whose values have a type, as in KernelArray<number>; of R dimensions. */
 type KernelArray<T = number, R extends number = 1> = ArrayView<Named<T>, R>
@@ -33,7 +35,7 @@ interface ArrayView<T, R extends number> { [index: number]: 0 extends 1 & R ? an
 /** An element in a kernel. A byte may also be set to a boolean, which TypeScript can say as any only. */
 type Element<T> = [T] extends ['u8'] ? any : Value<T>
 /** The functions that Math.fast has. */
-type FastMath = 'exp' | 'exp2' | 'expm1' | 'log' | 'log2' | 'log10' | 'log1p' | 'sin' | 'cos' | 'tan' | 'asin' | 'acos' | 'atan' | 'atan2' | 'sinh' | 'cosh' | 'tanh' | 'asinh' | 'acosh' | 'atanh' | 'sqrt' | 'rsqrt' | 'cbrt' | 'pow' | 'erf'
+type FastMath = ` + "'" + strings.Join(lang.FastMath, "' | '") + "'" + `
 interface Axes { readonly x: number; readonly y: number; readonly z: number }
 /** A prefix sum, minimum or maximum, with or without the item's own value. */
 interface Scan { (value: number): number; (value: bigint): bigint; exclusive(value: number): number; exclusive(value: bigint): bigint }`

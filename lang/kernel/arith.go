@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/libm"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -361,7 +362,7 @@ func (c *compiler) fold(op syntax.Op, x, y value, at syntax.Span) value {
 	case syntax.Rem:
 		return number(math.Mod(a, b))
 	case syntax.Pow:
-		return number(jsPow(a, b))
+		return number(libm.Pow(a, b))
 	}
 	i, j := toInt32(a), toInt32(b)
 	switch op {
@@ -379,14 +380,6 @@ func (c *compiler) fold(op syntax.Op, x, y value, at syntax.Span) value {
 		return number(float64(uint32(i) >> (uint(j) & 31)))
 	}
 	return number(float64(i))
-}
-
-// jsPow differs from C's pow for a base of 1 or −1.
-func jsPow(a, b float64) float64 {
-	if b != b || (math.Abs(a) == 1 && math.IsInf(b, 0)) {
-		return math.NaN()
-	}
-	return math.Pow(a, b)
 }
 
 func bigNeg(n *big.Int) *big.Int { return new(big.Int).Neg(n) }

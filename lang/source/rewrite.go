@@ -7,6 +7,8 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+
+	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
 // rewrite makes the changes for which all declarations must be known.
@@ -115,17 +117,57 @@ func (w *walker) replaceReads(top *scope) {
 	}
 }
 
-// replacePowers makes calls of the operations that are to be checked. It comes last, since other changes are made where
-// their operands stand.
+// replacePowers makes calls of powers, and of shifts that are to be checked. It comes last, since other changes are made
+// where their operands stand.
 func (w *walker) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {
 			id := e.Left.(*ast.Identifier)
 			e.Operator, e.Right = token.ASSIGN, call(p.fn, id.Idx, ident(id.Name.String(), id.Idx), e.Right)
-		} else if e, ok := (*p.slot).(*ast.BinaryExpression); ok {
-			*p.slot = call(p.fn, e.Idx0(), e.Left, e.Right)
+			continue
+		}
+		switch e := (*p.slot).(type) {
+		case *ast.BinaryExpression:
+			if *p.slot = constantPower(e); *p.slot == nil {
+				*p.slot = call(p.fn, e.Idx0(), e.Left, e.Right)
+			}
+		case *ast.AssignExpression:
+			object, key := memberOf(e.Left)
+			at := e.Idx0()
+			*p.slot = &ast.CallExpression{Callee: call(p.fn, at, object, key), LeftParenthesis: at, ArgumentList: []ast.Expression{e.Right}, RightParenthesis: at}
 		}
 	}
+}
+
+// constantPower is the value of a power of two numbers that are written out, or nil.
+func constantPower(e *ast.BinaryExpression) ast.Expression {
+	x, okX := literalNumber(e.Left)
+	y, okY := literalNumber(e.Right)
+	if !okX || !okY || e.Operator != token.EXPONENT {
+		return nil
+	}
+	r := libm.Pow(x, y)
+	if n := int64(r); float64(n) == r && n != 0 && -1<<53 < n && n < 1<<53 {
+		return &ast.NumberLiteral{Idx: e.Idx0(), Value: n}
+	}
+	return &ast.NumberLiteral{Idx: e.Idx0(), Value: r}
+}
+
+// literalNumber reads a number, or one with a minus sign.
+func literalNumber(e ast.Expression) (x float64, ok bool) {
+	switch e := e.(type) {
+	case *ast.NumberLiteral:
+		switch v := e.Value.(type) {
+		case int64:
+			return float64(v), true
+		case float64:
+			return v, true
+		}
+	case *ast.UnaryExpression:
+		x, ok = literalNumber(e.Operand)
+		return -x, ok && e.Operator == token.MINUS
+	}
+	return 0, false
 }
 
 // belongsTo reports whether a function has no arguments but those of an outer one.

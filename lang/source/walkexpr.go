@@ -189,20 +189,37 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.expr(&e.Right)
 	if named {
 		w.notePower(e.Operator, power{assign: e})
+	} else if object, _ := memberOf(e.Left); object != nil && e.Operator == token.EXPONENT {
+		w.powers = append(w.powers, power{slot: slot, fn: paramPowerOf})
 	}
 }
 
-// notePower notes an operation that may make a BigInt of any size. Those that assign to members are left alone.
+// memberOf splits object.key and object[key]; the object is nil for anything else, super and private names included.
+func memberOf(e ast.Expression) (object, key ast.Expression) {
+	switch e := e.(type) {
+	case *ast.DotExpression:
+		object, key = e.Left, &ast.StringLiteral{Idx: e.Identifier.Idx, Literal: "''", Value: e.Identifier.Name}
+	case *ast.BracketExpression:
+		object, key = e.Left, e.Member
+	}
+	if _, super := object.(*ast.SuperExpression); super {
+		return nil, nil
+	}
+	return object, key
+}
+
+// notePower notes a power, which the engine computes, or a shift that may make a BigInt of any size. Shifts that assign
+// to members are left alone.
 func (w *walker) notePower(operator token.Token, p power) {
-	switch operator {
-	case token.EXPONENT:
+	switch {
+	case operator == token.EXPONENT:
 		p.fn = paramPower
-	case token.SHIFT_LEFT:
+	case operator == token.SHIFT_LEFT && w.bigInts:
 		p.fn = paramShift
+	default:
+		return
 	}
-	if p.fn != "" && w.bigInts {
-		w.powers = append(w.powers, p)
-	}
+	w.powers = append(w.powers, p)
 }
 
 // opened is the assignment in N || (N = {}), which a namespace of TypeScript becomes: it gives the variable its first

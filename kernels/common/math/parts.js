@@ -16,13 +16,13 @@ function power2_64(k) {
 
 /** x·2ⁿ, rounded once, for an integral n: three factors, the last of which alone can round. */
 export function ldexp32(x, n) {
-  const [a, rest] = step(n > 381 ? 381 : n < -381 ? -381 : n, 126, 102)
+  const [a, rest] = step(n > 378 ? 378 : n < -378 ? -378 : n, 126, 102)
   const [b, last] = step(rest, 126, 102)
   return x * power2_32(a) * power2_32(b) * power2_32(last < -126 ? -126 : last)
 }
 
 export function ldexp64(x, n) {
-  const [a, rest] = step(n > 3069 ? 3069 : n < -3069 ? -3069 : n, 1022, 969)
+  const [a, rest] = step(n > 3066 ? 3066 : n < -3066 ? -3066 : n, 1022, 969)
   const [b, last] = step(rest, 1022, 969)
   return x * power2_64(a) * power2_64(b) * power2_64(last < -1022 ? -1022 : last)
 }

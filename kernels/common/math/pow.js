@@ -53,7 +53,7 @@ function log2Words64(x) {
 
 /**
  * Puts sign and special values to the power of |x|. As in JavaScript, and unlike C: pow(±1, ±Infinity) and
- * pow(1, NaN) are NaN; only pow(x, ±0) is 1 for every x.
+ * pow(1, NaN) are NaN; only pow(x, ±0) is 1 for every x. A square is rounded once, as the language's x ** 2 is.
  */
 function powSpecial(r, x, y, negative) {
   const whole = Math.trunc(y) === y
@@ -61,7 +61,7 @@ function powSpecial(r, x, y, negative) {
   const isOdd = whole && Math.trunc(half) !== half
   const signed = negative && isOdd ? -r : r
   const complex = x < 0 && x > -Infinity && !whole && y === y
-  return y === 0 ? 1 : complex ? NaN : signed
+  return y === 0 ? 1 : y === 2 ? x * x : complex ? NaN : signed
 }
 
 export function pow32(x, y) {

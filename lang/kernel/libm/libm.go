@@ -145,7 +145,7 @@ func Acosh(x float64) float64 {
 			if small55 {
 				v67 = 1075
 			}
-			k68 := (int32(min((b61 >> 52), 2147483647))) - v67
+			k68 := (int32((b61 >> 52))) - v67
 			k75 := float64(k68)
 			near76 := k75 == 0
 			var f77 float64
@@ -336,7 +336,7 @@ func Asinh(x float64) float64 {
 			if small58 {
 				v70 = 1075
 			}
-			k71 := (int32(min((b64 >> 52), 2147483647))) - v70
+			k71 := (int32((b64 >> 52))) - v70
 			k78 := float64(k71)
 			near79 := k78 == 0
 			var f80 float64
@@ -676,7 +676,7 @@ func Atanh(x float64) float64 {
 				if small30 {
 					v42 = 1075
 				}
-				k43 := (int32(min((b36 >> 52), 2147483647))) - v42
+				k43 := (int32((b36 >> 52))) - v42
 				k50 := float64(k43)
 				near51 := k50 == 0
 				var f52 float64
@@ -763,7 +763,7 @@ func Cbrt(x float64) float64 {
 				v7 = v6
 			}
 			v8 := bits64(v7)
-			exponent11 := int32(min((v8 >> 52), 2147483647))
+			exponent11 := int32((v8 >> 52))
 			j15 := (exponent11 * 21846) >> 16
 			i18 := exponent11 - (j15 * 3)
 			m23 := math.Float64frombits(uint64(((v8 & 4503599627370495) | 4607182418800017408)))
@@ -832,7 +832,7 @@ func Cos(x float64) float64 {
 	if v7 {
 		v8 := bits64(v2)
 		m12 := (v8 & 4503599627370495) | 4503599627370496
-		skip17 := (int32(min((v8 >> 52), 2147483647))) - 1013
+		skip17 := (int32((v8 >> 52))) - 1013
 		i19 := skip17 >> 6
 		s21 := skip17 & 63
 		a22 := tableTwoOverPi64[i19]
@@ -857,7 +857,7 @@ func Cos(x float64) float64 {
 		if v64 {
 			v65 = 1
 		}
-		n66 := (int32(min((high55 >> 62), 2147483647))) + v65
+		n66 := (int32((high55 >> 62))) + v65
 		a71 := float64((float64((f60 & (-2048)))) * 5.421010862427522e-20)
 		b75 := float64((float64((f60 & 2047))) * 5.421010862427522e-20)
 		s76 := a71 + b75
@@ -895,7 +895,7 @@ func Cos(x float64) float64 {
 		l114 := (a108 - (s109 - c110)) + (w106 - c110)
 		v118 := math.FMA(k104, 1.4973849048591698e-33, (math.FMA(k104, (-6.123233995736766e-17), (-w106))))
 		rl119 := l114 + v118
-		n123 := int32(min(((bits64(t103)) & 3), 2147483647))
+		n123 := int32(((bits64(t103)) & 3))
 		n124, r125, rl126 = n123, s109, rl119
 	}
 	z127 := float64(r125 * r125)
@@ -1271,7 +1271,7 @@ func FrexpExponent(x float64) float64 {
 		if small4 {
 			v14 = 1076
 		}
-		e15 := (int32(min(((bits64(v7)) >> 52), 2147483647))) - v14
+		e15 := (int32(((bits64(v7)) >> 52))) - v14
 		v21 := float64(e15)
 		v22 = v21
 	}
@@ -1333,15 +1333,15 @@ func Hypot(x float64, y float64) float64 {
 
 // Ldexp is the device library's ldexp for f64.
 func Ldexp(x float64, n float64) float64 {
-	v4 := 3069 < n
+	v4 := 3066 < n
 	var n8 float64
 	if v4 {
-		n8 = 3069
+		n8 = 3066
 	} else {
-		v6 := n < (-3069)
+		v6 := n < (-3066)
 		v7 := float64(n)
 		if v6 {
-			v7 = -3069
+			v7 = -3066
 		}
 		n8 = v7
 	}
@@ -1402,7 +1402,7 @@ func Log10(x float64) float64 {
 			if small3 {
 				v15 = 1075
 			}
-			k16 := (int32(min((b9 >> 52), 2147483647))) - v15
+			k16 := (int32((b9 >> 52))) - v15
 			v21 := math.Float64frombits(uint64(((b9 & 4503599627370495) + 4604544271217802189)))
 			f23 := v21 - 1
 			k24 := float64(k16)
@@ -1466,7 +1466,7 @@ func Log1p(x float64) float64 {
 			if small10 {
 				v22 = 1075
 			}
-			k23 := (int32(min((b16 >> 52), 2147483647))) - v22
+			k23 := (int32((b16 >> 52))) - v22
 			k30 := float64(k23)
 			near32 := k30 == 0
 			var f33 float64
@@ -1545,7 +1545,7 @@ func Log2(x float64) float64 {
 			if small3 {
 				v15 = 1075
 			}
-			k16 := (int32(min((b9 >> 52), 2147483647))) - v15
+			k16 := (int32((b9 >> 52))) - v15
 			v21 := math.Float64frombits(uint64(((b9 & 4503599627370495) + 4604544271217802189)))
 			f23 := v21 - 1
 			k24 := float64(k16)
@@ -1607,7 +1607,7 @@ func Log(x float64) float64 {
 			if small3 {
 				v15 = 1075
 			}
-			k16 := (int32(min((b9 >> 52), 2147483647))) - v15
+			k16 := (int32((b9 >> 52))) - v15
 			v21 := math.Float64frombits(uint64(((b9 & 4503599627370495) + 4604544271217802189)))
 			f23 := v21 - 1
 			k24 := float64(k16)
@@ -1651,146 +1651,154 @@ func Log(x float64) float64 {
 // Pow is the device library's pow for f64.
 func Pow(x float64, y float64) float64 {
 	v203 := y == 0
-	var v206 float64
+	var v209 float64
 	if v203 {
-		v206 = 1
+		v209 = 1
 	} else {
-		v187 := math.Trunc(y)
-		complex202 := (((x < 0) && (math.Inf(-1) < x)) && (v187 != y)) && (y == y)
-		var v205 float64
-		if complex202 {
-			v205 = math.NaN()
+		v204 := y == 2
+		var v208 float64
+		if v204 {
+			v205 := float64(x * x)
+			v208 = v205
 		} else {
-			a3 := math.Abs(x)
-			small5 := a3 < 2.2250738585072014e-308
-			v8 := float64(a3)
-			if small5 {
-				v7 := float64(a3 * 4.503599627370496e+15)
-				v8 = v7
-			}
-			b11 := (bits64(v8)) + 2638147582215219
-			v17 := int32(1023)
-			if small5 {
-				v17 = 1075
-			}
-			k18 := (int32(min((b11 >> 52), 2147483647))) - v17
-			v23 := math.Float64frombits(uint64(((b11 & 4503599627370495) + 4604544271217802189)))
-			f25 := v23 - 1
-			k26 := float64(k18)
-			den28 := f25 + 2
-			dl30 := f25 - (den28 - 2)
-			r31 := 1 / den28
-			q32 := float64(f25 * r31)
-			v33 := -q32
-			rest37 := (math.FMA(v33, den28, f25)) + (math.FMA(v33, dl30, 0))
-			sl38 := float64(rest37 * r31)
-			z39 := float64(q32 * q32)
-			zl43 := math.FMA((float64(q32 * 2)), sl38, (math.FMA(q32, q32, (-z39))))
-			p46 := math.FMA(z39, 0.12968242025542112, 0.042789204140510115)
-			p48 := math.FMA(p46, z39, 0.05932309212462194)
-			p50 := math.FMA(p48, z39, 0.0666531147428744)
-			p52 := math.FMA(p50, z39, 0.07692328692322457)
-			p54 := math.FMA(p52, z39, 0.09090908906030636)
-			p56 := math.FMA(p54, z39, 0.11111111111974983)
-			p58 := math.FMA(p56, z39, 0.14285714285712472)
-			p60 := math.FMA(p58, z39, 0.2)
-			p62 := float64(z39 * 0.3333333333333333)
-			v67 := math.FMA(z39, 1.850371707708594e-17, (float64(zl43 * 0.3333333333333333)))
-			tl68 := (math.FMA(z39, 0.3333333333333333, (-p62))) + v67
-			b70 := math.FMA((float64(p60 * z39)), z39, tl68)
-			s71 := p62 + b70
-			ul73 := (p62 - s71) + b70
-			p74 := float64(q32 * s71)
-			vl79 := (math.FMA(q32, s71, (-p74))) + (math.FMA(q32, ul73, (float64(sl38 * s71))))
-			s80 := q32 + p74
-			l82 := (q32 - s80) + p74
-			al84 := l82 + (vl79 + sl38)
-			p86 := float64(s80 * 2.8853900817779268)
-			v91 := math.FMA(s80, 4.0710547481862066e-17, (float64(al84 * 2.8853900817779268)))
-			bl92 := (math.FMA(s80, 2.8853900817779268, (-p86))) + v91
-			s93 := k26 + p86
-			rl95 := (k26 - s93) + p86
-			b96 := rl95 + bl92
-			s97 := s93 + b96
-			v100 := 0 < a3
-			var log107 float64
-			if v100 {
-				v102 := a3 < math.Inf(1)
-				v103 := float64(a3)
-				if v102 {
-					v103 = s97
-				}
-				log107 = v103
+			v187 := math.Trunc(y)
+			complex202 := (((x < 0) && (math.Inf(-1) < x)) && (v187 != y)) && (y == y)
+			var v207 float64
+			if complex202 {
+				v207 = math.NaN()
 			} else {
-				v104 := a3 == 0
-				v106 := float64(a3)
-				if v104 {
-					v106 = math.Inf(-1)
+				a3 := math.Abs(x)
+				small5 := a3 < 2.2250738585072014e-308
+				v8 := float64(a3)
+				if small5 {
+					v7 := float64(a3 * 4.503599627370496e+15)
+					v8 = v7
 				}
-				log107 = v106
-			}
-			t108 := float64(y * log107)
-			inside111 := (math.Abs(t108)) < 1100
-			tl115 := float64(0)
-			if inside111 {
-				l99 := (s93 - s97) + b96
-				v114 := math.FMA(y, l99, (math.FMA(y, log107, (-t108))))
-				tl115 = v114
-			}
-			v116 := 1100 < t108
-			var th120 float64
-			if v116 {
-				th120 = 1100
-			} else {
-				v118 := t108 < (-1100)
-				v119 := float64(t108)
-				if v118 {
-					v119 = -1100
+				b11 := (bits64(v8)) + 2638147582215219
+				v17 := int32(1023)
+				if small5 {
+					v17 = 1075
 				}
-				th120 = v119
+				k18 := (int32((b11 >> 52))) - v17
+				v23 := math.Float64frombits(uint64(((b11 & 4503599627370495) + 4604544271217802189)))
+				f25 := v23 - 1
+				k26 := float64(k18)
+				den28 := f25 + 2
+				dl30 := f25 - (den28 - 2)
+				r31 := 1 / den28
+				q32 := float64(f25 * r31)
+				v33 := -q32
+				rest37 := (math.FMA(v33, den28, f25)) + (math.FMA(v33, dl30, 0))
+				sl38 := float64(rest37 * r31)
+				z39 := float64(q32 * q32)
+				zl43 := math.FMA((float64(q32 * 2)), sl38, (math.FMA(q32, q32, (-z39))))
+				p46 := math.FMA(z39, 0.12968242025542112, 0.042789204140510115)
+				p48 := math.FMA(p46, z39, 0.05932309212462194)
+				p50 := math.FMA(p48, z39, 0.0666531147428744)
+				p52 := math.FMA(p50, z39, 0.07692328692322457)
+				p54 := math.FMA(p52, z39, 0.09090908906030636)
+				p56 := math.FMA(p54, z39, 0.11111111111974983)
+				p58 := math.FMA(p56, z39, 0.14285714285712472)
+				p60 := math.FMA(p58, z39, 0.2)
+				p62 := float64(z39 * 0.3333333333333333)
+				v67 := math.FMA(z39, 1.850371707708594e-17, (float64(zl43 * 0.3333333333333333)))
+				tl68 := (math.FMA(z39, 0.3333333333333333, (-p62))) + v67
+				b70 := math.FMA((float64(p60 * z39)), z39, tl68)
+				s71 := p62 + b70
+				ul73 := (p62 - s71) + b70
+				p74 := float64(q32 * s71)
+				vl79 := (math.FMA(q32, s71, (-p74))) + (math.FMA(q32, ul73, (float64(sl38 * s71))))
+				s80 := q32 + p74
+				l82 := (q32 - s80) + p74
+				al84 := l82 + (vl79 + sl38)
+				p86 := float64(s80 * 2.8853900817779268)
+				v91 := math.FMA(s80, 4.0710547481862066e-17, (float64(al84 * 2.8853900817779268)))
+				bl92 := (math.FMA(s80, 2.8853900817779268, (-p86))) + v91
+				s93 := k26 + p86
+				rl95 := (k26 - s93) + p86
+				b96 := rl95 + bl92
+				s97 := s93 + b96
+				v100 := 0 < a3
+				var log107 float64
+				if v100 {
+					v102 := a3 < math.Inf(1)
+					v103 := float64(a3)
+					if v102 {
+						v103 = s97
+					}
+					log107 = v103
+				} else {
+					v104 := a3 == 0
+					v106 := float64(a3)
+					if v104 {
+						v106 = math.Inf(-1)
+					}
+					log107 = v106
+				}
+				t108 := float64(y * log107)
+				inside111 := (math.Abs(t108)) < 1100
+				tl115 := float64(0)
+				if inside111 {
+					l99 := (s93 - s97) + b96
+					v114 := math.FMA(y, l99, (math.FMA(y, log107, (-t108))))
+					tl115 = v114
+				}
+				v116 := 1100 < t108
+				var th120 float64
+				if v116 {
+					th120 = 1100
+				} else {
+					v118 := t108 < (-1100)
+					v119 := float64(t108)
+					if v118 {
+						v119 = -1100
+					}
+					th120 = v119
+				}
+				t122 := th120 + 6.755399441057792e+15
+				a124 := th120 - (t122 - 6.755399441057792e+15)
+				s125 := a124 + tl115
+				fl127 := (a124 - s125) + tl115
+				h129 := float64(s125 * 0.6931471805599453)
+				v134 := math.FMA(s125, 2.3190468138462996e-17, (float64(fl127 * 0.6931471805599453)))
+				l135 := (math.FMA(s125, 0.6931471805599453, (-h129))) + v134
+				p138 := math.FMA(h129, 2.09203593709702e-09, 2.510543387557453e-08)
+				p140 := math.FMA(p138, h129, 2.755725698252229e-07)
+				p142 := math.FMA(p140, h129, 2.7557254773906187e-06)
+				p144 := math.FMA(p142, h129, 2.4801587342440195e-05)
+				p146 := math.FMA(p144, h129, 0.00019841269875444726)
+				p148 := math.FMA(p146, h129, 0.001388888888887698)
+				p150 := math.FMA(p148, h129, 0.00833333333332589)
+				p152 := math.FMA(p150, h129, 0.04166666666666668)
+				p154 := math.FMA(p152, h129, 0.1666666666666667)
+				p156 := math.FMA(p154, h129, 0.5)
+				b159 := math.FMA((float64(h129 * h129)), p156, (math.FMA(h129, l135, l135)))
+				s160 := h129 + b159
+				el162 := (h129 - s160) + b159
+				s163 := s160 + 1
+				t165 := (1 - s163) + s160
+				y167 := s163 + (t165 + el162)
+				u170 := (bits64(t122)) & 4095
+				half172 := u170 >> 1
+				v177 := float64(y167 * (math.Float64frombits(uint64(((half172 - 1) << 52)))))
+				r182 := float64(v177 * (math.Float64frombits(uint64((((u170 - half172) - 1) << 52)))))
+				negative186 := ((bits64(x)) >> 63) == 1
+				whole188 := v187 == y
+				half189 := float64(y * 0.5)
+				isOdd192 := whole188 && ((math.Trunc(half189)) != half189)
+				v193 := negative186 && isOdd192
+				signed195 := float64(r182)
+				if v193 {
+					v194 := -r182
+					signed195 = v194
+				}
+				v207 = signed195
 			}
-			t122 := th120 + 6.755399441057792e+15
-			a124 := th120 - (t122 - 6.755399441057792e+15)
-			s125 := a124 + tl115
-			fl127 := (a124 - s125) + tl115
-			h129 := float64(s125 * 0.6931471805599453)
-			v134 := math.FMA(s125, 2.3190468138462996e-17, (float64(fl127 * 0.6931471805599453)))
-			l135 := (math.FMA(s125, 0.6931471805599453, (-h129))) + v134
-			p138 := math.FMA(h129, 2.09203593709702e-09, 2.510543387557453e-08)
-			p140 := math.FMA(p138, h129, 2.755725698252229e-07)
-			p142 := math.FMA(p140, h129, 2.7557254773906187e-06)
-			p144 := math.FMA(p142, h129, 2.4801587342440195e-05)
-			p146 := math.FMA(p144, h129, 0.00019841269875444726)
-			p148 := math.FMA(p146, h129, 0.001388888888887698)
-			p150 := math.FMA(p148, h129, 0.00833333333332589)
-			p152 := math.FMA(p150, h129, 0.04166666666666668)
-			p154 := math.FMA(p152, h129, 0.1666666666666667)
-			p156 := math.FMA(p154, h129, 0.5)
-			b159 := math.FMA((float64(h129 * h129)), p156, (math.FMA(h129, l135, l135)))
-			s160 := h129 + b159
-			el162 := (h129 - s160) + b159
-			s163 := s160 + 1
-			t165 := (1 - s163) + s160
-			y167 := s163 + (t165 + el162)
-			u170 := (bits64(t122)) & 4095
-			half172 := u170 >> 1
-			v177 := float64(y167 * (math.Float64frombits(uint64(((half172 - 1) << 52)))))
-			r182 := float64(v177 * (math.Float64frombits(uint64((((u170 - half172) - 1) << 52)))))
-			negative186 := ((bits64(x)) >> 63) == 1
-			whole188 := v187 == y
-			half189 := float64(y * 0.5)
-			isOdd192 := whole188 && ((math.Trunc(half189)) != half189)
-			v193 := negative186 && isOdd192
-			signed195 := float64(r182)
-			if v193 {
-				v194 := -r182
-				signed195 = v194
-			}
-			v205 = signed195
+			v208 = v207
 		}
-		v206 = v205
+		v209 = v208
 	}
-	return v206
+	return v209
 }
 
 // Rsqrt is the device library's rsqrt for f64.
@@ -1819,7 +1827,7 @@ func Sin(x float64) float64 {
 	if v7 {
 		v8 := bits64(v2)
 		m12 := (v8 & 4503599627370495) | 4503599627370496
-		skip17 := (int32(min((v8 >> 52), 2147483647))) - 1013
+		skip17 := (int32((v8 >> 52))) - 1013
 		i19 := skip17 >> 6
 		s21 := skip17 & 63
 		a22 := tableTwoOverPi64[i19]
@@ -1844,7 +1852,7 @@ func Sin(x float64) float64 {
 		if v64 {
 			v65 = 1
 		}
-		n66 := (int32(min((high55 >> 62), 2147483647))) + v65
+		n66 := (int32((high55 >> 62))) + v65
 		a71 := float64((float64((f60 & (-2048)))) * 5.421010862427522e-20)
 		b75 := float64((float64((f60 & 2047))) * 5.421010862427522e-20)
 		s76 := a71 + b75
@@ -1882,7 +1890,7 @@ func Sin(x float64) float64 {
 		l114 := (a108 - (s109 - c110)) + (w106 - c110)
 		v118 := math.FMA(k104, 1.4973849048591698e-33, (math.FMA(k104, (-6.123233995736766e-17), (-w106))))
 		rl119 := l114 + v118
-		n123 := int32(min(((bits64(t103)) & 3), 2147483647))
+		n123 := int32(((bits64(t103)) & 3))
 		n124, r125, rl126 = n123, s109, rl119
 	}
 	v176 := v2 < 1e-08
@@ -2022,7 +2030,7 @@ func Tan(x float64) float64 {
 	if v7 {
 		v8 := bits64(v2)
 		m12 := (v8 & 4503599627370495) | 4503599627370496
-		skip17 := (int32(min((v8 >> 52), 2147483647))) - 1013
+		skip17 := (int32((v8 >> 52))) - 1013
 		i19 := skip17 >> 6
 		s21 := skip17 & 63
 		a22 := tableTwoOverPi64[i19]
@@ -2047,7 +2055,7 @@ func Tan(x float64) float64 {
 		if v64 {
 			v65 = 1
 		}
-		n66 := (int32(min((high55 >> 62), 2147483647))) + v65
+		n66 := (int32((high55 >> 62))) + v65
 		a71 := float64((float64((f60 & (-2048)))) * 5.421010862427522e-20)
 		b75 := float64((float64((f60 & 2047))) * 5.421010862427522e-20)
 		s76 := a71 + b75
@@ -2085,7 +2093,7 @@ func Tan(x float64) float64 {
 		l114 := (a108 - (s109 - c110)) + (w106 - c110)
 		v118 := math.FMA(k104, 1.4973849048591698e-33, (math.FMA(k104, (-6.123233995736766e-17), (-w106))))
 		rl119 := l114 + v118
-		n123 := int32(min(((bits64(t103)) & 3), 2147483647))
+		n123 := int32(((bits64(t103)) & 3))
 		n124, r125, rl126 = n123, s109, rl119
 	}
 	v196 := v2 < 1e-08

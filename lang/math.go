@@ -1,0 +1,210 @@
+package lang
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/bits"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/libm"
+)
+
+// FastMath lists the functions that Math.fast has.
+var FastMath = []string{
+	"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
+	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "pow", "erf",
+}
+
+// unaryMath are functions of Math that kernels compute with the device library, in f64.
+var unaryMath = []struct {
+	name string
+	fn   func(float64) float64
+}{
+	{"acos", libm.Acos}, {"acosh", libm.Acosh}, {"asin", libm.Asin}, {"asinh", libm.Asinh}, {"atan", libm.Atan}, {"atanh", libm.Atanh},
+	{"cbrt", libm.Cbrt}, {"cos", libm.Cos}, {"cosh", libm.Cosh}, {"erf", libm.Erf}, {"exp", libm.Exp}, {"exp2", libm.Exp2},
+	{"expm1", libm.Expm1}, {"log", libm.Log}, {"log10", libm.Log10}, {"log1p", libm.Log1p}, {"log2", libm.Log2}, {"rsqrt", libm.Rsqrt},
+	{"sign", sign}, {"sin", libm.Sin}, {"sinh", libm.Sinh}, {"tan", libm.Tan}, {"tanh", libm.Tanh},
+}
+
+var binaryMath = []struct {
+	name string
+	fn   func(x, y float64) float64
+}{{"atan2", libm.Atan2}, {"pow", libm.Pow}}
+
+var ternaryMath = []struct {
+	name string
+	fn   func(x, y, z float64) float64
+}{
+	{"clamp", func(x, low, high float64) float64 { return min(max(x, low), high) }},
+	{"fma", math.FMA},
+	{"mix", func(a, b, t float64) float64 { return math.FMA(b-a, t, a) }},
+}
+
+func sign(x float64) float64 {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return x
+}
+
+// defineMath gives Math the functions that it has in kernels, with the bits of f64 there. The interpreter's own are
+// Go's, which differ in the last bits, and by more near some arguments.
+func (e *Engine) defineMath() {
+	m, ok := e.vm.GlobalObject().Get("Math").(*goja.Object)
+	if !ok {
+		return
+	}
+	vm := e.vm
+	define := func(name string, parameters int, fn func(goja.FunctionCall) goja.Value) {
+		f := vm.ToValue(fn).(*goja.Object)
+		_ = f.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		_ = f.DefineDataProperty("length", vm.ToValue(parameters), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		_ = m.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	for _, f := range unaryMath {
+		define(f.name, 1, func(c goja.FunctionCall) goja.Value { return vm.ToValue(f.fn(c.Argument(0).ToFloat())) })
+	}
+	for _, f := range binaryMath {
+		define(f.name, 2, func(c goja.FunctionCall) goja.Value {
+			x := c.Argument(0).ToFloat()
+			return vm.ToValue(f.fn(x, c.Argument(1).ToFloat()))
+		})
+	}
+	for _, f := range ternaryMath {
+		define(f.name, 3, func(c goja.FunctionCall) goja.Value {
+			x, y := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
+			return vm.ToValue(f.fn(x, y, c.Argument(2).ToFloat()))
+		})
+	}
+	define("hypot", 2, func(c goja.FunctionCall) goja.Value {
+		length := 0.0
+		for i, v := range c.Arguments {
+			if x := v.ToFloat(); i == 0 {
+				length = math.Abs(x)
+			} else {
+				length = libm.Hypot(length, x)
+			}
+		}
+		return vm.ToValue(length)
+	})
+	define("ldexp", 2, func(c goja.FunctionCall) goja.Value {
+		x, n := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
+		if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
+			e.Throw(&ArgumentError{Func: "Math.ldexp", Name: "n", Detail: fmt.Sprintf("must be an integer of 32 bits, not %v", n), Advice: "write n | 0 to drop a fraction"})
+		}
+		return vm.ToValue(libm.Ldexp(x, n))
+	})
+	define("frexp", 1, func(c goja.FunctionCall) goja.Value {
+		x := c.Argument(0).ToFloat()
+		return vm.NewArray(libm.Frexp(x), libm.FrexpExponent(x))
+	})
+	define("mulhi", 2, func(c goja.FunctionCall) goja.Value { return e.mulHigh(c.Argument(0), c.Argument(1)) })
+	define("ctz", 1, func(c goja.FunctionCall) goja.Value {
+		n, width := e.bitsOf(c.Argument(0))
+		return vm.ToValue(min(bits.TrailingZeros64(n), width))
+	})
+	define("popcount", 1, func(c goja.FunctionCall) goja.Value {
+		n, _ := e.bitsOf(c.Argument(0))
+		return vm.ToValue(bits.OnesCount64(n))
+	})
+	_ = e.Lazy(m, "fast", func() (goja.Value, error) { return e.fastMath(m), nil })
+}
+
+// fastMath is Math.fast: on the host its functions are the exact ones.
+func (e *Engine) fastMath(m *goja.Object) goja.Value {
+	fast := e.vm.NewObject()
+	for _, name := range FastMath {
+		_ = fast.Set(name, m.Get(name)) // a new object refuses nothing
+	}
+	return fast
+}
+
+// bitsOf are the bits of a number, as 32 bits, or of a BigInt, as 64.
+func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
+	if b, ok := v.Export().(*big.Int); ok {
+		return low64(b), 64
+	}
+	return uint64(toUint32(v.ToFloat())), 32
+}
+
+// low64 is a BigInt modulo 2⁶⁴.
+func low64(n *big.Int) uint64 {
+	return new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
+}
+
+// toUint32 is a number modulo 2³², without its fraction; NaN and infinities give 0.
+func toUint32(x float64) uint32 {
+	if math.Abs(x) < 1<<62 {
+		return uint32(int64(x))
+	}
+	if x = math.Mod(x, 1<<32); x != x {
+		return 0
+	}
+	return uint32(int64(x))
+}
+
+// mulHigh is the upper half of the product of two integers: numbers of 32 bits, or BigInts of 64. They count as signed
+// unless one of them is beyond the signed range.
+func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
+	fail := func(v goja.Value, detail string) {
+		e.Throw(&ArgumentError{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})
+	}
+	x, bigX := a.Export().(*big.Int)
+	y, bigY := b.Export().(*big.Int)
+	if bigX != bigY {
+		e.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
+	}
+	width := uint(64)
+	if !bigX {
+		width = 32
+		var list [2]*big.Int
+		for i, v := range []goja.Value{a, b} {
+			f := v.ToFloat()
+			if f != math.Trunc(f) || math.Abs(f) > 1<<32 {
+				fail(v, "is no integer of 32 bits")
+			}
+			list[i] = big.NewInt(int64(f))
+		}
+		x, y = list[0], list[1]
+	}
+	limit := new(big.Int).Lsh(big.NewInt(1), width)
+	half := new(big.Int).Rsh(limit, 1)
+	least, unsigned := new(big.Int).Neg(half), false
+	for i, n := range []*big.Int{x, y} {
+		if n.Cmp(limit) >= 0 || n.Cmp(least) < 0 {
+			fail([]goja.Value{a, b}[i], fmt.Sprintf("is no integer of %d bits", width))
+		}
+		unsigned = unsigned || n.Cmp(half) >= 0
+	}
+	if unsigned && (x.Sign() < 0 || y.Sign() < 0) {
+		fail(a, fmt.Sprintf("and %s are of two types: one is negative, the other needs all %d bits", b, width))
+	}
+	high := new(big.Int).Mul(x, y)
+	high.Rsh(high, width) // rounds down
+	if bigX {
+		return e.vm.ToValue(high)
+	}
+	return e.vm.ToValue(high.Int64())
+}
+
+var (
+	intType   = reflect.TypeFor[int64]()
+	floatType = reflect.TypeFor[float64]()
+)
+
+// isNumber reports whether a value is a Number.
+func isNumber(v goja.Value) bool {
+	switch v.(type) {
+	case *goja.Object, goja.String:
+		return false
+	}
+	t := v.ExportType()
+	return t == intType || t == floatType
+}
