@@ -100,7 +100,7 @@ func (e *emitter) arithmetic(in *ir.Instr) string {
 	case ir.Convert:
 		return e.convert(from, to, x)
 	case ir.Sat:
-		return e.saturate(from, to, x)
+		return e.saturate(to, x)
 	case ir.Wrap:
 		if from.IsFloat() {
 			return fmt.Sprintf("%s(%s(float64(%s)))", types[to], e.file.help("wrapFloat"), x)
@@ -235,33 +235,10 @@ func (e *emitter) convert(from, to ir.Type, x string) string {
 	return fmt.Sprintf("%s(%s)", types[to], x)
 }
 
-// saturate is Sat. Bounds that the operand's type cannot pass are left out.
-func (e *emitter) saturate(from, to ir.Type, x string) string {
-	if from.IsFloat() {
-		return fmt.Sprintf("%s(float64(%s))", e.file.help("saturate"+map[ir.Type]string{ir.I32: "I32", ir.U32: "U32", ir.I64: "I64", ir.U64: "U64"}[to]), x)
-	}
-	if from == to {
-		return x
-	}
-	width := func(t ir.Type) int { // bits of the greatest value
-		n := 8 * t.Size()
-		if t.IsSigned() {
-			n--
-		}
-		return n
-	}
-	if width(to) < width(from) {
-		x = fmt.Sprintf("min(%s, %d)", x, uint64(1)<<width(to)-1)
-	}
-	if from.IsSigned() {
-		switch {
-		case !to.IsSigned():
-			x = fmt.Sprintf("max(%s, 0)", x)
-		case to.Size() < from.Size():
-			x = fmt.Sprintf("max(%s, %d)", x, -int64(1)<<width(to))
-		}
-	}
-	return fmt.Sprintf("%s(%s)", types[to], x)
+// saturate is Sat, which is for floats.
+func (e *emitter) saturate(to ir.Type, x string) string {
+	name := map[ir.Type]string{ir.I32: "saturateI32", ir.U32: "saturateU32", ir.I64: "saturateI64", ir.U64: "saturateU64"}[to]
+	return fmt.Sprintf("%s(float64(%s))", e.file.help(name), x)
 }
 
 // bitcast gives every NaN the bits of the canonical one.

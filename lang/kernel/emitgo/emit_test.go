@@ -59,7 +59,7 @@ func operations() []operation {
 		add("mulhi and or xor", t, t, t)
 		add("shl shr", t, t, ir.I32)
 		for _, u := range ints {
-			add("sat wrap", t, u)
+			add("wrap", t, u)
 		}
 		for _, u := range floats {
 			add("sat wrap", t, u)
