@@ -119,7 +119,7 @@ func (e *Engine) load(specifier, kind string, importer *module) (*module, error)
 	if err != nil {
 		return nil, err
 	}
-	if !filepath.IsAbs(name) && importer != nil && importer.path != "" {
+	if !filepath.IsAbs(name) && importer != nil { // a line of the prompt has a name without a directory
 		name = filepath.Join(filepath.Dir(importer.unit.Name), name)
 	}
 	return e.loadFile(name, kind, false)

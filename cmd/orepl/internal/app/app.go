@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl"
@@ -49,8 +50,8 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"repl", "", "the prompt; also without a command, if standard input is a terminal", runREPL},
-		{"run", "[flags] FILE [ARGS…]", "run a script", runScript},
+		{"repl", "[flags]", "the prompt; also without a command, if standard input is a terminal; -e CODE runs code, -i FILE loads a file first", runREPL},
+		{"run", "[flags] FILE [ARGS…]", "run a script; also FILE [ARGS…] without a command", runScript},
 		{"devices", "[--json]", "list the devices of this machine", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to", runKernel},
 		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},
@@ -88,13 +89,20 @@ func Main(sys System) int {
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	switch name {
-	case "-h", "--help", "-help":
-		name = "help"
-	case "-v", "--version":
-		name = "version"
-	}
 	list := commands()
+	known := func(name string) bool {
+		return slices.ContainsFunc(list, func(c command) bool { return c.name == name })
+	}
+	switch {
+	case name == "-h" || name == "--help" || name == "-help":
+		name = "help"
+	case name == "-v" || name == "--version":
+		name = "version"
+	case strings.HasPrefix(name, "-") && name != "-": // flags of the prompt
+		name, args = "repl", sys.Args
+	case !known(name) && isFile(name):
+		name, args = "run", sys.Args
+	}
 	for i := range list {
 		if list[i].name != name {
 			continue
@@ -113,10 +121,13 @@ func Main(sys System) int {
 	if near := spelling.Nearest(name, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q? see orepl help", near)
 	}
-	if _, err := os.Stat(name); err == nil {
-		hint = fmt.Sprintf("to run the script, write: orepl run %s", name)
-	}
-	return inv.finish(&usageError{fmt.Sprintf("there is no command %q", name), hint})
+	return inv.finish(&usageError{fmt.Sprintf("there is no command or file %q", name), hint})
+}
+
+// isFile reports whether there is a file of a name, other than a directory.
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && !info.IsDir()
 }
 
 // finish prints an error and turns it into an exit code.

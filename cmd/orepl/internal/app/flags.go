@@ -25,15 +25,23 @@ func (inv *invocation) flagError(err error) error {
 		if near := spelling.Nearest(m[1], names); near != "" {
 			help = fmt.Sprintf("did you mean --%s? %s", near, help)
 		}
-		return &usageError{"there is no flag --" + m[1], help}
+		return &usageError{"there is no flag " + dashed(m[1]), help}
 	}
 	if m := emptyFlag.FindStringSubmatch(err.Error()); m != nil {
-		return &usageError{fmt.Sprintf("--%s needs a value", m[1]), help}
+		return &usageError{dashed(m[1]) + " needs a value", help}
 	}
 	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
 		return inv.valueError(m[2], m[1], help)
 	}
 	return &usageError{err.Error(), help}
+}
+
+// dashed writes a flag as on the command line.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
 }
 
 // valueError is about a flag whose value is of another kind.

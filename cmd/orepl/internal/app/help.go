@@ -95,7 +95,7 @@ func (inv *invocation) printUsage(name string) {
 		}
 		probe.flags.VisitAll(func(f *flag.Flag) {
 			kind, about := flag.UnquoteUsage(f)
-			fmt.Fprintf(inv.Stdout, "  --%-20s %s\n", f.Name+" "+kind, about)
+			fmt.Fprintf(inv.Stdout, "  %-22s %s\n", dashed(f.Name)+" "+kind, about)
 		})
 	}
 }

@@ -17,25 +17,36 @@ const closingTime = 2 * time.Second
 
 // runREPL is orepl repl. Without a terminal it runs standard input as a script.
 func runREPL(inv *invocation) error {
+	code := inv.flags.String("e", "", "run `CODE` as a script in which the names of the prompt are global")
+	load := inv.flags.String("i", "", "load `FILE` before the first prompt, as .load does")
+	noInit := inv.flags.Bool("no-init", false, "do not load the start-up file: what OREPL_INIT names, or orepl/init.js in the directory of configurations")
 	args, err := inv.parse()
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 {
-		return &usageError{"orepl repl takes no arguments", "to run a script, write: orepl run FILE"}
+	if *code != "" {
+		if *load != "" {
+			return &usageError{"-e and -i are given", "-i FILE leaves you at the prompt; import('FILE') in the code loads a file, too"}
+		}
+		return inv.evaluate("eval.js", *code, args)
 	}
-	rt := inv.open()
+	if len(args) > 0 {
+		return &usageError{"orepl repl takes no arguments", "to run a script, write: orepl run FILE; to load it and stay: orepl -i FILE"}
+	}
 	if !isTerminal(inv.Stdin) {
+		if *load != "" {
+			return &usageError{"-i needs a terminal", "to run a script, write: orepl run FILE"}
+		}
 		text, err := io.ReadAll(inv.Stdin)
 		if err != nil {
 			return err
 		}
-		e, err := inv.engine(rt, lang.Options{Prompt: true})
-		if err != nil {
-			return err
-		}
-		_, err = e.Run(inv.ctx, "stdin.js", string(text))
-		return inv.close(e, rt, err)
+		return inv.evaluate("stdin.js", string(text), nil)
+	}
+	rt := inv.open()
+	init := ""
+	if !*noInit {
+		init = inv.initFile()
 	}
 	// Ctrl-C ends the invocation's context for good, but at the prompt only what runs.
 	ctx := context.WithoutCancel(inv.ctx)
@@ -44,7 +55,7 @@ func runREPL(inv *invocation) error {
 		Session: rt.Session(), Compiled: rt.Environment().Observe, Registry: rt.Registry(),
 		Emit:  inv.forms(),
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout),
-		History: inv.history(), Exit: os.Exit,
+		History: inv.history(), Init: init, Load: *load, Exit: os.Exit,
 	})
 	closing, cancel := context.WithTimeout(ctx, closingTime)
 	defer cancel()
@@ -52,6 +63,32 @@ func runREPL(inv *invocation) error {
 		err = cerr
 	}
 	return err
+}
+
+// evaluate runs a text as a script in which the names of the prompt are global.
+func (inv *invocation) evaluate(name, text string, args []string) error {
+	rt := inv.open()
+	e, err := inv.engine(rt, lang.Options{Prompt: true, Args: args})
+	if err != nil {
+		return err
+	}
+	_, err = e.Run(inv.ctx, name, text)
+	return inv.close(e, rt, err)
+}
+
+// initFile is the start-up file of the prompt, or "": OREPL_INIT, or a file in the directory of configurations, if it exists.
+func (inv *invocation) initFile() string {
+	if file, set := inv.environ()["OREPL_INIT"]; set {
+		return file
+	}
+	dir := inv.env("XDG_CONFIG_HOME")
+	if home := inv.env("HOME"); dir == "" && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	if file := filepath.Join(dir, "orepl", "init.js"); dir != "" && isFile(file) {
+		return file
+	}
+	return ""
 }
 
 // forms are the emitters of kernels.

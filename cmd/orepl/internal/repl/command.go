@@ -300,5 +300,5 @@ func (p *prompt) clear(string) error {
 	err = old.Close()
 	runtime.GC() // buffers that only the old engine knew are freed behind their last owner
 	p.printf("a new session\n")
-	return err
+	return errors.Join(err, p.begin())
 }

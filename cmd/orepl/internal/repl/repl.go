@@ -43,6 +43,8 @@ type Options struct {
 	Stdout  io.Writer
 	Colors  bool
 	History string         // file that keeps what was entered; empty: it is forgotten
+	Init    string         // file that each session begins with; empty: none
+	Load    string         // file to load before the first prompt; empty: none
 	Exit    func(code int) // ends the process when nothing else helps
 }
 
@@ -105,6 +107,14 @@ func Run(ctx context.Context, o Options) (err error) {
 	if prompts {
 		p.printf("orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n")
 	}
+	if err := p.begin(); err != nil {
+		return ended(err)
+	}
+	if o.Load != "" {
+		if err := p.command(".load " + o.Load); err != nil {
+			return ended(err)
+		}
+	}
 	for {
 		block, err := p.read()
 		switch {
@@ -119,12 +129,27 @@ func Run(ctx context.Context, o Options) (err error) {
 			return err
 		}
 		if err := p.enter(block); err != nil {
-			if errors.Is(err, errLeave) {
-				return nil
-			}
-			return err
+			return ended(err)
 		}
 	}
+}
+
+// begin loads the file that each session begins with. It is no part of what .save writes.
+func (p *prompt) begin() error {
+	if p.Init == "" {
+		return nil
+	}
+	err := p.command(".load " + p.Init)
+	p.entered = nil
+	return err
+}
+
+// ended is the error of a session that ends with err.
+func ended(err error) error {
+	if errors.Is(err, errLeave) {
+		return nil
+	}
+	return err
 }
 
 // errLeave ends the session.

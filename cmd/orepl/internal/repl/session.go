@@ -67,7 +67,7 @@ func (p *prompt) load(file string) error {
 	}
 	blocks := savedBlocks(string(text))
 	for i, block := range blocks {
-		v, err := p.eval(filepath.Base(file), block)
+		v, err := p.eval(home(file), block)
 		if err != nil {
 			return p.failed(err)
 		}

@@ -116,3 +116,45 @@ func TestTimeAgreesWithBench(t *testing.T) {
 		}
 	}
 }
+
+// The start-up file comes first, in each session; then the file of -i.
+func TestFilesAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("config/orepl/init.js", "const mine = 5\nlet seen = []")
+	write("lib/tools.js", "export const tool = 6")
+	write("lib/work.js", "import { tool } from './tools.js'\nexport const work = tool + mine\nseen.push('work')\n")
+	config, work := "XDG_CONFIG_HOME="+filepath.Join(dir, "config"), filepath.Join(dir, "lib/work.js")
+	u := sitIn(t, []string{os.Args[0], "-i", work}, 80, 24, config)
+	u.prompted(0)
+	if got := u.enters("[mine, work, tool, seen]"); got != "[ 5, 11, 6, [ 'work' ] ]" {
+		t.Errorf("the files gave %s", got)
+	}
+	u.enters(".clear")
+	if got := u.enters("[mine, typeof work]"); got != "[ 5, 'undefined' ]" {
+		t.Errorf("a new session has %s", got)
+	}
+	u.enters(".save s.js")
+	if s, err := os.ReadFile(filepath.Join(u.dir, "s.js")); err != nil || strings.Contains(string(s), "const mine") {
+		t.Errorf("%v: saved\n%s", err, s)
+	}
+	u = sitIn(t, []string{os.Args[0], "--no-init"}, 80, 24, config)
+	u.prompted(0)
+	if got := u.enters("typeof mine"); got != "'undefined'" {
+		t.Errorf("--no-init: mine is %s", got)
+	}
+	write("bad.js", "const a = 1\nnothing()\n")
+	u = sitIn(t, []string{os.Args[0]}, 80, 24, "OREPL_INIT="+filepath.Join(dir, "bad.js"))
+	u.prompted(0)
+	u.sees(0, "nothing is not defined")
+	if got := u.enters("1 + 1"); got != "2" {
+		t.Errorf("after a wrong start-up file, 1 + 1 is %s", got)
+	}
+}

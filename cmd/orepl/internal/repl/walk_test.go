@@ -100,6 +100,17 @@ const preface = `# The prompt
 prompts and compares the screen with this text (` + "`go test ./cmd/orepl/internal/repl -update`" + ` writes it anew).
 
 When standard input is no terminal, it is run as a script, without prompts: ` + "`echo 'console.log(1 + 1)' | orepl`" + `.
+
+| | |
+|---|---|
+| ` + "`orepl`" + ` | the prompt |
+| ` + "`orepl -i FILE`" + ` | the prompt, after loading a file as ` + "`.load`" + ` does |
+| ` + "`orepl FILE [ARGS…]`" + ` | runs a file, as ` + "`orepl run`" + ` |
+| ` + "`orepl -e CODE [ARGS…]`" + ` | runs code, with the prompt's names global |
+
+A start-up file is loaded first in each session: what ` + "`OREPL_INIT`" + ` names (empty: none), or ` + "`orepl/init.js`" + ` in
+` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `; ` + "`--no-init`" + ` leaves it out. There is no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + `
+starts a program.
 `
 
 func (w *walk) values() {
