@@ -59,13 +59,16 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }
 
-// IsDiagnostic reports whether a name is the ID of a kernel's diagnostic, such as strided-access.
-func IsDiagnostic(name string) bool {
-	_, ok := kerneldiag.Lookup(kerneldiag.ID(name))
-	return ok
+// IsDiagnostic reports whether a text with hyphens is the ID of a kernel's diagnostic, such as strided-access, or the
+// code of an error, such as out-of-bounds. As an expression it would be a difference.
+func IsDiagnostic(text string) bool {
+	_, isCode := lookupCode(text)
+	_, isKernel := kerneldiag.Lookup(kerneldiag.ID(text))
+	return strings.Contains(text, "-") && (isCode || isKernel)
 }
 
-// Write explains a name as [bindings.Registry.Lookup] understands it, or the ID of a kernel's diagnostic.
+// Write explains a name as [bindings.Registry.Lookup] understands it, the ID of a kernel's diagnostic, or the code of an
+// error.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
 	if d, ok := kerneldiag.Lookup(kerneldiag.ID(name)); ok {
 		writeDiagnostic(w, d)
@@ -82,10 +85,14 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 			return nil
 		}
 	}
+	if code, isCode := lookupCode(name); isCode && !ok {
+		writeCode(w, code)
+		return nil
+	}
 	switch {
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
-		if near := spelling.Nearest(name, r.Names()); near != "" {
+		if near := spelling.Nearest(name, append(codeNames(), r.Names()...)); near != "" {
 			return d.WithHint("did you mean %q?", near)
 		}
 		return d.WithHint("write help() for a list of the modules")
@@ -95,6 +102,18 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		writeEntry(w, e, m)
 	}
 	return nil
+}
+
+// codeNames lists the codes of errors and the IDs of diagnostics.
+func codeNames() []string {
+	var list []string
+	for _, c := range codes {
+		list = append(list, c.ID)
+	}
+	for _, d := range kerneldiag.Table() {
+		list = append(list, string(d.ID))
+	}
+	return list
 }
 
 // writeDiagnostic explains what the kernel language says of a kernel.

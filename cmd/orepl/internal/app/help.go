@@ -71,7 +71,7 @@ func runHelp(inv *invocation) error {
 	for _, c := range commands() {
 		fmt.Fprintf(inv.Stdout, "  %-10s %s\n", c.name, c.about)
 	}
-	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts, or the ID of a message such as strided-access.")
+	fmt.Fprintln(inv.Stdout, "\norepl help COMMAND explains one, orepl help exit-codes lists the exit codes,\norepl help NAME explains a name of scripts, or the code of a message such as out-of-bounds.")
 	return nil
 }
 

@@ -59,3 +59,22 @@ func TestHelpFindsMembersAndTypes(t *testing.T) {
 		}
 	}
 }
+
+// ? explains codes of errors, as they stand in messages too; a variable of that name comes first.
+func TestHelpExplainsCodes(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	for _, c := range []struct{ asked, want string }{
+		{"?out-of-bounds", "out-of-bounds, a code of errors at run time"},
+		{"?[cancelled]", "It was ended from outside"},
+		{"?race", "race, a code of errors"},
+		{"?out-of-bunds", `did you mean "out-of-bounds"?`},
+		{"let race = 42, out = 50, of = 8", ""},
+		{"?race", "42"},
+		{"?out-of", "42"},
+	} {
+		if got := u.enters(c.asked); !strings.Contains(got, c.want) {
+			t.Errorf("%s printed\n%s\nwithout %q", c.asked, got, c.want)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,7 +39,7 @@ func (p *prompt) help(text string) error {
 		}
 		return nil
 	}
-	if help.IsDiagnostic(text) { // as an expression it would be a difference
+	if help.IsDiagnostic(text) || p.looksLikeCode(text) {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
@@ -91,6 +92,19 @@ func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 	v, err = p.eval(p.name(), "("+text+"\n)")
 	return v, err == nil, err
 }
+
+// looksLikeCode reports whether a text looks like the code of an error, as it stands in a message, and not like a
+// difference or an array of variables.
+func (p *prompt) looksLikeCode(text string) bool {
+	m := codeShape.FindStringSubmatch(text)
+	if m == nil || !strings.ContainsAny(text, "[-") {
+		return false
+	}
+	_, known, err := p.subject(m[1])
+	return err == nil && !known
+}
+
+var codeShape = regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`)
 
 // describe prints the facts of a value. It runs on the engine's goroutine.
 func (p *prompt) describe(v goja.Value) {

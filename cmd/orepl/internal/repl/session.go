@@ -127,7 +127,7 @@ func fileError(op, file string, err error) error {
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	d := diag.New("io", "cannot %s %s: %v", op, file, err)
+	d := diag.New("io-error", "cannot %s %s: %v", op, file, err)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		d.ID = "not-found"
