@@ -4,8 +4,6 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
-
-	"github.com/orepl/orepl/lang/source"
 )
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -56,7 +54,6 @@ func (e *Engine) boundConstructors() {
 			b.fail("out-of-resources", "", "BigInt: a text of more than %d digits", digits)
 		}
 	})
-	b.boundCompilers()
 }
 
 // proxyDepth bounds proxies around proxies: each operation recurses through them.
@@ -142,38 +139,6 @@ func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 		}
 	}
 	return b.engine.vm.ToValue(found)
-}
-
-// boundCompilers puts a check before what compiles a text while the script runs: the parser recurses.
-func (b *bounds) boundCompilers() {
-	vm := b.engine.vm
-	look := func(args []goja.Value) {
-		for _, v := range args {
-			if s, ok := v.(goja.String); ok {
-				if err := source.CheckNesting("eval", s.String()); err != nil {
-					b.engine.Throw(err)
-				}
-			}
-		}
-	}
-	b.construct("Function", look)
-	if eval, ok := vm.GlobalObject().Get("eval").(*goja.Object); ok {
-		if fn, ok := eval.Export().(func(goja.FunctionCall) goja.Value); ok {
-			b.define(vm.GlobalObject(), "eval", eval, func(c goja.FunctionCall) goja.Value {
-				look(c.Arguments)
-				return fn(c)
-			})
-		}
-	}
-	for _, text := range []string{"(async function(){})", "(function*(){})"} {
-		v, err := vm.RunString(text)
-		if err != nil {
-			continue
-		}
-		if ctor, ok := v.(*goja.Object).Get("constructor").(*goja.Object); ok {
-			b.replace(nil, "", ctor, look)
-		}
-	}
 }
 
 // boundJSON bounds the depth of what JSON.parse reads, and the depth and size of what JSON.stringify writes.

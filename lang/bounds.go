@@ -151,6 +151,7 @@ func (e *Engine) boundBuiltins() {
 	e.bounds = newBounds(e)
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
+	e.boundCompilers()
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.bounds.wrap(typed, "from", checkSourceMemory)

@@ -14,6 +14,7 @@ type intrinsics struct {
 	preventExtensions                 goja.Callable // of Object
 	call                              goja.Callable // calls its argument from code of the script
 	power, powerOf, shift             goja.Value    // what ** and **= become, and << in a text that uses BigInts; see Engine.defineOperators
+	evalText                          goja.Value    // (text): the text that eval compiles in its place; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 
 	bind     goja.Callable // Function.prototype.bind

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -360,7 +361,7 @@ func isTypeScript(name string) bool {
 func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
 	o.CountLoops = e.opts.Limits.Iterations > 0
 	e.sources.set(name, text, given)
-	unit, err := e.opts.Cache.compile(name, text, o)
+	unit, err := e.compileUnit(name, text, o)
 	if err != nil {
 		return nil, err
 	}
@@ -377,6 +378,34 @@ func (e *Engine) compile(path, name, text string, given bool, o source.Options) 
 		}
 	}
 	return m, nil
+}
+
+// compileUnit compiles a text on a goroutine of its own, which is left to itself where the running call ends first: neither
+// parser looks at interrupts, and both need time with the square of the nesting. The nesting is bounded, and so is the time.
+func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit, error) {
+	type result struct {
+		unit  *source.Unit
+		err   error
+		panic any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.panic = recover()
+			done <- r
+		}()
+		r.unit, r.err = e.opts.Cache.compile(name, text, o)
+	}()
+	select {
+	case r := <-done:
+		if r.panic != nil {
+			panic(r.panic)
+		}
+		return r.unit, r.err
+	case <-e.Running().Done():
+		return nil, context.Cause(e.Running())
+	}
 }
 
 // adopt makes a unit, just compiled, that of a module.

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/nesting"
 )
 
 // Options say how to compile.
@@ -52,6 +53,9 @@ func Compile(name, text string, o Options) (*Unit, error) {
 func compileLowered(name, text string, o Options) (*Unit, error) {
 	lowered, moved, err := lower(name, text, o)
 	if err != nil {
+		return nil, err
+	}
+	if err := CheckNesting(name, lowered); err != nil {
 		return nil, err
 	}
 	u, problem := compileText(&Unit{Name: name, Original: text, Text: lowered, kind: o.Kind, moved: moved}, o)
@@ -126,8 +130,14 @@ func parseWrapped(u *Unit, text, prefix, suffix string) (*ast.FunctionLiteral, *
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text[2:]
 	}
+	if isLong(text) {
+		plain := prefix + nesting.Plain(text) + suffix
+		if _, err := parseFile(u.Name, plain); err != nil {
+			return nil, parseProblem(err, plain, len(prefix), len(text))
+		}
+	}
 	whole := prefix + text + suffix
-	program, err := parser.ParseFile(nil, u.Name, whole, 0, parser.WithDisableSourceMaps)
+	program, err := parseFile(u.Name, whole)
 	if err != nil {
 		return nil, parseProblem(err, whole, len(prefix), len(text))
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/nesting"
 )
 
 // lower translates a text into JavaScript that the interpreter knows. Statements of modules and top-level await stay.
@@ -14,7 +15,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 	if o.TypeScript || o.Kind == Prompt {
 		loader = api.LoaderTS
 	}
-	result := api.Transform(text, api.TransformOptions{
+	options := api.TransformOptions{
 		Loader:         loader,
 		Sourcefile:     name,
 		Target:         api.ES2022,
@@ -31,7 +32,13 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 			"top-level-await": true,
 			"decorators":      false,
 		},
-	})
+	}
+	if isLong(text) {
+		if result := api.Transform(nesting.Plain(text), options); len(result.Errors) > 0 {
+			return "", nil, lowerError(name, text, result.Errors)
+		}
+	}
+	result := api.Transform(text, options)
 	if len(result.Errors) > 0 {
 		return "", nil, lowerError(name, text, result.Errors)
 	}

@@ -26,13 +26,13 @@ type scanner struct {
 	src    string
 	pos    int
 	prev   lexeme
-	nested []nesting
+	nested []bracket
 	// control is true behind the parenthesis of if, for, while and with, where an expression may begin.
 	control bool
 }
 
-// A nesting is one open bracket.
-type nesting struct {
+// A bracket is one that is open.
+type bracket struct {
 	open    byte // ( [ { or $ for a template substitution
 	control bool // ( behind if, for, while, with
 }
@@ -86,7 +86,7 @@ func (s *scanner) next() lexeme {
 // peek gives the next lexeme without taking it.
 func (s *scanner) peek() lexeme {
 	saved := *s
-	saved.nested = append([]nesting(nil), s.nested...)
+	saved.nested = append([]bracket(nil), s.nested...)
 	t := s.next()
 	*s = saved
 	return t
@@ -153,7 +153,7 @@ func (s *scanner) scanTemplate() {
 			return
 		case '$':
 			if strings.HasPrefix(s.src[s.pos:], "${") {
-				s.nested = append(s.nested, nesting{open: '$'})
+				s.nested = append(s.nested, bracket{open: '$'})
 				s.pos += 2
 				return
 			}
@@ -189,9 +189,9 @@ func (s *scanner) scanPunct(c byte) {
 	s.control = false
 	switch c {
 	case '(':
-		s.nested = append(s.nested, nesting{open: c, control: s.prev.kind == lexWord && isControl(s.text(s.prev))})
+		s.nested = append(s.nested, bracket{open: c, control: s.prev.kind == lexWord && isControl(s.text(s.prev))})
 	case '[', '{':
-		s.nested = append(s.nested, nesting{open: c})
+		s.nested = append(s.nested, bracket{open: c})
 	case ')', ']', '}':
 		if n := len(s.nested); n > 0 {
 			s.control = s.nested[n-1].control

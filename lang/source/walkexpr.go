@@ -34,12 +34,21 @@ func (w *walker) expr(slot *ast.Expression) {
 			return
 		}
 		w.expr(&e.Right)
+		if isLogical(e.Operator) && isConstant(e.Left) {
+			// The compiler evaluates a constant anew at every operator behind it, in exponential time.
+			e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
+		}
 		w.notePower(e.Operator, power{slot: slot})
 	case *ast.CallExpression:
 		w.callee(&e.Callee)
 		w.move(&e.LeftParenthesis)
 		w.move(&e.RightParenthesis)
 		w.exprs(e.ArgumentList)
+		if id, ok := e.Callee.(*ast.Identifier); ok && id.Name == "eval" && len(e.ArgumentList) > 0 {
+			if _, spread := e.ArgumentList[0].(*ast.SpreadElement); !spread {
+				e.ArgumentList[0] = call(paramEval, id.Idx, e.ArgumentList[0])
+			}
+		}
 	case *ast.NewExpression:
 		w.move(&e.New)
 		w.move(&e.LeftParenthesis)

@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
 	"github.com/orepl/orepl/lang/kernel/diag"
+	nested "github.com/orepl/orepl/lang/nesting"
 )
 
 // The limits of a kernel's text; both keep hostile text from exhausting the stack.
@@ -49,6 +50,10 @@ func (p *parse) function() *Func {
 	}
 	if nesting(text) > maxNesting {
 		p.errorf(Span{0, 0}, diag.TooDeep, "split the kernel into helper functions", "brackets nest more than %d deep", maxNesting)
+		return nil
+	}
+	if problem := nested.Check(text, nested.Max); problem != nil {
+		p.errorf(Span{problem.Offset, problem.Offset}, diag.TooDeep, "split the kernel into helper functions", "%s", problem.Message)
 		return nil
 	}
 	expr := p.program(text)

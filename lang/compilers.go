@@ -1,0 +1,116 @@
+package lang
+
+import (
+	"reflect"
+	"strings"
+	"unsafe"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/source"
+)
+
+// boundCompilers puts a check before what compiles a text while the script runs: the parser and the compiler recurse, and
+// look at no interrupt. A call of eval as such is checked by code that the package source puts around its argument.
+func (e *Engine) boundCompilers() {
+	vm := e.vm
+	check := func(text string) string {
+		text, err := source.EvalText(text)
+		if err != nil {
+			e.Throw(err)
+		}
+		return text
+	}
+	checkValue := func(v goja.Value) goja.Value {
+		s, ok := v.(goja.String)
+		if !ok {
+			return v
+		}
+		was := s.String()
+		if text := check(was); text != was {
+			return vm.ToValue(text)
+		}
+		return v
+	}
+	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value { return checkValue(c.Argument(0)) })
+	eval, ok := vm.GlobalObject().Get("eval").(*goja.Object)
+	if !ok {
+		return
+	}
+	if native, ok := nativeOf(eval); ok {
+		call := *native.call
+		*native.call = func(c goja.FunctionCall) goja.Value {
+			return call(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0))}})
+		}
+	}
+	for _, kind := range []string{"function", "async function", "function*"} {
+		v, err := vm.RunString("(" + kind + "(){})")
+		if err != nil {
+			continue
+		}
+		ctor, ok := v.(*goja.Object).Get("constructor").(*goja.Object)
+		if !ok {
+			continue
+		}
+		native, ok := nativeOf(ctor)
+		if !ok {
+			continue
+		}
+		arguments := func(args []goja.Value) []goja.Value { return functionText(vm, kind, args, check) }
+		call, construct := *native.call, *native.construct
+		*native.call = func(c goja.FunctionCall) goja.Value {
+			return call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})
+		}
+		*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+			return construct(arguments(args), newTarget)
+		}
+	}
+}
+
+// functionText checks the text that a constructor of functions compiles, and returns the arguments that make it.
+func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(string) string) []goja.Value {
+	if len(args) == 0 {
+		return args
+	}
+	texts := make([]string, len(args))
+	for i, v := range args {
+		texts[i] = v.String()
+	}
+	const between = "\n) {\n"
+	last := len(texts) - 1
+	head := "(" + kind + " anonymous("
+	params := strings.Join(texts[:last], ",")
+	whole := check(head + params + between + texts[last] + "\n})")
+	parts := []string{source.IndirectEvals(params), source.IndirectEvals(texts[last])}
+	if head+parts[0]+between+parts[1]+"\n})" != whole { // a token reaches over the end of an argument
+		parts = []string{"*/", ""} // as the language requires, each must be well-formed by itself
+	}
+	return []goja.Value{vm.ToValue(parts[0]), vm.ToValue(parts[1])}
+}
+
+// A native is where the interpreter keeps what a builtin function does. Replaced there, the function stays the same object:
+// the interpreter compares eval with it, and constructors are reached by many ways.
+type native struct {
+	call      *func(goja.FunctionCall) goja.Value
+	construct *func([]goja.Value, *goja.Object) *goja.Object
+}
+
+func nativeOf(o *goja.Object) (native, bool) {
+	self := reflect.ValueOf(o).Elem().FieldByName("self")
+	if self.Kind() != reflect.Interface || self.Elem().Kind() != reflect.Pointer {
+		return native{}, false
+	}
+	fn := self.Elem().Elem()
+	if fn.Kind() != reflect.Struct {
+		return native{}, false
+	}
+	var n native
+	f, c := fn.FieldByName("f"), fn.FieldByName("construct")
+	if !f.IsValid() || !c.IsValid() || f.Type() != reflect.TypeFor[func(goja.FunctionCall) goja.Value]() ||
+		c.Type() != reflect.TypeFor[func([]goja.Value, *goja.Object) *goja.Object]() {
+		return native{}, false
+	}
+	n.call = (*func(goja.FunctionCall) goja.Value)(unsafe.Pointer(f.UnsafeAddr()))
+	n.construct = (*func([]goja.Value, *goja.Object) *goja.Object)(unsafe.Pointer(c.UnsafeAddr()))
+	return n, true
+}

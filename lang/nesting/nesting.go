@@ -1,0 +1,211 @@
+// Package nesting bounds the depth of the tree that a parser makes of a text, before it makes it. Parsers and compilers
+// recurse, and Go ends a process whose stack is exhausted.
+package nesting
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Max is the largest depth that files and lines of the prompt may have. A level takes at most some 5 KiB of stack in the parsers and
+// compilers that are used here, and some need time with the square of the depth; TestLevelsFitTheStack measures both.
+const Max = 8000
+
+// maxRepeated bounds how often the parser reads the tokens of a text, in all: it reads the parameters of an arrow function
+// twice, and so those of arrow functions in these parameters four times.
+const maxRepeated = 1 << 22
+
+// arrowDepth is how many levels an arrow counts: the compiler looks at every arrow function from all those around it.
+const arrowDepth = 4
+
+// A Problem says why a text is refused.
+type Problem struct {
+	Offset        int
+	Message, Hint string
+}
+
+// A level is what is open between two brackets.
+type level struct {
+	run     int   // the depth of the expression or statement that is being read
+	pending []int // the depths at which an if may still get an else
+	tokens  uint64
+}
+
+type counter struct {
+	*lexer
+	outer []level
+	level
+	total  int    // depth in all: the runs of all levels
+	closed uint64 // tokens between the parentheses that the last token closed
+}
+
+// Check computes a bound of the depth of the tree of a JavaScript or TypeScript text: brackets in brackets, chains of
+// operators, prefixes, members, calls, arrows, labels and statements. It returns nil if the depth is at most limit.
+func Check(src string, limit int) *Problem {
+	c := &counter{lexer: newLexer(src, false)}
+	for {
+		prev := c.prev
+		control := prev.kind == shut && c.lexer.closed.control
+		t := c.next()
+		if t.kind == end {
+			break
+		}
+		if c.endsStatement(prev, control, t) {
+			c.endStatement(t)
+		}
+		c.count(prev, t)
+		if c.total > limit {
+			return &Problem{t.start, fmt.Sprintf("the code is nested more than %d deep", limit), "split the expression; load large data from a JSON file"}
+		}
+		if c.tokens > maxRepeated && c.tokens > 8*uint64(len(src)) {
+			return &Problem{t.start, "too many arrow functions in the parameters of arrow functions", "declare functions before they are used as default values"}
+		}
+	}
+	if c.htmlLike >= 0 && len(src) > limit {
+		return &Problem{c.htmlLike, "a comment as in HTML is not allowed in a long text", "write a space between the characters, or a comment with //"}
+	}
+	return nil
+}
+
+func (c *counter) add(n int) {
+	c.run += n
+	c.total += n
+}
+
+func (c *counter) count(prev, t token) {
+	c.tokens++
+	switch t.kind {
+	case open:
+		c.add(1) // a call or a member stays in the chain when the bracket is closed
+		c.outer = append(c.outer, c.level)
+		c.level = level{}
+	case shut:
+		c.total -= c.run
+		tokens := c.tokens
+		c.level = c.outer[len(c.outer)-1]
+		c.outer = c.outer[:len(c.outer)-1]
+		c.tokens += tokens
+		c.closed = tokens
+		return
+	case reset:
+		c.restart(0)
+	case punct:
+		switch c.text(t) {
+		case ";":
+			c.restart(0)
+		case ",":
+			c.restart(0)
+			c.pending = c.pending[:0]
+		case "=>":
+			if prev.kind == shut {
+				c.tokens += c.closed
+			}
+			c.add(arrowDepth)
+		default:
+			c.add(1)
+		}
+	case word:
+		switch c.text(t) {
+		case "if":
+			if !c.isMember() {
+				c.pending = append(c.pending, c.run)
+			}
+		case "else":
+			if n := len(c.pending); n > 0 && !c.isMember() {
+				c.restart(c.pending[n-1] + 2)
+				c.pending = c.pending[:n-1]
+				return
+			}
+		}
+		fallthrough
+	default:
+		if prev.kind.operand() && !t.newline || prev.kind == word || c.isTemplate(t) {
+			c.add(1)
+		}
+	}
+}
+
+// isTemplate reports whether a token is a template without substitutions, which goes on with the operand before it.
+func (c *counter) isTemplate(t token) bool { return t.kind == text && c.src[t.start] == '`' }
+
+func (c *counter) restart(run int) {
+	c.total += run - c.run
+	c.run = run
+}
+
+// endStatement forgets the statement that ended, but for those around it that an else continues.
+func (c *counter) endStatement(t token) {
+	if c.text(t) == "else" {
+		return
+	}
+	c.pending = c.pending[:0]
+	c.restart(0)
+}
+
+// continuing are the words that can stand behind an operand or a closed brace without beginning a statement.
+var continuing = []string{"else", "in", "of", "instanceof", "catch", "finally", "while", "as", "satisfies", "is", "extends", "from", "implements"}
+
+// awaiting are the words that a line may end with although the expression goes on.
+var awaiting = []string{
+	"else", "do", "new", "typeof", "void", "delete", "await", "in", "of", "instanceof", "case", "extends", "yield", "async", "as", "satisfies", "is",
+	"keyof", "readonly", "unique", "infer", "asserts", "abstract", "declare", "export", "default", "implements", "throw", "class", "function", "static",
+}
+
+// endsStatement reports whether a statement ends between two tokens.
+func (c *counter) endsStatement(prev token, control bool, t token) bool {
+	if prev.kind == punct && c.text(prev) == ";" {
+		return true
+	}
+	if !t.kind.operand() || c.isTemplate(t) || t.kind == word && slices.Contains(continuing, c.text(t)) {
+		return false
+	}
+	switch prev.kind {
+	case shut:
+		return c.lexer.closed.char == '{' || t.newline && !control
+	case word:
+		return t.newline && !slices.Contains(awaiting, c.text(prev))
+	case number, text, regexp:
+		return t.newline
+	}
+	return false
+}
+
+// Plain returns a text of the same size and with the same tokens in which no parser can mistake one kind of token for
+// another, whatever it expects: comments are blank, strings and regular expressions have harmless contents, templates are
+// arrays, divisions are multiplications. If a parser accepts it, it reads the text itself token by token as [Check] did.
+// Regular expressions that are divisions, or the other way round, make it refuse.
+func Plain(src string) string {
+	l := newLexer(src, true)
+	for l.next().kind != end {
+	}
+	return string(l.plain)
+}
+
+// Calls returns the offsets where a text calls a function by a name.
+func Calls(src, name string) []int {
+	l := newLexer(src, false)
+	var calls, maybe []int // maybe holds, for each open bracket, the offset of the call that it belongs to, or -1
+	behind := -1           // the call whose parenthesis the last token closed
+	for {
+		prev, before := l.prev, l.before
+		t := l.next()
+		if method := t.kind == open && l.top().char == '{' && !t.newline; behind >= 0 && !method {
+			calls = append(calls, behind)
+		}
+		behind = -1
+		switch t.kind {
+		case end:
+			slices.Sort(calls)
+			return calls
+		case open:
+			at := -1
+			named := prev.kind == word && l.text(prev) == name && l.src[t.start] == '('
+			if named && !(before.kind == punct && (l.text(before) == "." || l.text(before) == "?.")) && !(before.kind == word && l.text(before) == "function") {
+				at = prev.start
+			}
+			maybe = append(maybe, at)
+		case shut:
+			behind, maybe = maybe[len(maybe)-1], maybe[:len(maybe)-1]
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package source
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/token"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/nesting"
+)
+
+// Bounds of a text that the interpreter compiles without a way to interrupt it, by eval or a constructor of functions.
+const (
+	maxEvalNesting   = 2000
+	maxConstantChain = 6       // logical operators behind a constant: the compiler takes exponential time
+	maxConstantBits  = 1 << 20 // of a BigInt that the compiler computes
+)
+
+// EvalText checks a text that is to be compiled by eval, and returns the text to compile in its place: calls of eval in it
+// are indirect, so that they are checked too. The error is a *[diag.Diagnostic].
+func EvalText(text string) (string, error) {
+	if p := nesting.Check(text, maxEvalNesting); p != nil {
+		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)
+	}
+	if len(text) > maxEvalNesting {
+		plain := nesting.Plain(text)
+		if _, err := parseFile("<eval>", plain); err != nil {
+			p := parseProblem(err, plain, 0, len(plain))
+			return "", refusal("<eval>", text, p.offset, p.message, "")
+		}
+	}
+	program, err := parseFile("<eval>", text)
+	if err != nil {
+		p := parseProblem(err, text, 0, len(text))
+		return "", refusal("<eval>", text, p.offset, p.message, "")
+	}
+	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
+	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
+	if logical > maxConstantChain || powers {
+		c := &constants{}
+		c.visit(reflect.ValueOf(program.Body))
+		if c.problem != "" {
+			return "", refusal("<eval>", text, int(c.at)-1, c.problem, "assign the constant to a variable first")
+		}
+	}
+	return IndirectEvals(text), nil
+}
+
+// IndirectEvals returns a text in which every call of eval is one of globalThis.eval, which sees no local names.
+func IndirectEvals(text string) string {
+	if !strings.Contains(text, "eval") {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	for _, at := range nesting.Calls(text, "eval") {
+		b.WriteString(text[done:at])
+		b.WriteString("globalThis.")
+		done = at
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+// parseFile parses with goja's parser, which panics on some malformed texts.
+func parseFile(name, text string) (program *ast.Program, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("malformed text: %v", r)
+		}
+	}()
+	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
+}
+
+func refusal(name, text string, offset int, message, hint string) *diag.Diagnostic {
+	pos := diag.PositionAt(name, text, min(max(offset, 0), len(text)))
+	return &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: message, Hint: hint, Position: pos, Excerpt: diag.Excerpted(text, pos, 1)}
+}
+
+// constants finds the expressions that the interpreter's compiler evaluates at a high price.
+type constants struct {
+	problem string
+	at      int
+}
+
+func (c *constants) visit(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if e, ok := v.Interface().(*ast.BinaryExpression); ok {
+			c.binary(e)
+		}
+		c.visit(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			c.visit(v.Index(i))
+		}
+	case reflect.Struct:
+		t := v.Type()
+		for i := range v.NumField() {
+			if f := t.Field(i); f.IsExported() && f.Name != "DeclarationList" && f.Name != "File" {
+				c.visit(v.Field(i))
+			}
+		}
+	}
+}
+
+func (c *constants) binary(e *ast.BinaryExpression) {
+	if c.problem != "" {
+		return
+	}
+	switch e.Operator {
+	case token.EXPONENT, token.SHIFT_LEFT:
+		if n, ok := smallBigInt(e.Right); isConstant(e.Left) && isConstant(e.Right) && (!ok || n > maxConstantBits) {
+			c.problem, c.at = "the result of a constant expression with BigInts may be too large", int(e.Idx0())
+		}
+	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
+		n := 1
+		left := e.Left
+		for {
+			inner, ok := left.(*ast.BinaryExpression)
+			if !ok || !isLogical(inner.Operator) {
+				break
+			}
+			n++
+			left = inner.Left
+		}
+		if n > maxConstantChain && isConstant(left) {
+			c.problem, c.at = "a long chain of logical operators begins with a constant", int(e.Idx0())
+		}
+	}
+}
+
+func isLogical(t token.Token) bool {
+	return t == token.LOGICAL_AND || t == token.LOGICAL_OR || t == token.COALESCE
+}
+
+// smallBigInt returns the value of an operand that is a literal.
+func smallBigInt(e ast.Expression) (uint64, bool) {
+	n, ok := e.(*ast.NumberLiteral)
+	if !ok {
+		return 0, false
+	}
+	text := strings.TrimSuffix(n.Literal, "n")
+	value := uint64(0)
+	for _, c := range text {
+		if c < '0' || c > '9' || value > 1<<40 {
+			return 0, false
+		}
+		value = value*10 + uint64(c-'0')
+	}
+	return value, true
+}
+
+// isConstant reports whether an expression may be one that the compiler evaluates.
+func isConstant(e ast.Expression) bool {
+	for {
+		switch x := e.(type) {
+		case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral, *ast.TemplateLiteral, *ast.RegExpLiteral:
+			return true
+		case *ast.UnaryExpression:
+			e = x.Operand
+		case *ast.BinaryExpression:
+			e = x.Left
+		default:
+			return false
+		}
+	}
+}
