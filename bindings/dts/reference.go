@@ -61,8 +61,12 @@ func referenceMembers(b *strings.Builder, prefix string, list []bindings.Entry) 
 		if e.Kind == bindings.Object {
 			signature = e.Name
 		}
+		signature, readonly := strings.CutPrefix(signature, "readonly ")
+		if signature = prefix + signature; readonly {
+			signature = "readonly " + signature
+		}
 		cell := strings.ReplaceAll(strings.ReplaceAll(signature, "|", "\\|"), "\n", "`<br>`")
-		fmt.Fprintf(b, "| `%s%s` | %s |\n", prefix, cell, strings.ReplaceAll(e.Help, "|", "\\|"))
+		fmt.Fprintf(b, "| `%s` | %s |\n", cell, strings.ReplaceAll(e.Help, "|", "\\|"))
 		if e.Kind == bindings.Object {
 			referenceMembers(b, prefix+e.Name+".", e.Members)
 		}

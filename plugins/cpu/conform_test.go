@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func conformance(t *testing.T, engine string) {
 	} else if err == nil {
 		_ = p.Close()
 	}
-	_, err := conform.Run(context.Background(), plugin, "cpu", conform.Options{Report: func(r conform.Result) {
+	results, err := conform.Run(context.Background(), plugin, "cpu", conform.Options{Report: func(r conform.Result) {
 		t.Run(r.Name, func(t *testing.T) {
 			text := strings.Join(r.Output, "\n")
 			switch r.Status {
@@ -37,5 +38,12 @@ func conformance(t *testing.T, engine string) {
 	}})
 	if err != nil {
 		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range results {
+		names = append(names, r.Name)
+	}
+	if !slices.Equal(names, conform.Names()) {
+		t.Errorf("results of %q, and the suite lists %q", names, conform.Names())
 	}
 }

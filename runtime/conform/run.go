@@ -38,13 +38,16 @@ type Options struct {
 	Report  func(Result)           // called after each case
 }
 
-// Names returns the names of all cases, in order.
+// leaksName is the name of the case that every run ends with.
+const leaksName = "leaks"
+
+// Names returns the names of all cases in the order of their results.
 func Names() []string {
-	names := make([]string, len(cases))
-	for i, c := range cases {
-		names[i] = c.name
+	var names []string
+	for _, c := range cases {
+		names = append(names, c.name)
 	}
-	return names
+	return append(names, leaksName)
 }
 
 // Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were left at the end. The
@@ -145,7 +148,7 @@ func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Dev
 // leaks closes the session and reports objects that were not freed.
 func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutines int) Result {
 	start := time.Now()
-	r := Result{Name: "leaks", Status: Passed}
+	r := Result{Name: leaksName, Status: Passed}
 	fail := func(format string, args ...any) {
 		r.Status = Failed
 		r.Output = append(r.Output, fmt.Sprintf(format, args...))

@@ -91,6 +91,15 @@ func newShape(op string, t offload.Type, elem int, dims []int) (shape, *offload.
 	return s, nil
 }
 
+// dimsBytes returns the bytes of a buffer whose dimensions may be out of range.
+func dimsBytes(elem int, dims []int) float64 {
+	bytes := float64(elem)
+	for _, n := range dims {
+		bytes *= float64(n)
+	}
+	return bytes
+}
+
 func (s *shape) count() int64 {
 	n := int64(1)
 	for _, d := range s.dims[:s.rank] {
@@ -125,6 +134,10 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
 	if e != nil {
+		limit := float64(d.Info().Limits.AllocationBytes)
+		if bytes := dimsBytes(max(shape.elem, 1), opts.Dims); e.Code == offload.InvalidSize && limit > 0 && bytes > limit {
+			_ = e.WithHint("%.4g GB are more than the %.4g GB that the device gives at once: use several buffers, or a smaller element type", bytes/1e9, limit/1e9)
+		}
 		return nil, e.On(d.id, opts.Label)
 	}
 	q := opts.Queue

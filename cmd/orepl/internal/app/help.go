@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/lang/diag"
@@ -93,9 +94,24 @@ func (inv *invocation) printUsage(name string) {
 				return
 			}
 		}
-		probe.flags.VisitAll(func(f *flag.Flag) {
-			kind, about := flag.UnquoteUsage(f)
-			fmt.Fprintf(inv.Stdout, "  %-22s %s\n", dashed(f.Name)+" "+kind, about)
-		})
+		writeFlags(inv.Stdout, probe.flags)
+	}
+}
+
+// writeFlags writes a line for each flag, with the name of its value, which its usage has in backquotes, in capitals.
+func writeFlags(w io.Writer, flags *flag.FlagSet) {
+	var rows [][2]string
+	width := 0
+	flags.VisitAll(func(f *flag.Flag) {
+		value, about := flag.UnquoteUsage(f)
+		if strings.ToLower(value) == value { // else it is a unit, such as MiB
+			value = strings.ToUpper(value)
+		}
+		name := strings.TrimSpace(dashed(f.Name) + " " + value)
+		rows = append(rows, [2]string{name, about})
+		width = max(width, len(name))
+	})
+	for _, r := range rows {
+		fmt.Fprintf(w, "  %-*s  %s\n", width, r[0], r[1])
 	}
 }

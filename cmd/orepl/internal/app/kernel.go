@@ -81,9 +81,9 @@ func expanded(c offload.Compilation) (*ir.Module, error) {
 
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
-	emit := inv.flags.String("emit", "ir", "what to show: `ir`, opt (optimised IR), js, asm (the CPU device's code) or warnings")
+	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code) or warnings; ir unless given")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
-	engine := inv.flags.String("engine", "", "of --emit asm: for which `instructions`, avx2 or avx512; without it the best of this machine")
+	engine := inv.flags.String("engine", "", "the instruction `set` of --emit asm: avx2 or avx512; the best of this machine unless given")
 	limits := inv.limits()
 	args, err := inv.parse()
 	if err != nil {

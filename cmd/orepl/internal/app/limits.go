@@ -37,7 +37,7 @@ func (inv *invocation) limits() *limitFlags {
 	f.Uint64Var(&l.launches, "max-launches", 0, "let the script launch no more than this `number` of kernels")
 	f.Var(&l.readableBelow, "allow-read", "let the script read and import files below this `directory` only; may be repeated")
 	f.Var(&l.writeableBelow, "allow-write", "let the script write files below this `directory` only; may be repeated")
-	f.Var(&l.programs, "allow-run", "let the script start this `program` only, or those below this directory; may be repeated; with the two flags above, none unless given")
+	f.Var(&l.programs, "allow-run", "let the script start this `program` only, or those below this directory; may be repeated; with --allow-read or --allow-write, none unless given")
 	return l
 }
 
