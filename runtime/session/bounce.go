@@ -22,7 +22,7 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 	}
 	var stages [2]*stage
 	defer func() {
-		pending := positions(in, out)
+		pending := currentFences(in, out)
 		for _, s := range stages {
 			if s != nil {
 				q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(s) })
@@ -34,17 +34,17 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 			return err
 		}
 	}
-	var submitted [2]mark
+	var submitted [2]fence
 	size := dst.Size()
 	for i, offset := 0, int64(0); offset < size; i, offset = 1-i, offset+stageBytes {
 		n := min(stageBytes, size-offset)
 		host := stages[i].bytes[:n]
 		if submitted[i].event != nil {
-			if err := out.followMark(in, submitted[i]); err != nil {
+			if err := out.followFence(in, submitted[i]); err != nil {
 				return err
 			}
 		}
-		if err := out.command("copy", src.touch(offset, n, false), func() error {
+		if err := out.command("copy", src.access(offset, n, false), func() error {
 			return out.raw.Retrieve(host, src.span(offset, n))
 		}); err != nil {
 			return err
@@ -52,32 +52,32 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 		if err := in.follow(out); err != nil {
 			return err
 		}
-		if err := in.command("copy", dst.touch(offset, n, true), func() error {
+		if err := in.command("copy", dst.access(offset, n, true), func() error {
 			return in.raw.Submit(dst.span(offset, n), host)
 		}); err != nil {
 			return err
 		}
-		if submitted[i], err = in.mark(in.issued.Load()); err != nil {
+		if submitted[i], err = in.fence(in.issued.Load()); err != nil {
 			return err
 		}
 	}
 	return q.follow(far) // what comes later in q comes after the copy
 }
 
-// positions are marks of where the queues are now. A closed queue has run everything.
-func positions(queues ...*Queue) []mark {
-	var list []mark
+// currentFences returns fences after the commands issued so far. A closed queue has run all of its commands.
+func currentFences(queues ...*Queue) []fence {
+	var list []fence
 	for _, q := range queues {
-		if m, err := q.mark(q.issued.Load()); err == nil {
+		if m, err := q.fence(q.issued.Load()); err == nil {
 			list = append(list, m)
 		}
 	}
 	return list
 }
 
-// command gives one command that uses one resource.
-func (q *Queue) command(op string, t touch, run func() error) error {
-	ts := [1]touch{t}
+// command issues one command with one access.
+func (q *Queue) command(op string, t access, run func() error) error {
+	ts := [1]access{t}
 	if err := q.enter(op, ts[:], false); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (q *Queue) command(op string, t touch, run func() error) error {
 	return located(err, q.device.id, t.res.label)
 }
 
-// follow lets later commands of q wait for those given to other so far.
+// follow makes later commands of q wait for those issued to other so far.
 func (q *Queue) follow(other *Queue) error {
 	if err := q.enter("copy", nil, false); err != nil {
 		return err
@@ -96,11 +96,11 @@ func (q *Queue) follow(other *Queue) error {
 	return err
 }
 
-func (q *Queue) followMark(other *Queue, m mark) error {
+func (q *Queue) followFence(other *Queue, m fence) error {
 	if err := q.enter("copy", nil, false); err != nil {
 		return err
 	}
-	err := q.waitForMark(other, m)
+	err := q.waitForFence(other, m)
 	q.exit(nil, err == nil)
 	return err
 }

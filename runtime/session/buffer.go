@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// BufferOptions say what a buffer is.
+// BufferOptions are the options of a buffer.
 type BufferOptions struct {
 	Type          offload.Type
 	Elem          int   // bytes of one element; needed for Opaque, else the type's size
@@ -28,7 +28,7 @@ type BufferOptions struct {
 
 // Buffer is typed memory of a device, or a view of a part of such memory.
 //
-// A buffer that was neither freed nor is reachable any more is freed by the garbage collector, some time.
+// The garbage collector eventually frees a buffer that is unreachable and was not freed.
 type Buffer struct {
 	shape
 	alloc   *allocation
@@ -39,7 +39,7 @@ type Buffer struct {
 	cleanup runtime.Cleanup
 }
 
-// shape is what the elements of a buffer are.
+// shape is the type and the extents of a buffer.
 type shape struct {
 	typ  offload.Type
 	elem int
@@ -108,7 +108,7 @@ func (s *shape) count() int64 {
 	return n
 }
 
-// alignment is what an element's offset must be a multiple of. A record's is not known, but divides its size.
+// alignment returns the divisor of every element's offset. A record's is unknown, but divides its size.
 func (s *shape) alignment() int64 {
 	if s.typ != offload.Opaque {
 		return int64(s.elem)
@@ -128,8 +128,8 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// NewBuffer makes a buffer. It is zero for every command that is given later, on any queue. Errors: InvalidArgument and
-// InvalidSize for options, OutOfResources with the figures if there is not enough memory.
+// NewBuffer returns a buffer that every later command, on any queue, sees as zero. Errors: InvalidArgument and InvalidSize
+// for options, OutOfResources with the figures if memory is short.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)
@@ -150,10 +150,10 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if q != nil && q.device != d {
 		return nil, offload.Errorf(offload.InvalidQueue, op, "the queue %q belongs to %s", q.Label(), q.device.id).On(d.id, opts.Label)
 	}
-	if err := d.session.making(op, d.id, opts.Label); err != nil {
+	if err := d.session.acquire(op, d.id, opts.Label); err != nil {
 		return nil, err
 	}
-	defer d.session.made()
+	defer d.session.release()
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("buffer %d", id)
@@ -190,7 +190,7 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	if err := q.WaitForSpace(ctx); err != nil {
 		return err
 	}
-	t := [1]touch{{res: b.alloc.res, hi: b.alloc.size, write: true}}
+	t := [1]access{{res: b.alloc.res, hi: b.alloc.size, write: true}}
 	if err := q.enter("create buffer", t[:], true); err != nil {
 		return err
 	}
@@ -199,11 +199,11 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	return located(err, b.alloc.device.id, b.label)
 }
 
-// reclaimTime is how long an allocation waits at most for memory that was freed but is in use.
+// reclaimTime bounds an allocation's wait for memory that was freed but is in use.
 const reclaimTime = 10 * time.Second
 
-// allocate gets memory. If there is none, it waits for memory that has been freed but is in use, then lets the garbage
-// collector look for forgotten buffers. ctx ends that.
+// allocate returns device memory. If memory is short, it waits for freed memory that is in use, then runs the garbage
+// collector for unreachable buffers. ctx ends the wait.
 func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKind, label string) (offload.Memory, error) {
 	const op = "create buffer"
 	if limit := d.Info().Limits.AllocationBytes; limit > 0 && size > limit {
@@ -244,7 +244,7 @@ func (d *Device) reclaim(ctx context.Context) bool {
 	return d.reapAll(ctx) == nil
 }
 
-// collectGarbage frees forgotten buffers, and reports whether any memory was freed.
+// collectGarbage frees unreachable buffers, and reports whether any memory was freed.
 func (d *Device) collectGarbage(ctx context.Context) bool {
 	before := d.allocated.Load()
 	if before == 0 || ctx.Err() != nil {
@@ -275,7 +275,7 @@ func (d *Device) adopt(a *allocation) {
 	d.session.live.add(liveEntry{object: a.object})
 }
 
-// release gives the memory back when no command uses it any more; it reports false if that was done before.
+// release frees the memory once no command uses it; it reports false if it was called before.
 func (a *allocation) release() bool {
 	pending, ok := a.close()
 	if !ok {
@@ -295,19 +295,19 @@ func (a *allocation) release() bool {
 	return true
 }
 
-// collect is the cleanup of a buffer that nobody refers to.
+// collect is the cleanup of an unreachable buffer.
 func (a *allocation) collect() {
-	if !a.device.session.enter() {
+	if !a.device.session.tryAcquire() {
 		return // Close frees it
 	}
-	defer a.device.session.made()
+	defer a.device.session.release()
 	if a.release() {
 		a.device.session.collected.Add(1)
 		a.device.session.log.Debug("freed by the garbage collector", "object", a.object)
 	}
 }
 
-// Free gives the buffer's memory back as soon as the commands that use it have finished; it does not wait for them.
+// Free frees the buffer's memory once the commands that use it have finished; it does not wait for them.
 // Every later use of the buffer or of its views, and a second Free, is a Closed error. Freeing a view ends the view
 // only.
 func (b *Buffer) Free() error {
@@ -321,10 +321,10 @@ func (b *Buffer) Free() error {
 		return b.fail(offload.InvalidArgument, "free", "a global variable belongs to its library").
 			WithHint("unregister the library")
 	}
-	if err := b.alloc.device.session.making("free", b.alloc.device.id, b.label); err != nil {
+	if err := b.alloc.device.session.acquire("free", b.alloc.device.id, b.label); err != nil {
 		return err
 	}
-	defer b.alloc.device.session.made()
+	defer b.alloc.device.session.release()
 	if !b.alloc.release() {
 		return closedError("free", "buffer", "").On(b.alloc.device.id, b.label)
 	}
@@ -345,19 +345,19 @@ func (b *Buffer) Freed() bool {
 	return r.closed
 }
 
-// Device is the buffer's device.
+// Device returns the buffer's device.
 func (b *Buffer) Device() *Device { return b.alloc.device }
 
-// Label is the buffer's label.
+// Label returns the buffer's label.
 func (b *Buffer) Label() string { return b.label }
 
-// Type is the type of the elements.
+// Type returns the element type.
 func (b *Buffer) Type() offload.Type { return b.typ }
 
-// Elem is the number of bytes of one element.
+// Elem returns the bytes of one element.
 func (b *Buffer) Elem() int { return b.elem }
 
-// Dims are the extents, outermost first.
+// Dims returns the extents, outermost first.
 func (b *Buffer) Dims() []int {
 	dims := make([]int, b.rank)
 	for i := range dims {
@@ -366,21 +366,21 @@ func (b *Buffer) Dims() []int {
 	return dims
 }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (b *Buffer) Len() int64 { return b.count() }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (b *Buffer) Size() int64 { return b.count() * int64(b.elem) }
 
-// Kind is the kind of memory.
+// Kind returns the kind of memory.
 func (b *Buffer) Kind() offload.MemoryKind { return b.alloc.raw.Kind() }
 
-// String describes the buffer in one line.
+// String returns type, extents, label and device in one line.
 func (b *Buffer) String() string {
 	return fmt.Sprintf("%s %q on %s", b.shape.String(), b.label, b.alloc.device.id)
 }
 
-// ViewOptions say what a view is of its buffer.
+// ViewOptions are the options of a view.
 type ViewOptions struct {
 	Start int64        // the first element, counted in elements of the buffer
 	Dims  []int        // extents of the view
@@ -389,7 +389,7 @@ type ViewOptions struct {
 	Label string // default: the buffer's
 }
 
-// View is another buffer on a part of the same memory. It must lie inside the buffer, and its start must be aligned to
+// View returns a buffer on a part of the same memory. It must lie inside the buffer, and its start must be aligned to
 // its element type.
 func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	const op = "view"
@@ -421,8 +421,8 @@ func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	return &Buffer{shape: s, alloc: b.alloc, root: b, offset: b.offset + start, label: opts.Label}, nil
 }
 
-// Mapped is the buffer's memory as the host sees it, or nil if the host cannot reach it. Commands in flight change it,
-// and after Free it must not be used. The garbage collector does not free a buffer that was mapped.
+// Mapped returns the buffer's memory as the host sees it, or nil if the host cannot access it. Commands in flight change
+// it, and it must not be used after Free. The garbage collector does not free a buffer that was mapped.
 func (b *Buffer) Mapped() []byte {
 	all := b.alloc.raw.Bytes()
 	if all == nil || b.Freed() {
@@ -441,21 +441,21 @@ func (b *Buffer) fail(code offload.Code, op, format string, args ...any) *offloa
 	return offload.Errorf(code, op, format, args...).On(b.alloc.device.id, b.label)
 }
 
-// span is a range of the buffer, in bytes.
+// span returns a range of the buffer, in bytes.
 func (b *Buffer) span(offset, size int64) offload.Span {
 	return offload.Span{Memory: b.alloc.raw, Offset: b.offset + offset, Size: size}
 }
 
-// touch is a command's use of a range of the buffer, in bytes. A global variable is used by every kernel of its
-// program, which says nothing of it: so commands on it conflict with every launch.
-func (b *Buffer) touch(offset, size int64, write bool) touch {
+// access returns a command's access to a range of the buffer, in bytes. Any kernel of a program may access the program's
+// global variables, so that commands on these conflict with every launch.
+func (b *Buffer) access(offset, size int64, write bool) access {
 	if b.alloc.global {
-		return touch{res: b.alloc.res, lo: 0, hi: 1, write: true}
+		return access{res: b.alloc.res, lo: 0, hi: 1, write: true}
 	}
-	return touch{res: b.alloc.res, lo: b.offset + offset, hi: b.offset + offset + size, write: write}
+	return access{res: b.alloc.res, lo: b.offset + offset, hi: b.offset + offset + size, write: write}
 }
 
-// viewFreed reports whether the view, or one that it was made from, was freed. Its memory is looked at by enter.
+// viewFreed reports whether the view, or a view that it derives from, was freed. enter checks the memory itself.
 func (b *Buffer) viewFreed() bool {
 	for v := b; v.root != nil; v = v.root {
 		if v.freed.Load() {

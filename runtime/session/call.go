@@ -18,28 +18,28 @@ type Arg struct {
 	buffer *Buffer
 }
 
-// Buf is a buffer argument.
+// Buf returns a buffer argument.
 func Buf(b *Buffer) Arg { return Arg{buffer: b} }
 
-// I32 is an argument of that type.
+// I32 returns an argument of that type.
 func I32(v int32) Arg { return Arg{typ: offload.I32, bits: uint64(uint32(v))} }
 
-// U32 is an argument of that type.
+// U32 returns an argument of that type.
 func U32(v uint32) Arg { return Arg{typ: offload.U32, bits: uint64(v)} }
 
-// I64 is an argument of that type.
+// I64 returns an argument of that type.
 func I64(v int64) Arg { return Arg{typ: offload.I64, bits: uint64(v)} }
 
-// U64 is an argument of that type.
+// U64 returns an argument of that type.
 func U64(v uint64) Arg { return Arg{typ: offload.U64, bits: v} }
 
-// F32 is an argument of that type.
+// F32 returns an argument of that type.
 func F32(v float32) Arg { return Arg{typ: offload.F32, bits: uint64(math.Float32bits(v))} }
 
-// F64 is an argument of that type.
+// F64 returns an argument of that type.
 func F64(v float64) Arg { return Arg{typ: offload.F64, bits: math.Float64bits(v)} }
 
-// Bool is an argument of that type.
+// Bool returns an argument of that type.
 func Bool(v bool) Arg {
 	a := Arg{typ: offload.Bool}
 	if v {
@@ -48,7 +48,7 @@ func Bool(v bool) Arg {
 	return a
 }
 
-// Bits is a scalar argument of any type, by its bits, zero-extended.
+// Bits returns a scalar argument of any type from its zero-extended bits.
 func Bits(t offload.Type, bits uint64) Arg { return Arg{typ: t, bits: bits} }
 
 func (a Arg) String() string {
@@ -58,7 +58,7 @@ func (a Arg) String() string {
 	return "a scalar of type " + a.typ.String()
 }
 
-// Config says how a kernel is launched.
+// Config is the configuration of a launch.
 type Config struct {
 	Size      []int // work-items along x, y, z; missing axes are 1; 0 on any axis does nothing
 	GroupSize []int // likewise; nil: the language's default
@@ -68,17 +68,17 @@ type Config struct {
 	Pos       offload.Position // of the launch, for errors
 }
 
-// Call is a kernel bound to its arguments and size, checked, and launched as often as wanted. It must not be changed
-// and launched at once.
+// Call is a kernel with checked arguments and size, to be launched any number of times. It must not be changed while it is
+// being launched.
 type Call struct {
-	kernel  *Kernel
-	args    []Arg
-	launch  offload.Launch
-	touches []touch // sorted by resource
+	kernel   *Kernel
+	args     []Arg
+	launch   offload.Launch
+	accesses []access // sorted by resource
 }
 
 // Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size,
-// InvalidDevice for a buffer of another device, InvalidSize for a launch that is too large, Closed for what was freed.
+// InvalidDevice for a buffer of another device, InvalidSize for a launch that is too large, Closed for freed objects.
 func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	c := k.Unbound()
 	if err := c.Rebind(cfg, args...); err != nil {
@@ -88,7 +88,7 @@ func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	return c, nil
 }
 
-// prepare lets the plugin check the launch now, if it can, rather than each time. What it refuses it will refuse again.
+// prepare has the plugin validate the launch once, if it can. A refusal is left to the launch.
 func (c *Call) prepare() {
 	p, ok := c.kernel.device.raw.(offload.Preparer)
 	if !ok {
@@ -101,18 +101,18 @@ func (c *Call) prepare() {
 	}
 }
 
-// changed is prepare for a call that was.
+// changed prepares the call again if it was prepared.
 func (c *Call) changed() {
 	if c.launch.Prepared != nil {
 		c.prepare()
 	}
 }
 
-// Unbound is a call of the kernel that Rebind must complete before it is launched.
+// Unbound returns a call of the kernel that Rebind must complete before it is launched.
 func (k *Kernel) Unbound() *Call { return &Call{kernel: k} }
 
-// Rebind replaces the size and all arguments, checked as Bind does, in the memory that the call has: what launches
-// differently every time allocates nothing either. After an error the call must be bound again before it is launched.
+// Rebind replaces and checks the size and all arguments without allocating. After an error the call must be bound again
+// before it is launched.
 func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
@@ -132,7 +132,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 			return err
 		}
 	}
-	c.collectTouches()
+	c.collectAccesses()
 	if err := c.setGroupSize(cfg.GroupSize); err != nil {
 		return err
 	}
@@ -169,19 +169,19 @@ func codeOr(err error, code offload.Code) offload.Code {
 	return cmp.Or(offload.CodeOf(err), code)
 }
 
-// Unbind drops the arguments, and with them what they keep alive. The call must be bound again before it is launched.
+// Unbind drops the references to the arguments. The call must be bound again before it is launched.
 func (c *Call) Unbind() {
 	clear(c.args)
 	clear(c.launch.Args)
-	clear(c.touches)
+	clear(c.accesses)
 	c.launch.Kernel, c.launch.Services = nil, nil
 	c.launch.Prepared = nil
 }
 
-// Kernel is the call's kernel.
+// Kernel returns the call's kernel.
 func (c *Call) Kernel() *Kernel { return c.kernel }
 
-// Command is a copy of what a launch of the call asks of the device; the group size is zero where it is not given.
+// Command returns a copy of the launch that the device receives; a group size of zero stands for the default.
 func (c *Call) Command() offload.Launch {
 	l := c.launch
 	l.Args, l.Prepared = slices.Clone(l.Args), nil
@@ -198,7 +198,7 @@ func (c *Call) SetArg(i int, a Arg) error {
 		return err
 	}
 	if a.buffer != old {
-		c.collectTouches()
+		c.collectAccesses()
 	}
 	c.changed()
 	return nil
@@ -271,7 +271,7 @@ func (c *Call) checkType(i int, a Arg) error {
 	return nil
 }
 
-// groupHint is what to do about groups that are too large.
+// groupHint returns the hint for groups that are too large.
 const groupHint = "make the group smaller, or leave its size out for the default; a launch has as many groups as its size needs"
 
 func (c *Call) setGroupSize(size []int) error {
@@ -322,7 +322,7 @@ func (c *Call) checkGroups(size, group [3]int) error {
 	return nil
 }
 
-// axes completes a size by ones.
+// axes extends a size with ones.
 func (c *Call) axes(what string, size []int) ([3]int, error) {
 	n := [3]int{1, 1, 1}
 	if len(size) < 1 || len(size) > 3 {
@@ -338,17 +338,17 @@ func (c *Call) axes(what string, size []int) ([3]int, error) {
 	return n, nil
 }
 
-// collectTouches lists what a launch uses: the buffers and the program.
-func (c *Call) collectTouches() {
+// collectAccesses lists the accesses of a launch: to its buffers and its program.
+func (c *Call) collectAccesses() {
 	params := c.kernel.Info().Params
-	list := append(slices.Grow(c.touches[:0], len(c.args)+1), touch{res: &c.kernel.program.resource, lo: 0, hi: 1})
+	list := append(slices.Grow(c.accesses[:0], len(c.args)+1), access{res: &c.kernel.program.resource, lo: 0, hi: 1})
 	for i, a := range c.args {
 		if b := a.buffer; b != nil {
 			writes := params == nil || params[i].Writes
-			list = append(list, b.touch(0, b.Size(), writes))
+			list = append(list, b.access(0, b.Size(), writes))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b touch) int {
+	slices.SortStableFunc(list, func(a, b access) int {
 		switch {
 		case a.res.serial < b.res.serial:
 			return -1
@@ -357,10 +357,10 @@ func (c *Call) collectTouches() {
 		}
 		return 0
 	})
-	c.touches = list
+	c.accesses = list
 }
 
-// Launch gives the call's kernel to the queue. In the steady state it allocates nothing.
+// Launch issues the call to the queue. In the steady state it allocates nothing.
 func (q *Queue) Launch(c *Call) error {
 	if q.device != c.kernel.device {
 		return c.fail(offload.InvalidQueue, "the queue %q is on %s, the kernel on %s", q.Label(), q.device.id, c.kernel.device.id).
@@ -371,7 +371,7 @@ func (q *Queue) Launch(c *Call) error {
 			return c.freed(i, b)
 		}
 	}
-	if err := q.enter("launch", c.touches, false); err != nil {
+	if err := q.enter("launch", c.accesses, false); err != nil {
 		for i := range c.args {
 			if b := c.args[i].buffer; b != nil && b.Freed() {
 				return c.freed(i, b)
@@ -381,18 +381,18 @@ func (q *Queue) Launch(c *Call) error {
 	}
 	size := &c.launch.Size
 	if size[0] == 0 || size[1] == 0 || size[2] == 0 {
-		q.exit(c.touches, false)
+		q.exit(c.accesses, false)
 		return nil
 	}
 	err := q.raw.Launch(&c.launch)
-	q.exit(c.touches, err == nil)
+	q.exit(c.accesses, err == nil)
 	if err != nil {
 		return c.at(located(err, q.device.id, c.kernel.name))
 	}
 	return nil
 }
 
-// name is how errors call an argument.
+// name returns an argument's name in errors.
 func (c *Call) name(i int) string {
 	if params := c.kernel.Info().Params; params != nil && params[i].Name != "" {
 		return params[i].Name
@@ -406,7 +406,7 @@ func (c *Call) fail(code offload.Code, format string, args ...any) *offload.Erro
 	return e
 }
 
-// freed is the error of an argument that is no buffer any more.
+// freed returns the error of an argument whose buffer was freed.
 func (c *Call) freed(i int, b *Buffer) error {
 	return c.fail(offload.Closed, "argument %s: the buffer %q has been freed", c.name(i), b.label).WithHint(freedHint)
 }
@@ -421,7 +421,7 @@ func (c *Call) at(err error) error {
 	return err
 }
 
-// Signature shows the kernel's parameters, as far as its image tells them.
+// Signature returns the kernel's parameters as text, if its image describes them.
 func (k *Kernel) Signature() string {
 	params := k.Info().Params
 	if params == nil {

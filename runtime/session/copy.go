@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// check is what every copy asks of a buffer: it is alive, and the range of elements lies in it.
+// check refuses a buffer that was freed and a range of elements that is not in it.
 func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
 	if b == nil {
 		return offload.Errorf(offload.InvalidArgument, op, "no buffer was given").On(q.device.id, "")
@@ -44,7 +44,7 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 		return err
 	}
 	offset := at * int64(b.elem)
-	t := [1]touch{b.touch(offset, n, true)}
+	t := [1]access{b.access(offset, n, true)}
 	if err := q.enter(op, t[:], false); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 		return err
 	}
 	offset := at * int64(b.elem)
-	t := [1]touch{b.touch(offset, n, false)}
+	t := [1]access{b.access(offset, n, false)}
 	if err := q.enter(op, t[:], false); err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Fill repeats pattern, which is as long as an element or divides it, over the buffer.
+// Fill repeats pattern, whose length divides an element's, over the buffer.
 func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	const op = "fill"
 	if err := q.check(op, b, 0, 0); err != nil {
@@ -95,7 +95,7 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 		return b.fail(offload.Unsupported, op, "a pattern has 1, 2, 4, 8 or 16 bytes, not %d", len(pattern)).
 			WithHint("fill the fields of records with a kernel")
 	}
-	t := [1]touch{b.touch(0, b.Size(), true)}
+	t := [1]access{b.access(0, b.Size(), true)}
 	if err := q.enter(op, t[:], false); err != nil {
 		return err
 	}
@@ -107,8 +107,8 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Copy copies src to dst, which have equally many bytes. The queue is of the device of one of them; they may be on
-// different devices, and parts of one buffer if they do not overlap.
+// Copy copies src to dst, which have the same number of bytes. They may be on different devices, one of which is the
+// queue's, or be parts of one buffer that do not overlap.
 func (q *Queue) Copy(dst, src *Buffer) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {
@@ -134,7 +134,7 @@ func (q *Queue) Copy(dst, src *Buffer) error {
 	if here != there && !q.reaches(dst) && !q.reaches(src) {
 		return q.bounce(dst, src)
 	}
-	t := pair(dst.touch(0, dst.Size(), true), src.touch(0, src.Size(), false))
+	t := pair(dst.access(0, dst.Size(), true), src.access(0, src.Size(), false))
 	if err := q.enter(op, t[:], false); err != nil {
 		return err
 	}
@@ -143,8 +143,7 @@ func (q *Queue) Copy(dst, src *Buffer) error {
 	return located(err, q.device.id, dst.label)
 }
 
-// reaches reports whether the queue's commands can use a buffer of another device: as a peer's, or because the host
-// sees it.
+// reaches reports whether the queue's commands can access a buffer of another device: a peer's, or one that the host sees.
 func (q *Queue) reaches(b *Buffer) bool {
 	d := b.alloc.device
 	return d != q.device && (q.isPeer(d) || b.alloc.raw.Bytes() != nil)
@@ -169,10 +168,10 @@ func (q *Queue) copyRange(dst, src *Buffer, dstOffset, srcOffset, size int64) er
 	}
 }
 
-// pair sorts two uses in locking order.
-func pair(a, b touch) [2]touch {
+// pair sorts two accesses in locking order.
+func pair(a, b access) [2]access {
 	if a.res.serial > b.res.serial {
 		a, b = b, a
 	}
-	return [2]touch{a, b}
+	return [2]access{a, b}
 }

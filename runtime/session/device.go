@@ -31,13 +31,13 @@ type Device struct {
 	retired  []retiree
 }
 
-// retiree is memory or staging that is given back when the commands that use it have run.
+// retiree is memory that is freed when the commands that use it have run.
 type retiree struct {
-	pending []mark
+	pending []fence
 	free    func()
 }
 
-// MemoryUse is what a device's buffers take, in bytes.
+// MemoryUse is the memory of a device's buffers, in bytes.
 type MemoryUse struct {
 	Total     int64 // of the device
 	Allocated int64 // now
@@ -48,22 +48,22 @@ func newDevice(p *platform, id string, raw offload.Device) *Device {
 	return &Device{session: p.session, platform: p, id: id, raw: raw, allocations: make(map[*allocation]struct{})}
 }
 
-// ID is the device's id, such as "cpu" or "cuda:0".
+// ID returns the device's id, such as "cpu" or "cuda:0".
 func (d *Device) ID() string { return d.id }
 
-// Info describes the device. It must not be changed.
+// Info returns the device's description, which must not be changed.
 func (d *Device) Info() *offload.DeviceInfo { return d.raw.Info() }
 
-// Platform describes the plugin's platform.
+// Platform returns the description of the plugin's platform.
 func (d *Device) Platform() offload.PlatformInfo { return d.platform.raw.Info() }
 
-// Session is the device's session.
+// Session returns the device's session.
 func (d *Device) Session() *Session { return d.session }
 
-// Contract is the plugin's device, for what the session does not wrap.
+// Contract returns the plugin's device, for methods that the session does not wrap.
 func (d *Device) Contract() offload.Device { return d.raw }
 
-// Properties are further facts of the device, if its plugin tells any.
+// Properties returns further facts of the device, if its plugin has any.
 func (d *Device) Properties() []offload.Property {
 	if p, ok := d.raw.(offload.Describer); ok {
 		return p.Describe()
@@ -71,12 +71,12 @@ func (d *Device) Properties() []offload.Property {
 	return nil
 }
 
-// Memory is what the device's buffers take.
+// Memory returns the memory of the device's buffers.
 func (d *Device) Memory() MemoryUse {
 	return MemoryUse{Total: d.Info().MemoryBytes, Allocated: d.allocated.Load(), Peak: d.peak.Load()}
 }
 
-// Queue is the device's default queue, made when it is first asked for.
+// Queue returns the device's default queue, which the first call makes.
 func (d *Device) Queue() (*Queue, error) {
 	d.mu.Lock()
 	q := d.queue
@@ -117,7 +117,7 @@ func (d *Device) allQueues() []*Queue {
 	return slices.Clone(d.queues)
 }
 
-// closeQueues waits for and ends all queues, those included that somebody else is closing.
+// closeQueues closes all queues, and waits for those that another goroutine is closing.
 func (d *Device) closeQueues(ctx context.Context) error {
 	var errs []error
 	for _, q := range d.allQueues() {
@@ -134,7 +134,7 @@ func (d *Device) closeQueues(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// freeAll gives all memory back. No queue is left.
+// freeAll frees all memory. All queues have ended.
 func (d *Device) freeAll() {
 	d.mu.Lock()
 	list := make([]*allocation, 0, len(d.allocations))
@@ -151,9 +151,9 @@ func (d *Device) freeAll() {
 	d.freeStages()
 }
 
-// giveBack calls free when the marks have been reached: now, or at a later allocation, free or sync.
-func (d *Device) giveBack(pending []mark, free func()) {
-	pending = slices.DeleteFunc(pending, func(m mark) bool { return m.event.Done() })
+// giveBack calls free when the fences have been reached: now, or at a later allocation, free or sync.
+func (d *Device) giveBack(pending []fence, free func()) {
+	pending = slices.DeleteFunc(pending, func(m fence) bool { return m.event.Done() })
 	if len(pending) == 0 {
 		free()
 		return
@@ -166,7 +166,7 @@ func (d *Device) giveBack(pending []mark, free func()) {
 
 func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
 
-// reap frees what was given back and is not used any more, and reports whether there was any.
+// reap frees retired memory that is no longer in use, and reports whether there was any.
 func (d *Device) reap() bool {
 	d.retire.Lock()
 	defer d.retire.Unlock()
@@ -184,10 +184,10 @@ func (d *Device) reap() bool {
 	return len(d.retired) < n
 }
 
-// reapAll waits for the commands that hold memory which was given back.
+// reapAll waits for the commands that use retired memory, and frees it.
 func (d *Device) reapAll(ctx context.Context) error {
 	d.retire.Lock()
-	var pending []mark
+	var pending []fence
 	for _, r := range d.retired {
 		pending = append(pending, r.pending...)
 	}

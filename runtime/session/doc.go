@@ -1,4 +1,4 @@
-// Package session holds the objects that Go programs and script bindings work with, on top of the contract in package
+// Package session has the managed objects of Go programs and script bindings, on top of the contract in package
 // offload: a [Session] of plugins, its devices, typed buffers and views, queues, events, libraries, kernels and bound
 // calls.
 //
@@ -10,26 +10,26 @@
 //	k, err := lib.Kernel(ctx, dev, "saxpy")
 //	call, err := k.Bind(session.Config{Size: []int{n}}, session.F32(2), session.Buf(x), session.Buf(y))
 //	q, err := dev.Queue()
-//	err = q.Launch(call) // as often as wanted; allocates nothing
+//	err = q.Launch(call) // any number of times; allocates nothing
 //	err = q.Sync(ctx)
 //
-// # What it adds to the contract
+// # Additions to the contract
 //
 //   - Plugins are opened when they are first needed; devices have ids ("cpu", "cuda:0").
-//   - Buffers have a type, one to three dimensions and a label, and start as zero. Everything that a caller can get
-//     wrong is refused at the call, with a hint.
-//   - Hazards: an allocation remembers which commands of which queues used which range of it, and a command on another
-//     queue waits for those that it conflicts with, by events. Use on one queue costs nothing, since a queue is in
-//     order. [QueueOptions] can switch it off.
-//   - Free never pulls memory from under a command: it takes effect when the commands in flight have finished.
-//   - [Session.Live] lists what exists, so that leaks are found.
+//   - Buffers have a type, one to three dimensions and a label, and start as zero. Every wrong
+//     call is refused at once, with a hint.
+//   - Hazards: an allocation records which commands of which queues accessed which range of it. A command on another
+//     queue waits, by events, for the commands that it conflicts with. Accesses from one queue cost nothing, since a
+//     queue runs in order. [QueueOptions] can switch hazards off.
+//   - Free takes effect when the commands in flight have finished.
+//   - [Session.Live] lists the live objects, so that leaks are found.
 //
 // # Failures
 //
 // A wrong command is refused at the call. A command that fails while it runs fails its queue: the next [Queue.Sync],
-// synchronous read or [Event.Sync] gives the failure, once, and says how many there are besides. An event gives the
-// failure of its own commands, those given since the event before it, each time it is asked, and Queue.Sync leaves to an
-// event what somebody waits for there. [Queue.Settle] and [Event.Settle] wait and give no failure.
+// synchronous read or [Event.Sync] returns the failure, once, with the number of further ones. An event returns the
+// failure of its own commands, those issued since the previous event, at each call; Queue.Sync does not return failures
+// of events that are being waited for. [Queue.Settle] and [Event.Settle] wait and return no failure.
 //
 // All methods may be called by several goroutines, but a [Call] belongs to one at a time.
 package session

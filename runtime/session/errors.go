@@ -19,7 +19,7 @@ func closedError(op, kind, label string) *offload.Error {
 	return e
 }
 
-// contextError is the error of an ended context, or nil.
+// contextError returns the error of an ended context, or nil.
 func contextError(ctx context.Context, op string) error {
 	err := ctx.Err()
 	if err == nil {
@@ -32,7 +32,7 @@ func contextError(ctx context.Context, op string) error {
 	return &offload.Error{Code: code, Op: op, Err: context.Cause(ctx)}
 }
 
-// located completes an error of a plugin by what only the session knows. The error is copied: plugins may keep it.
+// located returns a copy of a plugin's error with the device and the label, which only the session knows.
 func located(err error, device, label string) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Device != "" && (e.Label != "" || label == "") {

@@ -17,7 +17,7 @@ type Event struct {
 	object Object
 }
 
-// Record gives an event that is reached when the commands before it have run. The label may be empty.
+// Record returns an event that is reached when the commands before it have run. The label may be empty.
 func (q *Queue) Record(label string) (*Event, error) {
 	if err := q.enter("record", nil, false); err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (q *Queue) Record(label string) (*Event, error) {
 	return ev, nil
 }
 
-// pendingEvents are the events that have not been reached.
+// pendingEvents returns the events that have not been reached.
 func (q *Queue) pendingEvents() []Object {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -49,7 +49,7 @@ func (q *Queue) pendingEvents() []Object {
 	return list
 }
 
-// Queue is the queue that the event was recorded in.
+// Queue returns the queue that the event was recorded in.
 func (ev *Event) Queue() *Queue { return ev.queue }
 
 // Done reports whether the event has been reached.
@@ -61,10 +61,9 @@ func (ev *Event) Done() bool {
 	return true
 }
 
-// Sync waits until the event has been reached. It gives the failure of the commands that the event stands for, those
-// given since the event before it, each time it is asked; if they have not failed, the first failure before them that
-// nobody was given. What is given here [Queue.Sync] does not give any more. If ctx ends first the commands before the
-// event are cancelled.
+// Sync waits until the event has been reached. It returns the failure of the commands that the event covers, those issued
+// since the previous event, at each call; if they succeeded, the first earlier failure that has not been reported.
+// [Queue.Sync] does not report these failures again. If ctx ends first, the commands before the event are cancelled.
 func (ev *Event) Sync(ctx context.Context) error {
 	err := ev.raw.Sync(ctx)
 	if ctx.Err() == nil {
@@ -73,8 +72,8 @@ func (ev *Event) Sync(ctx context.Context) error {
 	return located(err, ev.queue.device.id, ev.object.Label)
 }
 
-// Failure is the failure of the commands that the event stands for, if the event has been reached and the device tells.
-// It stays to be given.
+// Failure returns the failure of the commands that a reached event covers, without consuming it, if the plugin supports
+// that.
 func (ev *Event) Failure() error {
 	if told, ok := ev.raw.(offload.EventFailurePeeker); ok {
 		return located(told.Failure(), ev.queue.device.id, ev.object.Label)
@@ -82,17 +81,17 @@ func (ev *Event) Failure() error {
 	return nil
 }
 
-// Settle waits until the event has been reached, and leaves failures to others. If ctx ends first it gives Cancelled or
-// Timeout, and cancels nothing.
+// Settle waits until the event has been reached, and reports no failure of commands. If ctx ends first, it returns Cancelled
+// or Timeout and cancels nothing.
 func (ev *Event) Settle(ctx context.Context) error {
-	if err := (mark{ev.raw, ev.seq}).await(ctx); err != nil {
+	if err := (fence{ev.raw, ev.seq}).await(ctx); err != nil {
 		return located(err, ev.queue.device.id, ev.object.Label)
 	}
 	ev.queue.advance(ev.seq)
 	return nil
 }
 
-// Since is the time from an earlier event of the same device to this one, on the device's clock. Both must have been
+// Since returns the time from an earlier event of the same device to this one, on the device's clock. Both must have been
 // reached.
 func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 	fail := func(code offload.Code, format string, args ...any) *offload.Error {
@@ -121,7 +120,7 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 	return time.Duration(ns[1] - ns[0]), nil
 }
 
-// String is for logs.
+// String returns the event as text for logs.
 func (ev *Event) String() string {
 	return fmt.Sprintf("%v (command %d of %s)", ev.object, ev.seq, ev.queue.object.Label)
 }

@@ -25,7 +25,7 @@ type Library struct {
 	ended    bool // no new use
 	gone     bool // unregistered
 	programs map[*Device]*program
-	pending  []mark // commands in flight when it ended
+	pending  []fence // commands in flight when it ended
 }
 
 // program is a library on a device.
@@ -45,7 +45,7 @@ type Kernel struct {
 }
 
 // Register makes a library of device code: an image of any kind, or a container of several. It is split, identified
-// and offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for what is not recognised or damaged.
+// and offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged data.
 func (s *Session) Register(ctx context.Context, label string, data []byte) (*Library, error) {
 	images, err := image.Split(label, data)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Librar
 	return s.Register(ctx, cmp.Or(label, filepath.Base(path)), data)
 }
 
-// RegisterImages makes a library of images that are known. pos is where it is made.
+// RegisterImages makes a library of identified images. pos is the place of the call in the script.
 func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.Position, images ...*offload.Image) (*Library, error) {
 	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, images)
 }
@@ -80,10 +80,10 @@ func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...
 
 func (s *Session) register(ctx context.Context, object Object, unlisted bool, images []*offload.Image) (*Library, error) {
 	label := object.Label
-	if err := s.making("register", "", label); err != nil {
+	if err := s.acquire("register", "", label); err != nil {
 		return nil, err
 	}
-	defer s.made()
+	defer s.release()
 	if err := contextError(ctx, "register"); err != nil {
 		return nil, err
 	}
@@ -100,13 +100,13 @@ func (s *Session) register(ctx context.Context, object Object, unlisted bool, im
 	return l, nil
 }
 
-// Label is the library's label.
+// Label returns the library's label.
 func (l *Library) Label() string { return l.object.Label }
 
-// Images says for each image how it fits the devices of the plugins that are open, and why it was refused.
+// Images reports how each image fits the devices of the opened plugins, and why it was refused.
 func (l *Library) Images() []registry.ImageStatus { return l.reg.Images() }
 
-// load gives the program on a device.
+// load returns the library's program on a device.
 func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if d.session != l.session {
 		return nil, offload.Errorf(offload.InvalidDevice, "load", "the device belongs to another session").On(d.id, l.object.Label)
@@ -136,7 +136,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	return p, nil
 }
 
-// Symbols are the kernels and global variables of the image that fits the device.
+// Symbols returns the kernels and global variables of the image that fits the device.
 func (l *Library) Symbols(ctx context.Context, d *Device) ([]offload.Symbol, error) {
 	p, err := l.load(ctx, d)
 	if err != nil {
@@ -145,7 +145,7 @@ func (l *Library) Symbols(ctx context.Context, d *Device) ([]offload.Symbol, err
 	return p.raw.Symbols(), nil
 }
 
-// Kernel gives a kernel on a device. Errors: NotFound with the nearest name, SymbolKind for a global variable, and
+// Kernel returns a kernel on a device. Errors: NotFound with the nearest name, SymbolKind for a global variable, and
 // those of loading.
 func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, error) {
 	p, err := l.load(ctx, d)
@@ -159,8 +159,8 @@ func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, 
 	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
 }
 
-// Global gives the memory of a global variable on a device, as an opaque buffer of bytes. Use View for its type. It
-// ends with the library.
+// Global returns the memory of a global variable on a device as an opaque buffer of bytes, which ends with the library. Use
+// View for its type.
 func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, error) {
 	p, err := l.load(ctx, d)
 	if err != nil {
@@ -178,7 +178,7 @@ func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, 
 	return &Buffer{shape: s, alloc: a, label: name}, nil
 }
 
-// symbolError adds to NotFound what there is.
+// symbolError adds the names of the program's symbols to a NotFound error.
 func (p *program) symbolError(err error, name string, kernel bool) error {
 	err = located(err, p.device.id, name)
 	e, ok := err.(*offload.Error)
@@ -196,8 +196,8 @@ func (p *program) symbolError(err error, name string, kernel bool) error {
 	return c.WithHint("%s", listHint(name, names, map[bool]string{true: "kernels", false: "global variables"}[kernel]))
 }
 
-// Unregister ends the library: new uses are Closed errors, kernels in flight are waited for, programs are unloaded and
-// the plugins are told. If ctx ends while kernels run, the library stays ended, and Unregister can be called again.
+// Unregister ends the library: later uses are Closed errors; Unregister waits for kernels in flight, unloads the programs
+// and tells the plugins. If ctx ends while kernels run, the library stays ended, and Unregister can be called again.
 // A call after a complete one is a Closed error.
 func (l *Library) Unregister(ctx context.Context) error {
 	l.mu.Lock()
@@ -234,17 +234,17 @@ func (l *Library) endedError(op string) error {
 	return offload.Errorf(offload.Closed, op, "the library has been unregistered").On("", l.object.Label)
 }
 
-// Name is the kernel's name.
+// Name returns the kernel's name.
 func (k *Kernel) Name() string { return k.name }
 
-// Device is the device that the kernel is loaded on.
+// Device returns the device that the kernel is loaded on.
 func (k *Kernel) Device() *Device { return k.device }
 
-// Info describes the kernel. It must not be changed.
+// Info returns the kernel's description, which must not be changed.
 func (k *Kernel) Info() *offload.KernelInfo { return k.raw.Info() }
 
-// Listing is readable code that the kernel was compiled to: format "asm", "ptx" or "clc"; or, as "engine", a line that
-// says what runs it.
+// Listing returns the kernel's code as text, in format "asm", "ptx" or "clc"; "engine" returns a line that names the engine
+// which runs it.
 func (k *Kernel) Listing(format string) (string, error) {
 	lister, ok := k.program.raw.(offload.Lister)
 	if !ok {

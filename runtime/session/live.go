@@ -22,7 +22,7 @@ type Object struct {
 	Pos    offload.Position // where it was made, if known
 }
 
-// String describes the object in one line.
+// String returns the object in one line.
 func (o Object) String() string {
 	text := o.Kind
 	if o.Label != "" {
@@ -53,7 +53,7 @@ func WriteObjects(w io.Writer, objects []Object) error {
 	return t.Flush()
 }
 
-// liveTable is the set of objects that exist. It must not keep a buffer reachable: the collector frees forgotten ones.
+// liveTable is the set of live objects. It must not keep a buffer reachable: the collector frees unreachable ones.
 type liveTable struct {
 	mu      sync.Mutex
 	objects map[uint64]liveEntry
@@ -107,8 +107,8 @@ func (t *liveTable) libraries() []*Library {
 	return list
 }
 
-// Live lists what the caller has made and not yet freed or closed, in order of creation, and the recorded events that
-// have not been reached. Default queues, and what was registered unlisted, are not among them.
+// Live returns the objects that were not freed or closed yet, in order of creation, and the recorded events that have not
+// been reached. Default queues and unlisted libraries are left out.
 func (s *Session) Live() []Object {
 	var list []Object
 	for _, e := range s.live.entries() {
@@ -127,5 +127,5 @@ func (s *Session) Live() []Object {
 	return list
 }
 
-// Collected is the number of buffers that nobody freed and that the garbage collector found.
+// Collected returns the number of buffers that the garbage collector freed.
 func (s *Session) Collected() int64 { return s.collected.Load() }

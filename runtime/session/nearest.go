@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// listHint says which names there are, the nearest to the given one first.
+// listHint returns a hint that lists the names, the one nearest to name first.
 func listHint(name string, names []string, what string) string {
 	hint := "there are no " + what
 	if len(names) > 0 {
@@ -17,7 +17,7 @@ func listHint(name string, names []string, what string) string {
 	return hint
 }
 
-// nearest is the name that is most like the given one, or "" if none is much like it.
+// nearest returns the name most similar to name, or "" if none is similar.
 func nearest(name string, names []string) string {
 	best, bestDistance := "", len(name)/2+1
 	for _, n := range names {
@@ -28,7 +28,7 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance is the number of bytes to insert, drop or change to make b of a.
+// distance returns the edit distance of a and b in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -22,7 +22,7 @@ type platform struct {
 	err     error // why it could not be opened
 }
 
-// PlatformStatus says what became of a plugin.
+// PlatformStatus is the state of a plugin.
 type PlatformStatus struct {
 	Plugin  string
 	Opened  bool
@@ -64,7 +64,7 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	return p.devices, nil
 }
 
-// opened are the devices, if the plugin was opened.
+// opened returns the devices, if the plugin was opened.
 func (p *platform) opened() []*Device {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -84,7 +84,7 @@ func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	return fmt.Sprintf("%s:%d", name, i)
 }
 
-// maxClass is the best class that a device of the plugin can have.
+// maxClass returns the best class that a device of the plugin can have.
 func (p *platform) maxClass() int {
 	if b, ok := p.plugin.(offload.ClassBounded); ok {
 		return b.MaxClass()
@@ -105,7 +105,7 @@ func (p *platform) close(ctx context.Context) error {
 	return errors.Join(hooks, p.raw.Close())
 }
 
-// status reports what became of the plugin so far, without opening it.
+// status returns the plugin's state without opening it; tried reports whether it was opened or failed to open.
 func (p *platform) status() (st PlatformStatus, tried bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *platform) status() (st PlatformStatus, tried bool) {
 	return st, p.tried
 }
 
-// opened are the platforms that have been opened.
+// opened returns the platforms that have been opened.
 func (s *Session) opened() []*platform {
 	var list []*platform
 	for _, p := range s.platforms {
@@ -140,7 +140,7 @@ func (s *Session) Devices(ctx context.Context) []*Device {
 	return list
 }
 
-// Platforms opens all plugins and says what became of each.
+// Platforms opens all plugins and returns their states.
 func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	list := make([]PlatformStatus, len(s.platforms))
 	for i, p := range s.platforms {

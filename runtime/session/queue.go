@@ -35,31 +35,31 @@ type Queue struct {
 	waits    context.Context // of host functions that wait for other platforms
 	endWaits context.CancelFunc
 
-	issued atomic.Uint64 // commands given so far; a command's number is its sequence number
-	done   atomic.Uint64 // commands known to have run
+	issued atomic.Uint64 // number of commands issued; the last one's sequence number
+	done   atomic.Uint64 // number of commands known to have run
 
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
-	waited  []clock // how far other queues are waited for
+	waited  []position // how far other queues are waited for
 	pending []*Event
 
-	marks    sync.Mutex
-	lastMark mark
+	fences    sync.Mutex
+	lastFence fence
 }
 
-// clock is a position in a queue.
-type clock struct {
+// position is a point in a queue's commands.
+type position struct {
 	queue *Queue
 	seq   uint64
 }
 
-// mark is an event and what it stands for: the first seq commands of its queue have run.
-type mark struct {
+// fence is an event that is reached when the first seq commands of its queue have run.
+type fence struct {
 	event offload.Event
 	seq   uint64
 }
 
-// NewQueue makes a queue.
+// NewQueue returns a new queue.
 func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
 	q, err := d.newQueue(opts, false)
 	if err != nil {
@@ -70,10 +70,10 @@ func (d *Device) NewQueue(opts QueueOptions) (*Queue, error) {
 }
 
 func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
-	if err := d.session.making("create queue", d.id, opts.Label); err != nil {
+	if err := d.session.acquire("create queue", d.id, opts.Label); err != nil {
 		return nil, err
 	}
-	defer d.session.made()
+	defer d.session.release()
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("queue %d", id)
@@ -91,16 +91,16 @@ func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
 	return q, nil
 }
 
-// Device is the queue's device.
+// Device returns the queue's device.
 func (q *Queue) Device() *Device { return q.device }
 
-// Label is the queue's label.
+// Label returns the queue's label.
 func (q *Queue) Label() string { return q.object.Label }
 
-// enter begins a command that uses what touches says: it locks the queue, checks that the resources are alive, notes the
-// uses, and makes the queue wait for conflicting commands of others. After nil, exit must follow. The resources, which are
-// sorted, are locked only meanwhile: who conflicts with the command waits until it has been given, see given.
-func (q *Queue) enter(op string, touches []touch, always bool) error {
+// enter begins a command with these accesses, sorted by resource. It locks the queue, checks that the resources are alive,
+// records the accesses, and makes the queue wait for conflicting commands of other queues. After nil, exit must follow. The
+// resources are unlocked on return: a conflicting command waits until this one has been issued, see waitIssued.
+func (q *Queue) enter(op string, accesses []access, always bool) error {
 	if q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
 		if err := q.WaitForSpace(context.Background()); err != nil { // before anything is locked
 			return err
@@ -111,14 +111,14 @@ func (q *Queue) enter(op string, touches []touch, always bool) error {
 		q.mu.Unlock()
 		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
 	}
-	if len(touches) == 0 {
+	if len(accesses) == 0 {
 		return nil
 	}
-	lockAll(touches)
+	lockAll(accesses)
 	seq := q.issued.Load() + 1
 	var err error
-	for i := range touches {
-		t := &touches[i]
+	for i := range accesses {
+		t := &accesses[i]
 		if t.res.closed {
 			err = closedError(op, t.res.kind, t.res.label).On(q.device.id, t.res.label)
 			break
@@ -127,25 +127,24 @@ func (q *Queue) enter(op string, touches []touch, always bool) error {
 			break
 		}
 	}
-	unlockAll(touches)
+	unlockAll(accesses)
 	if err != nil {
-		q.exit(touches, false)
+		q.exit(accesses, false)
 	}
 	return err
 }
 
-// exit ends a command; issued says whether the plugin took it. If it did not, but uses were noted, its number stands for
-// a command that does nothing.
-func (q *Queue) exit(touches []touch, issued bool) {
-	if issued || len(touches) > 0 {
+// exit ends a command; issued says whether the plugin accepted it. If it did not, and accesses were recorded, the sequence
+// number stands for an empty command.
+func (q *Queue) exit(accesses []access, issued bool) {
+	if issued || len(accesses) > 0 {
 		q.issued.Store(q.issued.Load() + 1)
 	}
 	q.mu.Unlock()
 }
 
-// given waits until the plugin has been given command seq, whose uses are noted: whoever is about to has locked its own queue
-// only.
-func (q *Queue) given(seq uint64) {
+// waitIssued blocks until command seq was handed to the plugin. The issuer holds only its own queue's lock.
+func (q *Queue) waitIssued(seq uint64) {
 	for look := 0; q.issued.Load() < seq; look++ {
 		if look < yields {
 			runtime.Gosched()
@@ -155,37 +154,37 @@ func (q *Queue) given(seq uint64) {
 	}
 }
 
-// A command is mostly given within a microsecond; one that waits for room is when a command before it has ended.
+// Most commands are issued within a microsecond; one that waits for space is issued when an earlier command has ended.
 const (
 	yields     = 100
 	yieldSleep = 20 * time.Microsecond
 )
 
 // lockAll locks the resources, which are sorted; one may occur several times.
-func lockAll(touches []touch) {
-	for i := range touches {
-		if i == 0 || touches[i].res != touches[i-1].res {
-			touches[i].res.mu.Lock()
+func lockAll(accesses []access) {
+	for i := range accesses {
+		if i == 0 || accesses[i].res != accesses[i-1].res {
+			accesses[i].res.mu.Lock()
 		}
 	}
 }
 
-func unlockAll(touches []touch) {
-	for i := range touches {
-		if i == 0 || touches[i].res != touches[i-1].res {
-			touches[i].res.mu.Unlock()
+func unlockAll(accesses []access) {
+	for i := range accesses {
+		if i == 0 || accesses[i].res != accesses[i-1].res {
+			accesses[i].res.mu.Unlock()
 		}
 	}
 }
 
-// mark gives an event that is reached when the first seq commands have run. It does not need q.mu, so that a queue may
-// be marked while another is being filled.
-func (q *Queue) mark(seq uint64) (mark, error) {
-	q.given(seq)
-	q.marks.Lock()
-	defer q.marks.Unlock()
-	if q.lastMark.event != nil && q.lastMark.seq >= seq {
-		return q.lastMark, nil
+// fence returns a fence after the first seq commands. It does not need q.mu, so that another queue can wait while commands
+// are being issued to this one.
+func (q *Queue) fence(seq uint64) (fence, error) {
+	q.waitIssued(seq)
+	q.fences.Lock()
+	defer q.fences.Unlock()
+	if q.lastFence.event != nil && q.lastFence.seq >= seq {
+		return q.lastFence, nil
 	}
 	n := q.issued.Load()
 	record := q.raw.Record
@@ -194,25 +193,25 @@ func (q *Queue) mark(seq uint64) (mark, error) {
 	}
 	ev, err := record()
 	if err != nil {
-		return mark{}, located(err, q.device.id, q.object.Label)
+		return fence{}, located(err, q.device.id, q.object.Label)
 	}
-	q.lastMark = mark{event: ev, seq: n}
-	return q.lastMark, nil
+	q.lastFence = fence{event: ev, seq: n}
+	return q.lastFence, nil
 }
 
-// waitFor lets later commands of q wait until other has run its first seq commands. q.mu is held.
+// waitFor makes later commands of q wait until other has run its first seq commands. q.mu is held.
 func (q *Queue) waitFor(other *Queue, seq uint64) error {
 	if q.waitsFor(other) >= seq {
 		return nil
 	}
-	m, err := other.mark(seq)
+	m, err := other.fence(seq)
 	if err != nil {
 		return err
 	}
-	return q.waitForMark(other, m)
+	return q.waitForFence(other, m)
 }
 
-func (q *Queue) waitForMark(other *Queue, m mark) error {
+func (q *Queue) waitForFence(other *Queue, m fence) error {
 	var err error
 	if other.device.platform == q.device.platform {
 		err = q.raw.Wait(m.event)
@@ -228,8 +227,8 @@ func (q *Queue) waitForMark(other *Queue, m mark) error {
 			return nil
 		}
 	}
-	q.waited = slices.DeleteFunc(q.waited, func(c clock) bool { return c.seq <= c.queue.done.Load() })
-	q.waited = append(q.waited, clock{other, m.seq})
+	q.waited = slices.DeleteFunc(q.waited, func(c position) bool { return c.seq <= c.queue.done.Load() })
+	q.waited = append(q.waited, position{other, m.seq})
 	return nil
 }
 
@@ -242,8 +241,8 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 	return 0
 }
 
-// await waits for a mark and leaves failures to others.
-func (m mark) await(ctx context.Context) error {
+// await waits for the fence and reports no failure of commands.
+func (m fence) await(ctx context.Context) error {
 	err := m.event.Settle(ctx)
 	if ended := contextError(ctx, "wait"); err != nil && ended != nil {
 		return ended
@@ -251,7 +250,7 @@ func (m mark) await(ctx context.Context) error {
 	return err
 }
 
-// reached reports whether the first seq commands have run, and remembers it.
+// reached reports whether the first seq commands have run, and records it.
 func (q *Queue) reached(seq uint64) bool {
 	if seq <= q.done.Load() {
 		return true
@@ -293,7 +292,7 @@ func guarded(fn func() error) (err error) {
 	return fn()
 }
 
-// Wait lets later commands wait for an event of any queue of the session.
+// Wait makes later commands wait for an event of any queue of the session.
 func (q *Queue) Wait(ev *Event) error {
 	if ev == nil || ev.queue.device.session != q.device.session {
 		return offload.Errorf(offload.InvalidEvent, "wait", "the event belongs to another session").On(q.device.id, q.object.Label)
@@ -303,14 +302,14 @@ func (q *Queue) Wait(ev *Event) error {
 	}
 	var err error
 	if ev.queue != q && q.waitsFor(ev.queue) < ev.seq {
-		err = q.waitForMark(ev.queue, mark{ev.raw, ev.seq})
+		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq})
 	}
 	q.exit(nil, err == nil)
 	return err
 }
 
-// WaitForSpace waits until the queue takes a command without waiting for earlier ones. Commands do so themselves, but only here
-// can a context end the wait: then the commands given so far are cancelled as Sync does, and that is the error.
+// WaitForSpace waits until the queue accepts a command without blocking. Commands wait by themselves, but only here can a
+// context end the wait: then the commands issued so far are cancelled as by Sync, whose error it returns.
 func (q *Queue) WaitForSpace(ctx context.Context) error {
 	if q.bounded == nil {
 		return nil
@@ -321,8 +320,9 @@ func (q *Queue) WaitForSpace(ctx context.Context) error {
 // Idle reports whether all commands have run.
 func (q *Queue) Idle() bool { return q.reached(q.issued.Load()) }
 
-// Sync waits until all commands given before have run, and gives the first failure that nobody was given or waits for
-// at its event; of those besides it says how many. If ctx ends first, the running command is cancelled where the device can, and the rest is dropped.
+// Sync waits until all commands issued before have run. It returns the first failure that has not been reported and that no
+// event of a waiting caller covers, with the number of further ones. If ctx ends first, the running command is cancelled
+// where the device can, and the others are dropped.
 func (q *Queue) Sync(ctx context.Context) error {
 	n := q.issued.Load()
 	err := q.raw.Sync(ctx)
@@ -338,7 +338,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 	return nil
 }
 
-// Failure is the first failure that nobody was given or waits for at its event, if the device tells. It stays to be given.
+// Failure returns the failure that Sync would report first, without consuming it, if the plugin supports that.
 func (q *Queue) Failure() error {
 	if told, ok := q.raw.(offload.FailurePeeker); ok {
 		return located(told.Failure(), q.device.id, q.object.Label)
@@ -346,7 +346,7 @@ func (q *Queue) Failure() error {
 	return nil
 }
 
-// stopped is the launch that was ended while it ran, if the device tells, once.
+// stopped returns, once, the failure of the launch that the last cancellation ended, if the plugin supports that.
 func (q *Queue) stopped() error {
 	if s, ok := q.raw.(offload.CancelReporter); ok {
 		return located(s.Stopped(), q.device.id, q.object.Label)
@@ -354,14 +354,14 @@ func (q *Queue) stopped() error {
 	return nil
 }
 
-// Settle waits until all commands given before have run, and leaves failures to others. If ctx ends first it gives
-// Cancelled or Timeout, and cancels nothing.
+// Settle waits until all commands issued before have run, and reports no failure of commands. If ctx ends first, it returns
+// Cancelled or Timeout and cancels nothing.
 func (q *Queue) Settle(ctx context.Context) error {
 	n := q.issued.Load()
 	if n <= q.done.Load() {
 		return nil
 	}
-	m, err := q.mark(n)
+	m, err := q.fence(n)
 	if err != nil {
 		return err
 	}
@@ -372,9 +372,9 @@ func (q *Queue) Settle(ctx context.Context) error {
 	return nil
 }
 
-// Close waits for the commands as Sync does, gives what it gives, and ends the queue. If ctx ends while a host function
-// runs it does not wait for that: the queue ends, and the memory that its commands use is freed, after it. A second call is an error, and
-// so is closing a device's default queue.
+// Close waits for the commands, returns the error of Sync, and ends the queue. If ctx ends while a host function runs, Close
+// returns at once; the queue ends, and its memory is freed, after the function. Errors: Closed for a second call,
+// InvalidQueue for a device's default queue.
 func (q *Queue) Close(ctx context.Context) error {
 	if q.implicit {
 		return offload.Errorf(offload.InvalidQueue, "close", "a device's default queue ends with its session").
@@ -386,7 +386,7 @@ func (q *Queue) Close(ctx context.Context) error {
 	return q.finish(ctx)
 }
 
-// shut lets the queue take no more commands. It reports false if it did not take any before.
+// shut makes the queue refuse commands. It reports false if it was shut before.
 func (q *Queue) shut() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -395,12 +395,12 @@ func (q *Queue) shut() bool {
 	return open
 }
 
-// finish waits for the commands of a queue that was just shut, and ends it. If ctx ends first, it is ended when it can be.
+// finish waits for the commands of a queue that was just shut, and ends it. If ctx ends first, a goroutine ends it later.
 func (q *Queue) finish(ctx context.Context) error {
-	_, _ = q.mark(q.issued.Load()) // for who waits for the queue while it ends; if it fails Sync says why
+	_, _ = q.fence(q.issued.Load()) // serves queues that wait for this one while it ends; Sync reports a failure
 	failure := q.Sync(ctx)
 	if ctx.Err() != nil && !q.raw.Idle() {
-		q.endWaits() // what comes after them was dropped
+		q.endWaits() // the commands behind them were dropped
 		go func() {
 			if err := q.end(); err != nil {
 				q.device.session.log.Error("a queue that was left behind failed", "object", q.object, "error", err)

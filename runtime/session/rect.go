@@ -4,8 +4,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Rect is a box of elements of a buffer: for each of the buffer's dimensions, outermost first, where it starts and how
-// far it extends.
+// Rect is a box of elements of a buffer: start and extent in each dimension, outermost first.
 type Rect struct {
 	Origin []int
 	Extent []int
@@ -43,8 +42,8 @@ func (b *Buffer) box(op string, origin, extent []int) (box, error) {
 	return x, nil
 }
 
-// RectBytes is the size of a rectangle of the buffer. It gives InvalidArgument or InvalidSize if the buffer has no such
-// rectangle.
+// RectBytes returns the bytes of a rectangle of the buffer. Errors: InvalidArgument and InvalidSize for a rectangle that is
+// not in the buffer.
 func (b *Buffer) RectBytes(r Rect) (int64, error) {
 	x, err := b.box("rectangle", r.Origin, r.Extent)
 	return x.bytes(), err
@@ -52,7 +51,7 @@ func (b *Buffer) RectBytes(r Rect) (int64, error) {
 
 func (x *box) bytes() int64 { return x.extent[0] * x.extent[1] * x.extent[2] }
 
-// reach is the number of bytes from the box's first to its last.
+// reach returns the number of bytes from the box's first to its last.
 func (x *box) reach() int64 {
 	if x.bytes() == 0 {
 		return 0
@@ -107,7 +106,7 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 	if n := int64(len(data)); n != x.bytes() {
 		return b.fail(offload.InvalidSize, op, "the rectangle has %d bytes, the host's data %d", x.bytes(), n)
 	}
-	t := b.touch(x.offset, x.reach(), write)
+	t := b.access(x.offset, x.reach(), write)
 	return q.command(op, t, func() error {
 		if x.bytes() == 0 {
 			return nil
@@ -171,7 +170,7 @@ func (q *Queue) CopyRect(dst *Buffer, origin []int, src *Buffer, r Rect) error {
 			return dst.fail(offload.InvalidArgument, op, "source and destination may overlap").WithHint("copy over a third buffer")
 		}
 	}
-	t := pair(dst.touch(to.offset, to.reach(), true), src.touch(from.offset, from.reach(), false))
+	t := pair(dst.access(to.offset, to.reach(), true), src.access(from.offset, from.reach(), false))
 	if err := q.enter(op, t[:], false); err != nil {
 		return err
 	}

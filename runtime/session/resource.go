@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// resource is what commands use and what must not go away under them: memory, or a loaded program.
+// resource is memory or a loaded program, which must stay alive while commands use it.
 type resource struct {
 	kind   string // for errors
 	label  string
@@ -16,14 +16,14 @@ type resource struct {
 	uses   []use // by commands that may not have finished
 	many   int   // number of uses from which to compact them
 
-	// Of a program: the last launch of each queue. Launches do not conflict with each other, so that these, of which
-	// there are as many as queues, are looked at for commands on global variables only.
+	// Of a program: the last launch of each queue. Launches do not conflict with each other; only commands on global
+	// variables look at these.
 	launches     map[*Queue]*lastLaunch
 	latest       *lastLaunch // the entry used last: most programs have one queue
 	manyLaunches int
 }
 
-// use is a command's use of a range of a resource.
+// use is a recorded access of an issued command.
 type use struct {
 	queue  *Queue
 	seq    uint64
@@ -32,19 +32,19 @@ type use struct {
 	always bool // waited for even by queues without hazard tracking
 }
 
-// touch is a use that a command is about to make.
-type touch struct {
+// access is a range of a resource that a command is about to read or write.
+type access struct {
 	res    *resource
 	lo, hi int64
 	write  bool
 }
 
 // covers reports whether a command that conflicts with u also conflicts with t, for whatever range it uses.
-func (t *touch) covers(u *use) bool {
+func (t *access) covers(u *use) bool {
 	return t.lo <= u.lo && u.hi <= t.hi && (t.write || !u.write)
 }
 
-func (t *touch) conflicts(u *use) bool {
+func (t *access) conflicts(u *use) bool {
 	return (t.write || u.write) && t.lo < u.hi && u.lo < t.hi
 }
 
@@ -54,15 +54,15 @@ type lastLaunch struct {
 	seq   uint64
 }
 
-// manyUses is the number of remembered uses from which it pays to ask queues how far they are.
+// manyUses is the number of recorded uses above which polling the queues pays.
 const manyUses = 32
 
-// order makes command seq of q wait for the uses that t conflicts with, and remembers t. res.mu is held.
+// order makes command seq of q wait for the uses that t conflicts with, and records t. res.mu is held.
 //
-// A use is forgotten when whoever conflicts with it also conflicts with t, which comes after it: on the same queue, or
-// because q has just been made to wait. What has finished is forgotten too. A use that is always waited for stays until
-// then, since a queue without hazard tracking does not wait for t.
-func (q *Queue) order(t *touch, seq uint64, always bool) error {
+// A use is dropped when every access that conflicts with it also conflicts with t, and t runs later: on the same queue, or
+// because q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished, since a
+// queue without hazard tracking does not wait for t.
+func (q *Queue) order(t *access, seq uint64, always bool) error {
 	r := t.res
 	var err error
 	keep := r.uses[:0]
@@ -99,7 +99,7 @@ func (q *Queue) order(t *touch, seq uint64, always bool) error {
 	return nil
 }
 
-// orderLaunches makes q wait for the launches of a program. Who conflicts with them then conflicts with q's command.
+// orderLaunches makes q wait for the launches of a program. Later conflicting accesses then wait for q's command.
 func (q *Queue) orderLaunches(r *resource) error {
 	r.latest = nil
 	for other, l := range r.launches {
@@ -116,7 +116,7 @@ func (q *Queue) orderLaunches(r *resource) error {
 	return nil
 }
 
-// launched remembers a launch of a program.
+// launched records a launch of a program.
 func (r *resource) launched(q *Queue, seq uint64) {
 	if r.latest == nil || r.latest.queue != q {
 		if r.latest = r.launches[q]; r.latest == nil {
@@ -133,7 +133,7 @@ func (r *resource) launched(q *Queue, seq uint64) {
 	r.manyLaunches = 2 * len(r.launches)
 }
 
-// compact forgets the uses of idle queues, and then merges those of one queue into one that stands for all.
+// compact drops the uses of idle queues, and merges those of each other queue into one.
 func (r *resource) compact() {
 	keep := r.uses[:0]
 next:
@@ -156,9 +156,9 @@ next:
 	r.uses = keep
 }
 
-// close refuses later uses, and returns marks in the queues that are reached when the earlier ones have finished.
+// close refuses later accesses, and returns fences that are reached when the earlier ones have finished.
 // It reports false if the resource was closed before.
-func (r *resource) close() (pending []mark, ok bool) {
+func (r *resource) close() (pending []fence, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -169,7 +169,7 @@ func (r *resource) close() (pending []mark, ok bool) {
 		if q.reached(seq) {
 			return
 		}
-		if m, err := q.mark(seq); err == nil { // else the queue was closed, and has run everything
+		if m, err := q.fence(seq); err == nil { // else the queue was closed, and has run everything
 			pending = append(pending, m)
 		}
 	}

@@ -19,7 +19,7 @@ type Options struct {
 	Logger  *slog.Logger     // nil: no logging
 }
 
-// Session owns plugins, devices and everything made on them.
+// Session owns plugins, devices and the objects made on them.
 type Session struct {
 	log       *slog.Logger
 	platforms []*platform            // one for each plugin, in order
@@ -36,7 +36,7 @@ type Session struct {
 	closed atomic.Bool
 }
 
-// Open makes a session. It opens no plugin yet.
+// Open returns a session. It opens no plugin yet.
 func Open(opts Options) *Session {
 	log := opts.Logger
 	if log == nil {
@@ -52,8 +52,7 @@ func Open(opts Options) *Session {
 // Logger returns the session's logger.
 func (s *Session) Logger() *slog.Logger { return s.log }
 
-// Failures are the first failures of the queues that nobody was given or waits for, of devices that tell. They stay to be
-// given: a prompt shows what a script would learn later.
+// Failures returns the failure of each queue that its next Sync would report, without consuming it, for a prompt to show.
 func (s *Session) Failures() []error {
 	var list []error
 	for _, p := range s.platforms {
@@ -68,9 +67,9 @@ func (s *Session) Failures() []error {
 	return list
 }
 
-// Cancel cancels the commands of all queues, and waits until those that run have ended; a host function is not waited for.
-// It gives the failures that nobody was given, but those of commands that were cancelled; and the launches that were ended
-// while they ran, now or by a cancellation since the last call, of devices that tell.
+// Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It
+// returns the failures that had not been reported, without those of cancelled commands, and the launches that were ended
+// while they ran, by this or an earlier cancellation since the last call.
 func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)
@@ -89,9 +88,9 @@ func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	return failures, stopped
 }
 
-// Close waits for all commands, reports what was left alive to the logger, frees it, and closes the platforms. If ctx
-// ends first, running commands are cancelled; a host function cannot be, so that Close returns and the rest is done when
-// the function has returned. It gives the first failure that nobody had asked for.
+// Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, running
+// commands are cancelled; while a host function runs, Close returns, and a goroutine completes it after the function. Close
+// returns the first failure that had not been reported.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.closed.Swap(true)
@@ -146,16 +145,16 @@ func (s *Session) end(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// making begins to make or free an object: after nil, made must follow. It does not nest.
-func (s *Session) making(op, device, label string) error {
-	if !s.enter() {
+// acquire begins to make or free an object: after nil, release must follow. It does not nest.
+func (s *Session) acquire(op, device, label string) error {
+	if !s.tryAcquire() {
 		return closedError(op, "session", "").On(device, label)
 	}
 	return nil
 }
 
-// enter is making without the error.
-func (s *Session) enter() bool {
+// tryAcquire is acquire without the error.
+func (s *Session) tryAcquire() bool {
 	s.mu.RLock()
 	if s.closed.Load() {
 		s.mu.RUnlock()
@@ -164,4 +163,4 @@ func (s *Session) enter() bool {
 	return true
 }
 
-func (s *Session) made() { s.mu.RUnlock() }
+func (s *Session) release() { s.mu.RUnlock() }

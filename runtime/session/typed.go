@@ -12,7 +12,7 @@ type Scalar interface {
 	bool | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// TypeOf is the buffer type of a Go type.
+// TypeOf returns the buffer type of a Go type.
 func TypeOf[T Scalar]() offload.Type {
 	var zero T
 	switch any(zero).(type) {
@@ -41,7 +41,7 @@ func TypeOf[T Scalar]() offload.Type {
 	}
 }
 
-// Bytes is the memory of a slice.
+// Bytes returns the memory of a slice.
 func Bytes[T Scalar](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func Bytes[T Scalar](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// Upload makes a one-dimensional buffer of the device with the contents of src, and waits until src is free again.
+// Upload returns a one-dimensional buffer of the device with the contents of src, and waits until it has been copied.
 func Upload[T Scalar](ctx context.Context, d *Device, label string, src []T) (*Buffer, error) {
 	b, err := d.NewBuffer(BufferOptions{Type: TypeOf[T](), Dims: []int{len(src)}, Label: label, Uninitialized: len(src) > 0})
 	if err != nil {
