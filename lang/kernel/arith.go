@@ -142,22 +142,23 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
 	r := ofInt(register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt))), x.taint|y.taint)
-	r.wraps = t.IsInt()
+	if r.wraps = t.IsInt(); r.wraps {
+		c.note(r.reg, at, xAt, yAt)
+	}
 	return r
 }
 
-// rounded is widen, with a warning of an integer that may have wrapped, or that f32 may have to round.
+// rounded is widen, with a warning of an integer that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
-	if t.IsFloat() && v.kind == kReg && v.reg.Type.IsInt() && !exactInF32(v.reg) {
-		switch text, from := c.text(at), v.reg.Type; {
-		case v.wraps:
-			c.warnf(at, diag.IntegerWraps, fmt.Sprintf("convert an operand of it, as in `%s(a) * b`, or write (%s) | 0, if that is meant", t, text),
-				"`%s` is computed in %s, which wraps, before it becomes %s", text, from, t)
-		case t == ir.F32:
-			c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", text, from)
-		}
+	if !t.IsFloat() || v.kind != kReg || !v.reg.Type.IsInt() {
+		return c.widen(v, t)
 	}
-	return c.widen(v, t)
+	if t == ir.F32 && !v.wraps && !exactInF32(v.reg) {
+		c.warnf(at, diag.InexactConvert, "write f32(…), if that is meant", "`%s` is %s; beyond 2²⁴ it is rounded to become f32", c.text(at), v.reg.Type)
+	}
+	r := c.widen(v, t)
+	c.note(r, at)
+	return r
 }
 
 // exactInF32 reports whether an integer is seldom or never beyond 2²⁴: an element of 8 or 16 bits, a bool, what is left
@@ -178,6 +179,8 @@ func exactInF32(v *ir.Value) bool {
 		return in.Args[0].Type == ir.Bool
 	case ir.And:
 		return below(in.Args[0]) || below(in.Args[1])
+	case ir.Or: // the mark of an integer that the text wraps
+		return in.Args[1].Def != nil && in.Args[1].Def.Op == ir.Const && in.Args[1].Def.Bits == 0 && exactInF32(in.Args[0])
 	case ir.Rem:
 		return below(in.Args[1])
 	case ir.Shr: // of 32 bits
@@ -240,7 +243,11 @@ func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 	}
 	if y.kind == kNum && y.num == 2 || y.kind == kBig && y.big.IsInt64() && y.big.Int64() == 2 {
 		r := c.rounded(x, t, xAt)
-		return ofInt(register(c.b.Op(ir.Mul, t, r, r)), x.taint)
+		p := c.b.Op(ir.Mul, t, r, r)
+		if t.IsInt() {
+			c.note(p, at, xAt, xAt)
+		}
+		return ofInt(register(p), x.taint)
 	}
 	if is64(t) {
 		c.errorf(at, diag.BadOperand, "multiply, in a loop if need be", "`**` of 64-bit integers takes the exponent 2 only")
@@ -268,7 +275,7 @@ func (c *compiler) bitwise(op syntax.Op, x, y value, xAt, yAt syntax.Span) value
 	}
 	a := c.toInt(x, ir.I32, xAt)
 	if y.isConst() && op == syntax.Or && toInt32(constNumber(y)) == 0 {
-		return register(a)
+		return c.explicit(register(a))
 	}
 	return register(c.b.Op(arithOps[op], ir.I32, a, c.toInt(y, ir.I32, yAt)))
 }
@@ -304,7 +311,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	}
 	r := c.toInt(x, t, xAt)
 	if y.isConst() && y.kind != kBig && toInt32(constNumber(y))&31 == 0 {
-		return register(r)
+		return c.explicit(register(r))
 	}
 	return register(c.b.Op(arithOps[op], t, r, count()))
 }
@@ -317,6 +324,7 @@ func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) v
 	before := c.at(at)
 	r := c.b.Op(op, t, x, y)
 	c.b.Site = before
+	c.note(r, at)
 	return register(r)
 }
 

@@ -35,7 +35,9 @@ func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) v
 	if !ok {
 		return c.compareWide(op, x, y)
 	}
-	return register(c.b.Op(compareOps[op], ir.Bool, c.widen(x, t), c.widen(y, t)))
+	r := c.b.Op(compareOps[op], ir.Bool, c.widen(x, t), c.widen(y, t))
+	c.note(r, at)
+	return register(r)
 }
 
 var compareOps = map[syntax.Op]ir.Op{syntax.Eq: ir.Eq, syntax.Ne: ir.Ne, syntax.Lt: ir.Lt, syntax.Le: ir.Le}

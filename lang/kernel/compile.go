@@ -53,6 +53,8 @@ type compiler struct {
 	tooBig   bool
 	unnamed  *ir.Array // the array made last, until a name is bound to it
 	marks    []Mark
+	places   map[*ir.Instr]Place
+	updating bool // the sum or product that is compiled is of an assignment such as +=
 }
 
 type siteKey struct {
@@ -235,7 +237,7 @@ func (c *compiler) walk() {
 	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
 	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]*ir.Record{}
 	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth, c.calls = nil, nil, nil, false, false, 0, 0
-	c.tooBig, c.nesting, c.marks = false, 0, nil
+	c.tooBig, c.nesting, c.marks, c.places = false, 0, nil, map[*ir.Instr]Place{}
 	c.siteKeys = append(c.siteKeys[:0], siteKey{fn, fn.Params[0].Range()})
 	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)
 
@@ -523,7 +525,7 @@ func (c *compiler) finish() (*Compiled, error) {
 	if err := c.verify(); err != nil {
 		return nil, err
 	}
-	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks}
+	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks, places: c.places}
 	for _, p := range c.params {
 		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
 		if p.inferred {

@@ -132,7 +132,11 @@ func (c *compiler) unary(x *syntax.Unary) value {
 		v = register(c.widen(v, ir.I32))
 	}
 	if x.Op == syntax.Sub {
-		return register(c.b.Op(ir.Neg, v.reg.Type, v.reg)).withTaint(v.taint)
+		r := c.b.Op(ir.Neg, v.reg.Type, v.reg)
+		if r.Type.IsInt() {
+			c.note(r, x.Span, x.X.Range())
+		}
+		return register(r).withTaint(v.taint)
 	}
 	return v
 }
@@ -185,10 +189,15 @@ func (c *compiler) assignExpr(x *syntax.Assign) value {
 	old := c.get(t)
 	var v value
 	if x.Op == syntax.Add || x.Op == syntax.Sub {
-		v = c.sum(x.Op, operand{v: old, at: x.X.Range()}, c.operand(x.Y), x.Span)
+		y := c.operand(x.Y)
+		c.updating = true
+		v = c.sum(x.Op, operand{v: old, at: x.X.Range()}, y, x.Span)
 	} else {
-		v = c.arith(x.Op, old, c.expr(x.Y), x.X.Range(), x.Y.Range(), x.Span)
+		y := c.expr(x.Y)
+		c.updating = true
+		v = c.arith(x.Op, old, y, x.X.Range(), x.Y.Range(), x.Span)
 	}
+	c.updating = false
 	return c.put(t, v, x.Span)
 }
 
@@ -199,7 +208,9 @@ func (c *compiler) update(x *syntax.Update) value {
 		old = register(c.widen(old, ir.I32))
 	}
 	one := number(1)
+	c.updating = true
 	v := c.sum(x.Op, operand{v: old, at: x.X.Range()}, operand{v: one, at: x.X.Range()}, x.Span)
+	c.updating = false
 	v = c.put(t, v, x.Span)
 	if x.Prefix {
 		return v

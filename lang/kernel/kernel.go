@@ -122,6 +122,8 @@ type Compiled struct {
 	Params   []Param
 	Warnings diag.List
 	Marks    []Mark // with Options.Trace: what the calls of [TraceService] mean
+
+	places map[*ir.Instr]Place
 }
 
 // Param is a parameter as it was typed.

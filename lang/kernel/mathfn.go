@@ -178,7 +178,7 @@ func jsRound(x float64) float64 {
 	return math.Copysign(r, x)
 }
 
-func (c *compiler) mathAbs(_ string, args []value, _ *syntax.Call) value {
+func (c *compiler) mathAbs(_ string, args []value, x *syntax.Call) value {
 	v := args[0]
 	switch {
 	case v.kind == kBig:
@@ -190,7 +190,11 @@ func (c *compiler) mathAbs(_ string, args []value, _ *syntax.Call) value {
 	case v.reg.Type == ir.Bool:
 		return register(c.widen(v, ir.I32))
 	}
-	return register(c.b.Op(ir.Abs, v.reg.Type, v.reg)).withTaint(v.taint)
+	r := c.b.Op(ir.Abs, v.reg.Type, v.reg)
+	if r.Type.IsInt() {
+		c.note(r, x.Span, x.Args[0].Range())
+	}
+	return register(r).withTaint(v.taint)
 }
 
 func (c *compiler) mathSqrt(_ string, args []value, x *syntax.Call) value {
@@ -286,7 +290,9 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 		r := c.b.Op(op, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64))
 		return ofInt(register(c.b.Op(ir.Wrap, result, r)), x.taint|y.taint)
 	}
-	return ofInt(register(c.b.Op(op, t, c.widen(x, t), c.widen(y, t))), x.taint|y.taint)
+	r := c.b.Op(op, t, c.widen(x, t), c.widen(y, t))
+	c.note(r, at)
+	return ofInt(register(r), x.taint|y.taint)
 }
 
 // minMaxBig is the least or greatest of a BigInt and another constant.
@@ -448,7 +454,11 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	if t == ir.Bool {
 		return register(c.truth(c.condition(x.Args[0])))
 	}
-	return c.convert(t, c.expr(x.Args[0]), x.Args[0].Range())
+	v := c.convert(t, c.expr(x.Args[0]), x.Args[0].Range())
+	if v.kind == kReg && t.IsFloat() {
+		c.note(v.reg, x.Span)
+	}
+	return c.explicit(v)
 }
 
 // convert emits a conversion that the text asks for: integers wrap; floats saturate, and NaN becomes 0.

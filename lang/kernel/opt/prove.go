@@ -102,6 +102,8 @@ type prover struct {
 	asks    map[*ir.Instr][]IndexFact
 	doubts  map[*ir.Instr]Doubt
 	movable map[*ir.Instr]map[*ir.Instr]bool
+
+	wrap *wrapSearch // not nil where it looks for operations that wrap
 }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
@@ -160,10 +162,16 @@ func (p *prover) rangeOf(v *ir.Value) interval {
 	if n, ok := constInt(v); ok {
 		return exactly(n)
 	}
+	r := full(v.Type)
 	if known := p.of(termOf(v)); known.bounded {
-		return known.interval
+		r = known.interval
 	}
-	return full(v.Type)
+	if p.wrap != nil {
+		if c, ok := p.wrap.claimed(v); ok {
+			r = r.meet(c)
+		}
+	}
+	return r
 }
 
 func (p *prover) narrow(t term, to interval) {
@@ -318,6 +326,9 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 		}
 	case ir.Lt, ir.Le, ir.Eq, ir.Ne:
 		a, b := in.Args[0], in.Args[1]
+		if p.wrap != nil && a.Type.IsFloat() {
+			p.wrap.assume(in.Op, a, b, is)
+		}
 		if !tracked(a.Type) {
 			return
 		}
@@ -461,6 +472,9 @@ func (p *prover) block(b *ir.Block) {
 		default:
 			if len(in.Results) == 1 && tracked(in.Type()) {
 				p.compute(in, in.Results[0])
+				if p.wrap != nil {
+					p.wrap.learned(in, in.Results[0])
+				}
 			}
 		}
 	}
@@ -503,6 +517,9 @@ func (p *prover) structured(in *ir.Instr) {
 		for i, r := range in.Results {
 			if tracked(r.Type) {
 				p.narrow(term{v: r}, out[i])
+				if p.wrap != nil {
+					p.wrap.seen[r] = p.rangeOf(r)
+				}
 			}
 		}
 	}

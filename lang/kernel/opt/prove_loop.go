@@ -8,6 +8,8 @@ type loopGuess struct {
 	ranges []interval
 	falls  []bool // never more than at first, by a relation
 	failed []bool
+
+	brought []interval // by the continues, where operations that wrap are looked for; nil if there was none
 }
 
 // loop follows the body with supposed intervals of its parameters, again with wider ones where they prove wrong, and
@@ -25,12 +27,17 @@ func (p *prover) loop(in *ir.Instr) {
 		}
 	}
 	mark := len(p.trail)
+	final := lastAttempt // where nothing is supposed of any parameter
+	if p.wrap != nil {
+		p.wrap.forget(params)
+		final += 2 // those that did not fail keep their intervals first
+	}
 	for attempt := 0; ; attempt++ {
 		if p.visits < 0 {
-			attempt = lastAttempt
+			attempt = final
 		}
 		for i, v := range params {
-			if tracked(v.Type) && (attempt == 0 || attempt == lastAttempt || g.failed[i]) {
+			if tracked(v.Type) && (attempt == 0 || attempt == final || g.failed[i]) {
 				g.ranges[i] = p.guess(in, i, initial[i], attempt)
 			}
 		}
@@ -45,6 +52,7 @@ func (p *prover) loop(in *ir.Instr) {
 			}
 		}
 		delete(p.out, in)
+		g.brought = nil
 		p.block(in.Then)
 		p.undo(mark)
 		done := true
@@ -52,9 +60,25 @@ func (p *prover) loop(in *ir.Instr) {
 			done = done && !f
 		}
 		if done {
-			return
+			break
 		}
 	}
+	if p.wrap == nil || p.visits < 0 {
+		return
+	}
+	g.falls = make([]bool, len(params))
+	p.wrap.refine(in, g, initial, func() {
+		for i, v := range params {
+			if tracked(v.Type) {
+				p.narrow(term{v: v}, g.ranges[i])
+				p.wrap.seen[v] = g.ranges[i]
+			}
+		}
+		delete(p.out, in)
+		g.brought = nil
+		p.block(in.Then)
+		p.undo(mark)
+	})
 }
 
 // steps says of an integer that it is a multiple of a power of two away from another one: wrapping changes nothing of that.
@@ -129,6 +153,9 @@ func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) boo
 // carry checks what is supposed of a loop against what a continue brings.
 func (p *prover) carry(in *ir.Instr) {
 	g := p.loops[in.Target]
+	if p.wrap != nil {
+		g.brought = p.wrap.bring(g.brought, in.Args)
+	}
 	for i, a := range in.Args {
 		if tracked(a.Type) && (!p.rangeOf(a).within(g.ranges[i]) || g.falls[i] && p.wraps(a, in.Target.Then.Params[i])) {
 			g.failed[i] = true

@@ -1,0 +1,516 @@
+package opt
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Launches bounds what the launches of a kernel bring, for [Wraps]. Unlike [Facts] it may be an assumption.
+type Launches struct {
+	Size      [3]int64            // items on each axis are at most these
+	GroupSize [3]int64            // items of a group on each axis are at most these
+	Extents   map[string][]int64  // extents of buffers are at most these, by name, outermost first
+	Scalars   map[string][2]int64 // no parameter is less than the first, nor greater than the second of its numbers
+
+	// Trips is how often a loop goes around at most whose bound is not known.
+	Trips int64
+	// Margin is how far an integer of unknown origin, such as one that is loaded, is from the ends of its type.
+	Margin int64
+}
+
+// Wraps returns the operations on 32-bit and i64 integers whose result may be beyond their type. Without launches it
+// assumes nothing. Ok is false if the kernel is too big to be analysed: then more may wrap than the set has.
+func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
+	p := newProver(k, nil)
+	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
+	p.wrap = w
+	if launches != nil {
+		w.trips, w.margin = launches.Trips, launches.Margin
+		w.suppose(k, launches)
+	}
+	p.block(k.Body)
+	return w.found, p.visits >= 0
+}
+
+// wrapSearch is what a prover keeps besides where it looks for operations that wrap.
+type wrapSearch struct {
+	p      *prover
+	found  map[*ir.Instr]bool
+	seen   map[*ir.Value]interval // of each value where it is defined, as it was found last
+	claims map[*ir.Value]*claim   // of parameters of loops
+	reals  map[*ir.Value]interval // of float parameters
+	trips  int64                  // 0: not bounded
+	margin int64
+}
+
+// suppose begins with what launches bring.
+func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
+	p := w.p
+	for axis := range 3 {
+		p.begin(term{size: true, axis: axis}, interval{1, max(l.Size[axis], 1)})
+	}
+	for _, a := range k.Arrays {
+		if dims := l.Extents[a.Name]; a.Space == ir.Global && len(dims) == a.Rank {
+			for axis, n := range dims {
+				p.begin(term{array: a, axis: axis}, interval{0, n})
+			}
+		}
+	}
+	i := 0
+	for _, param := range k.Params {
+		if param.Array != nil {
+			continue
+		}
+		v := k.Body.Params[i]
+		i++
+		switch r, ok := l.Scalars[param.Name]; {
+		case !ok:
+		case tracked(v.Type):
+			p.begin(term{v: v}, interval{r[0], r[1]})
+		case v.Type.IsFloat():
+			w.reals[v] = interval{r[0], r[1]}
+		}
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Item {
+			return
+		}
+		size, group := max(l.Size[in.Axis], 1), max(l.GroupSize[in.Axis], 1)
+		switch in.Item {
+		case ir.LocalID:
+			p.begin(term{v: in.Results[0]}, interval{0, group - 1})
+		case ir.GroupSize:
+			p.begin(term{v: in.Results[0]}, interval{1, group})
+		case ir.GroupID:
+			p.begin(term{v: in.Results[0]}, interval{0, size - 1})
+		case ir.NumGroups:
+			p.begin(term{v: in.Results[0]}, interval{1, size})
+		case ir.Lane, ir.SubgroupSize:
+			p.begin(term{v: in.Results[0]}, interval{0, 64})
+		}
+	})
+}
+
+// likely is the interval of an integer of which nothing is known.
+func (w *wrapSearch) likely(t ir.Type) interval {
+	r := full(t)
+	if w == nil || t == ir.I64 {
+		return r
+	}
+	if r.hi -= w.margin; t == ir.I32 {
+		r.lo += w.margin
+	}
+	return r
+}
+
+// learned records the interval of a result, and whether what computes it may wrap.
+func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
+	if isRing(in.Op) || in.Op == ir.Div {
+		w.found[in] = w.wraps(in)
+	} else if w.margin > 0 && w.p.rangeOf(v) == full(v.Type) {
+		w.p.narrow(termOf(v), w.likely(v.Type))
+	}
+	w.seen[v] = w.p.rangeOf(v)
+}
+
+// isRing reports whether the low bits of an operation's result depend on those of its operands alone.
+func isRing(op ir.Op) bool {
+	return op == ir.Add || op == ir.Sub || op == ir.Mul || op == ir.Neg || op == ir.Abs
+}
+
+// wraps reports whether the result of an operation may be beyond its type.
+func (w *wrapSearch) wraps(in *ir.Instr) bool {
+	t, x := in.Type(), w.operand(in, 0)
+	if x.hi < x.lo {
+		return false
+	}
+	ok := true
+	if len(in.Args) == 1 {
+		switch in.Op {
+		case ir.Neg:
+			_, ok = subRange(t, exactly(0), x)
+		case ir.Abs:
+			ok = x.lo > full(t).lo
+		}
+		return !ok
+	}
+	y := w.operand(in, 1)
+	if y.hi < y.lo {
+		return false
+	}
+	switch in.Op {
+	case ir.Add:
+		_, ok = addRange(t, x, y)
+	case ir.Sub:
+		_, ok = subRange(t, x, y)
+	case ir.Mul:
+		_, ok = mulRange(t, x, y)
+	case ir.Div:
+		ok = t == ir.U32 || x.lo > full(t).lo || y.lo > -1 || y.hi < -1
+	}
+	return !ok
+}
+
+// operand is the interval of an operand by its mathematical value: an i32 beside a u32 keeps its sign.
+func (w *wrapSearch) operand(in *ir.Instr, i int) interval {
+	return w.p.rangeOf(Signed(in.Args[i]))
+}
+
+// Signed returns the i32 that becomes a u32 beside another one in a sum or product, or else the value itself.
+func Signed(v *ir.Value) *ir.Value {
+	if d := v.Def; d != nil && d.Op == ir.Wrap && v.Type == ir.U32 && d.Args[0].Type == ir.I32 {
+		return d.Args[0]
+	}
+	return v
+}
+
+// claim says of a loop's parameter that it is in start, plus something in by for each time that the loop went around.
+type claim struct {
+	start, by interval
+	again     change    // what it may begin anew with
+	counter   *ir.Value // another parameter, which tells how often the loop went around; nil if none does
+	first     interval  // of the counter
+	step      int64     // of the counter at least; negative if it goes down
+	most      int64     // how often the loop goes around
+	bounded   bool      // most is known, or supposed
+	supposed  bool      // by Launches.Trips
+}
+
+// rounds is how often a loop went around whose counter began in first, goes step at least each time, and is in r now.
+func rounds(first, r interval, step int64) (int64, bool) {
+	way, ok := addOK(r.hi, -first.lo)
+	if step < 0 {
+		way, ok = addOK(first.hi, -r.lo)
+		step = -step
+	}
+	n := max(way, 0) / max(step, 1)
+	return n, ok && n < math.MaxInt32
+}
+
+// grown is what by is after n times.
+func grown(by interval, n int64) (interval, bool) {
+	lo, ok1 := mulOK(min(by.lo, 0), n)
+	hi, ok2 := mulOK(max(by.hi, 0), n)
+	return interval{lo, hi}, ok1 && ok2
+}
+
+// after is the interval of the parameter when the loop went around n times.
+func (c *claim) after(t ir.Type, n int64) interval {
+	by, ok := grown(c.by, n)
+	if ok {
+		by, ok = addRange(ir.I64, by, c.start)
+	}
+	if !ok || !by.within(full(t)) {
+		return full(t)
+	}
+	return by
+}
+
+// claimed is the interval of a loop's parameter by a claim, where control is now.
+func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
+	c := w.claims[v]
+	if c == nil || !c.bounded {
+		return interval{}, false
+	}
+	n := c.most
+	if c.counter != nil {
+		if now, ok := rounds(c.first, w.p.rangeOf(c.counter), c.step); ok {
+			n = min(n, now)
+		}
+	}
+	return c.after(v.Type, n), true
+}
+
+// change is what a value may be after a loop went around once: its parameter plus something in by, or something in other.
+type change struct {
+	by, other       interval
+	hasBy, hasOther bool
+	spent           bool // by has all that Launches.Trips allows
+}
+
+func (c change) join(o change) change {
+	if c.hasBy && o.hasBy {
+		c.by = c.by.join(o.by)
+	} else if o.hasBy {
+		c.by, c.hasBy = o.by, true
+	}
+	if c.hasOther && o.hasOther {
+		c.other = c.other.join(o.other)
+	} else if o.hasOther {
+		c.other, c.hasOther = o.other, true
+	}
+	c.spent = c.spent || o.spent
+	return c
+}
+
+// plus adds something in r; false if that is beyond 64 bits.
+func (c change) plus(r interval) (change, bool) {
+	ok := true
+	if c.hasBy {
+		c.by, ok = addRange(ir.I64, c.by, r)
+	}
+	if c.hasOther && ok {
+		c.other, ok = addRange(ir.I64, c.other, r)
+	}
+	return c, ok
+}
+
+// maxChange bounds how deep a change is followed.
+const maxChange = 24
+
+// changeOf is the change of a loop's parameter that a value is, by what was found of the loop's body.
+func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
+	if v == param {
+		return change{hasBy: true}
+	}
+	plain := change{other: w.rangeSeen(v), hasOther: true}
+	if depth == 0 || v.Type != param.Type || w.p.s.invariant(v, w.p.s.loopOf[param].loop) {
+		return plain
+	}
+	if c := w.claims[v]; c != nil && c.bounded { // of a loop within
+		inner := w.p.s.loopOf[v]
+		from := w.changeOf(inner.loop.Args[inner.i], param, depth-1)
+		by, ok := grown(c.by, c.most)
+		if !from.hasBy || !ok {
+			return plain
+		}
+		if out, ok := from.join(c.again).plus(by); ok {
+			out.spent = out.spent || c.supposed && by != exactly(0)
+			return out
+		}
+		return plain
+	}
+	in := v.Def
+	if in == nil {
+		return plain
+	}
+	either := func(a, b *ir.Value) change { return w.changeOf(a, param, depth-1).join(w.changeOf(b, param, depth-1)) }
+	switch in.Op {
+	case ir.Add:
+		for i, a := range in.Args {
+			if c := w.changeOf(a, param, depth-1); c.hasBy {
+				if out, ok := c.plus(w.rangeSeen(Signed(in.Args[1-i]))); ok {
+					return out
+				}
+			}
+		}
+	case ir.Sub:
+		r := w.rangeSeen(Signed(in.Args[1]))
+		if c := w.changeOf(in.Args[0], param, depth-1); c.hasBy && r.lo > math.MinInt64 {
+			if out, ok := c.plus(interval{-r.hi, -r.lo}); ok {
+				return out
+			}
+		}
+	case ir.Or:
+		if n, ok := constInt(in.Args[1]); ok && n == 0 {
+			return w.changeOf(in.Args[0], param, depth-1)
+		}
+	case ir.Select:
+		return either(in.Args[1], in.Args[2])
+	case ir.Min, ir.Max:
+		return either(in.Args[0], in.Args[1])
+	case ir.If, ir.Region, ir.Loop:
+		var out change
+		for i, r := range in.Results {
+			if r != v {
+				continue
+			}
+			for _, args := range w.p.s.ways(in) {
+				out = out.join(w.changeOf(args[i], param, depth-1))
+			}
+		}
+		if out.hasBy || out.hasOther {
+			return out
+		}
+	}
+	return plain
+}
+
+// ways are the values of an instruction's results on each way out of it.
+func (s *structure) ways(in *ir.Instr) (list [][]*ir.Value) {
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
+			list = append(list, b.Terminator().Args)
+		}
+	}
+	for _, b := range s.breaks[in] {
+		list = append(list, b.Args)
+	}
+	return list
+}
+
+// rangeSeen is the interval of a value where it is defined.
+func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
+	if n, ok := constInt(v); ok {
+		return exactly(n)
+	}
+	if r, ok := w.seen[v]; ok {
+		return r
+	}
+	return w.p.rangeOf(v)
+}
+
+// refine follows the body of a loop again, with narrower intervals of its parameters: first what its continues brought,
+// then, by how often it goes around, what is added to sums.
+func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, run func()) {
+	params := loop.Then.Params
+	again := false
+	for i, v := range params {
+		if !tracked(v.Type) {
+			continue
+		}
+		r := initial[i]
+		if g.brought != nil {
+			r = r.join(g.brought[i])
+		}
+		if r != g.ranges[i] && r.within(g.ranges[i]) {
+			g.ranges[i], again = r, true
+		}
+		w.seen[v] = g.ranges[i]
+	}
+	if again {
+		run()
+	}
+	if !w.claim(loop, g, initial) {
+		return
+	}
+	for i, v := range params {
+		if c := w.claims[v]; c != nil && c.bounded {
+			g.ranges[i] = g.ranges[i].meet(c.after(v.Type, c.most))
+		}
+	}
+	run()
+}
+
+// claim makes the claims of a loop's parameters, and reports whether they tell more than what is known.
+func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) bool {
+	params := loop.Then.Params
+	changes := make([]change, len(params))
+	best, most, step := -1, int64(0), int64(0)
+	for i, v := range params {
+		if !tracked(v.Type) {
+			continue
+		}
+		for _, next := range w.p.s.continues[loop] {
+			changes[i] = changes[i].join(w.changeOf(next.Args[i], v, maxChange))
+		}
+		c := changes[i]
+		by := c.by.lo
+		if by < 1 {
+			by = c.by.hi
+		}
+		if !c.hasBy || c.hasOther || c.by.lo < 1 && c.by.hi > -1 || g.ranges[i].lo < initial[i].lo && by > 0 || g.ranges[i].hi > initial[i].hi && by < 0 {
+			continue
+		}
+		if n, ok := rounds(initial[i], g.ranges[i], by); ok && (best < 0 || n < most) {
+			best, most, step = i, n, by
+		}
+	}
+	tells := false
+	for i, v := range params {
+		ch := changes[i]
+		if !tracked(v.Type) || i == best || len(w.p.s.continues[loop]) == 0 {
+			continue
+		}
+		c := &claim{start: initial[i], by: ch.by, most: most, bounded: best >= 0}
+		switch {
+		case best >= 0:
+			c.counter, c.first, c.step = params[best], initial[best], step
+		case w.trips > 0:
+			c.most, c.bounded, c.supposed = w.trips, true, true
+		case ch.by == exactly(0):
+			c.bounded = true
+		}
+		if ch.spent {
+			c.most, c.counter = min(c.most, 1), nil
+		}
+		if ch.hasOther {
+			c.start = c.start.join(ch.other)
+			c.again = change{other: ch.other, hasOther: true}
+		}
+		if c.bounded {
+			w.claims[v] = c
+			r := c.after(v.Type, c.most)
+			tells = tells || r != g.ranges[i] && r.within(g.ranges[i])
+		}
+	}
+	return tells
+}
+
+// forget drops what was claimed of parameters.
+func (w *wrapSearch) forget(params []*ir.Value) {
+	for _, v := range params {
+		delete(w.claims, v)
+	}
+}
+
+// bring joins the intervals that a continue brings to those that others brought.
+func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
+	now := make([]interval, len(args))
+	for i, a := range args {
+		if tracked(a.Type) {
+			now[i] = w.p.rangeOf(a)
+			if old != nil {
+				now[i] = now[i].join(old[i])
+			}
+		}
+	}
+	return now
+}
+
+// assume learns of integers that are compared as floats, such as a counter with a parameter of the kernel's real type.
+func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
+	switch {
+	case op == ir.Lt && is, op == ir.Le && is:
+		w.below(a, b)
+	case op == ir.Lt, op == ir.Le:
+		w.below(b, a)
+	}
+}
+
+// below learns that a is at most b.
+func (w *wrapSearch) below(a, b *ir.Value) {
+	if v := widenedInt(a); v != nil {
+		if r, ok := w.real(b); ok {
+			old := w.p.rangeOf(v)
+			w.p.narrow(termOf(v), interval{old.lo, min(old.hi, r.hi)})
+		}
+	}
+	if v := widenedInt(b); v != nil {
+		if r, ok := w.real(a); ok {
+			old := w.p.rangeOf(v)
+			w.p.narrow(termOf(v), interval{max(old.lo, r.lo), old.hi})
+		}
+	}
+}
+
+// widenedInt is the 32-bit integer that became a float; nil if none did.
+func widenedInt(v *ir.Value) *ir.Value {
+	if d := v.Def; d != nil && d.Op == ir.Convert && (d.Args[0].Type == ir.I32 || d.Args[0].Type == ir.U32) && !isConst(d.Args[0]) {
+		return d.Args[0]
+	}
+	return nil
+}
+
+// real is the interval of a float that is a parameter, a number or an integer.
+func (w *wrapSearch) real(v *ir.Value) (interval, bool) {
+	if r, ok := w.reals[v]; ok {
+		return r, true
+	}
+	d := v.Def
+	switch {
+	case d == nil:
+	case d.Op == ir.Convert && tracked(d.Args[0].Type):
+		return w.p.rangeOf(d.Args[0]), true
+	case d.Op == ir.Const:
+		x := math.Float64frombits(d.Bits)
+		if v.Type == ir.F32 {
+			x = float64(math.Float32frombits(uint32(d.Bits)))
+		}
+		if math.Abs(x) < 1<<53 {
+			return interval{int64(math.Floor(x)), int64(math.Ceil(x))}, true
+		}
+	}
+	return interval{}, false
+}

@@ -1,0 +1,100 @@
+// Package overflow finds integer operations of kernels that may wrap where JavaScript's numbers would not, and makes
+// kernels in which each of them is a fault.
+//
+// A result that wraps has the low bits of the number that JavaScript computes. So the two agree wherever the low bits
+// alone count: in stores to integers, bit operations and shifts, and in x | 0. They differ where the value counts: in
+// conversions to floats or wider integers, comparisons, divisions, Math.min, Math.max and Math.abs, and in indices.
+package overflow
+
+import (
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// flow follows values of a kernel that is not optimized.
+type flow struct {
+	c    *kernel.Compiled
+	uses *ir.Uses
+}
+
+func newFlow(c *kernel.Compiled) *flow { return &flow{c: c, uses: c.Kernel.Uses()} }
+
+// ring reports whether an instruction is an integer operation of the text whose low bits depend on those of its operands
+// alone.
+func (f *flow) ring(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.Neg:
+		_, ok := f.c.PlaceOf(in)
+		return ok && in.Type().IsInt()
+	}
+	return false
+}
+
+// mayWrap reports whether an instruction is an operation of the text whose result may be beyond its type.
+func (f *flow) mayWrap(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.Abs, ir.Div:
+		_, ok := f.c.PlaceOf(in)
+		return ok && in.Type().IsInt() && in.Type().IsSigned()
+	}
+	return f.ring(in)
+}
+
+// next calls to for each value that has the low bits of v, or depends on them in the way of a ring.
+func (f *flow) next(v *ir.Value, to func(*ir.Value)) {
+	for _, in := range f.uses.Of(v) {
+		switch in.Op {
+		case ir.Add, ir.Sub, ir.Mul, ir.Neg:
+			if f.ring(in) {
+				to(in.Results[0])
+			}
+		case ir.Wrap:
+			to(in.Results[0])
+		case ir.Select:
+			if in.Args[1] == v || in.Args[2] == v {
+				to(in.Results[0])
+			}
+		case ir.Loop:
+			f.each(in.Args, v, in.Then.Params, to)
+		case ir.Continue:
+			f.each(in.Args, v, in.Target.Then.Params, to)
+		case ir.Break:
+			f.each(in.Args, v, in.Target.Results, to)
+		case ir.Yield:
+			if parent := f.uses.Parent(in); parent != nil {
+				f.each(in.Args, v, parent.Results, to)
+			}
+		}
+	}
+}
+
+// each calls to for those of the values at whose places v stands in args.
+func (f *flow) each(args []*ir.Value, v *ir.Value, values []*ir.Value, to func(*ir.Value)) {
+	for i, a := range args {
+		if a == v && i < len(values) {
+			to(values[i])
+		}
+	}
+}
+
+// sensitive reports whether an instruction needs the value of an operand, not only its low bits. The operand is an integer.
+func sensitive(in *ir.Instr, v *ir.Value) bool {
+	switch in.Op {
+	case ir.Convert:
+		return in.Type().IsFloat() || in.Type().Size() > v.Type.Size()
+	case ir.Lt, ir.Le, ir.Eq, ir.Ne, ir.Min, ir.Max, ir.Abs, ir.Div, ir.Rem, ir.MulHi, ir.Sat:
+		return true
+	case ir.Load, ir.Store, ir.Atomic:
+		for _, a := range in.Args[:in.NumIndices()] {
+			if a == v {
+				return true
+			}
+		}
+		return in.Op == ir.Atomic && (in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax)
+	case ir.Reduce, ir.Scan:
+		return true
+	case ir.Subgroup, ir.Uniform, ir.Print, ir.Assert, ir.Call:
+		return true
+	}
+	return false
+}

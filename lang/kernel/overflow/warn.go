@@ -1,0 +1,153 @@
+package overflow
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// Most is what sizes, extents and integer arguments are taken to be at most before a kernel was launched, and how often a
+// loop goes around whose end is not known.
+const Most = 1 << 24
+
+// Assumed are the launches that a kernel is taken to have before its first one.
+func Assumed(c *kernel.Compiled) *opt.Launches {
+	l := &opt.Launches{Size: [3]int64{Most, Most, Most}, GroupSize: [3]int64{1024, 1024, 1024}, Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
+	for _, p := range c.Kernel.Params {
+		if p.Array != nil {
+			for range p.Array.Rank {
+				l.Extents[p.Name] = append(l.Extents[p.Name], Most)
+			}
+		} else {
+			l.Scalars[p.Name] = [2]int64{-Most, Most}
+			if p.Type == ir.U32 {
+				l.Scalars[p.Name] = [2]int64{0, Most}
+			}
+		}
+	}
+	return l
+}
+
+// Warnings returns a warning for each operation on 32-bit integers that may wrap in the launches, where a float, a
+// comparison or a division gets the result. Elements of buffers may be any number but those near the ends of the type.
+func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
+	l := *launches
+	l.Trips, l.Margin = Most, Most
+	set, ok := opt.Wraps(c.Kernel, &l)
+	if !ok {
+		return nil
+	}
+	f := newFlow(c)
+	tainted := map[*ir.Value]bool{} // by an operation that may wrap
+	var roots []*ir.Instr
+	c.Kernel.Body.Walk(func(in *ir.Instr) {
+		if !set[in] || !f.mayWrap(in) || in.Type().Size() > 4 || in.Op == ir.Div || in.Op == ir.Abs {
+			return
+		}
+		if !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return tainted[a] }) {
+			roots = append(roots, in)
+			f.taint(in.Results[0], tainted)
+		}
+	})
+	var list diag.List
+	for _, in := range roots {
+		if end := f.end(in.Results[0]); end != nil {
+			list = append(list, f.warning(in, end))
+		}
+	}
+	return list.Sort()
+}
+
+// taint marks what a value flows into.
+func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
+	if tainted[v] {
+		return
+	}
+	tainted[v] = true
+	f.next(v, func(to *ir.Value) { f.taint(to, tainted) })
+}
+
+// end is the first instruction, in the order of the text, that needs the value of what v flows into, and of which a
+// warning tells; nil if there is none.
+func (f *flow) end(v *ir.Value) *ir.Instr {
+	reached := map[*ir.Value]bool{}
+	f.taint(v, reached)
+	var end *ir.Instr
+	f.c.Kernel.Body.Walk(func(in *ir.Instr) {
+		if end != nil {
+			return
+		}
+		switch in.Op {
+		case ir.Convert, ir.Lt, ir.Le, ir.Eq, ir.Ne, ir.Min, ir.Max, ir.Abs, ir.Div, ir.Rem:
+			for _, a := range in.Args {
+				if reached[a] && sensitive(in, a) {
+					end = in
+				}
+			}
+		}
+	})
+	return end
+}
+
+// warning tells of an operation that may wrap, and of where its result is needed.
+func (f *flow) warning(in, end *ir.Instr) *diag.Diagnostic {
+	at, _ := f.c.PlaceOf(in)
+	t := in.Type()
+	beyond := "2³¹ − 1"
+	if t == ir.U32 {
+		beyond = "2³² − 1, or below 0"
+	}
+	d := &diag.Diagnostic{ID: diag.IntegerWraps, Position: at.At, End: at.End, Excerpt: at.Text}
+	d.Message = fmt.Sprintf("`%s` may be beyond %s: it wraps in %s, where JavaScript goes on, %s", at.Text, beyond, t, f.use(end))
+	if p, ok := f.c.PlaceOf(end); ok && p.At != at.At {
+		d.Notes = append(d.Notes, diag.Note{Position: p.At, Message: fmt.Sprintf("here `%s`", p.Text)})
+	}
+	d.Rewrite = f.rewrite(in, end, at)
+	return d
+}
+
+// use says what is done with the value.
+func (f *flow) use(end *ir.Instr) string {
+	switch end.Op {
+	case ir.Convert:
+		return "before it becomes " + end.Type().String()
+	case ir.Div, ir.Rem:
+		return "before it is divided"
+	}
+	return "before it is compared"
+}
+
+// rewrite says how to compute as JavaScript does, and how to say that the result is to wrap.
+func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
+	t := ir.F64
+	if end.Op == ir.Convert && end.Type().IsFloat() {
+		t = end.Type()
+	}
+	wrapped := fmt.Sprintf("(%s) | 0", at.Text)
+	if in.Type() == ir.U32 {
+		wrapped = fmt.Sprintf("(%s) >>> 0", at.Text)
+	}
+	symbol := map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*"}[in.Op]
+	switch {
+	case at.Updates:
+		return fmt.Sprintf("begin `%s` with a float, as in `let %[1]s = %s(0)`; or wrap each time, as in `%[1]s = (%[1]s %[3]s …) | 0`, if that is meant",
+			at.Operands[0], t, symbol)
+	case in.Op == ir.Neg:
+		return fmt.Sprintf("write `-%s(%s)`, or `%s` if it is to wrap", t, at.Operands[0], wrapped)
+	}
+	i, other := 0, 1
+	if d := in.Args[0].Def; d != nil && d.Op == ir.Const {
+		i, other = 1, 0
+	}
+	operands := [2]string{}
+	operands[i] = fmt.Sprintf("%s(%s)", t, at.Operands[i])
+	operands[other] = at.Operands[other]
+	if d := in.Args[other].Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
+		operands[other] = ir.Operand(operands[other])
+	}
+	return fmt.Sprintf("write `%s %s %s`, or `%s` if it is to wrap", operands[0], symbol, operands[1], wrapped)
+}
