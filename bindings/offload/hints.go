@@ -16,6 +16,8 @@ func hintFor(e *contract.Error) string {
 		return "test the divisor before the division, or divide floats"
 	case contract.Assertion:
 		return "kernel.debug({ item: [x, y, z], size: … }, …) shows how the work-item came there"
+	case contract.Overflow:
+		return "JavaScript goes on with that number: convert an operand, as in f64(…), where the value counts; write (…) | 0 or Math.imul where it is to wrap"
 	case contract.Divergence:
 		return "g.uniform is for values that are the same in all work-items of a group"
 	case contract.Race:

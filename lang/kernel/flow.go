@@ -278,7 +278,7 @@ func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, 
 		eArgs = append(eArgs, c.cellIn(e.block, ec, v))
 	}
 	out := c.join(in, &t, &e, at, true)
-	if len(merged) == 0 && len(out.results) > 0 && !t.dead && !e.dead && cheap(t.block) && cheap(e.block) {
+	if len(merged) == 0 && len(out.results) > 0 && !c.opts.Branches && !t.dead && !e.dead && cheap(t.block) && cheap(e.block) {
 		c.selected(test, out)
 		return out.value()
 	}

@@ -112,6 +112,7 @@ type Options struct {
 	Real       ir.Type // the real type: F32 or F64; Void for the widest float among the parameters
 	NoContract bool    // {contract: false}: no multiply and add is fused
 	Warnings   bool    // collect warnings
+	Branches   bool    // compute nothing of the side of ?:, && and || that is not taken
 	Trace      bool    // report each statement of a run to the service [TraceService]
 }
 

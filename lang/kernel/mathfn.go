@@ -449,7 +449,7 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	}
 	if d, ok := x.Args[0].(*syntax.Binary); ok && d.Op == syntax.Div && t.IsInt() {
 		q, _ := c.convertedQuotient(d, x.Span)
-		return c.convert(t, q, d.Span)
+		return c.explicit(c.convert(t, q, d.Span))
 	}
 	if t == ir.Bool {
 		return register(c.truth(c.condition(x.Args[0])))

@@ -23,7 +23,7 @@ func (c *Compiled) PlaceOf(in *ir.Instr) (Place, bool) {
 
 // note records the expression that a value was computed by, if an instruction computes it.
 func (c *compiler) note(v *ir.Value, at syntax.Span, operands ...syntax.Span) {
-	if v.Def == nil || c.opts.Trace {
+	if v.Def == nil {
 		return
 	}
 	src := c.frame.fn.Source
@@ -49,7 +49,7 @@ func (c *compiler) explicit(v value) value {
 		}
 	} else {
 		switch v.reg.Def.Op {
-		case ir.Add, ir.Sub, ir.Mul, ir.Neg, ir.Abs, ir.Wrap, ir.Select, ir.If, ir.Region, ir.Loop:
+		case ir.Add, ir.Sub, ir.Mul, ir.Div, ir.Neg, ir.Abs, ir.Wrap, ir.Select, ir.If, ir.Region, ir.Loop:
 		default:
 			return v
 		}

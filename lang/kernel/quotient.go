@@ -43,7 +43,7 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	if is64(of) {
 		return q, true
 	}
-	return register(c.widen(q, t)), true
+	return c.explicit(register(c.widen(q, t))), true
 }
 
 // convertedQuotient is the intQuotient of a division that is converted to an integer type.

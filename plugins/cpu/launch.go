@@ -232,6 +232,8 @@ func (l *launch) faultError() error {
 		f.Code = offload.DivisionByZero
 	case interp.AssertionFailed:
 		f.Code, f.Text = offload.Assertion, in.Text
+	case interp.Overflow:
+		f.Code, f.Values = offload.Overflow, in.Text
 	case interp.DivergentUniform:
 		f.Code = offload.Divergence
 	case interp.CallFailed:

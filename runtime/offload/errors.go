@@ -32,6 +32,7 @@ const (
 	OutOfBounds    Code = "out-of-bounds"    // a kernel's access left its buffer
 	DivisionByZero Code = "division-by-zero" // an integer division by zero in a kernel
 	Assertion      Code = "assertion"        // g.assert in a kernel
+	Overflow       Code = "overflow"         // an integer of a kernel is beyond its type, in a kernel that was made to find that
 	Divergence     Code = "divergence"       // g.uniform of a value that was not uniform
 	Race           Code = "race"             // ChecksRaces found that work-items race
 	DeviceLost     Code = "device-lost"
@@ -152,6 +153,7 @@ type Fault struct {
 	Subscript string   // OutOfBounds: the index expression in the source; "" if unknown
 	Item      [3]int   // the global id of the work-item
 	Other     *Access  // Race: the earlier of the two accesses
+	Values    string   // Overflow: the operands and the result, as in "65536 * 65536 is 4294967296, beyond i32"
 	Ragged    bool     // Uninitialized: the launch's size is no multiple of its group size
 	Swapped   bool     // OutOfBounds: the launch's size, x first, is the array's shape, outermost first
 }
@@ -184,6 +186,8 @@ func (f *Fault) String() string {
 		b.WriteString("g.uniform of a value that differs within the work-group")
 	case Assertion:
 		b.WriteString("assertion failed")
+	case Overflow:
+		b.WriteString("an integer wraps: " + f.Values + ",")
 	case Race:
 		fmt.Fprintf(&b, "race on %s", f.Array)
 	case Uninitialized:

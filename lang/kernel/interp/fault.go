@@ -17,12 +17,21 @@ const (
 	AssertionFailed
 	DivergentUniform
 	CallFailed
+	Overflow
 	Race
 	Unwritten
 )
 
-var faultNames = [...]string{"out-of-bounds", "division-by-zero", "assertion", "divergent-uniform", "call-failed", "race",
+var faultNames = [...]string{"out-of-bounds", "division-by-zero", "assertion", "divergent-uniform", "call-failed", "overflow", "race",
 	"unwritten-read"}
+
+// OfAssert is the kind of fault that a failed assertion is.
+func OfAssert(in *ir.Instr) FaultKind {
+	if in.Assert == ir.AssertOverflow {
+		return Overflow
+	}
+	return AssertionFailed
+}
 
 // String returns the kind's name.
 func (k FaultKind) String() string { return faultNames[k] }
@@ -36,7 +45,7 @@ type Fault struct {
 	Index  int64     // OutOfBounds: its value
 	Extent int64     // OutOfBounds: it had to be at least 0 and below this
 	Item   [3]int    // the work-item: x, y, z
-	Text   string    // AssertionFailed: the message; CallFailed: the service's error
+	Text   string    // AssertionFailed, Overflow: the message; CallFailed: the service's error
 
 	// Race: the earlier of the two accesses.
 	OtherSite int
@@ -57,7 +66,7 @@ func (f *Fault) Error() string {
 			b.Reset()
 			fmt.Fprintf(&b, "%s: index %d of %s, which has no elements", f.Kind, f.Index, f.Array.Name)
 		}
-	case AssertionFailed, CallFailed:
+	case AssertionFailed, Overflow, CallFailed:
 		b.WriteString(": " + f.Text)
 	case Race:
 		fmt.Fprintf(&b, ": %s is also accessed by item %v", f.Array.Name, f.OtherItem)

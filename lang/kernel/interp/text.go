@@ -91,7 +91,7 @@ func (c *compiler) print(in *ir.Instr) step {
 }
 
 func (c *compiler) assert(in *ir.Instr) step {
-	cond, args := c.reg(in.Args[0]), c.operands(in.Args[1:])
+	cond, args, kind := c.reg(in.Args[0]), c.operands(in.Args[1:]), OfAssert(in)
 	return func(f *frame, lanes []uint8) {
 		if f.w.launch.Unchecked {
 			return
@@ -102,7 +102,7 @@ func (c *compiler) assert(in *ir.Instr) step {
 				continue
 			}
 			f.leave(i)
-			if fault := f.fault(i, AssertionFailed, in.Site); fault != nil {
+			if fault := f.fault(i, kind, in.Site); fault != nil {
 				fault.Text = string(f.message(nil, in.Text, args, i))
 			}
 		}

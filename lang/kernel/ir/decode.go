@@ -300,6 +300,9 @@ func (d *decoder) instr() *Instr {
 	case Subgroup:
 		in.Subgroup = SubgroupKind(d.byte())
 	case Print, Assert:
+		if in.Op == Assert {
+			in.Assert = AssertKind(d.byte())
+		}
 		in.Text = sequence(d, MaxOperands+1, "pieces of a message", d.string)
 	case Break, Continue:
 		d.check(len(d.around) > 0, "there is nothing to %v", in.Op)

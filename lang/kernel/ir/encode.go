@@ -217,6 +217,9 @@ func (e *encoder) instr(in *Instr) {
 	case Subgroup:
 		e.byte(byte(in.Subgroup))
 	case Print, Assert:
+		if in.Op == Assert {
+			e.byte(byte(in.Assert))
+		}
 		e.int(len(in.Text))
 		for _, s := range in.Text {
 			e.string(s)

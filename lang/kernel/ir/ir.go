@@ -106,6 +106,7 @@ type Instr struct {
 	Exclusive bool
 	Atomic    AtomicKind
 	Subgroup  SubgroupKind
+	Assert    AssertKind
 	Elem      Type     // Quant
 	Fn        string   // Math, Call
 	Text      []string // Print, Assert

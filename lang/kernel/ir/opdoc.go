@@ -58,7 +58,7 @@ var opDocs = [numOps]opDoc{
 	Uniform:  {"T → T", "the value, which is a fault if it is not the same in the whole group"},
 
 	Print:  {"T, … →", "prints the pieces of text and the values between them"},
-	Assert: {"bool, T, … →", "a fault with the message if the first operand is false"},
+	Assert: {"bool, T, … →", "a fault with the message if the first operand is false; assert.overflow is the fault of an integer that is beyond its type"},
 	Call:   {"T, … → T or nothing", "calls the named service of the host"},
 
 	Region:      {"→ T, …", "runs its block, which yield ends and break leaves early"},

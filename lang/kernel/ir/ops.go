@@ -66,7 +66,7 @@ const (
 
 	// Host services.
 	Print  // T… → ; Instr.Text holds the pieces between the operands
-	Assert // bool, T… → ; a false first operand is a fault with the message in Instr.Text
+	Assert // bool, T… → ; a false first operand is the fault Instr.Assert with the message in Instr.Text
 	Call   // T… → T or nothing; calls the host service Instr.Fn
 
 	// Control.
@@ -205,6 +205,26 @@ func (k AtomicKind) Operands() int {
 		return 2
 	}
 	return 1
+}
+
+// AssertKind says which fault a failed [Assert] is.
+type AssertKind uint8
+
+// The faults of an assertion.
+const (
+	AssertFailed   AssertKind = iota // the text asserts the condition
+	AssertOverflow                   // an integer is beyond its type
+	numAssertKinds
+)
+
+var assertNames = [numAssertKinds]string{"failed", "overflow"}
+
+// String returns the kind's name in the text form.
+func (k AssertKind) String() string {
+	if k < numAssertKinds {
+		return assertNames[k]
+	}
+	return fmt.Sprintf("assert(%d)", uint8(k))
 }
 
 // SubgroupKind is what a [Subgroup] operation does.

@@ -119,6 +119,10 @@ func (p *parser) instr() *Instr {
 	case Print:
 		p.pieces(in)
 	case Assert:
+		if p.accept(".") {
+			p.word(AssertOverflow.String())
+			in.Assert = AssertOverflow
+		}
 		in.Args = append(in.Args, p.use())
 		p.expect(",")
 		p.pieces(in)

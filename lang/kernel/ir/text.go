@@ -227,6 +227,9 @@ func (p *printer) instr(in *Instr, nested bool) {
 	case Print:
 		p.pieces(in.Text, in.Args)
 	case Assert:
+		if in.Assert != AssertFailed {
+			p.printf(".%v", in.Assert)
+		}
 		if len(in.Args) > 0 {
 			p.printf(" %v,", in.Args[0])
 			p.pieces(in.Text, in.Args[1:])

@@ -54,6 +54,7 @@ func (v *verifier) fields(in *Instr) {
 	unused(!in.Exclusive || in.Op == Scan, "exclusive form")
 	unused(in.Atomic == 0 || in.Op == Atomic, "atomic operation")
 	unused(in.Subgroup == 0 || in.Op == Subgroup, "subgroup operation")
+	unused(in.Assert == 0 || in.Op == Assert && in.Assert < numAssertKinds, "kind of assertion")
 	unused(in.Elem == Void || in.Op == Quant, "element type")
 	unused(in.Fn == "" || in.Op == Math || in.Op == Call, "function")
 	unused(len(in.Text) == 0 || in.Op == Print || in.Op == Assert, "text")

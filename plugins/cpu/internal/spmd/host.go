@@ -174,7 +174,7 @@ func (w *Worker) trap(n int) {
 			w.record(f, t, lane, interp.DivisionByZero)
 			return
 		case trapAssert:
-			if fault := w.record(f, t, lane, interp.AssertionFailed); fault != nil {
+			if fault := w.record(f, t, lane, interp.OfAssert(t.in)); fault != nil {
 				fault.Text = string(w.message(nil, f, t, lane))
 			}
 			return
