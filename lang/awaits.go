@@ -61,6 +61,25 @@ func (e *Engine) WarnAgain(message, hint string) {
 	e.opts.OnWarning(d)
 }
 
+// WarnOf warns of a place of the script that is no call, once for each place and kind of warning.
+func (e *Engine) WarnOf(d *diag.Diagnostic) {
+	key := placed{d.ID, d.Position}
+	if e.told[key] {
+		return
+	}
+	if e.told == nil {
+		e.told = map[placed]bool{}
+	}
+	e.told[key] = true
+	e.opts.OnWarning(d)
+}
+
+// placed is a kind of warning at a place.
+type placed struct {
+	id string
+	at diag.Position
+}
+
 // warning makes a warning of the place where the script called; nil if that was warned of, or too much was.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()

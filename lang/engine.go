@@ -107,6 +107,7 @@ type Engine struct {
 	stack    []goja.StackFrame                 // scratch of Caller
 	places   map[goja.StackFrame]diag.Position // of calls seen by Caller
 	warned   map[diag.Position]bool            // see warnOfAwait
+	told     map[placed]bool                   // of WarnOf
 	files    map[string]*module
 	builtins map[string]*builtin
 

@@ -271,7 +271,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	for i, d := range dims {
 		size[len(dims)-1-i] = d
 	}
-	s, err := m.specialize(k, []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}})
+	s, err := m.specialize(k, []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}}, false)
 	if err != nil {
 		return err
 	}

@@ -217,5 +217,5 @@ func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, 
 	}
 	declared := cmp.Or(info.Name, name)
 	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared},
-		compiled: map[string]*specialization{}}, nil
+		compiled: map[string]*specialization{}, checked: map[string]*specialization{}}, nil
 }

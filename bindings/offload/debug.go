@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/overflow"
 	"github.com/orepl/orepl/lang/kernel/trace"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -59,10 +60,15 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	opts := k.opts
-	opts.Trace, opts.Warnings = true, false
+	opts.Trace, opts.Warnings, opts.Branches = true, false, o.launch.overflows
 	compiled, err := k.fn.Compile(p.types, opts)
 	if err != nil {
 		return nil, err
+	}
+	if o.launch.overflows {
+		if err := overflow.Check(compiled); err != nil {
+			return nil, err
+		}
 	}
 	if kernels.Needed(compiled.Module) {
 		library, err := kernels.New()

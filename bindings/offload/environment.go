@@ -31,15 +31,15 @@ type Compilation struct {
 	Kernel  *kernel.Compiled
 	Session *session.Session
 
-	shapes *shapes
+	of *specialization
 }
 
 // Shapes are those of the launches so far, each once; none of a kernel that does not observe its groups.
 func (c Compilation) Shapes() []Shape {
-	if c.shapes == nil {
+	if c.of.shapes == nil {
 		return nil
 	}
-	return c.shapes.all()
+	return c.of.shapes.all()
 }
 
 // Observe sets a function that is told of every compilation; nil ends it.
@@ -54,6 +54,6 @@ func (e *Environment) compiled(name string, s *specialization) {
 	fn := e.observe
 	e.mu.Unlock()
 	if fn != nil {
-		fn(Compilation{Name: name, Kernel: s.Compiled, Session: e.session, shapes: s.shapes})
+		fn(Compilation{Name: name, Kernel: s.Compiled, Session: e.session, of: s})
 	}
 }

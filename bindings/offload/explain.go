@@ -22,16 +22,16 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 	}
 	var parts []string
 	for _, s := range k.compiled {
-		parts = append(parts, explanation(k.name, s.Compiled)+engines(s))
+		parts = append(parts, explanation(k.name, s.Compiled, s.warnings())+engines(s))
 	}
 	slices.Sort(parts)
 	return m.vm.ToValue(strings.Join(parts, "\n")), nil
 }
 
 // Explain is what kernel.explain() says of this compilation.
-func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel) }
+func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel, c.of.warnings()) }
 
-func explanation(name string, s *kernel.Compiled) string {
+func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 	var b strings.Builder
 	var params []string
 	for i := range s.Params {
@@ -56,7 +56,7 @@ func explanation(name string, s *kernel.Compiled) string {
 	for i := range tiles {
 		fmt.Fprintf(&b, "  %s\n", &tiles[i])
 	}
-	for _, w := range s.Warnings {
+	for _, w := range warnings {
 		at := fmt.Sprintf("%d:%d", w.Line, w.Col)
 		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {
 			at = w.Position.String() // in a helper of another module
@@ -67,18 +67,18 @@ func explanation(name string, s *kernel.Compiled) string {
 }
 
 // warnings are about a compiled kernel and its launches so far.
-func warnings(c *kernel.Compiled, launched *shapes) diag.List {
-	list := advice.Warnings(c)
-	if launched != nil && slices.ContainsFunc(launched.all(), func(s Shape) bool { return s.Ragged }) {
-		list = append(list, advice.RaggedTiles(c)...).Sort()
+func (s *specialization) warnings() diag.List {
+	list := append(advice.Warnings(s.Compiled), s.wraps.list(s.Compiled, s.types)...)
+	if s.shapes != nil && slices.ContainsFunc(s.shapes.all(), func(s Shape) bool { return s.Ragged }) {
+		list = append(list, advice.RaggedTiles(s.Compiled)...)
 	}
-	return list
+	return list.Sort()
 }
 
 // Warnings lists what is doubtful or slow in this compilation: a line with the kernel's name, then one for each with its place.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
-	list := warnings(c.Kernel, c.shapes)
+	list := c.of.warnings()
 	if len(list) > 0 {
 		fmt.Fprintf(&b, "%s: %s\n", c.Name, count(len(list), "warning"))
 	}
@@ -96,7 +96,7 @@ func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 	list := []any{}
 	var seen []string
 	for _, s := range k.compiled {
-		for _, w := range warnings(s.Compiled, s.shapes) {
+		for _, w := range s.warnings() {
 			if slices.Contains(seen, w.Error()) {
 				continue
 			}

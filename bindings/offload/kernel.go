@@ -26,7 +26,9 @@ type kernelObject struct {
 	opts      kernel.Options
 	exact     bool
 	compiled  map[string]*specialization
-	last      *specialization // of the last launch
+	checked   map[string]*specialization // for launches with checks: 'overflow'
+	quiet     bool                       // what may differ from JavaScript is not printed
+	last      *specialization            // of the last launch
 	lastKey   []byte
 	held      held // at a prompt: the captured values, to be compared at each launch
 }
@@ -43,6 +45,7 @@ type specialization struct {
 	on      map[*session.Device]*session.Call // filled anew for every launch
 	shapes  *shapes                           // of its launches; nil if it does not observe groups
 	rows    map[int]bool                      // what byRows found of parameters
+	wraps   *wraps                            // nil of a kernel whose warnings nobody asks for
 }
 
 // newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
@@ -87,7 +90,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 		k.opts.Real = t.elem.Scalar
 	}
 	k.opts.NoContract = !o.boolean("contract", true)
-	k.exact = o.boolean("exact", true)
+	k.exact, k.quiet = o.boolean("exact", true), !o.boolean("warnings", true)
 	if name := o.str("name"); name != "" {
 		k.name = name
 	}
@@ -100,7 +103,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 			return nil, err
 		}
 		// With every type known, mistakes of the kernel show where it is written.
-		if _, err := m.specialize(k, k.signature); err != nil {
+		if _, err := m.specialize(k, k.signature, false); err != nil {
 			return nil, err
 		}
 	}
@@ -122,7 +125,7 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 			break
 		}
 	}
-	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, exact: true,
+	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, checked: map[string]*specialization{}, exact: true,
 		held: m.heldVariables(info)}, nil
 }
 
@@ -187,9 +190,13 @@ func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	return arg, nil
 }
 
-// specialize compiles the kernel for the types of its arguments, once for each combination.
-func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specialization, error) {
-	key := m.key[:0]
+// specialize compiles the kernel for the types of its arguments, once for each combination; with overflows so that
+// integers that wrap are faults.
+func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool) (*specialization, error) {
+	key, compiled := m.key[:0], k.compiled
+	if overflows {
+		key, compiled = append(key, 'o'), k.checked
+	}
 	for i := range args {
 		key = appendKey(key, &args[i])
 	}
@@ -197,24 +204,29 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg) (*specializati
 	if k.last != nil && string(key) == string(k.lastKey) {
 		return k.last, nil
 	}
-	s := k.compiled[string(key)]
+	s := compiled[string(key)]
 	if s == nil {
 		// To compile may run getters of objects that the kernel captures, which may launch: the scratch is theirs then.
 		args, key = slices.Clone(args), slices.Clone(key)
-		compiled, err := m.compile(k, args)
+		code, err := m.compile(k, args, overflows)
 		if err != nil {
 			return nil, err
 		}
-		s = &specialization{Compiled: compiled, types: args, on: map[*session.Device]*session.Call{}}
-		for i := range compiled.Params {
-			t, _ := contract.ParseType(compiled.Params[i].Type.String())
+		s = &specialization{Compiled: code, types: args, on: map[*session.Device]*session.Call{}}
+		for i := range code.Params {
+			t, _ := contract.ParseType(code.Params[i].Type.String())
 			s.scalars = append(s.scalars, t)
 		}
-		if compiled.Kernel.ObservesGroup() {
+		if code.Kernel.ObservesGroup() {
 			s.shapes = &shapes{}
 		}
-		k.compiled[string(key)] = s
-		m.env.compiled(k.name, s)
+		compiled[string(key)] = s
+		if !overflows {
+			if k.opts.Warnings {
+				s.wraps = newWraps(k)
+			}
+			m.env.compiled(k.name, s)
+		}
 	}
 	k.last, k.lastKey = s, append(k.lastKey[:0], key...)
 	return s, nil
@@ -258,6 +270,7 @@ type launchOptions struct {
 	session.Config
 	label         string
 	queue, device goja.Value
+	overflows     bool // checks: 'overflow'
 }
 
 // launchConfig reads the options of a launch, its first argument.
@@ -298,11 +311,13 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	case cfg.Size == nil:
 		o.fail("size is missing")
 	}
-	switch o.oneOf("checks", "on", "off", "races") {
+	switch o.oneOf("checks", "on", "off", "races", "overflow") {
 	case "off":
 		cfg.Checks = contract.ChecksOff
 	case "races":
 		cfg.Checks = contract.ChecksRaces
+	case "overflow":
+		cfg.overflows = true
 	}
 	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
 	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
@@ -341,7 +356,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
 		return p, m.of(err, k.name)
 	}
-	if p.specialization, err = m.specialize(k, args); err != nil {
+	if p.specialization, err = m.specialize(k, args, cfg.overflows); err != nil {
 		return p, err
 	}
 	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
@@ -372,6 +387,9 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	}
 	if p.shapes != nil {
 		p.shapes.note(cfg.Size, cfg.GroupSize)
+	}
+	if p.wraps != nil && !k.quiet {
+		m.warnOfWraps(k, p.specialization, &cfg, call.Arguments[1:])
 	}
 	return m.eventAfter(p.queue, cfg.label)
 }

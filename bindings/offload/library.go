@@ -172,6 +172,10 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	if err != nil {
 		return nil, err
 	}
+	if cfg.overflows {
+		return nil, contract.Errorf(contract.InvalidArgument, "launch", "checks: 'overflow' is for kernels of the script: what an image holds is compiled already").
+			On("", k.name).WithHint("leave it out")
+	}
 	values := call.Arguments[1:]
 	if len(values) != len(k.params) {
 		return nil, countError("launch", k.name, k.params, len(values))

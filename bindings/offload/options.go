@@ -96,7 +96,7 @@ func (o *options) hint(text string) {
 // launchKeys and kernelKeys are the options of launches and kernels, which are easily taken for each other's.
 var (
 	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout"}
-	kernelKeys = []string{"real", "contract", "name", "exact"}
+	kernelKeys = []string{"real", "contract", "name", "exact", "warnings"}
 )
 
 // meant says which option was meant, or of which call the option is.

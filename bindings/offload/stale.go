@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
 // At a prompt, later blocks change variables and objects that a kernel has captured. The kernel keeps the captured value
@@ -41,13 +42,22 @@ func (m *instance) heldVariables(info *lang.FunctionInfo) (list held) {
 	return list
 }
 
-// compile compiles a kernel. At a prompt it notes the parts of captured objects that the compilation reads.
-func (m *instance) compile(k *kernelObject, args []kernel.Arg) (*kernel.Compiled, error) {
+// compile compiles a kernel, with overflows so that integers that wrap are faults. At a prompt it notes the parts of
+// captured objects that the compilation reads.
+func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
 	if m.engine.Options().Prompt {
 		defer func(outer *held) { m.reads = outer }(m.reads)
 		m.reads = &k.held
 	}
-	return k.fn.Compile(args, k.opts)
+	opts := k.opts
+	if overflows {
+		opts.Branches, opts.Warnings = true, false
+	}
+	code, err := k.fn.Compile(args, opts)
+	if err == nil && overflows {
+		err = overflow.Check(code)
+	}
+	return code, err
 }
 
 // warnOfChanges warns of captured values that differ from the present ones.

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/advice"
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
 var update = flag.Bool("update", false, "write docs/diagnostics.md and testdata/compiled.golden")
@@ -79,7 +80,7 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(advice.Warnings(c), func(d *diag.Diagnostic) bool { return d.ID != id }), nil
+	return slices.DeleteFunc(append(advice.Warnings(c), overflow.Warnings(c, overflow.Assumed(c))...), func(d *diag.Diagnostic) bool { return d.ID != id }), nil
 }
 
 // without says how a kind is reached that no text of a kernel alone shows.

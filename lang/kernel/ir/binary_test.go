@@ -227,3 +227,28 @@ func FuzzDecodeBinary(f *testing.F) {
 		acceptsOnlyCanonical(t, checksummed(append(bytes.Clone(magic), data...)))
 	})
 }
+
+// TestKindsOfAssertions holds the forms of an assertion that an integer is within its type.
+func TestKindsOfAssertions(t *testing.T) {
+	const text = "orepl-ir 1\nfile 0 \"a.js\"\n\nkernel k(y: i32[*]) real f32 {\n  site 0 = 0:1:1 \"k\"\n  %0: bool = const true\n  %1: i32 = const 7\n  assert.overflow %0, \"\" %1 \" is too much\"\n  assert %0, \"\" %1 \" is wrong\"\n  return\n}\n"
+	m, err := ir.ParseText("k.ir", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Verify(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := ir.DecodeBinary(encode(t, m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []*ir.Module{m, again, m.Clone()} {
+		if got := m.String(); !strings.Contains(got, "assert.overflow %0, \"\" %1 \" is too much\"") || !strings.Contains(got, "assert %0, \"\" %1 \" is wrong\"") {
+			t.Errorf("got %s", got)
+		}
+	}
+	m.Kernels[0].Body.Instrs[1].Assert = ir.AssertOverflow
+	if m.Verify() == nil {
+		t.Error("a constant is an assertion")
+	}
+}

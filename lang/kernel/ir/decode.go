@@ -264,6 +264,9 @@ func (d *decoder) arrayRef() *Array {
 
 func (d *decoder) instr() *Instr {
 	in := &Instr{Op: Op(d.byte())}
+	if in.Op == overflowCode {
+		in.Op, in.Assert = Assert, AssertOverflow
+	}
 	d.check(in.Op > Invalid && in.Op < numOps, "there is no operation %d", in.Op)
 	in.Site = d.int(2*MaxInstrs, "a site")
 	in.Args = sequence(d, MaxOperands, "operands", d.use)
@@ -300,9 +303,6 @@ func (d *decoder) instr() *Instr {
 	case Subgroup:
 		in.Subgroup = SubgroupKind(d.byte())
 	case Print, Assert:
-		if in.Op == Assert {
-			in.Assert = AssertKind(d.byte())
-		}
 		in.Text = sequence(d, MaxOperands+1, "pieces of a message", d.string)
 	case Break, Continue:
 		d.check(len(d.around) > 0, "there is nothing to %v", in.Op)

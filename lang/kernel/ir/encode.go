@@ -42,6 +42,9 @@ func (m *Module) encode() []byte {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
 
+// overflowCode stands in the binary form for an [Assert] of kind [AssertOverflow], so that the codes of operations stay.
+const overflowCode = 0xff
+
 // encoder writes the parts of a module. Strings go into a table in the order of their first use.
 type encoder struct {
 	b       []byte
@@ -181,7 +184,11 @@ func (e *encoder) block(b *Block) {
 }
 
 func (e *encoder) instr(in *Instr) {
-	e.byte(byte(in.Op))
+	if in.Op == Assert && in.Assert == AssertOverflow {
+		e.byte(overflowCode)
+	} else {
+		e.byte(byte(in.Op))
+	}
 	e.int(in.Site)
 	e.uses(in.Args)
 	switch in.Op {
@@ -217,9 +224,6 @@ func (e *encoder) instr(in *Instr) {
 	case Subgroup:
 		e.byte(byte(in.Subgroup))
 	case Print, Assert:
-		if in.Op == Assert {
-			e.byte(byte(in.Assert))
-		}
 		e.int(len(in.Text))
 		for _, s := range in.Text {
 			e.string(s)

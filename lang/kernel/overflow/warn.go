@@ -97,28 +97,24 @@ func (f *flow) end(v *ir.Value) *ir.Instr {
 func (f *flow) warning(in, end *ir.Instr) *diag.Diagnostic {
 	at, _ := f.c.PlaceOf(in)
 	t := in.Type()
-	beyond := "2³¹ − 1"
+	beyond := "beyond 2³¹ − 1"
 	if t == ir.U32 {
-		beyond = "2³² − 1, or below 0"
+		beyond = "beyond 2³² − 1 or below 0"
 	}
 	d := &diag.Diagnostic{ID: diag.IntegerWraps, Position: at.At, End: at.End, Excerpt: at.Text}
-	d.Message = fmt.Sprintf("`%s` may be beyond %s: it wraps in %s, where JavaScript goes on, %s", at.Text, beyond, t, f.use(end))
-	if p, ok := f.c.PlaceOf(end); ok && p.At != at.At {
-		d.Notes = append(d.Notes, diag.Note{Position: p.At, Message: fmt.Sprintf("here `%s`", p.Text)})
+	use := "is compared"
+	switch end.Op {
+	case ir.Convert:
+		use = "becomes " + end.Type().String()
+	case ir.Div, ir.Rem:
+		use = "is divided"
+	}
+	d.Message = fmt.Sprintf("`%s` may wrap in %s, %s, before it %s: JavaScript's result may differ", at.Text, t, beyond, use)
+	if p, ok := f.c.PlaceOf(end); ok && p.At.Line != at.At.Line {
+		d.Notes = append(d.Notes, diag.Note{Position: p.At, Message: "here it " + use})
 	}
 	d.Rewrite = f.rewrite(in, end, at)
 	return d
-}
-
-// use says what is done with the value.
-func (f *flow) use(end *ir.Instr) string {
-	switch end.Op {
-	case ir.Convert:
-		return "before it becomes " + end.Type().String()
-	case ir.Div, ir.Rem:
-		return "before it is divided"
-	}
-	return "before it is compared"
 }
 
 // rewrite says how to compute as JavaScript does, and how to say that the result is to wrap.

@@ -57,11 +57,11 @@
   x[4] = s + b[0] * 0.5
   x[5] = x[0] * x[1] + k[3] // ### "^24: `k\\[3\\]` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
   x[6] = f32(k[0])
-  x[7] = k[0] * k[1] // ### "^10: `k\\[0\\] \\* k\\[1\\]` is computed in i32, which wraps, before it becomes f32 \\[integer-wraps\\]; convert an operand of it, as in `f32\\(a\\) \\* b`, or write \\(k\\[0\\] \\* k\\[1\\]\\) \\| 0, if that is meant$"
+  x[7] = k[0] * k[1] // package overflow warns of it
   const t = k[0] - k[1]
-  x[8] = 0.5 * t // ### "^16: `t` is computed in i32, which wraps, before it becomes f32 \\[integer-wraps\\]; convert an operand of it, as in `f32\\(a\\) \\* b`, or write \\(t\\) \\| 0, if that is meant$"
+  x[8] = 0.5 * t // package overflow warns of it
   x[9] = (k[0] + k[1] | 0) * 0.5 // ### "^11: `k\\[0\\] \\+ k\\[1\\] \\| 0` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
-  x[10] = Math.imul(k[0], k[1]) // ### "^11: `Math.imul\\(k\\[0\\], k\\[1\\]\\)` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
+  x[10] = Math.imul(k[0], k[1]) // ### "^11: `Math\\.imul\\(k\\[0\\], k\\[1\\]\\)` is i32; beyond 2²⁴ it is rounded to become f32 \\[inexact-conversion\\]; write f32\\(…\\), if that is meant$"
   x[11] = g.x * 4 + 1
 }
 ---
@@ -69,5 +69,5 @@
 //# options: warnings
 (g, x, k) => {
   x[0] = k[0] * 0.5
-  x[1] = (k[0] + k[1]) * 0.5 // ### "^11: `k\\[0\\] \\+ k\\[1\\]` is computed in i32, which wraps, before it becomes f64 \\[integer-wraps\\]; convert an operand of it, as in `f64\\(a\\) \\* b`, or write \\(k\\[0\\] \\+ k\\[1\\]\\) \\| 0, if that is meant$"
+  x[1] = (k[0] + k[1]) * 0.5 // package overflow warns of it
 }
