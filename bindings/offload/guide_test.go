@@ -18,7 +18,7 @@ func TestDebuggingPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```js\n(.*?)```\n\n```text\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(blocks) != 3 {
+	if len(blocks) != 4 {
 		t.Fatalf("%d blocks", len(blocks))
 	}
 	for _, b := range blocks {

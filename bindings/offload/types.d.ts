@@ -102,6 +102,8 @@ interface KernelOptions {
   name?: string
   /** false: the kernel may run on devices whose arithmetic is not exact. */
   exact?: boolean
+  /** false: a launch prints no warning where its result may differ from JavaScript's; .warnings has them all the same. */
+  warnings?: boolean
 }
 interface LaunchOptions {
   /** Work-items on the axes x, y and z, or a buffer: one for each of its elements. */
@@ -114,8 +116,8 @@ interface LaunchOptions {
   queue?: Queue
   /** The device, if no argument is a buffer. */
   device?: Device | string
-  /** 'off': accesses are not checked. 'races': accesses of two items to one element are reported. */
-  checks?: 'on' | 'off' | 'races'
+  /** 'off': accesses are not checked. 'races': accesses of two items to one element are reported. 'overflow': an integer that wraps where JavaScript's number would not is a fault. */
+  checks?: 'on' | 'off' | 'races' | 'overflow'
   /** The name of the event. */
   label?: string
   /** Milliseconds after which the kernel is stopped with the error 'timeout'. */
