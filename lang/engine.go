@@ -51,7 +51,8 @@ type Options struct {
 
 	// OnWarning receives what is no error but doubtful, such as an await that seems to be missing. It runs on the loop's
 	// goroutine. Without it warnings are printed to Stderr.
-	OnWarning func(*diag.Diagnostic)
+	OnWarning  func(*diag.Diagnostic)
+	NoWarnings bool // warnings are neither printed nor given to OnWarning
 }
 
 // Limits bound what a script may use. Zero means no limit, but for CallDepth. What they guarantee, and what only a
@@ -197,6 +198,9 @@ func (o *Options) complete() error {
 	}
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
+	}
+	if o.NoWarnings {
+		o.OnWarning = func(*diag.Diagnostic) {}
 	}
 	if o.OnWarning == nil {
 		o.OnWarning = func(d *diag.Diagnostic) { diag.PrintWarning(o.Stderr, d, o.Colors) }

@@ -71,7 +71,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // the engine's own limit comes first
 	}
 	opts := lang.Options{
-		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, Limits: conf.Limits,
+		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, NoWarnings: conf.NoWarnings, Limits: conf.Limits,
 		Stderr: stderr,
 	}
 	if conf.TellErrors {

@@ -148,7 +148,7 @@ func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) 
 func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{
-		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, Limits: o.Limits,
+		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, NoWarnings: o.NoWarnings, Limits: o.Limits,
 		ResultBytes: e.most.bytes,
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
 		TellErrors: o.OnError != nil,

@@ -31,6 +31,7 @@ type config struct {
 	Dir         string
 	Prompt      bool
 	Colors      bool
+	NoWarnings  bool
 	Limits      lang.Limits
 	AskRead     bool // the host has a policy for reading: ask it
 	AskWrite    bool

@@ -235,6 +235,9 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
 	opts.Colors = inv.colors(inv.Stdout)
+	if f := inv.flags.Lookup(noWarningsFlag); f != nil && f.Value.String() == "true" {
+		opts.NoWarnings = true
+	}
 	return opts
 }
 

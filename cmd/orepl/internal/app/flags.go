@@ -59,3 +59,11 @@ func (inv *invocation) valueError(name, value, help string) error {
 	}
 	return &usageError{fmt.Sprintf("--%s needs %s, not %q", name, kind, value), hint}
 }
+
+// noWarningsFlag is the flag that keeps warnings of scripts from being printed.
+const noWarningsFlag = "no-warnings"
+
+// noWarnings defines the flag.
+func (inv *invocation) noWarnings() *bool {
+	return inv.flags.Bool(noWarningsFlag, false, "print no warnings, such as those of results that may differ from JavaScript's")
+}

@@ -20,6 +20,7 @@ func runREPL(inv *invocation) error {
 	code := inv.flags.String("e", "", "run `CODE` as a script in which the names of the prompt are global")
 	load := inv.flags.String("i", "", "load `FILE` before the first prompt, as .load does")
 	noInit := inv.flags.Bool("no-init", false, "do not load the start-up file: what OREPL_INIT names, or orepl/init.js in the directory of configurations")
+	quiet := inv.noWarnings()
 	args, err := inv.parse()
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func runREPL(inv *invocation) error {
 	// Ctrl-C ends the invocation's context for good, but at the prompt only what runs.
 	ctx := context.WithoutCancel(inv.ctx)
 	err = repl.Run(ctx, repl.Options{
-		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ()},
+		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
 		Session: rt.Session(), Compiled: rt.Environment().Observe, Registry: rt.Registry(),
 		Emit:  inv.forms(),
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout),

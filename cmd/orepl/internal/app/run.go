@@ -11,6 +11,7 @@ func runScript(inv *invocation) error {
 	isolated := inv.flags.Bool("isolate", false, "run the script in a process of its own, so that nothing it does can harm this one")
 	watch := inv.flags.Bool("watch", false, "run the script again when it, an import or a file that it reads changes")
 	leaks := inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
+	inv.noWarnings()
 	args, err := inv.parse()
 	if err != nil {
 		return err
