@@ -59,6 +59,8 @@ func texts(list diag.List) string {
 }
 
 // What may wrap and ends where its value counts is warned of, once, where it wraps.
+//
+// [11.11]
 func TestWarnings(t *testing.T) {
 	for _, test := range []struct {
 		text string
