@@ -16,11 +16,10 @@ const (
 	callHost
 	recordEvent
 	awaitEvent
-	reportFailure // of a launch that has run
+	reportFailure // of a launch that has already run
 )
 
-// command is a slot for one command. It is written by who gives the command before it is published, and belongs to who
-// runs it afterwards.
+// command is a slot for one command. The issuer writes it before it is published; then it belongs to the holder of the role.
 type command struct {
 	kind    kind
 	op      string
@@ -39,16 +38,16 @@ type command struct {
 	err     error
 }
 
-// onlyOrders reports whether the command does nothing that an event could stand for.
+// onlyOrders reports whether the command has no effect that an event covers.
 func (c *command) onlyOrders() bool {
 	return c.kind == awaitEvent || c.kind == recordEvent && c.event.mark
 }
 
-// onWorker reports whether only the queue's own goroutine may run the command: code of the host's that it calls may need
-// the goroutine of the caller.
+// onWorker reports whether only the worker may run the command: the host code that it calls may need the goroutine of a
+// caller.
 func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launchKernel && c.calls }
 
-// clear drops what the command kept of its caller's.
+// clear drops the references to memory of the caller.
 func (c *command) clear() {
 	switch c.kind {
 	case launchKernel:
@@ -59,8 +58,8 @@ func (c *command) clear() {
 	}
 }
 
-// ring holds the slots of outstanding commands: command number n is in slot n & mask. A ring that became too small is
-// replaced as a whole; the commands stay where they are in memory.
+// ring holds the slots of outstanding commands: command n is in slot n & mask. A full ring is replaced; the commands keep
+// their addresses.
 type ring struct {
 	slots []*command
 	mask  uint64
@@ -75,7 +74,7 @@ func newRing(n int) *ring {
 	return r
 }
 
-// grown is a ring of twice the size that has the slots of r, of which last is the newest command.
+// grown returns a ring of twice the size with the slots of r, whose newest command is last.
 func (r *ring) grown(last uint64) *ring {
 	n := len(r.slots)
 	g := &ring{slots: make([]*command, 2*n), mask: uint64(2*n - 1)}

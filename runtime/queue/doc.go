@@ -1,22 +1,44 @@
-// Package queue is the in-order asynchronous command queue for plugins whose device is this process. A plugin gives a
-// [Device] that copies, fills and launches; the queue brings order, events, waits between queues, cancellation, time
-// limits, host functions and failures, as the contract in package offload says.
+// Package queue is the in-order asynchronous command queue for plugins whose device is this process. A plugin supplies a
+// [Device] that copies, fills and launches; the queue adds order, events, waits between queues, cancellation, time limits,
+// host functions and failures, as the contract in package offload defines them.
 //
-// # Who runs the commands
+// # Execution
 //
-// A queue has at most one goroutine at a time that runs its commands, the holder of its role. Either its own worker
-// takes the role, or a goroutine that waits for the queue: a launch that is waited for at once runs on the goroutine
-// that waits, without any hand-over. What is shorter than a hand-over runs on the goroutine that gives it if the queue is
-// idle. The worker is started when there is work, stays for a few milliseconds after
-// the last command, and ends. While it stays, cheap commands do not wake it: it looks by itself within a
-// millisecond, and who waits, asks or adds more work than a wake-up costs makes it start at once.
+// One goroutine at a time, the holder of the queue's role, runs its commands: the queue's own worker, or a goroutine that
+// waits for the queue. A launch that is waited for at once therefore runs on the waiting goroutine, without a hand-over.
+// Commands shorter than a hand-over run on the issuing goroutine if the queue is idle. Host functions, and launches that may
+// call services of the host, run on the worker only.
 //
-// A queue that waits for an event of another queue holds no goroutine: the event starts it again.
+// The worker starts when there is work, stays for a few milliseconds after the last command, and ends. Meanwhile cheap
+// commands do not wake it: it polls within a millisecond; waiters and larger work wake it at once.
+//
+// A queue that waits for an event of another queue occupies no goroutine: reaching the event restarts it.
+//
+// # State
+//
+//	          issue                     takeRole                   mayRun
+//	idle ───────────────▶ pending ───────────────▶ role held ─────────────▶ running ──▶ head+1, notify
+//	  ▲                      ▲                        │   ▲                   │
+//	  │      head == tail    │        release         │   │ event reached     │ awaits an event
+//	  └──────────────────────┴────────────────────────┘   └──── blocked ◀─────┘
+//
+// Every field has one writer:
+//
+//   - tail, closed, backlog, worker, failures, cause, told: the holder of mu.
+//   - head, own, parted, owed: the holder of the role.
+//   - role: taken by compare-and-swap; released by its holder, who then looks at tail again.
+//   - blocked: set by the holder of the role, cleared by the event or by cancel.
+//   - hosting, calling: set by the worker around a host function, or a launch that may call services.
+//   - dropped: raised by cancel; commands up to it fail with Cancelled instead of running. A dropped wait is owed: later
+//     commands still wait for its event.
+//
+// No command is lost: the issuer publishes tail before it looks at the role, and the holder releases the role before it looks
+// at tail.
 //
 // # Memory
 //
-// Commands live in slots that are used again, so that giving and running a command allocates nothing. There are more
-// slots as more commands are outstanding, up to a limit; then the caller waits for room. Where the queue cannot get on
-// without others (a host function runs, or an event is awaited) the caller might be one of them, so that it gets
-// room without waiting, up to a much larger limit, where commands are refused.
+// Commands live in slots of a ring that are reused, so that issuing and running a command allocates nothing. The ring grows
+// with the number of outstanding commands up to a limit, above which the issuer waits for space. While a host function or a
+// service call runs, or an event is awaited, the queue's progress may depend on the issuer: then it gets space without
+// waiting, up to a much larger limit, above which commands are refused.
 package queue

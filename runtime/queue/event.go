@@ -34,9 +34,9 @@ func (ev *Event) Done() bool {
 	return false
 }
 
-// Sync waits until the event has been reached, and gives the failure of the commands that it stands for, those since
-// the event before it; if they have not failed, the first failure before them that nobody was given. If ctx ends first,
-// all commands before the event are cancelled as [Queue.Sync] does.
+// Sync waits until the event has been reached and returns the failure of the commands that it covers, those since the
+// previous event; if they succeeded, the first unreported failure before them. If ctx ends first, all commands before the
+// event are cancelled as by [Queue.Sync].
 func (ev *Event) Sync(ctx context.Context) error {
 	q := ev.queue
 	ev.asked.Add(1)
@@ -56,7 +56,7 @@ func (ev *Event) Sync(ctx context.Context) error {
 	return ev.err
 }
 
-// Settle waits until the event has been reached, and leaves failures to others. If ctx ends first, nothing is cancelled.
+// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, nothing is cancelled.
 func (ev *Event) Settle(ctx context.Context) error {
 	if ev.done.Load() {
 		return nil
@@ -78,7 +78,7 @@ func (ev *Event) Settle(ctx context.Context) error {
 	return err
 }
 
-// Failure is the failure of the commands that the event stands for, or why they were dropped. It stays to be given.
+// Failure returns the failure of the commands that the event covers, or why they were dropped, without consuming it.
 func (ev *Event) Failure() error {
 	if !ev.done.Load() {
 		return nil
@@ -86,7 +86,7 @@ func (ev *Event) Failure() error {
 	return cmp.Or(ev.own, ev.err)
 }
 
-// Time is when the event was reached, on the device's clock.
+// Time returns when the event was reached, on the device's clock.
 func (ev *Event) Time() (ns int64, ok bool) {
 	if !ev.Done() {
 		return 0, false
@@ -94,7 +94,7 @@ func (ev *Event) Time() (ns int64, ok bool) {
 	return ev.time, true
 }
 
-// complete says that the event has been reached, or dropped.
+// complete marks the event as reached or dropped, and unblocks the queues that wait for it.
 func (ev *Event) complete(now int64, err error) {
 	ev.time, ev.err = now, err
 	ev.done.Store(true)
@@ -107,7 +107,7 @@ func (ev *Event) complete(now int64, err error) {
 	}
 }
 
-// tell has the queue unblocked when the event is reached. If it is already, it gives false.
+// tell registers q to be unblocked when the event is reached. It returns false if the event has been reached.
 func (ev *Event) tell(q *Queue) bool {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()

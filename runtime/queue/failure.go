@@ -6,20 +6,20 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// maxFailures is how many failures a queue keeps one by one until somebody is given them. Further ones are counted.
+// maxFailures bounds the unreported failures that a queue keeps. Further ones are counted.
 const maxFailures = 1000
 
-// failure is the failure of the commands from number n to last: of one, unless they were cancelled or too many.
+// failure is the failure of command n, or of commands n to last if they were cancelled or exceed maxFailures.
 type failure struct {
 	n, last uint64
 	err     error
-	event   *Event // that stands for the command, once it was reached
-	more    int    // how many later ones are not kept
+	event   *Event // the reached event that covers the command
+	more    int    // number of later failures that are only counted
 }
 
 func (f *failure) cancelled() bool { return offload.CodeOf(f.err) == offload.Cancelled }
 
-// fail keeps the failure of c, command number n, for the role's holder.
+// fail records the failure of c, command n. The caller holds the role.
 func (q *Queue) fail(c *command, n uint64, err error) {
 	f := &failure{n: n, last: n, err: err}
 	if q.own == nil && !c.onlyOrders() {
@@ -33,7 +33,7 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	case f.cancelled() && last >= 0 && q.failures[last].cancelled():
 		q.failures[last].last = n
 	case last >= maxFailures && !f.cancelled():
-		q.failures[last].more++ // the last stands for all the rest
+		q.failures[last].more++ // the last entry counts all further ones
 		q.failures[last].last = n
 	default:
 		q.failures = append(q.failures, f)
@@ -41,8 +41,8 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	}
 }
 
-// reach completes an event, for the role's holder. Unless it is a mark it stands for the commands since the event
-// before it: what failed among them is its own failure.
+// reach completes an event. An event that is no mark covers the commands since the previous event, whose first failure
+// becomes its own. The caller holds the role.
 func (q *Queue) reach(ev *Event, dropped error) {
 	if !ev.mark && q.own != nil {
 		ev.own, q.own = q.own, nil
@@ -60,20 +60,20 @@ func (q *Queue) reach(ev *Event, dropped error) {
 	ev.complete(q.opts.Clock.Now(), dropped)
 }
 
-// take gives the first failure up to command number n that nobody was given, says how many there are besides, and
-// forgets them. It leaves those that somebody will be given who waits for their event.
+// take removes the unreported failures up to command n and returns the first with the count of the others. Failures of an
+// event that a caller waits for stay.
 func (q *Queue) take(n uint64) error {
 	count, first := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
 	return withMore(first, count-1)
 }
 
-// takeOwn gives an event's own failure, however often it is asked for.
+// takeOwn returns an event's own failure, at each call.
 func (q *Queue) takeOwn(ev *Event) error {
 	count, _ := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
 	return withMore(ev.own, count-1)
 }
 
-// Failure is the first failure that nobody was given or waits for at its event. It stays to be given.
+// Failure returns the failure that Sync would return first, without consuming it: it implements [offload.FailurePeeker].
 func (q *Queue) Failure() error {
 	if !q.failed.Load() {
 		return nil
@@ -88,8 +88,8 @@ func (q *Queue) Failure() error {
 	return nil
 }
 
-// collect gives the first failure that is wanted, up to command number n, and forgets all such. Of those that are no
-// cancellations it gives the number.
+// collect removes the wanted failures up to command n. It returns the first of them and the number of those that are not
+// cancellations.
 func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first error) {
 	if !q.failed.Load() {
 		return 0, nil
@@ -118,7 +118,7 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	return count, first
 }
 
-// withMore says how many failures there are besides. The error is copied: an event may give it again.
+// withMore returns a copy of err whose detail has the number of further failures.
 func withMore(err error, more int) error {
 	e, ok := err.(*offload.Error)
 	if !ok || more <= 0 {
@@ -136,7 +136,7 @@ func (q *Queue) refuse(code offload.Code, op, format string, args ...any) *offlo
 	return offload.Errorf(code, op, format, args...).On(q.opts.Device, q.opts.Label)
 }
 
-// refuseCommand is refuse for a command that was taken: a launch is called by its kernel.
+// refuseCommand is refuse for an accepted command; the label of a launch is its kernel's name.
 func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args ...any) *offload.Error {
 	err := q.refuse(code, c.op, format, args...)
 	if c.kind == launchKernel {
@@ -145,7 +145,7 @@ func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args
 	return err
 }
 
-// droppedError is the failure of a command that was cancelled, while it ran or before it started.
+// droppedError returns the failure of a command that was cancelled, while it ran or before it started.
 func (q *Queue) droppedError(c *command) error {
 	q.mu.Lock()
 	cause := q.cause
@@ -155,7 +155,7 @@ func (q *Queue) droppedError(c *command) error {
 	return err
 }
 
-// stoppedError is the failure of a command that ended early.
+// stoppedError returns the failure of a command that ended early.
 func (q *Queue) stoppedError(c *command, why reason) error {
 	if why == cancelled {
 		err := q.droppedError(c)
@@ -178,8 +178,8 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// leaveBehind is the failure of a wait whose context ended before the commands up to number n had run. That they will be
-// dropped is no news to anybody then.
+// leaveBehind returns the failure of a wait whose context ended before commands up to n had run. It covers their later
+// cancellations, which are not reported again.
 func (q *Queue) leaveBehind(n uint64, cause error) error {
 	q.mu.Lock()
 	q.told = max(q.told, n)

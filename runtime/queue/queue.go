@@ -12,22 +12,21 @@ import (
 const (
 	firstSlots = 64      // of a new queue
 	softSlots  = 4096    // outstanding commands above which WaitForSpace waits: more than [offload.BoundedCommands]
-	fullSlots  = 5120    // outstanding commands above which a command itself waits for room: who called WaitForSpace gives several
-	hardSlots  = 1 << 20 // outstanding commands above which they are refused
+	fullSlots  = 5120    // outstanding commands above which a command waits: a caller of WaitForSpace may issue several
+	hardSlots  = 1 << 20 // outstanding commands above which commands are refused
 
-	// wakeUpCost is about what it takes until a sleeping goroutine runs on another core. Less work than that is not
-	// worth it.
+	// wakeUpCost is the estimated time until a sleeping goroutine runs on another core. Less work does not wake one.
 	wakeUpCost = 20 * time.Microsecond
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
 
-	// An idle queue runs on the caller's goroutine what would cost more to hand over than the caller gains: copies, of
-	// what is in the caller's caches, up to so many bytes, launches that surely take no longer than so, and events.
+	// An idle queue runs on the issuing goroutine what costs more to hand over: copies up to copyAtOnce bytes, which the
+	// caller's caches hold, launches that surely take less than briefLaunches, and events.
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
 )
 
-// Options say what a queue calls itself.
+// Options are the options of a queue.
 type Options struct {
 	Label  string
 	Device string // id, for errors
@@ -38,12 +37,12 @@ type Options struct {
 type Queue struct {
 	dev   Device
 	opts  Options
-	spin  bool        // looking again for a moment beats sleeping: there are other processors
+	spin  bool        // polling briefly beats sleeping: there are other processors
 	timer *time.Timer // of the running command's time limit
 
 	ring atomic.Pointer[ring]
 	tail atomic.Uint64 // the number of the newest command; written under mu
-	_    [48]byte      // what the giver and the runner write is on different cache lines
+	_    [48]byte      // keeps the fields of issuer and runner on separate cache lines
 
 	head     atomic.Uint64         // the number of the newest command that has finished; written by the role's holder
 	role     atomic.Bool           // held by the goroutine that runs commands
@@ -51,37 +50,37 @@ type Queue struct {
 	calling  atomic.Bool           // a launch runs that may call services of the host
 	blocked  atomic.Pointer[Event] // the event that the next command waits for
 	stop     Stop
-	never    Stop          // of what runs before it is a command
+	never    Stop          // of launches that run before they are commands
 	deadline atomic.Int64  // of the running launch, on the clock; see expire
 	timed    atomic.Uint64 // its number
 	dropped  atomic.Uint64 // commands up to this number are cancelled
-	waiting  atomic.Int32  // how many goroutines sleep in parked
-	helping  atomic.Int32  // how many waiters run the commands of the queue that this one waits for
+	waiting  atomic.Int32  // number of goroutines that sleep in parked
+	helping  atomic.Int32  // number of waiters that run the commands of the queue that this one waits for
 	failed   atomic.Bool   // failures is not empty
 	guard    atomic.Pointer[guard]
 	_        [48]byte
 
-	// The role's holder's:
+	// Written by the holder of the role:
 	own    error    // the first failure of the commands since the last event that is no mark
 	parted uint64   // the number of that event
-	owed   []*Event // whose waits were cancelled, and that later commands still wait for
+	owed   []*Event // events whose waits were cancelled; later commands still wait for them
 
 	mu       sync.Mutex
 	closed   bool
-	backlog  time.Duration // about how long the commands take that nobody runs yet
+	backlog  time.Duration // estimated time of the commands that have not started
 	worker   workerState
 	wake     chan struct{}
 	workers  sync.WaitGroup
 	parked   []*waiter
 	spare    []*waiter
-	again    Launch     // room for launches that run at once
-	failures []*failure // that nobody was given, in order
-	cause    error      // why commands were cancelled last
-	told     uint64     // commands up to this number are known to be cancelled
-	stopped  error      // of the launch that ran when commands were cancelled last, until somebody asks
+	again    Launch     // reused by launches that run at once
+	failures []*failure // unreported, in order
+	cause    error      // of the last cancellation
+	told     uint64     // the cancellation of commands up to this number has been reported
+	stopped  error      // of the launch that the last cancellation ended, until Stopped returns it
 }
 
-// New makes a queue on a device.
+// New returns a queue on a device.
 func New(dev Device, opts Options) *Queue {
 	q := &Queue{dev: dev, opts: opts, spin: runtime.GOMAXPROCS(0) > 1, wake: make(chan struct{}, 1)}
 	q.ring.Store(newRing(firstSlots))
@@ -221,11 +220,11 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	return nil
 }
 
-// mayRunAtOnce reports whether a launch may run, or an event be reached, before it has become a command. All commands have
-// run, and the queue is locked, so that no other comes before it is over. What is the role's holder's is the caller's then.
+// mayRunAtOnce reports whether a launch may run, or an event be reached, without becoming a command: all commands have run.
+// The queue is locked, so that no other command is issued meanwhile, and the caller may write the role's fields.
 func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
 
-// over unlocks the queue after a launch that was run before it became a command. If it failed it becomes one that fails.
+// over unlocks the queue after a launch that ran without becoming a command. A failure becomes a command that fails.
 func (q *Queue) over(op string, err error) {
 	if err == nil {
 		q.mu.Unlock()
@@ -252,10 +251,10 @@ func (q *Queue) Host(fn func() error) error {
 	return nil
 }
 
-// Record gives an event that completes when the commands before it have.
+// Record returns an event that completes when the commands before it have completed.
 func (q *Queue) Record() (offload.Event, error) { return q.record("record", false) }
 
-// Mark gives an event that stands for no commands: it implements [offload.Marker].
+// Mark returns an event that covers no commands: it implements [offload.Marker].
 func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true) }
 
 func (q *Queue) record(op string, mark bool) (offload.Event, error) {
@@ -281,7 +280,7 @@ func (q *Queue) record(op string, mark bool) (offload.Event, error) {
 	return ev, nil
 }
 
-// Wait lets later commands wait for the event.
+// Wait makes later commands wait for the event.
 func (q *Queue) Wait(ev offload.Event) error {
 	const op = "wait"
 	e, ok := ev.(*Event)
@@ -310,8 +309,7 @@ func (q *Queue) Idle() bool {
 	return true
 }
 
-// Close waits for the commands and ends the queue. It gives the first failure that nobody was given yet. A second Close
-// does nothing.
+// Close waits for the commands and ends the queue. It returns the first unreported failure. A second Close does nothing.
 func (q *Queue) Close() error {
 	q.mu.Lock()
 	q.closed = true
@@ -329,7 +327,7 @@ func (q *Queue) Close() error {
 	return q.take(last)
 }
 
-// span gives the bytes of a range of memory.
+// span returns the bytes of a range of memory.
 func (q *Queue) span(op string, s offload.Span) ([]byte, error) {
 	if s.Memory == nil {
 		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")
@@ -344,7 +342,7 @@ func (q *Queue) span(op string, s offload.Span) ([]byte, error) {
 	return b[s.Offset : s.Offset+s.Size : s.Offset+s.Size], nil
 }
 
-// lock locks the queue for a command. If it fails the queue is not locked.
+// lock locks the queue for a command. After an error the queue is not locked.
 func (q *Queue) lock(op string) error {
 	q.mu.Lock()
 	if q.closed {
@@ -354,7 +352,7 @@ func (q *Queue) lock(op string) error {
 	return nil
 }
 
-// begin locks the queue and gives the slot of the next command, to be filled and published. If it fails the queue is
+// begin locks the queue and returns the slot of the next command, to be filled and published. After an error the queue is
 // not locked.
 func (q *Queue) begin(op string) (*command, error) {
 	if err := q.lock(op); err != nil {
@@ -363,7 +361,7 @@ func (q *Queue) begin(op string) (*command, error) {
 	return q.slot(op)
 }
 
-// slot gives the slot of the next command of the locked queue, as begin does.
+// slot returns the slot of the next command of the locked queue, as begin does.
 func (q *Queue) slot(op string) (*command, error) {
 	for {
 		r, tail := q.ring.Load(), q.tail.Load()
@@ -382,7 +380,7 @@ func (q *Queue) slot(op string) (*command, error) {
 			q.ring.Store(r.grown(tail))
 		default:
 			q.mu.Unlock()
-			q.await(wait{target: tail - n + n/4, room: true}) // room for some at once, so that not every command waits
+			q.await(wait{target: tail - n + n/4, room: true}) // space for several, so that not every command waits
 			if err := q.lock(op); err != nil {
 				return nil, err
 			}
@@ -390,8 +388,8 @@ func (q *Queue) slot(op string) (*command, error) {
 	}
 }
 
-// publish makes the command that begin gave the newest one, and unlocks the queue. An idle queue runs the command at once
-// if that is wanted.
+// publish issues the command whose slot begin returned, and unlocks the queue. An idle queue runs the command at once if
+// atOnce is set.
 func (q *Queue) publish(cost time.Duration, atOnce bool) {
 	n := q.tail.Load()
 	idle := q.head.Load() == n

@@ -6,12 +6,12 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The queue is an [offload.RectCopier]: a box is one command, however many rows it has.
+// Queue implements [offload.RectCopier]: a box of any number of rows is one command.
 
-// rowCost is about what a row takes beside its bytes.
+// rowCost is the estimated overhead of one row.
 const rowCost = 20 * time.Nanosecond
 
-// rows says how a copy of a box goes through its two memories.
+// rows is the traversal of a box in its two memories.
 type rows struct {
 	extent   [3]int64 // bytes per row, rows, slices
 	dst, src pitches
@@ -87,7 +87,7 @@ func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
 	}
 }
 
-// deviceBox gives the bytes from a box's first to its last.
+// deviceBox returns the bytes from a box's first to its last.
 func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) ([]byte, error) {
 	if r.Memory == nil {
 		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")

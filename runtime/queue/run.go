@@ -8,27 +8,24 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// workerState says where the queue's own goroutine is.
+// workerState is the state of the queue's own goroutine.
 type workerState uint8
 
 const (
 	noWorker workerState = iota
-	asleep               // looks at the queue when woken, or after a nap
-	awake                // will look at the queue before it sleeps
+	asleep               // polls the queue when woken, or after a nap
+	awake                // polls the queue before it sleeps
 )
 
 const (
 	nap      = time.Millisecond
-	naps     = 8    // without new commands, after which the worker ends
-	spins    = 200  // looks at the queue before a goroutine sleeps, with two or more processors
-	spinWait = 20   // loops between them
-	yieldAt  = 0x3f // looks, less one, between which it lets other goroutines run
+	naps     = 8    // naps without new commands after which the worker ends
+	spins    = 200  // polls before a goroutine sleeps, with two or more processors
+	spinWait = 20   // loop iterations between polls
+	yieldAt  = 0x3f // polls, less one, between yields to other goroutines
 )
 
-// ensure makes sure that somebody runs the pending commands: soon, or, unless urgent, within a nap. The queue is locked.
-//
-// No command is forgotten: who publishes a command looks at the role afterwards, and who gives the role back looks for
-// commands afterwards.
+// ensure makes sure that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
 func (q *Queue) ensure(urgent bool) {
 	if q.role.Load() || q.blocked.Load() != nil || !q.pending() {
 		return
@@ -38,7 +35,7 @@ func (q *Queue) ensure(urgent bool) {
 	}
 }
 
-// rouse lets the worker look at the queue. The queue is locked.
+// rouse wakes or starts the worker. The queue is locked.
 func (q *Queue) rouse() {
 	switch q.worker {
 	case noWorker:
@@ -47,11 +44,11 @@ func (q *Queue) rouse() {
 		go q.work()
 	case asleep:
 		q.worker = awake
-		q.wake <- struct{}{} // has room: only who finds the worker asleep sends
+		q.wake <- struct{}{} // does not block: only a sender that finds the worker asleep sends
 	}
 }
 
-// dismiss lets the worker see that the queue was closed. The queue is locked.
+// dismiss wakes the worker to see that the queue was closed. The queue is locked.
 func (q *Queue) dismiss() {
 	if q.worker == asleep {
 		q.worker = awake
@@ -59,7 +56,7 @@ func (q *Queue) dismiss() {
 	}
 }
 
-// nudge is for who sees that the queue is not idle: it will run soon.
+// nudge makes a queue that is not idle run soon.
 func (q *Queue) nudge() {
 	if q.role.Load() {
 		return
@@ -73,7 +70,7 @@ func (q *Queue) nudge() {
 	q.mu.Unlock()
 }
 
-// work is the worker.
+// work is the body of the worker.
 func (q *Queue) work() {
 	defer q.workers.Done()
 	timer := time.NewTimer(nap)
@@ -104,7 +101,7 @@ func (q *Queue) work() {
 		timer.Reset(nap)
 		select {
 		case <-q.wake:
-			continue // who woke it said that it is awake
+			continue // the sender has set awake
 		case <-timer.C:
 		}
 		q.mu.Lock()
@@ -116,12 +113,12 @@ func (q *Queue) work() {
 	}
 }
 
-// takeRole takes the role if it is free and there may be something to do.
+// takeRole takes the role if it is free and a command may be runnable.
 func (q *Queue) takeRole() bool {
 	return q.pending() && q.blocked.Load() == nil && !q.role.Load() && q.role.CompareAndSwap(false, true)
 }
 
-// release gives the role back.
+// release releases the role.
 func (q *Queue) release() {
 	q.role.Store(false)
 	if q.pending() && q.blocked.Load() == nil {
@@ -161,7 +158,7 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 	return true
 }
 
-// pause passes some time between two looks.
+// pause passes some time between two polls.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()
@@ -171,22 +168,22 @@ func pause(look int) {
 	}
 }
 
-// mayRun reports whether the events have been reached that command number n waits for. If not, the queue is blocked.
+// mayRun reports whether the events that command n waits for have been reached. If not, the queue is blocked.
 func (q *Queue) mayRun(c *command, n uint64) bool {
 	for len(q.owed) > 0 {
 		if !q.reached(q.owed[0], n) {
 			return false
 		}
 		if n <= q.dropped.Load() {
-			return true // it is no more to run
+			return true // it was dropped
 		}
 		q.owed = q.owed[1:]
 	}
 	return c.kind != awaitEvent || q.reached(c.event, n)
 }
 
-// reached reports whether the event is done, or command number n, which waits for it, was cancelled. If not, the queue
-// is blocked until then.
+// reached reports whether the event is done or command n, which waits for it, was cancelled. If not, the queue is blocked
+// until then.
 func (q *Queue) reached(ev *Event, n uint64) bool {
 	if ev.done.Load() {
 		return true
@@ -204,7 +201,7 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 	return false
 }
 
-// run runs command number n.
+// run runs command n.
 func (q *Queue) run(c *command, n uint64) {
 	q.stop.begin(n)
 	if n <= q.dropped.Load() {
@@ -247,7 +244,7 @@ func (q *Queue) run(c *command, n uint64) {
 	c.clear()
 }
 
-// launch runs the kernel of command number n.
+// launch runs the kernel of command n.
 func (q *Queue) launch(c *command, n uint64) error {
 	if c.timeout > 0 {
 		q.deadline.Store(q.opts.Clock.Now() + int64(c.timeout))
@@ -262,7 +259,7 @@ func (q *Queue) launch(c *command, n uint64) error {
 		q.calling.Store(true)
 		defer q.calling.Store(false)
 		if q.waiting.Load() > 0 {
-			q.notify(everything) // some wait for room only
+			q.notify(everything) // some waiters give up during service calls
 		}
 	}
 	return q.runKernel(c, &q.stop)
@@ -277,23 +274,23 @@ func (q *Queue) runKernel(c *command, stop *Stop) (err error) {
 	return c.launch.Run(stop)
 }
 
-// expire ends the running launch if its time is over. A timer that was stopped too late may call it during a later
-// launch: hence the look at the clock.
+// expire ends the running launch if its time limit has passed. It checks the clock, since a timer that was stopped too late
+// may call it during a later launch.
 func (q *Queue) expire() {
 	if n := q.timed.Load(); n != 0 && q.opts.Clock.Now() >= q.deadline.Load() {
 		q.stop.request(n, n, timedOut)
 	}
 }
 
-// host calls the host function of command number n.
+// host calls the host function of command n.
 func (q *Queue) host(c *command, n uint64) (err error) {
 	q.hosting.Store(true)
 	defer q.hosting.Store(false)
-	if n <= q.dropped.Load() { // who cancelled may not have seen that a host function runs, and waits for it
+	if n <= q.dropped.Load() { // the canceller may not have seen hosting, and waits
 		return q.droppedError(c)
 	}
 	if q.waiting.Load() > 0 {
-		q.notify(everything) // some do not wait for host functions
+		q.notify(everything) // some waiters give up during host functions
 	}
 	defer func() {
 		if p := recover(); p != nil {

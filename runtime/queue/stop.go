@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// Stop tells a running command to end early.
+// Stop is a request to a running command to end early.
 type Stop struct {
 	flag atomic.Bool
-	// The number of the running command, shifted, and in the low bits why it shall end, if it shall. The two being one
-	// word, a request for a command can never hit the one after it.
+	// word holds the number of the running command and, in the low bits, the reason of a request to end it. One word holds
+	// both, so that a request for one command never stops the next.
 	word       atomic.Uint64
 	requesting atomic.Int32
 
@@ -19,7 +19,7 @@ type Stop struct {
 	contexts map[*context.CancelCauseFunc]struct{} // of the running command's service calls
 }
 
-// reason is why a command shall end.
+// reason is the reason of a stop request.
 type reason uint64
 
 const (
@@ -30,10 +30,10 @@ const (
 	reasonMask = 1<<reasonBits - 1
 )
 
-// Requested reports whether the running command shall end now. It costs one load.
+// Requested reports whether the running command is to end now. It costs one load.
 func (s *Stop) Requested() bool { return s.flag.Load() }
 
-// Flag is set when the running command shall end.
+// Flag returns the flag that is set when the running command is to end.
 func (s *Stop) Flag() *atomic.Bool { return &s.flag }
 
 // Context returns a context that ends when the running command is asked to stop. The command calls release before it ends.
@@ -73,12 +73,12 @@ func (r reason) cause() error {
 	return context.Canceled
 }
 
-// begin says that command number n runs now.
+// begin starts command n.
 func (s *Stop) begin(n uint64) {
 	if s.word.Swap(n<<reasonBits)&reasonMask == 0 {
 		return
 	}
-	// The command before was stopped. Who did that may not have set the flag yet, which must not hit this command.
+	// The previous command was stopped. Its requester may not have set the flag yet; this command must not see it.
 	s.word.Store(0)
 	for s.requesting.Load() > 0 {
 		runtime.Gosched()
@@ -87,7 +87,7 @@ func (s *Stop) begin(n uint64) {
 	s.word.Store(n << reasonBits)
 }
 
-// why is the first reason given for the running command, or 0.
+// why returns the first reason to end the running command, or 0.
 func (s *Stop) why() reason { return reason(s.word.Load() & reasonMask) }
 
 // request stops the running command if its number is in [from, to].

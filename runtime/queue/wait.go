@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// waiter is a goroutine that sleeps until the queue got somewhere.
+// waiter is a goroutine that sleeps until a command has finished.
 type waiter struct {
-	target uint64 // the number of the command that it waits for
+	target uint64 // the number of the awaited command
 	wake   chan struct{}
 }
 
-// Sync waits until all commands given before have run, and gives the first failure since the last Sync. If ctx ends
-// first, the commands given before are cancelled: the running one ends early, the rest does not start, and the failure
-// has the code Cancelled. A host function cannot be ended; Sync does not wait for it then.
+// Sync waits until all commands issued before have run, and returns the first unreported failure. If ctx ends first, these
+// commands are cancelled: the running one ends early, the others do not start, and the failure has the code Cancelled. A
+// host function cannot be ended; Sync does not wait for it then.
 func (q *Queue) Sync(ctx context.Context) error {
 	target := q.tail.Load()
 	if q.head.Load() >= target && !q.failed.Load() {
@@ -24,7 +24,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 	return q.sync(ctx, target)
 }
 
-// sync is Sync for the commands up to number target.
+// sync is Sync for the commands up to target.
 func (q *Queue) sync(ctx context.Context, target uint64) error {
 	reached := q.arrive(ctx, target)
 	if err := q.take(target); err != nil {
@@ -36,8 +36,7 @@ func (q *Queue) sync(ctx context.Context, target uint64) error {
 	return nil
 }
 
-// arrive waits for the commands up to number target, and cancels them if ctx ends first. It reports whether they have
-// finished.
+// arrive waits for the commands up to target, and cancels them if ctx ends first. It reports whether they have finished.
 func (q *Queue) arrive(ctx context.Context, target uint64) bool {
 	if q.head.Load() >= target {
 		return true
@@ -54,7 +53,7 @@ func (q *Queue) arrive(ctx context.Context, target uint64) bool {
 	return false
 }
 
-// watch awaits w, and cancels the commands up to number target if ctx ends first.
+// watch awaits w, and cancels the commands up to target if ctx ends first.
 func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 	g := q.guardFor(ctx)
 	g.target.Store(target)
@@ -65,8 +64,8 @@ func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 	q.giveBack(g)
 }
 
-// WaitForSpace waits until the queue takes commands without waiting: it implements [offload.Bounded]. If ctx ends first, the
-// commands given so far are cancelled as Sync does.
+// WaitForSpace waits until the queue accepts commands without blocking: it implements [offload.Bounded]. If ctx ends first,
+// the commands issued so far are cancelled as by Sync.
 func (q *Queue) WaitForSpace(ctx context.Context) error {
 	tail := q.tail.Load()
 	n := tail - q.head.Load()
@@ -85,15 +84,15 @@ func (q *Queue) WaitForSpace(ctx context.Context) error {
 	return q.sync(ctx, tail)
 }
 
-// guard cancels commands when a context ends. The newest one is kept for the next Sync, which most often has the same
-// context: to watch a context anew costs more than a launch.
+// guard cancels commands when a context ends. The newest one is kept for the next Sync, which usually has the same context:
+// watching a context anew costs more than a launch.
 type guard struct {
 	done   <-chan struct{} // the context's
 	stop   func() bool     // ends the watch
 	target atomic.Uint64   // cancels commands up to this number; 0 while no Sync uses it
 }
 
-// guardFor gives a guard that watches ctx and is nobody else's.
+// guardFor returns a guard that watches ctx, for the caller alone.
 func (q *Queue) guardFor(ctx context.Context) *guard {
 	g := q.guard.Swap(nil)
 	if g != nil && g.done == ctx.Done() {
@@ -111,7 +110,7 @@ func (q *Queue) guardFor(ctx context.Context) *guard {
 	return g
 }
 
-// giveBack keeps a guard for later.
+// giveBack keeps a guard for the next Sync.
 func (q *Queue) giveBack(g *guard) {
 	g.target.Store(0)
 	if old := q.guard.Swap(g); old != nil {
@@ -119,15 +118,15 @@ func (q *Queue) giveBack(g *guard) {
 	}
 }
 
-// wait says what a goroutine waits for.
+// wait describes a wait for a command.
 type wait struct {
 	target uint64          // the number of the command
 	ctx    context.Context // nil if nothing ends the wait
-	room   bool            // for a slot only: not worth waiting for others
-	aside  bool            // runs no commands, which could not be left when ctx ends
+	room   bool            // for a slot only; given up when progress may depend on the caller
+	aside  bool            // does not run commands, which could not be left when ctx ends
 }
 
-// givenUp reports whether the wait is over before its time.
+// givenUp reports whether the wait ends before the command has finished.
 func (q *Queue) givenUp(w wait) bool {
 	switch {
 	case w.room:
@@ -140,8 +139,8 @@ func (q *Queue) givenUp(w wait) bool {
 	return false
 }
 
-// await returns when the command has finished or the wait is given up. Where nobody else runs the commands it does so
-// itself.
+// await returns when the command has finished or the wait is given up. It runs the commands itself if no other goroutine
+// does.
 func (q *Queue) await(w wait) {
 	for look := 0; q.head.Load() < w.target; look++ {
 		if !w.aside && q.takeRole() {
@@ -176,7 +175,7 @@ func (q *Queue) await(w wait) {
 	}
 }
 
-// sleep waits until the command has finished, or it is worth another look. The next command may need the worker.
+// sleep waits until the command has finished or the state has changed. worker is set if the next command needs the worker.
 func (q *Queue) sleep(w wait, worker bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -207,10 +206,10 @@ func (q *Queue) sleep(w wait, worker bool) {
 	q.spare = append(q.spare, p)
 }
 
-// everything is a number above that of every command.
+// everything is greater than every command number.
 const everything = math.MaxUint64
 
-// notify wakes who waits for commands up to number n.
+// notify wakes the waiters for commands up to n.
 func (q *Queue) notify(n uint64) {
 	q.mu.Lock()
 	for _, w := range q.parked {
@@ -224,12 +223,12 @@ func (q *Queue) notify(n uint64) {
 func (w *waiter) signal() {
 	select {
 	case w.wake <- struct{}{}:
-	default: // it is awake already
+	default: // already awake
 	}
 }
 
-// unblock starts the queue again, which waited for ev: on a goroutine that waits for the queue if there is one, which
-// saves the worker.
+// unblock restarts the queue, which waited for ev: on a goroutine that waits for the queue if there is one, else on the
+// worker.
 func (q *Queue) unblock(ev *Event) {
 	if !q.blocked.CompareAndSwap(ev, nil) || q.helping.Load() > 0 {
 		return
@@ -245,7 +244,7 @@ func (q *Queue) unblock(ev *Event) {
 	}
 }
 
-// cancel ends the running command and drops the rest, up to command number target.
+// cancel ends the running command and drops the others, up to target.
 func (q *Queue) cancel(target uint64, cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
