@@ -102,3 +102,24 @@ func aBriefLaunchWaitsForWhatIsOwed(t *testing.T, brief func(run func() error) *
 	})))
 	must(t, b.Sync(background))
 }
+
+// A wait that returns the failure of one cancelled command reports the cancellation of all: the next wait is not told of
+// those that were dropped after it.
+func TestCancellationIsReportedOnce(t *testing.T) {
+	for range 200 {
+		q := newQueue(t)
+		l, started := endless()
+		must(t, q.Launch(l))
+		for range 20 {
+			must(t, q.Host(func() error { return nil }))
+		}
+		ctx, cancel := context.WithCancel(background)
+		go func() { <-started; cancel() }()
+		wantCode(t, q.Sync(ctx), offload.Cancelled)
+		must(t, q.Host(func() error { return nil }))
+		ev, err := q.Record()
+		must(t, err)
+		must(t, ev.Sync(background))
+		must(t, q.Sync(background))
+	}
+}

@@ -23,7 +23,7 @@ func (f *failure) cancelled() bool { return offload.CodeOf(f.err) == offload.Can
 func (q *Queue) fail(c *command, n uint64, err error) {
 	f := &failure{n: n, last: n, err: err}
 	if q.own == nil && !c.onlyOrders() {
-		q.own = err
+		q.own, q.ownNumber = err, n
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -45,8 +45,12 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 // becomes its own. The caller holds the role.
 func (q *Queue) reach(ev *Event, dropped error) {
 	if !ev.mark && q.own != nil {
-		ev.own, q.own = q.own, nil
+		own := q.own
+		q.own = nil
 		q.mu.Lock()
+		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.told || ev.number <= q.told {
+			ev.own = own // else a wait before the event reported it
+		}
 		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
 			if f := q.failures[i]; !f.cancelled() && i < maxFailures {
 				f.event = ev
@@ -178,12 +182,16 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// leaveBehind returns the failure of a wait whose context ended before commands up to n had run. It covers their later
-// cancellations, which are not reported again.
-func (q *Queue) leaveBehind(n uint64, cause error) error {
+// tellCancelled notes that a wait reports the cancellation of the commands up to number n. Those that are dropped later
+// report it to nobody.
+func (q *Queue) tellCancelled(n uint64) {
 	q.mu.Lock()
 	q.told = max(q.told, n)
 	q.mu.Unlock()
+}
+
+// leaveBehind returns the failure of a wait whose context ended before its commands had run.
+func (q *Queue) leaveBehind(cause error) error {
 	detail := "the wait was cancelled"
 	if q.hosting.Load() {
 		detail += "; a host function still runs"

@@ -61,9 +61,10 @@ type Queue struct {
 	_        [48]byte
 
 	// Written by the holder of the role:
-	own    error    // the first failure of the commands since the last event that is no mark
-	parted uint64   // the number of that event
-	owed   []*Event // events whose waits were cancelled; later commands still wait for them
+	own       error    // the first failure of the commands since the last event that is no mark
+	ownNumber uint64   // of the command that own is the failure of
+	parted    uint64   // the number of that event
+	owed      []*Event // events whose waits were cancelled; later commands still wait for them
 
 	mu       sync.Mutex
 	closed   bool

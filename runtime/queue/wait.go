@@ -27,11 +27,14 @@ func (q *Queue) Sync(ctx context.Context) error {
 // sync is Sync for the commands up to target.
 func (q *Queue) sync(ctx context.Context, target uint64) error {
 	reached := q.arrive(ctx, target)
+	if ctx.Err() != nil {
+		q.tellCancelled(target)
+	}
 	if err := q.take(target); err != nil {
 		return err
 	}
 	if !reached {
-		return q.leaveBehind(target, context.Cause(ctx))
+		return q.leaveBehind(context.Cause(ctx))
 	}
 	return nil
 }
