@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -62,6 +64,59 @@ console.log('not stopped')
 	for _, part := range []string{"stopped with Ctrl-C [interrupted]", "kernel k was running on cpu, launched here", "--> flood.js:5:"} {
 		if !strings.Contains(told.String(), part) {
 			t.Errorf("no %q in:\n%s", part, &told)
+		}
+	}
+}
+
+// With and without a process of its own a script ends in the same way, whether a terminal sends the signal to all processes
+// or somebody to one.
+func TestInterruptWithIsolation(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "endless.js"), []byte("console.log('started')\nfor (;;);\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	orepl := filepath.Join(dir, "orepl")
+	if err := os.Symlink(exe, orepl); err != nil {
+		t.Fatal(err)
+	}
+	told := map[string]bool{}
+	for _, option := range []string{"--isolate=false", "--isolate"} {
+		for _, all := range []bool{false, true} {
+			cmd := exec.Command(orepl, "run", option, "endless.js")
+			cmd.Dir = dir
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			var errors bytes.Buffer
+			cmd.Stderr = &errors
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			if lines := bufio.NewScanner(out); !lines.Scan() {
+				t.Fatal("the script did not start")
+			}
+			process := cmd.Process.Pid
+			if all {
+				process = -process
+			}
+			if err := syscall.Kill(process, syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			overdue := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			_ = cmd.Wait()
+			overdue.Stop()
+			told[fmt.Sprint(cmd.ProcessState.ExitCode(), " ", errors.String())] = true
+		}
+	}
+	for text := range told {
+		if len(told) > 1 || !strings.Contains(text, "130 error: stopped with Ctrl-C [interrupted]") {
+			t.Errorf("it ended with %s", text)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync"
 
@@ -34,6 +35,9 @@ func Serve(build Build) {
 		own(fd)
 	}
 	_ = os.Unsetenv(childVariable) // what the script starts is no child
+	// A terminal sends Ctrl-C to all processes. The host decides what ends; the signal is received rather than ignored, since
+	// what the script starts would inherit that.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	c := &child{
 		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies"), maxFrame),
 		calls:   make(chan call, 1),

@@ -142,7 +142,7 @@ func (inv *invocation) finish(err error) int {
 		return exit.code
 	case errors.As(err, &scriptExit):
 		return scriptExit.Code
-	case errors.Is(err, context.Canceled) && inv.ctx.Err() != nil:
+	case inv.ctx.Err() != nil && (errors.Is(err, context.Canceled) || diag.Code(err) == "cancelled"):
 		var d *diag.Diagnostic
 		if errors.As(err, &d) {
 			shown := *d
