@@ -50,13 +50,14 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 		err  error
 	}
 	answered := make(chan answer, 1)
+	host := s.host // the call may outlast the launch, whose services are then another's
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
 				answered <- answer{0, offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", name, p)}
 			}
 		}()
-		bits, err := s.host.Call(ctx, r)
+		bits, err := host.Call(ctx, r)
 		answered <- answer{bits, err}
 	}()
 	select {
