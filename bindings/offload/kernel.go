@@ -106,6 +106,8 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 		if _, err := m.specialize(k, k.signature, false); err != nil {
 			return nil, err
 		}
+	} else {
+		m.env.made(k)
 	}
 	return m.classes.kernel.New(k), nil
 }
@@ -377,6 +379,9 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	}
 	p, err := m.prepare("launch", k, &cfg, call.Arguments[1:])
 	if err != nil {
+		return nil, err
+	}
+	if err := m.env.stopLaunch(k); err != nil {
 		return nil, err
 	}
 	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {

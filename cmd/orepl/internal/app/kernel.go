@@ -1,6 +1,7 @@
 package app
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -84,6 +85,7 @@ func runKernel(inv *invocation) error {
 	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code) or warnings; ir unless given")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	engine := inv.flags.String("engine", "", "the instruction `set` of --emit asm: avx2 or avx512; the best of this machine unless given")
+	stop := inv.flags.Bool("stop-at-launch", false, "end the script in place of the launch after which every kernel that it has made so far is compiled; with --name, in place of that kernel's first launch")
 	limits := inv.limits()
 	args, err := inv.parse()
 	if err != nil {
@@ -121,7 +123,17 @@ func runKernel(inv *invocation) error {
 	}
 	var compiled []offload.Compilation
 	rt.Environment().Observe(func(c offload.Compilation) { compiled = append(compiled, c) })
-	_, err = e.RunFile(inv.ctx, args[0])
+	stopped := false
+	if *stop {
+		rt.Environment().StopAtLaunch(*name, func() error {
+			stopped = true
+			e.Exit(ExitOK) // which the script cannot catch
+			return errStopped
+		})
+	}
+	if _, err = e.RunFile(inv.ctx, args[0]); stopped {
+		err = nil
+	}
 	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offload.Compilation) bool { return *name != "" && c.Name != *name })
 	if len(shown) > 0 {
 		text, err := emitter(inv, shown...)
@@ -134,6 +146,9 @@ func runKernel(inv *invocation) error {
 	}
 	return inv.close(e, rt, err)
 }
+
+// errStopped ends a script at a launch.
+var errStopped = errors.New("stopped at a launch")
 
 // noKernel says why nothing was shown.
 func noKernel(file, name string, compiled []offload.Compilation) error {
