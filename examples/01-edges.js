@@ -72,5 +72,5 @@ for (const { name, event } of steps) {
   before = event
 }
 
-await fs.writeImage(result, { width, height, channels: 1, data: await out.read() })
+await fs.writeImage(result, { width, height, channels: 1, data: out })
 console.log(`wrote ${result}`)

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -91,13 +90,7 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 	if opts == nil {
 		return o
 	}
-	if v := opts.Get("separator"); v != nil && !goja.IsUndefined(v) {
-		r, size := utf8.DecodeRuneInString(v.String())
-		if size == 0 || size != len(v.String()) || r == '\n' || r == '\r' || r == '"' {
-			a.Fail("separator", "must be one character, not %q", v.String())
-		}
-		o.separator = r
-	}
+	o.separator = csvSeparator(a, opts)
 	if v := opts.Get("header"); v != nil && !goja.IsUndefined(v) {
 		o.header = v.ToBoolean()
 	}

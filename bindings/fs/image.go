@@ -9,9 +9,7 @@ import (
 	"image/draw"
 	"image/jpeg"
 	"image/png"
-	"math"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -105,21 +103,23 @@ func flatten(picture image.Image, channels int) ([]byte, int) {
 
 func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
-	o := a.Object(1, "image")
-	if o == nil {
-		a.Fail("image", "must be an object with width, height and data")
+	source := imageSource(f.Engine, a)
+	if source == nil {
 		return nil
 	}
-	picture := toPicture(f.Engine, a, o)
 	quality := int64(90)
 	if opts := a.Options(2, "options", "quality"); opts != nil && opts.Get("quality") != nil {
 		if quality = opts.Get("quality").ToInteger(); quality < 1 || quality > 100 {
 			a.Fail("quality", "must be from 1 to 100, not %d", quality)
 		}
 	}
-	return func(context.Context) (result, error) {
+	return func(ctx context.Context) (result, error) {
+		pixels, err := source.pixels(ctx)
+		if err != nil {
+			return func() (goja.Value, error) { return nil, source.explain(err) }, nil
+		}
+		picture := source.picture(pixels)
 		var out bytes.Buffer
-		var err error
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".png":
 			err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, picture)
@@ -133,67 +133,4 @@ func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 		}
 		return nil, write(name, path, out.Bytes())
 	}
-}
-
-// toPicture copies the pixels of a script's image.
-func toPicture(e *lang.Engine, a *lang.Args, o *goja.Object) image.Image {
-	number := func(name string) int {
-		if v := o.Get(name); v != nil && goja.IsNumber(v) {
-			return int(v.ToInteger())
-		}
-		return 0
-	}
-	width, height := number("width"), number("height")
-	if width <= 0 || height <= 0 || width > maxPixels/height {
-		a.Fail("image", "must have a width and a height, both positive, with at most %d pixels", maxPixels)
-		return nil
-	}
-	data, ok := pixelsOf(e, o.Get("data"))
-	if !ok {
-		a.Fail("image.data", "must be a Uint8Array, Uint8ClampedArray or Float32Array")
-		return nil
-	}
-	channels := number("channels")
-	if channels == 0 {
-		channels = len(data) / (width * height)
-	}
-	if channels != 1 && channels != 3 && channels != 4 || len(data) != width*height*channels {
-		a.Fail("image.data", "has %d values; %d×%d pixels with 1, 3 or 4 channels need %d, %d or %d",
-			len(data), width, height, width*height, 3*width*height, 4*width*height)
-		return nil
-	}
-	at := image.Rect(0, 0, width, height)
-	switch channels {
-	case 1:
-		return &image.Gray{Pix: data, Stride: width, Rect: at}
-	case 4:
-		return &image.NRGBA{Pix: data, Stride: 4 * width, Rect: at}
-	}
-	to := image.NewNRGBA(at)
-	for i := range width * height {
-		copy(to.Pix[4*i:], data[3*i:3*i+3])
-		to.Pix[4*i+3] = 255
-	}
-	return to
-}
-
-// pixelsOf copies a typed array into bytes.
-func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
-	o, ok := v.(*goja.Object)
-	if !ok {
-		return nil, false
-	}
-	if o.ExportType() == reflect.TypeFor[[]float32]() { // asked first: to export an array is to copy all that it leads to
-		floats := o.Export().([]float32)
-		out := make([]byte, len(floats))
-		for i, x := range floats {
-			out[i] = uint8(math.Round(255 * float64(min(max(x, 0), 1)))) // NaN becomes 0
-		}
-		return out, true
-	}
-	memory, ok := e.Bytes(v)
-	if !ok || o.Get("BYTES_PER_ELEMENT") == nil || o.Get("BYTES_PER_ELEMENT").ToInteger() != 1 {
-		return nil, false
-	}
-	return append([]byte(nil), memory...), true
 }

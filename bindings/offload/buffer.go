@@ -23,6 +23,7 @@ import (
 type bufferObject struct {
 	*session.Buffer
 	elem elemType
+	m    *instance
 }
 
 // newBuffer is device.buffer: (type, count | [counts] | {shape, …}, init?, options?), (type?, typedArray, options?) and
@@ -80,7 +81,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	if err != nil {
 		return nil, err
 	}
-	buf := &bufferObject{Buffer: b, elem: t}
+	buf := &bufferObject{m: m, Buffer: b, elem: t}
 	if init != nil {
 		if err := m.initialise(buf, init, dims, opts.Queue); err != nil {
 			_ = b.Free() // the failed initialiser says more
@@ -234,7 +235,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 	if err != nil {
 		return nil, err
 	}
-	buf := &bufferObject{Buffer: b, elem: t}
+	buf := &bufferObject{m: m, Buffer: b, elem: t}
 	q := opts.Queue
 	if q == nil {
 		if q, err = m.defaultQueue(d); err != nil {
@@ -454,7 +455,7 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	if err != nil {
 		return nil, err
 	}
-	return m.classes.buffer.New(&bufferObject{Buffer: v, elem: t}), nil
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t}), nil
 }
 
 // rect reads {origin, extent} of readRect and writeRect; missing means the whole buffer.

@@ -239,5 +239,5 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	if err != nil {
 		return nil, err
 	}
-	return m.buffer.New(&bufferObject{Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
+	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
 }

@@ -157,7 +157,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	if err != nil {
 		return err
 	}
-	at.buffer = &bufferObject{Buffer: b, elem: at.elem}
+	at.buffer = &bufferObject{m: p.m, Buffer: b, elem: at.elem}
 	at.object = p.m.buffer.New(at.buffer)
 	return p.io.Set(at.name, at.object)
 }

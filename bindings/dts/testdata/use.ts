@@ -120,3 +120,24 @@ await dev.queue.record()
 const clone: number[] = structuredClone([1])
 // @ts-expect-error
 fs.readTxet('x')
+
+// Columns whose types are named are known; the others are numbers or text.
+const table = await fs.readCSV('t.csv', { types: { price: 'f32', name: 'string', id: 'i64' } })
+const prices: Float32Array = table.columns.price
+const names: string[] = table.columns.name
+const ids: BigInt64Array = table.columns.id
+const others: Float64Array | string[] = table.columns.other
+// @ts-expect-error
+const wrongColumn: Float64Array = table.columns.price
+// @ts-expect-error
+await fs.readCSV('t.csv', { types: { price: 'f16' } })
+await fs.writeCSV('u.csv', { prices, names, b: dev.buffer(f32, 3) }, { separator: ';' })
+// @ts-expect-error
+await fs.writeCSV('u.csv', { prices: 3 })
+await fs.writeImage('a.png', dev.buffer(f32, [2, 3]))
+await fs.writeImage('a.png', { width: 2, height: 2, data: dev.buffer(u8, 4) })
+// @ts-expect-error
+await fs.writeImage('a.png', dev.buffer(i32, [2, 3]))
+// @ts-expect-error
+await fs.writeImage('a.png', dev.buffer(f32, 3))
+const dynamic: string = (await import('fs')).default.readTextSync('x')

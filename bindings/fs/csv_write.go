@@ -1,0 +1,233 @@
+package fs
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"encoding/csv"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+)
+
+// A written column gives its fields as text.
+type written struct {
+	name   string
+	rows   int
+	texts  []string          // of an array
+	data   []byte            // of a typed array, or of the buffer when it was copied
+	typ    ir.Type           // of the elements of data
+	buffer *offload.Contents // nil if it is not of a device
+}
+
+// field appends the text of a row.
+func (c *written) field(to []byte, row int) []byte {
+	if c.texts != nil {
+		return append(to, c.texts[row]...)
+	}
+	size := c.typ.Size()
+	var element [8]byte
+	copy(element[:], c.data[row*size:(row+1)*size])
+	bits := binary.LittleEndian.Uint64(element[:])
+	number := func(x float64, size int) []byte {
+		if math.IsNaN(x) {
+			return to // as readCSV reads it
+		}
+		return strconv.AppendFloat(to, x, 'g', -1, size)
+	}
+	switch c.typ {
+	case ir.F64:
+		return number(math.Float64frombits(bits), 64)
+	case ir.F32, ir.F16, ir.BF16:
+		return number(float64(math.Float32frombits(uint32(scalar.Load(c.typ, bits)))), 32)
+	case ir.I8:
+		return strconv.AppendInt(to, int64(int8(bits)), 10)
+	case ir.I16:
+		return strconv.AppendInt(to, int64(int16(bits)), 10)
+	case ir.I32:
+		return strconv.AppendInt(to, int64(int32(bits)), 10)
+	case ir.I64:
+		return strconv.AppendInt(to, int64(bits), 10)
+	}
+	return strconv.AppendUint(to, bits, 10)
+}
+
+// elementTypes are those of typed arrays, by their class.
+var elementTypes = map[string]ir.Type{
+	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16, "Int32Array": ir.I32, "Uint32Array": ir.U32,
+	"BigInt64Array": ir.I64, "BigUint64Array": ir.U64, "Float32Array": ir.F32, "Float64Array": ir.F64,
+}
+
+func writeCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
+	name, path := f.writePath(a)
+	separator, header := ',', true
+	if o := a.Options(2, "options", "separator", "header"); o != nil {
+		separator = csvSeparator(a, o)
+		if v := o.Get("header"); v != nil && !goja.IsUndefined(v) {
+			header = v.ToBoolean()
+		}
+	}
+	columns := columnsToWrite(f, a)
+	if a.Err() != nil {
+		return nil
+	}
+	return func(ctx context.Context) (result, error) {
+		for _, c := range columns {
+			if c.buffer == nil {
+				continue
+			}
+			var err error
+			if c.data, err = c.buffer.Wait(ctx); err != nil {
+				return func() (goja.Value, error) { return nil, c.buffer.Explain(err) }, nil
+			}
+		}
+		if err := writeRows(ctx, path, columns, separator, header); err != nil {
+			return nil, lang.FileError("write", name, err)
+		}
+		return nil, nil
+	}
+}
+
+// csvSeparator reads the option separator.
+func csvSeparator(a *lang.Args, o *goja.Object) rune {
+	v := o.Get("separator")
+	if v == nil || goja.IsUndefined(v) {
+		return ','
+	}
+	r, size := utf8.DecodeRuneInString(v.String())
+	if size == 0 || size != len(v.String()) || r == '\n' || r == '\r' || r == '"' {
+		a.Fail("separator", "must be one character, not %q", v.String())
+	}
+	return r
+}
+
+// columnsToWrite reads the argument columns, and begins to copy those that are buffers.
+func columnsToWrite(f *files, a *lang.Args) []*written {
+	o := a.Object(1, "columns")
+	if o == nil || len(o.Keys()) == 0 {
+		a.Fail("columns", "must be an object with a typed array, array or buffer for each column, as in { price: buffer }")
+		return nil
+	}
+	var list []*written
+	for _, name := range o.Keys() {
+		c := columnToWrite(f, a, name, o.Get(name))
+		if a.Err() != nil {
+			return nil
+		}
+		if list = append(list, c); c.rows != list[0].rows {
+			a.Fail("columns", "has %d rows for %q and %d for %q", list[0].rows, list[0].name, c.rows, name)
+			return nil
+		}
+	}
+	return list
+}
+
+func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
+	c := &written{name: name}
+	buffer, err := offload.Fetch(f.Engine, v)
+	switch {
+	case err != nil:
+		a.Reject(err)
+	case buffer != nil:
+		c.buffer, c.typ, c.rows = buffer, buffer.Type, 1
+		for _, n := range buffer.Shape {
+			c.rows *= n
+		}
+		if len(buffer.Shape) > 1 {
+			a.Fail("columns", "has a buffer of %d dimensions for %q; a view has one: buffer.view(0)", len(buffer.Shape), name)
+		}
+	default:
+		if t, ok := numericOf(v); ok {
+			memory, _ := f.Bytes(v)
+			c.data, c.typ, c.rows = append([]byte(nil), memory...), elementTypes[t.class], len(memory)/t.size
+			return c
+		}
+		array, ok := v.(*goja.Object)
+		if !ok || array.ClassName() != "Array" {
+			a.Fail("columns", "has %s for %q; a typed array, an array or a buffer is needed", convert.Describe(v), name)
+			return c
+		}
+		c.rows = int(array.Get("length").ToInteger())
+		c.texts = make([]string, 0, min(c.rows, 1<<16))
+		for i := range c.rows {
+			text, ok := fieldText(array.Get(strconv.Itoa(i)))
+			if !ok {
+				a.Fail("columns", "has %s in row %d of %q; fields are text, numbers, BigInts, booleans or null", convert.Describe(array.Get(strconv.Itoa(i))), i+1, name)
+				return c
+			}
+			c.texts = append(c.texts, text)
+		}
+	}
+	return c
+}
+
+// fieldText returns the text of a field of an array.
+func fieldText(v goja.Value) (text string, ok bool) {
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return "", true
+	}
+	switch x := v.Export().(type) {
+	case float64:
+		if math.IsNaN(x) {
+			return "", true
+		}
+		return v.String(), true
+	case string, int64, bool:
+		return v.String(), true
+	case *big.Int:
+		return x.String(), true
+	}
+	return "", false
+}
+
+// writeRows writes the file row by row: the memory holds the columns and some rows.
+func writeRows(ctx context.Context, path string, columns []*written, separator rune, header bool) (err error) {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := file.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	buffered := bufio.NewWriterSize(file, 1<<16)
+	w := csv.NewWriter(buffered)
+	w.Comma = separator
+	record := make([]string, len(columns))
+	if header {
+		for i, c := range columns {
+			record[i] = c.name
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	var text []byte
+	for row := range columns[0].rows {
+		if row&0xfff == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		for i, c := range columns {
+			text = c.field(text[:0], row)
+			record[i] = string(text)
+		}
+		if err := w.Write(record); err != nil {
+			return err
+		}
+	}
+	if w.Flush(); w.Error() != nil {
+		return w.Error()
+	}
+	return buffered.Flush()
+}
