@@ -27,7 +27,7 @@ var unaryMath = []struct {
 	{"acos", libm.Acos}, {"acosh", libm.Acosh}, {"asin", libm.Asin}, {"asinh", libm.Asinh}, {"atan", libm.Atan}, {"atanh", libm.Atanh},
 	{"cbrt", libm.Cbrt}, {"cos", libm.Cos}, {"cosh", libm.Cosh}, {"erf", libm.Erf}, {"exp", libm.Exp}, {"exp2", libm.Exp2},
 	{"expm1", libm.Expm1}, {"log", libm.Log}, {"log10", libm.Log10}, {"log1p", libm.Log1p}, {"log2", libm.Log2}, {"rsqrt", libm.Rsqrt},
-	{"sign", sign}, {"sin", libm.Sin}, {"sinh", libm.Sinh}, {"tan", libm.Tan}, {"tanh", libm.Tanh},
+	{"sin", libm.Sin}, {"sinh", libm.Sinh}, {"tan", libm.Tan}, {"tanh", libm.Tanh},
 }
 
 var binaryMath = []struct {
@@ -39,7 +39,6 @@ var ternaryMath = []struct {
 	name string
 	fn   func(x, y, z float64) float64
 }{
-	{"clamp", func(x, low, high float64) float64 { return min(max(x, low), high) }},
 	{"fma", math.FMA},
 	{"mix", func(a, b, t float64) float64 { return math.FMA(b-a, t, a) }},
 }
@@ -83,6 +82,7 @@ func (e *Engine) defineMath() {
 			return vm.ToValue(f.fn(x, y, c.Argument(2).ToFloat()))
 		})
 	}
+	e.defineForBigInts(define)
 	define("hypot", 2, func(c goja.FunctionCall) goja.Value {
 		length := 0.0
 		for i, v := range c.Arguments {
@@ -117,6 +117,74 @@ func (e *Engine) defineMath() {
 	_ = e.Lazy(m, "fast", func() (goja.Value, error) { return e.fastMath(m), nil })
 }
 
+// defineForBigInts defines functions that take numbers, or BigInts as kernels take 64-bit integers.
+func (e *Engine) defineForBigInts(define func(name string, parameters int, fn func(goja.FunctionCall) goja.Value)) {
+	vm := e.vm
+	unary := func(name string, number func(float64) float64, integer func(*big.Int) *big.Int) {
+		define(name, 1, func(c goja.FunctionCall) goja.Value {
+			if n, ok := asBigInt(c.Argument(0)); ok {
+				return vm.ToValue(integer(n))
+			}
+			return vm.ToValue(number(c.Argument(0).ToFloat()))
+		})
+	}
+	unary("abs", math.Abs, func(n *big.Int) *big.Int { return new(big.Int).Abs(n) })
+	unary("sign", sign, func(n *big.Int) *big.Int { return big.NewInt(int64(n.Sign())) })
+	lesser := func(x, y *big.Int) bool { return x.Cmp(y) < 0 }
+	greater := func(x, y *big.Int) bool { return x.Cmp(y) > 0 }
+	extreme := func(name string, start float64, number func(x, y float64) float64, before func(x, y *big.Int) bool) {
+		define(name, 2, func(c goja.FunctionCall) goja.Value {
+			if best, ok := asBigInt(c.Argument(0)); ok {
+				for _, v := range c.Arguments[1:] {
+					if n := mustBeBigInt(e, v); before(n, best) {
+						best = n
+					}
+				}
+				return vm.ToValue(best)
+			}
+			r := start
+			for _, v := range c.Arguments {
+				r = number(r, v.ToFloat())
+			}
+			return vm.ToValue(r)
+		})
+	}
+	extreme("min", math.Inf(1), func(x, y float64) float64 { return min(x, y) }, lesser)
+	extreme("max", math.Inf(-1), func(x, y float64) float64 { return max(x, y) }, greater)
+	define("clamp", 3, func(c goja.FunctionCall) goja.Value {
+		if n, ok := asBigInt(c.Argument(0)); ok {
+			low, high := mustBeBigInt(e, c.Argument(1)), mustBeBigInt(e, c.Argument(2))
+			if lesser(n, low) {
+				n = low
+			}
+			if greater(n, high) {
+				n = high
+			}
+			return vm.ToValue(n)
+		}
+		x, low := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
+		return vm.ToValue(min(max(x, low), c.Argument(2).ToFloat()))
+	})
+}
+
+// asBigInt gives the value of a BigInt.
+func asBigInt(v goja.Value) (n *big.Int, ok bool) {
+	if _, isObject := v.(*goja.Object); isObject || v.ExportType() != bigIntType {
+		return nil, false
+	}
+	n, ok = v.Export().(*big.Int)
+	return n, ok
+}
+
+// mustBeBigInt is a value beside a BigInt.
+func mustBeBigInt(e *Engine, v goja.Value) *big.Int {
+	n, ok := asBigInt(v)
+	if !ok {
+		e.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
+	}
+	return n
+}
+
 // fastMath is Math.fast: on the host its functions are the exact ones.
 func (e *Engine) fastMath(m *goja.Object) goja.Value {
 	fast := e.vm.NewObject()
@@ -128,7 +196,7 @@ func (e *Engine) fastMath(m *goja.Object) goja.Value {
 
 // bitsOf are the bits of a number, as 32 bits, or of a BigInt, as 64.
 func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
-	if b, ok := v.Export().(*big.Int); ok {
+	if b, ok := asBigInt(v); ok {
 		return low64(b), 64
 	}
 	return uint64(toUint32(v.ToFloat())), 32
@@ -156,8 +224,8 @@ func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
 	fail := func(v goja.Value, detail string) {
 		e.Throw(&ArgumentError{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})
 	}
-	x, bigX := a.Export().(*big.Int)
-	y, bigY := b.Export().(*big.Int)
+	x, bigX := asBigInt(a)
+	y, bigY := asBigInt(b)
 	if bigX != bigY {
 		e.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
 	}
@@ -197,6 +265,8 @@ func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
 var (
 	intType   = reflect.TypeFor[int64]()
 	floatType = reflect.TypeFor[float64]()
+
+	bigIntType = reflect.TypeFor[*big.Int]()
 )
 
 // isNumber reports whether a value is a Number.

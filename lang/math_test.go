@@ -82,6 +82,8 @@ func TestMathBeyondJavaScript(t *testing.T) {
 		"[Math.sign('abc'), Math.sign('-3'), Object.is(Math.sign(-0), -0), Math.hypot(), Math.hypot(-3), Math.hypot(3, 4, 12), Math.hypot(NaN, 1, -Infinity)]":                            "NaN,-1,true,0,3,13,Infinity",
 		"[Math.fast.sin === Math.sin, Math.fast.pow(2, 3), Object.keys(Math.fast).length, Math.fast === Math.fast]":                                                                       "true,8,25,true",
 		"Math.max.apply(null, [1, 3, 2]) + Math.pow('2', { valueOf: () => 3 })":                                                                                                           "11",
+		"[Math.abs(-5n), Math.sign(-5n), Math.min(3n, 2n ** 63n), Math.max(3n, -1n, 7n), Math.clamp(9n, 1n, 3n), Math.clamp(0n, 1n, 3n)]":                                                 "5,-1,3,7,3,1",
+		"[Math.min(), Math.max(), Object.is(Math.max(-0, 0), 0), Object.is(Math.min(0, -0), -0), Math.max(1, NaN), Math.min('2', [1]), Math.abs('-3'), Object.is(Math.abs(-0), 0)]":       "Infinity,-Infinity,true,true,NaN,1,3,true",
 		"(Math.cos = x => 'mine', Math.cos(1))": "mine",
 	} {
 		v, err := e.Eval(t.Context(), "m", "String("+text+")")
@@ -96,6 +98,9 @@ func TestMathBeyondJavaScript(t *testing.T) {
 		"Math.mulhi(1n << 64n, 1n)":  "TypeError: Math.mulhi: 18446744073709551616 is no integer of 64 bits",
 		"Math.mulhi(1n, 1)":          "TypeError: Cannot mix BigInt",
 		"Math.mulhi(-1, 4294967295)": "TypeError: Math.mulhi: -1 and 4294967295 are of two types",
+		"Math.max(1n, 1)":            "TypeError: Cannot mix BigInt",
+		"Math.max(1, 1n)":            "TypeError: Cannot convert a BigInt",
+		"Math.clamp(1n, 0, 2)":       "TypeError: Cannot mix BigInt",
 		"Math.sin(1n)":               "TypeError: Cannot convert a BigInt",
 		"Math.pow(1n, 1)":            "TypeError: Cannot convert a BigInt",
 		"Math.sin(Symbol())":         "TypeError: Cannot convert a Symbol",

@@ -1,9 +1,10 @@
 // Powers.
 //
 // xʸ = 2^(y·log2|x|), with log2|x| as a double word: its error is multiplied by y, so it must be about 2^-10 (f32: 2^-7) of
-// the unit roundoff. x = 2ᵏ·m as for log, s = (m − 1)/(m + 1) as a double word, z = s², and
+// the unit roundoff. x = 2ᵏ·m as for log, s = (m − 1)/(m + 1) as a double word, z = s², likewise, and
 // log m = 2s·(1 + z/3 + z²·P(z)): z/3 is a double word, P is minimax on [0, 0.02944], with errors of z²·P of
-// f32 degree 3, 2^-40.1; f64 degree 8, 2^-70.6. Then 2^(…) is the core of exp.
+// f32 degree 3, 2^-40.1; f64 degree 8, 2^-70.6. The low word of z counts in z² too: s may be a whole ulp
+// from (m − 1)/(m + 1), and twice the product of both words is 2^-62 of the logarithm. Then 2^(…) is the core of exp.
 import { divWords, fastSum, mulWords } from './word.js'
 import { exp2Words32, exp2Words64 } from './exp.js'
 import { logReduce32, logReduce64 } from './log.js'
@@ -19,7 +20,8 @@ function log2Words32(x) {
   p = p * z + 0.14285672
   p = p * z + 0.2
   const [t, tl] = mulWords(z, zl, 0.33333334, -9.934108e-9)
-  const [u, ul] = fastSum(t, p * z * z + tl)
+  const q = p * z
+  const [u, ul] = fastSum(t, q * z + (2 * q * zl + tl))
   const [v, vl] = mulWords(s, sl, u, ul)
   const [h, l] = fastSum(s, v)
   const [b, bl] = mulWords(h, l + (vl + sl), 2.88539, 3.851926e-8)
@@ -43,7 +45,8 @@ function log2Words64(x) {
   p = p * z + 0.14285714285712472
   p = p * z + 0.2
   const [t, tl] = mulWords(z, zl, 0.3333333333333333, 1.850371707708594e-17)
-  const [u, ul] = fastSum(t, p * z * z + tl)
+  const q = p * z
+  const [u, ul] = fastSum(t, q * z + (2 * q * zl + tl))
   const [v, vl] = mulWords(s, sl, u, ul)
   const [h, l] = fastSum(s, v)
   const [b, bl] = mulWords(h, l + (vl + sl), 2.8853900817779268, 4.0710547481862066e-17)

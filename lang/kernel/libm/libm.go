@@ -1650,22 +1650,22 @@ func Log(x float64) float64 {
 
 // Pow is the device library's pow for f64.
 func Pow(x float64, y float64) float64 {
-	v203 := y == 0
-	var v209 float64
-	if v203 {
-		v209 = 1
+	v205 := y == 0
+	var v211 float64
+	if v205 {
+		v211 = 1
 	} else {
-		v204 := y == 2
-		var v208 float64
-		if v204 {
-			v205 := float64(x * x)
-			v208 = v205
+		v206 := y == 2
+		var v210 float64
+		if v206 {
+			v207 := float64(x * x)
+			v210 = v207
 		} else {
-			v187 := math.Trunc(y)
-			complex202 := (((x < 0) && (math.Inf(-1) < x)) && (v187 != y)) && (y == y)
-			var v207 float64
-			if complex202 {
-				v207 = math.NaN()
+			v189 := math.Trunc(y)
+			complex204 := (((x < 0) && (math.Inf(-1) < x)) && (v189 != y)) && (y == y)
+			var v209 float64
+			if complex204 {
+				v209 = math.NaN()
 			} else {
 				a3 := math.Abs(x)
 				small5 := a3 < 2.2250738585072014e-308
@@ -1703,102 +1703,103 @@ func Pow(x float64, y float64) float64 {
 				p62 := float64(z39 * 0.3333333333333333)
 				v67 := math.FMA(z39, 1.850371707708594e-17, (float64(zl43 * 0.3333333333333333)))
 				tl68 := (math.FMA(z39, 0.3333333333333333, (-p62))) + v67
-				b70 := math.FMA((float64(p60 * z39)), z39, tl68)
-				s71 := p62 + b70
-				ul73 := (p62 - s71) + b70
-				p74 := float64(q32 * s71)
-				vl79 := (math.FMA(q32, s71, (-p74))) + (math.FMA(q32, ul73, (float64(sl38 * s71))))
-				s80 := q32 + p74
-				l82 := (q32 - s80) + p74
-				al84 := l82 + (vl79 + sl38)
-				p86 := float64(s80 * 2.8853900817779268)
-				v91 := math.FMA(s80, 4.0710547481862066e-17, (float64(al84 * 2.8853900817779268)))
-				bl92 := (math.FMA(s80, 2.8853900817779268, (-p86))) + v91
-				s93 := k26 + p86
-				rl95 := (k26 - s93) + p86
-				b96 := rl95 + bl92
-				s97 := s93 + b96
-				v100 := 0 < a3
-				var log107 float64
-				if v100 {
-					v102 := a3 < math.Inf(1)
-					v103 := float64(a3)
-					if v102 {
-						v103 = s97
-					}
-					log107 = v103
-				} else {
-					v104 := a3 == 0
-					v106 := float64(a3)
+				q69 := float64(p60 * z39)
+				b72 := math.FMA(q69, z39, (math.FMA((float64(q69 * 2)), zl43, tl68)))
+				s73 := p62 + b72
+				ul75 := (p62 - s73) + b72
+				p76 := float64(q32 * s73)
+				vl81 := (math.FMA(q32, s73, (-p76))) + (math.FMA(q32, ul75, (float64(sl38 * s73))))
+				s82 := q32 + p76
+				l84 := (q32 - s82) + p76
+				al86 := l84 + (vl81 + sl38)
+				p88 := float64(s82 * 2.8853900817779268)
+				v93 := math.FMA(s82, 4.0710547481862066e-17, (float64(al86 * 2.8853900817779268)))
+				bl94 := (math.FMA(s82, 2.8853900817779268, (-p88))) + v93
+				s95 := k26 + p88
+				rl97 := (k26 - s95) + p88
+				b98 := rl97 + bl94
+				s99 := s95 + b98
+				v102 := 0 < a3
+				var log109 float64
+				if v102 {
+					v104 := a3 < math.Inf(1)
+					v105 := float64(a3)
 					if v104 {
-						v106 = math.Inf(-1)
+						v105 = s99
 					}
-					log107 = v106
-				}
-				t108 := float64(y * log107)
-				inside111 := (math.Abs(t108)) < 1100
-				tl115 := float64(0)
-				if inside111 {
-					l99 := (s93 - s97) + b96
-					v114 := math.FMA(y, l99, (math.FMA(y, log107, (-t108))))
-					tl115 = v114
-				}
-				v116 := 1100 < t108
-				var th120 float64
-				if v116 {
-					th120 = 1100
+					log109 = v105
 				} else {
-					v118 := t108 < (-1100)
-					v119 := float64(t108)
-					if v118 {
-						v119 = -1100
+					v106 := a3 == 0
+					v108 := float64(a3)
+					if v106 {
+						v108 = math.Inf(-1)
 					}
-					th120 = v119
+					log109 = v108
 				}
-				t122 := th120 + 6.755399441057792e+15
-				a124 := th120 - (t122 - 6.755399441057792e+15)
-				s125 := a124 + tl115
-				fl127 := (a124 - s125) + tl115
-				h129 := float64(s125 * 0.6931471805599453)
-				v134 := math.FMA(s125, 2.3190468138462996e-17, (float64(fl127 * 0.6931471805599453)))
-				l135 := (math.FMA(s125, 0.6931471805599453, (-h129))) + v134
-				p138 := math.FMA(h129, 2.09203593709702e-09, 2.510543387557453e-08)
-				p140 := math.FMA(p138, h129, 2.755725698252229e-07)
-				p142 := math.FMA(p140, h129, 2.7557254773906187e-06)
-				p144 := math.FMA(p142, h129, 2.4801587342440195e-05)
-				p146 := math.FMA(p144, h129, 0.00019841269875444726)
-				p148 := math.FMA(p146, h129, 0.001388888888887698)
-				p150 := math.FMA(p148, h129, 0.00833333333332589)
-				p152 := math.FMA(p150, h129, 0.04166666666666668)
-				p154 := math.FMA(p152, h129, 0.1666666666666667)
-				p156 := math.FMA(p154, h129, 0.5)
-				b159 := math.FMA((float64(h129 * h129)), p156, (math.FMA(h129, l135, l135)))
-				s160 := h129 + b159
-				el162 := (h129 - s160) + b159
-				s163 := s160 + 1
-				t165 := (1 - s163) + s160
-				y167 := s163 + (t165 + el162)
-				u170 := (bits64(t122)) & 4095
-				half172 := u170 >> 1
-				v177 := float64(y167 * (math.Float64frombits(uint64(((half172 - 1) << 52)))))
-				r182 := float64(v177 * (math.Float64frombits(uint64((((u170 - half172) - 1) << 52)))))
-				negative186 := ((bits64(x)) >> 63) == 1
-				whole188 := v187 == y
-				half189 := float64(y * 0.5)
-				isOdd192 := whole188 && ((math.Trunc(half189)) != half189)
-				v193 := negative186 && isOdd192
-				signed195 := float64(r182)
-				if v193 {
-					v194 := -r182
-					signed195 = v194
+				t110 := float64(y * log109)
+				inside113 := (math.Abs(t110)) < 1100
+				tl117 := float64(0)
+				if inside113 {
+					l101 := (s95 - s99) + b98
+					v116 := math.FMA(y, l101, (math.FMA(y, log109, (-t110))))
+					tl117 = v116
 				}
-				v207 = signed195
+				v118 := 1100 < t110
+				var th122 float64
+				if v118 {
+					th122 = 1100
+				} else {
+					v120 := t110 < (-1100)
+					v121 := float64(t110)
+					if v120 {
+						v121 = -1100
+					}
+					th122 = v121
+				}
+				t124 := th122 + 6.755399441057792e+15
+				a126 := th122 - (t124 - 6.755399441057792e+15)
+				s127 := a126 + tl117
+				fl129 := (a126 - s127) + tl117
+				h131 := float64(s127 * 0.6931471805599453)
+				v136 := math.FMA(s127, 2.3190468138462996e-17, (float64(fl129 * 0.6931471805599453)))
+				l137 := (math.FMA(s127, 0.6931471805599453, (-h131))) + v136
+				p140 := math.FMA(h131, 2.09203593709702e-09, 2.510543387557453e-08)
+				p142 := math.FMA(p140, h131, 2.755725698252229e-07)
+				p144 := math.FMA(p142, h131, 2.7557254773906187e-06)
+				p146 := math.FMA(p144, h131, 2.4801587342440195e-05)
+				p148 := math.FMA(p146, h131, 0.00019841269875444726)
+				p150 := math.FMA(p148, h131, 0.001388888888887698)
+				p152 := math.FMA(p150, h131, 0.00833333333332589)
+				p154 := math.FMA(p152, h131, 0.04166666666666668)
+				p156 := math.FMA(p154, h131, 0.1666666666666667)
+				p158 := math.FMA(p156, h131, 0.5)
+				b161 := math.FMA((float64(h131 * h131)), p158, (math.FMA(h131, l137, l137)))
+				s162 := h131 + b161
+				el164 := (h131 - s162) + b161
+				s165 := s162 + 1
+				t167 := (1 - s165) + s162
+				y169 := s165 + (t167 + el164)
+				u172 := (bits64(t124)) & 4095
+				half174 := u172 >> 1
+				v179 := float64(y169 * (math.Float64frombits(uint64(((half174 - 1) << 52)))))
+				r184 := float64(v179 * (math.Float64frombits(uint64((((u172 - half174) - 1) << 52)))))
+				negative188 := ((bits64(x)) >> 63) == 1
+				whole190 := v189 == y
+				half191 := float64(y * 0.5)
+				isOdd194 := whole190 && ((math.Trunc(half191)) != half191)
+				v195 := negative188 && isOdd194
+				signed197 := float64(r184)
+				if v195 {
+					v196 := -r184
+					signed197 = v196
+				}
+				v209 = signed197
 			}
-			v208 = v207
+			v210 = v209
 		}
-		v209 = v208
+		v211 = v210
 	}
-	return v209
+	return v211
 }
 
 // Rsqrt is the device library's rsqrt for f64.
