@@ -37,24 +37,36 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 
 // explain prints what is known about a name or value of the script.
 func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
-	out := e.Options().Stdout
+	write := func(write func(io.Writer) error) error { return write(e.Options().Stdout) }
+	if f, ok := e.Options().Stdout.(Flowing); ok {
+		write = f.Flow
+	}
 	if goja.IsUndefined(what) {
-		WriteIndex(out, r)
-		return nil
+		return write(func(w io.Writer) error { WriteIndex(w, r); return nil })
 	}
-	if name, ok := what.Export().(string); ok {
-		return Write(out, r, name)
+	path, ok := what.Export().(string)
+	if !ok {
+		path = Find(e, r, what)
 	}
-	if path := Find(e, r, what); path != "" {
-		return Write(out, r, path)
+	if ok || path != "" {
+		return write(func(w io.Writer) error { return Write(w, r, path) })
 	}
 	return diag.New("not-found", "there is no help about this value").WithHint("write help() for a list of the modules")
 }
 
+// Flowing is a writer that breaks long lines between words. A terminal is one.
+type Flowing interface {
+	Flow(write func(io.Writer) error) error
+}
+
 // WriteIndex lists the modules.
 func WriteIndex(w io.Writer, r *bindings.Registry) {
+	width := 0
 	for _, m := range r.Modules() {
-		fmt.Fprintf(w, "%-10s %s\n", m.Name, m.Help)
+		width = max(width, len(m.Name))
+	}
+	for _, m := range r.Modules() {
+		fmt.Fprintf(w, "%-*s  %s\n", width, m.Name, m.Help)
 	}
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }

@@ -42,6 +42,9 @@ var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", 
 	"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
 	sortedNames(mathConstants)...)
 
+// MathNames returns the functions and constants that Math has in kernels.
+func MathNames() []string { return slices.Clone(mathNames) }
+
 // fastNames are the functions of Math.fast.
 func fastNames() []string {
 	return slices.DeleteFunc(slices.Clone(mathNames), func(name string) bool {

@@ -34,7 +34,7 @@ func commands() []command {
 		{".load", "FILE", "evaluate a file as if it had been typed here", (*prompt).load},
 		{".save", "[-f] FILE", "write what was entered without an error to a file; -f replaces the file", (*prompt).save},
 		{".time", "[N] CODE", "evaluate, once or N times, and print how long it took; promises and launches are awaited", (*prompt).time},
-		{".explain", "[KERNEL [ir|opt|js|asm]]", "list compiled kernels, or tell how one was typed and accesses memory, or what it became", (*prompt).explain},
+		{".explain", "[KERNEL [ir|opt|js|asm|warnings [FILE]]]", "list compiled kernels, or tell how one was typed and accesses memory, or what it became; FILE takes the whole of a long text", (*prompt).explain},
 		{".devices", "", "list the devices and their memory", (*prompt).devices},
 		{".live", "", "list what was made and not freed", (*prompt).live},
 		{".clear", "", "start anew: end timers, forget names, release buffers", (*prompt).clear},
@@ -67,7 +67,7 @@ func (p *prompt) command(line string) error {
 }
 
 // otherPrompts are words that leave or clear other prompts.
-var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "clear": ".clear"}
+var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "q": ".exit", "clear": ".clear", "reset": ".clear"}
 
 // meant is the command behind a word that other prompts know, unless the script has made the name its own.
 func (p *prompt) meant(text string) (c command, ok bool) {
@@ -97,6 +97,9 @@ func findCommand(name string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
+	if other := otherPrompts[strings.TrimPrefix(name, ".")]; other != "" {
+		return command{}, diag.New("not-found", "there is no command %s", name).WithHint("did you mean %s? .help lists the commands", other)
+	}
 	d := diag.New("not-found", "there is no command %s", name)
 	if near := spelling.Nearest(name, names); near != "" {
 		return command{}, d.WithHint("did you mean %s? .help lists the commands", near)
@@ -118,7 +121,7 @@ func wrongUse(name, format string, args ...any) error {
 }
 
 const keysHelp = `
-?NAME      what a name or value is
+?NAME      what a name or value is; also NAME?
 ??NAME     its source; of a buffer, a histogram
 _          the last value; _error is the last error
 await      works everywhere

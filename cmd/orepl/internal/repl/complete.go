@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -54,6 +55,7 @@ func beginning(words []string, prefix string) []string {
 type completion struct {
 	resolver
 	left, right string
+	kernel      *kernelText // that the cursor is in, or nil
 }
 
 // words gives the word that is being completed and what it may become.
@@ -78,6 +80,8 @@ func (c *completion) words() (word string, words []string) {
 				words = append(words, cmd.name)
 			}
 			return args, words
+		case name == ".explain":
+			return c.explained(args)
 		}
 		c.left = args
 	}
@@ -91,6 +95,7 @@ func (c *completion) words() (word string, words []string) {
 	if word, words, ok := c.importNames(); ok {
 		return word, words
 	}
+	c.kernel = kernelAround(c.left, &at)
 	chain, word, dotted := chainBefore(c.left)
 	if dotted {
 		return word, c.memberNames(chain, word)
@@ -121,6 +126,11 @@ func (c *completion) memberNames(chain []step, prefix string) []string {
 	if chain == nil {
 		return nil
 	}
+	if c.kernel != nil {
+		if words, ok := c.kernelMembers(chain); ok {
+			return words
+		}
+	}
 	s, ok := c.chain(chain)
 	if !ok { // a parameter that the registry knows, such as g in kernels
 		if len(chain) != 1 {
@@ -140,10 +150,34 @@ var keywords = strings.Fields("async await break case catch class const continue
 // globals lists the global names. With nothing to go by, only those that were declared at the prompt.
 func (c *completion) globals(prefix string) []string {
 	global := c.vm.GlobalObject()
+	if c.kernel != nil {
+		words := c.kernel.names()
+		if prefix != "" {
+			words = append(append(append(words, "Math", "Atomics", "bits", "fromBits"), keywords...), global.Keys()...)
+		}
+		return words
+	}
 	if prefix == "" {
 		return global.Keys()
 	}
 	return append(global.GetOwnPropertyNames(), keywords...)
+}
+
+// explained completes the arguments of .explain: a kernel, then a form.
+func (c *completion) explained(args string) (word string, words []string) {
+	_, form, second := strings.Cut(args, " ")
+	if _, file, third := strings.Cut(form, " "); third {
+		return file, c.paths(file)
+	}
+	if second {
+		return form, slices.Collect(maps.Keys(c.p.Emit))
+	}
+	c.p.compiledMu.Lock()
+	defer c.p.compiledMu.Unlock()
+	for _, k := range c.p.compiled {
+		words = append(words, k.Name)
+	}
+	return args, words
 }
 
 var (
@@ -232,11 +266,28 @@ func (c *completion) optionWords(at *place, prefix string) []string {
 	if strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",") {
 		var words []string
 		for _, o := range c.options(at) {
-			words = append(words, o.Name+": ")
+			if !c.given(at, o.Name) {
+				words = append(words, o.Name+": ")
+			}
 		}
 		return words
 	}
 	return bindings.Values(c.optionType(at, before))
+}
+
+// given reports whether the innermost braces have a property of a name already, before the cursor or behind it.
+func (c *completion) given(at *place, name string) bool {
+	braces, ok := at.inner(0)
+	if !ok {
+		return false
+	}
+	behind, _, _ := strings.Cut(c.right, "}")
+	for _, text := range []string{c.left[braces.at+1:], behind} {
+		if regexp.MustCompile(`(?:^|[,\s])` + name + `\s*[:,]`).MatchString(text) {
+			return true
+		}
+	}
+	return false
 }
 
 // optionType is the type of the option whose value follows a text that ends with its name and a colon; "" without one.

@@ -3,6 +3,7 @@ package repl_test
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // Completion goes by the documentation where there is no value: options and their values, and what ? explains.
@@ -23,8 +24,8 @@ func TestCompletionByDocumentation(t *testing.T) {
 		{"kernel(g => {}, { contract: fa", "kernel(g => {}, { contract: false"},
 		{"bench('n', () => {}, { repe", "bench('n', () => {}, { repeats: "},
 		{"fs.readImage('a.png', { chan", "fs.readImage('a.png', { channels: "},
-		{"Math.fas", "Math.fast"},
-		{"Math.fast.si", "Math.fast.sin"},
+		{"kernel((g, x) => { x[g.x] = Math.fas", "kernel((g, x) => { x[g.x] = Math.fast"},
+		{"kernel((g, x) => { x[g.x] = Math.fast.si", "kernel((g, x) => { x[g.x] = Math.fast.sin"},
 		{"Math.flo", "Math.floor"},
 		{"?LaunchOp", "?LaunchOptions"},
 		{"?LaunchOptions.che", "?LaunchOptions.checks"},
@@ -40,6 +41,58 @@ func TestCompletionByDocumentation(t *testing.T) {
 		u.press("\x03")
 		u.prompted(row)
 	}
+}
+
+// In a kernel, names are those of the kernel language; a parameter is no global of its name.
+func TestCompletionInKernels(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	u.enters("const dev = device('cpu'), x = dev.buffer(f32, 4), k = kernel((g, a) => { a[g.x] = 1 }), q = 3")
+	u.enters("await k.launch({ size: 4 }, x)")
+	for _, c := range []struct{ typed, line string }{
+		{"kernel((g, x) => { g.lo", "kernel((g, x) => { g.local"},
+		{"kernel((it, x) => { it.reduce.a", "kernel((it, x) => { it.reduce.add"},
+		{"kernel((g, x) => { g.scan.mi", "kernel((g, x) => { g.scan.min"},
+		{"kernel((g, x) => { g.scan.min.ex", "kernel((g, x) => { g.scan.min.exclusive"},
+		{"kernel((g, x) => { g.subgroup.shuffleX", "kernel((g, x) => { g.subgroup.shuffleXor"},
+		{"kernel({ x: [f32] }, (g, x) => { for (let i = 0; i < x.le", "kernel({ x: [f32] }, (g, x) => { for (let i = 0; i < x.length"},
+		{"kernel(function named(g, x) { x.fl", "kernel(function named(g, x) { x.flat"},
+		{"kernel((g, x) => { x.rea", "kernel((g, x) => { x.rea"}, // a buffer's method of the host
+		{"kernel((g, x) => { const tile = g.shared(f32, 4); tile.len", "kernel((g, x) => { const tile = g.shared(f32, 4); tile.length"},
+		{"kernel((g, value) => { const weight = 1; wei", "kernel((g, value) => { const weight = 1; weight"},
+		{"kernel((g, value) => { val", "kernel((g, value) => { value"},
+		{"kernel((g, x) => { Math.rand", "kernel((g, x) => { Math.rand"},
+		{"kernel((g, x) => { Math.popc", "kernel((g, x) => { Math.popcount"},
+		{"kernel((g, x) => { Math.floo", "kernel((g, x) => { Math.floor"},
+		{"Math.rand", "Math.random"},
+		{"kernel((g, x) => { x[0] = 1 }); x.readR", "kernel((g, x) => { x[0] = 1 }); x.readRect"},
+		{"k.launch({ size: 4, si", "k.launch({ size: 4, si"},
+		{"k.launch({ size: 4, gr", "k.launch({ size: 4, group"},
+		{"k.launch({ group, size: 4, checks: 'on', labe", "k.launch({ group, size: 4, checks: 'on', label: "},
+		{".explain ", ".explain k"},
+		{".explain k o", ".explain k opt"},
+		{".explain k w", ".explain k warnings"},
+	} {
+		row := u.row()
+		u.types(c.typed)
+		u.press("\t")
+		time.Sleep(20 * time.Millisecond)
+		u.edits("> " + c.line)
+		u.press("\x03")
+		u.prompted(row)
+	}
+	u.types("kernel((g, x) => { g.local.")
+	u.press("\t")
+	time.Sleep(50 * time.Millisecond)
+	u.press("\t")
+	u.sees(0, "\nx  y  z\n")
+	u.giveUp()
+	u.types(".explain k ")
+	u.press("\t")
+	time.Sleep(50 * time.Millisecond)
+	u.press("\t")
+	u.sees(0, "\nasm       ir        js        opt       warnings\n")
+	u.giveUp()
 }
 
 // ? finds types of options, and names that are members of something.

@@ -2,7 +2,9 @@ package repl
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -47,7 +49,7 @@ func (p *prompt) explain(args string) error {
 	all := slices.Clone(p.compiled)
 	p.compiledMu.Unlock()
 	name, form, _ := strings.Cut(args, " ")
-	form = strings.TrimSpace(form)
+	form, file, _ := strings.Cut(strings.TrimSpace(form), " ")
 	if name == "" {
 		if len(all) == 0 {
 			return diag.New("not-found", "no kernel was compiled yet").WithHint("a kernel is compiled when it is launched, or when it is written with a signature")
@@ -80,12 +82,46 @@ func (p *prompt) explain(args string) error {
 		}
 		return d.WithHint("a kernel is compiled when it is launched; .explain lists those that were")
 	}
+	var text strings.Builder
 	for _, c := range found {
-		text, err := emit(c)
+		part, err := emit(c)
 		if err != nil {
 			return err
 		}
-		_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(text); return nil })
+		text.WriteString(part)
+	}
+	if file = strings.TrimSpace(file); file != "" {
+		path, err := p.engine.WritePath(home(file))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+			return fileError("write", file, err)
+		}
+		p.printf("%s\n", p.paint(gray, fmt.Sprintf("wrote %d lines to %s", strings.Count(text.String(), "\n"), file)))
+		return nil
+	}
+	_, rows := p.term.Size()
+	shown, left := cut(text.String(), screens*rows)
+	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(shown); return nil })
+	if left > 0 {
+		p.printf("%s\n", p.paint(gray, fmt.Sprintf("… %d more lines; .explain %s %s FILE writes all of them to a file", left, name, form)))
 	}
 	return nil
+}
+
+// screens is how many screens of a text .explain shows.
+const screens = 5
+
+// cut returns the first lines of a text, and how many it left out: none if those are few.
+func cut(text string, lines int) (first string, left int) {
+	left = strings.Count(text, "\n") - lines
+	if left <= lines/4 {
+		return text, 0
+	}
+	at := 0
+	for range lines {
+		at += strings.IndexByte(text[at:], '\n') + 1
+	}
+	return text[:at], left
 }

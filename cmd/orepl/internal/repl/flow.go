@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"io"
 	"regexp"
 	"strings"
 
@@ -17,6 +18,17 @@ func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 		p.printf("%s\n", broken(strings.TrimSuffix(line, "\n"), room))
 	}
 	return err
+}
+
+// stdout is where scripts print. What is written for reading flows.
+type stdout struct {
+	io.Writer
+	p *prompt
+}
+
+// Flow implements [help.Flowing].
+func (s stdout) Flow(write func(io.Writer) error) error {
+	return s.p.flow(func(b *bytes.Buffer) error { return write(b) })
 }
 
 // secondColumn finds where the text of a list's entry begins.

@@ -193,7 +193,7 @@ func (p *prompt) watchSignals() (stop func()) {
 func (p *prompt) newEngine() (*lang.Engine, error) {
 	opts := p.Engine
 	opts.Prompt = true
-	opts.Stdout, opts.Stderr = p.term, p.term
+	opts.Stdout, opts.Stderr = stdout{p.term, p}, p.term
 	opts.Colors = p.Colors
 	opts.OnError, opts.OnWarning = p.background, p.warn
 	e, err := p.NewEngine(opts)
@@ -224,7 +224,16 @@ func (p *prompt) read() (string, error) {
 }
 
 // isWhole reports whether a block needs no further line.
-func isWhole(block string) bool { return isCommand(strings.TrimSpace(block)) || !incomplete(block) }
+func isWhole(block string) bool {
+	text := strings.TrimSpace(block)
+	return isCommand(text) || asksBehind(text) || !incomplete(block)
+}
+
+// asksBehind reports whether a text is a name with ? or ?? behind it, as other prompts have it.
+func asksBehind(text string) bool {
+	name := strings.TrimSuffix(strings.TrimSuffix(text, "?"), "?")
+	return name != text && isPathOfNames(name)
+}
 
 // serve lets the engine run what goes on in the background, until the returned function is called.
 func (p *prompt) serve() (stop func()) {
@@ -340,6 +349,10 @@ func (p *prompt) enter(block string) error {
 		return p.source(strings.TrimSpace(text[2:]))
 	case strings.HasPrefix(text, "?"):
 		return p.help(strings.TrimSpace(text[1:]))
+	case asksBehind(text) && strings.HasSuffix(text, "??"):
+		return p.source(strings.TrimSuffix(text, "??"))
+	case asksBehind(text):
+		return p.help(strings.TrimSuffix(text, "?"))
 	}
 	if c, ok := p.meant(text); ok {
 		p.printf("%s\n", p.paint(gray, fmt.Sprintf("write %s: %s", c.name, c.about)))

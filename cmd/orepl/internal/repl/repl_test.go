@@ -167,6 +167,7 @@ func TestWordsOfOtherPrompts(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"exit", "write .exit: leave; also Ctrl-D"},
 		{"quit()", "write .exit: leave; also Ctrl-D"},
+		{".quit", "error: there is no command .quit [not-found]\nhint: did you mean .exit? .help lists the commands"},
 		{"clear;", "write .clear: start anew: end timers, forget names, release buffers"},
 		{"const exit = () => 'mine'", ""},
 		{"exit()", "'mine'"},
@@ -180,6 +181,41 @@ func TestWordsOfOtherPrompts(t *testing.T) {
 	}
 	if got := u.enters("help"); !strings.Contains(got, ".exit      leave; also Ctrl-D") {
 		t.Errorf("help printed %q", got)
+	}
+}
+
+// NAME? asks as ?NAME does; a condition that goes on in the next line is a condition.
+func TestQuestionBehindAName(t *testing.T) {
+	u := sit(t, 100, 40)
+	u.prompted(0)
+	u.enters("const twice = x => 2 * x")
+	for _, c := range []struct{ lines, want string }{
+		{"twice?", "head       x"},
+		{"twice??", "x => 2 * x"},
+		{"fs.readText?", "readText(path: string): Promise<string>"},
+		{"twice ?\n'yes' :\n'no'", "'yes'"},
+	} {
+		if got := u.enters(strings.Split(c.lines, "\n")...); !strings.Contains(got, c.want) {
+			t.Errorf("%s printed\n%s", c.lines, got)
+		}
+	}
+	if got := u.enters("help()"); !strings.Contains(got, "\nkernel-language  Names inside kernels") || !strings.Contains(got, "\nfs               ") {
+		t.Errorf("help() printed\n%s", got)
+	}
+}
+
+// Long texts of .explain are cut; a file takes all of them.
+func TestLongExplanations(t *testing.T) {
+	u := sit(t, 80, 10)
+	u.prompted(0)
+	u.enters("const k = kernel({ x: [f64] }, (g, x) => { x[g.x] = Math.sin(x[g.x]) })")
+	got := u.enters(".explain k js")
+	if n := strings.Count(got, "\n"); n > 70 || !strings.Contains(got, "more lines; .explain k js FILE writes all of them") {
+		t.Errorf("%d lines:\n%s", n, got)
+	}
+	u.enters(".explain k js k.js")
+	if text, err := os.ReadFile(filepath.Join(u.dir, "k.js")); err != nil || strings.Count(string(text), "\n") < 80 {
+		t.Errorf("%v: wrote %s", err, text)
 	}
 }
 

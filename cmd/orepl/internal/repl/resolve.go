@@ -149,8 +149,11 @@ func (r resolver) names(s subject, prefix string) []string {
 			names = append(names, m.Name)
 		}
 	} else if s.entry != nil {
+		o, isObject := s.value.(*goja.Object)
 		for _, m := range s.entry.Members {
-			names = append(names, m.Name)
+			if !isObject || r.data(o, m.Name) != nil { // Math.erf may be there in kernels only
+				names = append(names, m.Name)
+			}
 		}
 		names = append(names, r.p.Registry.Keys(s.entry.Type())...)
 	}

@@ -1,0 +1,144 @@
+package repl
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang/kernel"
+)
+
+// A kernelText is the kernel whose text the cursor is in.
+type kernelText struct {
+	item   string   // the name of the item object; empty without parameters
+	params []string // the others
+	body   string   // up to the cursor
+}
+
+// kernelHead is the beginning of a kernel's function, behind the bracket of kernel( and a signature.
+var kernelHead = regexp.MustCompile(`^\s*(?:\{[^{}]*\}\s*,\s*)?(?:(?:function\b[^(]*)?\(([^()]*)\)\s*(?:=>|\{)|([\p{L}\p{N}_$]+)\s*=>)`)
+
+// kernelAround returns the kernel that a place is in, or nil.
+func kernelAround(text string, at *place) *kernelText {
+	for i := len(at.open) - 1; i >= 0; i-- {
+		b := at.open[i]
+		if b.char != '(' || !strings.HasSuffix(text[:b.at], "kernel") || trailingName(text[:b.at]) != "kernel" {
+			continue
+		}
+		m := kernelHead.FindStringSubmatchIndex(text[b.at+1:])
+		if m == nil {
+			return nil
+		}
+		inside := text[b.at+1:]
+		k := &kernelText{body: inside[m[1]:]}
+		list := ""
+		if m[2] >= 0 {
+			list = inside[m[2]:m[3]]
+		} else {
+			list = inside[m[4]:m[5]]
+		}
+		for _, p := range strings.Split(list, ",") {
+			name, _, _ := strings.Cut(p, ":") // a type of TypeScript
+			if name = strings.TrimSpace(name); isName(name) {
+				k.params = append(k.params, name)
+			}
+		}
+		if len(k.params) > 0 {
+			k.item, k.params = k.params[0], k.params[1:]
+		}
+		return k
+	}
+	return nil
+}
+
+// bufferMembers are what an array has in kernels.
+var bufferMembers = []string{"length", "shape", "flat"}
+
+// kernelMembers completes behind a dot in a kernel. ok is false if the chain is not about the kernel's own names.
+func (c *completion) kernelMembers(chain []step) (words []string, ok bool) {
+	k := c.kernel
+	if len(chain) == 0 || chain[0].kind != memberStep {
+		return nil, false
+	}
+	switch first := chain[0].text; {
+	case first == k.item:
+		return c.entryMembers("g", chain[1:]), true
+	case first == "Math" || first == "Atomics":
+		words := c.entryMembers(first, chain[1:])
+		if len(chain) == 1 && first == "Math" {
+			words = append(words, kernel.MathNames()...)
+		}
+		return words, true
+	case slices.Contains(k.params, first) || k.declares(first):
+		rest := chain[1:]
+		for len(rest) > 0 && rest[0].kind == indexStep {
+			rest = rest[1:]
+		}
+		switch {
+		case len(rest) == 0 && (len(chain) == 1 || slices.Contains(k.params, first)):
+			return bufferMembers, true
+		case len(rest) == 1 && rest[0] == (step{memberStep, "flat"}):
+			return []string{"length"}, true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+// entryMembers follows documented members from a name, and lists those of the last.
+func (c *completion) entryMembers(name string, chain []step) []string {
+	e, _, ok := c.p.Registry.Lookup(name)
+	for _, st := range chain {
+		if !ok || st.kind != memberStep {
+			return nil
+		}
+		if e, ok = e.Member(st.text); !ok {
+			return nil
+		}
+	}
+	if !ok {
+		return nil
+	}
+	var words []string
+	for _, m := range e.Members {
+		words = append(words, m.Name)
+	}
+	if len(chain) > 0 {
+		words = append(words, c.p.Registry.Keys(e.Type())...)
+		words = append(words, c.typeMembers(e.Type())...)
+	}
+	return words
+}
+
+// typeMembers lists the named members of a documented interface.
+func (c *completion) typeMembers(typ string) []string {
+	e, _, ok := c.p.Registry.Type(typ)
+	if !ok || e.Kind != bindings.Interface {
+		return nil
+	}
+	var words []string
+	for _, m := range e.Members {
+		words = append(words, m.Name)
+	}
+	return words
+}
+
+var declared = regexp.MustCompile(`\b(?:const|let|var)\s+([\p{L}\p{N}_$]+)`)
+
+// declares reports whether the kernel declares a name before the cursor.
+func (k *kernelText) declares(name string) bool {
+	return slices.ContainsFunc(declared.FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
+}
+
+// names lists the kernel's own names before the cursor.
+func (k *kernelText) names() []string {
+	words := append([]string{}, k.params...)
+	if k.item != "" {
+		words = append(words, k.item)
+	}
+	for _, m := range declared.FindAllStringSubmatch(k.body, -1) {
+		words = append(words, m[1])
+	}
+	return words
+}
