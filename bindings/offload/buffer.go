@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -518,8 +519,9 @@ const (
 )
 
 // inspectBuffer prints type, shape, place and the first and last values; only those are copied. A buffer that cannot
-// be read at once, because it is busy, freed or its queue waits for this script, prints without values.
-func (m *instance) inspectBuffer(b *bufferObject) string {
+// be read at once, because it is busy, freed or its queue waits for this script, prints without values. Buffers of two
+// dimensions are printed as matrices, unless they are part of another value.
+func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
 	if label := b.Label(); !strings.HasPrefix(label, "buffer ") {
@@ -531,6 +533,13 @@ func (m *instance) inspectBuffer(b *bufferObject) string {
 	n := b.Len()
 	if n == 0 || m.hosts > 0 {
 		return text.String()
+	}
+	if dims := b.Dims(); len(dims) == 2 && b.elem.elem.Record == nil && !o.Nested {
+		rows, err := m.matrix(b, dims[0], dims[1], o.Width)
+		if err != nil {
+			return fmt.Sprintf("%s (%v)", text.String(), err)
+		}
+		return text.String() + "\n" + rows
 	}
 	head, err := m.peek(b, 0, min(n, 2*shown))
 	if err != nil {

@@ -188,7 +188,7 @@ func (m *instance) defineBuffer() {
 			value(m, "freed", func(b *bufferObject) any { return b.Freed() }),
 			field(m, "device", func(b *bufferObject) (goja.Value, error) { return m.deviceObject(b.Device()), nil }),
 		},
-		Inspect: func(b *bufferObject, _ inspect.Options) string { return m.inspectBuffer(b) },
+		Inspect: func(b *bufferObject, o inspect.Options) string { return m.inspectBuffer(b, o) },
 		Dispose: func(b *bufferObject) error { return m.explain(b.Free()) },
 	})
 }

@@ -20,6 +20,8 @@ type Options struct {
 	Colors    bool
 	// Passive leaves an object's own method of printing uncalled, so that nothing of the script runs.
 	Passive bool
+	// Nested says that the value is part of another one, and is printed on one line. The inspector sets it for hooks.
+	Nested bool
 }
 
 // Special depths.

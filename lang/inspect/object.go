@@ -33,7 +33,9 @@ func (p *printer) object(o *goja.Object, depth int) string {
 		return p.paint(cyan, "[Proxy]")
 	}
 	if p.in.hook != nil {
-		if s, ok := p.in.hook(o, p.o); ok {
+		opts := p.o
+		opts.Nested = opts.Nested || depth > 0
+		if s, ok := p.in.hook(o, opts); ok {
 			return s
 		}
 	}
