@@ -127,8 +127,9 @@ func (l *lowerer) atomic(in *ir.Instr) {
 			l.use(amd64.VMOVUPS, at(m), z(part(v, i*regs+h)))
 		}
 	}
+	straight := !used && l.byLanes(in, p)
 	for i := range l.w {
-		if values != nil {
+		if values != nil && !(straight && len(values) == 1) {
 			keep(scratchValues, values, i)
 		}
 		if others != nil {
@@ -137,9 +138,21 @@ func (l *lowerer) atomic(in *ir.Instr) {
 		if used && l.options.Unchecked {
 			keep(scratchOld, []vr{l.constant(0, 4)}, i)
 		}
+		if straight && p.mask == nil {
+			l.allLanes(in, p, i)
+			continue
+		}
 		done := l.label()
-		if !used && l.byLanes(in, p) {
-			l.allLanes(in, p, i, done)
+		if straight {
+			some := l.label()
+			l.use(amd64.KORTESTW, k(p.mask[i]), k(p.mask[i]))
+			l.jump(amd64.JAE, some) // the carry says that all bits are set
+			l.allLanes(in, p, i)
+			l.jump(amd64.JMP, done)
+			l.bind(some)
+			if len(values) == 1 {
+				keep(scratchValues, values, i)
+			}
 		}
 		l.lanesOf(&p, i, func(j vr, to mem) {
 			v := l.gpr()
@@ -168,29 +181,27 @@ func (l *lowerer) atomic(in *ir.Instr) {
 // byLanes reports whether all lanes of a register may update shared memory one after the other in straight code.
 func (l *lowerer) byLanes(in *ir.Instr, p place) bool {
 	_, simple := simpleAtomics[in.Atomic]
-	return simple && in.Array.Space == ir.Shared && p.spread == apart && p.scalar.IsInt() && p.size == 4 && l.t.masks
+	return simple && in.Array.Space == ir.Shared && p.spread == apart && p.scalar.IsInt() && p.size == 4 && (l.t.masks || p.mask == nil)
 }
 
-// allLanes emits the updates of register i for when all of its lanes take part, and a jump to done after them. Each does
-// no more than to fetch its offset, and its value if they differ, and to update.
-func (l *lowerer) allLanes(in *ir.Instr, p place, i int, done amd64.Label) {
-	some := l.label()
-	if p.mask != nil {
-		l.use(amd64.KORTESTW, k(p.mask[i]), k(p.mask[i]))
-		l.jump(amd64.JAE, some) // the carry says that all bits are set
-	}
+// allLanes emits the updates of register i for when all of its lanes take part. Each does no more than to fetch its offset,
+// and its value if they differ, and to update.
+func (l *lowerer) allLanes(in *ir.Instr, p place, i int) {
 	var same vr
 	if v := in.Args[in.NumIndices()]; l.uniform(v) {
 		same = l.general(v)
 	}
 	to := l.flat(p.uni)
 	to.indexSize, to.scale, to.size = 8, p.scale, 4
-	// In halves: what is stored whole is late to be loaded from the upper one.
 	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
-	hi.disp += 32
-	hi.size = 32
-	l.use(amd64.VMOVUPS, at(lo), y(part(p.offs, i)))
-	l.use(amd64.VEXTRACTI64X4, at(hi), z(part(p.offs, i)), imm(1))
+	if l.t.bytes() == 32 {
+		l.use(amd64.VMOVUPS, at(lo), z(part(p.offs, i)))
+	} else { // in halves: what is stored whole is late to be loaded from the upper one
+		hi.disp += 32
+		hi.size = 32
+		l.use(amd64.VMOVUPS, at(lo), y(part(p.offs, i)))
+		l.use(amd64.VEXTRACTI64X4, at(hi), z(part(p.offs, i)), imm(1))
+	}
 	lane := func(vector, j int) mem {
 		m := l.scratchMem(vector)
 		m.disp += int32(4 * j)
@@ -207,8 +218,6 @@ func (l *lowerer) allLanes(in *ir.Instr, p place, i int, done amd64.Label) {
 		}
 		l.use(simpleAtomics[in.Atomic], at(to), g4(v))
 	}
-	l.jump(amd64.JMP, done)
-	l.bind(some)
 }
 
 var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,

@@ -36,7 +36,7 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 	switch {
 	case !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1): // masks must fit their registers, too
+	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too
 		return 4
 	case stacked && p.diverges && !t.masks && 3*p.most <= room+t.spare:
 		return 3
@@ -44,6 +44,17 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 		return 2
 	}
 	return 1
+}
+
+// inRounds reports whether all loops that lanes leave apart from each other are ones to be run in rounds, without masks.
+func (p *pressure) inRounds(k *ir.Kernel) bool {
+	ok := k.ObservesGroup()
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Loop && p.u.Diverges(in) {
+			ok = ok && onlyLast(in) && onlyExit(in) != nil && loadsRows(in, p.u)
+		}
+	})
+	return ok
 }
 
 // maxCopied is the number of instructions up to which a kernel without loops counts as one that goes through memory.

@@ -39,8 +39,8 @@ func (w *Worker) register(f frame, r vr) unsafe.Pointer {
 	return unsafe.Pointer(&w.context[ctxGPR+8*int(v.phys)])
 }
 
-// laneSet has a bit for each lane of the widest gang, whose registers have 16 lanes at most.
-type laneSet [maxSingle * 16 / 64]uint64
+// laneSet has a bit for each lane of the widest gang.
+type laneSet [maxSingle / 64]uint64
 
 func (s *laneSet) has(lane int) bool { return s[lane/64]>>(lane%64)&1 != 0 }
 

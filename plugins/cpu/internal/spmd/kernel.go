@@ -99,6 +99,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.reduceStrength()
 	l.fn.sweep()
 	l.fn.coalesce()
+	l.fn.foldLoads(options.single)
 	l.fn.turnJumps()
 	fresh := l.begin // the next group
 	if l.batch != nil {

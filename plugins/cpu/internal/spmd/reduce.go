@@ -97,14 +97,17 @@ func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vr) {
 
 // reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
 func (l *lowerer) reduceVectors(c combiner, regs []vr) vr {
-	for n := len(regs) / 2; n > 0; n /= 2 {
-		next := newRegs(l.fn, n)
-		for i, d := range next {
-			l.combineVectors(c.op, c.t, d, regs[i], regs[i+n])
+	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
+	var combined func(i, n int) vr
+	combined = func(i, n int) vr {
+		if n == len(regs) {
+			return regs[i]
 		}
-		regs = next
+		a, b, d := combined(i, 2*n), combined(i+n, 2*n), l.vec()
+		l.combineVectors(c.op, c.t, d, a, b)
+		return d
 	}
-	last := regs[0]
+	last := combined(0, 1)
 	for s := l.t.bytes() / 2; s >= c.t.Size(); s /= 2 {
 		d := l.vec()
 		l.combineVectors(c.op, c.t, d, last, l.swapped(last, s))

@@ -25,21 +25,24 @@ type rounds struct {
 	params  entry       // the variables that the loop's parameters have from round to round
 	now     entry       // the parameters in the present iteration
 	turns   int         // iterations in a round
+	rows    int         // loads of rows that lie apart from one iteration to the next
 	further int         // of these after the present one
 	ended   amd64.Label // of a batch: where the gang that had its turn has ended
 }
 
 // Iterations that a gang does in a round, by the instructions in the loop.
 const (
+	mostTurns  = 8
 	manyTurns  = 4
 	someTurns  = 2
+	tinyLoop   = 14
 	shortLoop  = 24
 	middleLoop = 48
 	atomicCost = 48 // instructions as which an atomic operation counts
 )
 
-// turns is how many iterations of a loop a gang does in a round.
-func turns(loop *ir.Instr) int {
+// turns returns how many iterations of a loop that loads so many rows a gang does in a round.
+func turns(loop *ir.Instr, rows int) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
 		switch in.Op {
@@ -51,6 +54,8 @@ func turns(loop *ir.Instr) int {
 		}
 	})
 	switch {
+	case n <= tinyLoop && rows == 1:
+		return mostTurns
 	case n <= shortLoop:
 		return manyTurns
 	case n <= middleLoop:
@@ -134,6 +139,17 @@ func (l *lowerer) streams(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
+// leapingLoads returns how many loads of a loop are of rows that lie apart from one iteration to the next.
+func (l *lowerer) leapingLoads(loop *ir.Instr) int {
+	rows := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Load && in.Array.Space == ir.Global && l.leaps(in, loop) {
+			rows++
+		}
+	})
+	return rows
+}
+
 // leaps reports whether an access is of a row that lies farther from that of the next iteration than a gang is wide.
 func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 	r := in.Resolve()
@@ -156,7 +172,8 @@ func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 // beginRounds emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
 func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	params := loop.Then.Params
-	r := &rounds{loop: loop, exit: exit, leave: l.label(), turns: turns(loop)}
+	r := &rounds{loop: loop, exit: exit, leave: l.label(), rows: l.leapingLoads(loop)}
+	r.turns = turns(loop, r.rows)
 	r.params = entry{make([]value, len(params)), l.followed(loop, nil)}
 	first := entry{make([]value, len(params)), make([]vr, len(params))}
 	for i, p := range params {
@@ -297,6 +314,10 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if !affine || s[0] < 0 || int64(s[0]) > maxPeel || !l.hasShadow(v, 0) || !l.uniform(bound) {
 		return false
 	}
+	if in := bound.Def; test.Op == ir.Lt && in != nil && in.Op == ir.Extent {
+		l.leaveBeyond(v, in, s[0], leave)
+		return true
+	}
 	last := l.gpr()
 	l.def(amd64.LEA, g8(last), at(mem{base: l.wideIndex(l.shadow(v), ir.I32), disp: s[0] * int32(l.gang()-1)}))
 	if c, ok := smallConst(bound); ok {
@@ -310,4 +331,18 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 		l.jump(amd64.JG, leave)
 	}
 	return true
+}
+
+// leaveBeyond emits the exit for the condition that what grows by step from lane to lane is below an extent. Where it is
+// negative lanes leave, too, so that it is a valid index of that extent in those that stay.
+func (l *lowerer) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
+	first, last := l.gpr(), l.gpr()
+	l.def(amd64.MOV, g4(first), g4(l.shadow(v)))
+	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: step * int32(l.gang()-1)}))
+	axis := -1 - extent.Axis
+	l.use(amd64.CMP, g8(last), at(l.extentMem(extent.Array, axis, 8)))
+	l.jump(amd64.JAE, leave)
+	if !l.options.Unchecked {
+		l.passed(checkKey{v.ID, extent.Array.ID, axis})
+	}
 }

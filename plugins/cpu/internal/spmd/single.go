@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
@@ -12,11 +13,11 @@ import (
 // needs no state. Gangs are as wide as the group for that, wider than elsewhere, where the kernel has so few values that
 // they mostly fit the registers.
 
-// maxSingle is how many registers of 32-bit elements such a gang has at most.
-const maxSingle = 16
+// maxSingle is how many items such a gang has at most.
+const maxSingle = 256
 
 // singles are the programs for groups of one gang, by the logarithm of its registers.
-type singles [5]func() *Program
+type singles [6]func() *Program
 
 // oneGang is how many registers a gang may have that is a group of a kernel: none unless there is something to wait for,
 // and nothing else that asks for all of a group.
@@ -48,7 +49,7 @@ func oneGang(k *ir.Kernel, o *Options) int {
 		return 0
 	}
 	if o.wide {
-		return maxSingle
+		return maxSingle / o.target.lanes
 	}
 	if loops || wide || bytes > 0 {
 		return o.Gang
@@ -63,11 +64,37 @@ func widest(k *ir.Kernel, t *target) int {
 	p.number(k.Body)
 	p.at = 0
 	p.measure(k.Body)
-	w := maxSingle
+	w := maxSingle / t.lanes
+	if onlyReduces(k, u) {
+		return w
+	}
 	for w > 1 && w*max(p.most, 1) > t.vectors+scratchVectorRegs {
 		w /= 2
 	}
 	return w
+}
+
+// onlyReduces reports whether all that differs between the items of a kernel is what they load to be reduced: as much as is
+// loaded at once need not live at once then, see foldLoads.
+func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
+	ok := true
+	affine := opt.FindAffine(k, u)
+	loaded := map[*ir.Value]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		for _, r := range in.Results {
+			switch _, known := affine.Strides(r); {
+			case u.Value(r) != ir.Varying || known || r.Type == ir.Bool:
+			case in.Op == ir.Load:
+				loaded[r] = true
+			default:
+				ok = false
+			}
+		}
+		for i, a := range in.Args {
+			ok = ok && (!loaded[a] || in.Op == ir.Reduce && i == 0)
+		}
+	})
+	return ok
 }
 
 // prepareSingles makes what compiles a kernel for groups of one gang, when there are some.

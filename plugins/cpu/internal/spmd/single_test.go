@@ -1,6 +1,7 @@
 package spmd
 
 import (
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -21,12 +22,12 @@ var singleKernels = []struct {
 	{"sums", `(g, x, y) => {
   const all = g.reduce.add(x[g.x])
   if (g.local.x === 0) y[g.group.x] = all
-}`, maxSingle},
+}`, maxSingle / 16},
 	{"the greatest of some", `(g, x, y) => {
   const all = g.reduce.max(g.local.x % 3 == 1 ? -9 : x[g.x])
   if (g.local.x % 3 == 1) return
   y[g.x] = all
-}`, maxSingle},
+}`, maxSingle / 16},
 	{"what another item says", `(g, x, y) => {
   const all = g.reduce.min(x[g.x])
   if (g.local.x - 3 === x[g.group.x] & 63) y[g.x] = all
@@ -37,7 +38,7 @@ var singleKernels = []struct {
 	{"whole numbers", `(g, x, y) => {
   const n = x[g.x] * 8 | 0
   y[g.x] = g.reduce.add(n) + g.reduce.max(n) * 3 + g.reduce.min(n - 5)
-}`, maxSingle},
+}`, maxSingle / 16},
 	{"shared memory", `(g, x, y) => {
   const kept = g.shared(f32, 256)
   kept[g.local.x] = x[g.x]
@@ -163,7 +164,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := 1; n <= maxSingle && s.single != 0; n *= 2 {
+		for n := 1; n <= maxSingle/16 && s.single != 0; n *= 2 {
 			g := &interp.Launch{Size: [3]int{64 * n, 1, 1}, GroupSize: [3]int{16 * n, 1, 1}}
 			if got := p.single(g) != nil; got != (n <= s.single) {
 				t.Errorf("%s: groups of %d are one gang: %v", s.name, 16*n, got)
@@ -177,19 +178,25 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 
 // TestSingleReduction looks at what a group does that is one gang: no more than it has to.
 func TestSingleReduction(t *testing.T) {
-	p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: amd64.ForAVX512})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := p.singles[4]().Listing(func(int) string { return "" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, _, _ = strings.Cut(text, "vzeroupper")
-	if got := strings.Count(text, "\tvaddps"); got != 15+4 {
-		t.Errorf("%d additions, want 15 of vectors and 4 in the last", got)
-	}
-	if strings.Contains(text, "vpcmpd") || strings.Contains(text, "kortest") {
-		t.Errorf("masks for one item in\n%s", text)
+	for _, target := range allTargets {
+		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: target.features})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Single(maxSingle).Listing(func(int) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _, _ = strings.Cut(text, "vzeroupper")
+		last := bits.Len(uint(target.lanes)) - 1
+		if got, want := strings.Count(text, "\tvaddps"), maxSingle/target.lanes-1+last; got != want {
+			t.Errorf("%s: %d additions, want %d of vectors and %d in the last", target.name, got, want-last, last)
+		}
+		if got, want := strings.Count(text, "\tvmovups"), maxSingle/target.lanes/2; got != want {
+			t.Errorf("%s: %d vectors moved, want %d that are loaded\n%s", target.name, got, want, text)
+		}
+		if strings.Contains(text, "vpcmp") || strings.Contains(text, "kortest") {
+			t.Errorf("%s: masks for one item in\n%s", target.name, text)
+		}
 	}
 }

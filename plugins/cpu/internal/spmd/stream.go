@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -206,17 +207,18 @@ func (l *lowerer) prefetchRow(p *place, n int) {
 const (
 	strideFrom      = 256 // bytes from one iteration to the next
 	iterationsAhead = 16
-	rowsAhead       = 8 // where iterations go from row to row: most of them do much with each
-	roundsAhead     = 2 // where the loop is run in rounds
-	opsPerLine      = 6 // with fewer instructions for each, a processor sees enough lines ahead by itself
-	opsOfLoop       = 6 // instructions that come with each iteration
+	rowsAhead       = 8  // where iterations go from row to row: most of them do much with each
+	roundsAhead     = 2  // where the loop is run in rounds
+	manyMisses      = 20 // loads that a core has under way which gains by fetching ahead what a long round loads
+	opsPerLine      = 6  // with fewer instructions for each, a processor sees enough lines ahead by itself
+	opsOfLoop       = 6  // instructions that come with each iteration
 )
 
 // prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it. A gang that does
 // many iterations in a round has as many loads under way as a core can have.
 func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	loop := l.uses[in.Result().ID].loop
-	if loop == nil || p.array.Space != ir.Global || l.w < l.options.Gang || l.round != nil && l.round.turns == manyTurns {
+	if loop == nil || p.array.Space != ir.Global || l.w < l.options.Gang || l.round != nil && !l.fetchesRounds() {
 		return
 	}
 	r := in.Resolve()
@@ -251,6 +253,12 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	m := p.uni
 	m.disp += int32(step * ahead)
 	l.prefetchLines(m, n)
+}
+
+// fetchesRounds reports whether gangs fetch ahead what they load in later rounds. With one row in long rounds they have as
+// many loads under way as a core can have, with more a core that can have many has some left.
+func (l *lowerer) fetchesRounds() bool {
+	return l.round.turns < manyTurns || l.round.rows > 1 && l.options.Model.Misses >= manyMisses
 }
 
 // operations is about how many instructions an iteration of a loop takes.
@@ -302,10 +310,16 @@ func (l *lowerer) prefetchRound(in *ir.Instr, p *place, n int) {
 	if next == nil || next.Op != ir.Add || next.Args[0] != in.Args[0] || !l.uniform(next.Args[1]) {
 		return
 	}
-	first := l.gpr()
+	first, step := l.gpr(), l.wideIndex(l.general(next.Args[1]), ir.I32)
 	l.def(amd64.LEA, g8(first), at(p.uni))
-	// Two rounds ahead, or one.
-	l.prefetchLines(mem{base: first, index: l.wideIndex(l.general(next.Args[1]), ir.I32), indexSize: 8, scale: 8}, n)
+	// Two rounds ahead, or one: scale 8 stands for two iterations.
+	if shift := bits.Len(uint(l.round.turns)) - 2; shift > 0 {
+		far := l.gpr()
+		l.def(amd64.MOV, g8(far), g8(step))
+		l.mod(amd64.SHL, g8(far), imm(int64(shift)))
+		step = far
+	}
+	l.prefetchLines(mem{base: first, index: step, indexSize: 8, scale: 8}, n)
 }
 
 // step is by how much a value grows from one iteration of a loop to the next, if that is known.

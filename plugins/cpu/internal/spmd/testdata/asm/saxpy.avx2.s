@@ -20,8 +20,7 @@
 	# x[g.x]
 	movsxd r10, r8d
 	vmovups ymm2, ymmword ptr [rbx + r10*4]
-	vmovups ymm3, ymmword ptr [rsi + r10*4]
-	vfmadd213ps ymm2, ymm1, ymm3
+	vfmadd213ps ymm2, ymm1, ymmword ptr [rsi + r10*4]
 	vmovups ymmword ptr [rsi + r10*4], ymm2
 	add r8, 8
 	mov rax, qword ptr [rbp + 24]
@@ -35,15 +34,15 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vmovd xmm3, r10d
-	vpbroadcastd ymm3, xmm3
-	vpcmpgtd ymm3, ymm3, ymm0
+	vmovd xmm2, r10d
+	vpbroadcastd ymm2, xmm2
+	vpcmpgtd ymm2, ymm2, ymm0
 	# x[g.x]
 	movsxd r10, r8d
-	vmaskmovps ymm2, ymm3, ymmword ptr [rbx + r10*4]
-	vmaskmovps ymm4, ymm3, ymmword ptr [rsi + r10*4]
-	vfmadd213ps ymm2, ymm1, ymm4
-	vmaskmovps ymmword ptr [rsi + r10*4], ymm3, ymm2
+	vmaskmovps ymm3, ymm2, ymmword ptr [rbx + r10*4]
+	vmaskmovps ymm4, ymm2, ymmword ptr [rsi + r10*4]
+	vfmadd213ps ymm3, ymm1, ymm4
+	vmaskmovps ymmword ptr [rsi + r10*4], ymm2, ymm3
 	add r8, 8
 .L4:
 	mov r10d, dword ptr [rbp + 32]

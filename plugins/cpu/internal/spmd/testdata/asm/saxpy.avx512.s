@@ -20,8 +20,7 @@
 	# x[g.x]
 	movsxd r10, r8d
 	vmovups zmm2, zmmword ptr [rbx + r10*4]
-	vmovups zmm3, zmmword ptr [rsi + r10*4]
-	vfmadd213ps zmm2, zmm1, zmm3
+	vfmadd213ps zmm2, zmm1, zmmword ptr [rsi + r10*4]
 	vmovups zmmword ptr [rsi + r10*4], zmm2
 	add r8, 16
 	mov rax, qword ptr [rbp + 24]
@@ -35,14 +34,14 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vpbroadcastd zmm3, r10d
-	vpcmpd k1, zmm3, zmm0, 6
+	vpbroadcastd zmm2, r10d
+	vpcmpd k1, zmm2, zmm0, 6
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups zmm3{k1}{z}, zmmword ptr [rbx + r10*4]
-	vmovups zmm2{k1}{z}, zmmword ptr [rsi + r10*4]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm3
+	vmovups zmm2{k1}{z}, zmmword ptr [rbx + r10*4]
+	vmovups zmm3{k1}{z}, zmmword ptr [rsi + r10*4]
+	vfmadd213ps zmm2, zmm1, zmm3
+	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm2
 	add r8, 16
 .L4:
 	mov r10d, dword ptr [rbp + 32]

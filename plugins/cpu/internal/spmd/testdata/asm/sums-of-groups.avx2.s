@@ -52,9 +52,8 @@
 	cmp r13, qword ptr [rbp + 104]
 	jae .L7
 	vmovups ymm1, ymmword ptr [r12 + 288]
-	vmovups ymm2, ymmword ptr [r13 + 288]
-	vaddps ymm2, ymm1, ymm2
-	vmovups ymmword ptr [r12 + 288], ymm2
+	vaddps ymm1, ymm1, ymmword ptr [r13 + 288]
+	vmovups ymmword ptr [r12 + 288], ymm1
 	add r12, r8
 	add r13, r8
 	cmp r12, r10
@@ -63,22 +62,21 @@
 .L8:
 	cmp r12, r10
 	jae .L9
-	vmovups ymm2, ymmword ptr [r12 + 288]
-	vaddps ymm2, ymm2, ymm0
-	vmovups ymmword ptr [r12 + 288], ymm2
+	vaddps ymm1, ymm0, ymmword ptr [r12 + 288]
+	vmovups ymmword ptr [r12 + 288], ymm1
 	add r12, r8
 	jmp .L8
 .L9:
 	jmp .L5
 .L10:
-	vmovups ymm2, ymmword ptr [rdi + 288]
-	vperm2i128 ymm1, ymm2, ymm2, 1
-	vaddps ymm1, ymm2, ymm1
-	vpshufd ymm2, ymm1, 78
+	vmovups ymm1, ymmword ptr [rdi + 288]
+	vperm2i128 ymm2, ymm1, ymm1, 1
 	vaddps ymm2, ymm1, ymm2
-	vpshufd ymm1, ymm2, 177
+	vpshufd ymm1, ymm2, 78
 	vaddps ymm1, ymm2, ymm1
-	vmovd r13d, xmm1
+	vpshufd ymm2, ymm1, 177
+	vaddps ymm2, ymm1, ymm2
+	vmovd r13d, xmm2
 .L11:
 	mov dword ptr [rdi + 288], r13d
 	add rdi, r8
@@ -100,16 +98,16 @@
 	mov dword ptr [r15 + 20], edi
 	# x[g.x]
 	movsxd rdi, edi
-	vmovups ymm1, ymmword ptr [rbx + rdi*4]
-	vmovups ymmword ptr [r15 + 288], ymm1
-	vpcmpeqd ymm1, ymm1, ymm1
-	vmovmskps edi, ymm1
+	vmovups ymm2, ymmword ptr [rbx + rdi*4]
+	vmovups ymmword ptr [r15 + 288], ymm2
+	vpcmpeqd ymm2, ymm2, ymm2
+	vmovmskps edi, ymm2
 	mov word ptr [r15 + 416], di
 	mov dword ptr [rbp + 128], 1
 	mov dword ptr [r15], 1
 	jmp .L4
 .L15:
-	vbroadcastss ymm1, dword ptr [r15 + 288]
+	vbroadcastss ymm2, dword ptr [r15 + 288]
 	# g.local.x === 0
 	mov edi, 0
 	mov edi, edi
@@ -120,7 +118,7 @@
 	mov edi, dword ptr [rbp + 68]
 	# out[g.group.x]
 	movsxd rdi, edi
-	vmovss dword ptr [rsi + rdi*4], xmm1
+	vmovss dword ptr [rsi + rdi*4], xmm2
 .L16:
 .L17:
 	mov dword ptr [r15], 4294967295

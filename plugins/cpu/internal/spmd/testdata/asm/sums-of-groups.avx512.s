@@ -52,9 +52,8 @@
 	cmp r13, qword ptr [rbp + 104]
 	jae .L7
 	vmovups zmm1, zmmword ptr [r12 + 512]
-	vmovups zmm2, zmmword ptr [r13 + 512]
-	vaddps zmm2, zmm1, zmm2
-	vmovups zmmword ptr [r12 + 512], zmm2
+	vaddps zmm1, zmm1, zmmword ptr [r13 + 512]
+	vmovups zmmword ptr [r12 + 512], zmm1
 	add r12, r8
 	add r13, r8
 	cmp r12, r10
@@ -63,24 +62,23 @@
 .L8:
 	cmp r12, r10
 	jae .L9
-	vmovups zmm2, zmmword ptr [r12 + 512]
-	vaddps zmm2, zmm2, zmm0
-	vmovups zmmword ptr [r12 + 512], zmm2
+	vaddps zmm1, zmm0, zmmword ptr [r12 + 512]
+	vmovups zmmword ptr [r12 + 512], zmm1
 	add r12, r8
 	jmp .L8
 .L9:
 	jmp .L5
 .L10:
-	vmovups zmm2, zmmword ptr [rdi + 512]
-	vshufi64x2 zmm1, zmm2, zmm2, 78
-	vaddps zmm1, zmm2, zmm1
-	vshufi64x2 zmm2, zmm1, zmm1, 177
+	vmovups zmm1, zmmword ptr [rdi + 512]
+	vshufi64x2 zmm2, zmm1, zmm1, 78
 	vaddps zmm2, zmm1, zmm2
-	vpshufd zmm1, zmm2, 78
+	vshufi64x2 zmm1, zmm2, zmm2, 177
 	vaddps zmm1, zmm2, zmm1
-	vpshufd zmm2, zmm1, 177
+	vpshufd zmm2, zmm1, 78
 	vaddps zmm2, zmm1, zmm2
-	vmovd r13d, xmm2
+	vpshufd zmm1, zmm2, 177
+	vaddps zmm1, zmm2, zmm1
+	vmovd r13d, xmm1
 .L11:
 	mov dword ptr [rdi + 512], r13d
 	add rdi, r8
@@ -102,15 +100,15 @@
 	mov dword ptr [r15 + 20], edi
 	# x[g.x]
 	movsxd rdi, edi
-	vmovups zmm2, zmmword ptr [rbx + rdi*4]
-	vmovups zmmword ptr [r15 + 512], zmm2
+	vmovups zmm1, zmmword ptr [rbx + rdi*4]
+	vmovups zmmword ptr [r15 + 512], zmm1
 	kxnorw k1, k1, k1
 	kmovw word ptr [r15 + 768], k1
 	mov dword ptr [rbp + 128], 1
 	mov dword ptr [r15], 1
 	jmp .L4
 .L15:
-	vbroadcastss zmm2, dword ptr [r15 + 512]
+	vbroadcastss zmm1, dword ptr [r15 + 512]
 	# g.local.x === 0
 	mov edi, 0
 	mov edi, edi
@@ -121,7 +119,7 @@
 	mov edi, dword ptr [rbp + 68]
 	# out[g.group.x]
 	movsxd rdi, edi
-	vmovss dword ptr [rsi + rdi*4], xmm2
+	vmovss dword ptr [rsi + rdi*4], xmm1
 .L16:
 .L17:
 	mov dword ptr [r15], 4294967295

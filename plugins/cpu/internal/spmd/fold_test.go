@@ -1,0 +1,39 @@
+package spmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// TestFoldLoads counts the loads that stand alone in the loop over whole gangs: those with one use are operands of it, but
+// not past a store, for two uses, or on both sides of an operation that takes one.
+func TestFoldLoads(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		alone      int
+	}{
+		{"a sum", `(g, x, y) => { y[g.x] = x[g.x] + 1.5 }`, 0},
+		{"a sum of two", `(g, x, y) => { y[g.x] = x[g.x] + y[g.x] }`, 1},
+		{"a product with what is added", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`, 1},
+		{"a difference from what is loaded", `(g, x, y) => { y[g.x] = x[g.x] - g.x }`, 1},
+		{"a difference of what is loaded", `(g, x, y) => { y[g.x] = g.x - x[g.x] }`, 0},
+		{"a square", `(g, x, y) => { const a = x[g.x]; y[g.x] = a * a }`, 1},
+		{"behind a store", `(g, x, y) => { const a = x[g.x]; y[g.x] = 1; y[g.x] = a + 1.5 }`, 1},
+	} {
+		for _, target := range allTargets {
+			text := listed(t, rank1(t, c.text, ir.F32, ir.F32), Options{Features: target.features, Gang: 1})
+			body, _, _ := strings.Cut(text, "cmp byte ptr [rax], 0")
+			loads := 0
+			for line := range strings.Lines(body) {
+				if f := strings.Fields(line); len(f) > 2 && f[0] == "vmovups" && strings.Contains(line, "*4]") && !strings.Contains(f[1], "word") {
+					loads++
+				}
+			}
+			if loads != c.alone {
+				t.Errorf("%s, %s: %d loads, want %d, in\n%s", c.name, target.name, loads, c.alone, body)
+			}
+		}
+	}
+}
