@@ -203,6 +203,13 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
 	needed := !trivial || sole == in.Else
 	mark := len(l.undo)
+	whole := false
+	if !needed && sole == nil && entry == nil {
+		if whole = l.wholeIf(in, same, varying, els); whole {
+			same = nil // they have been asked
+			l.forget(mark)
+		}
+	}
 	one := !needed && sole == nil && entry == nil && len(same) == 0 && len(varying) == 1 && l.skipUnlessOne(varying[0].Def, els)
 	cond, rest := l.masks(l.w), []vr(nil)
 	if needed {
@@ -245,7 +252,7 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	}
 	l.block(in.Then)
 	l.bind(els)
-	if one {
+	if one || whole {
 		l.forget(mark) // what was made behind the jump
 	}
 	l.cur, l.dead = rest, s.end
