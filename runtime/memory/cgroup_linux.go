@@ -11,7 +11,7 @@ import (
 // hierarchy names the files in which a version of control groups keeps the limit and the use of a group.
 type hierarchy struct {
 	mount, limit, used string
-	cache              string // the field of memory.stat with what can be given up at once
+	cache              string // the field of memory.stat with the reclaimable bytes
 }
 
 var (

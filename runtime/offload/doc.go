@@ -22,4 +22,14 @@
 // Every error that leaves a plugin is an [*Error] or wraps one. A command that is wrong is refused at the call. A
 // command that fails while it runs fails its queue: later commands of the queue still run, and the first failure is
 // reported once, by the next [Queue.Sync] or by the [Event] that a caller waits for.
+//
+// # Lost devices
+//
+// A device that implements [Losable] may be lost at any time. From then on:
+//
+//   - Commands, allocations, loads and new queues are refused with DeviceLost.
+//   - Commands that were issued end; those that had not finished fail with DeviceLost. After that no host memory of a
+//     command is written, and all events are reached, those included that Record and Mark still return.
+//   - Free, Unload, Close and UnregisterLibrary succeed.
+//   - Queues of other devices that wait for an event of the lost device go on.
 package offload

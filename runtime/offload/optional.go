@@ -114,6 +114,15 @@ type Named interface {
 	Named() string
 }
 
+// Losable is a [Device] that can be lost: the process, the machine or the driver behind it is gone. Default: never. The rules
+// for lost devices are in the package comment.
+type Losable interface {
+	// Lost returns a channel that is closed when the device is lost. It is the same at each call.
+	Lost() <-chan struct{}
+	// LostError returns a DeviceLost error with the cause once the channel is closed.
+	LostError() error
+}
+
 // ClassBounded is a [Plugin] that knows the best [DeviceInfo.Class] of its devices before it is opened, so that the choice
 // of a default device need not open it. Default: ClassGPU.
 type ClassBounded interface {

@@ -19,7 +19,7 @@ type Event struct {
 	time   int64        // set before done
 	err    error        // set before done: why the command was dropped
 	own    error        // set before done: the first failure of the commands that it stands for
-	asked  atomic.Int32 // how many wait in Sync, and will be given own
+	asked  atomic.Int32 // number of callers in Sync, which will return own
 
 	mu     sync.Mutex
 	queues []*Queue // that are blocked until it is done

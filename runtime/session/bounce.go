@@ -17,7 +17,7 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 	if q.device == src.alloc.device {
 		in, out = far, q
 	}
-	if err := far.follow(q); err != nil { // the copy comes after what q was given
+	if err := far.follow(q); err != nil { // the copy runs after the commands issued to q
 		return err
 	}
 	var stages [2]*stage

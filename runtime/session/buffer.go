@@ -210,6 +210,9 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes are more than the %d that the device gives at once", size, limit).
 			On(d.id, label)
 	}
+	if err := d.checkLost(op, label); err != nil {
+		return nil, err
+	}
 	d.reap()
 	raw, err := d.raw.Allocate(size, kind)
 	for _, reclaim := range []func(context.Context) bool{d.reclaim, d.collectGarbage} {

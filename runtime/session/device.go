@@ -16,6 +16,8 @@ type Device struct {
 	platform *platform
 	id       string
 	raw      offload.Device
+	losable  offload.Losable // raw; nil if it cannot be lost
+	lost     <-chan struct{} // closed when the device is lost; nil if it cannot be
 
 	allocated atomic.Int64
 	peak      atomic.Int64
@@ -45,7 +47,33 @@ type MemoryUse struct {
 }
 
 func newDevice(p *platform, id string, raw offload.Device) *Device {
-	return &Device{session: p.session, platform: p, id: id, raw: raw, allocations: make(map[*allocation]struct{})}
+	d := &Device{session: p.session, platform: p, id: id, raw: raw, allocations: make(map[*allocation]struct{})}
+	if l, ok := raw.(offload.Losable); ok {
+		d.losable, d.lost = l, l.Lost()
+	}
+	return d
+}
+
+// IsLost reports whether the device has been lost.
+func (d *Device) IsLost() bool {
+	if d.lost == nil {
+		return false
+	}
+	select {
+	case <-d.lost:
+		return true
+	default:
+		return false
+	}
+}
+
+// checkLost refuses an operation on a device that has been lost.
+func (d *Device) checkLost(op, label string) error {
+	if !d.IsLost() {
+		return nil
+	}
+	e := &offload.Error{Code: offload.DeviceLost, Op: op, Device: d.id, Label: label, Detail: "the device has been lost", Err: d.losable.LostError()}
+	return e.WithHint("use another device: device() returns the best of those that are left")
 }
 
 // ID returns the device's id, such as "cpu" or "cuda:0".

@@ -17,7 +17,7 @@ import (
 func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	switch id {
 	case "":
-		if d := s.first.Load(); d != nil {
+		if d := s.first.Load(); d != nil && !d.IsLost() {
 			return d, nil
 		}
 		d, err := s.best(ctx, "", 0, func(*Device) bool { return true })
@@ -111,7 +111,7 @@ func (s *Session) best(ctx context.Context, id string, least int, suitable func(
 		}
 		devices, _ := p.open(ctx)
 		for _, d := range devices {
-			if suitable(d) && (best == nil || byClass(d, best) < 0) {
+			if suitable(d) && !d.IsLost() && (best == nil || byClass(d, best) < 0) {
 				best = d
 			}
 		}

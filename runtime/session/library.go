@@ -114,6 +114,9 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if err := contextError(ctx, "load"); err != nil {
 		return nil, err
 	}
+	if err := d.checkLost("load", l.object.Label); err != nil {
+		return nil, err
+	}
 	raw, err := l.reg.Load(ctx, d.raw)
 	if err != nil {
 		return nil, err

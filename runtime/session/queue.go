@@ -74,6 +74,9 @@ func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
 		return nil, err
 	}
 	defer d.session.release()
+	if err := d.checkLost("create queue", opts.Label); err != nil {
+		return nil, err
+	}
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("queue %d", id)
@@ -110,6 +113,10 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 	if q.closed {
 		q.mu.Unlock()
 		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
+	}
+	if err := q.device.checkLost(op, q.object.Label); err != nil {
+		q.mu.Unlock()
+		return err
 	}
 	if len(accesses) == 0 {
 		return nil

@@ -5,16 +5,18 @@ package far
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 // Wrap returns a plugin that offers the devices of p under another name.
-func Wrap(name string, p offload.Plugin) offload.Plugin { return plugin{p, name} }
+func Wrap(name string, p offload.Plugin) offload.Plugin { return plugin{p, name, nil} }
 
 type plugin struct {
 	near offload.Plugin
 	name string
+	loss *Loss // nil: devices are never lost
 }
 
 func (p plugin) Name() string { return p.name }
@@ -28,7 +30,11 @@ func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
 	for _, d := range near.Devices() {
 		info := *d.Info()
 		info.Features.Unified, info.Features.HostVisible = false, false
-		far.devices = append(far.devices, &device{d, &info})
+		if p.loss == nil {
+			far.devices = append(far.devices, &device{d, &info, nil})
+		} else {
+			far.devices = append(far.devices, &lossyDevice{&device{d, &info, p.loss}})
+		}
 	}
 	return far, nil
 }
@@ -57,11 +63,15 @@ func (p *platform) Close() error                        { return moved(p.near.Cl
 type device struct {
 	near offload.Device
 	info *offload.DeviceInfo
+	loss *Loss
 }
 
 func (d *device) Info() *offload.DeviceInfo { return d.info }
 
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	if err := d.loss.refusal(); err != nil {
+		return nil, err
+	}
 	m, err := d.near.Allocate(size, kind)
 	if err != nil {
 		return nil, moved(err)
@@ -75,6 +85,9 @@ func (d *device) CheckImage(img *offload.Image) (int, error) {
 }
 
 func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	if err := d.loss.refusal(); err != nil {
+		return nil, err
+	}
 	p, err := d.near.Load(ctx, img)
 	if err != nil {
 		return nil, moved(err)
@@ -83,11 +96,16 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 }
 
 func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
+	if err := d.loss.refusal(); err != nil {
+		return nil, err
+	}
 	q, err := d.near.NewQueue(opts)
 	if err != nil {
 		return nil, moved(err)
 	}
-	return &queue{q}, nil
+	far := &queue{near: q, loss: d.loss}
+	d.loss.add(far)
+	return far, nil
 }
 
 type memory struct{ near offload.Memory }
@@ -135,19 +153,34 @@ type kernel struct{ near offload.Kernel }
 
 func (k *kernel) Info() *offload.KernelInfo { return k.near.Info() }
 
-type queue struct{ near offload.Queue }
+type queue struct {
+	near offload.Queue
+	loss *Loss
+	cut  atomic.Bool // commands were lost, which no Sync has reported yet
+}
+
+// issue counts a command and runs it, unless the device is lost.
+func (q *queue) issue(run func() error) error {
+	if err := q.loss.step(); err != nil {
+		return err
+	}
+	return q.loss.ended(moved(run()))
+}
 
 func (q *queue) Submit(dst offload.Span, src []byte) error {
-	return moved(q.near.Submit(span(dst), src))
+	return q.issue(func() error { return q.near.Submit(span(dst), src) })
 }
+
 func (q *queue) Retrieve(dst []byte, src offload.Span) error {
-	return moved(q.near.Retrieve(dst, span(src)))
+	return q.issue(func() error { return q.near.Retrieve(dst, span(src)) })
 }
+
 func (q *queue) Exchange(dst, src offload.Span) error {
-	return moved(q.near.Exchange(span(dst), span(src)))
+	return q.issue(func() error { return q.near.Exchange(span(dst), span(src)) })
 }
+
 func (q *queue) Fill(dst offload.Span, pattern []byte) error {
-	return moved(q.near.Fill(span(dst), pattern))
+	return q.issue(func() error { return q.near.Fill(span(dst), pattern) })
 }
 
 func (q *queue) Launch(l *offload.Launch) error {
@@ -162,17 +195,19 @@ func (q *queue) Launch(l *offload.Launch) error {
 			c.Args[i].Memory = near(c.Args[i].Memory)
 		}
 	}
-	return moved(q.near.Launch(&c))
+	return q.issue(func() error { return q.near.Launch(&c) })
 }
 
-func (q *queue) Host(fn func() error) error { return moved(q.near.Host(fn)) }
+func (q *queue) Host(fn func() error) error {
+	return q.issue(func() error { return q.near.Host(fn) })
+}
 
 func (q *queue) Record() (offload.Event, error) {
 	ev, err := q.near.Record()
 	if err != nil {
 		return nil, moved(err)
 	}
-	return &event{ev}, nil
+	return &event{ev, q.loss}, nil
 }
 
 func (q *queue) Wait(ev offload.Event) error {
@@ -182,13 +217,22 @@ func (q *queue) Wait(ev offload.Event) error {
 	return moved(q.near.Wait(ev))
 }
 
-func (q *queue) Idle() bool                     { return q.near.Idle() }
-func (q *queue) Sync(ctx context.Context) error { return moved(q.near.Sync(ctx)) }
-func (q *queue) Close() error                   { return moved(q.near.Close()) }
+func (q *queue) Idle() bool { return q.near.Idle() }
+func (q *queue) Sync(ctx context.Context) error {
+	err := q.loss.ended(moved(q.near.Sync(ctx)))
+	if q.cut.Swap(false) && err == nil {
+		return lostError()
+	}
+	return err
+}
+func (q *queue) Close() error { return q.loss.succeeded(moved(q.near.Close())) }
 
-type event struct{ near offload.Event }
+type event struct {
+	near offload.Event
+	loss *Loss
+}
 
 func (e *event) Done() bool                       { return e.near.Done() }
-func (e *event) Sync(ctx context.Context) error   { return moved(e.near.Sync(ctx)) }
+func (e *event) Sync(ctx context.Context) error   { return e.loss.ended(moved(e.near.Sync(ctx))) }
 func (e *event) Settle(ctx context.Context) error { return moved(e.near.Settle(ctx)) }
 func (e *event) Time() (ns int64, ok bool)        { return e.near.Time() }

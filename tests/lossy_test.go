@@ -1,0 +1,257 @@
+package tests
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/conform/far"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// lossyRun uses a device that may be lost beside one that stays. It returns the first failure of the former.
+type lossyRun struct {
+	t       *testing.T
+	ctx     context.Context
+	session *session.Session
+	failed  error
+}
+
+// note keeps the first failure, which must be a loss.
+func (r *lossyRun) note(what string, err error) bool {
+	if err == nil {
+		return true
+	}
+	if code := offload.CodeOf(err); code != offload.DeviceLost {
+		r.t.Errorf("%s: %v, code %q", what, err, code)
+	}
+	if r.failed == nil {
+		r.failed = err
+	}
+	return false
+}
+
+// must ends the test unless the staying device did what it was asked.
+func (r *lossyRun) must(what string, err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatalf("%s on the device that stays: %v", what, err)
+	}
+}
+
+func (r *lossyRun) run() {
+	t, ctx := r.t, r.ctx
+	lossy, err := r.session.Device(ctx, "")
+	r.must("find", err)
+	if lossy.ID() != "far:0" {
+		t.Fatalf("the best device is %s", lossy.ID())
+	}
+	stays, err := r.session.Device(ctx, "cpu:0")
+	r.must("find", err)
+	lib, err := r.session.RegisterFile(ctx, "conform", "../runtime/conform/testdata/kernels.irb")
+	r.must("register", err)
+
+	const n = 1000
+	here, err := stays.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{n}})
+	r.must("create", err)
+	kernel, err := lib.Kernel(ctx, stays, "ids")
+	r.must("kernel", err)
+	call, err := kernel.Bind(session.Config{Size: []int{n}}, session.Buf(here))
+	r.must("bind", err)
+	q, err := stays.Queue()
+	r.must("queue", err)
+	r.must("launch", q.Launch(call))
+
+	r.far(lossy, lib, here, n)
+
+	// The device that stays goes on, whatever it waited for.
+	r.must("launch", q.Launch(call))
+	got, err := session.Read[int32](ctx, here, 0, -1)
+	r.must("read", err)
+	for i, v := range got {
+		if v != int32(i)+1 {
+			t.Fatalf("element %d is %d", i, v)
+		}
+	}
+	best, err := r.session.Device(ctx, "")
+	r.must("find", err)
+	if want := map[bool]string{true: "cpu:0", false: "far:0"}[lossy.IsLost()]; best.ID() != want {
+		t.Errorf("the best device is %s, want %s", best.ID(), want)
+	}
+	r.must("free", here.Free())
+	r.must("unregister", lib.Unregister(ctx))
+}
+
+// far uses the lossy device in every way that the contract has, and frees what it made.
+func (r *lossyRun) far(d *session.Device, lib *session.Library, here *session.Buffer, n int) {
+	ctx := r.ctx
+	a, err := d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{n}})
+	if !r.note("create", err) {
+		return
+	}
+	defer func() { r.must("free", a.Free()) }()
+	b, err := d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{n}})
+	if !r.note("create", err) {
+		return
+	}
+	defer func() { r.must("free", b.Free()) }()
+	q, err := d.NewQueue(session.QueueOptions{})
+	if !r.note("create queue", err) {
+		return
+	}
+	defer func() { r.note("close", q.Close(ctx)) }()
+	second, err := d.NewQueue(session.QueueOptions{})
+	if !r.note("create queue", err) {
+		return
+	}
+	defer func() { r.note("close", second.Close(ctx)) }()
+	near, err := here.Device().Queue()
+	r.must("queue", err)
+	k, err := lib.Kernel(ctx, d, "ids")
+	if !r.note("kernel", err) {
+		return
+	}
+	call, err := k.Bind(session.Config{Size: []int{n}}, session.Buf(a))
+	if !r.note("bind", err) {
+		return
+	}
+	host := make([]byte, 4*n)
+	for range 3 {
+		r.note("launch", q.Launch(call))
+		r.note("fill", second.Fill(b, []byte{1, 0, 0, 0}))
+		r.note("copy", second.Copy(b, a)) // waits for q
+		r.note("write", q.Write(b, 0, host))
+		ev, err := q.Record("middle")
+		r.note("record", err)
+		if err == nil {
+			r.must("wait", near.Wait(ev)) // the other platform waits for a device that may be lost
+			r.note("settle", ev.Settle(ctx))
+			r.note("event", ev.Sync(ctx))
+			if !ev.Done() {
+				r.t.Error("an event was synced and is not done")
+			}
+		}
+		r.note("copy between devices", q.Copy(a, here))
+		r.note("read", q.Read(host, a, 0))
+		r.note("host function", q.Host(func() error { return nil }))
+		r.note("sync", q.Sync(ctx))
+		r.note("sync", second.Sync(ctx))
+	}
+}
+
+// TestDeviceLostAtEveryCommand loses a device at each command of a run.
+func TestDeviceLostAtEveryCommand(t *testing.T) {
+	lose := func(t *testing.T, at int) (commands int, failed error) {
+		loss := far.NewLoss(at)
+		s := session.Open(session.Options{Plugins: []offload.Plugin{
+			far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r := &lossyRun{t: t, ctx: ctx, session: s}
+		r.run()
+		if live := s.Live(); len(live) > 0 {
+			t.Errorf("left alive: %v", live)
+		}
+		r.note("close the session", s.Close(ctx))
+		return loss.Commands(), r.failed
+	}
+	before := runtime.NumGoroutine()
+	commands, failed := lose(t, 0)
+	if failed != nil || commands < 20 {
+		t.Fatalf("%d commands without a loss: %v", commands, failed)
+	}
+	step := 1
+	if testing.Short() {
+		step = 3
+	}
+	for at := range slices.Values(stepped(1, commands, step)) {
+		t.Run(fmt.Sprint(at), func(t *testing.T) {
+			if _, failed := lose(t, at); offload.CodeOf(failed) != offload.DeviceLost {
+				t.Errorf("the loss was not reported: %v", failed)
+			}
+		})
+	}
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+		}
+	}
+}
+
+// stepped returns the numbers from first to last, each step apart.
+func stepped(first, last, step int) (list []int) {
+	for i := first; i <= last; i += step {
+		list = append(list, i)
+	}
+	return list
+}
+
+// TestDeviceLostUnderARunningKernel loses a device while a kernel runs that would never end, with commands behind it.
+func TestDeviceLostUnderARunningKernel(t *testing.T) {
+	loss := far.NewLoss(0)
+	s := session.Open(session.Options{Plugins: []offload.Plugin{far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	check := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	lost := func(what string, err error) {
+		t.Helper()
+		if offload.CodeOf(err) != offload.DeviceLost {
+			t.Errorf("%s: %v, want a device that is lost", what, err)
+		}
+	}
+	d, err := s.Device(ctx, "far:0")
+	check("find", err)
+	stays, err := s.Device(ctx, "cpu:0")
+	check("find", err)
+	lib, err := s.RegisterFile(ctx, "conform", "../runtime/conform/testdata/kernels.irb")
+	check("register", err)
+	b, err := d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{2}})
+	check("create", err)
+	k, err := lib.Kernel(ctx, d, "endless")
+	check("kernel", err)
+	call, err := k.Bind(session.Config{Size: []int{1}}, session.Buf(b))
+	check("bind", err)
+	q, err := d.NewQueue(session.QueueOptions{})
+	check("create queue", err)
+	near, err := stays.Queue()
+	check("queue", err)
+
+	check("launch", q.Launch(call))
+	host := make([]byte, 8)
+	check("read", q.Read(host, b, 0))
+	ev, err := q.Record("behind")
+	check("record", err)
+	check("wait", near.Wait(ev))
+	after, err := near.Record("after")
+	check("record", err)
+	if ev.Done() || after.Done() {
+		t.Fatal("the kernel has ended")
+	}
+	time.AfterFunc(20*time.Millisecond, loss.Lose)
+	lost("the event behind the kernel", ev.Sync(ctx))
+	check("the queue that waited for the event", after.Sync(ctx))
+	lost("sync", q.Sync(ctx))
+	check("a second sync", q.Sync(ctx))
+	lost("a launch", q.Launch(call))
+	_, err = d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{2}})
+	lost("an allocation", err)
+	_, err = d.NewQueue(session.QueueOptions{})
+	lost("a queue", err)
+	check("free", b.Free())
+	check("close", q.Close(ctx))
+	check("unregister", lib.Unregister(ctx))
+	if live := s.Live(); len(live) > 0 {
+		t.Errorf("left alive: %v", live)
+	}
+	check("close the session", s.Close(ctx))
+}
