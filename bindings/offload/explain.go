@@ -69,11 +69,25 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 // warnings are about a compiled kernel and its launches so far.
 func (s *specialization) warnings() diag.List {
 	list := append(advice.Warnings(s.Compiled), s.wraps.list(s.Compiled, s.types)...)
-	if s.shapes != nil && slices.ContainsFunc(s.shapes.all(), func(s Shape) bool { return s.Ragged }) {
+	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
 		list = append(list, advice.RaggedTiles(s.Compiled)...)
+	}
+	if i := slices.IndexFunc(s.launched(), narrow); i >= 0 {
+		list = append(list, advice.NarrowGroups(s.Compiled, s.launched()[i].Group)...)
 	}
 	return list.Sort()
 }
+
+// launched are the shapes of the launches so far.
+func (s *specialization) launched() []Shape {
+	if s.shapes == nil {
+		return nil
+	}
+	return s.shapes.all()
+}
+
+// narrow reports whether groups have several rows of few work-items.
+func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 }
 
 // Warnings lists what is doubtful or slow in this compilation: a line with the kernel's name, then one for each with its place.
 func (c Compilation) Warnings() string {

@@ -93,6 +93,8 @@ var without = map[diag.ID]string{
 	diag.BadOption:      "`kernel(fn, { real: i32 })`: write `{ real: f32 }` or `{ real: f64 }`.",
 	diag.ConstantTable:  "`const t = [1, 2]; kernel((g, x) => { t[0] = x[0] })`: copy it into a `g.private` array, or pass a buffer.",
 	diag.TooDeep:        "A chain of hundreds of `else if`: use a table, a `switch` or a loop.",
+	diag.NarrowGroups: "`const s = g.reduce.add(x[g.y][g.x]); …`, launched with `{ size: [1024, 1024] }`: launch with " +
+		"`{ size: [1024, 1024], groupSize: [256, 1] }` where the sums may be of rows",
 	diag.RaggedTile: "`const t = g.shared(f32, 256); t[g.local.x] = x[g.x]; g.barrier(); …`, launched with `{ size: 1000 }`: " +
 		"launch with `{ groups, groupSize }`, and compare with the length at the edge.",
 	diag.Internal: "The kernel is well formed and the compiler is at fault: please report the kernel.",

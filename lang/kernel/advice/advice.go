@@ -58,7 +58,7 @@ func (a *Access) String() string {
 		layout = strings.Replace(layout, "gathered", "scattered", 1)
 	}
 	if a.Layout.Gather {
-		layout += fmt.Sprintf(" (%s, which an `if` spares that parts the interior, where nothing limits the index)", a.kind())
+		layout += fmt.Sprintf(" (%s, %s)", a.kind(), a.parted())
 	}
 	return fmt.Sprintf("`%s` at %s: %s, %s", a.Text, a.place(), layout, checked)
 }
@@ -80,6 +80,17 @@ func (a *Access) kind() string {
 		return "a scattered atomic operation"
 	}
 	return "a gather"
+}
+
+// small reports whether the elements have less than 32 bits. Under a mask AVX2 stores and loads them one by one.
+func (a *Access) small() bool { return a.Array.Elem.Record == nil && a.Array.Elem.Size() < 4 }
+
+// parted says what an `if` that parts the interior from the edges does for an index that each item limits.
+func (a *Access) parted() string {
+	if a.small() {
+		return fmt.Sprintf("which an `if` spares that parts the interior: that is faster with AVX-512, but slower with AVX2 for elements of %s", a.Array.Elem)
+	}
+	return "which an `if` spares that parts the interior, where nothing limits the index"
 }
 
 // neighbours is what to do about an access to elements that lie anywhere; who is what has to allow it.
@@ -249,11 +260,12 @@ func Warnings(c *kernel.Compiled) diag.List {
 					fmt.Sprintf("`%s` is %s: the distance between neighbouring items varies", a.Text, a.kind()))
 			}
 		case Contiguous:
-			interior := func(b Access) bool {
-				return b.Array == a.Array && b.looped && b.Layout.Pattern == Contiguous && !b.Layout.Edges
-			}
-			if l.Gather && a.looped && !slices.ContainsFunc(accesses, interior) {
-				warn(a, diag.GatheredAccess, "part the interior from the edges by an `if`, and limit the index at the edges alone",
+			if l.Gather && !hasInterior(accesses, a.Array) {
+				rewrite := "part the interior from the edges by an `if`, and limit the index at the edges alone"
+				if a.small() {
+					rewrite += "; for elements of " + a.Array.Elem.String() + " that is faster with AVX-512, but slower with AVX2: measure both"
+				}
+				warn(a, diag.GatheredAccess, rewrite,
 					fmt.Sprintf("`%s` is %s: neighbouring items use neighbouring elements, but the index is limited for each", a.Text, a.kind()))
 			}
 		case Strided, ByRows:
@@ -273,6 +285,38 @@ func Warnings(c *kernel.Compiled) diag.List {
 		first[k].Message += fmt.Sprintf(" (and %d more of %s)", n, k.array)
 	}
 	return list.Sort()
+}
+
+// hasInterior reports whether a kernel accesses an array as often without limits of the index as with them: then an `if`
+// parts the interior from the edges.
+func hasInterior(accesses []Access, array *ir.Array) bool {
+	limited, free := 0, 0
+	for i := range accesses {
+		if a := &accesses[i]; a.Array == array && a.Layout.Pattern == Contiguous {
+			if a.Layout.Gather {
+				limited++
+			} else if !a.Layout.Edges {
+				free++
+			}
+		}
+	}
+	return free >= limited
+}
+
+// NarrowGroups returns a warning for each reduction and scan of a kernel that was launched in groups of several short rows.
+func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
+	var list diag.List
+	c.Kernel.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Reduce && in.Op != ir.Scan {
+			return
+		}
+		site := c.Kernel.Sites[in.Site]
+		list = append(list, &diag.Diagnostic{ID: diag.NarrowGroups, Excerpt: site.Text,
+			Position: diag.Position{File: c.Module.Files[site.File], Line: site.Line, Col: site.Col},
+			Message:  fmt.Sprintf("`%s` combines the values of groups of %d × %d items, whose rows are short", site.Text, group[0], group[1]*group[2]),
+			Rewrite:  "where a group may be a row, launch with { groupSize: [256, 1] }, which takes a third of the time"})
+	})
+	return list
 }
 
 // Tile is where a kernel first stores to a shared array between barriers, for other items to read. In a launch whose size is

@@ -86,4 +86,5 @@ const (
 	StridedAccess   ID = "strided-access"
 	UnprovedCheck   ID = "unproved-check"
 	RaggedTile      ID = "ragged-tile"
+	NarrowGroups    ID = "narrow-groups"
 )
