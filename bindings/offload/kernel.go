@@ -393,7 +393,7 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	if p.shapes != nil {
 		p.shapes.note(cfg.Size, cfg.GroupSize)
 	}
-	if p.wraps != nil && !k.quiet {
+	if p.wraps != nil && !p.wraps.done() {
 		m.warnOfWraps(k, p.specialization, &cfg, call.Arguments[1:])
 	}
 	return m.eventAfter(p.queue, cfg.label)

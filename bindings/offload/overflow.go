@@ -69,11 +69,18 @@ func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches)
 	return overflow.Warnings(code, l)
 }
 
+// done reports whether there is nothing to find any more.
+func (w *wraps) done() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.never || w.analyses >= maxAnalyses
+}
+
 // launch takes a launch over and returns the warnings that are new.
 func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.never || w.analyses >= maxAnalyses || w.covered != nil && includes(w.covered, l) {
+	if w.covered != nil && includes(w.covered, l) {
 		return nil
 	}
 	if w.launched == nil {
@@ -208,6 +215,9 @@ func (m *instance) launchesOf(k *kernelObject, s *specialization, cfg *launchOpt
 // warnOfWraps prints what a launch of the kernel may compute other than JavaScript would, once for each place.
 func (m *instance) warnOfWraps(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) {
 	for _, w := range s.wraps.launch(s, m.launchesOf(k, s, cfg, values)) {
+		if k.quiet {
+			continue
+		}
 		var d *diag.Diagnostic
 		if errors.As(explainKernel(m.engine, kerneldiag.List{w}), &d) {
 			d.Cause = nil

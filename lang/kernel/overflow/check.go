@@ -141,7 +141,7 @@ func (k *checker) check(b *ir.Builder, in *ir.Instr) {
 	var shown []*ir.Value
 	var text []string
 	if len(in.Args) == 2 {
-		shown = []*ir.Value{opt.Signed(in.Args[0]), opt.Signed(in.Args[1])}
+		shown = signed(in.Args)
 		text = []string{"", symbols[in.Op]}
 	} else {
 		shown, text = in.Args[:1:1], []string{map[ir.Op]string{ir.Neg: "-(", ir.Abs: "the absolute value of ("}[in.Op]}
@@ -165,6 +165,15 @@ func (k *checker) check(b *ir.Builder, in *ir.Instr) {
 		}
 	}
 	b.Emit(&ir.Instr{Op: ir.Assert, Assert: ir.AssertOverflow, Args: append([]*ir.Value{ok}, shown...), Text: append(text, beyond)}, ir.Void)
+}
+
+// signed are operands by their mathematical values: an i32 beside a u32 keeps its sign.
+func signed(args []*ir.Value) []*ir.Value {
+	out := make([]*ir.Value, len(args))
+	for i, a := range args {
+		out[i] = opt.Signed(a)
+	}
+	return out
 }
 
 // narrow computes a 32-bit operation exactly, and reports whether the result is that.

@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// compile compiles a kernel with the parameters o, f64; x, f32; k, i32; u, u32; m, i32 with two dimensions; b, u8; n, a number.
+// compile compiles a kernel with the parameters o, f64; x, f32; k, i32; u, u32; m, i32 with two dimensions; b, u8;
+// n, a number; or, where its text has parameters, k, u and n as i32.
 func compile(t testing.TB, text string) *kernel.Compiled {
 	t.Helper()
 	if !strings.HasPrefix(text, "(") {
@@ -27,7 +28,10 @@ func compile(t testing.TB, text string) *kernel.Compiled {
 	buffer := func(t ir.Type, rank int) kernel.Arg {
 		return kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: rank}
 	}
-	args := []kernel.Arg{buffer(ir.F64, 1), buffer(ir.F32, 1), buffer(ir.I32, 1), buffer(ir.U32, 1), buffer(ir.I32, 2), buffer(ir.U8, 1), {Kind: kernel.Number}}
+	args := []kernel.Arg{buffer(ir.I32, 1), buffer(ir.U32, 1), {Kind: kernel.Scalar, Type: ir.I32}}
+	if len(f.Params()) > 3 {
+		args = []kernel.Arg{buffer(ir.F64, 1), buffer(ir.F32, 1), buffer(ir.I32, 1), buffer(ir.U32, 1), buffer(ir.I32, 2), buffer(ir.U8, 1), {Kind: kernel.Number}}
+	}
 	c, err := f.Compile(args, kernel.Options{Warnings: true})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
