@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// How many bits a BigInt may get by ** or <<, in all and where the engine has limits: such an operation cannot be
+// How many bits a BigInt may get by **, * or <<, in all and where the engine has limits: such an operation cannot be
 // interrupted, and takes about a second for the latter.
 const (
-	mostBits        = 1 << 30
+	mostBits        = 1 << 26
 	mostBoundedBits = 1 << 24
 )
 
@@ -23,7 +23,7 @@ func (e *Engine) defineOperators() error {
 		return e.Func(operator, func(c goja.FunctionCall) (goja.Value, error) {
 			a, _ := c.Argument(0).Export().(*big.Int)
 			b, _ := c.Argument(1).Export().(*big.Int)
-			if a == nil || b == nil || a.Sign() == 0 || b.Sign() <= 0 {
+			if a == nil || b == nil || a.Sign() == 0 || b.Sign() == 0 || b.Sign() < 0 && operator != "*" {
 				return nil, nil
 			}
 			return nil, e.checkBits(operator, bits(a, b))
@@ -40,7 +40,8 @@ func (e *Engine) defineOperators() error {
 		check("**", func(a, b *big.Int) *big.Int {
 			return new(big.Int).Mul(big.NewInt(int64(a.BitLen()-1)), b) // powers of 1 take no more
 		}),
-		check("<<", func(a, b *big.Int) *big.Int { return new(big.Int).Add(big.NewInt(int64(a.BitLen())), b) }))
+		check("<<", func(a, b *big.Int) *big.Int { return new(big.Int).Add(big.NewInt(int64(a.BitLen())), b) }),
+		check("*", func(a, b *big.Int) *big.Int { return big.NewInt(int64(a.BitLen() + b.BitLen())) }))
 	if err != nil {
 		return err
 	}
@@ -58,13 +59,13 @@ func (e *Engine) defineOperators() error {
 		return r
 	})
 	e.intrinsics.powerOf, err = callOf(list.Get("powerOf"))(nil, e.intrinsics.power)
-	e.intrinsics.shift = list.Get("shift")
+	e.intrinsics.shift, e.intrinsics.times = list.Get("shift"), list.Get("times")
 	return err
 }
 
 // operators makes the functions in the language itself: power(a, b) for values that are no numbers, which x++ makes
-// numeric; powerOf(power)(object, key)(b), which is object[key] **= b; and shift(a, b).
-const operators = `"use strict"; ((pow, checkPower, checkShift) => ({
+// numeric; powerOf(power)(object, key)(b), which is object[key] **= b; shift(a, b) and times(a, b).
+const operators = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => ({
 	power: (a, b) => {
 		const x = a++, y = b++
 		if (typeof x !== 'bigint' && typeof y !== 'bigint') return pow(x, y)
@@ -75,6 +76,7 @@ const operators = `"use strict"; ((pow, checkPower, checkShift) => ({
 		const old = object[key]
 		return b => object[key] = power(old, b)
 	},
+	times: (a, b) => { if (typeof a === 'bigint' && typeof b === 'bigint') checkTimes(a, b); return a * b },
 	shift: (a, b) => { if (typeof a === 'bigint' && typeof b === 'bigint') checkShift(a, b); return a << b },
 }))`
 

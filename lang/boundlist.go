@@ -23,6 +23,20 @@ var allocatingFunctions = []boundList{
 	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
 }
 
+// visitingFunctions are those that visit as many elements as an object says that it has.
+var visitingFunctions = []boundList{
+	{[]string{"Array", "prototype"}, []string{
+		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
+		"find", "findIndex", "findLast", "findLastIndex", "join", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
+		"toReversed", "toSorted", "toSpliced", "with",
+	}, checkMany},
+	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
+	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
+	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
+	{[]string{"String"}, []string{"raw"}, checkRaw},
+	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
+}
+
 // boundFunctions are the builtins that get a check. What runs in constant time, or in a time that is bounded by what
 // the script had to make first, is not here.
 var boundFunctions = []boundList{
@@ -37,6 +51,7 @@ var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 	{[]string{"Array"}, []string{"from"}, checkSourceLength},
 	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
+	{[]string{"Object"}, []string{"keys", "values", "entries", "assign", "getOwnPropertyNames", "getOwnPropertyDescriptors"}, checkKeys},
 	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
 	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
 	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
@@ -94,6 +109,50 @@ func textLength(v goja.Value) uint64 {
 		return uint64(s.Length())
 	}
 	return 0 // short: numbers and the like; or an object, whose text is made by the script
+}
+
+// checkMany is checkCopy for an engine without limits, where few elements need no check.
+func checkMany(b *bounds, name string, c *goja.FunctionCall) {
+	if n := lengthOf(c.This); n >= 1<<16 {
+		checkCopy(b, name, c)
+	} else if name == "concat" {
+		checkCopy(b, name, c)
+	}
+}
+
+// checkKeys is for what visits the properties of its arguments: a text has one for every character.
+func checkKeys(b *bounds, name string, c *goja.FunctionCall) {
+	for _, v := range c.Arguments {
+		n := textLength(v)
+		b.visit(name, n)
+		b.allocate(name, product(n, 2*itemSize))
+	}
+}
+
+// checkNames is for the list of names that JSON.stringify takes.
+func checkNames(b *bounds, name string, c *goja.FunctionCall) {
+	if list, ok := c.Argument(1).(*goja.Object); ok && list.ClassName() == "Array" {
+		n := lengthOf(list)
+		b.visit(name, n)
+		b.allocate(name, product(n, 4*itemSize))
+	}
+}
+
+// boundSpread makes what looks at a value before it is spread into an array or into arguments: an array may claim any
+// length.
+func (e *Engine) boundSpread() {
+	e.intrinsics.spread = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		v := c.Argument(0)
+		n := textLength(v)
+		if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
+			n = lengthOf(o)
+		}
+		if n >= 1<<16 {
+			e.bounds.visit("...", n)
+			e.bounds.allocate("...", n*itemSize)
+		}
+		return v
+	})
 }
 
 func checkNothing(*bounds, string, *goja.FunctionCall) {}

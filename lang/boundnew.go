@@ -161,6 +161,7 @@ func (e *Engine) boundJSON() {
 	b.define(object, "stringify", original, func(c goja.FunctionCall) goja.Value {
 		b.enter("JSON.stringify")
 		defer b.leave()
+		checkNames(b, "stringify", &c)
 		w := &jsonWatch{bounds: b}
 		replacer, _ := c.Argument(1).(*goja.Object)
 		if replacer != nil {

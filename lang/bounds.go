@@ -27,12 +27,15 @@ const (
 	bytesPerSecond = 1 << 30
 	itemSize       = 16 // bytes of an element of an array
 
+	// unlimitedItems is how many elements a builtin may visit in an engine without limits: it looks at no interrupt.
+	unlimitedItems = 1 << 28
+
 	// maxDepth bounds nested builtins, proxies around proxies, and nested data: each level takes about 1 KiB of stack.
 	maxDepth = 5000
 )
 
 func newBounds(e *Engine) *bounds {
-	b := &bounds{engine: e, items: math.MaxUint64, bytes: math.MaxUint64}
+	b := &bounds{engine: e, items: unlimitedItems, bytes: math.MaxUint64}
 	b.instanceOf = e.vm.ToValue(b.hasInstance)
 	l := &e.opts.Limits
 	if l.Time > 0 {
@@ -152,9 +155,12 @@ func (e *Engine) boundBuiltins() {
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
 	e.boundCompilers()
+	e.boundSpread()
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
+		e.boundFunctions(visitingFunctions)
 		e.bounds.wrap(typed, "from", checkSourceMemory)
+		e.bounds.wrap(e.vm.GlobalObject().Get("JSON").(*goja.Object), "stringify", checkNames)
 		return
 	}
 	e.boundFunctions(boundFunctions)

@@ -14,6 +14,8 @@ type intrinsics struct {
 	preventExtensions                 goja.Callable // of Object
 	call                              goja.Callable // calls its argument from code of the script
 	power, powerOf, shift             goja.Value    // what ** and **= become, and << in a text that uses BigInts; see Engine.defineOperators
+	times                             goja.Value    // what * becomes in a text that uses BigInts
+	spread                            goja.Value    // (value): value, which is to be spread; it checks the length
 	evalText                          goja.Value    // (text): the text that eval compiles in its place; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 

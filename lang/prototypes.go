@@ -25,6 +25,9 @@ func (e *Engine) fixPrototypes() {
 			if isFixed(c.Argument(0)) {
 				return nil, errFixedPrototype
 			}
+			if circular(c.Argument(0), c.Argument(1)) {
+				return nil, errCircularPrototype
+			}
 			return set(c.This, c.Arguments...)
 		}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
@@ -43,12 +46,45 @@ func (e *Engine) fixPrototypes() {
 		if isFixed(c.This) {
 			return nil, errFixedPrototype
 		}
+		if circular(c.This, c.Argument(0)) {
+			return nil, errCircularPrototype
+		}
 		return set(c.This, c.Arguments...)
 	})
 	_ = proto.DefineAccessorProperty("__proto__", accessor.Get("get"), setter, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 var errFixedPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "the prototype of this object cannot be changed"}
+
+var errCircularPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "an object cannot be its own prototype, also not through proxies"}
+
+// circular reports whether an object is on the chain of prototypes of another, through the targets of proxies. The
+// interpreter sees circles without proxies only, and exhausts Go's stack in those with one.
+func circular(v, proto goja.Value) bool {
+	start, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	throughProxy := false
+	for start.ExportType() == reflect.TypeFor[goja.Proxy]() {
+		p, _ := start.Export().(goja.Proxy)
+		if start, throughProxy = p.Target(), true; start == nil {
+			return false
+		}
+	}
+	for o, _ := proto.(*goja.Object); o != nil; {
+		if o == start {
+			return throughProxy
+		}
+		if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
+			p, _ := o.Export().(goja.Proxy)
+			o, throughProxy = p.Target(), true
+			continue
+		}
+		o = o.Prototype()
+	}
+	return false
+}
 
 // named is Func for a function that stands in for one of the interpreter's.
 func (e *Engine) named(name string, length int, fn NativeFunc) *goja.Object {

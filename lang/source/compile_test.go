@@ -106,7 +106,7 @@ func (h *host) parameters(u *Unit) []goja.Value {
 		return vm.ToValue(func(c goja.FunctionCall) goja.Value { panic(vm.NewTypeError(kind + " " + c.Argument(0).String())) })
 	}
 	return []goja.Value{vm.ToValue(mark), vm.ToValue(markAll), vm.ToValue(scope), vm.ToValue(link), vm.ToValue(export), vm.ToValue(update), dynamic, goja.Undefined(),
-		vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) }), vm.ToValue("unset"), thrower("early"), thrower("noargs"), power("**"), powerOf, power("<<")}
+		vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) }), vm.ToValue("unset"), thrower("early"), thrower("noargs"), power("**"), powerOf, power("<<"), power("*"), vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) }), vm.ToValue(func(c goja.FunctionCall) goja.Value { return c.Argument(0) })}
 }
 
 func TestModuleSyntax(t *testing.T) {

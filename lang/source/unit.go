@@ -46,13 +46,15 @@ const (
 	paramPower   = "%power"   // (a, b): a ** b
 	paramPowerOf = "%powerof" // (object, key): a function of b, which is object[key] **= b
 	paramShift   = "%shift"   // (a, b): a << b, in a text that uses BigInts
+	paramTimes   = "%times"   // (a, b): a * b, likewise
+	paramSpread  = "%spread"  // (value): value, which is to be spread
 	paramEval    = "%eval"    // (text): the text that eval compiles in its place
 
 	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
 	defaultName = "default"
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramEval}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramTimes, paramSpread, paramEval}
 
 // Unit is a compiled text.
 type Unit struct {
@@ -60,7 +62,7 @@ type Unit struct {
 	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
 	Original, Text string
 	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import, step, await,
-	// unset, early, noargs, power, powerof, shift and eval. That of a Prompt does what the text says, and returns its value or the promise of it. That
+	// unset, early, noargs, power, powerof, shift, times, spread and eval. That of a Prompt does what the text says, and returns its value or the promise of it. That
 	// of a Module is a generator: its first value comes when the module's functions exist, its imports are linked, and no
 	// other code of it has run; each further one is a value that the top level awaits, and next or throw gives it back.
 	Program *goja.Program

@@ -38,7 +38,9 @@ func (w *walker) expr(slot *ast.Expression) {
 			// The compiler evaluates a constant anew at every operator behind it, in exponential time.
 			e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
 		}
-		w.notePower(e.Operator, power{slot: slot})
+		if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // by a literal it grows slowly
+			w.notePower(e.Operator, power{slot: slot})
+		}
 	case *ast.CallExpression:
 		w.callee(&e.Callee)
 		w.move(&e.LeftParenthesis)
@@ -80,6 +82,7 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.object(slot, e)
 	case *ast.SpreadElement:
 		w.expr(&e.Expression)
+		e.Expression = call(paramSpread, e.Expression.Idx0(), e.Expression)
 	case *ast.OptionalChain:
 		w.expr(&e.Expression)
 	case *ast.Optional:
@@ -217,14 +220,16 @@ func memberOf(e ast.Expression) (object, key ast.Expression) {
 	return object, key
 }
 
-// notePower notes a power, which the engine computes, or a shift that may make a BigInt of any size. Shifts that assign
-// to members are left alone.
+// notePower notes a power, which the engine computes, or a shift or product that may make a BigInt of any size. Those that
+// assign to members are left alone.
 func (w *walker) notePower(operator token.Token, p power) {
 	switch {
 	case operator == token.EXPONENT:
 		p.fn = paramPower
 	case operator == token.SHIFT_LEFT && w.bigInts:
 		p.fn = paramShift
+	case operator == token.MULTIPLY && w.bigInts:
+		p.fn = paramTimes
 	default:
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,13 @@ func TestMain(m *testing.M) {
 	isolate.Serve(build)
 	if name := os.Getenv(inProcess); name != "" {
 		os.Exit(runInProcess(name))
+	}
+	if seed, err := strconv.ParseUint(os.Getenv(fuzzSeed), 10, 64); err == nil {
+		duration, err := time.ParseDuration(os.Getenv(fuzzTime))
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(runFuzz(seed, duration))
 	}
 	if err := os.Setenv("HOSTILE_SECRET", "of the host"); err != nil {
 		panic(err)
