@@ -71,6 +71,8 @@ var codes = []Code{
 	{"division-by-zero", "A kernel divided an integer by zero, with / or %.",
 		[]string{"a count or stride that is 0 for some items"},
 		"test the divisor before, or divide floats, which gives Infinity or NaN."},
+	{"assertion", "A g.assert in a kernel did not hold.", nil,
+		"read its message; k.debug({ item: [x, y, z], size: … }, …) shows how the work-item came there."},
 	{"overflow", "A launch with checks: 'overflow' computed an integer that is beyond its type, where JavaScript goes on with the greater number.",
 		[]string{"a product of coordinates, as in `g.x * g.x`", "a sum that began with an integer, as in `let s = 0`, and is stored as a float"},
 		"convert an operand, as in `f64(g.x) * g.x`, or begin with `let s = f64(0)`; write `(…) | 0` or Math.imul where it is to wrap."},
