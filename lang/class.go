@@ -18,6 +18,8 @@ type ClassSpec[T any] struct {
 	Construct func(call goja.ConstructorCall) (T, error)
 	// Inspect prints an object for a person. Without it the class's name and fields are printed.
 	Inspect func(self T, o inspect.Options) string
+	// Row returns the columns of an object in console.table, as pairs of a name and a text. Without it there are none.
+	Row func(self T) [][2]string
 	// Dispose is what "using" calls at the end of a block, AsyncDispose what "await using" calls.
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
@@ -70,6 +72,13 @@ func (i *instance[T]) print(o inspect.Options) (string, bool) {
 		return "", false
 	}
 	return i.class.spec.Inspect(i.self, o), true
+}
+
+func (i *instance[T]) row() [][2]string {
+	if i.class.spec.Row == nil {
+		return nil
+	}
+	return i.class.spec.Row(i.self)
 }
 
 // NewClass defines a class in an engine.
@@ -215,6 +224,14 @@ func (e *Engine) HostValue(v goja.Value) (any, bool) {
 		return nil, false
 	}
 	return i.value(), true
+}
+
+// HostRow returns the columns of a host object in a table; nil for any other value.
+func (e *Engine) HostRow(o *goja.Object) [][2]string {
+	if i, ok := e.host(o).(interface{ row() [][2]string }); ok {
+		return i.row()
+	}
+	return nil
 }
 
 // inspectHost prints objects of classes.

@@ -37,6 +37,10 @@ func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
 		}
 		row := map[string]string{}
 		if o, ok := data.Get(key).(*goja.Object); ok {
+			for _, cell := range c.HostRow(o) {
+				g.column(cell[0])
+				row[cell[0]] = cell[1]
+			}
 			for _, column := range o.Keys() {
 				g.column(column)
 				row[column] = c.cell(o.Get(column))

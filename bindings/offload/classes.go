@@ -86,6 +86,7 @@ func (m *instance) defineClasses() {
 			}),
 		},
 		Inspect: func(d *session.Device, _ inspect.Options) string { return inspectDevice(d) },
+		Row:     deviceRow,
 	})
 	m.defineBuffer()
 	m.definePipeline()
@@ -106,6 +107,7 @@ func (m *instance) defineClasses() {
 			field(m, "device", func(q *session.Queue) (goja.Value, error) { return m.deviceObject(q.Device()), nil }),
 		},
 		Inspect: func(q *session.Queue, _ inspect.Options) string { return inspectQueue(q) },
+		Row:     queueRow,
 		Dispose: func(q *session.Queue) error { return m.explain(m.closeQueue(q)) },
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
@@ -134,6 +136,7 @@ func (m *instance) defineClasses() {
 			value(m, "source", func(k *kernelObject) any { return k.text }),
 		},
 		Inspect: func(k *kernelObject, _ inspect.Options) string { return inspectKernel(k) },
+		Row:     kernelRow,
 	})
 	m.library = lang.NewClass(m.engine, lang.ClassSpec[*libraryObject]{
 		Name: "Library",
@@ -189,6 +192,7 @@ func (m *instance) defineBuffer() {
 			field(m, "device", func(b *bufferObject) (goja.Value, error) { return m.deviceObject(b.Device()), nil }),
 		},
 		Inspect: func(b *bufferObject, o inspect.Options) string { return m.inspectBuffer(b, o) },
+		Row:     bufferRow,
 		Dispose: func(b *bufferObject) error { return m.explain(b.Free()) },
 	})
 }

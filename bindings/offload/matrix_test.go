@@ -53,3 +53,35 @@ Buffer f32[1×30] on cpu
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
+
+// console.table has columns for the objects of the module.
+func TestTablesOfObjects(t *testing.T) {
+	got, err := script(t, `import { device, devices, kernel, f32 } from 'offload'
+const x = device('cpu').buffer(f32, [100, 20], { label: 'x' })
+console.table([x])
+const k = kernel({ x: [f32, 2] }, (g, x) => { x[g.y][g.x] = 1 })
+console.table({ k })
+console.table(devices().map(d => d), ['id', 'type'])`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	want := `┌─────────┬───────┬──────┬────────┬─────────┬────────┬────────┐
+│ (index) │ label │ type │ shape  │ size    │ kind   │ device │
+├─────────┼───────┼──────┼────────┼─────────┼────────┼────────┤
+│ 0       │ x     │ f32  │ 100×20 │ 7.8 KiB │ device │ cpu    │
+└─────────┴───────┴──────┴────────┴─────────┴────────┴────────┘
+┌─────────┬──────┬────────────┬──────────────┐
+│ (index) │ name │ parameters │ compiled for │
+├─────────┼──────┼────────────┼──────────────┤
+│ k       │ k    │ x          │ x: f32[][]   │
+└─────────┴──────┴────────────┴──────────────┘
+┌─────────┬─────┬──────┐
+│ (index) │ id  │ type │
+├─────────┼─────┼──────┤
+│ 0       │ cpu │ cpu  │
+└─────────┴─────┴──────┘
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
