@@ -53,7 +53,7 @@ interface BenchResult {
 // Module is the module.
 func Module() bindings.Module {
 	return bindings.Module{
-		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench"}, Instantiate: instantiate},
+		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench", "table"}, Instantiate: instantiate},
 		Help:    "Measures functions and kernels: warm-up, repeats, the median with its interval, bandwidth and operations.",
 		Types:   types,
 		Default: "bench",

@@ -103,8 +103,21 @@
     if (flops > 0) result.gigaflops = flops / result.median / 1e6
     const missed = thresholds.filter(([key, limit]) => rates.includes(key) ? result[key] < limit : result[key] > limit)
     if (thresholds.length > 0) result.missed = missed.map(([key, limit]) => `${key} ${amount(key, result[key])}, threshold ${amount(key, limit)}`)
+    Object.defineProperty(result, Symbol.for('nodejs.util.inspect.custom'), { value() { return describe(this) } })
     results.push(result)
     return result
+  }
+
+  // describe writes a result for a person, with units.
+  function describe(r) {
+    const facts = [`${r.samples} × ${r.batch} calls`, `${r.clock} clock`]
+    if (r.gigabytesPerSecond !== undefined) facts.unshift(`${r.gigabytesPerSecond.toFixed(2)} GB/s`)
+    if (r.gigaflops !== undefined) facts.unshift(`${r.gigaflops.toFixed(2)} GFLOP/s`)
+    if (r.verified) facts.push('verified')
+    if (r.noisy) facts.push('noisy')
+    const missed = (r.missed ?? []).map(text => `\n  missed a threshold: ${text}`)
+    return `${r.name}: median ${time(r.median)}, 95 % in ${time(r.low)} … ${time(r.high)}\n` +
+      `  least ${time(r.least)}, most ${time(r.most)}, ${facts.join(', ')}${missed.join('')}`
   }
 
   // checkThresholds returns the pairs of a name of a result and the limit of its value.

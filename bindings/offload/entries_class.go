@@ -41,7 +41,7 @@ func classEntries() []bindings.Entry {
 			property("queue", "Queue", "The default queue, to which everything goes that names no other."),
 		),
 		class("Buffer", "Buffer<T = any, R extends number = any>", "Typed memory of a device, of one to three dimensions, or a view of a part of it. T is its element type and R its number of dimensions, as in Buffer<'f32', 2>. It is zero when it is made. Printing it copies only the values that are shown.",
-			method("read", "Gives a copy of the elements from start on, when the commands given before have run. Elements of records come as objects.", "(start?: number, count?: number, options?: ReadOptions): Promise<Values<T>>"),
+			method("read", "Gives a copy of the elements from start on, when the commands given before have run. It is one flat array, whatever the shape: row i of a matrix begins at i * shape[1]. Elements of records come as objects.", "(start?: number, count?: number, options?: ReadOptions): Promise<Values<T>>"),
 			method("readSync", "Does what read does while the script waits.", "(start?: number, count?: number, options?: QueueOption): Values<T>"),
 			method("write", "Copies values into the buffer from start on. The values may be changed at once.", "(values: readonly Input<T>[] | TypedArray | ArrayBuffer, start?: number, options?: QueueOption): this"),
 			method("fill", "Sets every element.", "(value: Input<T>, options?: QueueOption): this"),

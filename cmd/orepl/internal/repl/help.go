@@ -214,6 +214,7 @@ const (
 	samplePieces = 64
 	sampleMost   = 1 << 18
 	bins         = 16
+	narrow       = 40 // columns below which a histogram has short labels
 )
 
 func (p *prompt) histogram(v goja.Value, b buffer) error {
@@ -264,10 +265,15 @@ func (p *prompt) bars(values []float64, low, high float64) {
 		counts[i]++
 	}
 	columns, _ := p.term.Size()
-	room := min(max(columns-32, 10), 60)
+	most := slices.Max(counts)
+	label, digits := 12, 5
+	if columns < narrow {
+		label, digits = 8, 3
+	}
+	room := min(max(columns-label-len(fmt.Sprint(most))-4, 1), 60)
 	for i, c := range counts {
-		bar := strings.Repeat("█", (c*room+slices.Max(counts)-1)/slices.Max(counts))
-		p.printf("%12.5g %s %d\n", low+float64(i)*step, p.paint(cyan, bar), c)
+		bar := strings.Repeat("█", (c*room+most-1)/most)
+		p.printf("%*.*g %s %d\n", label, digits, low+float64(i)*step, p.paint(cyan, bar), c)
 	}
 }
 

@@ -158,3 +158,44 @@ func TestFilesAtTheStart(t *testing.T) {
 		t.Errorf("after a wrong start-up file, 1 + 1 is %s", got)
 	}
 }
+
+// Results of bench have units at the prompt, and table is there; their fields stay numbers.
+func TestBenchAtThePrompt(t *testing.T) {
+	u := sit(t, 80, 24)
+	u.prompted(0)
+	got := u.enters("const r = await bench('sum', () => 1 + 1, { repeats: 5, bytes: 8 }); r")
+	if !regexp.MustCompile(`^sum: median [\d.]+ (ns|µs|ms), 95 % in [\d.]+ \S+ … [\d.]+ \S+\n  least [\d.]+ \S+, most [\d.]+ \S+, [\d.]+ GB/s, 5 × \d+ calls,`).MatchString(got) {
+		t.Errorf("printed\n%s", got)
+	}
+	if got := u.enters("[typeof r.median, JSON.stringify(r).includes('median'), Object.keys(r)[0]].join()"); got != "'number,true,median'" {
+		t.Errorf("its fields are %s", got)
+	}
+	if got := u.enters("table().split('\\n').length"); got != "2" && got != "3" {
+		t.Errorf("the table has %s lines", got)
+	}
+}
+
+// A histogram fits a narrow terminal.
+func TestHistogramInNarrowTerminals(t *testing.T) {
+	u := sit(t, 22, 30)
+	u.prompted(0)
+	u.enters("const x = device().buffer(f32, 3000, i => i * 1000)")
+	row := u.row()
+	if got := u.enters("??x"); strings.Count(got, "█") < 40 {
+		t.Errorf("printed\n%s", got)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	bars := 0
+	for i := row; i < len(u.screen.lines); i++ {
+		if strings.Contains(u.screen.line(i), "█") {
+			bars++
+			if !regexp.MustCompile(` \d+$`).MatchString(u.screen.line(i)) {
+				t.Errorf("line %q has no count", u.screen.line(i))
+			}
+		}
+	}
+	if bars != 16 {
+		t.Errorf("%d lines have bars", bars)
+	}
+}

@@ -167,7 +167,9 @@ Promises are awaited at the top level, and imports work.`, func() {
 
 func (w *walk) devices() {
 	w.part("Devices, buffers, kernels", `
-The names of the module 'offload' are global. Printing a buffer copies only the values that are shown.`, func() {
+The names of the module 'offload' are global. Printing a buffer copies only the values that are shown; one of two dimensions
+is printed as a matrix, cut in the middle. A launch warns of a captured variable, or of a field or element of a captured
+object, that has changed since.`, func() {
 		w.expect("", "const dev = device('cpu')")
 		w.expect("", "const x = dev.buffer(f32, 1000, i => Math.sqrt(i), { label: 'roots' })")
 		w.expect("", "const y = dev.buffer(f32, 1000).fill(1)")
@@ -175,6 +177,7 @@ The names of the module 'offload' are global. Printing a buffer copies only the 
 		w.expect("", "await saxpy.launch({ size: 1000 }, 2, x, y)")
 		w.expect("Buffer f32[1000] on cpu { 1, 3, 3.82842", "y")
 		w.expect("Float32Array(3) [ 0, 1, 1.41421", "await x.read(0, 3)")
+		w.expect("Buffer f32[3×3] on cpu 1 0 0 0 1 0 0 0 1", "dev.buffer(f32, [3, 3], (i, j) => i === j ? 1 : 0)")
 		w.expect("out-of-bounds", "await saxpy.launch({ size: 1001 }, 2, x, y)")
 	})
 	w.part("What is it?", `
