@@ -51,6 +51,9 @@ func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	if ok || path != "" {
 		return write(func(w io.Writer) error { return Write(w, r, path) })
 	}
+	if path := builtinOf(e, what); path != "" {
+		return Write(out, r, path)
+	}
 	return diag.New("not-found", "there is no help about this value").WithHint("write help() for a list of the modules")
 }
 
@@ -86,7 +89,14 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		writeDiagnostic(w, d)
 		return nil
 	}
+	if f, ok := mathDocOf(name); ok {
+		writeMath(w, r, name, f)
+		return nil
+	}
 	e, m, ok := r.Lookup(name)
+	if !ok && IsJavaScript(r, name) && writeJavaScript(w, name) {
+		return nil
+	}
 	if !ok {
 		switch paths := r.Paths(strings.TrimSuffix(name, "()")); len(paths) {
 		case 0:
@@ -112,6 +122,9 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		writeModule(w, m)
 	default:
 		writeEntry(w, e, m)
+		if of, found := strings.CutPrefix(name, "Math."); found {
+			writeErrors(w, extraErrors[of])
+		}
 	}
 	return nil
 }

@@ -53,11 +53,11 @@ const dev = device('cpu'), total = dev.buffer(i32, 1)
 sum.launch({ size: 1000 }, dev.buffer(i32, 1000, i => i), total)
 console.log(await total.read())`},
 		{Name: "Math", Kind: bindings.Object, Signature: "Math: Math", Members: mathFunctions(),
-			Help: "In kernels Math has JavaScript's functions but random, and these. They give the same bits on every device, but for Math.fast."},
+			Help: "JavaScript's functions, and these, on the host and in kernels, which lack random. They give the same bits on every device, but for Math.fast; those of f64 are the host's."},
 		{Name: "Atomics", Kind: bindings.Object, Signature: "Atomics: Atomics", Members: atomics(),
 			Help: "In kernels Atomics takes arrays of the kernel language. Each function gives the old value; order between items is not defined, so sums of floats may differ in their last bits."},
-		bindings.NewFunction("bits", "In a kernel: the bits of a float as an integer of its size: a BigInt for f64, a number for others. TypeScript takes the one that is wanted, as in const b: bigint = bits(x).", "", "<V extends number | bigint = any>(value: number): V"),
-		bindings.NewFunction("fromBits", "In a kernel: the value of a type that has these bits.", "", "<T>(type: import('offload').Type<T>, bits: number | bigint): import('offload').Value<T>"),
+		bindings.NewFunction("bits", "In kernels only: the bits of a float as an integer of its size: a BigInt for f64, a number for others. TypeScript takes the one that is wanted, as in const b: bigint = bits(x).", "", "<V extends number | bigint = any>(value: number): V"),
+		bindings.NewFunction("fromBits", "In kernels only: the value of a type that has these bits.", "", "<T>(type: import('offload').Type<T>, bits: number | bigint): import('offload').Value<T>"),
 	}
 }
 
@@ -120,17 +120,17 @@ var both = []string{"(value: number): number", "(value: bigint): bigint"}
 func mathFunctions() []bindings.Entry {
 	one := func(name, help string) bindings.Entry { return bindings.NewMethod(name, help, "(x: number): number") }
 	fast := bindings.Entry{Name: "fast", Kind: bindings.Object, Signature: "readonly fast: Record<import('offload').FastMath, (...x: number[]) => number>",
-		Help: "The functions exp, log, sin, sqrt and so on with at most 4 units of error in the last place, which may differ between devices."}
+		Help: "The functions exp, log, sin, sqrt and so on with at most 4 units of error in the last place, which may differ between devices. On the host they are the exact ones."}
 	return []bindings.Entry{
 		one("erf", "The error function."),
 		one("exp2", "Two to the power of x."),
 		one("rsqrt", "One divided by the square root."),
 		bindings.NewMethod("fma", "a·b + c with one rounding.", "(a: number, b: number, c: number): number"),
 		bindings.NewMethod("clamp", "x, but not below low nor above high.", "(x: number, low: number, high: number): number", "(x: bigint, low: bigint, high: bigint): bigint"),
-		bindings.NewMethod("abs", "The absolute value; in kernels also of 64-bit integers.", "(x: bigint): bigint"),
-		bindings.NewMethod("sign", "1, 0 or -1; in kernels also of 64-bit integers.", "(x: bigint): bigint"),
-		bindings.NewMethod("min", "The smallest; in kernels also of 64-bit integers.", "(...values: bigint[]): bigint"),
-		bindings.NewMethod("max", "The greatest; in kernels also of 64-bit integers.", "(...values: bigint[]): bigint"),
+		bindings.NewMethod("abs", "The absolute value; also of BigInts, as of 64-bit integers in kernels.", "(x: bigint): bigint"),
+		bindings.NewMethod("sign", "1, 0 or -1; also of BigInts, as of 64-bit integers in kernels.", "(x: bigint): bigint"),
+		bindings.NewMethod("min", "The smallest; also of BigInts, as of 64-bit integers in kernels.", "(...values: bigint[]): bigint"),
+		bindings.NewMethod("max", "The greatest; also of BigInts, as of 64-bit integers in kernels.", "(...values: bigint[]): bigint"),
 		bindings.NewMethod("mix", "a + (b − a)·t.", "(a: number, b: number, t: number): number"),
 		bindings.NewMethod("mulhi", "The upper half of the product of two integers.", "(a: number, b: number): number", "(a: bigint, b: bigint): bigint"),
 		bindings.NewMethod("ctz", "The zero bits below the lowest one of an integer.", "(x: number | bigint): number"),

@@ -98,7 +98,11 @@ func (c *completion) words() (word string, words []string) {
 	c.kernel = kernelAround(c.left, &at)
 	chain, word, dotted := chainBefore(c.left)
 	if dotted {
-		return word, c.memberNames(chain, word)
+		words := c.memberNames(chain, word)
+		if len(chain) == 1 && chain[0].text == "Math" && at.inKernel(c.left) {
+			words = slices.DeleteFunc(words, func(name string) bool { return name == "random" }) // it is on the host only
+		}
+		return word, words
 	}
 	if words := c.optionWords(&at, word); len(words) > 0 {
 		return word, words

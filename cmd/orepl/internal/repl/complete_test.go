@@ -27,6 +27,8 @@ func TestCompletionByDocumentation(t *testing.T) {
 		{"kernel((g, x) => { x[g.x] = Math.fas", "kernel((g, x) => { x[g.x] = Math.fast"},
 		{"kernel((g, x) => { x[g.x] = Math.fast.si", "kernel((g, x) => { x[g.x] = Math.fast.sin"},
 		{"Math.flo", "Math.floor"},
+		{"Math.ran", "Math.random"},
+		{"kernel((g, x) => { x[0] = Math.ran", "kernel((g, x) => { x[0] = Math.ran"},
 		{"?LaunchOp", "?LaunchOptions"},
 		{"?LaunchOptions.che", "?LaunchOptions.checks"},
 		{"?timers.clearTi", "?timers.clearTimeout"},
@@ -106,6 +108,10 @@ func TestHelpFindsMembersAndTypes(t *testing.T) {
 		{"?launch", "Kernel.launch"},
 		{"?writeImage", "writeImage(path: string"},
 		{"?repeats", "repeats?: number"},
+		{"?Math.sin", "The sine of an angle"},
+		{"?JSON.stringify", "of JavaScript's JSON"},
+		{"?Array.prototype.map", "Array.prototype.map"},
+		{"?Array", "since ECMAScript 1"},
 	} {
 		if got := u.enters(c.asked); !strings.Contains(got, c.want) {
 			t.Errorf("%s printed\n%s\nwithout %q", c.asked, got, c.want)

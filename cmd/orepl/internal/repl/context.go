@@ -1,6 +1,9 @@
 package repl
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A place is what surrounds the end of an unfinished text.
 type place struct {
@@ -83,6 +86,13 @@ func (p *place) inner(level int) (bracket, bool) {
 		return p.open[i], true
 	}
 	return bracket{}, false
+}
+
+// inKernel reports whether the end of a text is inside of the brackets of kernel(…).
+func (p *place) inKernel(text string) bool {
+	return slices.ContainsFunc(p.open, func(b bracket) bool {
+		return b.char == '(' && trailingName(strings.TrimRight(text[:b.at], " \t")) == "kernel"
+	})
 }
 
 // A step of a chain such as a.b(…)[0].c. Its first is a name.

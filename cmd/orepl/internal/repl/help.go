@@ -56,10 +56,29 @@ func (p *prompt) help(text string) error {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
+	if help.IsJavaScript(p.Registry, text) && p.isOfJavaScript(v) {
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
+		return nil
+	}
 	return p.do(func(*goja.Runtime) error {
 		p.describe(v)
 		return nil
 	})
+}
+
+// isOfJavaScript reports whether a value is one of JavaScript's own functions, classes or namespaces: a script may have
+// given their names to something else.
+func (p *prompt) isOfJavaScript(v goja.Value) (own bool) {
+	p.print(p.do(func(*goja.Runtime) error {
+		info, err := p.engine.FunctionInfo(v)
+		own = err == nil && info.Native
+		if o, ok := v.(*goja.Object); ok && err != nil {
+			tag := o.GetSymbol(goja.SymToStringTag)
+			own = tag != nil && (tag.String() == "JSON" || tag.String() == "Reflect")
+		}
+		return nil
+	}))
+	return own
 }
 
 func (p *prompt) print(err error) {
