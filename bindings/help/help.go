@@ -46,13 +46,12 @@ func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	}
 	path, ok := what.Export().(string)
 	if !ok {
-		path = Find(e, r, what)
+		if path = Find(e, r, what); path == "" {
+			path = builtinOf(e, what)
+		}
 	}
 	if ok || path != "" {
 		return write(func(w io.Writer) error { return Write(w, r, path) })
-	}
-	if path := builtinOf(e, what); path != "" {
-		return Write(out, r, path)
 	}
 	return diag.New("not-found", "there is no help about this value").WithHint("write help() for a list of the modules")
 }
