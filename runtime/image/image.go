@@ -27,9 +27,9 @@ var (
 )
 
 // Split recognises device code and returns its images: one, or those of a container. The label, which may be a file
-// name, names them in errors; its extension marks OpenCL C, which has no first bytes of its own. An image of a container
-// that is damaged or of no known format is returned with [offload.Image.Unusable] set, so that it does not hide the
-// others; a container of nothing else is an InvalidBinary error.
+// name, names them in errors; its extension marks OpenCL C, which has no first bytes of its own. A damaged or
+// unknown image of a container is returned with [offload.Image.Unusable] set, so that it does not hide the others. A
+// container of nothing else is an InvalidBinary error.
 func Split(label string, data []byte) ([]*offload.Image, error) {
 	if !bytes.HasPrefix(data, magicOffload) {
 		img, err := Identify(label, data)

@@ -142,7 +142,7 @@ type Event interface {
 	// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, it returns
 	// Cancelled and cancels nothing.
 	Settle(ctx context.Context) error
-	// Time returns the device's clock at the moment when the event was reached, in nanoseconds since an arbitrary origin
-	// that all queues of the device share; ok is false before that, and on a device without a clock.
+	// Time returns the device's clock when the event was reached, in nanoseconds since an origin that all queues of the
+	// device share; ok is false before that, and on a device without a clock.
 	Time() (ns int64, ok bool)
 }

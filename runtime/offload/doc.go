@@ -2,8 +2,8 @@
 // block, an image, a program, a kernel and an event are, and which errors they return. It imports nothing of this module.
 //
 // A plugin implements the required interfaces in this package, which are small, and any of the optional ones, which
-// the runtime finds by type assertion. Common services (typed buffers, labels, waits between queues, pools, leak reports,
-// image matching) are built on the contract by the packages beside this one, so that a plugin stays thin.
+// the runtime finds by type assertion. The packages beside this one build common services on the contract, so that a
+// plugin stays thin: typed buffers, labels, waits between queues, pools, leak reports and image matching.
 //
 // # Life cycle
 //
@@ -20,8 +20,8 @@
 // # Errors
 //
 // Every error that leaves a plugin is an [*Error] or wraps one. A command that is wrong is refused at the call. A
-// command that fails while it runs fails its queue: later commands of the queue still run, and the first failure is
-// reported once, by the next [Queue.Sync] or by the [Event] that a caller waits for.
+// command that fails while it runs fails its queue, whose later commands still run. The first failure is reported once, by
+// the next [Queue.Sync] or by the [Event] that a caller waits for.
 //
 // # Lost devices
 //

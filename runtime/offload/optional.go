@@ -123,8 +123,8 @@ type Losable interface {
 	LostError() error
 }
 
-// ClassBounded is a [Plugin] that knows the best [DeviceInfo.Class] of its devices before it is opened, so that the choice
-// of a default device need not open it. Default: ClassGPU.
+// ClassBounded is a [Plugin] that knows the best [DeviceInfo.Class] of its devices before it is opened. The choice of a
+// default device opens only plugins that may win. Default: ClassGPU.
 type ClassBounded interface {
 	MaxClass() int
 }

@@ -3,7 +3,7 @@ package offload
 import "context"
 
 // Services are the requests that device code may make of the host while a kernel runs. Methods are called on goroutines or
-// threads of the plugin, several at once, and never on a goroutine that issued a command or waits for one.
+// threads of the plugin, several at once. These are never goroutines that issued a command or wait for one.
 type Services interface {
 	// Print receives a line that a work-item printed. The lines of one work-item arrive in program order.
 	Print(m *Message)

@@ -182,8 +182,8 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// tellCancelled notes that a wait reports the cancellation of the commands up to number n. Those that are dropped later
-// report it to nobody.
+// tellCancelled records that a wait reports the cancellation of the commands up to n. Commands that are dropped later do not
+// report it again.
 func (q *Queue) tellCancelled(n uint64) {
 	q.mu.Lock()
 	q.told = max(q.told, n)

@@ -259,7 +259,7 @@ func (q *Queue) launch(c *command, n uint64) error {
 		q.calling.Store(true)
 		defer q.calling.Store(false)
 		if q.waiting.Load() > 0 {
-			q.notify(everything) // some waiters give up during service calls
+			q.notify(everything) // some waiters leave during service calls
 		}
 	}
 	return q.runKernel(c, &q.stop)
@@ -290,7 +290,7 @@ func (q *Queue) host(c *command, n uint64) (err error) {
 		return q.droppedError(c)
 	}
 	if q.waiting.Load() > 0 {
-		q.notify(everything) // some waiters give up during host functions
+		q.notify(everything) // some waiters leave during host functions
 	}
 	defer func() {
 		if p := recover(); p != nil {

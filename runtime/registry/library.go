@@ -87,8 +87,8 @@ func (s *slot) unload() error {
 }
 
 // Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after
-// Unregister, Cancelled when ctx ends, the plugin's refusal of the library, NotFound with every image's reason if none
-// fits, and the failure of loading.
+// Unregister, Cancelled when ctx ends, NotFound with every image's reason if none fits; the plugin's refusal of the library,
+// and the failure of loading.
 func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
 	l.mu.Lock()
 	s := l.slots[dev]

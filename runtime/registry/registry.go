@@ -1,8 +1,8 @@
 // Package registry keeps libraries of images and finds, for each device, the image that fits it best.
 //
-// The life of a library is nested: the registry takes its images, platforms with [offload.LibraryHooks] are told, images are
-// checked and loaded on first use, programs are unloaded, the platforms are told again, and the registry drops the
-// library. Platforms may be added before or after libraries.
+// The life of a library is nested. The registry takes its images and tells platforms with [offload.LibraryHooks]. Images are
+// checked and loaded on first use. At the end the programs are unloaded, the platforms are told again, and the registry
+// drops the library. Platforms may be added before or after libraries.
 package registry
 
 import (

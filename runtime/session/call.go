@@ -77,8 +77,8 @@ type Call struct {
 	accesses []access // sorted by resource
 }
 
-// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size,
-// InvalidDevice for a buffer of another device, InvalidSize for a launch that is too large, Closed for freed objects.
+// Bind checks the arguments and the size. Errors: InvalidArgument for a wrong number, type, rank or group size;
+// InvalidDevice for a buffer of another device; InvalidSize for a launch that is too large; Closed for freed objects.
 func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	c := k.Unbound()
 	if err := c.Rebind(cfg, args...); err != nil {

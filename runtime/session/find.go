@@ -11,9 +11,9 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix that ends where a part of the id ends
-// names the first such device ("mpi:2", "cuda"), "gpu" the best GPU of this machine and "" the best device of all. Only the
-// plugins that can matter are opened. Errors: NotFound with the devices and plugins that there are.
+// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix of whole parts, such as "mpi:2", names
+// the first such device. "gpu" is the best GPU of this machine, and "" the best device of all. Only the plugins that can
+// matter are opened. Errors: NotFound with the devices and plugins that there are.
 func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	switch id {
 	case "":

@@ -68,8 +68,8 @@ func (s *Session) Failures() []error {
 }
 
 // Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It
-// returns the failures that had not been reported, without those of cancelled commands, and the launches that were ended
-// while they ran, by this or an earlier cancellation since the last call.
+// returns the unreported failures, without those of cancelled commands. stopped are the launches that this call, or a
+// cancellation since the last call, ended while they ran.
 func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)

@@ -11,8 +11,8 @@ const stageBytes = 8 << 20
 // keptStages is how many staging blocks a device keeps for later copies.
 const keptStages = 4
 
-// stage is a staging block: host memory of the device, pinned where the driver pins it, or the session's own where the
-// device's host memory is not visible to this process.
+// stage is a staging block: host memory of the device, pinned where the driver pins it. Where that is not visible to this
+// process, it is the session's own memory.
 type stage struct {
 	bytes []byte
 	free  func() error
