@@ -522,6 +522,7 @@ func (c *compiler) finish() (*Compiled, error) {
 		}
 	}
 	c.k.Arrays = arrays
+	ir.CanonicalizeNaNs(c.k)
 	if err := c.verify(); err != nil {
 		return nil, err
 	}

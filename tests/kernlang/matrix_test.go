@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,17 +29,21 @@ func special(t ir.Type) []uint64 {
 	if t != v {
 		return small(t)
 	}
-	all := irgen.Special(t)
+	// The reference knows one NaN: TestCopiesOfNaNs has the others.
+	all := slices.DeleteFunc(irgen.Special(t), func(b uint64) bool {
+		nan := t == ir.F32 && b&math.MaxInt32 > 0x7f800000 || t == ir.F64 && b&math.MaxInt64 > 0x7ff<<52
+		return nan && b != ir.FloatBits(t, math.NaN())
+	})
 	if long || t == ir.Bool {
 		return all
 	}
 	var out []uint64
 	for i, b := range all {
-		if testing.Short() && i >= 6 && i%9 != 0 && i < len(all)-4 {
+		if testing.Short() && i >= 6 && i%9 != 0 && i < len(all)-3 {
 			continue
 		}
 		// Each value once with one sign, more of the first ones; zero, infinity and NaN as they come.
-		if i < 8 || i%5 == i/5%2 || i >= len(all)-4 {
+		if i < 8 || i%5 == i/5%2 || i >= len(all)-3 {
 			out = append(out, b)
 		}
 	}

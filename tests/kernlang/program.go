@@ -164,7 +164,7 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d := plain.Diff(want, got); d != "" {
+	if d := plain.DiffNode(want, got); d != "" {
 		return nil, &DifferenceError{"interpreter and node", d}
 	}
 	return res, nil

@@ -129,10 +129,8 @@ func (x num) converted(t ir.Type) num {
 // bits is how memory holds a number of a storage type.
 func (x num) bits(t ir.Type) uint64 {
 	switch t {
-	case ir.F32:
-		return uint64(math.Float32bits(float32(x.f)))
-	case ir.F64:
-		return math.Float64bits(x.f)
+	case ir.F32, ir.F64:
+		return ir.FloatBits(t, x.f)
 	case ir.F16:
 		return shortFloat(x.f, 10, 15)
 	case ir.BF16:

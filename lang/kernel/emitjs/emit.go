@@ -433,11 +433,19 @@ func (e *emitter) atomic(in *ir.Instr) {
 	case ir.AtomicExchange, ir.AtomicStore:
 		set("%s", e.x(in.Args[n]))
 	case ir.AtomicCompareExchange:
-		e.open("if (Object.is(%s, %s)) {", old, e.x(in.Args[n]))
+		if t.IsFloat() {
+			e.open("if (rawBits(%s, '%v') === rawBits(%s, '%v')) {", old, t, e.x(in.Args[n]), t)
+		} else {
+			e.open("if (%s === %s) {", old, e.x(in.Args[n]))
+		}
 		set("%s", e.x(in.Args[n+1]))
 		e.close("}")
 	default:
-		set("%s", binary(ops[in.Atomic], t, old, e.x(in.Args[n])))
+		sum := binary(ops[in.Atomic], t, old, e.x(in.Args[n]))
+		if t.IsFloat() {
+			sum = fmt.Sprintf("quant_%v(%s)", t, sum)
+		}
+		set("%s", sum)
 	}
 	if v := in.Result(); v != nil {
 		e.exprs[v.ID] = old

@@ -70,12 +70,16 @@ function rint(x) {
 
 /** x rounded to a narrow float: that many bits, least exponent of its unit, and what its values are below. */
 function narrow(x, precision, least, beyond) {
+  if (x !== x) return NaN
   if (x === 0 || !Number.isFinite(x)) return x
   const [m, e] = exact(x)
   const unit = 2 ** Math.max(bitLength(m < 0n ? -m : m) + e - precision, least)
   const r = rint(x / unit) * unit
   return Math.abs(r) >= beyond ? Math.sign(r) * Infinity : r
 }
+/** NaN as JavaScript's own, whose bits are the canonical ones. */
+const quant_f32 = x => x === x ? x : NaN
+const quant_f64 = quant_f32
 const quant_f16 = x => narrow(x, 11, -24, 65536)
 const quant_bf16 = x => narrow(x, 8, -133, 2 ** 128)
 
@@ -169,6 +173,12 @@ const put = {
 const get = {
   i32: () => bytes8.getInt32(0), u32: () => bytes8.getUint32(0), f32: () => bytes8.getFloat32(0),
   i64: () => bytes8.getBigInt64(0), u64: () => bytes8.getBigUint64(0), f64: () => bytes8.getFloat64(0),
+}
+
+/** The bits of a float as they are, to be compared. */
+function rawBits(x, type) {
+  put[type](x)
+  return type === 'f32' ? get.u32() : get.u64()
 }
 
 /** The bits of a value as another type; every NaN has the canonical ones. */

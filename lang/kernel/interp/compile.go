@@ -334,10 +334,15 @@ func (c *compiler) arithmetic(in *ir.Instr) step {
 	case ir.Bitcast:
 		return bitcast(from, to, d, x)
 	case ir.Quant:
-		if in.Elem == ir.F16 {
+		switch in.Elem {
+		case ir.F16:
 			return apply(mapped(quantHalf))
+		case ir.BF16:
+			return apply(mapped(quantBrain))
+		case ir.F32:
+			return apply(mapped(bits32))
 		}
-		return apply(mapped(quantBrain))
+		return apply(mapped(bits64))
 	case ir.FMA:
 		y, z := c.reg(in.Args[1]), c.reg(in.Args[2])
 		if to == ir.F32 {

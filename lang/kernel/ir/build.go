@@ -64,9 +64,14 @@ func IntBits(t Type, n int64) uint64 {
 	return uint64(n)
 }
 
-// FloatBits is the constant x rounded to the floating-point type t.
+// FloatBits returns the bits of x rounded to the floating-point type t; those of NaN are the canonical ones.
 func FloatBits(t Type, x float64) uint64 {
-	if t == F32 {
+	switch {
+	case x != x && t == F32:
+		return NaN32
+	case x != x:
+		return NaN64
+	case t == F32:
 		return uint64(math.Float32bits(float32(x)))
 	}
 	return math.Float64bits(x)

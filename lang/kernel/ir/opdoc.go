@@ -41,12 +41,12 @@ var opDocs = [numOps]opDoc{
 	Sat:     {"S → T", "from floats to an integer type, saturating; fractions are dropped, NaN gives 0"},
 	Wrap:    {"S → T", "from integers and floats to an integer type, modulo its range; fractions are dropped, NaN and infinities give 0"},
 	Bitcast: {"S → T", "the bits, between types of one size but bool; NaN gives the bits of the canonical one"},
-	Quant:   {"f32 → f32", "rounded to the nearest value of f16 or bf16, ties to even"},
+	Quant:   {"T → T", "floats: rounded to the nearest value of f16, bf16 (of f32 both) or T, ties to even; NaN becomes the canonical one"},
 	Math:    {"T, … → T", "floats: the named function of the device library"},
 
 	Load:   {"indices → T", "the element; small integers widen to i32, f16 and bf16 to f32; a bool byte other than 0 is true"},
-	Store:  {"indices, T →", "sets the element; small integers keep the low bits, f16 and bf16 round to nearest even"},
-	Atomic: {"indices, T, … → T", "global and shared memory, elements of 32 and 64 bits: changes the element in one step and gives the old value; relaxed, device-wide; cmpxchg takes the expected value, then the new one, and compares bits"},
+	Store:  {"indices, T →", "sets the element; small integers keep the low bits, f16 and bf16 round to nearest even, NaN to the canonical one"},
+	Atomic: {"indices, T, … → T", "global and shared memory, elements of 32 and 64 bits: changes the element in one step and gives the old value; relaxed, device-wide; cmpxchg takes the expected value, then the new one, and compares bits; a sum or difference, min or max that is NaN is stored as the canonical one"},
 	Zero:   {"→", "sets a private array to zero"},
 	Extent: {"→ i32", "an extent of a buffer, counted from the outermost"},
 

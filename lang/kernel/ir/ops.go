@@ -46,7 +46,7 @@ const (
 	Sat     // S → T: float to int, saturating; fractions truncate; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities give 0
 	Bitcast // S → T of the same size: the bits
-	Quant   // f32 → f32: rounded to the values of Instr.Elem (F16 or BF16)
+	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; NaN becomes the canonical one
 	Math    // T… → T, floats: the function of the device library that Instr.Fn names
 
 	// Memory. Operands are the indices of Instr.Path, then the listed ones.

@@ -145,9 +145,9 @@ func (v *verifier) arithmetic(in *Instr) {
 	case Bitcast:
 		v.check(t != Bool && t.Size() == to.Size(), "bitcast is not for %v to %v", t, to)
 	case Quant:
-		v.check(in.Elem == F16 || in.Elem == BF16, "quant is not for %v", in.Elem)
-		v.oneOf(t, t == F32)
-		v.like(F32, 0)
+		v.check(in.Elem.IsFloat() || in.Elem == F16 || in.Elem == BF16, "quant is not for %v", in.Elem)
+		v.oneOf(t, t == F64 == (in.Elem == F64) && t.IsFloat())
+		v.like(t, 0)
 	}
 }
 

@@ -48,6 +48,7 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	g.results()
 	g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
 	g.orderArrays()
+	ir.CanonicalizeNaNs(g.k)
 	return g.c
 }
 

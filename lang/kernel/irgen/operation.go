@@ -101,8 +101,12 @@ func conversions() (out []Operation) {
 			}
 		}
 	}
-	for _, elem := range []ir.Type{ir.F16, ir.BF16} {
-		out = append(out, Operation{Op: ir.Quant, Elem: elem, Args: []ir.Type{ir.F32}, To: ir.F32})
+	for _, elem := range []ir.Type{ir.F16, ir.BF16, ir.F32, ir.F64} {
+		t := ir.F32
+		if elem == ir.F64 {
+			t = elem
+		}
+		out = append(out, Operation{Op: ir.Quant, Elem: elem, Args: []ir.Type{t}, To: t})
 	}
 	return out
 }
@@ -116,10 +120,13 @@ func Special(t ir.Type) (out []uint64) {
 		for _, x := range []float64{0, 0.5, 0.49999999999999994, 1, 1.5, 2.5, 3, 0.1, 1e-3, 255.5, 1 << 23, 1<<23 + 1, 1<<24 + 2, 1 << 31,
 			1<<31 - 0.5, 1 << 32, 1<<32 - 0.5, 4503599627370495.5, 1 << 53, 1 << 63, 1 << 64, 1e20, 65504, 65519, 65520, 6e-8, 3e-8,
 			0x1p-14, 0x1p-126, 0x1p-149, 0x1.8p-149, 0x1p-133, 0x1.8p-134, math.MaxFloat32, math.MaxFloat64, 0x1p-1022,
-			math.SmallestNonzeroFloat64, 0x1.000001p0, 0x1.0000010000001p0, 0x1.fffffep-1, math.Pi, math.Inf(1), math.NaN()} {
+			math.SmallestNonzeroFloat64, 0x1.000001p0, 0x1.0000010000001p0, 0x1.fffffep-1, math.Pi, math.Inf(1)} {
 			out = append(out, ir.FloatBits(t, x), ir.FloatBits(t, math.Copysign(x, -1)))
 		}
-		return out
+		if t == ir.F32 { // NaNs: the canonical one, that of x86, with other bits, and signalling
+			return append(out, ir.NaN32, 0xffc00000, 0x7fffffff, 0xff812345)
+		}
+		return append(out, ir.NaN64, 0xfff8000000000000, 0x7fffffffffffffff, 0xfff123456789abcd)
 	}
 	for _, n := range []int64{0, 1, 2, 3, 5, 7, 10, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 1<<24 + 1,
 		1<<24 + 3, 1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1, 1 << 32, 1<<53 - 1, 1<<53 + 1, 1<<62 + 1<<38 + 1, 1 << 62, math.MaxInt64,

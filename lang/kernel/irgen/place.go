@@ -72,11 +72,7 @@ func (g *generator) view(name string, of *array) *array {
 	if of.Elem.Record != nil || g.c.Args[base].Of > 0 {
 		return nil
 	}
-	// What a NaN is like shows where it is read as an integer.
-	alike := []ir.Type{t}
-	if !t.IsFloat() {
-		alike = slices.DeleteFunc(slices.Clone(Storage), func(o ir.Type) bool { return o.IsFloat() || o.Size() != t.Size() })
-	}
+	alike := slices.DeleteFunc(slices.Clone(Storage), func(o ir.Type) bool { return o.Size() != t.Size() })
 	own := of.own
 	if own == nil {
 		own = g.self

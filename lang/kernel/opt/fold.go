@@ -11,6 +11,11 @@ import (
 // one way only.
 func Fold(k *ir.Kernel, _ *Facts) bool {
 	f := &folder{k: k, s: structureOf(k), subst: valuesOf[*ir.Value](k), order: valuesOf[int](k)}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Quant && f.nans == nil {
+			f.nans = FindNaNs(k)
+		}
+	})
 	f.define(k.Body.Params)
 	f.block(k.Body)
 	return f.changed
@@ -21,7 +26,8 @@ type folder struct {
 	s       *structure
 	subst   byValue[*ir.Value] // what replaces a value; never itself replaced
 	order   byValue[int]       // of definition, from 1 on, to tell what is visible outside
-	defined int                // so many
+	defined int                // number of values defined so far
+	nans    *NaNs              // as the kernel was; nil if it has no Quant
 	changed bool
 }
 

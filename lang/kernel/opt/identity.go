@@ -323,7 +323,7 @@ func (f *folder) conversionRules(in *ir.Instr) *ir.Value {
 			return inner.Args[0]
 		}
 	case ir.Quant:
-		if inner.Op == ir.Quant && inner.Elem == in.Elem {
+		if inner.Op == ir.Quant && inner.Elem == in.Elem || in.Elem == to && f.nans.Canonical(x) {
 			return x
 		}
 	}

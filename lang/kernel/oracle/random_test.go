@@ -43,7 +43,7 @@ func TestRandom(t *testing.T) {
 		if a.Fault != nil {
 			faults++
 		}
-		if d := c.Diff(a, b); d != "" {
+		if d := c.DiffNode(a, b); d != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, d, c.Kernel)
 		}
 	}

@@ -35,9 +35,9 @@ func Eval(in *ir.Instr, args ...uint64) (uint64, bool) {
 	case ir.Wrap:
 		return Wrap(from, t, args[0]), true
 	case ir.Bitcast:
-		return canonical(from, args[0]), true
+		return canonical(t, canonical(from, args[0])), true
 	case ir.Quant:
-		return Load(in.Elem, Store(in.Elem, args[0])), true
+		return canonical(from, Load(in.Elem, Store(in.Elem, args[0]))), true
 	case ir.Eq, ir.Ne, ir.Lt, ir.Le:
 		return boolBits(Compare(in.Op, from, args[0], args[1])), true
 	}

@@ -170,25 +170,18 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 	case ir.Convert, ir.Sat, ir.Wrap:
 		return l.convert(in)
 	case ir.Bitcast:
-		if !from.IsFloat() || t.IsFloat() {
+		if !from.IsFloat() || t.IsFloat() || l.nans.Canonical(in.Args[0]) {
 			return l.vector(in.Args[0])
 		}
-		nan := l.constant(canonicalNaN(e), e)
-		return l.each(in, func(_ int, d vr, a []vr) {
-			if l.t.masks {
-				l.def(amd64.VMOVDQA64, z(d), z(nan)).folds(1, 0)
-				l.mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), z(d), z(a[0]), z(l.constant(keepNaNs, e)), imm(0)).folds(2, e)
-				return
-			}
-			odd := l.mask()
-			l.unordered(odd, a[0], a[0], e)
-			l.def(amd64.VMOVDQA64, z(d), z(a[0])).folds(1, 0)
-			l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
-		})
+		return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e) })
 	case ir.Math:
 		return l.call(in)
 	case ir.Quant:
-		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0]) })
+		if in.Elem == t {
+			return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e) })
+		}
+		canonical := l.nans.Canonical(in.Args[0])
+		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0], canonical) })
 	}
 	if ops, ok := vectorOps[in.Op]; ok {
 		if op := ops.of(t); op != 0 {
@@ -210,6 +203,29 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 
 func commutes(op ir.Op) bool {
 	return op == ir.Add || op == ir.Mul || op == ir.Min || op == ir.Max || op == ir.And || op == ir.Or || op == ir.Xor
+}
+
+// canonicalize emits the value of a with the canonical NaN in place of any other.
+func (l *lowerer) canonicalize(d, a vr, e int) {
+	nan := l.constant(canonicalNaN(e), e)
+	if l.t.masks {
+		l.def(amd64.VMOVDQA64, z(d), z(nan)).folds(1, 0)
+		l.mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), z(d), z(a), z(l.constant(keepNaNs, e)), imm(0)).folds(2, e)
+		return
+	}
+	odd := l.mask()
+	l.unordered(odd, a, a, e)
+	l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
+	l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
+}
+
+// canonical returns floats of 32 bits with the canonical NaN in place of any other.
+func (l *lowerer) canonical(v *ir.Value) []vr {
+	src := l.vector(v)
+	if l.nans.Canonical(v) {
+		return src
+	}
+	return l.map1(src, func(d, a vr) { l.canonicalize(d, a, 4) })
 }
 
 func canonicalNaN(size int) uint64 {

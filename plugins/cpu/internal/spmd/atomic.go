@@ -299,6 +299,9 @@ func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
 		default:
 			l.minMax(ir.Max, e, d, a, b)
 		}
+		c := l.vec()
+		l.canonicalize(c, d, e)
+		d = c
 		l.def(move, g(next, e), x(d))
 	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:
 		less := amd64.CMOVL

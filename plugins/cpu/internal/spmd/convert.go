@@ -243,26 +243,37 @@ func (l *lowerer) wrapFloat(v []vr, from, to ir.Type, n int, uniform bool) []vr 
 	return l.narrow(wide, amd64.VPMOVQD, uniform)
 }
 
-// quantize rounds floats to the values of a narrower type.
-func (l *lowerer) quantize(t ir.Type, d, a vr) {
+// quantize emits floats rounded to values of a narrower type; canonical says that no NaN has other bits than the canonical
+// one.
+func (l *lowerer) quantize(t ir.Type, d, a vr, canonical bool) {
 	if t == ir.F16 {
 		h := l.vec()
+		if !canonical {
+			c := l.vec()
+			l.canonicalize(c, a, 4)
+			a = c
+		}
 		l.def(amd64.VCVTPS2PH, y(h), z(a), imm(0))
 		l.def(amd64.VCVTPH2PS, z(d), y(h))
 		return
 	}
-	b := l.brain(a)
+	b := l.brain(a, canonical)
 	l.op2(amd64.VPANDD, d, b, l.constant(0xffff0000, 4), 4)
 }
 
-// brain rounds floats to bfloat16, which is then the upper half of each element.
-func (l *lowerer) brain(a vr) vr {
-	odd, t, d := l.mask(), l.vec(), l.vec()
-	l.unordered(odd, a, a, 4)
+// brain rounds floats to bfloat16, which is then the upper half of each element. Rounding changes other NaNs than the
+// canonical one to anything.
+func (l *lowerer) brain(a vr, canonical bool) vr {
+	t, d := l.vec(), l.vec()
 	l.def(amd64.VPSRLD, z(t), z(a), imm(16))
 	l.op2(amd64.VPANDD, t, t, l.constant(1, 4), 4)
 	l.op2(amd64.VPADDD, d, a, t, 4)
 	l.op2(amd64.VPADDD, d, d, l.constant(0x7fff, 4), 4)
+	if canonical {
+		return d
+	}
+	odd := l.mask()
+	l.unordered(odd, a, a, 4)
 	l.def(amd64.VPBLENDMD, z(d), z(d), z(l.constant(uint64(ir.NaN32), 4))).folds(2, 4).mask = odd
 	return d
 }

@@ -71,6 +71,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	}
 	l.u = k.Uniformity(gangScope(options.stacked))
 	l.affine = opt.FindAffine(k, l.u)
+	l.nans = opt.FindNaNs(k)
 	l.gatherUses()
 	l.outputs = findOutputs(k)
 	if !options.stacked {

@@ -25,6 +25,7 @@ type lowerer struct {
 	k        *ir.Kernel
 	u        *ir.Uniformity
 	affine   *opt.Affine
+	nans     *opt.NaNs
 	grouping *ir.Uniformity // within whole groups; nil until it is needed
 	options  Options
 	outputs  outputs

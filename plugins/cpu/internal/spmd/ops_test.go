@@ -38,6 +38,7 @@ func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 			b.Emit(&ir.Instr{Op: ir.Store, Array: out[n], Path: path, Args: []*ir.Value{i, v}}, ir.Void)
 		}
 	}
+	defer ir.CanonicalizeNaNs(k)
 	if !uniform {
 		apply(b.Emit(&ir.Instr{Op: ir.Item}, ir.I32))
 		b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)

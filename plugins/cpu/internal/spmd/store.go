@@ -31,8 +31,11 @@ func (l *lowerer) stored(t ir.Type, v *ir.Value) []vr {
 			l.def(amd64.VMOVDQA32, z(d), z(one)).zeroed(masks[i])
 		}
 		return out
+	case ir.F16:
+		return l.canonical(v)
 	case ir.BF16:
-		return l.map1(l.vector(v), func(d, a vr) { l.def(amd64.VPSRLD, z(d), z(l.brain(a)), imm(16)) })
+		canonical := l.nans.Canonical(v)
+		return l.map1(l.vector(v), func(d, a vr) { l.def(amd64.VPSRLD, z(d), z(l.brain(a, canonical)), imm(16)) })
 	}
 	return l.vector(v)
 }

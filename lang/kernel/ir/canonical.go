@@ -1,0 +1,140 @@
+package ir
+
+import "math"
+
+// CanonicalizeNaNs makes a kernel store the canonical NaN where it stores a computed float: it inserts a [Quant] before
+// each use that shows the bits of a float: stores of f32 and f64 in buffers, the operands that atomics store or compare,
+// and those of [Call]. Stores of f16 and bf16, and arithmetic atomics, store the canonical NaN by themselves.
+//
+// A plain copy keeps its bits: a value all of whose sources are elements of f32 or f64, scalar parameters and
+// constants, by way of control flow, [Select], shuffles, and private or shared arrays into which the kernel stores nothing else.
+func CanonicalizeNaNs(k *Kernel) {
+	c := &copies{computed: make([]bool, k.NumValues()), arrays: make([]bool, len(k.Arrays)), compared: make([]bool, len(k.Arrays))}
+	k.Body.Walk(func(in *Instr) {
+		if in.Op == Atomic && in.Atomic == AtomicCompareExchange {
+			c.compared[in.Array.ID] = true
+		}
+	})
+	for c.changed = true; c.changed; {
+		c.changed = false
+		c.block(k.Body)
+	}
+	c.insert(k, k.Body)
+}
+
+// copies finds the floats that are no plain copies.
+type copies struct {
+	computed []bool // by Value.ID
+	arrays   []bool // by Array.ID: a computed float is stored in the private or shared array
+	compared []bool // by Array.ID: a compare-exchange compares bits of the array's elements
+	changed  bool
+}
+
+func (c *copies) mark(v *Value, computed bool) {
+	if computed && v.Type.IsFloat() && !c.computed[v.ID] {
+		c.computed[v.ID] = true
+		c.changed = true
+	}
+}
+
+// moved marks what receives values of a jump or a structured instruction.
+func (c *copies) moved(to, from []*Value) {
+	for i, v := range to {
+		c.mark(v, c.computed[from[i].ID])
+	}
+}
+
+func (c *copies) block(b *Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		switch in.Op {
+		case Loop:
+			c.moved(in.Then.Params, in.Args)
+		case Continue:
+			c.moved(in.Target.Then.Params, in.Args)
+		case Break:
+			c.moved(in.Target.Results, in.Args)
+		case Store:
+			a := in.Array.ID
+			if c.computed[in.Args[len(in.Args)-1].ID] && !c.shows(in) && !c.arrays[a] {
+				c.arrays[a] = true
+				c.changed = true
+			}
+		}
+		c.block(in.Then)
+		c.block(in.Else)
+		if in.Op == Region || in.Op == If {
+			for _, arm := range []*Block{in.Then, in.Else} {
+				if arm != nil {
+					if end := arm.Terminator(); end.Op == Yield {
+						c.moved(in.Results, end.Args)
+					}
+				}
+			}
+			continue
+		}
+		for _, r := range in.Results {
+			c.mark(r, c.computes(in))
+		}
+	}
+}
+
+// computes reports whether the result of an instruction, if it is a float, is no plain copy.
+func (c *copies) computes(in *Instr) bool {
+	switch in.Op {
+	case Const: // the only NaN that a source can write is the canonical one
+		return in.Type() == F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
+	case Quant, Call, Loop:
+		return false
+	case Load, Atomic:
+		return in.Accessed().Size() == 2 || c.arrays[in.Array.ID]
+	case Select:
+		return c.computed[in.Args[1].ID] || c.computed[in.Args[2].ID]
+	case Uniform:
+		return c.computed[in.Args[0].ID]
+	case Subgroup:
+		return !in.Subgroup.moves() || c.computed[in.Args[0].ID]
+	}
+	return true
+}
+
+// moves reports whether the operation gives an item the value of another as it is.
+func (k SubgroupKind) moves() bool { return k >= SubgroupBroadcast && k <= SubgroupShuffleDown }
+
+// insert puts a Quant before each use that shows the bits of a computed float.
+func (c *copies) insert(k *Kernel, b *Block) {
+	if b == nil {
+		return
+	}
+	out := make([]*Instr, 0, len(b.Instrs))
+	for _, in := range b.Instrs {
+		for i, a := range in.Args {
+			if !a.Type.IsFloat() || !c.computed[a.ID] || !c.shows(in) {
+				continue
+			}
+			q := &Instr{Op: Quant, Elem: a.Type, Args: []*Value{a}, Site: in.Site}
+			v := k.NewValue(a.Type, q)
+			q.Results = []*Value{v}
+			c.computed = append(c.computed, false)
+			in.Args[i] = v
+			out = append(out, q)
+		}
+		out = append(out, in)
+		c.insert(k, in.Then)
+		c.insert(k, in.Else)
+	}
+	b.Instrs = out
+}
+
+// shows reports whether others can tell the bits of an instruction's float operands.
+func (c *copies) shows(in *Instr) bool {
+	switch in.Op {
+	case Store:
+		return (in.Array.Space == Global || c.compared[in.Array.ID]) && in.Accessed().Size() >= 4
+	case Atomic:
+		return in.Atomic >= AtomicExchange
+	}
+	return in.Op == Call
+}

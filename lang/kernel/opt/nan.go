@@ -1,0 +1,268 @@
+package opt
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// NaNs says which floats of a kernel can be NaN.
+type NaNs struct {
+	ranges byValue[floats]
+}
+
+// floats is a set of floats: those from lo to hi, and NaN perhaps. It is empty if lo > hi and nan is false.
+type floats struct {
+	lo, hi float64
+	nan    bool
+	raw    bool // the bits of a NaN may be others than the canonical ones
+	known  bool // computed, not the zero value
+}
+
+// FindNaNs analyses a verified kernel.
+func FindNaNs(k *ir.Kernel) *NaNs {
+	n := &NaNs{valuesOf[floats](k)}
+	n.block(structureOf(k), k.Body)
+	return n
+}
+
+// None reports whether a float is never NaN.
+func (n *NaNs) None(v *ir.Value) bool { return !n.of(v).nan }
+
+// Canonical reports whether a float that is NaN has the canonical bits.
+func (n *NaNs) Canonical(v *ir.Value) bool {
+	r := n.of(v)
+	return !r.nan || !r.raw
+}
+
+func anyFloat() floats { return floats{math.Inf(-1), math.Inf(1), true, true, true} }
+
+// span is the floats between two numbers that come of arithmetic: any float if one is NaN.
+func span(t ir.Type, lo, hi float64, nan bool) floats {
+	lo, hi = roundTo(t, lo), roundTo(t, hi)
+	if lo != lo || hi != hi {
+		return anyFloat()
+	}
+	return floats{lo, hi, nan, nan, true}
+}
+
+func roundTo(t ir.Type, x float64) float64 {
+	if t == ir.F32 {
+		return float64(float32(x))
+	}
+	return x
+}
+
+func (n *NaNs) of(v *ir.Value) floats {
+	if r := n.ranges.at(v); r.known {
+		return r
+	}
+	return anyFloat()
+}
+
+func (r floats) join(o floats) floats {
+	return floats{math.Min(r.lo, o.lo), math.Max(r.hi, o.hi), r.nan || o.nan, r.raw || o.raw, true}
+}
+
+func (r floats) has(x float64) bool { return r.lo <= x && x <= r.hi }
+
+func (r floats) infinite() bool { return math.IsInf(r.lo, -1) || math.IsInf(r.hi, 1) }
+
+func (n *NaNs) block(s *structure, b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		if in.Then != nil {
+			n.block(s, in.Then)
+			n.block(s, in.Else)
+			n.joined(s, in)
+			continue
+		}
+		if v := in.Result(); v != nil && v.Type.IsFloat() {
+			n.ranges.set(v, n.result(in, v.Type))
+		}
+	}
+}
+
+// joined finds the results of a structured instruction: what its ends bring.
+func (n *NaNs) joined(s *structure, in *ir.Instr) {
+	edges := s.breaks[in]
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
+			edges = append(edges[:len(edges):len(edges)], b.Terminator())
+		}
+	}
+	for i, v := range in.Results {
+		if !v.Type.IsFloat() || len(edges) == 0 {
+			continue
+		}
+		r := n.of(edges[0].Args[i])
+		for _, e := range edges[1:] {
+			r = r.join(n.of(e.Args[i]))
+		}
+		n.ranges.set(v, r)
+	}
+}
+
+func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
+	switch in.Op {
+	case ir.Const:
+		x := floatOf(t, in.Bits)
+		if x != x {
+			return floats{math.Inf(1), math.Inf(-1), true, in.Bits != nanOf(t), true}
+		}
+		return floats{x, x, false, false, true}
+	case ir.Convert:
+		return n.converted(in.Args[0], t)
+	case ir.Select:
+		return n.chosen(in)
+	case ir.Uniform:
+		return n.of(in.Args[0])
+	case ir.Quant:
+		x := n.of(in.Args[0])
+		if in.Elem != t { // the result is no further from zero than twice what it rounds
+			x = floats{2 * math.Min(x.lo, 0), 2 * math.Max(x.hi, 0), x.nan, false, true}
+		}
+		x.raw = false
+		return x
+	}
+	if in.Op >= ir.Neg && in.Op <= ir.Rint {
+		return n.unary(in.Op, t, n.of(in.Args[0]))
+	}
+	switch in.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.Div, ir.Min, ir.Max:
+		return binaryFloats(in.Op, t, n.of(in.Args[0]), n.of(in.Args[1]), in.Args[0] == in.Args[1])
+	case ir.FMA:
+		x := binaryFloats(ir.Mul, ir.F64, n.of(in.Args[0]), n.of(in.Args[1]), in.Args[0] == in.Args[1])
+		return binaryFloats(ir.Add, t, x.wider(), n.of(in.Args[2]), false)
+	}
+	return anyFloat()
+}
+
+// wider is what the set becomes where its ends may have been rounded inwards.
+func (r floats) wider() floats {
+	r.lo, r.hi = math.Nextafter(r.lo, math.Inf(-1)), math.Nextafter(r.hi, math.Inf(1))
+	return r
+}
+
+func floatOf(t ir.Type, bits uint64) float64 {
+	if t == ir.F32 {
+		return float64(math.Float32frombits(uint32(bits)))
+	}
+	return math.Float64frombits(bits)
+}
+
+func nanOf(t ir.Type) uint64 {
+	if t == ir.F32 {
+		return ir.NaN32
+	}
+	return ir.NaN64
+}
+
+// converted is the result of a conversion to a float: that of an integer is never NaN.
+func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
+	switch {
+	case v.Type.IsFloat():
+		x := n.of(v)
+		return span(t, x.lo, x.hi, x.nan)
+	case v.Type == ir.Bool:
+		return floats{0, 1, false, false, true}
+	case v.Def != nil && v.Def.Op == ir.Load:
+		if r, ok := storageRange(v.Def.Accessed()); ok {
+			return span(t, float64(r.lo), float64(r.hi), false)
+		}
+	}
+	if tracked(v.Type) {
+		r := full(v.Type)
+		return span(t, float64(r.lo), float64(r.hi), false)
+	}
+	return span(t, 0, 1<<64, false)
+}
+
+// chosen is the result of a Select. Where a comparison that is false for NaN chooses one of its operands, that is no NaN.
+func (n *NaNs) chosen(in *ir.Instr) floats {
+	yes, no := n.of(in.Args[1]), n.of(in.Args[2])
+	if c := in.Args[0].Def; c != nil {
+		switch {
+		case (c.Op == ir.Eq || c.Op == ir.Lt || c.Op == ir.Le) && (c.Args[0] == in.Args[1] || c.Args[1] == in.Args[1]):
+			yes.nan, yes.raw = false, false
+		case c.Op == ir.Ne && (c.Args[0] == in.Args[2] || c.Args[1] == in.Args[2]):
+			no.nan, no.raw = false, false
+		}
+	}
+	return yes.join(no)
+}
+
+func (n *NaNs) unary(op ir.Op, t ir.Type, x floats) floats {
+	switch op {
+	case ir.Neg:
+		return span(t, -x.hi, -x.lo, x.nan)
+	case ir.Abs:
+		lo := math.Max(0, math.Max(x.lo, -x.hi))
+		return span(t, lo, math.Max(-x.lo, x.hi), x.nan)
+	case ir.Sqrt:
+		return span(t, math.Sqrt(math.Max(x.lo, 0)), math.Sqrt(math.Max(x.hi, 0)), x.nan || x.lo < 0)
+	case ir.Floor:
+		return span(t, math.Floor(x.lo), math.Floor(x.hi), x.nan)
+	case ir.Ceil:
+		return span(t, math.Ceil(x.lo), math.Ceil(x.hi), x.nan)
+	case ir.Trunc:
+		return span(t, math.Trunc(x.lo), math.Trunc(x.hi), x.nan)
+	case ir.Round, ir.Rint:
+		return span(t, math.Floor(x.lo), math.Ceil(x.hi), x.nan)
+	}
+	return anyFloat()
+}
+
+// binaryFloats is the result of an operation on two sets, which are one value if same. Each operation is monotone in each
+// operand, so that the ends come of ends.
+func binaryFloats(op ir.Op, t ir.Type, x, y floats, same bool) floats {
+	nan := x.nan || y.nan
+	if x.lo > x.hi || y.lo > y.hi { // an operand is NaN, or the code is never reached
+		return anyFloat()
+	}
+	switch op {
+	case ir.Sub:
+		y.lo, y.hi = -y.hi, -y.lo
+		fallthrough
+	case ir.Add:
+		if x.has(math.Inf(1)) && y.has(math.Inf(-1)) || x.has(math.Inf(-1)) && y.has(math.Inf(1)) {
+			return anyFloat()
+		}
+		return span(t, x.lo+y.lo, x.hi+y.hi, nan)
+	case ir.Mul:
+		if same {
+			if x.nan { // a square
+				return floats{0, math.Inf(1), true, true, true}
+			}
+			most := math.Max(math.Abs(x.lo), math.Abs(x.hi))
+			return span(t, 0, most*most, false)
+		}
+		if x.has(0) && y.infinite() || y.has(0) && x.infinite() {
+			return anyFloat()
+		}
+		return corners(t, nan, x.lo*y.lo, x.lo*y.hi, x.hi*y.lo, x.hi*y.hi)
+	case ir.Div:
+		if y.has(0) || x.infinite() && y.infinite() {
+			if !nan && !y.infinite() && !x.has(0) { // a quotient by zero is infinite
+				return floats{math.Inf(-1), math.Inf(1), false, false, true}
+			}
+			return anyFloat()
+		}
+		return corners(t, nan, x.lo/y.lo, x.lo/y.hi, x.hi/y.lo, x.hi/y.hi)
+	case ir.Min:
+		return floats{math.Min(x.lo, y.lo), math.Min(x.hi, y.hi), nan, nan, true}
+	case ir.Max:
+		return floats{math.Max(x.lo, y.lo), math.Max(x.hi, y.hi), nan, nan, true}
+	}
+	return anyFloat()
+}
+
+func corners(t ir.Type, nan bool, list ...float64) floats {
+	lo, hi := list[0], list[0]
+	for _, x := range list[1:] {
+		lo, hi = math.Min(lo, x), math.Max(hi, x)
+	}
+	return span(t, lo, hi, nan)
+}
