@@ -253,13 +253,10 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 }
 
 func floatBits(t ir.Type, x float64) uint64 {
-	switch t {
-	case ir.F64:
-		return math.Float64bits(x)
-	case ir.F16, ir.BF16:
+	if t == ir.F16 || t == ir.BF16 {
 		return scalar.Store(t, uint64(math.Float32bits(float32(x))))
 	}
-	return uint64(math.Float32bits(float32(x)))
+	return ir.FloatBits(t, x)
 }
 
 func bigBits(t ir.Type, n *big.Int) (uint64, error) {

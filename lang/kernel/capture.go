@@ -172,9 +172,9 @@ func (c *compiler) numberTable(list []float64, name string) *ir.Array {
 		case ir.I32, ir.U32:
 			data = binary.LittleEndian.AppendUint32(data, uint32(toInt32(x)))
 		case ir.F32:
-			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(x)))
+			data = binary.LittleEndian.AppendUint32(data, uint32(ir.FloatBits(ir.F32, x)))
 		default:
-			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(x))
+			data = binary.LittleEndian.AppendUint64(data, ir.FloatBits(ir.F64, x))
 		}
 	}
 	return &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{len(list)}, Data: data}

@@ -33,11 +33,23 @@ func I64(v int64) Arg { return Arg{typ: offload.I64, bits: uint64(v)} }
 // U64 returns an argument of that type.
 func U64(v uint64) Arg { return Arg{typ: offload.U64, bits: v} }
 
-// F32 returns an argument of that type.
-func F32(v float32) Arg { return Arg{typ: offload.F32, bits: uint64(math.Float32bits(v))} }
+// F32 returns an argument of that type. NaN has the bits that the kernel language defines.
+func F32(v float32) Arg {
+	bits := math.Float32bits(v)
+	if v != v {
+		bits = 0x7fc00000
+	}
+	return Arg{typ: offload.F32, bits: uint64(bits)}
+}
 
-// F64 returns an argument of that type.
-func F64(v float64) Arg { return Arg{typ: offload.F64, bits: math.Float64bits(v)} }
+// F64 returns an argument of that type. NaN has the bits that the kernel language defines.
+func F64(v float64) Arg {
+	bits := math.Float64bits(v)
+	if v != v {
+		bits = 0x7ff8000000000000
+	}
+	return Arg{typ: offload.F64, bits: bits}
+}
 
 // Bool returns an argument of that type.
 func Bool(v bool) Arg {

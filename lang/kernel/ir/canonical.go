@@ -88,6 +88,8 @@ func (c *copies) computes(in *Instr) bool {
 		return in.Type() == F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
 	case Quant, Call, Loop:
 		return false
+	case Convert: // of an integer it is never NaN
+		return in.Args[0].Type.IsFloat()
 	case Load, Atomic:
 		return in.Accessed().Size() == 2 || c.arrays[in.Array.ID]
 	case Select:
