@@ -121,8 +121,8 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 		return n.of(in.Args[0])
 	case ir.Quant:
 		x := n.of(in.Args[0])
-		if in.Elem != t { // the result is no further from zero than twice what it rounds
-			x = floats{2 * math.Min(x.lo, 0), 2 * math.Max(x.hi, 0), x.nan, false, true}
+		if in.Elem != t { // the result is at most twice as far from zero, or infinite
+			x = floats{rounded16(math.Min(x.lo, 0)), rounded16(math.Max(x.hi, 0)), x.nan, false, true}
 		}
 		x.raw = false
 		return x
@@ -138,6 +138,14 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 		return binaryFloats(ir.Add, t, x.wider(), n.of(in.Args[2]), false)
 	}
 	return anyFloat()
+}
+
+// rounded16 returns a bound of what rounding to 16 bits makes of numbers up to x.
+func rounded16(x float64) float64 {
+	if math.Abs(x) < 32768 {
+		return 2 * x
+	}
+	return math.Copysign(math.Inf(1), x)
 }
 
 // wider is what the set becomes where its ends may have been rounded inwards.

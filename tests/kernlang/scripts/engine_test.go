@@ -72,6 +72,24 @@ const k = kernel((g, x) => { x[0] = N })
 const N = 7
 await k.launch({ size: 1 }, device('cpu').buffer(f32, 1))
 export const result = 'read late'`},
+	// [15.7] [15.8] NaNs as the compiled engine stores them
+	{name: "NaNs", want: "7fc00000 ff812345 7fc00000 7ff8000000000000 fff123456789abcd", text: `
+const d = device('cpu')
+const x = d.buffer(new Float32Array(Uint32Array.of(0x7fffffff, 0xff812345).buffer))
+const z = d.buffer(new Float64Array(BigUint64Array.of(0xfff8000000000000n, 0xfff123456789abcdn).buffer))
+const y = d.buffer(f32, 3), w = d.buffer(f64, 2)
+await kernel((g, x, y, z, w) => {
+  y[0] = x[0] * 2; y[1] = x[1]; y[2] = Math.sqrt(-1 - g.x)
+  w[0] = z[0] + 1; w[1] = z[1]
+}).launch({ size: 1 }, x, y, z, w)
+const hex = list => [...list].map(n => n.toString(16)).join(' ')
+export const result = [hex(new Uint32Array((await y.read()).buffer)), hex(new BigUint64Array((await w.read()).buffer))].join(' ')`},
+	// [15.7] a NaN of the host is the canonical one
+	{name: "NaN of the host", want: "7ff8000000000000 7ff8000000000000 7ff8000000000000", text: `
+const b = device('cpu').buffer(f64, 3)
+const table = [0.5, NaN]
+await kernel((g, a, b) => { b[0] = a; b[1] = table[1 + (g.x & 0)]; b[2] = NaN }).launch({ size: 1 }, 0 / 0, b)
+export const result = [...new BigUint64Array((await b.read()).buffer)].map(n => n.toString(16)).join(' ')`},
 	// [2.4] fields of plain objects
 	{name: "fields", want: "2.5", text: `
 const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }

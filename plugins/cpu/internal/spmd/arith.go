@@ -173,12 +173,12 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		if !from.IsFloat() || t.IsFloat() || l.nans.Canonical(in.Args[0]) {
 			return l.vector(in.Args[0])
 		}
-		return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e) })
+		return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
 	case ir.Math:
 		return l.call(in)
 	case ir.Quant:
 		if in.Elem == t {
-			return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e) })
+			return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
 		}
 		canonical := l.nans.Canonical(in.Args[0])
 		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0], canonical) })
@@ -205,18 +205,26 @@ func commutes(op ir.Op) bool {
 	return op == ir.Add || op == ir.Mul || op == ir.Min || op == ir.Max || op == ir.And || op == ir.Or || op == ir.Xor
 }
 
-// canonicalize emits the value of a with the canonical NaN in place of any other.
-func (l *lowerer) canonicalize(d, a vr, e int) {
+// canonicalize emits the value of a with the canonical NaN in place of any other; quiet says that no NaN is signalling.
+func (l *lowerer) canonicalize(d, a vr, e int, quiet bool) {
 	nan := l.constant(canonicalNaN(e), e)
-	if l.t.masks {
+	switch {
+	case !l.t.masks:
+		odd := l.mask()
+		l.unordered(odd, a, a, e)
+		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
+		l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
+	case quiet: // the least of NaN and a number is the number, and of two NaNs the first
+		l.def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), z(d), z(nan), z(a), imm(4))
+	default:
 		l.def(amd64.VMOVDQA64, z(d), z(nan)).folds(1, 0)
 		l.mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), z(d), z(a), z(l.constant(keepNaNs, e)), imm(0)).folds(2, e)
-		return
 	}
-	odd := l.mask()
-	l.unordered(odd, a, a, e)
-	l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
-	l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
+}
+
+// isQuiet reports whether a float is the result of an instruction that gives no signalling NaN.
+func isQuiet(v *ir.Value) bool {
+	return v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub || v.Def.Op == ir.Mul || v.Def.Op == ir.FMA)
 }
 
 // canonical returns floats of 32 bits with the canonical NaN in place of any other.
@@ -225,7 +233,7 @@ func (l *lowerer) canonical(v *ir.Value) []vr {
 	if l.nans.Canonical(v) {
 		return src
 	}
-	return l.map1(src, func(d, a vr) { l.canonicalize(d, a, 4) })
+	return l.map1(src, func(d, a vr) { l.canonicalize(d, a, 4, isQuiet(v)) })
 }
 
 func canonicalNaN(size int) uint64 {

@@ -300,7 +300,7 @@ func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
 			l.minMax(ir.Max, e, d, a, b)
 		}
 		c := l.vec()
-		l.canonicalize(c, d, e)
+		l.canonicalize(c, d, e, false)
 		d = c
 		l.def(move, g(next, e), x(d))
 	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:

@@ -250,7 +250,7 @@ func (l *lowerer) quantize(t ir.Type, d, a vr, canonical bool) {
 		h := l.vec()
 		if !canonical {
 			c := l.vec()
-			l.canonicalize(c, a, 4)
+			l.canonicalize(c, a, 4, false)
 			a = c
 		}
 		l.def(amd64.VCVTPS2PH, y(h), z(a), imm(0))
