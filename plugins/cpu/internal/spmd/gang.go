@@ -66,7 +66,9 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
 	affine := opt.FindAffine(k, p.u)
 	k.Body.Walk(func(in *ir.Instr) {
-		count++
+		if in.Op != ir.Quant { // which a store of what is computed has besides
+			count++
+		}
 		switch in.Op {
 		case ir.Load, ir.Store:
 			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))

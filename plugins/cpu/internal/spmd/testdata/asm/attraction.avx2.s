@@ -4,6 +4,7 @@
 	vmovups ymm0, ymmword ptr [rip + .L11]
 	vmovups ymm1, ymmword ptr [rip + .L12]
 	vmovups ymm2, ymmword ptr [rip + .L13]
+	vmovups ymm3, ymmword ptr [rip + .L14]
 	mov rbx, qword ptr [rbp + 3104]
 	mov rsi, qword ptr [rbp + 3144]
 	mov rdi, qword ptr [rbp + 3184]
@@ -23,41 +24,43 @@
 .L2:
 	# x[g.x]
 	movsxd r14, r12d
-	vmovups ymm3, ymmword ptr [rbx + r14*4]
-	vmovups ymm4, ymmword ptr [rsi + r14*4]
+	vmovups ymm4, ymmword ptr [rbx + r14*4]
+	vmovups ymm5, ymmword ptr [rsi + r14*4]
 	# j < x.length
 	mov ecx, 0
-	vmovdqa ymm5, ymm1
 	vmovdqa ymm6, ymm1
+	vmovdqa ymm7, ymm1
 .L3:
 	# j < x.length
 	cmp ecx, r9d
 	jge .L4
 	# x[j]
 	movsxd rdx, ecx
-	vbroadcastss ymm7, dword ptr [rbx + rdx*4]
-	vsubps ymm7, ymm7, ymm3
-	vbroadcastss ymm8, dword ptr [rsi + rdx*4]
+	vbroadcastss ymm8, dword ptr [rbx + rdx*4]
 	vsubps ymm8, ymm8, ymm4
-	vmulps ymm9, ymm8, ymm8
-	vfmadd231ps ymm9, ymm7, ymm7
-	vaddps ymm9, ymm9, ymm2
+	vbroadcastss ymm9, dword ptr [rsi + rdx*4]
+	vsubps ymm9, ymm9, ymm5
+	vmulps ymm10, ymm9, ymm9
+	vfmadd231ps ymm10, ymm8, ymm8
+	vaddps ymm10, ymm10, ymm2
 	# m[j]
-	vbroadcastss ymm10, dword ptr [rdi + rdx*4]
-	vsqrtps ymm11, ymm9
-	vmulps ymm11, ymm9, ymm11
-	vdivps ymm11, ymm10, ymm11
-	vfmadd231ps ymm5, ymm7, ymm11
-	vfmadd231ps ymm6, ymm11, ymm8
+	vbroadcastss ymm11, dword ptr [rdi + rdx*4]
+	vsqrtps ymm12, ymm10
+	vmulps ymm12, ymm10, ymm12
+	vdivps ymm12, ymm11, ymm12
+	vfmadd231ps ymm6, ymm8, ymm12
+	vfmadd231ps ymm7, ymm12, ymm9
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
 	jmp .L3
 .L4:
-	vaddps ymm11, ymm5, ymm6
+	vaddps ymm12, ymm6, ymm7
 	# ax[g.x]
-	vmovups ymmword ptr [r8 + r14*4], ymm11
+	vcmpps ymm9, ymm12, ymm12, 3
+	vblendvps ymm12, ymm12, ymm3, ymm9
+	vmovups ymmword ptr [r8 + r14*4], ymm12
 	add r12, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -70,46 +73,48 @@
 	jge .L8
 	mov rdx, r13
 	sub rdx, r12
-	vmovd xmm11, edx
-	vpbroadcastd ymm11, xmm11
-	vpcmpgtd ymm11, ymm11, ymm0
+	vmovd xmm9, edx
+	vpbroadcastd ymm9, xmm9
+	vpcmpgtd ymm9, ymm9, ymm0
 	# x[g.x]
 	movsxd rdx, r12d
-	vmaskmovps ymm8, ymm11, ymmword ptr [rbx + rdx*4]
-	vmaskmovps ymm7, ymm11, ymmword ptr [rsi + rdx*4]
+	vmaskmovps ymm12, ymm9, ymmword ptr [rbx + rdx*4]
+	vmaskmovps ymm8, ymm9, ymmword ptr [rsi + rdx*4]
 	# j < x.length
 	mov ecx, 0
+	vmovdqa ymm7, ymm1
 	vmovdqa ymm6, ymm1
-	vmovdqa ymm5, ymm1
 .L6:
 	# j < x.length
 	cmp ecx, r9d
 	jge .L7
 	# x[j]
 	movsxd r14, ecx
-	vbroadcastss ymm4, dword ptr [rbx + r14*4]
+	vbroadcastss ymm5, dword ptr [rbx + r14*4]
+	vsubps ymm5, ymm5, ymm12
+	vbroadcastss ymm4, dword ptr [rsi + r14*4]
 	vsubps ymm4, ymm4, ymm8
-	vbroadcastss ymm3, dword ptr [rsi + r14*4]
-	vsubps ymm3, ymm3, ymm7
-	vmulps ymm10, ymm3, ymm3
-	vfmadd231ps ymm10, ymm4, ymm4
-	vaddps ymm10, ymm10, ymm2
+	vmulps ymm11, ymm4, ymm4
+	vfmadd231ps ymm11, ymm5, ymm5
+	vaddps ymm11, ymm11, ymm2
 	# m[j]
-	vbroadcastss ymm9, dword ptr [rdi + r14*4]
-	vsqrtps ymm12, ymm10
-	vmulps ymm12, ymm10, ymm12
-	vdivps ymm12, ymm9, ymm12
-	vfmadd231ps ymm6, ymm4, ymm12
-	vfmadd231ps ymm5, ymm12, ymm3
+	vbroadcastss ymm10, dword ptr [rdi + r14*4]
+	vsqrtps ymm13, ymm11
+	vmulps ymm13, ymm11, ymm13
+	vdivps ymm13, ymm10, ymm13
+	vfmadd231ps ymm7, ymm5, ymm13
+	vfmadd231ps ymm6, ymm13, ymm4
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
 	jmp .L6
 .L7:
-	vaddps ymm12, ymm6, ymm5
+	vaddps ymm13, ymm7, ymm6
 	# ax[g.x]
-	vmaskmovps ymmword ptr [r8 + rdx*4], ymm11, ymm12
+	vcmpps ymm4, ymm13, ymm13, 3
+	vblendvps ymm13, ymm13, ymm3, ymm4
+	vmaskmovps ymmword ptr [r8 + rdx*4], ymm9, ymm13
 	add r12, 8
 .L8:
 	mov r14d, dword ptr [rbp + 32]
@@ -143,3 +148,6 @@
 	.balign 32, 0
 .L13:
 	.byte 0x0a,0xd7,0x23,0x3c # 8 times
+	.balign 32, 0
+.L14:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -7,6 +7,7 @@
 	vpbroadcastd zmm3, dword ptr [rip + .L18]
 	vpbroadcastd zmm4, dword ptr [rip + .L19]
 	vpbroadcastd zmm5, dword ptr [rip + .L20]
+	vpbroadcastd zmm6, dword ptr [rip + .L21]
 	mov rbx, qword ptr [rbp + 3104]
 	mov rsi, qword ptr [rbp + 3144]
 	mov rdi, qword ptr [rbp + 3184]
@@ -26,55 +27,56 @@
 .L2:
 	# x[g.x]
 	movsxd r14, r12d
-	vmovups zmm6, zmmword ptr [rbx + r14*4]
-	vmovups zmm7, zmmword ptr [rsi + r14*4]
+	vmovups zmm7, zmmword ptr [rbx + r14*4]
+	vmovups zmm8, zmmword ptr [rsi + r14*4]
 	# j < x.length
 	mov ecx, 0
-	vmovdqa64 zmm8, zmm1
 	vmovdqa64 zmm9, zmm1
+	vmovdqa64 zmm10, zmm1
 .L3:
 	# j < x.length
 	cmp ecx, r9d
 	jge .L5
 	# x[j]
 	movsxd rdx, ecx
-	vbroadcastss zmm10, dword ptr [rbx + rdx*4]
-	vsubps zmm10, zmm10, zmm6
-	vbroadcastss zmm11, dword ptr [rsi + rdx*4]
+	vbroadcastss zmm11, dword ptr [rbx + rdx*4]
 	vsubps zmm11, zmm11, zmm7
-	vmulps zmm12, zmm11, zmm11
-	vfmadd231ps zmm12, zmm10, zmm10
-	vaddps zmm12, zmm12, zmm2
+	vbroadcastss zmm12, dword ptr [rsi + rdx*4]
+	vsubps zmm12, zmm12, zmm8
+	vmulps zmm13, zmm12, zmm12
+	vfmadd231ps zmm13, zmm11, zmm11
+	vaddps zmm13, zmm13, zmm2
 	# m[j]
-	vbroadcastss zmm13, dword ptr [rdi + rdx*4]
-	vrsqrt14ps zmm14, zmm12
-	vpsubd zmm15, zmm12, zmm4
-	vpcmpud k1, zmm15, zmm5, 5
-	vmulps zmm15, zmm14, zmm12
-	vmulps zmm14, zmm14, zmm3
-	vmovdqa64 zmm16, zmm14
-	vfnmadd213ps zmm16, zmm15, zmm3
-	vfmadd213ps zmm15, zmm16, zmm15
-	vfmadd213ps zmm14, zmm16, zmm14
-	vmovdqa64 zmm16, zmm15
-	vfnmadd213ps zmm16, zmm15, zmm12
-	vfmadd231ps zmm15, zmm16, zmm14
+	vbroadcastss zmm14, dword ptr [rdi + rdx*4]
+	vrsqrt14ps zmm15, zmm13
+	vpsubd zmm16, zmm13, zmm4
+	vpcmpud k1, zmm16, zmm5, 5
+	vmulps zmm16, zmm15, zmm13
+	vmulps zmm15, zmm15, zmm3
+	vmovdqa64 zmm17, zmm15
+	vfnmadd213ps zmm17, zmm16, zmm3
+	vfmadd213ps zmm16, zmm17, zmm16
+	vfmadd213ps zmm15, zmm17, zmm15
+	vmovdqa64 zmm17, zmm16
+	vfnmadd213ps zmm17, zmm16, zmm13
+	vfmadd231ps zmm16, zmm17, zmm15
 	kortestw k1, k1
 	jne .L11
 .L4:
-	vmulps zmm16, zmm12, zmm15
-	vdivps zmm16, zmm13, zmm16
-	vfmadd231ps zmm8, zmm10, zmm16
-	vfmadd231ps zmm9, zmm16, zmm11
+	vmulps zmm17, zmm13, zmm16
+	vdivps zmm17, zmm14, zmm17
+	vfmadd231ps zmm9, zmm11, zmm17
+	vfmadd231ps zmm10, zmm17, zmm12
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
 	jmp .L3
 .L5:
-	vaddps zmm16, zmm8, zmm9
+	vaddps zmm17, zmm9, zmm10
 	# ax[g.x]
-	vmovups zmmword ptr [r8 + r14*4], zmm16
+	vrangeps zmm17, zmm6, zmm17, 4
+	vmovups zmmword ptr [r8 + r14*4], zmm17
 	add r12, 16
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -87,59 +89,60 @@
 	jge .L10
 	mov rdx, r13
 	sub rdx, r12
-	vpbroadcastd zmm16, edx
-	vpcmpd k1, zmm16, zmm0, 6
+	vpbroadcastd zmm17, edx
+	vpcmpd k1, zmm17, zmm0, 6
 	# x[g.x]
 	movsxd rdx, r12d
-	vmovups zmm16{k1}{z}, zmmword ptr [rbx + rdx*4]
-	vmovups zmm11{k1}{z}, zmmword ptr [rsi + rdx*4]
+	vmovups zmm17{k1}{z}, zmmword ptr [rbx + rdx*4]
+	vmovups zmm12{k1}{z}, zmmword ptr [rsi + rdx*4]
 	# j < x.length
 	mov ecx, 0
+	vmovdqa64 zmm11, zmm1
 	vmovdqa64 zmm10, zmm1
-	vmovdqa64 zmm9, zmm1
 .L7:
 	# j < x.length
 	cmp ecx, r9d
 	jge .L9
 	# x[j]
 	movsxd r14, ecx
-	vbroadcastss zmm8, dword ptr [rbx + r14*4]
-	vsubps zmm8, zmm8, zmm16
-	vbroadcastss zmm7, dword ptr [rsi + r14*4]
-	vsubps zmm7, zmm7, zmm11
-	vmulps zmm6, zmm7, zmm7
-	vfmadd231ps zmm6, zmm8, zmm8
-	vaddps zmm6, zmm6, zmm2
+	vbroadcastss zmm9, dword ptr [rbx + r14*4]
+	vsubps zmm9, zmm9, zmm17
+	vbroadcastss zmm8, dword ptr [rsi + r14*4]
+	vsubps zmm8, zmm8, zmm12
+	vmulps zmm7, zmm8, zmm8
+	vfmadd231ps zmm7, zmm9, zmm9
+	vaddps zmm7, zmm7, zmm2
 	# m[j]
-	vbroadcastss zmm13, dword ptr [rdi + r14*4]
-	vrsqrt14ps zmm15, zmm6
-	vpsubd zmm14, zmm6, zmm4
-	vpcmpud k2{k1}, zmm14, zmm5, 5
-	vmulps zmm14, zmm15, zmm6
-	vmulps zmm15, zmm15, zmm3
-	vmovdqa64 zmm12, zmm15
-	vfnmadd213ps zmm12, zmm14, zmm3
-	vfmadd213ps zmm14, zmm12, zmm14
-	vfmadd213ps zmm15, zmm12, zmm15
-	vmovdqa64 zmm12, zmm14
-	vfnmadd213ps zmm12, zmm14, zmm6
-	vfmadd231ps zmm14, zmm12, zmm15
+	vbroadcastss zmm14, dword ptr [rdi + r14*4]
+	vrsqrt14ps zmm16, zmm7
+	vpsubd zmm15, zmm7, zmm4
+	vpcmpud k2{k1}, zmm15, zmm5, 5
+	vmulps zmm15, zmm16, zmm7
+	vmulps zmm16, zmm16, zmm3
+	vmovdqa64 zmm13, zmm16
+	vfnmadd213ps zmm13, zmm15, zmm3
+	vfmadd213ps zmm15, zmm13, zmm15
+	vfmadd213ps zmm16, zmm13, zmm16
+	vmovdqa64 zmm13, zmm15
+	vfnmadd213ps zmm13, zmm15, zmm7
+	vfmadd231ps zmm15, zmm13, zmm16
 	kortestw k2, k2
 	jne .L12
 .L8:
-	vmulps zmm12, zmm6, zmm14
-	vdivps zmm12, zmm13, zmm12
-	vfmadd231ps zmm10, zmm8, zmm12
-	vfmadd231ps zmm9, zmm12, zmm7
+	vmulps zmm13, zmm7, zmm15
+	vdivps zmm13, zmm14, zmm13
+	vfmadd231ps zmm11, zmm9, zmm13
+	vfmadd231ps zmm10, zmm13, zmm8
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
 	jmp .L7
 .L9:
-	vaddps zmm12, zmm10, zmm9
+	vaddps zmm13, zmm11, zmm10
 	# ax[g.x]
-	vmovups zmmword ptr [r8 + rdx*4]{k1}, zmm12
+	vrangeps zmm13, zmm6, zmm13, 4
+	vmovups zmmword ptr [r8 + rdx*4]{k1}, zmm13
 	add r12, 16
 .L10:
 	mov r14d, dword ptr [rbp + 32]
@@ -158,10 +161,10 @@
 	add dword ptr [rbp + 40], 1
 	jmp .L1
 .L11:
-	vsqrtps zmm15, zmm12
+	vsqrtps zmm16, zmm13
 	jmp .L4
 .L12:
-	vsqrtps zmm14, zmm6
+	vsqrtps zmm15, zmm7
 	jmp .L8
 .L13:
 .L14:
@@ -190,3 +193,6 @@
 	.balign 4, 0
 .L20:
 	.byte 0x00,0x00,0x80,0x6f
+	.balign 4, 0
+.L21:
+	.byte 0x00,0x00,0xc0,0x7f

@@ -6,15 +6,16 @@
 	vmovups ymm2, ymmword ptr [rip + .L19]
 	vmovups ymm3, ymmword ptr [rip + .L20]
 	vmovups ymm4, ymmword ptr [rip + .L21]
+	vmovups ymm5, ymmword ptr [rip + .L22]
 	mov rbx, qword ptr [rbp + 3096]
 	mov rsi, qword ptr [rbp + 3136]
 	mov rdi, qword ptr [rbp + 3176]
 	mov r8d, dword ptr [rbp + 56]
-	vpbroadcastd ymm5, dword ptr [rbp + 3104]
-	vpbroadcastd ymm6, dword ptr [rbp + 3184]
+	vpbroadcastd ymm6, dword ptr [rbp + 3104]
+	vpbroadcastd ymm7, dword ptr [rbp + 3184]
 	lea r9, [rdi]
-	vpbroadcastd ymm7, dword ptr [rbp + 3104]
-	vpbroadcastd ymm8, dword ptr [rbp + 3184]
+	vpbroadcastd ymm8, dword ptr [rbp + 3104]
+	vpbroadcastd ymm9, dword ptr [rbp + 3184]
 	lea rdi, [rdi]
 .L1:
 	mov r10d, dword ptr [rbp + 32]
@@ -27,41 +28,43 @@
 	cmp r13, r12
 	jg .L5
 .L2:
-	vmovd xmm9, r10d
-	vpbroadcastd ymm9, xmm9
-	vpaddd ymm9, ymm9, ymm0
+	vmovd xmm10, r10d
+	vpbroadcastd ymm10, xmm10
+	vpaddd ymm10, ymm10, ymm0
 	# y[g.x]
 	movsxd r13, r10d
-	vmovups ymm10, ymmword ptr [rsi + r13*4]
-	vcvttps2dq ymm11, ymm10
-	vcmpps ymm12, ymm10, ymm1, 13
-	vcmpps ymm10, ymm10, ymm10, 3
-	vblendvps ymm11, ymm11, ymm2, ymm12
-	vblendvps ymm11, ymm11, ymm3, ymm10
-	vmovups ymm10, ymmword ptr [rsi + r13*4 + 4]
-	vcvttps2dq ymm12, ymm10
-	vcmpps ymm13, ymm10, ymm1, 13
-	vcmpps ymm10, ymm10, ymm10, 3
+	vmovups ymm11, ymmword ptr [rsi + r13*4]
+	vcvttps2dq ymm12, ymm11
+	vcmpps ymm13, ymm11, ymm1, 13
+	vcmpps ymm11, ymm11, ymm11, 3
 	vblendvps ymm12, ymm12, ymm2, ymm13
-	vblendvps ymm12, ymm12, ymm3, ymm10
-	vpmaxud ymm10, ymm12, ymm5
-	vpcmpeqd ymm10, ymm10, ymm12
-	vptest ymm10, ymm10
+	vblendvps ymm12, ymm12, ymm3, ymm11
+	vmovups ymm11, ymmword ptr [rsi + r13*4 + 4]
+	vcvttps2dq ymm13, ymm11
+	vcmpps ymm14, ymm11, ymm1, 13
+	vcmpps ymm11, ymm11, ymm11, 3
+	vblendvps ymm13, ymm13, ymm2, ymm14
+	vblendvps ymm13, ymm13, ymm3, ymm11
+	vpmaxud ymm11, ymm13, ymm6
+	vpcmpeqd ymm11, ymm11, ymm13
+	vptest ymm11, ymm11
 	jne .L10
-	vpxor ymm10, ymm10, ymm10
-	vpcmpeqd ymm13, ymm13, ymm13
-	vpgatherdd ymm10, [rbx + ymm12*4], ymm13
-	vpmulld ymm13, ymm9, ymm4
-	vpxor ymm12, ymm12, ymm12
-	vpcmpeqd ymm9, ymm9, ymm9
-	vpgatherdd ymm12, [rbx + ymm13*4], ymm9
-	vaddps ymm9, ymm10, ymm12
-	vpmaxud ymm12, ymm11, ymm6
-	vpcmpeqd ymm12, ymm12, ymm11
-	vptest ymm12, ymm12
+	vpxor ymm11, ymm11, ymm11
+	vpcmpeqd ymm14, ymm14, ymm14
+	vpgatherdd ymm11, [rbx + ymm13*4], ymm14
+	vpmulld ymm14, ymm10, ymm4
+	vpxor ymm13, ymm13, ymm13
+	vpcmpeqd ymm10, ymm10, ymm10
+	vpgatherdd ymm13, [rbx + ymm14*4], ymm10
+	vaddps ymm10, ymm11, ymm13
+	vcmpps ymm13, ymm10, ymm10, 3
+	vblendvps ymm10, ymm10, ymm5, ymm13
+	vpmaxud ymm13, ymm12, ymm7
+	vpcmpeqd ymm13, ymm13, ymm12
+	vptest ymm13, ymm13
 	jne .L11
-	vmovups ymmword ptr [r15 + 96], ymm9
-	vmovups ymmword ptr [r15 + 64], ymm11
+	vmovups ymmword ptr [r15 + 96], ymm10
+	vmovups ymmword ptr [r15 + 64], ymm12
 	mov r13d, 255
 .L3:
 	tzcnt r14d, r13d
@@ -84,47 +87,49 @@
 	jge .L9
 	mov r14, r12
 	sub r14, r10
-	vmovd xmm12, r14d
-	vpbroadcastd ymm12, xmm12
-	vpcmpgtd ymm12, ymm12, ymm0
-	vmovd xmm9, r10d
-	vpbroadcastd ymm9, xmm9
-	vpaddd ymm9, ymm9, ymm0
+	vmovd xmm13, r14d
+	vpbroadcastd ymm13, xmm13
+	vpcmpgtd ymm13, ymm13, ymm0
+	vmovd xmm10, r10d
+	vpbroadcastd ymm10, xmm10
+	vpaddd ymm10, ymm10, ymm0
 	# y[g.x]
 	movsxd r14, r10d
-	vmaskmovps ymm11, ymm12, ymmword ptr [rsi + r14*4]
-	vcvttps2dq ymm13, ymm11
-	vcmpps ymm10, ymm11, ymm1, 13
-	vcmpps ymm11, ymm11, ymm11, 3
-	vblendvps ymm13, ymm13, ymm2, ymm10
-	vblendvps ymm13, ymm13, ymm3, ymm11
-	vmaskmovps ymm11, ymm12, ymmword ptr [rsi + r14*4 + 4]
-	vcvttps2dq ymm10, ymm11
-	vcmpps ymm14, ymm11, ymm1, 13
-	vcmpps ymm11, ymm11, ymm11, 3
-	vblendvps ymm10, ymm10, ymm2, ymm14
-	vblendvps ymm10, ymm10, ymm3, ymm11
-	vpmaxud ymm11, ymm10, ymm7
-	vpcmpeqd ymm11, ymm11, ymm10
-	vpand ymm11, ymm11, ymm12
-	vptest ymm11, ymm11
+	vmaskmovps ymm12, ymm13, ymmword ptr [rsi + r14*4]
+	vcvttps2dq ymm14, ymm12
+	vcmpps ymm11, ymm12, ymm1, 13
+	vcmpps ymm12, ymm12, ymm12, 3
+	vblendvps ymm14, ymm14, ymm2, ymm11
+	vblendvps ymm14, ymm14, ymm3, ymm12
+	vmaskmovps ymm12, ymm13, ymmword ptr [rsi + r14*4 + 4]
+	vcvttps2dq ymm11, ymm12
+	vcmpps ymm15, ymm12, ymm1, 13
+	vcmpps ymm12, ymm12, ymm12, 3
+	vblendvps ymm11, ymm11, ymm2, ymm15
+	vblendvps ymm11, ymm11, ymm3, ymm12
+	vpmaxud ymm12, ymm11, ymm8
+	vpcmpeqd ymm12, ymm12, ymm11
+	vpand ymm12, ymm12, ymm13
+	vptest ymm12, ymm12
 	jne .L12
+	vpxor ymm12, ymm12, ymm12
+	vmovdqa ymm15, ymm13
+	vpgatherdd ymm12, [rbx + ymm11*4], ymm15
+	vpmulld ymm15, ymm10, ymm4
 	vpxor ymm11, ymm11, ymm11
-	vmovdqa ymm14, ymm12
-	vpgatherdd ymm11, [rbx + ymm10*4], ymm14
-	vpmulld ymm14, ymm9, ymm4
-	vpxor ymm10, ymm10, ymm10
-	vmovdqa ymm9, ymm12
-	vpgatherdd ymm10, [rbx + ymm14*4], ymm9
-	vaddps ymm9, ymm11, ymm10
-	vpmaxud ymm10, ymm13, ymm8
-	vpcmpeqd ymm10, ymm10, ymm13
-	vpand ymm10, ymm10, ymm12
-	vptest ymm10, ymm10
+	vmovdqa ymm10, ymm13
+	vpgatherdd ymm11, [rbx + ymm15*4], ymm10
+	vaddps ymm10, ymm12, ymm11
+	vcmpps ymm11, ymm10, ymm10, 3
+	vblendvps ymm10, ymm10, ymm5, ymm11
+	vpmaxud ymm11, ymm14, ymm9
+	vpcmpeqd ymm11, ymm11, ymm14
+	vpand ymm11, ymm11, ymm13
+	vptest ymm11, ymm11
 	jne .L13
-	vmovups ymmword ptr [r15 + 96], ymm9
-	vmovups ymmword ptr [r15 + 64], ymm13
-	vmovmskps r14d, ymm12
+	vmovups ymmword ptr [r15 + 96], ymm10
+	vmovups ymmword ptr [r15 + 64], ymm14
+	vmovmskps r14d, ymm13
 	test r14d, r14d
 	je .L7
 .L6:
@@ -262,3 +267,6 @@
 	.balign 32, 0
 .L21:
 	.byte 0x03,0x00,0x00,0x00 # 8 times
+	.balign 32, 0
+.L22:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -5,6 +5,7 @@
 	vmovups ymm1, ymmword ptr [rip + .L20]
 	vmovups ymm2, ymmword ptr [rip + .L21]
 	vmovups ymm3, ymmword ptr [rip + .L22]
+	vmovups ymm4, ymmword ptr [rip + .L23]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov rdi, qword ptr [rbp + 3208]
@@ -75,16 +76,16 @@
 	add r10d, r8d
 	movsxd r10, r10d
 	prefetcht0 [rbx + r10*4 + 2048]
-	vmovups ymm4, ymmword ptr [rbx + r10*4]
-	vcvttps2dq ymm5, ymm4
-	vcmpps ymm6, ymm4, ymm1, 13
-	vcmpps ymm4, ymm4, ymm4, 3
-	vblendvps ymm5, ymm5, ymm2, ymm6
-	vblendvps ymm5, ymm5, ymm0, ymm4
-	vpand ymm4, ymm5, ymm3
+	vmovups ymm5, ymmword ptr [rbx + r10*4]
+	vcvttps2dq ymm6, ymm5
+	vcmpps ymm7, ymm5, ymm1, 13
+	vcmpps ymm5, ymm5, ymm5, 3
+	vblendvps ymm6, ymm6, ymm2, ymm7
+	vblendvps ymm6, ymm6, ymm0, ymm5
+	vpand ymm5, ymm6, ymm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r10d, 1
-	vmovups ymmword ptr [r15 + 64], ymm4
+	vmovups ymmword ptr [r15 + 64], ymm5
 	mov r8d, dword ptr [r15 + 64]
 	add dword ptr [rdi + r8*4], r10d
 	mov r8d, dword ptr [r15 + 68]
@@ -127,16 +128,16 @@
 	add r12d, r9d
 	movsxd r12, r12d
 	prefetcht0 [rbx + r12*4 + 16384]
-	vmovups ymm4, ymmword ptr [rbx + r12*4]
-	vcvttps2dq ymm6, ymm4
-	vcmpps ymm5, ymm4, ymm1, 13
-	vcmpps ymm4, ymm4, ymm4, 3
-	vblendvps ymm6, ymm6, ymm2, ymm5
-	vblendvps ymm6, ymm6, ymm0, ymm4
-	vpand ymm4, ymm6, ymm3
+	vmovups ymm5, ymmword ptr [rbx + r12*4]
+	vcvttps2dq ymm7, ymm5
+	vcmpps ymm6, ymm5, ymm1, 13
+	vcmpps ymm5, ymm5, ymm5, 3
+	vblendvps ymm7, ymm7, ymm2, ymm6
+	vblendvps ymm7, ymm7, ymm0, ymm5
+	vpand ymm5, ymm7, ymm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r12d, 1
-	vmovups ymmword ptr [r15 + 64], ymm4
+	vmovups ymmword ptr [r15 + 64], ymm5
 	mov r9d, dword ptr [r15 + 64]
 	add dword ptr [rdi + r9*4], r12d
 	mov r9d, dword ptr [r15 + 68]
@@ -166,9 +167,9 @@
 	# local[g.local.x]
 	mov rcx, qword ptr [r15 + 480]
 	movsxd r9, ecx
-	vcvtdq2ps ymm4, ymmword ptr [rdi + r9*4]
+	vcvtdq2ps ymm5, ymmword ptr [rdi + r9*4]
 	# Atomics.add(bins, g.local.x, local[g.local.x])
-	vmovups ymmword ptr [r15 + 96], ymm4
+	vmovups ymmword ptr [r15 + 96], ymm5
 	lea r9, [rsi + r9*4]
 	mov r12d, 255
 .L14:
@@ -177,10 +178,12 @@
 	mov r10d, dword ptr [r15 + r10*4 + 96]
 	mov eax, dword ptr [r8]
 .L15:
-	vmovd xmm4, eax
-	vmovd xmm5, r10d
-	vaddps ymm5, ymm4, ymm5
-	vmovd r13d, xmm5
+	vmovd xmm5, eax
+	vmovd xmm6, r10d
+	vaddps ymm6, ymm5, ymm6
+	vcmpps ymm5, ymm6, ymm6, 3
+	vblendvps ymm6, ymm6, ymm4, ymm5
+	vmovd r13d, xmm6
 	lock cmpxchg dword ptr [r8], r13d
 	jne .L15
 	blsr r12d, r12d
@@ -233,3 +236,6 @@
 	.byte 0xff,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
 	.byte 0x01,0x00,0x00,0x00 # 8 times
+	.balign 32, 0
+.L23:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -5,6 +5,8 @@
 	vpbroadcastd zmm1, dword ptr [rip + .L19]
 	vpbroadcastd zmm2, dword ptr [rip + .L20]
 	vpbroadcastd zmm3, dword ptr [rip + .L21]
+	vpbroadcastd zmm4, dword ptr [rip + .L22]
+	vpbroadcastd zmm5, dword ptr [rip + .L23]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov rdi, qword ptr [rbp + 3208]
@@ -85,17 +87,17 @@
 	add r10d, r9d
 	movsxd r10, r10d
 	prefetcht0 [rbx + r10*4 + 2048]
-	vmovups zmm4, zmmword ptr [rbx + r10*4]
-	vcvttps2dq zmm5, zmm4
-	vcmpps k1, zmm4, zmm1, 13
-	vcmpps k2, zmm4, zmm4, 3
-	vpblendmd zmm5{k1}, zmm5, zmm2
-	vpblendmd zmm5{k2}, zmm5, zmm0
-	vpandd zmm5, zmm5, zmm3
+	vmovups zmm6, zmmword ptr [rbx + r10*4]
+	vcvttps2dq zmm7, zmm6
+	vcmpps k1, zmm6, zmm1, 13
+	vcmpps k2, zmm6, zmm6, 3
+	vpblendmd zmm7{k1}, zmm7, zmm2
+	vpblendmd zmm7{k2}, zmm7, zmm0
+	vpandd zmm7, zmm7, zmm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r10d, 1
-	vmovups ymmword ptr [r15 + 64], ymm5
-	vextracti64x4 ymmword ptr [r15 + 96], zmm5, 1
+	vmovups ymmword ptr [r15 + 64], ymm7
+	vextracti64x4 ymmword ptr [r15 + 96], zmm7, 1
 	mov r9d, dword ptr [r15 + 64]
 	add dword ptr [rdi + r9*4], r10d
 	mov r9d, dword ptr [r15 + 68]
@@ -154,17 +156,17 @@
 	add r12d, r8d
 	movsxd r12, r12d
 	prefetcht0 [rbx + r12*4 + 16384]
-	vmovups zmm5, zmmword ptr [rbx + r12*4]
-	vcvttps2dq zmm4, zmm5
-	vcmpps k2, zmm5, zmm1, 13
-	vcmpps k1, zmm5, zmm5, 3
-	vpblendmd zmm4{k2}, zmm4, zmm2
-	vpblendmd zmm4{k1}, zmm4, zmm0
-	vpandd zmm4, zmm4, zmm3
+	vmovups zmm7, zmmword ptr [rbx + r12*4]
+	vcvttps2dq zmm6, zmm7
+	vcmpps k2, zmm7, zmm1, 13
+	vcmpps k1, zmm7, zmm7, 3
+	vpblendmd zmm6{k2}, zmm6, zmm2
+	vpblendmd zmm6{k1}, zmm6, zmm0
+	vpandd zmm6, zmm6, zmm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r12d, 1
-	vmovups ymmword ptr [r15 + 64], ymm4
-	vextracti64x4 ymmword ptr [r15 + 96], zmm4, 1
+	vmovups ymmword ptr [r15 + 64], ymm6
+	vextracti64x4 ymmword ptr [r15 + 96], zmm6, 1
 	mov r8d, dword ptr [r15 + 64]
 	add dword ptr [rdi + r8*4], r12d
 	mov r8d, dword ptr [r15 + 68]
@@ -210,9 +212,9 @@
 	# local[g.local.x]
 	mov rcx, qword ptr [r15 + 832]
 	movsxd r8, ecx
-	vcvtdq2ps zmm4, zmmword ptr [rdi + r8*4]
+	vcvtdq2ps zmm6, zmmword ptr [rdi + r8*4]
 	# Atomics.add(bins, g.local.x, local[g.local.x])
-	vmovups zmmword ptr [r15 + 128], zmm4
+	vmovups zmmword ptr [r15 + 128], zmm6
 	lea r8, [rsi + r8*4]
 	mov r12d, 65535
 .L13:
@@ -221,10 +223,12 @@
 	mov r10d, dword ptr [r15 + r10*4 + 128]
 	mov eax, dword ptr [r9]
 .L14:
-	vmovd xmm4, eax
-	vmovd xmm5, r10d
-	vaddps zmm5, zmm4, zmm5
-	vmovd r13d, xmm5
+	vmovd xmm6, eax
+	vmovd xmm7, r10d
+	vaddps zmm7, zmm6, zmm7
+	vmovdqa64 zmm6, zmm4
+	vfixupimmps zmm6, zmm7, zmm5, 0
+	vmovd r13d, xmm6
 	lock cmpxchg dword ptr [r9], r13d
 	jne .L14
 	blsr r12d, r12d
@@ -279,3 +283,9 @@
 	.byte 0xff,0x00,0x00,0x00
 	.balign 4, 0
 	.byte 0x01,0x00,0x00,0x00
+	.balign 4, 0
+.L22:
+	.byte 0x00,0x00,0xc0,0x7f
+	.balign 4, 0
+.L23:
+	.byte 0x00,0x11,0x11,0x11

@@ -2,6 +2,7 @@
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
 	vmovups ymm0, ymmword ptr [rip + .L14]
+	vmovups ymm1, ymmword ptr [rip + .L15]
 	mov rcx, qword ptr [rbp + 3096]
 	mov qword ptr [rbp + 3328], rcx
 	mov rsi, qword ptr [rbp + 3136]
@@ -95,9 +96,9 @@
 	add r11d, ecx
 	movsxd r11, r11d
 	mov rcx, qword ptr [r15 + 576]
-	vmovups ymm1, ymmword ptr [rcx + r11*4]
+	vmovups ymm2, ymmword ptr [rcx + r11*4]
 	mov rcx, qword ptr [r15 + 592]
-	vmovups ymmword ptr [rcx + rdx*4], ymm1
+	vmovups ymmword ptr [rcx + rdx*4], ymm2
 	mov rcx, qword ptr [r15 + 488]
 	add ebx, ecx
 	# b[k + y][g.x]
@@ -107,9 +108,9 @@
 	mov rcx, qword ptr [r15 + 600]
 	lea rbx, [rbx + rcx*4]
 	prefetcht0 [rbx + r14*1]
-	vmovups ymm1, ymmword ptr [rbx]
+	vmovups ymm2, ymmword ptr [rbx]
 	mov rcx, qword ptr [r15 + 608]
-	vmovups ymmword ptr [rcx + rdx*4], ymm1
+	vmovups ymmword ptr [rcx + rdx*4], ymm2
 	# g.barrier()
 	mov dword ptr [r15], 1
 	jmp .L5
@@ -117,56 +118,56 @@
 	# ta[y][i]
 	mov rbx, qword ptr [r15 + 592]
 	mov rdx, qword ptr [r15 + 584]
-	vbroadcastss ymm1, dword ptr [rbx]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4]
-	vfmadd213ps ymm2, ymm1, ymmword ptr [r15 + 544]
-	vbroadcastss ymm1, dword ptr [rbx + 4]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 64]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 8]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 128]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 12]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 192]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 16]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 256]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 20]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 320]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 24]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 384]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 28]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 448]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 32]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 512]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 36]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 576]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 40]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 640]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 44]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 704]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 48]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 768]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 52]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 832]
-	vfmadd213ps ymm3, ymm1, ymm2
-	vbroadcastss ymm1, dword ptr [rbx + 56]
-	vmovups ymm2, ymmword ptr [r9 + rdx*4 + 896]
-	vfmadd213ps ymm2, ymm1, ymm3
-	vbroadcastss ymm1, dword ptr [rbx + 60]
+	vbroadcastss ymm2, dword ptr [rbx]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4]
+	vfmadd213ps ymm3, ymm2, ymmword ptr [r15 + 544]
+	vbroadcastss ymm2, dword ptr [rbx + 4]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 64]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 8]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 128]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 12]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 192]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 16]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 256]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 20]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 320]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 24]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 384]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 28]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 448]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 32]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 512]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 36]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 576]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 40]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 640]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 44]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 704]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 48]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 768]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 52]
+	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 832]
+	vfmadd213ps ymm4, ymm2, ymm3
+	vbroadcastss ymm2, dword ptr [rbx + 56]
+	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 896]
+	vfmadd213ps ymm3, ymm2, ymm4
+	vbroadcastss ymm2, dword ptr [rbx + 60]
 	vmovups ymm15, ymmword ptr [r9 + rdx*4 + 960]
 	vmovups ymmword ptr [r15 + 544], ymm15
 	vmovups ymm15, ymmword ptr [r15 + 544]
-	vfmadd213ps ymm15, ymm1, ymm2
+	vfmadd213ps ymm15, ymm2, ymm3
 	vmovups ymmword ptr [r15 + 544], ymm15
 	# g.barrier()
 	mov dword ptr [r15], 2
@@ -181,6 +182,9 @@
 	jmp .L7
 .L10:
 	# c[g.y][g.x]
+	vmovups ymm2, ymmword ptr [r15 + 544]
+	vcmpps ymm3, ymm2, ymm2, 3
+	vblendvps ymm2, ymm2, ymm1, ymm3
 	mov rcx, qword ptr [r15 + 624]
 	movsxd rdx, ecx
 	mov rcx, qword ptr [r15 + 616]
@@ -188,8 +192,7 @@
 	imul rdx, r13
 	mov rcx, qword ptr [rbp + 3336]
 	lea rdx, [rcx + rdx*4]
-	vmovups ymm15, ymmword ptr [r15 + 544]
-	vmovups ymmword ptr [rdx + rbx*4], ymm15
+	vmovups ymmword ptr [rdx + rbx*4], ymm2
 .L11:
 	mov dword ptr [r15], 4294967295
 	sub qword ptr [rbp + 112], 1
@@ -227,3 +230,6 @@
 	.balign 32, 0
 	.byte 0x00,0x00,0x00,0x00,0x01,0x00,0x00,0x00,0x02,0x00,0x00,0x00,0x03,0x00,0x00,0x00
 	.byte 0x04,0x00,0x00,0x00,0x05,0x00,0x00,0x00,0x06,0x00,0x00,0x00,0x07,0x00,0x00,0x00
+	.balign 32, 0
+.L15:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

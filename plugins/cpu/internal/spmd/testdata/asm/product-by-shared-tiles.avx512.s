@@ -2,6 +2,8 @@
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
 	vpbroadcastd zmm0, dword ptr [rip + .L14]
+	vpbroadcastd zmm1, dword ptr [rip + .L15]
+	vpbroadcastd zmm2, dword ptr [rip + .L16]
 	mov rcx, qword ptr [rbp + 3096]
 	mov qword ptr [rbp + 3328], rcx
 	mov rsi, qword ptr [rbp + 3136]
@@ -95,9 +97,9 @@
 	add r11d, ecx
 	movsxd r11, r11d
 	mov rcx, qword ptr [r15 + 960]
-	vmovups zmm1, zmmword ptr [rcx + r11*4]
+	vmovups zmm3, zmmword ptr [rcx + r11*4]
 	mov rcx, qword ptr [r15 + 976]
-	vmovups zmmword ptr [rcx + rdx*4], zmm1
+	vmovups zmmword ptr [rcx + rdx*4], zmm3
 	mov rcx, qword ptr [r15 + 840]
 	add ebx, ecx
 	# b[k + y][g.x]
@@ -107,9 +109,9 @@
 	mov rcx, qword ptr [r15 + 984]
 	lea rbx, [rbx + rcx*4]
 	prefetcht0 [rbx + r14*1]
-	vmovups zmm1, zmmword ptr [rbx]
+	vmovups zmm3, zmmword ptr [rbx]
 	mov rcx, qword ptr [r15 + 992]
-	vmovups zmmword ptr [rcx + rdx*4], zmm1
+	vmovups zmmword ptr [rcx + rdx*4], zmm3
 	# g.barrier()
 	mov dword ptr [r15], 1
 	jmp .L5
@@ -117,56 +119,56 @@
 	# ta[y][i]
 	mov rbx, qword ptr [r15 + 976]
 	mov rdx, qword ptr [r15 + 968]
-	vbroadcastss zmm1, dword ptr [rbx]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4]
-	vfmadd213ps zmm2, zmm1, zmmword ptr [r15 + 896]
-	vbroadcastss zmm1, dword ptr [rbx + 4]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 64]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 8]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 128]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 12]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 192]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 16]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 256]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 20]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 320]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 24]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 384]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 28]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 448]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 32]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 512]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 36]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 576]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 40]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 640]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 44]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 704]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 48]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 768]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 52]
-	vmovups zmm3, zmmword ptr [r9 + rdx*4 + 832]
-	vfmadd213ps zmm3, zmm1, zmm2
-	vbroadcastss zmm1, dword ptr [rbx + 56]
-	vmovups zmm2, zmmword ptr [r9 + rdx*4 + 896]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vbroadcastss zmm1, dword ptr [rbx + 60]
+	vbroadcastss zmm3, dword ptr [rbx]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4]
+	vfmadd213ps zmm4, zmm3, zmmword ptr [r15 + 896]
+	vbroadcastss zmm3, dword ptr [rbx + 4]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 64]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 8]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 128]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 12]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 192]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 16]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 256]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 20]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 320]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 24]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 384]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 28]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 448]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 32]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 512]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 36]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 576]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 40]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 640]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 44]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 704]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 48]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 768]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 52]
+	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 832]
+	vfmadd213ps zmm5, zmm3, zmm4
+	vbroadcastss zmm3, dword ptr [rbx + 56]
+	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 896]
+	vfmadd213ps zmm4, zmm3, zmm5
+	vbroadcastss zmm3, dword ptr [rbx + 60]
 	vmovups zmm31, zmmword ptr [r9 + rdx*4 + 960]
 	vmovups zmmword ptr [r15 + 896], zmm31
 	vmovups zmm31, zmmword ptr [r15 + 896]
-	vfmadd213ps zmm31, zmm1, zmm2
+	vfmadd213ps zmm31, zmm3, zmm4
 	vmovups zmmword ptr [r15 + 896], zmm31
 	# g.barrier()
 	mov dword ptr [r15], 2
@@ -181,6 +183,9 @@
 	jmp .L7
 .L10:
 	# c[g.y][g.x]
+	vmovdqa64 zmm3, zmm1
+	vmovups zmm31, zmmword ptr [r15 + 896]
+	vfixupimmps zmm3, zmm31, zmm2, 0
 	mov rcx, qword ptr [r15 + 1008]
 	movsxd rdx, ecx
 	mov rcx, qword ptr [r15 + 1000]
@@ -188,8 +193,7 @@
 	imul rdx, r13
 	mov rcx, qword ptr [rbp + 3336]
 	lea rdx, [rcx + rdx*4]
-	vmovups zmm31, zmmword ptr [r15 + 896]
-	vmovups zmmword ptr [rdx + rbx*4], zmm31
+	vmovups zmmword ptr [rdx + rbx*4], zmm3
 .L11:
 	mov dword ptr [r15], 4294967295
 	sub qword ptr [rbp + 112], 1
@@ -229,3 +233,9 @@
 	.balign 4, 0
 .L14:
 	.byte 0x00,0x00,0x00,0x00
+	.balign 4, 0
+.L15:
+	.byte 0x00,0x00,0xc0,0x7f
+	.balign 4, 0
+.L16:
+	.byte 0x00,0x11,0x11,0x11

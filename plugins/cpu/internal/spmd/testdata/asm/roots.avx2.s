@@ -8,6 +8,7 @@
 	vmovups ymm4, ymmword ptr [rip + .L11]
 	vmovups ymm5, ymmword ptr [rip + .L12]
 	vmovups ymm6, ymmword ptr [rip + .L13]
+	vmovups ymm7, ymmword ptr [rip + .L14]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov edi, dword ptr [rbp + 56]
@@ -24,21 +25,23 @@
 .L2:
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups ymm7, ymmword ptr [rbx + r10*4]
-	vsqrtps ymm8, ymm7
-	vaddps ymm7, ymm7, ymm1
-	vrsqrtps ymm9, ymm7
-	vpand ymm9, ymm9, ymm2
-	vmulps ymm7, ymm9, ymm7
-	vfnmadd213ps ymm7, ymm9, ymm3
-	vminps ymm7, ymm7, ymm4
-	vmovdqa ymm10, ymm7
-	vfmadd213ps ymm10, ymm5, ymm6
-	vmulps ymm10, ymm10, ymm9
-	vfmadd231ps ymm9, ymm7, ymm10
-	vaddps ymm10, ymm9, ymm3
-	vdivps ymm10, ymm8, ymm10
-	vmovups ymmword ptr [rsi + r10*4], ymm10
+	vmovups ymm8, ymmword ptr [rbx + r10*4]
+	vsqrtps ymm9, ymm8
+	vaddps ymm8, ymm8, ymm1
+	vrsqrtps ymm10, ymm8
+	vpand ymm10, ymm10, ymm2
+	vmulps ymm8, ymm10, ymm8
+	vfnmadd213ps ymm8, ymm10, ymm3
+	vminps ymm8, ymm8, ymm4
+	vmovdqa ymm11, ymm8
+	vfmadd213ps ymm11, ymm5, ymm6
+	vmulps ymm11, ymm11, ymm10
+	vfmadd231ps ymm10, ymm8, ymm11
+	vaddps ymm11, ymm10, ymm3
+	vdivps ymm11, ymm9, ymm11
+	vcmpps ymm9, ymm11, ymm11, 3
+	vblendvps ymm11, ymm11, ymm7, ymm9
+	vmovups ymmword ptr [rsi + r10*4], ymm11
 	add r8, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -51,26 +54,28 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vmovd xmm10, r10d
-	vpbroadcastd ymm10, xmm10
-	vpcmpgtd ymm10, ymm10, ymm0
+	vmovd xmm9, r10d
+	vpbroadcastd ymm9, xmm9
+	vpcmpgtd ymm9, ymm9, ymm0
 	# x[g.x]
 	movsxd r10, r8d
-	vmaskmovps ymm8, ymm10, ymmword ptr [rbx + r10*4]
-	vsqrtps ymm7, ymm8
-	vaddps ymm8, ymm8, ymm1
-	vrsqrtps ymm9, ymm8
-	vpand ymm9, ymm9, ymm2
-	vmulps ymm8, ymm9, ymm8
-	vfnmadd213ps ymm8, ymm9, ymm3
-	vminps ymm8, ymm8, ymm4
-	vmovdqa ymm11, ymm8
-	vfmadd213ps ymm11, ymm5, ymm6
-	vmulps ymm11, ymm11, ymm9
-	vfmadd231ps ymm9, ymm8, ymm11
-	vaddps ymm11, ymm9, ymm3
-	vdivps ymm11, ymm7, ymm11
-	vmaskmovps ymmword ptr [rsi + r10*4], ymm10, ymm11
+	vmaskmovps ymm11, ymm9, ymmword ptr [rbx + r10*4]
+	vsqrtps ymm8, ymm11
+	vaddps ymm11, ymm11, ymm1
+	vrsqrtps ymm10, ymm11
+	vpand ymm10, ymm10, ymm2
+	vmulps ymm11, ymm10, ymm11
+	vfnmadd213ps ymm11, ymm10, ymm3
+	vminps ymm11, ymm11, ymm4
+	vmovdqa ymm12, ymm11
+	vfmadd213ps ymm12, ymm5, ymm6
+	vmulps ymm12, ymm12, ymm10
+	vfmadd231ps ymm10, ymm11, ymm12
+	vaddps ymm12, ymm10, ymm3
+	vdivps ymm12, ymm8, ymm12
+	vcmpps ymm8, ymm12, ymm12, 3
+	vblendvps ymm12, ymm12, ymm7, ymm8
+	vmaskmovps ymmword ptr [rsi + r10*4], ymm9, ymm12
 	add r8, 8
 .L4:
 	mov r10d, dword ptr [rbp + 32]
@@ -116,3 +121,6 @@
 	.balign 32, 0
 .L13:
 	.byte 0x00,0x00,0x00,0x3f # 8 times
+	.balign 32, 0
+.L14:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

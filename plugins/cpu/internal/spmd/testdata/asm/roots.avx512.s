@@ -9,6 +9,8 @@
 	vpbroadcastd zmm5, dword ptr [rip + .L16]
 	vpbroadcastd zmm6, dword ptr [rip + .L17]
 	vpbroadcastd zmm7, dword ptr [rip + .L18]
+	vpbroadcastd zmm8, dword ptr [rip + .L19]
+	vpbroadcastd zmm9, dword ptr [rip + .L20]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov edi, dword ptr [rbp + 56]
@@ -25,33 +27,35 @@
 .L2:
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups zmm8, zmmword ptr [rbx + r10*4]
-	vrsqrt14ps zmm9, zmm8
-	vpsubd zmm10, zmm8, zmm2
-	vpcmpud k1, zmm10, zmm3, 5
-	vmulps zmm10, zmm9, zmm8
-	vmulps zmm9, zmm9, zmm1
-	vmovdqa64 zmm11, zmm9
-	vfnmadd213ps zmm11, zmm10, zmm1
-	vfmadd213ps zmm10, zmm11, zmm10
-	vfmadd213ps zmm9, zmm11, zmm9
-	vmovdqa64 zmm11, zmm10
-	vfnmadd213ps zmm11, zmm10, zmm8
-	vfmadd231ps zmm10, zmm11, zmm9
+	vmovups zmm10, zmmword ptr [rbx + r10*4]
+	vrsqrt14ps zmm11, zmm10
+	vpsubd zmm12, zmm10, zmm2
+	vpcmpud k1, zmm12, zmm3, 5
+	vmulps zmm12, zmm11, zmm10
+	vmulps zmm11, zmm11, zmm1
+	vmovdqa64 zmm13, zmm11
+	vfnmadd213ps zmm13, zmm12, zmm1
+	vfmadd213ps zmm12, zmm13, zmm12
+	vfmadd213ps zmm11, zmm13, zmm11
+	vmovdqa64 zmm13, zmm12
+	vfnmadd213ps zmm13, zmm12, zmm10
+	vfmadd231ps zmm12, zmm13, zmm11
 	kortestw k1, k1
 	jne .L7
 .L3:
-	vaddps zmm11, zmm8, zmm4
-	vrsqrt14ps zmm9, zmm11
-	vpandd zmm9, zmm9, zmm5
-	vmulps zmm11, zmm9, zmm11
-	vfnmadd213ps zmm11, zmm9, zmm6
-	vminps zmm11, zmm11, zmm7
-	vmulps zmm8, zmm9, zmm1
-	vfmadd231ps zmm9, zmm11, zmm8
-	vaddps zmm8, zmm9, zmm6
-	vdivps zmm8, zmm10, zmm8
-	vmovups zmmword ptr [rsi + r10*4], zmm8
+	vaddps zmm13, zmm10, zmm4
+	vrsqrt14ps zmm11, zmm13
+	vpandd zmm11, zmm11, zmm5
+	vmulps zmm13, zmm11, zmm13
+	vfnmadd213ps zmm13, zmm11, zmm6
+	vminps zmm13, zmm13, zmm7
+	vmulps zmm10, zmm11, zmm1
+	vfmadd231ps zmm11, zmm13, zmm10
+	vaddps zmm10, zmm11, zmm6
+	vdivps zmm10, zmm12, zmm10
+	vmovdqa64 zmm12, zmm8
+	vfixupimmps zmm12, zmm10, zmm9, 0
+	vmovups zmmword ptr [rsi + r10*4], zmm12
 	add r8, 16
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -64,37 +68,39 @@
 	jge .L6
 	mov r10, r9
 	sub r10, r8
-	vpbroadcastd zmm8, r10d
-	vpcmpd k1, zmm8, zmm0, 6
+	vpbroadcastd zmm12, r10d
+	vpcmpd k1, zmm12, zmm0, 6
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups zmm8{k1}{z}, zmmword ptr [rbx + r10*4]
-	vrsqrt14ps zmm10, zmm8
-	vpsubd zmm11, zmm8, zmm2
-	vpcmpud k2{k1}, zmm11, zmm3, 5
-	vmulps zmm11, zmm10, zmm8
+	vmovups zmm12{k1}{z}, zmmword ptr [rbx + r10*4]
+	vrsqrt14ps zmm10, zmm12
+	vpsubd zmm13, zmm12, zmm2
+	vpcmpud k2{k1}, zmm13, zmm3, 5
+	vmulps zmm13, zmm10, zmm12
 	vmulps zmm10, zmm10, zmm1
-	vmovdqa64 zmm9, zmm10
-	vfnmadd213ps zmm9, zmm11, zmm1
-	vfmadd213ps zmm11, zmm9, zmm11
-	vfmadd213ps zmm10, zmm9, zmm10
-	vmovdqa64 zmm9, zmm11
-	vfnmadd213ps zmm9, zmm11, zmm8
-	vfmadd231ps zmm11, zmm9, zmm10
+	vmovdqa64 zmm11, zmm10
+	vfnmadd213ps zmm11, zmm13, zmm1
+	vfmadd213ps zmm13, zmm11, zmm13
+	vfmadd213ps zmm10, zmm11, zmm10
+	vmovdqa64 zmm11, zmm13
+	vfnmadd213ps zmm11, zmm13, zmm12
+	vfmadd231ps zmm13, zmm11, zmm10
 	kortestw k2, k2
 	jne .L8
 .L5:
-	vaddps zmm9, zmm8, zmm4
-	vrsqrt14ps zmm10, zmm9
+	vaddps zmm11, zmm12, zmm4
+	vrsqrt14ps zmm10, zmm11
 	vpandd zmm10, zmm10, zmm5
-	vmulps zmm9, zmm10, zmm9
-	vfnmadd213ps zmm9, zmm10, zmm6
-	vminps zmm9, zmm9, zmm7
-	vmulps zmm8, zmm10, zmm1
-	vfmadd231ps zmm10, zmm9, zmm8
-	vaddps zmm8, zmm10, zmm6
-	vdivps zmm8, zmm11, zmm8
-	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm8
+	vmulps zmm11, zmm10, zmm11
+	vfnmadd213ps zmm11, zmm10, zmm6
+	vminps zmm11, zmm11, zmm7
+	vmulps zmm12, zmm10, zmm1
+	vfmadd231ps zmm10, zmm11, zmm12
+	vaddps zmm12, zmm10, zmm6
+	vdivps zmm12, zmm13, zmm12
+	vmovdqa64 zmm13, zmm8
+	vfixupimmps zmm13, zmm12, zmm9, 0
+	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm13
 	add r8, 16
 .L6:
 	mov r10d, dword ptr [rbp + 32]
@@ -113,10 +119,10 @@
 	add dword ptr [rbp + 40], 1
 	jmp .L1
 .L7:
-	vsqrtps zmm10, zmm8
+	vsqrtps zmm12, zmm10
 	jmp .L3
 .L8:
-	vsqrtps zmm11, zmm8
+	vsqrtps zmm13, zmm12
 	jmp .L5
 .L9:
 .L10:
@@ -151,3 +157,9 @@
 	.balign 4, 0
 .L18:
 	.byte 0x00,0x00,0x00,0x3b
+	.balign 4, 0
+.L19:
+	.byte 0x00,0x00,0xc0,0x7f
+	.balign 4, 0
+.L20:
+	.byte 0x00,0x11,0x11,0x11

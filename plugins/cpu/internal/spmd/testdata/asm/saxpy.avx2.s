@@ -3,6 +3,7 @@
 	mov r15, qword ptr [rbp + 16]
 	vmovups ymm0, ymmword ptr [rip + .L7]
 	vmovups ymm1, ymmword ptr [rip + .L8]
+	vmovups ymm2, ymmword ptr [rip + .L9]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov edi, dword ptr [rbp + 56]
@@ -19,9 +20,11 @@
 .L2:
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups ymm2, ymmword ptr [rbx + r10*4]
-	vfmadd213ps ymm2, ymm1, ymmword ptr [rsi + r10*4]
-	vmovups ymmword ptr [rsi + r10*4], ymm2
+	vmovups ymm3, ymmword ptr [rbx + r10*4]
+	vfmadd213ps ymm3, ymm1, ymmword ptr [rsi + r10*4]
+	vcmpps ymm4, ymm3, ymm3, 3
+	vblendvps ymm3, ymm3, ymm2, ymm4
+	vmovups ymmword ptr [rsi + r10*4], ymm3
 	add r8, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -34,15 +37,17 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vmovd xmm2, r10d
-	vpbroadcastd ymm2, xmm2
-	vpcmpgtd ymm2, ymm2, ymm0
+	vmovd xmm4, r10d
+	vpbroadcastd ymm4, xmm4
+	vpcmpgtd ymm4, ymm4, ymm0
 	# x[g.x]
 	movsxd r10, r8d
-	vmaskmovps ymm3, ymm2, ymmword ptr [rbx + r10*4]
-	vmaskmovps ymm4, ymm2, ymmword ptr [rsi + r10*4]
-	vfmadd213ps ymm3, ymm1, ymm4
-	vmaskmovps ymmword ptr [rsi + r10*4], ymm2, ymm3
+	vmaskmovps ymm3, ymm4, ymmword ptr [rbx + r10*4]
+	vmaskmovps ymm5, ymm4, ymmword ptr [rsi + r10*4]
+	vfmadd213ps ymm3, ymm1, ymm5
+	vcmpps ymm5, ymm3, ymm3, 3
+	vblendvps ymm3, ymm3, ymm2, ymm5
+	vmaskmovps ymmword ptr [rsi + r10*4], ymm4, ymm3
 	add r8, 8
 .L4:
 	mov r10d, dword ptr [rbp + 32]
@@ -73,3 +78,6 @@
 	.balign 32, 0
 .L8:
 	.byte 0x00,0x00,0x00,0x3f # 8 times
+	.balign 32, 0
+.L9:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -3,6 +3,7 @@
 	mov r15, qword ptr [rbp + 16]
 	vmovups zmm0, zmmword ptr [rip + .L7]
 	vpbroadcastd zmm1, dword ptr [rip + .L8]
+	vpbroadcastd zmm2, dword ptr [rip + .L9]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov edi, dword ptr [rbp + 56]
@@ -19,9 +20,10 @@
 .L2:
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups zmm2, zmmword ptr [rbx + r10*4]
-	vfmadd213ps zmm2, zmm1, zmmword ptr [rsi + r10*4]
-	vmovups zmmword ptr [rsi + r10*4], zmm2
+	vmovups zmm3, zmmword ptr [rbx + r10*4]
+	vfmadd213ps zmm3, zmm1, zmmword ptr [rsi + r10*4]
+	vrangeps zmm3, zmm2, zmm3, 4
+	vmovups zmmword ptr [rsi + r10*4], zmm3
 	add r8, 16
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -34,14 +36,15 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vpbroadcastd zmm2, r10d
-	vpcmpd k1, zmm2, zmm0, 6
+	vpbroadcastd zmm3, r10d
+	vpcmpd k1, zmm3, zmm0, 6
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups zmm2{k1}{z}, zmmword ptr [rbx + r10*4]
-	vmovups zmm3{k1}{z}, zmmword ptr [rsi + r10*4]
-	vfmadd213ps zmm2, zmm1, zmm3
-	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm2
+	vmovups zmm3{k1}{z}, zmmword ptr [rbx + r10*4]
+	vmovups zmm4{k1}{z}, zmmword ptr [rsi + r10*4]
+	vfmadd213ps zmm3, zmm1, zmm4
+	vrangeps zmm4, zmm2, zmm3, 4
+	vmovups zmmword ptr [rsi + r10*4]{k1}, zmm4
 	add r8, 16
 .L4:
 	mov r10d, dword ptr [rbp + 32]
@@ -74,3 +77,6 @@
 	.balign 4, 0
 .L8:
 	.byte 0x00,0x00,0x00,0x3f
+	.balign 4, 0
+.L9:
+	.byte 0x00,0x00,0xc0,0x7f

@@ -5,6 +5,7 @@
 	vmovups ymm1, ymmword ptr [rip + .L12]
 	vmovups ymm2, ymmword ptr [rip + .L13]
 	vmovups ymm3, ymmword ptr [rip + .L14]
+	vmovups ymm4, ymmword ptr [rip + .L15]
 	mov rcx, qword ptr [rbp + 3088]
 	mov qword ptr [rbp + 3200], rcx
 	mov rcx, qword ptr [rbp + 3128]
@@ -79,9 +80,9 @@
 	mov rcx, qword ptr [rbp + 3208]
 	lea rsi, [rcx + rsi*4]
 .L2:
-	vmovd xmm4, r12d
-	vpbroadcastd ymm4, xmm4
-	vpaddd ymm4, ymm4, ymm0
+	vmovd xmm5, r12d
+	vpbroadcastd ymm5, xmm5
+	vpaddd ymm5, ymm5, ymm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
 	jle .L4
@@ -94,35 +95,39 @@
 	cmp r9, 1023
 	jge .L3
 	# x[j][i]
-	vmovups ymm5, ymmword ptr [rdx + r11*4]
-	vaddps ymm5, ymm5, ymmword ptr [rdx + r11*4 - 4]
-	vaddps ymm5, ymm5, ymmword ptr [rdx + r11*4 + 4]
+	vmovups ymm6, ymmword ptr [rdx + r11*4]
+	vaddps ymm6, ymm6, ymmword ptr [rdx + r11*4 - 4]
+	vaddps ymm6, ymm6, ymmword ptr [rdx + r11*4 + 4]
 	mov rcx, qword ptr [r15 + 480]
-	vaddps ymm5, ymm5, ymmword ptr [rcx + r11*4]
+	vaddps ymm6, ymm6, ymmword ptr [rcx + r11*4]
 	mov rcx, qword ptr [r15 + 488]
-	vaddps ymm5, ymm5, ymmword ptr [rcx + r11*4]
-	vmulps ymm5, ymm5, ymm1
-	vmovups ymmword ptr [r14 + r11*4], ymm5
+	vaddps ymm6, ymm6, ymmword ptr [rcx + r11*4]
+	vmulps ymm6, ymm6, ymm1
+	vcmpps ymm7, ymm6, ymm6, 3
+	vblendvps ymm6, ymm6, ymm2, ymm7
+	vmovups ymmword ptr [r14 + r11*4], ymm6
 	jmp .L4
 .L3:
-	vpcmpgtd ymm5, ymm4, ymm2
-	vpcmpgtd ymm4, ymm3, ymm4
-	vpand ymm5, ymm4, ymm5
-	vptest ymm5, ymm5
+	vpcmpgtd ymm7, ymm5, ymm3
+	vpcmpgtd ymm5, ymm4, ymm5
+	vpand ymm7, ymm5, ymm7
+	vptest ymm7, ymm7
 	je .L4
 	# x[j][i]
 	movsxd r9, r12d
-	vmaskmovps ymm4, ymm5, ymmword ptr [r8 + r9*4]
-	vmaskmovps ymm6, ymm5, ymmword ptr [r8 + r9*4 - 4]
-	vaddps ymm6, ymm4, ymm6
-	vmaskmovps ymm4, ymm5, ymmword ptr [r8 + r9*4 + 4]
-	vaddps ymm4, ymm6, ymm4
-	vmaskmovps ymm6, ymm5, ymmword ptr [rbx + r9*4]
-	vaddps ymm6, ymm4, ymm6
-	vmaskmovps ymm4, ymm5, ymmword ptr [rdi + r9*4]
-	vaddps ymm4, ymm6, ymm4
-	vmulps ymm4, ymm4, ymm1
-	vmaskmovps ymmword ptr [rsi + r9*4], ymm5, ymm4
+	vmaskmovps ymm5, ymm7, ymmword ptr [r8 + r9*4]
+	vmaskmovps ymm6, ymm7, ymmword ptr [r8 + r9*4 - 4]
+	vaddps ymm6, ymm5, ymm6
+	vmaskmovps ymm5, ymm7, ymmword ptr [r8 + r9*4 + 4]
+	vaddps ymm5, ymm6, ymm5
+	vmaskmovps ymm6, ymm7, ymmword ptr [rbx + r9*4]
+	vaddps ymm6, ymm5, ymm6
+	vmaskmovps ymm5, ymm7, ymmword ptr [rdi + r9*4]
+	vaddps ymm5, ymm6, ymm5
+	vmulps ymm5, ymm5, ymm1
+	vcmpps ymm6, ymm5, ymm5, 3
+	vblendvps ymm5, ymm5, ymm2, ymm6
+	vmaskmovps ymmword ptr [rsi + r9*4], ymm7, ymm5
 .L4:
 	add r12, 8
 	mov rax, qword ptr [rbp + 24]
@@ -160,9 +165,9 @@
 	jge .L7
 	mov r8, r13
 	sub r8, r12
-	vmovd xmm4, r8d
-	vpbroadcastd ymm4, xmm4
-	vpcmpgtd ymm4, ymm4, ymm0
+	vmovd xmm6, r8d
+	vpbroadcastd ymm6, xmm6
+	vpcmpgtd ymm6, ymm6, ymm0
 	vmovd xmm5, r12d
 	vpbroadcastd ymm5, xmm5
 	vpaddd ymm5, ymm5, ymm0
@@ -171,25 +176,27 @@
 	jle .L8
 	cmp r10d, 1023
 	jge .L8
-	vpcmpgtd ymm7, ymm5, ymm2
-	vpand ymm6, ymm7, ymm4
-	vpcmpgtd ymm7, ymm3, ymm5
-	vpand ymm6, ymm7, ymm6
-	vptest ymm6, ymm6
+	vpcmpgtd ymm8, ymm5, ymm3
+	vpand ymm7, ymm8, ymm6
+	vpcmpgtd ymm8, ymm4, ymm5
+	vpand ymm7, ymm8, ymm7
+	vptest ymm7, ymm7
 	je .L6
 	# x[j][i]
 	movsxd r8, r12d
-	vmaskmovps ymm7, ymm6, ymmword ptr [rsi + r8*4]
-	vmaskmovps ymm5, ymm6, ymmword ptr [rsi + r8*4 - 4]
-	vaddps ymm5, ymm7, ymm5
-	vmaskmovps ymm7, ymm6, ymmword ptr [rsi + r8*4 + 4]
-	vaddps ymm7, ymm5, ymm7
-	vmaskmovps ymm5, ymm6, ymmword ptr [rdi + r8*4]
-	vaddps ymm5, ymm7, ymm5
-	vmaskmovps ymm7, ymm6, ymmword ptr [rbx + r8*4]
-	vaddps ymm7, ymm5, ymm7
-	vmulps ymm7, ymm7, ymm1
-	vmaskmovps ymmword ptr [r9 + r8*4], ymm6, ymm7
+	vmaskmovps ymm8, ymm7, ymmword ptr [rsi + r8*4]
+	vmaskmovps ymm5, ymm7, ymmword ptr [rsi + r8*4 - 4]
+	vaddps ymm5, ymm8, ymm5
+	vmaskmovps ymm8, ymm7, ymmword ptr [rsi + r8*4 + 4]
+	vaddps ymm8, ymm5, ymm8
+	vmaskmovps ymm5, ymm7, ymmword ptr [rdi + r8*4]
+	vaddps ymm5, ymm8, ymm5
+	vmaskmovps ymm8, ymm7, ymmword ptr [rbx + r8*4]
+	vaddps ymm8, ymm5, ymm8
+	vmulps ymm8, ymm8, ymm1
+	vcmpps ymm5, ymm8, ymm8, 3
+	vblendvps ymm8, ymm8, ymm2, ymm5
+	vmaskmovps ymmword ptr [r9 + r8*4], ymm7, ymm8
 .L6:
 	add r12, 8
 .L7:
@@ -209,7 +216,7 @@
 	add dword ptr [rbp + 40], 1
 	jmp .L1
 .L8:
-	vpxor ymm6, ymm6, ymm6
+	vpxor ymm7, ymm7, ymm7
 	jmp .L6
 .L9:
 .L10:
@@ -228,7 +235,10 @@
 	.byte 0xcd,0xcc,0x4c,0x3e # 8 times
 	.balign 32, 0
 .L13:
-	.byte 0x00,0x00,0x00,0x00 # 8 times
+	.byte 0x00,0x00,0xc0,0x7f # 8 times
 	.balign 32, 0
 .L14:
+	.byte 0x00,0x00,0x00,0x00 # 8 times
+	.balign 32, 0
+.L15:
 	.byte 0xff,0x03,0x00,0x00 # 8 times

@@ -5,6 +5,7 @@
 	vpbroadcastd zmm1, dword ptr [rip + .L12]
 	vpbroadcastd zmm2, dword ptr [rip + .L13]
 	vpbroadcastd zmm3, dword ptr [rip + .L14]
+	vpbroadcastd zmm4, dword ptr [rip + .L15]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rcx, qword ptr [rbp + 3128]
 	mov qword ptr [rbp + 3200], rcx
@@ -42,30 +43,31 @@
 	mov rcx, qword ptr [rbp + 3200]
 	lea r14, [rcx + r14*4]
 .L2:
-	vpbroadcastd zmm4, r12d
-	vpaddd zmm4, zmm4, zmm0
+	vpbroadcastd zmm5, r12d
+	vpaddd zmm5, zmm5, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
 	jle .L7
 	cmp r10d, 1023
 	jge .L7
-	vpcmpd k1, zmm4, zmm1, 6
-	vpcmpd k1{k1}, zmm4, zmm2, 1
+	vpcmpd k1, zmm5, zmm1, 6
+	vpcmpd k1{k1}, zmm5, zmm2, 1
 	kortestw k1, k1
 	je .L3
 	# x[j][i]
 	movsxd r8, r12d
-	vmovups zmm4{k1}{z}, zmmword ptr [rdx + r8*4]
-	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4 - 4]
-	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k1}{z}, zmmword ptr [rdx + r8*4 + 4]
-	vaddps zmm4, zmm5, zmm4
-	vmovups zmm5{k1}{z}, zmmword ptr [r11 + r8*4]
-	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k1}{z}, zmmword ptr [rsi + r8*4]
-	vaddps zmm4, zmm5, zmm4
-	vmulps zmm4, zmm4, zmm3
-	vmovups zmmword ptr [r14 + r8*4]{k1}, zmm4
+	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4]
+	vmovups zmm6{k1}{z}, zmmword ptr [rdx + r8*4 - 4]
+	vaddps zmm6, zmm5, zmm6
+	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4 + 4]
+	vaddps zmm5, zmm6, zmm5
+	vmovups zmm6{k1}{z}, zmmword ptr [r11 + r8*4]
+	vaddps zmm6, zmm5, zmm6
+	vmovups zmm5{k1}{z}, zmmword ptr [rsi + r8*4]
+	vaddps zmm5, zmm6, zmm5
+	vmulps zmm5, zmm5, zmm3
+	vrangeps zmm5, zmm4, zmm5, 4
+	vmovups zmmword ptr [r14 + r8*4]{k1}, zmm5
 .L3:
 	add r12, 16
 	mov rax, qword ptr [rbp + 24]
@@ -97,32 +99,33 @@
 	jge .L6
 	mov rdx, r13
 	sub rdx, r12
-	vpbroadcastd zmm4, edx
-	vpcmpd k1, zmm4, zmm0, 6
-	vpbroadcastd zmm4, r12d
-	vpaddd zmm4, zmm4, zmm0
+	vpbroadcastd zmm5, edx
+	vpcmpd k1, zmm5, zmm0, 6
+	vpbroadcastd zmm5, r12d
+	vpaddd zmm5, zmm5, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
 	jle .L8
 	cmp r10d, 1023
 	jge .L8
-	vpcmpd k2{k1}, zmm4, zmm1, 6
-	vpcmpd k2{k2}, zmm4, zmm2, 1
+	vpcmpd k2{k1}, zmm5, zmm1, 6
+	vpcmpd k2{k2}, zmm5, zmm2, 1
 	kortestw k2, k2
 	je .L5
 	# x[j][i]
 	movsxd rdx, r12d
-	vmovups zmm4{k2}{z}, zmmword ptr [r14 + rdx*4]
-	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4 - 4]
-	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k2}{z}, zmmword ptr [r14 + rdx*4 + 4]
-	vaddps zmm4, zmm5, zmm4
-	vmovups zmm5{k2}{z}, zmmword ptr [rsi + rdx*4]
-	vaddps zmm5, zmm4, zmm5
-	vmovups zmm4{k2}{z}, zmmword ptr [r11 + rdx*4]
-	vaddps zmm4, zmm5, zmm4
-	vmulps zmm4, zmm4, zmm3
-	vmovups zmmword ptr [r8 + rdx*4]{k2}, zmm4
+	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4]
+	vmovups zmm6{k2}{z}, zmmword ptr [r14 + rdx*4 - 4]
+	vaddps zmm6, zmm5, zmm6
+	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4 + 4]
+	vaddps zmm5, zmm6, zmm5
+	vmovups zmm6{k2}{z}, zmmword ptr [rsi + rdx*4]
+	vaddps zmm6, zmm5, zmm6
+	vmovups zmm5{k2}{z}, zmmword ptr [r11 + rdx*4]
+	vaddps zmm5, zmm6, zmm5
+	vmulps zmm5, zmm5, zmm3
+	vrangeps zmm5, zmm4, zmm5, 4
+	vmovups zmmword ptr [r8 + rdx*4]{k2}, zmm5
 .L5:
 	add r12, 16
 .L6:
@@ -170,3 +173,6 @@
 	.balign 4, 0
 .L14:
 	.byte 0xcd,0xcc,0x4c,0x3e
+	.balign 4, 0
+.L15:
+	.byte 0x00,0x00,0xc0,0x7f

@@ -2,6 +2,7 @@
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
 	vmovups ymm0, ymmword ptr [rip + .L21]
+	vmovups ymm1, ymmword ptr [rip + .L22]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 .L1:
@@ -51,9 +52,9 @@
 .L6:
 	cmp r13, qword ptr [rbp + 104]
 	jae .L7
-	vmovups ymm1, ymmword ptr [r12 + 288]
-	vaddps ymm1, ymm1, ymmword ptr [r13 + 288]
-	vmovups ymmword ptr [r12 + 288], ymm1
+	vmovups ymm2, ymmword ptr [r12 + 288]
+	vaddps ymm2, ymm2, ymmword ptr [r13 + 288]
+	vmovups ymmword ptr [r12 + 288], ymm2
 	add r12, r8
 	add r13, r8
 	cmp r12, r10
@@ -62,21 +63,21 @@
 .L8:
 	cmp r12, r10
 	jae .L9
-	vaddps ymm1, ymm0, ymmword ptr [r12 + 288]
-	vmovups ymmword ptr [r12 + 288], ymm1
+	vaddps ymm2, ymm0, ymmword ptr [r12 + 288]
+	vmovups ymmword ptr [r12 + 288], ymm2
 	add r12, r8
 	jmp .L8
 .L9:
 	jmp .L5
 .L10:
-	vmovups ymm1, ymmword ptr [rdi + 288]
-	vperm2i128 ymm2, ymm1, ymm1, 1
-	vaddps ymm2, ymm1, ymm2
-	vpshufd ymm1, ymm2, 78
-	vaddps ymm1, ymm2, ymm1
-	vpshufd ymm2, ymm1, 177
-	vaddps ymm2, ymm1, ymm2
-	vmovd r13d, xmm2
+	vmovups ymm2, ymmword ptr [rdi + 288]
+	vperm2i128 ymm3, ymm2, ymm2, 1
+	vaddps ymm3, ymm2, ymm3
+	vpshufd ymm2, ymm3, 78
+	vaddps ymm2, ymm3, ymm2
+	vpshufd ymm3, ymm2, 177
+	vaddps ymm3, ymm2, ymm3
+	vmovd r13d, xmm3
 .L11:
 	mov dword ptr [rdi + 288], r13d
 	add rdi, r8
@@ -98,16 +99,16 @@
 	mov dword ptr [r15 + 20], edi
 	# x[g.x]
 	movsxd rdi, edi
-	vmovups ymm2, ymmword ptr [rbx + rdi*4]
-	vmovups ymmword ptr [r15 + 288], ymm2
-	vpcmpeqd ymm2, ymm2, ymm2
-	vmovmskps edi, ymm2
+	vmovups ymm3, ymmword ptr [rbx + rdi*4]
+	vmovups ymmword ptr [r15 + 288], ymm3
+	vpcmpeqd ymm3, ymm3, ymm3
+	vmovmskps edi, ymm3
 	mov word ptr [r15 + 416], di
 	mov dword ptr [rbp + 128], 1
 	mov dword ptr [r15], 1
 	jmp .L4
 .L15:
-	vbroadcastss ymm2, dword ptr [r15 + 288]
+	vbroadcastss ymm3, dword ptr [r15 + 288]
 	# g.local.x === 0
 	mov edi, 0
 	mov edi, edi
@@ -117,8 +118,10 @@
 	jae .L16
 	mov edi, dword ptr [rbp + 68]
 	# out[g.group.x]
+	vcmpps ymm2, ymm3, ymm3, 3
+	vblendvps ymm3, ymm3, ymm1, ymm2
 	movsxd rdi, edi
-	vmovss dword ptr [rsi + rdi*4], xmm2
+	vmovss dword ptr [rsi + rdi*4], xmm3
 .L16:
 .L17:
 	mov dword ptr [r15], 4294967295
@@ -225,3 +228,6 @@
 	.balign 32, 0
 .L21:
 	.byte 0x00,0x00,0x00,0x00 # 8 times
+	.balign 32, 0
+.L22:
+	.byte 0x00,0x00,0xc0,0x7f # 8 times

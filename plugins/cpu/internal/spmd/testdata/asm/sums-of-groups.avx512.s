@@ -2,6 +2,8 @@
 	mov rbp, rdi
 	mov r15, qword ptr [rbp + 16]
 	vpbroadcastd zmm0, dword ptr [rip + .L21]
+	vpbroadcastd zmm1, dword ptr [rip + .L22]
+	vpbroadcastd zmm2, dword ptr [rip + .L23]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 .L1:
@@ -51,9 +53,9 @@
 .L6:
 	cmp r13, qword ptr [rbp + 104]
 	jae .L7
-	vmovups zmm1, zmmword ptr [r12 + 512]
-	vaddps zmm1, zmm1, zmmword ptr [r13 + 512]
-	vmovups zmmword ptr [r12 + 512], zmm1
+	vmovups zmm3, zmmword ptr [r12 + 512]
+	vaddps zmm3, zmm3, zmmword ptr [r13 + 512]
+	vmovups zmmword ptr [r12 + 512], zmm3
 	add r12, r8
 	add r13, r8
 	cmp r12, r10
@@ -62,23 +64,23 @@
 .L8:
 	cmp r12, r10
 	jae .L9
-	vaddps zmm1, zmm0, zmmword ptr [r12 + 512]
-	vmovups zmmword ptr [r12 + 512], zmm1
+	vaddps zmm3, zmm0, zmmword ptr [r12 + 512]
+	vmovups zmmword ptr [r12 + 512], zmm3
 	add r12, r8
 	jmp .L8
 .L9:
 	jmp .L5
 .L10:
-	vmovups zmm1, zmmword ptr [rdi + 512]
-	vshufi64x2 zmm2, zmm1, zmm1, 78
-	vaddps zmm2, zmm1, zmm2
-	vshufi64x2 zmm1, zmm2, zmm2, 177
-	vaddps zmm1, zmm2, zmm1
-	vpshufd zmm2, zmm1, 78
-	vaddps zmm2, zmm1, zmm2
-	vpshufd zmm1, zmm2, 177
-	vaddps zmm1, zmm2, zmm1
-	vmovd r13d, xmm1
+	vmovups zmm3, zmmword ptr [rdi + 512]
+	vshufi64x2 zmm4, zmm3, zmm3, 78
+	vaddps zmm4, zmm3, zmm4
+	vshufi64x2 zmm3, zmm4, zmm4, 177
+	vaddps zmm3, zmm4, zmm3
+	vpshufd zmm4, zmm3, 78
+	vaddps zmm4, zmm3, zmm4
+	vpshufd zmm3, zmm4, 177
+	vaddps zmm3, zmm4, zmm3
+	vmovd r13d, xmm3
 .L11:
 	mov dword ptr [rdi + 512], r13d
 	add rdi, r8
@@ -100,15 +102,15 @@
 	mov dword ptr [r15 + 20], edi
 	# x[g.x]
 	movsxd rdi, edi
-	vmovups zmm1, zmmword ptr [rbx + rdi*4]
-	vmovups zmmword ptr [r15 + 512], zmm1
+	vmovups zmm3, zmmword ptr [rbx + rdi*4]
+	vmovups zmmword ptr [r15 + 512], zmm3
 	kxnorw k1, k1, k1
 	kmovw word ptr [r15 + 768], k1
 	mov dword ptr [rbp + 128], 1
 	mov dword ptr [r15], 1
 	jmp .L4
 .L15:
-	vbroadcastss zmm1, dword ptr [r15 + 512]
+	vbroadcastss zmm3, dword ptr [r15 + 512]
 	# g.local.x === 0
 	mov edi, 0
 	mov edi, edi
@@ -118,8 +120,10 @@
 	jae .L16
 	mov edi, dword ptr [rbp + 68]
 	# out[g.group.x]
+	vmovdqa64 zmm4, zmm1
+	vfixupimmps zmm4, zmm3, zmm2, 0
 	movsxd rdi, edi
-	vmovss dword ptr [rsi + rdi*4], xmm1
+	vmovss dword ptr [rsi + rdi*4], xmm4
 .L16:
 .L17:
 	mov dword ptr [r15], 4294967295
@@ -274,3 +278,9 @@
 	.balign 4, 0
 .L21:
 	.byte 0x00,0x00,0x00,0x00
+	.balign 4, 0
+.L22:
+	.byte 0x00,0x00,0xc0,0x7f
+	.balign 4, 0
+.L23:
+	.byte 0x00,0x11,0x11,0x11
