@@ -192,7 +192,13 @@ func TestSingleReduction(t *testing.T) {
 		if got, want := strings.Count(text, "\tvaddps"), maxSingle/target.lanes-1+last; got != want {
 			t.Errorf("%s: %d additions, want %d of vectors and %d in the last", target.name, got, want-last, last)
 		}
-		if got, want := strings.Count(text, "\tvmovups"), maxSingle/target.lanes/2; got != want {
+		moved := 0
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "\tvmovups") && !strings.Contains(line, "[rip") { // constants do not count
+				moved++
+			}
+		}
+		if got, want := moved, maxSingle/target.lanes/2; got != want {
 			t.Errorf("%s: %d vectors moved, want %d that are loaded\n%s", target.name, got, want, text)
 		}
 		if strings.Contains(text, "vpcmp") || strings.Contains(text, "kortest") {
