@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -58,7 +59,8 @@ func runREPL(inv *invocation) error {
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout),
 		History: inv.history(), Init: init, Load: *load, Exit: os.Exit,
 	})
-	closing, cancel := context.WithTimeout(ctx, closingTime)
+	closing, cancel := context.WithTimeoutCause(ctx, closingTime,
+		fmt.Errorf("it still ran %v after the prompt was left; press Ctrl-C, or await it, before you leave", closingTime))
 	defer cancel()
 	if cerr := rt.Close(closing); err == nil {
 		err = cerr

@@ -1,6 +1,9 @@
 package repl_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // What Ctrl-C cancelled is reported with it, and by no later line.
 func TestLinesAfterCtrlC(t *testing.T) {
@@ -23,5 +26,21 @@ func TestLinesAfterCtrlC(t *testing.T) {
 			t.Errorf("after %s\n%s", line, got)
 		}
 		u.enters("y.fill(0); 0")
+	}
+}
+
+// A session that ends while a kernel runs says what was cancelled, and why.
+func TestLeavingWhileAKernelRuns(t *testing.T) {
+	u := sit(t, 100, 40)
+	u.prompted(0)
+	u.enters("const y = device('cpu').buffer(i32, 4), spin = kernel((g, y) => { while (y[0] == 0) { y[0] = 0 } })")
+	u.enters("spin.launch({size: 4}, y); 0")
+	row := u.row()
+	u.press("\x04")
+	if code := u.leaves(); code != 107 {
+		t.Errorf("it ended with status %d", code)
+	}
+	if shown := strings.Join(strings.Fields(u.all(row)), " "); !strings.Contains(shown, `launch "spin"`) || !strings.Contains(shown, "it still ran 2s after the prompt was left") {
+		t.Errorf("it printed\n%s", shown)
 	}
 }
