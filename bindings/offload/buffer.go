@@ -286,7 +286,15 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 			return err
 		}
 	}
-	return m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer))
+	if err := m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer)); err != nil {
+		return err
+	}
+	l := launchesOf(size, nil)
+	for _, n := range dims {
+		l.Extents["out"] = append(l.Extents["out"], int64(n))
+	}
+	m.warnOfWraps(k, s, l)
+	return nil
 }
 
 // readRange is the part of a buffer that read(start?, count?) and its like mean.

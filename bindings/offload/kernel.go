@@ -45,7 +45,7 @@ type specialization struct {
 	on      map[*session.Device]*session.Call // filled anew for every launch
 	shapes  *shapes                           // of its launches; nil if it does not observe groups
 	rows    map[int]bool                      // what byRows found of parameters
-	wraps   *wraps                            // nil of a kernel whose warnings nobody asks for
+	wraps   *wraps                            // nil of a kernel made for checks: 'overflow'
 }
 
 // newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
@@ -224,9 +224,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 		}
 		compiled[string(key)] = s
 		if !overflows {
-			if k.opts.Warnings {
-				s.wraps = newWraps(k)
-			}
+			s.wraps = newWraps(k)
 			m.env.compiled(k.name, s)
 		}
 	}
@@ -394,7 +392,7 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 		p.shapes.note(cfg.Size, cfg.GroupSize)
 	}
 	if p.wraps != nil && !p.wraps.done() {
-		m.warnOfWraps(k, p.specialization, &cfg, call.Arguments[1:])
+		m.warnOfWraps(k, p.specialization, m.launchesWith(k, p.specialization, &cfg, call.Arguments[1:]))
 	}
 	return m.eventAfter(p.queue, cfg.label)
 }

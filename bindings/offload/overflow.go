@@ -186,17 +186,23 @@ func roomier(l *opt.Launches) *opt.Launches {
 	return out
 }
 
-// launchesOf is what one launch brings.
-func (m *instance) launchesOf(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) *opt.Launches {
+// launchesOf are launches of a size, without what arguments bring.
+func launchesOf(size, group []int) *opt.Launches {
 	l := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
-	group := [3]int{axis(cfg.GroupSize, 0), axis(cfg.GroupSize, 1), axis(cfg.GroupSize, 2)}
-	size := [3]int{axis(cfg.Size, 0), axis(cfg.Size, 1), axis(cfg.Size, 2)}
-	if cfg.GroupSize == nil {
-		group = contract.DefaultGroupSize(size)
+	items := [3]int{axis(size, 0), axis(size, 1), axis(size, 2)}
+	groups := [3]int{axis(group, 0), axis(group, 1), axis(group, 2)}
+	if group == nil {
+		groups = contract.DefaultGroupSize(items)
 	}
 	for i := range 3 {
-		l.Size[i], l.GroupSize[i] = int64(size[i]), int64(group[i])
+		l.Size[i], l.GroupSize[i] = int64(items[i]), int64(groups[i])
 	}
+	return l
+}
+
+// launchesWith is what a launch of a kernel with arguments brings.
+func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) *opt.Launches {
+	l := launchesOf(cfg.Size, cfg.GroupSize)
 	for i, v := range values {
 		name := k.params[i]
 		if b := m.asBuffer(v); b != nil {
@@ -213,8 +219,8 @@ func (m *instance) launchesOf(k *kernelObject, s *specialization, cfg *launchOpt
 }
 
 // warnOfWraps prints what a launch of the kernel may compute other than JavaScript would, once for each place.
-func (m *instance) warnOfWraps(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) {
-	for _, w := range s.wraps.launch(s, m.launchesOf(k, s, cfg, values)) {
+func (m *instance) warnOfWraps(k *kernelObject, s *specialization, l *opt.Launches) {
+	for _, w := range s.wraps.launch(s, l) {
 		if k.quiet {
 			continue
 		}
