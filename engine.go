@@ -109,7 +109,7 @@ func (r *Runtime) modules(added []Module) (*bindings.Registry, error) {
 
 func (e *Engine) setGlobal(name string, value any) error {
 	return e.lang.Do(context.Background(), func(vm *goja.Runtime) error {
-		v, err := convert.Encode(e.lang, value)
+		v, err := convert.EncodeNamed(e.lang, name, value)
 		if err != nil {
 			return fmt.Errorf("the global %s: %w", name, err)
 		}

@@ -65,7 +65,7 @@ func (m Module) instantiate(e *lang.Engine) (*goja.Object, error) {
 		x.Add(f.Name, fn)
 	}
 	for name, value := range m.Values {
-		v, err := convert.Encode(e, value)
+		v, err := convert.EncodeNamed(e, m.Name+"."+name, value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

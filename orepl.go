@@ -8,7 +8,8 @@
 //	…
 //	err = pipeline.Run(ctx, orepl.Data{"image": pixels}, orepl.Data{"edges": &edges})
 //
-// docs/embedding.md is the guide.
+// docs/embedding.md is the guide. The examples of each function are in example_test.go, which pkgsite shows beside it and
+// go doc does not.
 package orepl
 
 import (

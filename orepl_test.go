@@ -489,3 +489,22 @@ func TestSignalsEndKernels(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A Go function that is a global, or a part of one, has its name in errors, and the hint says how it is called.
+func TestGlobalFunctionsHaveNames(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{Globals: map[string]any{
+		"twice": func(x int) int { return 2 * x },
+		"tools": map[string]any{"halve": func(x int) int { return x / 2 }},
+	}})
+	for script, want := range map[string][2]string{
+		"twice('a')":          {`twice: argument 1 expected an integer, not the string "a"`, "write twice(a0: number): number"},
+		"tools.halve('a')":    {`tools.halve: argument 1 expected an integer`, "write tools.halve(a0: number): number"},
+		"twice(1, 2)":         {"twice: argument 2 is one too many", "twice takes 1"},
+		"twice.name.absent.x": {"absent", ""},
+	} {
+		_, err := e.Eval(context.Background(), "line.js", script)
+		if err == nil || !strings.Contains(err.Error(), want[0]) || !strings.Contains(diag.Hint(err), want[1]) {
+			t.Errorf("%s: %v, hint %q", script, err, diag.Hint(err))
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -103,11 +104,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
 	if err != nil {
-		return err
+		return p.named(err)
 	}
 	outputs, err := out.outputs()
 	if err != nil {
-		return err
+		return p.named(err)
 	}
 	select {
 	case p.slots <- struct{}{}:
@@ -121,6 +122,14 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	}
 	err = i.pipeline.Run(ctx, inputs, outputs)
 	p.giveBack(i, err)
+	return err
+}
+
+// named gives an error the name of the pipeline's file.
+func (p *Pipeline) named(err error) error {
+	if e, ok := err.(*contract.Error); ok && e.Label == "" {
+		e.Label = filepath.Base(p.path)
+	}
 	return err
 }
 
@@ -237,12 +246,11 @@ func (d Data) outputs() ([]offload.Output, error) {
 			x, ok = destinationOf(d[name])
 		}
 		if !ok {
-			e := contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, d[name])
 			_, isArray := d[name].(source)
 			if _, _, _, isSlice := sliceOf(d[name]); isArray || isSlice {
-				return nil, e.WithHint("give its address, so that the result can be stored: &%s", name)
+				return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be stored in a value of type %T: give its address, &%s", name, d[name], name)
 			}
-			return nil, e.WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
+			return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, d[name]).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
 		}
 		x.output(&out)
 		list = append(list, out)

@@ -8,6 +8,7 @@ package convert
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -47,12 +48,18 @@ type path struct {
 }
 
 func (p *path) fail(format string, args ...any) *Error {
-	e := &Error{Message: fmt.Sprintf(format, args...)}
-	for at := p; at != nil; at = at.outer {
-		e.Steps = append([]any{at.step}, e.Steps...)
-	}
+	e := &Error{Message: fmt.Sprintf(format, args...), Steps: p.steps()}
 	e.Path = pathText(e.Steps)
 	return e
+}
+
+// steps lists the steps of a path, outermost first.
+func (p *path) steps() (list []any) {
+	for at := p; at != nil; at = at.outer {
+		list = append(list, at.step)
+	}
+	slices.Reverse(list)
+	return list
 }
 
 func pathText(steps []any) string {

@@ -1,10 +1,12 @@
 package convert
 
 import (
+	"cmp"
 	"encoding"
 	"fmt"
 	"math/big"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/dop251/goja"
@@ -22,11 +24,20 @@ func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	return (&encoder{engine: e}).value(reflect.ValueOf(x), nil)
 }
 
+// EncodeNamed is Encode for a value that scripts know by a name, which errors of calls of its functions have.
+func EncodeNamed(e *lang.Engine, name string, x any) (goja.Value, error) {
+	if x == nil {
+		return goja.Null(), nil
+	}
+	return (&encoder{engine: e, name: name}).value(reflect.ValueOf(x), nil)
+}
+
 // maxGoDepth bounds the nesting of a Go value, which may lead back to itself; pointers count too.
 const maxGoDepth = 1000
 
 type encoder struct {
 	engine    *lang.Engine
+	name      string // of the whole value; may be empty
 	outermost reflect.Type
 	depth     int
 }
@@ -85,11 +96,13 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 	case reflect.Struct:
 		return c.structure(x, at)
 	case reflect.Func:
-		fn, err := Func(e, "function", x.Interface())
+		name := cmp.Or(strings.TrimPrefix(c.name+pathText(at.steps()), "."), "function")
+		s, err := signatureOf(name, x.Interface())
 		if err != nil {
 			return nil, err
 		}
-		return e.Func("function", fn), nil
+		s.usage = "write " + name + Signature(x.Interface(), false) // help knows functions of modules only
+		return e.Func(name, s.native(e, name)), nil
 	}
 	if x.Kind() <= reflect.Float64 {
 		return encodeScalar(vm, x), nil

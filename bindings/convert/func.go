@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type signature struct {
 	params  []reflect.Type
 	last    reflect.Type // of each further argument, if the function is variadic
 	result  bool
-	fails   bool // the last result is an error
+	fails   bool   // the last result is an error
+	usage   string // the hint of wrong arguments; empty: the function's help
 }
 
 func signatureOf(name string, fn any) (*signature, error) {
@@ -78,6 +80,10 @@ func Func(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.native(e, name), nil
+}
+
+func (s *signature) native(e *lang.Engine, name string) lang.NativeFunc {
 	return func(call goja.FunctionCall) (goja.Value, error) {
 		args, err := s.arguments(e, name, call)
 		if err != nil {
@@ -88,7 +94,7 @@ func Func(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 			return nil, err
 		}
 		return s.encode(e, result)
-	}, nil
+	}
 }
 
 // AsyncFunc is Func for a function that runs beside the script, on a goroutine of its own; the script gets a promise.
@@ -143,7 +149,7 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 			if !errors.As(err, &bad) {
 				return nil, err
 			}
-			return nil, &lang.ArgumentError{Func: name, Name: fmt.Sprintf("argument %d", i+1), Detail: bad.Error(), Advice: bad.Advice}
+			return nil, &lang.ArgumentError{Func: name, Name: fmt.Sprintf("argument %d", i+1), Detail: bad.Error(), Advice: cmp.Or(bad.Advice, s.usage)}
 		}
 		args = append(args, v)
 	}

@@ -102,3 +102,20 @@ func TestNamesThatTheHostLacks(t *testing.T) {
 		}
 	}
 }
+
+// A record's array of another length says which lengths; nothing is written.
+func TestRecordArraysOfAnotherLength(t *testing.T) {
+	prints(t, `import { device, struct, f32 } from 'offload'
+const P = struct({ pos: [f32, 3], m: [f32, 2, 2] }, 'P'), p = device('cpu').buffer(P, 1, { label: 'p' })
+const m = [[1, 2], [3, 4]]
+await attempt(() => { p.write([{ pos: [1, 2], m }]) })
+await attempt(() => { p.write([{ pos: 3, m }]) })
+await attempt(() => { p.write([{ pos: [1, 2, 3], m: [[1, 2]] }]) })
+await attempt(() => { p.write([{ pos: [1, 2, 3], m: [[1, 2], [3]] }]) })
+await attempt(() => { p.write([{ pos: [1, 2, 3], m }]) })`,
+		"write \"p\" on cpu: element 0: field pos: expected an array of 3 numbers, not of 2 | give objects with a property for each field",
+		"write \"p\" on cpu: element 0: field pos: expected an array of 3 numbers, not 3 | give objects with a property for each field",
+		"write \"p\" on cpu: element 0: field m: expected an array of 2 arrays, not of 1 | give objects with a property for each field",
+		"write \"p\" on cpu: element 0: field m: [1]: expected an array of 2 numbers, not of 1 | give objects with a property for each field",
+		"ok")
+}

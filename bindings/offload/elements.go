@@ -181,8 +181,20 @@ func appendField(out []byte, e ir.Elem, dims []int, v goja.Value) ([]byte, error
 		return appendElem(out, e, v)
 	}
 	o, ok := v.(*goja.Object)
-	if !ok || o.Get("length") == nil || o.Get("length").ToInteger() != int64(dims[0]) {
-		return nil, fmt.Errorf("expected an array of %d, not %s", dims[0], convert.Describe(v))
+	what := "numbers"
+	switch {
+	case len(dims) > 1:
+		what = "arrays"
+	case e.Record != nil:
+		what = "records"
+	case e.Scalar == ir.Bool:
+		what = "booleans"
+	}
+	if !ok || o.Get("length") == nil {
+		return nil, fmt.Errorf("expected an array of %d %s, not %s", dims[0], what, convert.Describe(v))
+	}
+	if n := o.Get("length").ToInteger(); n != int64(dims[0]) {
+		return nil, fmt.Errorf("expected an array of %d %s, not of %d", dims[0], what, n)
 	}
 	for i := range dims[0] {
 		var err error

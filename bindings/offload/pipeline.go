@@ -1,7 +1,9 @@
 package offload
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -19,6 +21,7 @@ import (
 // launches kernels over them. The host runs it again and again; its buffers stay as long as their shapes do.
 type Pipeline struct {
 	m                            *instance
+	name                         string // its file's
 	device                       *session.Device
 	inputs, outputs, temporaries []*port
 	self                         *goja.Object // the declaration, this of run
@@ -37,7 +40,7 @@ type port struct {
 	object *goja.Object
 }
 
-func (p *Pipeline) label() string { return "pipeline" }
+func (p *Pipeline) label() string { return p.name }
 
 // newPipeline is pipeline({device, inputs, outputs, temporaries, run}).
 func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
@@ -50,7 +53,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	p := &Pipeline{m: m, self: o.obj, io: m.vm.NewObject()}
+	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(m.caller().File), "pipeline"), self: o.obj, io: m.vm.NewObject()}
 	var ok bool
 	if p.run, ok = goja.AssertFunction(o.obj.Get("run")); !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.obj.Get("run"))).
