@@ -11,14 +11,20 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Every block of the page on debugging prints what the page says.
-func TestDebuggingPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/kernel-debugging.md")
+// Every block of the pages on debugging and of recipes prints what the page says.
+func TestPages(t *testing.T) {
+	for page, count := range map[string]int{"kernel-debugging.md": 4, "recipes.md": 4} {
+		t.Run(page, func(t *testing.T) { runPage(t, "../../docs/"+page, count) })
+	}
+}
+
+func runPage(t *testing.T, path string, count int) {
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```js\n(.*?)```\n\n```text\n(.*?)```").FindAllSubmatch(page, -1)
-	if len(blocks) != 4 {
+	if len(blocks) != count {
 		t.Fatalf("%d blocks", len(blocks))
 	}
 	for _, b := range blocks {
