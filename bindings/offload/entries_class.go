@@ -82,7 +82,7 @@ func classEntries() []bindings.Entry {
 		),
 		class("Kernel", "Kernel<A extends any[] = any[]>", "A function that runs once for each work-item of a launch.",
 			method("launch", "Runs the kernel once for each work-item, on the best device that the arguments are on, and gives the event of its end. Nothing needs to be awaited before a read.", "(options: LaunchOptions, ...args: Arguments<A>): Event"),
-			method("explain", "Says for each signature that the kernel was compiled for why its numbers have their types, how it accesses memory, and which checks stayed.", "(): string"),
+			method("explain", "Says for each signature that the kernel was compiled for why its numbers have their types, how it accesses buffers, and shared arrays in loops, and which checks stayed.", "(): string"),
 			method("debug", "Runs one item of a launch in the interpreter and gives what each of its statements did. The buffers are copied: a launch's effects do not happen.", "(options: DebugOptions, ...args: Arguments<A>): Trace"),
 			property("warnings", "{ id: string; message: string; hint: string; file: string; line: number; column: number }[]", "What is doubtful or slow in the kernel, for all signatures so far: see the warnings in docs/diagnostics.md. To ask for it optimises the kernel."),
 			property("name", "string", "The name in errors."),

@@ -48,7 +48,7 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 			fmt.Fprintf(&b, "  %s is %s\n", p.Name, p.Reason)
 		}
 	}
-	accesses := advice.Accesses(s)
+	accesses := append(advice.Accesses(s), advice.Shared(s)...)
 	for i := range accesses {
 		fmt.Fprintf(&b, "  %s\n", &accesses[i])
 	}

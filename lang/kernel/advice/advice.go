@@ -4,6 +4,7 @@ package advice
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -46,12 +47,12 @@ type Access struct {
 
 // String describes the access.
 func (a *Access) String() string {
-	checked := "not checked, since it is proved in bounds"
+	checked := "never checked"
 	switch a.Check {
 	case Launch:
-		checked = "checked unless the launch's size is within the extent"
+		checked = "checked if the launch is larger than the extent"
 	case Item:
-		checked = "checked, since " + a.reason()
+		checked = "checked: " + a.doubt()
 	}
 	layout := a.Layout.String()
 	if a.op != ir.Load {
@@ -85,12 +86,12 @@ func (a *Access) kind() string {
 // small reports whether the elements have less than 32 bits. Under a mask AVX2 stores and loads them one by one.
 func (a *Access) small() bool { return a.Array.Elem.Record == nil && a.Array.Elem.Size() < 4 }
 
-// parted says what an `if` that parts the interior from the edges does for an index that each item limits.
+// parted returns what an `if` around the interior does for an index that each item limits.
 func (a *Access) parted() string {
 	if a.small() {
-		return fmt.Sprintf("which an `if` spares that parts the interior: that is faster with AVX-512, but slower with AVX2 for elements of %s", a.Array.Elem)
+		return fmt.Sprintf("which an `if` around the interior would spare: faster with AVX-512, slower with AVX2 for elements of %s", a.Array.Elem)
 	}
-	return "which an `if` spares that parts the interior, where nothing limits the index"
+	return "which an `if` around the interior would spare"
 }
 
 // neighbours is what to do about an access to elements that lie anywhere; who is what has to allow it.
@@ -99,6 +100,21 @@ func (a *Access) neighbours(who string) string {
 		return "count in a shared array first, or a private one and g.reduce where the elements are few; then add to the buffer once per group"
 	}
 	return fmt.Sprintf("let neighbouring items use neighbouring elements, if the %s it", who)
+}
+
+// doubt returns what nothing proves of the index, in few words.
+func (a *Access) doubt() string {
+	index := "the index"
+	if a.index != "" {
+		index = "`" + a.index + "`"
+	}
+	switch {
+	case a.wraps:
+		return index + " may wrap below 0"
+	case a.sign:
+		return index + " may be negative"
+	}
+	return index + " against " + a.extent
 }
 
 // reason is why items check the access.
@@ -116,16 +132,17 @@ func (a *Access) reason() string {
 	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
 }
 
-// remedy is what would prove it, all that is missing.
+// sparable reports whether the bound of a loop or one comparison in front of it would prove the index: that one variable is
+// below the extent. A comparison of a computed index in the loop costs what the check costs.
+func (a *Access) sparable() bool {
+	return variable.MatchString(a.index) && !a.sign && !a.wraps && !a.either
+}
+
+var variable = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+
+// remedy is what would prove the index of a sparable check.
 func (a *Access) remedy() string {
-	index := ir.Operand(a.index)
-	switch {
-	case index == "":
-		return "compare the index with " + a.extent + " first" + worth
-	case a.sign || a.either:
-		return fmt.Sprintf("compare the index with the extent first, as in `if (%s >= 0 && %[1]s < %s)`", index, a.extent) + worth
-	}
-	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", index, a.extent) + worth
+	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", a.index, a.extent) + worth
 }
 
 // worth is what sparing a check is worth.
@@ -154,7 +171,16 @@ func optimised(c *kernel.Compiled, facts *opt.Facts) *ir.Module {
 	return m
 }
 
-func accesses(m *ir.Module, facts *opt.Facts) []Access {
+// Shared returns the accesses to shared arrays in loops that the optimised kernel has, each once.
+func Shared(c *kernel.Compiled) []Access {
+	facts := &opt.Facts{}
+	list := accessesTo(optimised(c, facts), facts, ir.Shared)
+	return slices.DeleteFunc(list, func(a Access) bool { return !a.looped })
+}
+
+func accesses(m *ir.Module, facts *opt.Facts) []Access { return accessesTo(m, facts, ir.Global) }
+
+func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 	k := m.Kernels[0]
 	layouts, doubts := newLayouts(k), opt.Doubts(k, facts)
 	var list []Access
@@ -164,7 +190,7 @@ func accesses(m *ir.Module, facts *opt.Facts) []Access {
 			return
 		}
 		for _, in := range b.Instrs {
-			if n := in.NumIndices(); in.Array != nil && in.Array.Space == ir.Global && n > 0 {
+			if n := in.NumIndices(); in.Array != nil && in.Array.Space == space && n > 0 {
 				site := k.Sites[in.Site]
 				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text,
 					Array: in.Array, Layout: layouts.of(in), looped: looped, picked: picked, op: in.Op, elsewhere: site.File != k.Sites[0].File}
@@ -276,7 +302,7 @@ func Warnings(c *kernel.Compiled) diag.List {
 				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.Layout))
 		}
 		// One check for all items costs nothing, a comparison in its place as much where the index is anything or a number.
-		if p := a.Layout.Pattern; a.Check == Item && a.looped && !a.fixed && !a.Layout.Gather && p != Same && p != Irregular && p != Gathered {
+		if p := a.Layout.Pattern; a.Check == Item && a.looped && a.sparable() && !a.fixed && !a.Layout.Gather && p != Same && p != Irregular && p != Gathered {
 			warn(a, diag.UnprovedCheck, a.remedy(),
 				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
 		}

@@ -3,6 +3,7 @@ package advice
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,9 +32,9 @@ func compile(t *testing.T, body string) *kernel.Compiled {
 }
 
 const (
-	free   = ", checked, since … is not proved to be below …"
-	parted = " (a scatter, which an `if` spares that parts the interior, where nothing limits the index)"
-	sized  = ", checked unless the launch's size is within the extent"
+	free   = ", checked: … against …"
+	parted = " (a scatter, which an `if` around the interior would spare)"
+	sized  = ", checked if the launch is larger than the extent"
 )
 
 // The last access of each kernel is described as it is: what is done to an index along one axis does not hide that it
@@ -42,14 +43,14 @@ func TestAccesses(t *testing.T) {
 	for body, want := range map[string]string{
 		"x[g.x] = 1":                                     "contiguous" + sized,
 		"x[3] = 1":                                       "the same element for all items along x" + free,
-		"if (g.x < x.length) x[g.x] = 1":                 "contiguous, not checked, since it is proved in bounds",
-		"if (g.x <= x.length) x[g.x - 1] = 1":            "contiguous, checked, since `g.x - 1` may be negative",
+		"if (g.x < x.length) x[g.x] = 1":                 "contiguous, never checked",
+		"if (g.x <= x.length) x[g.x - 1] = 1":            "contiguous, checked: `g.x - 1` may be negative",
 		"m[Math.max(g.y - 1, 0)][g.x] = 1":               "contiguous" + free,
 		"m[g.y > 0 ? g.y - 1 : 0][g.x] = 1":              "contiguous" + free,
 		"m[(g.y + 1) % w][g.x] = 1":                      "contiguous" + free,
 		"m[g.y >> 1][g.x] = 1":                           "contiguous" + sized,
 		"m[k[g.y]][g.x] = 1":                             "contiguous" + free,
-		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges" + parted + ", checked, since `Math.min(g.x + 1, m.shape[1] - 1)` may be negative",
+		"m[g.y][Math.min(g.x + 1, m.shape[1] - 1)] = 1":  "contiguous but at edges" + parted + ", checked: `Math.min(g.x + 1, m.shape[1] - 1)` may be negative",
 		"m[g.y][(g.x + w) & (w - 1)] = 1":                "contiguous but at edges" + parted + free,
 		"m[g.y][g.x > 0 ? g.x - 1 : w - 1] = 1":          "contiguous but at edges" + parted + free,
 		"x[(g.x + 1) % w] = 1":                           "contiguous but at edges" + parted + free,
@@ -80,7 +81,7 @@ func TestAccesses(t *testing.T) {
 		"ps[0].p[g.x] = 1":                                        "contiguous" + free,
 		"ps[k[g.x]].q = 1":                                        "scattered, since the index is computed from data" + free,
 		"ps[w].q = 1":                                             "the same element for all items along x" + free,
-		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked, since `i` may wrap below 0",
+		"for (let i = g.x; i < x.length; i += 32) x[i] = 1":       "contiguous, checked: `i` may wrap below 0",
 		"for (let i = 0; i < 4; i++) m[i][g.x] = 1":               "contiguous" + free,
 		"let i = g.y - 1, j = g.x; if (i < 0) i = 0; m[i][j] = 1": "contiguous" + free,
 		"let j = g.x + 1; if (j >= w) j = w - 1; m[g.y][j] = 1":   "contiguous but at edges" + parted + free,
@@ -100,7 +101,7 @@ func TestAccesses(t *testing.T) {
 		a := list[len(list)-1]
 		got := a.String()
 		if strings.HasSuffix(want, free) {
-			got = regexp.MustCompile("since `.*` (is not proved to be below) .*").ReplaceAllString(got, "since … $1 …")
+			got = regexp.MustCompile("checked: `.*` against .*").ReplaceAllString(got, "checked: … against …")
 		}
 		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Col, want); got != want {
 			t.Errorf("%s\n got %s\nwant %s", body, got, want)
@@ -173,13 +174,13 @@ func TestWarnings(t *testing.T) {
 		"for (let i = 0; i < w; i++) x[g.x] += x[i]":                                      "",
 		"for (let i = 0; i < w; i++) x[k[i]] += x[g.x ^ i]":                               "1:65 gathered-access",
 		"for (let i = 0; i < w; i++) x[g.x] += m[i][g.x]":                                 "1:64 unproved-check in `if (i < m.shape[0])`",
-		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]":                           "1:64 unproved-check in `if (g.x + i >= 0 && g.x + i < m.shape[1])`",
-		"for (let i = 0; i < w; i++) x[i + g.x] += 1":                                     "1:54 unproved-check in `if (i + g.x >= 0 && i + g.x < x.length)`",
-		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":                               "1:66 unproved-check in `if (i >= 0 && i < x.length)`",
-		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":                                "1:54 unproved-check in `if (g.x + i >= 0 && g.x + i < m.flat.length)`",
-		"for (let i = 0; i < w; i++) m[g.y][g.x + i - w] = 1":                             "1:54 unproved-check in `if (g.x + i - w >= 0 && g.x + i - w < m.shape[1])`",
+		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][g.x + i]":                           "",
+		"for (let i = 0; i < w; i++) x[i + g.x] += 1":                                     "",
+		"for (let i = g.x; i < x.length; i += 9) x[i] += 1":                               "",
+		"for (let i = 0; i < w; i++) m.flat[g.x + i] += 1":                                "",
+		"for (let i = 0; i < w; i++) m[g.y][g.x + i - w] = 1":                             "",
 		"for (let i = 0; i < w; i++) m[3][g.x] = 1":                                       "",
-		"for (let i = 0; i < w; i++) m[3][g.x + w] = 1":                                   "1:54 unproved-check in `if (g.x + w >= 0 && g.x + w < m.shape[1])`",
+		"for (let i = 0; i < w; i++) m[3][g.x + w] = 1":                                   "",
 		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][Math.min(g.x + i, m.shape[1] - 1)]": "1:64 gathered-access",
 		"for (let i = 0; i < w; i++) x[g.x] += m[g.y][(g.x + i) % w]":                     "1:64 gathered-access",
 		"for (let i = 0; i < w; i++) { const j = g.x + i - 5; if (j >= 0 && j < m.shape[1]) x[g.x] += m[0][j] }":                                               "",
@@ -218,6 +219,22 @@ func TestWarnings(t *testing.T) {
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", body, got, want)
 		}
+	}
+}
+
+// TestShared lists the accesses to shared arrays that stand in loops.
+func TestShared(t *testing.T) {
+	body := "const t = g.shared(f32, 16, 16); t[g.local.y][g.local.x] = 1; g.barrier(); for (let i = 0; i < w; i++) x[g.x] += t[g.local.y][i] * t[i & 15][g.local.x]"
+	var got []string
+	for _, a := range Shared(compile(t, body)) {
+		got = append(got, a.String())
+	}
+	want := []string{
+		"`t[g.local.y][i]` at 1:139: the same element for all items along x, checked: `g.local.y` against 16",
+		"`t[i & 15][g.local.x]` at 1:157: contiguous, checked: `g.local.x` against 16",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -97,7 +97,7 @@ var table = []Entry{
 	{ID: GatheredAccess, Warning: true, Meaning: "Items beside each other access elements that lie anywhere: each is a transaction of its own."},
 	{ID: ContendedAtomic, Warning: true, Meaning: "All items do atomic operations on one element, where they wait for each other."},
 	{ID: StridedAccess, Warning: true, Meaning: "Items beside each other along x access elements that lie apart."},
-	{ID: UnprovedCheck, Warning: true, Meaning: "An index in a loop is compared with its extent in each iteration, which the loop's own bound could spare. It costs little, mostly a few per cent, and counts in innermost loops alone. That of an index like g.x is spared by a launch whose size is within the extent."},
+	{ID: UnprovedCheck, Warning: true, Meaning: "An index in a loop is compared with its extent in each iteration, which the loop's own bound could spare. It costs little, mostly a few per cent, and counts in innermost loops alone. It is reported where the index is one variable; a computed one is checked as cheaply as it is compared. That of an index like g.x is spared by a launch whose size is within the extent."},
 	{ID: RaggedTile, Warning: true, Meaning: "A launch had a size that is no multiple of its group size, and in the last group the items beyond the size stored nothing to a shared array that others read."},
 	{ID: NarrowGroups, Warning: true, Meaning: "A launch in two or three dimensions had groups with short rows, such as the 16 × 16 that it has without groupSize, and the kernel reduces or scans over them."},
 }
