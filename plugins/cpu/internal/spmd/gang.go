@@ -10,8 +10,11 @@ import (
 // muchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
 const muchArithmetic = 24
 
-// straightRoom is how many vectors may live at once in code without loops, whether there are registers for all or not.
-const straightRoom = 48
+// Vectors that may live at once in code without loops, whether there are registers for all or not.
+const (
+	straightRoom      = 48
+	straightRoomShort = 32 // where conditions are vectors, too
+)
 
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
 // of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
@@ -28,6 +31,9 @@ func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
 	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
 		room = straightRoom // what does not fit costs less than in a loop, and the latency more
+		if !t.masks {
+			room = straightRoomShort
+		}
 	}
 	p.measure(k.Body)
 	if p.diverges && !t.masks {

@@ -19,29 +19,29 @@ func (l *lowerer) call(in *ir.Instr) []vr {
 }
 
 // rsqrtFast emits 1/√x right to 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
-// rest e = 1 − xy²: y + ye/2 from 14 bits, y + ye(1/2 + 3e/8) from 12. Where x is 0, infinite or NaN the rest is NaN; the
+// rest e = 1 − xy², y + ye/2. The step always ends below the root, by 3y/8·e²: from 12 bits by up to 3.4 units. There the
+// rest is taken from 1 + 2⁻²³, which adds up to one unit to all results. Where x is 0, infinite or NaN the rest is NaN; the
 // lesser of it and a positive number, more than any rest, is that number, and the step leaves y as it is: infinite, 0 or NaN.
-// That of −0 loses its sign.
+// That of −0 loses its sign. Where AVX2's estimate is infinite for a subnormal number, the rest and the step are made
+// with a finite one.
 func (l *lowerer) rsqrtFast(in *ir.Instr) []vr {
 	x := l.vector(in.Args[0])
 	n := l.count(in.Result())
-	y, e, s := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n)
+	y, e, s, bounded := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n)
 	number := func(x float64) vr { return l.constant(ir.FloatBits(ir.F32, x), 4) }
-	estimate, half := amd64.VRSQRT14PS, func(i int) { l.op2(amd64.VMULPS, s[i], y[i], number(0.5), 4) }
+	estimate, one, bound := amd64.VRSQRT14PS, 1.0, func(i int) { bounded[i] = y[i] }
 	if !l.t.masks {
-		estimate, half = amd64.VRSQRTPS, func(i int) {
-			l.def(amd64.VMOVDQA64, z(s[i]), z(e[i]))
-			l.mod(amd64.VFMADD213PS, z(s[i]), z(number(0.375)), z(number(0.5))).folds(2, 4)
-			l.op2(amd64.VMULPS, s[i], s[i], y[i], 4)
-		}
+		estimate, one = amd64.VRSQRTPS, 1+0x1p-23
+		bound = func(i int) { l.op2(amd64.VMINPS, bounded[i], y[i], number(0x1p64), 4) }
 	}
 	steps := []func(i int){
 		func(i int) { l.def(estimate, z(y[i]), z(part(x, i))).folds(1, 0) },
 		func(i int) { l.op2(amd64.VPANDD, y[i], y[i], l.constant(0x7fffffff, 4), 4) },
-		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], part(x, i), 4) },
-		func(i int) { l.mod(amd64.VFNMADD213PS, z(e[i]), z(y[i]), z(number(1))).folds(2, 4) },
+		bound,
+		func(i int) { l.op2(amd64.VMULPS, e[i], bounded[i], part(x, i), 4) },
+		func(i int) { l.mod(amd64.VFNMADD213PS, z(e[i]), z(bounded[i]), z(number(one))).folds(2, 4) },
 		func(i int) { l.op2(amd64.VMINPS, e[i], e[i], number(0x1p-9), 4) },
-		half,
+		func(i int) { l.op2(amd64.VMULPS, s[i], bounded[i], number(0.5), 4) },
 		func(i int) { l.mod(amd64.VFMADD231PS, z(y[i]), z(e[i]), z(s[i])) },
 	}
 	if !l.t.masks { // few registers: one after the other

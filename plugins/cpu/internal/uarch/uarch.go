@@ -43,10 +43,10 @@ var models = []*Model{
 	{Name: "skylake", Divide: [2]float64{5, 0}, Root: [2]float64{6, 0}, Gather: [2]float64{5, 0}, MaskedStore: 1, FetchAhead: true, Misses: 12},
 	{Name: "skylake-sp", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
 	{Name: "icelake", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
-	{Name: "zen2", Divide: [2]float64{5, 0}, Root: [2]float64{7, 0}, Gather: [2]float64{20, 0}, MaskedStore: 12, PastCache: 0.75, Misses: 22},
-	{Name: "zen3", Divide: [2]float64{3.5, 0}, Root: [2]float64{5, 0}, Gather: [2]float64{16, 0}, MaskedStore: 12, PastCache: 0.75, Misses: 24},
-	{Name: "zen4", Divide: [2]float64{3.5, 7}, Root: [2]float64{5, 10}, Gather: [2]float64{12, 24}, MaskedStore: 12, PastCache: 0.75, Misses: 24},
-	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 0.75, Misses: 48},
+	{Name: "zen2", Divide: [2]float64{5, 0}, Root: [2]float64{7, 0}, Gather: [2]float64{20, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 22},
+	{Name: "zen3", Divide: [2]float64{3.5, 0}, Root: [2]float64{5, 0}, Gather: [2]float64{16, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
+	{Name: "zen4", Divide: [2]float64{3.5, 7}, Root: [2]float64{5, 10}, Gather: [2]float64{12, 24}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
+	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 1.25, Misses: 48},
 	&generic,
 }
 
