@@ -156,6 +156,7 @@ func (e *Engine) boundBuiltins() {
 	e.boundArrays()
 	e.boundCompilers()
 	e.boundSpread()
+	e.boundPatterns()
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.boundFunctions(visitingFunctions)

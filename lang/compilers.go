@@ -67,6 +67,37 @@ func (e *Engine) boundCompilers() {
 	}
 }
 
+// patternSize is how many bytes the interpreter takes, at most, to compile a character of a regular expression.
+const patternSize = 1 << 10
+
+// boundPatterns bounds the texts of which regular expressions are made while the script runs.
+func (e *Engine) boundPatterns() {
+	ctor, ok := e.vm.GlobalObject().Get("RegExp").(*goja.Object)
+	if !ok {
+		return
+	}
+	native, ok := nativeOf(ctor)
+	if !ok {
+		return
+	}
+	check := func(v goja.Value) { e.bounds.allocate("RegExp", product(textLength(v), patternSize)) }
+	call, construct := *native.call, *native.construct
+	*native.call = func(c goja.FunctionCall) goja.Value {
+		check(c.Argument(0))
+		return call(c)
+	}
+	*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+		if len(args) > 0 {
+			check(args[0])
+		}
+		return construct(args, newTarget)
+	}
+	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
+	for _, name := range []string{"match", "matchAll", "search"} {
+		e.bounds.wrap(text, name, func(_ *bounds, _ string, c *goja.FunctionCall) { check(c.Argument(0)) })
+	}
+}
+
 // functionText checks the text that a constructor of functions compiles, and returns the arguments that make it.
 func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(string) string) []goja.Value {
 	if len(args) == 0 {
