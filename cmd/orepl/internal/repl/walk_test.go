@@ -110,7 +110,8 @@ When standard input is no terminal, it is run as a script, without prompts: ` + 
 
 A start-up file is loaded first in each session: what ` + "`OREPL_INIT`" + ` names (empty: none), or ` + "`orepl/init.js`" + ` in
 ` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `; ` + "`--no-init`" + ` leaves it out. There is no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + `
-starts a program.
+starts a program. Lines and pictures are not drawn in the terminal, since terminals differ too much in what they show: ` + "`??x`" + `
+draws a histogram in text, and ` + "`fs.writeImage`" + ` writes a picture. There is no kernel for notebooks.
 `
 
 func (w *walk) values() {
