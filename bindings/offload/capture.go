@@ -153,8 +153,8 @@ func (e *captureError) Hint() string  { return e.hint }
 // nativeHints say what a kernel writes in the place of functions of the host.
 var nativeHints = map[string]string{
 	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
-	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)", "Number": "write f32(x), i32(x), …; of its constants make one of the script's own, which a kernel captures",
-	"isNaN": "write x !== x", "isFinite": "write x - x === 0", "BigInt": "write i64(x)",
+	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)",
+	"BigInt": "write i64(x)",
 	"assert": "write g.assert(condition, message)",
 }
 

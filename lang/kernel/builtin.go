@@ -96,6 +96,8 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 		}
 		c.errorf(at, diag.UnknownMath, rewrite, "Math.%s is not in kernels", name)
 		return bad
+	case "Number":
+		return c.numberMember(name, at)
 	case "Math.fast":
 		if f, ok := mathFuncOf(name); ok && f.library {
 			return builtin(full)
@@ -128,6 +130,8 @@ func (c *compiler) item(kind ir.ItemKind, axis int) value {
 func (c *compiler) builtinCall(path string, x *syntax.Call, effect bool) value {
 	family, name, _ := cutLast(path)
 	switch family {
+	case "Number":
+		return c.numberTest(path, x)
 	case "Math":
 		return c.mathCall(name, x)
 	case "Math.fast":
@@ -144,6 +148,11 @@ func (c *compiler) builtinCall(path string, x *syntax.Call, effect bool) value {
 		return c.subgroupCall(name, x)
 	}
 	switch path {
+	case "isNaN", "isFinite":
+		return c.numberTest(path, x)
+	case "Number":
+		c.errorf(x.Fn.Range(), diag.NotCallable, "write f32(x), i32(x), …", "Number is no function in a kernel")
+		return bad
 	case "bits":
 		return c.bits(x)
 	case "fromBits":

@@ -62,7 +62,7 @@ func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	for i, a := range x.Args {
 		args[i] = c.expr(a)
 	}
-	if !c.mayInline(fn.fn, x) || !c.arity(x, len(fn.fn.Params), -1) {
+	if !c.mayInline(fn.fn, x) || !c.arity(x, required(fn.fn), -1) {
 		return bad
 	}
 	info := c.frame.info.children[x]
@@ -116,9 +116,27 @@ func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 	return true
 }
 
+// required is the number of arguments that a call must have: what follows in the list of parameters has default values.
+func required(fn *syntax.Func) int {
+	n := len(fn.Params)
+	for n > 0 && fn.Default(n-1) != nil {
+		n--
+	}
+	return n
+}
+
+// bindArgs gives the parameters their values; an argument that is missing or undefined has the default value, if there is
+// one.
 func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 	for i, p := range fn.Params {
-		c.destructure(p, args[i], p.Range(), true)
+		var v value
+		if i < len(args) {
+			v = args[i]
+		}
+		if d := fn.Default(i); d != nil && (i >= len(args) || v.kind == kVoid) {
+			v = c.expr(d)
+		}
+		c.destructure(p, v, p.Range(), true)
 	}
 }
 

@@ -229,7 +229,7 @@ func IsLanguageName(name string) bool {
 // languageName is the meaning that the language gives to a name.
 func languageName(name string) (value, bool) {
 	switch name {
-	case "Math", "Atomics", "bits", "fromBits":
+	case "Math", "Atomics", "Number", "isNaN", "isFinite", "bits", "fromBits":
 		return builtin(name), true
 	case "Infinity":
 		return number(math.Inf(1)), true

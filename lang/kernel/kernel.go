@@ -70,6 +70,10 @@ func Parse(src *Source) (*Function, error) {
 			return nil, diag.List{src.Diagnostic(p.Range(), diag.BadPattern, "give each parameter a plain name",
 				"a kernel's parameters cannot be destructured")}
 		}
+		if d := fn.Default(i); d != nil {
+			return nil, diag.List{src.Diagnostic(d.Range(), diag.BadPattern, "pass the argument at each launch",
+				"a kernel's parameters have no default values; those of its helpers may")}
+		}
 		if i > 0 {
 			f.params = append(f.params, name.Name)
 		}

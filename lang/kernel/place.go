@@ -131,7 +131,7 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	case kBad:
 		return bad
 	case kTuple:
-		return c.tupleElement(base, i, iAt)
+		return c.tupleElement(base, i, iAt, at)
 	case kPlace:
 		if i.kind == kStr {
 			return c.field(base, i.str, iAt, at)
@@ -178,9 +178,12 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	return value{kind: kPlace, place: q}
 }
 
-func (c *compiler) tupleElement(t, i value, at syntax.Span) value {
+func (c *compiler) tupleElement(t, i value, at, whole syntax.Span) value {
 	if i.kind != kNum {
-		c.errorf(at, diag.NotIndexable, "use g.private(type, n) for an array that is indexed by a variable, or capture a table", "an array written in the kernel takes constant indices only")
+		if p := c.tupleTable(t); p != nil && i.isScalar() {
+			return c.indexed(value{kind: kPlace, place: p}, i, at, whole)
+		}
+		c.errorf(at, diag.NotIndexable, "use g.private(type, n) for an array that is indexed by a variable", "an array of what the kernel computes takes constant indices only")
 		return bad
 	}
 	if !isIntegral(i.num) || i.num < 0 || i.num >= float64(len(t.list)) {
@@ -188,6 +191,30 @@ func (c *compiler) tupleElement(t, i value, at syntax.Span) value {
 		return bad
 	}
 	return t.list[int(i.num)]
+}
+
+// tupleTable returns a table of the elements of an array written in the kernel, or nil if one is no constant Number.
+func (c *compiler) tupleTable(t value) *place {
+	list := make([]float64, len(t.list))
+	for i, e := range t.list {
+		if e.kind != kNum {
+			return nil
+		}
+		list[i] = e.num
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	key := captureKey{path: fmt.Sprint(list)}
+	p := c.tables[key]
+	if p == nil {
+		a := c.numberTable(list, "table")
+		p = wholeArray(a)
+		p.known = list
+		c.addArray(a)
+		c.tables[key] = p
+	}
+	return p
 }
 
 // indexValue is an index as a register of integer type, checked as far as constants tell.

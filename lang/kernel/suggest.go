@@ -68,6 +68,9 @@ var elsewhere = map[string]string{
 
 // elsewhereInItem are such names that were looked for in the item object.
 var elsewhereInItem = map[string]string{
+	"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
+	"gridDim": "write g.groups.x", "global": "write g.x, g.y or g.z", "globalSize": "write g.size.x", "warpSize": "write g.subgroupSize",
+	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x", "syncthreads": "write g.barrier()",
 	"id": "write g.x, g.y or g.z", "globalId": "write g.x, g.y or g.z", "index": "write g.x, g.y or g.z", "idx": "write g.x, g.y or g.z",
 	"thread": "write g.x, or g.local.x within the group", "threadId": "write g.x, or g.local.x within the group",
 	"localId": "write g.local.x", "workgroup": "write g.group.x", "block": "write g.group.x", "groupId": "write g.group.x",
@@ -101,7 +104,7 @@ func (c *compiler) suggestName(name string) string {
 	if list := c.frame.fn.Source.Names; list != nil {
 		names = append(names, list()...)
 	}
-	names = append(names, "Math", "Atomics", "bits", "fromBits", "Infinity", "NaN")
+	names = append(names, "Math", "Atomics", "Number", "isNaN", "isFinite", "bits", "fromBits", "Infinity", "NaN")
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

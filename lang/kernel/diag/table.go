@@ -60,7 +60,7 @@ var table = []Entry{
 	{ID: NotANumber, Meaning: "A number is needed where something else stands.", Example: "(g, x) => { x[0] = Math }"},
 	{ID: NotAValue, Meaning: "One of two records or arrays is chosen at run time, and they are not parts of one array.", Example: "(g, x, m) => { x[0] = (g.x > 1 ? x : m[0])[0] }"},
 	{ID: NotCallable, Meaning: "What is called is no function.", Example: "(g, x) => { x[0] = x() }"},
-	{ID: NotIndexable, Meaning: "What is indexed has no elements, or none that a variable can choose.", Example: "(g, x) => { x[0] = [1, 2][g.x] }"},
+	{ID: NotIndexable, Meaning: "What is indexed has no elements, or none that a variable can choose.", Example: "(g, x) => { x[0] = [g.y, 2][g.x] }"},
 	{ID: IndexNotInteger, Meaning: "An index is a float or bool.", Example: "(g, x) => { x[x[0]] = 1 }"},
 	{ID: IndexOutOfBounds, Meaning: "A constant index is outside of the array.", Example: "(g, x) => { x[-1] = 1 }"},
 	{ID: TooFewIndices, Meaning: "An array or row stands where a number is needed.", Example: "(g, x, m) => { x[0] = m[1] }"},

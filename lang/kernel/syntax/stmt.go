@@ -63,10 +63,12 @@ func (p *parse) newFunc(n ast.Node, name string, special bool, params *ast.Param
 			p.errorf(p.span(params.Rest), diag.BadPattern, "name each parameter", "a kernel function has no rest parameter")
 		}
 		for _, b := range params.List {
-			if b.Initializer != nil {
-				p.errorf(p.span(b.Initializer), diag.BadPattern, "pass the argument at each call", "parameters have no default values")
-			}
 			fn.Params = append(fn.Params, p.pattern(b.Target, ParamDecl))
+		}
+		for i, b := range params.List {
+			if b.Initializer != nil {
+				fn.Defaults = append(fn.Defaults, Default{i, p.expr(b.Initializer)})
+			}
 		}
 		body(fn)
 		p.pop()

@@ -51,18 +51,35 @@ type Decl struct {
 	level int // number of sets that were open at the declaration
 }
 
+// Default is the default value of a parameter.
+type Default struct {
+	Param int // position in [Func.Params]
+	Value Expr
+}
+
+// Default returns the default value of a parameter, or nil.
+func (f *Func) Default(param int) Expr {
+	for _, d := range f.Defaults {
+		if d.Param == param {
+			return d.Value
+		}
+	}
+	return nil
+}
+
 // Func is a function.
 type Func struct {
 	Span
-	Name    string // may be empty
-	Params  []Expr // Name, ArrayPat or ObjectPat
-	Body    []Stmt
-	Result  Expr // of an arrow function without braces; else nil
-	Decls   []*Decl
-	Source  *Source
-	Outer   *Func // the function it stands in
-	Sets    Sets  // the outer variables that a call assigns
-	Returns int   // number of return statements
+	Name     string    // may be empty
+	Params   []Expr    // Name, ArrayPat or ObjectPat
+	Defaults []Default // of the last parameters or others, in order
+	Body     []Stmt
+	Result   Expr // of an arrow function without braces; else nil
+	Decls    []*Decl
+	Source   *Source
+	Outer    *Func // the function it stands in
+	Sets     Sets  // the outer variables that a call assigns
+	Returns  int   // number of return statements
 }
 
 // TailReturn reports whether control leaves the function at its end only.

@@ -48,7 +48,7 @@ async (g) => {} // ### "^1: a kernel function is neither async nor a generator \
 ---
 //# args: f32[1]
 (g, x, ...rest) => { // ### "^11: a kernel function has no rest parameter \\[bad-pattern\\]; name each parameter$"
-  const f = (a = 1) => a // ### "^18: parameters have no default values \\[bad-pattern\\]; pass the argument at each call$"
+  const f = (a = 1) => a
   const h = async () => 1 // ### "^13: a kernel function is neither async nor a generator \\[async-kernel\\]; write a plain function$"
 }
 ---

@@ -75,7 +75,7 @@
   const [p, q] = 3
   const [r, s, t] = [1, 2]
   x[1] = [1, 2][3]
-  x[2] = [1, 2][g.x]
+  x[2] = [g.y, 2][g.x]
   const h = (g.x > 1 ? a : x)[0]
 }
 ---
@@ -92,7 +92,7 @@
   const [p, q] = 3 // ### "^18: this is no array to take apart \\[bad-pattern\\]; $"
   const [r, s, t] = [1, 2] // ### "^9: the pattern takes 3 elements, and there are 2 \\[bad-pattern\\]; $"
   x[1] = [1, 2][3] // ### "^17: index 3 is outside of an array of 2 \\[index-out-of-bounds\\]; use g\\.private\\(type, n\\) for an array that is filled in the kernel$"
-  x[2] = [1, 2][g.x] // ### "^17: an array written in the kernel takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable, or capture a table$"
+  x[2] = [g.y, 2][g.x] // ### "^19: an array of what the kernel computes takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable$"
   const h = (g.x > 1 ? a : x)[0] // ### "^14: one of two arrays cannot be chosen by a condition of the launch \\[not-a-value\\]; choose the index or the value instead: `c \\? a\\[i\\] : b\\[i\\]`$"
 }
 ---

@@ -275,3 +275,36 @@ function* (g, y) { y[0] = 7 }
 //# y: f32[1]
 //# error: reference-reassigned 1:21
 (g, y) => { let f = (a) => a; f = 2; y[0] = f }
+---
+// [3.9] defaults, which may name parameters before them
+//# x: f32 = 3 5
+//# y: f32[4] -> 4 10 3 12
+(g, x, y) => {
+  const f = (a, b = 1, c = a * b) => b === 1 ? a + b : c
+  y[0] = f(x[0]); y[1] = f(x[1], 2); y[2] = f(x[0], 7, x[0]); y[3] = f(x[0], 4, undefined)
+}
+---
+// [3.10] constants indexed by a variable
+//# x: f32 = 1 2 3 4
+//# y: f32[2] -> 2 3
+//# z: i32[2] -> 7 -1
+(g, x, y, z) => {
+  const w = [0.25, 0.5, 0.25], n = [5, 7, -1]
+  for (let i = 0; i < 2; i++) {
+    let s = 0.0
+    for (let k = 0; k < w.length; k++) s += w[k] * x[i + k]
+    y[i] = s
+    z[i] = n[i + 1]
+  }
+}
+---
+// [16.5] tests of floats
+//# x: f32 = nan inf 1.5 -2
+//# size: 4
+//# y: i32[4] -> 21 0 10 46
+//# d: f64[2] -> 2.220446049250313e-16 9007199254740991
+(g, x, y, d) => {
+  const v = x[g.x]
+  y[g.x] = i32(isNaN(v)) + 2 * i32(isFinite(v)) + 4 * i32(Number.isNaN(v)) + 8 * i32(Number.isFinite(v)) + 16 * i32(Number.isNaN(NaN) && Number.isNaN(v)) + 36 * i32(Number.isInteger(v)) + 0 * i32(isNaN(g.x))
+  if (g.x === 0) { d[0] = Number.EPSILON; d[1] = Number.MAX_SAFE_INTEGER }
+}

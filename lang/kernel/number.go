@@ -1,0 +1,67 @@
+package kernel
+
+import (
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/syntax"
+)
+
+var numberConstants = map[string]float64{
+	"EPSILON": 0x1p-52, "MAX_SAFE_INTEGER": 1<<53 - 1, "MIN_SAFE_INTEGER": 1 - 1<<53, "MAX_VALUE": math.MaxFloat64,
+	"MIN_VALUE": math.SmallestNonzeroFloat64, "POSITIVE_INFINITY": math.Inf(1), "NEGATIVE_INFINITY": math.Inf(-1), "NaN": math.NaN(),
+}
+
+// numberTests are the functions of Number; isNaN and isFinite are global, too.
+var numberTests = []string{"isNaN", "isFinite", "isInteger"}
+
+// numberMember compiles a property of Number.
+func (c *compiler) numberMember(name string, at syntax.Span) value {
+	if x, ok := numberConstants[name]; ok {
+		return number(x)
+	}
+	if slices.Contains(numberTests, name) {
+		return builtin("Number." + name)
+	}
+	c.errorf(at, diag.UnknownProperty, didYouMean("Number", name, append(sortedNames(numberConstants), numberTests...)), "Number has no .%s in a kernel", name)
+	return bad
+}
+
+// numberTest compiles isNaN(x) and its like. A 64-bit integer is a BigInt, and a bool no Number.
+func (c *compiler) numberTest(path string, x *syntax.Call) value {
+	if !c.arity(x, 1, 1) {
+		return bad
+	}
+	args, ok := c.scalars(x)
+	if !ok {
+		return bad
+	}
+	family, name, _ := cutLast(path)
+	v := args[0]
+	t := c.scalarType(v)
+	if v.kind == kNum {
+		switch name {
+		case "isNaN":
+			return boolean(v.num != v.num)
+		case "isFinite":
+			return boolean(v.num-v.num == 0)
+		}
+		return boolean(isIntegral(v.num))
+	}
+	if !t.IsFloat() {
+		return boolean(name != "isNaN" && (family == "" || t.IsInt()))
+	}
+	r := v.reg
+	finite := func() *ir.Value {
+		return c.b.Op(ir.Lt, ir.Bool, c.b.Op(ir.Abs, t, r), c.b.Float(t, math.Inf(1)))
+	}
+	switch name {
+	case "isNaN":
+		return register(c.b.Op(ir.Ne, ir.Bool, r, r))
+	case "isFinite":
+		return register(finite())
+	}
+	return register(c.b.Op(ir.And, ir.Bool, finite(), c.b.Op(ir.Eq, ir.Bool, r, c.b.Op(ir.Trunc, t, r))))
+}
