@@ -42,3 +42,16 @@ func TestNesting(t *testing.T) {
 		}
 	}
 }
+
+// Columns of a source map in one long line are found from one another, also behind characters of two units.
+func TestColumnsOfALongLine(t *testing.T) {
+	text := strings.Repeat("a😀é", 50000)
+	c := newColumns(text)
+	for i := range 50000 { // a takes one unit and byte, 😀 two and four, é one and two
+		for column, offset := range []int{0, 1, 5, 5} {
+			if got := c.offset(0, 4*i+column); column != 2 && got != 7*i+offset {
+				t.Fatalf("column %d is at %d, not %d", 4*i+column, got, 7*i+offset)
+			}
+		}
+	}
+}

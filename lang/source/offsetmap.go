@@ -159,6 +159,7 @@ func decodeVLQ(segment string) ([]int, error) {
 type columns struct {
 	text  string
 	lines []int
+	last  struct{ line, column, offset int } // what was asked for last: mostly the next lies behind it
 }
 
 func newColumns(text string) *columns {
@@ -176,6 +177,11 @@ func (c *columns) offset(line, column int) int {
 		return len(c.text)
 	}
 	off := c.lines[line]
+	asked, known := column, c.last
+	if known.line == line && known.column <= column {
+		off, column = max(off, known.offset), column-known.column
+	}
+	defer func() { c.last = struct{ line, column, offset int }{line, asked - column, off} }()
 	for column > 0 && off < len(c.text) && c.text[off] != '\n' {
 		if b := c.text[off]; b < utf8.RuneSelf {
 			off, column = off+1, column-1
