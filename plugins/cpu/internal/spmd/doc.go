@@ -21,12 +21,16 @@
 // conversions become sequences with the same bits. An instruction that has no such replacement makes the kernel one for
 // the interpreter, which is told as the reason. Scatters, and accesses of some lanes to small elements, go lane by lane.
 //
+// What depends on the family of the processor, such as how rows are stored that a launch only writes, is decided by its
+// cost table (package uarch). On AVX2 an If that all lanes of a gang take runs without masks (whole.go).
+//
 // # From IR to code
 //
 // The lowering (lower*.go) makes instructions on virtual registers in the order of the code, the allocation (alloc.go)
 // gives each of them a machine register or a place in the frame for its whole life, and the emission (emit.go) writes
 // them with [amd64.Assembler]. Before, loops that constants bound get longer bodies (repeat.go), addresses go along with
-// the counters of loops (strength.go), and what lives across barriers gets registers for the code between them (split.go).
+// the counters of loops (strength.go), loads become operands (fold.go), and what lives across barriers gets registers for
+// the code between them (split.go).
 //
 // What the code does not do by itself it traps for: it saves its registers and returns to Go, which finds operands and
 // results where the allocation had put them, and calls it to go on. Faults, prints, services, and the operations of

@@ -35,11 +35,12 @@ type lowerer struct {
 	carried  map[int][]*ir.Instr // the continues that take a value along, by its ID
 	site     int
 
-	cur    []vr // the mask of active lanes, by register; nil if all are
-	scopes []*scope
-	round  *rounds     // the loop in rounds around the present place
-	dead   amd64.Label // where to go when no lane is left in the present block
-	end    amd64.Label // the end of the gang
+	inBlock *ir.Block // that is emitted
+	cur     []vr      // the mask of active lanes, by register; nil if all are
+	scopes  []*scope
+	round   *rounds     // the loop in rounds around the present place
+	dead    amd64.Label // where to go when no lane is left in the present block
+	end     amd64.Label // the end of the gang
 
 	layout  layout
 	observe bool               // the kernel observes its group
@@ -213,6 +214,9 @@ func (l *lowerer) body(mask []vr, end amd64.Label) {
 func (l *lowerer) block(b *ir.Block) {
 	mark := len(l.undo)
 	line := -1
+	outer := l.inBlock
+	l.inBlock = b
+	defer func() { l.inBlock = outer }()
 	for i, in := range l.inOrder(b) {
 		if b == l.k.Body && l.hoisted[in] {
 			continue

@@ -1,0 +1,64 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
+
+// indexFromMemory returns what emits the index of a lane of register i, for an atomic operation whose index is some bits of
+// an element that is loaded just before, as that of a histogram is: each lane loads its element by itself, which is
+// faster than to take it out of a vector. It returns nil for other operations. The bits bound the index whatever is
+// loaded.
+func (l *lowerer) indexFromMemory(in *ir.Instr, i int) func(lane int) vr {
+	v := in.Args[0].Def
+	if l.cur != nil || l.options.Unchecked || l.options.stacked || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
+		return nil
+	}
+	bits, ok := smallConst(v.Args[1])
+	load := v.Args[0].Def
+	if !ok || bits < 0 || load == nil || load.Op != ir.Load || load.Array.Space != ir.Global || !l.justBefore(load, in) {
+		return nil
+	}
+	if r := load.Resolve(); r.Scalar != ir.I32 && r.Scalar != ir.U32 || stride(l.affine, load, 0) != 4 {
+		return nil
+	}
+	p := l.place(load)
+	if p.spread != inRow || p.mask != nil {
+		return nil
+	}
+	row := l.registersOf(&p, l.w)[i]
+	return func(lane int) vr {
+		m, d := row, l.gpr()
+		m.disp += int32(4 * lane)
+		switch bits {
+		case 0xff:
+			m.size = 1
+			l.def(amd64.MOVZX, g4(d), at(m))
+		case 0xffff:
+			m.size = 2
+			l.def(amd64.MOVZX, g4(d), at(m))
+		default:
+			m.size = 4
+			l.def(amd64.MOV, g4(d), at(m))
+			l.mod(amd64.AND, g4(d), imm(bits))
+		}
+		return d
+	}
+}
+
+// justBefore reports whether a load stands before an instruction in the present block, with nothing between them that
+// writes to memory or waits.
+func (l *lowerer) justBefore(load, in *ir.Instr) bool {
+	found := false
+	for _, x := range l.inBlock.Instrs {
+		switch {
+		case x == load:
+			found = true
+		case x == in:
+			return found
+		case x.Op != ir.Load && !x.IsPure():
+			found = false
+		}
+	}
+	return false
+}
