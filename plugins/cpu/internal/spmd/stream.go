@@ -106,7 +106,7 @@ func (p *Program) storeKind(g *interp.Launch) int {
 	switch m := p.options.Model; {
 	case m.PastCache > 0 && streamed >= max(cache/leastStreamed, 1) && float64(used) >= m.PastCache*float64(cache):
 		return kindPast
-	case m.FetchAhead && written > 0 && written >= cache/8:
+	case written > 0 && written >= cache/8:
 		return kindHalves
 	}
 	return 0

@@ -73,6 +73,25 @@ func TestStoreKinds(t *testing.T) {
 	}
 }
 
+// TestStoresOfZen holds launches that write much to neither halves of lines nor rows fetched ahead where the cost table has
+// none of both.
+func TestStoresOfZen(t *testing.T) {
+	for _, target := range allTargets {
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.features, Model: uarch.Named("zen5")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.options.stores = kindHalves
+		text, err := p.Listing(func(int) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text, "prefetch") || strings.Contains(text, "vextracti64x4") {
+			t.Errorf("%s: fetches ahead or stores halves in\n%s", target.name, text)
+		}
+	}
+}
+
 func TestOutputs(t *testing.T) {
 	for _, c := range []struct {
 		name, text        string
@@ -107,11 +126,11 @@ func TestStoreKind(t *testing.T) {
 		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &avx512, every, cache, 0},
 		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &avx512, every, cache, kindHalves},
 		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, every, cache, kindHalves},
-		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0},
+		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindHalves},
 		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &avx512, every, cache, kindHalves},
 		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, every, cache, kindPast},
 		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, every, cache, kindPast},
-		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0},
+		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindHalves},
 		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindPast},
 		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, uarch.Named("icelake"), cache, kindHalves},
 		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, every, cache, kindHalves},
