@@ -44,14 +44,9 @@ func TestHostileBundlesTakeLittleMemory(t *testing.T) {
 	if _, err := image.ReadBundle("", sharedStrings(10, 100)); err != nil {
 		t.Fatalf("the test's own bundle: %v", err)
 	}
-	v2, err := image.WriteBundle(2, []image.BundleEntry{{Data: make([]byte, 8<<20)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	inflating := version3(t, v2, true)
-	for len(inflating)%8 != 0 {
-		inflating = append(inflating, 0)
-	}
+	zeros := []image.BundleEntry{{Data: make([]byte, 8<<20)}}
+	claims := compressed(t, image.Zstd, entries)
+	le.PutUint64(claims[32:], 16<<20)
 	for _, c := range []struct {
 		name string
 		data []byte
@@ -59,7 +54,9 @@ func TestHostileBundlesTakeLittleMemory(t *testing.T) {
 		{"strings that share their bytes", sharedStrings(10_000, 60<<10)},
 		{"a long string", sharedStrings(1, 4<<20)},
 		{"many strings", sharedStrings(70_000, 1)},
-		{"many containers that inflate", bytes.Repeat(inflating, 40)},
+		{"many containers that zlib inflates", bytes.Repeat(compressed(t, image.Zlib, zeros), 40)},
+		{"many containers that zstd inflates", bytes.Repeat(compressed(t, image.Zstd, zeros), 40)},
+		{"a container that claims a size that it has not", bytes.Repeat(claims, 40)},
 	} {
 		before := allocated()
 		_, err := image.ReadBundle(c.name, c.data)

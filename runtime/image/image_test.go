@@ -2,7 +2,6 @@ package image_test
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -136,7 +135,7 @@ func sameEntries(a, b []image.BundleEntry) bool {
 }
 
 func TestBundlesRoundTrip(t *testing.T) {
-	for version := 1; version <= 2; version++ {
+	for version := 1; version <= 3; version++ {
 		data, err := image.WriteBundle(version, entries)
 		if err != nil {
 			t.Fatal(err)
@@ -177,77 +176,14 @@ func TestBundlesRoundTrip(t *testing.T) {
 	if _, err := image.WriteBundle(1, []image.BundleEntry{{Strings: map[string]string{"a": "x\x00y"}}}); offload.CodeOf(err) != offload.InvalidArgument {
 		t.Errorf("a NUL in version 1: %v", err)
 	}
-	if _, err := image.WriteBundle(3, entries); offload.CodeOf(err) != offload.Unsupported {
-		t.Errorf("version 3: %v", err)
-	}
-}
-
-// version3 makes a compressed container of version 3 out of one of version 2: its header has one field more.
-func version3(t testing.TB, v2 []byte, compress bool) []byte {
-	t.Helper()
-	const grown = 8
-	body := bytes.Clone(v2[32:])
-	count := int(le.Uint64(v2[24:]))
-	at := 0
-	for range count {
-		strs, n := le.Uint64(body[at+8:]), le.Uint64(body[at+16:])
-		for s := strs - 32; s < strs-32+24*n; s += 24 {
-			le.PutUint64(body[s:], le.Uint64(body[s:])+grown)
-			le.PutUint64(body[s+8:], le.Uint64(body[s+8:])+grown)
-		}
-		le.PutUint64(body[at+8:], strs+grown)
-		le.PutUint64(body[at+24:], le.Uint64(body[at+24:])+grown)
-		at += 40
-	}
-	size := uint64(0)
-	if compress {
-		var b bytes.Buffer
-		w := zlib.NewWriter(&b)
-		_, _ = w.Write(body)
-		_ = w.Close()
-		size, body = uint64(len(body)+40), b.Bytes()
-	}
-	out := append([]byte{0x10, 0xFF, 0x10, 0xAD}, 3, 0, 0, 0)
-	out = le.AppendUint64(out, uint64(40+len(body)))
-	out = le.AppendUint64(out, 40)
-	out = le.AppendUint64(out, uint64(count))
-	out = le.AppendUint64(out, size)
-	return append(out, body...)
-}
-
-func TestVersion3(t *testing.T) {
-	v2, err := image.WriteBundle(2, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, compress := range []bool{false, true} {
-		data := version3(t, v2, compress)
-		if got, err := image.ReadBundle("b", data); err != nil || !sameEntries(got, entries) {
-			t.Errorf("compressed %v: %v", compress, err)
-		}
-		if _, err := image.ReadBundle("b", data[:len(data)-20]); offload.CodeOf(err) != offload.InvalidBinary {
-			t.Errorf("truncated, compressed %v: %v", compress, err)
-		}
-	}
-	huge := version3(t, v2, true)
-	le.PutUint64(huge[32:], 1<<60)
-	if _, err := image.ReadBundle("b", huge); offload.CodeOf(err) != offload.InvalidBinary {
-		t.Errorf("a container that claims to be huge: %v", err)
+	if _, err := image.WriteBundle(4, entries); offload.CodeOf(err) != offload.Unsupported {
+		t.Errorf("version 4: %v", err)
 	}
 }
 
 // A container that LLVM's own tool wrote, and one of ours that it reads, where the tool is installed.
 func TestAgainstLLVM(t *testing.T) {
-	var tool string
-	for _, name := range []string{"clang-offload-packager-19", "clang-offload-packager"} {
-		if path, err := exec.LookPath(name); err == nil {
-			tool = path
-			break
-		}
-	}
-	if tool == "" {
-		t.Skip("clang-offload-packager-19 is not installed")
-	}
+	tool := tool(t, "clang-offload-packager-19", "clang-offload-packager")
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "k.ptx"), filepath.Join(dir, "out.bin")
 	if err := os.WriteFile(in, []byte(ptx), 0o644); err != nil {
@@ -281,13 +217,15 @@ func TestAgainstLLVM(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	for version := 1; version <= 2; version++ {
+	for version := 1; version <= 3; version++ {
 		data, err := image.WriteBundle(version, entries)
 		if err != nil {
 			f.Fatal(err)
 		}
 		f.Add(data)
-		f.Add(version3(f, func() []byte { v2, _ := image.WriteBundle(2, entries); return v2 }(), version == 2))
+	}
+	for _, c := range []image.Compression{image.Zlib, image.Zstd} {
+		f.Add(compressed(f, c, entries))
 	}
 	f.Add(elf(190, 0x500556, 7))
 	f.Add([]byte(ptx))

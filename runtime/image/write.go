@@ -1,0 +1,133 @@
+package image
+
+import (
+	"encoding/binary"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// WriteBundle returns a container. Version 1 is one blob per entry, which every reader since LLVM 14 accepts. Versions 2
+// and 3 are one blob. Equal entries yield equal bytes.
+func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
+	if version < 1 || version > 3 {
+		return nil, offload.Errorf(offload.Unsupported, "write bundle", "version %d is not 1, 2 or 3", version)
+	}
+	for _, e := range entries {
+		for k, v := range e.Strings {
+			if strings.IndexByte(k, 0) >= 0 {
+				return nil, offload.Errorf(offload.InvalidArgument, "write bundle", "the name of string %q has a NUL", k)
+			}
+			if version == 1 && strings.IndexByte(v, 0) >= 0 {
+				return nil, offload.Errorf(offload.InvalidArgument, "write bundle", "version 1 cannot hold a NUL in string %q", k).
+					WithHint("use version 2")
+			}
+		}
+	}
+	if version > 1 {
+		return writeBlob(uint32(version), entries), nil
+	}
+	var out []byte
+	for i := range entries {
+		out = append(out, writeBlob(1, entries[i:i+1])...)
+	}
+	return out, nil
+}
+
+// WriteCompressed returns a container of version 3 whose body is compressed. The result is padded to a multiple of 8, so
+// that containers may be concatenated.
+func WriteCompressed(c Compression, entries []BundleEntry) ([]byte, error) {
+	plain, err := WriteBundle(3, entries)
+	if err != nil || c == Uncompressed {
+		return plain, err
+	}
+	body, err := deflate(c, plain[headerBytes3:])
+	if err != nil {
+		return nil, offload.Errorf(offload.InvalidArgument, "write bundle", "%v", err)
+	}
+	out := append(plain[:headerBytes3:headerBytes3], body...)
+	binary.LittleEndian.PutUint64(out[8:], uint64(len(out)))
+	binary.LittleEndian.PutUint64(out[32:], uint64(len(plain)))
+	return append(out, make([]byte, align8(len(out))-len(out))...), nil
+}
+
+// writeBlob lays out header, entries, string entries, string table and images, each image aligned to 8.
+func writeBlob(version uint32, entries []BundleEntry) []byte {
+	le := binary.LittleEndian
+	record, header := 24, headerBytes
+	switch version {
+	case 1:
+		record = 16
+	case 3:
+		header = headerBytes3
+	}
+	records := header + len(entries)*entryBytes
+	at := records
+	for _, e := range entries {
+		at += len(e.Strings) * record
+	}
+	tableStart := at
+	var texts []byte
+	offsets := make(map[string]int)
+	intern := func(s string) uint64 {
+		if o, ok := offsets[s]; ok {
+			return uint64(o)
+		}
+		o := tableStart + len(texts)
+		offsets[s] = o
+		texts = append(append(texts, s...), 0)
+		return uint64(o)
+	}
+	var heads, strs []byte
+	type place struct{ offset, size int }
+	places := make([]place, len(entries))
+	for _, e := range entries {
+		for _, k := range slices.Sorted(maps.Keys(e.Strings)) {
+			v := e.Strings[k]
+			strs = le.AppendUint64(strs, intern(k))
+			strs = le.AppendUint64(strs, intern(v))
+			if version > 1 {
+				strs = le.AppendUint64(strs, uint64(len(v)))
+			}
+		}
+	}
+	end := align8(tableStart + len(texts))
+	for i, e := range entries {
+		places[i] = place{end, len(e.Data)}
+		end = align8(end + len(e.Data))
+	}
+	strings := records
+	for i, e := range entries {
+		heads = le.AppendUint16(heads, uint16(e.Kind))
+		heads = le.AppendUint16(heads, uint16(e.Producer))
+		heads = le.AppendUint32(heads, e.Flags)
+		heads = le.AppendUint64(heads, uint64(strings))
+		heads = le.AppendUint64(heads, uint64(len(e.Strings)))
+		heads = le.AppendUint64(heads, uint64(places[i].offset))
+		heads = le.AppendUint64(heads, uint64(places[i].size))
+		strings += len(e.Strings) * record
+	}
+	out := make([]byte, 0, end)
+	out = append(out, magicOffload...)
+	out = le.AppendUint32(out, version)
+	out = le.AppendUint64(out, uint64(end))
+	out = le.AppendUint64(out, uint64(header))
+	if version == 1 {
+		out = le.AppendUint64(out, entryBytes)
+	} else {
+		out = le.AppendUint64(out, uint64(len(entries)))
+	}
+	if version == 3 {
+		out = le.AppendUint64(out, 0) // not compressed
+	}
+	out = append(append(append(out, heads...), strs...), texts...)
+	for i, e := range entries {
+		out = append(out, make([]byte, places[i].offset-len(out))...)
+		out = append(out, e.Data...)
+	}
+	return append(out, make([]byte, end-len(out))...)
+}
+
+func align8(n int) int { return (n + 7) &^ 7 }
