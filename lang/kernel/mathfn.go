@@ -461,6 +461,15 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	return c.explicit(v)
 }
 
+// narrowing returns an expression that wraps x to a type of 8 or 16 bits.
+func narrowing(t ir.Type) string {
+	if t.IsSigned() {
+		shift := 32 - 8*t.Size()
+		return fmt.Sprintf("x << %d >> %d", shift, shift)
+	}
+	return fmt.Sprintf("x & %#x", 1<<(8*t.Size())-1)
+}
+
 // convert emits a conversion that the text asks for: integers wrap; floats saturate, and NaN becomes 0.
 func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
@@ -468,7 +477,7 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	}
 	switch t {
 	case ir.I8, ir.U8, ir.I16, ir.U16:
-		c.errorf(at, diag.BadConversion, fmt.Sprintf("store it in a buffer of %s, or mask: `x & %#x`", t, 1<<(8*t.Size())-1), "values are never %s: they are computed as i32", t)
+		c.errorf(at, diag.BadConversion, fmt.Sprintf("store it in a buffer of %s, or write `%s`", t, narrowing(t)), "values are never %s: they are computed as i32", t)
 		return bad
 	case ir.Bool:
 		return register(c.truth(v))

@@ -118,7 +118,7 @@
 ---
 //# args: f32[1], u8[1], i32[1]
 (g, x, b, k) => {
-  x[0] = i8(x[1]) // ### "^13: values are never i8: they are computed as i32 \\[bad-conversion\\]; store it in a buffer of i8, or mask: `x & 0xff`$"
+  x[0] = i8(x[1]) // ### "^13: values are never i8: they are computed as i32 \\[bad-conversion\\]; store it in a buffer of i8, or write `x << 24 >> 24`$"
   x[1] = Particle(3) // ### "^10: Particle is a record, not a conversion \\[bad-conversion\\]; write \\{…\\} with its fields$"
   x[2] = fromBits(f16, 1) // ### "^19: fromBits needs a type with 32 or 64 bits \\[bad-conversion\\]; write f32, f64, i32, u32, i64 or u64$"
   x[3] = fromBits(f32, x[0]) // ### "^24: the bits must be an integer \\[bad-conversion\\]; write `n \\| 0`$"
