@@ -3,6 +3,7 @@ package image
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 )
@@ -62,13 +63,17 @@ type budget struct {
 	inflated    int64
 	strings     int
 	stringBytes int
+	images      int
+	read        uint64 // bytes of tables and sections, which may overlap
 }
 
-func newBudget(data []byte) *budget {
+func newBudget(size uint64) *budget {
 	return &budget{
-		inflated:    min(maxInflated, inflatedRatio*int64(len(data))+inflatedAlways),
+		inflated:    int64(min(maxInflated, inflatedRatio*min(size, maxInflated)+inflatedAlways)),
 		strings:     maxStringCount,
-		stringBytes: maxStringBytes,
+		stringBytes: maxStringBytes + int(min(size, maxInflated)),
+		images:      maxEntryCount,
+		read:        readRatio*min(size, 1<<60) + extraBytes,
 	}
 }
 
@@ -78,7 +83,7 @@ func (left *budget) text(b []byte) (string, error) {
 		return "", fmt.Errorf("a string of %d bytes; the longest allowed has %d", len(b), maxStringLength)
 	}
 	if left.stringBytes -= len(b); left.stringBytes < 0 {
-		return "", fmt.Errorf("its strings have more than %d bytes", maxStringBytes)
+		return "", fmt.Errorf("its strings have more bytes than the file, by %d", maxStringBytes)
 	}
 	return string(b), nil
 }
@@ -86,24 +91,35 @@ func (left *budget) text(b []byte) (string, error) {
 // ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several, one after the other. The entries
 // share memory with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
+	list, err := readContainers(data, newBudget(uint64(len(data))))
+	if err == nil && len(list) == 0 && len(data) > 0 {
+		err = errNoContainer
+	}
+	if err != nil {
+		return nil, invalid(label, "%v", err)
+	}
+	return list, nil
+}
+
+var errNoContainer = errors.New("there is no offload container")
+
+// readContainers reads concatenated containers with zeros between them.
+func readContainers(data []byte, left *budget) ([]BundleEntry, error) {
 	var list []BundleEntry
-	left := newBudget(data)
 	for start := 0; start < len(data); {
+		if data[start] == 0 {
+			start++
+			continue
+		}
 		entries, size, err := readBlob(data[start:], left)
 		if err != nil {
-			return nil, invalid(label, "offload container at byte %d: %v", start, err)
+			return nil, fmt.Errorf("offload container at byte %d: %w", start, err)
 		}
-		if len(list)+len(entries) > maxEntryCount {
-			return nil, invalid(label, "more than %d images", maxEntryCount)
+		if left.images -= len(entries); left.images < 0 {
+			return nil, fmt.Errorf("more than %d images", maxEntryCount)
 		}
 		list = append(list, entries...)
 		start += size
-		for start < len(data) && data[start] == 0 && start%8 != 0 { // padding between blobs
-			start++
-		}
-		if start < len(data) && len(bytes.Trim(data[start:], "\x00")) == 0 {
-			break
-		}
 	}
 	return list, nil
 }

@@ -5,7 +5,6 @@ package image
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -26,36 +25,17 @@ var (
 	magicFatbinAt = []byte{0xB1, 0x43, 0x62, 0x46} // the wrapper, which holds an address: only in a linked program
 )
 
-// Split recognises device code and returns its images: one, or those of a container. The label, which may be a file
-// name, names them in errors; its extension marks OpenCL C, which has no first bytes of its own. A damaged or
-// unknown image of a container is returned with [offload.Image.Unusable] set, so that it does not hide the others. A
-// container of nothing else is an InvalidBinary error.
+// Split returns the images of [Read], or an InvalidBinary error if none of them is usable. The label, which may be a file
+// name, names them in errors.
 func Split(label string, data []byte) ([]*offload.Image, error) {
-	if !bytes.HasPrefix(data, magicOffload) {
-		img, err := Identify(label, data)
-		if err != nil {
-			return nil, err
-		}
-		return []*offload.Image{img}, nil
+	lib, err := Read(label, data)
+	if err == nil {
+		err = Check(&lib)
 	}
-	entries, err := ReadBundle(label, data)
 	if err != nil {
 		return nil, err
 	}
-	images := make([]*offload.Image, len(entries))
-	usable := 0
-	for i := range entries {
-		images[i] = entries[i].image(fmt.Sprintf("%s[%d]", label, i))
-		if images[i].Unusable == nil {
-			usable++
-		} else {
-			err = images[i].Unusable
-		}
-	}
-	if usable == 0 && len(images) > 0 {
-		return nil, err
-	}
-	return images, nil
+	return lib.Images, nil
 }
 
 // Identify recognises a single image.

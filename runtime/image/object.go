@@ -1,0 +1,151 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+const (
+	sectionBytes = 64
+	segmentBytes = 56
+
+	typeRelocatable = 1
+	typeExecutable  = 2
+
+	sectionSymbols    = 2
+	sectionRela       = 4
+	sectionNoBits     = 8
+	sectionIndexes    = 18         // the section numbers of symbols, where 16 bits are too few
+	sectionOffloading = 0x6fff4c0b // SHT_LLVM_OFFLOADING
+
+	flagAllocated = 2
+
+	firstReserved  = 0xff00 // the first reserved section number
+	indexElsewhere = 0xffff
+)
+
+// object is an ELF file for a host: 64 bits, little endian. debug/elf is not meant for hostile input, so that this package
+// reads the few tables that it needs itself.
+type object struct {
+	in            *input
+	kind, machine uint16
+	heads         []byte // the section headers
+	names         []byte // the section names
+	segments      []byte // the program headers
+}
+
+// section is a header of an ELF section.
+type section struct {
+	name, kind   uint32
+	flags, addr  uint64
+	offset, size uint64
+	link, info   uint32
+	entry        uint64
+}
+
+// hostObject reports whether the ELF header is of a file that [openObject] reads: not of device code, nor of 32 bits.
+func hostObject(head []byte) bool {
+	if len(head) < 20 || head[4] != 2 || head[5] != 1 {
+		return false
+	}
+	machine := binary.LittleEndian.Uint16(head[18:])
+	return machine != machineCUDA && machine != machineAMDGPU
+}
+
+// openObject reads the section and program headers.
+func openObject(in *input) (*object, error) {
+	le := binary.LittleEndian
+	head, err := in.slice(0, 64)
+	if err != nil {
+		return nil, fmt.Errorf("an ELF file of %d bytes is truncated", in.size)
+	}
+	o := &object{in: in, kind: le.Uint16(head[16:]), machine: le.Uint16(head[18:])}
+	if n := uint64(le.Uint16(head[56:])); n > 0 && le.Uint16(head[54:]) == segmentBytes {
+		if o.segments, err = in.slice(le.Uint64(head[32:]), n*segmentBytes); err != nil {
+			return nil, fmt.Errorf("the ELF program headers: %w", err)
+		}
+	}
+	offset := le.Uint64(head[40:])
+	if offset == 0 {
+		return o, nil
+	}
+	if n := le.Uint16(head[58:]); n != sectionBytes {
+		return nil, fmt.Errorf("ELF section headers of %d bytes, want %d", n, sectionBytes)
+	}
+	// Numbers that need more than 16 bits are in the first section header.
+	count, names := uint64(le.Uint16(head[60:])), uint32(le.Uint16(head[62:]))
+	if count == 0 || names == indexElsewhere {
+		first, err := in.slice(offset, sectionBytes)
+		if err != nil {
+			return nil, fmt.Errorf("the ELF section headers: %w", err)
+		}
+		if count == 0 {
+			count = le.Uint64(first[32:])
+		}
+		if names == indexElsewhere {
+			names = le.Uint32(first[40:])
+		}
+	}
+	if count > in.size/sectionBytes {
+		return nil, fmt.Errorf("%d ELF section headers in %d bytes", count, in.size)
+	}
+	if o.heads, err = in.slice(offset, count*sectionBytes); err != nil {
+		return nil, fmt.Errorf("the ELF section headers: %w", err)
+	}
+	if s, ok := o.section(names); ok && names != 0 {
+		if o.names, err = o.contents(s); err != nil {
+			return nil, fmt.Errorf("the ELF section names: %w", err)
+		}
+	}
+	return o, nil
+}
+
+func (o *object) sections() uint32 { return uint32(len(o.heads) / sectionBytes) }
+
+// section returns the header of section i, if it exists.
+func (o *object) section(i uint32) (section, bool) {
+	if i >= o.sections() {
+		return section{}, false
+	}
+	le, h := binary.LittleEndian, o.heads[uint64(i)*sectionBytes:]
+	return section{
+		name: le.Uint32(h), kind: le.Uint32(h[4:]), flags: le.Uint64(h[8:]), addr: le.Uint64(h[16:]),
+		offset: le.Uint64(h[24:]), size: le.Uint64(h[32:]), link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), entry: le.Uint64(h[56:]),
+	}, true
+}
+
+// named reports whether a section has the name.
+func (o *object) named(s section, name string) bool {
+	if uint64(s.name) >= uint64(len(o.names)) {
+		return false
+	}
+	rest := o.names[s.name:]
+	return len(rest) > len(name) && rest[len(name)] == 0 && bytes.HasPrefix(rest, []byte(name))
+}
+
+// contents returns a section's bytes.
+func (o *object) contents(s section) ([]byte, error) {
+	if s.kind == sectionNoBits {
+		return nil, errors.New("the section has no bytes in the file")
+	}
+	return o.in.slice(s.offset, s.size)
+}
+
+// containers returns the offload containers embedded in the file, each of one section.
+func (o *object) containers() ([][]byte, error) {
+	var list [][]byte
+	for i := uint32(1); i < o.sections(); i++ {
+		s, _ := o.section(i)
+		if s.kind == sectionNoBits || s.size == 0 || s.kind != sectionOffloading && !o.named(s, ".llvm.offloading") {
+			continue
+		}
+		data, err := o.contents(s)
+		if err != nil {
+			return nil, fmt.Errorf("section %d, .llvm.offloading: %w", i, err)
+		}
+		list = append(list, data)
+	}
+	return list, nil
+}

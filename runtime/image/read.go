@@ -1,0 +1,123 @@
+package image
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Reader reads libraries of device code from files of any known format.
+type Reader struct{}
+
+// Read is [Reader.Read] of a Reader without options.
+func Read(label string, data []byte) (offload.Library, error) { return Reader{}.Read(label, data) }
+
+// Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared
+// objects and executables are searched for embedded containers; without one, the file itself is the image. The images share
+// memory with data.
+//
+// An image that no device may load is returned with [offload.Image.Unusable] set, so that it hides no other; see [Check].
+// Errors: InvalidBinary for files of unknown format and for damaged containers.
+func (r Reader) Read(label string, data []byte) (offload.Library, error) {
+	return r.read(label, newInput(data))
+}
+
+// ReadAt is Read for a file that is not in memory. Of a file with embedded containers only the needed parts are read.
+func (r Reader) ReadAt(label string, file io.ReaderAt, size int64) (offload.Library, error) {
+	if size < 0 {
+		return offload.Library{}, invalid(label, "a size of %d bytes", size)
+	}
+	return r.read(label, &input{r: file, size: uint64(size), left: newBudget(uint64(size))})
+}
+
+func (r Reader) read(label string, in *input) (offload.Library, error) {
+	lib := offload.Library{Label: label}
+	err := r.readFile(&lib, label, in)
+	if err != nil {
+		return offload.Library{}, located(label, err)
+	}
+	return lib, nil
+}
+
+// located returns err as an InvalidBinary error about the label, unless it already is an error with a code.
+func located(label string, err error) error {
+	var coded *offload.Error
+	if errors.As(err, &coded) {
+		return err
+	}
+	return invalid(label, "%v", err)
+}
+
+// Check returns the last image's reason if no image of a library is usable, else nil.
+func Check(lib *offload.Library) (err error) {
+	for _, img := range lib.Images {
+		if img.Unusable == nil {
+			return nil
+		}
+		err = img.Unusable
+	}
+	return err
+}
+
+// readFile appends the images of a file to a library.
+func (r Reader) readFile(lib *offload.Library, label string, in *input) error {
+	if in.has(magicELF) {
+		head, err := in.load(0, min(in.size, 64))
+		if err != nil {
+			return err
+		}
+		if hostObject(head) {
+			found, err := readObject(lib, label, in)
+			if err != nil || found {
+				return err
+			}
+		}
+	}
+	data, err := in.all()
+	if err != nil {
+		return err
+	}
+	if in.has(magicOffload) {
+		return appendContainer(lib, label, data, in.left, new(int))
+	}
+	img, err := Identify(label, data)
+	if err != nil {
+		return err
+	}
+	lib.Images = append(lib.Images, img)
+	return nil
+}
+
+// readObject appends the images embedded in a host's ELF file, and reports whether it has any.
+func readObject(lib *offload.Library, label string, in *input) (bool, error) {
+	o, err := openObject(in)
+	if err != nil {
+		return false, err
+	}
+	sections, err := o.containers()
+	if err != nil {
+		return false, err
+	}
+	number := 0
+	for _, data := range sections {
+		if err := appendContainer(lib, label, data, in.left, &number); err != nil {
+			return false, err
+		}
+	}
+	return number > 0, nil
+}
+
+// appendContainer appends the images of concatenated containers. number counts the images of the file.
+func appendContainer(lib *offload.Library, label string, data []byte, left *budget, number *int) error {
+	entries, err := readContainers(data, left)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		lib.Images = append(lib.Images, entries[i].image(fmt.Sprintf("%s[%d]", label, *number)))
+		*number++
+	}
+	return nil
+}
