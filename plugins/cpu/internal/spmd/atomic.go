@@ -193,7 +193,7 @@ func (l *lowerer) allLanes(in *ir.Instr, p place, i int) {
 	}
 	to := l.flat(p.uni)
 	to.indexSize, to.scale, to.size = 8, p.scale, 4
-	if index := l.indexFromMemory(in, i); index != nil && same != 0 {
+	if index := l.indexFromMemory(in, i, p.scale); index != nil && same != 0 {
 		for j := range l.t.lanes {
 			to.index = index(j)
 			l.use(simpleAtomics[in.Atomic], at(to), g4(same))

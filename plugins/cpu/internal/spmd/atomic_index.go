@@ -9,10 +9,15 @@ import (
 // an element that is loaded just before, as that of a histogram is: each lane loads its element by itself, which is
 // faster than to take it out of a vector. It returns nil for other operations. The bits bound the index whatever is
 // loaded.
-func (l *lowerer) indexFromMemory(in *ir.Instr, i int) func(lane int) vr {
+//
+// The index must be scaled by the address, as it is where elements have a size by which addresses scale; scale is that.
+func (l *lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vr {
 	v := in.Args[0].Def
 	if l.cur != nil || l.options.Unchecked || l.options.stacked || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
 		return nil
+	}
+	if in.Resolve().Strides[0] != int(scale) {
+		return nil // the offsets of lanes are products
 	}
 	bits, ok := smallConst(v.Args[1])
 	load := v.Args[0].Def

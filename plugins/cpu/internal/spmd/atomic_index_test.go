@@ -1,9 +1,11 @@
 package spmd
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
@@ -40,6 +42,45 @@ func TestIndexFromMemory(t *testing.T) {
 			if got := strings.Count(text, "\tvpand") == 0; got != c.direct {
 				t.Errorf("%s, %s: without vectors %v, want %v, in\n%s", c.name, target.name, got, c.direct, text)
 			}
+		}
+	}
+}
+
+// TestIndexFromMemoryOfFields runs histograms in a field of records, whose sizes addresses may not scale by.
+func TestIndexFromMemoryOfFields(t *testing.T) {
+	needMachine(t)
+	for n := 1; n <= 5; n++ {
+		var fields []ir.Field
+		for i := range n {
+			fields = append(fields, ir.Field{Name: fmt.Sprint("f", i), Elem: ir.Elem{Scalar: ir.I32}})
+		}
+		record := ir.NewRecord("Bin", fields)
+		capture := func(name string) (any, error) {
+			if name == "Bin" {
+				return record, nil
+			}
+			return nil, nil
+		}
+		f, err := kernel.Parse(&kernel.Source{Capture: capture, Text: fmt.Sprintf(`(g, x, y) => {
+  const bins = g.shared(Bin, 64)
+  Atomics.add(bins[x[g.x] & 63], 'f%[1]d', 3)
+  g.barrier()
+  Atomics.add(y, g.local.x, bins[g.local.x].f%[1]d)
+}`, n-1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		buffer := kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1}
+		c, err := f.Compile([]kernel.Arg{buffer, buffer}, kernel.Options{Name: "k"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const size, group = 512, 64
+		for _, gang := range []int{1, 2, 4} {
+			compare(t, &oracle.Case{Kernel: c.Kernel, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []oracle.Arg{
+				{Data: floats(size, func(i int) float32 { return float32(i*i) * 0.37 }), Dims: []int32{size}},
+				{Data: make([]byte, 4*group), Dims: []int32{group}},
+			}}, gang, 2)
 		}
 	}
 }
