@@ -45,19 +45,19 @@ var opDocs = [numOps]opDoc{
 	Math:    {"T, … → T", "floats: the named function of the device library"},
 
 	Load:   {"indices → T", "the element; small integers widen to i32, f16 and bf16 to f32; a bool byte other than 0 is true"},
-	Store:  {"indices, T →", "sets the element; small integers keep the low bits, f16 and bf16 round to nearest even, NaN to the canonical one"},
+	Store:  {"indices, T →", "sets the element; small integers keep the low bits, f16 and bf16 round to nearest even, NaN becomes the canonical one"},
 	Atomic: {"indices, T, … → T", "global and shared memory, elements of 32 and 64 bits: changes the element in one step and gives the old value; relaxed, device-wide; cmpxchg takes the expected value, then the new one, and compares bits; a sum or difference, min or max that is NaN is stored as the canonical one"},
 	Zero:   {"→", "sets a private array to zero"},
 	Extent: {"→ i32", "an extent of a buffer, counted from the outermost"},
 
 	Item:     {"→ i32", "a coordinate of the work-item: global, local, group, size, groupsize, groups of an axis, or lane, subgroupsize"},
 	Barrier:  {"→", "waits for the whole group and orders its accesses to shared and global memory"},
-	Reduce:   {"T → T", "integers and floats: combines the values of the group in the order that the language defines"},
-	Scan:     {"T → T", "integers and floats: the same up to and including the item, or excluding it"},
+	Reduce:   {"T → T", "integers and floats: the values of the group combined, in the order of I9.1"},
+	Scan:     {"T → T", "integers and floats: the values up to and including the item's combined, or without it if exclusive, in the order of I9.2"},
 	Subgroup: {"T, … → T", "add, min, max, scan_add of T; any, all of bool; ballot of bool to u64; broadcast, shuffle, shuffle_xor, shuffle_up, shuffle_down of T by an i32, 0 from a lane that is absent"},
-	Uniform:  {"T → T", "the value, which is a fault if it is not the same in the whole group"},
+	Uniform:  {"T → T", "the value of the group's first item; a fault in items that have another"},
 
-	Print:  {"T, … →", "prints the pieces of text and the values between them"},
+	Print:  {"T, … →", "prints the pieces of text with the values between them"},
 	Assert: {"bool, T, … →", "a fault with the message if the first operand is false; assert.overflow is the fault of an integer that is beyond its type"},
 	Call:   {"T, … → T or nothing", "calls the named service of the host"},
 
