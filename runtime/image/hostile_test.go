@@ -68,3 +68,34 @@ func TestHostileBundlesTakeLittleMemory(t *testing.T) {
 		}
 	}
 }
+
+// bounded checks that f allocates no more than a multiple of data, which it reads: 256 times its size, and 128 MiB.
+func bounded(t *testing.T, data []byte, f func()) {
+	t.Helper()
+	before := allocated()
+	f()
+	if n, most := allocated()-before, 256*min(1<<30, uint64(len(data)))+128<<20; n > most {
+		t.Errorf("%d bytes were allocated for a file of %d", n, len(data))
+	}
+}
+
+// checkRead reads data from memory and through a file: the results agree, and errors are InvalidBinary.
+func checkRead(t *testing.T, data []byte) {
+	t.Helper()
+	lib, err := image.Read("fuzz", data)
+	if err != nil && offload.CodeOf(err) != offload.InvalidBinary {
+		t.Fatalf("code %q: %v", offload.CodeOf(err), err)
+	}
+	again, err2 := image.Reader{}.ReadAt("fuzz", bytes.NewReader(data), int64(len(data)))
+	if (err == nil) != (err2 == nil) || len(lib.Images) != len(again.Images) || len(lib.Entries) != len(again.Entries) {
+		t.Fatalf("from memory %v and %v; from a file %v and %v", labels(lib), err, labels(again), err2)
+	}
+	for i, img := range lib.Images {
+		if img.Kind == "" && img.Unusable == nil || img.Label == "" || !bytes.Equal(img.Data, again.Images[i].Data) {
+			t.Fatalf("image %d: %+v", i, img)
+		}
+	}
+	if err == nil && len(lib.Images) == 0 {
+		t.Fatal("neither images nor an error")
+	}
+}

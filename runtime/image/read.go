@@ -9,14 +9,18 @@ import (
 )
 
 // Reader reads libraries of device code from files of any known format.
-type Reader struct{}
+type Reader struct {
+	// Resolve returns the contents of a thin archive's member, whose path is relative to the archive. Without it thin archives
+	// are errors.
+	Resolve func(path string) ([]byte, error)
+}
 
 // Read is [Reader.Read] of a Reader without options.
 func Read(label string, data []byte) (offload.Library, error) { return Reader{}.Read(label, data) }
 
 // Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared
-// objects and executables are searched for embedded containers; without one, the file itself is the image. The images share
-// memory with data.
+// objects, executables and members of archives are searched for embedded containers. A file without one is the image itself.
+// The images share memory with data.
 //
 // An image that no device may load is returned with [offload.Image.Unusable] set, so that it hides no other; see [Check].
 // Errors: InvalidBinary for files of unknown format and for damaged containers.
@@ -63,31 +67,39 @@ func Check(lib *offload.Library) (err error) {
 
 // readFile appends the images of a file to a library.
 func (r Reader) readFile(lib *offload.Library, label string, in *input) error {
-	if in.has(magicELF) {
-		head, err := in.load(0, min(in.size, 64))
-		if err != nil {
-			return err
-		}
-		if hostObject(head) {
-			found, err := readObject(lib, label, in)
-			if err != nil || found {
-				return err
-			}
+	if in.has(magicArchive) || in.has(magicThin) {
+		return r.readArchive(lib, label, in)
+	}
+	_, err := readSingle(lib, label, in)
+	return err
+}
+
+// isHostFile reports whether the input is an ELF file of a host.
+func isHostFile(in *input) bool {
+	head, err := in.load(0, min(in.size, 64))
+	return err == nil && in.has(magicELF) && hostObject(head)
+}
+
+// readSingle appends the images of a file that is not an archive, and reports whether they are embedded in it.
+func readSingle(lib *offload.Library, label string, in *input) (embedded bool, err error) {
+	if isHostFile(in) {
+		if embedded, err = readObject(lib, label, in); err != nil || embedded {
+			return embedded, err
 		}
 	}
 	data, err := in.all()
 	if err != nil {
-		return err
+		return false, err
 	}
 	if in.has(magicOffload) {
-		return appendContainer(lib, label, data, in.left, new(int))
+		return true, appendContainer(lib, label, data, in.left, new(int))
 	}
 	img, err := Identify(label, data)
 	if err != nil {
-		return err
+		return false, err
 	}
 	lib.Images = append(lib.Images, img)
-	return nil
+	return false, nil
 }
 
 // readObject appends the images embedded in a host's ELF file, and reports whether it has any.
