@@ -1,6 +1,7 @@
 package irpage
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -21,7 +22,8 @@ type launch struct {
 	scalars   []uint64 // by the kernel's scalar parameters
 	buffers   [][]byte // by Array.ID, as the next one
 	dims      [][]int
-	call      func(name string, args []uint64) (uint64, error)
+	limits    Limits
+	steps     int
 	meets     bool       // the kernel has group operations
 	regs      [][]uint64 // of items, reused
 	out       *oracle.Outcome
@@ -36,9 +38,7 @@ type group struct {
 }
 
 // Run evaluates a launch of a kernel. The kernel passes through the binary form, as an image does.
-func Run(c *oracle.Case) (*oracle.Outcome, error) { return run(c, nil) }
-
-func run(c *oracle.Case, call func(string, []uint64) (uint64, error)) (*oracle.Outcome, error) {
+func Run(c *oracle.Case) (*oracle.Outcome, error) {
 	m := irgen.Module(c.Kernel)
 	for _, s := range c.Kernel.Sites {
 		for s.File >= len(m.Files) {
@@ -52,12 +52,38 @@ func run(c *oracle.Case, call func(string, []uint64) (uint64, error)) (*oracle.O
 	if m, err = ir.DecodeBinary(data); err != nil {
 		return nil, err
 	}
-	k := m.Kernels[0]
-	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, call: call, out: &oracle.Outcome{}}
+	decoded := *c
+	decoded.Kernel = m.Kernels[0]
+	_, buffers := c.Bind(func(n int) []byte { return make([]byte, n) })
+	return Evaluate(&decoded, buffers, Limits{})
+}
+
+// Limits are those of an evaluation, and what it has from the host.
+type Limits struct {
+	Steps int // instructions of all items; 0 means no limit
+
+	// Call serves the calls of kernels; nil means that there are no services.
+	Call func(name string, args []uint64) (uint64, error)
+}
+
+// ErrTooLong says that an evaluation took more steps than its limit.
+var ErrTooLong = errors.New("the launch takes too many steps")
+
+// Evaluate evaluates a launch on buffers, by parameter. It takes neither these nor the kernel's form from the case.
+func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outcome, err error) {
+	k := c.Kernel
+	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, limits: limits, out: &oracle.Outcome{Data: buffers}}
 	if l.subgroup == 0 {
 		l.subgroup = 32
 	}
-	_, l.out.Data = c.Bind(func(n int) []byte { return make([]byte, n) })
+	defer func() {
+		if r := recover(); r != nil {
+			if r != ErrTooLong {
+				panic(r)
+			}
+			err = ErrTooLong
+		}
+	}()
 	l.buffers, l.dims = make([][]byte, len(k.Arrays)), make([][]int, len(k.Arrays))
 	for i, p := range k.Params {
 		if p.Array == nil {
@@ -68,7 +94,7 @@ func run(c *oracle.Case, call func(string, []uint64) (uint64, error)) (*oracle.O
 			l.scalars = append(l.scalars, bits)
 			continue
 		}
-		l.buffers[p.Array.ID] = l.out.Data[i]
+		l.buffers[p.Array.ID] = buffers[i]
 		for _, d := range c.Args[i].Dims {
 			l.dims[p.Array.ID] = append(l.dims[p.Array.ID], int(d))
 		}

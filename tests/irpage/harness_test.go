@@ -29,6 +29,7 @@ type rule struct {
 	dims   []int32  // of the first buffer; nil: one dimension
 	fault  string   // as describe writes it
 	prints []string
+	places []string // sites and items of the prints; nil: any
 }
 
 // elementwise is a rule for an operation on elements of buffers. Its text has %a, %b and %c for the operands; the last
@@ -160,13 +161,16 @@ func describe(f *oracle.Fault) string {
 	return s
 }
 
+// ways are the two ways to run a launch.
+var ways = map[string]func(*oracle.Case) (*oracle.Outcome, error){
+	"evaluator":   Run,
+	"interpreter": func(c *oracle.Case) (*oracle.Outcome, error) { return c.Interp(interp.Options{}) },
+}
+
 // check runs a rule in the evaluator and in the interpreter.
 func (r *rule) check(t *testing.T) {
 	t.Helper()
-	for name, run := range map[string]func(*oracle.Case) (*oracle.Outcome, error){
-		"evaluator":   Run,
-		"interpreter": func(c *oracle.Case) (*oracle.Outcome, error) { return c.Interp(interp.Options{}) },
-	} {
+	for name, run := range ways {
 		c := r.launch(t)
 		out, err := run(c)
 		if err != nil {
@@ -176,9 +180,12 @@ func (r *rule) check(t *testing.T) {
 		if got := describe(out.Fault); got != r.fault {
 			t.Errorf("%s, %s: fault %q, want %q", r.title, name, got, r.fault)
 		}
-		var prints []string
+		var prints, places []string
 		for _, p := range out.Prints {
-			prints = append(prints, p.Text)
+			prints, places = append(prints, p.Text), append(places, fmt.Sprint(p.Site, p.Item))
+		}
+		if r.places != nil && !slices.Equal(places, r.places) {
+			t.Errorf("%s, %s: prints are at %q, want %q", r.title, name, places, r.places)
 		}
 		if !slices.Equal(prints, r.prints) {
 			t.Errorf("%s, %s: prints %q, want %q", r.title, name, prints, r.prints)

@@ -49,7 +49,11 @@ func (t *item) set(to []*ir.Value, values []uint64) {
 var ended = exit{op: ir.Return}
 
 func (t *item) block(b *ir.Block) exit {
+	l := t.g.l
 	for _, in := range b.Instrs {
+		if l.steps++; l.limits.Steps > 0 && l.steps > l.limits.Steps {
+			panic(ErrTooLong)
+		}
 		switch in.Op {
 		case ir.Yield, ir.Break, ir.Continue:
 			return exit{in.Op, in.Target, t.values(in.Args)}
@@ -135,11 +139,11 @@ func (t *item) run(in *ir.Instr) bool {
 		}
 		return true
 	case ir.Call:
-		if l.call == nil {
+		if l.limits.Call == nil {
 			t.fail("call-failed", in).Text = "there is no service " + in.Fn
 			return false
 		}
-		b, err := l.call(in.Fn, t.values(in.Args))
+		b, err := l.limits.Call(in.Fn, t.values(in.Args))
 		if err != nil {
 			t.fail("call-failed", in).Text = err.Error()
 			return false

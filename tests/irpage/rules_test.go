@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 func TestControl(t *testing.T) {
@@ -110,9 +111,10 @@ func TestOverlap(t *testing.T) {
 		body: "%1: i32 = const 0\n%2: f32 = const 2\nstore x[%1], %2\n%3: i32 = const 1\n%4: i32 = load y[%3]\n%5: u32 = wrap %4\nstore out[%1], %5"}
 	overlapped := r.launch(t)
 	overlapped.Args[1].Of = 1 // y is x by another name
-	out, err := Run(overlapped)
-	if err != nil || read(out.Data[2]) != 0x4000 {
-		t.Errorf("the evaluator loads % x, %v", out.Data[2], err)
+	for name, run := range ways {
+		if out, err := run(overlapped); err != nil || read(out.Data[2]) != 0x4000 {
+			t.Errorf("the %s: %+v, %v", name, out, err)
+		}
 	}
 }
 
@@ -166,6 +168,7 @@ func TestItems(t *testing.T) {
 	}
 	checkAll(t, []rule{
 		// [I7.1] the number of groups, rounded up
+		{title: "a size of 0", params: "out: i32[*]", body: "%1: i32 = const 0\nstore out[%1], %1", args: []string{"5"}, want: []string{"5"}, size: [3]int{0, 1, 1}, group: [3]int{1, 1, 1}},
 		of("groups.x", "2 2 2 2 2 2 2 2 2"),
 		of("groups.z", "1 1 1 1 1 1 1 1 1"),
 		// [I7.2] coordinates
@@ -177,7 +180,7 @@ func TestItems(t *testing.T) {
 		of("subgroupsize", "4 4 4 4 4 4 4 4 4"),
 		// [I7.3] the number of an item, x first
 		of("lane", "0 1 0 2 3 2 0 1 0"),
-		// [I7.5] a barrier orders shared memory and buffers
+		// [I7.6] a barrier orders shared memory and buffers
 		{title: "barrier", params: "x: i32[*], out: i32[*]", args: []string{"0 0 0 0", "0 0 0 0"}, want: []string{"3 2 1 0", "6 4 2 0"}, arrays: "shared s: i32[4]",
 			body: "%1: i32 = item.local.x\n%2: i32 = const 3\n%3: i32 = sub %2, %1\nstore s[%1], %1\nstore x[%3], %1\nbarrier\n%4: i32 = load s[%3]\n%5: i32 = load x[%1]\n%6: i32 = add %4, %5\nstore out[%1], %6"},
 		// [I8.1] absent items
@@ -188,6 +191,18 @@ func TestItems(t *testing.T) {
 			body:  "%1: i32 = item.global.x\n%2: i32 = load out[%1]\n%3: i32 = const 1\n%4: i32 = div %3, %2 !2\n%5: i32 = reduce.add %3\nstore out[%1], %5",
 			fault: "division-by-zero at 2 by [1 0 0]"},
 	})
+}
+
+// TestDefaultGroup has the sizes that the page names.
+//
+// [I7.5] the default
+func TestDefaultGroup(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[[3]int][3]int{{5, 1, 1}: {256, 1, 1}, {5, 2, 1}: {16, 16, 1}, {5, 1, 2}: {8, 8, 4}, {1, 1, 1}: {256, 1, 1}} {
+		if got := offload.DefaultGroupSize(size); got != want {
+			t.Errorf("the default for %v is %v, want %v", size, got, want)
+		}
+	}
 }
 
 // TestObserves looks at what makes a kernel observe its group.
@@ -261,6 +276,7 @@ func TestPrints(t *testing.T) {
 		print("f32", "0.1", "0.10000000149011612"), print("f64", "0.1", "0.1"), print("f64", "-0", "0"), print("f64", "nan", "NaN"), print("f32", "-inf", "-Infinity"),
 		print("f64", "1e21", "1e+21"), print("f64", "1e20", "100000000000000000000"), print("f64", "0.000001", "0.000001"), print("f64", "1.5e-7", "1.5e-7"), print("f32", "0x1", "1.401298464324817e-45"),
 		// [I12.3] the order in a group, and prints before a fault
+		{title: "sites and items of prints", params: "out: i32[*]", args: []string{"0 0"}, want: []string{"0 0"}, prints: []string{"a", "a"}, places: []string{"4 [0 0 0]", "4 [1 0 0]"}, body: "print \"a\" !4"},
 		{title: "the order of prints", params: "out: i32[*]", args: []string{"0 1"}, want: []string{"0 1"}, prints: []string{"0 first", "1 first", "1 second"}, fault: "division-by-zero at 1 by [0 0 0]",
 			body: "%1: i32 = item.local.x\nprint \"\" %1 \" first\"\nbarrier\n%2: i32 = div %1, %1 !1\nprint \"\" %1 \" second\""},
 	})
@@ -273,10 +289,12 @@ func TestCall(t *testing.T) {
 	t.Parallel()
 	r := rule{title: "call", params: "out: i32[*]", args: []string{"0 0 0"}, body: "%1: i32 = item.global.x\n%2: i32 = const 5\n%3: i32 = call.sum %1, %2\n%4: i32 = call.sum %1, %2\nstore out[%1], %4"}
 	calls := 0
-	out, err := run(r.launch(t), func(name string, args []uint64) (uint64, error) {
+	c := r.launch(t)
+	_, buffers := c.Bind(func(n int) []byte { return make([]byte, n) })
+	out, err := Evaluate(c, buffers, Limits{Call: func(name string, args []uint64) (uint64, error) {
 		calls++
 		return args[0] + args[1], nil
-	})
+	}})
 	if err != nil || string(out.Data[0]) != string(elements(ir.I32, "5 6 7")) || calls != 6 {
 		t.Errorf("after %d calls the buffer is % x, %v", calls, out.Data[0], err)
 	}

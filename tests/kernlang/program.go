@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/tests/irpage"
 )
 
 // Arg is an argument of a launch.
@@ -156,6 +157,13 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	res := &Result{want, c, plain}
 	if err := r.optimized(p, c, m, res); err != nil {
 		return nil, err
+	}
+	second, err := irpage.Run(plain)
+	if err != nil {
+		return nil, fmt.Errorf("evaluator: %w", err)
+	}
+	if d := plain.Diff(want, second); d != "" {
+		return nil, &DifferenceError{"interpreter and evaluator", d}
 	}
 	if r.node == nil {
 		return res, nil
