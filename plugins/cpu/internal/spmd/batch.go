@@ -10,8 +10,14 @@ import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 // The present group is always the one that the context names, with its frames from ctxFrame to ctxEnd. What a group waits
 // with is in its first frame.
 
-// batchBytes is how much memory a batch is to have side by side, for elements of 4 bytes.
-const batchBytes = 8 << 10
+const (
+	// rowBytes bounds the bytes of each row that a batch loads, for elements of 4 bytes.
+	rowBytes = 8 << 10
+
+	// fetchedBytes bounds the bytes of all rows that a batch fetches ahead, for elements of 4 bytes: the first cache keeps
+	// them until the next round, beside the rows of the present one and the frames. Rows a power of two apart share sets.
+	fetchedBytes = 16 << 10
+)
 
 // maxBatch bounds the groups of a batch.
 const maxBatch = 16
@@ -19,11 +25,23 @@ const maxBatch = 16
 // batch is how many groups do rounds together, in a launch with groups of a size whose gangs have frames of so many bytes.
 // All frames of a batch are to stay in the nearest caches.
 func (c *code) batch(size [3]int) int {
-	if !c.batches || size[1] > 1 || size[2] > 1 {
+	if c.batchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1
 	}
 	gangs := (size[0]-1)/c.lanes + 1
-	return max(1, min(batchBytes/4/size[0], maxBatch, maxSpare/(gangs*c.frame)))
+	return max(1, min(c.batchRow/4/size[0], maxBatch, maxSpare/(gangs*c.frame)))
+}
+
+// batchBytes returns how many bytes of each row a batch may load in a round; 0 if groups do no rounds together.
+func (l *lowerer) batchBytes() int {
+	r := l.batch
+	switch {
+	case r == nil:
+		return 0
+	case r.rows > 1 && l.fetchesRounds(r):
+		return min(rowBytes, fetchedBytes/(max(r.turns, roundsAhead)*r.rows))
+	}
+	return rowBytes
 }
 
 // gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place

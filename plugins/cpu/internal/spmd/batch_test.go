@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
 // rank1 compiles a kernel of buffers of rank 1, and optimizes it.
@@ -145,7 +146,7 @@ func TestWhichLaunchesHaveBatches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *target) {
 		for _, b := range batchKernels {
 			k := rank1(t, b.text, ir.F32, ir.F32)
-			for group, want := range map[int]int{128: maxBatch, 256: batchBytes / 4 / 256, 4096: 1} {
+			for group, want := range map[int]int{128: maxBatch, 256: rowBytes / 4 / 256, 4096: 1} {
 				v, g, _, _ := launchOf(t, target, k, 20*group, group, 100*group, 20*group)
 				if !b.batches {
 					want = 1
@@ -220,4 +221,38 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s: %d additions in\n%s", c.name, sums, text)
 		}
 	}
+}
+
+// TestBatchesThatFetch checks that what a batch fetches ahead of its next round is small enough for the first cache.
+func TestBatchesThatFetch(t *testing.T) {
+	const group = 256
+	k := rank1(t, `(g, x, y, out) => {
+  let s = 0
+  for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]
+  s = g.reduce.add(s)
+  if (g.local.x == 0) out[g.group.x] = s
+}`, ir.F32, ir.F32, ir.F32)
+	onTargets(t, func(t *testing.T, target *target) {
+		for _, c := range []struct {
+			model string
+			want  int
+		}{{"zen5", fetchedBytes / 2 / manyTurns / 4 / group}, {"skylake", rowBytes / 4 / group}} {
+			p, err := Compile(k, Options{Features: target.features, Model: uarch.Named(c.model)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &interp.Launch{Size: [3]int{20 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: subgroupSize}
+			for _, n := range []int{100 * group, 100 * group, 20} {
+				b := make([]uint32, n)
+				g.Args = append(g.Args, interp.Arg{Base: unsafe.Pointer(&b[0]), Bytes: 4 * n, Dims: [3]int32{int32(n)}})
+			}
+			v, _, err := p.Prepare(g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := v.Together(g); got > c.want || got < 2 {
+				t.Errorf("%s: %d groups run together, want 2 to %d", c.model, got, c.want)
+			}
+		}
+	})
 }

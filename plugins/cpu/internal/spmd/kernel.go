@@ -31,7 +31,7 @@ type code struct {
 	height    int
 	target    *target
 	small     bool
-	batches   bool // groups may do rounds together
+	batchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
 	band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
 	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
 }
@@ -109,7 +109,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.fn.splitAtBarriers(l.advance, l.start, fresh)
 	frame, shared := l.allocate()
 
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batches: l.batch != nil}
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
 	c.frame = l.layout.frame + int(frame)
 	c.shared = l.layout.size
 	c.context = l.layout.size + int(shared)

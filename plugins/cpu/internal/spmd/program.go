@@ -279,7 +279,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 			}
 		}
 	}
-	if v, err = p.variant(kind); err == nil && kind&kindBeside != 0 && g.GroupSize[0] <= lanes && !v.code.batches {
+	if v, err = p.variant(kind); err == nil && kind&kindBeside != 0 && g.GroupSize[0] <= lanes && v.code.batchRow == 0 {
 		v, err = p.variant(kind &^ kindBeside)
 	}
 	if err != nil {

@@ -218,7 +218,7 @@ const (
 // many iterations in a round has as many loads under way as a core can have.
 func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 	loop := l.uses[in.Result().ID].loop
-	if loop == nil || p.array.Space != ir.Global || l.w < l.options.Gang || l.round != nil && !l.fetchesRounds() {
+	if loop == nil || p.array.Space != ir.Global || l.w < l.options.Gang || l.round != nil && !l.fetchesRounds(l.round) {
 		return
 	}
 	r := in.Resolve()
@@ -257,8 +257,8 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 
 // fetchesRounds reports whether gangs fetch ahead what they load in later rounds. With one row in long rounds they have as
 // many loads under way as a core can have, with more a core that can have many has some left.
-func (l *lowerer) fetchesRounds() bool {
-	return l.round.turns < manyTurns || l.round.rows > 1 && l.options.Model.Misses >= manyMisses
+func (l *lowerer) fetchesRounds(r *rounds) bool {
+	return r.turns < manyTurns || r.rows > 1 && l.options.Model.Misses >= manyMisses
 }
 
 // operations is about how many instructions an iteration of a loop takes.
