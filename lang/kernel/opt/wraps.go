@@ -25,6 +25,7 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
 	p.wrap = w
+	p.visits += wrapVisits
 	if launches != nil {
 		w.trips, w.margin = launches.Trips, launches.Margin
 		w.suppose(k, launches)
@@ -32,6 +33,10 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p.block(k.Body)
 	return w.found, p.visits >= 0
 }
+
+// wrapVisits is how many instructions are visited besides. Each loop around others multiplies the visits by three or more;
+// kernels have up to seven or eight, as convolutions do.
+const wrapVisits = 400_000
 
 // wrapSearch is what a prover keeps besides where it looks for operations that wrap.
 type wrapSearch struct {
@@ -473,16 +478,27 @@ func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
 func (w *wrapSearch) below(a, b *ir.Value) {
 	if v := widenedInt(a); v != nil {
 		if r, ok := w.real(b); ok {
+			r = unrounded(a.Type, r)
 			old := w.p.rangeOf(v)
 			w.p.narrow(termOf(v), interval{old.lo, min(old.hi, r.hi)})
 		}
 	}
 	if v := widenedInt(b); v != nil {
 		if r, ok := w.real(a); ok {
+			r = unrounded(a.Type, r)
 			old := w.p.rangeOf(v)
 			w.p.narrow(termOf(v), interval{max(old.lo, r.lo), old.hi})
 		}
 	}
+}
+
+// unrounded returns the interval of an integer that a float type rounds to a number in r.
+func unrounded(t ir.Type, r interval) interval {
+	if t == ir.F32 { // to 24 bits
+		r.lo -= max(r.lo, -r.lo) >> 23
+		r.hi += max(r.hi, -r.hi) >> 23
+	}
+	return r
 }
 
 // widenedInt is the 32-bit integer that became a float; nil if none did.

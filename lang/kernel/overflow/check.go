@@ -56,7 +56,7 @@ func (f *flow) needed() map[*ir.Value]bool {
 // grows reports whether an instruction is a product of i32 that a loop multiplies again: as a number of JavaScript it soon
 // has more digits than that has.
 func (f *flow) grows(in *ir.Instr) bool {
-	if in.Op != ir.Mul || in.Type() != ir.I32 || !f.ring(in) {
+	if in.Op != ir.Mul || in.Type() != ir.I32 || !f.ring(in) || !f.inLoop(in) {
 		return false
 	}
 	reached := map[*ir.Value]bool{}

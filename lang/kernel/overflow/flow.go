@@ -13,11 +13,28 @@ import (
 
 // flow follows values of a kernel that is not optimized.
 type flow struct {
-	c    *kernel.Compiled
-	uses *ir.Uses
+	c     *kernel.Compiled
+	uses  *ir.Uses
+	order map[*ir.Instr]int // of the text; nil until number
 }
 
 func newFlow(c *kernel.Compiled) *flow { return &flow{c: c, uses: c.Kernel.Uses()} }
+
+// number sets the order of instructions.
+func (f *flow) number() {
+	f.order = map[*ir.Instr]int{}
+	f.c.Kernel.Body.Walk(func(in *ir.Instr) { f.order[in] = len(f.order) })
+}
+
+// inLoop reports whether a loop is around an instruction.
+func (f *flow) inLoop(in *ir.Instr) bool {
+	for in = f.uses.Parent(in); in != nil; in = f.uses.Parent(in) {
+		if in.Op == ir.Loop {
+			return true
+		}
+	}
+	return false
+}
 
 // ring reports whether an instruction is an integer operation of the text whose low bits depend on those of its operands
 // alone.

@@ -57,6 +57,21 @@ var sums = []string{
 	"let s = 0; for (let i = 0; i < n; i++) { let t = s; for (let j = 0; j < n; j++) t += j; s = t - s } k[0] = s",
 }
 
+// A comparison of integers that f32 rounds bounds them no better than f32 does.
+func TestRoundedComparisonsAreSound(t *testing.T) {
+	for _, n := range []uint64{1000000031, 1000000032, 1000000033, 1<<32 - 1000000031} {
+		c := compile(t, "(g, k, u, n) => { const i = n | 0; if (f32(i) <= 1000000000 && f32(i) >= -1000000000) k[0] = (i + 1147483647) / 2 + (-1147483648 + i) / 2 }")
+		set, _ := opt.Wraps(c.Kernel, nil)
+		overflow.AssertRest(c.Kernel, set)
+		data := make([]byte, 160)
+		r, err := (&oracle.Case{Kernel: c.Kernel, Size: [3]int{1, 1, 1}, GroupSize: [3]int{1, 1, 1},
+			Args: []oracle.Arg{{Data: data, Dims: []int32{40}}, {Data: data, Dims: []int32{40}}, {Bits: n}}}).Interp(interp.Options{})
+		if err != nil || r.Fault != nil {
+			t.Errorf("%d: %v, %v", int32(n), err, r.Fault)
+		}
+	}
+}
+
 // What the analysis excludes of sums in loops does not happen either, in kernels of the language.
 func TestSumsAreSound(t *testing.T) {
 	for _, text := range sums {

@@ -53,6 +53,7 @@ func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 			f.taint(in.Results[0], tainted)
 		}
 	})
+	f.number()
 	var list diag.List
 	for _, in := range roots {
 		if end := f.end(in.Results[0]); end != nil {
@@ -71,25 +72,22 @@ func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	f.next(v, func(to *ir.Value) { f.taint(to, tainted) })
 }
 
-// end is the first instruction, in the order of the text, that needs the value of what v flows into, and of which a
+// end returns the first instruction, in the order of the text, that needs the value of what v flows into, and of which a
 // warning tells; nil if there is none.
 func (f *flow) end(v *ir.Value) *ir.Instr {
 	reached := map[*ir.Value]bool{}
 	f.taint(v, reached)
 	var end *ir.Instr
-	f.c.Kernel.Body.Walk(func(in *ir.Instr) {
-		if end != nil {
-			return
-		}
-		switch in.Op {
-		case ir.Convert, ir.Lt, ir.Le, ir.Eq, ir.Ne, ir.Min, ir.Max, ir.Abs, ir.Div, ir.Rem:
-			for _, a := range in.Args {
-				if reached[a] && sensitive(in, a) {
+	for r := range reached {
+		for _, in := range f.uses.Of(r) {
+			switch in.Op {
+			case ir.Convert, ir.Lt, ir.Le, ir.Eq, ir.Ne, ir.Min, ir.Max, ir.Abs, ir.Div, ir.Rem:
+				if sensitive(in, r) && (end == nil || f.order[in] < f.order[end]) {
 					end = in
 				}
 			}
 		}
-	})
+	}
 	return end
 }
 

@@ -1,6 +1,7 @@
 package overflow_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -147,6 +148,20 @@ func TestWarnings(t *testing.T) {
 			for _, d := range list {
 				t.Logf("%v", d)
 			}
+		}
+	}
+}
+
+// Sums in loops that are nested as deep as those of a convolution are warned of, too.
+func TestWarningsOfNests(t *testing.T) {
+	for depth := 1; depth <= 8; depth++ {
+		text := "let s = 0; "
+		for i := range depth {
+			text += fmt.Sprintf("for (let i%[1]d = 0; i%[1]d < %[2]d; i%[1]d++) { ", i, 3+i)
+		}
+		c := compile(t, text+"s += k[i0] * b[i0 + 1]"+strings.Repeat(" }", depth)+" o[0] = s")
+		if got := texts(overflow.Warnings(c, overflow.Assumed(c))); got != "k[i0] * b[i0 + 1]" {
+			t.Errorf("%d loops: warns of %q", depth, got)
 		}
 	}
 }
