@@ -15,7 +15,7 @@ import (
 func (e *Engine) boundCompilers() {
 	vm := e.vm
 	check := func(text string) string {
-		text, err := source.EvalText(text)
+		text, err := untilCallEnds(e, func() (string, error) { return source.EvalText(text) })
 		if err != nil {
 			e.Throw(err)
 		}

@@ -380,11 +380,16 @@ func (e *Engine) compile(path, name, text string, given bool, o source.Options) 
 	return m, nil
 }
 
-// compileUnit compiles a text on a goroutine of its own, which is left to itself where the running call ends first: neither
-// parser looks at interrupts, and both need time with the square of the nesting. The nesting is bounded, and so is the time.
+// compileUnit compiles a text, as long as the running call lasts.
 func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit, error) {
+	return untilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
+}
+
+// untilCallEnds runs a parser on a goroutine of its own, which is left to itself where the running call ends first: no
+// parser looks at interrupts, and malformed texts exist for which they need time with the square of the size, or more.
+func untilCallEnds[T any](e *Engine, parse func() (T, error)) (T, error) {
 	type result struct {
-		unit  *source.Unit
+		value T
 		err   error
 		panic any
 	}
@@ -395,16 +400,17 @@ func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit,
 			r.panic = recover()
 			done <- r
 		}()
-		r.unit, r.err = e.opts.Cache.compile(name, text, o)
+		r.value, r.err = parse()
 	}()
 	select {
 	case r := <-done:
 		if r.panic != nil {
 			panic(r.panic)
 		}
-		return r.unit, r.err
+		return r.value, r.err
 	case <-e.Running().Done():
-		return nil, context.Cause(e.Running())
+		var none T
+		return none, context.Cause(e.Running())
 	}
 }
 

@@ -39,6 +39,7 @@ type lexer struct {
 	before   token // the one before prev
 	open     []bracket
 	closed   bracket // what the last closing bracket closed
+	postfix  bool    // the last exclamation mark stands behind an operand: it is one of TypeScript
 	htmlLike int     // offset of the first comment as in HTML, or -1
 }
 
@@ -322,6 +323,9 @@ var operators = []string{
 
 func (l *lexer) scanPunct(t token) {
 	rest := l.src[l.pos:]
+	if rest[0] == '!' {
+		l.postfix = !t.newline && !l.operandExpected()
+	}
 	if strings.HasPrefix(rest, "<!--") || strings.HasPrefix(rest, "-->") && (t.newline || l.prev.kind == end) {
 		if l.htmlLike < 0 {
 			l.htmlLike = l.pos
@@ -352,7 +356,8 @@ func (l *lexer) operandExpected() bool {
 	case end, open, reset:
 		return true
 	case word:
-		return slices.Contains(beforeOperand, l.text(l.prev)) && !l.isMember()
+		w := l.text(l.prev)
+		return slices.Contains(beforeOperand, w) && !l.isMember() && (w != "of" || l.top().control)
 	case shut:
 		switch l.closed.char {
 		case '(':
@@ -363,7 +368,7 @@ func (l *lexer) operandExpected() bool {
 		return false
 	case punct:
 		p := l.text(l.prev)
-		return p != "++" && p != "--" && p != "]" && p != ")"
+		return p != "++" && p != "--" && p != "]" && p != ")" && !(p == "!" && l.postfix)
 	}
 	return false
 }

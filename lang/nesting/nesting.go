@@ -5,6 +5,7 @@ package nesting
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Max is the largest depth that files and lines of the prompt may have. A level takes at most some 5 KiB of stack in the parsers and
@@ -18,6 +19,13 @@ const maxRepeated = 1 << 22
 // arrowDepth is how many levels an arrow counts: the compiler looks at every arrow function from all those around it.
 const arrowDepth = 4
 
+// maxDoubled bounds how many constructs in one another may be open that the parser of TypeScript reads twice: (a): b => behind
+// a question mark, and infer A extends.
+const maxDoubled = 14
+
+// maxArrows is how many arrow functions a short text may have before it matters what its slashes are: each may double the time.
+const maxArrows = 10
+
 // A Problem says why a text is refused.
 type Problem struct {
 	Offset        int
@@ -27,8 +35,16 @@ type Problem struct {
 // A level is what is open between two brackets.
 type level struct {
 	run     int   // the depth of the expression or statement that is being read
+	base    int   // the part of run that belongs to statements: if (a), for (;;), label:
+	begins  bool  // the next token begins a statement
+	named   bool  // the last token is a word that began a statement, and may be a label
 	pending []int // the depths at which an if may still get an else
+	angles  int   // the angle brackets that may be open
 	tokens  uint64
+
+	asked   bool // there is a question mark in the expression
+	typed   bool // a colon behind a parenthesis may begin the type that an arrow function returns
+	doubled int
 }
 
 type counter struct {
@@ -36,32 +52,41 @@ type counter struct {
 	outer []level
 	level
 	total  int    // depth in all: the runs of all levels
+	twice  int    // the constructs that are read twice, of all levels
 	closed uint64 // tokens between the parentheses that the last token closed
 }
 
 // Check computes a bound of the depth of the tree of a JavaScript or TypeScript text: brackets in brackets, chains of
 // operators, prefixes, members, calls, arrows, labels and statements. It returns nil if the depth is at most limit.
 func Check(src string, limit int) *Problem {
-	c := &counter{lexer: newLexer(src, false)}
+	c := &counter{lexer: newLexer(src, false), level: level{begins: true}}
 	for {
-		prev := c.prev
+		prev, before := c.prev, c.before
 		control := prev.kind == shut && c.lexer.closed.control
 		t := c.next()
 		if t.kind == end {
 			break
 		}
 		if c.endsStatement(prev, control, t) {
-			c.endStatement(t)
+			c.endStatement(prev, t)
+		}
+		if c.isDoubled(before, prev, t) {
+			c.doubled++
+			c.twice++
 		}
 		c.count(prev, t)
+		c.noteStatement(t)
 		if c.total > limit {
 			return &Problem{t.start, fmt.Sprintf("the code is nested more than %d deep", limit), "split the expression; load large data from a JSON file"}
+		}
+		if c.twice > maxDoubled {
+			return &Problem{t.start, "too many arrow functions or types in one another that can be read in two ways", "declare them one by one, with names"}
 		}
 		if c.tokens > maxRepeated && c.tokens > 8*uint64(len(src)) {
 			return &Problem{t.start, "too many arrow functions in the parameters of arrow functions", "declare functions before they are used as default values"}
 		}
 	}
-	if c.htmlLike >= 0 && len(src) > limit {
+	if c.htmlLike >= 0 && (len(src) > limit || strings.Count(src, "=>") > maxArrows) {
 		return &Problem{c.htmlLike, "a comment as in HTML is not allowed in a long text", "write a space between the characters, or a comment with //"}
 	}
 	return nil
@@ -78,9 +103,10 @@ func (c *counter) count(prev, t token) {
 	case open:
 		c.add(1) // a call or a member stays in the chain when the bracket is closed
 		c.outer = append(c.outer, c.level)
-		c.level = level{}
+		c.level = level{begins: true}
 	case shut:
 		c.total -= c.run
+		c.twice -= c.doubled
 		tokens := c.tokens
 		c.level = c.outer[len(c.outer)-1]
 		c.outer = c.outer[:len(c.outer)-1]
@@ -94,8 +120,12 @@ func (c *counter) count(prev, t token) {
 		case ";":
 			c.restart(0)
 		case ",":
-			c.restart(0)
-			c.pending = c.pending[:0]
+			if angles := c.angles; angles > 0 { // it may be one of type arguments
+				c.total += c.base + angles - c.run
+				c.run = c.base + angles
+			} else {
+				c.restart(c.base)
+			}
 		case "=>":
 			if prev.kind == shut {
 				c.tokens += c.closed
@@ -128,18 +158,85 @@ func (c *counter) count(prev, t token) {
 // isTemplate reports whether a token is a template without substitutions, which goes on with the operand before it.
 func (c *counter) isTemplate(t token) bool { return t.kind == text && c.src[t.start] == '`' }
 
+// restart begins another expression at a depth.
 func (c *counter) restart(run int) {
 	c.total += run - c.run
-	c.run = run
+	c.twice -= c.doubled
+	c.run, c.angles, c.doubled, c.asked, c.typed = run, 0, 0, false, false
 }
 
-// endStatement forgets the statement that ended, but for those around it that an else continues.
-func (c *counter) endStatement(t token) {
-	if c.text(t) == "else" {
+// endStatement forgets the statement that ended, but for those around it that an else continues: also behind the while of a
+// do, as in "if (a) do; while (b); else".
+func (c *counter) endStatement(prev, t token) {
+	switch c.text(t) {
+	case "else":
 		return
+	case "while":
+		if prev.kind == punct {
+			return
+		}
 	}
 	c.pending = c.pending[:0]
 	c.restart(0)
+	c.base, c.begins = 0, true
+}
+
+// noteStatement notes what a token, just counted, says about statements, angle brackets and colons.
+func (c *counter) noteStatement(t token) {
+	began, named := c.begins, c.named
+	c.begins, c.named = t.kind == open || t.kind == reset, false
+	switch t.kind {
+	case shut:
+		if c.lexer.closed.control {
+			c.base, c.begins = c.run, true
+		}
+	case word:
+		switch w := c.text(t); {
+		case (w == "else" || w == "do") && !c.isMember():
+			c.base, c.begins = c.run, true
+		default:
+			c.named = began
+		}
+	case punct:
+		switch w := c.text(t); w {
+		case ";":
+			c.base, c.begins = 0, true
+		case ":":
+			if named {
+				c.base, c.begins = c.run, true
+			}
+		case "?":
+			c.asked = true
+		case "<":
+			c.angles++
+		case ">", ">=":
+			c.angles = max(c.angles-1, 0)
+		case ">>", ">>=":
+			c.angles = max(c.angles-2, 0)
+		case ">>>", ">>>=":
+			c.angles = max(c.angles-3, 0)
+		}
+	}
+}
+
+// isDoubled reports whether a token is in a construct that the parser of TypeScript reads twice.
+func (c *counter) isDoubled(before, prev, t token) bool {
+	switch c.text(t) {
+	case ":":
+		c.typed = c.asked && prev.kind == shut
+	case "=>":
+		typed := c.typed
+		c.typed = false
+		return typed
+	case "extends":
+		return prev.kind == word && before.kind == word && c.text(before) == "infer"
+	}
+	return false
+}
+
+// Ambiguous reports whether a text, though it is short, could cost much if its tokens are not what [Check] takes them for.
+func Ambiguous(src string) bool {
+	return strings.Contains(src, "/") && strings.Count(src, "=>") > maxArrows
 }
 
 // continuing are the words that can stand behind an operand or a closed brace without beginning a statement.

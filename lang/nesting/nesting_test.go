@@ -99,6 +99,57 @@ func TestRepeatedParameters(t *testing.T) {
 	}
 }
 
+// Statements go on behind commas, the while of a do, and type arguments: their depth is not forgotten.
+func TestDepthBehindCommas(t *testing.T) {
+	for _, part := range []string{
+		"if(0)a,b;else ", "if(0)do;while(0);else ", "for(;;)for(;;)a,function(){", "l:if(0)m:a,b;else ",
+		"A<B,", "f<A,", "A<B,C<D>>(", "(a=>b,",
+	} {
+		if Check("let x:"+strings.Repeat(part, 3000), 2000) == nil {
+			t.Errorf("%q repeated passes", part)
+		}
+	}
+	statements := strings.Repeat("for(;;)", 900)
+	if Check(strings.Repeat(statements+"a,function(){", 3), 2000) == nil {
+		t.Error("statements that a comma goes on with are forgotten")
+	}
+	for _, part := range []string{"a<b,", "c>d,a<b,", "a?b:c,", "if(a)b,c;", "x:", "if(a)do;while(b);else c;", "do a,b;while(c);"} {
+		if p := Check("{"+strings.Repeat(part+"\n", 1500)+"}", 2000); p != nil && part != "x:" {
+			t.Errorf("%q repeated: %s", part, p.Message)
+		}
+	}
+	if p := Check("x={"+strings.Repeat("a:1,", 9000)+"}", 2000); p != nil {
+		t.Errorf("a long object: %s", p.Message)
+	}
+}
+
+// The parser of TypeScript takes exponential time for these.
+func TestDoubledInTypeScript(t *testing.T) {
+	for _, part := range []string{"a ? (b) : c => ", "f(a ? (b) : c => ", "A, infer B extends (", "A<B, infer C extends "} {
+		if Check("let x:"+strings.Repeat(part, 30), Max) == nil {
+			t.Errorf("%q repeated passes", part)
+		}
+	}
+	for _, part := range []string{"a ? (b) : c => d,", "f((a): b => c);", "type X = A extends infer B extends C ? 1 : 2;", "a ? (b) : (c) ? (d) : "} {
+		if p := Check(strings.Repeat(part, 30)+"1", Max); p != nil {
+			t.Errorf("%q repeated: %s", part, p.Message)
+		}
+	}
+}
+
+// What looks like a regular expression could hide arrow functions in a short text, too.
+func TestShortTextsWithSlashes(t *testing.T) {
+	arrows := strings.Repeat("(a=", 12) + "1" + strings.Repeat(")=>1", 12)
+	for _, text := range []string{"x=function(){} / " + arrows + " /1", "x <!-- `\n" + arrows} {
+		if Check(text, Max) == nil && !(Ambiguous(text) && parses(Plain(text)) != nil) {
+			t.Errorf("%q hides arrow functions", text)
+		}
+	}
+	if Ambiguous("a / b / c, x => 1") {
+		t.Error("a text with one arrow function is ambiguous")
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"a/b/c":                "a*b*c",
@@ -106,6 +157,10 @@ func TestPlain(t *testing.T) {
 		`"a\"(" + 'é'`:         `"aaa(" + 'aa'`,
 		"`a${b}c${d}e` + `f'`": "[[  b],[ d]] + `aa`",
 		"f`${x}`":              "f[[ x]]",
+		"a! / b! / c":          "a! * b! * c",
+		"a\n! /b/":             "a ! /]/",
+		"of / 2 / of":          "of * 2 * of",
+		"for (a of /b/)":       "for (a of /]/)",
 	} {
 		if got := Plain(text); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") || len(got) != len(text) {
 			t.Errorf("%s\nis  %q\nnot %q", text, got, want)

@@ -130,7 +130,7 @@ func parseWrapped(u *Unit, text, prefix, suffix string) (*ast.FunctionLiteral, *
 	if strings.HasPrefix(text, "#!") {
 		text = "//" + text[2:]
 	}
-	if isLong(text) {
+	if needsPlain(text, nesting.Max) {
 		plain := prefix + nesting.Plain(text) + suffix
 		if _, err := parseFile(u.Name, plain); err != nil {
 			return nil, parseProblem(err, plain, len(prefix), len(text))

@@ -70,6 +70,9 @@ var deep = map[string][5]string{
 	"optional calls": {"a", "?.()", "", "", ""},
 	"else if":        {"", "if(0);else ", ";", "", ""},
 	"else if 2":      {"", "if(0){a=1}else ", ";", "", ""},
+	"else comma":     {"", "if(0)a,b;else ", ";", "", ""},
+	"else do":        {"", "if(0)do;while(0);else ", ";", "", ""},
+	"for comma":      {"", "for(;;)for(;;)a,function(){", "", "}", ""},
 	"else lines":     {"", "if(0)\na\nelse ", ";", "", ""},
 	"if":             {"", "if(1)", ";", "", ""},
 	"if else":        {"", "if(1)", ";", "else;", ""},
@@ -96,6 +99,7 @@ var deep = map[string][5]string{
 	"BigInt powers":  {"x=1n", "*2n", "", "", ""},
 
 	"types":            {"let x:", "A<", "1", ">", ""},
+	"types comma":      {"let x:", "A<B,", "1", ">", ""},
 	"type arrays":      {"let x:A", "[]", "", "", ""},
 	"type unions":      {"let x:A", "|A", "", "", ""},
 	"type functions":   {"let x:", "()=>", "A", "", ""},

@@ -26,7 +26,7 @@ func EvalText(text string) (string, error) {
 	if p := nesting.Check(text, maxEvalNesting); p != nil {
 		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)
 	}
-	if len(text) > maxEvalNesting {
+	if needsPlain(text, maxEvalNesting) {
 		plain := nesting.Plain(text)
 		if _, err := parseFile("<eval>", plain); err != nil {
 			p := parseProblem(err, plain, 0, len(plain))

@@ -33,7 +33,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 			"decorators":      false,
 		},
 	}
-	if isLong(text) {
+	if needsPlain(text, nesting.Max) {
 		if result := api.Transform(nesting.Plain(text), options); len(result.Errors) > 0 {
 			return "", nil, lowerError(name, text, result.Errors)
 		}
