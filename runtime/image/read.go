@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -19,7 +20,7 @@ type Reader struct {
 func Read(label string, data []byte) (offload.Library, error) { return Reader{}.Read(label, data) }
 
 // Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared
-// objects, executables and members of archives are searched for embedded containers. A file without one is the image itself.
+// objects, executables and members of archives are searched for embedded containers and for tables of entries. A file without one is the image itself.
 // The images share memory with data.
 //
 // An image that no device may load is returned with [offload.Image.Unusable] set, so that it hides no other; see [Check].
@@ -41,6 +42,9 @@ func (r Reader) read(label string, in *input) (offload.Library, error) {
 	err := r.readFile(&lib, label, in)
 	if err != nil {
 		return offload.Library{}, located(label, err)
+	}
+	if len(lib.Entries) > 0 {
+		lib.Entries = distinct(lib.Entries)
 	}
 	return lib, nil
 }
@@ -118,7 +122,20 @@ func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 			return false, err
 		}
 	}
+	if err := o.entries(lib); err != nil {
+		return false, err
+	}
 	return number > 0, nil
+}
+
+// distinct removes repeated entries, which objects have that were compiled from one inline function.
+func distinct(entries []offload.Entry) []offload.Entry {
+	seen := make(map[offload.Entry]bool, len(entries))
+	return slices.DeleteFunc(entries, func(e offload.Entry) bool {
+		again := seen[e]
+		seen[e] = true
+		return again
+	})
 }
 
 // appendContainer appends the images of concatenated containers. number counts the images of the file.

@@ -44,14 +44,17 @@ type Kernel struct {
 	name    string
 }
 
-// Register makes a library of device code: an image of any kind, or a container of several. It is split, identified
-// and offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged data.
+// Register makes a library of device code: an image of any kind, a container, or a file with embedded images; see
+// [image.Read]. The images are offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged data.
 func (s *Session) Register(ctx context.Context, label string, data []byte) (*Library, error) {
-	images, err := image.Split(label, data)
+	lib, err := image.Read(label, data)
+	if err == nil {
+		err = image.Check(&lib)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return s.RegisterImages(ctx, label, offload.Position{}, images...)
+	return s.register(ctx, Object{Kind: "library", Label: label}, false, lib)
 }
 
 // RegisterFile registers the contents of a file. An empty label is the file's name.
@@ -69,16 +72,16 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Librar
 
 // RegisterImages makes a library of identified images. pos is the place of the call in the script.
 func (s *Session) RegisterImages(ctx context.Context, label string, pos offload.Position, images ...*offload.Image) (*Library, error) {
-	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, images)
+	return s.register(ctx, Object{Kind: "library", Label: label, Pos: pos}, false, offload.Library{Label: label, Images: images})
 }
 
 // RegisterUnlisted is RegisterImages for a library that [Session.Live] does not list, such as a compiled kernel of a script,
 // which the script cannot free.
 func (s *Session) RegisterUnlisted(ctx context.Context, label string, images ...*offload.Image) (*Library, error) {
-	return s.register(ctx, Object{Kind: "library", Label: label}, true, images)
+	return s.register(ctx, Object{Kind: "library", Label: label}, true, offload.Library{Label: label, Images: images})
 }
 
-func (s *Session) register(ctx context.Context, object Object, unlisted bool, images []*offload.Image) (*Library, error) {
+func (s *Session) register(ctx context.Context, object Object, unlisted bool, lib offload.Library) (*Library, error) {
 	label := object.Label
 	if err := s.acquire("register", "", label); err != nil {
 		return nil, err
@@ -87,12 +90,12 @@ func (s *Session) register(ctx context.Context, object Object, unlisted bool, im
 	if err := contextError(ctx, "register"); err != nil {
 		return nil, err
 	}
-	reg, err := s.registry.Register(ctx, offload.Library{Label: label, Images: images})
+	reg, err := s.registry.Register(ctx, lib)
 	if err != nil {
 		return nil, err
 	}
 	object.ID = s.serial.Add(1)
-	for _, img := range images {
+	for _, img := range lib.Images {
 		object.Bytes += int64(len(img.Data))
 	}
 	l := &Library{session: s, reg: reg, programs: make(map[*Device]*program), object: object, unlisted: unlisted}

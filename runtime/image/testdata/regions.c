@@ -1,6 +1,6 @@
 // Target regions, a declare-target variable, an indirect function and a requires clause.
 #ifdef REQUIRES
-#pragma omp requires dynamic_allocators
+#pragma omp requires unified_shared_memory
 #endif
 
 #pragma omp begin declare target
@@ -13,7 +13,7 @@ void NAME(int n, float a, float *x, float *y) {
     y[i] += a * x[i] + table[i & 3];
 }
 
-int sum_NAME(int n, int *x) {
+int sum(int n, int *x) {
   int s = 0;
 #pragma omp target teams distribute parallel for reduction(+ : s) map(to : x[:n])
   for (int i = 0; i < n; i++)
