@@ -75,6 +75,15 @@ func identifyELF(img *offload.Image) error {
 			return invalid(img.Label, "the ELF tables reach beyond the end of the file, at %d bytes", len(data))
 		}
 	}
+	kind := order.Uint16(data[16:])
+	switch {
+	case machine == machineCUDA:
+	case kind == typeRelocatable:
+		img.Unusable = unsupported(img.Label, "the image needs link: it is a relocatable object").
+			WithHint("link it to a shared object, such as by clang -shared with the target's flags")
+	case kind == typeExecutable && machine != machineAMDGPU:
+		img.Unusable = unsupported(img.Label, "this is a program without device images")
+	}
 	switch machine {
 	case machineCUDA:
 		img.Kind = offload.ImageCubin

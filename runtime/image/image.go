@@ -5,9 +5,6 @@ package image
 
 import (
 	"bytes"
-	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -25,8 +22,8 @@ var (
 	magicFatbinAt = []byte{0xB1, 0x43, 0x62, 0x46} // the wrapper, which holds an address: only in a linked program
 )
 
-// Split returns the images of [Read], or an InvalidBinary error if none of them is usable. The label, which may be a file
-// name, names them in errors.
+// Split returns the images of [Read], or an error if none of them is usable: InvalidBinary, or Unsupported
+// for formats that are known but cannot be loaded. The label, which may be a file name, names them in errors.
 func Split(label string, data []byte) ([]*offload.Image, error) {
 	lib, err := Read(label, data)
 	if err == nil {
@@ -65,21 +62,20 @@ func Identify(label string, data []byte) (*offload.Image, error) {
 		return img, identifyPTX(img)
 	case isOpenCLC(label, data):
 		img.Kind = offload.ImageOpenCLC
+	case foreign(data) != "":
+		return nil, unsupported(label, "this is %s; device code in such files is not read", foreign(data)).
+			WithHint("known are ELF files; or extract the images by clang-offload-packager")
 	default:
 		e := invalid(label, "the first bytes % x are of no known format", data[:min(len(data), 8)])
-		return nil, e.WithHint("known: kernel IR, ELF, PTX, cubin, fat binary, SPIR-V, LLVM bitcode, OpenCL C in a file named .cl, and LLVM offload containers")
+		return nil, e.WithHint("known: kernel IR, ELF, PTX, cubin, fat binary, SPIR-V, LLVM bitcode, OpenCL C, LLVM offload containers, and ar archives")
 	}
 	return img, nil
 }
 
-func isOpenCLC(label string, data []byte) bool {
-	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
-		return false
-	}
-	ext := strings.ToLower(filepath.Ext(label))
-	return ext == ".cl" || ext == ".clc"
-}
-
 func invalid(label, format string, args ...any) *offload.Error {
 	return offload.Errorf(offload.InvalidBinary, "identify image", format, args...).On("", label)
+}
+
+func unsupported(label, format string, args ...any) *offload.Error {
+	return offload.Errorf(offload.Unsupported, "identify image", format, args...).On("", label)
 }

@@ -46,6 +46,17 @@ func (e *BundleEntry) image(label string) *offload.Image {
 	return img
 }
 
+// refined returns the images of a fat binary in a container with the container's strings.
+func (e *BundleEntry) refined(fat *offload.Image, list []*offload.Image) []*offload.Image {
+	for _, img := range list {
+		img.Meta = fat.Meta
+		if fat.Conflict != "" && img.Conflict == "" {
+			img.Conflict = fat.Conflict
+		}
+	}
+	return list
+}
+
 // image returns the format that the container declares; empty if it declares none.
 func (k BundleKind) image() offload.ImageKind {
 	switch k {

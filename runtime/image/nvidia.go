@@ -2,7 +2,6 @@ package image
 
 import (
 	"bytes"
-	"encoding/binary"
 	"regexp"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -48,20 +47,5 @@ func identifyPTX(img *offload.Image) error {
 		return invalid(img.Label, "the PTX text has no .target directive")
 	}
 	img.Kind, img.Target, img.Arch = offload.ImagePTX, "nvptx64-nvidia-cuda", string(m[1])
-	return nil
-}
-
-// identifyFatbin checks the header of a fat binary: magic, version, header size and body size.
-func identifyFatbin(img *offload.Image) error {
-	data := img.Data
-	if len(data) < 16 {
-		return invalid(img.Label, "a fat binary of %d bytes is truncated", len(data))
-	}
-	header := uint64(binary.LittleEndian.Uint16(data[6:]))
-	body := binary.LittleEndian.Uint64(data[8:])
-	if header < 16 || header > uint64(len(data)) || body > uint64(len(data))-header {
-		return invalid(img.Label, "a fat binary says %d+%d bytes, but has %d", header, body, len(data))
-	}
-	img.Kind, img.Target = offload.ImageFatbin, "nvptx64-nvidia-cuda"
 	return nil
 }

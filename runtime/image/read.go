@@ -98,6 +98,11 @@ func readSingle(lib *offload.Library, label string, in *input) (embedded bool, e
 	if in.has(magicOffload) {
 		return true, appendContainer(lib, label, data, in.left, new(int))
 	}
+	if in.has(magicFatbin) {
+		list, err := splitFatbin(label, data, in.left)
+		lib.Images = append(lib.Images, list...)
+		return true, err
+	}
 	img, err := Identify(label, data)
 	if err != nil {
 		return false, err
@@ -145,8 +150,17 @@ func appendContainer(lib *offload.Library, label string, data []byte, left *budg
 		return err
 	}
 	for i := range entries {
-		lib.Images = append(lib.Images, entries[i].image(fmt.Sprintf("%s[%d]", label, *number)))
+		img := entries[i].image(fmt.Sprintf("%s[%d]", label, *number))
 		*number++
+		if img.Kind == offload.ImageFatbin && img.Unusable == nil {
+			if list, err := splitFatbin(img.Label, img.Data, left); err == nil {
+				lib.Images = append(lib.Images, entries[i].refined(img, list)...)
+				continue
+			} else {
+				img.Unusable = located(img.Label, err)
+			}
+		}
+		lib.Images = append(lib.Images, img)
 	}
 	return nil
 }

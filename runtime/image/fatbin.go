@@ -1,0 +1,123 @@
+package image
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	fatbinHeader      = 16
+	fatbinEntryHeader = 32 // the fields that are read without compression
+
+	fatbinPTX   = 1
+	fatbinCubin = 2
+
+	fatbinLZ4        = 0x2000
+	fatbinZstd       = 0x8000
+	fatbinFlags      = 40 // the offset of the entry's flags
+	fatbinCompressed = fatbinLZ4 | fatbinZstd
+)
+
+// fatbinBody returns the entries of the fat binary that data begins with, and its size with the header.
+func fatbinBody(data []byte) (body []byte, size uint64, err error) {
+	n := uint64(len(data))
+	if n < fatbinHeader {
+		return nil, 0, fmt.Errorf("a fat binary of %d bytes is truncated", n)
+	}
+	header, length := uint64(binary.LittleEndian.Uint16(data[6:])), binary.LittleEndian.Uint64(data[8:])
+	if header < fatbinHeader || header > n || length > n-header {
+		return nil, 0, fmt.Errorf("a fat binary says %d+%d bytes, but has %d", header, length, n)
+	}
+	return data[header : header+length], header + length, nil
+}
+
+// identifyFatbin checks the header of a fat binary: magic, version, header size and body size.
+func identifyFatbin(img *offload.Image) error {
+	if _, _, err := fatbinBody(img.Data); err != nil {
+		return invalid(img.Label, "%v", err)
+	}
+	img.Kind, img.Target = offload.ImageFatbin, "nvptx64-nvidia-cuda"
+	return nil
+}
+
+// splitFatbin returns the images of a CUDA fat binary: PTX texts and cubins. A compressed entry, and one of another kind, is
+// an image that is not usable. Each entry has a header with these fields:
+//
+//	0 kind, 2 bytes     4 header size, 4 bytes     8 size, 8 bytes     16 compressed size, 4 bytes
+//	28 architecture, 4 bytes     40 flags, 8 bytes     56 uncompressed size, 8 bytes
+func splitFatbin(label string, data []byte, left *budget) ([]*offload.Image, error) {
+	body, size, err := fatbinBody(data)
+	if err != nil {
+		return nil, err
+	}
+	if rest := data[size:]; !allZero(rest) {
+		return nil, fmt.Errorf("%d bytes follow the fat binary", len(rest))
+	}
+	le := binary.LittleEndian
+	var list []*offload.Image
+	for at := uint64(0); at < uint64(len(body)); {
+		rest := body[at:]
+		if allZero(rest[:min(len(rest), fatbinEntryHeader)]) && allZero(rest) {
+			break // padding
+		}
+		if len(rest) < fatbinEntryHeader {
+			return nil, fmt.Errorf("fat binary entry at byte %d: %d bytes are truncated", at, len(rest))
+		}
+		header, length := uint64(le.Uint32(rest[4:])), le.Uint64(rest[8:])
+		if header < fatbinEntryHeader || header > uint64(len(rest)) || length > uint64(len(rest))-header {
+			return nil, fmt.Errorf("fat binary entry at byte %d: it says %d+%d bytes, but has %d", at, header, length, len(rest))
+		}
+		if left.images--; left.images < 0 {
+			return nil, fmt.Errorf("more than %d images", maxEntryCount)
+		}
+		list = append(list, fatbinImage(fmt.Sprintf("%s[%d]", label, len(list)), rest[:header], rest[header:header+length:header+length]))
+		at += header + length
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("the fat binary has no entries")
+	}
+	return list, nil
+}
+
+// fatbinImage returns an entry of a fat binary as an image. The bytes win over the header's architecture.
+func fatbinImage(label string, head, data []byte) *offload.Image {
+	le := binary.LittleEndian
+	kind, arch := le.Uint16(head), fmt.Sprintf("sm_%d", le.Uint32(head[28:]))
+	var flags uint64
+	if len(head) >= fatbinFlags+8 {
+		flags = le.Uint64(head[fatbinFlags:])
+	}
+	img := &offload.Image{Label: label, Data: data, Target: "nvptx64-nvidia-cuda", Arch: arch}
+	declared := map[uint16]offload.ImageKind{fatbinPTX: offload.ImagePTX, fatbinCubin: offload.ImageCubin}[kind]
+	if declared == "" {
+		img.Kind = offload.ImageFatbin
+		img.Unusable = invalid(label, "a fat binary entry of kind %d; known are PTX (1) and cubin (2)", kind)
+		return img
+	}
+	img.Kind = declared
+	if flags&fatbinCompressed != 0 || le.Uint32(head[16:]) != 0 {
+		img.Unusable = invalid(label, "the %s is compressed", declared).
+			WithHint("build it without compression: nvcc -Xfatbinary -compress=false, or fatbinary --compress=false")
+		return img
+	}
+	found, err := Identify(label, data)
+	if err != nil {
+		img.Unusable = err
+		return img
+	}
+	if found.Kind != declared {
+		found.Conflict = fmt.Sprintf("the fat binary says kind %s, but the bytes are %s", declared, found.Kind)
+	} else if found.Arch == "" {
+		found.Arch = arch
+	} else if !sameSM(found.Arch, arch) {
+		found.Conflict = fmt.Sprintf("the fat binary says arch %s, but the bytes are for %s", arch, found.Arch)
+	}
+	return found
+}
+
+// sameSM reports whether an architecture is another or a variant of it: sm_90a is one of sm_90.
+func sameSM(found, declared string) bool {
+	return found == declared || len(found) == len(declared)+1 && found[:len(declared)] == declared && found[len(declared)] >= 'a'
+}
