@@ -46,7 +46,7 @@ func TestGroupOperations(t *testing.T) {
 		collective("exclusive minimum", "f32", "scan.min.exclusive %a", "1 2 3", "inf 1 1"),
 		collective("exclusive maximum", "i32", "scan.max.exclusive %a", "1 2 3", "-2147483648 1 2"),
 		// [I9.4] uniform
-		collective("uniform", "f64", "uniform %a", "nan nan", "nan nan"),
+		collective("all NaNs are one value", "f64", "uniform %a", "0xfff8000000000001 nan", "0xfff8000000000001 0xfff8000000000001"),
 		{title: "−0 and +0 differ", params: "x: f32[*], out: f32[*]", args: []string{"0 -0 0", "1 1 1"}, want: []string{"0 1 0"}, fault: "divergent-uniform at 1 by [1 0 0]",
 			body: "%1: i32 = item.global.x\n%2: f32 = load x[%1]\n%3: f32 = uniform %2 !1\nstore out[%1], %3"},
 	})
