@@ -341,10 +341,11 @@ func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	return c.intDiv(ir.Rem, t, c.widen(x, t), c.widen(y, t), at)
 }
 
-// mixedSigns reports whether one operand is i32 and the other u32, as registers or as constants of that range.
+// mixedSigns reports whether one operand is i32 and the other u32, as registers or as constants that one of the types
+// alone holds.
 func (c *compiler) mixedSigns(x, y value) bool {
 	signed := func(v value) bool {
-		return v.kind == kReg && (v.reg.Type == ir.I32 || v.reg.Type == ir.Bool) || v.kind == kNum && v.num < 0
+		return v.kind == kReg && (v.reg.Type == ir.I32 || v.reg.Type == ir.Bool) || v.kind == kNum && fits(v.num, ir.I32) && v.num < 0
 	}
 	unsigned := func(v value) bool {
 		return v.kind == kReg && v.reg.Type == ir.U32 || v.kind == kNum && fits(v.num, ir.U32) && !fits(v.num, ir.I32)

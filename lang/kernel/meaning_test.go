@@ -219,6 +219,50 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
+// A literal that the integer type beside it does not hold makes Math.min, Math.max, Math.clamp, comparisons and ?: real.
+//
+// [8.3] [8.4] [11.7]
+func TestLiteralBesideInteger(t *testing.T) {
+	us, vs := []uint32{0, 4e9, 7, 1 << 31}, []int32{-3, 5, math.MinInt32, 0}
+	for _, x := range []string{"u[g.x]", "v[g.x]"} {
+		for _, l := range []float64{-0.5, 0.5, -1, -1e-3, 3, 3e9, -3e9, 5e9, -5e9, math.MinInt32 - 1, 1 << 32, 1e20, -1e20, math.Inf(1), math.Inf(-1)} {
+			text := numberText(l)
+			for form, of := range map[string]func(a float64) float64{
+				"Math.min(X, L)":       func(a float64) float64 { return min(a, l) },
+				"Math.min(L, X)":       func(a float64) float64 { return min(a, l) },
+				"Math.max(X, L)":       func(a float64) float64 { return max(a, l) },
+				"Math.max(L, X)":       func(a float64) float64 { return max(a, l) },
+				"Math.min(X, L, 3)":    func(a float64) float64 { return min(a, l, 3) },
+				"Math.clamp(X, L, 9)":  func(a float64) float64 { return min(max(a, l), 9) },
+				"Math.clamp(X, -9, L)": func(a float64) float64 { return min(max(a, -9), l) },
+				"X < L ? 1 : 0":        func(a float64) float64 { return choose(a < l, 1, 0) },
+				"X >= L ? 1 : 0":       func(a float64) float64 { return choose(a >= l, 1, 0) },
+				"X === L ? 1 : 0":      func(a float64) float64 { return choose(a == l, 1, 0) },
+				"X > 5 ? L + 0.25 : X": func(a float64) float64 { return choose(a > 5, l+0.25, a) },
+			} {
+				want := make([]float64, 8)
+				for i := range want {
+					a := float64(us[i%4])
+					if x == "v[g.x]" {
+						a = float64(vs[i%4])
+					}
+					want[i] = of(a)
+				}
+				m := meaning{text: "(g, u, v, y) => { y[g.x] = " + strings.NewReplacer("X", x, "L", "("+text+")").Replace(form) + " }",
+					args: []any{append(us, us...), append(vs, vs...), make([]float64, 8)}, want: map[int]any{2: want}}
+				t.Run(m.text, m.run)
+			}
+		}
+	}
+}
+
+func choose(c bool, a, b float64) float64 {
+	if c {
+		return a
+	}
+	return b
+}
+
 // TestForms sends all golden kernels through the text and the binary form.
 func TestForms(t *testing.T) {
 	files, _ := filepath.Glob("testdata/ir/*.js")
