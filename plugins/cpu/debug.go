@@ -17,6 +17,7 @@ type choices struct {
 	interpret bool           // use the interpreter only
 	features  amd64.Features // that compiled code may use
 	gang      int            // registers of a gang; 0 for the compiler's choice
+	cores     int            // that run kernels; 0 if it is not known
 	model     *uarch.Model   // costs of the processor's instructions
 }
 
@@ -64,5 +65,5 @@ func (c choices) engines(m *machine.Info, functions *functions) []engine {
 	if c.interpret {
 		return []engine{slow}
 	}
-	return []engine{vectorizer{features: c.features, gang: c.gang, model: c.model, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
+	return []engine{vectorizer{features: c.features, gang: c.gang, cores: c.cores, model: c.model, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
 }

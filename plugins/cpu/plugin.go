@@ -41,13 +41,14 @@ func (p plugin) Open(context.Context) (offload.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := machine.Read()
-	shared := shared{
-		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices, &info),
-	}
 	cores, n := p.options.Cores, max(1, p.options.Devices)
 	if cores <= 0 {
 		cores = machine.Cores()
+	}
+	choices.cores = cores
+	info := machine.Read()
+	shared := shared{
+		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices, &info),
 	}
 	pl := &platform{memory: shared.memory}
 	for i := range n {

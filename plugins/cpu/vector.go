@@ -18,6 +18,7 @@ import (
 type vectorizer struct {
 	features amd64.Features
 	gang     int
+	cores    int
 	machine  *machine.Info
 	model    *uarch.Model
 	slow     interpreter
@@ -30,7 +31,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	}
 	options := spmd.Options{
 		Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff,
-		CacheBytes: e.machine.LastCache(), Model: e.model, Workspace: e.work,
+		CacheBytes: e.machine.LastCache(), Cores: e.cores, Model: e.model, Workspace: e.work,
 	}
 	p, err := spmd.Compile(k, options)
 	var u *spmd.UnsupportedError

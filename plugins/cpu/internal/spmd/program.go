@@ -38,6 +38,8 @@ type Options struct {
 
 	// CacheBytes is the size of the last cache; 0 if it is not known.
 	CacheBytes int
+	// Cores is how many cores share a launch; 0 if it is not known.
+	Cores int
 	// Model is the cost table of the processor; nil stands for the generic one.
 	Model *uarch.Model
 

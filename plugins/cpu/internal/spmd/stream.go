@@ -103,8 +103,13 @@ func (p *Program) storeKind(g *interp.Launch) int {
 	if cache <= 0 {
 		cache = defaultCache
 	}
-	switch m := p.options.Model; {
-	case m.PastCache > 0 && streamed >= max(cache/leastStreamed, 1) && float64(used) >= m.PastCache*float64(cache):
+	m := p.options.Model
+	past := m.PastCache
+	if p.options.Cores == 1 && m.PastCacheAlone > 0 {
+		past = m.PastCacheAlone
+	}
+	switch {
+	case past > 0 && streamed >= max(cache/leastStreamed, 1) && float64(used) >= past*float64(cache):
 		return kindPast
 	case written > 0 && written >= cache/8:
 		return kindHalves

@@ -121,29 +121,32 @@ func TestStoreKind(t *testing.T) {
 		target     *target
 		model      *uarch.Model
 		cache      int
+		cores      int
 		want       int
 	}{
-		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &avx512, every, cache, 0},
-		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &avx512, every, cache, kindHalves},
-		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, every, cache, kindHalves},
-		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindHalves},
-		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &avx512, every, cache, kindHalves},
-		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, every, cache, kindPast},
-		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, every, cache, kindPast},
-		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindHalves},
-		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, kindPast},
-		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, uarch.Named("icelake"), cache, kindHalves},
-		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, every, cache, kindHalves},
-		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &avx512, every, cache, 0},
-		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, kindHalves},
-		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0},
-		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, every, cache, 0},
-		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &avx512, every, 0, 0},
-		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &avx512, every, 0, kindHalves},
-		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &avx512, every, 0, kindPast},
+		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &avx512, every, cache, 0, 0},
+		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &avx512, every, cache, 0, kindHalves},
+		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, every, cache, 0, kindHalves},
+		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindHalves},
+		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &avx512, every, cache, 0, kindHalves},
+		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, every, cache, 0, kindPast},
+		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, every, cache, 0, kindPast},
+		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindHalves},
+		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindPast},
+		{"as much, one core of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen5"), cache, 1, kindPast},
+		{"as much, two cores of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen5"), cache, 2, kindHalves},
+		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, uarch.Named("icelake"), cache, 0, kindHalves},
+		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, every, cache, 0, kindHalves},
+		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &avx512, every, cache, 0, 0},
+		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0, kindHalves},
+		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0, 0},
+		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, every, cache, 0, 0},
+		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &avx512, every, 0, 0, 0},
+		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &avx512, every, 0, 0, kindHalves},
+		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &avx512, every, 0, 0, kindPast},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Model: c.model, CacheBytes: c.cache}}
+		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
 		most := cmp.Or(c.cache, defaultCache)
 		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)

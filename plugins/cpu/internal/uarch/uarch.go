@@ -25,6 +25,9 @@ type Model struct {
 	// the caches; 0 stands for never.
 	PastCache float64
 
+	// PastCacheAlone is PastCache where a launch runs on one core; 0 stands for the same.
+	PastCacheAlone float64
+
 	// HalfLines is set if lines that must be fetched first are stored faster in two halves of 256 bits.
 	HalfLines bool
 
@@ -46,7 +49,7 @@ var models = []*Model{
 	{Name: "zen2", Divide: [2]float64{5, 0}, Root: [2]float64{7, 0}, Gather: [2]float64{20, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 22},
 	{Name: "zen3", Divide: [2]float64{3.5, 0}, Root: [2]float64{5, 0}, Gather: [2]float64{16, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
 	{Name: "zen4", Divide: [2]float64{3.5, 7}, Root: [2]float64{5, 10}, Gather: [2]float64{12, 24}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
-	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 1.25, Misses: 48},
+	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 1.25, PastCacheAlone: 0.75, Misses: 48},
 	&generic,
 }
 
