@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
 )
 
@@ -84,17 +85,31 @@ func (e *Engine) boundPatterns() {
 	call, construct := *native.call, *native.construct
 	*native.call = func(c goja.FunctionCall) goja.Value {
 		check(c.Argument(0))
+		e.refuseProperties(c.Arguments)
 		return call(c)
 	}
 	*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 		if len(args) > 0 {
 			check(args[0])
+			e.refuseProperties(args)
 		}
 		return construct(args, newTarget)
 	}
 	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
 	for _, name := range []string{"match", "matchAll", "search"} {
 		e.bounds.wrap(text, name, func(_ *bounds, _ string, c *goja.FunctionCall) { check(c.Argument(0)) })
+	}
+}
+
+// refuseProperties throws if the arguments of RegExp are texts with Unicode property escapes.
+func (e *Engine) refuseProperties(args []goja.Value) {
+	if len(args) < 2 {
+		return
+	}
+	pattern, isText := args[0].(goja.String)
+	flags, hasFlags := args[1].(goja.String)
+	if isText && hasFlags && source.PropertyEscape(pattern.String(), flags.String()) >= 0 {
+		e.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: source.NoPropertyEscapes})
 	}
 }
 

@@ -40,11 +40,12 @@ func EvalText(text string) (string, error) {
 	}
 	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
 	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
-	if logical > maxConstantChain || powers {
-		c := &constants{}
+	properties := strings.Contains(text, `\p{`) || strings.Contains(text, `\P{`)
+	if logical > maxConstantChain || powers || properties {
+		c := &costly{}
 		c.visit(reflect.ValueOf(program.Body))
 		if c.problem != "" {
-			return "", refusal("<eval>", text, int(c.at)-1, c.problem, "assign the constant to a variable first")
+			return "", refusal("<eval>", text, c.at-1, c.problem, c.hint)
 		}
 	}
 	return IndirectEvals(text), nil
@@ -81,20 +82,33 @@ func refusal(name, text string, offset int, message, hint string) *diag.Diagnost
 	return &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: message, Hint: hint, Position: pos, Excerpt: diag.Excerpted(text, pos, 1)}
 }
 
-// constants finds the expressions that the interpreter's compiler evaluates at a high price.
-type constants struct {
-	problem string
-	at      int
+// costly finds the expressions that the interpreter's compiler evaluates at a high price, and patterns that it misreads.
+type costly struct {
+	problem, hint string
+	at            int
 }
 
-func (c *constants) visit(v reflect.Value) {
+func (c *costly) refuse(at ast.Expression, problem, hint string) {
+	if c.problem == "" {
+		c.problem, c.hint, c.at = problem, hint, int(at.Idx0())
+	}
+}
+
+const assignConstant = "assign the constant to a variable first"
+
+func (c *costly) visit(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
 			return
 		}
-		if e, ok := v.Interface().(*ast.BinaryExpression); ok {
+		switch e := v.Interface().(type) {
+		case *ast.BinaryExpression:
 			c.binary(e)
+		case *ast.RegExpLiteral:
+			if PropertyEscape(e.Pattern, e.Flags) >= 0 {
+				c.refuse(e, NoPropertyEscapes, "")
+			}
 		}
 		c.visit(v.Elem())
 	case reflect.Slice:
@@ -111,14 +125,11 @@ func (c *constants) visit(v reflect.Value) {
 	}
 }
 
-func (c *constants) binary(e *ast.BinaryExpression) {
-	if c.problem != "" {
-		return
-	}
+func (c *costly) binary(e *ast.BinaryExpression) {
 	switch e.Operator {
 	case token.EXPONENT, token.SHIFT_LEFT:
 		if n, ok := smallBigInt(e.Right); isConstant(e.Left) && isConstant(e.Right) && (!ok || n > maxConstantBits) {
-			c.problem, c.at = "the result of a constant expression with BigInts may be too large", int(e.Idx0())
+			c.refuse(e, "the result of a constant expression with BigInts may be too large", assignConstant)
 		}
 	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
 		n := 1
@@ -132,7 +143,7 @@ func (c *constants) binary(e *ast.BinaryExpression) {
 			left = inner.Left
 		}
 		if n > maxConstantChain && isConstant(left) {
-			c.problem, c.at = "a long chain of logical operators begins with a constant", int(e.Idx0())
+			c.refuse(e, "a long chain of logical operators begins with a constant", assignConstant)
 		}
 	}
 }

@@ -134,6 +134,9 @@ func (w *walker) literal(e ast.Expression) {
 	case *ast.NullLiteral:
 		w.move(&e.Idx)
 	case *ast.RegExpLiteral:
+		if at := PropertyEscape(e.Pattern, e.Flags); at >= 0 {
+			w.fail(w.offset(e.Idx)+1+at, NoPropertyEscapes)
+		}
 		w.move(&e.Idx)
 	case *ast.ThisExpression:
 		w.move(&e.Idx)
