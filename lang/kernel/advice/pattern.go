@@ -241,9 +241,13 @@ func (l *layouts) compute(in *ir.Instr) along {
 		return constant
 	}
 	switch in.Op {
-	case ir.Add:
-		return sum(args[0], args[1], 1)
-	case ir.Sub:
+	case ir.Add, ir.Sub:
+		if args[0].split && args[1].split {
+			return varying // each wraps at items of its own
+		}
+		if in.Op == ir.Add {
+			return sum(args[0], args[1], 1)
+		}
 		return sum(args[0], args[1], -1)
 	case ir.Neg:
 		return sum(constant, args[0], -1)
@@ -268,12 +272,26 @@ func (l *layouts) compute(in *ir.Instr) along {
 	case ir.Rem, ir.And: // a remainder, or a power of two less one, wraps around
 		for i := range 2 {
 			a := args[i]
-			if args[1-i].uniform() && !a.many && (a.by == 1 || a.by == -1) && (in.Op == ir.And || i == 0) {
+			if args[1-i].uniform() && !a.many && (a.by == 1 || a.by == -1) && (in.Op == ir.And && keepsLow(in.Args[1-i]) || in.Op == ir.Rem && i == 0) {
 				return along{known: a.known, by: a.by, edges: true, split: true}
 			}
 		}
 	}
 	return varying
+}
+
+// keepsLow reports whether a mask may be a power of two less one. The complement of a number is taken to be none.
+func keepsLow(mask *ir.Value) bool {
+	d := mask.Def
+	switch {
+	case d == nil:
+		return true
+	case d.Op == ir.Const:
+		return d.Bits&(d.Bits+1) == 0
+	case d.Op == ir.Wrap || d.Op == ir.Convert:
+		return keepsLow(d.Args[0])
+	}
+	return d.Op != ir.Not && d.Op != ir.Xor && d.Op != ir.Neg
 }
 
 // sum is x + c·y.
