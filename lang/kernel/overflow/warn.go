@@ -3,6 +3,7 @@ package overflow
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -139,9 +140,29 @@ func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 	}
 	operands := [2]string{}
 	operands[i] = fmt.Sprintf("%s(%s)", t, at.Operands[i])
-	operands[other] = at.Operands[other]
-	if d := in.Args[other].Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
-		operands[other] = ir.Operand(operands[other])
-	}
+	operands[other] = operand(at.Operands[other], in.Op, other == 1)
 	return fmt.Sprintf("write `%s %s %s`, or `%s` if it is to wrap", operands[0], symbol, operands[1], wrapped)
+}
+
+// operand returns the text of an operand of +, - or *, in parentheses where it needs them.
+func operand(text string, op ir.Op, right bool) string {
+	lower := "?&|^=<>,"
+	switch {
+	case op == ir.Mul && right:
+		lower += "+-*/%"
+	case op == ir.Mul || right:
+		lower += "+-"
+	}
+	depth := 0
+	for i, c := range text {
+		switch {
+		case c == '[' || c == '(':
+			depth++
+		case c == ']' || c == ')':
+			depth--
+		case depth == 0 && i > 0 && strings.ContainsRune(lower, c):
+			return "(" + text + ")"
+		}
+	}
+	return text
 }
