@@ -51,7 +51,10 @@ var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 	{[]string{"Array"}, []string{"from"}, checkSourceLength},
 	{[]string{"Object"}, []string{"fromEntries"}, checkSourceLength},
-	{[]string{"Object"}, []string{"keys", "values", "entries", "assign", "getOwnPropertyNames", "getOwnPropertyDescriptors"}, checkKeys},
+	{[]string{"Object"}, []string{
+		"keys", "values", "entries", "assign", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal", "isFrozen", "isSealed", "defineProperties",
+	}, checkKeys},
+	{[]string{"Reflect"}, []string{"ownKeys"}, checkKeys},
 	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
 	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
 	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
@@ -120,10 +123,27 @@ func checkMany(b *bounds, name string, c *goja.FunctionCall) {
 	}
 }
 
+// keyCount is the number of properties that a text or a typed array has for its elements.
+func keyCount(v goja.Value) uint64 {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return textLength(v)
+	}
+	switch o.ClassName() {
+	case "String":
+		return lengthOf(o)
+	case "Object":
+		if isTypedArray(o) {
+			return lengthOf(o)
+		}
+	}
+	return 0
+}
+
 // checkKeys is for what visits the properties of its arguments: a text has one for every character.
 func checkKeys(b *bounds, name string, c *goja.FunctionCall) {
 	for _, v := range c.Arguments {
-		n := textLength(v)
+		n := keyCount(v)
 		b.visit(name, n)
 		b.allocate(name, product(n, 2*itemSize))
 	}
@@ -143,7 +163,7 @@ func checkNames(b *bounds, name string, c *goja.FunctionCall) {
 func (e *Engine) boundSpread() {
 	e.intrinsics.spread = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)
-		n := textLength(v)
+		n := keyCount(v)
 		if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
 			n = lengthOf(o)
 		}

@@ -193,9 +193,7 @@ func (w *jsonWatch) replace(c goja.FunctionCall) goja.Value {
 	w.visited++
 	if w.visited%1024 == 0 {
 		w.visit("JSON.stringify", w.visited)
-		if e.now != nil && e.now.Err() != nil {
-			e.letInterrupt()
-		}
+		e.poll()
 	}
 	v := c.Argument(1)
 	if w.replacer != nil {

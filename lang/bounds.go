@@ -120,9 +120,7 @@ func heapReserved() uint64 {
 
 // enter begins a builtin: it ends the call that was interrupted, and bounds the nesting.
 func (b *bounds) enter(name string) {
-	if b.engine.now != nil && b.engine.now.Err() != nil {
-		b.engine.letInterrupt()
-	}
+	b.engine.poll()
 	if b.depth >= maxDepth {
 		b.fail("stack-overflow", "is there a recursion without an end?", "%s: data or calls are nested more than %d deep", name, maxDepth)
 	}
@@ -130,6 +128,13 @@ func (b *bounds) enter(name string) {
 }
 
 func (b *bounds) leave() { b.depth-- }
+
+// poll ends a call whose context has ended or that has passed a limit. Natives that run long call it now and then.
+func (e *Engine) poll() {
+	if e.now != nil && e.now.Err() != nil {
+		e.letInterrupt()
+	}
+}
 
 // letInterrupt runs a function of the script, so that the interpreter notices an interrupt.
 func (e *Engine) letInterrupt() {
@@ -150,19 +155,22 @@ type check func(b *bounds, name string, c *goja.FunctionCall)
 
 // boundBuiltins puts checks before the builtins that need one: always before those that allocate what a number says, and
 // in an engine with limits before all that may run long.
-func (e *Engine) boundBuiltins() {
+func (e *Engine) boundBuiltins() error {
 	e.bounds = newBounds(e)
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
-	e.boundCompilers()
 	e.boundSpread()
-	e.boundPatterns()
+	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundIterators} {
+		if err := bound(); err != nil {
+			return err
+		}
+	}
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.boundFunctions(visitingFunctions)
 		e.bounds.wrap(typed, "from", checkSourceMemory)
 		e.bounds.wrap(e.vm.GlobalObject().Get("JSON").(*goja.Object), "stringify", checkNames)
-		return
+		return nil
 	}
 	e.boundFunctions(boundFunctions)
 	for _, name := range []string{"from", "of"} {
@@ -175,6 +183,7 @@ func (e *Engine) boundBuiltins() {
 	e.bounds.wrap(proto, "set", checkSourceLength)
 	e.boundConstructors()
 	e.boundJSON()
+	return nil
 }
 
 func (e *Engine) boundFunctions(lists []boundList) {

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"unsafe"
@@ -12,8 +13,9 @@ import (
 )
 
 // boundCompilers puts a check before what compiles a text while the script runs: the parser and the compiler recurse, and
-// look at no interrupt. A call of eval as such is checked by code that the package source puts around its argument.
-func (e *Engine) boundCompilers() {
+// look at no interrupt. A call of eval as such is checked by code that the package source puts around its argument. The
+// error says that a builtin was not found in the interpreter, so that it would stay unchecked.
+func (e *Engine) boundCompilers() error {
 	vm := e.vm
 	check := func(text string) string {
 		text, err := untilCallEnds(e, func() (string, error) { return source.EvalText(text) })
@@ -34,28 +36,21 @@ func (e *Engine) boundCompilers() {
 		return v
 	}
 	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value { return checkValue(c.Argument(0)) })
-	eval, ok := vm.GlobalObject().Get("eval").(*goja.Object)
-	if !ok {
-		return
+	eval, err := e.native("eval")
+	if err != nil {
+		return err
 	}
-	if native, ok := nativeOf(eval); ok {
-		call := *native.call
-		*native.call = func(c goja.FunctionCall) goja.Value {
-			return call(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0))}})
-		}
+	callEval := *eval.call
+	*eval.call = func(c goja.FunctionCall) goja.Value {
+		return callEval(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0))}})
 	}
 	for _, kind := range []string{"function", "async function", "function*"} {
-		v, err := vm.RunString("(" + kind + "(){})")
+		native, err := e.native("(" + kind + "(){}).constructor")
 		if err != nil {
-			continue
+			return err
 		}
-		ctor, ok := v.(*goja.Object).Get("constructor").(*goja.Object)
-		if !ok {
-			continue
-		}
-		native, ok := nativeOf(ctor)
-		if !ok {
-			continue
+		if native.construct == nil || *native.construct == nil {
+			return errNoNative(kind)
 		}
 		arguments := func(args []goja.Value) []goja.Value { return functionText(vm, kind, args, check) }
 		call, construct := *native.call, *native.construct
@@ -66,20 +61,17 @@ func (e *Engine) boundCompilers() {
 			return construct(arguments(args), newTarget)
 		}
 	}
+	return nil
 }
 
 // patternSize is how many bytes the interpreter takes, at most, to compile a character of a regular expression.
 const patternSize = 1 << 10
 
 // boundPatterns bounds the texts of which regular expressions are made while the script runs.
-func (e *Engine) boundPatterns() {
-	ctor, ok := e.vm.GlobalObject().Get("RegExp").(*goja.Object)
-	if !ok {
-		return
-	}
-	native, ok := nativeOf(ctor)
-	if !ok {
-		return
+func (e *Engine) boundPatterns() error {
+	native, err := e.native("RegExp")
+	if err != nil {
+		return err
 	}
 	check := func(v goja.Value) { e.bounds.allocate("RegExp", product(textLength(v), patternSize)) }
 	call, construct := *native.call, *native.construct
@@ -99,6 +91,7 @@ func (e *Engine) boundPatterns() {
 	for _, name := range []string{"match", "matchAll", "search"} {
 		e.bounds.wrap(text, name, func(_ *bounds, _ string, c *goja.FunctionCall) { check(c.Argument(0)) })
 	}
+	return nil
 }
 
 // refuseProperties throws if the arguments of RegExp are texts with Unicode property escapes.
@@ -139,6 +132,27 @@ func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(s
 type native struct {
 	call      *func(goja.FunctionCall) goja.Value
 	construct *func([]goja.Value, *goja.Object) *goja.Object
+}
+
+func errNoNative(name string) error {
+	return fmt.Errorf("this version of goja keeps builtins in another way: lang/compilers.go does not find the function of %s", name)
+}
+
+// native returns where the interpreter keeps the function that an expression results in.
+func (e *Engine) native(expression string) (native, error) {
+	v, err := e.vm.RunString("(" + expression + ")")
+	if err != nil {
+		return native{}, err
+	}
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return native{}, errNoNative(expression)
+	}
+	n, ok := nativeOf(o)
+	if !ok || *n.call == nil {
+		return native{}, errNoNative(expression)
+	}
+	return n, nil
 }
 
 func nativeOf(o *goja.Object) (native, bool) {

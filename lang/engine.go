@@ -49,6 +49,10 @@ type Options struct {
 	// there is no Logger.
 	OnError func(error)
 
+	// OnOverdue receives why a call was ended, by a limit or its context, when it has not returned two seconds later: a
+	// builtin runs that looks at no interrupt. It runs on a goroutine of its own, and may end the process.
+	OnOverdue func(error)
+
 	// OnWarning receives what is no error but doubtful, such as an await that seems to be missing. It runs on the loop's
 	// goroutine. Without it warnings are printed to Stderr.
 	OnWarning  func(*diag.Diagnostic)
@@ -179,7 +183,9 @@ func New(o Options) (*Engine, error) {
 	e.definePolyfills()
 	e.watchPromises()
 	e.fixPrototypes()
-	e.boundBuiltins()
+	if err := e.boundBuiltins(); err != nil {
+		return nil, err
+	}
 	e.defineMath()
 	if err := e.defineOperators(); err != nil {
 		return nil, err

@@ -42,7 +42,8 @@ func (g *guard) interrupt(cause error) {
 }
 
 // watch begins a call: until the returned function runs, the context's end and the limits interrupt it.
-func (g *guard) watch(ctx context.Context, l Limits) (context.Context, func()) {
+// overdue receives the cause when the call has not returned some time after; it may be nil.
+func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (context.Context, func()) {
 	g.mu.Lock()
 	g.running = true
 	g.mu.Unlock()
@@ -55,11 +56,24 @@ func (g *guard) watch(ctx context.Context, l Limits) (context.Context, func()) {
 	}
 	stopMemory := g.watchMemory(l.Memory, cancel)
 	over := false // the interrupt may come late, and must not hit the next call
+	var late *time.Timer
 	stop := context.AfterFunc(ctx, func() {
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if !over {
-			g.vm.Interrupt(context.Cause(ctx))
+		if over {
+			return
+		}
+		cause := context.Cause(ctx)
+		g.vm.Interrupt(cause)
+		if overdue != nil {
+			late = time.AfterFunc(overdueTime, func() {
+				g.mu.Lock()
+				still := !over
+				g.mu.Unlock()
+				if still {
+					overdue(cause)
+				}
+			})
 		}
 	})
 	return ctx, func() {
@@ -68,11 +82,17 @@ func (g *guard) watch(ctx context.Context, l Limits) (context.Context, func()) {
 		stopMemory()
 		g.mu.Lock()
 		over, g.running = true, false
+		if late != nil {
+			late.Stop()
+		}
 		g.vm.ClearInterrupt()
 		g.mu.Unlock()
 		cancel(nil)
 	}
 }
+
+// overdueTime is how long a call that was ended may take to return before OnOverdue is called.
+const overdueTime = 2 * time.Second
 
 // memoryPeriod is how often the heap is looked at.
 const memoryPeriod = 10 * time.Millisecond

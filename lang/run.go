@@ -383,7 +383,7 @@ func (e *Engine) protect(fn func() error) (err error) {
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
-	ctx, stop := e.watch(ctx, l)
+	ctx, stop := e.watch(ctx, l, e.opts.OnOverdue)
 	e.now = ctx
 	return ctx, func() {
 		e.now = nil

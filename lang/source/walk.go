@@ -195,6 +195,7 @@ func (w *walker) binding(b *ast.Binding) *marking {
 	}
 	from := len(w.made)
 	w.expr(&b.Initializer)
+	checkRest(b.Target, &b.Initializer)
 	for _, m := range w.made[from:] { // const k = kernel(g => …): the function is known as k
 		if m.site.Name == "" && slices.Contains(args, m.node) {
 			m.site.Name = id.Name.String()

@@ -202,10 +202,18 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 		return
 	}
 	w.expr(&e.Right)
+	checkRest(e.Left, &e.Right)
 	if named {
 		w.notePower(e.Operator, power{assign: e})
 	} else if object, _ := memberOf(e.Left); object != nil && e.Operator == token.EXPONENT {
 		w.powers = append(w.powers, power{slot: slot, fn: paramPowerOf})
+	}
+}
+
+// checkRest puts the check of spreads around a value of which a pattern takes the rest of the properties.
+func checkRest(target ast.Expression, value *ast.Expression) {
+	if p, ok := target.(*ast.ObjectPattern); ok && p.Rest != nil {
+		*value = call(paramSpread, (*value).Idx0(), *value)
 	}
 }
 
@@ -348,6 +356,7 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 			w.expr(&p.Initializer)
 		case *ast.SpreadElement:
 			w.expr(&p.Expression)
+			p.Expression = call(paramSpread, p.Expression.Idx0(), p.Expression)
 		case *ast.PropertyKeyed:
 			w.key(&p.Key, p.Computed)
 			plain := p.Kind == ast.PropertyKindValue || p.Kind == ast.PropertyKindMethod

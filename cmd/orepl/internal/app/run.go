@@ -2,6 +2,7 @@ package app
 
 import (
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -44,15 +45,36 @@ func runScript(inv *invocation) error {
 // script runs a file in this process, and reports on leaks if it is to.
 func (inv *invocation) script(path string, opts lang.Options, leaks bool) error {
 	rt := inv.open()
+	overdue := make(chan error, 1)
+	opts.OnOverdue = func(cause error) { overdue <- cause }
 	e, err := inv.engine(rt, opts)
 	if err != nil {
 		return err
 	}
-	_, err = e.RunFile(inv.ctx, path)
+	ended := make(chan error, 1)
+	go func() {
+		_, err := e.RunFile(inv.ctx, path)
+		ended <- err
+	}()
+	select {
+	case err = <-ended:
+	case cause := <-overdue: // neither engine nor devices can be closed while it runs
+		return &overdueError{cause}
+	}
 	if leaks {
 		if live := rt.Session().Live(); len(live) > 0 {
 			_ = session.WriteObjects(inv.Stderr, live) // where a failure would be told
 		}
 	}
 	return inv.close(e, rt, err)
+}
+
+// An overdueError says why a script was ended that did not stop. The process must end, because the script still runs.
+type overdueError struct{ cause error }
+
+func (e *overdueError) Error() string { return e.cause.Error() }
+func (e *overdueError) Unwrap() error { return e.cause }
+func (e *overdueError) Code() string  { return diag.Code(e.cause) }
+func (e *overdueError) Hint() string {
+	return "a builtin or a regular expression did not end by itself, so the process ends without closing its devices"
 }

@@ -1,0 +1,48 @@
+package lang
+
+import "github.com/dop251/goja"
+
+// maxGenerators bounds generators that resume one another, as yield* does, in an engine with limits. The interpreter
+// recurses in Go for each, which its call depth does not count, and unwinds an interrupt through them in quadratic time.
+const maxGenerators = 1000
+
+// polledSteps is how many steps of builtin iterators lie between two looks at the end of the call.
+const polledSteps = 1024
+
+// boundIterators bounds generators that resume one another, and makes the builtin iterators end with the call: natives step
+// through them, in spreads, rests and constructors, without looking at interrupts.
+func (e *Engine) boundIterators() error {
+	depth, deepest := 0, maxDepth
+	if e.opts.Limits.bounded() {
+		deepest = maxGenerators
+	}
+	for _, name := range []string{"next", "return", "throw"} {
+		native, err := e.native("(function*(){}).prototype.__proto__." + name)
+		if err != nil {
+			return err
+		}
+		call := *native.call
+		*native.call = func(c goja.FunctionCall) goja.Value {
+			if depth >= deepest {
+				e.bounds.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
+			}
+			depth++
+			defer func() { depth-- }()
+			return call(c)
+		}
+	}
+	for _, iterator := range []string{"''[Symbol.iterator]()", "[].values()", "new Map().values()", "new Set().values()", "''.matchAll(/a/g)"} {
+		native, err := e.native(iterator + ".next")
+		if err != nil {
+			return err
+		}
+		call, steps := *native.call, 0
+		*native.call = func(c goja.FunctionCall) goja.Value {
+			if steps++; steps%polledSteps == 0 {
+				e.poll()
+			}
+			return call(c)
+		}
+	}
+	return nil
+}
