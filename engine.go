@@ -40,6 +40,10 @@ type EngineOptions struct {
 	// or closes, and must not call it. Default: they are logged, or printed on Stderr if there is no Logger.
 	OnError func(error)
 
+	// OnOverdue receives why a call was ended, by a limit or its context, when it has not returned two seconds later,
+	// because a builtin runs that looks at no interrupt. It runs on a goroutine of its own, and may end the process.
+	OnOverdue func(error)
+
 	cache *lang.Cache // of a pipeline's engines
 
 	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
@@ -79,7 +83,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	}
 	l, err := lang.New(lang.Options{
 		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
-		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
+		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError, OnOverdue: opts.OnOverdue,
 		Cache: opts.cache,
 	})
 	if err != nil {

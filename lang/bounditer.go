@@ -6,6 +6,25 @@ import "github.com/dop251/goja"
 // recurses in Go for each, which its call depth does not count, and unwinds an interrupt through them in quadratic time.
 const maxGenerators = 1000
 
+// maxBinds bounds functions bound again and again: a name has a word for each, and a call recurses in Go through all.
+const maxBinds = 1000
+
+// boundBind puts the bound before bind.
+func (e *Engine) boundBind() error {
+	native, err := e.native("Function.prototype.bind")
+	if err != nil {
+		return err
+	}
+	call := *native.call
+	*native.call = func(c goja.FunctionCall) goja.Value {
+		if f, ok := c.This.(*goja.Object); ok && textLength(f.Get("name")) > maxBinds*uint64(len("bound ")) {
+			e.bounds.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
+		}
+		return call(c)
+	}
+	return nil
+}
+
 // polledSteps is how many steps of builtin iterators lie between two looks at the end of the call.
 const polledSteps = 1024
 

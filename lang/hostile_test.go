@@ -42,3 +42,49 @@ func TestPrototypesOfHostObjectsStay(t *testing.T) {
 		t.Error(diag.Format(err, false))
 	}
 }
+
+// Builtins that get a check in place are found, or making the engine fails with the place to mend.
+func TestNativesAreFound(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	if n, err := e.native("eval"); err != nil || n.call == nil {
+		t.Errorf("eval is not found: %v", err)
+	}
+	for _, expression := range []string{"1", "() => 1", "({})"} {
+		if _, err := e.native(expression); err == nil || !strings.Contains(err.Error(), "lang/compilers.go does not find the function of "+expression) {
+			t.Errorf("%s: %v", expression, err)
+		}
+	}
+}
+
+// A call that does not end by itself is reported, once, with the limit that it passed; one that ends in time is not.
+func TestOverdue(t *testing.T) {
+	told := make(chan error, 2)
+	e, _ := testEngine(t, Options{Limits: Limits{Time: 50 * time.Millisecond}, OnOverdue: func(cause error) { told <- cause }})
+	if _, err := e.Run(context.Background(), "a.js", "for (;;);"); diag.Code(err) != "timeout" {
+		t.Error(err)
+	}
+	release := make(chan struct{})
+	if err := e.VM().Set("block", func() { <-release }); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_, err := e.Run(context.Background(), "b.js", "block()")
+		ended <- err
+	}()
+	select {
+	case cause := <-told:
+		if diag.Code(cause) != "timeout" {
+			t.Error(cause)
+		}
+	case <-time.After(time.Minute):
+		t.Error("nothing is reported")
+	}
+	close(release)
+	if err := <-ended; diag.Code(err) != "timeout" {
+		t.Error(err)
+	}
+	if len(told) > 0 {
+		t.Error("a call is reported that ended in time, or one twice")
+	}
+}

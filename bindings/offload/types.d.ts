@@ -120,7 +120,7 @@ interface LaunchOptions {
   checks?: 'on' | 'off' | 'races' | 'overflow'
   /** The name of the event. */
   label?: string
-  /** Milliseconds after which the kernel is stopped with the error 'timeout'. */
+  /** Milliseconds that the kernel may run, after which it is stopped with the error 'timeout'. Earlier commands of the queue, such as setting new buffers to zero, do not count. */
   timeout?: number
 }
 

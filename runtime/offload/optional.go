@@ -56,6 +56,13 @@ type Marker interface {
 	Mark() (Event, error)
 }
 
+// Forgetter is a [Queue] that skips fills of memory that is about to be freed. Default: it fills it.
+type Forgetter interface {
+	// Forget reports that of the commands issued so far none but fills uses m, and that no later command will. The fills
+	// count as done, whatever they leave in m; they still use m until the queue has passed them.
+	Forget(m Memory)
+}
+
 // FailurePeeker is a [Queue] that can return a pending failure without consuming it. Default: failures are not visible
 // before they are reported.
 type FailurePeeker interface {

@@ -60,6 +60,8 @@ type Queue struct {
 	guard    atomic.Pointer[guard]
 	_        [48]byte
 
+	forgotten forgotten
+
 	// Written by the holder of the role:
 	own       error    // the first failure of the commands since the last event that is no mark
 	ownNumber uint64   // of the command that own is the failure of

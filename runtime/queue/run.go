@@ -225,7 +225,7 @@ func (q *Queue) run(c *command, n uint64) {
 	case copyBox:
 		c.rows.run(q.dev, c.dst, c.src, &q.stop)
 	case fillBytes:
-		q.dev.Fill(c.dst, c.pattern[:c.width], &q.stop)
+		q.fill(c, n)
 	case launchKernel:
 		err = q.launch(c, n)
 	case callHost:

@@ -284,6 +284,11 @@ func (a *allocation) release() bool {
 	if !ok {
 		return false
 	}
+	if a.unused != nil {
+		if f, ok := a.unused.raw.(offload.Forgetter); ok {
+			f.Forget(a.raw)
+		}
+	}
 	d := a.device
 	d.mu.Lock()
 	delete(d.allocations, a)

@@ -26,6 +26,7 @@ type hostPlugin struct {
 	opened  atomic.Int32
 	made    atomic.Int32 // memories
 	freed   atomic.Int32
+	filled  atomic.Int64 // bytes, by fills
 	log     func(string) // of hooks
 	refuse  atomic.Bool  // launches
 	tells   bool         // queues have their optional interfaces
@@ -145,6 +146,7 @@ func (d *hostDevice) Bytes(m offload.Memory) ([]byte, error) {
 func (d *hostDevice) Copy(dst, src []byte, _ *queue.Stop) { copy(dst, src) }
 
 func (d *hostDevice) Fill(dst, pattern []byte, _ *queue.Stop) {
+	d.plugin.filled.Add(int64(len(dst)))
 	for len(dst) > 0 {
 		dst = dst[copy(dst, pattern):]
 	}

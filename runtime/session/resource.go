@@ -13,8 +13,10 @@ type resource struct {
 
 	mu     sync.Mutex
 	closed bool
-	uses   []use // by commands that may not have finished
-	many   int   // number of uses from which to compact them
+	fill   uint64 // number of the command that first filled the memory
+	unused *Queue // set by close: the queue of that command if no other may still use the memory
+	uses   []use  // by commands that may not have finished
+	many   int    // number of uses from which to compact them
 
 	// Of a program: the last launch of each queue. Launches do not conflict with each other; only commands on global
 	// variables look at these.
@@ -95,6 +97,9 @@ func (q *Queue) order(t *access, seq uint64, always bool) error {
 		r.compact()
 		r.many = 2 * len(r.uses) // so that a use is looked at a few times on average, however many there are
 	}
+	if always {
+		r.fill = seq
+	}
 	r.uses = append(r.uses, use{queue: q, seq: seq, lo: t.lo, hi: t.hi, write: t.write, always: always})
 	return nil
 }
@@ -165,6 +170,9 @@ func (r *resource) close() (pending []fence, ok bool) {
 		return nil, false
 	}
 	r.closed = true
+	if len(r.uses) == 1 && len(r.launches) == 0 && r.uses[0].always && r.uses[0].seq == r.fill {
+		r.unused = r.uses[0].queue
+	}
 	await := func(q *Queue, seq uint64) {
 		if q.reached(seq) {
 			return

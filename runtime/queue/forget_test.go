@@ -1,0 +1,43 @@
+package queue
+
+import (
+	"testing"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Fills of forgotten memory that have not run are skipped: those of other memory, and later ones of the same, are not.
+func TestForget(t *testing.T) {
+	q := New(host{}, Options{})
+	defer q.Close()
+	gate := make(chan struct{})
+	fill := func(m *memory, value byte) {
+		if err := q.Fill(offload.Span{Memory: m, Size: m.Size()}, []byte{value}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := q.Host(func() error { <-gate; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	all := make([]byte, 192)
+	before, gone, after := &memory{data: all[:64:64]}, &memory{data: all[64:128:128]}, &memory{data: all[128:]}
+	for _, m := range []*memory{before, gone, after} {
+		fill(m, 1)
+	}
+	q.Forget(gone)
+	again := &memory{data: gone.data[32:]} // the memory has been freed and was allocated once more
+	fill(again, 2)
+	close(gate)
+	if err := q.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []byte{1, 1, 0, 2, 1, 1} {
+		if got := all[32*i]; got != want {
+			t.Errorf("byte %d is %d, want %d", 32*i, got, want)
+		}
+	}
+	fill(gone, 3)
+	if err := q.Sync(t.Context()); err != nil || gone.data[0] != 3 {
+		t.Errorf("a fill after Forget left %d: %v", gone.data[0], err)
+	}
+}
