@@ -550,6 +550,36 @@ throw new Error('here')`
 	}
 }
 
+// The names of a text with using are in the program as they were written, although esbuild lets them differ from those of
+// the functions that it puts before the text.
+func TestRestoredNamesBesideUsing(t *testing.T) {
+	const kernel = `const k = (value, m, _) => { const fail = () => value; function next(E) { return E + m + _ } return next(fail) }`
+	const later = `const value = 1, m = 2, fail = 3, next = 4, E = 5, result = 6, it = 7`
+	for _, text := range []string{
+		kernel + "\nusing t = g()\n" + later,
+		kernel + "\nawait using t = g()\n" + later,
+		"'use strict'\n{ using t = g(); " + kernel + "\n }\n" + later,
+		"const outer = () => { using t = g(); " + kernel + "\n }\n" + later,
+	} {
+		for _, o := range []Options{{}, {TypeScript: true}, {Kind: Prompt}} {
+			u, err := Compile("t.js", text, o)
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			program := u.Text[strings.Index(u.Text, "k = (")-1:]
+			for _, wrong := range []string{"value2", "m2", "_2", "fail2", "next2", "E2"} {
+				if strings.Contains(program, wrong) {
+					t.Errorf("%q has %s:\n%s", text, wrong, program)
+				}
+			}
+			if at := strings.Index(u.Text, "(fail)"); u.Position(at).Column <= 1 {
+				t.Errorf("%q: the call is at %v", text, u.Position(at))
+			}
+		}
+	}
+}
+
 func TestUnterminatedModuleName(t *testing.T) {
 	for _, text := range []string{"import a from 'x\n", "import 'x", "export * from \"x\nlet a", "import a from 'x' with { type: 'json"} {
 		_, err := Compile("t.js", text, Options{})

@@ -97,12 +97,13 @@ func (m *offsetMap) restoreNames(generated, written string) string {
 	if len(mapped) == 0 {
 		return generated
 	}
+	helpers, end := m.helpers(generated)
 	for s := (&scanner{src: generated}); ; {
 		t := s.next()
 		if t.kind == lexEnd {
 			break
 		}
-		if t.kind == lexWord {
+		if t.kind == lexWord && (t.start < helpers || t.start >= end) {
 			mapped[s.text(t)]--
 		}
 	}
@@ -118,6 +119,22 @@ func (m *offsetMap) restoreNames(generated, written string) string {
 	}
 	out.WriteString(generated[done:])
 	return out.String()
+}
+
+// helpers returns the range of the functions that esbuild puts before the text, such as __using. Their local variables
+// may have the names that esbuild gave to variables of the text, and are in no scope with them.
+func (m *offsetMap) helpers(generated string) (start, end int) {
+	const head = "var __"
+	if !strings.HasPrefix(generated, head) {
+		if start = strings.Index(generated, "\n"+head) + 1; start == 0 {
+			return 0, 0
+		}
+	}
+	i := sort.SearchInts(m.generated, start)
+	if i == len(m.generated) {
+		return start, len(generated)
+	}
+	return start, strings.LastIndexByte(generated[:m.generated[i]], '\n') + 1
 }
 
 // wordOf is the name that a text begins with.
