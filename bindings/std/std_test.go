@@ -152,6 +152,12 @@ func TestScripts(t *testing.T) {
 			console.log(b !== a, b.self === b, b.d.getTime(), b.m.get(1), b.s, b.r, b.f, b.e instanceof RangeError, b.h, b.f.buffer !== a.f.buffer)
 			for (const v of [() => 1, Symbol('s'), Promise.resolve()]) try { structuredClone(v) } catch (e) { console.log(e.name) }`,
 			"true true 0 { x: 1 } Set(1) { 2 } /a/gi Float32Array(2) [ 1, 2 ] true [ 1, <1 empty item>, 3 ] true\nDataCloneError\nDataCloneError\nDataCloneError\n"},
+		"clone of nested data": {`let d = {}, n = {}; for (let i = 0; i < 1900; i++) d = { d, n: [i] }
+			for (let i = 0; i < 5000; i++) n = [n]
+			let c = structuredClone(d), depth = 0; while (c.d) { c = c.d; depth++ } console.log(depth)
+			try { structuredClone(n) } catch (e) { console.log(e.name, e instanceof RangeError, e.message) }
+			console.log(structuredClone(Object(7n)) == 7n); try { structuredClone(Object(Symbol())) } catch (e) { console.log(e.name) }`,
+			"1900\nRangeError true structuredClone: the value is nested more than 2000 deep\ntrue\nDataCloneError\n"},
 		"text": {`const e = new TextEncoder(), d = new TextDecoder()
 			console.log(e.encode('aé€😀').length, d.decode(e.encode('aé€😀')), d.decode(new Uint8Array([0xef, 0xbb, 0xbf, 65, 0xff])))
 			const s = new TextDecoder(); console.log(s.decode(new Uint8Array([0xe2, 0x82]), { stream: true }) + s.decode(new Uint8Array([0xac])))

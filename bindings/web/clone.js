@@ -1,4 +1,4 @@
-(function (fail, kindOf, detach) {
+(function (fail, kindOf, detach, tooDeep) {
   'use strict'
   // The classes are taken now, and values are told apart by what only they can do: a script may change all the rest.
   const getter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get
@@ -43,12 +43,16 @@
     return copy
   }
 
-  function copyOf(v, seen) {
-    const clone = v => copyOf(v, seen)
+  // maxDepth bounds the recursion of copyOf.
+  const maxDepth = 2000
+
+  function copyOf(v, seen, depth) {
+    const clone = v => copyOf(v, seen, depth + 1)
     if (typeof v === 'symbol') refuse(String(v))
     if (typeof v === 'function') refuse(`the function ${v.name || '(anonymous)'}`)
     if (v === null || typeof v !== 'object') return v
     if (seen.has(v)) return seen.get(v)
+    if (depth > maxDepth) tooDeep(maxDepth)
     const keep = copy => (seen.set(v, copy), copy)
     const kind = kindOf(v)
     switch (kind) {
@@ -82,9 +86,10 @@
         refuse(`a ${kind}`)
     }
     if (ArrayBuffer.isView(v)) return keep(view(v, '', clone))
-    const inner = kind !== 'Array' && primitive(v)
-    if (inner) return typeof inner[0] === 'symbol' ? refuse('a Symbol object') : keep(Object(inner[0]))
     const tag = toString.call(v).slice(8, -1)
+    // The errors of primitive take time for each caller, so it is asked only of what may be one.
+    const inner = kind !== 'Array' && (kind !== 'Object' || tag === 'Symbol') && primitive(v)
+    if (inner) return typeof inner[0] === 'symbol' ? refuse('a Symbol object') : keep(Object(inner[0]))
     if (stateful.includes(tag) && !Object.hasOwn(v, Symbol.toStringTag)) refuse(`a ${tag}`)
     const copy = keep(kind === 'Array' ? new Array(v.length) : {})
     for (const key of Object.keys(v)) put(copy, key, clone(v[key]))
@@ -100,7 +105,7 @@
           'DataCloneError', 'transfer is a list of ArrayBuffers, such as { transfer: [array.buffer] }')
       }
     }
-    const copy = copyOf(value, new Map())
+    const copy = copyOf(value, new Map(), 1)
     moved.forEach(detach)
     return copy
   }

@@ -5,6 +5,7 @@ package web
 import (
 	_ "embed"
 	"fmt"
+	"math/big"
 	"reflect"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 )
 
 //go:embed abort.js
@@ -132,7 +134,7 @@ func (w *web) structuredClone() (goja.Value, error) {
 		}
 		return nil, nil
 	})
-	v, err := w.script("web/clone.js", cloneSource, made.Get("fail"), w.Func("kindOf", w.kindOf), detach)
+	v, err := w.script("web/clone.js", cloneSource, made.Get("fail"), w.Func("kindOf", w.kindOf), detach, w.Func("structuredClone", tooDeep))
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +145,13 @@ func (w *web) structuredClone() (goja.Value, error) {
 		}
 		return clone(nil, call.Arguments...)
 	}), nil
+}
+
+// tooDeep refuses a value that is nested deeper than its argument allows.
+func tooDeep(call goja.FunctionCall) (goja.Value, error) {
+	return nil, &diag.Diagnostic{ID: "stack-overflow", Name: "RangeError",
+		Message: fmt.Sprintf("structuredClone: the value is nested more than %v deep", call.Argument(0)),
+		Hint:    "keep long chains in an array, or copy them in a loop"}
 }
 
 // kindOf tells what a value is behind its prototype: the class of the interpreter, or of the host.
@@ -170,6 +179,8 @@ func (w *web) kind(o *goja.Object) string {
 			return "detached"
 		}
 		return "ArrayBuffer"
+	case class == "Object" && t == reflect.TypeFor[*big.Int]():
+		return "BigInt"
 	case class == "Object" && t == reflect.TypeFor[[][2]any]():
 		return "Map"
 	case class == "Object" && t == reflect.TypeFor[[]any]():
