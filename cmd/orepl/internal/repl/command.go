@@ -34,7 +34,7 @@ func commands() []command {
 		{".load", "FILE", "evaluate a file as if it had been typed here", (*prompt).load},
 		{".save", "[-f] FILE", "write what was entered without an error to a file; -f replaces the file", (*prompt).save},
 		{".time", "[N] CODE", "evaluate, once or N times, and print how long it took; promises and launches are awaited", (*prompt).time},
-		{".explain", "[KERNEL [ir|opt|js|asm|warnings [FILE]]]", "list compiled kernels, or tell how one was typed and accesses memory, or what it became; FILE takes the whole of a long text", (*prompt).explain},
+		{".explain", "[-f] [KERNEL [ir|opt|js|asm|warnings [FILE]]]", "list compiled kernels, or tell how one was typed and accesses memory, or what it became; FILE takes the whole of a long text, and -f replaces it", (*prompt).explain},
 		{".devices", "", "list the devices and their memory", (*prompt).devices},
 		{".live", "", "list what was made and not freed", (*prompt).live},
 		{".clear", "", "start anew: end timers, forget names, release buffers", (*prompt).clear},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -48,7 +47,8 @@ func (p *prompt) explain(args string) error {
 	p.compiledMu.Lock()
 	all := slices.Clone(p.compiled)
 	p.compiledMu.Unlock()
-	name, form, _ := strings.Cut(args, " ")
+	args, force := strings.CutPrefix(args, "-f ")
+	name, form, _ := strings.Cut(strings.TrimSpace(args), " ")
 	form, file, _ := strings.Cut(strings.TrimSpace(form), " ")
 	if name == "" {
 		if len(all) == 0 {
@@ -95,8 +95,8 @@ func (p *prompt) explain(args string) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
-			return fileError("write", file, err)
+		if err := writeNew(path, text.String(), force); err != nil {
+			return orReplace(fileError("write", file, err), err, fmt.Sprintf(".explain -f %s %s %s", name, form, file))
 		}
 		p.printf("%s\n", p.paint(gray, fmt.Sprintf("wrote %d lines to %s", strings.Count(text.String(), "\n"), file)))
 		return nil

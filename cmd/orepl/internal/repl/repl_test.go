@@ -217,6 +217,19 @@ func TestLongExplanations(t *testing.T) {
 	if text, err := os.ReadFile(filepath.Join(u.dir, "k.js")); err != nil || strings.Count(string(text), "\n") < 80 {
 		t.Errorf("%v: wrote %s", err, text)
 	}
+	if err := os.WriteFile(filepath.Join(u.dir, "k.js"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := u.enters(".explain k js k.js"); !strings.Contains(got, "file exists") || !strings.Contains(got, ".explain -f k js k.js replaces it") {
+		t.Errorf("an existing file: %s", got)
+	}
+	if text, err := os.ReadFile(filepath.Join(u.dir, "k.js")); err != nil || string(text) != "mine" {
+		t.Errorf("%v: the file is now %s", err, text)
+	}
+	u.enters(".explain -f k js k.js")
+	if text, err := os.ReadFile(filepath.Join(u.dir, "k.js")); err != nil || strings.Count(string(text), "\n") < 80 {
+		t.Errorf("%v: replaced by %s", err, text)
+	}
 }
 
 // A command that fails with nobody waiting for it is reported while the next line is edited, and stays to be given. One

@@ -92,17 +92,8 @@ func (p *prompt) save(args string) error {
 	if err != nil {
 		return err
 	}
-	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
-	if force {
-		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
-	}
-	f, err := os.OpenFile(path, mode, 0o644)
-	if err != nil {
-		return fileError("save", file, err)
-	}
-	_, err = f.WriteString(saved(p.entered))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return fileError("save", file, err)
+	if err := writeNew(path, saved(p.entered), force); err != nil {
+		return orReplace(fileError("save", file, err), err, ".save -f "+file)
 	}
 	blocks := "blocks"
 	if len(p.entered) == 1 {
@@ -110,6 +101,28 @@ func (p *prompt) save(args string) error {
 	}
 	p.printf("saved %d %s to %s\n", len(p.entered), blocks, file)
 	return nil
+}
+
+// writeNew writes a file. It replaces an existing one only by force.
+func writeNew(path, text string, force bool) error {
+	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
+	if force {
+		mode = os.O_CREATE | os.O_WRONLY | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, mode, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// orReplace adds the command that replaces the file to the error of one that exists.
+func orReplace(d *diag.Diagnostic, cause error, command string) error {
+	if errors.Is(cause, os.ErrExist) {
+		return d.WithHint("%s replaces it", command)
+	}
+	return d
 }
 
 // home replaces a leading ~.
@@ -122,18 +135,15 @@ func home(file string) string {
 	return file
 }
 
-func fileError(op, file string, err error) error {
+func fileError(op, file string, err error) *diag.Diagnostic {
 	var cause *os.PathError
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
 	d := diag.New("io-error", "cannot %s %s: %v", op, file, err)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
+	if errors.Is(err, os.ErrNotExist) {
 		d.ID = "not-found"
-		return d.WithHint("Tab behind ./ or / completes paths")
-	case errors.Is(err, os.ErrExist):
-		return d.WithHint(".save -f %s replaces it", file)
+		d.Hint = "Tab behind ./ or / completes paths"
 	}
 	return d
 }
