@@ -104,12 +104,22 @@ func (e *Engine) warnOfAwait(key string) {
 		if object := strings.TrimRight(trailingExpression(string(line[:column])), "."); object != "" {
 			d.Message = fmt.Sprintf("%s is a promise, which has no %s: this is undefined", object, elementName(key))
 			d.Hint = fmt.Sprintf("write (await %s) instead, or await it where it is made", object)
-			if hint := e.hintForAwait(d, object); hint != "" {
+			if strings.HasSuffix(object, ")") {
+				d.Hint = fmt.Sprintf("write (await %s)%s instead, or await it where it is made", object, memberText(key))
+			} else if hint := e.hintForAwait(d, object); hint != "" {
 				d.Hint = strings.Replace(hint, fmt.Sprintf("if %s is a promise, write: ", object), "write: ", 1)
 			}
 		}
 	}
 	e.opts.OnWarning(d)
+}
+
+// memberText writes the access of a property as a script does.
+func memberText(key string) string {
+	if key == "length" {
+		return ".length"
+	}
+	return "[" + key + "]"
 }
 
 func elementName(key string) string {
@@ -148,6 +158,12 @@ func declaredBy(text, name string) string {
 
 // hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
+	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // the variable is no promise, but the call may give one
+		if givesPromise().MatchString(expression[:end]) {
+			return fmt.Sprintf("it gives a promise: write (await %s)%s", expression[:end], expression[end:])
+		}
+		return ""
+	}
 	name := leadingWord(expression)
 	if name == "" {
 		return ""
