@@ -28,7 +28,7 @@ var visitingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{
 		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
 		"find", "findIndex", "findLast", "findLastIndex", "join", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
-		"toReversed", "toSorted", "toSpliced", "with",
+		"toReversed", "toSorted", "toSpliced", "with", "toLocaleString",
 	}, checkMany},
 	{[]string{"Function", "prototype"}, []string{"apply"}, checkSpread(1)},
 	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
@@ -208,11 +208,15 @@ func checkSourceLength(b *bounds, name string, c *goja.FunctionCall) {
 // checkFill is for what writes elements that need not have been there.
 func checkFill(b *bounds, name string, c *goja.FunctionCall) {
 	const sparseSize = 24 // bytes of an element of an array with holes
-	b.allocate(name, product(lengthOf(c.This), sparseSize))
+	n := lengthOf(c.This)
+	b.allocate(name, product(n, sparseSize))
+	b.visit(name, n)
 }
 
 func checkSourceMemory(b *bounds, name string, c *goja.FunctionCall) {
-	b.allocate(name, product(lengthOf(c.Argument(0)), itemSize))
+	n := lengthOf(c.Argument(0))
+	b.allocate(name, product(n, itemSize))
+	b.visit(name, n)
 }
 
 func checkSpread(arg int) check {

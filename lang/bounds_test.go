@@ -150,3 +150,18 @@ func TestWatchedJSON(t *testing.T) {
 		}
 	}
 }
+
+// Without limits, a builtin does not begin to visit what an array only claims to have.
+func TestUnlimitedBuiltinsAreBounded(t *testing.T) {
+	for _, code := range []string{"new Array(3e8).fill(0)", "new Array(3e8).map(x => x)", "Array.from({ length: 3e8 })", "Array.from(new Array(3e8))", "new Array(3e8).toLocaleString()", "[...new Array(3e8)]"} {
+		e, _ := testEngine(t, Options{})
+		_, err := e.Run(context.Background(), "a.js", code)
+		if err == nil || !strings.Contains(err.Error(), "would visit 300000000 elements") && !strings.Contains(err.Error(), "would allocate") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	e, _ := testEngine(t, Options{})
+	if _, err := e.Run(context.Background(), "a.js", "if (new Array(1e6).fill(0).length + Array.from({ length: 1e6 }).length !== 2e6) throw 1"); err != nil {
+		t.Error(err)
+	}
+}
