@@ -81,8 +81,14 @@ func (j *joint) either(a, b value) func() value {
 
 // result makes a register of type t that holds a if the first side ran and b if the second did, and gives its number.
 func (j *joint) result(t ir.Type, a, b value) int {
-	j.atEnd(j.t, func() { a = register(j.c.widen(a, t)) })
-	j.atEnd(j.e, func() { b = register(j.c.widen(b, t)) })
+	side := func(v value) value {
+		if t == ir.U32 {
+			return register(j.c.joined(v, t, j.at))
+		}
+		return register(j.c.widen(v, t))
+	}
+	j.atEnd(j.t, func() { a = side(a) })
+	j.atEnd(j.e, func() { b = side(b) })
 	j.t.yields, j.e.yields = append(j.t.yields, a.reg), append(j.e.yields, b.reg)
 	j.results = append(j.results, j.c.k.NewValue(t, j.in))
 	return len(j.results) - 1

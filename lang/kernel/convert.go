@@ -154,6 +154,9 @@ func toInt32(x float64) int32 {
 
 // widen converts a scalar to t as joins and mixed operands do: bool to integers to floats, i32 and u32 by their bits.
 func (c *compiler) widen(v value, t ir.Type) *ir.Value {
+	if t == ir.U32 && v.kind == kNum && v.num < 0 && fits(v.num, ir.I32) {
+		v = register(c.constant(v, ir.I32)) // keeps its sign for the analysis of overflow
+	}
 	if v.isConst() {
 		return c.constant(v, t)
 	}
@@ -172,6 +175,15 @@ func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 		return c.b.Op(ir.Wrap, t, r)
 	}
 	return c.b.Op(ir.Convert, t, r)
+}
+
+// joined is rounded for a join. It notes an i32 that becomes u32 there, which wraps if it is negative.
+func (c *compiler) joined(v value, t ir.Type, at syntax.Span) *ir.Value {
+	r := c.rounded(v, t, at)
+	if d := r.Def; t == ir.U32 && d != nil && d.Op == ir.Wrap && (v.kind != kReg || v.reg.Type == ir.I32) {
+		c.note(r, at)
+	}
+	return r
 }
 
 // truth is the value as a condition: zero and NaN are false.

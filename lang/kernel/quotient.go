@@ -94,7 +94,11 @@ func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) v
 		if of == ir.Void {
 			return c.rounding(op, q, d.Span)
 		}
-		return register(c.widen(q, of)).withTaint(q.taint)
+		r := c.widen(q, of)
+		if r != q.reg {
+			c.note(r, at)
+		}
+		return register(r).withTaint(q.taint)
 	}
 	x := c.expr(d.X)
 	y := c.expr(d.Y)
@@ -110,6 +114,7 @@ func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) v
 	}
 	if a.Type != result {
 		q = c.b.Op(ir.Wrap, result, q)
+		c.note(q, at)
 	}
 	return ofInt(register(q), x.taint|y.taint)
 }

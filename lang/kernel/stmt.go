@@ -192,7 +192,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	if x.kind == kBad {
 		v.cur = c.zero(v.typ)
 	} else {
-		v.cur = c.rounded(x, v.typ, at)
+		v.cur = c.joined(x, v.typ, at)
 	}
 	if v.cur.Name == "" {
 		v.cur.Name = v.name()

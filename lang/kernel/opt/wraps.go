@@ -113,10 +113,29 @@ func (w *wrapSearch) likely(t ir.Type) interval {
 func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
 	if isRing(in.Op) || in.Op == ir.Div {
 		w.found[in] = w.wraps(in)
+	} else if in.Op == ir.Wrap && v.Type == ir.U32 {
+		w.found[in] = w.negative(in.Args[0])
 	} else if w.margin > 0 && w.p.rangeOf(v) == full(v.Type) {
 		w.p.narrow(termOf(v), w.likely(v.Type))
 	}
 	w.seen[v] = w.p.rangeOf(v)
+}
+
+// negative reports whether an integer may be below 0. A quotient, also one that is rounded by a select, is so only if an
+// operand is.
+func (w *wrapSearch) negative(v *ir.Value) bool {
+	q := v.Def
+	if q != nil && q.Op == ir.Select && q.Args[2].Def != nil && q.Args[2].Def.Op == ir.Div {
+		q = q.Args[2].Def
+	}
+	switch {
+	case q == nil:
+	case q.Op == ir.Div:
+		return w.negative(q.Args[0]) || w.negative(q.Args[1])
+	case q.Op == ir.Convert && q.Args[0].Type.IsInt():
+		return w.negative(q.Args[0])
+	}
+	return w.p.rangeOf(v).lo < 0
 }
 
 // isRing reports whether the low bits of an operation's result depend on those of its operands alone.

@@ -137,6 +137,12 @@ var symbols = map[ir.Op]string{ir.Add: " + ", ir.Sub: " - ", ir.Mul: " * ", ir.D
 // check asserts that the result of an operation is within its type.
 func (k *checker) check(b *ir.Builder, in *ir.Instr) {
 	t := in.Type()
+	if in.Op == ir.Wrap {
+		x := in.Args[0]
+		ok := b.Op(ir.Le, ir.Bool, b.Int(x.Type, 0), x)
+		b.Emit(&ir.Instr{Op: ir.Assert, Assert: ir.AssertOverflow, Args: []*ir.Value{ok, x}, Text: []string{"", " becomes u32, which holds no number below 0"}}, ir.Void)
+		return
+	}
 	beyond := fmt.Sprintf(", beyond %s", t)
 	var shown []*ir.Value
 	var text []string

@@ -53,6 +53,9 @@ func (f *flow) mayWrap(in *ir.Instr) bool {
 	case ir.Abs, ir.Div:
 		_, ok := f.c.PlaceOf(in)
 		return ok && in.Type().IsInt() && in.Type().IsSigned()
+	case ir.Wrap: // of a number that a join makes a u32, or of a quotient
+		_, ok := f.c.PlaceOf(in)
+		return ok && in.Type() == ir.U32
 	}
 	return f.ring(in)
 }

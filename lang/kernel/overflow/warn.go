@@ -108,10 +108,15 @@ func (f *flow) warning(in, end *ir.Instr) *diag.Diagnostic {
 	case ir.Div, ir.Rem:
 		use = "is divided"
 	}
-	d.Message = fmt.Sprintf("`%s` may wrap in %s, %s, before it %s: JavaScript's result may differ", at.Text, t, beyond, use)
 	if p, ok := f.c.PlaceOf(end); ok && p.At.Line != at.At.Line {
 		d.Notes = append(d.Notes, diag.Note{Position: p.At, Message: "here it " + use})
 	}
+	if in.Op == ir.Wrap {
+		d.Message = fmt.Sprintf("`%s` becomes u32, where a number below 0 wraps, before it %s: JavaScript's result may differ", at.Text, use)
+		d.Rewrite = "convert what is u32: `i32(…)` or `f64(…)`; or write `>>> 0` behind what is to wrap"
+		return d
+	}
+	d.Message = fmt.Sprintf("`%s` may wrap in %s, %s, before it %s: JavaScript's result may differ", at.Text, t, beyond, use)
 	d.Rewrite = f.rewrite(in, end, at)
 	return d
 }
@@ -135,7 +140,7 @@ func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 		return fmt.Sprintf("write `-%s(%s)`, or `%s` if it is to wrap", t, at.Operands[0], wrapped)
 	}
 	i, other := 0, 1
-	if d := in.Args[0].Def; d != nil && d.Op == ir.Const {
+	if d := opt.Signed(in.Args[0]).Def; d != nil && d.Op == ir.Const {
 		i, other = 1, 0
 	}
 	operands := [2]string{}

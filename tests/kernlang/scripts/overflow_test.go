@@ -46,6 +46,14 @@ var overflows = []struct{ kernel, want string }{
 	{"let h = 17; for (let i = 0; i < 30; i++) h = h * 31 + 7; k[3] = h", "* 31 is"}, // as a number it is beyond 2⁵³ soon
 	{"const sq = v => v * v; o[g.x] = sq(g.x)", "46341 * 46341 is 2147488281, beyond i32, in `v * v`"},
 	{"const t = g.shared(i32, 256); t[g.local.x] = g.x; g.barrier(); o[g.x] = t[g.local.x] * 50000", "42950 * 50000 is 2147500000, beyond i32"},
+	{"o[0] = u[0] > 8 ? u[0] : k[2]", "-1 becomes u32, which holds no number below 0, in `u[0] > 8 ? u[0] : k[2]`"},
+	{"o[0] = u[0] > 8 ? u[0] : -1", "-1 becomes u32"},
+	{"let best = -1; if (u[0] > 8) best = u[0]; o[0] = best", "-1 becomes u32, which holds no number below 0, in `-1`"},
+	{"const t = u[0] > 8 ? u[0] : k[2]; o[0] = t < 0 ? 1 : 0", "-1 becomes u32"},
+	{"let h = u[0]; h ^= k[2]; o[0] = h", "-4 becomes u32, which holds no number below 0, in `h ^= k[2]`"},
+	{"o[0] = -1 - u[0]", "-1 - 3 is -4, beyond u32, in `-1 - u[0]`"},
+	{"o[0] = Math.floor(u[1] / -2)", "-3 becomes u32, which holds no number below 0, in `Math.floor(u[1] / -2)`"},
+	{"o[0] = Math.trunc(u[1] / k[2])", "-5 becomes u32"},
 
 	// What wraps in JavaScript, too, or is not computed.
 	{"o[g.x] = (g.x * g.x) | 0", ""},
@@ -63,6 +71,11 @@ var overflows = []struct{ kernel, want string }{
 	{"o[g.x] = g.x < 46341 ? g.x * g.x : 0", ""},
 	{"o[g.x] = u[1] + (k[2] + 0)", ""},
 	{"let s = 0; for (let i = 0; i < 60000; i++) s += i; o[0] = s", ""},
+	{"o[0] = u[1] + -3", ""},
+	{"o[0] = u[1] > 4 ? u[1] : k[2]", ""},
+	{"o[0] = (u[1] > 8 ? u[1] : -1) >>> 0", ""},
+	{"o[0] = u32(Math.floor(u[1] / -2))", ""},
+	{"let h = -1; h = h ^ u[0]; h >>>= 0; o[0] = h", ""},
 	{"o[g.x] = f64(g.x) * g.x", ""},
 	{"o[g.x] = f64(i64(g.x) * i64(g.x))", ""},
 }
