@@ -31,3 +31,22 @@ func TestRewrites(t *testing.T) {
 		}
 	}
 }
+
+// A product that is to wrap is suggested as Math.imul: JavaScript rounds a product beyond 2⁵³.
+//
+// [11.9]
+func TestRewritesOfProducts(t *testing.T) {
+	for text, want := range map[string]string{
+		"o[0] = k[0] * k[1]":         "`Math.imul(k[0], k[1])` if",
+		"o[0] = u[0] * (k[1] + 1)":   "`Math.imul(u[0], k[1] + 1) >>> 0` if",
+		"o[0] = 2654435761 * u[g.x]": "`Math.imul(2654435761, u[g.x]) >>> 0` if",
+		"o[0] = k[0] + k[1]":         "`(k[0] + k[1]) | 0` if",
+		"o[0] = u[0] - u[1]":         "`(u[0] - u[1]) >>> 0` if",
+	} {
+		c := compile(t, text)
+		list := overflow.Warnings(c, overflow.Assumed(c))
+		if len(list) != 1 || !strings.Contains(list[0].Rewrite, want) {
+			t.Errorf("%s: %v, want %s", text, list, want)
+		}
+	}
+}

@@ -128,7 +128,13 @@ func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 		t = end.Type()
 	}
 	wrapped := fmt.Sprintf("(%s) | 0", at.Text)
-	if in.Type() == ir.U32 {
+	switch {
+	case in.Op == ir.Mul: // JavaScript rounds a product beyond 2⁵³ before it wraps it
+		wrapped = fmt.Sprintf("Math.imul(%s, %s)", at.Operands[0], at.Operands[1])
+		if in.Type() == ir.U32 {
+			wrapped += " >>> 0"
+		}
+	case in.Type() == ir.U32:
 		wrapped = fmt.Sprintf("(%s) >>> 0", at.Text)
 	}
 	symbol := map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*"}[in.Op]
