@@ -148,6 +148,25 @@ func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
 	return ofInt(register(r), args[0].taint)
 }
 
+// wantAtom reports a place of an atomic operation that is no scalar.
+func (c *compiler) wantAtom(p *place, name string, x *syntax.Call) {
+	if p.left == 0 || p.arr == nil || p.arr.Rank < 2 || p.elem.Record != nil {
+		c.wantWholePlace(p, x.Args[0].Range())
+		return
+	}
+	array := c.text(x.Args[0].Range())
+	rest := ", v"
+	if len(x.Args) == 2 {
+		rest = ""
+	}
+	rewrite := fmt.Sprintf("write `Atomics.%s(%s%s, x%s)`", name, array, indices(p.left), rest)
+	if array == p.arr.Name {
+		rewrite = fmt.Sprintf("write `Atomics.%s(%s.flat, i%s)` or%s", name, array, rest, strings.TrimPrefix(rewrite, "write"))
+	}
+	c.errorf(x.Args[0].Range(), diag.TooFewIndices, rewrite,
+		"`%s` with one index is a row, not a number%s", array, rankOf(p))
+}
+
 // atomic is Atomics.name(array, index, operands…).
 func (c *compiler) atomic(name string, x *syntax.Call) value {
 	kind := atomicKinds[name]
@@ -164,7 +183,7 @@ func (c *compiler) atomic(name string, x *syntax.Call) value {
 	}
 	p := target.place
 	if !p.scalar() {
-		c.wantWholePlace(p, x.Args[0].Range())
+		c.wantAtom(p, name, x)
 		return bad
 	}
 	t := p.elem.Scalar

@@ -183,3 +183,9 @@
   return
   x[1] = 2 // ### "^3: this code is never reached \\[unreachable-code\\]; remove it$"
 }
+---
+//# args: i32[2], i32[3]
+(g, m, c) => {
+  Atomics.add(m, g.x, 1) // ### "^15: `m` with one index is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `Atomics\\.add\\(m\\.flat, i, v\\)` or `Atomics\\.add\\(m\\[i\\], x, v\\)`$"
+  Atomics.load(c[0], g.x) // ### "^16: `c\\[0\\]` with one index is a row, not a number: the buffer given for c has 3 dimensions \\[too-few-indices\\]; write `Atomics\\.load\\(c\\[0\\]\\[i\\], x\\)`$"
+}
