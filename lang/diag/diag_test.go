@@ -63,6 +63,25 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
+// A frame is no wider than a narrow terminal, so that the marker stands below its character.
+func TestNarrowFrames(t *testing.T) {
+	line := "const total = first + second + bad + third"
+	pos := Position{Line: 1, Column: 1 + strings.Index(line, "bad")}
+	d := &Diagnostic{Message: "m", Position: pos, Excerpt: Excerpted(line, pos, 3)}
+	for _, columns := range []int{18, 22, 30} {
+		_, frame, _ := strings.Cut(FormatFor(d, false, columns), "  1 | ")
+		text, marker, _ := strings.Cut(frame, "\n    | ")
+		marker = strings.TrimRight(marker, "\n")
+		if n := 6 + len([]rune(text)); n > columns {
+			t.Errorf("%d columns in a terminal of %d: %s", n, columns, text)
+		}
+		at := strings.Index(marker, "^")
+		if got := string([]rune(text)[at : at+3]); got != "bad" {
+			t.Errorf("%d columns: the marker is below %q in %q", columns, got, text)
+		}
+	}
+}
+
 func TestExcerptedOutsideText(t *testing.T) {
 	for _, p := range []Position{{}, {Line: 9, Column: 1}} {
 		if Excerpted(text, p, 1) != nil {

@@ -130,7 +130,7 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 // What a line with its number takes of a terminal, at most and at least.
 const (
 	maxColumns = 120
-	minColumns = 30
+	minColumns = 8
 )
 
 // window cuts a line down to a part around the characters that are marked, and gives their place in it. An ellipsis
