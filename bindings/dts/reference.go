@@ -32,7 +32,7 @@ func Reference(r *bindings.Registry) string {
 func globalsNote(m *bindings.Module) string {
 	var notes []string
 	if m.Within != "" {
-		notes = append(notes, "Scripts import none of these.")
+		notes = append(notes, "Scripts import none of these values: they exist in kernels.")
 	} else if len(m.Globals) > 0 {
 		notes = append(notes, "Global in every script: `"+strings.Join(m.Globals, "`, `")+"`.")
 	}
