@@ -128,8 +128,9 @@ func (l *lowerer) atomic(in *ir.Instr) {
 		}
 	}
 	straight := !used && l.byLanes(in, p)
+	same := values != nil && l.uniform(in.Args[in.NumIndices()]) // allLanes needs no vector of them
 	for i := range l.w {
-		if values != nil && !(straight && len(values) == 1) {
+		if values != nil && !(straight && same) {
 			keep(scratchValues, values, i)
 		}
 		if others != nil {
@@ -150,7 +151,7 @@ func (l *lowerer) atomic(in *ir.Instr) {
 			l.allLanes(in, p, i)
 			l.jump(amd64.JMP, done)
 			l.bind(some)
-			if len(values) == 1 {
+			if same {
 				keep(scratchValues, values, i)
 			}
 		}

@@ -84,3 +84,29 @@ func TestIndexFromMemoryOfFields(t *testing.T) {
 		}
 	}
 }
+
+// TestAtomicsOfVaryingValues updates shared memory by values that differ between lanes, also in gangs of one register, behind
+// an update by a uniform value.
+func TestAtomicsOfVaryingValues(t *testing.T) {
+	needMachine(t)
+	f, err := kernel.Parse(&kernel.Source{Capture: func(string) (any, error) { return nil, nil }, Text: `(g, y) => {
+  const t = g.shared(i32, 6)
+  Atomics.or(t, 3, g.subgroupSize)
+  Atomics.or(t, g.local.x % 6, g.local.x)
+  g.barrier()
+  y[g.x] = t[g.x % 6]
+}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := f.Compile([]kernel.Arg{{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1}}, kernel.Options{Name: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []int{7, 16, 17, 32, 55, 64, 256} {
+		for _, gang := range []int{0, 1, 2, 4} {
+			compare(t, &oracle.Case{Kernel: c.Kernel, Size: [3]int{3 * group, 1, 1}, GroupSize: [3]int{group, 1, 1},
+				Args: []oracle.Arg{{Data: make([]byte, 12*group), Dims: []int32{int32(3 * group)}}}}, gang, 2)
+		}
+	}
+}
