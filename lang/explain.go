@@ -112,6 +112,9 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 		if method := e.methodOf(class); class != value && method != "" {
 			d.Message = fmt.Sprintf("%s is not a function: it is a %s", callee, class)
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", callee, method)
+			if class == "Kernel" {
+				d.Hint = fmt.Sprintf("write %s.launch({ size: … }, …)", callee)
+			}
 		} else {
 			d.Message = callee + " is not a function: it is " + value
 		}

@@ -171,6 +171,7 @@ func TestDebugErrors(t *testing.T) {
 		{"k.debug({ item: -1, size: 4 }, x)", "item: expected an integer from 0 on"},
 		{"k.debug({ item: 0, size: 0 }, x)", "outside of the size"},
 		{"k.debug({ item: 0 }, x)", "size is missing"},
+		{"k.launch({}, x)", "hint: write { size: n }, the number of work-items"},
 		{"k.debug({ item: 0, size: 4, limit: 0 }, x)", "limit must be a positive integer"},
 		{"k.debug({ item: 0, size: 4, nonsense: 1 }, x)", "there is no option \"nonsense\""},
 		{"k.debug({ item: 0, size: 4 })", "the kernel takes 1 argument (x)"},

@@ -310,6 +310,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 		}
 	case cfg.Size == nil:
 		o.fail("size is missing")
+		o.hint("write { size: n }, the number of work-items, or { size: buffer } for an item of each of its elements")
 	}
 	switch o.oneOf("checks", "on", "off", "races", "overflow") {
 	case "off":
