@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -135,10 +136,12 @@ func (a *Access) reason() string {
 // sparable reports whether the bound of a loop or one comparison in front of it would prove the index: that one variable is
 // below the extent. A comparison of a computed index in the loop costs what the check costs.
 func (a *Access) sparable() bool {
-	return variable.MatchString(a.index) && !a.sign && !a.wraps && !a.either
+	return variable().MatchString(a.index) && !a.sign && !a.wraps && !a.either
 }
 
-var variable = regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
+})
 
 // remedy is what would prove the index of a sparable check.
 func (a *Access) remedy() string {

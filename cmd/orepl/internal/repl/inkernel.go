@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang/kernel"
@@ -17,7 +18,9 @@ type kernelText struct {
 }
 
 // kernelHead is the beginning of a kernel's function, behind the bracket of kernel( and a signature.
-var kernelHead = regexp.MustCompile(`^\s*(?:\{[^{}]*\}\s*,\s*)?(?:(?:function\b[^(]*)?\(([^()]*)\)\s*(?:=>|\{)|([\p{L}\p{N}_$]+)\s*=>)`)
+var kernelHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(?:\{[^{}]*\}\s*,\s*)?(?:(?:function\b[^(]*)?\(([^()]*)\)\s*(?:=>|\{)|([\p{L}\p{N}_$]+)\s*=>)`)
+})
 
 // kernelAround returns the kernel that a place is in, or nil.
 func kernelAround(text string, at *place) *kernelText {
@@ -26,7 +29,7 @@ func kernelAround(text string, at *place) *kernelText {
 		if b.char != '(' || !strings.HasSuffix(text[:b.at], "kernel") || trailingName(text[:b.at]) != "kernel" {
 			continue
 		}
-		m := kernelHead.FindStringSubmatchIndex(text[b.at+1:])
+		m := kernelHead().FindStringSubmatchIndex(text[b.at+1:])
 		if m == nil {
 			return nil
 		}
@@ -124,11 +127,13 @@ func (c *completion) typeMembers(typ string) []string {
 	return words
 }
 
-var declared = regexp.MustCompile(`\b(?:const|let|var)\s+([\p{L}\p{N}_$]+)`)
+var declared = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(?:const|let|var)\s+([\p{L}\p{N}_$]+)`)
+})
 
 // declares reports whether the kernel declares a name before the cursor.
 func (k *kernelText) declares(name string) bool {
-	return slices.ContainsFunc(declared.FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
+	return slices.ContainsFunc(declared().FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
 }
 
 // names lists the kernel's own names before the cursor.
@@ -137,7 +142,7 @@ func (k *kernelText) names() []string {
 	if k.item != "" {
 		words = append(words, k.item)
 	}
-	for _, m := range declared.FindAllStringSubmatch(k.body, -1) {
+	for _, m := range declared().FindAllStringSubmatch(k.body, -1) {
 		words = append(words, m[1])
 	}
 	return words
