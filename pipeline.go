@@ -125,7 +125,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	return err
 }
 
-// named gives an error the name of the pipeline's file.
+// named adds the name of the pipeline's file to an error.
 func (p *Pipeline) named(err error) error {
 	if e, ok := err.(*contract.Error); ok && e.Label == "" {
 		e.Label = filepath.Base(p.path)

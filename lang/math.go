@@ -53,7 +53,7 @@ func sign(x float64) float64 {
 	return x
 }
 
-// defineMath gives Math the functions that it has in kernels, with the bits of f64 there. The interpreter's own are
+// defineMath adds the functions of kernels to Math, with the same f64 bits. The interpreter's own are
 // Go's, which differ in the last bits, and by more near some arguments.
 func (e *Engine) defineMath() {
 	m, ok := e.vm.GlobalObject().Get("Math").(*goja.Object)
@@ -167,7 +167,7 @@ func (e *Engine) defineForBigInts(define func(name string, parameters int, fn fu
 	})
 }
 
-// asBigInt gives the value of a BigInt.
+// asBigInt returns the value of a BigInt.
 func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 	if _, isObject := v.(*goja.Object); isObject || v.ExportType() != bigIntType {
 		return nil, false

@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// A written column gives its fields as text.
+// A written column returns its fields as text.
 type written struct {
 	name   string
 	rows   int

@@ -30,7 +30,7 @@ func TestErrorsPageIsCurrent(t *testing.T) {
 	}
 }
 
-// Each code that the sources give to errors is documented, and each that is documented occurs there.
+// Every error code in the sources is documented, and every documented code occurs there.
 func TestCodesAreDocumented(t *testing.T) {
 	used := map[string]string{} // to the file
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

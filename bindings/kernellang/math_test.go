@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// hostAndKernel compares what each expression gives on the host and in a kernel: of x and y in f64, of i and j in i32, of
+// hostAndKernel compares the results of each expression on the host and in a kernel: of x and y in f64, of i and j in i32, of
 // a and b in u32, and of l and m in i64.
 const hostAndKernel = `
 import { device, kernel, f64, i32, u32, i64 } from 'offload'

@@ -20,7 +20,7 @@ type Contents struct {
 	m     *instance
 }
 
-// Fetch begins to copy a buffer of the script, behind the commands given so far. It returns nil for other values.
+// Fetch begins to copy a buffer of the script, behind the commands issued so far. It returns nil for other values.
 func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	host, _ := e.HostValue(v)
 	b, ok := host.(*bufferObject)

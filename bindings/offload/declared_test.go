@@ -83,7 +83,7 @@ await attempt(() => plain.launch({ size: { x: 3 } }, m))
 		"launch \"plain\": size: expected an integer from 0 on, not an object | write size: n, size: [n, m] or size: [n, m, k]")
 }
 
-// Modules have their default export where import() gives them too.
+// import() returns modules with their default export too.
 func TestDefaultOfImportedModules(t *testing.T) {
 	prints(t, `import fs from 'fs'
 const dynamic = await import('fs'), { console: c, default: d } = await import('console')

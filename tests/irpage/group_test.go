@@ -19,7 +19,7 @@ func collective(title, elem, operation, in, want string) rule {
 
 func TestGroupOperations(t *testing.T) {
 	t.Parallel()
-	// An item keeps what its own step leaves, so that only the order of the page gives these sums.
+	// An item keeps the result of its own step, so that only the order of the page yields these sums.
 	big := func(i int) float64 { return []float64{1 << 24, 1, 1, 1, 1}[i%5] }
 	ragged := collective("an absent item in a minimum", "f32", "reduce.min %a", "-0 -0 -0", "-0 -0 -0")
 	ragged.group = [3]int{4, 1, 1}

@@ -323,7 +323,7 @@ func wrap(x float64) uint64 {
 	return lowOf(n)
 }
 
-// loaded is the value that a load gives of an element's bits.
+// loaded returns the value of a load from an element's bits.
 func loaded(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.Bool:

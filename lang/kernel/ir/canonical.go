@@ -102,7 +102,7 @@ func (c *copies) computes(in *Instr) bool {
 	return true
 }
 
-// moves reports whether the operation gives an item the value of another as it is.
+// moves reports whether the operation copies a value from one item to another unchanged.
 func (k SubgroupKind) moves() bool { return k >= SubgroupBroadcast && k <= SubgroupShuffleDown }
 
 // insert puts a Quant before each use that shows the bits of a computed float.

@@ -126,7 +126,7 @@ func TestExternalEditor(t *testing.T) {
 	}
 }
 
-// Ctrl-Z gives the terminal to the shell that started orepl; fg goes on with the block.
+// Ctrl-Z returns the terminal to the shell that started orepl; fg resumes the block.
 func TestSuspend(t *testing.T) {
 	u := sitIn(t, []string{"bash", "--norc", "--noprofile", "-i"}, 80, 24, "PS1=shell: ")
 	u.sees(0, "shell:")

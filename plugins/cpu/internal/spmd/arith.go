@@ -222,7 +222,7 @@ func (l *lowerer) canonicalize(d, a vr, e int, quiet bool) {
 	}
 }
 
-// isQuiet reports whether a float is the result of an instruction that gives no signalling NaN.
+// isQuiet reports whether a float is the result of an instruction that never returns a signalling NaN.
 func isQuiet(v *ir.Value) bool {
 	return v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub || v.Def.Op == ir.Mul || v.Def.Op == ir.FMA)
 }

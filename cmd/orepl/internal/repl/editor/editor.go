@@ -17,7 +17,7 @@ import (
 	"github.com/peterh/liner"
 )
 
-// ErrAborted says that the block was given up with Ctrl-C.
+// ErrAborted reports that Ctrl-C discarded the block.
 var ErrAborted = errors.New("the block was aborted")
 
 // ErrNothingTyped is [ErrAborted] of an empty block.

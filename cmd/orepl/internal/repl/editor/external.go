@@ -52,7 +52,7 @@ func (e *Editor) inProgram(command string) (string, error) {
 // suspend stops the process until a shell lets it go on.
 func (e *Editor) suspend() { _ = e.away(suspend) }
 
-// away gives the terminal to others while fn runs. Output from the background waits.
+// away releases the terminal while fn runs. Output from the background waits.
 func (e *Editor) away(fn func() error) error {
 	e.write(erase(e.picture) + pasteOff)
 	e.picture = picture{}
