@@ -8,8 +8,6 @@
 	vmovups ymm4, ymmword ptr [rip + .L11]
 	vmovups ymm5, ymmword ptr [rip + .L12]
 	vmovups ymm6, ymmword ptr [rip + .L13]
-	vmovups ymm7, ymmword ptr [rip + .L14]
-	vmovups ymm8, ymmword ptr [rip + .L15]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rsi, qword ptr [rbp + 3128]
 	mov edi, dword ptr [rbp + 56]
@@ -26,22 +24,20 @@
 .L2:
 	# x[g.x]
 	movsxd r10, r8d
-	vmovups ymm9, ymmword ptr [rbx + r10*4]
-	vsqrtps ymm10, ymm9
-	vaddps ymm9, ymm9, ymm1
-	vrsqrtps ymm11, ymm9
-	vpand ymm11, ymm11, ymm2
-	vminps ymm12, ymm11, ymm3
-	vmulps ymm9, ymm12, ymm9
-	vfnmadd213ps ymm9, ymm12, ymm4
-	vminps ymm9, ymm9, ymm5
-	vmulps ymm12, ymm12, ymm6
-	vfmadd231ps ymm11, ymm9, ymm12
-	vaddps ymm12, ymm11, ymm7
-	vdivps ymm12, ymm10, ymm12
-	vcmpps ymm10, ymm12, ymm12, 3
-	vblendvps ymm12, ymm12, ymm8, ymm10
-	vmovups ymmword ptr [rsi + r10*4], ymm12
+	vmovups ymm7, ymmword ptr [rbx + r10*4]
+	vsqrtps ymm8, ymm7
+	vaddps ymm7, ymm7, ymm1
+	vrsqrtps ymm9, ymm7
+	vmulps ymm7, ymm9, ymm7
+	vfnmadd213ps ymm7, ymm9, ymm2
+	vpsubusw ymm10, ymm9, ymm3
+	vpminud ymm7, ymm7, ymm4
+	vfmadd231ps ymm9, ymm7, ymm10
+	vaddps ymm10, ymm9, ymm5
+	vdivps ymm10, ymm8, ymm10
+	vcmpps ymm8, ymm10, ymm10, 3
+	vblendvps ymm10, ymm10, ymm6, ymm8
+	vmovups ymmword ptr [rsi + r10*4], ymm10
 	add r8, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -54,27 +50,25 @@
 	jge .L4
 	mov r10, r9
 	sub r10, r8
-	vmovd xmm10, r10d
-	vpbroadcastd ymm10, xmm10
-	vpcmpgtd ymm10, ymm10, ymm0
+	vmovd xmm8, r10d
+	vpbroadcastd ymm8, xmm8
+	vpcmpgtd ymm8, ymm8, ymm0
 	# x[g.x]
 	movsxd r10, r8d
-	vmaskmovps ymm12, ymm10, ymmword ptr [rbx + r10*4]
-	vsqrtps ymm9, ymm12
-	vaddps ymm12, ymm12, ymm1
-	vrsqrtps ymm11, ymm12
-	vpand ymm11, ymm11, ymm2
-	vminps ymm13, ymm11, ymm3
-	vmulps ymm12, ymm13, ymm12
-	vfnmadd213ps ymm12, ymm13, ymm4
-	vminps ymm12, ymm12, ymm5
-	vmulps ymm13, ymm13, ymm6
-	vfmadd231ps ymm11, ymm12, ymm13
-	vaddps ymm13, ymm11, ymm7
-	vdivps ymm13, ymm9, ymm13
-	vcmpps ymm9, ymm13, ymm13, 3
-	vblendvps ymm13, ymm13, ymm8, ymm9
-	vmaskmovps ymmword ptr [rsi + r10*4], ymm10, ymm13
+	vmaskmovps ymm10, ymm8, ymmword ptr [rbx + r10*4]
+	vsqrtps ymm7, ymm10
+	vaddps ymm10, ymm10, ymm1
+	vrsqrtps ymm9, ymm10
+	vmulps ymm10, ymm9, ymm10
+	vfnmadd213ps ymm10, ymm9, ymm2
+	vpsubusw ymm11, ymm9, ymm3
+	vpminud ymm10, ymm10, ymm4
+	vfmadd231ps ymm9, ymm10, ymm11
+	vaddps ymm11, ymm9, ymm5
+	vdivps ymm11, ymm7, ymm11
+	vcmpps ymm7, ymm11, ymm11, 3
+	vblendvps ymm11, ymm11, ymm6, ymm7
+	vmaskmovps ymmword ptr [rsi + r10*4], ymm8, ymm11
 	add r8, 8
 .L4:
 	mov r10d, dword ptr [rbp + 32]
@@ -107,22 +101,16 @@
 	.byte 0x00,0x00,0x00,0x40 # 8 times
 	.balign 32, 0
 .L9:
-	.byte 0xff,0xff,0xff,0x7f # 8 times
-	.balign 32, 0
-.L10:
-	.byte 0x00,0x00,0x80,0x5f # 8 times
-	.balign 32, 0
-.L11:
 	.byte 0x01,0x00,0x80,0x3f # 8 times
 	.balign 32, 0
+.L10:
+	.byte 0x00,0x00,0x80,0x00 # 8 times
+	.balign 32, 0
+.L11:
+	.byte 0x00,0x00,0x80,0xbb # 8 times
+	.balign 32, 0
 .L12:
-	.byte 0x00,0x00,0x00,0x3b # 8 times
-	.balign 32, 0
-.L13:
-	.byte 0x00,0x00,0x00,0x3f # 8 times
-	.balign 32, 0
-.L14:
 	.byte 0x00,0x00,0x80,0x3f # 8 times
 	.balign 32, 0
-.L15:
+.L13:
 	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -45,13 +45,12 @@
 .L3:
 	vaddps zmm13, zmm10, zmm4
 	vrsqrt14ps zmm11, zmm13
-	vpandd zmm11, zmm11, zmm5
 	vmulps zmm13, zmm11, zmm13
-	vfnmadd213ps zmm13, zmm11, zmm6
-	vminps zmm13, zmm13, zmm7
-	vmulps zmm10, zmm11, zmm1
+	vfnmadd213ps zmm13, zmm11, zmm5
+	vpsubusw zmm10, zmm11, zmm6
+	vpminud zmm13, zmm13, zmm7
 	vfmadd231ps zmm11, zmm13, zmm10
-	vaddps zmm10, zmm11, zmm6
+	vaddps zmm10, zmm11, zmm5
 	vdivps zmm10, zmm12, zmm10
 	vmovdqa64 zmm12, zmm8
 	vfixupimmps zmm12, zmm10, zmm9, 0
@@ -90,13 +89,12 @@
 .L5:
 	vaddps zmm11, zmm12, zmm4
 	vrsqrt14ps zmm10, zmm11
-	vpandd zmm10, zmm10, zmm5
 	vmulps zmm11, zmm10, zmm11
-	vfnmadd213ps zmm11, zmm10, zmm6
-	vminps zmm11, zmm11, zmm7
-	vmulps zmm12, zmm10, zmm1
+	vfnmadd213ps zmm11, zmm10, zmm5
+	vpsubusw zmm12, zmm10, zmm6
+	vpminud zmm11, zmm11, zmm7
 	vfmadd231ps zmm10, zmm11, zmm12
-	vaddps zmm12, zmm10, zmm6
+	vaddps zmm12, zmm10, zmm5
 	vdivps zmm12, zmm13, zmm12
 	vmovdqa64 zmm13, zmm8
 	vfixupimmps zmm13, zmm12, zmm9, 0
@@ -150,13 +148,13 @@
 	.byte 0x00,0x00,0x00,0x40
 	.balign 4, 0
 .L16:
-	.byte 0xff,0xff,0xff,0x7f
-	.balign 4, 0
-.L17:
 	.byte 0x00,0x00,0x80,0x3f
 	.balign 4, 0
+.L17:
+	.byte 0x00,0x00,0x80,0x00
+	.balign 4, 0
 .L18:
-	.byte 0x00,0x00,0x00,0x3b
+	.byte 0x00,0x00,0x80,0xbb
 	.balign 4, 0
 .L19:
 	.byte 0x00,0x00,0xc0,0x7f
