@@ -2,6 +2,8 @@ package lang
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/dop251/goja"
@@ -68,21 +70,48 @@ func BenchmarkEval(b *testing.B) {
 
 // Calls of Math, the engine's and the interpreter's own, and the operator **.
 func BenchmarkMath(b *testing.B) {
-	for name, body := range map[string]string{
-		"sin": "Math.sin(0.1)", "pow": "Math.pow(i, 0.5)", "operator": "i ** 0.5", "operatorOfIntegers": "i ** 3", "log": "Math.log(i)",
-	} {
-		b.Run(name, func(b *testing.B) { perIteration(b, func(*Engine) {}, body) })
-		b.Run(name+"/goja", func(b *testing.B) {
-			vm := goja.New()
-			v, err := vm.RunString("(function (n) { for (let i = 0; i < n; i++) { " + body + " } })")
+	besideInterpreter(b, "", map[string]string{
+		"sin": "Math.sin(0.1)", "pow": "Math.pow(i, 0.5)", "square": "Math.pow(i, 2)", "operator": "i ** 0.5", "operatorOfIntegers": "i ** 3", "log": "Math.log(i)",
+	})
+}
+
+// Calls of builtins that have a check before them, and eval.
+func BenchmarkBounded(b *testing.B) {
+	besideInterpreter(b, "var list = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]; var text = 'a,b,c';", map[string]string{
+		"indexOf": "list.indexOf(9)", "map": "list.map(Number)", "forEach": "list.forEach(() => {})", "shift": "list.shift(), list.push(i)",
+		"repeat": "text.repeat(3)", "eval": "eval('1 + i')", "evalOfNewTexts": "eval('1 + ' + i)", "evalOfStatements": "eval('{ let a = i; for (const k of [1, 2]) { a += k * 2 } a }')",
+		"function": "new Function('a', 'b', 'return a + b')",
+	})
+}
+
+// besideInterpreter runs each body as the engine does and as the bare interpreter does.
+func besideInterpreter(b *testing.B, setup string, bodies map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(bodies)) {
+		text := setup + "(function (n) { for (let i = 0; i < n; i++) { " + bodies[name] + " } })"
+		b.Run(name, func(b *testing.B) {
+			e, err := New(Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			loop, _ := goja.AssertFunction(v)
-			b.ResetTimer()
-			if _, err := loop(nil, vm.ToValue(b.N)); err != nil {
-				b.Fatal(err)
-			}
+			defer e.Close()
+			benchmarkLoop(b, e.VM(), func() (goja.Value, error) { return e.Eval(context.Background(), "b", text) })
 		})
+		b.Run(name+"/goja", func(b *testing.B) {
+			vm := goja.New()
+			benchmarkLoop(b, vm, func() (goja.Value, error) { return vm.RunString(text) })
+		})
+	}
+}
+
+func benchmarkLoop(b *testing.B, vm *goja.Runtime, makeLoop func() (goja.Value, error)) {
+	v, err := makeLoop()
+	if err != nil {
+		b.Fatal(err)
+	}
+	loop, _ := goja.AssertFunction(v)
+	b.ReportAllocs()
+	b.ResetTimer()
+	if _, err := loop(nil, vm.ToValue(b.N)); err != nil {
+		b.Fatal(err)
 	}
 }

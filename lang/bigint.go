@@ -29,7 +29,7 @@ func (e *Engine) defineOperators() error {
 			return nil, e.checkBits(operator, bits(a, b))
 		})
 	}
-	v, err := e.vm.RunScript("orepl:operators.js", operators)
+	v, err := runOwn(e.vm, "orepl:operators.js", operators)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ var boundFunctions = []boundList{
 		"find", "findIndex", "findLast", "findLastIndex",
 	}, checkLength},
 	{[]string{"Array", "prototype"}, []string{
-		"fill", "join", "toString", "toLocaleString", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
+		"fill", "join", "toLocaleString", "sort", "slice", "splice", "unshift", "concat", "map", "filter", "flatMap",
 		"toReversed", "toSorted", "toSpliced", "with",
 	}, checkCopy},
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
@@ -69,9 +69,9 @@ var boundFunctions = []boundList{
 	{[]string{"ArrayBuffer", "prototype"}, []string{"slice"}, checkNothing},
 }
 
-// typedArrayMethods visit every element without calling the script, or allocate.
+// typedArrayMethods visit every element without calling the script, or allocate. Arrays share toString with them: it calls join.
 var typedArrayMethods = []string{
-	"fill", "join", "toString", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes", "slice",
+	"fill", "join", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes", "slice",
 	"map", "filter", "toReversed", "toSorted", "with",
 }
 
@@ -115,7 +115,7 @@ func textLength(v goja.Value) uint64 {
 }
 
 // checkMany is checkCopy for an engine without limits, where few elements need no check.
-func checkMany(b *bounds, name string, c *goja.FunctionCall) {
+func checkMany(b *bounds, name string, c goja.FunctionCall) {
 	if n := lengthOf(c.This); n >= 1<<16 {
 		checkCopy(b, name, c)
 	} else if name == "concat" {
@@ -141,7 +141,7 @@ func keyCount(v goja.Value) uint64 {
 }
 
 // checkKeys is for what visits the properties of its arguments: a text has one for every character.
-func checkKeys(b *bounds, name string, c *goja.FunctionCall) {
+func checkKeys(b *bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		n := keyCount(v)
 		b.visit(name, n)
@@ -150,7 +150,7 @@ func checkKeys(b *bounds, name string, c *goja.FunctionCall) {
 }
 
 // checkNames is for the list of names that JSON.stringify takes.
-func checkNames(b *bounds, name string, c *goja.FunctionCall) {
+func checkNames(b *bounds, name string, c goja.FunctionCall) {
 	if list, ok := c.Argument(1).(*goja.Object); ok && list.ClassName() == "Array" {
 		n := lengthOf(list)
 		b.visit(name, n)
@@ -175,12 +175,12 @@ func (e *Engine) boundSpread() {
 	})
 }
 
-func checkNothing(*bounds, string, *goja.FunctionCall) {}
+func checkNothing(*bounds, string, goja.FunctionCall) {}
 
-func checkLength(b *bounds, name string, c *goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
+func checkLength(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
 // checkCopy is for what makes about as much as it visits; concat visits its arguments too.
-func checkCopy(b *bounds, name string, c *goja.FunctionCall) {
+func checkCopy(b *bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
 	for _, v := range c.Arguments {
 		if o, ok := v.(*goja.Object); ok && name == "concat" {
@@ -192,39 +192,39 @@ func checkCopy(b *bounds, name string, c *goja.FunctionCall) {
 }
 
 // checkTypedLength is for typed arrays, whose elements are quick to visit.
-func checkTypedLength(b *bounds, name string, c *goja.FunctionCall) {
+func checkTypedLength(b *bounds, name string, c goja.FunctionCall) {
 	const quicker = 8
 	n := lengthOf(c.This)
 	b.visit(name, n/quicker)
 	b.allocate(name, n)
 }
 
-func checkSourceLength(b *bounds, name string, c *goja.FunctionCall) {
+func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		b.visit(name, lengthOf(v))
 	}
 }
 
 // checkFill is for what writes elements that need not have been there.
-func checkFill(b *bounds, name string, c *goja.FunctionCall) {
+func checkFill(b *bounds, name string, c goja.FunctionCall) {
 	const sparseSize = 24 // bytes of an element of an array with holes
 	n := lengthOf(c.This)
 	b.allocate(name, product(n, sparseSize))
 	b.visit(name, n)
 }
 
-func checkSourceMemory(b *bounds, name string, c *goja.FunctionCall) {
+func checkSourceMemory(b *bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.Argument(0))
 	b.allocate(name, product(n, itemSize))
 	b.visit(name, n)
 }
 
 func checkSpread(arg int) check {
-	return func(b *bounds, name string, c *goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
+	return func(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
 }
 
 // checkFlat walks what is to be flattened: nested arrays may be deep, and may hold one another many times.
-func checkFlat(b *bounds, name string, c *goja.FunctionCall) {
+func checkFlat(b *bounds, name string, c goja.FunctionCall) {
 	depth := 1
 	if d := c.Argument(0); !goja.IsUndefined(d) {
 		depth = int(min(count(d), math.MaxInt32))
@@ -261,13 +261,13 @@ func checkFlat(b *bounds, name string, c *goja.FunctionCall) {
 	}
 }
 
-func checkRepeat(b *bounds, name string, c *goja.FunctionCall) {
+func checkRepeat(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, product(textLength(c.This), count(c.Argument(0))))
 }
 
-func checkPad(b *bounds, name string, c *goja.FunctionCall) { b.allocate(name, count(c.Argument(0))) }
+func checkPad(b *bounds, name string, c goja.FunctionCall) { b.allocate(name, count(c.Argument(0))) }
 
-func checkPieces(b *bounds, name string, c *goja.FunctionCall) {
+func checkPieces(b *bounds, name string, c goja.FunctionCall) {
 	const pieceSize = 2 * itemSize
 	n := textLength(c.This)
 	if limit := c.Argument(1); name == "split" && !goja.IsUndefined(limit) {
@@ -279,7 +279,7 @@ func checkPieces(b *bounds, name string, c *goja.FunctionCall) {
 
 // checkReplace bounds the length of a text after a replacement. For a regular expression the number of matches is not
 // known; there may be one at every character.
-func checkReplace(b *bounds, name string, c *goja.FunctionCall) {
+func checkReplace(b *bounds, name string, c goja.FunctionCall) {
 	with, ok := c.Argument(1).(goja.String)
 	if !ok {
 		return
@@ -298,12 +298,12 @@ func checkReplace(b *bounds, name string, c *goja.FunctionCall) {
 	b.allocate(name, product(matches, uint64(with.Length()))+product(captures, n)+product(product(matches, around), n))
 }
 
-func checkNormalize(b *bounds, name string, c *goja.FunctionCall) {
+func checkNormalize(b *bounds, name string, c goja.FunctionCall) {
 	const growth = 18 // of one character, at most
 	b.allocate(name, product(textLength(c.This), growth))
 }
 
-func checkRaw(b *bounds, name string, c *goja.FunctionCall) {
+func checkRaw(b *bounds, name string, c goja.FunctionCall) {
 	if o, ok := c.Argument(0).(*goja.Object); ok {
 		if raw := o.Get("raw"); raw != nil {
 			b.visit(name, lengthOf(raw))
@@ -311,7 +311,7 @@ func checkRaw(b *bounds, name string, c *goja.FunctionCall) {
 	}
 }
 
-func checkBits(b *bounds, name string, c *goja.FunctionCall) {
+func checkBits(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, count(c.Argument(0))/8)
 }
 

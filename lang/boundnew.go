@@ -145,7 +145,7 @@ func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 func (e *Engine) boundJSON() {
 	b := e.bounds
 	object := e.vm.GlobalObject().Get("JSON").(*goja.Object)
-	b.wrap(object, "parse", func(b *bounds, name string, c *goja.FunctionCall) {
+	b.wrap(object, "parse", func(b *bounds, name string, c goja.FunctionCall) {
 		if s, ok := c.Argument(0).(goja.String); ok {
 			if depth := jsonDepth(s.String()); depth > maxDepth {
 				b.fail("stack-overflow", "", "JSON.parse: the text is nested %d deep; %d are allowed", depth, maxDepth)
@@ -153,15 +153,15 @@ func (e *Engine) boundJSON() {
 			b.visit("JSON.parse", uint64(s.Length())/8)
 		}
 	})
-	original := object.Get("stringify").(*goja.Object)
-	fn, ok := original.Export().(func(goja.FunctionCall) goja.Value)
+	native, ok := nativeOf(object.Get("stringify").(*goja.Object))
 	if !ok {
 		return
 	}
-	b.define(object, "stringify", original, func(c goja.FunctionCall) goja.Value {
+	fn := *native.call
+	*native.call = func(c goja.FunctionCall) goja.Value {
 		b.enter("JSON.stringify")
 		defer b.leave()
-		checkNames(b, "stringify", &c)
+		checkNames(b, "stringify", c)
 		w := &jsonWatch{bounds: b}
 		replacer, _ := c.Argument(1).(*goja.Object)
 		if replacer != nil {
@@ -173,7 +173,7 @@ func (e *Engine) boundJSON() {
 			return fn(c)
 		}
 		return out
-	})
+	}
 }
 
 // A jsonWatch stands in for the replacer of JSON.stringify, which is asked about every value on the way.

@@ -139,7 +139,7 @@ func (e *Engine) poll() {
 // letInterrupt runs a function of the script, so that the interpreter notices an interrupt.
 func (e *Engine) letInterrupt() {
 	if e.intrinsics.noScript == nil {
-		v, err := e.vm.RunString("(function(){})")
+		v, err := runOwn(e.vm, "", "(function(){})")
 		if err != nil {
 			e.Throw(err)
 		}
@@ -151,7 +151,7 @@ func (e *Engine) letInterrupt() {
 }
 
 // A check looks at a call before the builtin runs.
-type check func(b *bounds, name string, c *goja.FunctionCall)
+type check func(b *bounds, name string, c goja.FunctionCall)
 
 // boundBuiltins puts checks before the builtins that need one: always before those that allocate what a number says, and
 // in an engine with limits before all that may run long.
@@ -199,28 +199,21 @@ func (e *Engine) boundFunctions(lists []boundList) {
 	}
 }
 
-// wrap replaces a builtin by one that looks first. It keeps the name and the length.
+// wrap puts a check before a builtin, which stays the same object. A builtin that the interpreter lacks needs none.
 func (b *bounds) wrap(on *goja.Object, name string, look check) {
 	original, ok := on.Get(name).(*goja.Object)
 	if !ok {
 		return
 	}
-	fn, ok := original.Export().(func(goja.FunctionCall) goja.Value)
-	if !ok {
+	native, ok := nativeOf(original)
+	if !ok || *native.call == nil {
 		return
 	}
-	b.define(on, name, original, func(c goja.FunctionCall) goja.Value {
+	fn := *native.call
+	*native.call = func(c goja.FunctionCall) goja.Value {
 		b.enter(name)
 		defer b.leave()
-		look(b, name, &c)
+		look(b, name, c)
 		return fn(c)
-	})
-}
-
-func (b *bounds) define(on *goja.Object, name string, original *goja.Object, fn func(goja.FunctionCall) goja.Value) {
-	f := b.engine.vm.ToValue(fn).(*goja.Object)
-	for _, key := range []string{"name", "length"} {
-		_ = f.DefineDataProperty(key, original.Get(key), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	_ = on.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }

@@ -52,6 +52,26 @@ func TestBoundsChangeNoResult(t *testing.T) {
 	}
 }
 
+// A builtin that gets a check is the interpreter's own object, and has one check.
+func TestChecksKeepBuiltins(t *testing.T) {
+	e, _ := testEngine(t, Options{Limits: generous})
+	e.bounds.items = 1000
+	for text, want := range map[string]string{
+		"Array.prototype.toString === Uint8Array.prototype.toString":                     "true",
+		"new Uint8Array(3000).toString().length":                                         "5999",
+		"[].indexOf.call({ length: 900, 899: 7 }, 7)":                                    "899",
+		"Object.getOwnPropertyNames(Array.prototype.map).join()":                         "length,name",
+		"(() => { try { Array(3000).toString() } catch (e) { return e.message } })()":    "join would visit 3000 elements at once; the limits of the engine allow 1000",
+		"(() => { try { String(new Uint8Array(9000)) } catch (e) { return e.name } })()": "RangeError",
+		"(() => { try { [].indexOf.call({ length: 3000 }) } catch (e) { return 1 } })()": "1",
+		"(() => { try { new (Array.prototype.map) } catch (e) { return e.name } })()":    "TypeError",
+	} {
+		if v, err := e.Eval(t.Context(), "p", text); err != nil || v.String() != want {
+			t.Errorf("%s: %v, %v; want %s", text, v, err, want)
+		}
+	}
+}
+
 func TestIterations(t *testing.T) {
 	for text, code := range map[string]string{
 		"for (let i = 0; i < 90; i++) {}":                                                          "",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -17,12 +18,26 @@ import (
 // error says that a builtin was not found in the interpreter, so that it would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
+	var last struct{ text, checked string } // a loop often compiles the same text again
 	check := func(text string) string {
-		text, err := untilCallEnds(e, func() (string, error) { return source.EvalText(text) })
+		if text == last.text {
+			return last.checked
+		}
+		var checked string
+		var err error
+		quick := source.IsQuick(text)
+		if quick {
+			checked, err = source.EvalText(text)
+		} else {
+			checked, err = untilCallEnds(e, func() (string, error) { return source.EvalText(text) })
+		}
 		if err != nil {
 			e.Throw(err)
 		}
-		return text
+		if quick {
+			last.text, last.checked = text, checked
+		}
+		return checked
 	}
 	checkValue := func(v goja.Value) goja.Value {
 		s, ok := v.(goja.String)
@@ -89,7 +104,7 @@ func (e *Engine) boundPatterns() error {
 	}
 	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
 	for _, name := range []string{"match", "matchAll", "search"} {
-		e.bounds.wrap(text, name, func(_ *bounds, _ string, c *goja.FunctionCall) { check(c.Argument(0)) })
+		e.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) { check(c.Argument(0)) })
 	}
 	return nil
 }
@@ -140,7 +155,7 @@ func errNoNative(name string) error {
 
 // native returns where the interpreter keeps the function that an expression results in.
 func (e *Engine) native(expression string) (native, error) {
-	v, err := e.vm.RunString("(" + expression + ")")
+	v, err := runOwn(e.vm, expression, "("+expression+")")
 	if err != nil {
 		return native{}, err
 	}
@@ -155,22 +170,49 @@ func (e *Engine) native(expression string) (native, error) {
 	return n, nil
 }
 
+// A nativeLayout holds the offsets of the fields of a kind of function object; known is false for other objects.
+type nativeLayout struct {
+	call, construct uintptr
+	known           bool
+}
+
+var (
+	nativeLayouts sync.Map // of nativeLayout by reflect.Type
+	selfField, _  = reflect.TypeFor[goja.Object]().FieldByName("self")
+)
+
+func layoutOf(object reflect.Type) nativeLayout {
+	if l, ok := nativeLayouts.Load(object); ok {
+		return l.(nativeLayout)
+	}
+	var l nativeLayout
+	if object.Kind() == reflect.Pointer && object.Elem().Kind() == reflect.Struct {
+		f, hasCall := object.Elem().FieldByName("f")
+		c, hasConstruct := object.Elem().FieldByName("construct")
+		l.call, l.construct = f.Offset, c.Offset
+		l.known = hasCall && hasConstruct && len(f.Index) == 1 && len(c.Index) == 1 &&
+			f.Type == reflect.TypeFor[func(goja.FunctionCall) goja.Value]() &&
+			c.Type == reflect.TypeFor[func([]goja.Value, *goja.Object) *goja.Object]()
+	}
+	nativeLayouts.Store(object, l)
+	return l
+}
+
 func nativeOf(o *goja.Object) (native, bool) {
-	self := reflect.ValueOf(o).Elem().FieldByName("self")
-	if self.Kind() != reflect.Interface || self.Elem().Kind() != reflect.Pointer {
+	if selfField.Type == nil || selfField.Type.Kind() != reflect.Interface {
 		return native{}, false
 	}
-	fn := self.Elem().Elem()
-	if fn.Kind() != reflect.Struct {
+	self := reflect.ValueOf(o).Elem().FieldByIndex(selfField.Index).Elem()
+	if !self.IsValid() {
 		return native{}, false
 	}
-	var n native
-	f, c := fn.FieldByName("f"), fn.FieldByName("construct")
-	if !f.IsValid() || !c.IsValid() || f.Type() != reflect.TypeFor[func(goja.FunctionCall) goja.Value]() ||
-		c.Type() != reflect.TypeFor[func([]goja.Value, *goja.Object) *goja.Object]() {
+	l := layoutOf(self.Type())
+	if !l.known {
 		return native{}, false
 	}
-	n.call = (*func(goja.FunctionCall) goja.Value)(unsafe.Pointer(f.UnsafeAddr()))
-	n.construct = (*func([]goja.Value, *goja.Object) *goja.Object)(unsafe.Pointer(c.UnsafeAddr()))
-	return n, true
+	at := self.UnsafePointer()
+	return native{
+		call:      (*func(goja.FunctionCall) goja.Value)(unsafe.Add(at, l.call)),
+		construct: (*func([]goja.Value, *goja.Object) *goja.Object)(unsafe.Add(at, l.construct)),
+	}, true
 }

@@ -364,6 +364,13 @@ func TestNativeCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// Making an engine compiles no text a second time, and replaces no builtin by a new function.
+func TestNewAllocatesLittle(t *testing.T) {
+	if n := allocs.PerRun(10, func() { e, _ := New(Options{}); _ = e.Close() }); n > 4400 {
+		t.Errorf("New allocates %v times", n)
+	}
+}
+
 func BenchmarkNew(b *testing.B) {
 	for b.Loop() {
 		e, _ := New(Options{})

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"reflect"
+	"sync"
 
 	"github.com/dop251/goja"
 )
@@ -53,7 +54,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},
 	}
 	own := func(text string) goja.Value {
-		v, err := vm.RunString(text)
+		v, err := runOwn(vm, "", text)
 		if err != nil {
 			panic(err) // a text of ours
 		}
@@ -70,6 +71,21 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 		x.arrays[name] = object(global, name)
 	}
 	return x
+}
+
+var ownTexts sync.Map // of *goja.Program by text
+
+// runOwn runs a constant text of the engine, which is compiled once for all engines.
+func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
+	p, ok := ownTexts.Load(text)
+	if !ok {
+		compiled, err := goja.Compile(name, text, false)
+		if err != nil {
+			return nil, err
+		}
+		p, _ = ownTexts.LoadOrStore(text, compiled)
+	}
+	return vm.RunProgram(p.(*goja.Program))
 }
 
 // isTypedArray tells by what the interpreter knows of the object, not by what its properties say.

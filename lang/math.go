@@ -62,6 +62,12 @@ func (e *Engine) defineMath() {
 	}
 	vm := e.vm
 	define := func(name string, parameters int, fn func(goja.FunctionCall) goja.Value) {
+		if own, ok := m.Get(name).(*goja.Object); ok {
+			if native, ok := nativeOf(own); ok {
+				*native.call = fn
+				return
+			}
+		}
 		f := vm.ToValue(fn).(*goja.Object)
 		_ = f.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		_ = f.DefineDataProperty("length", vm.ToValue(parameters), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
