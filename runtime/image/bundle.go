@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // BundleEntry is an image in LLVM's offload container.
@@ -41,6 +43,31 @@ const (
 	HIP
 	SYCL
 )
+
+var producerNames = []string{"openmp", "cuda", "hip", "sycl"}
+
+// String returns the languages' names with "+" between them; it is empty without one.
+func (p Producer) String() string {
+	var names []string
+	for i, name := range producerNames {
+		if p&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if rest := p &^ (1<<len(producerNames) - 1); rest != 0 {
+		names = append(names, fmt.Sprintf("0x%x", uint16(rest)))
+	}
+	return strings.Join(names, "+")
+}
+
+// ParseProducer returns the producer of a name, which is openmp, cuda, hip, sycl or empty.
+func ParseProducer(name string) (Producer, bool) {
+	i := slices.Index(producerNames, name)
+	if i < 0 {
+		return 0, name == ""
+	}
+	return 1 << i, true
+}
 
 const (
 	headerBytes   = 32 // of versions 1 and 2

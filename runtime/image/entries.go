@@ -15,8 +15,12 @@ const (
 	// A file has one table, or a few before it is linked. The bound keeps the search linear.
 	maxEntryTables = 256
 
-	entryRequires = 0x10 // OpenMP's flag of an entry that holds requirements
-	entryTypes    = 0x7  // CUDA's and HIP's type of a variable
+	// OpenMP's flags.
+	entryLink     = 0x1
+	entryIndirect = 0x8
+	entryRequires = 0x10 // the entry holds requirements
+
+	entryTypes = 0x7 // CUDA's and HIP's type of a variable
 )
 
 // entryLayout is the layout of a table of offload entries: that up to LLVM 19, or the one that has versions.
@@ -314,6 +318,14 @@ func (o *object) entry(t *entryTable, i int) (e offload.Entry, ok bool, err erro
 	}
 	if e.Size > 0 || producer != OpenMP && e.Flags&entryTypes != 0 {
 		e.Kind = offload.EntryVariable
+	}
+	if producer == OpenMP {
+		switch {
+		case e.Flags&entryIndirect != 0:
+			e.Kind = offload.EntryIndirect
+		case e.Flags&entryLink != 0:
+			e.Kind = offload.EntryLink
+		}
 	}
 	return e, true, nil
 }

@@ -42,7 +42,7 @@ func TestEntriesOfClang(t *testing.T) {
 				kernels++
 			case e.Kind == offload.EntryVariable && (e.Name == "table" && e.Size == 16 || e.Name == "table_decl_tgt_ref_ptr" && e.Size == 8) && e.Flags == 0:
 				variables++
-			case e.Kind == offload.EntryVariable && strings.Contains(e.Name, "twice") && e.Size == 8 && e.Flags == 8:
+			case e.Kind == offload.EntryIndirect && strings.Contains(e.Name, "twice") && e.Size == 8 && e.Flags == 8:
 				indirect++
 			default:
 				t.Errorf("%s: entry %+v", c.file, e)
@@ -79,7 +79,7 @@ func TestNewEntryLayout(t *testing.T) {
 	dir := t.TempDir()
 	want := []offload.Entry{
 		{Name: "kernel"},
-		{Name: "var", Kind: offload.EntryVariable, Flags: 1, Size: 4, Data: 77},
+		{Name: "var", Kind: offload.EntryLink, Flags: 1, Size: 4, Data: 77},
 		{Name: "surface", Kind: offload.EntryVariable, Flags: 2, Data: 1},
 	}
 	for _, machine := range []string{"x86_64", "aarch64", "riscv64", "loongarch64", "powerpc64le"} {

@@ -17,14 +17,16 @@ func (e *BundleEntry) image(label string) *offload.Image {
 	}
 	img, err := Identify(label, e.Data)
 	if err != nil {
-		return &offload.Image{Kind: e.Kind.image(), Label: label, Data: e.Data, Target: triple, Arch: arch, Meta: e.Strings, Unusable: err}
+		return &offload.Image{Kind: e.Kind.image(), Label: label, Data: e.Data, Target: triple, Arch: arch, Meta: e.Strings,
+			Producers: e.Producer.String(), Unusable: err}
 	}
+	img.Producers = e.Producer.String()
 	var conflicts []string
 	if kind := e.Kind.image(); kind != "" && !sameFormat(kind, img.Kind) {
 		conflicts = append(conflicts, fmt.Sprintf("kind %s, but the bytes are %s", kind, img.Kind))
 	}
 	switch {
-	case triple == "":
+	case triple == "" || triple == PortableTriple && img.Kind == offload.ImageIR:
 	case img.Target == "" || sameMachine(triple, img.Target):
 		img.Target = triple
 	default:
@@ -49,7 +51,7 @@ func (e *BundleEntry) image(label string) *offload.Image {
 // refined returns the images of a fat binary in a container with the container's strings.
 func (e *BundleEntry) refined(fat *offload.Image, list []*offload.Image) []*offload.Image {
 	for _, img := range list {
-		img.Meta = fat.Meta
+		img.Meta, img.Producers = fat.Meta, fat.Producers
 		if fat.Conflict != "" && img.Conflict == "" {
 			img.Conflict = fat.Conflict
 		}

@@ -20,7 +20,22 @@ type EntryKind uint8
 const (
 	EntryKernel   EntryKind = iota
 	EntryVariable           // a declare-target variable
+	EntryLink               // a variable of a declare-target link clause: the device has a pointer to it
+	EntryIndirect           // a function of an indirect clause, which the program calls by its host address
 )
+
+// String returns the name of the kind.
+func (k EntryKind) String() string {
+	switch k {
+	case EntryVariable:
+		return "variable"
+	case EntryLink:
+		return "link"
+	case EntryIndirect:
+		return "indirect"
+	}
+	return "kernel"
+}
 
 // Entry names a symbol that the host program refers to. The layout follows LLVM's __tgt_offload_entry.
 type Entry struct {
@@ -54,6 +69,9 @@ type Image struct {
 	Label  string // what errors call it
 	Data   []byte
 	Meta   map[string]string // the container's strings, such as "triple" and "arch"
+
+	// Producers names the source languages that the container declares, such as "openmp"; empty without a declaration.
+	Producers string
 
 	// Unusable says why no device may load the image, such as bytes of no known format in a container; nil if one may.
 	Unusable error

@@ -72,6 +72,23 @@ type ImageFit struct {
 	Err    error // why it was refused; nil if it fits
 }
 
+// Decision returns the device's decision on the image in a word: chosen, loaded, refused, or unused if another image fits
+// better.
+func (f *ImageFit) Decision() string {
+	switch {
+	case f.Err != nil:
+		return "refused"
+	case f.Loaded:
+		return "loaded"
+	case f.Chosen:
+		return "chosen"
+	}
+	return "unused"
+}
+
+// Entries returns the host program's table of entries; nil without one.
+func (l *Library) Entries() []offload.Entry { return l.lib.Entries }
+
 // Label returns the library's label.
 func (l *Library) Label() string { return l.lib.Label }
 

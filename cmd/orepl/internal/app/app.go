@@ -54,6 +54,7 @@ func commands() []command {
 		{"run", "[flags] FILE [ARGS…]", "run a script; also FILE [ARGS…] without a command", runScript},
 		{"devices", "[--json]", "list the devices of this machine", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to", runKernel},
+		{"image", "COMMAND …", "work with images of device code: " + imageNames(), runImage},
 		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},

@@ -30,7 +30,7 @@ func runVersion(inv *invocation) error {
 const exitCodes = `Exit codes of orepl:
 
   0    success
-  1    a check failed, such as a case of the conformance suite
+  1    a check failed, such as a case of the conformance suite, or a command of orepl image did
   2    the command line is wrong
   99   a benchmark missed a threshold
   107  the script failed: an exception, or a failure of a device
@@ -51,8 +51,8 @@ func runHelp(inv *invocation) error {
 			fmt.Fprint(inv.Stdout, exitCodes)
 			return nil
 		}
-		for _, c := range commands() {
-			if c.name != args[0] {
+		for _, c := range append(commands(), imageCommands()...) {
+			if c.name != strings.Join(args, " ") {
 				continue
 			}
 			inv.printUsage(c.name)
@@ -78,7 +78,7 @@ func runHelp(inv *invocation) error {
 
 // printUsage prints a command's help, flags included. The command's own function declares them.
 func (inv *invocation) printUsage(name string) {
-	for _, c := range commands() {
+	for _, c := range append(commands(), imageCommands()...) {
 		if c.name != name {
 			continue
 		}
@@ -88,6 +88,12 @@ func (inv *invocation) printUsage(name string) {
 		probe.flags.SetOutput(io.Discard)
 		if inv.flags != nil && inv.flags.Name() == probe.flags.Name() {
 			probe = inv // its flags are declared already
+		} else if name == "image" {
+			for _, sub := range imageCommands() {
+				fmt.Fprintf(inv.Stdout, "\n  %s %s\n    %s\n", sub.name, sub.args, sub.about)
+			}
+			fmt.Fprintln(inv.Stdout, "\norepl help image list explains one of them with its flags; docs/images.md is the guide.")
+			return
 		} else if name != "help" {
 			var exit *exitError
 			if err := c.run(probe); err != nil && !errors.As(err, &exit) {

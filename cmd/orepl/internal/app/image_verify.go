@@ -1,0 +1,125 @@
+package app
+
+import (
+	"bytes"
+	"debug/elf"
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/image"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// verifyImages is orepl image verify.
+func verifyImages(inv *invocation) error {
+	files, err := inv.parseFiles()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return &usageError{"the files are missing", "write: orepl image verify FILE…"}
+	}
+	failed := false
+	for _, file := range files {
+		images, problems, err := verifyFile(file)
+		switch {
+		case err != nil:
+			diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
+		case len(problems) == 0:
+			fmt.Fprintf(inv.Stdout, "%s: %s, no problems\n", file, plural(images, "image", "images"))
+			continue
+		}
+		failed = true
+		for _, p := range problems {
+			fmt.Fprintf(inv.Stdout, "%s\n", p)
+		}
+	}
+	if failed {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
+// verifyFile returns the number of images and the problems of a file.
+func verifyFile(file string) (images int, problems []string, err error) {
+	f, err := image.OpenFile(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer f.Close()
+	lib, err := f.Read(file)
+	if err != nil {
+		return 0, nil, err
+	}
+	err = f.Guard(func() error {
+		for _, img := range lib.Images {
+			problems = append(problems, verifyImage(img, lib.Entries)...)
+		}
+		return nil
+	})
+	return len(lib.Images), problems, err
+}
+
+// verifyImage returns the problems of an image: it is damaged, its label contradicts its bytes, its tables are damaged, or it
+// lacks a symbol that the program's table of entries names.
+func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
+	problem := func(format string, args ...any) {
+		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))
+	}
+	switch {
+	case offload.CodeOf(img.Unusable) == offload.Unsupported: // such as a relocatable object, which is well formed
+	case img.Unusable != nil:
+		problem("%v", img.Unusable)
+		return problems
+	}
+	if img.Conflict != "" {
+		problem("%s", img.Conflict)
+	}
+	switch img.Kind {
+	case offload.ImageIR:
+		m, err := ir.DecodeBinary(img.Data)
+		if err == nil {
+			err = m.Verify()
+		}
+		if err != nil {
+			problem("%v", err)
+		}
+	case offload.ImageELF, offload.ImageCubin:
+		symbols, err := exported(img.Data)
+		if err != nil {
+			problem("its ELF tables: %v", err)
+			return problems
+		}
+		for i := range entries {
+			if e := &entries[i]; !slices.Contains(symbols, e.Name) {
+				problem("it lacks the %s %s, which the program's table of entries names", e.Kind, e.Name)
+			}
+		}
+	}
+	return problems
+}
+
+// exported returns the names of an ELF file's dynamic symbols; of a cubin, which has none, those of its symbol table.
+func exported(data []byte) (names []string, err error) {
+	defer func() { // the package is not made for damaged files
+		if r := recover(); r != nil {
+			err = fmt.Errorf("they are damaged: %v", r)
+		}
+	}()
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil {
+		symbols, err = f.Symbols()
+	}
+	for _, s := range symbols {
+		if s.Section != elf.SHN_UNDEF {
+			names = append(names, s.Name)
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,136 @@
+package image
+
+import (
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// PortableTriple is the triple of portable kernel IR in containers, whose readers expect a triple.
+const PortableTriple = "orepl-ir"
+
+// HostTriple is the target triple of this program.
+func HostTriple() string {
+	arch := runtime.GOARCH
+	if name, ok := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch]; ok {
+		arch = name
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return arch + "-apple-darwin"
+	case "windows":
+		return arch + "-pc-windows-msvc"
+	}
+	return arch + "-pc-linux-gnu"
+}
+
+// fullTriples maps short names of targets to the triples that LLVM writes.
+var fullTriples = map[string]string{
+	"nvptx64": "nvptx64-nvidia-cuda", "amdgcn": "amdgcn-amd-amdhsa", "spirv64": "spirv64-unknown-unknown",
+	"x86_64": "x86_64-pc-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu", "ir": PortableTriple,
+}
+
+// FullTriple returns the triple of a short name of a target, such as nvptx64, cpu or ir. Other names are returned as they are.
+func FullTriple(name string) string {
+	if name == "cpu" {
+		return HostTriple()
+	}
+	if full, ok := fullTriples[name]; ok {
+		return full
+	}
+	return name
+}
+
+// NewEntry identifies data by its first bytes and returns its entry in a container. The strings refine or repeat what the
+// bytes say. Without a "triple" the bytes' own target is used. Errors: InvalidBinary for unknown bytes and for strings
+// that contradict them, InvalidArgument for data that names no target.
+func NewEntry(label string, data []byte, producer Producer, meta map[string]string) (BundleEntry, error) {
+	img, err := Identify(label, data)
+	if err != nil {
+		return BundleEntry{}, err
+	}
+	e := BundleEntry{Kind: bundleKind(img.Kind), Producer: producer, Strings: maps.Clone(meta), Data: data}
+	if e.Strings == nil {
+		e.Strings = make(map[string]string)
+	}
+	if e.Strings["triple"] == "" {
+		e.Strings["triple"] = FullTriple(machine(img.Target))
+		if img.Kind == offload.ImageIR {
+			e.Strings["triple"] = PortableTriple
+		}
+		if e.Strings["triple"] == "" {
+			return BundleEntry{}, offload.Errorf(offload.InvalidArgument, "pack", "%s names no target by its bytes", img.Kind).
+				On("", label).WithHint("name it: --target cpu=%s, for example", label)
+		}
+	}
+	if e.Strings["arch"] == "" {
+		delete(e.Strings, "arch")
+		if img.Arch != "" {
+			e.Strings["arch"] = img.Arch
+		}
+	}
+	if conflict := e.image(label).Conflict; conflict != "" {
+		return BundleEntry{}, invalid(label, "%s", strings.Replace(conflict, "the container says", "the target says", 1))
+	}
+	return e, nil
+}
+
+// bundleKind returns the container's kind of a format; formats that LLVM's enumeration lacks are objects.
+func bundleKind(kind offload.ImageKind) BundleKind {
+	for k := BundleObject; k <= BundleSPIRV; k++ {
+		if k.image() == kind {
+			return k
+		}
+	}
+	return BundleObject
+}
+
+// Pattern selects images by target. Its text is a kind of image, a target triple or the beginning of one, and after a comma
+// an architecture: nvptx64,sm_90, cpu, ir, ptx, or amdgcn-amd-amdhsa.
+type Pattern struct{ target, arch string }
+
+// ParsePattern returns the pattern of a text. Errors: InvalidArgument for an empty one.
+func ParsePattern(text string) (Pattern, error) {
+	target, arch, _ := strings.Cut(text, ",")
+	if target == "" {
+		return Pattern{}, offload.Errorf(offload.InvalidArgument, "select images", "the target %q is empty", text).
+			WithHint("write a target such as cpu, nvptx64 or nvptx64,sm_90")
+	}
+	return Pattern{target, arch}, nil
+}
+
+// Match reports whether the pattern selects an image.
+func (p Pattern) Match(img *offload.Image) bool {
+	if p.arch != "" && p.arch != img.Arch {
+		return false
+	}
+	if p.target == string(img.Kind) {
+		return true
+	}
+	if img.Kind == offload.ImageIR {
+		return p.target == PortableTriple
+	}
+	if p.target == "cpu" {
+		return img.Target != "" && sameMachine(img.Target, HostTriple())
+	}
+	want, have := strings.Split(p.target, "-"), strings.Split(img.Target, "-")
+	return len(want) <= len(have) && machine(want[0]) == machine(have[0]) && slices.Equal(want[1:], have[1:len(want)])
+}
+
+// Name returns the target of an image as a [Pattern]'s text.
+func Name(img *offload.Image) string {
+	name := img.Target
+	switch {
+	case img.Kind == offload.ImageIR:
+		name = "ir"
+	case name == "":
+		name = string(img.Kind)
+	}
+	if img.Arch != "" {
+		name += "," + img.Arch
+	}
+	return name
+}

@@ -1,0 +1,101 @@
+package image
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ReplaceFile writes a file atomically: after a crash the path has the old contents or the new ones. An existing file's mode,
+// owner and extended attributes are kept. A symbolic link is followed. Errors: NotFound and HostIO.
+func ReplaceFile(path string, data []byte) error {
+	return replaceFile(path, "", func(w *os.File) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// replaceFile writes a temporary file beside path and renames it. The attributes are those of path, or of the file named
+// source if path does not exist.
+func replaceFile(path, source string, write func(*os.File) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fileError("write", path, err)
+		}
+	}()
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err = path, nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if info = nil; source != "" {
+			info, _ = os.Stat(source) // without it the mode is that of new files
+		}
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular(): // a device, such as /dev/stdout
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	default:
+		source = target
+	}
+	dir := filepath.Dir(target)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*")
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			_ = f.Close() // the first error is the one that counts
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if info == nil {
+		err = f.Chmod(0o666 &^ umask())
+	} else {
+		err = copyAttributes(f, source, info)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), target); err != nil {
+		return err
+	}
+	done = true
+	return syncFolder(dir)
+}
+
+// copyRange copies n bytes at offset off of a file.
+func copyRange(w *os.File, r *os.File, off, n uint64) error {
+	if n == 0 {
+		return nil
+	}
+	if _, err := r.Seek(int64(off), io.SeekStart); err != nil {
+		return err
+	}
+	copied, err := io.CopyN(w, r, int64(n)) // by the kernel, where the file system can
+	if err == nil && uint64(copied) != n {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package image
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+var umaskLock sync.Mutex
+
+// umask returns the process's file mode mask. It can only be read by setting it.
+func umask() os.FileMode {
+	umaskLock.Lock()
+	defer umaskLock.Unlock()
+	mask := unix.Umask(0o077)
+	unix.Umask(mask)
+	return os.FileMode(mask)
+}
+
+// copyAttributes sets owner, mode and extended attributes of f as source has them.
+func copyAttributes(f *os.File, source string, info os.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		mine, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		if own, ok := mine.Sys().(*syscall.Stat_t); ok && (own.Uid != st.Uid || own.Gid != st.Gid) {
+			if err := f.Chown(int(st.Uid), int(st.Gid)); err != nil {
+				return err
+			}
+		}
+	}
+	// After the owner: changing it clears the set-user-ID bits.
+	if err := f.Chmod(info.Mode().Perm() | info.Mode()&(os.ModeSetuid|os.ModeSetgid|os.ModeSticky)); err != nil {
+		return err
+	}
+	return copyExtended(f, source)
+}
+
+// copyExtended copies the extended attributes, such as capabilities and access lists.
+func copyExtended(f *os.File, source string) error {
+	names := make([]byte, 64<<10)
+	n, err := unix.Listxattr(source, names)
+	if errors.Is(err, unix.ENOTSUP) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for name := range bytes.SplitSeq(names[:n], []byte{0}) {
+		if len(name) == 0 {
+			continue
+		}
+		value := make([]byte, 64<<10)
+		size, err := unix.Getxattr(source, string(name), value)
+		if err == nil {
+			err = unix.Fsetxattr(int(f.Fd()), string(name), value[:size], 0)
+		}
+		if err != nil && !errors.Is(err, unix.ENOTSUP) && !errors.Is(err, unix.EPERM) {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncFolder makes a rename durable.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, unix.EINVAL) {
+		return err
+	}
+	return nil
+}
