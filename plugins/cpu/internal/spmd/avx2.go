@@ -1,36 +1,42 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+)
 
 // avx2 has vectors of 256 bits without mask registers. Its instructions encode only sixteen registers, and write no
 // lanes apart.
 var avx2 = target{name: "avx2", features: amd64.ForAVX2, lanes: 8, vectors: 16 - scratchVectorRegs, spare: 4,
-	wholeConstants: true, expand: expandAVX2}
+	wholeConstants: true}
 
 // expander replaces the instructions of AVX-512 on whole vectors by those of AVX2.
 type expander struct {
-	*lowerer
-	wasMask []bool // virtual registers of the class of masks
+	*fn
+	wasMask []bool // virtual registers that were of the class of masks
+	err     error  // the first instruction without an expansion
 }
 
-// expandAVX2 goes through the code. What has no expansion here is taken as it is, with shorter vectors; the assembler
-// then knows whether AVX2 has it.
-func expandAVX2(l *lowerer) {
-	e := &expander{l, make([]bool, len(l.regs))}
-	for r := range l.regs {
-		if l.regs[r].class == classMask {
-			e.wasMask[r], l.regs[r].class = true, classVec
+// expandAVX2 replaces the instructions that AVX2 lacks, or returns an error that names one without a replacement.
+// Other instructions stay, with shorter vectors; the assembler reports those that AVX2 lacks, too.
+func expandAVX2(f *fn) error {
+	e := &expander{fn: f, wasMask: make([]bool, len(f.regs))}
+	for r := range f.regs {
+		if f.regs[r].class == classMask {
+			e.wasMask[r], f.regs[r].class = true, classVec
 		}
 	}
-	old := l.rewrite()
+	old := f.rewrite()
 	for i := range old {
 		if in := &old[i]; in.kind == kindOp {
 			e.shorten(in)
 			e.instruction(in)
 		} else {
-			l.add(*in)
+			f.add(*in)
 		}
 	}
+	return e.err
 }
 
 // shorten makes operands half as long.
@@ -167,8 +173,12 @@ func (e *expander) blend(d, without, with, mask vr) {
 
 func (e *expander) ones() vr { return e.constant(^uint64(0), 4) }
 
-// refuseOp gives the kernel up for want of an instruction.
-func (e *expander) refuseOp(in *inst) { e.refuse("AVX2 has nothing for %v here", in.op) }
+// refuseOp records an instruction that has no expansion.
+func (e *expander) refuseOp(in *inst) {
+	if e.err == nil {
+		e.err = fmt.Errorf("no AVX2 expansion for %v", in.op)
+	}
+}
 
 // maskedStore emits a store of some lanes.
 func (e *expander) maskedStore(in *inst) {

@@ -156,47 +156,12 @@ func (f *fn) takeOver(at [][]int32, rename renaming) {
 // sets reports whether an instruction sets the register and reads no more of it, with registers renamed.
 func (f *fn) sets(i int, r vr, rename renaming) bool {
 	in := &f.insts[i]
-	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || rename.resolve(in.a[0].reg) != r || in.early || in.mask != 0 && rename.resolve(in.mask) == r {
+	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || rename.resolve(in.a[0].reg) != r || in.early {
 		return false
 	}
-	for j := 1; j < int(in.n); j++ {
-		if rename.resolve(in.a[j].reg) == r {
-			return false
-		}
-	}
-	return rename.resolve(in.mem.base) != r && rename.resolve(in.mem.index) != r
-}
-
-// mentions appends the registers of an instruction to a list.
-func (f *fn) mentions(in *inst, list []vr) []vr {
-	see := func(r vr) {
-		if r != 0 {
-			list = append(list, r)
-		}
-	}
-	switch in.kind {
-	case kindDeclare:
-		see(vr(in.x))
-	case kindTrap:
-		t := &f.traps[in.x]
-		for _, r := range t.uses {
-			see(r)
-		}
-		for _, r := range t.defs {
-			see(r)
-		}
-	case kindOp:
-		see(in.mask)
-		for j := range in.a[:in.n] {
-			a := &in.a[j]
-			see(a.reg)
-			if a.kind == argMem {
-				see(in.mem.base)
-				see(in.mem.index)
-			}
-		}
-	}
-	return list
+	read := false
+	f.operands(in, func(s *vr, as role) { read = read || as == roleUse && rename.resolve(*s) == r })
+	return !read
 }
 
 // straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.

@@ -39,6 +39,12 @@ const (
 	ctxArgs       = ctxSegment + 32*8 // scalars, 8 bytes each, by parameter
 )
 
+// Registers that are reserved.
+const (
+	regContext = amd64.RBP // the address of the context
+	regFrame   = amd64.R15 // the address of the gang's frame
+)
+
 // A buffer in the context, after the scalars.
 const (
 	bufBase  = 0  // address

@@ -9,6 +9,7 @@ import (
 // writer turns instructions on virtual registers into code.
 type writer struct {
 	f       *fn
+	where   *allocation
 	asm     *amd64.Assembler
 	trap    amd64.Label // the code that leaves for a trap
 	shared  int32       // where registers that gangs share lie in the context
@@ -51,24 +52,27 @@ func (w *writer) write() {
 }
 
 // slot is the place in memory of a register that has no machine register.
-func (w *writer) slot(v *vreg) amd64.Mem {
+func (w *writer) slot(r vr) amd64.Mem {
+	v := &w.f.regs[r]
 	if v.elem != 0 {
 		return amd64.Mem{Label: v.label}
 	}
 	if v.shared {
-		return amd64.Mem{Base: regContext, Disp: w.shared + v.slot}
+		return amd64.Mem{Base: regContext, Disp: w.shared + w.where.slot[r]}
 	}
-	return amd64.Mem{Base: regFrame, Disp: w.frame + v.slot}
+	return amd64.Mem{Base: regFrame, Disp: w.frame + w.where.slot[r]}
 }
 
-func machine(v *vreg, size uint8) amd64.Reg {
-	switch v.class {
+// machine returns the machine register of a register that has one.
+func (w *writer) machine(r vr, size uint8) amd64.Reg {
+	phys := int(w.where.phys[r])
+	switch w.f.regs[r].class {
 	case classVec:
-		return amd64.X(int(v.phys)).As(int(size))
+		return amd64.X(phys).As(int(size))
 	case classMask:
-		return amd64.K(int(v.phys))
+		return amd64.K(phys)
 	}
-	return amd64.GPR(int(v.phys), int(size))
+	return amd64.GPR(phys, int(size))
 }
 
 // scratch gives a scratch register of a class for one instruction.
@@ -86,8 +90,8 @@ func (w *writer) scratch(c class, size uint8) amd64.Reg {
 }
 
 // load brings a register from memory to a machine register.
-func (w *writer) load(v *vreg, to amd64.Reg) {
-	m := w.slot(v)
+func (w *writer) load(r vr, to amd64.Reg) {
+	v, m := &w.f.regs[r], w.slot(r)
 	switch {
 	case v.elem == 4:
 		w.asm.Emit(amd64.VPBROADCASTD, to, m)
@@ -107,9 +111,9 @@ func (w *writer) load(v *vreg, to amd64.Reg) {
 	}
 }
 
-func (w *writer) store(v *vreg, from amd64.Reg) {
-	m := w.slot(v)
-	switch v.class {
+func (w *writer) store(r vr, from amd64.Reg) {
+	m := w.slot(r)
+	switch w.f.regs[r].class {
 	case classVec:
 		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.t.bytes()))
 	case classMask:
@@ -121,12 +125,11 @@ func (w *writer) store(v *vreg, from amd64.Reg) {
 
 // read gives a machine register that holds the register's value.
 func (w *writer) read(r vr, size uint8) amd64.Reg {
-	v := &w.f.regs[r]
-	if v.phys >= 0 {
-		return machine(v, size)
+	if w.where.phys[r] >= 0 {
+		return w.machine(r, size)
 	}
-	to := w.scratch(v.class, size)
-	w.load(v, to)
+	to := w.scratch(w.f.regs[r].class, size)
+	w.load(r, to)
 	return to
 }
 
@@ -174,16 +177,16 @@ func (w *writer) inst(i int) {
 	}
 	w.vec, w.gpr, w.masks = 0, 0, 0
 	if in.moves() {
-		d, s := &w.f.regs[in.a[0].reg], &w.f.regs[in.a[1].reg]
-		if d.phys >= 0 && d.phys == s.phys {
+		d, s := in.a[0].reg, in.a[1].reg
+		to, from := w.where.phys[d], w.where.phys[s]
+		switch {
+		case to >= 0 && to == from:
 			return
-		}
-		if d.phys >= 0 && s.phys < 0 {
-			w.load(s, machine(d, in.a[0].size))
+		case to >= 0 && from < 0:
+			w.load(s, w.machine(d, in.a[0].size))
 			return
-		}
-		if d.phys < 0 && s.phys >= 0 {
-			w.store(d, machine(s, in.a[1].size))
+		case to < 0 && from >= 0:
+			w.store(d, w.machine(s, in.a[1].size))
 			return
 		}
 	}
@@ -213,7 +216,7 @@ func (w *writer) inst(i int) {
 		w.failed = fmt.Sprintf("%v %+v", in.op, in.a[:in.n])
 	}
 	if back != 0 {
-		w.store(&w.f.regs[in.a[0].reg], back)
+		w.store(in.a[0].reg, back)
 	}
 }
 
@@ -261,8 +264,8 @@ func (w *writer) operand(in *inst, j int, memory *bool) operand {
 	switch a.kind {
 	case argReg:
 		v := &w.f.regs[a.reg]
-		if v.phys < 0 && int(in.fold) == j && !*memory {
-			m := w.slot(v)
+		if w.where.phys[a.reg] < 0 && int(in.fold) == j && !*memory {
+			m := w.slot(a.reg)
 			if v.elem == 0 || v.elem == 64 {
 				*memory = true
 				m.Size = a.size
@@ -294,15 +297,15 @@ func (w *writer) destination(in *inst, mask amd64.Reg) (first operand, back amd6
 		v := &w.f.regs[a.reg]
 		var r amd64.Reg
 		switch {
-		case v.phys >= 0:
-			r = machine(v, a.size)
+		case w.where.phys[a.reg] >= 0:
+			r = w.machine(a.reg, a.size)
 		case in.mode == modeDef && !in.early && w.used(v.class) > 0:
 			r = w.first(v.class, a.size)
 			back = r
 		default:
 			r = w.scratch(v.class, a.size)
 			if in.mode != modeDef {
-				w.load(v, r)
+				w.load(a.reg, r)
 			}
 			if in.mode != modeUse {
 				back = r

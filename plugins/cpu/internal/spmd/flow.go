@@ -130,55 +130,6 @@ func (g *flow) findBlocks(advance, fresh amd64.Label) {
 	}
 }
 
-// setBy, writtenBy and readBy append to a list the registers that an instruction sets entirely, those that it changes, and
-// those that it reads.
-func (f *fn) setBy(in *inst, list []vr) []vr {
-	switch in.kind {
-	case kindDeclare:
-		list = append(list, vr(in.x))
-	case kindTrap:
-		list = append(list, f.traps[in.x].defs...)
-	case kindOp:
-		if in.mode == modeDef && in.a[0].kind == argReg && (in.mask == 0 || in.zero) {
-			list = append(list, in.a[0].reg)
-		}
-	}
-	return list
-}
-
-func (f *fn) writtenBy(in *inst, list []vr) []vr {
-	switch {
-	case in.kind == kindTrap:
-		list = append(list, f.traps[in.x].defs...)
-	case in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg:
-		list = append(list, in.a[0].reg)
-	}
-	return list
-}
-
-func (f *fn) readBy(in *inst, list []vr) []vr {
-	see := func(r vr) {
-		if r != 0 {
-			list = append(list, r)
-		}
-	}
-	switch in.kind {
-	case kindTrap:
-		list = append(list, f.traps[in.x].uses...)
-	case kindOp:
-		see(in.mask)
-		for j := range in.a[:in.n] {
-			a := &in.a[j]
-			if j > 0 || in.mode != modeDef || in.mask != 0 && !in.zero {
-				see(a.reg)
-			}
-		}
-		see(in.mem.base)
-		see(in.mem.index)
-	}
-	return list
-}
-
 func (g *flow) solve() {
 	for n := range g.blocks {
 		b := &g.blocks[n]

@@ -23,20 +23,20 @@ func (w *Worker) current() frame {
 // register is where the contents of a virtual register are while the code is in a trap.
 func (w *Worker) register(f frame, r vr) unsafe.Pointer {
 	c := w.v.code
-	v := &c.regs[r]
-	if v.phys < 0 {
+	v, phys := &c.regs[r], int(c.where.phys[r])
+	if phys < 0 {
 		if v.shared {
-			return unsafe.Pointer(&w.context[c.shared+int(v.slot)])
+			return unsafe.Pointer(&w.context[c.shared+int(c.where.slot[r])])
 		}
-		return unsafe.Pointer(&f[c.layout.frame+int(v.slot)])
+		return unsafe.Pointer(&f[c.layout.frame+int(c.where.slot[r])])
 	}
 	switch v.class {
 	case classVec:
-		return unsafe.Pointer(&w.context[ctxVec+64*int(v.phys)])
+		return unsafe.Pointer(&w.context[ctxVec+64*phys])
 	case classMask:
-		return unsafe.Pointer(&w.context[ctxMasks+8*int(v.phys)])
+		return unsafe.Pointer(&w.context[ctxMasks+8*phys])
 	}
-	return unsafe.Pointer(&w.context[ctxGPR+8*int(v.phys)])
+	return unsafe.Pointer(&w.context[ctxGPR+8*phys])
 }
 
 // laneSet has a bit for each lane of the widest gang.
@@ -63,7 +63,7 @@ func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
 	c := w.v.code
 	lanes := c.target.lanes
 	r := regs[0]
-	if v := &c.regs[r]; v.elem != 0 && v.phys < 0 {
+	if c.regs[r].elem != 0 && c.where.phys[r] < 0 {
 		return c.constants[r]
 	}
 	switch {

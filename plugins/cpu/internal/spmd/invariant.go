@@ -7,19 +7,19 @@ import (
 // moveInvariants moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
 // changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
 // gangs are not in the IR at all.
-func (l *lowerer) moveInvariants() {
-	m := mover{f: l.fn, frames: l.observe, within: l.room.ints.make(len(l.insts))}
+func (f *fn) moveInvariants(frames bool) {
+	m := mover{f: f, frames: frames, within: f.room.ints.make(len(f.insts))}
 	m.findLoops()
 	m.findWriters()
 	before := map[int32][]int32{} // what goes before the begin of each loop
-	for i := range l.insts {
+	for i := range f.insts {
 		r, group := m.candidate(int32(i))
 		if group == nil {
 			continue
 		}
 		home := m.home(group, r)
 		loop := m.within[i]
-		if home == loop || len(group) == 1 && l.insts[i].op == amd64.MOV && l.insts[i].a[1].kind == argImm {
+		if home == loop || len(group) == 1 && f.insts[i].op == amd64.MOV && f.insts[i].a[1].kind == argImm {
 			continue
 		}
 		for m.loops[loop].parent != home {
@@ -33,27 +33,27 @@ func (l *lowerer) moveInvariants() {
 			m.within[at] = home
 		}
 		if home == 0 {
-			l.regs[r].shared = true
+			f.regs[r].shared = true
 		}
 	}
 	if len(before) == 0 {
 		return
 	}
-	moved := l.room.flags.make(len(l.insts))
+	moved := f.room.flags.make(len(f.insts))
 	for _, list := range before {
 		for _, at := range list {
 			moved[at] = true
 		}
 	}
-	old := l.rewrite()
+	old := f.rewrite()
 	for i := range old {
 		if old[i].kind == kindLoopBegin {
 			for _, at := range before[int32(i)] {
-				l.add(old[at]).steady = false // the loop may not get as far as to what it is for
+				f.add(old[at]).steady = false // the loop may not get as far as to what it is for
 			}
 		}
 		if !moved[i] {
-			l.add(old[i])
+			f.add(old[i])
 		}
 	}
 }

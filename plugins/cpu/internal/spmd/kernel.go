@@ -18,6 +18,7 @@ type code struct {
 	layout    layout
 	arrays    []*ir.Array
 	regs      []vreg
+	where     *allocation // of regs
 	traps     []trap
 	groups    []*ir.Instr   // group operations
 	constants map[vr]uint64 // elements of constants
@@ -93,11 +94,13 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	if options.stacked {
 		l.fn.shareEqual()
 	}
-	if l.t.expand != nil {
-		l.t.expand(l)
+	if l.t == &avx2 {
+		if err := expandAVX2(l.fn); err != nil {
+			return nil, &UnsupportedError{Kernel: k.Name, What: err.Error()}
+		}
 	}
-	l.moveInvariants()
-	l.reduceStrength()
+	l.fn.moveInvariants(l.observe)
+	l.fn.reduceStrength(l.observe)
 	l.fn.sweep()
 	l.fn.coalesce()
 	l.fn.foldLoads(options.single)
@@ -107,19 +110,19 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		fresh = 0 // other groups of the batch may wait then
 	}
 	l.fn.splitAtBarriers(l.advance, l.start, fresh)
-	frame, shared := l.allocate()
+	where := l.fn.allocate()
 
 	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
-	c.frame = l.layout.frame + int(frame)
+	c.frame = l.layout.frame + int(where.frameBytes)
 	c.shared = l.layout.size
-	c.context = l.layout.size + int(shared)
+	c.context = l.layout.size + int(where.sharedBytes)
 	trapLabel := asm.NewLabel()
-	w := &writer{f: l.fn, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.frame), comment: list}
+	w := &writer{f: l.fn, where: where, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.frame), comment: list}
 	asm.Emit(amd64.MOV, regContext, amd64.RDI)
 	asm.Emit(amd64.MOV, regFrame, amd64.Mem{Base: regContext, Disp: ctxFrame})
 	for _, r := range l.order {
-		if v := &l.regs[r]; v.phys >= 0 {
-			w.load(v, machine(v, uint8(l.t.bytes())))
+		if where.phys[r] >= 0 {
+			w.load(r, w.machine(r, uint8(l.t.bytes())))
 		}
 	}
 	w.write()
@@ -136,14 +139,14 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		resume = emitTrap(asm, l.t, trapLabel)
 	}
 	if c.bytes, err = asm.Finish(); err != nil {
-		if l.t.expand != nil { // an instruction that it lacks and that has no expansion
+		if l.t == &avx2 { // an instruction that it lacks and that has no expansion
 			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.t.name, err)}
 		}
 		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
 	}
 	c.groups = l.groups
 	if len(c.traps) > 0 {
-		c.regs, c.constants = slices.Clone(l.regs), map[vr]uint64{}
+		c.regs, c.where, c.constants = slices.Clone(l.regs), where, map[vr]uint64{}
 		for key, r := range l.consts {
 			c.constants[r] = key.bits
 		}
@@ -464,46 +467,3 @@ func (l *lowerer) lanesFrom(r vr, s opt.Strides) []vr {
 }
 
 func (l *lowerer) stopped() amd64.Label { return l.stop }
-
-// sweep drops instructions whose results are not used.
-func (f *fn) sweep() {
-	uses := f.room.ints.make(len(f.regs))
-	count := func(in *inst, by int32) {
-		uses[in.mask] += by
-		for j := range in.a[:in.n] {
-			if a := &in.a[j]; a.kind == argReg && (j > 0 || in.mode == modeUse) {
-				uses[a.reg] += by
-			}
-		}
-		uses[in.mem.base] += by
-		uses[in.mem.index] += by
-	}
-	for i := range f.insts {
-		switch in := &f.insts[i]; in.kind {
-		case kindOp:
-			count(in, 1)
-		case kindTrap:
-			for _, r := range f.traps[in.x].uses {
-				uses[r]++
-			}
-		}
-	}
-	dead := false
-	for i := len(f.insts) - 1; i >= 0; i-- {
-		in := &f.insts[i]
-		if in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg && uses[in.a[0].reg] == 0 && !in.lock {
-			count(in, -1)
-			in.kind, in.n, dead = kindNone, 0, true
-		}
-	}
-	if !dead {
-		return
-	}
-	kept := f.insts[:0]
-	for i := range f.insts {
-		if f.insts[i].kind != kindNone {
-			kept = append(kept, f.insts[i])
-		}
-	}
-	f.insts = kept
-}

@@ -10,7 +10,7 @@ import (
 // register are in use there, too.
 func TestMergedWithDeclared(t *testing.T) {
 	asm := amd64.New(amd64.ForAVX512)
-	f := &fn{t: &avx512, asm: asm, room: &scratch{}, regs: []vreg{{}}, consts: map[constKey]vr{}}
+	f := newFunc(&avx512, asm)
 	advance, fresh := asm.NewLabel(), asm.NewLabel()
 	kept, result, other, some := f.vec(), f.vec(), f.vec(), f.mask()
 	f.def(amd64.VPXORD, z(other), z(other), z(other))

@@ -43,14 +43,12 @@ func (f *fn) crossBarriers() (list []vr) {
 	if len(barriers) == 0 {
 		return nil
 	}
-	f.lives()
-	for r := range f.regs {
+	for r, live := range f.liveRanges() {
 		v := &f.regs[r]
-		i, _ := slices.BinarySearch(barriers, v.start)
-		if v.start >= 0 && v.elem == 0 && !v.shared && i < len(barriers) && barriers[i] <= v.end {
+		i, _ := slices.BinarySearch(barriers, live.start)
+		if live.start >= 0 && v.elem == 0 && !v.shared && i < len(barriers) && barriers[i] <= live.end {
 			list = append(list, vr(r))
 		}
-		v.start, v.end, v.loop, v.weight, v.hint = -1, 0, 0, 0, 0
 	}
 	return list
 }
@@ -329,64 +327,5 @@ func (f *fn) copyReg(to, from vr) {
 		f.def(amd64.VMOVDQA64, z(to), z(from)).folds(1, 0)
 	default:
 		f.def(amd64.VMOVDQA, y(to), y(from)).folds(1, 0)
-	}
-}
-
-// unshare gives the trap lists of its own: it may have them in common with others.
-func (t *trap) unshare() {
-	n := len(t.uses) + len(t.defs) + len(t.mask) + len(t.results)
-	for _, list := range t.args {
-		n += len(list)
-	}
-	room := make([]vr, 0, n)
-	own := func(list []vr) []vr {
-		if list == nil {
-			return nil
-		}
-		n := len(room)
-		room = append(room, list...)
-		return room[n:len(room):len(room)]
-	}
-	t.uses, t.defs, t.mask, t.results = own(t.uses), own(t.defs), own(t.mask), own(t.results)
-	t.args = slices.Clone(t.args)
-	for i := range t.args {
-		t.args[i] = own(t.args[i])
-	}
-}
-
-// rename lets a function change the registers of an instruction.
-func (f *fn) rename(in *inst, to func(*vr)) {
-	if in.kind == kindTrap {
-		t := &f.traps[in.x]
-		all := func(list []vr) {
-			for n := range list {
-				to(&list[n])
-			}
-		}
-		to(&t.x)
-		all(t.uses)
-		all(t.defs)
-		all(t.mask)
-		all(t.results)
-		for _, list := range t.args {
-			all(list)
-		}
-		return
-	}
-	if in.kind == kindDeclare {
-		r := vr(in.x)
-		to(&r)
-		in.x = int32(r)
-		return
-	}
-	to(&in.mask)
-	for n := range in.a[:in.n] {
-		switch a := &in.a[n]; a.kind {
-		case argReg:
-			to(&a.reg)
-		case argMem:
-			to(&in.mem.base)
-			to(&in.mem.index)
-		}
 	}
 }

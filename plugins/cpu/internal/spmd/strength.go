@@ -11,18 +11,18 @@ import (
 //
 // An index is extended from 32 to 64 bits on the way. The register that goes along does not wrap where the index would:
 // only indices are replaced that are proved to be in bounds in every iteration, so that they do not.
-func (l *lowerer) reduceStrength() {
-	if !slices.ContainsFunc(l.insts, func(in inst) bool { return in.steady }) {
+func (f *fn) reduceStrength(frames bool) {
+	if !slices.ContainsFunc(f.insts, func(in inst) bool { return in.steady }) {
 		return
 	}
-	m := mover{f: l.fn, frames: l.observe, within: make([]int32, len(l.insts))}
+	m := mover{f: f, frames: frames, within: make([]int32, len(f.insts))}
 	m.findLoops()
 	m.findWriters()
-	r := reducer{mover: &m, ends: make([]int32, len(m.loops)), mentions: l.allMentions(), labels: l.findLabels(),
+	r := reducer{mover: &m, ends: make([]int32, len(m.loops)), mentions: f.allMentions(), labels: f.findLabels(),
 		before: map[int32][]inst{}, after: map[int32][]inst{}, instead: map[vr]vr{}}
 	waits := make([]bool, len(m.loops))
-	for i := range l.insts {
-		if l.insts[i].kind == kindBarrier {
+	for i := range f.insts {
+		if f.insts[i].kind == kindBarrier {
 			for c := m.within[i]; c > 0; c = m.loops[c].parent {
 				waits[c] = true
 			}
@@ -42,15 +42,15 @@ func (l *lowerer) reduceStrength() {
 			*v = d
 		}
 	}
-	old := l.rewrite()
+	old := f.rewrite()
 	for i := range old {
-		l.insts = append(l.insts, r.before[int32(i)]...)
+		f.insts = append(f.insts, r.before[int32(i)]...)
 		in := old[i]
 		if in.kind == kindOp && !(in.mode != modeUse && in.a[0].kind == argReg && r.instead[in.a[0].reg] != 0) {
-			l.rename(&in, rename)
+			f.rename(&in, rename)
 		}
-		l.add(in)
-		l.insts = append(l.insts, r.after[int32(i)]...)
+		f.add(in)
+		f.insts = append(f.insts, r.after[int32(i)]...)
 	}
 }
 

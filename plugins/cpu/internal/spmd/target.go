@@ -13,8 +13,7 @@ type target struct {
 	// masks says that conditions of lanes live in mask registers. Elsewhere they are vectors with all bits of a lane set
 	// or none; those of 64-bit elements then differ from those of 32-bit ones, see half and join.
 	masks          bool
-	wholeConstants bool             // constants lie in the pool as whole vectors, as instructions cannot broadcast them
-	expand         func(l *lowerer) // replaces the instructions that the target lacks; nil if it has all
+	wholeConstants bool // constants lie in the pool as whole vectors, as instructions cannot broadcast them
 }
 
 // scratchVectorRegs is how many vectors hold what lives in memory while one instruction needs it.

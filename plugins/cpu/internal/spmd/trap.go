@@ -1,6 +1,8 @@
 package spmd
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
@@ -32,6 +34,45 @@ type trap struct {
 	end     amd64.Label
 
 	uses, defs []vr
+}
+
+// unshare gives the trap lists of its own: it may have them in common with others.
+func (t *trap) unshare() {
+	n := len(t.uses) + len(t.defs) + len(t.mask) + len(t.results)
+	for _, list := range t.args {
+		n += len(list)
+	}
+	room := make([]vr, 0, n)
+	own := func(list []vr) []vr {
+		if list == nil {
+			return nil
+		}
+		n := len(room)
+		room = append(room, list...)
+		return room[n:len(room):len(room)]
+	}
+	t.uses, t.defs, t.mask, t.results = own(t.uses), own(t.defs), own(t.mask), own(t.results)
+	t.args = slices.Clone(t.args)
+	for i := range t.args {
+		t.args[i] = own(t.args[i])
+	}
+}
+
+// rename replaces the registers in the operands that the host looks up; uses and defs have them, too.
+func (t *trap) rename(to func(*vr)) {
+	all := func(list []vr) {
+		for n := range list {
+			to(&list[n])
+		}
+	}
+	if t.x != 0 {
+		to(&t.x)
+	}
+	all(t.mask)
+	all(t.results)
+	for _, list := range t.args {
+		all(list)
+	}
 }
 
 // trapHere emits a trap.

@@ -28,14 +28,6 @@ type vreg struct {
 	// A constant is a vector from the pool, which can be fetched again wherever it is needed.
 	elem  uint8 // bytes of an element; 64 if all of it is in the pool, as where elements differ; 0 if it is no constant
 	label amd64.Label
-
-	// Set by the allocation. Positions count twice: an instruction reads at 2i and writes at 2i+1.
-	start, end int32
-	loop       int32 // the innermost loop around the first mention
-	weight     float32
-	hint       vr   // a register that it is copied from
-	phys       int8 // machine register, −1 if in memory
-	slot       int32
 }
 
 type argKind uint8
@@ -125,7 +117,7 @@ type inst struct {
 }
 
 func (f *fn) newReg(c class) vr {
-	f.regs = append(f.regs, vreg{class: c, start: -1, phys: -1, slot: -1, shared: f.shared})
+	f.regs = append(f.regs, vreg{class: c, shared: f.shared})
 	return vr(len(f.regs) - 1)
 }
 
@@ -154,6 +146,11 @@ type fn struct {
 	shared bool // registers made now are shared
 	few    bool // few machine registers are given out
 	traps  []trap
+}
+
+// newFunc returns a function without instructions, for a target and an assembler.
+func newFunc(t *target, asm *amd64.Assembler) *fn {
+	return &fn{t: t, asm: asm, room: new(scratch), regs: []vreg{{}}, consts: map[constKey]vr{}}
 }
 
 type constKey struct {

@@ -25,11 +25,12 @@ type scratch struct {
 	lists  room[[]int32]
 	words  room[uint64]
 	flags  room[bool]
+	ranges room[liveRange]
 	blocks []flowBlock
 }
 
 func (s *scratch) reset() {
-	s.ints.used, s.regs.used, s.lists.used, s.words.used, s.flags.used = 0, 0, 0, 0, 0
+	s.ints.used, s.regs.used, s.lists.used, s.words.used, s.flags.used, s.ranges.used = 0, 0, 0, 0, 0, 0
 }
 
 // room is a block of memory that lists are cut from. When it is full the next block is larger.
