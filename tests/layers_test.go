@@ -25,6 +25,8 @@ var layers = []struct {
 	{"kernels", []string{"kernels", "lang/kernel"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
+	{"plugins/cpu/internal/spmd/abi", []string{"plugins/cpu/internal/amd64"}},
+	{"plugins/cpu/internal/spmd/vcode", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/abi", "lang/kernel/ir"}}, // ir: traps name their instructions
 	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
 	{"examples", []string{"", "plugins/all", "runtime/offload"}},
@@ -99,6 +101,8 @@ func TestLayersRefuse(t *testing.T) {
 		{"plugins/cuda", "plugins/cpu"},
 		{"plugins/cpu/internal/sched", "plugins/cuda/ptx"},
 		{"plugins/cpu", "lang"},
+		{"plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/vcode"},
+		{"plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd"},
 		{"plugins/cpu", "lang/kernel"},
 		{"lang/kernel/ir", "lang/diag"},
 		{"bindings/offload", "plugins/all"},

@@ -5,6 +5,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // spread says how the lanes of an access lie in memory.
@@ -20,15 +22,15 @@ const (
 type place struct {
 	array   *ir.Array // nil for a private one that is cleared
 	spread  spread
-	uni     mem  // the part that is the same for all lanes
-	offs    []vr // apart: offsets of 32 bits, by register
+	uni     vcode.Mem   // the part that is the same for all lanes
+	offs    []vcode.Reg // apart: offsets of 32 bits, by register
 	scale   uint8
-	mask    []vr // the lanes that take part; nil if all do
+	mask    []vcode.Reg // the lanes that take part; nil if all do
 	scalar  ir.Type
 	size    int
-	inside  vr   // together and without faults: 1 if the place is in bounds
-	below   vr   // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
-	fetched bool // of a store: the lines have been fetched
+	inside  vcode.Reg // together and without faults: 1 if the place is in bounds
+	below   vcode.Reg // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
+	fetched bool      // of a store: the lines have been fetched
 }
 
 // term is an index of an access.
@@ -40,9 +42,9 @@ type term struct {
 }
 
 // gang is the number of lanes.
-func (l *lowerer) gang() int { return l.t.lanes * l.w }
+func (l *lowerer) gang() int { return l.Target.Lanes * l.w }
 
-func (l *lowerer) buffer(a *ir.Array) int { return l.layout.buffers + bufSize*a.ID }
+func (l *lowerer) buffer(a *ir.Array) int { return l.layout.Buffers + abi.BufSize*a.ID }
 
 // place works out where an access goes and checks it.
 func (l *lowerer) place(in *ir.Instr) place {
@@ -70,10 +72,10 @@ func (l *lowerer) place(in *ir.Instr) place {
 	disp := int64(r.Offset)
 	switch in.Array.Space {
 	case ir.Private:
-		disp = (disp+int64(l.layout.private[in.Array.ID]))*int64(l.gang()) + frameHead
-		p.uni.fixed = regFrame
+		disp = (disp+int64(l.layout.Private[in.Array.ID]))*int64(l.gang()) + abi.FrameHead
+		p.uni.Fixed = abi.Frame
 	default:
-		p.uni.base = l.base(in.Array)
+		p.uni.Base = l.base(in.Array)
 	}
 	unit := int64(1)
 	if private {
@@ -98,7 +100,7 @@ func (l *lowerer) place(in *ir.Instr) place {
 	if int64(int32(disp)) != disp {
 		l.refuse("an array of %d bytes in each item", disp)
 	}
-	p.uni.disp = int32(disp)
+	p.uni.Disp = int32(disp)
 	if p.spread == apart {
 		l.sumMoving(in.Array, &p, moving, private)
 	}
@@ -128,7 +130,7 @@ func (l *lowerer) consecutive(terms []term, size int) bool {
 const maxPeel = 1 << 16
 
 // sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
-func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *int64) {
+func (l *lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
 	for _, t := range terms {
 		p := part64{stride: t.stride * unit, inner: t.inner}
@@ -153,29 +155,29 @@ func (l *lowerer) sumFixed(a *ir.Array, m *mem, terms []term, unit int64, disp *
 			*disp += peeled * p.stride
 		}
 		p.r = l.wideIndex(l.shadow(v), v.Type)
-		if in := &l.insts[len(l.insts)-1]; t.sure && in.op == amd64.MOVSXD && in.a[0].reg == p.r {
-			in.steady = true
+		if in := &l.Insts[len(l.Insts)-1]; t.sure && in.Op == amd64.MOVSXD && in.Args[0].Reg == p.r {
+			in.Steady = true
 		}
-		if t.inner == 0 && m.index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
-			m.index, m.indexSize, m.scale = p.r, 8, uint8(p.stride)
+		if t.inner == 0 && m.Index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
+			m.Index, m.IndexSize, m.Scale = p.r, 8, uint8(p.stride)
 			continue
 		}
 		rest = append(rest, p)
 	}
 	if len(rest) > 0 {
-		m.base, m.fixed = l.rowOf(a, m, rest), 0
+		m.Base, m.Fixed = l.rowOf(a, m, rest), 0
 	}
 }
 
 // part64 is a term of an address: a register times a stride and perhaps a pitch.
 type part64 struct {
-	r      vr
+	r      vcode.Reg
 	stride int64
 	inner  int
 }
 
 // rowOf gives the register of an address's base and terms, which other accesses in the block may have made already.
-func (l *lowerer) rowOf(a *ir.Array, m *mem, terms []part64) vr {
+func (l *lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	l.key = binary.AppendUvarint(l.key[:0], uint64(a.ID))
 	for _, t := range terms {
 		l.key = binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(l.key, uint64(t.r)), uint64(t.inner)), t.stride)
@@ -184,40 +186,40 @@ func (l *lowerer) rowOf(a *ir.Array, m *mem, terms []part64) vr {
 		return r
 	}
 	key := string(l.key)
-	at0 := mem{base: m.base, fixed: m.fixed, indexSize: 8}
-	var sum vr
+	at0 := vcode.Mem{Base: m.Base, Fixed: m.Fixed, IndexSize: 8}
+	var sum vcode.Reg
 	for _, t := range terms {
 		r := t.r
 		if t.inner != 0 {
-			s := l.gpr()
-			l.def(amd64.MOV, g8(s), g8(r))
-			l.mod(amd64.IMUL, g8(s), g8(l.pitch(a, t.inner)))
+			s := l.NewGPR()
+			l.Def(amd64.MOV, s.G8(), r.G8())
+			l.Mod(amd64.IMUL, s.G8(), l.pitch(a, t.inner).G8())
 			r = s
 		}
 		if t.stride != 1 && (len(terms) > 1 || t.stride != 2 && t.stride != 4 && t.stride != 8) {
-			s := l.gpr()
-			l.def(amd64.IMUL, g8(s), g8(r), imm(t.stride))
+			s := l.NewGPR()
+			l.Def(amd64.IMUL, s.G8(), r.G8(), vcode.Imm(t.stride))
 			r, t.stride = s, 1
 		}
-		at0.scale = uint8(t.stride)
+		at0.Scale = uint8(t.stride)
 		if sum == 0 {
 			sum = r
 			continue
 		}
-		s := l.gpr()
-		l.def(amd64.LEA, g8(s), at(mem{base: sum, index: r, indexSize: 8, scale: 1}))
+		s := l.NewGPR()
+		l.Def(amd64.LEA, s.G8(), vcode.Mem{Base: sum, Index: r, IndexSize: 8, Scale: 1}.At())
 		sum = s
 	}
-	at0.index = sum
-	d := l.gpr()
-	l.def(amd64.LEA, g8(d), at(at0))
+	at0.Index = sum
+	d := l.NewGPR()
+	l.Def(amd64.LEA, d.G8(), at0.At())
 	l.rows[key] = d
 	l.undo = append(l.undo, func() { delete(l.rows, key) })
 	return d
 }
 
 // wideIndex extends an index to 64 bits. Indices in bounds are not negative; that of lane 0 may be, if it takes no part.
-func (l *lowerer) wideIndex(r vr, t ir.Type) vr {
+func (l *lowerer) wideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	if t.Size() == 8 {
 		return r
 	}
@@ -225,8 +227,8 @@ func (l *lowerer) wideIndex(r vr, t ir.Type) vr {
 	if d, ok := l.wide[r]; ok {
 		return d
 	}
-	d := l.gpr()
-	l.def(amd64.MOVSXD, g8(d), g4(r))
+	d := l.NewGPR()
+	l.Def(amd64.MOVSXD, d.G8(), r.G4())
 	l.wide[r] = d
 	l.undo = append(l.undo, func() { delete(l.wide, r) })
 	return d
@@ -248,14 +250,14 @@ func (l *lowerer) sumMoving(a *ir.Array, p *place, terms []term, private bool) {
 		if private {
 			stride *= int64(l.gang())
 		}
-		factor := l.constant(uint64(stride), 4)
+		factor := l.Constant(uint64(stride), 4)
 		if t.inner != 0 {
 			pitch := l.splat(l.pitch(a, t.inner), ir.I32)
-			d := l.vec()
+			d := l.NewVec()
 			l.op2(amd64.VPMULLD, d, pitch, factor, 4)
 			factor = d
 		}
-		offs := newRegs(l.fn, l.w)
+		offs := vcode.NewVecs(l.Func, l.w)
 		for i, d := range offs {
 			l.op2(amd64.VPMULLD, d, part(idx, i), factor, 4)
 			if p.offs != nil {
@@ -266,7 +268,7 @@ func (l *lowerer) sumMoving(a *ir.Array, p *place, terms []term, private bool) {
 	}
 	if private {
 		for i, o := range p.offs {
-			d := l.vec()
+			d := l.NewVec()
 			l.op2(amd64.VPADDD, d, o, l.laneOffsets(i, p.size), 4)
 			p.offs[i] = d
 		}
@@ -274,7 +276,7 @@ func (l *lowerer) sumMoving(a *ir.Array, p *place, terms []term, private bool) {
 }
 
 // narrowIndex gives an index in 32 bits; in bounds it fits.
-func (l *lowerer) narrowIndex(v *ir.Value) []vr {
+func (l *lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	idx := l.vector(v)
 	if v.Type.Size() == 8 {
 		return l.narrow(idx, amd64.VPMOVQD, l.uniform(v))
@@ -283,21 +285,21 @@ func (l *lowerer) narrowIndex(v *ir.Value) []vr {
 }
 
 // laneOffsets is the vector of the numbers of the lanes of register i times a size.
-func (l *lowerer) laneOffsets(i, size int) vr {
+func (l *lowerer) laneOffsets(i, size int) vcode.Reg {
 	data := make([]byte, 0, 64)
-	for j := range l.t.lanes {
-		data = binary.LittleEndian.AppendUint32(data, uint32((l.t.lanes*i+j)*size))
+	for j := range l.Target.Lanes {
+		data = binary.LittleEndian.AppendUint32(data, uint32((l.Target.Lanes*i+j)*size))
 	}
-	return l.pattern(data)
+	return l.Pattern(data)
 }
 
 // flat turns the part of an address that is the same for all lanes into a base and a displacement, as an address with a
 // vector of offsets needs it.
-func (l *lowerer) flat(m mem) mem {
-	if m.index == 0 {
+func (l *lowerer) flat(m vcode.Mem) vcode.Mem {
+	if m.Index == 0 {
 		return m
 	}
-	d := l.gpr()
-	l.def(amd64.LEA, g8(d), at(m))
-	return mem{base: d}
+	d := l.NewGPR()
+	l.Def(amd64.LEA, d.G8(), m.At())
+	return vcode.Mem{Base: d}
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // listing is the code of a kernel as it stands, for launches of no special kind.
-func listing(t *testing.T, k *ir.Kernel, target *target, gang int) string {
+func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
-	c, err := generate(k, Options{Features: target.features, target: target, Gang: gang}, func(int) string { return "" })
+	c, err := generate(k, Options{Features: target.Features, target: target, Gang: gang}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestConstantsOfIndices(t *testing.T) {
 	} {
 		k := parse(t, "orepl-ir 1\nkernel k(x: f32[*], y: f32[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: i32 = item.global.y\n"+c.index+
 			"  %10: f32 = load x[%9]\n  store y[%0], %10\n  return\n}\n")
-		for _, target := range []*target{&avx512, &avx2} {
+		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 			var found []int
 			for _, m := range displaced.FindAllStringSubmatch(listing(t, k, target, 1), -1) {
 				n, err := strconv.Atoi(m[1] + m[2])
@@ -60,7 +61,7 @@ func TestConstantsOfIndices(t *testing.T) {
 				}
 			}
 			if want := []int{c.want}; c.want == 0 && found != nil || c.want != 0 && !slices.Equal(found, want) {
-				t.Errorf("%s, index\n%s: constants %v, want %d", target.name, c.index, found, c.want)
+				t.Errorf("%s, index\n%s: constants %v, want %d", target.Name, c.index, found, c.want)
 			}
 		}
 	}
@@ -87,13 +88,13 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 		{params: "x: f32[*]", body: "  %9: f32 = load x[flat %0]\n", want: false},
 	} {
 		k := parse(t, fmt.Sprintf("orepl-ir 1\nkernel k(%s, y: f32[*]) real f32 {\n  %%0: i32 = item.global.x\n  %%1: i32 = item.global.y\n%s  store y[%%0], %%9\n  return\n}\n", c.params, c.body))
-		for _, target := range []*target{&avx512, &avx2} {
-			got, err := generate(k, Options{Features: target.features, target: target, Gang: 1, Unchecked: c.unchecked}, nil)
+		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
+			got, err := generate(k, Options{Features: target.Features, target: target, Gang: 1, Unchecked: c.unchecked}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got.small != c.want {
-				t.Errorf("%s, %s, unchecked %v:\n%sneeds small buffers: %v", target.name, c.params, c.unchecked, c.body, got.small)
+				t.Errorf("%s, %s, unchecked %v:\n%sneeds small buffers: %v", target.Name, c.params, c.unchecked, c.body, got.small)
 			}
 		}
 	}
@@ -140,12 +141,12 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `, chain, last))
-		for _, target := range []*target{&avx512, &avx2} {
+		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 			if got := !strings.Contains(listing(t, row, target, 1), "gather"); got != (n <= maxShadow) {
-				t.Errorf("%s, %d steps: in a row %v", target.name, n, got)
+				t.Errorf("%s, %d steps: in a row %v", target.Name, n, got)
 			}
 			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= maxShadow+1) { // what a loop starts from is known
-				t.Errorf("%s, %d steps: prefetched %v", target.name, n, got)
+				t.Errorf("%s, %d steps: prefetched %v", target.Name, n, got)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // The general and mask registers that are always allocated. Reserved are rbp, rsp, r15 and rax; see package abi. The
@@ -32,11 +33,11 @@ type allocation struct {
 
 // regalloc is the state of a linear scan.
 type regalloc struct {
-	*fn
+	*vcode.Func
 	*allocation
-	live  []liveRange
-	order []vr   // the registers in use, by the start of their live ranges
-	cross []bool // by register: it is live across a barrier, and must be spilled
+	live  []vcode.LiveRange
+	order []vcode.Reg // the registers in use, by the start of their live ranges
+	cross []bool      // by register: it is live across a barrier, and must be spilled
 }
 
 // allocate assigns a machine register or a spill slot to each virtual register.
@@ -44,15 +45,15 @@ type regalloc struct {
 // It is a linear scan over live ranges without holes, once for each register class. When no machine register is free, it
 // spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers that are
 // live across a barrier are always spilled, because other gangs run in between.
-func (f *fn) allocate() *allocation {
-	out := &allocation{phys: make([]int8, len(f.regs)), slot: make([]int32, len(f.regs))}
+func allocate(f *vcode.Func) *allocation {
+	out := &allocation{phys: make([]int8, len(f.Regs)), slot: make([]int32, len(f.Regs))}
 	for r := range out.phys {
 		out.phys[r], out.slot[r] = -1, -1
 	}
-	a := regalloc{fn: f, allocation: out, live: f.liveRanges(), cross: f.room.flags.make(len(f.regs))}
+	a := regalloc{Func: f, allocation: out, live: f.LiveRanges(), cross: f.Scratch.Flags.Make(len(f.Regs))}
 	a.order = a.byStart()
 	a.findCrossing()
-	for c := range numClasses {
+	for c := range vcode.NumClasses {
 		a.assign(c)
 	}
 	a.placeSpills()
@@ -60,20 +61,20 @@ func (f *fn) allocate() *allocation {
 }
 
 // byStart lists the registers in use by the start of their live ranges.
-func (a *regalloc) byStart() []vr {
-	first := a.room.ints.make(2*len(a.insts) + 2) // by position: the index in the list of the ranges that start there
-	for r := 1; r < len(a.regs); r++ {
-		if at := a.live[r].start; at >= 0 {
+func (a *regalloc) byStart() []vcode.Reg {
+	first := a.Scratch.Ints.Make(2*len(a.Insts) + 2) // by position: the index in the list of the ranges that start there
+	for r := 1; r < len(a.Regs); r++ {
+		if at := a.live[r].Start; at >= 0 {
 			first[at+1]++
 		}
 	}
 	for i := 1; i < len(first); i++ {
 		first[i] += first[i-1]
 	}
-	list := a.room.regs.make(int(first[len(first)-1]))
-	for r := 1; r < len(a.regs); r++ {
-		if at := a.live[r].start; at >= 0 {
-			list[first[at]] = vr(r)
+	list := a.Scratch.Regs.Make(int(first[len(first)-1]))
+	for r := 1; r < len(a.Regs); r++ {
+		if at := a.live[r].Start; at >= 0 {
+			list[first[at]] = vcode.Reg(r)
 			first[at]++
 		}
 	}
@@ -83,28 +84,28 @@ func (a *regalloc) byStart() []vr {
 // findCrossing finds the registers of gangs that are live across a barrier. Gangs that run in between do not change shared
 // registers.
 func (a *regalloc) findCrossing() {
-	barriers := a.barriers()
+	barriers := a.Barriers()
 	if len(barriers) == 0 {
 		return
 	}
 	for _, r := range a.order {
 		live := &a.live[r]
-		i, _ := slices.BinarySearch(barriers, live.start)
-		a.cross[r] = !a.regs[r].shared && i < len(barriers) && barriers[i] <= live.end
+		i, _ := slices.BinarySearch(barriers, live.Start)
+		a.cross[r] = !a.Regs[r].Shared && i < len(barriers) && barriers[i] <= live.End
 	}
 }
 
 // assign assigns machine registers of a class, and reserves as few scratch registers as its spills need.
-func (a *regalloc) assign(c class) {
-	regs := a.room.regs.make(len(a.order))[:0]
+func (a *regalloc) assign(c vcode.Class) {
+	regs := a.Scratch.Regs.Make(len(a.order))[:0]
 	for _, r := range a.order {
-		if a.regs[r].class == c {
+		if a.Regs[r].Class == c {
 			regs = append(regs, r)
 		}
 	}
 	most := len(a.bank(c, 0)) - len(a.bank(c, math.MaxInt))
 	for kept := range most + 1 {
-		s := scan{free: a.bank(c, kept), active: a.room.regs.make(maxBank)[:0]}
+		s := scan{free: a.bank(c, kept), active: a.Scratch.Regs.Make(maxBank)[:0]}
 		slices.Reverse(s.free)
 		for _, r := range regs {
 			a.phys[r] = -1
@@ -112,7 +113,7 @@ func (a *regalloc) assign(c class) {
 				s.take(a, r)
 			}
 		}
-		spilled := func(r vr) bool { return a.phys[r] < 0 }
+		spilled := func(r vcode.Reg) bool { return a.phys[r] < 0 }
 		if kept == most || !slices.ContainsFunc(regs, spilled) || a.scratchNeeds(c) <= kept {
 			return
 		}
@@ -123,28 +124,28 @@ func (a *regalloc) assign(c class) {
 const maxBank = 32
 
 // bank lists the machine registers of a class that are allocated if some scratch registers are kept, the preferred first.
-func (a *regalloc) bank(c class, kept int) []int8 {
+func (a *regalloc) bank(c vcode.Class, kept int) []int8 {
 	list := make([]int8, 0, maxBank)
 	limit := func(n int) int {
-		if a.few {
+		if a.FewRegs {
 			return fewRegs
 		}
 		return n
 	}
 	switch c {
-	case classVec:
-		for i := range limit(a.t.vectors) {
+	case vcode.ClassVec:
+		for i := range limit(a.Target.Vectors) {
 			list = append(list, int8(i))
 		}
-		for i := range scratchVectorRegs - min(kept, scratchVectorRegs) {
-			list = append(list, int8(a.t.vectors+i))
+		for i := range vcode.ScratchVectors - min(kept, vcode.ScratchVectors) {
+			list = append(list, int8(a.Target.Vectors+i))
 		}
-	case classMask:
+	case vcode.ClassMask:
 		list = append(list, allocMask[:limit(len(allocMask))]...)
 		for _, n := range scratchMask[min(kept, len(scratchMask)):] {
 			list = append(list, int8(n))
 		}
-	case classGPR:
+	case vcode.ClassGPR:
 		list = append(list, allocGPR[:limit(len(allocGPR))]...)
 		for _, r := range scratchGPR[min(kept, len(scratchGPR)):] {
 			list = append(list, int8(r.Num()))
@@ -155,15 +156,15 @@ func (a *regalloc) bank(c class, kept int) []int8 {
 
 // scratchNeeds returns the largest number of scratch registers of a class that one instruction needs. The writer of the
 // code takes them as scratchOf counts them.
-func (a *regalloc) scratchNeeds(c class) int {
+func (a *regalloc) scratchNeeds(c vcode.Class) int {
 	most := 0
-	for i := range a.insts {
-		in := &a.insts[i]
-		if in.kind != kindOp {
+	for i := range a.Insts {
+		in := &a.Insts[i]
+		if in.Kind != vcode.KindOp {
 			continue
 		}
 		spilled := false
-		a.operands(in, func(r *vr, _ role) { spilled = spilled || a.spilled(*r, c) })
+		a.Operands(in, func(r *vcode.Reg, _ vcode.Role) { spilled = spilled || a.spilled(*r, c) })
 		if spilled {
 			most = max(most, a.scratchOf(in, c))
 		}
@@ -172,42 +173,42 @@ func (a *regalloc) scratchNeeds(c class) int {
 }
 
 // spilled reports whether a register is of a class and in a spill slot.
-func (a *regalloc) spilled(r vr, c class) bool {
-	return r != 0 && a.regs[r].class == c && a.phys[r] < 0
+func (a *regalloc) spilled(r vcode.Reg, c vcode.Class) bool {
+	return r != 0 && a.Regs[r].Class == c && a.phys[r] < 0
 }
 
 // scratchOf returns the number of scratch registers of a class that an instruction needs.
-func (a *regalloc) scratchOf(in *inst, c class) int {
+func (a *regalloc) scratchOf(in *vcode.Inst, c vcode.Class) int {
 	n := 0
-	need := func(r vr) {
+	need := func(r vcode.Reg) {
 		if a.spilled(r, c) {
 			n++
 		}
 	}
-	if in.moves() && (a.spilled(in.a[0].reg, c) != a.spilled(in.a[1].reg, c)) {
+	if in.Moves() && (a.spilled(in.Args[0].Reg, c) != a.spilled(in.Args[1].Reg, c)) {
 		return 0
 	}
 	memory := false
-	for j := range in.a[:in.n] {
-		memory = memory || in.a[j].kind == argMem
+	for j := range in.Args[:in.N] {
+		memory = memory || in.Args[j].Kind == vcode.ArgMem
 	}
-	for j := range in.a[:in.n] {
-		o := &in.a[j]
+	for j := range in.Args[:in.N] {
+		o := &in.Args[j]
 		switch {
-		case o.kind == argMem:
-			need(in.mem.base)
-			need(in.mem.index)
-		case o.kind == argReg && j > 0:
-			v := &a.regs[o.reg]
-			if int(in.fold) == j && !memory && a.phys[o.reg] < 0 && (v.elem == 0 || v.elem == 64 || v.elem == in.elem) {
+		case o.Kind == vcode.ArgMem:
+			need(in.Mem.Base)
+			need(in.Mem.Index)
+		case o.Kind == vcode.ArgReg && j > 0:
+			v := &a.Regs[o.Reg]
+			if int(in.Fold) == j && !memory && a.phys[o.Reg] < 0 && (v.Elem == 0 || v.Elem == 64 || v.Elem == in.Elem) {
 				memory = true
 				continue
 			}
-			need(o.reg)
+			need(o.Reg)
 		}
 	}
-	need(in.mask)
-	if in.n > 0 && in.a[0].kind == argReg && a.spilled(in.a[0].reg, c) && (in.mode != modeDef || in.early || n == 0) {
+	need(in.Mask)
+	if in.N > 0 && in.Args[0].Kind == vcode.ArgReg && a.spilled(in.Args[0].Reg, c) && (in.Mode != vcode.ModeDef || in.Early || n == 0) {
 		n++
 	}
 	return n
@@ -216,16 +217,16 @@ func (a *regalloc) scratchOf(in *inst, c class) int {
 // scan is the linear scan of one class.
 type scan struct {
 	free   []int8
-	active []vr
+	active []vcode.Reg
 }
 
 // take assigns a machine register to r. It frees the registers of ranges that ended, prefers the register that r is
 // copied from, and else takes the register of the active range that is cheapest to spill.
-func (s *scan) take(a *regalloc, r vr) {
+func (s *scan) take(a *regalloc, r vcode.Reg) {
 	live := &a.live[r]
 	kept := s.active[:0]
 	for _, o := range s.active {
-		if a.live[o].end < live.start {
+		if a.live[o].End < live.Start {
 			s.free = append(s.free, a.phys[o])
 		} else {
 			kept = append(kept, o)
@@ -233,9 +234,9 @@ func (s *scan) take(a *regalloc, r vr) {
 	}
 	s.active = kept
 	if n := len(s.free); n > 0 {
-		if live.hint != 0 {
+		if live.Hint != 0 {
 			for i, p := range s.free {
-				if p == a.phys[live.hint] {
+				if p == a.phys[live.Hint] {
 					s.free[i], s.free[n-1] = s.free[n-1], p
 				}
 			}
@@ -260,10 +261,10 @@ func (s *scan) take(a *regalloc, r vr) {
 }
 
 // density returns the cost of a spill by position of the live range.
-func (a *regalloc) density(r vr) float32 {
+func (a *regalloc) density(r vcode.Reg) float32 {
 	live := &a.live[r]
-	d := live.weight / float32(live.end-live.start+2)
-	if a.regs[r].elem != 0 {
+	d := live.Weight / float32(live.End-live.Start+2)
+	if a.Regs[r].Elem != 0 {
 		d *= 0.4 // a constant costs a load only, which an instruction may fold
 	}
 	return d
@@ -276,40 +277,40 @@ func (a *regalloc) placeSpills() {
 	type used struct {
 		slot, end int32
 	}
-	var active [3][numClasses][]used
+	var active [3][vcode.NumClasses][]used
 	var size [2]int32
 	for _, r := range a.order {
-		v := &a.regs[r]
-		if a.phys[r] >= 0 || v.elem != 0 {
+		v := &a.Regs[r]
+		if a.phys[r] >= 0 || v.Elem != 0 {
 			continue
 		}
 		area, kind := 0, 0
 		switch {
-		case v.shared:
+		case v.Shared:
 			area, kind = 1, 1
 		case a.cross[r]:
 			kind = 2
 		}
 		bytes := int32(8)
-		if v.class == classVec {
-			bytes = int32(a.t.bytes())
+		if v.Class == vcode.ClassVec {
+			bytes = int32(a.Target.Bytes())
 		}
-		list := active[kind][v.class]
+		list := active[kind][v.Class]
 		slot := int32(-1)
 		for i := range list {
-			if list[i].end < a.live[r].start {
+			if list[i].end < a.live[r].Start {
 				slot = list[i].slot
-				list[i].end = a.live[r].end
+				list[i].end = a.live[r].End
 				break
 			}
 		}
 		if slot < 0 {
-			if v.class == classVec {
+			if v.Class == vcode.ClassVec {
 				size[area] = (size[area] + 63) &^ 63
 			}
 			slot = size[area]
 			size[area] += bytes
-			active[kind][v.class] = append(list, used{slot, a.live[r].end})
+			active[kind][v.Class] = append(list, used{slot, a.live[r].End})
 		}
 		a.slot[r] = slot
 	}

@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // byType is an operation on vectors of each type; integers of either sign share one where there is no other.
@@ -57,11 +58,11 @@ func (l *lowerer) compute(in *ir.Instr) {
 			return
 		}
 		v := l.compute1(in)
-		g := l.gpr()
+		g := l.NewGPR()
 		if r.Type.Size() == 8 {
-			l.def(amd64.VMOVQ, g8(g), x(v[0]))
+			l.Def(amd64.VMOVQ, g.G8(), v[0].X())
 		} else {
-			l.def(amd64.VMOVD, g4(g), x(v[0]))
+			l.Def(amd64.VMOVD, g.G4(), v[0].X())
 		}
 		l.set(r, value{g: g})
 		return
@@ -78,10 +79,10 @@ func (l *lowerer) count(r *ir.Value) int {
 }
 
 // each makes the registers of a result one by one.
-func (l *lowerer) each(in *ir.Instr, make func(i int, d vr, a []vr)) []vr {
+func (l *lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
 	n := l.count(in.Result())
 	args := l.vectors(in.Args)
-	out := newRegs(l.fn, n)
+	out := vcode.NewVecs(l.Func, n)
 	a := newSlice(len(args))
 	for i := range n {
 		for j := range args {
@@ -92,18 +93,10 @@ func (l *lowerer) each(in *ir.Instr, make func(i int, d vr, a []vr)) []vr {
 	return out
 }
 
-func newSlice(n int) []vr { return make([]vr, n) }
+func newSlice(n int) []vcode.Reg { return make([]vcode.Reg, n) }
 
-func newRegs(f *fn, n int) []vr {
-	out := make([]vr, n)
-	for i := range out {
-		out[i] = f.vec()
-	}
-	return out
-}
-
-func (l *lowerer) vectors(args []*ir.Value) [][]vr {
-	out := make([][]vr, len(args))
+func (l *lowerer) vectors(args []*ir.Value) [][]vcode.Reg {
+	out := make([][]vcode.Reg, len(args))
 	for i, a := range args {
 		out[i] = l.vector(a)
 	}
@@ -111,8 +104,8 @@ func (l *lowerer) vectors(args []*ir.Value) [][]vr {
 }
 
 // op2 emits a plain operation of two vectors.
-func (l *lowerer) op2(op amd64.Op, d, a, b vr, elem int) *inst {
-	return l.def(op, z(d), z(a), z(b)).folds(2, elem)
+func (l *lowerer) op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
+	return l.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
 
 // sized picks the operation for elements of 4 or 8 bytes.
@@ -124,7 +117,7 @@ func sized(size int, op4, op8 amd64.Op) amd64.Op {
 }
 
 // compute1 emits an operation whose result is in vectors.
-func (l *lowerer) compute1(in *ir.Instr) []vr {
+func (l *lowerer) compute1(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	from := in.Args[0].Type
 	e := t.Size()
@@ -133,12 +126,12 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 	}
 	switch in.Op {
 	case ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Rint, ir.Round:
-		return l.each(in, func(_ int, d vr, a []vr) { l.unary(in.Op, t, d, a[0]) })
+		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.unary(in.Op, t, d, a[0]) })
 	case ir.Clz, ir.Ctz, ir.Popcnt:
 		return l.countBits(in)
 	case ir.Min, ir.Max:
 		if t.IsFloat() {
-			return l.each(in, func(_ int, d vr, a []vr) { l.minMax(in.Op, e, d, a[0], a[1]) })
+			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.minMax(in.Op, e, d, a[0], a[1]) })
 		}
 	case ir.Div, ir.Rem:
 		if t.IsInt() {
@@ -151,15 +144,15 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		if e == 8 {
 			return l.byTrap(in)
 		}
-		return l.each(in, func(_ int, d vr, a []vr) { l.mulHi(t, d, a[0], a[1]) })
+		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.mulHi(t, d, a[0], a[1]) })
 	case ir.Shl, ir.Shr:
 		return l.shift(in)
 	case ir.Or, ir.Xor, ir.Add:
 		if x, count, ok := rotation(in); ok {
 			v := l.vector(x)
-			out := newRegs(l.fn, l.count(in.Result()))
+			out := vcode.NewVecs(l.Func, l.count(in.Result()))
 			for i, d := range out {
-				l.def(sized(e, amd64.VPROLD, amd64.VPROLQ), z(d), z(part(v, i)), imm(count)).folds(1, e)
+				l.Def(sized(e, amd64.VPROLD, amd64.VPROLQ), d.Z(), part(v, i).Z(), vcode.Imm(count)).Folds(1, e)
 			}
 			return out
 		}
@@ -173,23 +166,23 @@ func (l *lowerer) compute1(in *ir.Instr) []vr {
 		if !from.IsFloat() || t.IsFloat() || l.nans.Canonical(in.Args[0]) {
 			return l.vector(in.Args[0])
 		}
-		return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
+		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
 	case ir.Math:
 		return l.call(in)
 	case ir.Quant:
 		if in.Elem == t {
-			return l.each(in, func(_ int, d vr, a []vr) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
+			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.canonicalize(d, a[0], e, isQuiet(in.Args[0])) })
 		}
 		canonical := l.nans.Canonical(in.Args[0])
-		return l.each(in, func(_ int, d vr, a []vr) { l.quantize(in.Elem, d, a[0], canonical) })
+		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.quantize(in.Elem, d, a[0], canonical) })
 	}
 	if ops, ok := vectorOps[in.Op]; ok {
 		if op := ops.of(t); op != 0 {
-			return l.each(in, func(_ int, d vr, a []vr) {
-				if a[0] != 0 && l.regs[a[0]].elem != 0 && commutes(in.Op) {
+			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) {
+				if a[0] != 0 && l.Regs[a[0]].Elem != 0 && commutes(in.Op) {
 					a[0], a[1] = a[1], a[0] // constants can come from memory
 				}
-				if in.Op == ir.Mul && t.IsFloat() && l.consts[constKey{bits: ir.FloatBits(t, 2), elem: uint8(e)}] == a[1] {
+				if in.Op == ir.Mul && t.IsFloat() && l.Consts[vcode.ConstKey{Bits: ir.FloatBits(t, 2), Elem: uint8(e)}] == a[1] {
 					l.op2(sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same, and needs no constant
 					return
 				}
@@ -206,19 +199,19 @@ func commutes(op ir.Op) bool {
 }
 
 // canonicalize emits the value of a with the canonical NaN in place of any other; quiet says that no NaN is signalling.
-func (l *lowerer) canonicalize(d, a vr, e int, quiet bool) {
-	nan := l.constant(canonicalNaN(e), e)
+func (l *lowerer) canonicalize(d, a vcode.Reg, e int, quiet bool) {
+	nan := l.Constant(canonicalNaN(e), e)
 	switch {
-	case !l.t.masks:
-		odd := l.mask()
+	case !l.Target.HasMasks:
+		odd := l.NewMask()
 		l.unordered(odd, a, a, e)
-		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
-		l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(d), z(nan)).folds(2, e).mask = odd
+		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
+		l.Def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), nan.Z()).Folds(2, e).Mask = odd
 	case quiet: // the least of NaN and a number is the number, and of two NaNs the first
-		l.def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), z(d), z(nan), z(a), imm(4))
+		l.Def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), d.Z(), nan.Z(), a.Z(), vcode.Imm(4))
 	default:
-		l.def(amd64.VMOVDQA64, z(d), z(nan)).folds(1, 0)
-		l.mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), z(d), z(a), z(l.constant(keepNaNs, e)), imm(0)).folds(2, e)
+		l.Def(amd64.VMOVDQA64, d.Z(), nan.Z()).Folds(1, 0)
+		l.Mod(sized(e, amd64.VFIXUPIMMPS, amd64.VFIXUPIMMPD), d.Z(), a.Z(), l.Constant(keepNaNs, e).Z(), vcode.Imm(0)).Folds(2, e)
 	}
 }
 
@@ -228,12 +221,12 @@ func isQuiet(v *ir.Value) bool {
 }
 
 // canonical returns floats of 32 bits with the canonical NaN in place of any other.
-func (l *lowerer) canonical(v *ir.Value) []vr {
+func (l *lowerer) canonical(v *ir.Value) []vcode.Reg {
 	src := l.vector(v)
 	if l.nans.Canonical(v) {
 		return src
 	}
-	return l.map1(src, func(d, a vr) { l.canonicalize(d, a, 4, isQuiet(v)) })
+	return l.map1(src, func(d, a vcode.Reg) { l.canonicalize(d, a, 4, isQuiet(v)) })
 }
 
 func canonicalNaN(size int) uint64 {
@@ -244,76 +237,76 @@ func canonicalNaN(size int) uint64 {
 }
 
 // unordered finds the lanes where one of two floats is NaN.
-func (l *lowerer) unordered(d, a, b vr, size int) {
-	l.def(sized(size, amd64.VCMPPS, amd64.VCMPPD), k(d), z(a), z(b), imm(3)).folds(2, size)
+func (l *lowerer) unordered(d, a, b vcode.Reg, size int) {
+	l.Def(sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Imm(3)).Folds(2, size)
 }
 
-func (l *lowerer) unary(op ir.Op, t ir.Type, d, a vr) {
+func (l *lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	e := t.Size()
 	sign := uint64(1) << (8*e - 1)
 	switch {
 	case op == ir.Neg && t.IsFloat():
-		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.constant(sign, e), e)
+		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.Constant(sign, e), e)
 	case op == ir.Neg:
-		l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.constant(0, e), a, e)
+		l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.Constant(0, e), a, e)
 	case op == ir.Not:
-		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.constant(^uint64(0), e), e)
+		l.op2(sized(e, amd64.VPXORD, amd64.VPXORQ), d, a, l.Constant(^uint64(0), e), e)
 	case op == ir.Abs && t.IsFloat():
-		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), d, a, l.constant(sign-1, e), e)
+		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), d, a, l.Constant(sign-1, e), e)
 	case op == ir.Abs && t.IsSigned():
-		l.def(sized(e, amd64.VPABSD, amd64.VPABSQ), z(d), z(a)).folds(1, e)
+		l.Def(sized(e, amd64.VPABSD, amd64.VPABSQ), d.Z(), a.Z()).Folds(1, e)
 	case op == ir.Abs:
-		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
+		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
 	case op == ir.Sqrt:
-		l.def(sized(e, amd64.VSQRTPS, amd64.VSQRTPD), z(d), z(a)).folds(1, e)
+		l.Def(sized(e, amd64.VSQRTPS, amd64.VSQRTPD), d.Z(), a.Z()).Folds(1, e)
 	case op == ir.Round:
 		// The floor, and one more if the rest is at least a half, with the sign of the operand.
-		rest, up, whole := l.vec(), l.mask(), l.vec()
-		l.def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), z(whole), z(a), imm(9)).folds(1, e)
+		rest, up, whole := l.NewVec(), l.NewMask(), l.NewVec()
+		l.Def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), whole.Z(), a.Z(), vcode.Imm(9)).Folds(1, e)
 		l.op2(sized(e, amd64.VSUBPS, amd64.VSUBPD), rest, a, whole, e)
-		l.def(sized(e, amd64.VCMPPS, amd64.VCMPPD), k(up), z(rest), z(l.constant(ir.FloatBits(t, 0.5), e)), imm(13)).folds(2, e)
-		l.def(sized(e, amd64.VADDPS, amd64.VADDPD), z(whole), z(whole), z(l.constant(ir.FloatBits(t, 1), e))).folds(2, e).under(up)
-		l.def(amd64.VMOVDQA64, z(d), z(l.constant(sign, e)))
-		l.mod(sized(e, amd64.VPTERNLOGD, amd64.VPTERNLOGQ), z(d), z(a), z(whole), imm(0xca)).folds(2, e)
+		l.Def(sized(e, amd64.VCMPPS, amd64.VCMPPD), up.K(), rest.Z(), l.Constant(ir.FloatBits(t, 0.5), e).Z(), vcode.Imm(13)).Folds(2, e)
+		l.Def(sized(e, amd64.VADDPS, amd64.VADDPD), whole.Z(), whole.Z(), l.Constant(ir.FloatBits(t, 1), e).Z()).Folds(2, e).Under(up)
+		l.Def(amd64.VMOVDQA64, d.Z(), l.Constant(sign, e).Z())
+		l.Mod(sized(e, amd64.VPTERNLOGD, amd64.VPTERNLOGQ), d.Z(), a.Z(), whole.Z(), vcode.Imm(0xca)).Folds(2, e)
 	default:
-		l.def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), z(d), z(a), imm(rounding[op])).folds(1, e)
+		l.Def(sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), d.Z(), a.Z(), vcode.Imm(rounding[op])).Folds(1, e)
 	}
 }
 
 // minMax emits the lesser or greater of floats, where NaN wins and −0 is less than +0.
-func (l *lowerer) minMax(op ir.Op, e int, d, a, b vr) {
-	odd := l.mask()
+func (l *lowerer) minMax(op ir.Op, e int, d, a, b vcode.Reg) {
+	odd := l.NewMask()
 	choice := int64(4)
 	if op == ir.Max {
 		choice = 5
 	}
 	l.unordered(odd, a, b, e)
-	t := l.vec()
-	l.def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), z(t), z(a), z(b), imm(choice)).folds(2, e)
-	l.def(sized(e, amd64.VADDPS, amd64.VADDPD), z(t), z(a), z(b)).folds(2, e).under(odd)
-	l.def(amd64.VMOVDQA64, z(d), z(t))
+	t := l.NewVec()
+	l.Def(sized(e, amd64.VRANGEPS, amd64.VRANGEPD), t.Z(), a.Z(), b.Z(), vcode.Imm(choice)).Folds(2, e)
+	l.Def(sized(e, amd64.VADDPS, amd64.VADDPD), t.Z(), a.Z(), b.Z()).Folds(2, e).Under(odd)
+	l.Def(amd64.VMOVDQA64, d.Z(), t.Z())
 }
 
 // mulHi emits the high half of products of 32 bits: even lanes and odd lanes apart.
-func (l *lowerer) mulHi(t ir.Type, d, a, b vr) {
+func (l *lowerer) mulHi(t ir.Type, d, a, b vcode.Reg) {
 	op := amd64.VPMULUDQ
 	if t.IsSigned() {
 		op = amd64.VPMULDQ
 	}
-	even, a1, b1, odd, high := l.vec(), l.vec(), l.vec(), l.vec(), l.mask()
+	even, a1, b1, odd, high := l.NewVec(), l.NewVec(), l.NewVec(), l.NewVec(), l.NewMask()
 	l.op2(op, even, a, b, 0)
-	l.def(amd64.VPSRLQ, z(a1), z(a), imm(32))
-	l.def(amd64.VPSRLQ, z(b1), z(b), imm(32))
+	l.Def(amd64.VPSRLQ, a1.Z(), a.Z(), vcode.Imm(32))
+	l.Def(amd64.VPSRLQ, b1.Z(), b.Z(), vcode.Imm(32))
 	l.op2(op, odd, a1, b1, 0)
-	r := l.gpr()
-	l.def(amd64.MOV, g4(r), imm(0xaaaa))
-	l.def(amd64.KMOVW, k(high), g4(r))
-	l.def(amd64.VPSRLQ, z(even), z(even), imm(32))
-	l.def(amd64.VPBLENDMD, z(d), z(even), z(odd)).mask = high
+	r := l.NewGPR()
+	l.Def(amd64.MOV, r.G4(), vcode.Imm(0xaaaa))
+	l.Def(amd64.KMOVW, high.K(), r.G4())
+	l.Def(amd64.VPSRLQ, even.Z(), even.Z(), vcode.Imm(32))
+	l.Def(amd64.VPBLENDMD, d.Z(), even.Z(), odd.Z()).Mask = high
 }
 
 // shift emits a shift by a count modulo the width.
-func (l *lowerer) shift(in *ir.Instr) []vr {
+func (l *lowerer) shift(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	e := t.Size()
 	var byImm, byVec amd64.Op
@@ -328,10 +321,10 @@ func (l *lowerer) shift(in *ir.Instr) []vr {
 	width := 8*e - 1
 	n := l.count(in.Result())
 	value := l.vector(in.Args[0])
-	out := newRegs(l.fn, n)
+	out := vcode.NewVecs(l.Func, n)
 	if c := in.Args[1].Def; c != nil && c.Op == ir.Const {
 		for i, d := range out {
-			l.def(byImm, z(d), z(part(value, i)), imm(int64(c.Bits)&int64(width)))
+			l.Def(byImm, d.Z(), part(value, i).Z(), vcode.Imm(int64(c.Bits)&int64(width)))
 		}
 		return out
 	}
@@ -340,8 +333,8 @@ func (l *lowerer) shift(in *ir.Instr) []vr {
 		counts = l.widen(counts, amd64.VPMOVZXDQ, n)
 	}
 	for i, d := range out {
-		c := l.vec()
-		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), c, part(counts, i), l.constant(uint64(width), e), e)
+		c := l.NewVec()
+		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), c, part(counts, i), l.Constant(uint64(width), e), e)
 		l.op2(byVec, d, part(value, i), c, e)
 	}
 	return out
@@ -382,37 +375,37 @@ func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 const keepNaNs = 0x11111100
 
 // choose emits a Select.
-func (l *lowerer) choose(in *ir.Instr) []vr {
+func (l *lowerer) choose(in *ir.Instr) []vcode.Reg {
 	if out := l.chooseLess(in); out != nil {
 		return out
 	}
-	var cond []vr
+	var cond []vcode.Reg
 	if l.uniform(in.Args[0]) {
-		cond = []vr{l.maskOf(l.general(in.Args[0]))}
+		cond = []vcode.Reg{l.maskOf(l.general(in.Args[0]))}
 	} else {
 		cond = l.condition(in.Args[0], nil)
 	}
 	e := in.Type().Size()
 	yes, no := l.vector(in.Args[1]), l.vector(in.Args[2])
 	neg := in.Args[1].Def
-	negated := l.t.masks && in.Type().IsFloat() && neg != nil && neg.Op == ir.Neg && neg.Args[0] == in.Args[2] &&
+	negated := l.Target.HasMasks && in.Type().IsFloat() && neg != nil && neg.Op == ir.Neg && neg.Args[0] == in.Args[2] &&
 		l.uses[in.Args[1].ID].count == 1 // then only some lanes change
-	out := newRegs(l.fn, l.count(in.Result()))
+	out := vcode.NewVecs(l.Func, l.count(in.Result()))
 	for i, d := range out {
 		m := l.partMask(cond, i, e)
 		if negated {
-			l.def(amd64.VMOVDQA64, z(d), z(part(no, i)))
-			l.def(sized(e, amd64.VPXORD, amd64.VPXORQ), z(d), z(d), z(l.constant(uint64(1)<<(8*e-1), e))).folds(2, e).under(m)
+			l.Def(amd64.VMOVDQA64, d.Z(), part(no, i).Z())
+			l.Def(sized(e, amd64.VPXORD, amd64.VPXORQ), d.Z(), d.Z(), l.Constant(uint64(1)<<(8*e-1), e).Z()).Folds(2, e).Under(m)
 			continue
 		}
-		l.def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(part(no, i)), z(part(yes, i))).folds(2, e).mask = m
+		l.Def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), part(no, i).Z(), part(yes, i).Z()).Folds(2, e).Mask = m
 	}
 	return out
 }
 
 // chooseLess emits a Select of the lesser or the greater of two floats, as the instructions for these choose among zeros and
 // NaNs, too: they give the second operand unless the first is less, or greater. It gives nil for other Selects.
-func (l *lowerer) chooseLess(in *ir.Instr) []vr {
+func (l *lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	test := in.Args[0].Def
 	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {
 		return nil
@@ -427,7 +420,7 @@ func (l *lowerer) chooseLess(in *ir.Instr) []vr {
 		return nil
 	}
 	first, second := l.vector(in.Args[1]), l.vector(in.Args[2])
-	out := newRegs(l.fn, l.count(in.Result()))
+	out := vcode.NewVecs(l.Func, l.count(in.Result()))
 	for i, d := range out {
 		l.op2(op, d, part(first, i), part(second, i), e)
 	}
@@ -435,16 +428,16 @@ func (l *lowerer) chooseLess(in *ir.Instr) []vr {
 }
 
 // maskOf spreads a condition in a general register, 0 or 1, over a mask.
-func (l *lowerer) maskOf(g vr) vr {
-	r, m := l.gpr(), l.mask()
-	l.def(amd64.MOV, g4(r), g4(g))
-	l.mod(amd64.NEG, g4(r))
+func (l *lowerer) maskOf(g vcode.Reg) vcode.Reg {
+	r, m := l.NewGPR(), l.NewMask()
+	l.Def(amd64.MOV, r.G4(), g.G4())
+	l.Mod(amd64.NEG, r.G4())
 	l.spread(m, r)
 	return m
 }
 
 // countBits emits Clz, Ctz and Popcnt, whose results are of 32 bits.
-func (l *lowerer) countBits(in *ir.Instr) []vr {
+func (l *lowerer) countBits(in *ir.Instr) []vcode.Reg {
 	t := in.Args[0].Type
 	e := t.Size()
 	arg := l.vector(in.Args[0])
@@ -454,18 +447,18 @@ func (l *lowerer) countBits(in *ir.Instr) []vr {
 	} else if n == 1 {
 		n = l.regsOf(t)
 	}
-	counts := newRegs(l.fn, n)
+	counts := vcode.NewVecs(l.Func, n)
 	for i, d := range counts {
 		a := part(arg, i)
 		switch in.Op {
 		case ir.Clz:
-			l.def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), z(d), z(a)).folds(1, e)
+			l.Def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), d.Z(), a.Z()).Folds(1, e)
 		case ir.Ctz: // what lies below the lowest bit, counted from above
-			below, lead := l.vec(), l.vec()
-			l.op2(sized(e, amd64.VPADDD, amd64.VPADDQ), below, a, l.constant(^uint64(0), e), e)
+			below, lead := l.NewVec(), l.NewVec()
+			l.op2(sized(e, amd64.VPADDD, amd64.VPADDQ), below, a, l.Constant(^uint64(0), e), e)
 			l.op2(sized(e, amd64.VPANDND, amd64.VPANDNQ), below, a, below, e)
-			l.def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), z(lead), z(below)).folds(1, e)
-			l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.constant(uint64(8*e), e), lead, e)
+			l.Def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), lead.Z(), below.Z()).Folds(1, e)
+			l.op2(sized(e, amd64.VPSUBD, amd64.VPSUBQ), d, l.Constant(uint64(8*e), e), lead, e)
 		default:
 			l.popcount(e, d, a)
 		}
@@ -477,22 +470,22 @@ func (l *lowerer) countBits(in *ir.Instr) []vr {
 }
 
 // popcount sums bits in fields of 2, 4 and 8, and then the bytes by a multiplication.
-func (l *lowerer) popcount(e int, d, a vr) {
+func (l *lowerer) popcount(e int, d, a vcode.Reg) {
 	and, sub, add := sized(e, amd64.VPANDD, amd64.VPANDQ), sized(e, amd64.VPSUBD, amd64.VPSUBQ), sized(e, amd64.VPADDD, amd64.VPADDQ)
 	shr, mul := sized(e, amd64.VPSRLD, amd64.VPSRLQ), sized(e, amd64.VPMULLD, amd64.VPMULLQ)
-	c := func(b uint64) vr { return l.constant(b*0x0101010101010101, e) }
-	t, s := l.vec(), l.vec()
-	l.def(shr, z(t), z(a), imm(1))
+	c := func(b uint64) vcode.Reg { return l.Constant(b*0x0101010101010101, e) }
+	t, s := l.NewVec(), l.NewVec()
+	l.Def(shr, t.Z(), a.Z(), vcode.Imm(1))
 	l.op2(and, t, t, c(0x55), e)
 	l.op2(sub, s, a, t, e)
-	u := l.vec()
-	l.def(shr, z(u), z(s), imm(2))
+	u := l.NewVec()
+	l.Def(shr, u.Z(), s.Z(), vcode.Imm(2))
 	l.op2(and, u, u, c(0x33), e)
 	l.op2(and, s, s, c(0x33), e)
 	l.op2(add, s, s, u, e)
-	l.def(shr, z(u), z(s), imm(4))
+	l.Def(shr, u.Z(), s.Z(), vcode.Imm(4))
 	l.op2(add, s, s, u, e)
 	l.op2(and, s, s, c(0x0f), e)
 	l.op2(mul, s, s, c(1), e)
-	l.def(shr, z(d), z(s), imm(int64(8*e-8)))
+	l.Def(shr, d.Z(), s.Z(), vcode.Imm(int64(8*e-8)))
 }

@@ -3,15 +3,16 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // valueOf gives an operand in the form that a variable of value v has.
 func (l *lowerer) valueOf(a, v *ir.Value) value {
 	switch {
 	case l.uniform(v) && !l.uniform(a) && v.Type.IsFloat(): // control cannot come here, where nothing is said of values
-		return value{vec: []vr{l.constant(0, v.Type.Size())}}
+		return value{vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
 	case l.uniform(v) && !l.uniform(a):
-		r := l.gpr()
+		r := l.NewGPR()
 		l.moveImm(r, 0, v.Type)
 		return value{g: r}
 	case l.uniform(v) && !v.Type.IsFloat():
@@ -23,8 +24,8 @@ func (l *lowerer) valueOf(a, v *ir.Value) value {
 }
 
 // assignAll assigns values to variables all at once, for the lanes of a mask.
-func (l *lowerer) assignAll(to, from []value, vs []*ir.Value, mask []vr) {
-	targets := map[vr]int{}
+func (l *lowerer) assignAll(to, from []value, vs []*ir.Value, mask []vcode.Reg) {
+	targets := map[vcode.Reg]int{}
 	for i := range to {
 		for _, r := range to[i].regs() {
 			targets[r] = i
@@ -43,24 +44,24 @@ func (l *lowerer) assignAll(to, from []value, vs []*ir.Value, mask []vr) {
 }
 
 // saveSources copies the registers of a source that another assignment overwrites.
-func (l *lowerer) saveSources(from []value, i int, targets map[vr]int) {
+func (l *lowerer) saveSources(from []value, i int, targets map[vcode.Reg]int) {
 	v := &from[i]
 	if v.g != 0 {
 		if j, ok := targets[v.g]; ok && j != i {
-			r := l.gpr()
-			l.def(amd64.MOV, g8(r), g8(v.g))
+			r := l.NewGPR()
+			l.Def(amd64.MOV, r.G8(), v.g.G8())
 			v.g = r
 		}
 	}
-	save := func(list []vr, op amd64.Op, c class, operand func(vr) arg) []vr {
-		var out []vr
+	save := func(list []vcode.Reg, op amd64.Op, c vcode.Class, operand func(vcode.Reg) vcode.Arg) []vcode.Reg {
+		var out []vcode.Reg
 		for n, r := range list {
 			if j, ok := targets[r]; ok && j != i {
 				if out == nil {
-					out = append([]vr(nil), list...)
+					out = append([]vcode.Reg(nil), list...)
 				}
-				out[n] = l.newReg(c)
-				l.def(op, operand(out[n]), operand(r))
+				out[n] = l.NewReg(c)
+				l.Def(op, operand(out[n]), operand(r))
 			}
 		}
 		if out == nil {
@@ -68,13 +69,13 @@ func (l *lowerer) saveSources(from []value, i int, targets map[vr]int) {
 		}
 		return out
 	}
-	v.vec = save(v.vec, amd64.VMOVDQA64, classVec, z)
-	v.masks = save(v.masks, amd64.KMOVW, classMask, k)
+	v.vec = save(v.vec, amd64.VMOVDQA64, vcode.ClassVec, vcode.Reg.Z)
+	v.masks = save(v.masks, amd64.KMOVW, vcode.ClassMask, vcode.Reg.K)
 }
 
-func (v *value) regs() []vr {
+func (v *value) regs() []vcode.Reg {
 	if v.g != 0 {
-		return []vr{v.g}
+		return []vcode.Reg{v.g}
 	}
 	if v.masks != nil {
 		return v.masks
@@ -83,11 +84,11 @@ func (v *value) regs() []vr {
 }
 
 // assign sets a variable for the lanes of a mask.
-func (l *lowerer) assign(to, from value, mask []vr) {
+func (l *lowerer) assign(to, from value, mask []vcode.Reg) {
 	switch {
 	case to.g != 0:
 		if to.g != from.g {
-			l.def(amd64.MOV, g8(to.g), g8(from.g))
+			l.Def(amd64.MOV, to.g.G8(), from.g.G8())
 		}
 	case to.masks != nil:
 		for i, d := range to.masks {
@@ -95,12 +96,12 @@ func (l *lowerer) assign(to, from value, mask []vr) {
 			switch {
 			case d == s:
 			case mask == nil:
-				l.def(amd64.KMOVW, k(d), k(s))
+				l.Def(amd64.KMOVW, d.K(), s.K())
 			default:
-				keep, take := l.mask(), l.mask()
-				l.def(amd64.KANDNW, k(keep), k(mask[i]), k(d))
-				l.def(amd64.KANDW, k(take), k(mask[i]), k(s))
-				l.def(amd64.KORW, k(d), k(keep), k(take))
+				keep, take := l.NewMask(), l.NewMask()
+				l.Def(amd64.KANDNW, keep.K(), mask[i].K(), d.K())
+				l.Def(amd64.KANDW, take.K(), mask[i].K(), s.K())
+				l.Def(amd64.KORW, d.K(), keep.K(), take.K())
 			}
 		}
 	default:
@@ -112,12 +113,12 @@ func (l *lowerer) assign(to, from value, mask []vr) {
 			}
 			switch {
 			case mask == nil:
-				l.def(amd64.VMOVDQA64, z(d), z(s)).folds(1, 0)
+				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Folds(1, 0)
 			case wide:
 				m := l.half(mask, i)
-				l.def(amd64.VMOVDQA64, z(d), z(s)).under(m).folds(1, 0)
+				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Under(m).Folds(1, 0)
 			default:
-				l.def(amd64.VMOVDQA32, z(d), z(s)).under(mask[i]).folds(1, 0)
+				l.Def(amd64.VMOVDQA32, d.Z(), s.Z()).Under(mask[i]).Folds(1, 0)
 			}
 		}
 	}

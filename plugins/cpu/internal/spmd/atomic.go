@@ -3,6 +3,8 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Places in the scratch part of a frame, in vectors.
@@ -14,86 +16,86 @@ const (
 	scratchVectors = 7
 )
 
-func (l *lowerer) scratchMem(vector int) mem {
-	return mem{fixed: regFrame, disp: int32(l.layout.scratch + l.t.bytes()*vector)}
+func (l *lowerer) scratchMem(vector int) vcode.Mem {
+	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.layout.Scratch + l.Target.Bytes()*vector)}
 }
 
 // indexed is an element of a vector in the scratch part.
-func (l *lowerer) indexed(vector int, j vr, size int) mem {
+func (l *lowerer) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
 	m := l.scratchMem(vector)
-	m.index, m.indexSize, m.scale, m.size = j, 8, uint8(size), uint8(size)
+	m.Index, m.IndexSize, m.Scale, m.Size = j, 8, uint8(size), uint8(size)
 	return m
 }
 
 // lanesOf emits a loop over the active lanes of one register: body gets the number of the lane and the lane's address.
-func (l *lowerer) lanesOf(p *place, i int, body func(j vr, to mem)) {
-	bits, j := l.gpr(), l.gpr()
-	done, top := l.label(), l.label()
+func (l *lowerer) lanesOf(p *place, i int, body func(j vcode.Reg, to vcode.Mem)) {
+	bits, j := l.NewGPR(), l.NewGPR()
+	done, top := l.NewLabel(), l.NewLabel()
 	if p.spread == apart {
-		l.use(amd64.VMOVUPS, at(l.scratchMem(scratchOffsets)), z(part(p.offs, i)))
+		l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), part(p.offs, i).Z())
 	}
-	first := l.gpr()
-	l.def(amd64.LEA, g8(first), at(p.uni))
-	side := i * l.t.lanes * p.size
+	first := l.NewGPR()
+	l.Def(amd64.LEA, first.G8(), p.uni.At())
+	side := i * l.Target.Lanes * p.size
 	if p.below != 0 {
 		for range i {
-			l.mod(amd64.ADD, g8(first), g8(p.below))
+			l.Mod(amd64.ADD, first.G8(), p.below.G8())
 		}
 		side = 0
 	}
 	if p.mask == nil {
-		l.def(amd64.MOV, g4(bits), imm(1<<l.t.lanes-1))
+		l.Def(amd64.MOV, bits.G4(), vcode.Imm(1<<l.Target.Lanes-1))
 	} else {
-		l.def(amd64.KMOVW, g4(bits), k(p.mask[i]))
-		l.use(amd64.TEST, g4(bits), g4(bits))
-		l.jump(amd64.JE, done)
+		l.Def(amd64.KMOVW, bits.G4(), p.mask[i].K())
+		l.Use(amd64.TEST, bits.G4(), bits.G4())
+		l.Jump(amd64.JE, done)
 	}
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.def(amd64.TZCNT, g4(j), g4(bits))
-	m := mem{base: first}
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Def(amd64.TZCNT, j.G4(), bits.G4())
+	m := vcode.Mem{Base: first}
 	switch p.spread {
 	case inRow:
-		m.index, m.indexSize, m.scale, m.disp = j, 8, uint8(p.size), int32(side)
+		m.Index, m.IndexSize, m.Scale, m.Disp = j, 8, uint8(p.size), int32(side)
 	case apart:
-		o := l.gpr()
-		l.def(amd64.MOV, g4(o), at(l.indexed(scratchOffsets, j, 4)))
-		m.index, m.indexSize, m.scale = o, 8, p.scale
+		o := l.NewGPR()
+		l.Def(amd64.MOV, o.G4(), l.indexed(scratchOffsets, j, 4).At())
+		m.Index, m.IndexSize, m.Scale = o, 8, p.scale
 	}
-	a := l.gpr()
-	l.def(amd64.LEA, g8(a), at(m))
-	body(j, mem{base: a, size: uint8(p.size)})
-	l.mod(amd64.BLSR, g4(bits), g4(bits))
-	l.jump(amd64.JNE, top)
-	l.mark(kindLoopEnd)
-	l.bind(done)
+	a := l.NewGPR()
+	l.Def(amd64.LEA, a.G8(), m.At())
+	body(j, vcode.Mem{Base: a, Size: uint8(p.size)})
+	l.Mod(amd64.BLSR, bits.G4(), bits.G4())
+	l.Jump(amd64.JNE, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(done)
 }
 
 // storeEach stores elements lane by lane.
-func (l *lowerer) storeEach(p *place, src []vr) {
+func (l *lowerer) storeEach(p *place, src []vcode.Reg) {
 	for i := range l.w {
 		if p.size == 8 {
-			l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues)), z(part(src, 2*i)))
-			l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues+1)), z(part(src, 2*i+1)))
-			l.lanesOf(p, i, func(j vr, to mem) {
-				v := l.gpr()
-				l.def(amd64.MOV, g8(v), at(l.indexed(scratchValues, j, 8)))
-				l.use(amd64.MOV, at(to), g8(v))
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), part(src, 2*i).Z())
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues+1).At(), part(src, 2*i+1).Z())
+			l.lanesOf(p, i, func(j vcode.Reg, to vcode.Mem) {
+				v := l.NewGPR()
+				l.Def(amd64.MOV, v.G8(), l.indexed(scratchValues, j, 8).At())
+				l.Use(amd64.MOV, to.At(), v.G8())
 			})
 			continue
 		}
 		s := part(src, i)
 		if p.scalar == ir.F16 {
-			h, w := l.vec(), l.vec()
-			l.def(amd64.VCVTPS2PH, y(h), z(s), imm(0))
-			l.def(amd64.VPMOVZXWD, z(w), y(h))
+			h, w := l.NewVec(), l.NewVec()
+			l.Def(amd64.VCVTPS2PH, h.Y(), s.Z(), vcode.Imm(0))
+			l.Def(amd64.VPMOVZXWD, w.Z(), h.Y())
 			s = w
 		}
-		l.use(amd64.VMOVUPS, at(l.scratchMem(scratchValues)), z(s))
-		l.lanesOf(p, i, func(j vr, to mem) {
-			v := l.gpr()
-			l.def(amd64.MOV, g4(v), at(l.indexed(scratchValues, j, 4)))
-			l.use(amd64.MOV, at(to), g(v, p.size))
+		l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), s.Z())
+		l.lanesOf(p, i, func(j vcode.Reg, to vcode.Mem) {
+			v := l.NewGPR()
+			l.Def(amd64.MOV, v.G4(), l.indexed(scratchValues, j, 4).At())
+			l.Use(amd64.MOV, to.At(), v.G(p.size))
 		})
 	}
 }
@@ -103,14 +105,14 @@ func (l *lowerer) atomic(in *ir.Instr) {
 	p := l.place(in)
 	if p.inside != 0 { // without faults: no lane takes part if the place is out of bounds
 		inside := l.maskOf(p.inside)
-		all := make([]vr, l.w)
+		all := make([]vcode.Reg, l.w)
 		for i := range all {
 			all[i] = inside
 		}
 		p.mask = l.and(all, p.mask)
 	}
 	e := p.size
-	var values, others []vr
+	var values, others []vcode.Reg
 	if n := in.NumIndices(); len(in.Args) > n {
 		values = l.vector(in.Args[n])
 		if len(in.Args) > n+1 {
@@ -119,12 +121,12 @@ func (l *lowerer) atomic(in *ir.Instr) {
 	}
 	r := in.Result()
 	used := r != nil && l.uses[r.ID].count > 0
-	var old []vr
+	var old []vcode.Reg
 	regs := e / 4 // vectors of one register of lanes
-	keep := func(vector int, v []vr, i int) {
+	keep := func(vector int, v []vcode.Reg, i int) {
 		for h := range regs {
 			m := l.scratchMem(vector + h)
-			l.use(amd64.VMOVUPS, at(m), z(part(v, i*regs+h)))
+			l.Use(amd64.VMOVUPS, m.At(), part(v, i*regs+h).Z())
 		}
 	}
 	straight := !used && l.byLanes(in, p)
@@ -137,39 +139,39 @@ func (l *lowerer) atomic(in *ir.Instr) {
 			keep(scratchOthers, others, i)
 		}
 		if used && l.options.Unchecked {
-			keep(scratchOld, []vr{l.constant(0, 4)}, i)
+			keep(scratchOld, []vcode.Reg{l.Constant(0, 4)}, i)
 		}
 		if straight && p.mask == nil {
 			l.allLanes(in, p, i)
 			continue
 		}
-		done := l.label()
+		done := l.NewLabel()
 		if straight {
-			some := l.label()
-			l.use(amd64.KORTESTW, k(p.mask[i]), k(p.mask[i]))
-			l.jump(amd64.JAE, some) // the carry says that all bits are set
+			some := l.NewLabel()
+			l.Use(amd64.KORTESTW, p.mask[i].K(), p.mask[i].K())
+			l.Jump(amd64.JAE, some) // the carry says that all bits are set
 			l.allLanes(in, p, i)
-			l.jump(amd64.JMP, done)
-			l.bind(some)
+			l.Jump(amd64.JMP, done)
+			l.Bind(some)
 			if same {
 				keep(scratchValues, values, i)
 			}
 		}
-		l.lanesOf(&p, i, func(j vr, to mem) {
-			v := l.gpr()
+		l.lanesOf(&p, i, func(j vcode.Reg, to vcode.Mem) {
+			v := l.NewGPR()
 			if values != nil {
-				l.def(amd64.MOV, g(v, e), at(l.indexed(scratchValues, j, e)))
+				l.Def(amd64.MOV, v.G(e), l.indexed(scratchValues, j, e).At())
 			}
 			o := l.update(in, to, v, j, used)
 			if used {
-				l.use(amd64.MOV, at(l.indexed(scratchOld, j, e)), g(o, e))
+				l.Use(amd64.MOV, l.indexed(scratchOld, j, e).At(), o.G(e))
 			}
 		})
-		l.bind(done)
+		l.Bind(done)
 		if used {
 			for h := range regs {
-				d := l.vec()
-				l.def(amd64.VMOVUPS, z(d), at(l.scratchMem(scratchOld+h)))
+				d := l.NewVec()
+				l.Def(amd64.VMOVUPS, d.Z(), l.scratchMem(scratchOld+h).At())
 				old = append(old, d)
 			}
 		}
@@ -182,49 +184,49 @@ func (l *lowerer) atomic(in *ir.Instr) {
 // byLanes reports whether all lanes of a register may update shared memory one after the other in straight code.
 func (l *lowerer) byLanes(in *ir.Instr, p place) bool {
 	_, simple := simpleAtomics[in.Atomic]
-	return simple && in.Array.Space == ir.Shared && p.spread == apart && p.scalar.IsInt() && p.size == 4 && (l.t.masks || p.mask == nil)
+	return simple && in.Array.Space == ir.Shared && p.spread == apart && p.scalar.IsInt() && p.size == 4 && (l.Target.HasMasks || p.mask == nil)
 }
 
 // allLanes emits the updates of register i for when all of its lanes take part. Each does no more than to fetch its offset,
 // and its value if they differ, and to update.
 func (l *lowerer) allLanes(in *ir.Instr, p place, i int) {
-	var same vr
+	var same vcode.Reg
 	if v := in.Args[in.NumIndices()]; l.uniform(v) {
 		same = l.general(v)
 	}
 	to := l.flat(p.uni)
-	to.indexSize, to.scale, to.size = 8, p.scale, 4
+	to.IndexSize, to.Scale, to.Size = 8, p.scale, 4
 	if index := l.indexFromMemory(in, i, p.scale); index != nil && same != 0 {
-		for j := range l.t.lanes {
-			to.index = index(j)
-			l.use(simpleAtomics[in.Atomic], at(to), g4(same))
+		for j := range l.Target.Lanes {
+			to.Index = index(j)
+			l.Use(simpleAtomics[in.Atomic], to.At(), same.G4())
 		}
 		return
 	}
 	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
-	if l.t.bytes() == 32 {
-		l.use(amd64.VMOVUPS, at(lo), z(part(p.offs, i)))
+	if l.Target.Bytes() == 32 {
+		l.Use(amd64.VMOVUPS, lo.At(), part(p.offs, i).Z())
 	} else { // in halves: what is stored whole is late to be loaded from the upper one
-		hi.disp += 32
-		hi.size = 32
-		l.use(amd64.VMOVUPS, at(lo), y(part(p.offs, i)))
-		l.use(amd64.VEXTRACTI64X4, at(hi), z(part(p.offs, i)), imm(1))
+		hi.Disp += 32
+		hi.Size = 32
+		l.Use(amd64.VMOVUPS, lo.At(), part(p.offs, i).Y())
+		l.Use(amd64.VEXTRACTI64X4, hi.At(), part(p.offs, i).Z(), vcode.Imm(1))
 	}
-	lane := func(vector, j int) mem {
+	lane := func(vector, j int) vcode.Mem {
 		m := l.scratchMem(vector)
-		m.disp += int32(4 * j)
-		m.size = 4
+		m.Disp += int32(4 * j)
+		m.Size = 4
 		return m
 	}
-	for j := range l.t.lanes {
-		to.index = l.gpr()
-		l.def(amd64.MOV, g4(to.index), at(lane(scratchOffsets, j)))
+	for j := range l.Target.Lanes {
+		to.Index = l.NewGPR()
+		l.Def(amd64.MOV, to.Index.G4(), lane(scratchOffsets, j).At())
 		v := same
 		if v == 0 {
-			v = l.gpr()
-			l.def(amd64.MOV, g4(v), at(lane(scratchValues, j)))
+			v = l.NewGPR()
+			l.Def(amd64.MOV, v.G4(), lane(scratchValues, j).At())
 		}
-		l.use(simpleAtomics[in.Atomic], at(to), g4(v))
+		l.Use(simpleAtomics[in.Atomic], to.At(), v.G4())
 	}
 }
 
@@ -232,33 +234,33 @@ var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.Atomi
 	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
 
 // update emits the atomic operation of one lane and gives the old value, if it is used.
-func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
-	e := int(to.size)
+func (l *lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
+	e := int(to.Size)
 	t := in.Accessed()
 	op, isSimple := simpleAtomics[in.Atomic]
 	others := in.Array.Space == ir.Global // other threads may see it: a group is run by one
 	switch {
 	case in.Atomic == ir.AtomicLoad:
-		d := l.gpr()
-		l.def(amd64.MOV, g(d, e), at(to))
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G(e), to.At())
 		return d
 	case in.Atomic == ir.AtomicStore || in.Atomic == ir.AtomicExchange:
 		// Exchanges need no prefix.
 		l.swap(amd64.XCHG, to, v, e)
 		return v
 	case in.Atomic == ir.AtomicCompareExchange:
-		next := l.gpr()
-		l.def(amd64.MOV, g(next, e), at(l.indexed(scratchOthers, j, e)))
-		l.def(amd64.MOV, physical(amd64.RAX.As(e)), g(v, e))
-		l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = others
+		next := l.NewGPR()
+		l.Def(amd64.MOV, next.G(e), l.indexed(scratchOthers, j, e).At())
+		l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
+		l.Use(amd64.CMPXCHG, to.At(), next.G(e)).Lock = others
 	case t.IsInt() && isSimple && !used:
-		l.use(op, at(to), g(v, e)).lock = others
+		l.Use(op, to.At(), v.G(e)).Lock = others
 		return 0
 	case t.IsInt() && (in.Atomic == ir.AtomicAdd || in.Atomic == ir.AtomicSub):
 		if in.Atomic == ir.AtomicSub {
-			l.mod(amd64.NEG, g(v, e))
+			l.Mod(amd64.NEG, v.G(e))
 		}
-		l.swap(amd64.XADD, to, v, e).lock = others
+		l.swap(amd64.XADD, to, v, e).Lock = others
 		return v
 	default:
 		l.retry(in, t, to, v, op)
@@ -266,37 +268,37 @@ func (l *lowerer) update(in *ir.Instr, to mem, v, j vr, used bool) vr {
 	if !used {
 		return 0
 	}
-	d := l.gpr()
-	l.def(amd64.MOV, g(d, e), physical(amd64.RAX.As(e)))
+	d := l.NewGPR()
+	l.Def(amd64.MOV, d.G(e), vcode.Phys(amd64.RAX.As(e)))
 	return d
 }
 
 // swap emits an instruction that exchanges a register with memory.
-func (l *lowerer) swap(op amd64.Op, to mem, v vr, e int) *inst {
+func (l *lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
 	// The register is the second operand, which is written too: it is kept in a machine register of its own.
-	l.def(amd64.MOV, physical(amd64.RAX.As(e)), g(v, e))
-	l.use(op, at(to), physical(amd64.RAX.As(e)))
-	i := len(l.insts) - 1
-	l.def(amd64.MOV, g(v, e), physical(amd64.RAX.As(e)))
-	return &l.insts[i]
+	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
+	l.Use(op, to.At(), vcode.Phys(amd64.RAX.As(e)))
+	i := len(l.Insts) - 1
+	l.Def(amd64.MOV, v.G(e), vcode.Phys(amd64.RAX.As(e)))
+	return &l.Insts[i]
 }
 
 // retry emits a loop that computes the new value from the old until nobody else has changed it in between.
-func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
+func (l *lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
 	others := in.Array.Space == ir.Global
-	e := int(to.size)
-	again := l.label()
+	e := int(to.Size)
+	again := l.NewLabel()
 	rax := amd64.RAX.As(e)
-	next := l.gpr()
-	l.def(amd64.MOV, physical(rax), at(to))
-	l.mark(kindLoopBegin)
-	l.bind(again)
+	next := l.NewGPR()
+	l.Def(amd64.MOV, vcode.Phys(rax), to.At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(again)
 	switch {
 	case t.IsFloat():
-		a, b, d := l.vec(), l.vec(), l.vec()
+		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
 		move := sized(e, amd64.VMOVD, amd64.VMOVQ)
-		l.def(move, x(a), physical(rax))
-		l.def(move, x(b), g(v, e))
+		l.Def(move, a.X(), vcode.Phys(rax))
+		l.Def(move, b.X(), v.G(e))
 		switch in.Atomic {
 		case ir.AtomicAdd:
 			l.op2(sized(e, amd64.VADDPS, amd64.VADDPD), d, a, b, e)
@@ -307,10 +309,10 @@ func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
 		default:
 			l.minMax(ir.Max, e, d, a, b)
 		}
-		c := l.vec()
+		c := l.NewVec()
 		l.canonicalize(c, d, e, false)
 		d = c
-		l.def(move, g(next, e), x(d))
+		l.Def(move, next.G(e), d.X())
 	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:
 		less := amd64.CMOVL
 		switch {
@@ -321,14 +323,14 @@ func (l *lowerer) retry(in *ir.Instr, t ir.Type, to mem, v vr, op amd64.Op) {
 		case !t.IsSigned():
 			less = amd64.CMOVB
 		}
-		l.def(amd64.MOV, g8(next), g8(v))
-		l.use(amd64.CMP, physical(rax), g(v, e))
-		l.mod(less, g(next, e), physical(rax))
+		l.Def(amd64.MOV, next.G8(), v.G8())
+		l.Use(amd64.CMP, vcode.Phys(rax), v.G(e))
+		l.Mod(less, next.G(e), vcode.Phys(rax))
 	default:
-		l.def(amd64.MOV, g(next, e), physical(rax))
-		l.mod(op, g(next, e), g(v, e))
+		l.Def(amd64.MOV, next.G(e), vcode.Phys(rax))
+		l.Mod(op, next.G(e), v.G(e))
 	}
-	l.use(amd64.CMPXCHG, at(to), g(next, e)).lock = others
-	l.jump(amd64.JNE, again)
-	l.mark(kindLoopEnd)
+	l.Use(amd64.CMPXCHG, to.At(), next.G(e)).Lock = others
+	l.Jump(amd64.JNE, again)
+	l.Mark(vcode.KindLoopEnd)
 }

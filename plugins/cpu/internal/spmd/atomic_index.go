@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // indexFromMemory returns what emits the index of a lane of register i, for an atomic operation whose index is some bits of
@@ -11,7 +12,7 @@ import (
 // loaded.
 //
 // The index must be scaled by the address, as it is where elements have a size by which addresses scale; scale is that.
-func (l *lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vr {
+func (l *lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
 	v := in.Args[0].Def
 	if l.cur != nil || l.options.Unchecked || l.options.stacked || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
 		return nil
@@ -32,20 +33,20 @@ func (l *lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane in
 		return nil
 	}
 	row := l.registersOf(&p, l.w)[i]
-	return func(lane int) vr {
-		m, d := row, l.gpr()
-		m.disp += int32(4 * lane)
+	return func(lane int) vcode.Reg {
+		m, d := row, l.NewGPR()
+		m.Disp += int32(4 * lane)
 		switch bits {
 		case 0xff:
-			m.size = 1
-			l.def(amd64.MOVZX, g4(d), at(m))
+			m.Size = 1
+			l.Def(amd64.MOVZX, d.G4(), m.At())
 		case 0xffff:
-			m.size = 2
-			l.def(amd64.MOVZX, g4(d), at(m))
+			m.Size = 2
+			l.Def(amd64.MOVZX, d.G4(), m.At())
 		default:
-			m.size = 4
-			l.def(amd64.MOV, g4(d), at(m))
-			l.mod(amd64.AND, g4(d), imm(bits))
+			m.Size = 4
+			l.Def(amd64.MOV, d.G4(), m.At())
+			l.Mod(amd64.AND, d.G4(), vcode.Imm(bits))
 		}
 		return d
 	}

@@ -38,9 +38,9 @@ func TestIndexFromMemory(t *testing.T) {
 			}}, gang, 2)
 		}
 		for _, target := range allTargets {
-			text := listed(t, k, Options{Features: target.features, Gang: 1})
+			text := listed(t, k, Options{Features: target.Features, Gang: 1})
 			if got := strings.Count(text, "\tvpand") == 0; got != c.direct {
-				t.Errorf("%s, %s: without vectors %v, want %v, in\n%s", c.name, target.name, got, c.direct, text)
+				t.Errorf("%s, %s: without vectors %v, want %v, in\n%s", c.name, target.Name, got, c.direct, text)
 			}
 		}
 	}

@@ -4,67 +4,63 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// avx2 has vectors of 256 bits without mask registers. Its instructions encode only sixteen registers, and write no
-// lanes apart.
-var avx2 = target{name: "avx2", features: amd64.ForAVX2, lanes: 8, vectors: 16 - scratchVectorRegs, spare: 4,
-	wholeConstants: true}
 
 // expander replaces the instructions of AVX-512 on whole vectors by those of AVX2.
 type expander struct {
-	*fn
+	*vcode.Func
 	wasMask []bool // virtual registers that were of the class of masks
 	err     error  // the first instruction without an expansion
 }
 
 // expandAVX2 replaces the instructions that AVX2 lacks, or returns an error that names one without a replacement.
 // Other instructions stay, with shorter vectors; the assembler reports those that AVX2 lacks, too.
-func expandAVX2(f *fn) error {
-	e := &expander{fn: f, wasMask: make([]bool, len(f.regs))}
-	for r := range f.regs {
-		if f.regs[r].class == classMask {
-			e.wasMask[r], f.regs[r].class = true, classVec
+func expandAVX2(f *vcode.Func) error {
+	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
+	for r := range f.Regs {
+		if f.Regs[r].Class == vcode.ClassMask {
+			e.wasMask[r], f.Regs[r].Class = true, vcode.ClassVec
 		}
 	}
-	old := f.rewrite()
+	old := f.Rewrite()
 	for i := range old {
-		if in := &old[i]; in.kind == kindOp {
+		if in := &old[i]; in.Kind == vcode.KindOp {
 			e.shorten(in)
 			e.instruction(in)
 		} else {
-			f.add(*in)
+			f.Add(*in)
 		}
 	}
 	return e.err
 }
 
 // shorten makes operands half as long.
-func (e *expander) shorten(in *inst) {
-	for j := range in.a[:in.n] {
-		switch a := &in.a[j]; a.kind {
-		case argReg:
+func (e *expander) shorten(in *vcode.Inst) {
+	for j := range in.Args[:in.N] {
+		switch a := &in.Args[j]; a.Kind {
+		case vcode.ArgReg:
 			switch {
-			case e.isMask(a.reg) && a.size == 0:
-				a.size = 32
-			case e.regs[a.reg].class == classVec && a.size > 16:
-				a.size /= 2
+			case e.isMask(a.Reg) && a.Size == 0:
+				a.Size = 32
+			case e.Regs[a.Reg].Class == vcode.ClassVec && a.Size > 16:
+				a.Size /= 2
 			}
-		case argMem:
-			if in.mem.size >= 16 {
-				in.mem.size /= 2
+		case vcode.ArgMem:
+			if in.Mem.Size >= 16 {
+				in.Mem.Size /= 2
 			}
-			if in.mem.indexSize >= 16 {
-				in.mem.indexSize /= 2
+			if in.Mem.IndexSize >= 16 {
+				in.Mem.IndexSize /= 2
 			}
 		}
 	}
-	if in.elem != 0 {
-		in.elem = 0 // elements are not broadcast on the way
+	if in.Elem != 0 {
+		in.Elem = 0 // elements are not broadcast on the way
 	}
 }
 
-func (e *expander) isMask(r vr) bool { return int(r) < len(e.wasMask) && e.wasMask[r] }
+func (e *expander) isMask(r vcode.Reg) bool { return int(r) < len(e.wasMask) && e.wasMask[r] }
 
 // renamed are instructions that AVX2 has by another name, as it needs no size of elements for masks.
 var renamed = map[amd64.Op]amd64.Op{
@@ -80,42 +76,42 @@ var renamed = map[amd64.Op]amd64.Op{
 var shifts = map[amd64.Op]bool{amd64.VPSLLD: true, amd64.VPSRLD: true, amd64.VPSRAD: true, amd64.VPSLLQ: true, amd64.VPSRLQ: true}
 
 // instruction emits what does the same as an instruction.
-func (e *expander) instruction(in *inst) {
-	switch in.op {
+func (e *expander) instruction(in *vcode.Inst) {
+	switch in.Op {
 	case amd64.VPBLENDMD, amd64.VPBLENDMQ:
-		e.blend(in.a[0].reg, in.a[1].reg, in.a[2].reg, in.mask)
+		e.blend(in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg, in.Mask)
 		return
 	case amd64.VPGATHERDD, amd64.VPGATHERDQ:
 		out := *in
-		out.a[2], out.n, out.mask = ref{kind: argReg, reg: in.mask, size: 32}, 3, 0
-		e.add(out)
+		out.Args[2], out.N, out.Mask = vcode.Ref{Kind: vcode.ArgReg, Reg: in.Mask, Size: 32}, 3, 0
+		e.Add(out)
 		return
 	case amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD, amd64.VPTESTMD, amd64.VPTESTMQ,
 		amd64.VPTESTNMD, amd64.VPTESTNMQ:
-		if e.isMask(in.a[0].reg) {
+		if e.isMask(in.Args[0].Reg) {
 			e.compare(in)
 			return
 		}
 	}
 	switch {
-	case in.mask == 0:
+	case in.Mask == 0:
 		e.plain(in)
-	case in.a[0].kind == argMem:
+	case in.Args[0].Kind == vcode.ArgMem:
 		e.maskedStore(in)
-	case in.a[1].kind == argMem:
+	case in.Args[1].Kind == vcode.ArgMem:
 		e.maskedLoad(in)
-	case in.op == amd64.VMOVDQA32 || in.op == amd64.VMOVDQA64:
-		e.choose(in, in.a[1].reg)
-	case in.op == amd64.VPADDD && !in.zero && in.a[1].reg == in.a[0].reg:
-		e.addSome(in.a[0].reg, in.a[2].reg, in.mask)
+	case in.Op == amd64.VMOVDQA32 || in.Op == amd64.VMOVDQA64:
+		e.choose(in, in.Args[1].Reg)
+	case in.Op == amd64.VPADDD && !in.Zero && in.Args[1].Reg == in.Args[0].Reg:
+		e.addSome(in.Args[0].Reg, in.Args[2].Reg, in.Mask)
 	default:
-		t := e.vec()
+		t := e.NewVec()
 		whole := *in
-		whole.a[0].reg, whole.mask = t, 0
-		if accumulates[in.op] {
-			e.def(amd64.VMOVDQA, y(t), y(in.a[0].reg))
+		whole.Args[0].Reg, whole.Mask = t, 0
+		if accumulates[in.Op] {
+			e.Def(amd64.VMOVDQA, t.Y(), in.Args[0].Reg.Y())
 		} else {
-			whole.mode = modeDef
+			whole.Mode = vcode.ModeDef
 		}
 		e.plain(&whole)
 		e.choose(in, t)
@@ -123,8 +119,8 @@ func (e *expander) instruction(in *inst) {
 }
 
 // addSome adds to the lanes of a mask: nothing to the others.
-func (e *expander) addSome(d, term, mask vr) {
-	if term == e.constant(1, 4) {
+func (e *expander) addSome(d, term, mask vcode.Reg) {
+	if term == e.Constant(1, 4) {
 		e.op(amd64.VPSUBD, d, d, mask) // which is −1 in its lanes
 		return
 	}
@@ -141,98 +137,98 @@ var accumulates = map[amd64.Op]bool{
 }
 
 // choose puts a result into the lanes of the instruction's mask; the others keep their values or become zero.
-func (e *expander) choose(in *inst, result vr) {
-	if in.zero {
-		e.op(amd64.VPAND, in.a[0].reg, in.mask, result)
+func (e *expander) choose(in *vcode.Inst, result vcode.Reg) {
+	if in.Zero {
+		e.op(amd64.VPAND, in.Args[0].Reg, in.Mask, result)
 	} else {
-		e.blend(in.a[0].reg, in.a[0].reg, result, in.mask)
+		e.blend(in.Args[0].Reg, in.Args[0].Reg, result, in.Mask)
 	}
 }
 
 // op emits a plain operation of two vectors.
-func (e *expander) op(op amd64.Op, d, a, b vr) { e.def(op, y(d), y(a), y(b)).folds(2, 0) }
+func (e *expander) op(op amd64.Op, d, a, b vcode.Reg) { e.Def(op, d.Y(), a.Y(), b.Y()).Folds(2, 0) }
 
 // temp is a new register that such an operation gives.
-func (e *expander) temp(op amd64.Op, a, b vr) vr {
-	t := e.vec()
+func (e *expander) temp(op amd64.Op, a, b vcode.Reg) vcode.Reg {
+	t := e.NewVec()
 	e.op(op, t, a, b)
 	return t
 }
 
 // shifted is a new register with elements shifted by an immediate.
-func (e *expander) shifted(op amd64.Op, a vr, count int64) vr {
-	t := e.vec()
-	e.def(op, y(t), y(a), imm(count))
+func (e *expander) shifted(op amd64.Op, a vcode.Reg, count int64) vcode.Reg {
+	t := e.NewVec()
+	e.Def(op, t.Y(), a.Y(), vcode.Imm(count))
 	return t
 }
 
 // blend takes the lanes of a mask from one vector and the others from another.
-func (e *expander) blend(d, without, with, mask vr) {
-	e.def(amd64.VBLENDVPS, y(d), y(without), y(with), y(mask)).folds(2, 0)
+func (e *expander) blend(d, without, with, mask vcode.Reg) {
+	e.Def(amd64.VBLENDVPS, d.Y(), without.Y(), with.Y(), mask.Y()).Folds(2, 0)
 }
 
-func (e *expander) ones() vr { return e.constant(^uint64(0), 4) }
+func (e *expander) ones() vcode.Reg { return e.Constant(^uint64(0), 4) }
 
 // refuseOp records an instruction that has no expansion.
-func (e *expander) refuseOp(in *inst) {
+func (e *expander) refuseOp(in *vcode.Inst) {
 	if e.err == nil {
-		e.err = fmt.Errorf("no AVX2 expansion for %v", in.op)
+		e.err = fmt.Errorf("no AVX2 expansion for %v", in.Op)
 	}
 }
 
 // maskedStore emits a store of some lanes.
-func (e *expander) maskedStore(in *inst) {
-	switch in.op {
+func (e *expander) maskedStore(in *vcode.Inst) {
+	switch in.Op {
 	case amd64.VMOVUPS:
-		e.use(amd64.VMASKMOVPS, in.arg(0), y(in.mask), in.arg(1))
+		e.Use(amd64.VMASKMOVPS, in.Arg(0), in.Mask.Y(), in.Arg(1))
 	case amd64.VMOVUPD:
-		e.use(amd64.VMASKMOVPD, in.arg(0), y(in.mask), in.arg(1))
+		e.Use(amd64.VMASKMOVPD, in.Arg(0), in.Mask.Y(), in.Arg(1))
 	default:
 		e.refuseOp(in)
 	}
 }
 
 // maskedLoad emits a load of some lanes, the others zero.
-func (e *expander) maskedLoad(in *inst) {
+func (e *expander) maskedLoad(in *vcode.Inst) {
 	op := amd64.VMASKMOVPS
-	switch in.op {
+	switch in.Op {
 	case amd64.VMOVUPS:
 	case amd64.VMOVUPD:
 		op = amd64.VMASKMOVPD
 	default:
 		e.refuseOp(in)
 	}
-	if in.zero {
-		e.def(op, in.arg(0), y(in.mask), in.arg(1))
+	if in.Zero {
+		e.Def(op, in.Arg(0), in.Mask.Y(), in.Arg(1))
 		return
 	}
-	t := e.vec()
-	e.def(op, y(t), y(in.mask), in.arg(1))
-	e.blend(in.a[0].reg, in.a[0].reg, t, in.mask)
+	t := e.NewVec()
+	e.Def(op, t.Y(), in.Mask.Y(), in.Arg(1))
+	e.blend(in.Args[0].Reg, in.Args[0].Reg, t, in.Mask)
 }
 
 // plain emits an instruction without a write mask.
-func (e *expander) plain(in *inst) {
-	if op, ok := renamed[in.op]; ok {
+func (e *expander) plain(in *vcode.Inst) {
+	if op, ok := renamed[in.Op]; ok {
 		out := *in
-		out.op = op
-		e.add(out)
+		out.Op = op
+		e.Add(out)
 		return
 	}
 	if e.mask1(in) || e.arithmetic(in) || e.conversion(in) {
 		return
 	}
 	out := *in
-	if shifts[in.op] && in.a[2].kind == argImm {
-		out.fold = -1
+	if shifts[in.Op] && in.Args[2].Kind == vcode.ArgImm {
+		out.Fold = -1
 	}
-	e.add(out)
+	e.Add(out)
 }
 
 // mask1 emits what works on masks other than as a renamed instruction, and reports whether the instruction is of those.
-func (e *expander) mask1(in *inst) bool {
-	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
-	switch in.op {
+func (e *expander) mask1(in *vcode.Inst) bool {
+	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
+	switch in.Op {
 	case amd64.KNOTW:
 		e.op(amd64.VPXOR, d, a, e.ones())
 	case amd64.KXNORW:
@@ -246,19 +242,19 @@ func (e *expander) mask1(in *inst) bool {
 		if a != d {
 			both = e.temp(amd64.VPOR, d, a)
 		}
-		e.use(amd64.VPTEST, y(both), y(both))
+		e.Use(amd64.VPTEST, both.Y(), both.Y())
 	case amd64.KMOVW:
 		e.moveMask(in)
 	case amd64.VPBROADCASTD, amd64.VPBROADCASTQ:
-		if in.a[1].kind != argReg || e.regs[a].class != classGPR {
+		if in.Args[1].Kind != vcode.ArgReg || e.Regs[a].Class != vcode.ClassGPR {
 			return false
 		}
-		t, move := e.vec(), amd64.VMOVD
-		if in.op == amd64.VPBROADCASTQ {
+		t, move := e.NewVec(), amd64.VMOVD
+		if in.Op == amd64.VPBROADCASTQ {
 			move = amd64.VMOVQ
 		}
-		e.def(move, x(t), in.arg(1))
-		e.def(in.op, in.arg(0), x(t))
+		e.Def(move, t.X(), in.Arg(1))
+		e.Def(in.Op, in.Arg(0), t.X())
 	default:
 		return false
 	}
@@ -266,43 +262,43 @@ func (e *expander) mask1(in *inst) bool {
 }
 
 // moveMask emits a move between masks, general registers with a bit for each lane, and memory.
-func (e *expander) moveMask(in *inst) {
-	to, from := &in.a[0], &in.a[1]
+func (e *expander) moveMask(in *vcode.Inst) {
+	to, from := &in.Args[0], &in.Args[1]
 	switch {
-	case to.kind == argMem:
-		g := e.gpr()
-		e.def(amd64.VMOVMSKPS, g4(g), y(from.reg))
-		m := in.mem
-		m.size = 2
-		e.use(amd64.MOV, at(m), arg{kind: argReg, reg: g, size: 2})
-	case from.kind == argMem:
+	case to.Kind == vcode.ArgMem:
+		g := e.NewGPR()
+		e.Def(amd64.VMOVMSKPS, g.G4(), from.Reg.Y())
+		m := in.Mem
+		m.Size = 2
+		e.Use(amd64.MOV, m.At(), vcode.Arg{Kind: vcode.ArgReg, Reg: g, Size: 2})
+	case from.Kind == vcode.ArgMem:
 		e.refuseOp(in)
-	case e.regs[to.reg].class == classGPR:
-		e.def(amd64.VMOVMSKPS, g4(to.reg), y(from.reg))
-	case e.regs[from.reg].class == classGPR:
-		t, all := e.vec(), e.vec()
-		e.def(amd64.VMOVD, x(t), g4(from.reg))
-		e.def(amd64.VPBROADCASTD, y(all), x(t))
+	case e.Regs[to.Reg].Class == vcode.ClassGPR:
+		e.Def(amd64.VMOVMSKPS, to.Reg.G4(), from.Reg.Y())
+	case e.Regs[from.Reg].Class == vcode.ClassGPR:
+		t, all := e.NewVec(), e.NewVec()
+		e.Def(amd64.VMOVD, t.X(), from.Reg.G4())
+		e.Def(amd64.VPBROADCASTD, all.Y(), t.X())
 		bits := e.bitOfLane()
-		e.op(amd64.VPCMPEQD, to.reg, e.temp(amd64.VPAND, all, bits), bits)
+		e.op(amd64.VPCMPEQD, to.Reg, e.temp(amd64.VPAND, all, bits), bits)
 	default:
-		e.def(amd64.VMOVDQA, y(to.reg), y(from.reg)).folds(1, 0)
+		e.Def(amd64.VMOVDQA, to.Reg.Y(), from.Reg.Y()).Folds(1, 0)
 	}
 }
 
 // bitOfLane is the vector of the bits that stand for lanes.
-func (e *expander) bitOfLane() vr {
+func (e *expander) bitOfLane() vcode.Reg {
 	var data [32]byte
 	for i := range 8 {
 		data[4*i] = 1 << i
 	}
-	return e.pattern(data[:])
+	return e.Pattern(data[:])
 }
 
 // compare emits a comparison into a mask.
-func (e *expander) compare(in *inst) {
+func (e *expander) compare(in *vcode.Inst) {
 	r, not := e.comparison(in)
-	d, m := in.a[0].reg, in.mask
+	d, m := in.Args[0].Reg, in.Mask
 	switch {
 	case not && m != 0:
 		e.op(amd64.VPANDN, d, r, m)
@@ -311,29 +307,29 @@ func (e *expander) compare(in *inst) {
 	case m != 0:
 		e.op(amd64.VPAND, d, r, m)
 	default:
-		e.def(amd64.VMOVDQA, y(d), y(r))
+		e.Def(amd64.VMOVDQA, d.Y(), r.Y())
 	}
 }
 
 // comparison gives a register with the lanes in which a comparison holds, or, if not is set, does not.
-func (e *expander) comparison(in *inst) (r vr, not bool) {
-	a, b, pred := in.a[1].reg, in.a[2].reg, in.imm
+func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
+	a, b, pred := in.Args[1].Reg, in.Args[2].Reg, in.Imm
 	equal, greater := amd64.VPCMPEQD, amd64.VPCMPGTD
-	switch in.op {
+	switch in.Op {
 	case amd64.VCMPPS, amd64.VCMPPD:
-		t := e.vec()
+		t := e.NewVec()
 		out := *in
-		out.a[0], out.mask, out.mode = ref{kind: argReg, reg: t, size: 32}, 0, modeDef
-		e.add(out)
+		out.Args[0], out.Mask, out.Mode = vcode.Ref{Kind: vcode.ArgReg, Reg: t, Size: 32}, 0, vcode.ModeDef
+		e.Add(out)
 		return t, false
 	case amd64.VPTESTMD, amd64.VPTESTMQ, amd64.VPTESTNMD, amd64.VPTESTNMQ:
-		if in.op == amd64.VPTESTMQ || in.op == amd64.VPTESTNMQ {
+		if in.Op == amd64.VPTESTMQ || in.Op == amd64.VPTESTNMQ {
 			equal = amd64.VPCMPEQQ
 		}
 		if a != b {
 			a = e.temp(amd64.VPAND, a, b)
 		}
-		return e.temp(equal, a, e.constant(0, 4)), in.op == amd64.VPTESTMD || in.op == amd64.VPTESTMQ
+		return e.temp(equal, a, e.Constant(0, 4)), in.Op == amd64.VPTESTMD || in.Op == amd64.VPTESTMQ
 	case amd64.VPCMPUD:
 		switch pred {
 		case 1, 5: // a ≥ b if a is the greater
@@ -343,7 +339,7 @@ func (e *expander) comparison(in *inst) (r vr, not bool) {
 		}
 	case amd64.VPCMPUQ:
 		if pred != 0 && pred != 4 {
-			sign := e.constant(1<<63, 8)
+			sign := e.Constant(1<<63, 8)
 			a, b = e.temp(amd64.VPXOR, a, sign), e.temp(amd64.VPXOR, b, sign)
 		}
 		equal, greater = amd64.VPCMPEQQ, amd64.VPCMPGTQ

@@ -1,46 +1,49 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
 
 // arithmetic emits the arithmetic that AVX2 lacks, and reports whether the instruction is of that. Destinations are
 // written last, as they may be sources.
-func (e *expander) arithmetic(in *inst) bool {
-	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
-	switch in.op {
+func (e *expander) arithmetic(in *vcode.Inst) bool {
+	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
+	switch in.Op {
 	case amd64.VPMINSQ, amd64.VPMINUQ:
-		e.blend(d, a, b, e.greater64(in.op == amd64.VPMINUQ, a, b))
+		e.blend(d, a, b, e.greater64(in.Op == amd64.VPMINUQ, a, b))
 	case amd64.VPMAXSQ, amd64.VPMAXUQ:
-		e.blend(d, b, a, e.greater64(in.op == amd64.VPMAXUQ, a, b))
+		e.blend(d, b, a, e.greater64(in.Op == amd64.VPMAXUQ, a, b))
 	case amd64.VPABSQ:
-		s := e.temp(amd64.VPCMPGTQ, e.constant(0, 4), a)
+		s := e.temp(amd64.VPCMPGTQ, e.Constant(0, 4), a)
 		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, a, s), s)
 	case amd64.VPMULLQ:
 		e.multiply64(d, a, b)
 	case amd64.VPSRAQ:
-		sign := e.constant(1<<(63-uint(in.imm)), 8)
-		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.shifted(amd64.VPSRLQ, a, in.imm), sign), sign)
+		sign := e.Constant(1<<(63-uint(in.Imm)), 8)
+		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.shifted(amd64.VPSRLQ, a, in.Imm), sign), sign)
 	case amd64.VPSRAVQ:
-		sign := e.temp(amd64.VPSRLVQ, e.constant(1<<63, 8), b)
+		sign := e.temp(amd64.VPSRLVQ, e.Constant(1<<63, 8), b)
 		e.op(amd64.VPSUBQ, d, e.temp(amd64.VPXOR, e.temp(amd64.VPSRLVQ, a, b), sign), sign)
 	case amd64.VPROLD:
-		e.rotate(d, a, 4, in.imm, amd64.VPSLLD, amd64.VPSRLD)
+		e.rotate(d, a, 4, in.Imm, amd64.VPSLLD, amd64.VPSRLD)
 	case amd64.VPROLQ:
-		e.rotate(d, a, 8, in.imm, amd64.VPSLLQ, amd64.VPSRLQ)
+		e.rotate(d, a, 8, in.Imm, amd64.VPSLLQ, amd64.VPSRLQ)
 	case amd64.VPLZCNTD:
-		e.def(amd64.VMOVDQA, y(d), y(e.leadingZeros(a)))
+		e.Def(amd64.VMOVDQA, d.Y(), e.leadingZeros(a).Y())
 	case amd64.VPLZCNTQ:
 		// Those of the upper half, and of the lower one too if the upper is zero.
 		n := e.leadingZeros(a)
 		high := e.shifted(amd64.VPSRLQ, n, 32)
-		low := e.temp(amd64.VPAND, n, e.constant(0xffffffff, 8))
-		all := e.temp(amd64.VPCMPEQQ, high, e.constant(32, 8))
+		low := e.temp(amd64.VPAND, n, e.Constant(0xffffffff, 8))
+		all := e.temp(amd64.VPCMPEQQ, high, e.Constant(32, 8))
 		e.op(amd64.VPADDQ, d, high, e.temp(amd64.VPAND, low, all))
 	case amd64.VRANGEPS:
 		e.range1(in, amd64.VMINPS, amd64.VMAXPS)
 	case amd64.VRANGEPD:
 		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
 	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
-		if in.imm != 0xca { // bits of d choose
+		if in.Imm != 0xca { // bits of d choose
 			e.refuseOp(in)
 		}
 		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
@@ -52,31 +55,31 @@ func (e *expander) arithmetic(in *inst) bool {
 }
 
 // rotate emits a rotation of elements of so many bytes to the left: by whole bytes that is a shuffle.
-func (e *expander) rotate(d, a vr, size int, n int64, left, right amd64.Op) {
+func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.Op) {
 	if n%8 != 0 {
 		e.op(amd64.VPOR, d, e.shifted(left, a, n), e.shifted(right, a, int64(8*size)-n))
 		return
 	}
-	from := make([]byte, e.t.bytes())
+	from := make([]byte, e.Target.Bytes())
 	for i := range from {
 		from[i] = byte(i/size*size+(i+size-int(n/8))%size) % 16
 	}
-	e.op(amd64.VPSHUFB, d, a, e.pattern(from))
+	e.op(amd64.VPSHUFB, d, a, e.Pattern(from))
 }
 
 // greater64 compares integers of 64 bits.
-func (e *expander) greater64(unsigned bool, a, b vr) vr {
+func (e *expander) greater64(unsigned bool, a, b vcode.Reg) vcode.Reg {
 	if unsigned {
-		sign := e.constant(1<<63, 8)
+		sign := e.Constant(1<<63, 8)
 		a, b = e.temp(amd64.VPXOR, a, sign), e.temp(amd64.VPXOR, b, sign)
 	}
 	return e.temp(amd64.VPCMPGTQ, a, b)
 }
 
 // multiply64 emits the low halves of products of 64 bits: that of the low halves, and the crossed ones above.
-func (e *expander) multiply64(d, a, b vr) {
-	swapped := e.vec()
-	e.def(amd64.VPSHUFD, y(swapped), y(b), imm(0xb1)).folds(1, 0)
+func (e *expander) multiply64(d, a, b vcode.Reg) {
+	swapped := e.NewVec()
+	e.Def(amd64.VPSHUFD, swapped.Y(), b.Y(), vcode.Imm(0xb1)).Folds(1, 0)
 	cross := e.temp(amd64.VPMULLD, a, swapped)
 	cross = e.temp(amd64.VPADDD, cross, e.shifted(amd64.VPSRLQ, cross, 32))
 	cross = e.shifted(amd64.VPSLLQ, cross, 32)
@@ -86,20 +89,20 @@ func (e *expander) multiply64(d, a, b vr) {
 // leadingZeros counts the zeros above the highest bit of elements of 32 bits: by the exponent of the number as a float,
 // from which the bit below the highest is taken, so that it is not rounded up. The highest bit makes the float negative,
 // which saturates to 0; 0 has no exponent, and more than 32 zeros.
-func (e *expander) leadingZeros(a vr) vr {
+func (e *expander) leadingZeros(a vcode.Reg) vcode.Reg {
 	v := e.temp(amd64.VPANDN, e.shifted(amd64.VPSRLD, a, 1), a)
-	f := e.vec()
-	e.def(amd64.VCVTDQ2PS, y(f), y(v))
-	n := e.temp(amd64.VPSUBUSW, e.constant(127+31, 4), e.shifted(amd64.VPSRLD, f, 23))
-	return e.temp(amd64.VPMINSD, n, e.constant(32, 4))
+	f := e.NewVec()
+	e.Def(amd64.VCVTDQ2PS, f.Y(), v.Y())
+	n := e.temp(amd64.VPSUBUSW, e.Constant(127+31, 4), e.shifted(amd64.VPSRLD, f, 23))
+	return e.temp(amd64.VPMINSD, n, e.Constant(32, 4))
 }
 
 // range1 emits the lesser or greater of floats that are not NaN, where −0 is less than +0: the instructions give the
 // second operand if both are zero, so that both orders together have the sign.
-func (e *expander) range1(in *inst, least, greatest amd64.Op) {
-	d, a, b := in.a[0].reg, in.a[1].reg, in.a[2].reg
+func (e *expander) range1(in *vcode.Inst, least, greatest amd64.Op) {
+	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	op, join := least, amd64.VPOR
-	switch in.imm {
+	switch in.Imm {
 	case 4:
 	case 5:
 		op, join = greatest, amd64.VPAND

@@ -4,22 +4,23 @@ import (
 	"math"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // conversion emits the conversions that AVX2 lacks, and reports whether the instruction is of those.
-func (e *expander) conversion(in *inst) bool {
-	d, a := in.a[0].reg, in.a[1].reg
-	switch in.op {
+func (e *expander) conversion(in *vcode.Inst) bool {
+	d, a := in.Args[0].Reg, in.Args[1].Reg
+	switch in.Op {
 	case amd64.VCVTUDQ2PS:
 		e.floatOfU32(d, a)
 	case amd64.VCVTUDQ2PD:
-		w := e.vec()
-		e.def(amd64.VPMOVZXDQ, y(w), x(a))
+		w := e.NewVec()
+		e.Def(amd64.VPMOVZXDQ, w.Y(), a.X())
 		e.op(amd64.VSUBPD, d, e.temp(amd64.VPOR, w, e.bits64(0x1p52)), e.bits64(0x1p52))
 	case amd64.VCVTQQ2PD, amd64.VCVTUQQ2PD:
-		e.doubleOf(d, a, in.op == amd64.VCVTQQ2PD)
+		e.doubleOf(d, a, in.Op == amd64.VCVTQQ2PD)
 	case amd64.VCVTQQ2PS, amd64.VCVTUQQ2PS:
-		e.floatOf64(d, a, in.op == amd64.VCVTQQ2PS)
+		e.floatOf64(d, a, in.Op == amd64.VCVTQQ2PS)
 	case amd64.VCVTTPS2UDQ:
 		e.u32OfFloat(d, a)
 	case amd64.VCVTTPD2UDQ:
@@ -27,16 +28,16 @@ func (e *expander) conversion(in *inst) bool {
 		v := e.temp(amd64.VMINPD, a, e.bits64(math.MaxUint32))
 		e.pack(d, e.temp(amd64.VADDPD, e.truncated(v), e.bits64(0x1p52)))
 	case amd64.VCVTTPS2UQQ:
-		w := e.vec()
-		e.def(amd64.VCVTPS2PD, y(w), x(a))
+		w := e.NewVec()
+		e.Def(amd64.VCVTPS2PD, w.Y(), a.X())
 		e.intOfDouble(d, w, false)
 	case amd64.VCVTTPD2UQQ, amd64.VCVTTPD2QQ:
-		e.intOfDouble(d, a, in.op == amd64.VCVTTPD2QQ)
+		e.intOfDouble(d, a, in.Op == amd64.VCVTTPD2QQ)
 	case amd64.VPMOVQD:
 		e.pack(d, a)
 	case amd64.VPMOVSQD:
-		least, most := e.constant(0xffffffff80000000, 8), e.constant(math.MaxInt32, 8)
-		v, w := e.vec(), e.vec()
+		least, most := e.Constant(0xffffffff80000000, 8), e.Constant(math.MaxInt32, 8)
+		v, w := e.NewVec(), e.NewVec()
 		e.blend(v, a, most, e.temp(amd64.VPCMPGTQ, a, most))
 		e.blend(w, v, least, e.temp(amd64.VPCMPGTQ, least, v))
 		e.pack(d, w)
@@ -49,110 +50,110 @@ func (e *expander) conversion(in *inst) bool {
 }
 
 // bits64 is the constant of a float of 64 bits.
-func (e *expander) bits64(x float64) vr { return e.constant(math.Float64bits(x), 8) }
+func (e *expander) bits64(x float64) vcode.Reg { return e.Constant(math.Float64bits(x), 8) }
 
-func (e *expander) bits32(x float32) vr { return e.constant(uint64(math.Float32bits(x)), 4) }
+func (e *expander) bits32(x float32) vcode.Reg { return e.Constant(uint64(math.Float32bits(x)), 4) }
 
 // truncated cuts off the fractions of floats of 64 bits.
-func (e *expander) truncated(a vr) vr { return e.rounded(a, 11) }
+func (e *expander) truncated(a vcode.Reg) vcode.Reg { return e.rounded(a, 11) }
 
-func (e *expander) rounded(a vr, how int64) vr {
-	t := e.vec()
-	e.def(amd64.VROUNDPD, y(t), y(a), imm(how)).folds(1, 0)
+func (e *expander) rounded(a vcode.Reg, how int64) vcode.Reg {
+	t := e.NewVec()
+	e.Def(amd64.VROUNDPD, t.Y(), a.Y(), vcode.Imm(how)).Folds(1, 0)
 	return t
 }
 
 // compared gives the lanes in which floats of 64 bits compare by a predicate.
-func (e *expander) compared(op amd64.Op, a, b vr, pred int64) vr {
-	t := e.vec()
-	e.def(op, y(t), y(a), y(b), imm(pred)).folds(2, 0)
+func (e *expander) compared(op amd64.Op, a, b vcode.Reg, pred int64) vcode.Reg {
+	t := e.NewVec()
+	e.Def(op, t.Y(), a.Y(), b.Y(), vcode.Imm(pred)).Folds(2, 0)
 	return t
 }
 
 // pack puts the low halves of elements of 64 bits together in half a vector.
-func (e *expander) pack(d, a vr) {
-	h := e.vec()
-	e.def(amd64.VEXTRACTI128, x(h), y(a), imm(1))
-	e.def(amd64.VSHUFPS, x(d), x(a), x(h), imm(0x88))
+func (e *expander) pack(d, a vcode.Reg) {
+	h := e.NewVec()
+	e.Def(amd64.VEXTRACTI128, h.X(), a.Y(), vcode.Imm(1))
+	e.Def(amd64.VSHUFPS, d.X(), a.X(), h.X(), vcode.Imm(0x88))
 }
 
 // floatOfU32 converts the halves of 16 bits exactly, as the low bits of floats of known exponent, and adds them: only
 // that rounds.
-func (e *expander) floatOfU32(d, a vr) {
-	low, high := e.vec(), e.vec()
-	e.def(amd64.VPBLENDW, y(low), y(a), y(e.bits32(0x1p23)), imm(0xaa)).folds(2, 0)
-	e.def(amd64.VPBLENDW, y(high), y(e.shifted(amd64.VPSRLD, a, 16)), y(e.bits32(0x1p39)), imm(0xaa)).folds(2, 0)
+func (e *expander) floatOfU32(d, a vcode.Reg) {
+	low, high := e.NewVec(), e.NewVec()
+	e.Def(amd64.VPBLENDW, low.Y(), a.Y(), e.bits32(0x1p23).Y(), vcode.Imm(0xaa)).Folds(2, 0)
+	e.Def(amd64.VPBLENDW, high.Y(), e.shifted(amd64.VPSRLD, a, 16).Y(), e.bits32(0x1p39).Y(), vcode.Imm(0xaa)).Folds(2, 0)
 	e.op(amd64.VADDPS, d, e.temp(amd64.VSUBPS, high, e.bits32(0x1p39+0x1p23)), low)
 }
 
 // doubleOf does the same with halves of 32 bits for floats of 64 bits.
-func (e *expander) doubleOf(d, a vr, signed bool) {
-	high, low := e.shifted(amd64.VPSRLQ, a, 32), e.vec()
+func (e *expander) doubleOf(d, a vcode.Reg, signed bool) {
+	high, low := e.shifted(amd64.VPSRLQ, a, 32), e.NewVec()
 	base, less := uint64(0x4530000000000000), uint64(0x4530000000100000) // 2^84, and 2^84 + 2^52
 	if signed {                                                          // 2^63 more
 		base, less = base|1<<31, less|1<<31
 	}
-	high = e.temp(amd64.VPXOR, high, e.constant(base, 8))
-	e.def(amd64.VPBLENDD, y(low), y(e.bits64(0x1p52)), y(a), imm(0x55)).folds(2, 0)
-	e.op(amd64.VADDPD, d, e.temp(amd64.VSUBPD, high, e.constant(less, 8)), low)
+	high = e.temp(amd64.VPXOR, high, e.Constant(base, 8))
+	e.Def(amd64.VPBLENDD, low.Y(), e.bits64(0x1p52).Y(), a.Y(), vcode.Imm(0x55)).Folds(2, 0)
+	e.op(amd64.VADDPD, d, e.temp(amd64.VSUBPD, high, e.Constant(less, 8)), low)
 }
 
 // floatOf64 goes by way of floats of 64 bits. What those cannot hold has its low bits made one, which says only that
 // there is a rest, so that the second rounding is the only one.
-func (e *expander) floatOf64(d, a vr, signed bool) {
+func (e *expander) floatOf64(d, a vcode.Reg, signed bool) {
 	const low = 1<<11 - 1
 	shifted := a
 	if signed {
-		shifted = e.temp(amd64.VPADDQ, a, e.constant(1<<52, 8))
+		shifted = e.temp(amd64.VPADDQ, a, e.Constant(1<<52, 8))
 	}
-	exact := e.temp(amd64.VPCMPEQQ, e.shifted(amd64.VPSRLQ, shifted, 53), e.constant(0, 4))
-	mask := e.constant(low, 8)
-	rest := e.temp(amd64.VPAND, e.temp(amd64.VPADDQ, e.temp(amd64.VPAND, a, mask), mask), e.constant(low+1, 8))
+	exact := e.temp(amd64.VPCMPEQQ, e.shifted(amd64.VPSRLQ, shifted, 53), e.Constant(0, 4))
+	mask := e.Constant(low, 8)
+	rest := e.temp(amd64.VPAND, e.temp(amd64.VPADDQ, e.temp(amd64.VPAND, a, mask), mask), e.Constant(low+1, 8))
 	sticky := e.temp(amd64.VPOR, e.temp(amd64.VPANDN, mask, a), rest)
-	v, w := e.vec(), e.vec()
+	v, w := e.NewVec(), e.NewVec()
 	e.blend(v, sticky, a, exact)
 	e.doubleOf(w, v, signed)
-	e.def(amd64.VCVTPD2PS, x(d), y(w))
+	e.Def(amd64.VCVTPD2PS, d.X(), w.Y())
 }
 
 // u32OfFloat converts floats from 2^31 on less that, and gives all bits from 2^32 on.
-func (e *expander) u32OfFloat(d, a vr) {
+func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	half := e.bits32(0x1p31)
 	big := e.compared(amd64.VCMPPS, a, half, 13)
-	n := e.vec()
-	e.def(amd64.VCVTTPS2DQ, y(n), y(e.temp(amd64.VSUBPS, a, e.temp(amd64.VPAND, big, half))))
+	n := e.NewVec()
+	e.Def(amd64.VCVTTPS2DQ, n.Y(), e.temp(amd64.VSUBPS, a, e.temp(amd64.VPAND, big, half)).Y())
 	n = e.temp(amd64.VPXOR, n, e.shifted(amd64.VPSLLD, big, 31))
 	e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPS, a, e.bits32(0x1p32), 5))
 }
 
 // intOfDouble cuts the fraction off and takes the halves of 32 bits apart, each exact in the low bits of a float. Beyond
 // the range it gives what the instructions do: the least number, or all bits without signs.
-func (e *expander) intOfDouble(d, a vr, signed bool) {
+func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	v := e.truncated(a)
 	high := e.rounded(e.temp(amd64.VMULPD, v, e.bits64(0x1p-32)), 9)
-	low := e.vec()
-	e.def(amd64.VMOVDQA, y(low), y(v))
-	e.mod(amd64.VFNMADD231PD, y(low), y(high), y(e.bits64(0x1p32))).folds(2, 0)
+	low := e.NewVec()
+	e.Def(amd64.VMOVDQA, low.Y(), v.Y())
+	e.Mod(amd64.VFNMADD231PD, low.Y(), high.Y(), e.bits64(0x1p32).Y()).Folds(2, 0)
 	low = e.temp(amd64.VADDPD, low, e.bits64(0x1p52))
 	above := e.bits64(0x1p52)
 	if signed {
 		above = e.bits64(0x1.8p52)
 	}
 	high = e.shifted(amd64.VPSLLQ, e.temp(amd64.VADDPD, high, above), 32)
-	n := e.vec()
-	e.def(amd64.VPBLENDD, y(n), y(high), y(low), imm(0x55)).folds(2, 0)
+	n := e.NewVec()
+	e.Def(amd64.VPBLENDD, n.Y(), high.Y(), low.Y(), vcode.Imm(0x55)).Folds(2, 0)
 	if !signed {
 		e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPD, a, e.bits64(0x1p64), 5))
 		return
 	}
 	inside := e.temp(amd64.VPAND, e.compared(amd64.VCMPPD, a, e.bits64(0x1p63), 1), e.compared(amd64.VCMPPD, a, e.bits64(-0x1p63), 13))
-	e.blend(d, e.constant(1<<63, 8), n, inside)
+	e.blend(d, e.Constant(1<<63, 8), n, inside)
 }
 
 // narrow1 emits the low bytes or words of elements of 32 bits, close together in a register or in memory.
-func (e *expander) narrow1(in *inst) {
+func (e *expander) narrow1(in *vcode.Inst) {
 	size := 2
-	if in.op == amd64.VPMOVDB {
+	if in.Op == amd64.VPMOVDB {
 		size = 1
 	}
 	order := make([]byte, 32)
@@ -162,20 +163,20 @@ func (e *expander) narrow1(in *inst) {
 			order[i] = byte(n/size*4 + n%size)
 		}
 	}
-	t := e.temp(amd64.VPSHUFB, in.a[1].reg, e.pattern(order))
-	to := &in.a[0]
+	t := e.temp(amd64.VPSHUFB, in.Args[1].Reg, e.Pattern(order))
+	to := &in.Args[0]
 	switch {
-	case size == 2 && to.kind == argReg:
-		e.def(amd64.VPERMQ, y(to.reg), y(t), imm(0x08))
+	case size == 2 && to.Kind == vcode.ArgReg:
+		e.Def(amd64.VPERMQ, to.Reg.Y(), t.Y(), vcode.Imm(0x08))
 	case size == 2:
-		w := e.vec()
-		e.def(amd64.VPERMQ, y(w), y(t), imm(0x08))
-		e.use(amd64.VMOVUPS, in.arg(0), x(w))
-	case to.kind == argMem:
-		h, w := e.vec(), e.vec()
-		e.def(amd64.VEXTRACTI128, x(h), y(t), imm(1))
-		e.def(amd64.VPUNPCKLDQ, x(w), x(t), x(h))
-		e.use(amd64.VMOVQ, in.arg(0), x(w))
+		w := e.NewVec()
+		e.Def(amd64.VPERMQ, w.Y(), t.Y(), vcode.Imm(0x08))
+		e.Use(amd64.VMOVUPS, in.Arg(0), w.X())
+	case to.Kind == vcode.ArgMem:
+		h, w := e.NewVec(), e.NewVec()
+		e.Def(amd64.VEXTRACTI128, h.X(), t.Y(), vcode.Imm(1))
+		e.Def(amd64.VPUNPCKLDQ, w.X(), t.X(), h.X())
+		e.Use(amd64.VMOVQ, in.Arg(0), w.X())
 	default:
 		e.refuseOp(in)
 	}

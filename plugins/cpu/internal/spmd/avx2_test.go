@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // TestWhatAVX2Lacks expands instructions of AVX-512 for AVX2 that have no expansion: the kernel is given up for each, by
@@ -13,28 +15,42 @@ func TestWhatAVX2Lacks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		lacks  amd64.Op // 0 if there is an expansion
-		toward func(f *fn, v, m, g vr)
+		toward func(f *vcode.Func, v, m, g vcode.Reg)
 	}{
-		{"a store of some lanes", 0, func(f *fn, v, m, _ vr) { f.use(amd64.VMOVUPS, at(mem{fixed: regFrame}), z(v)).under(m) }},
-		{"a store of some doubles", 0, func(f *fn, v, m, _ vr) { f.use(amd64.VMOVUPD, at(mem{fixed: regFrame}), z(v)).under(m) }},
-		{"a store of some bytes", amd64.VPMOVDB, func(f *fn, v, m, _ vr) { f.use(amd64.VPMOVDB, at(mem{fixed: regFrame}), z(v)).under(m) }},
-		{"a load of some lanes", 0, func(f *fn, v, m, _ vr) { f.def(amd64.VMOVUPS, z(v), at(mem{fixed: regFrame})).zeroed(m) }},
-		{"a load of some bytes", amd64.VPMOVZXBD, func(f *fn, v, m, _ vr) { f.def(amd64.VPMOVZXBD, z(v), at(mem{fixed: regFrame})).zeroed(m) }},
-		{"a mask from memory", amd64.KMOVW, func(f *fn, _, m, _ vr) { f.def(amd64.KMOVW, k(m), at(mem{fixed: regFrame, size: 2})) }},
-		{"a mask to memory", 0, func(f *fn, _, m, _ vr) { f.use(amd64.KMOVW, at(mem{fixed: regFrame, size: 2}), k(m)) }},
-		{"bytes in a register", amd64.VPMOVDB, func(f *fn, v, _, _ vr) { f.def(amd64.VPMOVDB, x(v), z(v)) }},
-		{"words in a register", 0, func(f *fn, v, _, _ vr) { f.def(amd64.VPMOVDW, y(v), z(v)) }},
-		{"a choice by bits", 0, func(f *fn, v, _, _ vr) { f.mod(amd64.VPTERNLOGD, z(v), z(v), z(v), imm(0xca)) }},
-		{"another function of bits", amd64.VPTERNLOGD, func(f *fn, v, _, _ vr) { f.mod(amd64.VPTERNLOGD, z(v), z(v), z(v), imm(0xcb)) }},
-		{"the lesser", 0, func(f *fn, v, _, _ vr) { f.def(amd64.VRANGEPS, z(v), z(v), z(v), imm(4)) }},
-		{"the greater", 0, func(f *fn, v, _, _ vr) { f.def(amd64.VRANGEPD, z(v), z(v), z(v), imm(5)) }},
-		{"the lesser by magnitude", amd64.VRANGEPS, func(f *fn, v, _, _ vr) { f.def(amd64.VRANGEPS, z(v), z(v), z(v), imm(6)) }},
-		{"never", amd64.VPCMPD, func(f *fn, v, m, _ vr) { f.def(amd64.VPCMPD, k(m), z(v), z(v), imm(3)) }},
-		{"always", amd64.VPCMPUD, func(f *fn, v, m, _ vr) { f.def(amd64.VPCMPUD, k(m), z(v), z(v), imm(7)) }},
-		{"always, of 64 bits", amd64.VPCMPUQ, func(f *fn, v, m, _ vr) { f.def(amd64.VPCMPUQ, k(m), z(v), z(v), imm(7)) }},
+		{"a store of some lanes", 0, func(f *vcode.Func, v, m, _ vcode.Reg) {
+			f.Use(amd64.VMOVUPS, vcode.Mem{Fixed: abi.Frame}.At(), v.Z()).Under(m)
+		}},
+		{"a store of some doubles", 0, func(f *vcode.Func, v, m, _ vcode.Reg) {
+			f.Use(amd64.VMOVUPD, vcode.Mem{Fixed: abi.Frame}.At(), v.Z()).Under(m)
+		}},
+		{"a store of some bytes", amd64.VPMOVDB, func(f *vcode.Func, v, m, _ vcode.Reg) {
+			f.Use(amd64.VPMOVDB, vcode.Mem{Fixed: abi.Frame}.At(), v.Z()).Under(m)
+		}},
+		{"a load of some lanes", 0, func(f *vcode.Func, v, m, _ vcode.Reg) {
+			f.Def(amd64.VMOVUPS, v.Z(), vcode.Mem{Fixed: abi.Frame}.At()).Zeroed(m)
+		}},
+		{"a load of some bytes", amd64.VPMOVZXBD, func(f *vcode.Func, v, m, _ vcode.Reg) {
+			f.Def(amd64.VPMOVZXBD, v.Z(), vcode.Mem{Fixed: abi.Frame}.At()).Zeroed(m)
+		}},
+		{"a mask from memory", amd64.KMOVW, func(f *vcode.Func, _, m, _ vcode.Reg) {
+			f.Def(amd64.KMOVW, m.K(), vcode.Mem{Fixed: abi.Frame, Size: 2}.At())
+		}},
+		{"a mask to memory", 0, func(f *vcode.Func, _, m, _ vcode.Reg) {
+			f.Use(amd64.KMOVW, vcode.Mem{Fixed: abi.Frame, Size: 2}.At(), m.K())
+		}},
+		{"bytes in a register", amd64.VPMOVDB, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Def(amd64.VPMOVDB, v.X(), v.Z()) }},
+		{"words in a register", 0, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Def(amd64.VPMOVDW, v.Y(), v.Z()) }},
+		{"a choice by bits", 0, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Mod(amd64.VPTERNLOGD, v.Z(), v.Z(), v.Z(), vcode.Imm(0xca)) }},
+		{"another function of bits", amd64.VPTERNLOGD, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Mod(amd64.VPTERNLOGD, v.Z(), v.Z(), v.Z(), vcode.Imm(0xcb)) }},
+		{"the lesser", 0, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Def(amd64.VRANGEPS, v.Z(), v.Z(), v.Z(), vcode.Imm(4)) }},
+		{"the greater", 0, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Def(amd64.VRANGEPD, v.Z(), v.Z(), v.Z(), vcode.Imm(5)) }},
+		{"the lesser by magnitude", amd64.VRANGEPS, func(f *vcode.Func, v, _, _ vcode.Reg) { f.Def(amd64.VRANGEPS, v.Z(), v.Z(), v.Z(), vcode.Imm(6)) }},
+		{"never", amd64.VPCMPD, func(f *vcode.Func, v, m, _ vcode.Reg) { f.Def(amd64.VPCMPD, m.K(), v.Z(), v.Z(), vcode.Imm(3)) }},
+		{"always", amd64.VPCMPUD, func(f *vcode.Func, v, m, _ vcode.Reg) { f.Def(amd64.VPCMPUD, m.K(), v.Z(), v.Z(), vcode.Imm(7)) }},
+		{"always, of 64 bits", amd64.VPCMPUQ, func(f *vcode.Func, v, m, _ vcode.Reg) { f.Def(amd64.VPCMPUQ, m.K(), v.Z(), v.Z(), vcode.Imm(7)) }},
 	} {
-		f := newFunc(&avx2, amd64.New(amd64.ForAVX2))
-		c.toward(f, f.vec(), f.mask(), f.gpr())
+		f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
+		c.toward(f, f.NewVec(), f.NewMask(), f.NewGPR())
 		err := expandAVX2(f)
 		switch {
 		case c.lacks == 0 && err != nil:

@@ -1,6 +1,10 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
 
 // The rounds of one small work-group would fetch a little of each page at a time, which is too little for the processor
 // to see where memory is read. So several neighbouring groups, a batch, do the rounds of a loop together: as soon as all
@@ -47,106 +51,106 @@ func (l *lowerer) batchBytes() int {
 // gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place
 // where gangs wait, on every way that they can take to it, and groups have nothing in memory of the batch but frames.
 func (l *lowerer) gathers() bool {
-	return len(l.resumes) == 0 && len(l.scopes) == 0 && l.layout.shared == 0
+	return len(l.resumes) == 0 && len(l.scopes) == 0 && l.layout.Shared == 0
 }
 
 // gatherGroups emits what a group does whose first gang goes on at a loop in rounds: it lets the next group of the batch begin
 // or, as the last, goes on with the rounds of all. A group that has lost gangs does not take part, and ends the batch.
 func (l *lowerer) gatherGroups(r *rounds, alone amd64.Label) {
-	frame, whole, all := physical(regFrame), l.label(), l.label()
+	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.between(), l.between(), l.between()
-	l.def(amd64.MOV, g8(alive), at(ctxMem(ctxAlive, 8)))
-	l.use(amd64.MOV, at(frameMem(frameAlive, 8)), g8(alive))
-	l.def(amd64.MOV, g4(group), at(ctxMem(ctxGroup, 4)))
-	l.use(amd64.MOV, at(frameMem(frameGroup, 4)), g4(group))
-	l.def(amd64.MOV, g8(end), at(ctxMem(ctxEnd, 8)))
-	l.use(amd64.CMP, g8(alive), at(ctxMem(ctxGangs, 8)))
-	l.jump(amd64.JE, whole)
-	l.use(amd64.CMP, frame, at(ctxMem(ctxFrames, 8)))
-	l.jump(amd64.JE, alone) // no other group waits
-	l.use(amd64.MOV, at(ctxMem(ctxGathered, 8)), g8(end))
-	l.jump(amd64.JMP, r.leave)
+	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameAlive, 8).At(), alive.G8())
+	l.Def(amd64.MOV, group.G4(), vcode.CtxMem(abi.CtxGroup, 4).At())
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameGroup, 4).At(), group.G4())
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.CMP, alive.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+	l.Jump(amd64.JE, whole)
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Jump(amd64.JE, alone) // no other group waits
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
+	l.Jump(amd64.JMP, r.leave)
 
-	l.bind(whole)
-	l.use(amd64.CMP, g8(end), at(ctxMem(ctxFramesEnd, 8)))
-	l.jump(amd64.JAE, all)
-	l.use(amd64.CMP, at(ctxMem(ctxLeft, 8)), imm(1))
-	l.jump(amd64.JE, all)
-	l.mod(amd64.ADD, g4(group), imm(1))
-	l.use(amd64.CMP, g4(group), at(ctxMem(ctxGroups, 4)))
-	l.jump(amd64.JGE, all) // a batch is of one row
-	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), imm(1))
-	l.use(amd64.MOV, at(ctxMem(ctxGroup, 4)), g4(group))
-	l.use(amd64.MOV, at(ctxMem(ctxFrame, 8)), g8(end))
-	l.mod(amd64.ADD, g8(end), at(ctxMem(ctxGroupBytes, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxEnd, 8)), g8(end))
-	l.jump(amd64.JMP, l.begin)
+	l.Bind(whole)
+	l.Use(amd64.CMP, end.G8(), vcode.CtxMem(abi.CtxFramesEnd, 8).At())
+	l.Jump(amd64.JAE, all)
+	l.Use(amd64.CMP, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Jump(amd64.JE, all)
+	l.Mod(amd64.ADD, group.G4(), vcode.Imm(1))
+	l.Use(amd64.CMP, group.G4(), vcode.CtxMem(abi.CtxGroups, 4).At())
+	l.Jump(amd64.JGE, all) // a batch is of one row
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), end.G8())
+	l.Mod(amd64.ADD, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Jump(amd64.JMP, l.begin)
 
-	l.bind(all)
-	l.use(amd64.MOV, at(ctxMem(ctxGathered, 8)), g8(end))
+	l.Bind(all)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
 	l.firstOfBatch()
 }
 
 // firstOfBatch makes the first group of the batch the present one, and its first gang.
 func (l *lowerer) firstOfBatch() {
-	frame, end, group := physical(regFrame), l.between(), l.between()
-	l.def(amd64.MOV, frame, at(ctxMem(ctxFrames, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxFrame, 8)), frame)
-	l.def(amd64.MOV, g8(end), at(ctxMem(ctxGroupBytes, 8)))
-	l.mod(amd64.ADD, g8(end), frame)
-	l.use(amd64.MOV, at(ctxMem(ctxEnd, 8)), g8(end))
-	l.def(amd64.MOV, g4(group), at(frameMem(frameGroup, 4)))
-	l.use(amd64.MOV, at(ctxMem(ctxGroup, 4)), g4(group))
+	frame, end, group := vcode.Phys(abi.Frame), l.between(), l.between()
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Mod(amd64.ADD, end.G8(), frame)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Def(amd64.MOV, group.G4(), vcode.FrameMem(abi.FrameGroup, 4).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
 }
 
 // nextOfBatch makes the group behind the present one that, with its first gang.
 func (l *lowerer) nextOfBatch() {
-	frame, end := physical(regFrame), l.between()
-	l.def(amd64.MOV, frame, at(ctxMem(ctxEnd, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxFrame, 8)), frame)
-	l.def(amd64.MOV, g8(end), at(ctxMem(ctxGroupBytes, 8)))
-	l.mod(amd64.ADD, g8(end), frame)
-	l.use(amd64.MOV, at(ctxMem(ctxEnd, 8)), g8(end))
-	l.use(amd64.ADD, at(ctxMem(ctxGroup, 4)), imm(1))
+	frame, end := vcode.Phys(abi.Frame), l.between()
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Mod(amd64.ADD, end.G8(), frame)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
 }
 
 // roundOfBatch emits what comes after the last gang of a group in a round of a batch: the next group, or the next round
 // from top on.
 func (l *lowerer) roundOfBatch(top amd64.Label) {
-	last := l.label()
-	l.use(amd64.CMP, physical(regFrame), at(ctxMem(ctxGathered, 8)))
-	l.jump(amd64.JAE, last)
+	last := l.NewLabel()
+	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Jump(amd64.JAE, last)
 	l.nextOfBatch()
-	l.jump(amd64.JMP, top)
-	l.bind(last)
+	l.Jump(amd64.JMP, top)
+	l.Bind(last)
 	l.firstOfBatch()
 }
 
 // dissolve emits what the gangs of a batch do when one of them is to leave the loop: they go on at alone, group after group.
 // r.leave is where that begins.
 func (l *lowerer) dissolve(r *rounds, waiting int, alone amd64.Label) {
-	l.cold(func() {
-		l.bind(r.ended) // the gang that had its turn is no more
+	l.Cold(func() {
+		l.Bind(r.ended) // the gang that had its turn is no more
 		first := l.between()
-		l.use(amd64.MOV, at(frameMem(frameResume, 4)), imm(frameDone))
-		l.def(amd64.MOV, g8(first), at(ctxMem(ctxFrame, 8)))
-		l.use(amd64.SUB, at(mem{base: first, disp: frameAlive, size: 8}), imm(1))
-		l.jump(amd64.JMP, r.leave)
+		l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
+		l.Def(amd64.MOV, first.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+		l.Use(amd64.SUB, vcode.Mem{Base: first, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(1))
+		l.Jump(amd64.JMP, r.leave)
 	})
-	l.bind(r.leave)
-	frame, top, other := physical(regFrame), l.label(), l.label()
+	l.Bind(r.leave)
+	frame, top, other := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	l.resumes = append(l.resumes, alone)
-	l.def(amd64.MOV, frame, at(ctxMem(ctxFrames, 8)))
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.use(amd64.CMP, at(frameMem(frameResume, 4)), imm(int64(waiting)))
-	l.jump(amd64.JNE, other)
-	l.use(amd64.MOV, at(frameMem(frameResume, 4)), imm(int64(len(l.resumes))))
-	l.bind(other)
-	l.mod(amd64.ADD, frame, at(ctxMem(ctxFrameSize, 8)))
-	l.use(amd64.CMP, frame, at(ctxMem(ctxGathered, 8)))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Use(amd64.CMP, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(waiting)))
+	l.Jump(amd64.JNE, other)
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(len(l.resumes))))
+	l.Bind(other)
+	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
 	l.firstOfBatch()
 	l.resumeGroup()
 }
@@ -154,41 +158,41 @@ func (l *lowerer) dissolve(r *rounds, waiting int, alone amd64.Label) {
 // resumeGroup emits how the present group of a batch goes on after the rounds.
 func (l *lowerer) resumeGroup() {
 	alive := l.between()
-	l.def(amd64.MOV, g8(alive), at(frameMem(frameAlive, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxAlive, 8)), g8(alive))
-	l.use(amd64.TEST, g8(alive), g8(alive))
-	l.jump(amd64.JE, l.ended)
-	l.jump(amd64.JMP, l.dispatch)
+	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAlive, 8).At(), alive.G8())
+	l.Use(amd64.TEST, alive.G8(), alive.G8())
+	l.Jump(amd64.JE, l.ended)
+	l.Jump(amd64.JMP, l.dispatch)
 }
 
 // endOfGroup emits what comes after the end of a group whose kernel has batches: another group of the batch, or what
 // follows.
 func (l *lowerer) endOfGroup() {
-	frame, gathered, next, last := l.between(), l.between(), l.label(), l.label()
-	l.def(amd64.MOV, g8(gathered), at(ctxMem(ctxGathered, 8)))
-	l.use(amd64.TEST, g8(gathered), g8(gathered))
-	l.jump(amd64.JNE, next)
-	l.def(amd64.MOV, g8(frame), at(ctxMem(ctxFrame, 8)))
-	l.use(amd64.CMP, g8(frame), at(ctxMem(ctxFrames, 8)))
-	l.jump(amd64.JE, last)
+	frame, gathered, next, last := l.between(), l.between(), l.NewLabel(), l.NewLabel()
+	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Use(amd64.TEST, gathered.G8(), gathered.G8())
+	l.Jump(amd64.JNE, next)
+	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Jump(amd64.JE, last)
 	// It has never come to the loop before which others wait.
-	l.use(amd64.MOV, at(mem{base: frame, disp: frameAlive, size: 8}), imm(0))
-	l.def(amd64.MOV, g8(gathered), at(ctxMem(ctxEnd, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxGathered, 8)), g8(gathered))
-	l.jump(amd64.JMP, l.batch.leave)
+	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
+	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())
+	l.Jump(amd64.JMP, l.batch.leave)
 
-	l.bind(next)
-	done := l.label()
-	l.use(amd64.CMP, g8(gathered), at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JBE, done)
+	l.Bind(next)
+	done := l.NewLabel()
+	l.Use(amd64.CMP, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JBE, done)
 	l.nextOfBatch()
 	l.resumeGroup()
 
-	l.bind(done)
-	l.use(amd64.MOV, at(ctxMem(ctxGathered, 8)), imm(0))
-	l.def(amd64.MOV, g8(frame), at(ctxMem(ctxFrames, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxFrame, 8)), g8(frame))
-	l.mod(amd64.ADD, g8(frame), at(ctxMem(ctxGroupBytes, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxEnd, 8)), g8(frame))
-	l.bind(last)
+	l.Bind(done)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), vcode.Imm(0))
+	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame.G8())
+	l.Mod(amd64.ADD, frame.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), frame.G8())
+	l.Bind(last)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
@@ -122,9 +123,9 @@ func TestBatches(t *testing.T) {
 }
 
 // launchOf prepares a launch of a kernel for buffers of 32-bit elements, of so many each.
-func launchOf(t *testing.T, target *target, k *ir.Kernel, size, group int, counts ...int) (*Variant, *interp.Launch, [][]uint32, int) {
+func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int, counts ...int) (*Variant, *interp.Launch, [][]uint32, int) {
 	t.Helper()
-	p, err := Compile(k, Options{Features: target.features})
+	p, err := Compile(k, Options{Features: target.Features})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func launchOf(t *testing.T, target *target, k *ir.Kernel, size, group int, count
 }
 
 func TestWhichLaunchesHaveBatches(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, b := range batchKernels {
 			k := rank1(t, b.text, ir.F32, ir.F32)
 			for group, want := range map[int]int{128: maxBatch, 256: rowBytes / 4 / 256, 4096: 1} {
@@ -161,7 +162,7 @@ func TestWhichLaunchesHaveBatches(t *testing.T) {
 
 // TestBatchesTakeTurns looks at the order in which the gangs of several groups do their iterations.
 func TestBatchesTakeTurns(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		k := rank1(t, `(g, x, order, count) => {
   for (let i = g.x; i < x.length; i += g.size.x)
     if (x[i] == 0 && g.local.x % 64 == 0) order[Atomics.add(count, 0, 1)] = (i / g.size.x | 0) * g.groups.x + g.group.x
@@ -215,7 +216,7 @@ func TestTurns(t *testing.T) {
 		if got := turns(loop, c.rows); got != c.want {
 			t.Errorf("%s: %d iterations in a round, want %d, of\n%v", c.name, got, c.want, k)
 		}
-		text := listed(t, k, Options{Features: avx512.features, Gang: 1})
+		text := listed(t, k, Options{Features: vcode.AVX512.Features, Gang: 1})
 		sums := strings.Count(text, "\tvaddps") + strings.Count(text, "\tvfmadd")
 		if c.want >= manyTurns && sums != c.want+1 { // and one of gangs by themselves
 			t.Errorf("%s: %d additions in\n%s", c.name, sums, text)
@@ -232,12 +233,12 @@ func TestBatchesThatFetch(t *testing.T) {
   s = g.reduce.add(s)
   if (g.local.x == 0) out[g.group.x] = s
 }`, ir.F32, ir.F32, ir.F32)
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, c := range []struct {
 			model string
 			want  int
 		}{{"zen5", fetchedBytes / 2 / manyTurns / 4 / group}, {"skylake", rowBytes / 4 / group}} {
-			p, err := Compile(k, Options{Features: target.features, Model: uarch.Named(c.model)})
+			p, err := Compile(k, Options{Features: target.Features, Model: uarch.Named(c.model)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,9 +5,9 @@ import "testing"
 func BenchmarkCompile(b *testing.B) {
 	k := saxpy()
 	for _, target := range allTargets {
-		b.Run(target.name, func(b *testing.B) {
+		b.Run(target.Name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Compile(k, Options{Features: target.features, Gang: 1}); err != nil {
+				if _, err := Compile(k, Options{Features: target.Features, Gang: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}

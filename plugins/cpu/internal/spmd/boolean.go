@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // computeBool emits an operation whose result is a condition.
@@ -27,21 +28,21 @@ func (l *lowerer) computeBool(in *ir.Instr) {
 }
 
 // scalarBool emits an operation on uniform conditions.
-func (l *lowerer) scalarBool(in *ir.Instr) vr {
-	d := l.gpr()
+func (l *lowerer) scalarBool(in *ir.Instr) vcode.Reg {
+	d := l.NewGPR()
 	a := l.general(in.Args[0])
 	binaryOp := func(op amd64.Op, not bool) {
 		b := l.general(in.Args[1])
-		l.def(amd64.MOV, g8(d), g8(a))
-		l.mod(op, g4(d), g4(b))
+		l.Def(amd64.MOV, d.G8(), a.G8())
+		l.Mod(op, d.G4(), b.G4())
 		if not {
-			l.mod(amd64.XOR, g4(d), imm(1))
+			l.Mod(amd64.XOR, d.G4(), vcode.Imm(1))
 		}
 	}
 	switch in.Op {
 	case ir.Not:
-		l.def(amd64.MOV, g8(d), g8(a))
-		l.mod(amd64.XOR, g4(d), imm(1))
+		l.Def(amd64.MOV, d.G8(), a.G8())
+		l.Mod(amd64.XOR, d.G4(), vcode.Imm(1))
 	case ir.And:
 		binaryOp(amd64.AND, false)
 	case ir.Or:
@@ -52,9 +53,9 @@ func (l *lowerer) scalarBool(in *ir.Instr) vr {
 		binaryOp(amd64.XOR, true)
 	case ir.Select:
 		yes, no := l.general(in.Args[1]), l.general(in.Args[2])
-		l.def(amd64.MOV, g8(d), g8(no))
-		l.use(amd64.TEST, g4(a), g4(a))
-		l.mod(amd64.CMOVNE, g8(d), g8(yes))
+		l.Def(amd64.MOV, d.G8(), no.G8())
+		l.Use(amd64.TEST, a.G4(), a.G4())
+		l.Mod(amd64.CMOVNE, d.G8(), yes.G8())
 	case ir.Convert:
 		return a
 	default:
@@ -64,9 +65,9 @@ func (l *lowerer) scalarBool(in *ir.Instr) vr {
 }
 
 // boolMasks emits an operation on conditions that differ between lanes.
-func (l *lowerer) boolMasks(in *ir.Instr) []vr {
-	out := l.masks(l.w)
-	args := make([][]vr, len(in.Args))
+func (l *lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
+	out := l.NewMasks(l.w)
+	args := make([][]vcode.Reg, len(in.Args))
 	for i, a := range in.Args {
 		args[i] = l.condition(a, nil)
 	}
@@ -74,22 +75,22 @@ func (l *lowerer) boolMasks(in *ir.Instr) []vr {
 		a := args[0][i]
 		switch in.Op {
 		case ir.Not:
-			l.def(amd64.KNOTW, k(d), k(a))
+			l.Def(amd64.KNOTW, d.K(), a.K())
 		case ir.And:
-			l.def(amd64.KANDW, k(d), k(a), k(args[1][i]))
+			l.Def(amd64.KANDW, d.K(), a.K(), args[1][i].K())
 		case ir.Or:
-			l.def(amd64.KORW, k(d), k(a), k(args[1][i]))
+			l.Def(amd64.KORW, d.K(), a.K(), args[1][i].K())
 		case ir.Xor, ir.Ne:
-			l.def(amd64.KXORW, k(d), k(a), k(args[1][i]))
+			l.Def(amd64.KXORW, d.K(), a.K(), args[1][i].K())
 		case ir.Eq:
-			l.def(amd64.KXNORW, k(d), k(a), k(args[1][i]))
+			l.Def(amd64.KXNORW, d.K(), a.K(), args[1][i].K())
 		case ir.Select:
-			yes, no := l.mask(), l.mask()
-			l.def(amd64.KANDW, k(yes), k(a), k(args[1][i]))
-			l.def(amd64.KANDNW, k(no), k(a), k(args[2][i]))
-			l.def(amd64.KORW, k(d), k(yes), k(no))
+			yes, no := l.NewMask(), l.NewMask()
+			l.Def(amd64.KANDW, yes.K(), a.K(), args[1][i].K())
+			l.Def(amd64.KANDNW, no.K(), a.K(), args[2][i].K())
+			l.Def(amd64.KORW, d.K(), yes.K(), no.K())
 		case ir.Convert:
-			l.def(amd64.KMOVW, k(d), k(a))
+			l.Def(amd64.KMOVW, d.K(), a.K())
 		default:
 			l.refuse("%v of bool", in.Op)
 		}
@@ -98,14 +99,16 @@ func (l *lowerer) boolMasks(in *ir.Instr) []vr {
 }
 
 // condition gives the masks of a condition, for the lanes of a mask alone if that is not nil.
-func (l *lowerer) condition(v *ir.Value, under []vr) []vr { return l.outcome(v, true, under, nil) }
+func (l *lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
+	return l.outcome(v, true, under, nil)
+}
 
 // outcome gives the masks of the lanes of a mask, nil for all, in which a condition is as said: in registers of its own,
 // or in those given.
-func (l *lowerer) outcome(v *ir.Value, want bool, under, into []vr) []vr {
+func (l *lowerer) outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.uniform(v) {
 		m := l.maskOf(l.general(v))
-		all := make([]vr, l.w)
+		all := make([]vcode.Reg, l.w)
 		for i := range all {
 			all[i] = m
 		}
@@ -128,7 +131,7 @@ func (l *lowerer) outcome(v *ir.Value, want bool, under, into []vr) []vr {
 }
 
 // within gives the lanes of a mask, nil for all, in which another one is set or not.
-func (l *lowerer) within(m []vr, set bool, under, into []vr) []vr {
+func (l *lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
 	switch {
 	case set && under == nil && into == nil:
 		return m
@@ -139,7 +142,7 @@ func (l *lowerer) within(m []vr, set bool, under, into []vr) []vr {
 	case under == nil:
 		out := l.or(into)
 		for i, d := range out {
-			l.def(amd64.KNOTW, k(d), k(m[i]))
+			l.Def(amd64.KNOTW, d.K(), m[i].K())
 		}
 		return out
 	}
@@ -147,28 +150,28 @@ func (l *lowerer) within(m []vr, set bool, under, into []vr) []vr {
 }
 
 // or gives the registers, or new ones if there are none.
-func (l *lowerer) or(into []vr) []vr {
+func (l *lowerer) or(into []vcode.Reg) []vcode.Reg {
 	if into == nil {
-		return l.masks(l.w)
+		return l.NewMasks(l.w)
 	}
 	return into
 }
 
-func (l *lowerer) combine(op amd64.Op, a, b, into []vr) []vr {
+func (l *lowerer) combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
 	out := l.or(into)
 	for i, d := range out {
-		l.def(op, k(d), k(a[i]), k(b[i]))
+		l.Def(op, d.K(), a[i].K(), b[i].K())
 	}
 	return out
 }
 
-func (l *lowerer) and(a, b []vr) []vr {
+func (l *lowerer) and(a, b []vcode.Reg) []vcode.Reg {
 	if b == nil {
 		return a
 	}
-	out := l.masks(len(a))
+	out := l.NewMasks(len(a))
 	for i, d := range out {
-		l.def(amd64.KANDW, k(d), k(a[i]), k(b[i]))
+		l.Def(amd64.KANDW, d.K(), a[i].K(), b[i].K())
 	}
 	return out
 }
@@ -181,7 +184,7 @@ func comparison(op ir.Op, t ir.Type) (amd64.Op, int64) {
 }
 
 // compareMasks emits a comparison of vectors: the lanes of a mask, nil for all, where it holds, or where it does not.
-func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vr) []vr {
+func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
 	if !holds {
@@ -190,7 +193,7 @@ func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vr) []vr 
 	a, b := l.vector(in.Args[0]), l.vector(in.Args[1])
 	out := l.or(into)
 	for i, d := range out {
-		var m vr
+		var m vcode.Reg
 		if under != nil {
 			m = under[i]
 		}
@@ -198,25 +201,25 @@ func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vr) []vr 
 			l.compareReg(op, pred, d, part(a, i), part(b, i), 4, m)
 			continue
 		}
-		lo, hi, both := l.mask(), l.mask(), d
+		lo, hi, both := l.NewMask(), l.NewMask(), d
 		if m != 0 {
-			both = l.mask()
+			both = l.NewMask()
 		}
 		l.compareReg(op, pred, lo, part(a, 2*i), part(b, 2*i), 8, 0)
 		l.compareReg(op, pred, hi, part(a, 2*i+1), part(b, 2*i+1), 8, 0)
 		l.join(both, lo, hi)
 		if m != 0 {
-			l.def(amd64.KANDW, k(d), k(both), k(m))
+			l.Def(amd64.KANDW, d.K(), both.K(), m.K())
 		}
 	}
 	return out
 }
 
-func (l *lowerer) compareReg(op amd64.Op, pred int64, d, a, b vr, elem int, under vr) {
-	if l.regs[a].elem != 0 && l.regs[b].elem == 0 { // constants can come from memory
+func (l *lowerer) compareReg(op amd64.Op, pred int64, d, a, b vcode.Reg, elem int, under vcode.Reg) {
+	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can come from memory
 		a, b, pred = b, a, turned(op, pred)
 	}
-	l.def(op, k(d), z(a), z(b), imm(pred)).folds(2, elem).mask = under
+	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Imm(pred)).Folds(2, elem).Mask = under
 }
 
 // turned is the predicate of a comparison with its operands exchanged.
@@ -266,14 +269,14 @@ func mirrored(op ir.Op, t ir.Type) jumps {
 func (l *lowerer) flags(in *ir.Instr) jumps {
 	t := in.Args[0].Type
 	if c, ok := smallConst(in.Args[0]); ok { // an immediate stands on the right
-		l.use(amd64.CMP, g(l.general(in.Args[1]), t.Size()), imm(c))
+		l.Use(amd64.CMP, l.general(in.Args[1]).G(t.Size()), vcode.Imm(c))
 		return mirrored(in.Op, t)
 	}
 	a := l.general(in.Args[0])
 	if c, ok := smallConst(in.Args[1]); ok {
-		l.use(amd64.CMP, g(a, t.Size()), imm(c))
+		l.Use(amd64.CMP, a.G(t.Size()), vcode.Imm(c))
 	} else {
-		l.use(amd64.CMP, g(a, t.Size()), g(l.general(in.Args[1]), t.Size()))
+		l.Use(amd64.CMP, a.G(t.Size()), l.general(in.Args[1]).G(t.Size()))
 	}
 	return jumpOf(in.Op, t)
 }
@@ -291,26 +294,26 @@ func smallConst(v *ir.Value) (int64, bool) {
 }
 
 // uniformMask emits a comparison of uniform floats into a mask of all lanes or none.
-func (l *lowerer) uniformMask(in *ir.Instr) vr {
+func (l *lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
-	m := l.mask()
+	m := l.NewMask()
 	l.compareReg(op, pred, m, l.vector(in.Args[0])[0], l.vector(in.Args[1])[0], t.Size(), 0)
 	return m
 }
 
 // truth emits a uniform comparison into a general register.
-func (l *lowerer) truth(in *ir.Instr) vr {
-	d := l.gpr()
+func (l *lowerer) truth(in *ir.Instr) vcode.Reg {
+	d := l.NewGPR()
 	if in.Args[0].Type.IsFloat() {
 		m := l.uniformMask(in)
-		l.def(amd64.KMOVW, g4(d), k(m))
-		l.mod(amd64.AND, g4(d), imm(1))
+		l.Def(amd64.KMOVW, d.G4(), m.K())
+		l.Mod(amd64.AND, d.G4(), vcode.Imm(1))
 		return d
 	}
 	j := l.flags(in)
-	l.def(j.set, g(d, 1))
-	l.def(amd64.MOVZX, g4(d), g(d, 1))
+	l.Def(j.set, d.G(1))
+	l.Def(amd64.MOVZX, d.G4(), d.G(1))
 	return d
 }
 
@@ -324,22 +327,22 @@ func (l *lowerer) branch(v *ir.Value, to amd64.Label, when bool) {
 	}
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		if (in.Bits != 0) == when {
-			l.jump(amd64.JMP, to)
+			l.Jump(amd64.JMP, to)
 		}
 		return
 	}
 	if in := l.vals[v.ID].test; in != nil {
 		if in.Args[0].Type.IsFloat() {
 			m := l.uniformMask(in)
-			l.use(amd64.KORTESTW, k(m), k(m))
-			l.jump(pick(amd64.JNE, amd64.JE), to)
+			l.Use(amd64.KORTESTW, m.K(), m.K())
+			l.Jump(pick(amd64.JNE, amd64.JE), to)
 			return
 		}
 		j := l.flags(in)
-		l.jump(pick(j.yes, j.no), to)
+		l.Jump(pick(j.yes, j.no), to)
 		return
 	}
 	g := l.general(v)
-	l.use(amd64.TEST, g4(g), g4(g))
-	l.jump(pick(amd64.JNE, amd64.JE), to)
+	l.Use(amd64.TEST, g.G4(), g.G4())
+	l.Jump(pick(amd64.JNE, amd64.JE), to)
 }

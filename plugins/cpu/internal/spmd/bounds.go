@@ -3,6 +3,8 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // checkIndex checks an index of an access that is not proved to be in bounds.
@@ -25,34 +27,34 @@ func (l *lowerer) checkIndex(in *ir.Instr, axis, extent int, p *place, allSame b
 	size := v.Type.Size()
 	flat := extent == ir.Flat && in.Array.Rank > 1
 	if flat && size == 4 {
-		d := l.gpr()
+		d := l.NewGPR()
 		if v.Type.IsSigned() {
-			l.def(amd64.MOVSXD, g8(d), g4(r))
+			l.Def(amd64.MOVSXD, d.G8(), r.G4())
 		} else {
-			l.def(amd64.MOV, g4(d), g4(r))
+			l.Def(amd64.MOV, d.G4(), r.G4())
 		}
 		r, size = d, 8
 	}
 	if extent >= 0 {
-		l.use(amd64.CMP, g(r, size), imm(int64(extent)))
+		l.Use(amd64.CMP, r.G(size), vcode.Imm(int64(extent)))
 	} else {
-		l.use(amd64.CMP, g(r, size), at(l.extentMem(in.Array, extent, size)))
+		l.Use(amd64.CMP, r.G(size), l.extentMem(in.Array, extent, size).At())
 	}
 	if l.options.Unchecked {
-		b := l.gpr()
-		l.def(amd64.SETB, g(b, 1))
-		l.def(amd64.MOVZX, g4(b), g(b, 1))
+		b := l.NewGPR()
+		l.Def(amd64.SETB, b.G(1))
+		l.Def(amd64.MOVZX, b.G4(), b.G(1))
 		if p.inside != 0 {
-			l.mod(amd64.AND, g4(b), g4(p.inside))
+			l.Mod(amd64.AND, b.G4(), p.inside.G4())
 		}
 		p.inside = b
 		return
 	}
-	bad := l.label()
-	l.jump(amd64.JAE, bad)
-	l.cold(func() {
-		l.bind(bad)
-		l.fault(in, axis, []vr{r}, l.cur)
+	bad := l.NewLabel()
+	l.Jump(amd64.JAE, bad)
+	l.Cold(func() {
+		l.Bind(bad)
+		l.fault(in, axis, []vcode.Reg{r}, l.cur)
 	})
 }
 
@@ -74,14 +76,14 @@ func (l *lowerer) passed(key checkKey) bool {
 }
 
 // extentMem is where an extent of a buffer is.
-func (l *lowerer) extentMem(a *ir.Array, extent, size int) mem {
+func (l *lowerer) extentMem(a *ir.Array, extent, size int) vcode.Mem {
 	if extent == ir.Flat {
 		if a.Rank == 1 {
-			return ctxMem(l.buffer(a)+bufDims, size)
+			return vcode.CtxMem(l.buffer(a)+abi.BufDims, size)
 		}
-		return ctxMem(l.buffer(a)+bufTotal, size)
+		return vcode.CtxMem(l.buffer(a)+abi.BufTotal, size)
 	}
-	return ctxMem(l.buffer(a)+bufDims+8*(-1-extent), size)
+	return vcode.CtxMem(l.buffer(a)+abi.BufDims+8*(-1-extent), size)
 }
 
 // checkRow compares the index of the last lane with an extent, where indices grow from lane to lane and that of the first
@@ -94,19 +96,19 @@ func (l *lowerer) checkRow(in *ir.Instr, axis, extent int, p *place) bool {
 	if l.options.Unchecked || !affine || !grows || v.Type.Size() != 4 || !l.hasShadow(v, 0) {
 		return false
 	}
-	some, done := l.label(), l.label()
-	first, last := l.gpr(), l.gpr()
-	l.def(amd64.MOV, g4(first), g4(l.shadow(v)))
-	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: span}))
+	some, done := l.NewLabel(), l.NewLabel()
+	first, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, first.G4(), l.shadow(v).G4())
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: span}.At())
 	if extent >= 0 {
-		l.use(amd64.CMP, g8(last), imm(int64(extent)))
+		l.Use(amd64.CMP, last.G8(), vcode.Imm(int64(extent)))
 	} else {
-		l.use(amd64.CMP, g8(last), at(l.extentMem(in.Array, extent, 8)))
+		l.Use(amd64.CMP, last.G8(), l.extentMem(in.Array, extent, 8).At())
 	}
-	l.jump(amd64.JAE, some)
-	l.bind(done)
-	l.cold(func() {
-		l.bind(some)
+	l.Jump(amd64.JAE, some)
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(some)
 		mark := len(l.undo)
 		idx, bad := l.outside(in, axis, extent, p)
 		l.branchEmpty(bad, done)
@@ -117,27 +119,27 @@ func (l *lowerer) checkRow(in *ir.Instr, axis, extent int, p *place) bool {
 }
 
 // outside gives the indices of an access, and the masks of the lanes whose are not below an extent.
-func (l *lowerer) outside(in *ir.Instr, axis, extent int, p *place) (idx, bad []vr) {
+func (l *lowerer) outside(in *ir.Instr, axis, extent int, p *place) (idx, bad []vcode.Reg) {
 	v := in.Args[axis]
 	e := v.Type.Size()
 	idx = l.vector(v)
 	limit := l.limit(in.Array, extent, e)
-	bad = l.masks(l.w)
+	bad = l.NewMasks(l.w)
 	for i, d := range bad {
-		var m vr
+		var m vcode.Reg
 		if p.mask != nil {
 			m = p.mask[i]
 		}
 		if e == 4 {
-			l.def(amd64.VPCMPUD, k(d), z(part(idx, i)), limit, imm(5)).folds(2, 4).mask = m
+			l.Def(amd64.VPCMPUD, d.K(), part(idx, i).Z(), limit, vcode.Imm(5)).Folds(2, 4).Mask = m
 			continue
 		}
-		lo, hi := l.mask(), l.mask()
-		l.def(amd64.VPCMPUQ, k(lo), z(part(idx, 2*i)), limit, imm(5)).folds(2, 8)
-		l.def(amd64.VPCMPUQ, k(hi), z(part(idx, 2*i+1)), limit, imm(5)).folds(2, 8)
+		lo, hi := l.NewMask(), l.NewMask()
+		l.Def(amd64.VPCMPUQ, lo.K(), part(idx, 2*i).Z(), limit, vcode.Imm(5)).Folds(2, 8)
+		l.Def(amd64.VPCMPUQ, hi.K(), part(idx, 2*i+1).Z(), limit, vcode.Imm(5)).Folds(2, 8)
 		l.join(d, lo, hi)
 		if m != 0 {
-			l.def(amd64.KANDW, k(d), k(d), k(m))
+			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
 		}
 	}
 	return idx, bad
@@ -147,45 +149,45 @@ func (l *lowerer) outside(in *ir.Instr, axis, extent int, p *place) (idx, bad []
 func (l *lowerer) checkLanes(in *ir.Instr, axis, extent int, p *place) {
 	idx, bad := l.outside(in, axis, extent, p)
 	if l.options.Unchecked {
-		out := l.masks(l.w)
+		out := l.NewMasks(l.w)
 		for i, d := range out {
 			if p.mask == nil {
-				l.def(amd64.KNOTW, k(d), k(bad[i]))
+				l.Def(amd64.KNOTW, d.K(), bad[i].K())
 			} else {
-				l.def(amd64.KANDNW, k(d), k(bad[i]), k(p.mask[i]))
+				l.Def(amd64.KANDNW, d.K(), bad[i].K(), p.mask[i].K())
 			}
 		}
 		p.mask = out
 		return
 	}
-	slow := l.label()
+	slow := l.NewLabel()
 	l.branchSome(bad, slow)
-	l.cold(func() {
-		l.bind(slow)
+	l.Cold(func() {
+		l.Bind(slow)
 		l.fault(in, axis, idx, bad)
 	})
 }
 
 // limit gives an extent as the operand of comparisons: in a vector, or as an element in memory.
-func (l *lowerer) limit(a *ir.Array, extent, size int) arg {
+func (l *lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
 	if extent >= 0 {
-		return z(l.constant(uint64(extent), size))
+		return l.Constant(uint64(extent), size).Z()
 	}
 	if extent == ir.Flat && a.Rank > 1 {
 		l.small = true // the number of elements fits 32 bits
 	}
-	if l.t.masks {
+	if l.Target.HasMasks {
 		m := l.extentMem(a, extent, 64)
-		m.broadcast = true
-		return at(m)
+		m.Broadcast = true
+		return m.At()
 	}
-	d := l.vec()
-	l.def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), z(d), at(l.extentMem(a, extent, size)))
-	return z(d)
+	d := l.NewVec()
+	l.Def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), d.Z(), l.extentMem(a, extent, size).At())
+	return d.Z()
 }
 
 // fault emits the report of a fault and the end of the gang.
-func (l *lowerer) fault(in *ir.Instr, axis int, index, bad []vr) {
-	t := trap{in: in, kind: trapBounds, axis: axis, args: [][]vr{index}, mask: bad}
+func (l *lowerer) fault(in *ir.Instr, axis int, index, bad []vcode.Reg) {
+	t := vcode.Trap{In: in, Kind: vcode.TrapBounds, Axis: axis, Args: [][]vcode.Reg{index}, Mask: bad}
 	l.trapOut(t)
 }

@@ -6,12 +6,13 @@ import (
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // A worker runs a launch again and again as it was set, faults included. A panic of what serves a brief run is an error,
 // and what comes later is none the worse.
 func TestBriefRunsAgain(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => { x[g.x + 3] += 1 }`, [3]int{40, 1, 1}, [3]int{40, 1, 1}, buffer(ir.I32, 1))
 		var data [42]int32 // one too few
 		x.bind(unsafe.Pointer(&data[0]), 4, len(data))

@@ -4,95 +4,67 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
 // the variable's register from the start. Between the first mention of the value and the copy there must be straight
 // code that does not mention the variable, but for the first instruction, which may read it. A variable that lives across
 // a barrier is in memory: what is computed there in several instructions keeps its own register.
-func (f *fn) coalesce() {
-	at := f.allMentions()
-	cold := f.coldLabels()
+func coalesce(f *vcode.Func) {
+	at := f.AllMentions()
+	cold := coldLabels(f)
 	var barriers []int32
-	for i := range f.insts {
-		if f.insts[i].kind == kindBarrier {
+	for i := range f.Insts {
+		if f.Insts[i].Kind == vcode.KindBarrier {
 			barriers = append(barriers, int32(i))
 		}
 	}
-	rename := renaming(f.room.regs.make(len(f.regs)))
-	for j := range f.insts {
-		in := &f.insts[j]
-		if in.kind != kindOp || !in.moves() {
+	rename := renaming(f.Scratch.Regs.Make(len(f.Regs)))
+	for j := range f.Insts {
+		in := &f.Insts[j]
+		if in.Kind != vcode.KindOp || !in.Moves() {
 			continue
 		}
-		p, v := in.a[0].reg, in.a[1].reg
-		if p == v || f.regs[v].elem != 0 || f.regs[p].elem != 0 || f.regs[v].shared != f.regs[p].shared ||
-			f.regs[v].class != f.regs[p].class || rename[v] != 0 || rename[p] != 0 {
+		p, v := in.Args[0].Reg, in.Args[1].Reg
+		if p == v || f.Regs[v].Elem != 0 || f.Regs[p].Elem != 0 || f.Regs[v].Shared != f.Regs[p].Shared ||
+			f.Regs[v].Class != f.Regs[p].Class || rename[v] != 0 || rename[p] != 0 {
 			continue
 		}
 		if len(at[v]) > 2 && between(barriers, at[p][0], at[p][len(at[p])-1]) {
 			continue
 		}
 		first, last := at[v][0], at[v][len(at[v])-1]
-		if int(last) != j || !f.sets(int(first), v, rename) || between(at[p], first, int32(j)) || !f.straight(int(first), j, cold) {
+		if int(last) != j || !sets(f, int(first), v, rename) || between(at[p], first, int32(j)) || !straight(f, int(first), j, cold) {
 			continue
 		}
 		rename[v] = p
-		at[p] = f.merge(at[p], at[v])
+		at[p] = merge(f, at[p], at[v])
 	}
-	f.takeOver(at, rename)
-	to := func(r *vr) { *r = rename.resolve(*r) }
-	for i := range f.insts {
-		in := &f.insts[i]
-		f.rename(in, to)
-		if in.kind == kindOp && in.moves() && in.a[0].reg == in.a[1].reg {
-			in.kind, in.n, in.mask = kindNone, 0, 0
+	takeOver(f, at, rename)
+	to := func(r *vcode.Reg) { *r = rename.resolve(*r) }
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		f.Rename(in, to)
+		if in.Kind == vcode.KindOp && in.Moves() && in.Args[0].Reg == in.Args[1].Reg {
+			in.Kind, in.N, in.Mask = vcode.KindNone, 0, 0
 		}
 	}
-}
-
-// allMentions lists for each register the instructions that mention it, in order.
-func (f *fn) allMentions() [][]int32 {
-	mentions := f.room.regs.make(3 * len(f.insts))[:0] // of all instructions, one after the other
-	ends := f.room.ints.make(len(f.insts))
-	counts := f.room.ints.make(len(f.regs))
-	for i := range f.insts {
-		begin := len(mentions)
-		mentions = f.mentions(&f.insts[i], mentions)
-		for _, r := range mentions[begin:] {
-			counts[r]++
-		}
-		ends[i] = int32(len(mentions))
-	}
-	at, all := f.room.lists.make(len(f.regs)), f.room.ints.make(len(mentions))
-	for r, n := range counts {
-		at[r], all = all[:0:n], all[n:]
-	}
-	begin := int32(0)
-	for i, end := range ends {
-		for _, r := range mentions[begin:end] {
-			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
-				at[r] = append(at[r], int32(i))
-			}
-		}
-		begin = end
-	}
-	return at
 }
 
 // coldLabels finds the labels in cold code.
-func (f *fn) coldLabels() []bool {
-	cold := f.room.flags.make(f.asm.NumLabels() + 1)
+func coldLabels(f *vcode.Func) []bool {
+	cold := f.Scratch.Flags.Make(f.Asm.NumLabels() + 1)
 	depth := 0
-	for i := range f.insts {
-		switch in := &f.insts[i]; in.kind {
-		case kindColdBegin:
+	for i := range f.Insts {
+		switch in := &f.Insts[i]; in.Kind {
+		case vcode.KindColdBegin:
 			depth++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			depth--
-		case kindLabel:
+		case vcode.KindLabel:
 			if depth > 0 {
-				cold[in.x] = true
+				cold[in.X] = true
 			}
 		}
 	}
@@ -100,9 +72,9 @@ func (f *fn) coldLabels() []bool {
 }
 
 // renaming has for each register the one that takes its place, or 0.
-type renaming []vr
+type renaming []vcode.Reg
 
-func (to renaming) resolve(r vr) vr {
+func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	for to[r] != 0 {
 		r = to[r]
 	}
@@ -111,83 +83,83 @@ func (to renaming) resolve(r vr) vr {
 
 // takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
 // where the variable is set again: all of it within straight code. at has the mentions of each register, in order.
-func (f *fn) takeOver(at [][]int32, rename renaming) {
-	piece := f.room.ints.make(len(f.insts)) // equal in straight code
+func takeOver(f *vcode.Func, at [][]int32, rename renaming) {
+	piece := f.Scratch.Ints.Make(len(f.Insts)) // equal in straight code
 	n := int32(0)
-	for i := range f.insts {
-		in := &f.insts[i]
-		if in.kind != kindOp && in.kind != kindNone && in.kind != kindComment && in.kind != kindDeclare {
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		if in.Kind != vcode.KindOp && in.Kind != vcode.KindNone && in.Kind != vcode.KindComment && in.Kind != vcode.KindDeclare {
 			n++
 		}
 		piece[i] = n
-		if in.kind == kindOp && (in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP) {
+		if in.Kind == vcode.KindOp && (in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP) {
 			n++
 		}
 	}
-	for i := range f.insts {
-		in := &f.insts[i]
-		if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || in.early {
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || in.Early {
 			continue
 		}
-		v := in.a[0].reg
-		if rename[v] != 0 || len(at[v]) == 0 || at[v][0] != int32(i) || f.regs[v].elem != 0 || !f.sets(i, v, rename) {
+		v := in.Args[0].Reg
+		if rename[v] != 0 || len(at[v]) == 0 || at[v][0] != int32(i) || f.Regs[v].Elem != 0 || !sets(f, i, v, rename) {
 			continue
 		}
 		last := at[v][len(at[v])-1]
-		for j := 1; j < int(in.n) && in.a[0].reg != 0 && piece[last] == piece[i]; j++ {
-			if in.a[j].kind != argReg {
+		for j := 1; j < int(in.N) && in.Args[0].Reg != 0 && piece[last] == piece[i]; j++ {
+			if in.Args[j].Kind != vcode.ArgReg {
 				continue
 			}
-			p := rename.resolve(in.a[j].reg)
-			if p == v || f.regs[p].elem != 0 || f.regs[p].class != f.regs[v].class || f.regs[p].shared != f.regs[v].shared {
+			p := rename.resolve(in.Args[j].Reg)
+			if p == v || f.Regs[p].Elem != 0 || f.Regs[p].Class != f.Regs[v].Class || f.Regs[p].Shared != f.Regs[v].Shared {
 				continue
 			}
 			next, _ := slices.BinarySearch(at[p], int32(i)+1)
-			if next == len(at[p]) || last > at[p][next] || piece[at[p][next]] != piece[i] || !f.sets(int(at[p][next]), p, rename) {
+			if next == len(at[p]) || last > at[p][next] || piece[at[p][next]] != piece[i] || !sets(f, int(at[p][next]), p, rename) {
 				continue
 			}
 			rename[v] = p
-			at[p] = f.merge(at[p], at[v])
+			at[p] = merge(f, at[p], at[v])
 			break
 		}
 	}
 }
 
 // sets reports whether an instruction sets the register and reads no more of it, with registers renamed.
-func (f *fn) sets(i int, r vr, rename renaming) bool {
-	in := &f.insts[i]
-	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || rename.resolve(in.a[0].reg) != r || in.early {
+func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
+	in := &f.Insts[i]
+	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || rename.resolve(in.Args[0].Reg) != r || in.Early {
 		return false
 	}
 	read := false
-	f.operands(in, func(s *vr, as role) { read = read || as == roleUse && rename.resolve(*s) == r })
+	f.Operands(in, func(s *vcode.Reg, as vcode.Role) { read = read || as == vcode.RoleUse && rename.resolve(*s) == r })
 	return !read
 }
 
 // straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.
-func (f *fn) straight(i, j int, cold []bool) bool {
+func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {
-		in := &f.insts[i]
-		switch in.kind {
-		case kindColdBegin:
+		in := &f.Insts[i]
+		switch in.Kind {
+		case vcode.KindColdBegin:
 			depth++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			depth--
-		case kindLabel, kindLoopBegin, kindLoopEnd, kindBarrier:
+		case vcode.KindLabel, vcode.KindLoopBegin, vcode.KindLoopEnd, vcode.KindBarrier:
 			if depth == 0 {
 				return false
 			}
-		case kindTrap:
+		case vcode.KindTrap:
 			if depth == 0 {
 				return false
 			}
-		case kindOp:
+		case vcode.KindOp:
 			if depth > 0 {
 				continue
 			}
-			if in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP {
-				if in.a[0].kind != argLabel || !cold[in.imm] {
+			if in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP {
+				if in.Args[0].Kind != vcode.ArgLabel || !cold[in.Imm] {
 					return false
 				}
 			}
@@ -203,8 +175,8 @@ func between(at []int32, first, second int32) bool {
 }
 
 // merge puts two lists in order together.
-func (f *fn) merge(a, b []int32) []int32 {
-	out := f.room.ints.make(len(a) + len(b))
+func merge(f *vcode.Func, a, b []int32) []int32 {
+	out := f.Scratch.Ints.Make(len(a) + len(b))
 	for i := range out {
 		if len(b) == 0 || len(a) > 0 && a[0] <= b[0] {
 			out[i], a = a[0], a[1:]
@@ -216,23 +188,23 @@ func (f *fn) merge(a, b []int32) []int32 {
 }
 
 // turnJumps makes one jump of a conditional one over an unconditional one.
-func (f *fn) turnJumps() {
-	var last [2]*inst // that do something, the later one first
-	for i := range f.insts {
-		in := &f.insts[i]
-		switch in.kind {
-		case kindComment, kindDeclare, kindNone:
+func turnJumps(f *vcode.Func) {
+	var last [2]*vcode.Inst // that do something, the later one first
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		switch in.Kind {
+		case vcode.KindComment, vcode.KindDeclare, vcode.KindNone:
 			continue
-		case kindLabel:
+		case vcode.KindLabel:
 			to, over := last[0], last[1]
-			if to == nil || over == nil || to.kind != kindOp || over.kind != kindOp || to.op != amd64.JMP || to.a[0].kind != argLabel ||
-				over.op < amd64.JO || over.op > amd64.JG || over.imm != int64(in.x) {
+			if to == nil || over == nil || to.Kind != vcode.KindOp || over.Kind != vcode.KindOp || to.Op != amd64.JMP || to.Args[0].Kind != vcode.ArgLabel ||
+				over.Op < amd64.JO || over.Op > amd64.JG || over.Imm != int64(in.X) {
 				break
 			}
-			over.op = amd64.JO + ((over.op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
-			over.imm = to.imm
-			to.kind, to.n = kindNone, 0
+			over.Op = amd64.JO + ((over.Op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
+			over.Imm = to.Imm
+			to.Kind, to.N = vcode.KindNone, 0
 		}
-		last = [2]*inst{in, last[0]}
+		last = [2]*vcode.Inst{in, last[0]}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/tests/golden"
 )
 
@@ -30,7 +31,7 @@ func TestListings(t *testing.T) {
 		i := slices.IndexFunc(typicalKernels, func(k struct{ name, text string }) bool { return k.name == name })
 		k := anyRank(t, typicalKernels[i].text)
 		for _, target := range allTargets {
-			p, err := Compile(k, Options{Features: target.features, Gang: 1, CacheBytes: 1 << 20, Model: every})
+			p, err := Compile(k, Options{Features: target.Features, Gang: 1, CacheBytes: 1 << 20, Model: every})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,8 +39,8 @@ func TestListings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := fmt.Sprintf("testdata/asm/%s.%s.s", strings.ReplaceAll(name, " ", "-"), target.name)
-			t.Run(name+" "+target.name, func(t *testing.T) { golden.Compare(t, file, tidied(text), *update) })
+			file := fmt.Sprintf("testdata/asm/%s.%s.s", strings.ReplaceAll(name, " ", "-"), target.Name)
+			t.Run(name+" "+target.Name, func(t *testing.T) { golden.Compare(t, file, tidied(text), *update) })
 		}
 	}
 }
@@ -99,12 +100,12 @@ func TestCode(t *testing.T) {
 	var work Workspace
 	for _, k := range codeKernels(t) {
 		for _, target := range allTargets {
-			lines = append(lines, fmt.Sprintf("%s, %s: %s\n", k.name, target.name, codeLine(t, k, target, &work)))
+			lines = append(lines, fmt.Sprintf("%s, %s: %s\n", k.name, target.Name, codeLine(t, k, target, &work)))
 		}
 	}
 	for first := uint64(0); first < 80; first += 8 {
 		for _, target := range allTargets {
-			lines = append(lines, fmt.Sprintf("random %d to %d, %s: %s\n", first, first+7, target.name, randomLine(t, first, target, &work)))
+			lines = append(lines, fmt.Sprintf("random %d to %d, %s: %s\n", first, first+7, target.Name, randomLine(t, first, target, &work)))
 		}
 	}
 	golden.Compare(t, file, strings.Join(lines, ""), *update)
@@ -178,7 +179,7 @@ func (s sizes) String() string {
 }
 
 // randomLine returns the sizes of the code of eight random kernels.
-func randomLine(t *testing.T, first uint64, target *target, work *Workspace) string {
+func randomLine(t *testing.T, first uint64, target *vcode.Target, work *Workspace) string {
 	var all sizes
 	for seed := first; seed < first+8; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -188,7 +189,7 @@ func randomLine(t *testing.T, first uint64, target *target, work *Workspace) str
 		if seed%4 > 0 {
 			k = optimized(k)
 		}
-		p, err := Compile(k, Options{Features: target.features, Workspace: work, CacheBytes: 1 << 20, Model: every,
+		p, err := Compile(k, Options{Features: target.Features, Workspace: work, CacheBytes: 1 << 20, Model: every,
 			Gang: []int{0, 1, 2, 4, 0}[seed%5], Unchecked: seed%7 == 3, rounds: seed%3 == 1, few: seed%2 == 0})
 		if err != nil {
 			t.Fatal(err)
@@ -203,10 +204,10 @@ func randomLine(t *testing.T, first uint64, target *target, work *Workspace) str
 }
 
 // codeLine says what code a kernel gets on a target.
-func codeLine(t *testing.T, k codeKernel, target *target, work *Workspace) string {
+func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *Workspace) string {
 	o := k.options
 	o.Workspace = work
-	o.Features, o.CacheBytes, o.Model = target.features, 1<<20, every
+	o.Features, o.CacheBytes, o.Model = target.Features, 1<<20, every
 	p, err := Compile(k.kernel, o)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Where the lanes of a gang load a column of a shared array, and the gangs of the rows below it in the group the columns
@@ -107,45 +109,45 @@ func (l *lowerer) loadColumn(in *ir.Instr) bool {
 	if !ok || l.cur != nil {
 		return false
 	}
-	gather, mine, done := l.label(), l.label(), l.label()
+	gather, mine, done := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	r := in.Result()
-	out := newRegs(l.fn, l.w)
-	l.use(amd64.TEST, at(ctxMem(ctxTogether, 4)), imm(togetherColumns))
-	l.jump(amd64.JE, gather)
-	row := l.gpr()
-	l.def(amd64.MOV, g4(row), at(frameMem(frameLocal+4, 4)))
-	l.mod(amd64.AND, g4(row), imm(columnGangs-1))
-	l.jump(amd64.JNE, mine)
+	out := vcode.NewVecs(l.Func, l.w)
+	l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(togetherColumns))
+	l.Jump(amd64.JE, gather)
+	row := l.NewGPR()
+	l.Def(amd64.MOV, row.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
+	l.Mod(amd64.AND, row.G4(), vcode.Imm(columnGangs-1))
+	l.Jump(amd64.JNE, mine)
 	l.turnColumns(in, n)
-	l.bind(mine)
-	l.mod(amd64.SHL, g4(row), imm(int64(bits.TrailingZeros(uint(l.t.bytes())))))
+	l.Bind(mine)
+	l.Mod(amd64.SHL, row.G4(), vcode.Imm(int64(bits.TrailingZeros(uint(l.Target.Bytes())))))
 	for i, d := range out {
 		m := l.columnMem(n, i, 0)
-		m.index, m.indexSize, m.scale = row, 8, 1
-		l.def(amd64.VMOVUPS, z(d), at(m))
+		m.Index, m.IndexSize, m.Scale = row, 8, 1
+		l.Def(amd64.VMOVUPS, d.Z(), m.At())
 	}
-	l.bind(done)
-	l.cold(func() {
-		l.bind(gather)
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(gather)
 		mark := len(l.undo)
 		p := l.place(in)
 		for i, d := range out {
 			l.gather(&p, i, d, 0)
 		}
 		l.forget(mark)
-		l.jump(amd64.JMP, done)
+		l.Jump(amd64.JMP, done)
 	})
 	l.set(r, value{vec: out})
 	return true
 }
 
 // columnMem is where register i of a column is left for a gang.
-func (l *lowerer) columnMem(n, i, gang int) mem {
-	return ctxMem(l.layout.columns+((n*l.w+i)*columnGangs+gang)*l.t.bytes(), 0)
+func (l *lowerer) columnMem(n, i, gang int) vcode.Mem {
+	return vcode.CtxMem(l.layout.Columns+((n*l.w+i)*columnGangs+gang)*l.Target.Bytes(), 0)
 }
 
 // columnBytes is how much memory columns take in the context.
-func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * columnGangs * l.t.bytes() }
+func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * columnGangs * l.Target.Bytes() }
 
 // turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
 func (l *lowerer) turnColumns(in *ir.Instr, n int) {
@@ -156,35 +158,35 @@ func (l *lowerer) turnColumns(in *ir.Instr, n int) {
 	for i := range terms {
 		terms[i] = term{v: in.Args[i], stride: int64(r.Strides[i])}
 	}
-	first := mem{base: l.base(in.Array)}
+	first := vcode.Mem{Base: l.base(in.Array)}
 	l.sumFixed(in.Array, &first, terms, 1, &disp)
 	apart := stride(l.affine, in, 0)
 	if last := disp + apart*int64(l.gang()-1); int64(int32(disp)) != disp || int64(int32(last)) != last {
 		l.refuse("an array of %d bytes", disp)
 	}
-	first.disp = int32(disp)
+	first.Disp = int32(disp)
 	for i := range l.w {
-		row := func(lane int) mem {
+		row := func(lane int) vcode.Mem {
 			m := first
-			m.disp += int32(apart) * int32(l.t.lanes*i+lane)
+			m.Disp += int32(apart) * int32(l.Target.Lanes*i+lane)
 			return m
 		}
 		// Rows of eight elements, of AVX-512 with the row four further down in the upper half.
-		var quads [2][4]vr
+		var quads [2][4]vcode.Reg
 		for q := range quads {
-			var rows [4]vr
+			var rows [4]vcode.Reg
 			for j := range rows {
-				at0 := l.t.lanes/2*q + j
-				rows[j] = l.vec()
-				if l.t.bytes() == 4*columnGangs {
-					l.def(amd64.VMOVUPS, z(rows[j]), at(row(at0)))
+				at0 := l.Target.Lanes/2*q + j
+				rows[j] = l.NewVec()
+				if l.Target.Bytes() == 4*columnGangs {
+					l.Def(amd64.VMOVUPS, rows[j].Z(), row(at0).At())
 					continue
 				}
 				low, high := row(at0), row(at0+4)
-				low.size, high.size = 4*columnGangs, 4*columnGangs
-				half := l.vec()
-				l.def(amd64.VMOVUPS, y(half), at(low))
-				l.def(amd64.VINSERTF64X4, z(rows[j]), z(half), at(high), imm(1))
+				low.Size, high.Size = 4*columnGangs, 4*columnGangs
+				half := l.NewVec()
+				l.Def(amd64.VMOVUPS, half.Y(), low.At())
+				l.Def(amd64.VINSERTF64X4, rows[j].Z(), half.Z(), high.At(), vcode.Imm(1))
 			}
 			quads[q] = l.turnQuads(rows)
 		}
@@ -192,11 +194,11 @@ func (l *lowerer) turnColumns(in *ir.Instr, n int) {
 			a, b := quads[0][j], quads[1][j]
 			left, right := amd64.VPERM2F128, amd64.VPERM2F128
 			which := [2]int64{0x20, 0x31}
-			if l.t.bytes() != 4*columnGangs {
+			if l.Target.Bytes() != 4*columnGangs {
 				left, right, which = amd64.VSHUFF32X4, amd64.VSHUFF32X4, [2]int64{0x88, 0xdd} // parts 0 and 2, or 1 and 3, of both
 			}
-			l.use(amd64.VMOVUPS, at(l.columnMem(n, i, j)), z(l.shuffle(left, a, b, imm(which[0]))))
-			l.use(amd64.VMOVUPS, at(l.columnMem(n, i, 4+j)), z(l.shuffle(right, a, b, imm(which[1]))))
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, j).At(), l.shuffle(left, a, b, vcode.Imm(which[0])).Z())
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, 4+j).At(), l.shuffle(right, a, b, vcode.Imm(which[1])).Z())
 		}
 	}
 	l.forget(mark)

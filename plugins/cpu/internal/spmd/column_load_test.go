@@ -148,7 +148,7 @@ func TestColumnLoads(t *testing.T) {
 			}
 		}
 		for _, target := range targets() {
-			p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.features, Gang: 1, Observes: true})
+			p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.Features, Gang: 1, Observes: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,7 +157,7 @@ func TestColumnLoads(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got, want := strings.Count(text, "vunpckhpd"), 4*c.columns; got != want {
-				t.Errorf("%s, %s: %d shuffles of doubles, want %d", c.name, target.name, got, want)
+				t.Errorf("%s, %s: %d shuffles of doubles, want %d", c.name, target.Name, got, want)
 			}
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // A kernel whose lanes are rows apart in some buffer, while rows of work-items lie side by side there, uses a line of the
@@ -32,7 +34,7 @@ func (l *lowerer) chooseWalk() {
 		}
 	})
 	if rows > 0 && !ordered && !l.observe {
-		l.band = max(rows, l.t.lanes)
+		l.band = max(rows, l.Target.Lanes)
 		l.tiles = l.findTiles(inGroup)
 	}
 }
@@ -63,45 +65,45 @@ func far(stride int64) bool { return stride <= -lineBytes || stride >= lineBytes
 
 // nextInColumn goes on with the gang below the present one, at the bottom of the band with the next column's first.
 func (l *lowerer) nextInColumn(row, done amd64.Label) {
-	right, down := l.label(), l.label()
-	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), imm(1))
-	l.jump(amd64.JLE, done)
-	end, y, x := l.gpr(), l.gpr(), l.gpr()
+	right, down := l.NewLabel(), l.NewLabel()
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Jump(amd64.JLE, done)
+	end, y, x := l.NewGPR(), l.NewGPR(), l.NewGPR()
 	l.bandEnd(end)
-	l.def(amd64.MOV, g4(y), at(ctxMem(ctxY, 4)))
-	l.mod(amd64.ADD, g4(y), imm(1))
-	l.use(amd64.CMP, g4(y), g4(end))
-	l.jump(amd64.JAE, right)
-	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
-	l.jump(amd64.JMP, row)
-	l.bind(right)
-	l.def(amd64.MOV, g4(y), at(ctxMem(ctxBand, 4)))
-	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
-	l.def(amd64.MOV, g4(x), at(ctxMem(ctxX, 4)))
-	l.mod(amd64.ADD, g4(x), imm(int64(l.gang())))
-	l.use(amd64.CMP, g4(x), at(ctxMem(ctxSize, 4)))
-	l.jump(amd64.JAE, down) // it may be 2^31 and more, as the end of a band may
-	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), g4(x))
-	l.jump(amd64.JMP, row)
-	l.bind(down)
-	deeper := l.label()
-	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), imm(0))
-	l.use(amd64.CMP, g4(end), at(ctxMem(ctxSize+4, 4)))
-	l.jump(amd64.JB, deeper)
-	l.def(amd64.MOV, g4(end), imm(0))
-	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
-	l.bind(deeper)
-	l.use(amd64.MOV, at(ctxMem(ctxBand, 4)), g4(end))
-	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(end))
-	l.jump(amd64.JMP, row)
+	l.Def(amd64.MOV, y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
+	l.Mod(amd64.ADD, y.G4(), vcode.Imm(1))
+	l.Use(amd64.CMP, y.G4(), end.G4())
+	l.Jump(amd64.JAE, right)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
+	l.Jump(amd64.JMP, row)
+	l.Bind(right)
+	l.Def(amd64.MOV, y.G4(), vcode.CtxMem(abi.CtxBand, 4).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
+	l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
+	l.Mod(amd64.ADD, x.G4(), vcode.Imm(int64(l.gang())))
+	l.Use(amd64.CMP, x.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
+	l.Jump(amd64.JAE, down) // it may be 2^31 and more, as the end of a band may
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), x.G4())
+	l.Jump(amd64.JMP, row)
+	l.Bind(down)
+	deeper := l.NewLabel()
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), vcode.Imm(0))
+	l.Use(amd64.CMP, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Jump(amd64.JB, deeper)
+	l.Def(amd64.MOV, end.G4(), vcode.Imm(0))
+	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxZ, 4).At(), vcode.Imm(1))
+	l.Bind(deeper)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxBand, 4).At(), end.G4())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), end.G4())
+	l.Jump(amd64.JMP, row)
 }
 
 // bandEnd gives the row after the present band.
-func (l *lowerer) bandEnd(end vr) {
-	l.def(amd64.MOV, g4(end), at(ctxMem(ctxBand, 4)))
-	l.mod(amd64.ADD, g4(end), imm(int64(l.band)))
-	l.use(amd64.CMP, g4(end), at(ctxMem(ctxSize+4, 4)))
-	l.mod(amd64.CMOVA, g4(end), at(ctxMem(ctxSize+4, 4)))
+func (l *lowerer) bandEnd(end vcode.Reg) {
+	l.Def(amd64.MOV, end.G4(), vcode.CtxMem(abi.CtxBand, 4).At())
+	l.Mod(amd64.ADD, end.G4(), vcode.Imm(int64(l.band)))
+	l.Use(amd64.CMP, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Mod(amd64.CMOVA, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 }
 
 // columnOf is where a unit begins that goes down columns of bands of so many rows, in a launch with so many gangs in a row

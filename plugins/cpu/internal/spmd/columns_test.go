@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // columnKernels go down columns, or only look as if they did. Each reads x and writes y, both of rank 2 and of a size that
@@ -92,7 +93,7 @@ func TestChooseWalk(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
-		l := &lowerer{fn: newFunc(&avx512, nil), k: k, w: 1, u: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
+		l := &lowerer{Func: vcode.NewFunc(&vcode.AVX512, nil), k: k, w: 1, u: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
 		l.affine = opt.FindAffine(k, l.u)
 		l.chooseWalk()
 		if (l.band > 0) != c.columns || len(l.tiles) != c.tiles {
@@ -127,8 +128,8 @@ func TestColumnOf(t *testing.T) {
 }
 
 func TestTilesAreTurned(t *testing.T) {
-	onAllTargets(t, func(t *testing.T, target *target) {
-		text := listed(t, rank2(t, columnKernels[0].text, ir.F32), Options{Features: target.features, Gang: 1})
+	onAllTargets(t, func(t *testing.T, target *vcode.Target) {
+		text := listed(t, rank2(t, columnKernels[0].text, ir.F32), Options{Features: target.Features, Gang: 1})
 		if !strings.Contains(text, "vunpckhpd") {
 			t.Errorf("the code turns no tile:\n%s", text)
 		}

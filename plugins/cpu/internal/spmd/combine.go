@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 )
 
 // groupOp computes a group operation: every gang that waits for it has left its values in its frame.
@@ -62,9 +63,9 @@ func (w *Worker) room(n, items int) []uint64 {
 // eachGang visits the gangs that wait.
 func (w *Worker) eachGang(visit func(f frame)) {
 	size := w.v.code.frame
-	first := int(w.get64(ctxFrame)-w.get64(ctxFrames)) / size
+	first := int(w.get64(abi.CtxFrame)-w.get64(abi.CtxFrames)) / size
 	for i := range w.gangs {
-		if f := w.frame(first + i); uint32(f.get32(frameResume)) < frameKilled {
+		if f := w.frame(first + i); uint32(f.get32(abi.FrameResume)) < abi.FrameKilled {
 			visit(f)
 		}
 	}
@@ -73,10 +74,10 @@ func (w *Worker) eachGang(visit func(f frame)) {
 // eachLane visits their active lanes.
 func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	y := &w.v.code.layout
-	perReg := w.v.code.target.lanes
+	perReg := w.v.code.target.Lanes
 	w.eachGang(func(f frame) {
 		for lane := range w.v.code.lanes {
-			if f.get16(groupMasks(y)+2*(lane/perReg))>>(lane%perReg)&1 != 0 {
+			if f.get16(abi.GroupMasks(y)+2*(lane/perReg))>>(lane%perReg)&1 != 0 {
 				visit(f, lane, w.place(f, lane))
 			}
 		}
@@ -85,7 +86,7 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 
 // given is what a lane has given as operand n.
 func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
-	at := groupValue(&w.v.code.layout, n)
+	at := abi.GroupValue(&w.v.code.layout, n)
 	if t.Size() == 8 {
 		return *f.at(at + 8*lane)
 	}
@@ -94,7 +95,7 @@ func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
 
 // take sets the result of a lane.
 func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
-	at := groupValue(&w.v.code.layout, 0)
+	at := abi.GroupValue(&w.v.code.layout, 0)
 	if t.Size() == 8 {
 		*f.at(at + 8*lane) = bits
 	} else {
@@ -140,7 +141,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 		}
 		item, order := w.itemOf(f, lane)
 		w.keep(interp.DivergentUniform, in, item, order)
-		killed[f.get32(frameIndex)] = true
+		killed[f.get32(abi.FrameIndex)] = true
 	})
 	if w.v.program.options.Unchecked {
 		// What the first one has counts for all, unchecked.
@@ -149,8 +150,8 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	}
 	w.eachGang(func(f frame) {
 		w.fill(f, t, bits)
-		if killed[f.get32(frameIndex)] {
-			f.put32(frameResume, frameKilled)
+		if killed[f.get32(abi.FrameIndex)] {
+			f.put32(abi.FrameResume, abi.FrameKilled)
 		}
 	})
 }

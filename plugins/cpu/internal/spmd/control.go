@@ -5,31 +5,33 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // scope is a structured instruction around the present place.
 type scope struct {
 	in       *ir.Instr
 	diverges bool
-	join     []vr        // lanes that go on after it, if jumps to places outside take some away
-	act      []vr        // of a divergent loop: lanes of the next iteration
+	join     []vcode.Reg // lanes that go on after it, if jumps to places outside take some away
+	act      []vcode.Reg // of a divergent loop: lanes of the next iteration
 	end      amd64.Label // after it
 	latch    amd64.Label // of a loop: before its next iteration
 	results  []value
 	params   []value
-	next     []value // what continues assign: those of the next iteration, or the parameters themselves
-	from     entry   // of a loop: what its parameters begin with
-	shadows  []vr    // of a loop: the parameters' values in lane 0, where general registers have them
-	assigned bool    // an edge has set the results already
-	yields   []vr    // the mask at the only edge to the end, if only one is taken by any lane
-	steps    []vr    // of a divergent loop: what the results that count along grow by, see countResults
-	overrun  bool    // of a divergent loop: lanes may go through the rest of this iteration though none is left
+	next     []value     // what continues assign: those of the next iteration, or the parameters themselves
+	from     entry       // of a loop: what its parameters begin with
+	shadows  []vcode.Reg // of a loop: the parameters' values in lane 0, where general registers have them
+	assigned bool        // an edge has set the results already
+	yields   []vcode.Reg // the mask at the only edge to the end, if only one is taken by any lane
+	steps    []vcode.Reg // of a divergent loop: what the results that count along grow by, see countResults
+	overrun  bool        // of a divergent loop: lanes may go through the rest of this iteration though none is left
 }
 
 // entry is what the parameters of a loop begin with: their values, and those in lane 0 where they are in registers.
 type entry struct {
 	values  []value
-	shadows []vr
+	shadows []vcode.Reg
 }
 
 // structured emits a Region, If or Loop.
@@ -38,7 +40,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		l.leaveRounds(in)
 		return
 	}
-	s := &scope{in: in, diverges: l.u.Diverges(in), end: l.label()}
+	s := &scope{in: in, diverges: l.u.Diverges(in), end: l.NewLabel()}
 	if in.Op == ir.Loop {
 		if exit := l.inRounds(in); exit != nil {
 			s.from = l.beginRounds(in, exit)
@@ -49,7 +51,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		s.results = append(s.results, v)
 		if s.diverges { // lanes get theirs in different iterations of a loop
 			for _, reg := range v.regs() {
-				l.add(inst{kind: kindDeclare, x: int32(reg), fold: -1})
+				l.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(reg), Fold: -1})
 			}
 		}
 	}
@@ -75,7 +77,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		l.loop(s)
 	}
 	l.scopes = l.scopes[:len(l.scopes)-1]
-	l.bind(s.end)
+	l.Bind(s.end)
 	l.dead = dead
 	switch {
 	case s.yields != nil:
@@ -177,7 +179,7 @@ func (l *lowerer) soleEdge(s *scope) *ir.Block {
 // uniformIf emits an If whose condition is the same for all lanes.
 func (l *lowerer) uniformIf(s *scope) {
 	in := s.in
-	els := l.label()
+	els := l.NewLabel()
 	entry := l.cur
 	if len(in.Then.Instrs) == 1 && in.Then.Terminator().Op == ir.Yield && len(in.Results) == 0 {
 		l.branch(in.Args[0], s.end, true)
@@ -186,20 +188,20 @@ func (l *lowerer) uniformIf(s *scope) {
 	}
 	l.branch(in.Args[0], els, false)
 	l.block(in.Then)
-	l.bind(els)
+	l.Bind(els)
 	l.cur = entry
 	l.block(in.Else)
 }
 
 // divergentIf emits an If by masks.
-func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
+func (l *lowerer) divergentIf(s *scope, entry []vcode.Reg, sole *ir.Block) {
 	in := s.in
 	if loop := l.leavesLoop(in, sole, l.scopes[:len(l.scopes)-1]); loop != nil {
 		l.exit(s, loop, sole)
 		return
 	}
 	same, varying := l.split(in.Args[0], true)
-	els := l.label()
+	els := l.NewLabel()
 	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
 	needed := !trivial || sole == in.Else
 	mark := len(l.undo)
@@ -211,27 +213,27 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 		}
 	}
 	one := !needed && sole == nil && entry == nil && len(same) == 0 && len(varying) == 1 && l.skipUnlessOne(varying[0].Def, els)
-	cond, rest := l.masks(l.w), []vr(nil)
+	cond, rest := l.NewMasks(l.w), []vcode.Reg(nil)
 	if needed {
-		rest = l.masks(l.w)
+		rest = l.NewMasks(l.w)
 	}
 	if len(same) > 0 {
-		none := l.label()
+		none := l.NewLabel()
 		for _, v := range same {
 			l.branch(v, none, false)
 		}
-		l.cold(func() {
-			l.bind(none)
+		l.Cold(func() {
+			l.Bind(none)
 			for i := range cond {
-				l.def(amd64.KXORW, k(cond[i]), k(cond[i]), k(cond[i]))
+				l.Def(amd64.KXORW, cond[i].K(), cond[i].K(), cond[i].K())
 				switch {
 				case needed && entry == nil:
 					l.full(rest[i])
 				case needed:
-					l.def(amd64.KMOVW, k(rest[i]), k(entry[i]))
+					l.Def(amd64.KMOVW, rest[i].K(), entry[i].K())
 				}
 			}
-			l.jump(amd64.JMP, els)
+			l.Jump(amd64.JMP, els)
 		})
 	}
 	under := entry
@@ -241,9 +243,9 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 	}
 	for i := range rest {
 		if entry == nil {
-			l.def(amd64.KNOTW, k(rest[i]), k(cond[i]))
+			l.Def(amd64.KNOTW, rest[i].K(), cond[i].K())
 		} else {
-			l.def(amd64.KANDNW, k(rest[i]), k(cond[i]), k(entry[i]))
+			l.Def(amd64.KANDNW, rest[i].K(), cond[i].K(), entry[i].K())
 		}
 	}
 	l.cur, l.dead = cond, els
@@ -251,7 +253,7 @@ func (l *lowerer) divergentIf(s *scope, entry []vr, sole *ir.Block) {
 		l.branchEmpty(cond, els)
 	}
 	l.block(in.Then)
-	l.bind(els)
+	l.Bind(els)
 	if one || whole {
 		l.forget(mark) // what was made behind the jump
 	}
@@ -288,11 +290,11 @@ func (l *lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	if !affine || s[0] != 1 || l.options.stacked && s[1] != 0 || !l.hasShadow(v, 0) || !l.uniform(number) {
 		return false
 	}
-	lane := l.gpr()
-	l.def(amd64.MOV, g4(lane), g4(l.general(number)))
-	l.mod(amd64.SUB, g4(lane), g4(l.shadow(v)))
-	l.use(amd64.CMP, g4(lane), imm(int64(l.gang())))
-	l.jump(amd64.JAE, skip)
+	lane := l.NewGPR()
+	l.Def(amd64.MOV, lane.G4(), l.general(number).G4())
+	l.Mod(amd64.SUB, lane.G4(), l.shadow(v).G4())
+	l.Use(amd64.CMP, lane.G4(), vcode.Imm(int64(l.gang())))
+	l.Jump(amd64.JAE, skip)
 	return true
 }
 
@@ -354,16 +356,16 @@ func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
 	if !stay {
 		leave = in.Then
 	}
-	all := l.label() // leave
+	all := l.NewLabel() // leave
 	if v := in.Args[0]; l.uniform(v) {
 		l.branch(v, all, !stay)
-		l.cold(func() {
-			l.bind(all)
+		l.Cold(func() {
+			l.Bind(all)
 			mark := len(l.undo)
 			l.edgeUnder(loop, leave.Terminator(), loop.act)
 			l.forget(mark)
 			l.remove(loop.act, nil)
-			l.jump(amd64.JMP, loop.end)
+			l.Jump(amd64.JMP, loop.end)
 		})
 	} else {
 		l.edgeUnder(loop, leave.Terminator(), loop.act)
@@ -372,10 +374,10 @@ func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
 			l.branch(v, all, false)
 		}
 		if len(same) > 0 {
-			l.cold(func() {
-				l.bind(all)
+			l.Cold(func() {
+				l.Bind(all)
 				l.remove(loop.act, nil)
-				l.jump(amd64.JMP, loop.end)
+				l.Jump(amd64.JMP, loop.end)
 			})
 		}
 		for _, v := range varying {
@@ -408,8 +410,8 @@ func (l *lowerer) isCheap(b *ir.Block) bool {
 // loop emits a Loop.
 func (l *lowerer) loop(s *scope) {
 	in := s.in
-	s.latch = l.label()
-	top := l.label()
+	s.latch = l.NewLabel()
+	top := l.NewLabel()
 	simple := onlyLast(in)
 	args := make([]value, len(in.Args))
 	for i, p := range in.Then.Params {
@@ -435,8 +437,8 @@ func (l *lowerer) loop(s *scope) {
 			}
 		}
 	}
-	l.mark(kindLoopBegin)
-	l.bind(top)
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
 	s.next = slices.Clone(s.params)
 	if s.diverges && !simple {
 		l.keepUniform(s)
@@ -459,10 +461,10 @@ func (l *lowerer) loop(s *scope) {
 			}
 		}
 		if s.overrun = n < times-1; n > 0 {
-			s.latch = l.label()
+			s.latch = l.NewLabel()
 		}
 		l.block(in.Then)
-		l.bind(s.latch)
+		l.Bind(s.latch)
 		l.cur = entry
 	}
 	if s.diverges && !simple {
@@ -471,9 +473,9 @@ func (l *lowerer) loop(s *scope) {
 	}
 	if s.diverges && !simple || l.continues(in) {
 		l.poll()
-		l.jump(amd64.JMP, top)
+		l.Jump(amd64.JMP, top)
 	}
-	l.mark(kindLoopEnd)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 func (l *lowerer) continues(loop *ir.Instr) bool {
@@ -484,9 +486,9 @@ func (l *lowerer) continues(loop *ir.Instr) bool {
 
 // poll ends the gangs if the launch is to stop.
 func (l *lowerer) poll() {
-	l.def(amd64.MOV, physical(amd64.RAX), at(ctxMem(ctxStop, 8)))
-	l.use(amd64.CMP, at(mem{fixed: amd64.RAX, size: 1}), imm(0))
-	l.jump(amd64.JNE, l.stopped())
+	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
+	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
+	l.Jump(amd64.JNE, l.stopped())
 }
 
 // yield ends a block of the innermost structured instruction.
@@ -494,13 +496,13 @@ func (l *lowerer) yield(in *ir.Instr) {
 	s := l.scopes[len(l.scopes)-1]
 	l.edge(s, in)
 	if s.in.Op == ir.If && !s.diverges || s.in.Op == ir.Region {
-		l.jump(amd64.JMP, s.end)
+		l.Jump(amd64.JMP, s.end)
 	}
 }
 
 // edge assigns the results of a structured instruction.
 func (l *lowerer) edge(s *scope, in *ir.Instr) {
-	var mask []vr
+	var mask []vcode.Reg
 	if s.diverges && (s.assigned || l.repeats(s)) {
 		mask = l.cur
 	}
@@ -508,7 +510,7 @@ func (l *lowerer) edge(s *scope, in *ir.Instr) {
 }
 
 // edgeUnder assigns them for the lanes of a mask.
-func (l *lowerer) edgeUnder(s *scope, in *ir.Instr, mask []vr) {
+func (l *lowerer) edgeUnder(s *scope, in *ir.Instr, mask []vcode.Reg) {
 	args := make([]value, len(in.Args))
 	for i, a := range in.Args {
 		if s.steps != nil && s.steps[i] != 0 {
@@ -550,7 +552,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 		for i, a := range in.Args {
 			args[i] = l.valueOf(a, in.Target.Then.Params[i])
 		}
-		var mask []vr
+		var mask []vcode.Reg
 		if s.diverges && (numContinues(in.Target) > 1 || !isLast(in, in.Target.Then)) {
 			mask = l.cur
 		}
@@ -560,22 +562,22 @@ func (l *lowerer) leave(in *ir.Instr) {
 	}
 	if !s.diverges {
 		if in.Op == ir.Break {
-			l.jump(amd64.JMP, s.end)
+			l.Jump(amd64.JMP, s.end)
 		} else {
-			l.jump(amd64.JMP, s.latch)
+			l.Jump(amd64.JMP, s.latch)
 		}
 		return
 	}
-	var rounds []vr // lanes of the next iteration
+	var rounds []vcode.Reg // lanes of the next iteration
 	if in.Op == ir.Break {
 		rounds = s.act
 	}
 	l.takeFrom(depth+1, l.cur, rounds)
 	if in.Op == ir.Continue && onlyLast(in.Target) {
-		l.jump(amd64.JMP, s.latch)
+		l.Jump(amd64.JMP, s.latch)
 		return
 	}
-	l.jump(amd64.JMP, l.dead)
+	l.Jump(amd64.JMP, l.dead)
 }
 
 // onlyLast reports whether a loop has one continue, which ends its body.
@@ -616,17 +618,17 @@ func (l *lowerer) finish() {
 	for _, s := range l.scopes {
 		if s.diverges {
 			l.takeFrom(0, l.cur, nil)
-			l.jump(amd64.JMP, l.dead)
+			l.Jump(amd64.JMP, l.dead)
 			return
 		}
 	}
-	l.jump(amd64.JMP, l.end)
+	l.Jump(amd64.JMP, l.end)
 }
 
 // takeFrom takes lanes out of all that the structured instructions from a depth on keep for later, and out of another
 // mask. One of them may be the mask of the lanes itself, which is emptied last.
-func (l *lowerer) takeFrom(depth int, lost, other []vr) {
-	kept := [][]vr{other}
+func (l *lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
+	kept := [][]vcode.Reg{other}
 	for _, s := range l.scopes[depth:] {
 		kept = append(kept, s.join, s.act)
 	}
@@ -644,57 +646,57 @@ func (l *lowerer) takeFrom(depth int, lost, other []vr) {
 }
 
 // remove takes lanes out of a mask that is a variable, all if they are nil.
-func (l *lowerer) remove(from, lost []vr) {
+func (l *lowerer) remove(from, lost []vcode.Reg) {
 	for i := range from {
 		if lost == nil {
-			l.def(amd64.KXORW, k(from[i]), k(from[i]), k(from[i]))
+			l.Def(amd64.KXORW, from[i].K(), from[i].K(), from[i].K())
 		} else {
-			l.def(amd64.KANDNW, k(from[i]), k(lost[i]), k(from[i]))
+			l.Def(amd64.KANDNW, from[i].K(), lost[i].K(), from[i].K())
 		}
 	}
 }
 
 // copyMask makes a variable with the lanes of a mask.
-func (l *lowerer) copyMask(m []vr) []vr {
-	out := l.masks(l.w)
+func (l *lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
+	out := l.NewMasks(l.w)
 	for i := range out {
 		if m == nil {
 			l.full(out[i])
 		} else {
-			l.def(amd64.KMOVW, k(out[i]), k(m[i]))
+			l.Def(amd64.KMOVW, out[i].K(), m[i].K())
 		}
 	}
 	return out
 }
 
 // full sets all bits of a mask.
-func (l *lowerer) full(m vr) { l.def(amd64.KXNORW, k(m), k(m), k(m)) }
+func (l *lowerer) full(m vcode.Reg) { l.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
 
 // branchEmpty goes to a label if no lane is in the mask.
-func (l *lowerer) branchEmpty(m []vr, to amd64.Label) {
+func (l *lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
 	if m == nil {
 		return
 	}
-	some := l.label()
+	some := l.NewLabel()
 	for i := 0; i < len(m); i += 2 {
 		j := min(i+1, len(m)-1)
-		l.use(amd64.KORTESTW, k(m[i]), k(m[j]))
+		l.Use(amd64.KORTESTW, m[i].K(), m[j].K())
 		if j == len(m)-1 {
-			l.jump(amd64.JE, to)
+			l.Jump(amd64.JE, to)
 		} else {
-			l.jump(amd64.JNE, some)
+			l.Jump(amd64.JNE, some)
 		}
 	}
-	l.bind(some)
+	l.Bind(some)
 }
 
 // branchSome goes to a label if some lane is in the mask.
-func (l *lowerer) branchSome(m []vr, to amd64.Label) {
+func (l *lowerer) branchSome(m []vcode.Reg, to amd64.Label) {
 	for i := 0; i < len(m); i += 2 {
-		l.use(amd64.KORTESTW, k(m[i]), k(m[min(i+1, len(m)-1)]))
-		l.jump(amd64.JNE, to)
+		l.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())
+		l.Jump(amd64.JNE, to)
 	}
 }
 
 // leaveIfEmpty leaves the present block if no lane is left.
-func (l *lowerer) leaveIfEmpty(m []vr) { l.branchEmpty(m, l.dead) }
+func (l *lowerer) leaveIfEmpty(m []vcode.Reg) { l.branchEmpty(m, l.dead) }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // writer turns instructions on virtual registers into code.
 type writer struct {
-	f       *fn
+	f       *vcode.Func
 	where   *allocation
 	asm     *amd64.Assembler
 	trap    amd64.Label // the code that leaves for a trap
@@ -27,14 +29,14 @@ type writer struct {
 // write emits all code: first what is run often.
 func (w *writer) write() {
 	depth, begin := 0, 0
-	for i := range w.f.insts {
-		switch w.f.insts[i].kind {
-		case kindColdBegin:
+	for i := range w.f.Insts {
+		switch w.f.Insts[i].Kind {
+		case vcode.KindColdBegin:
 			if depth == 0 {
 				begin = i
 			}
 			depth++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			if depth--; depth == 0 {
 				w.coming = append(w.coming, begin, i)
 			}
@@ -52,36 +54,36 @@ func (w *writer) write() {
 }
 
 // slot is the place in memory of a register that has no machine register.
-func (w *writer) slot(r vr) amd64.Mem {
-	v := &w.f.regs[r]
-	if v.elem != 0 {
-		return amd64.Mem{Label: v.label}
+func (w *writer) slot(r vcode.Reg) amd64.Mem {
+	v := &w.f.Regs[r]
+	if v.Elem != 0 {
+		return amd64.Mem{Label: v.Label}
 	}
-	if v.shared {
-		return amd64.Mem{Base: regContext, Disp: w.shared + w.where.slot[r]}
+	if v.Shared {
+		return amd64.Mem{Base: abi.Context, Disp: w.shared + w.where.slot[r]}
 	}
-	return amd64.Mem{Base: regFrame, Disp: w.frame + w.where.slot[r]}
+	return amd64.Mem{Base: abi.Frame, Disp: w.frame + w.where.slot[r]}
 }
 
 // machine returns the machine register of a register that has one.
-func (w *writer) machine(r vr, size uint8) amd64.Reg {
+func (w *writer) machine(r vcode.Reg, size uint8) amd64.Reg {
 	phys := int(w.where.phys[r])
-	switch w.f.regs[r].class {
-	case classVec:
+	switch w.f.Regs[r].Class {
+	case vcode.ClassVec:
 		return amd64.X(phys).As(int(size))
-	case classMask:
+	case vcode.ClassMask:
 		return amd64.K(phys)
 	}
 	return amd64.GPR(phys, int(size))
 }
 
 // scratch gives a scratch register of a class for one instruction.
-func (w *writer) scratch(c class, size uint8) amd64.Reg {
+func (w *writer) scratch(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
-	case classVec:
+	case vcode.ClassVec:
 		w.vec++
-		return amd64.X(w.f.t.vectors + scratchVectorRegs - w.vec).As(int(size))
-	case classMask:
+		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - w.vec).As(int(size))
+	case vcode.ClassMask:
 		w.masks++
 		return amd64.K(scratchMask[w.masks-1])
 	}
@@ -90,33 +92,33 @@ func (w *writer) scratch(c class, size uint8) amd64.Reg {
 }
 
 // load brings a register from memory to a machine register.
-func (w *writer) load(r vr, to amd64.Reg) {
-	v, m := &w.f.regs[r], w.slot(r)
+func (w *writer) load(r vcode.Reg, to amd64.Reg) {
+	v, m := &w.f.Regs[r], w.slot(r)
 	switch {
-	case v.elem == 4:
+	case v.Elem == 4:
 		w.asm.Emit(amd64.VPBROADCASTD, to, m)
-	case v.elem == 64:
-		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.t.bytes()), m)
-	case v.elem == 8:
+	case v.Elem == 64:
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
+	case v.Elem == 8:
 		if to.Bytes() == 16 {
 			to = to.As(32)
 		}
 		w.asm.Emit(amd64.VPBROADCASTQ, to, m)
-	case v.class == classVec:
-		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.t.bytes()), m)
-	case v.class == classMask:
+	case v.Class == vcode.ClassVec:
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
+	case v.Class == vcode.ClassMask:
 		w.asm.Emit(amd64.KMOVW, to, m)
 	default:
 		w.asm.Emit(amd64.MOV, to.As(8), m)
 	}
 }
 
-func (w *writer) store(r vr, from amd64.Reg) {
+func (w *writer) store(r vcode.Reg, from amd64.Reg) {
 	m := w.slot(r)
-	switch w.f.regs[r].class {
-	case classVec:
-		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.t.bytes()))
-	case classMask:
+	switch w.f.Regs[r].Class {
+	case vcode.ClassVec:
+		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.Target.Bytes()))
+	case vcode.ClassMask:
 		w.asm.Emit(amd64.KMOVW, m, from)
 	default:
 		w.asm.Emit(amd64.MOV, m, from.As(8))
@@ -124,111 +126,104 @@ func (w *writer) store(r vr, from amd64.Reg) {
 }
 
 // read gives a machine register that holds the register's value.
-func (w *writer) read(r vr, size uint8) amd64.Reg {
+func (w *writer) read(r vcode.Reg, size uint8) amd64.Reg {
 	if w.where.phys[r] >= 0 {
 		return w.machine(r, size)
 	}
-	to := w.scratch(w.f.regs[r].class, size)
+	to := w.scratch(w.f.Regs[r].Class, size)
 	w.load(r, to)
 	return to
 }
 
-func (w *writer) address(m *mem) amd64.Mem {
-	out := amd64.Mem{Base: m.fixed, Scale: m.scale, Size: m.size, Broadcast: m.broadcast, Disp: m.disp, Label: m.label}
-	if m.base != 0 {
-		out.Base = w.read(m.base, 8)
+func (w *writer) address(m *vcode.Mem) amd64.Mem {
+	out := amd64.Mem{Base: m.Fixed, Scale: m.Scale, Size: m.Size, Broadcast: m.Broadcast, Disp: m.Disp, Label: m.Label}
+	if m.Base != 0 {
+		out.Base = w.read(m.Base, 8)
 	}
-	if m.index != 0 {
-		out.Index = w.read(m.index, m.indexSize)
+	if m.Index != 0 {
+		out.Index = w.read(m.Index, m.IndexSize)
 	}
 	return out
 }
 
-// moves reports whether the instruction only copies a register to another.
-func (in *inst) moves() bool {
-	return in.n == 2 && in.mask == 0 && in.mode == modeDef && in.a[0].kind == argReg && in.a[1].kind == argReg &&
-		(in.op == amd64.VMOVDQA64 || in.op == amd64.VMOVDQA || in.op == amd64.KMOVW && in.a[1].size == 0 && in.a[0].size == 0 ||
-			in.op == amd64.MOV && in.a[0].size == 8)
-}
-
 func (w *writer) inst(i int) {
-	in := &w.f.insts[i]
-	switch in.kind {
-	case kindLabel:
-		w.asm.Bind(amd64.Label(in.x))
+	in := &w.f.Insts[i]
+	switch in.Kind {
+	case vcode.KindLabel:
+		w.asm.Bind(amd64.Label(in.X))
 		return
-	case kindTrap:
-		w.asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.x))
+	case vcode.KindTrap:
+		w.asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.X))
 		w.asm.Emit(amd64.CALL, w.trap)
 		return
-	case kindComment:
+	case vcode.KindComment:
 		if w.comment != nil {
-			if text := w.comment(int(in.x)); text != "" {
+			if text := w.comment(int(in.X)); text != "" {
 				w.asm.Comment("%s", text)
 			}
 		}
 		return
-	case kindOp:
+	case vcode.KindOp:
 	default:
 		return
 	}
-	if in.op == amd64.JMP && in.a[0].kind == argLabel && w.next(i, in.imm) {
+	if in.Op == amd64.JMP && in.Args[0].Kind == vcode.ArgLabel && w.next(i, in.Imm) {
 		return
 	}
 	w.vec, w.gpr, w.masks = 0, 0, 0
-	if in.moves() {
-		d, s := in.a[0].reg, in.a[1].reg
+	if in.Moves() {
+		d, s := in.Args[0].Reg, in.Args[1].Reg
 		to, from := w.where.phys[d], w.where.phys[s]
 		switch {
 		case to >= 0 && to == from:
 			return
 		case to >= 0 && from < 0:
-			w.load(s, w.machine(d, in.a[0].size))
+			w.load(s, w.machine(d, in.Args[0].Size))
 			return
 		case to < 0 && from >= 0:
-			w.store(d, w.machine(s, in.a[1].size))
+			w.store(d, w.machine(s, in.Args[1].Size))
 			return
 		}
 	}
 	memory := false // one operand is in memory already
-	for j := range in.a[:in.n] {
-		memory = memory || in.a[j].kind == argMem
+	for j := range in.Args[:in.N] {
+		memory = memory || in.Args[j].Kind == vcode.ArgMem
 	}
-	for j := 1; j < int(in.n); j++ {
+	for j := 1; j < int(in.N); j++ {
 		w.ops[j] = w.operand(in, j, &memory)
 	}
 	// The destination last, so that it can be a scratch register that a source was read from.
 	var mask amd64.Reg
-	if in.mask != 0 {
-		mask = w.read(in.mask, 0)
+	if in.Mask != 0 {
+		mask = w.read(in.Mask, 0)
 	}
 	var back amd64.Reg
 	w.ops[0], back = w.destination(in, mask)
-	w.asm.Begin(in.op)
-	for j := range w.ops[:in.n] {
+	w.asm.Begin(in.Op)
+	for j := range w.ops[:in.N] {
 		w.ops[j].give(w.asm)
 	}
-	if in.lock {
+	if in.Lock {
 		w.asm.Prefix(amd64.Lock)
 	}
 	w.asm.End()
 	if w.asm.Err() != nil && w.failed == "" {
-		w.failed = fmt.Sprintf("%v %+v", in.op, in.a[:in.n])
+		w.failed = fmt.Sprintf("%v %+v", in.Op, in.Args[:in.N])
 	}
 	if back != 0 {
-		w.store(in.a[0].reg, back)
+		w.store(in.Args[0].Reg, back)
 	}
 }
 
 // next reports whether the label is bound right after instruction i.
 func (w *writer) next(i int, label int64) bool {
-	for i++; i < len(w.f.insts); i++ {
-		switch in := &w.f.insts[i]; in.kind {
-		case kindLabel:
-			if int64(in.x) == label {
+	for i++; i < len(w.f.Insts); i++ {
+		switch in := &w.f.Insts[i]; in.Kind {
+		case vcode.KindLabel:
+			if int64(in.X) == label {
 				return true
 			}
-		case kindLoopEnd, kindLoopBegin, kindComment, kindDeclare:
+		case vcode.KindLoopEnd, vcode.KindLoopBegin, vcode.KindComment, vcode.KindDeclare:
 		default:
 			return false
 		}
@@ -238,7 +233,7 @@ func (w *writer) next(i int, label int64) bool {
 
 // operand is an operand on machine registers.
 type operand struct {
-	kind argKind // argReg or argPhys, argMem, argImm, argLabel
+	kind vcode.ArgKind // argReg or argPhys, argMem, argImm, argLabel
 	reg  amd64.Reg
 	imm  int64 // or a label
 	mem  amd64.Mem
@@ -247,105 +242,105 @@ type operand struct {
 // give gives it to the instruction that was begun.
 func (o *operand) give(to *amd64.Assembler) {
 	switch o.kind {
-	case argReg, argPhys:
+	case vcode.ArgReg, vcode.ArgPhys:
 		to.Reg(o.reg)
-	case argMem:
+	case vcode.ArgMem:
 		to.Mem(&o.mem)
-	case argImm:
+	case vcode.ArgImm:
 		to.Imm(amd64.Imm(o.imm))
-	case argLabel:
+	case vcode.ArgLabel:
 		to.Label(amd64.Label(o.imm))
 	}
 }
 
 // operand gives a source operand.
-func (w *writer) operand(in *inst, j int, memory *bool) operand {
-	a := &in.a[j]
-	switch a.kind {
-	case argReg:
-		v := &w.f.regs[a.reg]
-		if w.where.phys[a.reg] < 0 && int(in.fold) == j && !*memory {
-			m := w.slot(a.reg)
-			if v.elem == 0 || v.elem == 64 {
+func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
+	a := &in.Args[j]
+	switch a.Kind {
+	case vcode.ArgReg:
+		v := &w.f.Regs[a.Reg]
+		if w.where.phys[a.Reg] < 0 && int(in.Fold) == j && !*memory {
+			m := w.slot(a.Reg)
+			if v.Elem == 0 || v.Elem == 64 {
 				*memory = true
-				m.Size = a.size
-				return operand{kind: argMem, mem: m}
+				m.Size = a.Size
+				return operand{kind: vcode.ArgMem, mem: m}
 			}
-			if v.elem == in.elem {
+			if v.Elem == in.Elem {
 				*memory = true
-				m.Size, m.Broadcast = a.size, true
-				return operand{kind: argMem, mem: m}
+				m.Size, m.Broadcast = a.Size, true
+				return operand{kind: vcode.ArgMem, mem: m}
 			}
 		}
-		return operand{kind: argReg, reg: w.read(a.reg, a.size)}
-	case argMem:
-		return operand{kind: argMem, mem: w.address(&in.mem)}
-	case argPhys, argImm, argLabel:
-		return operand{kind: a.kind, reg: a.phys, imm: in.imm}
+		return operand{kind: vcode.ArgReg, reg: w.read(a.Reg, a.Size)}
+	case vcode.ArgMem:
+		return operand{kind: vcode.ArgMem, mem: w.address(&in.Mem)}
+	case vcode.ArgPhys, vcode.ArgImm, vcode.ArgLabel:
+		return operand{kind: a.Kind, reg: a.Phys, imm: in.Imm}
 	}
-	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.op))
+	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.Op))
 }
 
 // destination gives the first operand, and the register to write back to memory after the instruction, if any.
-func (w *writer) destination(in *inst, mask amd64.Reg) (first operand, back amd64.Reg) {
-	if in.n == 0 {
+func (w *writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
+	if in.N == 0 {
 		return first, 0
 	}
-	a := &in.a[0]
-	switch a.kind {
-	case argReg:
-		v := &w.f.regs[a.reg]
+	a := &in.Args[0]
+	switch a.Kind {
+	case vcode.ArgReg:
+		v := &w.f.Regs[a.Reg]
 		var r amd64.Reg
 		switch {
-		case w.where.phys[a.reg] >= 0:
-			r = w.machine(a.reg, a.size)
-		case in.mode == modeDef && !in.early && w.used(v.class) > 0:
-			r = w.first(v.class, a.size)
+		case w.where.phys[a.Reg] >= 0:
+			r = w.machine(a.Reg, a.Size)
+		case in.Mode == vcode.ModeDef && !in.Early && w.used(v.Class) > 0:
+			r = w.first(v.Class, a.Size)
 			back = r
 		default:
-			r = w.scratch(v.class, a.size)
-			if in.mode != modeDef {
-				w.load(a.reg, r)
+			r = w.scratch(v.Class, a.Size)
+			if in.Mode != vcode.ModeDef {
+				w.load(a.Reg, r)
 			}
-			if in.mode != modeUse {
+			if in.Mode != vcode.ModeUse {
 				back = r
 			}
 		}
 		switch {
 		case mask == 0:
-		case in.zero:
+		case in.Zero:
 			r = r.Zero(mask)
 		default:
 			r = r.Merge(mask)
 		}
-		return operand{kind: argReg, reg: r}, back
-	case argMem:
-		m := w.address(&in.mem)
+		return operand{kind: vcode.ArgReg, reg: r}, back
+	case vcode.ArgMem:
+		m := w.address(&in.Mem)
 		m.Mask = mask
-		return operand{kind: argMem, mem: m}, 0
-	case argPhys, argLabel, argImm:
-		return operand{kind: a.kind, reg: a.phys, imm: in.imm}, 0
+		return operand{kind: vcode.ArgMem, mem: m}, 0
+	case vcode.ArgPhys, vcode.ArgLabel, vcode.ArgImm:
+		return operand{kind: a.Kind, reg: a.Phys, imm: in.Imm}, 0
 	}
-	panic(fmt.Sprintf("spmd: %v has no first operand", in.op))
+	panic(fmt.Sprintf("spmd: %v has no first operand", in.Op))
 }
 
 // used is how many scratch registers of the class hold sources of the present instruction.
-func (w *writer) used(c class) int {
+func (w *writer) used(c vcode.Class) int {
 	switch c {
-	case classVec:
+	case vcode.ClassVec:
 		return w.vec
-	case classMask:
+	case vcode.ClassMask:
 		return w.masks
 	}
 	return w.gpr
 }
 
 // first is the first of them.
-func (w *writer) first(c class, size uint8) amd64.Reg {
+func (w *writer) first(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
-	case classVec:
-		return amd64.X(w.f.t.vectors + scratchVectorRegs - 1).As(int(size))
-	case classMask:
+	case vcode.ClassVec:
+		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - 1).As(int(size))
+	case vcode.ClassMask:
 		return amd64.K(scratchMask[0])
 	}
 	return scratchGPR[0].As(int(size))

@@ -1,23 +1,26 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
 
 // shareEqual lets vectors that straight code computes twice share a register: in a stacked gang what depends on x alone is
 // the same in each row.
-func (f *fn) shareEqual() {
+func shareEqual(f *vcode.Func) {
 	m := mover{f: f}
 	m.findWriters()
-	at := f.allMentions()
-	rename, made := renaming(f.room.regs.make(len(f.regs))), map[computation]vr{}
-	times := f.room.ints.make(len(f.regs)) // how often each register has been written
-	for i := range f.insts {
-		in := &f.insts[i]
-		f.rename(in, func(r *vr) { *r = rename.resolve(*r) })
-		switch in.kind {
-		case kindComment, kindDeclare, kindNone:
+	at := f.AllMentions()
+	rename, made := renaming(f.Scratch.Regs.Make(len(f.Regs))), map[computation]vcode.Reg{}
+	times := f.Scratch.Ints.Make(len(f.Regs)) // how often each register has been written
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		f.Rename(in, func(r *vcode.Reg) { *r = rename.resolve(*r) })
+		switch in.Kind {
+		case vcode.KindComment, vcode.KindDeclare, vcode.KindNone:
 			continue
-		case kindOp:
-			if in.op >= amd64.JO && in.op <= amd64.JG || in.op == amd64.JMP {
+		case vcode.KindOp:
+			if in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP {
 				clear(made)
 				continue
 			}
@@ -25,15 +28,15 @@ func (f *fn) shareEqual() {
 			clear(made)
 			continue
 		}
-		if in.mode == modeUse || in.a[0].kind != argReg {
+		if in.Mode == vcode.ModeUse || in.Args[0].Kind != vcode.ArgReg {
 			continue
 		}
-		d := in.a[0].reg
+		d := in.Args[0].Reg
 		c, ok := computationOf(in, times)
-		if ok = ok && f.regs[d].class == classVec && len(m.writers[d]) == 1 && at[d][0] == int32(i); ok {
-			if r := made[c]; r != 0 && f.regs[r].shared == f.regs[d].shared {
+		if ok = ok && f.Regs[d].Class == vcode.ClassVec && len(m.writers[d]) == 1 && at[d][0] == int32(i); ok {
+			if r := made[c]; r != 0 && f.Regs[r].Shared == f.Regs[d].Shared {
 				rename[d] = r
-				in.kind, in.n = kindNone, 0
+				in.Kind, in.N = vcode.KindNone, 0
 				continue
 			}
 			made[c] = d
@@ -46,24 +49,24 @@ func (f *fn) shareEqual() {
 type computation struct {
 	op    amd64.Op
 	size  uint8 // of the result
-	args  [3]arg
+	args  [3]vcode.Arg
 	times [3]int32 // how often the registers had been written before
 }
 
-func computationOf(in *inst, times []int32) (c computation, ok bool) {
-	if in.mode != modeDef || in.mask != 0 || in.n < 2 {
+func computationOf(in *vcode.Inst, times []int32) (c computation, ok bool) {
+	if in.Mode != vcode.ModeDef || in.Mask != 0 || in.N < 2 {
 		return c, false
 	}
-	c.op, c.size = in.op, in.a[0].size
-	for i, a := range in.a[1:in.n] {
-		switch a.kind {
-		case argReg:
-			c.times[i] = times[a.reg]
-		case argImm:
+	c.op, c.size = in.Op, in.Args[0].Size
+	for i, a := range in.Args[1:in.N] {
+		switch a.Kind {
+		case vcode.ArgReg:
+			c.times[i] = times[a.Reg]
+		case vcode.ArgImm:
 		default:
 			return c, false
 		}
-		c.args[i] = in.arg(1 + i)
+		c.args[i] = in.Arg(1 + i)
 	}
 	return c, true
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+	"golang.org/x/sys/unix"
 )
 
 // Sizes, indices and groups at the limits, where 32 bits wrap.
@@ -27,7 +27,7 @@ func buffer(elem ir.Type, rank int) kernel.Arg {
 	return kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: elem}, Rank: rank}
 }
 
-func compileExtreme(t *testing.T, target *target, text string, size, group [3]int, params ...kernel.Arg) *extreme {
+func compileExtreme(t *testing.T, target *vcode.Target, text string, size, group [3]int, params ...kernel.Arg) *extreme {
 	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: text})
 	if err != nil {
@@ -39,7 +39,7 @@ func compileExtreme(t *testing.T, target *target, text string, size, group [3]in
 	}
 	m := c.Module.Clone()
 	opt.Run(m, opt.Default, nil)
-	p, err := Compile(m.Kernels[0], Options{Features: target.features})
+	p, err := Compile(m.Kernels[0], Options{Features: target.Features})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func reserve(t *testing.T, n int) []byte {
 
 // An index of 2^31 or more into all elements leads behind the buffer's first 2 GiB, never before it.
 func TestFlatIndexOf32Bits(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x, n) => { x.flat[n] = 7 }`, [3]int{1, 1, 1}, [3]int{1, 1, 1}, buffer(ir.U8, 2), kernel.Arg{Kind: kernel.Scalar, Type: ir.U32})
 		const rows, columns = 60000, 40000
 		x.bind(unsafe.Pointer(&reserve(t, rows*columns)[0]), 1, rows, columns)
@@ -98,7 +98,7 @@ func TestFlatIndexOf32Bits(t *testing.T) {
 
 // Constants that go from an index into an address do not let what is left wrap.
 func TestChainOfConstants(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x, n) => {
   const a = (n + 200000) | 0, b = (a - 65000) | 0, c = (b - 65001) | 0, d = (c - 65002) | 0
   x[d] = 7
@@ -117,7 +117,7 @@ func TestChainOfConstants(t *testing.T) {
 
 // Items beyond the size do not exist, also where their number is beyond 2^31.
 func TestLastGroupOfTheLongestLaunch(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => {
   const s = g.shared(i32, 7)
   s[g.y % 7] = 5
@@ -136,7 +136,7 @@ func TestLastGroupOfTheLongestLaunch(t *testing.T) {
 
 // Gangs that go down columns come to the next band behind the last column, also if that is beyond 2^31.
 func TestColumnsOfTheWidestLaunch(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const rows = 64
 		x := compileExtreme(t, target, `(g, x, y) => { if (g.x < 64) y[g.x][g.y] = x[g.y][g.x] + 1 }`, [3]int{1<<31 - 1, rows, 1}, [3]int{16, 16, 1},
 			buffer(ir.I32, 2), buffer(ir.I32, 2))
@@ -163,7 +163,7 @@ func TestColumnsOfTheWidestLaunch(t *testing.T) {
 
 // A group whose gangs would need more memory than a worker may have is the interpreter's.
 func TestFramesAreBounded(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => {
   const a = g.private(i32, 16000), b = g.private(i32, 16000)
   for (let i = 0; i < x[0]; i++) { a[x[i]] = i; b[x[i]] = i }
@@ -182,7 +182,7 @@ func TestFramesAreBounded(t *testing.T) {
 
 // An item finds what it stored, also under another name of the buffer.
 func TestStoresOfColumnsAreSeen(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const n = 64
 		x := compileExtreme(t, target, `(g, x, y, z) => { y[g.x][g.y] = g.x * 100 + g.y + 1; z[g.y][g.x] = x[g.x][g.y] }`, [3]int{n, n, 1}, [3]int{16, 16, 1},
 			buffer(ir.I32, 2), buffer(ir.I32, 2), buffer(ir.I32, 2))

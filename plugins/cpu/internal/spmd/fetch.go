@@ -64,9 +64,9 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 	l.fetched[in] = true
 	m := p.uni
-	m.size = 1
-	for end := m.disp + int32(n); m.disp < end; m.disp += lineBytes {
-		l.use(amd64.PREFETCHW, at(m))
+	m.Size = 1
+	for end := m.Disp + int32(n); m.Disp < end; m.Disp += lineBytes {
+		l.Use(amd64.PREFETCHW, m.At())
 	}
 }
 

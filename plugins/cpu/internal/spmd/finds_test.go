@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Kernels that random programs found, for which there once was no code: behind.ir has a block that always leaves a loop,
@@ -19,14 +21,14 @@ func TestFinds(t *testing.T) {
 			t.Fatal(err)
 		}
 		k := parse(t, string(text))
-		for _, machine := range []*target{&avx512, &avx2} {
+		for _, machine := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 			for _, gang := range []int{1, 2, 4} {
-				p, err := Compile(k, Options{Features: machine.features, Gang: gang})
+				p, err := Compile(k, Options{Features: machine.Features, Gang: gang})
 				if err == nil {
 					_, err = p.Listing(func(int) string { return "" })
 				}
 				if err != nil {
-					t.Errorf("%s, %s, %d registers: %v", path, machine.name, gang, err)
+					t.Errorf("%s, %s, %d registers: %v", path, machine.Name, gang, err)
 				}
 			}
 		}

@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // The forms of fused multiply-adds, by the signs of the product and of what is added. Form 213 puts the result over a
@@ -23,7 +24,7 @@ func (l *lowerer) negation(v *ir.Value) (*ir.Value, bool) {
 }
 
 // multiplyAdd emits an FMA.
-func (l *lowerer) multiplyAdd(in *ir.Instr) []vr {
+func (l *lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	e := t.Size()
 	x, negX := l.negation(in.Args[0])
@@ -41,26 +42,26 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vr {
 		return 2
 	}
 	cx, cy, ca := cost(x, in.Args[0]), cost(y, in.Args[1]), cost(added, in.Args[2])
-	args := [3][]vr{l.vector(x), l.vector(y), l.vector(added)}
+	args := [3][]vcode.Reg{l.vector(x), l.vector(y), l.vector(added)}
 	if cy < cx {
 		args[0], args[1] = args[1], args[0]
 	}
 	over, copied := ca < min(cx, cy), min(cx, cy) == 2
-	out := newRegs(l.fn, l.count(in.Result()))
+	out := vcode.NewVecs(l.Func, l.count(in.Result()))
 	for i, d := range out {
 		a, b, c := part(args[0], i), part(args[1], i), part(args[2], i)
-		isConstant := func(r vr) bool { return l.regs[r].elem != 0 }
+		isConstant := func(r vcode.Reg) bool { return l.Regs[r].Elem != 0 }
 		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
 		if isConstant(a) != first {
 			a, b = b, a // constants can come from memory: one that is added, or one that is copied
 		}
-		if over && l.regs[c].elem == 0 {
-			l.def(amd64.VMOVDQA64, z(d), z(c)).folds(1, 0)
-			l.mod(form[1].of(t), z(d), z(a), z(b)).folds(2, e)
+		if over && l.Regs[c].Elem == 0 {
+			l.Def(amd64.VMOVDQA64, d.Z(), c.Z()).Folds(1, 0)
+			l.Mod(form[1].of(t), d.Z(), a.Z(), b.Z()).Folds(2, e)
 			continue
 		}
-		l.def(amd64.VMOVDQA64, z(d), z(a)).folds(1, 0)
-		l.mod(form[0].of(t), z(d), z(b), z(c)).folds(2, e)
+		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
+		l.Mod(form[0].of(t), d.Z(), b.Z(), c.Z()).Folds(2, e)
 	}
 	return out
 }

@@ -1,6 +1,9 @@
 package spmd
 
-import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
 
 // commutative are the operations whose sources may change places, so that the one that is loaded comes last.
 var commutative = map[amd64.Op]bool{
@@ -12,133 +15,106 @@ var commutative = map[amd64.Op]bool{
 // foldLoads makes whole vectors that are loaded for one instruction operands of that instruction, where its last source
 // may be memory. Between the load and its use there must be straight code that stores nothing and leaves the address as it
 // is. With sink set, loads that cannot be operands move to their use: then fewer registers live at once.
-func (f *fn) foldLoads(sink bool) {
-	at := f.allMentions()
+func foldLoads(f *vcode.Func, sink bool) {
+	at := f.AllMentions()
 	var pending []int32 // loads that may move
 	var moved [][2]int32
-	find := func(r vr) int {
+	find := func(r vcode.Reg) int {
 		for n, i := range pending {
-			if f.insts[i].a[0].reg == r {
+			if f.Insts[i].Args[0].Reg == r {
 				return n
 			}
 		}
 		return -1
 	}
 	drop := func(n int) { pending = append(pending[:n], pending[n+1:]...) }
-	for j := range f.insts {
-		in := &f.insts[j]
-		switch in.kind {
-		case kindOp:
-		case kindComment, kindNone:
+	for j := range f.Insts {
+		in := &f.Insts[j]
+		switch in.Kind {
+		case vcode.KindOp:
+		case vcode.KindComment, vcode.KindNone:
 			continue
 		default:
 			pending = pending[:0]
 			continue
 		}
-		if in.loadsWhole() && f.regs[in.a[0].reg].elem == 0 && len(at[in.a[0].reg]) == 2 {
+		if in.LoadsWhole() && f.Regs[in.Args[0].Reg].Elem == 0 && len(at[in.Args[0].Reg]) == 2 {
 			pending = append(pending, int32(j))
 			continue
 		}
 		if len(pending) == 0 {
 			continue
 		}
-		if in.fold > 0 && in.mask == 0 && !in.reads() {
-			f.foldInto(in, find, drop, &pending)
+		if in.Fold > 0 && in.Mask == 0 && !in.Reads() {
+			foldInto(f, in, find, drop, &pending)
 		}
 		if sink {
-			for i := range in.a[:in.n] {
-				if in.a[i].kind == argReg {
-					if n := find(in.a[i].reg); n >= 0 {
+			for i := range in.Args[:in.N] {
+				if in.Args[i].Kind == vcode.ArgReg {
+					if n := find(in.Args[i].Reg); n >= 0 {
 						moved = append(moved, [2]int32{pending[n], int32(j)})
 						drop(n)
 					}
 				}
 			}
 		}
-		switch first := &in.a[0]; {
-		case in.n == 0:
-		case first.kind == argMem && in.op != amd64.CMP && in.op != amd64.TEST, first.kind == argPhys && in.mode != modeUse:
+		switch first := &in.Args[0]; {
+		case in.N == 0:
+		case first.Kind == vcode.ArgMem && in.Op != amd64.CMP && in.Op != amd64.TEST, first.Kind == vcode.ArgPhys && in.Mode != vcode.ModeUse:
 			pending = pending[:0]
-		case in.mode != modeUse:
+		case in.Mode != vcode.ModeUse:
 			for n := len(pending) - 1; n >= 0; n-- {
-				if m := &f.insts[pending[n]].mem; m.base == first.reg || m.index == first.reg {
+				if m := &f.Insts[pending[n]].Mem; m.Base == first.Reg || m.Index == first.Reg {
 					drop(n)
 				}
 			}
 		}
 	}
-	f.moveDown(moved)
+	sinkLoads(f, moved)
 }
 
 // foldInto makes the load of the last source, or of the other one where they may change places, that source.
-func (f *fn) foldInto(in *inst, find func(vr) int, drop func(int), pending *[]int32) {
-	last := &in.a[in.fold]
-	if last.kind != argReg {
+func foldInto(f *vcode.Func, in *vcode.Inst, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
+	last := &in.Args[in.Fold]
+	if last.Kind != vcode.ArgReg {
 		return
 	}
-	n := find(last.reg)
-	if other := &in.a[1]; n < 0 && in.fold == 2 && in.n == 3 && commutative[in.op] && other.kind == argReg {
-		if n = find(other.reg); n >= 0 {
+	n := find(last.Reg)
+	if other := &in.Args[1]; n < 0 && in.Fold == 2 && in.N == 3 && commutative[in.Op] && other.Kind == vcode.ArgReg {
+		if n = find(other.Reg); n >= 0 {
 			*last, *other = *other, *last
 		}
 	}
-	if n < 0 || in.mentioned(last.reg) > 1 {
+	if n < 0 || in.Mentioned(last.Reg) > 1 {
 		return
 	}
-	load := &f.insts[(*pending)[n]]
-	if load.a[0].size != last.size {
+	load := &f.Insts[(*pending)[n]]
+	if load.Args[0].Size != last.Size {
 		return
 	}
-	in.mem, in.fold = load.mem, -1
-	*last = ref{kind: argMem}
-	load.kind, load.n = kindNone, 0
+	in.Mem, in.Fold = load.Mem, -1
+	*last = vcode.Ref{Kind: vcode.ArgMem}
+	load.Kind, load.N = vcode.KindNone, 0
 	drop(n)
 }
 
-// loadsWhole reports whether the instruction loads a whole vector and does nothing else.
-func (in *inst) loadsWhole() bool {
-	return (in.op == amd64.VMOVUPS || in.op == amd64.VMOVUPD) && in.mode == modeDef && in.mask == 0 && in.n == 2 &&
-		in.a[0].kind == argReg && in.a[1].kind == argMem
-}
-
-// mentioned returns how many operands of the instruction are a register.
-func (in *inst) mentioned(r vr) int {
-	n := 0
-	for i := range in.a[:in.n] {
-		if in.a[i].kind == argReg && in.a[i].reg == r {
-			n++
-		}
-	}
-	return n
-}
-
-// reads reports whether an operand of the instruction is an address.
-func (in *inst) reads() bool {
-	for i := range in.a[:in.n] {
-		if in.a[i].kind == argMem {
-			return true
-		}
-	}
-	return false
-}
-
-// moveDown moves instructions, each before a later one; the list is in the order of the later ones.
-func (f *fn) moveDown(moved [][2]int32) {
+// sinkLoads moves instructions, each before a later one; the list is in the order of the later ones.
+func sinkLoads(f *vcode.Func, moved [][2]int32) {
 	if len(moved) == 0 {
 		return
 	}
-	gone := f.room.flags.make(len(f.insts))
+	gone := f.Scratch.Flags.Make(len(f.Insts))
 	for _, m := range moved {
 		gone[m[0]] = true
 	}
-	for i, in := range f.rewrite() {
+	for i, in := range f.Rewrite() {
 		for len(moved) > 0 && int(moved[0][1]) == i {
-			load := f.spare[moved[0][0]]
-			f.insts = append(f.insts, load)
+			load := f.Spare[moved[0][0]]
+			f.Insts = append(f.Insts, load)
 			moved = moved[1:]
 		}
 		if !gone[i] {
-			f.insts = append(f.insts, in)
+			f.Insts = append(f.Insts, in)
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestFoldLoads(t *testing.T) {
 		{"behind a store", `(g, x, y) => { const a = x[g.x]; y[g.x] = 1; y[g.x] = a + 1.5 }`, 1},
 	} {
 		for _, target := range allTargets {
-			text := listed(t, rank1(t, c.text, ir.F32, ir.F32), Options{Features: target.features, Gang: 1})
+			text := listed(t, rank1(t, c.text, ir.F32, ir.F32), Options{Features: target.Features, Gang: 1})
 			body, _, _ := strings.Cut(text, "cmp byte ptr [rax], 0")
 			loads := 0
 			for line := range strings.Lines(body) {
@@ -32,7 +32,7 @@ func TestFoldLoads(t *testing.T) {
 				}
 			}
 			if loads != c.alone {
-				t.Errorf("%s, %s: %d loads, want %d, in\n%s", c.name, target.name, loads, c.alone, body)
+				t.Errorf("%s, %s: %d loads, want %d, in\n%s", c.name, target.Name, loads, c.alone, body)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // muchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
@@ -20,31 +21,31 @@ const (
 // of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
 // gangs are fewer to wait for. Stacked gangs, which lanes leave by masks, may have three on a target where those are vectors:
 // two of its short vectors hide no latency of a loop, and what they lack of registers for three costs less.
-func chooseGang(k *ir.Kernel, t *target, stacked bool) int {
+func chooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 	u := k.Uniformity(gangScope(stacked))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
-	room := t.vectors + scratchVectorRegs + t.spare
+	room := t.Vectors + vcode.ScratchVectors + t.Spare
 	if !stacked && p.copies(k) {
 		p.loops, p.depth = true, 1
 	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
 		room = straightRoom // what does not fit costs less than in a loop, and the latency more
-		if !t.masks {
+		if !t.HasMasks {
 			room = straightRoomShort
 		}
 	}
 	p.measure(k.Body)
-	if p.diverges && !t.masks {
+	if p.diverges && !t.HasMasks {
 		p.most += 2 // the lanes that go on, and a condition
 	}
 	switch {
 	case !p.loops || p.most == 0:
 		return 1
-	case 4*p.most <= room && (!p.diverges || t.masks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too
+	case 4*p.most <= room && (!p.diverges || t.HasMasks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too
 		return 4
-	case stacked && p.diverges && !t.masks && 3*p.most <= room+t.spare:
+	case stacked && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
 		return 3
 	case 2*p.most <= room:
 		return 2
@@ -108,7 +109,7 @@ type pressure struct {
 
 // straight reports whether a kernel without loops gains by wide gangs. Where vectors are half as long, what each gang costs
 // beside its operations weighs twice.
-func (p *pressure) straight(k *ir.Kernel, t *target) bool {
+func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	loops, groups, operations := false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
 		loops = loops || in.Op == ir.Loop
@@ -117,7 +118,7 @@ func (p *pressure) straight(k *ir.Kernel, t *target) bool {
 			operations++
 		}
 	})
-	return !loops && (groups || operations*avx512.lanes/t.lanes >= muchArithmetic)
+	return !loops && (groups || operations*vcode.AVX512.Lanes/t.Lanes >= muchArithmetic)
 }
 
 func (p *pressure) number(b *ir.Block) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 func TestChooseGang(t *testing.T) {
@@ -36,15 +37,15 @@ kernel mix(x: i32[*]) real f32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := chooseGang(m.Kernels[0], &avx512, false); got != 4 {
+	if got := chooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang, want 4", got)
 	}
-	if got := chooseGang(m.Kernels[0], &avx2, false); got != 4 {
+	if got := chooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang on AVX2, want 4", got)
 	}
 	for _, target := range allTargets {
 		if got := chooseGang(saxpy(), target, false); got != 4 {
-			t.Errorf("saxpy gets %d registers a gang on %s, want 4", got, target.name)
+			t.Errorf("saxpy gets %d registers a gang on %s, want 4", got, target.Name)
 		}
 	}
 }
@@ -87,10 +88,10 @@ func TestChooseGangOfMany(t *testing.T) {
 		}
 		b.WriteString("  return\n}\n")
 		k := parse(t, b.String())
-		if got := chooseGang(k, &avx512, false); got != c.avx512 {
+		if got := chooseGang(k, &vcode.AVX512, false); got != c.avx512 {
 			t.Errorf("%d values, in a loop %v: %d registers a gang, want %d", c.live, c.loop, got, c.avx512)
 		}
-		if got := chooseGang(k, &avx2, false); got != c.avx2 {
+		if got := chooseGang(k, &vcode.AVX2, false); got != c.avx2 {
 			t.Errorf("%d values, in a loop %v: %d registers a gang on AVX2, want %d", c.live, c.loop, got, c.avx2)
 		}
 	}
@@ -104,10 +105,10 @@ func TestChooseGangWithoutLoops(t *testing.T) {
     y[j][i] = 0.2 * (x[j][i] + x[j][i - 1] + x[j][i + 1] + x[j - 1][i] + x[j + 1][i])
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	if got := chooseGang(m.Kernels[0], &avx512, false); got != 4 {
+	if got := chooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang, want 4", got)
 	}
-	if got := chooseGang(m.Kernels[0], &avx2, false); got != 4 {
+	if got := chooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)
 	}
 }

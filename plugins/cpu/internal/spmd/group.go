@@ -4,41 +4,31 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// What a gang gives to a group operation and takes from it lies in its frame after the scratch vectors: two operands of
-// 64-bit elements, and the masks.
-
-func groupBytes(lanes int) int { return 2*8*lanes + 64 }
-
-func groupValue(y *layout, n int) int { return y.group + 8*y.lanes*n }
-
-func groupMasks(y *layout) int { return groupValue(y, 2) }
-
-// frameKilled is the state of a gang that Go ends.
-const frameKilled = 0xfffffffe
 
 // coordinate gives the value of an Item.
 func (l *lowerer) coordinate(in *ir.Instr) value {
 	r := in.Result()
 	load := func(place int) value {
-		d := l.gpr()
-		l.def(amd64.MOV, g4(d), at(ctxMem(place+4*in.Axis, 4)))
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.CtxMem(place+4*in.Axis, 4).At())
 		return value{g: d}
 	}
 	var v value
 	switch in.Item {
 	case ir.GlobalSize:
-		v = load(ctxSize)
+		v = load(abi.CtxSize)
 	case ir.GroupSize:
-		v = load(ctxGSize)
+		v = load(abi.CtxGSize)
 	case ir.NumGroups:
-		v = load(ctxGroups)
+		v = load(abi.CtxGroups)
 	case ir.GroupID:
-		v = load(ctxGroup)
+		v = load(abi.CtxGroup)
 	case ir.SubgroupSize:
-		d := l.gpr()
-		l.def(amd64.MOV, g4(d), imm(subgroupSize))
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.Imm(subgroupSize))
 		v = value{g: d}
 	case ir.GlobalID:
 		switch {
@@ -49,120 +39,120 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 		case l.observe:
 			v = value{g: l.global(in.Axis)}
 		default:
-			v = load(ctxY - 4)
+			v = load(abi.CtxY - 4)
 		}
 	case ir.LocalID:
 		if in.Axis == 0 {
 			return value{vec: l.lanesFrom(l.item.local, opt.Strides{1})}
 		}
-		d := l.gpr()
-		l.def(amd64.MOV, g4(d), at(frameMem(frameLocal+4*in.Axis, 4)))
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+4*in.Axis, 4).At())
 		v = value{g: d}
 	case ir.Lane:
-		d, s := l.gpr(), l.gpr()
-		l.def(amd64.MOV, g4(d), at(frameMem(frameLocal+8, 4)))
-		l.mod(amd64.IMUL, g4(d), at(ctxMem(ctxGSize+4, 4)))
-		l.mod(amd64.ADD, g4(d), at(frameMem(frameLocal+4, 4)))
-		l.mod(amd64.IMUL, g4(d), at(ctxMem(ctxGSize, 4)))
-		l.def(amd64.MOV, g4(s), g4(d))
-		l.mod(amd64.ADD, g4(s), g4(l.item.local))
-		most := l.constant(subgroupSize-1, 4)
-		return value{vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vr) { l.op2(amd64.VPANDD, d, a, most, 4) })}
+		d, s := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+8, 4).At())
+		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize+4, 4).At())
+		l.Mod(amd64.ADD, d.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
+		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
+		l.Def(amd64.MOV, s.G4(), d.G4())
+		l.Mod(amd64.ADD, s.G4(), l.item.local.G4())
+		most := l.Constant(subgroupSize-1, 4)
+		return value{vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vcode.Reg) { l.op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.set(r, v)
 	return l.vals[r.ID]
 }
 
 // global gives the position of a gang on an axis, where groups are observed.
-func (l *lowerer) global(axis int) vr {
-	d := l.gpr()
-	l.def(amd64.MOV, g4(d), at(ctxMem(ctxGroup+4*axis, 4)))
-	l.mod(amd64.IMUL, g4(d), at(ctxMem(ctxGSize+4*axis, 4)))
-	l.mod(amd64.ADD, g4(d), at(frameMem(frameLocal+4*axis, 4)))
+func (l *lowerer) global(axis int) vcode.Reg {
+	d := l.NewGPR()
+	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())
+	l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize+4*axis, 4).At())
+	l.Mod(amd64.ADD, d.G4(), vcode.FrameMem(abi.FrameLocal+4*axis, 4).At())
 	return d
 }
 
 // between makes a register for what is done between gangs: its place in memory is in no frame, since what the frame of a
 // gang that waits has is the gang's own.
-func (l *lowerer) between() vr {
-	r := l.gpr()
-	l.regs[r].shared = true
+func (l *lowerer) between() vcode.Reg {
+	r := l.NewGPR()
+	l.Regs[r].Shared = true
 	return r
 }
 
 // overGroups emits the loop over work-groups, and what makes their gangs take turns.
 func (l *lowerer) overGroups(done amd64.Label) {
-	l.fn.shared = false
-	group, dispatch, advance, start, end, wrap := l.label(), l.label(), l.label(), l.label(), l.label(), l.label()
-	l.mark(kindLoopBegin)
-	l.bind(group)
-	l.begin, l.dispatch, l.ended = group, dispatch, l.label()
+	l.Func.Shared = false
+	group, dispatch, advance, start, end, wrap := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(group)
+	l.begin, l.dispatch, l.ended = group, dispatch, l.NewLabel()
 	l.beginGroup()
 	// One gang after the other, from where each has come to.
-	l.bind(dispatch)
+	l.Bind(dispatch)
 	state := l.between()
-	l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
-	l.use(amd64.TEST, g4(state), g4(state))
-	l.jump(amd64.JE, start)
-	table := len(l.insts) // comparisons with the barriers go here
+	l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
+	l.Use(amd64.TEST, state.G4(), state.G4())
+	l.Jump(amd64.JE, start)
+	table := len(l.Insts) // comparisons with the barriers go here
 
-	l.bind(advance)
-	frame := physical(regFrame)
-	l.mod(amd64.ADD, frame, at(ctxMem(ctxFrameSize, 8)))
-	l.use(amd64.CMP, frame, at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JB, dispatch)
-	l.bind(wrap)
-	l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
-	pending := len(l.insts)
-	l.jump(amd64.JMP, dispatch)
+	l.Bind(advance)
+	frame := vcode.Phys(abi.Frame)
+	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, dispatch)
+	l.Bind(wrap)
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
+	pending := len(l.Insts)
+	l.Jump(amd64.JMP, dispatch)
 
-	l.bind(start)
-	l.item.x, l.item.local = l.global(0), l.gpr()
-	l.def(amd64.MOV, g4(l.item.local), at(frameMem(frameLocal, 4)))
-	l.use(amd64.MOV, at(frameMem(frameFirst, 4)), g4(l.item.x))
-	var mask []vr
+	l.Bind(start)
+	l.item.x, l.item.local = l.global(0), l.NewGPR()
+	l.Def(amd64.MOV, l.item.local.G4(), vcode.FrameMem(abi.FrameLocal, 4).At())
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameFirst, 4).At(), l.item.x.G4())
+	var mask []vcode.Reg
 	if !l.options.Whole {
 		mask = l.present(end)
 	}
 	l.advance, l.start = advance, start
 	l.body(mask, end)
 
-	l.bind(end)
-	l.use(amd64.MOV, at(frameMem(frameResume, 4)), imm(frameDone))
-	l.use(amd64.SUB, at(ctxMem(ctxAlive, 8)), imm(1))
-	l.jump(amd64.JNE, advance)
+	l.Bind(end)
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxAlive, 8).At(), vcode.Imm(1))
+	l.Jump(amd64.JNE, advance)
 	l.nextGroup(group, done)
-	l.mark(kindLoopEnd)
+	l.Mark(vcode.KindLoopEnd)
 
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
 // insertDispatch puts in what depends on the barriers that the kernel turned out to have.
 func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) {
-	n := len(l.insts)
-	l.insert(table, func() {
+	n := len(l.Insts)
+	l.Insert(table, func() {
 		state := l.between()
 		if len(l.resumes) > 0 {
-			l.def(amd64.MOV, g4(state), at(frameMem(frameResume, 4)))
-			l.use(amd64.CMP, g4(state), imm(int64(int32(-2)))) // frameKilled
-			l.jump(amd64.JE, end)
+			l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
+			l.Use(amd64.CMP, state.G4(), vcode.Imm(int64(int32(-2)))) // frameKilled
+			l.Jump(amd64.JE, end)
 		}
 		for i, to := range l.resumes {
-			l.use(amd64.CMP, g4(state), imm(int64(i+1)))
-			l.jump(amd64.JE, to)
+			l.Use(amd64.CMP, state.G4(), vcode.Imm(int64(i+1)))
+			l.Jump(amd64.JE, to)
 		}
 	})
-	pending += len(l.insts) - n
+	pending += len(l.Insts) - n
 	if !l.grouped {
 		return
 	}
-	l.insert(pending, func() {
-		l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(0))
-		l.jump(amd64.JE, dispatch)
+	l.Insert(pending, func() {
+		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
+		l.Jump(amd64.JE, dispatch)
 		l.computeGroups(dispatch)
 		x, e := l.item.x, l.end
 		l.item.x, l.end = 0, 0
-		l.trapHere(trap{kind: trapGroup})
+		l.trapHere(vcode.Trap{Kind: vcode.TrapGroup})
 		l.item.x, l.end = x, e
 	})
 }
@@ -170,69 +160,69 @@ func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 // beginGroup clears shared memory and makes all gangs ready to start.
 func (l *lowerer) beginGroup() {
 	l.clearShared()
-	n, top := l.gpr(), l.label()
-	l.def(amd64.MOV, physical(regFrame), at(ctxMem(ctxFrame, 8)))
-	l.def(amd64.MOV, g8(n), at(ctxMem(ctxGangs, 8)))
-	l.use(amd64.MOV, at(ctxMem(ctxAlive, 8)), g8(n))
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.use(amd64.MOV, at(frameMem(frameResume, 4)), imm(0))
-	l.mod(amd64.ADD, physical(regFrame), at(ctxMem(ctxFrameSize, 8)))
-	l.use(amd64.CMP, physical(regFrame), at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
-	l.def(amd64.MOV, physical(regFrame), at(ctxMem(ctxFrame, 8)))
+	n, top := l.NewGPR(), l.NewLabel()
+	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAlive, 8).At(), n.G8())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(0))
+	l.Mod(amd64.ADD, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
 }
 
 func (l *lowerer) clearShared() {
-	if l.layout.shared > 0 {
-		base := l.gpr()
-		l.def(amd64.MOV, g8(base), at(ctxMem(ctxShared, 8)))
-		l.clear(mem{base: base}, l.layout.shared, l.constant(0, 4))
+	if l.layout.Shared > 0 {
+		base := l.NewGPR()
+		l.Def(amd64.MOV, base.G8(), vcode.CtxMem(abi.CtxShared, 8).At())
+		l.clear(vcode.Mem{Base: base}, l.layout.Shared, l.Constant(0, 4))
 	}
 }
 
 // present gives the masks of the gang's lanes that exist: in the group and in the launch.
-func (l *lowerer) present(end amd64.Label) []vr {
+func (l *lowerer) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.global(axis)
-		l.use(amd64.CMP, g4(r), at(ctxMem(ctxSize+4*axis, 4)))
-		l.jump(amd64.JAE, end) // in the last group it may be 2^31 and more
+		l.Use(amd64.CMP, r.G4(), vcode.CtxMem(abi.CtxSize+4*axis, 4).At())
+		l.Jump(amd64.JAE, end) // in the last group it may be 2^31 and more
 	}
-	inLaunch, inGroup := l.gpr(), l.gpr()
-	l.def(amd64.MOV, g4(inLaunch), at(ctxMem(ctxSize, 4)))
-	l.mod(amd64.SUB, g4(inLaunch), g4(l.item.x))
-	l.def(amd64.MOV, g4(inGroup), at(ctxMem(ctxGSize, 4)))
-	l.mod(amd64.SUB, g4(inGroup), g4(l.item.local))
-	l.use(amd64.CMP, g4(inLaunch), g4(inGroup))
-	l.mod(amd64.CMOVG, g4(inLaunch), g4(inGroup))
-	l.use(amd64.CMP, g4(inLaunch), imm(0))
-	l.jump(amd64.JLE, end)
+	inLaunch, inGroup := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, inLaunch.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
+	l.Mod(amd64.SUB, inLaunch.G4(), l.item.x.G4())
+	l.Def(amd64.MOV, inGroup.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
+	l.Mod(amd64.SUB, inGroup.G4(), l.item.local.G4())
+	l.Use(amd64.CMP, inLaunch.G4(), inGroup.G4())
+	l.Mod(amd64.CMOVG, inLaunch.G4(), inGroup.G4())
+	l.Use(amd64.CMP, inLaunch.G4(), vcode.Imm(0))
+	l.Jump(amd64.JLE, end)
 	return l.firstLanes(inLaunch)
 }
 
 // nextGroup goes on to the next work-group, if there is one.
 func (l *lowerer) nextGroup(group, done amd64.Label) {
 	if l.batch != nil {
-		l.bind(l.ended)
+		l.Bind(l.ended)
 		l.endOfGroup()
 	}
-	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), imm(1))
-	l.jump(amd64.JE, done)
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Jump(amd64.JE, done)
 	l.poll()
 	for axis := range 3 {
-		r := l.gpr()
-		l.def(amd64.MOV, g4(r), at(ctxMem(ctxGroup+4*axis, 4)))
-		l.mod(amd64.ADD, g4(r), imm(1))
-		l.use(amd64.MOV, at(ctxMem(ctxGroup+4*axis, 4)), g4(r))
+		r := l.NewGPR()
+		l.Def(amd64.MOV, r.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())
+		l.Mod(amd64.ADD, r.G4(), vcode.Imm(1))
+		l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup+4*axis, 4).At(), r.G4())
 		if axis == 2 {
 			break
 		}
-		l.use(amd64.CMP, g4(r), at(ctxMem(ctxGroups+4*axis, 4)))
-		l.jump(amd64.JL, group)
-		l.use(amd64.MOV, at(ctxMem(ctxGroup+4*axis, 4)), imm(0))
+		l.Use(amd64.CMP, r.G4(), vcode.CtxMem(abi.CtxGroups+4*axis, 4).At())
+		l.Jump(amd64.JL, group)
+		l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup+4*axis, 4).At(), vcode.Imm(0))
 	}
-	l.jump(amd64.JMP, group)
+	l.Jump(amd64.JMP, group)
 }
 
 // barrier emits a place where the gangs of a group wait for each other, for a group operation if op is not 0.
@@ -240,15 +230,15 @@ func (l *lowerer) barrier(op int) {
 	if l.options.single {
 		return
 	}
-	at0 := l.label()
+	at0 := l.NewLabel()
 	l.resumes = append(l.resumes, at0)
 	if op != 0 {
-		l.use(amd64.MOV, at(ctxMem(ctxPending, 4)), imm(int64(op)))
+		l.Use(amd64.MOV, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(int64(op)))
 	}
-	l.use(amd64.MOV, at(frameMem(frameResume, 4)), imm(int64(len(l.resumes))))
-	l.mark(kindBarrier)
-	l.jump(amd64.JMP, l.advance)
-	l.bind(at0)
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(len(l.resumes))))
+	l.Mark(vcode.KindBarrier)
+	l.Jump(amd64.JMP, l.advance)
+	l.Bind(at0)
 }
 
 // groupOp emits an operation of the whole group: all gangs leave their values in their frames, Go computes.
@@ -266,50 +256,50 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 	y := &l.layout
 	r := in.Result()
 	for n, a := range in.Args {
-		place := groupValue(y, n)
-		var regs []vr
+		place := abi.GroupValue(y, n)
+		var regs []vcode.Reg
 		if n == 0 {
 			regs = l.given(in)
 		} else {
 			regs = l.vector(a)
 		}
 		for i := range l.vectorsOf(a.Type) {
-			l.use(amd64.VMOVUPS, at(frameMem(place+l.t.bytes()*i, 0)), z(part(regs, i)))
+			l.Use(amd64.VMOVUPS, vcode.FrameMem(place+l.Target.Bytes()*i, 0).At(), part(regs, i).Z())
 		}
 	}
 	for i := range l.w {
-		m := l.mask()
+		m := l.NewMask()
 		if l.cur == nil {
 			l.full(m)
 		} else {
 			m = l.cur[i]
 		}
-		l.use(amd64.KMOVW, at(frameMem(groupMasks(y)+2*i, 0)), k(m))
+		l.Use(amd64.KMOVW, vcode.FrameMem(abi.GroupMasks(y)+2*i, 0).At(), m.K())
 	}
 	l.barrier(len(l.groups))
-	place := groupValue(y, 0)
+	place := abi.GroupValue(y, 0)
 	switch {
 	case l.uniform(r) && r.Type.IsFloat():
-		d := l.vec()
-		l.def(sized(r.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), z(d), at(frameMem(place, 0)))
-		l.set(r, value{vec: []vr{d}})
+		d := l.NewVec()
+		l.Def(sized(r.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), vcode.FrameMem(place, 0).At())
+		l.set(r, value{vec: []vcode.Reg{d}})
 	case l.uniform(r):
-		d := l.gpr()
+		d := l.NewGPR()
 		size := max(r.Type.Size(), 4)
-		l.def(amd64.MOV, g(d, size), at(frameMem(place, size)))
+		l.Def(amd64.MOV, d.G(size), vcode.FrameMem(place, size).At())
 		l.set(r, value{g: d})
 	case r.Type == ir.Bool:
-		masks := l.masks(l.w)
+		masks := l.NewMasks(l.w)
 		for i, d := range masks {
-			v := l.vec()
-			l.def(amd64.VMOVUPS, z(v), at(frameMem(place+l.t.bytes()*i, 0)))
-			l.def(amd64.VPTESTMD, k(d), z(v), z(v))
+			v := l.NewVec()
+			l.Def(amd64.VMOVUPS, v.Z(), vcode.FrameMem(place+l.Target.Bytes()*i, 0).At())
+			l.Def(amd64.VPTESTMD, d.K(), v.Z(), v.Z())
 		}
 		l.set(r, value{masks: masks})
 	default:
-		out := newRegs(l.fn, l.regsOf(r.Type))
+		out := vcode.NewVecs(l.Func, l.regsOf(r.Type))
 		for i, d := range out {
-			l.def(amd64.VMOVUPS, z(d), at(frameMem(place+l.t.bytes()*i, 0)))
+			l.Def(amd64.VMOVUPS, d.Z(), vcode.FrameMem(place+l.Target.Bytes()*i, 0).At())
 		}
 		l.set(r, value{vec: out})
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // current is the frame of the gang that trapped.
@@ -17,26 +19,26 @@ func (w *Worker) current() frame {
 		return w.frame(0)
 	}
 	base := uintptr(unsafe.Pointer(&w.frames[0]))
-	return w.frame(int(uintptr(w.get64(ctxGPR+8*15))-base) / w.v.code.frame)
+	return w.frame(int(uintptr(w.get64(abi.CtxGPR+8*15))-base) / w.v.code.frame)
 }
 
 // register is where the contents of a virtual register are while the code is in a trap.
-func (w *Worker) register(f frame, r vr) unsafe.Pointer {
+func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 	c := w.v.code
 	v, phys := &c.regs[r], int(c.where.phys[r])
 	if phys < 0 {
-		if v.shared {
+		if v.Shared {
 			return unsafe.Pointer(&w.context[c.shared+int(c.where.slot[r])])
 		}
-		return unsafe.Pointer(&f[c.layout.frame+int(c.where.slot[r])])
+		return unsafe.Pointer(&f[c.layout.Frame+int(c.where.slot[r])])
 	}
-	switch v.class {
-	case classVec:
-		return unsafe.Pointer(&w.context[ctxVec+64*phys])
-	case classMask:
-		return unsafe.Pointer(&w.context[ctxMasks+8*phys])
+	switch v.Class {
+	case vcode.ClassVec:
+		return unsafe.Pointer(&w.context[abi.CtxVec+64*phys])
+	case vcode.ClassMask:
+		return unsafe.Pointer(&w.context[abi.CtxMasks+8*phys])
 	}
-	return unsafe.Pointer(&w.context[ctxGPR+8*phys])
+	return unsafe.Pointer(&w.context[abi.CtxGPR+8*phys])
 }
 
 // laneSet has a bit for each lane of the widest gang.
@@ -45,29 +47,29 @@ type laneSet [maxSingle / 64]uint64
 func (s *laneSet) has(lane int) bool { return s[lane/64]>>(lane%64)&1 != 0 }
 
 // active gives the lanes of a mask.
-func (w *Worker) active(f frame, mask []vr) (set laneSet) {
+func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 	if mask == nil {
 		for i := range set {
 			set[i] = math.MaxUint64
 		}
 	}
 	for i, r := range mask {
-		lane := w.v.code.target.lanes * i
+		lane := w.v.code.target.Lanes * i
 		set[lane/64] |= w.maskBits(f, r) << (lane % 64)
 	}
 	return set
 }
 
 // lane gives the bits of a value in a lane.
-func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
+func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	c := w.v.code
-	lanes := c.target.lanes
+	lanes := c.target.Lanes
 	r := regs[0]
-	if c.regs[r].elem != 0 && c.where.phys[r] < 0 {
+	if c.regs[r].Elem != 0 && c.where.phys[r] < 0 {
 		return c.constants[r]
 	}
 	switch {
-	case c.regs[r].class == classGPR:
+	case c.regs[r].Class == vcode.ClassGPR:
 		b := *(*uint64)(w.register(f, r))
 		if t.Size() == 4 {
 			b = uint64(uint32(b))
@@ -82,22 +84,22 @@ func (w *Worker) lane(f frame, regs []vr, t ir.Type, lane int) uint64 {
 }
 
 // maskBits gives the lanes of one mask register as bits.
-func (w *Worker) maskBits(f frame, r vr) uint64 {
+func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 	at := w.register(f, r)
-	if w.v.code.target.masks {
+	if w.v.code.target.HasMasks {
 		return uint64(*(*uint16)(at))
 	}
 	bits := uint64(0)
-	for i, x := range unsafe.Slice((*uint32)(at), w.v.code.target.lanes) {
+	for i, x := range unsafe.Slice((*uint32)(at), w.v.code.target.Lanes) {
 		bits |= uint64(x>>31) << i
 	}
 	return bits
 }
 
 // setMaskBit sets a lane of one mask register.
-func (w *Worker) setMaskBit(f frame, r vr, lane int, bit uint64) {
+func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 	at := w.register(f, r)
-	if w.v.code.target.masks {
+	if w.v.code.target.HasMasks {
 		m := (*uint16)(at)
 		*m = *m&^(1<<lane) | uint16(bit)<<lane
 		return
@@ -106,10 +108,10 @@ func (w *Worker) setMaskBit(f frame, r vr, lane int, bit uint64) {
 }
 
 // setLane sets a lane of a result.
-func (w *Worker) setLane(f frame, regs []vr, t ir.Type, lane int, bits uint64) {
-	lanes := w.v.code.target.lanes
+func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits uint64) {
+	lanes := w.v.code.target.Lanes
 	switch r := regs[0]; {
-	case w.v.code.regs[r].class == classGPR:
+	case w.v.code.regs[r].Class == vcode.ClassGPR:
 		*(*uint64)(w.register(f, r)) = bits
 	case t == ir.Bool:
 		w.setMaskBit(f, regs[lane/lanes], lane%lanes, bits)
@@ -121,11 +123,11 @@ func (w *Worker) setLane(f frame, regs []vr, t ir.Type, lane int, bits uint64) {
 }
 
 // item is the position of a lane of the gang that trapped, and its place in the order of items.
-func (w *Worker) item(f frame, t *trap, lane int) (at [3]int, order int) {
+func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
 	if !w.v.program.observes {
-		x := int(*(*int32)(w.register(f, t.x)))
+		x := int(*(*int32)(w.register(f, t.X)))
 		width := w.v.code.width
-		at = [3]int{x + lane%width, w.get32(ctxY) + lane/width, w.get32(ctxZ)}
+		at = [3]int{x + lane%width, w.get32(abi.CtxY) + lane/width, w.get32(abi.CtxZ)}
 		return at, (at[2]*w.g.Size[1]+at[1])*w.g.Size[0] + at[0]
 	}
 	return w.itemOf(f, lane)
@@ -136,55 +138,55 @@ func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 	size := w.g.GroupSize
 	var group [3]int
 	for axis := range 3 {
-		group[axis] = w.get32(ctxGroup + 4*axis)
-		at[axis] = group[axis]*size[axis] + f.get32(frameLocal+4*axis)
+		group[axis] = w.get32(abi.CtxGroup + 4*axis)
+		at[axis] = group[axis]*size[axis] + f.get32(abi.FrameLocal+4*axis)
 	}
 	at[0] += lane
 	items := size[0] * size[1] * size[2]
-	number := (group[2]*w.get32(ctxGroups+4)+group[1])*w.get32(ctxGroups) + group[0]
+	number := (group[2]*w.get32(abi.CtxGroups+4)+group[1])*w.get32(abi.CtxGroups) + group[0]
 	return at, number*items + w.place(f, lane)
 }
 
 // place is the place of a lane in its group.
 func (w *Worker) place(f frame, lane int) int {
 	size := w.g.GroupSize
-	return (f.get32(frameLocal+8)*size[1]+f.get32(frameLocal+4))*size[0] + f.get32(frameLocal) + lane
+	return (f.get32(abi.FrameLocal+8)*size[1]+f.get32(abi.FrameLocal+4))*size[0] + f.get32(abi.FrameLocal) + lane
 }
 
 // trap does what the code has asked for.
 func (w *Worker) trap(n int) {
 	t := &w.v.code.traps[n]
-	if t.kind == trapGroup {
-		op := w.get32(ctxPending)
-		w.put32(ctxPending, 0)
+	if t.Kind == vcode.TrapGroup {
+		op := w.get32(abi.CtxPending)
+		w.put32(abi.CtxPending, 0)
 		w.groupOp(w.v.code.groups[op-1])
 		return
 	}
 	f := w.current()
-	set := w.active(f, t.mask)
-	for lane := 0; lane < t.lanes; lane++ {
+	set := w.active(f, t.Mask)
+	for lane := 0; lane < t.Lanes; lane++ {
 		if !set.has(lane) {
 			continue
 		}
-		switch t.kind {
-		case trapBounds:
+		switch t.Kind {
+		case vcode.TrapBounds:
 			w.outOfBounds(f, t, lane)
 			return
-		case trapZero:
+		case vcode.TrapZero:
 			w.record(f, t, lane, interp.DivisionByZero)
 			return
-		case trapAssert:
-			if fault := w.record(f, t, lane, interp.OfAssert(t.in)); fault != nil {
+		case vcode.TrapAssert:
+			if fault := w.record(f, t, lane, interp.OfAssert(t.In)); fault != nil {
 				fault.Text = string(w.message(nil, f, t, lane))
 			}
 			return
-		case trapEval:
+		case vcode.TrapEval:
 			w.eval(f, t, lane)
-		case trapPrint:
+		case vcode.TrapPrint:
 			if w.g.Services != nil {
 				w.print(f, t, lane)
 			}
-		case trapCall:
+		case vcode.TrapCall:
 			if !w.call(f, t, lane) {
 				w.leave(n)
 				return
@@ -195,13 +197,13 @@ func (w *Worker) trap(n int) {
 
 // leave makes the gang that trapped go on at its end.
 func (w *Worker) leave(n int) {
-	w.put64(ctxResume, uint64(w.v.memory.Entry(w.v.code.ends[n])))
+	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.code.ends[n])))
 }
 
 // record keeps a fault if it is the first, for the caller to complete.
-func (w *Worker) record(f frame, t *trap, lane int, kind interp.FaultKind) *interp.Fault {
+func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind) *interp.Fault {
 	item, order := w.item(f, t, lane)
-	return w.keep(kind, t.in, item, order)
+	return w.keep(kind, t.In, item, order)
 }
 
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
@@ -213,16 +215,16 @@ func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order in
 	return &w.fault
 }
 
-func (w *Worker) outOfBounds(f frame, t *trap, lane int) {
+func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	fault := w.record(f, t, lane, interp.OutOfBounds)
 	if fault == nil {
 		return
 	}
-	in := t.in
-	index := in.Args[t.axis].Type
-	bits := w.lane(f, t.args[0], index, lane)
-	fault.Array, fault.Axis, fault.Index = in.Array, t.axis, scalar.Signed(index, bits)
-	extent := in.Resolve().Extents[t.axis]
+	in := t.In
+	index := in.Args[t.Axis].Type
+	bits := w.lane(f, t.Args[0], index, lane)
+	fault.Array, fault.Axis, fault.Index = in.Array, t.Axis, scalar.Signed(index, bits)
+	extent := in.Resolve().Extents[t.Axis]
 	fault.Extent = int64(extent)
 	if extent < 0 {
 		fault.Extent = w.extent(in.Array, extent)
@@ -250,51 +252,51 @@ func (w *Worker) extent(a *ir.Array, extent int) int64 {
 }
 
 // operands gives the bits of a trap's operands in a lane.
-func (w *Worker) operands(f frame, t *trap, lane int) []uint64 {
+func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	w.bits = w.bits[:0]
-	for i, regs := range t.args {
-		w.bits = append(w.bits, w.lane(f, regs, t.types[i], lane))
+	for i, regs := range t.Args {
+		w.bits = append(w.bits, w.lane(f, regs, t.Types[i], lane))
 	}
 	return w.bits
 }
 
-func (w *Worker) eval(f frame, t *trap, lane int) {
-	bits, ok := scalar.Eval(t.in, w.operands(f, t, lane)...)
+func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
+	bits, ok := scalar.Eval(t.In, w.operands(f, t, lane)...)
 	if !ok { // an integer division by zero, with faults off
 		bits = 0
 	}
-	if t.uniform {
-		for i := range w.v.code.target.bytes() / t.in.Type().Size() {
-			w.setLane(f, t.results, t.in.Type(), i, bits)
+	if t.Uniform {
+		for i := range w.v.code.target.Bytes() / t.In.Type().Size() {
+			w.setLane(f, t.Results, t.In.Type(), i, bits)
 		}
 		return
 	}
-	w.setLane(f, t.results, t.in.Type(), lane, bits)
+	w.setLane(f, t.Results, t.In.Type(), lane, bits)
 }
 
 // message puts the operands between the pieces of a text.
-func (w *Worker) message(to []byte, f frame, t *trap, lane int) []byte {
+func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	args := w.operands(f, t, lane)
-	for i, piece := range t.in.Text {
+	for i, piece := range t.In.Text {
 		to = append(to, piece...)
 		if i < len(args) {
-			to = interp.AppendScalar(to, interp.Scalar{Type: t.types[i], Bits: args[i]})
+			to = interp.AppendScalar(to, interp.Scalar{Type: t.Types[i], Bits: args[i]})
 		}
 	}
 	return to
 }
 
 // call calls a service, and reports whether that went well.
-func (w *Worker) call(f frame, t *trap, lane int) bool {
+func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	item, _ := w.item(f, t, lane)
 	w.values = w.values[:0]
 	for i, bits := range w.operands(f, t, lane) {
-		w.values = append(w.values, interp.Scalar{Type: t.types[i], Bits: bits})
+		w.values = append(w.values, interp.Scalar{Type: t.Types[i], Bits: bits})
 	}
-	err := fmt.Errorf("there is no service %s", t.in.Fn)
+	err := fmt.Errorf("there is no service %s", t.In.Fn)
 	var bits uint64
 	if w.g.Services != nil {
-		bits, err = w.g.Services.Call(t.in.Site, t.in.Fn, item, w.values, t.in.Type())
+		bits, err = w.g.Services.Call(t.In.Site, t.In.Fn, item, w.values, t.In.Type())
 	}
 	if err != nil {
 		if fault := w.record(f, t, lane, interp.CallFailed); fault != nil {
@@ -302,11 +304,11 @@ func (w *Worker) call(f frame, t *trap, lane int) bool {
 		}
 		return false
 	}
-	if len(t.results) > 0 {
-		if t.in.Type() == ir.Bool && bits != 0 {
+	if len(t.Results) > 0 {
+		if t.In.Type() == ir.Bool && bits != 0 {
 			bits = 1
 		}
-		w.setLane(f, t.results, t.in.Type(), lane, bits)
+		w.setLane(f, t.Results, t.In.Type(), lane, bits)
 	}
 	return true
 }
@@ -325,11 +327,11 @@ type printed struct {
 // maxPending bounds the text that waits.
 const maxPending = 1 << 20
 
-func (w *Worker) print(f frame, t *trap, lane int) {
+func (w *Worker) print(f frame, t *vcode.Trap, lane int) {
 	item, order := w.item(f, t, lane)
 	start := len(w.prints.text)
 	w.prints.text = w.message(w.prints.text, f, t, lane)
-	w.prints.entries = append(w.prints.entries, printed{t.in.Site, order, start, len(w.prints.text), item})
+	w.prints.entries = append(w.prints.entries, printed{t.In.Site, order, start, len(w.prints.text), item})
 	if len(w.prints.text) > maxPending || len(w.prints.entries) > maxPending/16 {
 		w.prints.flush(w)
 	}

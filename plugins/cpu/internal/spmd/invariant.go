@@ -2,24 +2,26 @@ package spmd
 
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // moveInvariants moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
 // changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
 // gangs are not in the IR at all.
-func (f *fn) moveInvariants(frames bool) {
-	m := mover{f: f, frames: frames, within: f.room.ints.make(len(f.insts))}
+func moveInvariants(f *vcode.Func, frames bool) {
+	m := mover{f: f, frames: frames, within: f.Scratch.Ints.Make(len(f.Insts))}
 	m.findLoops()
 	m.findWriters()
 	before := map[int32][]int32{} // what goes before the begin of each loop
-	for i := range f.insts {
+	for i := range f.Insts {
 		r, group := m.candidate(int32(i))
 		if group == nil {
 			continue
 		}
 		home := m.home(group, r)
 		loop := m.within[i]
-		if home == loop || len(group) == 1 && f.insts[i].op == amd64.MOV && f.insts[i].a[1].kind == argImm {
+		if home == loop || len(group) == 1 && f.Insts[i].Op == amd64.MOV && f.Insts[i].Args[1].Kind == vcode.ArgImm {
 			continue
 		}
 		for m.loops[loop].parent != home {
@@ -33,40 +35,40 @@ func (f *fn) moveInvariants(frames bool) {
 			m.within[at] = home
 		}
 		if home == 0 {
-			f.regs[r].shared = true
+			f.Regs[r].Shared = true
 		}
 	}
 	if len(before) == 0 {
 		return
 	}
-	moved := f.room.flags.make(len(f.insts))
+	moved := f.Scratch.Flags.Make(len(f.Insts))
 	for _, list := range before {
 		for _, at := range list {
 			moved[at] = true
 		}
 	}
-	old := f.rewrite()
+	old := f.Rewrite()
 	for i := range old {
-		if old[i].kind == kindLoopBegin {
+		if old[i].Kind == vcode.KindLoopBegin {
 			for _, at := range before[int32(i)] {
-				f.add(old[at]).steady = false // the loop may not get as far as to what it is for
+				f.Add(old[at]).Steady = false // the loop may not get as far as to what it is for
 			}
 		}
 		if !moved[i] {
-			f.add(old[i])
+			f.Add(old[i])
 		}
 	}
 }
 
 // mover finds what can leave loops.
 type mover struct {
-	f       *fn
+	f       *vcode.Func
 	frames  bool // gangs have frames of their own
 	loops   []loopSpan
 	within  []int32   // the loop of each instruction
 	writers [][]int32 // the instructions that write each register
 
-	mentioned []vr // by an instruction; kept for the next one
+	mentioned []vcode.Reg // by an instruction; kept for the next one
 }
 
 type loopSpan struct {
@@ -78,16 +80,16 @@ type loopSpan struct {
 func (m *mover) findLoops() {
 	m.loops = []loopSpan{{begin: -1, parent: -1}}
 	current, cold := int32(0), 0
-	for i := range m.f.insts {
-		switch m.f.insts[i].kind {
-		case kindLoopBegin:
-			m.loops = append(m.loops, loopSpan{int32(i), current, m.loops[current].depth + 1, cold > 0, m.f.insts[i].frames})
+	for i := range m.f.Insts {
+		switch m.f.Insts[i].Kind {
+		case vcode.KindLoopBegin:
+			m.loops = append(m.loops, loopSpan{int32(i), current, m.loops[current].depth + 1, cold > 0, m.f.Insts[i].Frames})
 			current = int32(len(m.loops) - 1)
-		case kindLoopEnd:
+		case vcode.KindLoopEnd:
 			current = m.loops[current].parent
-		case kindColdBegin:
+		case vcode.KindColdBegin:
 			cold++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			cold--
 		}
 		m.within[i] = current
@@ -95,21 +97,21 @@ func (m *mover) findLoops() {
 }
 
 func (m *mover) findWriters() {
-	counts, total := m.f.room.ints.make(len(m.f.regs)), 0
-	for i := range m.f.insts {
-		m.mentioned = m.f.writtenBy(&m.f.insts[i], m.mentioned[:0])
+	counts, total := m.f.Scratch.Ints.Make(len(m.f.Regs)), 0
+	for i := range m.f.Insts {
+		m.mentioned = m.f.WrittenBy(&m.f.Insts[i], m.mentioned[:0])
 		for _, r := range m.mentioned {
 			counts[r]++
 			total++
 		}
 	}
-	m.writers = m.f.room.lists.make(len(m.f.regs))
-	all := m.f.room.ints.make(total)
+	m.writers = m.f.Scratch.Lists.Make(len(m.f.Regs))
+	all := m.f.Scratch.Ints.Make(total)
 	for r, n := range counts {
 		m.writers[r], all = all[:0:n], all[n:]
 	}
-	for i := range m.f.insts {
-		m.mentioned = m.f.writtenBy(&m.f.insts[i], m.mentioned[:0])
+	for i := range m.f.Insts {
+		m.mentioned = m.f.WrittenBy(&m.f.Insts[i], m.mentioned[:0])
 		for _, r := range m.mentioned {
 			m.writers[r] = append(m.writers[r], int32(i))
 		}
@@ -127,17 +129,17 @@ func movable(op amd64.Op) bool {
 }
 
 // candidate gives the instructions that make a register, if they begin at position i, stand together, and can move.
-func (m *mover) candidate(i int32) (vr, []int32) {
-	in := &m.f.insts[i]
-	if in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || m.within[i] == 0 {
+func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
+	in := &m.f.Insts[i]
+	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || m.within[i] == 0 {
 		return 0, nil
 	}
-	r := in.a[0].reg
+	r := in.Args[0].Reg
 	group := m.writers[r]
 	for n, at := range group {
-		in := &m.f.insts[at]
-		if at != i+int32(n) || in.kind != kindOp || in.mask != 0 || (in.mode == modeDef) != (n == 0) ||
-			!movable(in.op) || !m.steady(in) {
+		in := &m.f.Insts[at]
+		if at != i+int32(n) || in.Kind != vcode.KindOp || in.Mask != 0 || (in.Mode == vcode.ModeDef) != (n == 0) ||
+			!movable(in.Op) || !m.steady(in) {
 			return 0, nil
 		}
 	}
@@ -145,17 +147,17 @@ func (m *mover) candidate(i int32) (vr, []int32) {
 }
 
 // steady reports whether what an instruction reads from memory or from a fixed register is the same all the time.
-func (m *mover) steady(in *inst) bool {
-	for j := range in.a[:in.n] {
-		switch a := &in.a[j]; a.kind {
-		case argPhys:
+func (m *mover) steady(in *vcode.Inst) bool {
+	for j := range in.Args[:in.N] {
+		switch a := &in.Args[j]; a.Kind {
+		case vcode.ArgPhys:
 			return false
-		case argMem:
-			if in.mem.fixed == regFrame && m.frames {
+		case vcode.ArgMem:
+			if in.Mem.Fixed == abi.Frame && m.frames {
 				return false
 			}
-			constant := in.mem.fixed == regContext && in.mem.base == 0 && in.mem.index == 0 && in.mem.disp >= ctxArgs
-			if in.op != amd64.LEA && !constant {
+			constant := in.Mem.Fixed == abi.Context && in.Mem.Base == 0 && in.Mem.Index == 0 && in.Mem.Disp >= abi.CtxArgs
+			if in.Op != amd64.LEA && !constant {
 				return false
 			}
 		}
@@ -164,13 +166,13 @@ func (m *mover) steady(in *inst) bool {
 }
 
 // home is the innermost loop around the instructions that changes what they read.
-func (m *mover) home(group []int32, r vr) int32 {
+func (m *mover) home(group []int32, r vcode.Reg) int32 {
 	loop := m.within[group[0]]
 	home := int32(0)
 	for _, at := range group {
-		m.mentioned = m.f.mentions(&m.f.insts[at], m.mentioned[:0])
+		m.mentioned = m.f.Mentions(&m.f.Insts[at], m.mentioned[:0])
 		for _, s := range m.mentioned {
-			if s == r || m.f.regs[s].elem != 0 {
+			if s == r || m.f.Regs[s].Elem != 0 {
 				continue
 			}
 			for _, w := range m.writers[s] {

@@ -8,6 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
@@ -15,14 +17,14 @@ import (
 type code struct {
 	bytes     []byte
 	listing   string
-	layout    layout
+	layout    abi.Layout
 	arrays    []*ir.Array
-	regs      []vreg
+	regs      []vcode.RegInfo
 	where     *allocation // of regs
-	traps     []trap
-	groups    []*ir.Instr   // group operations
-	constants map[vr]uint64 // elements of constants
-	resume    int           // offset of the code that goes on after a trap; 0 if there are none
+	traps     []vcode.Trap
+	groups    []*ir.Instr          // group operations
+	constants map[vcode.Reg]uint64 // elements of constants
+	resume    int                  // offset of the code that goes on after a trap; 0 if there are none
 	ends      []int
 	frame     int // bytes of a gang's frame
 	context   int // bytes of the context
@@ -30,7 +32,7 @@ type code struct {
 	lanes     int // of a gang
 	width     int // items of a gang in a row, and rows
 	height    int
-	target    *target
+	target    *vcode.Target
 	small     bool
 	batchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
 	band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
@@ -65,9 +67,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	}
 	k, times := repeated(k, options)
 	l := &lowerer{
-		fn: &fn{t: options.target, few: options.few, asm: asm, room: &room.scratch, regs: append(room.regs, vreg{}), insts: room.insts, spare: room.spare, consts: map[constKey]vr{}},
-		k:  k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
-		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vr{}, wide: map[vr]vr{}, rows: map[string]vr{},
+		Func: &vcode.Func{Target: options.target, FewRegs: options.few, Asm: asm, Scratch: &room.scratch, Regs: append(room.regs, vcode.RegInfo{}), Insts: room.insts, Spare: room.spare, Consts: map[vcode.ConstKey]vcode.Reg{}},
+		k:    k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
+		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vcode.Reg{}, wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{},
 		checked: map[checkKey]bool{}, times: times,
 	}
 	l.u = k.Uniformity(gangScope(options.stacked))
@@ -82,7 +84,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	l.place0()
 	l.stop = asm.NewLabel()
 	done := asm.NewLabel()
-	l.shared = true
+	l.Shared = true
 	l.prologue()
 	if l.options.single {
 		l.overSingles(done)
@@ -92,37 +94,37 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		l.overRows(done)
 	}
 	if options.stacked {
-		l.fn.shareEqual()
+		shareEqual(l.Func)
 	}
-	if l.t == &avx2 {
-		if err := expandAVX2(l.fn); err != nil {
+	if l.Target == &vcode.AVX2 {
+		if err := expandAVX2(l.Func); err != nil {
 			return nil, &UnsupportedError{Kernel: k.Name, What: err.Error()}
 		}
 	}
-	l.fn.moveInvariants(l.observe)
-	l.fn.reduceStrength(l.observe)
-	l.fn.sweep()
-	l.fn.coalesce()
-	l.fn.foldLoads(options.single)
-	l.fn.turnJumps()
+	moveInvariants(l.Func, l.observe)
+	reduceStrength(l.Func, l.observe)
+	sweep(l.Func)
+	coalesce(l.Func)
+	foldLoads(l.Func, options.single)
+	turnJumps(l.Func)
 	fresh := l.begin // the next group
 	if l.batch != nil {
 		fresh = 0 // other groups of the batch may wait then
 	}
-	l.fn.splitAtBarriers(l.advance, l.start, fresh)
-	where := l.fn.allocate()
+	splitAtBarriers(l.Func, l.advance, l.start, fresh)
+	where := allocate(l.Func)
 
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.t, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
-	c.frame = l.layout.frame + int(where.frameBytes)
-	c.shared = l.layout.size
-	c.context = l.layout.size + int(where.sharedBytes)
+	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.Traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
+	c.frame = l.layout.Frame + int(where.frameBytes)
+	c.shared = l.layout.Size
+	c.context = l.layout.Size + int(where.sharedBytes)
 	trapLabel := asm.NewLabel()
-	w := &writer{f: l.fn, where: where, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.frame), comment: list}
-	asm.Emit(amd64.MOV, regContext, amd64.RDI)
-	asm.Emit(amd64.MOV, regFrame, amd64.Mem{Base: regContext, Disp: ctxFrame})
-	for _, r := range l.order {
+	w := &writer{f: l.Func, where: where, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.Frame), comment: list}
+	asm.Emit(amd64.MOV, abi.Context, amd64.RDI)
+	asm.Emit(amd64.MOV, abi.Frame, amd64.Mem{Base: abi.Context, Disp: abi.CtxFrame})
+	for _, r := range l.ConstOrder {
 		if where.phys[r] >= 0 {
-			w.load(r, w.machine(r, uint8(l.t.bytes())))
+			w.load(r, w.machine(r, uint8(l.Target.Bytes())))
 		}
 	}
 	w.write()
@@ -131,72 +133,72 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	if options.stores == kindPast {
 		asm.Emit(amd64.SFENCE)
 	}
-	asm.Emit(amd64.MOV, amd64.Mem{Base: regContext, Disp: ctxStatus, Size: 4}, amd64.Imm(0))
+	asm.Emit(amd64.MOV, amd64.Mem{Base: abi.Context, Disp: abi.CtxStatus, Size: 4}, amd64.Imm(0))
 	asm.Emit(amd64.VZEROUPPER)
 	asm.Emit(amd64.RET)
 	var resume amd64.Label
-	if len(l.traps) > 0 {
-		resume = emitTrap(asm, l.t, trapLabel)
+	if len(l.Traps) > 0 {
+		resume = emitTrap(asm, l.Target, trapLabel)
 	}
 	if c.bytes, err = asm.Finish(); err != nil {
-		if l.t == &avx2 { // an instruction that it lacks and that has no expansion
-			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.t.name, err)}
+		if l.Target == &vcode.AVX2 { // an instruction that it lacks and that has no expansion
+			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
 		}
 		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
 	}
 	c.groups = l.groups
 	if len(c.traps) > 0 {
-		c.regs, c.where, c.constants = slices.Clone(l.regs), where, map[vr]uint64{}
-		for key, r := range l.consts {
-			c.constants[r] = key.bits
+		c.regs, c.where, c.constants = slices.Clone(l.Regs), where, map[vcode.Reg]uint64{}
+		for key, r := range l.Consts {
+			c.constants[r] = key.Bits
 		}
 	}
 	c.resume, _ = asm.Offset(resume)
 	for i := range c.traps {
 		at := -1
-		if c.traps[i].end != 0 {
-			at, _ = asm.Offset(c.traps[i].end)
+		if c.traps[i].End != 0 {
+			at, _ = asm.Offset(c.traps[i].End)
 		}
 		c.ends = append(c.ends, at)
 	}
 	c.listing = asm.Listing()
-	work.give(room, l.fn)
+	work.give(room, l.Func)
 	return c, nil
 }
 
 // place0 lays the context and the frames out.
 func (l *lowerer) place0() {
 	y := &l.layout
-	y.args = ctxArgs
-	y.buffers = y.args + 8*len(l.k.Params)
-	at := y.buffers + bufSize*len(l.k.Arrays)
-	y.private, y.arrays, y.places = map[int]int{}, map[int]int{}, map[int]int{}
+	y.Args = abi.CtxArgs
+	y.Buffers = y.Args + 8*len(l.k.Params)
+	at := y.Buffers + abi.BufSize*len(l.k.Arrays)
+	y.Private, y.Arrays, y.Places = map[int]int{}, map[int]int{}, map[int]int{}
 	private := 0
 	for _, a := range l.k.Arrays {
 		switch a.Space {
 		case ir.Private:
-			y.private[a.ID] = private
+			y.Private[a.ID] = private
 			private += (a.Bytes() + 7) &^ 7
 		case ir.Shared:
-			y.places[a.ID] = y.shared
-			y.shared += (a.Bytes() + 63) &^ 63
+			y.Places[a.ID] = y.Shared
+			y.Shared += (a.Bytes() + 63) &^ 63
 			fallthrough
 		case ir.Table:
-			y.arrays[a.ID] = at
+			y.Arrays[a.ID] = at
 			at += 8
 		}
 	}
 	if l.k.ReadsDirty() {
-		y.dirty = private
+		y.Dirty = private
 	}
-	y.columns = (at + 63) &^ 63
-	y.size = y.columns + l.columnBytes()
-	y.scratch = frameHead + private*l.gang()
-	y.group = y.scratch + l.t.bytes()*scratchVectors
-	y.lanes = l.gang()
-	y.tiles = y.group + groupBytes(l.gang())
-	y.frame = y.tiles + len(l.tiles)*l.w*l.tileBytes()
-	if y.frame > 16<<20 {
+	y.Columns = (at + 63) &^ 63
+	y.Size = y.Columns + l.columnBytes()
+	y.Scratch = abi.FrameHead + private*l.gang()
+	y.Group = y.Scratch + l.Target.Bytes()*scratchVectors
+	y.Lanes = l.gang()
+	y.Tiles = y.Group + abi.GroupBytes(l.gang())
+	y.Frame = y.Tiles + len(l.tiles)*l.w*l.tileBytes()
+	if y.Frame > 16<<20 {
 		l.refuse("%d bytes of private arrays", private)
 	}
 }
@@ -210,21 +212,21 @@ func (l *lowerer) prologue() {
 		}
 		v := scalars[0]
 		scalars = scalars[1:]
-		from := ctxMem(l.layout.args+8*i, v.Type.Size())
+		from := vcode.CtxMem(l.layout.Args+8*i, v.Type.Size())
 		switch {
 		case v.Type.IsFloat():
-			d := l.vec()
-			from.size = 0
-			l.def(sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), z(d), at(from))
-			l.set(v, value{vec: []vr{d}})
+			d := l.NewVec()
+			from.Size = 0
+			l.Def(sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), from.At())
+			l.set(v, value{vec: []vcode.Reg{d}})
 		case v.Type == ir.Bool:
-			d := l.gpr()
-			from.size = 4
-			l.def(amd64.MOV, g4(d), at(from))
+			d := l.NewGPR()
+			from.Size = 4
+			l.Def(amd64.MOV, d.G4(), from.At())
 			l.set(v, value{g: d})
 		default:
-			d := l.gpr()
-			l.def(amd64.MOV, g(d, v.Type.Size()), at(from))
+			d := l.NewGPR()
+			l.Def(amd64.MOV, d.G(v.Type.Size()), from.At())
 			l.set(v, value{g: d})
 		}
 	}
@@ -244,25 +246,25 @@ func (l *lowerer) prologue() {
 			}
 		}
 	})
-	l.bases = make([]vr, len(l.k.Arrays))
+	l.bases = make([]vcode.Reg, len(l.k.Arrays))
 	for _, a := range l.k.Arrays {
 		if !used[a.ID] || a.Space == ir.Private {
 			continue
 		}
-		r := l.gpr()
+		r := l.NewGPR()
 		l.bases[a.ID] = r
-		place := l.buffer(a) + bufBase
+		place := l.buffer(a) + abi.BufBase
 		if a.Space != ir.Global {
-			place = l.layout.arrays[a.ID]
+			place = l.layout.Arrays[a.ID]
 		}
-		l.def(amd64.MOV, g8(r), at(ctxMem(place, 8)))
+		l.Def(amd64.MOV, r.G8(), vcode.CtxMem(place, 8).At())
 	}
 	for _, key := range order {
 		a := l.k.Arrays[key.array]
-		r := l.gpr()
-		l.def(amd64.MOV, g8(r), at(ctxMem(l.buffer(a)+bufDims+8*(a.Rank-1), 8)))
+		r := l.NewGPR()
+		l.Def(amd64.MOV, r.G8(), vcode.CtxMem(l.buffer(a)+abi.BufDims+8*(a.Rank-1), 8).At())
 		for n := 2; n <= key.inner; n++ {
-			l.mod(amd64.IMUL, g8(r), at(ctxMem(l.buffer(a)+bufDims+8*(a.Rank-n), 8)))
+			l.Mod(amd64.IMUL, r.G8(), vcode.CtxMem(l.buffer(a)+abi.BufDims+8*(a.Rank-n), 8).At())
 		}
 		l.pitches[key] = r
 	}
@@ -272,9 +274,9 @@ func (l *lowerer) prologue() {
 	})
 }
 
-func (l *lowerer) base(a *ir.Array) vr { return l.bases[a.ID] }
+func (l *lowerer) base(a *ir.Array) vcode.Reg { return l.bases[a.ID] }
 
-func (l *lowerer) pitch(a *ir.Array, inner int) vr { return l.pitches[pitchKey{a.ID, inner}] }
+func (l *lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.pitches[pitchKey{a.ID, inner}] }
 
 // hoist emits the instructions of the kernel's body that depend only on others that are already known and on items that
 // root accepts, before gangs begin.
@@ -309,38 +311,38 @@ func (l *lowerer) hoist(root func(*ir.Instr) bool) {
 func (l *lowerer) overRows(done amd64.Label) {
 	width := l.width()
 	shift := int64(bits.TrailingZeros(uint(width)))
-	row := l.label()
-	size := l.gpr()
-	l.def(amd64.MOV, g4(size), at(ctxMem(ctxSize, 4)))
-	l.fn.shared = false
-	l.mark(kindLoopBegin)
-	l.bind(row)
+	row := l.NewLabel()
+	size := l.NewGPR()
+	l.Def(amd64.MOV, size.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
+	l.Func.Shared = false
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(row)
 	if len(l.tiles) > 0 {
-		x := l.gpr()
-		l.def(amd64.MOV, g4(x), at(ctxMem(ctxX, 4)))
+		x := l.NewGPR()
+		l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 		l.beginTile(x)
 	}
 	if l.options.stacked {
-		l.item.y = l.gpr()
-		l.def(amd64.MOV, g4(l.item.y), at(ctxMem(ctxY, 4)))
+		l.item.y = l.NewGPR()
+		l.Def(amd64.MOV, l.item.y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
 	}
 	l.hoist(func(in *ir.Instr) bool { return in.Op == ir.Item && in.Item == ir.GlobalID && in.Axis > 0 })
-	pos, last := l.gpr(), l.gpr()
-	l.def(amd64.MOV, g4(pos), at(ctxMem(ctxX, 4)))
+	pos, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, pos.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 	if l.band > 0 {
-		l.def(amd64.LEA, g8(last), at(mem{base: pos, disp: int32(width)}))
+		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
 	} else {
-		l.def(amd64.MOV, g8(last), at(ctxMem(ctxLeft, 8)))
-		l.mod(amd64.SHL, g8(last), imm(shift))
-		l.mod(amd64.ADD, g8(last), g8(pos))
+		l.Def(amd64.MOV, last.G8(), vcode.CtxMem(abi.CtxLeft, 8).At())
+		l.Mod(amd64.SHL, last.G8(), vcode.Imm(shift))
+		l.Mod(amd64.ADD, last.G8(), pos.G8())
 	}
-	l.use(amd64.CMP, g8(last), g8(size))
-	l.mod(amd64.CMOVG, g8(last), g8(size))
+	l.Use(amd64.CMP, last.G8(), size.G8())
+	l.Mod(amd64.CMOVG, last.G8(), size.G8())
 	l.item.x = pos
 
 	count := 0
 	l.k.Body.Walk(func(*ir.Instr) { count++ })
-	next := l.label()
+	next := l.NewLabel()
 	both := count*l.w <= maxBoth
 	if both {
 		l.wholeGangs(pos, last)
@@ -354,7 +356,7 @@ func (l *lowerer) overRows(done amd64.Label) {
 	} else {
 		l.lastGang(pos, last, next, !both || l.options.stacked) // of a stacked gang any may be at the bottom
 	}
-	l.bind(next)
+	l.Bind(next)
 	if l.band > 0 {
 		if len(l.tiles) > 0 {
 			l.nextInTile()
@@ -363,7 +365,7 @@ func (l *lowerer) overRows(done amd64.Label) {
 	} else {
 		l.nextRow(row, done, last, shift)
 	}
-	l.mark(kindLoopEnd)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // narrows reports whether the gangs at the end of a row may have one register: where wide gangs have no places of their own
@@ -373,73 +375,73 @@ func (l *lowerer) narrows() bool {
 }
 
 // wholeGangs emits the loop over the gangs of a row that have all their lanes, up to where fewer items are left.
-func (l *lowerer) wholeGangs(pos, last vr) {
+func (l *lowerer) wholeGangs(pos, last vcode.Reg) {
 	width := int64(l.width())
-	top, end, tail := l.label(), l.label(), l.label()
+	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	if l.options.stacked {
 		l.jumpAtBottom(tail)
 	}
 	fits := func(jump amd64.Op, to amd64.Label) {
-		t := l.gpr()
-		l.def(amd64.LEA, g8(t), at(mem{base: pos, disp: int32(width)}))
-		l.use(amd64.CMP, g8(t), g8(last))
-		l.jump(jump, to)
+		t := l.NewGPR()
+		l.Def(amd64.LEA, t.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
+		l.Use(amd64.CMP, t.G8(), last.G8())
+		l.Jump(jump, to)
 	}
 	fits(amd64.JG, tail)
-	l.mark(kindLoopBegin)
-	l.bind(top)
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
 	l.body(nil, end)
-	l.bind(end)
-	l.mod(amd64.ADD, g8(pos), imm(width))
+	l.Bind(end)
+	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(width))
 	l.poll()
 	fits(amd64.JLE, top)
-	l.mark(kindLoopEnd)
-	l.bind(tail)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(tail)
 }
 
 // lastGang emits the gang at the end of a row that lacks lanes, or all that are left of the row, one after the other.
-func (l *lowerer) lastGang(pos, last vr, next amd64.Label, several bool) {
-	again, end := l.label(), l.label()
-	l.mark(kindLoopBegin)
-	l.bind(again)
-	l.use(amd64.CMP, g8(pos), g8(last))
-	l.jump(amd64.JGE, next)
+func (l *lowerer) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
+	again, end := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(again)
+	l.Use(amd64.CMP, pos.G8(), last.G8())
+	l.Jump(amd64.JGE, next)
 	l.body(l.inLaunch(pos, last), end)
-	l.bind(end)
-	l.mod(amd64.ADD, g8(pos), imm(int64(l.width())))
+	l.Bind(end)
+	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(int64(l.width())))
 	if several {
 		l.poll()
-		l.jump(amd64.JMP, again)
+		l.Jump(amd64.JMP, again)
 	}
-	l.mark(kindLoopEnd)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // nextRow goes on at the left of the next row, or below all of a stacked gang.
-func (l *lowerer) nextRow(row, done amd64.Label, last vr, shift int64) {
-	n := l.gpr()
-	l.def(amd64.MOV, g4(n), at(ctxMem(ctxX, 4)))
-	l.mod(amd64.SUB, g8(last), g8(n))
-	l.mod(amd64.ADD, g8(last), imm(int64(l.width()-1)))
-	l.mod(amd64.SHR, g8(last), imm(shift))
-	l.use(amd64.SUB, at(ctxMem(ctxLeft, 8)), g8(last))
-	l.jump(amd64.JLE, done)
-	l.use(amd64.MOV, at(ctxMem(ctxX, 4)), imm(0))
-	y := l.gpr()
-	l.def(amd64.MOV, g4(y), at(ctxMem(ctxY, 4)))
-	l.mod(amd64.ADD, g4(y), imm(int64(l.height())))
-	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), g4(y))
-	l.use(amd64.CMP, g4(y), at(ctxMem(ctxSize+4, 4)))
-	l.jump(amd64.JB, row) // it may be 2^31 and more
-	l.use(amd64.MOV, at(ctxMem(ctxY, 4)), imm(0))
-	l.use(amd64.ADD, at(ctxMem(ctxZ, 4)), imm(1))
-	l.jump(amd64.JMP, row)
+func (l *lowerer) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
+	n := l.NewGPR()
+	l.Def(amd64.MOV, n.G4(), vcode.CtxMem(abi.CtxX, 4).At())
+	l.Mod(amd64.SUB, last.G8(), n.G8())
+	l.Mod(amd64.ADD, last.G8(), vcode.Imm(int64(l.width()-1)))
+	l.Mod(amd64.SHR, last.G8(), vcode.Imm(shift))
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), last.G8())
+	l.Jump(amd64.JLE, done)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), vcode.Imm(0))
+	y := l.NewGPR()
+	l.Def(amd64.MOV, y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
+	l.Mod(amd64.ADD, y.G4(), vcode.Imm(int64(l.height())))
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
+	l.Use(amd64.CMP, y.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Jump(amd64.JB, row) // it may be 2^31 and more
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), vcode.Imm(0))
+	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxZ, 4).At(), vcode.Imm(1))
+	l.Jump(amd64.JMP, row)
 }
 
 // inLaunch gives the masks of the lanes whose positions from pos on are below a limit, and in rows of the launch.
-func (l *lowerer) inLaunch(pos, limit vr) []vr {
-	left := l.gpr()
-	l.def(amd64.MOV, g8(left), g8(limit))
-	l.mod(amd64.SUB, g8(left), g8(pos))
+func (l *lowerer) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
+	left := l.NewGPR()
+	l.Def(amd64.MOV, left.G8(), limit.G8())
+	l.Mod(amd64.SUB, left.G8(), pos.G8())
 	if l.options.stacked {
 		return l.inStack(left)
 	}
@@ -447,19 +449,19 @@ func (l *lowerer) inLaunch(pos, limit vr) []vr {
 }
 
 // firstLanes gives the masks of so many lanes.
-func (l *lowerer) firstLanes(n vr) []vr {
+func (l *lowerer) firstLanes(n vcode.Reg) []vcode.Reg {
 	v := l.splat(n, ir.I32)
-	out := l.masks(l.w)
+	out := l.NewMasks(l.w)
 	for i, d := range out {
-		l.def(amd64.VPCMPD, k(d), z(v), z(l.laneOffsets(i, 1)), imm(6)).folds(2, 0) // greater
+		l.Def(amd64.VPCMPD, d.K(), v.Z(), l.laneOffsets(i, 1).Z(), vcode.Imm(6)).Folds(2, 0) // greater
 	}
 	return out
 }
 
 // lanesFrom gives the vectors of what is in lane 0 as in a general register and grows from item to item.
-func (l *lowerer) lanesFrom(r vr, s opt.Strides) []vr {
+func (l *lowerer) lanesFrom(r vcode.Reg, s opt.Strides) []vcode.Reg {
 	first := l.splat(r, ir.I32)
-	out := newRegs(l.fn, l.w)
+	out := vcode.NewVecs(l.Func, l.w)
 	for i, d := range out {
 		l.op2(amd64.VPADDD, d, first, l.itemOffsets(i, s), 0)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // preparing compiles a kernel of buffers of f32 of one axis for AVX-512, with gangs of one register, without running it.
@@ -201,8 +202,8 @@ func anyRank(t *testing.T, text string) *ir.Kernel {
 }
 
 // runAtOnce runs all of a launch in one run.
-func runAtOnce(c *oracle.Case, target *target, gang int) (*oracle.Outcome, error) {
-	p, err := Compile(c.Kernel, Options{Features: target.features, Gang: gang})
+func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome, error) {
+	p, err := Compile(c.Kernel, Options{Features: target.Features, Gang: gang})
 	if err != nil {
 		return nil, err
 	}
@@ -253,11 +254,11 @@ func TestWhichFaultIsTold(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got.Fault == nil || got.Fault.Item != c.want {
-					t.Errorf("%s, %s, gangs of %d registers: %s, want that of %v", c.name, target.name, gang, faultText(k, got.Fault), c.want)
+					t.Errorf("%s, %s, gangs of %d registers: %s, want that of %v", c.name, target.Name, gang, faultText(k, got.Fault), c.want)
 					continue
 				}
 				if got, want := faultText(k, got.Fault), faultText(k, interpreted.Fault); got != want {
-					t.Errorf("%s, %s, gangs of %d registers: %s, and the interpreter says %s", c.name, target.name, gang, got, want)
+					t.Errorf("%s, %s, gangs of %d registers: %s, and the interpreter says %s", c.name, target.Name, gang, got, want)
 				}
 			}
 		}

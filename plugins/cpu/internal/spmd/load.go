@@ -5,10 +5,12 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // partMask gives the mask of register i of 64-bit elements, or none.
-func (l *lowerer) partMask(mask []vr, i, size int) vr {
+func (l *lowerer) partMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	if mask == nil {
 		return 0
 	}
@@ -33,8 +35,8 @@ func (l *lowerer) load(in *ir.Instr) {
 	if r.Type == ir.Bool {
 		n = l.w
 	}
-	out := newRegs(l.fn, n)
-	if p.spread == inRow && p.mask != nil && p.size < 4 && !l.t.masks {
+	out := vcode.NewVecs(l.Func, n)
+	if p.spread == inRow && p.mask != nil && p.size < 4 && !l.Target.HasMasks {
 		l.scatterRow(&p)
 	}
 	perReg := l.perReg(p.size)
@@ -44,7 +46,7 @@ func (l *lowerer) load(in *ir.Instr) {
 	if p.spread == inRow && p.below == 0 {
 		l.prefetchLoop(in, &p, n*perReg)
 	}
-	var rows []mem
+	var rows []vcode.Mem
 	if p.spread == inRow {
 		rows = l.registersOf(&p, n)
 	}
@@ -60,116 +62,116 @@ func (l *lowerer) load(in *ir.Instr) {
 		l.set(r, value{vec: out})
 		return
 	}
-	masks := l.masks(l.w)
+	masks := l.NewMasks(l.w)
 	for i, d := range masks {
-		l.def(amd64.VPTESTMD, k(d), z(out[i]), z(out[i]))
+		l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
 	}
 	l.set(r, value{masks: masks})
 }
 
 // loadRow loads consecutive elements.
-func (l *lowerer) loadRow(t ir.Type, d vr, m mem, mask vr) {
+func (l *lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	op := amd64.VMOVUPS
 	switch t {
 	case ir.Bool, ir.U8:
-		op, m.size = amd64.VPMOVZXBD, 16
+		op, m.Size = amd64.VPMOVZXBD, 16
 	case ir.I8:
-		op, m.size = amd64.VPMOVSXBD, 16
+		op, m.Size = amd64.VPMOVSXBD, 16
 	case ir.U16, ir.BF16:
-		op, m.size = amd64.VPMOVZXWD, 32
+		op, m.Size = amd64.VPMOVZXWD, 32
 	case ir.I16:
-		op, m.size = amd64.VPMOVSXWD, 32
+		op, m.Size = amd64.VPMOVSXWD, 32
 	case ir.F16:
-		op, m.size = amd64.VCVTPH2PS, 32
+		op, m.Size = amd64.VCVTPH2PS, 32
 	case ir.I64, ir.U64, ir.F64:
 		op = amd64.VMOVUPD
 	}
-	l.def(op, z(d), at(m)).zeroed(mask)
+	l.Def(op, d.Z(), m.At()).Zeroed(mask)
 	if t == ir.BF16 {
-		l.def(amd64.VPSLLD, z(d), z(d), imm(16))
+		l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
 	}
 }
 
 // spoilt gives a mask register for a gather or scatter, which spoils it.
-func (l *lowerer) spoilt(mask vr) vr {
-	m := l.mask()
+func (l *lowerer) spoilt(mask vcode.Reg) vcode.Reg {
+	m := l.NewMask()
 	if mask == 0 {
 		l.full(m)
 	} else {
-		l.def(amd64.KMOVW, k(m), k(mask))
+		l.Def(amd64.KMOVW, m.K(), mask.K())
 	}
 	return m
 }
 
 // gather loads elements from different places.
-func (l *lowerer) gather(p *place, i int, d vr, mask vr) {
+func (l *lowerer) gather(p *place, i int, d vcode.Reg, mask vcode.Reg) {
 	uni := l.flat(p.uni)
-	l.def(amd64.VPXORD, z(d), z(d), z(d))
+	l.Def(amd64.VPXORD, d.Z(), d.Z(), d.Z())
 	m := l.spoilt(mask)
 	if p.size == 8 {
 		offs := l.halfOffsets(p.offs, i)
-		uni.index, uni.indexSize, uni.scale = offs, 32, p.scale
+		uni.Index, uni.IndexSize, uni.Scale = offs, 32, p.scale
 		l.gatherOp(amd64.VPGATHERDQ, d, uni, m)
 		return
 	}
 	offs := part(p.offs, i)
 	if p.size == 4 {
-		uni.index, uni.indexSize, uni.scale = offs, 64, p.scale
+		uni.Index, uni.IndexSize, uni.Scale = offs, 64, p.scale
 		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
 		return
 	}
 	// Smaller elements are taken out of the aligned words around them, which lie in the same page.
-	first, base, bytes := l.gpr(), l.gpr(), l.vec()
-	l.def(amd64.LEA, g8(first), at(uni))
-	l.def(amd64.MOV, g8(base), g8(first))
-	l.mod(amd64.AND, g8(base), imm(-4))
-	l.mod(amd64.AND, g4(first), imm(3))
+	first, base, bytes := l.NewGPR(), l.NewGPR(), l.NewVec()
+	l.Def(amd64.LEA, first.G8(), uni.At())
+	l.Def(amd64.MOV, base.G8(), first.G8())
+	l.Mod(amd64.AND, base.G8(), vcode.Imm(-4))
+	l.Mod(amd64.AND, first.G4(), vcode.Imm(3))
 	start := l.splat(first, ir.I32)
 	if p.scale > 1 {
-		l.def(amd64.VPSLLD, z(bytes), z(offs), imm(int64(bits.TrailingZeros8(p.scale))))
+		l.Def(amd64.VPSLLD, bytes.Z(), offs.Z(), vcode.Imm(int64(bits.TrailingZeros8(p.scale))))
 		l.op2(amd64.VPADDD, bytes, bytes, start, 4)
 	} else {
 		l.op2(amd64.VPADDD, bytes, offs, start, 4)
 	}
-	word, count := l.vec(), l.vec()
-	l.op2(amd64.VPANDD, word, bytes, l.constant(^uint64(3), 4), 4)
-	l.op2(amd64.VPANDD, count, bytes, l.constant(3, 4), 4)
-	l.def(amd64.VPSLLD, z(count), z(count), imm(3))
-	raw := l.vec()
-	l.def(amd64.VPXORD, z(raw), z(raw), z(raw))
-	l.gatherOp(amd64.VPGATHERDD, raw, mem{base: base, index: word, indexSize: 64, scale: 1}, m)
+	word, count := l.NewVec(), l.NewVec()
+	l.op2(amd64.VPANDD, word, bytes, l.Constant(^uint64(3), 4), 4)
+	l.op2(amd64.VPANDD, count, bytes, l.Constant(3, 4), 4)
+	l.Def(amd64.VPSLLD, count.Z(), count.Z(), vcode.Imm(3))
+	raw := l.NewVec()
+	l.Def(amd64.VPXORD, raw.Z(), raw.Z(), raw.Z())
+	l.gatherOp(amd64.VPGATHERDD, raw, vcode.Mem{Base: base, Index: word, IndexSize: 64, Scale: 1}, m)
 	l.op2(amd64.VPSRLVD, raw, raw, count, 4)
 	up := int64(32 - 8*p.size)
 	switch p.scalar {
 	case ir.BF16:
-		l.def(amd64.VPSLLD, z(d), z(raw), imm(16))
+		l.Def(amd64.VPSLLD, d.Z(), raw.Z(), vcode.Imm(16))
 	case ir.F16:
-		h := l.vec()
-		l.def(amd64.VPMOVDW, y(h), z(raw))
-		l.def(amd64.VCVTPH2PS, z(d), y(h))
+		h := l.NewVec()
+		l.Def(amd64.VPMOVDW, h.Y(), raw.Z())
+		l.Def(amd64.VCVTPH2PS, d.Z(), h.Y())
 	default:
-		l.def(amd64.VPSLLD, z(raw), z(raw), imm(up))
+		l.Def(amd64.VPSLLD, raw.Z(), raw.Z(), vcode.Imm(up))
 		op := amd64.VPSRLD
 		if p.scalar == ir.I8 || p.scalar == ir.I16 {
 			op = amd64.VPSRAD
 		}
-		l.def(op, z(d), z(raw), imm(up))
+		l.Def(op, d.Z(), raw.Z(), vcode.Imm(up))
 	}
 }
 
-func (l *lowerer) gatherOp(op amd64.Op, d vr, m mem, mask vr) {
-	in := l.mod(op, z(d), at(m))
-	in.mask, in.early = mask, true
+func (l *lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
+	in := l.Mod(op, d.Z(), m.At())
+	in.Mask, in.Early = mask, true
 }
 
 // halfOffsets gives the 8 offsets of register i of 64-bit elements.
-func (l *lowerer) halfOffsets(offs []vr, i int) vr {
+func (l *lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
 	o := part(offs, i/2)
 	if i%2 == 0 {
 		return o
 	}
-	d := l.vec()
-	l.def(amd64.VEXTRACTI64X4, y(d), z(o), imm(1))
+	d := l.NewVec()
+	l.Def(amd64.VEXTRACTI64X4, d.Y(), o.Z(), vcode.Imm(1))
 	return d
 }
 
@@ -178,45 +180,45 @@ func (l *lowerer) loadOne(in *ir.Instr, p place) {
 	r := in.Result()
 	m := p.uni
 	if p.inside != 0 {
-		a, zero := l.gpr(), l.gpr()
-		l.def(amd64.LEA, g8(a), at(m))
-		l.def(amd64.LEA, g8(zero), at(ctxMem(ctxZero, 8)))
-		l.use(amd64.TEST, g4(p.inside), g4(p.inside))
-		l.mod(amd64.CMOVE, g8(a), g8(zero))
-		m = mem{base: a}
+		a, zero := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.LEA, a.G8(), m.At())
+		l.Def(amd64.LEA, zero.G8(), vcode.CtxMem(abi.CtxZero, 8).At())
+		l.Use(amd64.TEST, p.inside.G4(), p.inside.G4())
+		l.Mod(amd64.CMOVE, a.G8(), zero.G8())
+		m = vcode.Mem{Base: a}
 	}
 	switch p.scalar {
 	case ir.F32, ir.F64, ir.F16, ir.BF16:
-		d := l.vec()
+		d := l.NewVec()
 		switch p.scalar {
 		case ir.F32:
-			l.def(amd64.VBROADCASTSS, z(d), at(m))
+			l.Def(amd64.VBROADCASTSS, d.Z(), m.At())
 		case ir.F64:
-			l.def(amd64.VBROADCASTSD, z(d), at(m))
+			l.Def(amd64.VBROADCASTSD, d.Z(), m.At())
 		case ir.F16:
-			h := l.vec()
-			l.def(amd64.VPBROADCASTW, y(h), at(m))
-			l.def(amd64.VCVTPH2PS, z(d), y(h))
+			h := l.NewVec()
+			l.Def(amd64.VPBROADCASTW, h.Y(), m.At())
+			l.Def(amd64.VCVTPH2PS, d.Z(), h.Y())
 		default:
-			l.def(amd64.VPBROADCASTW, z(d), at(m))
-			l.def(amd64.VPSLLD, z(d), z(d), imm(16))
+			l.Def(amd64.VPBROADCASTW, d.Z(), m.At())
+			l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
 		}
-		l.setLoaded(r, value{vec: []vr{d}})
+		l.setLoaded(r, value{vec: []vcode.Reg{d}})
 		return
 	}
-	d := l.gpr()
-	m.size = uint8(p.size)
+	d := l.NewGPR()
+	m.Size = uint8(p.size)
 	switch p.scalar {
 	case ir.Bool:
-		l.use(amd64.CMP, at(m), imm(0))
-		l.def(amd64.SETNE, g(d, 1))
-		l.def(amd64.MOVZX, g4(d), g(d, 1))
+		l.Use(amd64.CMP, m.At(), vcode.Imm(0))
+		l.Def(amd64.SETNE, d.G(1))
+		l.Def(amd64.MOVZX, d.G4(), d.G(1))
 	case ir.U8, ir.U16:
-		l.def(amd64.MOVZX, g4(d), at(m))
+		l.Def(amd64.MOVZX, d.G4(), m.At())
 	case ir.I8, ir.I16:
-		l.def(amd64.MOVSX, g4(d), at(m))
+		l.Def(amd64.MOVSX, d.G4(), m.At())
 	default:
-		l.def(amd64.MOV, g(d, p.size), at(m))
+		l.Def(amd64.MOV, d.G(p.size), m.At())
 	}
 	l.setLoaded(r, value{g: d})
 }
@@ -230,7 +232,7 @@ func (l *lowerer) setLoaded(r *ir.Value, v value) {
 	}
 	if r.Type == ir.Bool {
 		m := l.maskOf(v.g)
-		masks := make([]vr, l.w)
+		masks := make([]vcode.Reg, l.w)
 		for i := range masks {
 			masks[i] = m
 		}
@@ -238,9 +240,9 @@ func (l *lowerer) setLoaded(r *ir.Value, v value) {
 		return
 	}
 	if v.vec == nil {
-		v.vec = []vr{l.splat(v.g, r.Type)}
+		v.vec = []vcode.Reg{l.splat(v.g, r.Type)}
 	}
-	full := make([]vr, l.regsOf(r.Type))
+	full := make([]vcode.Reg, l.regsOf(r.Type))
 	for i := range full {
 		full[i] = v.vec[0]
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Which registers hold the parameters and the results of loops, and how often a loop asks whether any lane is left.
@@ -39,7 +40,7 @@ func exitsOf(loop *ir.Instr) (exits []*ir.Instr) {
 // that go on, so that lanes have theirs when they leave.
 func (l *lowerer) countResults(s *scope, args []value) {
 	exits, next := exitsOf(s.in), s.in.Then.Terminator()
-	s.steps = make([]vr, len(s.results))
+	s.steps = make([]vcode.Reg, len(s.results))
 	for i, r := range s.in.Results {
 		if len(exits) == 0 || r.Type.Size() != 4 || r.Type == ir.Bool || l.uniform(r) {
 			continue
@@ -60,12 +61,12 @@ func (l *lowerer) countResults(s *scope, args []value) {
 		case s.from.values == nil:
 			first = l.vector(s.in.Args[j])
 		default:
-			first = []vr{l.splat(args[j].g, r.Type)}
+			first = []vcode.Reg{l.splat(args[j].g, r.Type)}
 		}
 		for _, d := range s.results[i].vec {
-			l.def(amd64.VMOVDQA64, z(d), z(part(first, 0))).folds(1, 0)
+			l.Def(amd64.VMOVDQA64, d.Z(), part(first, 0).Z()).Folds(1, 0)
 		}
-		s.steps[i] = l.constant(step, 4)
+		s.steps[i] = l.Constant(step, 4)
 	}
 }
 
@@ -93,9 +94,9 @@ func (l *lowerer) countOn(s *scope) {
 			op = amd64.VADDPS
 		}
 		for n, d := range s.results[i].vec {
-			in := l.def(op, z(d), z(d), z(step)).folds(2, 4)
+			in := l.Def(op, d.Z(), d.Z(), step.Z()).Folds(2, 4)
 			if l.cur != nil {
-				in.under(l.cur[n])
+				in.Under(l.cur[n])
 			}
 		}
 	}
@@ -136,7 +137,7 @@ func (l *lowerer) keepUniform(s *scope) {
 		}
 		s.next[i] = l.variable(p)
 		for _, r := range s.next[i].regs() {
-			l.add(inst{kind: kindDeclare, x: int32(r), fold: -1})
+			l.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(r), Fold: -1})
 		}
 	}
 }

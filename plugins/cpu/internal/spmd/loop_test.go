@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // countedLoops are divergent loops that give out how often lanes went round. Overrun says that they may go through their
@@ -152,8 +153,8 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
   return
 }
 `)
-			if avx512.features&^least != 0 {
-				p, err := Compile(k, Options{Features: avx512.features, Gang: 1})
+			if vcode.AVX512.Features&^vcode.Least != 0 {
+				p, err := Compile(k, Options{Features: vcode.AVX512.Features, Gang: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -194,7 +195,7 @@ BODY
   return
 }
 `, "BODY", countedLoops[0].text))
-	p, err := Compile(k, Options{Features: least, Gang: 1})
+	p, err := Compile(k, Options{Features: vcode.Least, Gang: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // UnsupportedError says what the compiler does not have that a kernel needs.
@@ -21,7 +23,7 @@ func (e *UnsupportedError) Error() string {
 
 // lowerer turns a kernel into instructions on virtual registers.
 type lowerer struct {
-	*fn
+	*vcode.Func
 	k        *ir.Kernel
 	u        *ir.Uniformity
 	affine   *opt.Affine
@@ -35,14 +37,14 @@ type lowerer struct {
 	carried  map[int][]*ir.Instr // the continues that take a value along, by its ID
 	site     int
 
-	inBlock *ir.Block // that is emitted
-	cur     []vr      // the mask of active lanes, by register; nil if all are
+	inBlock *ir.Block   // that is emitted
+	cur     []vcode.Reg // the mask of active lanes, by register; nil if all are
 	scopes  []*scope
 	round   *rounds     // the loop in rounds around the present place
 	dead    amd64.Label // where to go when no lane is left in the present block
 	end     amd64.Label // the end of the gang
 
-	layout  layout
+	layout  abi.Layout
 	observe bool               // the kernel observes its group
 	band    int                // rows of the bands in which gangs go down columns; 0 if they go along rows
 	tiles   map[*ir.Instr]int  // the stores that are made by tiles, with their numbers
@@ -62,11 +64,11 @@ type lowerer struct {
 	batch   *rounds     // the loop whose rounds the groups of a batch do together; nil if there is none
 	groups  []*ir.Instr // the group operations
 	grouped bool
-	bases   []vr // of arrays, by ID
-	pitches map[pitchKey]vr
-	wide    map[vr]vr     // indices extended to 64 bits
-	rows    map[string]vr // bases of addresses, see rowOf
-	key     []byte        // of the last of them that was looked for
+	bases   []vcode.Reg // of arrays, by ID
+	pitches map[pitchKey]vcode.Reg
+	wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
+	rows    map[string]vcode.Reg    // bases of addresses, see rowOf
+	key     []byte                  // of the last of them that was looked for
 	checked map[checkKey]bool
 	times   map[*ir.Instr]int // how often the bodies of loops are repeated
 }
@@ -75,11 +77,11 @@ type pitchKey struct{ array, inner int }
 
 // value is where the value of an instruction is. A uniform integer or condition is in g, a uniform float in one vector.
 type value struct {
-	g      vr
-	vec    []vr
-	masks  []vr
+	g      vcode.Reg
+	vec    []vcode.Reg
+	masks  []vcode.Reg
 	test   *ir.Instr // a condition that is not computed before it is used
-	shadow vr        // of an affine value: that of lane 0
+	shadow vcode.Reg // of an affine value: that of lane 0
 }
 
 // useInfo is what is known of the uses of a value.
@@ -92,29 +94,11 @@ type useInfo struct {
 	vector  bool      // as an operand of an instruction on vectors
 }
 
-// layout is where things lie in the context and the frames.
-type layout struct {
-	args    int         // of scalars
-	buffers int         // of the first buffer
-	private map[int]int // offsets of private arrays in the frame, by ID, before lanes are counted
-	arrays  map[int]int // places in the context of the addresses of shared arrays and tables
-	dirty   int         // bytes of private arrays if gangs must begin with zeros there
-	shared  int         // bytes of shared arrays
-	places  map[int]int // offsets of shared arrays
-	columns int         // see columnMem
-	size    int         // of the context up to the registers in memory
-	scratch int         // in the frame: vectors that lanes are taken from, one after the other
-	group   int         // in the frame: what a gang gives to group operations
-	tiles   int         // in the frame: see storeTile
-	lanes   int         // of a gang
-	frame   int         // where registers in memory begin in the frame
-}
-
 // itemVal holds the registers that say where the gang is.
 type itemVal struct {
-	x     vr // global position of lane 0
-	y     vr // and on y, of stacked gangs
-	local vr // local position of lane 0 on x
+	x     vcode.Reg // global position of lane 0
+	y     vcode.Reg // and on y, of stacked gangs
+	local vcode.Reg // local position of lane 0 on x
 }
 
 type unsupported struct{ err *UnsupportedError }
@@ -201,11 +185,11 @@ func (l *lowerer) tests(v *ir.Value) bool {
 }
 
 // body emits the kernel's code for one gang, active by mask.
-func (l *lowerer) body(mask []vr, end amd64.Label) {
+func (l *lowerer) body(mask []vcode.Reg, end amd64.Label) {
 	l.cur, l.end, l.dead = mask, end, end
 	l.scopes = l.scopes[:0]
-	if n := l.layout.dirty * l.gang(); n > 0 {
-		l.clear(frameMem(frameHead, 0), n, l.constant(0, 4))
+	if n := l.layout.Dirty * l.gang(); n > 0 {
+		l.clear(vcode.FrameMem(abi.FrameHead, 0), n, l.Constant(0, 4))
 	}
 	l.block(l.k.Body)
 }
@@ -224,7 +208,7 @@ func (l *lowerer) block(b *ir.Block) {
 		l.site = in.Site
 		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && (l.k.Sites[in.Site].Line != line || in.Op == ir.Atomic) && in.Op != ir.Item {
 			line = l.k.Sites[in.Site].Line
-			l.insts = append(l.insts, inst{kind: kindComment, x: int32(in.Site), fold: -1})
+			l.Insts = append(l.Insts, vcode.Inst{Kind: vcode.KindComment, X: int32(in.Site), Fold: -1})
 		}
 		if in.Op == ir.Barrier && b == l.k.Body {
 			l.fetchStored(b.Instrs[i+1:])
@@ -271,8 +255,8 @@ func (l *lowerer) instr(in *ir.Instr) {
 	case ir.Item:
 		l.vals[in.Result().ID] = l.coordinate(in)
 	case ir.Extent:
-		r := l.gpr()
-		l.def(amd64.MOV, g4(r), at(ctxMem(l.buffer(in.Array)+bufDims+8*in.Axis, 4)))
+		r := l.NewGPR()
+		l.Def(amd64.MOV, r.G4(), vcode.CtxMem(l.buffer(in.Array)+abi.BufDims+8*in.Axis, 4).At())
 		l.set(in.Result(), value{g: r})
 	default:
 		l.compute(in)
@@ -283,36 +267,36 @@ func (l *lowerer) instr(in *ir.Instr) {
 func (l *lowerer) set(v *ir.Value, val value) {
 	l.vals[v.ID] = val
 	if val.g != 0 && l.uses[v.ID].vector && v.Type != ir.Bool {
-		l.vals[v.ID].vec = []vr{l.splat(val.g, v.Type)}
+		l.vals[v.ID].vec = []vcode.Reg{l.splat(val.g, v.Type)}
 	}
 }
 
 // splat spreads a general register over a vector.
-func (l *lowerer) splat(r vr, t ir.Type) vr {
-	d := l.vec()
+func (l *lowerer) splat(r vcode.Reg, t ir.Type) vcode.Reg {
+	d := l.NewVec()
 	if t.Size() == 8 {
-		l.def(amd64.VPBROADCASTQ, z(d), g8(r))
+		l.Def(amd64.VPBROADCASTQ, d.Z(), r.G8())
 	} else {
-		l.def(amd64.VPBROADCASTD, z(d), g4(r))
+		l.Def(amd64.VPBROADCASTD, d.Z(), r.G4())
 	}
 	return d
 }
 
 // vector gives the vectors of a value: one if it is uniform.
-func (l *lowerer) vector(v *ir.Value) []vr {
+func (l *lowerer) vector(v *ir.Value) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
-		return []vr{l.constant(in.Bits, v.Type.Size())}
+		return []vcode.Reg{l.Constant(in.Bits, v.Type.Size())}
 	}
 	val := &l.vals[v.ID]
 	if val.vec != nil {
 		return val.vec
 	}
-	var d []vr
+	var d []vcode.Reg
 	switch {
 	case val.shadow != 0:
 		d = l.fromShadow(v, val.shadow)
 	case val.g != 0:
-		d = []vr{l.splat(val.g, v.Type)}
+		d = []vcode.Reg{l.splat(val.g, v.Type)}
 	default:
 		panic(fmt.Sprintf("spmd: %v has no value", v))
 	}
@@ -322,9 +306,9 @@ func (l *lowerer) vector(v *ir.Value) []vr {
 }
 
 // general gives the general register of a uniform integer or condition.
-func (l *lowerer) general(v *ir.Value) vr {
+func (l *lowerer) general(v *ir.Value) vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
-		r := l.gpr()
+		r := l.NewGPR()
 		l.moveImm(r, int64(in.Bits), v.Type)
 		return r
 	}
@@ -338,11 +322,11 @@ func (l *lowerer) general(v *ir.Value) vr {
 	return val.g
 }
 
-func (l *lowerer) moveImm(r vr, n int64, t ir.Type) {
+func (l *lowerer) moveImm(r vcode.Reg, n int64, t ir.Type) {
 	if n >= 0 && n < 1<<32 || t.Size() < 8 {
-		l.def(amd64.MOV, g4(r), imm(int64(uint32(n))))
+		l.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))
 	} else {
-		l.def(amd64.MOV, g8(r), imm(n))
+		l.Def(amd64.MOV, r.G8(), vcode.Imm(n))
 	}
 }
 
@@ -358,21 +342,21 @@ func (l *lowerer) regsOf(t ir.Type) int {
 func (l *lowerer) variable(v *ir.Value) value {
 	switch {
 	case l.uniform(v) && v.Type.IsFloat():
-		return value{vec: []vr{l.vec()}}
+		return value{vec: []vcode.Reg{l.NewVec()}}
 	case l.uniform(v):
-		return value{g: l.gpr()}
+		return value{g: l.NewGPR()}
 	case v.Type == ir.Bool:
-		return value{masks: l.masks(l.w)}
+		return value{masks: l.NewMasks(l.w)}
 	}
-	val := value{vec: make([]vr, l.regsOf(v.Type))}
+	val := value{vec: make([]vcode.Reg, l.regsOf(v.Type))}
 	for i := range val.vec {
-		val.vec[i] = l.vec()
+		val.vec[i] = l.NewVec()
 	}
 	return val
 }
 
 // part gives the register of part i of a value, which is the only one of a uniform value.
-func part(v []vr, i int) vr {
+func part(v []vcode.Reg, i int) vcode.Reg {
 	if len(v) == 1 {
 		return v[0]
 	}

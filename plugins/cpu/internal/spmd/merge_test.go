@@ -4,30 +4,32 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // TestMergedWithDeclared declares a register that takes the value of another one, which is in use from before: both in one
 // register are in use there, too.
 func TestMergedWithDeclared(t *testing.T) {
 	asm := amd64.New(amd64.ForAVX512)
-	f := newFunc(&avx512, asm)
+	f := vcode.NewFunc(&vcode.AVX512, asm)
 	advance, fresh := asm.NewLabel(), asm.NewLabel()
-	kept, result, other, some := f.vec(), f.vec(), f.vec(), f.mask()
-	f.def(amd64.VPXORD, z(other), z(other), z(other))
-	f.def(amd64.KXNORW, k(some), k(some), k(some))
-	f.add(inst{kind: kindDeclare, x: int32(result), fold: -1})
-	f.def(amd64.VMOVDQA64, z(result), z(kept))
-	f.def(amd64.VADDPS, z(result), z(other), z(other)).mask = some
-	f.use(amd64.VMOVUPS, at(mem{fixed: regFrame}), z(result))
-	asked := []vr{kept, result}
-	g := f.findFlow(advance, fresh, asked)
-	g.mergeCopied(asked)
-	merged := f.insts[5].a[1].reg
-	if f.insts[3].kind != kindNone || merged != f.insts[4].a[0].reg {
+	kept, result, other, some := f.NewVec(), f.NewVec(), f.NewVec(), f.NewMask()
+	f.Def(amd64.VPXORD, other.Z(), other.Z(), other.Z())
+	f.Def(amd64.KXNORW, some.K(), some.K(), some.K())
+	f.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(result), Fold: -1})
+	f.Def(amd64.VMOVDQA64, result.Z(), kept.Z())
+	f.Def(amd64.VADDPS, result.Z(), other.Z(), other.Z()).Mask = some
+	f.Use(amd64.VMOVUPS, vcode.Mem{Fixed: abi.Frame}.At(), result.Z())
+	asked := []vcode.Reg{kept, result}
+	g := f.FindLiveness(advance, fresh, asked)
+	mergeCopied(g, asked)
+	merged := f.Insts[5].Args[1].Reg
+	if f.Insts[3].Kind != vcode.KindNone || merged != f.Insts[4].Args[0].Reg {
 		t.Fatal("the registers were not merged")
 	}
 	for i := int32(1); i < 6; i++ {
-		if k, _ := g.numberOf(merged); !has(g.liveAt(i), k) {
+		if k, _ := g.NumberOf(merged); !vcode.HasBit(g.LiveAt(i), k) {
 			t.Errorf("the value is not in use before instruction %d", i)
 		}
 	}

@@ -17,6 +17,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
 )
@@ -46,7 +48,7 @@ type Options struct {
 	// Workspace is memory that this compilation shares with others; nil gives it its own.
 	Workspace *Workspace
 
-	target  *target
+	target  *vcode.Target
 	stores  int  // kindHalves, kindPast or 0
 	rounds  bool // run all loops in rounds that can be, for tests
 	few     bool // give few machine registers out, for tests
@@ -97,8 +99,8 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
 	}
-	if options.target = targetOf(options.Features); options.target == nil || !process.Supported() {
-		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", least&^options.Features)}
+	if options.target = vcode.TargetOf(options.Features); options.target == nil || !process.Supported() {
+		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", vcode.Least&^options.Features)}
 	}
 	p := newProgram(k, options)
 	if p.options.Gang == 0 {
@@ -210,13 +212,13 @@ func (p *Program) within(kind int) *ir.Kernel {
 func (p *Program) Describe() string {
 	t := p.options.target
 	if p.options.single {
-		return fmt.Sprintf("%s code, groups of %d work-items, which are one gang each", strings.ToUpper(t.name), t.lanes*p.options.Gang)
+		return fmt.Sprintf("%s code, groups of %d work-items, which are one gang each", strings.ToUpper(t.Name), t.Lanes*p.options.Gang)
 	}
-	gang := fmt.Sprint(t.lanes * p.options.Gang)
+	gang := fmt.Sprint(t.Lanes * p.options.Gang)
 	if p.stacked != nil {
-		gang = fmt.Sprintf("%d × %d", t.lanes, p.rows)
+		gang = fmt.Sprintf("%d × %d", t.Lanes, p.rows)
 	}
-	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.name), gang)
+	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.Name), gang)
 }
 
 // Listing gives the code that launches within the extents and of whole groups with several gangs side by side run, as text
@@ -268,7 +270,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 		return p.narrow[w-1]().Prepare(g)
 	}
 	kind := p.storeKind(g) | p.proofs(g)
-	lanes := p.options.target.lanes * p.options.Gang
+	lanes := p.options.target.Lanes * p.options.Gang
 	if p.observes && !p.options.single {
 		whole := g.GroupSize[0]%lanes == 0
 		for axis, n := range g.GroupSize {
@@ -324,7 +326,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *Variant, units int, err error) {
 // leave no more than an eighth empty.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
-		lanes := p.options.target.lanes * w
+		lanes := p.options.target.Lanes * w
 		return (items + lanes - 1) / lanes * w
 	}
 	w := p.options.Gang
@@ -448,7 +450,7 @@ func (v *Variant) newWorker() *Worker {
 		w.growFrames(1, 1)
 	}
 	for _, a := range c.arrays {
-		place, ok := c.layout.arrays[a.ID]
+		place, ok := c.layout.Arrays[a.ID]
 		if !ok {
 			continue
 		}
@@ -460,11 +462,11 @@ func (v *Variant) newWorker() *Worker {
 			continue
 		}
 		if w.sharedM == nil {
-			shared := aligned(c.layout.shared)
+			shared := aligned(c.layout.Shared)
 			w.sharedM = unsafe.Slice((*uint64)(unsafe.Pointer(&shared[0])), len(shared)/8)
-			w.put64(ctxShared, uint64(uintptr(unsafe.Pointer(&shared[0]))))
+			w.put64(abi.CtxShared, uint64(uintptr(unsafe.Pointer(&shared[0]))))
 		}
-		w.put64(place, uint64(uintptr(unsafe.Pointer(&w.sharedM[0])))+uint64(c.layout.places[a.ID]))
+		w.put64(place, uint64(uintptr(unsafe.Pointer(&w.sharedM[0])))+uint64(c.layout.Places[a.ID]))
 	}
 	return w
 }
@@ -477,19 +479,19 @@ func (w *Worker) growFrames(n, groups int) {
 	}
 	w.gangs, w.batch = n, groups
 	base := uint64(uintptr(unsafe.Pointer(&w.frames[0])))
-	w.put64(ctxFrames, base)
-	w.put64(ctxFramesEnd, base+uint64(n*groups*size))
-	w.put64(ctxGroupBytes, uint64(n*size))
-	w.put64(ctxFrameSize, uint64(size))
-	w.put64(ctxGangs, uint64(n))
+	w.put64(abi.CtxFrames, base)
+	w.put64(abi.CtxFramesEnd, base+uint64(n*groups*size))
+	w.put64(abi.CtxGroupBytes, uint64(n*size))
+	w.put64(abi.CtxFrameSize, uint64(size))
+	w.put64(abi.CtxGangs, uint64(n))
 	w.presentFirst()
 }
 
 // presentFirst makes the first group of a batch the present one, of a batch that has not met.
 func (w *Worker) presentFirst() {
-	w.put64(ctxFrame, w.get64(ctxFrames))
-	w.put64(ctxEnd, w.get64(ctxFrames)+w.get64(ctxGroupBytes))
-	w.put64(ctxGathered, 0)
+	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
+	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
+	w.put64(abi.CtxGathered, 0)
 }
 
 func (w *Worker) put64(at int, x uint64) { *(*uint64)(unsafe.Pointer(&w.context[at])) = x }
@@ -510,8 +512,8 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	v := w.v // with it the code goes
 	w.first, w.faulted = first, false
 	w.prints.drop() // of a run that ended in an error
-	w.put32(ctxPending, 0)
-	w.put64(ctxLeft, uint64(last-first))
+	w.put32(abi.CtxPending, 0)
+	w.put64(abi.CtxLeft, uint64(last-first))
 	if v.program.observes {
 		w.beginGroups(first)
 	} else {
@@ -528,7 +530,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 		if err != nil {
 			return nil, err
 		}
-		status := w.get32(ctxStatus)
+		status := w.get32(abi.CtxStatus)
 		if status == 0 {
 			break
 		}
@@ -571,12 +573,12 @@ func (w *Worker) set(g *interp.Launch) {
 	c := w.v.code
 	stop := uint64(uintptr(unsafe.Pointer(g.Stop)))
 	if g.Stop == nil {
-		stop = uint64(uintptr(unsafe.Pointer(&w.context[ctxZero])))
+		stop = uint64(uintptr(unsafe.Pointer(&w.context[abi.CtxZero])))
 	}
-	w.put64(ctxStop, stop)
+	w.put64(abi.CtxStop, stop)
 	for axis := range 3 {
-		w.put32(ctxSize+4*axis, g.Size[axis])
-		w.put32(ctxGSize+4*axis, g.GroupSize[axis])
+		w.put32(abi.CtxSize+4*axis, g.Size[axis])
+		w.put32(abi.CtxGSize+4*axis, g.GroupSize[axis])
 	}
 	k := w.v.program.kernel
 	for i := range k.Params {
@@ -586,17 +588,17 @@ func (w *Worker) set(g *interp.Launch) {
 			if k.Params[i].Type == ir.Bool && bits != 0 {
 				bits = 1
 			}
-			w.put64(c.layout.args+8*i, bits)
+			w.put64(c.layout.Args+8*i, bits)
 			continue
 		}
-		at := c.layout.buffers + bufSize*a.ID
-		w.put64(at+bufBase, uint64(uintptr(g.Args[i].Base)))
+		at := c.layout.Buffers + abi.BufSize*a.ID
+		w.put64(at+abi.BufBase, uint64(uintptr(g.Args[i].Base)))
 		total := uint64(1)
 		for axis, d := range g.Args[i].Dims[:a.Rank] {
-			w.put64(at+bufDims+8*axis, uint64(d))
+			w.put64(at+abi.BufDims+8*axis, uint64(d))
 			total *= uint64(d)
 		}
-		w.put64(at+bufTotal, total)
+		w.put64(at+abi.BufTotal, total)
 	}
 	if w.v.program.observes {
 		w.setGroups()
@@ -609,36 +611,36 @@ func (w *Worker) setGroups() {
 	size := w.g.GroupSize
 	perRow := (size[0]-1)/n + 1
 	w.growFrames(perRow*size[1]*size[2], w.v.code.batch(size))
-	w.put32(ctxTogether, w.together(size, n))
-	w.put64(ctxHalves, 1<<bits.Len(uint(w.gangs-1)))
+	w.put32(abi.CtxTogether, w.together(size, n))
+	w.put64(abi.CtxHalves, 1<<bits.Len(uint(w.gangs-1)))
 	for axis := range 3 {
-		w.put32(ctxGroups+4*axis, (w.g.Size[axis]-1)/size[axis]+1)
+		w.put32(abi.CtxGroups+4*axis, (w.g.Size[axis]-1)/size[axis]+1)
 	}
 }
 
 // beginGangs places the first gang of a run.
 func (w *Worker) beginGangs(first int) {
 	if first == 0 { // divisions take as long as a small launch
-		w.put64(ctxX, 0) // and y
-		w.put32(ctxZ, 0)
-		w.put64(ctxBand, 0) // and the tile
+		w.put64(abi.CtxX, 0) // and y
+		w.put32(abi.CtxZ, 0)
+		w.put64(abi.CtxBand, 0) // and the tile
 		return
 	}
 	g, n, high := w.g, w.v.code.width, w.v.code.height
 	perRow := (g.Size[0]-1)/n + 1
 	if band := w.v.code.band; band > 0 {
 		column, row, plane, start := columnOf(first, band, perRow, g.Size[1])
-		w.put32(ctxX, column*n)
-		w.put32(ctxY, row)
-		w.put32(ctxZ, plane)
-		w.put32(ctxBand, start)
-		w.put32(ctxTile, 0)
+		w.put32(abi.CtxX, column*n)
+		w.put32(abi.CtxY, row)
+		w.put32(abi.CtxZ, plane)
+		w.put32(abi.CtxBand, start)
+		w.put32(abi.CtxTile, 0)
 		return
 	}
 	row, perPlane := first/perRow, (g.Size[1]-1)/high+1
-	w.put32(ctxX, first%perRow*n)
-	w.put32(ctxY, row%perPlane*high)
-	w.put32(ctxZ, row/perPlane)
+	w.put32(abi.CtxX, first%perRow*n)
+	w.put32(abi.CtxY, row%perPlane*high)
+	w.put32(abi.CtxZ, row/perPlane)
 }
 
 // beginGroups places the first group of a run, and its gangs.
@@ -648,10 +650,10 @@ func (w *Worker) beginGroups(first int) {
 	w.presentFirst()
 	for i := range w.gangs * w.batch {
 		f := w.frame(i)
-		f.put32(frameLocal, x)
-		f.put32(frameLocal+4, y)
-		f.put32(frameLocal+8, z)
-		f.put32(frameIndex, i)
+		f.put32(abi.FrameLocal, x)
+		f.put32(abi.FrameLocal+4, y)
+		f.put32(abi.FrameLocal+8, z)
+		f.put32(abi.FrameIndex, i)
 		if x += n; x >= size[0] {
 			x = 0
 			if y++; y == size[1] {
@@ -663,13 +665,13 @@ func (w *Worker) beginGroups(first int) {
 	}
 	row, plane := 0, 0
 	if first > 0 { // divisions take as long as a small launch
-		columns, rows := w.get32(ctxGroups), w.get32(ctxGroups+4)
+		columns, rows := w.get32(abi.CtxGroups), w.get32(abi.CtxGroups+4)
 		first, row = first%columns, first/columns
 		row, plane = row%rows, row/rows
 	}
-	w.put32(ctxGroup, first)
-	w.put32(ctxGroup+4, row)
-	w.put32(ctxGroup+8, plane)
+	w.put32(abi.CtxGroup, first)
+	w.put32(abi.CtxGroup+4, row)
+	w.put32(abi.CtxGroup+8, plane)
 }
 
 // together gives the kinds of group operations that code may compute, for groups of a size and gangs of so many lanes. The

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // made lists the kinds of launches that a program has code for.
@@ -23,7 +24,7 @@ func made(p *Program) (kinds []int) {
 
 // TestCodeIsMadeForLaunches counts what is compiled: nothing before the first launch, and then what that needs.
 func TestCodeIsMadeForLaunches(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const text = `orepl-ir 1
 
 kernel twice(x: i32[*], y: i32[*]) real f32 {
@@ -34,7 +35,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
   return
 }
 `
-		p, err := Compile(parse(t, text), Options{Features: target.features})
+		p, err := Compile(parse(t, text), Options{Features: target.Features})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +55,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
 
 // TestRefusalsAreKept compiles what it cannot compile only once.
 func TestRefusalsAreKept(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const text = `orepl-ir 1
 
 kernel large(x: i32[*]) real f32 {
@@ -66,7 +67,7 @@ kernel large(x: i32[*]) real f32 {
   return
 }
 `
-		p, err := Compile(parse(t, text), Options{Features: target.features, Gang: 1})
+		p, err := Compile(parse(t, text), Options{Features: target.Features, Gang: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +90,7 @@ func TestWorkspaceIsShared(t *testing.T) {
 		kernels = append(kernels, optimized(parse(t, s.text)))
 	}
 	for _, target := range targets() {
-		options := Options{Features: target.features, Gang: 2, target: target}
+		options := Options{Features: target.Features, Gang: 2, target: target}
 		shared := options
 		shared.Workspace = new(Workspace)
 		var all sync.WaitGroup
@@ -102,7 +103,7 @@ func TestWorkspaceIsShared(t *testing.T) {
 						return
 					}
 					if c, err := generate(k, shared, nil); err != nil || !bytes.Equal(c.bytes, alone.bytes) {
-						t.Errorf("%s on %s: other code in a shared workspace, %v", k.Name, target.name, err)
+						t.Errorf("%s on %s: other code in a shared workspace, %v", k.Name, target.Name, err)
 					}
 				}
 			})
@@ -113,8 +114,8 @@ func TestWorkspaceIsShared(t *testing.T) {
 
 // TestTrapCode looks for the code that leaves for Go, which is there only if something may trap.
 func TestTrapCode(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
-		p, err := Compile(optimized(saxpy()), Options{Features: target.features, Gang: 1})
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
+		p, err := Compile(optimized(saxpy()), Options{Features: target.Features, Gang: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,13 +133,13 @@ func TestTrapCode(t *testing.T) {
 
 // TestEmptyLaunches prepares launches that have no items on some axis: nothing is to run, whatever the groups are.
 func TestEmptyLaunches(t *testing.T) {
-	onTargets(t, func(t *testing.T, target *target) {
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, text := range []string{
 			`(g, x, y) => { y[g.x] = x[g.x] }`,
 			`(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`,
 			`(g, x, y) => { g.barrier(); y[g.group.x] = x[g.x] }`,
 		} {
-			p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: target.features})
+			p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: target.Features})
 			if err != nil {
 				t.Fatal(err)
 			}

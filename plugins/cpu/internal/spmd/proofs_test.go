@@ -67,12 +67,12 @@ kernel k(n %n.20: i32, rows %rows.21: i32, y: f32[*]) real f32 {
 			g := interp.Launch{Size: launch.Size, Args: []interp.Arg{{Bits: launch.Args[0].Bits}, {Bits: launch.Args[1].Bits},
 				{Dims: [3]int32{int32(c.extent)}}}}
 			for _, target := range allTargets {
-				p, err := Compile(optimized(k), Options{Features: target.features})
+				p, err := Compile(optimized(k), Options{Features: target.Features})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if got := p.proofs(&g)&kindIndices != 0; got != c.proved {
-					t.Errorf("%s runs without checks: %v", target.name, got)
+					t.Errorf("%s runs without checks: %v", target.Name, got)
 				}
 			}
 		})

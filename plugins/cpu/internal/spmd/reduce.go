@@ -3,6 +3,8 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // reduceGroup emits one reduction: first between gangs, those of the upper half of a power of two with those of the lower
@@ -10,106 +12,106 @@ import (
 // one. The order is that of the language.
 func (l *lowerer) reduceGroup(in *ir.Instr) {
 	t, c := in.Type(), combinerOf(in)
-	bytes, vectors, place := l.t.bytes(), l.vectorsOf(t), groupValue(&l.layout, 0)
-	value := func(base vr, at int) mem { return mem{base: base, disp: int32(place + at)} }
+	bytes, vectors, place := l.Target.Bytes(), l.vectorsOf(t), abi.GroupValue(&l.layout, 0)
+	value := func(base vcode.Reg, at int) vcode.Mem { return vcode.Mem{Base: base, Disp: int32(place + at)} }
 
-	base, size, half, distance := l.gpr(), l.gpr(), l.gpr(), l.gpr()
-	l.def(amd64.MOV, g8(base), at(ctxMem(ctxFrame, 8)))
-	l.def(amd64.MOV, g8(size), at(ctxMem(ctxFrameSize, 8)))
-	l.def(amd64.MOV, g8(half), at(ctxMem(ctxHalves, 8)))
-	halves, within := l.label(), l.label()
-	l.mark(kindLoopBegin)
-	l.bind(halves)
-	l.mod(amd64.SHR, g8(half), imm(1))
-	l.jump(amd64.JE, within)
-	lower, upper, end, top, alone := l.gpr(), l.gpr(), l.gpr(), l.label(), l.label()
-	l.def(amd64.MOV, g8(distance), g8(half))
-	l.mod(amd64.IMUL, g8(distance), g8(size))
-	l.def(amd64.MOV, g8(lower), g8(base))
-	l.def(amd64.LEA, g8(end), at(mem{base: base, index: distance, indexSize: 8, scale: 1}))
-	l.def(amd64.MOV, g8(upper), g8(end))
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.use(amd64.CMP, g8(upper), at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JAE, alone)
+	base, size, half, distance := l.NewGPR(), l.NewGPR(), l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, base.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Def(amd64.MOV, size.G8(), vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Def(amd64.MOV, half.G8(), vcode.CtxMem(abi.CtxHalves, 8).At())
+	halves, within := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(halves)
+	l.Mod(amd64.SHR, half.G8(), vcode.Imm(1))
+	l.Jump(amd64.JE, within)
+	lower, upper, end, top, alone := l.NewGPR(), l.NewGPR(), l.NewGPR(), l.NewLabel(), l.NewLabel()
+	l.Def(amd64.MOV, distance.G8(), half.G8())
+	l.Mod(amd64.IMUL, distance.G8(), size.G8())
+	l.Def(amd64.MOV, lower.G8(), base.G8())
+	l.Def(amd64.LEA, end.G8(), vcode.Mem{Base: base, Index: distance, IndexSize: 8, Scale: 1}.At())
+	l.Def(amd64.MOV, upper.G8(), end.G8())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Use(amd64.CMP, upper.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JAE, alone)
 	for i := range vectors {
-		a, b, d := l.vec(), l.vec(), l.vec()
-		l.def(amd64.VMOVUPS, z(a), at(value(lower, bytes*i)))
-		l.def(amd64.VMOVUPS, z(b), at(value(upper, bytes*i)))
+		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
+		l.Def(amd64.VMOVUPS, a.Z(), value(lower, bytes*i).At())
+		l.Def(amd64.VMOVUPS, b.Z(), value(upper, bytes*i).At())
 		l.combineVectors(c.op, t, d, a, b)
-		l.use(amd64.VMOVUPS, at(value(lower, bytes*i)), z(d))
+		l.Use(amd64.VMOVUPS, value(lower, bytes*i).At(), d.Z())
 	}
-	l.mod(amd64.ADD, g8(lower), g8(size))
-	l.mod(amd64.ADD, g8(upper), g8(size))
-	l.use(amd64.CMP, g8(lower), g8(end))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
-	l.bind(alone)
+	l.Mod(amd64.ADD, lower.G8(), size.G8())
+	l.Mod(amd64.ADD, upper.G8(), size.G8())
+	l.Use(amd64.CMP, lower.G8(), end.G8())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(alone)
 	if c.neutral() != c.identity() {
 		l.addIdentity(in, lower, end, size)
 	}
-	l.jump(amd64.JMP, halves)
-	l.mark(kindLoopEnd)
+	l.Jump(amd64.JMP, halves)
+	l.Mark(vcode.KindLoopEnd)
 
-	l.bind(within)
-	regs := newRegs(l.fn, vectors)
+	l.Bind(within)
+	regs := vcode.NewVecs(l.Func, vectors)
 	for i, r := range regs {
-		l.def(amd64.VMOVUPS, z(r), at(value(base, bytes*i)))
+		l.Def(amd64.VMOVUPS, r.Z(), value(base, bytes*i).At())
 	}
 	last := l.reduceVectors(c, regs)
 
 	// All gangs take the result from their own frames.
-	result, to, all := l.gpr(), l.gpr(), l.label()
-	l.def(sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), g(result, t.Size()), x(last))
-	l.def(amd64.MOV, g8(to), g8(base))
+	result, to, all := l.NewGPR(), l.NewGPR(), l.NewLabel()
+	l.Def(sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), result.G(t.Size()), last.X())
+	l.Def(amd64.MOV, to.G8(), base.G8())
 	m := value(to, 0)
-	m.size = uint8(t.Size())
-	l.mark(kindLoopBegin)
-	l.bind(all)
-	l.use(amd64.MOV, at(m), g(result, t.Size()))
-	l.mod(amd64.ADD, g8(to), g8(size))
-	l.use(amd64.CMP, g8(to), at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JB, all)
-	l.mark(kindLoopEnd)
+	m.Size = uint8(t.Size())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(all)
+	l.Use(amd64.MOV, m.At(), result.G(t.Size()))
+	l.Mod(amd64.ADD, to.G8(), size.G8())
+	l.Use(amd64.CMP, to.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, all)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // addIdentity emits what becomes of gangs that have none to be combined with: −0 becomes 0 in sums.
-func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vr) {
+func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), combinerOf(in)
-	identity := l.constant(c.identity(), t.Size())
-	top, past := l.label(), l.label()
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.use(amd64.CMP, g8(lower), g8(end))
-	l.jump(amd64.JAE, past)
+	identity := l.Constant(c.identity(), t.Size())
+	top, past := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Use(amd64.CMP, lower.G8(), end.G8())
+	l.Jump(amd64.JAE, past)
 	for i := range l.vectorsOf(t) {
-		a, d := l.vec(), l.vec()
-		m := mem{base: lower, disp: int32(groupValue(&l.layout, 0) + l.t.bytes()*i)}
-		l.def(amd64.VMOVUPS, z(a), at(m))
+		a, d := l.NewVec(), l.NewVec()
+		m := vcode.Mem{Base: lower, Disp: int32(abi.GroupValue(&l.layout, 0) + l.Target.Bytes()*i)}
+		l.Def(amd64.VMOVUPS, a.Z(), m.At())
 		l.combineVectors(c.op, t, d, a, identity)
-		l.use(amd64.VMOVUPS, at(m), z(d))
+		l.Use(amd64.VMOVUPS, m.At(), d.Z())
 	}
-	l.mod(amd64.ADD, g8(lower), g8(size))
-	l.jump(amd64.JMP, top)
-	l.mark(kindLoopEnd)
-	l.bind(past)
+	l.Mod(amd64.ADD, lower.G8(), size.G8())
+	l.Jump(amd64.JMP, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(past)
 }
 
 // reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
-func (l *lowerer) reduceVectors(c combiner, regs []vr) vr {
+func (l *lowerer) reduceVectors(c combiner, regs []vcode.Reg) vcode.Reg {
 	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
-	var combined func(i, n int) vr
-	combined = func(i, n int) vr {
+	var combined func(i, n int) vcode.Reg
+	combined = func(i, n int) vcode.Reg {
 		if n == len(regs) {
 			return regs[i]
 		}
-		a, b, d := combined(i, 2*n), combined(i+n, 2*n), l.vec()
+		a, b, d := combined(i, 2*n), combined(i+n, 2*n), l.NewVec()
 		l.combineVectors(c.op, c.t, d, a, b)
 		return d
 	}
 	last := combined(0, 1)
-	for s := l.t.bytes() / 2; s >= c.t.Size(); s /= 2 {
-		d := l.vec()
+	for s := l.Target.Bytes() / 2; s >= c.t.Size(); s /= 2 {
+		d := l.NewVec()
 		l.combineVectors(c.op, c.t, d, last, l.swapped(last, s))
 		last = d
 	}
@@ -117,7 +119,7 @@ func (l *lowerer) reduceVectors(c combiner, regs []vr) vr {
 }
 
 // combineVectors emits an addition, a minimum or a maximum.
-func (l *lowerer) combineVectors(op ir.Op, t ir.Type, d, a, b vr) {
+func (l *lowerer) combineVectors(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 	if op != ir.Add && t.IsFloat() {
 		l.minMax(op, t.Size(), d, a, b)
 		return

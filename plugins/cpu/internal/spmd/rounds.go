@@ -5,6 +5,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Gangs of a work-group go through the code one after the other. A loop in which a gang's accesses lie far apart from one
@@ -172,10 +174,10 @@ func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 // beginRounds emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
 func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	params := loop.Then.Params
-	r := &rounds{loop: loop, exit: exit, leave: l.label(), rows: l.leapingLoads(loop)}
+	r := &rounds{loop: loop, exit: exit, leave: l.NewLabel(), rows: l.leapingLoads(loop)}
 	r.turns = turns(loop, r.rows)
 	r.params = entry{make([]value, len(params)), l.followed(loop, nil)}
-	first := entry{make([]value, len(params)), make([]vr, len(params))}
+	first := entry{make([]value, len(params)), make([]vcode.Reg, len(params))}
 	for i, p := range params {
 		first.values[i] = l.valueOf(loop.Args[i], p)
 		if r.params.shadows[i] == 0 {
@@ -188,56 +190,56 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	gathers := l.gathers()
 	l.barrier(0)
 
-	alone, waiting, end := l.label(), len(l.resumes), l.end
-	frame, n := physical(regFrame), l.gpr()
-	l.use(amd64.CMP, frame, at(ctxMem(ctxFrame, 8)))
-	l.jump(amd64.JNE, alone)
+	alone, waiting, end := l.NewLabel(), len(l.resumes), l.end
+	frame, n := vcode.Phys(abi.Frame), l.NewGPR()
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Jump(amd64.JNE, alone)
 	if gathers {
-		l.batch, r.ended = r, l.label()
+		l.batch, r.ended = r, l.NewLabel()
 		l.end, l.dead = r.ended, r.ended
 		l.gatherGroups(r, alone)
 	} else {
-		l.def(amd64.MOV, g8(n), at(ctxMem(ctxAlive, 8)))
-		l.use(amd64.CMP, g8(n), at(ctxMem(ctxGangs, 8)))
-		l.jump(amd64.JNE, alone)
+		l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+		l.Use(amd64.CMP, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+		l.Jump(amd64.JNE, alone)
 	}
 
-	top, scopes := l.label(), l.scopes
+	top, scopes := l.NewLabel(), l.scopes
 	s := &scope{in: loop, end: r.leave, params: r.params.values, next: r.params.values, shadows: r.params.shadows}
 	l.round, l.scopes = r, append(l.scopes, s)
-	l.add(inst{kind: kindLoopBegin, frames: true, fold: -1})
-	l.bind(top)
+	l.Add(vcode.Inst{Kind: vcode.KindLoopBegin, Frames: true, Fold: -1})
+	l.Bind(top)
 	r.now = r.params
 	for r.further = r.turns - 1; r.further >= 0; r.further-- {
 		for i, p := range params {
 			l.set(p, r.now.values[i])
 			l.vals[p.ID].shadow = r.now.shadows[i]
 		}
-		s.latch = l.label()
+		s.latch = l.NewLabel()
 		l.block(loop.Then)
-		l.bind(s.latch)
+		l.Bind(s.latch)
 	}
-	l.mark(kindBarrier)
-	l.mod(amd64.ADD, frame, at(ctxMem(ctxFrameSize, 8)))
-	l.use(amd64.CMP, frame, at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JB, top)
+	l.Mark(vcode.KindBarrier)
+	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, top)
 	if gathers {
 		l.roundOfBatch(top)
 	} else {
-		l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+		l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
 	}
 	l.poll()
-	l.jump(amd64.JMP, top)
-	l.mark(kindLoopEnd)
+	l.Jump(amd64.JMP, top)
+	l.Mark(vcode.KindLoopEnd)
 	if gathers {
 		l.dissolve(r, waiting, alone)
 		l.end, l.dead = end, end
-		l.mark(kindBarrier)
+		l.Mark(vcode.KindBarrier)
 	} else {
-		l.bind(r.leave)
-		l.def(amd64.MOV, frame, at(ctxMem(ctxFrame, 8)))
+		l.Bind(r.leave)
+		l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
 	}
-	l.bind(alone)
+	l.Bind(alone)
 	l.round, l.scopes = nil, scopes
 
 	from := entry{slices.Clone(r.params.values), r.params.shadows}
@@ -268,7 +270,7 @@ func (l *lowerer) nextInRound(in *ir.Instr) bool {
 	if r == nil || in.Target != r.loop || r.further == 0 {
 		return false
 	}
-	next := entry{make([]value, len(in.Args)), make([]vr, len(in.Args))}
+	next := entry{make([]value, len(in.Args)), make([]vcode.Reg, len(in.Args))}
 	for i, a := range in.Args {
 		if r.now.shadows[i] == 0 {
 			next.values[i] = l.valueOf(a, r.loop.Then.Params[i])
@@ -284,7 +286,7 @@ func (l *lowerer) nextInRound(in *ir.Instr) bool {
 func (l *lowerer) leaveRounds(in *ir.Instr) {
 	r, leave := l.round, l.round.leave
 	if r.further < r.turns-1 {
-		leave = l.label()
+		leave = l.NewLabel()
 	}
 	v, stay := in.Args[0], stays(in.Then)
 	switch {
@@ -295,10 +297,10 @@ func (l *lowerer) leaveRounds(in *ir.Instr) {
 		l.branchSome(l.outcome(v, !stay, nil, nil), leave)
 	}
 	if leave != r.leave {
-		l.cold(func() {
-			l.bind(leave)
+		l.Cold(func() {
+			l.Bind(leave)
 			l.assignEntry(r.params, r.now, r.loop.Then.Params)
-			l.jump(amd64.JMP, r.leave)
+			l.Jump(amd64.JMP, r.leave)
 		})
 	}
 }
@@ -318,17 +320,17 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 		l.leaveBeyond(v, in, s[0], leave)
 		return true
 	}
-	last := l.gpr()
-	l.def(amd64.LEA, g8(last), at(mem{base: l.wideIndex(l.shadow(v), ir.I32), disp: s[0] * int32(l.gang()-1)}))
+	last := l.NewGPR()
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: l.wideIndex(l.shadow(v), ir.I32), Disp: s[0] * int32(l.gang()-1)}.At())
 	if c, ok := smallConst(bound); ok {
-		l.use(amd64.CMP, g8(last), imm(c))
+		l.Use(amd64.CMP, last.G8(), vcode.Imm(c))
 	} else {
-		l.use(amd64.CMP, g8(last), g8(l.wideIndex(l.general(bound), ir.I32)))
+		l.Use(amd64.CMP, last.G8(), l.wideIndex(l.general(bound), ir.I32).G8())
 	}
 	if test.Op == ir.Lt {
-		l.jump(amd64.JGE, leave)
+		l.Jump(amd64.JGE, leave)
 	} else {
-		l.jump(amd64.JG, leave)
+		l.Jump(amd64.JG, leave)
 	}
 	return true
 }
@@ -336,12 +338,12 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 // leaveBeyond emits the exit for the condition that what grows by step from lane to lane is below an extent. Where it is
 // negative lanes leave, too, so that it is a valid index of that extent in those that stay.
 func (l *lowerer) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
-	first, last := l.gpr(), l.gpr()
-	l.def(amd64.MOV, g4(first), g4(l.shadow(v)))
-	l.def(amd64.LEA, g8(last), at(mem{base: first, disp: step * int32(l.gang()-1)}))
+	first, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, first.G4(), l.shadow(v).G4())
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: step * int32(l.gang()-1)}.At())
 	axis := -1 - extent.Axis
-	l.use(amd64.CMP, g8(last), at(l.extentMem(extent.Array, axis, 8)))
-	l.jump(amd64.JAE, leave)
+	l.Use(amd64.CMP, last.G8(), l.extentMem(extent.Array, axis, 8).At())
+	l.Jump(amd64.JAE, leave)
 	if !l.options.Unchecked {
 		l.passed(checkKey{v.ID, extent.Array.ID, axis})
 	}

@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Functions are those of the device library, by name and type, whose calls the compiler takes itself.
@@ -11,7 +12,7 @@ func Functions() []string { return []string{fastRsqrt + ".f32"} }
 const fastRsqrt = "fast.rsqrt"
 
 // call emits a call of one of [Functions].
-func (l *lowerer) call(in *ir.Instr) []vr {
+func (l *lowerer) call(in *ir.Instr) []vcode.Reg {
 	if in.Fn != fastRsqrt || in.Type() != ir.F32 {
 		l.refuse("the function %s of %v", in.Fn, in.Type())
 	}
@@ -26,24 +27,24 @@ func (l *lowerer) call(in *ir.Instr) []vr {
 // fused multiply-adds. A subtraction from the upper words that stops at zero halves y. Where x is 0 or infinite the rest is
 // NaN, and where AVX2's estimate of a subnormal x is infinite, −∞: their bits are above those of −2⁻⁸, which bounds the rest
 // of every number. A finite step leaves an estimate as it is that is infinite, 0 or NaN.
-func (l *lowerer) rsqrtFast(in *ir.Instr) []vr {
+func (l *lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 	x := l.vector(in.Args[0])
 	n := l.count(in.Result())
-	y, e, s := newRegs(l.fn, n), newRegs(l.fn, n), newRegs(l.fn, n)
-	number := func(x float64) vr { return l.constant(ir.FloatBits(ir.F32, x), 4) }
+	y, e, s := vcode.NewVecs(l.Func, n), vcode.NewVecs(l.Func, n), vcode.NewVecs(l.Func, n)
+	number := func(x float64) vcode.Reg { return l.Constant(ir.FloatBits(ir.F32, x), 4) }
 	estimate, one := amd64.VRSQRT14PS, 1.0
-	if !l.t.masks {
+	if !l.Target.HasMasks {
 		estimate, one = amd64.VRSQRTPS, 1+0x1p-23
 	}
 	steps := []func(i int){
-		func(i int) { l.def(estimate, z(y[i]), z(part(x, i))).folds(1, 0) },
+		func(i int) { l.Def(estimate, y[i].Z(), part(x, i).Z()).Folds(1, 0) },
 		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], part(x, i), 4) },
-		func(i int) { l.mod(amd64.VFNMADD213PS, z(e[i]), z(y[i]), z(number(one))).folds(2, 4) },
-		func(i int) { l.op2(amd64.VPSUBUSW, s[i], y[i], l.constant(1<<23, 4), 0) },
+		func(i int) { l.Mod(amd64.VFNMADD213PS, e[i].Z(), y[i].Z(), number(one).Z()).Folds(2, 4) },
+		func(i int) { l.op2(amd64.VPSUBUSW, s[i], y[i], l.Constant(1<<23, 4), 0) },
 		func(i int) { l.op2(amd64.VPMINUD, e[i], e[i], number(-0x1p-8), 4) },
-		func(i int) { l.mod(amd64.VFMADD231PS, z(y[i]), z(e[i]), z(s[i])) },
+		func(i int) { l.Mod(amd64.VFMADD231PS, y[i].Z(), e[i].Z(), s[i].Z()) },
 	}
-	if !l.t.masks { // few registers: one after the other
+	if !l.Target.HasMasks { // few registers: one after the other
 		for i := range n {
 			for _, step := range steps {
 				step(i)

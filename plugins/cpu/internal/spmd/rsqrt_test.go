@@ -21,14 +21,14 @@ func TestRsqrtFast(t *testing.T) {
 	needMachine(t)
 	const n, bound = 1 << 16, 4
 	for _, target := range targets() {
-		p, err := Compile(parse(t, inverseRoots), Options{Features: target.features, Gang: 2})
+		p, err := Compile(parse(t, inverseRoots), Options{Features: target.Features, Gang: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if text, _ := p.Listing(func(int) string { return "" }); !strings.Contains(text, "vrsqrt") {
-			t.Fatalf("%s has no instruction for it", target.name)
+			t.Fatalf("%s has no instruction for it", target.Name)
 		} else if strings.Contains(text, "vcmpps") || strings.Contains(text, "vblend") {
-			t.Errorf("%s tells numbers from others by a mask:\n%s", target.name, text)
+			t.Errorf("%s tells numbers from others by a mask:\n%s", target.Name, text)
 		}
 		x, y := make([]uint32, n), make([]uint32, n)
 		worst := 0.0
@@ -45,22 +45,22 @@ func TestRsqrtFast(t *testing.T) {
 				case a > -0x1p-126 && a < 0x1p-126 && float64(got) == math.Copysign(math.Inf(1), float64(a)): // counts as 0
 					continue
 				case a == 0:
-					t.Fatalf("%s: rsqrt(%v) is %v", target.name, a, got)
+					t.Fatalf("%s: rsqrt(%v) is %v", target.Name, a, got)
 				case a < 0 || a != a:
 					if got == got {
-						t.Fatalf("%s: rsqrt(%v) is %v", target.name, a, got)
+						t.Fatalf("%s: rsqrt(%v) is %v", target.Name, a, got)
 					}
 					continue
 				case want == 0:
 					if got != 0 {
-						t.Fatalf("%s: rsqrt(%v) is %v", target.name, a, got)
+						t.Fatalf("%s: rsqrt(%v) is %v", target.Name, a, got)
 					}
 					continue
 				}
 				_, exponent := math.Frexp(want)
 				ulps := math.Abs(float64(got)-want) / math.Ldexp(1, exponent-24)
 				if worst = max(worst, ulps); !(ulps <= bound) {
-					t.Fatalf("%s: rsqrt(%v) is %v, want %v", target.name, a, got, want)
+					t.Fatalf("%s: rsqrt(%v) is %v, want %v", target.Name, a, got, want)
 				}
 			}
 		}
@@ -71,6 +71,6 @@ func TestRsqrtFast(t *testing.T) {
 		for _, from := range []uint32{0, 1 << 23, infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
 			check(func(i uint32) uint32 { return from + i })
 		}
-		t.Logf("%s: at most %.2f ulp", target.name, worst)
+		t.Logf("%s: at most %.2f ulp", target.Name, worst)
 	}
 }

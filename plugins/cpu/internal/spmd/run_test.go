@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	hostmachine "github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/debug"
@@ -28,7 +29,7 @@ import (
 
 // allTargets are the targets of the compiler. A test of the shape of code names its target or loops over these; a test
 // that runs code loops over targets().
-var allTargets = []*target{&avx512, &avx2}
+var allTargets = []*vcode.Target{&vcode.AVX512, &vcode.AVX2}
 
 // runnable are the extensions that tests may run: those of the machine that the switch cpu-features does not mask.
 var runnable = sync.OnceValue(func() amd64.Features {
@@ -42,15 +43,15 @@ var runnable = sync.OnceValue(func() amd64.Features {
 // needMachine skips a test that runs code where no target can run.
 func needMachine(t testing.TB) {
 	t.Helper()
-	if missing := least &^ runnable(); missing != 0 || !process.Supported() {
+	if missing := vcode.Least &^ runnable(); missing != 0 || !process.Supported() {
 		t.Skipf("this machine has no %v", missing)
 	}
 }
 
 // targets are those that this machine can run.
-func targets() (list []*target) {
+func targets() (list []*vcode.Target) {
 	for _, t := range allTargets {
-		if t.features&^runnable() == 0 && process.Supported() {
+		if t.Features&^runnable() == 0 && process.Supported() {
 			list = append(list, t)
 		}
 	}
@@ -58,19 +59,19 @@ func targets() (list []*target) {
 }
 
 // onTargets runs a test that runs code for each target that this machine can run.
-func onTargets(t *testing.T, test func(t *testing.T, target *target)) {
+func onTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 	t.Helper()
 	needMachine(t)
 	for _, target := range targets() {
-		t.Run(target.name, func(t *testing.T) { test(t, target) })
+		t.Run(target.Name, func(t *testing.T) { test(t, target) })
 	}
 }
 
 // onAllTargets runs a test of the shape of code for each target of the compiler.
-func onAllTargets(t *testing.T, test func(t *testing.T, target *target)) {
+func onAllTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 	t.Helper()
 	for _, target := range allTargets {
-		t.Run(target.name, func(t *testing.T) { test(t, target) })
+		t.Run(target.Name, func(t *testing.T) { test(t, target) })
 	}
 }
 
@@ -119,7 +120,7 @@ func modelFor(n int) *uarch.Model {
 }
 
 // run runs a case on compiled code. Levels are ways to compile it: 0 without the passes.
-func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, error) {
+func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
 	if level%onHeap > 0 {
 		k = optimized(c.Kernel)
@@ -128,7 +129,7 @@ func run(c *oracle.Case, target *target, gang, level int) (*oracle.Outcome, erro
 	for i := range c.Args {
 		bytes += len(c.Args[i].Data)
 	}
-	p, err := Compile(k, Options{Features: target.features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
+	p, err := Compile(k, Options{Features: target.Features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
 		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
@@ -208,9 +209,9 @@ func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
 	return same
 }
 
-func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *target, gang, level int) bool {
+func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *vcode.Target, gang, level int) bool {
 	t.Helper()
-	where := fmt.Sprintf("%s, gang %d, level %d", target.name, gang, level)
+	where := fmt.Sprintf("%s, gang %d, level %d", target.Name, gang, level)
 	got, err := run(c, target, gang, level)
 	if err != nil {
 		t.Errorf("%s: %v", where, err)

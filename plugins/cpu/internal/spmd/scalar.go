@@ -3,13 +3,14 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 var scalarOps = map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul: amd64.IMUL, ir.And: amd64.AND,
 	ir.Or: amd64.OR, ir.Xor: amd64.XOR}
 
 // scalar emits an operation on uniform integers in general registers, and reports whether it can.
-func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
+func (l *lowerer) scalar(in *ir.Instr) (vcode.Reg, bool) {
 	t := in.Type()
 	size := t.Size()
 	for _, a := range in.Args {
@@ -17,8 +18,8 @@ func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
 			return 0, false
 		}
 	}
-	d := l.gpr()
-	copyTo := func(a vr) { l.def(amd64.MOV, g8(d), g8(a)) }
+	d := l.NewGPR()
+	copyTo := func(a vcode.Reg) { l.Def(amd64.MOV, d.G8(), a.G8()) }
 	switch in.Op {
 	case ir.Add, ir.Sub, ir.Mul, ir.And, ir.Or, ir.Xor:
 		x, y := in.Args[0], in.Args[1]
@@ -28,23 +29,23 @@ func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
 		a := l.general(x)
 		if c, ok := smallConst(y); ok {
 			if in.Op == ir.Mul {
-				l.def(amd64.IMUL, g(d, size), g(a, size), imm(c))
+				l.Def(amd64.IMUL, d.G(size), a.G(size), vcode.Imm(c))
 				return d, true
 			}
 			copyTo(a)
-			l.mod(scalarOps[in.Op], g(d, size), imm(c))
+			l.Mod(scalarOps[in.Op], d.G(size), vcode.Imm(c))
 			return d, true
 		}
 		b := l.general(y)
 		copyTo(a)
-		l.mod(scalarOps[in.Op], g(d, size), g(b, size))
+		l.Mod(scalarOps[in.Op], d.G(size), b.G(size))
 	case ir.Neg, ir.Not:
 		copyTo(l.general(in.Args[0]))
 		op := amd64.NEG
 		if in.Op == ir.Not {
 			op = amd64.NOT
 		}
-		l.mod(op, g(d, size))
+		l.Mod(op, d.G(size))
 	case ir.Shl, ir.Shr:
 		a := l.general(in.Args[0])
 		ops := [3]amd64.Op{amd64.SHL, amd64.SHR, amd64.SAR}
@@ -59,15 +60,15 @@ func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
 		if c, ok := smallConst(in.Args[1]); ok {
 			copyTo(a)
 			if c &= int64(8*size - 1); c != 0 {
-				l.mod(ops[i], g(d, size), imm(c))
+				l.Mod(ops[i], d.G(size), vcode.Imm(c))
 			}
 			return d, true
 		}
-		l.def(vars[i], g(d, size), g(a, size), g(l.general(in.Args[1]), size))
+		l.Def(vars[i], d.G(size), a.G(size), l.general(in.Args[1]).G(size))
 	case ir.Min, ir.Max:
 		a, b := l.general(in.Args[0]), l.general(in.Args[1])
 		copyTo(a)
-		l.use(amd64.CMP, g(b, size), g(a, size))
+		l.Use(amd64.CMP, b.G(size), a.G(size))
 		op := amd64.CMOVL
 		switch {
 		case in.Op == ir.Max && t.IsSigned():
@@ -77,12 +78,12 @@ func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
 		case !t.IsSigned():
 			op = amd64.CMOVB
 		}
-		l.mod(op, g(d, size), g(b, size))
+		l.Mod(op, d.G(size), b.G(size))
 	case ir.Select:
 		c, yes, no := l.general(in.Args[0]), l.general(in.Args[1]), l.general(in.Args[2])
 		copyTo(no)
-		l.use(amd64.TEST, g4(c), g4(c))
-		l.mod(amd64.CMOVNE, g8(d), g8(yes))
+		l.Use(amd64.TEST, c.G4(), c.G4())
+		l.Mod(amd64.CMOVNE, d.G8(), yes.G8())
 	case ir.Bitcast:
 		return l.general(in.Args[0]), true
 	case ir.Convert, ir.Wrap:
@@ -90,11 +91,11 @@ func (l *lowerer) scalar(in *ir.Instr) (vr, bool) {
 		a := l.general(in.Args[0])
 		switch {
 		case size == 8 && from == ir.I32:
-			l.def(amd64.MOVSXD, g8(d), g4(a))
+			l.Def(amd64.MOVSXD, d.G8(), a.G4())
 		case size <= from.Size() && from != ir.Bool:
 			return a, true
 		default:
-			l.def(amd64.MOV, g4(d), g4(a)) // clears the upper half
+			l.Def(amd64.MOV, d.G4(), a.G4()) // clears the upper half
 		}
 	default:
 		return 0, false

@@ -3,17 +3,19 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each with the one s before it, for s = 1, 2 … 16.
 // Those that have none before them are combined with what changes nothing.
-func (l *lowerer) scanVectors(c combiner, regs []vr) []vr {
-	size, bytes := c.t.Size(), l.t.bytes()
-	neutral := l.constant(c.neutral(), size)
+func (l *lowerer) scanVectors(c combiner, regs []vcode.Reg) []vcode.Reg {
+	size, bytes := c.t.Size(), l.Target.Bytes()
+	neutral := l.Constant(c.neutral(), size)
 	for s := size; s < subgroupSize*size; s *= 2 { // in bytes
-		next := newRegs(l.fn, len(regs))
+		next := vcode.NewVecs(l.Func, len(regs))
 		for i, d := range next {
-			var before vr
+			var before vcode.Reg
 			switch {
 			case s < bytes && i == 0:
 				before = l.shifted(neutral, regs[0], s)
@@ -36,43 +38,43 @@ func (l *lowerer) scanVectors(c combiner, regs []vr) []vr {
 // follow. The totals lie in the context, after an element that changes nothing.
 func (l *lowerer) scanGroup(in *ir.Instr) {
 	c := combinerOf(in)
-	size, bytes := c.t.Size(), l.t.bytes()
-	total := l.gpr()
-	totals := func(i int) mem { return ctxMem(ctxTotals+i, 0) }
-	l.def(amd64.LEA, g8(total), at(totals(0)))
-	l.use(amd64.VMOVUPS, at(totals(-bytes)), z(l.constant(c.neutral(), size)))
+	size, bytes := c.t.Size(), l.Target.Bytes()
+	total := l.NewGPR()
+	totals := func(i int) vcode.Mem { return vcode.CtxMem(abi.CtxTotals+i, 0) }
+	l.Def(amd64.LEA, total.G8(), totals(0).At())
+	l.Use(amd64.VMOVUPS, totals(-bytes).At(), l.Constant(c.neutral(), size).Z())
 	l.eachSegment(func(list []segment) {
 		for _, s := range list {
 			regs := l.scanVectors(c, s.load(0, size))
 			s.store(regs, size)
 			last := s.place(0, len(regs)-1, size)
-			last.disp += int32(bytes - size)
-			last.size = uint8(size)
-			r := l.gpr()
-			l.def(amd64.MOV, g(r, size), at(last))
-			l.use(amd64.MOV, at(mem{base: total, size: uint8(size)}), g(r, size))
-			l.mod(amd64.ADD, g8(total), imm(int64(size)))
+			last.Disp += int32(bytes - size)
+			last.Size = uint8(size)
+			r := l.NewGPR()
+			l.Def(amd64.MOV, r.G(size), last.At())
+			l.Use(amd64.MOV, vcode.Mem{Base: total, Size: uint8(size)}.At(), r.G(size))
+			l.Mod(amd64.ADD, total.G8(), vcode.Imm(int64(size)))
 		}
 	})
 
-	regs := newRegs(l.fn, l.vectorsOfSegment(size))
+	regs := vcode.NewVecs(l.Func, l.vectorsOfSegment(size))
 	for i, d := range regs {
-		l.def(amd64.VMOVUPS, z(d), at(totals(bytes*i)))
+		l.Def(amd64.VMOVUPS, d.Z(), totals(bytes*i).At())
 	}
 	for i, v := range l.scanVectors(c, regs) {
-		l.use(amd64.VMOVUPS, at(totals(bytes*i)), z(v))
+		l.Use(amd64.VMOVUPS, totals(bytes*i).At(), v.Z())
 	}
 
-	carry := l.vec() // the last results, of which the first of an exclusive scan is one
-	l.def(amd64.LEA, g8(total), at(totals(-size)))
+	carry := l.NewVec() // the last results, of which the first of an exclusive scan is one
+	l.Def(amd64.LEA, total.G8(), totals(-size).At())
 	if in.Exclusive {
-		l.def(amd64.VMOVDQA64, z(carry), z(l.constant(c.identity(), size)))
+		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.identity(), size).Z())
 	}
 	l.eachSegment(func(list []segment) {
 		for _, s := range list {
-			before := l.vec()
-			l.def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), z(before), at(mem{base: total, size: uint8(size)}))
-			l.mod(amd64.ADD, g8(total), imm(int64(size)))
+			before := l.NewVec()
+			l.Def(sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), before.Z(), vcode.Mem{Base: total, Size: uint8(size)}.At())
+			l.Mod(amd64.ADD, total.G8(), vcode.Imm(int64(size)))
 			l.addBefore(in, &s, before, carry)
 		}
 	})
@@ -80,11 +82,11 @@ func (l *lowerer) scanGroup(in *ir.Instr) {
 
 // addBefore emits what makes results of a segment's own scan, given the total of those before it. In an exclusive scan each
 // result goes to the next item, and the last ones stay in carry.
-func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vr) {
+func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 	c := combinerOf(in)
 	size := c.t.Size()
 	regs := s.load(0, size)
-	out := newRegs(l.fn, len(regs))
+	out := vcode.NewVecs(l.Func, len(regs))
 	for i, d := range out {
 		l.combineVectors(c.op, c.t, d, before, regs[i])
 	}
@@ -92,7 +94,7 @@ func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vr) {
 		s.store(out, size)
 		return
 	}
-	moved := make([]vr, len(out))
+	moved := make([]vcode.Reg, len(out))
 	for i := range moved {
 		last := carry
 		if i > 0 {
@@ -101,5 +103,5 @@ func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vr) {
 		moved[i] = l.shifted(last, out[i], size)
 	}
 	s.store(moved, size)
-	l.def(amd64.VMOVDQA64, z(carry), z(out[len(out)-1]))
+	l.Def(amd64.VMOVDQA64, carry.Z(), out[len(out)-1].Z())
 }

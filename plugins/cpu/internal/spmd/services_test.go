@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // host serves calls, and keeps the items that called and what they gave.
@@ -77,7 +78,7 @@ func TestCalls(t *testing.T) {
 			k := parse(t, strings.NewReplacer("T[*]", typ.String()+"[*]", ": T", ": "+typ.String(), "OBSERVE", observe).Replace(serviceKernel))
 			for _, target := range targets() {
 				gang := []int{1, 2, 4}[m%3]
-				p, err := Compile(k, Options{Features: target.features, Gang: gang})
+				p, err := Compile(k, Options{Features: target.Features, Gang: gang})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -93,17 +94,17 @@ func TestCalls(t *testing.T) {
 					i := (item[2]*size[1]+item[1])*size[0] + item[0]
 					want := []interp.Scalar{{Type: typ, Bits: special[i%len(special)]}, {Type: ir.I32, Bits: uint64(i)}}
 					if !slices.Equal(args, want) || result != typ {
-						t.Errorf("%v, %s: item %v calls with %v for a result of %v, want %v", typ, target.name, item, args, result, want)
+						t.Errorf("%v, %s: item %v calls with %v for a result of %v, want %v", typ, target.Name, item, args, result, want)
 					}
 					return turnedBits(typ, args[0].Bits), nil
 				}}
 				g.Services = h
 				fault, err := runUnits(p, g)
 				if fault != nil || err != nil {
-					t.Fatalf("%v, %s: %v, %v", typ, target.name, fault, err)
+					t.Fatalf("%v, %s: %v, %v", typ, target.Name, fault, err)
 				}
 				if len(h.items) != n/2 {
-					t.Errorf("%v, %s: %d calls, want %d", typ, target.name, len(h.items), n/2)
+					t.Errorf("%v, %s: %d calls, want %d", typ, target.Name, len(h.items), n/2)
 				}
 				var want []byte
 				for i := range n {
@@ -116,7 +117,7 @@ func TestCalls(t *testing.T) {
 					want = irgen.AppendElem(want, typ, bits)
 				}
 				if !slices.Equal(y[:n*elem], want) {
-					t.Errorf("%v, %s, gangs of %d registers: got %x, want %x", typ, target.name, gang, y[:n*elem], want)
+					t.Errorf("%v, %s, gangs of %d registers: got %x, want %x", typ, target.Name, gang, y[:n*elem], want)
 				}
 			}
 		}
@@ -130,7 +131,7 @@ func TestCallsThatFail(t *testing.T) {
 	k := parse(t, strings.NewReplacer("T[*]", "i32[*]", ": T", ": i32", "OBSERVE", "").Replace(serviceKernel))
 	for _, target := range targets() {
 		for _, gang := range []int{1, 4} {
-			p, err := Compile(k, Options{Features: target.features, Gang: gang})
+			p, err := Compile(k, Options{Features: target.Features, Gang: gang})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,14 +147,14 @@ func TestCallsThatFail(t *testing.T) {
 			g.Services = h
 			fault, err := runUnits(p, g)
 			if err != nil || fault == nil || fault.Kind != interp.CallFailed || fault.Item != [3]int{37, 0, 0} || fault.Text != "no more for 37" {
-				t.Errorf("%s: %+v, %v", target.name, fault, err)
+				t.Errorf("%s: %+v, %v", target.Name, fault, err)
 			}
 			if last := h.items[len(h.items)-1]; last != [3]int{37, 0, 0} {
-				t.Errorf("%s: the last call is of %v", target.name, last)
+				t.Errorf("%s: the last call is of %v", target.Name, last)
 			}
 			g.Services = nil
 			if fault, err = runUnits(p, g); err != nil || fault == nil || fault.Item != [3]int{1, 0, 0} || fault.Text != "there is no service turn" {
-				t.Errorf("%s: without a host: %+v, %v", target.name, fault, err)
+				t.Errorf("%s: without a host: %+v, %v", target.Name, fault, err)
 			}
 		}
 	}
@@ -180,7 +181,7 @@ func TestPrints(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(got.Prints) == 0 || !slices.Equal(got.Prints, want.Prints) {
-				t.Errorf("%s, gangs of %d registers: prints\n%v, want\n%v", target.name, gang, got.Prints, want.Prints)
+				t.Errorf("%s, gangs of %d registers: prints\n%v, want\n%v", target.Name, gang, got.Prints, want.Prints)
 			}
 		}
 	}
@@ -191,7 +192,7 @@ func TestMuchText(t *testing.T) {
 	needMachine(t)
 	const n = maxPending/16 + 100
 	k := anyRank(t, `(g, x) => { g.print(g.x) }`)
-	p, err := Compile(k, Options{Features: least})
+	p, err := Compile(k, Options{Features: vcode.Least})
 	if err != nil {
 		t.Fatal(err)
 	}

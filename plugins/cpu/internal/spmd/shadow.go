@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // The shadow of a value that differs between lanes is what it is in lane 0, in a general register: where a row begins.
@@ -41,7 +42,7 @@ func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
 }
 
 // shadow gives the value of lane 0, of 32 bits.
-func (l *lowerer) shadow(v *ir.Value) vr {
+func (l *lowerer) shadow(v *ir.Value) vcode.Reg {
 	if l.uniform(v) {
 		return l.general(v)
 	}
@@ -52,7 +53,7 @@ func (l *lowerer) shadow(v *ir.Value) vr {
 	if in.Op == ir.Wrap || in.Op == ir.Bitcast {
 		return l.shadow(in.Args[0])
 	}
-	var d vr
+	var d vcode.Reg
 	if in.Op == ir.Item {
 		switch {
 		case in.Item == ir.LocalID:
@@ -63,25 +64,25 @@ func (l *lowerer) shadow(v *ir.Value) vr {
 			d = l.item.x
 		}
 	} else {
-		d = l.gpr()
+		d = l.NewGPR()
 		a := l.shadow(in.Args[0])
 		switch in.Op {
 		case ir.Neg:
-			l.def(amd64.MOV, g8(d), g8(a))
-			l.mod(amd64.NEG, g4(d))
+			l.Def(amd64.MOV, d.G8(), a.G8())
+			l.Mod(amd64.NEG, d.G4())
 		case ir.Shl:
 			c, _ := smallConst(in.Args[1])
-			l.def(amd64.MOV, g8(d), g8(a))
-			l.mod(amd64.SHL, g4(d), imm(c&31))
+			l.Def(amd64.MOV, d.G8(), a.G8())
+			l.Mod(amd64.SHL, d.G4(), vcode.Imm(c&31))
 		default:
 			op := scalarOps[in.Op]
 			if c, ok := smallConst(in.Args[1]); ok && in.Op != ir.Mul {
-				l.def(amd64.MOV, g8(d), g8(a))
-				l.mod(op, g4(d), imm(c))
+				l.Def(amd64.MOV, d.G8(), a.G8())
+				l.Mod(op, d.G4(), vcode.Imm(c))
 			} else {
 				b := l.shadow(in.Args[1])
-				l.def(amd64.MOV, g8(d), g8(a))
-				l.mod(op, g4(d), g4(b))
+				l.Def(amd64.MOV, d.G8(), a.G8())
+				l.Mod(op, d.G4(), b.G4())
 			}
 		}
 	}
@@ -91,7 +92,7 @@ func (l *lowerer) shadow(v *ir.Value) vr {
 }
 
 // fromShadow gives the vectors of an affine value by what lane 0 has.
-func (l *lowerer) fromShadow(v *ir.Value, r vr) []vr {
+func (l *lowerer) fromShadow(v *ir.Value, r vcode.Reg) []vcode.Reg {
 	s, _ := l.affine.Strides(v)
 	return l.lanesFrom(r, s)
 }
@@ -103,9 +104,9 @@ func (l *lowerer) beginShadows(s *scope) {
 		switch {
 		case r == 0:
 		case s.from.shadows != nil && s.from.shadows[i] != 0:
-			l.def(amd64.MOV, g8(r), g8(s.from.shadows[i]))
+			l.Def(amd64.MOV, r.G8(), s.from.shadows[i].G8())
 		default:
-			l.def(amd64.MOV, g8(r), g8(l.shadow(s.in.Args[i])))
+			l.Def(amd64.MOV, r.G8(), l.shadow(s.in.Args[i]).G8())
 		}
 	}
 }
@@ -113,14 +114,14 @@ func (l *lowerer) beginShadows(s *scope) {
 // followed gives registers for the parameters of a loop that differ between lanes and whose values in lane 0 general
 // registers can have from iteration to iteration. The lanes that go round have all gone round equally often. The first
 // values may be in registers.
-func (l *lowerer) followed(loop *ir.Instr, first []vr) []vr {
+func (l *lowerer) followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
-	shadows := make([]vr, len(params))
+	shadows := make([]vcode.Reg, len(params))
 	some := false
 	for i, p := range params {
 		l.vals[p.ID].shadow = 0
 		if _, affine := l.affine.Strides(p); affine && !l.uniform(p) && (first != nil && first[i] != 0 || l.hasShadow(loop.Args[i], 0)) {
-			shadows[i], some = l.gpr(), true
+			shadows[i], some = l.NewGPR(), true
 			l.vals[p.ID].shadow = shadows[i]
 		}
 	}
@@ -137,16 +138,16 @@ func (l *lowerer) followed(loop *ir.Instr, first []vr) []vr {
 
 // nextShadows sets the values in lane 0 that a loop goes on with.
 func (l *lowerer) nextShadows(s *scope, in *ir.Instr) {
-	next := make([]vr, len(s.shadows))
+	next := make([]vcode.Reg, len(s.shadows))
 	for i, r := range s.shadows {
 		if r != 0 {
-			next[i] = l.gpr()
-			l.def(amd64.MOV, g8(next[i]), g8(l.shadow(in.Args[i])))
+			next[i] = l.NewGPR()
+			l.Def(amd64.MOV, next[i].G8(), l.shadow(in.Args[i]).G8())
 		}
 	}
 	for i, r := range s.shadows {
 		if r != 0 {
-			l.def(amd64.MOV, g8(r), g8(next[i]))
+			l.Def(amd64.MOV, r.G8(), next[i].G8())
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // shapes are kernels whose code has a shape of its own, with what their listing shows if it has it, if anything does.
@@ -433,7 +434,7 @@ func TestShapes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.name, func(t *testing.T) {
 			k := parse(t, s.text)
-			if text := listed(t, k, Options{Features: avx512.features, Gang: 1}); !strings.Contains(text, s.shows) {
+			if text := listed(t, k, Options{Features: vcode.AVX512.Features, Gang: 1}); !strings.Contains(text, s.shows) {
 				t.Errorf("there is no %q in\n%s", s.shows, text)
 			}
 			for _, n := range []int{1, 17, 48, 100, 480} {

@@ -7,6 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // A group that is one gang need not wait for itself: barriers are nothing, reductions are made in its registers, and it
@@ -49,7 +51,7 @@ func oneGang(k *ir.Kernel, o *Options) int {
 		return 0
 	}
 	if o.wide {
-		return maxSingle / o.target.lanes
+		return maxSingle / o.target.Lanes
 	}
 	if loops || wide || bytes > 0 {
 		return o.Gang
@@ -58,17 +60,17 @@ func oneGang(k *ir.Kernel, o *Options) int {
 }
 
 // widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
-func widest(k *ir.Kernel, t *target) int {
+func widest(k *ir.Kernel, t *vcode.Target) int {
 	u := k.Uniformity(gangScope(false))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
 	p.number(k.Body)
 	p.at = 0
 	p.measure(k.Body)
-	w := maxSingle / t.lanes
+	w := maxSingle / t.Lanes
 	if onlyReduces(k, u) {
 		return w
 	}
-	for w > 1 && w*max(p.most, 1) > t.vectors+scratchVectorRegs {
+	for w > 1 && w*max(p.most, 1) > t.Vectors+vcode.ScratchVectors {
 		w /= 2
 	}
 	return w
@@ -119,7 +121,7 @@ func (p *Program) SingleGroups() []int {
 	var list []int
 	for i, program := range p.singles {
 		if program != nil && program().Check() == nil {
-			list = append(list, p.options.target.lanes<<i)
+			list = append(list, p.options.target.Lanes<<i)
 		}
 	}
 	return list
@@ -138,7 +140,7 @@ func (p *Program) single(g *interp.Launch) *Program {
 		return nil
 	}
 	for i, program := range p.singles {
-		if program != nil && p.options.target.lanes<<i == n {
+		if program != nil && p.options.target.Lanes<<i == n {
 			if s := program(); !s.refused.Load() {
 				return s
 			}
@@ -149,19 +151,19 @@ func (p *Program) single(g *interp.Launch) *Program {
 
 // overSingles emits the loop over work-groups of one gang each.
 func (l *lowerer) overSingles(done amd64.Label) {
-	l.fn.shared = false
-	group, end := l.label(), l.label()
-	l.mark(kindLoopBegin)
-	l.bind(group)
+	l.Func.Shared = false
+	group, end := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(group)
 	l.clearShared()
-	l.item.x, l.item.local = l.gpr(), l.gpr()
-	l.def(amd64.MOV, g4(l.item.x), at(ctxMem(ctxGroup, 4)))
-	l.mod(amd64.IMUL, g4(l.item.x), at(ctxMem(ctxGSize, 4)))
-	l.def(amd64.MOV, g4(l.item.local), imm(0))
+	l.item.x, l.item.local = l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, l.item.x.G4(), vcode.CtxMem(abi.CtxGroup, 4).At())
+	l.Mod(amd64.IMUL, l.item.x.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
+	l.Def(amd64.MOV, l.item.local.G4(), vcode.Imm(0))
 	l.body(nil, end)
-	l.bind(end)
+	l.Bind(end)
 	l.nextGroup(group, done)
-	l.mark(kindLoopEnd)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // reduceSingle emits the reduction of a group that is one gang.
@@ -171,16 +173,16 @@ func (l *lowerer) reduceSingle(in *ir.Instr) {
 		l.refuse("a reduction whose result differs")
 	}
 	given := l.given(in)
-	regs := make([]vr, l.vectorsOf(t))
+	regs := make([]vcode.Reg, l.vectorsOf(t))
 	for i := range regs {
 		regs[i] = part(given, i)
 	}
 	last := l.reduceVectors(combinerOf(in), regs)
 	if t.IsFloat() {
-		l.set(r, value{vec: []vr{last}})
+		l.set(r, value{vec: []vcode.Reg{last}})
 		return
 	}
-	d := l.gpr()
-	l.def(sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), g(d, t.Size()), x(last))
+	d := l.NewGPR()
+	l.Def(sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
 	l.set(r, value{g: d})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // singleKernels do something together with their group, which may be one gang.
@@ -97,7 +98,7 @@ func TestRandomSingles(t *testing.T) {
 			Tiles: rng.IntN(3) == 0, Places: rng.IntN(2) == 0, Strides: rng.IntN(2) == 0,
 		})
 		c.Unchecked = rng.IntN(8) == 0
-		if !slices.ContainsFunc(targets(), func(target *target) bool { return isSingle(c, target) }) {
+		if !slices.ContainsFunc(targets(), func(target *vcode.Target) bool { return isSingle(c, target) }) {
 			return true
 		}
 		launches++
@@ -113,9 +114,9 @@ func TestRandomSingles(t *testing.T) {
 }
 
 // isSingle reports whether the groups of a case can be one gang each.
-func isSingle(c *oracle.Case, target *target) bool {
+func isSingle(c *oracle.Case, target *vcode.Target) bool {
 	n := c.GroupSize[0]
-	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.lanes != 0 || n&(n-1) != 0 {
+	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.Lanes != 0 || n&(n-1) != 0 {
 		return false
 	}
 	return oneGang(c.Kernel, &Options{target: target, Gang: 1, wide: true}) > 0
@@ -179,7 +180,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 // TestSingleReduction looks at what a group does that is one gang: no more than it has to.
 func TestSingleReduction(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: target.features})
+		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: target.Features})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,9 +189,9 @@ func TestSingleReduction(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, _, _ = strings.Cut(text, "vzeroupper")
-		last := bits.Len(uint(target.lanes)) - 1
-		if got, want := strings.Count(text, "\tvaddps"), maxSingle/target.lanes-1+last; got != want {
-			t.Errorf("%s: %d additions, want %d of vectors and %d in the last", target.name, got, want-last, last)
+		last := bits.Len(uint(target.Lanes)) - 1
+		if got, want := strings.Count(text, "\tvaddps"), maxSingle/target.Lanes-1+last; got != want {
+			t.Errorf("%s: %d additions, want %d of vectors and %d in the last", target.Name, got, want-last, last)
 		}
 		moved := 0
 		for line := range strings.Lines(text) {
@@ -198,11 +199,11 @@ func TestSingleReduction(t *testing.T) {
 				moved++
 			}
 		}
-		if got, want := moved, maxSingle/target.lanes/2; got != want {
-			t.Errorf("%s: %d vectors moved, want %d that are loaded\n%s", target.name, got, want, text)
+		if got, want := moved, maxSingle/target.Lanes/2; got != want {
+			t.Errorf("%s: %d vectors moved, want %d that are loaded\n%s", target.Name, got, want, text)
 		}
 		if strings.Contains(text, "vpcmp") || strings.Contains(text, "kortest") {
-			t.Errorf("%s: masks for one item in\n%s", target.name, text)
+			t.Errorf("%s: masks for one item in\n%s", target.Name, text)
 		}
 	}
 }

@@ -4,22 +4,23 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // splitAtBarriers gives the pieces of code between barriers registers of their own for what lives across barriers, which is
 // in memory else for its whole life: a piece loads what it reads where it begins, and stores what it has changed where
 // it is left. That is done for what a piece mentions more often than it costs. advance is where gangs that wait jump to,
 // start where they begin, and fresh where no gang is left.
-func (f *fn) splitAtBarriers(advance, start, fresh amd64.Label) {
-	crossing := f.crossBarriers()
+func splitAtBarriers(f *vcode.Func, advance, start, fresh amd64.Label) {
+	crossing := crossBarriers(f)
 	if len(crossing) == 0 {
 		return
 	}
-	s := splitter{f: f, flow: f.findFlow(advance, fresh, crossing), uses: make([]use, len(crossing))}
-	s.flow.mergeCopied(crossing)
+	s := splitter{f: f, flow: f.FindLiveness(advance, fresh, crossing), uses: make([]use, len(crossing))}
+	mergeCopied(s.flow, crossing)
 	s.findSources()
-	begin, _ := s.flow.labels.of(int64(start))
-	old := f.rewrite()
+	begin, _ := s.flow.Labels.Of(int64(start))
+	old := f.Rewrite()
 	s.insts = old
 	for at := int32(0); int(at) < len(old); {
 		end := at
@@ -27,27 +28,27 @@ func (f *fn) splitAtBarriers(advance, start, fresh amd64.Label) {
 			end = s.pieceFrom(at)
 		}
 		if end == at {
-			f.add(old[at])
+			f.Add(old[at])
 			at++
 			continue
 		}
 		s.piece(at, end)
 		at = end
 	}
-	f.coalesce() // what is in registers now
+	coalesce(f) // what is in registers now
 }
 
 // crossBarriers lists the registers of gangs that live across a barrier.
-func (f *fn) crossBarriers() (list []vr) {
-	barriers := f.barriers()
+func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
+	barriers := f.Barriers()
 	if len(barriers) == 0 {
 		return nil
 	}
-	for r, live := range f.liveRanges() {
-		v := &f.regs[r]
-		i, _ := slices.BinarySearch(barriers, live.start)
-		if live.start >= 0 && v.elem == 0 && !v.shared && i < len(barriers) && barriers[i] <= live.end {
-			list = append(list, vr(r))
+	for r, live := range f.LiveRanges() {
+		v := &f.Regs[r]
+		i, _ := slices.BinarySearch(barriers, live.Start)
+		if live.Start >= 0 && v.Elem == 0 && !v.Shared && i < len(barriers) && barriers[i] <= live.End {
+			list = append(list, vcode.Reg(r))
 		}
 	}
 	return list
@@ -55,11 +56,11 @@ func (f *fn) crossBarriers() (list []vr) {
 
 // splitter finds pieces of code that are entered only where they begin and have no barrier in them.
 type splitter struct {
-	f       *fn
-	flow    *flow
-	insts   []inst
-	sources []source // by label
-	list    []vr     // that an instruction mentions; kept for the next one
+	f       *vcode.Func
+	flow    *vcode.Liveness
+	insts   []vcode.Inst
+	sources []source    // by label
+	list    []vcode.Reg // that an instruction mentions; kept for the next one
 
 	// Of the present piece:
 	uses   []use   // by the registers' numbers in the flow
@@ -71,13 +72,13 @@ type splitter struct {
 type source struct{ first, end int32 }
 
 func (s *splitter) findSources() {
-	s.sources = make([]source, s.f.asm.NumLabels()+1)
-	for i := range s.f.insts {
-		in := &s.f.insts[i]
-		if jump, _ := in.jumps(); !jump {
+	s.sources = make([]source, s.f.Asm.NumLabels()+1)
+	for i := range s.f.Insts {
+		in := &s.f.Insts[i]
+		if jump, _ := in.Jumps(); !jump {
 			continue
 		}
-		from := &s.sources[in.imm]
+		from := &s.sources[in.Imm]
 		if from.end == 0 {
 			from.first = int32(i)
 		}
@@ -87,18 +88,13 @@ func (s *splitter) findSources() {
 
 // mayBegin reports whether a piece may begin at an instruction.
 func (s *splitter) mayBegin(i int32) bool {
-	switch in := &s.insts[i]; in.kind {
-	case kindOp:
-		return !in.changesFrame()
-	case kindTrap, kindLoopBegin, kindColdBegin:
+	switch in := &s.insts[i]; in.Kind {
+	case vcode.KindOp:
+		return !in.ChangesFrame()
+	case vcode.KindTrap, vcode.KindLoopBegin, vcode.KindColdBegin:
 		return true
 	}
 	return false
-}
-
-// changesFrame reports whether an instruction goes from a gang's frame to another's.
-func (in *inst) changesFrame() bool {
-	return in.mode != modeUse && in.n > 0 && in.a[0].kind == argPhys && in.a[0].phys == regFrame
 }
 
 // pieceFrom gives the end of the piece that begins at a position.
@@ -107,10 +103,10 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 	for again := true; again; {
 		again = false
 		for i := begin; i < end; i++ {
-			if s.insts[i].kind != kindLabel {
+			if s.insts[i].Kind != vcode.KindLabel {
 				continue
 			}
-			if from := s.sources[s.insts[i].x]; from.end > 0 && (from.first < begin || from.end > end) {
+			if from := s.sources[s.insts[i].X]; from.end > 0 && (from.first < begin || from.end > end) {
 				end, again = s.balanced(begin, i), true
 				break
 			}
@@ -123,17 +119,17 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 func (s *splitter) balanced(begin, limit int32) int32 {
 	depth, end := 0, begin
 	for i := begin; i < limit; i++ {
-		switch in := &s.insts[i]; in.kind {
-		case kindBarrier:
+		switch in := &s.insts[i]; in.Kind {
+		case vcode.KindBarrier:
 			return end
-		case kindLoopBegin, kindColdBegin:
+		case vcode.KindLoopBegin, vcode.KindColdBegin:
 			depth++
-		case kindLoopEnd, kindColdEnd:
+		case vcode.KindLoopEnd, vcode.KindColdEnd:
 			if depth--; depth < 0 {
 				return end
 			}
-		case kindOp:
-			if in.changesFrame() {
+		case vcode.KindOp:
+			if in.ChangesFrame() {
 				return end
 			}
 		}
@@ -148,10 +144,10 @@ func (s *splitter) balanced(begin, limit int32) int32 {
 type use struct {
 	mentioned bool
 	written   bool
-	weight    float32 // of its mentions
-	cost      float32 // of loads and stores
-	first     int32   // the first place that writes it; the piece's begin if code that stands elsewhere does
-	own       vr      // the piece's own register for it; 0 if it has none
+	weight    float32   // of its mentions
+	cost      float32   // of loads and stores
+	first     int32     // the first place that writes it; the piece's begin if code that stands elsewhere does
+	own       vcode.Reg // the piece's own register for it; 0 if it has none
 	stores    []int32
 }
 
@@ -163,18 +159,18 @@ func (s *splitter) piece(begin, end int32) {
 	s.mentioned(begin, end)
 	s.findStores(begin, end)
 	s.chooseOwn(begin)
-	own := func(r *vr) {
-		if k, ok := s.flow.numberOf(*r); ok && s.uses[k].own != 0 {
+	own := func(r *vcode.Reg) {
+		if k, ok := s.flow.NumberOf(*r); ok && s.uses[k].own != 0 {
 			*r = s.uses[k].own
 		}
 	}
 	for i := begin; i < end; i++ {
 		s.storeBefore(i)
-		in := s.f.add(s.insts[i])
-		if in.kind == kindTrap {
-			s.f.traps[in.x].unshare()
+		in := s.f.Add(s.insts[i])
+		if in.Kind == vcode.KindTrap {
+			s.f.Traps[in.X].Unshare()
 		}
-		s.f.rename(in, own)
+		s.f.Rename(in, own)
 	}
 	s.storeBefore(end)
 	for _, k := range s.order {
@@ -185,19 +181,19 @@ func (s *splitter) piece(begin, end int32) {
 
 // chooseOwn gives registers to what is worth one, and loads them.
 func (s *splitter) chooseOwn(begin int32) {
-	live := s.flow.liveAt(begin)
+	live := s.flow.LiveAt(begin)
 	for _, k := range s.order {
-		u, r := &s.uses[k], s.flow.asked[k]
-		load := has(live, k)
+		u, r := &s.uses[k], s.flow.Asked[k]
+		load := vcode.HasBit(live, k)
 		if load {
 			u.cost++
 		}
 		if u.weight <= u.cost {
 			continue
 		}
-		u.own = s.f.newReg(s.f.regs[r].class)
+		u.own = s.f.NewReg(s.f.Regs[r].Class)
 		if load {
-			s.f.copyReg(u.own, r)
+			s.f.CopyReg(u.own, r)
 		}
 		for _, at := range u.stores {
 			s.stores = append(s.stores, pieceStore{at, k})
@@ -211,7 +207,7 @@ func (s *splitter) chooseOwn(begin int32) {
 func (s *splitter) storeBefore(at int32) {
 	for n := len(s.stores); n > 0 && s.stores[n-1].at == at; n-- {
 		k := s.stores[n-1].number
-		s.f.copyReg(s.flow.asked[k], s.uses[k].own)
+		s.f.CopyReg(s.flow.Asked[k], s.uses[k].own)
 		s.stores = s.stores[:n-1]
 	}
 }
@@ -221,19 +217,19 @@ func (s *splitter) mentioned(begin, end int32) {
 	weight, cold := float32(1), 0
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
-		switch in.kind {
-		case kindLoopBegin:
+		switch in.Kind {
+		case vcode.KindLoopBegin:
 			weight *= loopWeight
-		case kindLoopEnd:
+		case vcode.KindLoopEnd:
 			weight /= loopWeight
-		case kindColdBegin:
+		case vcode.KindColdBegin:
 			cold++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			cold--
 		}
-		s.list = s.f.mentions(in, s.list[:0])
+		s.list = s.f.Mentions(in, s.list[:0])
 		for _, r := range s.list {
-			k, ok := s.flow.numberOf(r)
+			k, ok := s.flow.NumberOf(r)
 			if !ok {
 				continue
 			}
@@ -244,15 +240,15 @@ func (s *splitter) mentioned(begin, end int32) {
 			}
 			switch {
 			case cold > 0:
-			case in.mode == modeMod && in.a[0].reg == r:
+			case in.Mode == vcode.ModeMod && in.Args[0].Reg == r:
 				u.weight += 2 * weight
 			default:
 				u.weight += weight
 			}
 		}
-		s.list = s.f.writtenBy(in, s.list[:0])
+		s.list = s.f.WrittenBy(in, s.list[:0])
 		for _, r := range s.list {
-			k, ok := s.flow.numberOf(r)
+			k, ok := s.flow.NumberOf(r)
 			if !ok {
 				continue
 			}
@@ -272,30 +268,30 @@ func (s *splitter) findStores(begin, end int32) {
 	last := false // does not go on to the next instruction
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
-		switch in.kind {
-		case kindLoopBegin:
+		switch in.Kind {
+		case vcode.KindLoopBegin:
 			weight *= loopWeight
-		case kindLoopEnd:
+		case vcode.KindLoopEnd:
 			weight /= loopWeight
-		case kindColdBegin:
+		case vcode.KindColdBegin:
 			cold++
-		case kindColdEnd:
+		case vcode.KindColdEnd:
 			cold--
 		}
-		jump, always := in.jumps()
-		if cold == 0 && (in.kind == kindOp || in.kind == kindTrap || in.kind == kindLabel) {
+		jump, always := in.Jumps()
+		if cold == 0 && (in.Kind == vcode.KindOp || in.Kind == vcode.KindTrap || in.Kind == vcode.KindLabel) {
 			last = always
 		}
 		if !jump {
 			continue
 		}
-		to, ok := s.flow.labels.of(in.imm)
+		to, ok := s.flow.Labels.Of(in.Imm)
 		if !ok || to >= begin && to < end {
 			continue
 		}
-		live := s.flow.liveAt(to)
+		live := s.flow.LiveAt(to)
 		for _, k := range s.order {
-			if u := &s.uses[k]; u.written && (u.first < i || weight > 1) && has(live, k) {
+			if u := &s.uses[k]; u.written && (u.first < i || weight > 1) && vcode.HasBit(live, k) {
 				u.stores = append(u.stores, i)
 				u.cost += weight
 			}
@@ -304,9 +300,9 @@ func (s *splitter) findStores(begin, end int32) {
 	if last {
 		return
 	}
-	live := s.flow.liveAt(end)
+	live := s.flow.LiveAt(end)
 	for _, k := range s.order {
-		if u := &s.uses[k]; u.written && has(live, k) {
+		if u := &s.uses[k]; u.written && vcode.HasBit(live, k) {
 			u.stores = append(u.stores, end)
 			u.cost++
 		}
@@ -315,17 +311,3 @@ func (s *splitter) findStores(begin, end int32) {
 
 // loopWeight is how often a loop is taken to go round.
 const loopWeight = 10
-
-// copyReg copies a register.
-func (f *fn) copyReg(to, from vr) {
-	switch {
-	case f.regs[from].class == classGPR:
-		f.def(amd64.MOV, g8(to), g8(from))
-	case f.regs[from].class == classMask:
-		f.def(amd64.KMOVW, k(to), k(from))
-	case f.t.masks:
-		f.def(amd64.VMOVDQA64, z(to), z(from)).folds(1, 0)
-	default:
-		f.def(amd64.VMOVDQA, y(to), y(from)).folds(1, 0)
-	}
-}

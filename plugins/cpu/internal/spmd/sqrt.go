@@ -3,6 +3,7 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // How many cycles a vector takes: in the unit for divisions, which does one at a time, and of the two pipes that do all
@@ -17,7 +18,7 @@ const (
 // stepsForSqrt reports whether square roots in the innermost loop around an instruction are faster by steps of Newton's
 // method than in the unit for divisions, which may have enough to do.
 func (l *lowerer) stepsForSqrt(in *ir.Instr) bool {
-	if !l.t.masks || in.Type() != ir.F32 || l.uniform(in.Result()) {
+	if !l.Target.HasMasks || in.Type() != ir.F32 || l.uniform(in.Result()) {
 		return false
 	}
 	body := l.k.Body
@@ -52,51 +53,51 @@ const (
 // 1/(2√a) right to the last bits. The rest a − g² is exact, and g + (a − g²)h, rounded once, is the root rounded to
 // nearest, as the test shows for every significand and errors of the estimate. Lanes with other operands, such as zeros,
 // send all to the instruction for square roots.
-func (l *lowerer) sqrtBySteps(in *ir.Instr) []vr {
+func (l *lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	a := l.vector(in.Args[0])
-	half := l.constant(ir.FloatBits(ir.F32, 0.5), 4)
-	out, odd := newRegs(l.fn, l.w), l.masks(l.w)
-	g, h, e := newRegs(l.fn, l.w), newRegs(l.fn, l.w), newRegs(l.fn, l.w)
+	half := l.Constant(ir.FloatBits(ir.F32, 0.5), 4)
+	out, odd := vcode.NewVecs(l.Func, l.w), l.NewMasks(l.w)
+	g, h, e := vcode.NewVecs(l.Func, l.w), vcode.NewVecs(l.Func, l.w), vcode.NewVecs(l.Func, l.w)
 	// Step after step for all registers, so that none waits for its own last one.
-	each := func(step func(s, g, h, e vr)) {
+	each := func(step func(s, g, h, e vcode.Reg)) {
 		for i := range out {
 			step(part(a, i), g[i], h[i], e[i])
 		}
 	}
-	each(func(s, _, h, _ vr) { l.def(amd64.VRSQRT14PS, z(h), z(s)).folds(1, 4) })
+	each(func(s, _, h, _ vcode.Reg) { l.Def(amd64.VRSQRT14PS, h.Z(), s.Z()).Folds(1, 4) })
 	for i, m := range odd {
-		over := l.vec()
-		l.op2(amd64.VPSUBD, over, part(a, i), l.constant(leastStepped, 4), 4)
-		in := l.def(amd64.VPCMPUD, k(m), z(over), z(l.constant(infinity32-leastStepped, 4)), imm(5)).folds(2, 4)
+		over := l.NewVec()
+		l.op2(amd64.VPSUBD, over, part(a, i), l.Constant(leastStepped, 4), 4)
+		in := l.Def(amd64.VPCMPUD, m.K(), over.Z(), l.Constant(infinity32-leastStepped, 4).Z(), vcode.Imm(5)).Folds(2, 4)
 		if l.cur != nil {
-			in.mask = l.cur[i]
+			in.Mask = l.cur[i]
 		}
 	}
-	each(func(s, g, h, _ vr) { l.op2(amd64.VMULPS, g, h, s, 4) })
-	each(func(_, _, h, _ vr) { l.op2(amd64.VMULPS, h, h, half, 4) })
-	each(func(_, g, h, e vr) {
-		l.def(amd64.VMOVDQA64, z(e), z(h))
-		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(half)).folds(2, 4)
+	each(func(s, g, h, _ vcode.Reg) { l.op2(amd64.VMULPS, g, h, s, 4) })
+	each(func(_, _, h, _ vcode.Reg) { l.op2(amd64.VMULPS, h, h, half, 4) })
+	each(func(_, g, h, e vcode.Reg) {
+		l.Def(amd64.VMOVDQA64, e.Z(), h.Z())
+		l.Mod(amd64.VFNMADD213PS, e.Z(), g.Z(), half.Z()).Folds(2, 4)
 	})
-	each(func(_, g, _, e vr) { l.mod(amd64.VFMADD213PS, z(g), z(e), z(g)) })
-	each(func(_, _, h, e vr) { l.mod(amd64.VFMADD213PS, z(h), z(e), z(h)) })
-	each(func(s, g, _, e vr) {
-		l.def(amd64.VMOVDQA64, z(e), z(g))
-		l.mod(amd64.VFNMADD213PS, z(e), z(g), z(s)).folds(2, 4)
+	each(func(_, g, _, e vcode.Reg) { l.Mod(amd64.VFMADD213PS, g.Z(), e.Z(), g.Z()) })
+	each(func(_, _, h, e vcode.Reg) { l.Mod(amd64.VFMADD213PS, h.Z(), e.Z(), h.Z()) })
+	each(func(s, g, _, e vcode.Reg) {
+		l.Def(amd64.VMOVDQA64, e.Z(), g.Z())
+		l.Mod(amd64.VFNMADD213PS, e.Z(), g.Z(), s.Z()).Folds(2, 4)
 	})
 	for i, d := range out {
-		l.def(amd64.VMOVDQA64, z(d), z(g[i]))
-		l.mod(amd64.VFMADD231PS, z(d), z(e[i]), z(h[i]))
+		l.Def(amd64.VMOVDQA64, d.Z(), g[i].Z())
+		l.Mod(amd64.VFMADD231PS, d.Z(), e[i].Z(), h[i].Z())
 	}
-	rare, back := l.label(), l.label()
+	rare, back := l.NewLabel(), l.NewLabel()
 	l.branchSome(odd, rare)
-	l.bind(back)
-	l.cold(func() {
-		l.bind(rare)
+	l.Bind(back)
+	l.Cold(func() {
+		l.Bind(rare)
 		for i, d := range out {
-			l.def(amd64.VSQRTPS, z(d), z(part(a, i))).folds(1, 4)
+			l.Def(amd64.VSQRTPS, d.Z(), part(a, i).Z()).Folds(1, 4)
 		}
-		l.jump(amd64.JMP, back)
+		l.Jump(amd64.JMP, back)
 	})
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 const roots = `orepl-ir 1
@@ -54,10 +55,10 @@ func runBuffers(t *testing.T, p *Program, buffers ...[]uint32) {
 // there is but for powers of four, of operands at the ends of the range, and of some all over.
 func TestSqrtBySteps(t *testing.T) {
 	needMachine(t)
-	if avx512.features&^runnable() != 0 {
+	if vcode.AVX512.Features&^runnable() != 0 {
 		t.Skip("this machine has no AVX-512")
 	}
-	p, err := Compile(parse(t, roots), Options{Features: avx512.features, Gang: 2})
+	p, err := Compile(parse(t, roots), Options{Features: vcode.AVX512.Features, Gang: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // A stacked gang has its registers one below the other: each is a row of items, and the next one the row below. Where it
@@ -23,7 +25,7 @@ func gangScope(stacked bool) ir.Scope {
 // width is how many items of a gang lie in a row.
 func (l *lowerer) width() int {
 	if l.options.stacked {
-		return l.t.lanes
+		return l.Target.Lanes
 	}
 	return l.gang()
 }
@@ -51,7 +53,7 @@ func (p *Program) prepareStacked(free bool) {
 // pay. They do if items leave a loop by both coordinates, there is room for as many registers, and buffers are accessed so
 // that rows of a register's length do: only outside loops, or at places that a whole gang shares. What is seen in the order
 // of items had better go along rows.
-func stackRows(k *ir.Kernel, t *target, gang int) int {
+func stackRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	var loops []*ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Loop {
@@ -98,7 +100,7 @@ func (p *Program) stacks(g *interp.Launch) bool {
 	if p.stacked == nil || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return false
 	}
-	lanes, gang := p.options.target.lanes, p.options.Gang
+	lanes, gang := p.options.target.Lanes, p.options.Gang
 	return p.options.stack > 0 || 8*p.rows*gangsOf(g.Size, lanes, p.rows) <= 9*gang*gangsOf(g.Size, lanes*gang, 1)
 }
 
@@ -109,36 +111,36 @@ func gangsOf(size [3]int, width, height int) int {
 
 // jumpAtBottom jumps where a gang has rows below those of the launch.
 func (l *lowerer) jumpAtBottom(tail amd64.Label) {
-	bottom := l.gpr()
-	l.def(amd64.LEA, g8(bottom), at(mem{base: l.item.y, disp: int32(l.height())}))
-	l.use(amd64.CMP, g4(bottom), at(ctxMem(ctxSize+4, 4)))
-	l.jump(amd64.JA, tail) // it may be 2^31 and more
+	bottom := l.NewGPR()
+	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.item.y, Disp: int32(l.height())}.At())
+	l.Use(amd64.CMP, bottom.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Jump(amd64.JA, tail) // it may be 2^31 and more
 }
 
 // inStack gives the masks of so many lanes of each row that is one of the launch.
-func (l *lowerer) inStack(n vr) []vr {
-	rows := l.gpr()
-	l.def(amd64.MOV, g4(rows), at(ctxMem(ctxSize+4, 4)))
-	l.mod(amd64.SUB, g4(rows), g4(l.item.y))
+func (l *lowerer) inStack(n vcode.Reg) []vcode.Reg {
+	rows := l.NewGPR()
+	l.Def(amd64.MOV, rows.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Mod(amd64.SUB, rows.G4(), l.item.y.G4())
 	across, down := l.splat(n, ir.I32), l.splat(rows, ir.I32)
-	out := l.masks(l.w)
-	l.def(amd64.VPCMPD, k(out[0]), z(across), z(l.itemOffsets(0, opt.Strides{1})), imm(6)).folds(2, 0) // greater
+	out := l.NewMasks(l.w)
+	l.Def(amd64.VPCMPD, out[0].K(), across.Z(), l.itemOffsets(0, opt.Strides{1}).Z(), vcode.Imm(6)).Folds(2, 0) // greater
 	for i := 1; i < l.w; i++ {
-		l.def(amd64.VPCMPD, k(out[i]), z(down), z(l.itemOffsets(i, opt.Strides{0, 1})), imm(6)).folds(2, 0).mask = out[0]
+		l.Def(amd64.VPCMPD, out[i].K(), down.Z(), l.itemOffsets(i, opt.Strides{0, 1}).Z(), vcode.Imm(6)).Folds(2, 0).Mask = out[0]
 	}
 	return out
 }
 
 // itemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
-func (l *lowerer) itemOffsets(i int, s opt.Strides) vr {
+func (l *lowerer) itemOffsets(i int, s opt.Strides) vcode.Reg {
 	if !l.options.stacked {
 		return l.laneOffsets(i, int(s[0]))
 	}
 	data := make([]byte, 0, 64)
-	for j := range int32(l.t.lanes) {
+	for j := range int32(l.Target.Lanes) {
 		data = binary.LittleEndian.AppendUint32(data, uint32(s[0]*j+s[1]*int32(i)))
 	}
-	return l.pattern(data)
+	return l.Pattern(data)
 }
 
 // span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
@@ -157,13 +159,13 @@ func (l *lowerer) span(s opt.Strides) (n int32, grows bool) {
 // follow each other in each. The indices grow so little that none can wrap between lanes of which one is in bounds, see
 // maxPeel.
 func (l *lowerer) rowsApart(terms []term, size int) bool {
-	if size < 4 && !l.t.masks {
+	if size < 4 && !l.Target.HasMasks {
 		return false // lanes would have to be told apart, see scatterRow
 	}
 	for _, t := range terms {
 		s, _ := l.affine.Strides(t.v)
 		for _, n := range s[:2] {
-			if most := int32(maxPeel / l.t.lanes / 2); n > most || n < -most {
+			if most := int32(maxPeel / l.Target.Lanes / 2); n > most || n < -most {
 				return false
 			}
 		}
@@ -175,9 +177,9 @@ func (l *lowerer) rowsApart(terms []term, size int) bool {
 }
 
 // rowDistance gives how many bytes a row of a gang lies behind the one above.
-func (l *lowerer) rowDistance(a *ir.Array, terms []term) vr {
-	sum, bytes := l.gpr(), int64(0)
-	var pitched []vr
+func (l *lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
+	sum, bytes := l.NewGPR(), int64(0)
+	var pitched []vcode.Reg
 	for _, t := range terms {
 		s, _ := l.affine.Strides(t.v)
 		switch n := int64(s[1]) * t.stride; {
@@ -185,34 +187,34 @@ func (l *lowerer) rowDistance(a *ir.Array, terms []term) vr {
 		case t.inner == 0:
 			bytes += n
 		default:
-			d := l.gpr()
-			l.def(amd64.IMUL, g8(d), g8(l.pitch(a, t.inner)), imm(n))
+			d := l.NewGPR()
+			l.Def(amd64.IMUL, d.G8(), l.pitch(a, t.inner).G8(), vcode.Imm(n))
 			pitched = append(pitched, d)
 		}
 	}
 	l.moveImm(sum, bytes, ir.I64)
 	for _, d := range pitched {
-		l.mod(amd64.ADD, g8(sum), g8(d))
+		l.Mod(amd64.ADD, sum.G8(), d.G8())
 	}
 	return sum
 }
 
 // registersOf gives where the n registers of an access in rows begin.
-func (l *lowerer) registersOf(p *place, n int) []mem {
-	out := make([]mem, n)
+func (l *lowerer) registersOf(p *place, n int) []vcode.Mem {
+	out := make([]vcode.Mem, n)
 	row, perRow := p.uni, n
 	if p.below != 0 {
 		perRow = n / l.w
 	}
 	for i := range out {
 		if i > 0 && i%perRow == 0 {
-			next, above := l.gpr(), l.flat(row)
-			above.index, above.indexSize, above.scale = p.below, 8, 1
-			l.def(amd64.LEA, g8(next), at(above))
-			row = mem{base: next}
+			next, above := l.NewGPR(), l.flat(row)
+			above.Index, above.IndexSize, above.Scale = p.below, 8, 1
+			l.Def(amd64.LEA, next.G8(), above.At())
+			row = vcode.Mem{Base: next}
 		}
 		out[i] = row
-		out[i].disp += int32(i % perRow * l.perReg(p.size))
+		out[i].Disp += int32(i % perRow * l.perReg(p.size))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 const mandelbrot = `(g, x, y) => {
@@ -189,7 +190,7 @@ func TestStacksOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range targets() {
-		p, err := Compile(k, Options{Features: target.features, Gang: 4, stack: 3})
+		p, err := Compile(k, Options{Features: target.Features, Gang: 4, stack: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -203,12 +204,12 @@ func TestStacksOneByOne(t *testing.T) {
 		w := v.Acquire(&g)
 		for unit := units - 1; unit >= 0; unit-- {
 			if f, err := w.Run(unit, unit+1, false); f != nil || err != nil {
-				t.Fatalf("%s, unit %d: %v, %v", target.name, unit, f, err)
+				t.Fatalf("%s, unit %d: %v, %v", target.Name, unit, f, err)
 			}
 		}
 		v.Release(w)
 		if diff := c.Diff(&got, want); diff != "" {
-			t.Errorf("%s: %s", target.name, diff)
+			t.Errorf("%s: %s", target.Name, diff)
 		}
 	}
 }
@@ -217,7 +218,7 @@ func TestChooseStack(t *testing.T) {
 	for _, c := range stackKernels {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()
 		opt.Run(m, opt.Default, nil)
-		if got := stackRows(m.Kernels[0], &avx512, 1); (got > 0) != c.stacks {
+		if got := stackRows(m.Kernels[0], &vcode.AVX512, 1); (got > 0) != c.stacks {
 			t.Errorf("%s: gangs of %d rows, want some: %v", c.name, got, c.stacks)
 		}
 	}
@@ -236,9 +237,9 @@ func TestStackRows(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.I32)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
-		for target, want := range map[*target]int{&avx512: c.avx512, &avx2: c.avx2} {
+		for target, want := range map[*vcode.Target]int{&vcode.AVX512: c.avx512, &vcode.AVX2: c.avx2} {
 			if got := stackRows(k, target, chooseGang(k, target, false)); got != want {
-				t.Errorf("%s: gangs of %d rows on %s, want %d", c.text, got, target.name, want)
+				t.Errorf("%s: gangs of %d rows on %s, want %d", c.text, got, target.Name, want)
 			}
 		}
 	}
@@ -286,7 +287,7 @@ func TestStackedLaunches(t *testing.T) {
 func TestStackSharesColumns(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	c, err := generate(m.Kernels[0], Options{Features: amd64.ForAVX512, Gang: 4, target: &avx512, stacked: true}, func(int) string { return "" })
+	c, err := generate(m.Kernels[0], Options{Features: amd64.ForAVX512, Gang: 4, target: &vcode.AVX512, stacked: true}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestStoppedLaunches(t *testing.T) {
 		k := anyRank(t, c.text)
 		for _, target := range targets() {
 			for _, gang := range []int{0, 1, 4} {
-				p, err := Compile(k, Options{Features: target.features, Gang: gang})
+				p, err := Compile(k, Options{Features: target.Features, Gang: gang})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func TestStoppedLaunches(t *testing.T) {
 					most = max(v.code.lanes, c.group)
 				}
 				if done > most {
-					t.Errorf("%s, %s, gangs of %d registers: %d items of a launch that is to stop came to their ends", c.name, target.name, gang, done)
+					t.Errorf("%s, %s, gangs of %d registers: %d items of a launch that is to stop came to their ends", c.name, target.Name, gang, done)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Stores of whole vectors to buffers are made in one of three ways, by how much memory a launch uses and by the processor's
@@ -129,59 +130,59 @@ func (l *lowerer) past(a *ir.Array) bool {
 }
 
 // wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
-func (l *lowerer) wholeRows(p *place, src []vr, n int) bool {
+func (l *lowerer) wholeRows(p *place, src []vcode.Reg, n int) bool {
 	if l.options.stores == 0 || p.fetched || p.array == nil || p.array.Space != ir.Global || p.size < 4 {
 		return false
 	}
 	past := l.past(p.array)
 	switch {
-	case !past && (l.t.bytes() != lineBytes || !l.options.Model.HalfLines):
+	case !past && (l.Target.Bytes() != lineBytes || !l.options.Model.HalfLines):
 		return false
 	case past && p.below != 0:
 		return false // each row would have to lie well
-	case p.mask != nil && !l.t.masks:
+	case p.mask != nil && !l.Target.HasMasks:
 		return false // to find out that all lanes take part costs too much
 	}
-	plain, done := l.label(), l.label()
+	plain, done := l.NewLabel(), l.NewLabel()
 	asked := false
 	for _, m := range p.mask {
-		l.use(amd64.KORTESTW, k(m), k(m))
-		l.jump(amd64.JAE, plain) // the carry says that all bits are set
+		l.Use(amd64.KORTESTW, m.K(), m.K())
+		l.Jump(amd64.JAE, plain) // the carry says that all bits are set
 		asked = true
 	}
 	to := *p
 	if past {
-		first := l.gpr()
-		l.def(amd64.LEA, g8(first), at(to.uni))
-		l.use(amd64.TEST, g4(first), imm(lineBytes/2-1))
-		l.jump(amd64.JNE, plain)
-		to.uni = mem{base: first}
+		first := l.NewGPR()
+		l.Def(amd64.LEA, first.G8(), to.uni.At())
+		l.Use(amd64.TEST, first.G4(), vcode.Imm(lineBytes/2-1))
+		l.Jump(amd64.JNE, plain)
+		to.uni = vcode.Mem{Base: first}
 		asked = true
 	}
 	for i, lo := range l.registersOf(&to, n) {
 		s := part(src, i)
 		hi := lo
-		hi.disp += lineBytes / 2
+		hi.Disp += lineBytes / 2
 		switch {
-		case past && l.t.masks:
-			h := l.vec()
-			l.def(amd64.VEXTRACTI64X4, y(h), z(s), imm(1))
-			l.use(amd64.VMOVNTPS, at(lo), y(s))
-			l.use(amd64.VMOVNTPS, at(hi), y(h))
+		case past && l.Target.HasMasks:
+			h := l.NewVec()
+			l.Def(amd64.VEXTRACTI64X4, h.Y(), s.Z(), vcode.Imm(1))
+			l.Use(amd64.VMOVNTPS, lo.At(), s.Y())
+			l.Use(amd64.VMOVNTPS, hi.At(), h.Y())
 		case past:
-			l.use(amd64.VMOVNTPS, at(lo), z(s))
+			l.Use(amd64.VMOVNTPS, lo.At(), s.Z())
 		default:
-			l.use(amd64.VMOVUPS, at(lo), y(s))
-			hi.size = 32
-			l.use(amd64.VEXTRACTI64X4, at(hi), z(s), imm(1))
+			l.Use(amd64.VMOVUPS, lo.At(), s.Y())
+			hi.Size = 32
+			l.Use(amd64.VEXTRACTI64X4, hi.At(), s.Z(), vcode.Imm(1))
 		}
 	}
-	l.bind(done)
+	l.Bind(done)
 	if asked {
-		l.cold(func() {
-			l.bind(plain)
+		l.Cold(func() {
+			l.Bind(plain)
 			l.storeRows(p, src, n)
-			l.jump(amd64.JMP, done)
+			l.Jump(amd64.JMP, done)
 		})
 	}
 	return true
@@ -202,9 +203,9 @@ func (l *lowerer) prefetchRow(p *place, n int) {
 	}
 	for at0 := 0; at0 < n; at0 += lineBytes {
 		m := p.uni
-		m.disp += int32(ahead + at0)
-		m.size = 1
-		l.use(amd64.PREFETCHT0, at(m))
+		m.Disp += int32(ahead + at0)
+		m.Size = 1
+		l.Use(amd64.PREFETCHT0, m.At())
 	}
 }
 
@@ -256,7 +257,7 @@ func (l *lowerer) prefetchLoop(in *ir.Instr, p *place, n int) {
 		return
 	}
 	m := p.uni
-	m.disp += int32(step * ahead)
+	m.Disp += int32(step * ahead)
 	l.prefetchLines(m, n)
 }
 
@@ -285,19 +286,19 @@ func (l *lowerer) operations(loop *ir.Instr) int {
 // an extent that is known only when the code runs, and a step in them.
 func (l *lowerer) prefetchRows(p *place, rows part64, step, iterations int64, n int) {
 	if far := rows.stride * iterations; int64(int32(far)) == far {
-		first, ahead := l.gpr(), l.gpr()
-		l.def(amd64.LEA, g8(first), at(p.uni))
-		l.def(amd64.IMUL, g8(ahead), g8(rows.r), imm(far))
-		p.uni = mem{base: first}
-		l.prefetchLines(mem{base: first, index: ahead, indexSize: 8, scale: 1, disp: int32(step * iterations)}, n)
+		first, ahead := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.LEA, first.G8(), p.uni.At())
+		l.Def(amd64.IMUL, ahead.G8(), rows.r.G8(), vcode.Imm(far))
+		p.uni = vcode.Mem{Base: first}
+		l.prefetchLines(vcode.Mem{Base: first, Index: ahead, IndexSize: 8, Scale: 1, Disp: int32(step * iterations)}, n)
 	}
 }
 
 // prefetchLines fetches the lines of n bytes.
-func (l *lowerer) prefetchLines(m mem, n int) {
-	m.size = 1
-	for end := m.disp + int32(n); m.disp < end; m.disp += lineBytes {
-		l.use(amd64.PREFETCHT0, at(m))
+func (l *lowerer) prefetchLines(m vcode.Mem, n int) {
+	m.Size = 1
+	for end := m.Disp + int32(n); m.Disp < end; m.Disp += lineBytes {
+		l.Use(amd64.PREFETCHT0, m.At())
 	}
 }
 
@@ -315,16 +316,16 @@ func (l *lowerer) prefetchRound(in *ir.Instr, p *place, n int) {
 	if next == nil || next.Op != ir.Add || next.Args[0] != in.Args[0] || !l.uniform(next.Args[1]) {
 		return
 	}
-	first, step := l.gpr(), l.wideIndex(l.general(next.Args[1]), ir.I32)
-	l.def(amd64.LEA, g8(first), at(p.uni))
+	first, step := l.NewGPR(), l.wideIndex(l.general(next.Args[1]), ir.I32)
+	l.Def(amd64.LEA, first.G8(), p.uni.At())
 	// Two rounds ahead, or one: scale 8 stands for two iterations.
 	if shift := bits.Len(uint(l.round.turns)) - 2; shift > 0 {
-		far := l.gpr()
-		l.def(amd64.MOV, g8(far), g8(step))
-		l.mod(amd64.SHL, g8(far), imm(int64(shift)))
+		far := l.NewGPR()
+		l.Def(amd64.MOV, far.G8(), step.G8())
+		l.Mod(amd64.SHL, far.G8(), vcode.Imm(int64(shift)))
 		step = far
 	}
-	l.prefetchLines(mem{base: first, index: step, indexSize: 8, scale: 8}, n)
+	l.prefetchLines(vcode.Mem{Base: first, Index: step, IndexSize: 8, Scale: 8}, n)
 }
 
 // step is by how much a value grows from one iteration of a loop to the next, if that is known.

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
@@ -42,7 +43,7 @@ func TestPrefetchOfLoops(t *testing.T) {
 		if strings.Contains(c.name, "by each item") {
 			gang = 4
 		}
-		text := listed(t, m.Kernels[0], Options{Features: avx512.features, Gang: gang})
+		text := listed(t, m.Kernels[0], Options{Features: vcode.AVX512.Features, Gang: gang})
 		if got := strings.Contains(text, "prefetch"); got != c.want {
 			t.Errorf("%s: prefetches %v, want %v", c.name, got, c.want)
 		}
@@ -52,14 +53,14 @@ func TestPrefetchOfLoops(t *testing.T) {
 // TestStoreKinds holds both targets to fetch ahead what launches load that write much.
 func TestStoreKinds(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.features, CacheBytes: 1 << 20})
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.Features, CacheBytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for bytes, want := range map[int]int{1 << 16: 0, 1 << 17: kindHalves} {
 			g := interp.Launch{Size: [3]int{bytes / 4, 1, 1}, Args: []interp.Arg{{Bytes: bytes}, {Bytes: bytes}}}
 			if got := p.storeKind(&g); got != want {
-				t.Errorf("%s stores %d bytes in way %d, want %d", target.name, bytes, got, want)
+				t.Errorf("%s stores %d bytes in way %d, want %d", target.Name, bytes, got, want)
 			}
 			p.options.stores = want
 			text, err := p.Listing(func(int) string { return "" })
@@ -67,7 +68,7 @@ func TestStoreKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Contains(text, "prefetch"); got != (want != 0) {
-				t.Errorf("%s, %d bytes: prefetches %v", target.name, bytes, got)
+				t.Errorf("%s, %d bytes: prefetches %v", target.Name, bytes, got)
 			}
 		}
 	}
@@ -77,7 +78,7 @@ func TestStoreKinds(t *testing.T) {
 // none of both.
 func TestStoresOfZen(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.features, Model: uarch.Named("zen5")})
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.Features, Model: uarch.Named("zen5")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestStoresOfZen(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(text, "prefetch") || strings.Contains(text, "vextracti64x4") {
-			t.Errorf("%s: fetches ahead or stores halves in\n%s", target.name, text)
+			t.Errorf("%s: fetches ahead or stores halves in\n%s", target.Name, text)
 		}
 	}
 }
@@ -118,32 +119,32 @@ func TestStoreKind(t *testing.T) {
 		name, text string
 		size       [3]int
 		elems      int // of y
-		target     *target
+		target     *vcode.Target
 		model      *uarch.Model
 		cache      int
 		cores      int
 		want       int
 	}{
-		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &avx512, every, cache, 0, 0},
-		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &avx512, every, cache, 0, kindHalves},
-		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, every, cache, 0, kindHalves},
-		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindHalves},
-		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &avx512, every, cache, 0, kindHalves},
-		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, every, cache, 0, kindPast},
-		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, every, cache, 0, kindPast},
-		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindHalves},
-		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen3"), cache, 0, kindPast},
-		{"as much, one core of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen5"), cache, 1, kindPast},
-		{"as much, two cores of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &avx2, uarch.Named("zen5"), cache, 2, kindHalves},
-		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &avx512, uarch.Named("icelake"), cache, 0, kindHalves},
-		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &avx512, every, cache, 0, kindHalves},
-		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &avx512, every, cache, 0, 0},
-		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0, kindHalves},
-		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &avx512, every, cache, 0, 0},
-		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &avx512, every, cache, 0, 0},
-		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &avx512, every, 0, 0, 0},
-		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &avx512, every, 0, 0, kindHalves},
-		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &avx512, every, 0, 0, kindPast},
+		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &vcode.AVX512, every, cache, 0, 0},
+		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, every, cache, 0, kindHalves},
+		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindHalves},
+		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindPast},
+		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, every, cache, 0, kindPast},
+		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindHalves},
+		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindPast},
+		{"as much, one core of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 1, kindPast},
+		{"as much, two cores of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 2, kindHalves},
+		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, uarch.Named("icelake"), cache, 0, kindHalves},
+		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &vcode.AVX512, every, cache, 0, 0},
+		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &vcode.AVX512, every, cache, 0, 0},
+		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, 0},
+		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, 0},
+		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, kindHalves},
+		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, kindPast},
 	} {
 		k := rank2(t, c.text, ir.F32)
 		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // reduceStrength replaces what loops compute of addresses from their counters, by sums and products in each iteration, by
@@ -11,18 +12,18 @@ import (
 //
 // An index is extended from 32 to 64 bits on the way. The register that goes along does not wrap where the index would:
 // only indices are replaced that are proved to be in bounds in every iteration, so that they do not.
-func (f *fn) reduceStrength(frames bool) {
-	if !slices.ContainsFunc(f.insts, func(in inst) bool { return in.steady }) {
+func reduceStrength(f *vcode.Func, frames bool) {
+	if !slices.ContainsFunc(f.Insts, func(in vcode.Inst) bool { return in.Steady }) {
 		return
 	}
-	m := mover{f: f, frames: frames, within: make([]int32, len(f.insts))}
+	m := mover{f: f, frames: frames, within: make([]int32, len(f.Insts))}
 	m.findLoops()
 	m.findWriters()
-	r := reducer{mover: &m, ends: make([]int32, len(m.loops)), mentions: f.allMentions(), labels: f.findLabels(),
-		before: map[int32][]inst{}, after: map[int32][]inst{}, instead: map[vr]vr{}}
+	r := reducer{mover: &m, ends: make([]int32, len(m.loops)), mentions: f.AllMentions(), labels: f.FindLabels(),
+		before: map[int32][]vcode.Inst{}, after: map[int32][]vcode.Inst{}, instead: map[vcode.Reg]vcode.Reg{}}
 	waits := make([]bool, len(m.loops))
-	for i := range f.insts {
-		if f.insts[i].kind == kindBarrier {
+	for i := range f.Insts {
+		if f.Insts[i].Kind == vcode.KindBarrier {
 			for c := m.within[i]; c > 0; c = m.loops[c].parent {
 				waits[c] = true
 			}
@@ -37,20 +38,20 @@ func (f *fn) reduceStrength(frames bool) {
 	if len(r.instead) == 0 {
 		return
 	}
-	rename := func(v *vr) {
+	rename := func(v *vcode.Reg) {
 		if d := r.instead[*v]; d != 0 {
 			*v = d
 		}
 	}
-	old := f.rewrite()
+	old := f.Rewrite()
 	for i := range old {
-		f.insts = append(f.insts, r.before[int32(i)]...)
+		f.Insts = append(f.Insts, r.before[int32(i)]...)
 		in := old[i]
-		if in.kind == kindOp && !(in.mode != modeUse && in.a[0].kind == argReg && r.instead[in.a[0].reg] != 0) {
-			f.rename(&in, rename)
+		if in.Kind == vcode.KindOp && !(in.Mode != vcode.ModeUse && in.Args[0].Kind == vcode.ArgReg && r.instead[in.Args[0].Reg] != 0) {
+			f.Rename(&in, rename)
 		}
-		f.add(in)
-		f.insts = append(f.insts, r.after[int32(i)]...)
+		f.Add(in)
+		f.Insts = append(f.Insts, r.after[int32(i)]...)
 	}
 }
 
@@ -62,18 +63,18 @@ type reducer struct {
 	*mover
 	ends     []int32 // of loops
 	mentions [][]int32
-	labels   labelPlaces
-	current  int32         // the loop
-	known    map[vr]linear // in it
+	labels   vcode.LabelPositions
+	current  int32                // the loop
+	known    map[vcode.Reg]linear // in it
 
-	before, after map[int32][]inst // what goes before and after instructions
-	instead       map[vr]vr
+	before, after map[int32][]vcode.Inst // what goes before and after instructions
+	instead       map[vcode.Reg]vcode.Reg
 }
 
 // linear is a value that grows by the same amount in each iteration of a loop: by step, or that times a register.
 type linear struct {
 	step  int64
-	times vr
+	times vcode.Reg
 	wide  bool    // of 64 bits
 	at    int32   // where the counter is set to its next value
 	chain []int32 // what computes the value from the counter, in order
@@ -82,13 +83,13 @@ type linear struct {
 // step is what is added in each iteration: a product.
 type step struct {
 	by    int64
-	times vr
+	times vcode.Reg
 }
 
 // loop finds what a loop computes from its counters.
 func (r *reducer) loop(c int32) {
 	begin, end := r.loops[c].begin, r.ends[c]
-	r.current, r.known = c, map[vr]linear{}
+	r.current, r.known = c, map[vcode.Reg]linear{}
 	for i := begin; i < end; i++ {
 		if k, n, ok := r.counter(i); ok {
 			r.known[k] = n
@@ -97,20 +98,20 @@ func (r *reducer) loop(c int32) {
 	if len(r.known) == 0 {
 		return
 	}
-	var wide []vr
+	var wide []vcode.Reg
 	for i := begin; i < end; i++ {
-		in := &r.f.insts[i]
-		if r.within[i] != c || in.kind != kindOp || in.mode != modeDef || in.a[0].kind != argReg || in.mask != 0 || r.writers[in.a[0].reg][0] != i {
+		in := &r.f.Insts[i]
+		if r.within[i] != c || in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || in.Mask != 0 || r.writers[in.Args[0].Reg][0] != i {
 			continue
 		}
-		if n, ok := r.derive(in.a[0].reg); ok {
-			r.known[in.a[0].reg] = n
+		if n, ok := r.derive(in.Args[0].Reg); ok {
+			r.known[in.Args[0].Reg] = n
 			if n.wide {
-				wide = append(wide, in.a[0].reg)
+				wide = append(wide, in.Args[0].Reg)
 			}
 		}
 	}
-	steps := map[step]vr{}
+	steps := map[step]vcode.Reg{}
 	count := 0
 	for _, d := range wide {
 		if n := r.known[d]; len(n.chain) > 1 && r.replaceable(d, n, wide) {
@@ -126,36 +127,36 @@ func (r *reducer) loop(c int32) {
 }
 
 // counter finds a register that a loop sets at a position, and nowhere else, to a constant more than it was.
-func (r *reducer) counter(i int32) (k vr, n linear, ok bool) {
-	in := &r.f.insts[i]
-	if r.within[i] != r.current || !in.copies() {
+func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
+	in := &r.f.Insts[i]
+	if r.within[i] != r.current || !in.Copies() {
 		return 0, n, false
 	}
-	k = in.a[0].reg
+	k = in.Args[0].Reg
 	for _, w := range r.writers[k] {
 		if w != i && r.inside(w) {
 			return 0, n, false
 		}
 	}
-	from := in.a[1].reg
+	from := in.Args[1].Reg
 	for {
 		group := r.writers[from]
 		if len(group) == 0 || r.within[group[0]] != r.current || group[0] >= i {
 			return 0, n, false
 		}
-		first := &r.f.insts[group[0]]
-		if !first.copies() {
+		first := &r.f.Insts[group[0]]
+		if !first.Copies() {
 			return 0, n, false
 		}
 		if len(group) == 1 {
-			from = first.a[1].reg
+			from = first.Args[1].Reg
 			continue
 		}
-		add := &r.f.insts[group[1]]
-		if len(group) != 2 || group[1] != group[0]+1 || first.a[1].reg != k || add.kind != kindOp || add.a[0].size != 4 || add.a[1].kind != argImm {
+		add := &r.f.Insts[group[1]]
+		if len(group) != 2 || group[1] != group[0]+1 || first.Args[1].Reg != k || add.Kind != vcode.KindOp || add.Args[0].Size != 4 || add.Args[1].Kind != vcode.ArgImm {
 			return 0, n, false
 		}
-		switch n = (linear{step: add.imm, at: i}); add.op {
+		switch n = (linear{step: add.Imm, at: i}); add.Op {
 		case amd64.ADD:
 		case amd64.SUB:
 			n.step = -n.step
@@ -166,26 +167,25 @@ func (r *reducer) counter(i int32) (k vr, n linear, ok bool) {
 	}
 }
 
-// copies reports whether an instruction copies a whole general register.
-func (in *inst) copies() bool { return in.kind == kindOp && in.moves() && in.op == amd64.MOV }
-
 // inside reports whether an instruction is in the loop, or in one in it.
 func (r *reducer) inside(i int32) bool { return r.common(r.current, r.within[i]) == r.current }
 
 // invariant reports whether the loop does not change a register.
-func (r *reducer) invariant(v vr) bool { return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside) }
+func (r *reducer) invariant(v vcode.Reg) bool {
+	return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside)
+}
 
 // flagsUnused reports whether an addition may come after an instruction.
 func (r *reducer) flagsUnused(i int32) bool {
-	for i++; int(i) < len(r.f.insts); i++ {
-		in := &r.f.insts[i]
-		if in.kind != kindOp {
-			if in.kind == kindLabel || in.kind == kindTrap {
+	for i++; int(i) < len(r.f.Insts); i++ {
+		in := &r.f.Insts[i]
+		if in.Kind != vcode.KindOp {
+			if in.Kind == vcode.KindLabel || in.Kind == vcode.KindTrap {
 				return true
 			}
 			continue
 		}
-		switch op := in.op; {
+		switch op := in.Op; {
 		case op == amd64.CMP || op == amd64.TEST || op == amd64.ADD || op == amd64.SUB || op == amd64.JMP:
 			return true
 		case op == amd64.MOV || op == amd64.MOVSXD || op == amd64.LEA || op == amd64.VMOVDQA64 || op == amd64.VMOVDQA32 || op == amd64.VMOVDQA || op == amd64.VMOVUPS:
@@ -197,33 +197,33 @@ func (r *reducer) flagsUnused(i int32) bool {
 }
 
 // derive finds whether a register grows steadily.
-func (r *reducer) derive(d vr) (n linear, ok bool) {
+func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	group := r.writers[d]
-	in := &r.f.insts[group[0]]
+	in := &r.f.Insts[group[0]]
 	for i, at := range group {
-		if at != group[0]+int32(i) || r.f.insts[at].mask != 0 || r.f.insts[at].kind != kindOp || (r.f.insts[at].mode == modeDef) != (i == 0) {
+		if at != group[0]+int32(i) || r.f.Insts[at].Mask != 0 || r.f.Insts[at].Kind != vcode.KindOp || (r.f.Insts[at].Mode == vcode.ModeDef) != (i == 0) {
 			return n, false
 		}
 	}
 	switch {
-	case in.copies():
+	case in.Copies():
 		return r.sum(group)
 	case len(group) > 1:
 		return n, false
-	case in.op == amd64.MOVSXD && in.a[1].kind == argReg:
-		n, ok = r.known[in.a[1].reg]
-		if !ok || n.wide || !in.steady || !r.always(group[0]) {
+	case in.Op == amd64.MOVSXD && in.Args[1].Kind == vcode.ArgReg:
+		n, ok = r.known[in.Args[1].Reg]
+		if !ok || n.wide || !in.Steady || !r.always(group[0]) {
 			return n, false
 		}
 		n.wide = true
-	case in.op == amd64.IMUL && in.n == 3 && in.a[0].size == 8 && in.a[1].kind == argReg && in.a[2].kind == argImm:
-		n, ok = r.known[in.a[1].reg]
+	case in.Op == amd64.IMUL && in.N == 3 && in.Args[0].Size == 8 && in.Args[1].Kind == vcode.ArgReg && in.Args[2].Kind == vcode.ArgImm:
+		n, ok = r.known[in.Args[1].Reg]
 		if !ok || !n.wide {
 			return n, false
 		}
-		n.step *= in.imm
-	case in.op == amd64.LEA && in.a[0].size == 8:
-		if n, ok = r.address(&in.mem); !ok {
+		n.step *= in.Imm
+	case in.Op == amd64.LEA && in.Args[0].Size == 8:
+		if n, ok = r.address(&in.Mem); !ok {
 			return n, false
 		}
 	default:
@@ -234,35 +234,35 @@ func (r *reducer) derive(d vr) (n linear, ok bool) {
 
 // sum is derive for a copy to which something is added, or that is multiplied.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
-	from := r.f.insts[group[0]].a[1].reg
+	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]
 	if !ok && !r.invariant(from) {
 		return n, false
 	}
 	for _, at := range group[1:] {
-		in := &r.f.insts[at]
+		in := &r.f.Insts[at]
 		size := uint8(4)
 		if n.wide {
 			size = 8
 		}
-		if in.n != 2 || in.a[0].size != size {
+		if in.N != 2 || in.Args[0].Size != size {
 			return n, false
 		}
 		add := linear{}
-		switch a := &in.a[1]; {
-		case a.kind == argReg && r.invariant(a.reg):
-			if in.op == amd64.IMUL && n.wide && n.times == 0 {
-				n.times = a.reg
+		switch a := &in.Args[1]; {
+		case a.Kind == vcode.ArgReg && r.invariant(a.Reg):
+			if in.Op == amd64.IMUL && n.wide && n.times == 0 {
+				n.times = a.Reg
 				continue
 			}
-		case a.kind == argReg:
-			if add, ok = r.known[a.reg]; !ok || add.wide || n.wide || n.at != 0 && n.at != add.at {
+		case a.Kind == vcode.ArgReg:
+			if add, ok = r.known[a.Reg]; !ok || add.wide || n.wide || n.at != 0 && n.at != add.at {
 				return n, false
 			}
-		case a.kind != argImm:
+		case a.Kind != vcode.ArgImm:
 			return n, false
 		}
-		switch in.op {
+		switch in.Op {
 		case amd64.ADD:
 			n.step += add.step
 		case amd64.SUB:
@@ -281,22 +281,22 @@ func (r *reducer) sum(group []int32) (n linear, ok bool) {
 }
 
 // address is derive for an address that has one register which grows.
-func (r *reducer) address(m *mem) (n linear, ok bool) {
-	base, isBase := r.known[m.base]
-	index, isIndex := r.known[m.index]
+func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
+	base, isBase := r.known[m.Base]
+	index, isIndex := r.known[m.Index]
 	switch {
-	case m.label != 0 || isBase == isIndex || m.index != 0 && m.indexSize != 8:
+	case m.Label != 0 || isBase == isIndex || m.Index != 0 && m.IndexSize != 8:
 		return n, false
 	case isBase:
-		if !base.wide || m.index != 0 && !r.invariant(m.index) {
+		if !base.wide || m.Index != 0 && !r.invariant(m.Index) {
 			return n, false
 		}
 		return base, true
 	}
-	if !index.wide || m.base != 0 && !r.invariant(m.base) {
+	if !index.wide || m.Base != 0 && !r.invariant(m.Base) {
 		return n, false
 	}
-	index.step *= int64(max(m.scale, 1))
+	index.step *= int64(max(m.Scale, 1))
 	return index, true
 }
 
@@ -311,11 +311,11 @@ func (r *reducer) extended(n linear, group []int32) (linear, bool) {
 // always reports whether each iteration of the loop, unless it leaves before, comes to an instruction: no jump leads past it.
 func (r *reducer) always(i int32) bool {
 	for at := r.loops[r.current].begin; at < i; at++ {
-		in := &r.f.insts[at]
-		if jump, _ := in.jumps(); !jump {
+		in := &r.f.Insts[at]
+		if jump, _ := in.Jumps(); !jump {
 			continue
 		}
-		if to, ok := r.labels.of(in.imm); ok && to > i && to < r.ends[r.current] {
+		if to, ok := r.labels.Of(in.Imm); ok && to > i && to < r.ends[r.current] {
 			return false
 		}
 	}
@@ -324,44 +324,44 @@ func (r *reducer) always(i int32) bool {
 
 // replaceable reports whether another register may take the place of one that grows, and something is gained: it is used, by
 // something else than what grows with it, in the same iteration before the counter goes on.
-func (r *reducer) replaceable(d vr, n linear, wide []vr) bool {
+func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {
-		in := &r.f.insts[at]
+		in := &r.f.Insts[at]
 		if slices.Contains(r.writers[d], at) {
 			continue
 		}
-		if in.kind != kindOp || !r.inside(at) || at >= n.at || at < r.writers[d][0] {
+		if in.Kind != vcode.KindOp || !r.inside(at) || at >= n.at || at < r.writers[d][0] {
 			return false
 		}
-		used = used || in.mode == modeUse || in.a[0].kind != argReg || !slices.Contains(wide, in.a[0].reg)
+		used = used || in.Mode == vcode.ModeUse || in.Args[0].Kind != vcode.ArgReg || !slices.Contains(wide, in.Args[0].Reg)
 	}
 	return used
 }
 
 // replace lets a register go along with the counter instead.
-func (r *reducer) replace(d vr, n linear, steps map[step]vr) {
+func (r *reducer) replace(d vcode.Reg, n linear, steps map[step]vcode.Reg) {
 	f := r.f
 	begin := r.loops[r.current].begin
-	fresh := map[vr]vr{}
-	own := func() vr {
-		v := f.gpr()
-		f.regs[v].shared = false
+	fresh := map[vcode.Reg]vcode.Reg{}
+	own := func() vcode.Reg {
+		v := f.NewGPR()
+		f.Regs[v].Shared = false
 		return v
 	}
-	emit := func(list *[]inst, op func()) {
-		length := len(f.insts)
+	emit := func(list *[]vcode.Inst, op func()) {
+		length := len(f.Insts)
 		op()
-		*list = append(*list, f.insts[length:]...)
-		f.insts = f.insts[:length]
+		*list = append(*list, f.Insts[length:]...)
+		f.Insts = f.Insts[:length]
 	}
 	before, after := r.before[begin], r.after[n.at]
 	for _, at := range n.chain {
-		in := f.insts[at]
-		if v := in.a[0].reg; fresh[v] == 0 {
+		in := f.Insts[at]
+		if v := in.Args[0].Reg; fresh[v] == 0 {
 			fresh[v] = own()
 		}
-		f.rename(&in, func(v *vr) {
+		f.Rename(&in, func(v *vcode.Reg) {
 			if c := fresh[*v]; c != 0 {
 				*v = c
 			}
@@ -370,15 +370,15 @@ func (r *reducer) replace(d vr, n linear, steps map[step]vr) {
 	}
 	along := fresh[d]
 	if n.times == 0 {
-		emit(&after, func() { f.mod(amd64.ADD, g8(along), imm(n.step)) })
+		emit(&after, func() { f.Mod(amd64.ADD, along.G8(), vcode.Imm(n.step)) })
 	} else {
 		by := steps[step{n.step, n.times}]
 		if by == 0 {
 			by = own()
 			steps[step{n.step, n.times}] = by
-			emit(&before, func() { f.def(amd64.IMUL, g8(by), g8(n.times), imm(n.step)) })
+			emit(&before, func() { f.Def(amd64.IMUL, by.G8(), n.times.G8(), vcode.Imm(n.step)) })
 		}
-		emit(&after, func() { f.mod(amd64.ADD, g8(along), g8(by)) })
+		emit(&after, func() { f.Mod(amd64.ADD, along.G8(), by.G8()) })
 	}
 	r.before[begin], r.after[n.at] = before, after
 	r.instead[d] = along

@@ -37,7 +37,7 @@ func TestAddressesGoAlong(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.F32)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		for _, target := range targets() {
-			p, err := Compile(m.Kernels[0], Options{Features: target.features, Gang: 1})
+			p, err := Compile(m.Kernels[0], Options{Features: target.Features, Gang: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestAddressesGoAlong(t *testing.T) {
 			end := at + strings.Index(text[at:], "jmp")
 			loop := text[strings.LastIndex(text[:at], "\n.L"):end]
 			if computes := strings.Contains(loop, "movsxd") || strings.Contains(loop, "imul"); computes != c.computes {
-				t.Errorf("%s, %s: the loop computes addresses: %v, want %v:\n%s", c.name, target.name, computes, c.computes, loop)
+				t.Errorf("%s, %s: the loop computes addresses: %v, want %v:\n%s", c.name, target.Name, computes, c.computes, loop)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // A gang of complete subgroups computes subgroup operations by itself. Else they are computed between gangs, with what
@@ -16,31 +18,31 @@ const subgroupSize = 32
 // subgroupInGang emits a subgroup operation in a gang that has whole subgroups.
 func (l *lowerer) subgroupInGang(in *ir.Instr) {
 	r := in.Result()
-	var index []vr
+	var index []vcode.Reg
 	if len(in.Args) > 1 {
 		index = l.vector(in.Args[1])
 	}
 	values := l.given(in)
-	var out []vr
+	var out []vcode.Reg
 	for n := range l.gang() / subgroupSize {
-		of := func(list []vr, t ir.Type) []vr {
+		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
 			count := l.vectorsOfSegment(max(t.Size(), 4))
-			own := make([]vr, count)
+			own := make([]vcode.Reg, count)
 			for i := range own {
 				own[i] = part(list, count*n+i)
 			}
 			return own
 		}
-		var at []vr
+		var at []vcode.Reg
 		if index != nil {
 			at = of(index, ir.I32)
 		}
 		out = append(out, l.subgroup(in, of(values, in.Args[0].Type), at)...)
 	}
 	if r.Type == ir.Bool {
-		masks := l.masks(l.w)
+		masks := l.NewMasks(l.w)
 		for i, d := range masks {
-			l.def(amd64.VPTESTMD, k(d), z(out[i]), z(out[i]))
+			l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
 		}
 		l.set(r, value{masks: masks})
 		return
@@ -53,7 +55,7 @@ func (l *lowerer) subgroups(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
 		for _, s := range slices.Backward(list) { // results may be wider than operands, and lie where those lie
 			values := s.load(0, max(in.Args[0].Type.Size(), 4))
-			var index []vr
+			var index []vcode.Reg
 			if len(in.Args) > 1 {
 				index = s.load(1, 4)
 			}
@@ -63,8 +65,8 @@ func (l *lowerer) subgroups(in *ir.Instr) {
 }
 
 // subgroup emits a subgroup operation on the values of a subgroup.
-func (l *lowerer) subgroup(in *ir.Instr, values, index []vr) []vr {
-	out := make([]vr, l.vectorsOfSegment(max(in.Type().Size(), 4)))
+func (l *lowerer) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+	out := make([]vcode.Reg, l.vectorsOfSegment(max(in.Type().Size(), 4)))
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
 		all := l.reduceVectors(combinerOf(in), values)
@@ -85,41 +87,41 @@ func (l *lowerer) subgroup(in *ir.Instr, values, index []vr) []vr {
 }
 
 // vote emits a vote, whose result is the same for the whole subgroup.
-func (l *lowerer) vote(kind ir.SubgroupKind, values []vr) vr {
-	bits := l.gpr()
+func (l *lowerer) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
+	bits := l.NewGPR()
 	for i, v := range values {
-		m, b := l.mask(), l.gpr()
-		l.def(amd64.VPTESTMD, k(m), z(v), z(v))
+		m, b := l.NewMask(), l.NewGPR()
+		l.Def(amd64.VPTESTMD, m.K(), v.Z(), v.Z())
 		if i == 0 {
-			l.def(amd64.KMOVW, g4(bits), k(m))
+			l.Def(amd64.KMOVW, bits.G4(), m.K())
 			continue
 		}
-		l.def(amd64.KMOVW, g4(b), k(m))
-		l.mod(amd64.SHL, g4(b), imm(int64(l.t.lanes*i)))
-		l.mod(amd64.OR, g4(bits), g4(b))
+		l.Def(amd64.KMOVW, b.G4(), m.K())
+		l.Mod(amd64.SHL, b.G4(), vcode.Imm(int64(l.Target.Lanes*i)))
+		l.Mod(amd64.OR, bits.G4(), b.G4())
 	}
-	d := l.vec()
+	d := l.NewVec()
 	if kind == ir.SubgroupBallot {
-		l.def(amd64.VPBROADCASTQ, z(d), g8(bits))
+		l.Def(amd64.VPBROADCASTQ, d.Z(), bits.G8())
 		return d
 	}
 	set, want := amd64.SETNE, int64(0)
 	if kind == ir.SubgroupAll {
 		set, want = amd64.SETE, -1
 	}
-	yes := l.gpr()
-	l.use(amd64.CMP, g4(bits), imm(want))
-	l.def(set, g(yes, 1))
-	l.def(amd64.MOVZX, g4(yes), g(yes, 1))
-	l.def(amd64.VPBROADCASTD, z(d), g4(yes))
+	yes := l.NewGPR()
+	l.Use(amd64.CMP, bits.G4(), vcode.Imm(want))
+	l.Def(set, yes.G(1))
+	l.Def(amd64.MOVZX, yes.G4(), yes.G(1))
+	l.Def(amd64.VPBROADCASTD, d.Z(), yes.G4())
 	return d
 }
 
 // fromLanes emits the values of other lanes, 0 from lanes that there are not.
-func (l *lowerer) fromLanes(in *ir.Instr, values, index []vr) []vr {
+func (l *lowerer) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
-	most := l.constant(subgroupSize, 4)
-	from, there := newRegs(l.fn, len(index)), l.masks(len(index))
+	most := l.Constant(subgroupSize, 4)
+	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))
 	for i, d := range from {
 		switch lane := l.laneOffsets(i, 1); in.Subgroup {
 		case ir.SubgroupShuffleXor:
@@ -129,21 +131,21 @@ func (l *lowerer) fromLanes(in *ir.Instr, values, index []vr) []vr {
 		case ir.SubgroupShuffleDown:
 			l.op2(amd64.VPADDD, d, index[i], lane, 4)
 		default:
-			l.def(amd64.VMOVDQA64, z(d), z(index[i])).folds(1, 0)
+			l.Def(amd64.VMOVDQA64, d.Z(), index[i].Z()).Folds(1, 0)
 		}
-		l.def(amd64.VPCMPUD, k(there[i]), z(d), z(most), imm(1)).folds(2, 4)
+		l.Def(amd64.VPCMPUD, there[i].K(), d.Z(), most.Z(), vcode.Imm(1)).Folds(2, 4)
 	}
-	if l.t.masks && size == 4 { // two vectors
+	if l.Target.HasMasks && size == 4 { // two vectors
 		for i, d := range from {
-			l.mod(amd64.VPERMI2D, z(d), z(values[0]), z(values[1])).zeroed(there[i])
+			l.Mod(amd64.VPERMI2D, d.Z(), values[0].Z(), values[1].Z()).Zeroed(there[i])
 		}
 		return from
 	}
 	for i, v := range values {
-		l.use(amd64.VMOVUPS, at(ctxMem(ctxSegment+l.t.bytes()*i, 0)), z(v))
+		l.Use(amd64.VMOVUPS, vcode.CtxMem(abi.CtxSegment+l.Target.Bytes()*i, 0).At(), v.Z())
 	}
-	p := place{uni: ctxMem(ctxSegment, 0), offs: from, size: size, scale: uint8(size), scalar: in.Type()}
-	out := newRegs(l.fn, len(values))
+	p := place{uni: vcode.CtxMem(abi.CtxSegment, 0), offs: from, size: size, scale: uint8(size), scalar: in.Type()}
+	out := vcode.NewVecs(l.Func, len(values))
 	for i, d := range out {
 		l.gather(&p, i, d, l.partMask(there, i, size))
 	}

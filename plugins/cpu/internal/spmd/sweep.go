@@ -1,34 +1,36 @@
 package spmd
 
+import "github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+
 // sweep removes instructions whose results are not used (dead code elimination).
-func (f *fn) sweep() {
-	uses := f.room.ints.make(len(f.regs))
-	count := func(in *inst, by int32) {
-		f.operands(in, func(r *vr, as role) {
-			if as == roleUse {
+func sweep(f *vcode.Func) {
+	uses := f.Scratch.Ints.Make(len(f.Regs))
+	count := func(in *vcode.Inst, by int32) {
+		f.Operands(in, func(r *vcode.Reg, as vcode.Role) {
+			if as == vcode.RoleUse {
 				uses[*r] += by
 			}
 		})
 	}
-	for i := range f.insts {
-		count(&f.insts[i], 1)
+	for i := range f.Insts {
+		count(&f.Insts[i], 1)
 	}
 	dead := false
-	for i := len(f.insts) - 1; i >= 0; i-- {
-		in := &f.insts[i]
-		if in.kind == kindOp && in.mode != modeUse && in.a[0].kind == argReg && uses[in.a[0].reg] == 0 && !in.lock {
+	for i := len(f.Insts) - 1; i >= 0; i-- {
+		in := &f.Insts[i]
+		if in.Kind == vcode.KindOp && in.Mode != vcode.ModeUse && in.Args[0].Kind == vcode.ArgReg && uses[in.Args[0].Reg] == 0 && !in.Lock {
 			count(in, -1)
-			in.kind, in.n, dead = kindNone, 0, true
+			in.Kind, in.N, dead = vcode.KindNone, 0, true
 		}
 	}
 	if !dead {
 		return
 	}
-	kept := f.insts[:0]
-	for i := range f.insts {
-		if f.insts[i].kind != kindNone {
-			kept = append(kept, f.insts[i])
+	kept := f.Insts[:0]
+	for i := range f.Insts {
+		if f.Insts[i].Kind != vcode.KindNone {
+			kept = append(kept, f.Insts[i])
 		}
 	}
-	f.insts = kept
+	f.Insts = kept
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Where gangs go down columns and lanes store rows apart, a tile of as many gangs as a vector has lanes makes whole rows
@@ -60,118 +62,118 @@ func usesGlobal(in *ir.Instr) bool {
 }
 
 // tileBytes is the size of a tile of one register.
-func (l *lowerer) tileBytes() int { return l.t.lanes * l.t.bytes() }
+func (l *lowerer) tileBytes() int { return l.Target.Lanes * l.Target.Bytes() }
 
 // tileState is where in the tile the present gang stores: the offset of its row; -1 if there is no tile.
-func tileState() mem { return ctxMem(ctxTile, 4) }
+func tileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
 // beginTile begins a tile with the present gang, if it is not in one and the next ones are fit for it.
-func (l *lowerer) beginTile(x vr) {
-	decided, none := l.label(), l.label()
-	l.use(amd64.CMP, at(tileState()), imm(0))
-	l.jump(amd64.JG, decided)
-	l.use(amd64.MOV, at(tileState()), imm(-1))
-	l.use(amd64.CMP, at(ctxMem(ctxLeft, 8)), imm(int64(l.t.lanes)))
-	l.jump(amd64.JL, none)
-	right, bottom, end := l.gpr(), l.gpr(), l.gpr()
-	l.def(amd64.LEA, g8(right), at(mem{base: x, disp: int32(l.gang())}))
-	l.use(amd64.CMP, g4(right), at(ctxMem(ctxSize, 4)))
-	l.jump(amd64.JA, none)
+func (l *lowerer) beginTile(x vcode.Reg) {
+	decided, none := l.NewLabel(), l.NewLabel()
+	l.Use(amd64.CMP, tileState().At(), vcode.Imm(0))
+	l.Jump(amd64.JG, decided)
+	l.Use(amd64.MOV, tileState().At(), vcode.Imm(-1))
+	l.Use(amd64.CMP, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(int64(l.Target.Lanes)))
+	l.Jump(amd64.JL, none)
+	right, bottom, end := l.NewGPR(), l.NewGPR(), l.NewGPR()
+	l.Def(amd64.LEA, right.G8(), vcode.Mem{Base: x, Disp: int32(l.gang())}.At())
+	l.Use(amd64.CMP, right.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
+	l.Jump(amd64.JA, none)
 	l.bandEnd(end)
-	l.def(amd64.MOV, g4(bottom), at(ctxMem(ctxY, 4)))
-	l.mod(amd64.ADD, g4(bottom), imm(int64(l.t.lanes)))
-	l.use(amd64.CMP, g4(bottom), g4(end))
-	l.jump(amd64.JA, none)
-	l.use(amd64.MOV, at(tileState()), imm(0))
-	l.bind(none)
-	l.bind(decided)
+	l.Def(amd64.MOV, bottom.G4(), vcode.CtxMem(abi.CtxY, 4).At())
+	l.Mod(amd64.ADD, bottom.G4(), vcode.Imm(int64(l.Target.Lanes)))
+	l.Use(amd64.CMP, bottom.G4(), end.G4())
+	l.Jump(amd64.JA, none)
+	l.Use(amd64.MOV, tileState().At(), vcode.Imm(0))
+	l.Bind(none)
+	l.Bind(decided)
 }
 
 // nextInTile goes on to the next row of the tile.
 func (l *lowerer) nextInTile() {
-	none, more := l.label(), l.label()
-	row := l.gpr()
-	l.def(amd64.MOV, g4(row), at(tileState()))
-	l.use(amd64.TEST, g4(row), g4(row))
-	l.jump(amd64.JS, none)
-	l.mod(amd64.ADD, g4(row), imm(int64(l.t.bytes())))
-	l.use(amd64.CMP, g4(row), imm(int64(l.tileBytes())))
-	l.jump(amd64.JNE, more)
-	l.def(amd64.MOV, g4(row), imm(0))
-	l.bind(more)
-	l.use(amd64.MOV, at(tileState()), g4(row))
-	l.bind(none)
+	none, more := l.NewLabel(), l.NewLabel()
+	row := l.NewGPR()
+	l.Def(amd64.MOV, row.G4(), tileState().At())
+	l.Use(amd64.TEST, row.G4(), row.G4())
+	l.Jump(amd64.JS, none)
+	l.Mod(amd64.ADD, row.G4(), vcode.Imm(int64(l.Target.Bytes())))
+	l.Use(amd64.CMP, row.G4(), vcode.Imm(int64(l.tileBytes())))
+	l.Jump(amd64.JNE, more)
+	l.Def(amd64.MOV, row.G4(), vcode.Imm(0))
+	l.Bind(more)
+	l.Use(amd64.MOV, tileState().At(), row.G4())
+	l.Bind(none)
 }
 
 // storeTile stores by the tile, if there is one.
-func (l *lowerer) storeTile(in *ir.Instr, p *place, src []vr) bool {
+func (l *lowerer) storeTile(in *ir.Instr, p *place, src []vcode.Reg) bool {
 	n, ok := l.tiles[in]
 	if !ok || p.mask != nil || p.spread != apart {
 		return false
 	}
-	lanes, done := l.label(), l.label()
-	row := l.gpr()
-	l.def(amd64.MOV, g4(row), at(tileState()))
-	l.use(amd64.TEST, g4(row), g4(row))
-	l.jump(amd64.JS, lanes)
+	lanes, done := l.NewLabel(), l.NewLabel()
+	row := l.NewGPR()
+	l.Def(amd64.MOV, row.G4(), tileState().At())
+	l.Use(amd64.TEST, row.G4(), row.G4())
+	l.Jump(amd64.JS, lanes)
 	for i := range l.w {
 		m := l.tileRow(n, i, 0)
-		m.index, m.indexSize, m.scale = row, 8, 1
-		l.use(amd64.VMOVUPS, at(m), z(part(src, i)))
+		m.Index, m.IndexSize, m.Scale = row, 8, 1
+		l.Use(amd64.VMOVUPS, m.At(), part(src, i).Z())
 	}
-	l.use(amd64.CMP, g4(row), imm(int64(l.tileBytes()-l.t.bytes())))
-	l.jump(amd64.JNE, done)
+	l.Use(amd64.CMP, row.G4(), vcode.Imm(int64(l.tileBytes()-l.Target.Bytes())))
+	l.Jump(amd64.JNE, done)
 	for i := range l.w {
 		l.turn(p, n, i)
 	}
-	l.bind(done)
-	l.cold(func() {
-		l.bind(lanes)
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(lanes)
 		l.storeLanes(p, src)
-		l.jump(amd64.JMP, done)
+		l.Jump(amd64.JMP, done)
 	})
 	return true
 }
 
 // tileRow is the memory of a row in the tile for register i of a store.
-func (l *lowerer) tileRow(n, i, row int) mem {
-	return mem{fixed: regFrame, disp: int32(l.layout.tiles + (n*l.w+i)*l.tileBytes() + row*l.t.bytes())}
+func (l *lowerer) tileRow(n, i, row int) vcode.Mem {
+	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.layout.Tiles + (n*l.w+i)*l.tileBytes() + row*l.Target.Bytes())}
 }
 
 // turn stores the columns of a tile: the one of each lane where it stores, from the first row on. The present gang is
 // that of the last row.
 func (l *lowerer) turn(p *place, n, i int) {
-	l.use(amd64.VMOVUPS, at(l.scratchMem(scratchOffsets)), z(part(p.offs, i)))
+	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), part(p.offs, i).Z())
 	first := l.flat(p.uni)
-	first.disp -= int32(4 * (l.t.lanes - 1))
-	store := func(lane int, s vr) {
-		o := l.gpr()
+	first.Disp -= int32(4 * (l.Target.Lanes - 1))
+	store := func(lane int, s vcode.Reg) {
+		o := l.NewGPR()
 		from := l.scratchMem(scratchOffsets)
-		from.disp += int32(4 * lane)
-		from.size = 4
-		l.def(amd64.MOVSXD, g8(o), at(from))
+		from.Disp += int32(4 * lane)
+		from.Size = 4
+		l.Def(amd64.MOVSXD, o.G8(), from.At())
 		m := first
-		m.index, m.indexSize, m.scale = o, 8, p.scale
-		l.use(amd64.VMOVUPS, at(m), z(s))
+		m.Index, m.IndexSize, m.Scale = o, 8, p.scale
+		l.Use(amd64.VMOVUPS, m.At(), s.Z())
 	}
 	// Part b of quad[g][j] is column 4b+j of rows 4g to 4g+3.
-	groups := l.t.lanes / 4
-	quad := make([][4]vr, groups)
+	groups := l.Target.Lanes / 4
+	quad := make([][4]vcode.Reg, groups)
 	for g := range quad {
-		var rows [4]vr
+		var rows [4]vcode.Reg
 		for r := range rows {
-			rows[r] = l.vec()
-			l.def(amd64.VMOVUPS, z(rows[r]), at(l.tileRow(n, i, 4*g+r)))
+			rows[r] = l.NewVec()
+			l.Def(amd64.VMOVUPS, rows[r].Z(), l.tileRow(n, i, 4*g+r).At())
 		}
 		quad[g] = l.turnQuads(rows)
 	}
 	for j := range 4 {
 		if groups == 2 {
-			store(j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], imm(0x20)))
-			store(4+j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], imm(0x31)))
+			store(j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x20)))
+			store(4+j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x31)))
 			continue
 		}
-		even, odd := imm(0x88), imm(0xdd) // parts 0 and 2, or 1 and 3, of both
+		even, odd := vcode.Imm(0x88), vcode.Imm(0xdd) // parts 0 and 2, or 1 and 3, of both
 		op := amd64.VSHUFF32X4
 		a, b := l.shuffle(op, quad[0][j], quad[1][j], even), l.shuffle(op, quad[2][j], quad[3][j], even)
 		c, d := l.shuffle(op, quad[0][j], quad[1][j], odd), l.shuffle(op, quad[2][j], quad[3][j], odd)
@@ -183,16 +185,16 @@ func (l *lowerer) turn(p *place, n, i int) {
 }
 
 // turnQuads turns the blocks of 4 × 4 elements in parts of 128 bits: part b of result j has element j of part b of each row.
-func (l *lowerer) turnQuads(rows [4]vr) [4]vr {
+func (l *lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
 	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
-	return [4]vr{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
+	return [4]vcode.Reg{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
 		l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
 }
 
 // shuffle gives a new register with elements of two.
-func (l *lowerer) shuffle(op amd64.Op, a, b vr, how ...arg) vr {
-	d := l.vec()
-	l.def(op, append([]arg{z(d), z(a), z(b)}, how...)...)
+func (l *lowerer) shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
+	d := l.NewVec()
+	l.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)
 	return d
 }

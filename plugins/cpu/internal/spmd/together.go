@@ -3,6 +3,8 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Group operations are computed by the code itself where all gangs take part and their lanes are the items of the group
@@ -54,9 +56,9 @@ func absent(in *ir.Instr) uint64 {
 
 // given gives the vectors of the first operand of a group operation, of a condition 1 or 0, with what absent lanes give
 // in lanes that take no part.
-func (l *lowerer) given(in *ir.Instr) []vr {
+func (l *lowerer) given(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
-	var regs []vr
+	var regs []vcode.Reg
 	if a.Type == ir.Bool {
 		regs = l.stored(ir.Bool, a)
 	} else {
@@ -66,11 +68,11 @@ func (l *lowerer) given(in *ir.Instr) []vr {
 		return regs
 	}
 	size := max(a.Type.Size(), 4)
-	none := l.constant(absent(in), size)
-	out := newRegs(l.fn, l.vectorsOf(a.Type))
+	none := l.Constant(absent(in), size)
+	out := vcode.NewVecs(l.Func, l.vectorsOf(a.Type))
 	for i, d := range out {
 		m := l.partMask(l.cur, i, size)
-		l.def(sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), z(d), z(none), z(part(regs, i))).mask = m
+		l.Def(sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), part(regs, i).Z()).Mask = m
 	}
 	return out
 }
@@ -86,22 +88,22 @@ func (l *lowerer) computeGroups(dispatch amd64.Label) {
 	if !any {
 		return
 	}
-	l.fn.shared = true
-	slow := l.label()
-	n := l.gpr()
-	l.def(amd64.MOV, g8(n), at(ctxMem(ctxAlive, 8)))
-	l.use(amd64.CMP, g8(n), at(ctxMem(ctxGangs, 8)))
-	l.jump(amd64.JNE, slow)
+	l.Func.Shared = true
+	slow := l.NewLabel()
+	n := l.NewGPR()
+	l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+	l.Use(amd64.CMP, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+	l.Jump(amd64.JNE, slow)
 	for i, in := range l.groups {
 		kind, ok := l.inCode(in)
 		if !ok {
 			continue
 		}
-		other := l.label()
-		l.use(amd64.CMP, at(ctxMem(ctxPending, 4)), imm(int64(i+1)))
-		l.jump(amd64.JNE, other)
-		l.use(amd64.TEST, at(ctxMem(ctxTogether, 4)), imm(int64(kind)))
-		l.jump(amd64.JE, slow)
+		other := l.NewLabel()
+		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(int64(i+1)))
+		l.Jump(amd64.JNE, other)
+		l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(int64(kind)))
+		l.Jump(amd64.JE, slow)
 		switch in.Op {
 		case ir.Reduce:
 			l.reduceGroup(in)
@@ -110,12 +112,12 @@ func (l *lowerer) computeGroups(dispatch amd64.Label) {
 		default:
 			l.subgroups(in)
 		}
-		l.use(amd64.MOV, at(ctxMem(ctxPending, 4)), imm(0))
-		l.jump(amd64.JMP, dispatch)
-		l.bind(other)
+		l.Use(amd64.MOV, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
+		l.Jump(amd64.JMP, dispatch)
+		l.Bind(other)
 	}
-	l.bind(slow)
-	l.fn.shared = false
+	l.Bind(slow)
+	l.Func.Shared = false
 }
 
 // eachSegment goes through what gangs have left in their frames in segments of 32 items, of which several gangs have one, or
@@ -128,19 +130,19 @@ func (l *lowerer) eachSegment(visit func(list []segment)) {
 	} else {
 		segments = lanes / subgroupSize
 	}
-	frames := make([]vr, gangs)
-	size, top := l.gpr(), l.label()
-	l.def(amd64.MOV, g8(size), at(ctxMem(ctxFrameSize, 8)))
+	frames := make([]vcode.Reg, gangs)
+	size, top := l.NewGPR(), l.NewLabel()
+	l.Def(amd64.MOV, size.G8(), vcode.CtxMem(abi.CtxFrameSize, 8).At())
 	for i := range frames {
-		frames[i] = l.gpr()
+		frames[i] = l.NewGPR()
 		if i == 0 {
-			l.def(amd64.MOV, g8(frames[i]), at(ctxMem(ctxFrame, 8)))
+			l.Def(amd64.MOV, frames[i].G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 		} else {
-			l.def(amd64.LEA, g8(frames[i]), at(mem{base: frames[i-1], index: size, indexSize: 8, scale: 1}))
+			l.Def(amd64.LEA, frames[i].G8(), vcode.Mem{Base: frames[i-1], Index: size, IndexSize: 8, Scale: 1}.At())
 		}
 	}
-	l.mark(kindLoopBegin)
-	l.bind(top)
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
 	var list []segment
 	for n := range segments {
 		list = append(list, segment{l, frames, subgroupSize * n})
@@ -148,79 +150,79 @@ func (l *lowerer) eachSegment(visit func(list []segment)) {
 	visit(list)
 	for i, f := range frames {
 		if i == 0 {
-			l.def(amd64.LEA, g8(f), at(mem{base: frames[gangs-1], index: size, indexSize: 8, scale: 1}))
+			l.Def(amd64.LEA, f.G8(), vcode.Mem{Base: frames[gangs-1], Index: size, IndexSize: 8, Scale: 1}.At())
 		} else {
-			l.def(amd64.LEA, g8(f), at(mem{base: frames[i-1], index: size, indexSize: 8, scale: 1}))
+			l.Def(amd64.LEA, f.G8(), vcode.Mem{Base: frames[i-1], Index: size, IndexSize: 8, Scale: 1}.At())
 		}
 	}
-	l.use(amd64.CMP, g8(frames[0]), at(ctxMem(ctxEnd, 8)))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
+	l.Use(amd64.CMP, frames[0].G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // segment is 32 items of a group whose gangs wait.
 type segment struct {
 	l      *lowerer
-	frames []vr // of the gangs that have them
-	first  int  // the lane of the first one
+	frames []vcode.Reg // of the gangs that have them
+	first  int         // the lane of the first one
 }
 
 // place is where vector i of the segment's values of operand n lies in frames.
-func (s *segment) place(n, i, size int) mem {
-	at := s.first*size + i*s.l.t.bytes()
+func (s *segment) place(n, i, size int) vcode.Mem {
+	at := s.first*size + i*s.l.Target.Bytes()
 	perGang := s.l.gang() * size
-	return mem{base: s.frames[at/perGang], disp: int32(groupValue(&s.l.layout, n) + at%perGang)}
+	return vcode.Mem{Base: s.frames[at/perGang], Disp: int32(abi.GroupValue(&s.l.layout, n) + at%perGang)}
 }
 
 // load loads the segment's values of operand n.
-func (s *segment) load(n, size int) []vr {
-	out := newRegs(s.l.fn, s.l.vectorsOfSegment(size))
+func (s *segment) load(n, size int) []vcode.Reg {
+	out := vcode.NewVecs(s.l.Func, s.l.vectorsOfSegment(size))
 	for i, d := range out {
-		s.l.def(amd64.VMOVUPS, z(d), at(s.place(n, i, size)))
+		s.l.Def(amd64.VMOVUPS, d.Z(), s.place(n, i, size).At())
 	}
 	return out
 }
 
 // store stores results.
-func (s *segment) store(regs []vr, size int) {
+func (s *segment) store(regs []vcode.Reg, size int) {
 	for i, v := range regs {
-		s.l.use(amd64.VMOVUPS, at(s.place(0, i, size)), z(v))
+		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())
 	}
 }
 
 // vectorsOfSegment is how many vectors the values of 32 items take.
-func (l *lowerer) vectorsOfSegment(size int) int { return subgroupSize * size / l.t.bytes() }
+func (l *lowerer) vectorsOfSegment(size int) int { return subgroupSize * size / l.Target.Bytes() }
 
 // shifted gives the vector of the elements so many bytes below those of v, where those of before come before v's.
-func (l *lowerer) shifted(before, v vr, bytes int) vr {
-	d := l.vec()
-	if l.t.masks {
-		l.def(amd64.VALIGND, z(d), z(v), z(before), imm(int64(l.t.lanes-bytes/4))).folds(2, 4)
+func (l *lowerer) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
+	d := l.NewVec()
+	if l.Target.HasMasks {
+		l.Def(amd64.VALIGND, d.Z(), v.Z(), before.Z(), vcode.Imm(int64(l.Target.Lanes-bytes/4))).Folds(2, 4)
 		return d
 	}
-	m := l.vec()
-	l.def(amd64.VPERM2I128, z(m), z(before), z(v), imm(0x21))
+	m := l.NewVec()
+	l.Def(amd64.VPERM2I128, m.Z(), before.Z(), v.Z(), vcode.Imm(0x21))
 	if bytes == 16 {
 		return m
 	}
-	l.def(amd64.VPALIGNR, z(d), z(v), z(m), imm(int64(16-bytes)))
+	l.Def(amd64.VPALIGNR, d.Z(), v.Z(), m.Z(), vcode.Imm(int64(16-bytes)))
 	return d
 }
 
 // swapped gives a vector whose halves of each so many bytes, in pairs, have changed places.
-func (l *lowerer) swapped(v vr, bytes int) vr {
-	d := l.vec()
+func (l *lowerer) swapped(v vcode.Reg, bytes int) vcode.Reg {
+	d := l.NewVec()
 	switch {
 	case bytes == 4:
-		l.def(amd64.VPSHUFD, z(d), z(v), imm(0xb1))
+		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0xb1))
 	case bytes == 8:
-		l.def(amd64.VPSHUFD, z(d), z(v), imm(0x4e))
-	case !l.t.masks:
-		l.def(amd64.VPERM2I128, z(d), z(v), z(v), imm(1))
+		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0x4e))
+	case !l.Target.HasMasks:
+		l.Def(amd64.VPERM2I128, d.Z(), v.Z(), v.Z(), vcode.Imm(1))
 	case bytes == 16:
-		l.def(amd64.VSHUFI64X2, z(d), z(v), z(v), imm(0xb1))
+		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0xb1))
 	default:
-		l.def(amd64.VSHUFI64X2, z(d), z(v), z(v), imm(0x4e))
+		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0x4e))
 	}
 	return d
 }

@@ -124,7 +124,7 @@ func TestTogetherInCode(t *testing.T) {
 					continue
 				}
 				for _, group := range []int{64 << n, 192}[:1+gang%2] {
-					p, err := Compile(k, Options{Features: target.features, Gang: gang, Observes: true})
+					p, err := Compile(k, Options{Features: target.Features, Gang: gang, Observes: true})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -143,7 +143,7 @@ func TestTogetherInCode(t *testing.T) {
 						t.Fatal(fault, err)
 					}
 					if w.scratch != nil {
-						t.Errorf("%v on %v, gangs of %d, groups of %d: Go computed some of it", typ, target.name, gang, group)
+						t.Errorf("%v on %v, gangs of %d, groups of %d: Go computed some of it", typ, target.Name, gang, group)
 					}
 				}
 			}

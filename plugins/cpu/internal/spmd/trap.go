@@ -1,108 +1,39 @@
 package spmd
 
 import (
-	"slices"
-
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-type trapKind uint8
-
-const (
-	trapBounds trapKind = iota // args[0] is the index
-	trapZero                   // an integer division by zero
-	trapAssert                 // args are those of the instruction but the first
-	trapEval                   // computes results
-	trapPrint
-	trapCall
-	trapGroup // all gangs have come to a group operation
-)
-
-// trap is a place where the code returns to Go.
-type trap struct {
-	kind    trapKind
-	in      *ir.Instr
-	axis    int
-	args    [][]vr // uniform integers in general registers, others in vectors or masks
-	types   []ir.Type
-	mask    []vr // lanes; nil if all
-	lanes   int  // of the gang
-	results []vr
-	uniform bool // the result is one vector of equal elements
-	x       vr   // position of lane 0
-	end     amd64.Label
-
-	uses, defs []vr
-}
-
-// unshare gives the trap lists of its own: it may have them in common with others.
-func (t *trap) unshare() {
-	n := len(t.uses) + len(t.defs) + len(t.mask) + len(t.results)
-	for _, list := range t.args {
-		n += len(list)
-	}
-	room := make([]vr, 0, n)
-	own := func(list []vr) []vr {
-		if list == nil {
-			return nil
-		}
-		n := len(room)
-		room = append(room, list...)
-		return room[n:len(room):len(room)]
-	}
-	t.uses, t.defs, t.mask, t.results = own(t.uses), own(t.defs), own(t.mask), own(t.results)
-	t.args = slices.Clone(t.args)
-	for i := range t.args {
-		t.args[i] = own(t.args[i])
-	}
-}
-
-// rename replaces the registers in the operands that the host looks up; uses and defs have them, too.
-func (t *trap) rename(to func(*vr)) {
-	all := func(list []vr) {
-		for n := range list {
-			to(&list[n])
-		}
-	}
-	if t.x != 0 {
-		to(&t.x)
-	}
-	all(t.mask)
-	all(t.results)
-	for _, list := range t.args {
-		all(list)
-	}
-}
 
 // trapHere emits a trap.
-func (l *lowerer) trapHere(t trap) {
-	t.x, t.end, t.lanes = l.item.x, l.end, l.gang()
-	if t.x != 0 {
-		t.uses = append(t.uses, t.x)
+func (l *lowerer) trapHere(t vcode.Trap) {
+	t.X, t.End, t.Lanes = l.item.x, l.end, l.gang()
+	if t.X != 0 {
+		t.Uses = append(t.Uses, t.X)
 	}
-	for _, a := range t.args {
-		t.uses = append(t.uses, a...)
+	for _, a := range t.Args {
+		t.Uses = append(t.Uses, a...)
 	}
-	t.uses = append(t.uses, t.mask...)
-	t.defs = t.results
-	l.traps = append(l.traps, t)
-	l.add(inst{kind: kindTrap, x: int32(len(l.traps) - 1), fold: -1})
+	t.Uses = append(t.Uses, t.Mask...)
+	t.Defs = t.Results
+	l.Traps = append(l.Traps, t)
+	l.Add(vcode.Inst{Kind: vcode.KindTrap, X: int32(len(l.Traps) - 1), Fold: -1})
 }
 
 // trapOut emits a trap after which the gang ends.
-func (l *lowerer) trapOut(t trap) {
+func (l *lowerer) trapOut(t vcode.Trap) {
 	l.trapHere(t)
-	l.jump(amd64.JMP, l.end)
+	l.Jump(amd64.JMP, l.end)
 }
 
 // operands gives values as traps take them.
-func (l *lowerer) operands(args []*ir.Value) (regs [][]vr, types []ir.Type) {
+func (l *lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
 	for _, a := range args {
 		types = append(types, a.Type)
 		switch {
 		case l.uniform(a) && !a.Type.IsFloat():
-			regs = append(regs, []vr{l.general(a)})
+			regs = append(regs, []vcode.Reg{l.general(a)})
 		case a.Type == ir.Bool:
 			regs = append(regs, l.condition(a, nil))
 		default:
@@ -113,15 +44,15 @@ func (l *lowerer) operands(args []*ir.Value) (regs [][]vr, types []ir.Type) {
 }
 
 // byTrap emits an operation that Go computes lane by lane.
-func (l *lowerer) byTrap(in *ir.Instr) []vr {
+func (l *lowerer) byTrap(in *ir.Instr) []vcode.Reg {
 	args, types := l.operands(in.Args)
-	out := newRegs(l.fn, l.count(in.Result()))
-	l.trapHere(trap{kind: trapEval, in: in, args: args, types: types, mask: l.cur, results: out, uniform: l.uniform(in.Result())})
+	out := vcode.NewVecs(l.Func, l.count(in.Result()))
+	l.trapHere(vcode.Trap{Kind: vcode.TrapEval, In: in, Args: args, Types: types, Mask: l.cur, Results: out, Uniform: l.uniform(in.Result())})
 	return out
 }
 
 // checkDivisor makes lanes whose divisor is zero fault; with faults off it gives their masks.
-func (l *lowerer) checkDivisor(in *ir.Instr, divisor []vr) []vr {
+func (l *lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil
 	}
@@ -130,36 +61,36 @@ func (l *lowerer) checkDivisor(in *ir.Instr, divisor []vr) []vr {
 	if len(divisor) == 1 {
 		n = 1
 	}
-	zeros := l.masks(n)
+	zeros := l.NewMasks(n)
 	for i, d := range zeros {
-		var m vr
+		var m vcode.Reg
 		if n == l.w && l.cur != nil && !l.options.Unchecked { // one that all lanes have concerns any of them
 			m = l.cur[i]
 		}
 		if e == 4 {
-			l.def(amd64.VPTESTNMD, k(d), z(divisor[i]), z(divisor[i])).mask = m
+			l.Def(amd64.VPTESTNMD, d.K(), divisor[i].Z(), divisor[i].Z()).Mask = m
 			continue
 		}
-		lo, hi := l.mask(), l.mask()
-		l.def(amd64.VPTESTNMQ, k(lo), z(part(divisor, 2*i)), z(part(divisor, 2*i)))
-		l.def(amd64.VPTESTNMQ, k(hi), z(part(divisor, 2*i+1)), z(part(divisor, 2*i+1)))
+		lo, hi := l.NewMask(), l.NewMask()
+		l.Def(amd64.VPTESTNMQ, lo.K(), part(divisor, 2*i).Z(), part(divisor, 2*i).Z())
+		l.Def(amd64.VPTESTNMQ, hi.K(), part(divisor, 2*i+1).Z(), part(divisor, 2*i+1).Z())
 		l.join(d, lo, hi)
 		if m != 0 {
-			l.def(amd64.KANDW, k(d), k(d), k(m))
+			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
 		}
 	}
 	if l.options.Unchecked {
 		return zeros
 	}
-	bad := l.label()
+	bad := l.NewLabel()
 	l.branchSome(zeros, bad)
 	all := zeros
-	l.cold(func() {
-		l.bind(bad)
+	l.Cold(func() {
+		l.Bind(bad)
 		if n < l.w { // the same in all lanes
 			all = l.cur
 		}
-		l.trapOut(trap{kind: trapZero, in: in, mask: all})
+		l.trapOut(vcode.Trap{Kind: vcode.TrapZero, In: in, Mask: all})
 	})
 	return nil
 }
@@ -169,14 +100,14 @@ func (l *lowerer) service(in *ir.Instr) {
 	switch in.Op {
 	case ir.Print:
 		args, types := l.operands(in.Args)
-		l.trapHere(trap{kind: trapPrint, in: in, args: args, types: types, mask: l.cur})
+		l.trapHere(vcode.Trap{Kind: vcode.TrapPrint, In: in, Args: args, Types: types, Mask: l.cur})
 	case ir.Call:
 		args, types := l.operands(in.Args)
 		var val value
 		if r := in.Result(); r != nil {
 			val = l.variable(r)
 		}
-		l.trapHere(trap{kind: trapCall, in: in, args: args, types: types, mask: l.cur, results: val.regs()})
+		l.trapHere(vcode.Trap{Kind: vcode.TrapCall, In: in, Args: args, Types: types, Mask: l.cur, Results: val.regs()})
 		if r := in.Result(); r != nil {
 			l.set(r, val)
 		}
@@ -191,19 +122,19 @@ func (l *lowerer) assert(in *ir.Instr) {
 		return
 	}
 	ok := l.condition(in.Args[0], nil)
-	bad := l.masks(l.w)
+	bad := l.NewMasks(l.w)
 	for i, d := range bad {
 		if l.cur == nil {
-			l.def(amd64.KNOTW, k(d), k(ok[i]))
+			l.Def(amd64.KNOTW, d.K(), ok[i].K())
 		} else {
-			l.def(amd64.KANDNW, k(d), k(ok[i]), k(l.cur[i]))
+			l.Def(amd64.KANDNW, d.K(), ok[i].K(), l.cur[i].K())
 		}
 	}
 	args, types := l.operands(in.Args[1:])
-	slow := l.label()
+	slow := l.NewLabel()
 	l.branchSome(bad, slow)
-	l.cold(func() {
-		l.bind(slow)
-		l.trapOut(trap{kind: trapAssert, in: in, args: args, types: types, mask: bad})
+	l.Cold(func() {
+		l.Bind(slow)
+		l.trapOut(vcode.Trap{Kind: vcode.TrapAssert, In: in, Args: args, Types: types, Mask: bad})
 	})
 }

@@ -40,7 +40,7 @@ func TestRunsOfUnits(t *testing.T) {
 		} {
 			for _, target := range targets() {
 				for _, gang := range []int{0, 1, 2} {
-					p, err := Compile(k, Options{Features: target.features, Gang: gang, rounds: true, wide: true})
+					p, err := Compile(k, Options{Features: target.Features, Gang: gang, rounds: true, wide: true})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -60,7 +60,7 @@ func TestRunsOfUnits(t *testing.T) {
 							}
 						}
 						v.Release(w)
-						where := fmt.Sprintf("%s, %s, gang %d, %v in groups of %v, %d units at a time", c.name, target.name, gang, l.size, l.group, most)
+						where := fmt.Sprintf("%s, %s, gang %d, %v in groups of %v, %d units at a time", c.name, target.Name, gang, l.size, l.group, most)
 						for i := range n {
 							at := float32(i%l.size[0] + 100*(i/l.size[0]%l.size[1]) + 10000*(i/l.size[0]/l.size[1]))
 							if x[i] != 1 || y[i] != at {

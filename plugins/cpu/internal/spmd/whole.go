@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // maxWhole is the number of instructions of one register up to which the block of an If is emitted twice.
@@ -17,7 +18,7 @@ const maxWhole = 96
 // So the interior of a grid runs without masks, and its edges with them. Where masks are registers they cost less than a
 // second copy of the block.
 func (l *lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
-	if l.t.masks || l.options.stacked || l.w*size(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
+	if l.Target.HasMasks || l.options.stacked || l.w*size(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
 		return false
 	}
 	for _, v := range varying {
@@ -28,14 +29,14 @@ func (l *lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.La
 	for _, v := range same {
 		l.branch(v, done, false)
 	}
-	others := l.label()
+	others := l.NewLabel()
 	for _, v := range varying {
 		l.branchUnlessAll(l.vals[v.ID].test, others)
 	}
 	l.cur, l.dead = nil, done
 	l.block(in.Then)
-	l.jump(amd64.JMP, done)
-	l.bind(others)
+	l.Jump(amd64.JMP, done)
+	l.Bind(others)
 	return true
 }
 
@@ -83,11 +84,11 @@ func (l *lowerer) tellsAll(test *ir.Instr) bool {
 // between the first lane and the last it goes there, too.
 func (l *lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	a, b := test.Args[0], test.Args[1]
-	compare := func(r vr, bound *ir.Value) {
+	compare := func(r vcode.Reg, bound *ir.Value) {
 		if c, ok := smallConst(bound); ok {
-			l.use(amd64.CMP, g8(r), imm(c))
+			l.Use(amd64.CMP, r.G8(), vcode.Imm(c))
 		} else {
-			l.use(amd64.CMP, g8(r), g8(l.wideIndex(l.general(bound), ir.I32)))
+			l.Use(amd64.CMP, r.G8(), l.wideIndex(l.general(bound), ir.I32).G8())
 		}
 	}
 	pick := func(lt, le amd64.Op) amd64.Op {
@@ -99,21 +100,21 @@ func (l *lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	if l.uniform(b) {
 		last := l.lastLane(a)
 		compare(last, b)
-		l.jump(pick(amd64.JGE, amd64.JG), to)
+		l.Jump(pick(amd64.JGE, amd64.JG), to)
 		return
 	}
 	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // that of an item of the launch does not wrap
-		l.use(amd64.CMP, g8(l.lastLane(b)), imm(math.MaxInt32))
-		l.jump(amd64.JG, to)
+		l.Use(amd64.CMP, l.lastLane(b).G8(), vcode.Imm(math.MaxInt32))
+		l.Jump(amd64.JG, to)
 	}
 	compare(l.wideIndex(l.shadow(b), ir.I32), a)
-	l.jump(pick(amd64.JLE, amd64.JL), to)
+	l.Jump(pick(amd64.JLE, amd64.JL), to)
 }
 
 // lastLane returns what grows from lane to lane in the last one, in 64 bits.
-func (l *lowerer) lastLane(v *ir.Value) vr {
+func (l *lowerer) lastLane(v *ir.Value) vcode.Reg {
 	s, _ := l.affine.Strides(v)
-	last := l.gpr()
-	l.def(amd64.LEA, g8(last), at(mem{base: l.wideIndex(l.shadow(v), ir.I32), disp: s[0] * int32(l.gang()-1)}))
+	last := l.NewGPR()
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: l.wideIndex(l.shadow(v), ir.I32), Disp: s[0] * int32(l.gang()-1)}.At())
 	return last
 }

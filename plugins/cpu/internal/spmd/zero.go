@@ -3,27 +3,29 @@ package spmd
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // zero emits a Zero.
 func (l *lowerer) zero(in *ir.Instr) {
 	a := in.Array
-	zero := l.constant(0, 4)
-	from := l.layout.private[a.ID] * l.gang()
+	zero := l.Constant(0, 4)
+	from := l.layout.Private[a.ID] * l.gang()
 	if l.cur == nil || len(l.scopes) == 0 {
 		// All lanes, or lanes that the others do not look at.
 		n := a.Bytes() * l.gang()
-		l.clear(mem{fixed: regFrame, disp: int32(frameHead + from)}, n, zero)
+		l.clear(vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)}, n, zero)
 		return
 	}
-	l.zeroLanes(a.Elem, a.Dims, mem{fixed: regFrame, disp: int32(frameHead + from)})
+	l.zeroLanes(a.Elem, a.Dims, vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)})
 }
 
 // maxZeroed is how many stores clear an array for some lanes without a loop.
 const maxZeroed = 32
 
 // zeroLanes clears an array, which may be a field of a record, for the lanes that take part.
-func (l *lowerer) zeroLanes(e ir.Elem, dims []int, from mem) {
+func (l *lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
 	n := 1
 	for _, d := range dims {
 		n *= d
@@ -32,34 +34,34 @@ func (l *lowerer) zeroLanes(e ir.Elem, dims []int, from mem) {
 	if n == 1 || n*numScalars(e) <= maxZeroed {
 		for range n {
 			l.zeroElem(e, from)
-			from.disp += size
+			from.Disp += size
 		}
 		return
 	}
-	next, end, top := l.gpr(), l.gpr(), l.label()
-	l.def(amd64.LEA, g8(next), at(from))
-	from.disp += int32(n) * size
-	l.def(amd64.LEA, g8(end), at(from))
-	l.mark(kindLoopBegin)
-	l.bind(top)
-	l.zeroElem(e, mem{base: next})
-	l.mod(amd64.ADD, g8(next), imm(int64(size)))
-	l.use(amd64.CMP, g8(next), g8(end))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
+	next, end, top := l.NewGPR(), l.NewGPR(), l.NewLabel()
+	l.Def(amd64.LEA, next.G8(), from.At())
+	from.Disp += int32(n) * size
+	l.Def(amd64.LEA, end.G8(), from.At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.zeroElem(e, vcode.Mem{Base: next})
+	l.Mod(amd64.ADD, next.G8(), vcode.Imm(int64(size)))
+	l.Use(amd64.CMP, next.G8(), end.G8())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
 }
 
 // zeroElem clears one element for the lanes that take part.
-func (l *lowerer) zeroElem(e ir.Elem, to mem) {
+func (l *lowerer) zeroElem(e ir.Elem, to vcode.Mem) {
 	if e.Record == nil {
 		p := place{spread: inRow, scalar: e.Scalar, size: e.Scalar.Size(), mask: l.cur, uni: to}
-		l.storeLanes(&p, []vr{l.constant(0, max(p.size, 4))})
+		l.storeLanes(&p, []vcode.Reg{l.Constant(0, max(p.size, 4))})
 		return
 	}
 	for i := range e.Record.Fields {
 		f := &e.Record.Fields[i]
 		at := to
-		at.disp += int32(f.Offset * l.gang())
+		at.Disp += int32(f.Offset * l.gang())
 		l.zeroLanes(f.Elem, f.Dims, at)
 	}
 }
@@ -82,41 +84,41 @@ func numScalars(e ir.Elem) int {
 }
 
 // clear sets memory to zero: n bytes, a multiple of the lanes.
-func (l *lowerer) clear(m mem, n int, zero vr) {
-	whole := l.t.bytes()
+func (l *lowerer) clear(m vcode.Mem, n int, zero vcode.Reg) {
+	whole := l.Target.Bytes()
 	if n <= 16*whole {
 		for n > 0 {
 			switch {
 			case n >= whole:
-				l.use(amd64.VMOVUPS, at(m), z(zero))
-				m.disp, n = m.disp+int32(whole), n-whole
+				l.Use(amd64.VMOVUPS, m.At(), zero.Z())
+				m.Disp, n = m.Disp+int32(whole), n-whole
 			case n >= whole/2:
-				l.use(amd64.VMOVUPS, at(m), y(zero))
-				m.disp, n = m.disp+int32(whole/2), n-whole/2
+				l.Use(amd64.VMOVUPS, m.At(), zero.Y())
+				m.Disp, n = m.Disp+int32(whole/2), n-whole/2
 			case n >= 16:
-				l.use(amd64.VMOVUPS, at(m), x(zero))
-				m.disp, n = m.disp+16, n-16
+				l.Use(amd64.VMOVUPS, m.At(), zero.X())
+				m.Disp, n = m.Disp+16, n-16
 			default:
-				l.use(amd64.VMOVSD, at(m), x(zero))
-				m.disp, n = m.disp+8, n-8
+				l.Use(amd64.VMOVSD, m.At(), zero.X())
+				m.Disp, n = m.Disp+8, n-8
 			}
 		}
 		return
 	}
-	i := l.gpr()
-	top := l.label()
+	i := l.NewGPR()
+	top := l.NewLabel()
 	bulk := n / whole * whole
-	l.def(amd64.MOV, g4(i), imm(0))
-	l.mark(kindLoopBegin)
-	l.bind(top)
+	l.Def(amd64.MOV, i.G4(), vcode.Imm(0))
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
 	a := m
-	a.index, a.indexSize, a.scale = i, 8, 1
-	l.use(amd64.VMOVUPS, at(a), z(zero))
-	l.mod(amd64.ADD, g8(i), imm(int64(whole)))
-	l.use(amd64.CMP, g8(i), imm(int64(bulk)))
-	l.jump(amd64.JB, top)
-	l.mark(kindLoopEnd)
-	m.disp += int32(bulk)
+	a.Index, a.IndexSize, a.Scale = i, 8, 1
+	l.Use(amd64.VMOVUPS, a.At(), zero.Z())
+	l.Mod(amd64.ADD, i.G8(), vcode.Imm(int64(whole)))
+	l.Use(amd64.CMP, i.G8(), vcode.Imm(int64(bulk)))
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+	m.Disp += int32(bulk)
 	if n > bulk {
 		l.clear(m, n-bulk, zero)
 	}
