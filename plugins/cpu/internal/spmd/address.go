@@ -125,10 +125,6 @@ func (l *lowerer) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// maxPeel bounds what constants go from an index into the address, in sum. No extent comes so near to 2^31 that the index
-// without them could wrap where the index does not: launches with such extents are left to the interpreter.
-const maxPeel = 1 << 16
-
 // sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
 func (l *lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
@@ -136,7 +132,7 @@ func (l *lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, 
 		p := part64{stride: t.stride * unit, inner: t.inner}
 		v := t.v
 		if t.inner == 0 {
-			if c, ok := smallConst(v); ok && c > -maxPeel && c < maxPeel {
+			if c, ok := smallConst(v); ok && c > -vcode.MaxPeel && c < vcode.MaxPeel {
 				*disp += c * p.stride
 				continue
 			}
@@ -146,7 +142,7 @@ func (l *lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, 
 				if v.Def.Op == ir.Sub {
 					c = -c
 				}
-				if !ok || peeled+c <= -maxPeel || peeled+c >= maxPeel || !l.hasShadow(v.Def.Args[0], 0) {
+				if !ok || peeled+c <= -vcode.MaxPeel || peeled+c >= vcode.MaxPeel || !l.hasShadow(v.Def.Args[0], 0) {
 					break
 				}
 				peeled += c

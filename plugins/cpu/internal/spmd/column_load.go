@@ -88,7 +88,7 @@ func (l *lowerer) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
 		}
 	}
 	apart := stride(l.affine, in, 0)
-	return apart != 0 && apart != 4 && max(apart, -apart) < maxPeel && apart == stride(inGroup, in, 0) && stride(inGroup, in, 1) == 4
+	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == stride(inGroup, in, 0) && stride(inGroup, in, 1) == 4
 }
 
 // ofLaunch reports whether a value is computed of constants, of what the launch brings, and of positions of items.

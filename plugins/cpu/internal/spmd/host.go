@@ -25,12 +25,12 @@ func (w *Worker) current() frame {
 // register is where the contents of a virtual register are while the code is in a trap.
 func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 	c := w.v.code
-	v, phys := &c.regs[r], int(c.where.phys[r])
+	v, phys := &c.regs[r], int(c.where.Phys[r])
 	if phys < 0 {
 		if v.Shared {
-			return unsafe.Pointer(&w.context[c.shared+int(c.where.slot[r])])
+			return unsafe.Pointer(&w.context[c.shared+int(c.where.Slot[r])])
 		}
-		return unsafe.Pointer(&f[c.layout.Frame+int(c.where.slot[r])])
+		return unsafe.Pointer(&f[c.layout.Frame+int(c.where.Slot[r])])
 	}
 	switch v.Class {
 	case vcode.ClassVec:
@@ -65,7 +65,7 @@ func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	c := w.v.code
 	lanes := c.target.Lanes
 	r := regs[0]
-	if c.regs[r].Elem != 0 && c.where.phys[r] < 0 {
+	if c.regs[r].Elem != 0 && c.where.Phys[r] < 0 {
 		return c.constants[r]
 	}
 	switch {

@@ -9,6 +9,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/avx2"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/emit"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/passes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/regalloc"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
@@ -20,7 +24,7 @@ type code struct {
 	layout    abi.Layout
 	arrays    []*ir.Array
 	regs      []vcode.RegInfo
-	where     *allocation // of regs
+	where     *regalloc.Allocation // of regs
 	traps     []vcode.Trap
 	groups    []*ir.Instr          // group operations
 	constants map[vcode.Reg]uint64 // elements of constants
@@ -94,40 +98,40 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 		l.overRows(done)
 	}
 	if options.stacked {
-		shareEqual(l.Func)
+		passes.CSE(l.Func)
 	}
 	if l.Target == &vcode.AVX2 {
-		if err := expandAVX2(l.Func); err != nil {
+		if err := avx2.Expand(l.Func); err != nil {
 			return nil, &UnsupportedError{Kernel: k.Name, What: err.Error()}
 		}
 	}
-	moveInvariants(l.Func, l.observe)
-	reduceStrength(l.Func, l.observe)
-	sweep(l.Func)
-	coalesce(l.Func)
-	foldLoads(l.Func, options.single)
-	turnJumps(l.Func)
+	passes.LICM(l.Func, l.observe)
+	passes.LSR(l.Func, l.observe)
+	passes.DCE(l.Func)
+	passes.Coalesce(l.Func)
+	passes.FoldLoads(l.Func, options.single)
+	passes.InvertBranches(l.Func)
 	fresh := l.begin // the next group
 	if l.batch != nil {
 		fresh = 0 // other groups of the batch may wait then
 	}
-	splitAtBarriers(l.Func, l.advance, l.start, fresh)
-	where := allocate(l.Func)
+	passes.SplitRanges(l.Func, l.advance, l.start, fresh)
+	where := regalloc.Allocate(l.Func)
 
 	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.Traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
-	c.frame = l.layout.Frame + int(where.frameBytes)
+	c.frame = l.layout.Frame + int(where.FrameBytes)
 	c.shared = l.layout.Size
-	c.context = l.layout.Size + int(where.sharedBytes)
+	c.context = l.layout.Size + int(where.SharedBytes)
 	trapLabel := asm.NewLabel()
-	w := &writer{f: l.Func, where: where, asm: asm, trap: trapLabel, shared: int32(c.shared), frame: int32(l.layout.Frame), comment: list}
+	w := &emit.Writer{F: l.Func, Where: where, Asm: asm, Trap: trapLabel, Shared: int32(c.shared), Frame: int32(l.layout.Frame), Comment: list}
 	asm.Emit(amd64.MOV, abi.Context, amd64.RDI)
 	asm.Emit(amd64.MOV, abi.Frame, amd64.Mem{Base: abi.Context, Disp: abi.CtxFrame})
 	for _, r := range l.ConstOrder {
-		if where.phys[r] >= 0 {
-			w.load(r, w.machine(r, uint8(l.Target.Bytes())))
+		if where.Phys[r] >= 0 {
+			w.Load(r, w.Machine(r, uint8(l.Target.Bytes())))
 		}
 	}
-	w.write()
+	w.Write()
 	asm.Bind(l.stop)
 	asm.Bind(done)
 	if options.stores == kindPast {
@@ -138,13 +142,13 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	asm.Emit(amd64.RET)
 	var resume amd64.Label
 	if len(l.Traps) > 0 {
-		resume = emitTrap(asm, l.Target, trapLabel)
+		resume = emit.Trap(asm, l.Target, trapLabel)
 	}
 	if c.bytes, err = asm.Finish(); err != nil {
 		if l.Target == &vcode.AVX2 { // an instruction that it lacks and that has no expansion
 			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
 		}
-		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.failed)
+		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.Failed)
 	}
 	c.groups = l.groups
 	if len(c.traps) > 0 {

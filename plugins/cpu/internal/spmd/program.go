@@ -249,7 +249,7 @@ var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 const maxFrames = 256 << 20
 
 // maxExtent bounds the extents of buffers, see maxPeel.
-const maxExtent = math.MaxInt32 - 2*maxPeel
+const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
 // Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
 // work-groups, or gangs where groups are not observed.

@@ -313,7 +313,7 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	}
 	v, bound := test.Args[0], test.Args[1]
 	s, affine := l.affine.Strides(v)
-	if !affine || s[0] < 0 || int64(s[0]) > maxPeel || !l.hasShadow(v, 0) || !l.uniform(bound) {
+	if !affine || s[0] < 0 || int64(s[0]) > vcode.MaxPeel || !l.hasShadow(v, 0) || !l.uniform(bound) {
 		return false
 	}
 	if in := bound.Def; test.Op == ir.Lt && in != nil && in.Op == ir.Extent {

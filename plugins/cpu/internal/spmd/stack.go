@@ -146,7 +146,7 @@ func (l *lowerer) itemOffsets(i int, s opt.Strides) vcode.Reg {
 // span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
 // only, and never less from one lane to the next.
 func (l *lowerer) span(s opt.Strides) (n int32, grows bool) {
-	if s[0] < 0 || s[0] > maxPeel || l.options.stacked && (s[1] < 0 || s[1] > maxPeel) {
+	if s[0] < 0 || s[0] > vcode.MaxPeel || l.options.stacked && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
 	}
 	if !l.options.stacked {
@@ -165,7 +165,7 @@ func (l *lowerer) rowsApart(terms []term, size int) bool {
 	for _, t := range terms {
 		s, _ := l.affine.Strides(t.v)
 		for _, n := range s[:2] {
-			if most := int32(maxPeel / l.Target.Lanes / 2); n > most || n < -most {
+			if most := int32(vcode.MaxPeel / l.Target.Lanes / 2); n > most || n < -most {
 				return false
 			}
 		}

@@ -72,7 +72,7 @@ func (l *lowerer) tellsAll(test *ir.Instr) bool {
 			continue
 		}
 		s, affine := l.affine.Strides(v)
-		if !affine || s[0] < 0 || int64(s[0]) > maxPeel || !l.hasShadow(v, 0) {
+		if !affine || s[0] < 0 || int64(s[0]) > vcode.MaxPeel || !l.hasShadow(v, 0) {
 			return false
 		}
 		growing++

@@ -1,4 +1,4 @@
-package spmd
+package passes
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// splitAtBarriers gives the pieces of code between barriers registers of their own for what lives across barriers, which is
+// SplitRanges gives the pieces of code between barriers registers of their own for what lives across barriers, which is
 // in memory else for its whole life: a piece loads what it reads where it begins, and stores what it has changed where
 // it is left. That is done for what a piece mentions more often than it costs. advance is where gangs that wait jump to,
 // start where they begin, and fresh where no gang is left.
-func splitAtBarriers(f *vcode.Func, advance, start, fresh amd64.Label) {
+func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	crossing := crossBarriers(f)
 	if len(crossing) == 0 {
 		return
@@ -35,7 +35,7 @@ func splitAtBarriers(f *vcode.Func, advance, start, fresh amd64.Label) {
 		s.piece(at, end)
 		at = end
 	}
-	coalesce(f) // what is in registers now
+	Coalesce(f) // what is in registers now
 }
 
 // crossBarriers lists the registers of gangs that live across a barrier.

@@ -1,4 +1,4 @@
-package spmd
+package regalloc
 
 import (
 	"math"
@@ -16,41 +16,41 @@ var (
 )
 
 var (
-	scratchGPR  = [...]amd64.Reg{amd64.RCX, amd64.RDX, amd64.R11}
-	scratchMask = [...]int{7, 6}
+	ScratchGPR  = [...]amd64.Reg{amd64.RCX, amd64.RDX, amd64.R11}
+	ScratchMask = [...]int{7, 6}
 )
 
 // fewRegs is the number of registers of a class that tests of spilling allocate.
 const fewRegs = 1
 
-// allocation is where each virtual register lives, for its whole live range.
-type allocation struct {
-	phys        []int8  // by register: the machine register, −1 for a spill slot
-	slot        []int32 // by register: the offset of the spill slot
-	frameBytes  int32   // of spill slots in a gang's frame
-	sharedBytes int32   // of spill slots in the context
+// Allocation is where each virtual register lives, for its whole live range.
+type Allocation struct {
+	Phys        []int8  // by register: the machine register, −1 for a spill slot
+	Slot        []int32 // by register: the offset of the spill slot
+	FrameBytes  int32   // of spill slots in a gang's frame
+	SharedBytes int32   // of spill slots in the context
 }
 
-// regalloc is the state of a linear scan.
-type regalloc struct {
+// state is the state of a linear scan.
+type state struct {
 	*vcode.Func
-	*allocation
+	*Allocation
 	live  []vcode.LiveRange
 	order []vcode.Reg // the registers in use, by the start of their live ranges
 	cross []bool      // by register: it is live across a barrier, and must be spilled
 }
 
-// allocate assigns a machine register or a spill slot to each virtual register.
+// Allocate assigns a machine register or a spill slot to each virtual register.
 //
 // It is a linear scan over live ranges without holes, once for each register class. When no machine register is free, it
 // spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers that are
 // live across a barrier are always spilled, because other gangs run in between.
-func allocate(f *vcode.Func) *allocation {
-	out := &allocation{phys: make([]int8, len(f.Regs)), slot: make([]int32, len(f.Regs))}
-	for r := range out.phys {
-		out.phys[r], out.slot[r] = -1, -1
+func Allocate(f *vcode.Func) *Allocation {
+	out := &Allocation{Phys: make([]int8, len(f.Regs)), Slot: make([]int32, len(f.Regs))}
+	for r := range out.Phys {
+		out.Phys[r], out.Slot[r] = -1, -1
 	}
-	a := regalloc{Func: f, allocation: out, live: f.LiveRanges(), cross: f.Scratch.Flags.Make(len(f.Regs))}
+	a := state{Func: f, Allocation: out, live: f.LiveRanges(), cross: f.Scratch.Flags.Make(len(f.Regs))}
 	a.order = a.byStart()
 	a.findCrossing()
 	for c := range vcode.NumClasses {
@@ -61,7 +61,7 @@ func allocate(f *vcode.Func) *allocation {
 }
 
 // byStart lists the registers in use by the start of their live ranges.
-func (a *regalloc) byStart() []vcode.Reg {
+func (a *state) byStart() []vcode.Reg {
 	first := a.Scratch.Ints.Make(2*len(a.Insts) + 2) // by position: the index in the list of the ranges that start there
 	for r := 1; r < len(a.Regs); r++ {
 		if at := a.live[r].Start; at >= 0 {
@@ -83,7 +83,7 @@ func (a *regalloc) byStart() []vcode.Reg {
 
 // findCrossing finds the registers of gangs that are live across a barrier. Gangs that run in between do not change shared
 // registers.
-func (a *regalloc) findCrossing() {
+func (a *state) findCrossing() {
 	barriers := a.Barriers()
 	if len(barriers) == 0 {
 		return
@@ -96,7 +96,7 @@ func (a *regalloc) findCrossing() {
 }
 
 // assign assigns machine registers of a class, and reserves as few scratch registers as its spills need.
-func (a *regalloc) assign(c vcode.Class) {
+func (a *state) assign(c vcode.Class) {
 	regs := a.Scratch.Regs.Make(len(a.order))[:0]
 	for _, r := range a.order {
 		if a.Regs[r].Class == c {
@@ -108,12 +108,12 @@ func (a *regalloc) assign(c vcode.Class) {
 		s := scan{free: a.bank(c, kept), active: a.Scratch.Regs.Make(maxBank)[:0]}
 		slices.Reverse(s.free)
 		for _, r := range regs {
-			a.phys[r] = -1
+			a.Phys[r] = -1
 			if !a.cross[r] {
 				s.take(a, r)
 			}
 		}
-		spilled := func(r vcode.Reg) bool { return a.phys[r] < 0 }
+		spilled := func(r vcode.Reg) bool { return a.Phys[r] < 0 }
 		if kept == most || !slices.ContainsFunc(regs, spilled) || a.scratchNeeds(c) <= kept {
 			return
 		}
@@ -124,7 +124,7 @@ func (a *regalloc) assign(c vcode.Class) {
 const maxBank = 32
 
 // bank lists the machine registers of a class that are allocated if some scratch registers are kept, the preferred first.
-func (a *regalloc) bank(c vcode.Class, kept int) []int8 {
+func (a *state) bank(c vcode.Class, kept int) []int8 {
 	list := make([]int8, 0, maxBank)
 	limit := func(n int) int {
 		if a.FewRegs {
@@ -142,12 +142,12 @@ func (a *regalloc) bank(c vcode.Class, kept int) []int8 {
 		}
 	case vcode.ClassMask:
 		list = append(list, allocMask[:limit(len(allocMask))]...)
-		for _, n := range scratchMask[min(kept, len(scratchMask)):] {
+		for _, n := range ScratchMask[min(kept, len(ScratchMask)):] {
 			list = append(list, int8(n))
 		}
 	case vcode.ClassGPR:
 		list = append(list, allocGPR[:limit(len(allocGPR))]...)
-		for _, r := range scratchGPR[min(kept, len(scratchGPR)):] {
+		for _, r := range ScratchGPR[min(kept, len(ScratchGPR)):] {
 			list = append(list, int8(r.Num()))
 		}
 	}
@@ -156,7 +156,7 @@ func (a *regalloc) bank(c vcode.Class, kept int) []int8 {
 
 // scratchNeeds returns the largest number of scratch registers of a class that one instruction needs. The writer of the
 // code takes them as scratchOf counts them.
-func (a *regalloc) scratchNeeds(c vcode.Class) int {
+func (a *state) scratchNeeds(c vcode.Class) int {
 	most := 0
 	for i := range a.Insts {
 		in := &a.Insts[i]
@@ -173,12 +173,12 @@ func (a *regalloc) scratchNeeds(c vcode.Class) int {
 }
 
 // spilled reports whether a register is of a class and in a spill slot.
-func (a *regalloc) spilled(r vcode.Reg, c vcode.Class) bool {
-	return r != 0 && a.Regs[r].Class == c && a.phys[r] < 0
+func (a *state) spilled(r vcode.Reg, c vcode.Class) bool {
+	return r != 0 && a.Regs[r].Class == c && a.Phys[r] < 0
 }
 
 // scratchOf returns the number of scratch registers of a class that an instruction needs.
-func (a *regalloc) scratchOf(in *vcode.Inst, c vcode.Class) int {
+func (a *state) scratchOf(in *vcode.Inst, c vcode.Class) int {
 	n := 0
 	need := func(r vcode.Reg) {
 		if a.spilled(r, c) {
@@ -200,7 +200,7 @@ func (a *regalloc) scratchOf(in *vcode.Inst, c vcode.Class) int {
 			need(in.Mem.Index)
 		case o.Kind == vcode.ArgReg && j > 0:
 			v := &a.Regs[o.Reg]
-			if int(in.Fold) == j && !memory && a.phys[o.Reg] < 0 && (v.Elem == 0 || v.Elem == 64 || v.Elem == in.Elem) {
+			if int(in.Fold) == j && !memory && a.Phys[o.Reg] < 0 && (v.Elem == 0 || v.Elem == 64 || v.Elem == in.Elem) {
 				memory = true
 				continue
 			}
@@ -222,12 +222,12 @@ type scan struct {
 
 // take assigns a machine register to r. It frees the registers of ranges that ended, prefers the register that r is
 // copied from, and else takes the register of the active range that is cheapest to spill.
-func (s *scan) take(a *regalloc, r vcode.Reg) {
+func (s *scan) take(a *state, r vcode.Reg) {
 	live := &a.live[r]
 	kept := s.active[:0]
 	for _, o := range s.active {
 		if a.live[o].End < live.Start {
-			s.free = append(s.free, a.phys[o])
+			s.free = append(s.free, a.Phys[o])
 		} else {
 			kept = append(kept, o)
 		}
@@ -236,12 +236,12 @@ func (s *scan) take(a *regalloc, r vcode.Reg) {
 	if n := len(s.free); n > 0 {
 		if live.Hint != 0 {
 			for i, p := range s.free {
-				if p == a.phys[live.Hint] {
+				if p == a.Phys[live.Hint] {
 					s.free[i], s.free[n-1] = s.free[n-1], p
 				}
 			}
 		}
-		a.phys[r] = s.free[n-1]
+		a.Phys[r] = s.free[n-1]
 		s.free = s.free[:n-1]
 		s.active = append(s.active, r)
 		return
@@ -256,12 +256,12 @@ func (s *scan) take(a *regalloc, r vcode.Reg) {
 		return // r itself is spilled
 	}
 	o := s.active[worst]
-	a.phys[r], a.phys[o] = a.phys[o], -1
+	a.Phys[r], a.Phys[o] = a.Phys[o], -1
 	s.active[worst] = r
 }
 
 // density returns the cost of a spill by position of the live range.
-func (a *regalloc) density(r vcode.Reg) float32 {
+func (a *state) density(r vcode.Reg) float32 {
 	live := &a.live[r]
 	d := live.Weight / float32(live.End-live.Start+2)
 	if a.Regs[r].Elem != 0 {
@@ -273,7 +273,7 @@ func (a *regalloc) density(r vcode.Reg) float32 {
 // placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live
 // across a barrier share no slot with others. While a gang waits, the code that selects the next gang spills to the
 // waiting gang's frame.
-func (a *regalloc) placeSpills() {
+func (a *state) placeSpills() {
 	type used struct {
 		slot, end int32
 	}
@@ -281,7 +281,7 @@ func (a *regalloc) placeSpills() {
 	var size [2]int32
 	for _, r := range a.order {
 		v := &a.Regs[r]
-		if a.phys[r] >= 0 || v.Elem != 0 {
+		if a.Phys[r] >= 0 || v.Elem != 0 {
 			continue
 		}
 		area, kind := 0, 0
@@ -312,7 +312,7 @@ func (a *regalloc) placeSpills() {
 			size[area] += bytes
 			active[kind][v.Class] = append(list, used{slot, a.live[r].End})
 		}
-		a.slot[r] = slot
+		a.Slot[r] = slot
 	}
-	a.frameBytes, a.sharedBytes = (size[0]+63)&^63, min((size[1]+63)&^63, math.MaxInt32)
+	a.FrameBytes, a.SharedBytes = (size[0]+63)&^63, min((size[1]+63)&^63, math.MaxInt32)
 }

@@ -1,4 +1,4 @@
-package spmd
+package avx2
 
 import (
 	"strings"
@@ -51,7 +51,7 @@ func TestWhatAVX2Lacks(t *testing.T) {
 	} {
 		f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
 		c.toward(f, f.NewVec(), f.NewMask(), f.NewGPR())
-		err := expandAVX2(f)
+		err := Expand(f)
 		switch {
 		case c.lacks == 0 && err != nil:
 			t.Errorf("%s: %v", c.name, err)

@@ -1,13 +1,13 @@
-package spmd
+package passes
 
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// shareEqual lets vectors that straight code computes twice share a register: in a stacked gang what depends on x alone is
+// CSE lets vectors that straight code computes twice share a register: in a stacked gang what depends on x alone is
 // the same in each row.
-func shareEqual(f *vcode.Func) {
+func CSE(f *vcode.Func) {
 	m := mover{f: f}
 	m.findWriters()
 	at := f.AllMentions()

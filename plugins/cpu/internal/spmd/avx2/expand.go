@@ -1,4 +1,4 @@
-package spmd
+package avx2
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ type expander struct {
 	err     error  // the first instruction without an expansion
 }
 
-// expandAVX2 replaces the instructions that AVX2 lacks, or returns an error that names one without a replacement.
+// Expand replaces the instructions that AVX2 lacks, or returns an error that names one without a replacement.
 // Other instructions stay, with shorter vectors; the assembler reports those that AVX2 lacks, too.
-func expandAVX2(f *vcode.Func) error {
+func Expand(f *vcode.Func) error {
 	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
 	for r := range f.Regs {
 		if f.Regs[r].Class == vcode.ClassMask {

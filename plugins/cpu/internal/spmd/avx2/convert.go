@@ -1,4 +1,4 @@
-package spmd
+package avx2
 
 import (
 	"math"

@@ -1,9 +1,9 @@
-package spmd
+package passes
 
 import "github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 
-// sweep removes instructions whose results are not used (dead code elimination).
-func sweep(f *vcode.Func) {
+// DCE removes instructions whose results are not used (dead code elimination).
+func DCE(f *vcode.Func) {
 	uses := f.Scratch.Ints.Make(len(f.Regs))
 	count := func(in *vcode.Inst, by int32) {
 		f.Operands(in, func(r *vcode.Reg, as vcode.Role) {

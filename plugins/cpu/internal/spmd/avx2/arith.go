@@ -1,4 +1,4 @@
-package spmd
+package avx2
 
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"

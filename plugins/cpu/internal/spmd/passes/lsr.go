@@ -1,4 +1,4 @@
-package spmd
+package passes
 
 import (
 	"slices"
@@ -7,12 +7,12 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// reduceStrength replaces what loops compute of addresses from their counters, by sums and products in each iteration, by
+// LSR replaces what loops compute of addresses from their counters, by sums and products in each iteration, by
 // registers that go along with the counters.
 //
 // An index is extended from 32 to 64 bits on the way. The register that goes along does not wrap where the index would:
 // only indices are replaced that are proved to be in bounds in every iteration, so that they do not.
-func reduceStrength(f *vcode.Func, frames bool) {
+func LSR(f *vcode.Func, frames bool) {
 	if !slices.ContainsFunc(f.Insts, func(in vcode.Inst) bool { return in.Steady }) {
 		return
 	}
@@ -163,7 +163,7 @@ func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 		default:
 			return 0, n, false
 		}
-		return k, n, n.step != 0 && max(n.step, -n.step) < maxPeel && r.flagsUnused(i)
+		return k, n, n.step != 0 && max(n.step, -n.step) < vcode.MaxPeel && r.flagsUnused(i)
 	}
 }
 
@@ -274,7 +274,7 @@ func (r *reducer) sum(group []int32) (n linear, ok bool) {
 			n.at, n.chain = add.at, append(slices.Clone(n.chain), add.chain...)
 		}
 	}
-	if n.at == 0 || !n.wide && max(n.step, -n.step) >= maxPeel {
+	if n.at == 0 || !n.wide && max(n.step, -n.step) >= vcode.MaxPeel {
 		return n, false
 	}
 	return r.extended(n, group)

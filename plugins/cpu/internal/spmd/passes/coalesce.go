@@ -1,4 +1,4 @@
-package spmd
+package passes
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
+// Coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
 // the variable's register from the start. Between the first mention of the value and the copy there must be straight
 // code that does not mention the variable, but for the first instruction, which may read it. A variable that lives across
 // a barrier is in memory: what is computed there in several instructions keeps its own register.
-func coalesce(f *vcode.Func) {
+func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()
 	cold := coldLabels(f)
 	var barriers []int32
@@ -185,26 +185,4 @@ func merge(f *vcode.Func, a, b []int32) []int32 {
 		}
 	}
 	return out
-}
-
-// turnJumps makes one jump of a conditional one over an unconditional one.
-func turnJumps(f *vcode.Func) {
-	var last [2]*vcode.Inst // that do something, the later one first
-	for i := range f.Insts {
-		in := &f.Insts[i]
-		switch in.Kind {
-		case vcode.KindComment, vcode.KindDeclare, vcode.KindNone:
-			continue
-		case vcode.KindLabel:
-			to, over := last[0], last[1]
-			if to == nil || over == nil || to.Kind != vcode.KindOp || over.Kind != vcode.KindOp || to.Op != amd64.JMP || to.Args[0].Kind != vcode.ArgLabel ||
-				over.Op < amd64.JO || over.Op > amd64.JG || over.Imm != int64(in.X) {
-				break
-			}
-			over.Op = amd64.JO + ((over.Op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
-			over.Imm = to.Imm
-			to.Kind, to.N = vcode.KindNone, 0
-		}
-		last = [2]*vcode.Inst{in, last[0]}
-	}
 }

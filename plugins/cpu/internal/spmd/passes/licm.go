@@ -1,4 +1,4 @@
-package spmd
+package passes
 
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// moveInvariants moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
+// LICM moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
 // changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
 // gangs are not in the IR at all.
-func moveInvariants(f *vcode.Func, frames bool) {
+func LICM(f *vcode.Func, frames bool) {
 	m := mover{f: f, frames: frames, within: f.Scratch.Ints.Make(len(f.Insts))}
 	m.findLoops()
 	m.findWriters()

@@ -1,36 +1,37 @@
-package spmd
+package emit
 
 import (
 	"fmt"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/regalloc"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// writer turns instructions on virtual registers into code.
-type writer struct {
-	f       *vcode.Func
-	where   *allocation
-	asm     *amd64.Assembler
-	trap    amd64.Label // the code that leaves for a trap
-	shared  int32       // where registers that gangs share lie in the context
-	frame   int32       // where the others lie in the frame
+// Writer turns instructions on virtual registers into code.
+type Writer struct {
+	F       *vcode.Func
+	Where   *regalloc.Allocation
+	Asm     *amd64.Assembler
+	Trap    amd64.Label // the code that leaves for a trap
+	Shared  int32       // where registers that gangs share lie in the context
+	Frame   int32       // where the others lie in the frame
 	vec     int         // scratch registers used by the present instruction
 	gpr     int
 	masks   int
-	comment func(site int) string
+	Comment func(site int) string
 
 	ops    [4]operand // of the present instruction
-	failed string
+	Failed string
 	coming []int // instructions put off: ranges of cold code
 }
 
-// write emits all code: first what is run often.
-func (w *writer) write() {
+// Write emits all code: first what is run often.
+func (w *Writer) Write() {
 	depth, begin := 0, 0
-	for i := range w.f.Insts {
-		switch w.f.Insts[i].Kind {
+	for i := range w.F.Insts {
+		switch w.F.Insts[i].Kind {
 		case vcode.KindColdBegin:
 			if depth == 0 {
 				begin = i
@@ -54,21 +55,21 @@ func (w *writer) write() {
 }
 
 // slot is the place in memory of a register that has no machine register.
-func (w *writer) slot(r vcode.Reg) amd64.Mem {
-	v := &w.f.Regs[r]
+func (w *Writer) slot(r vcode.Reg) amd64.Mem {
+	v := &w.F.Regs[r]
 	if v.Elem != 0 {
 		return amd64.Mem{Label: v.Label}
 	}
 	if v.Shared {
-		return amd64.Mem{Base: abi.Context, Disp: w.shared + w.where.slot[r]}
+		return amd64.Mem{Base: abi.Context, Disp: w.Shared + w.Where.Slot[r]}
 	}
-	return amd64.Mem{Base: abi.Frame, Disp: w.frame + w.where.slot[r]}
+	return amd64.Mem{Base: abi.Frame, Disp: w.Frame + w.Where.Slot[r]}
 }
 
-// machine returns the machine register of a register that has one.
-func (w *writer) machine(r vcode.Reg, size uint8) amd64.Reg {
-	phys := int(w.where.phys[r])
-	switch w.f.Regs[r].Class {
+// Machine returns the machine register of a register that has one.
+func (w *Writer) Machine(r vcode.Reg, size uint8) amd64.Reg {
+	phys := int(w.Where.Phys[r])
+	switch w.F.Regs[r].Class {
 	case vcode.ClassVec:
 		return amd64.X(phys).As(int(size))
 	case vcode.ClassMask:
@@ -78,64 +79,64 @@ func (w *writer) machine(r vcode.Reg, size uint8) amd64.Reg {
 }
 
 // scratch gives a scratch register of a class for one instruction.
-func (w *writer) scratch(c vcode.Class, size uint8) amd64.Reg {
+func (w *Writer) scratch(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
 	case vcode.ClassVec:
 		w.vec++
-		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - w.vec).As(int(size))
+		return amd64.X(w.F.Target.Vectors + vcode.ScratchVectors - w.vec).As(int(size))
 	case vcode.ClassMask:
 		w.masks++
-		return amd64.K(scratchMask[w.masks-1])
+		return amd64.K(regalloc.ScratchMask[w.masks-1])
 	}
 	w.gpr++
-	return scratchGPR[w.gpr-1].As(int(size))
+	return regalloc.ScratchGPR[w.gpr-1].As(int(size))
 }
 
-// load brings a register from memory to a machine register.
-func (w *writer) load(r vcode.Reg, to amd64.Reg) {
-	v, m := &w.f.Regs[r], w.slot(r)
+// Load brings a register from memory to a machine register.
+func (w *Writer) Load(r vcode.Reg, to amd64.Reg) {
+	v, m := &w.F.Regs[r], w.slot(r)
 	switch {
 	case v.Elem == 4:
-		w.asm.Emit(amd64.VPBROADCASTD, to, m)
+		w.Asm.Emit(amd64.VPBROADCASTD, to, m)
 	case v.Elem == 64:
-		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
+		w.Asm.Emit(amd64.VMOVUPS, to.As(w.F.Target.Bytes()), m)
 	case v.Elem == 8:
 		if to.Bytes() == 16 {
 			to = to.As(32)
 		}
-		w.asm.Emit(amd64.VPBROADCASTQ, to, m)
+		w.Asm.Emit(amd64.VPBROADCASTQ, to, m)
 	case v.Class == vcode.ClassVec:
-		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
+		w.Asm.Emit(amd64.VMOVUPS, to.As(w.F.Target.Bytes()), m)
 	case v.Class == vcode.ClassMask:
-		w.asm.Emit(amd64.KMOVW, to, m)
+		w.Asm.Emit(amd64.KMOVW, to, m)
 	default:
-		w.asm.Emit(amd64.MOV, to.As(8), m)
+		w.Asm.Emit(amd64.MOV, to.As(8), m)
 	}
 }
 
-func (w *writer) store(r vcode.Reg, from amd64.Reg) {
+func (w *Writer) store(r vcode.Reg, from amd64.Reg) {
 	m := w.slot(r)
-	switch w.f.Regs[r].Class {
+	switch w.F.Regs[r].Class {
 	case vcode.ClassVec:
-		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.Target.Bytes()))
+		w.Asm.Emit(amd64.VMOVUPS, m, from.As(w.F.Target.Bytes()))
 	case vcode.ClassMask:
-		w.asm.Emit(amd64.KMOVW, m, from)
+		w.Asm.Emit(amd64.KMOVW, m, from)
 	default:
-		w.asm.Emit(amd64.MOV, m, from.As(8))
+		w.Asm.Emit(amd64.MOV, m, from.As(8))
 	}
 }
 
 // read gives a machine register that holds the register's value.
-func (w *writer) read(r vcode.Reg, size uint8) amd64.Reg {
-	if w.where.phys[r] >= 0 {
-		return w.machine(r, size)
+func (w *Writer) read(r vcode.Reg, size uint8) amd64.Reg {
+	if w.Where.Phys[r] >= 0 {
+		return w.Machine(r, size)
 	}
-	to := w.scratch(w.f.Regs[r].Class, size)
-	w.load(r, to)
+	to := w.scratch(w.F.Regs[r].Class, size)
+	w.Load(r, to)
 	return to
 }
 
-func (w *writer) address(m *vcode.Mem) amd64.Mem {
+func (w *Writer) address(m *vcode.Mem) amd64.Mem {
 	out := amd64.Mem{Base: m.Fixed, Scale: m.Scale, Size: m.Size, Broadcast: m.Broadcast, Disp: m.Disp, Label: m.Label}
 	if m.Base != 0 {
 		out.Base = w.read(m.Base, 8)
@@ -146,20 +147,20 @@ func (w *writer) address(m *vcode.Mem) amd64.Mem {
 	return out
 }
 
-func (w *writer) inst(i int) {
-	in := &w.f.Insts[i]
+func (w *Writer) inst(i int) {
+	in := &w.F.Insts[i]
 	switch in.Kind {
 	case vcode.KindLabel:
-		w.asm.Bind(amd64.Label(in.X))
+		w.Asm.Bind(amd64.Label(in.X))
 		return
 	case vcode.KindTrap:
-		w.asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.X))
-		w.asm.Emit(amd64.CALL, w.trap)
+		w.Asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.X))
+		w.Asm.Emit(amd64.CALL, w.Trap)
 		return
 	case vcode.KindComment:
-		if w.comment != nil {
-			if text := w.comment(int(in.X)); text != "" {
-				w.asm.Comment("%s", text)
+		if w.Comment != nil {
+			if text := w.Comment(int(in.X)); text != "" {
+				w.Asm.Comment("%s", text)
 			}
 		}
 		return
@@ -173,15 +174,15 @@ func (w *writer) inst(i int) {
 	w.vec, w.gpr, w.masks = 0, 0, 0
 	if in.Moves() {
 		d, s := in.Args[0].Reg, in.Args[1].Reg
-		to, from := w.where.phys[d], w.where.phys[s]
+		to, from := w.Where.Phys[d], w.Where.Phys[s]
 		switch {
 		case to >= 0 && to == from:
 			return
 		case to >= 0 && from < 0:
-			w.load(s, w.machine(d, in.Args[0].Size))
+			w.Load(s, w.Machine(d, in.Args[0].Size))
 			return
 		case to < 0 && from >= 0:
-			w.store(d, w.machine(s, in.Args[1].Size))
+			w.store(d, w.Machine(s, in.Args[1].Size))
 			return
 		}
 	}
@@ -199,16 +200,16 @@ func (w *writer) inst(i int) {
 	}
 	var back amd64.Reg
 	w.ops[0], back = w.destination(in, mask)
-	w.asm.Begin(in.Op)
+	w.Asm.Begin(in.Op)
 	for j := range w.ops[:in.N] {
-		w.ops[j].give(w.asm)
+		w.ops[j].give(w.Asm)
 	}
 	if in.Lock {
-		w.asm.Prefix(amd64.Lock)
+		w.Asm.Prefix(amd64.Lock)
 	}
-	w.asm.End()
-	if w.asm.Err() != nil && w.failed == "" {
-		w.failed = fmt.Sprintf("%v %+v", in.Op, in.Args[:in.N])
+	w.Asm.End()
+	if w.Asm.Err() != nil && w.Failed == "" {
+		w.Failed = fmt.Sprintf("%v %+v", in.Op, in.Args[:in.N])
 	}
 	if back != 0 {
 		w.store(in.Args[0].Reg, back)
@@ -216,9 +217,9 @@ func (w *writer) inst(i int) {
 }
 
 // next reports whether the label is bound right after instruction i.
-func (w *writer) next(i int, label int64) bool {
-	for i++; i < len(w.f.Insts); i++ {
-		switch in := &w.f.Insts[i]; in.Kind {
+func (w *Writer) next(i int, label int64) bool {
+	for i++; i < len(w.F.Insts); i++ {
+		switch in := &w.F.Insts[i]; in.Kind {
 		case vcode.KindLabel:
 			if int64(in.X) == label {
 				return true
@@ -254,12 +255,12 @@ func (o *operand) give(to *amd64.Assembler) {
 }
 
 // operand gives a source operand.
-func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
+func (w *Writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	a := &in.Args[j]
 	switch a.Kind {
 	case vcode.ArgReg:
-		v := &w.f.Regs[a.Reg]
-		if w.where.phys[a.Reg] < 0 && int(in.Fold) == j && !*memory {
+		v := &w.F.Regs[a.Reg]
+		if w.Where.Phys[a.Reg] < 0 && int(in.Fold) == j && !*memory {
 			m := w.slot(a.Reg)
 			if v.Elem == 0 || v.Elem == 64 {
 				*memory = true
@@ -282,25 +283,25 @@ func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 }
 
 // destination gives the first operand, and the register to write back to memory after the instruction, if any.
-func (w *writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
+func (w *Writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
 	if in.N == 0 {
 		return first, 0
 	}
 	a := &in.Args[0]
 	switch a.Kind {
 	case vcode.ArgReg:
-		v := &w.f.Regs[a.Reg]
+		v := &w.F.Regs[a.Reg]
 		var r amd64.Reg
 		switch {
-		case w.where.phys[a.Reg] >= 0:
-			r = w.machine(a.Reg, a.Size)
+		case w.Where.Phys[a.Reg] >= 0:
+			r = w.Machine(a.Reg, a.Size)
 		case in.Mode == vcode.ModeDef && !in.Early && w.used(v.Class) > 0:
 			r = w.first(v.Class, a.Size)
 			back = r
 		default:
 			r = w.scratch(v.Class, a.Size)
 			if in.Mode != vcode.ModeDef {
-				w.load(a.Reg, r)
+				w.Load(a.Reg, r)
 			}
 			if in.Mode != vcode.ModeUse {
 				back = r
@@ -325,7 +326,7 @@ func (w *writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, bac
 }
 
 // used is how many scratch registers of the class hold sources of the present instruction.
-func (w *writer) used(c vcode.Class) int {
+func (w *Writer) used(c vcode.Class) int {
 	switch c {
 	case vcode.ClassVec:
 		return w.vec
@@ -336,12 +337,12 @@ func (w *writer) used(c vcode.Class) int {
 }
 
 // first is the first of them.
-func (w *writer) first(c vcode.Class, size uint8) amd64.Reg {
+func (w *Writer) first(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
 	case vcode.ClassVec:
-		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - 1).As(int(size))
+		return amd64.X(w.F.Target.Vectors + vcode.ScratchVectors - 1).As(int(size))
 	case vcode.ClassMask:
-		return amd64.K(scratchMask[0])
+		return amd64.K(regalloc.ScratchMask[0])
 	}
-	return scratchGPR[0].As(int(size))
+	return regalloc.ScratchGPR[0].As(int(size))
 }

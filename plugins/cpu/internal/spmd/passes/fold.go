@@ -1,4 +1,4 @@
-package spmd
+package passes
 
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -12,10 +12,10 @@ var commutative = map[amd64.Op]bool{
 	amd64.VPXORD: true,
 }
 
-// foldLoads makes whole vectors that are loaded for one instruction operands of that instruction, where its last source
+// FoldLoads makes whole vectors that are loaded for one instruction operands of that instruction, where its last source
 // may be memory. Between the load and its use there must be straight code that stores nothing and leaves the address as it
 // is. With sink set, loads that cannot be operands move to their use: then fewer registers live at once.
-func foldLoads(f *vcode.Func, sink bool) {
+func FoldLoads(f *vcode.Func, sink bool) {
 	at := f.AllMentions()
 	var pending []int32 // loads that may move
 	var moved [][2]int32

@@ -1,0 +1,28 @@
+package passes
+
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// InvertBranches makes one jump of a conditional one over an unconditional one.
+func InvertBranches(f *vcode.Func) {
+	var last [2]*vcode.Inst // that do something, the later one first
+	for i := range f.Insts {
+		in := &f.Insts[i]
+		switch in.Kind {
+		case vcode.KindComment, vcode.KindDeclare, vcode.KindNone:
+			continue
+		case vcode.KindLabel:
+			to, over := last[0], last[1]
+			if to == nil || over == nil || to.Kind != vcode.KindOp || over.Kind != vcode.KindOp || to.Op != amd64.JMP || to.Args[0].Kind != vcode.ArgLabel ||
+				over.Op < amd64.JO || over.Op > amd64.JG || over.Imm != int64(in.X) {
+				break
+			}
+			over.Op = amd64.JO + ((over.Op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
+			over.Imm = to.Imm
+			to.Kind, to.N = vcode.KindNone, 0
+		}
+		last = [2]*vcode.Inst{in, last[0]}
+	}
+}
