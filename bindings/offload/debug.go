@@ -125,7 +125,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 		return d, contract.Errorf(contract.InvalidArgument, op, "the options are missing").On("", k.name).
 			WithHint("write debug({item: 0, size: n}, …)")
 	}
-	o := m.newOptions(op, given, "item", "limit", "print", "size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout")
+	o := m.newOptions(op, given, append([]string{"item", "limit", "print"}, launchKeys...)...)
 	item := o.extents("item")
 	if o.err == nil && item == nil {
 		o.fail("item is missing")
@@ -150,7 +150,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	}
 	call.Arguments = []goja.Value{launch}
 	var err error
-	d.launch, err = m.launchConfig(k.name, call)
+	d.launch, err = m.launchConfig(k.name, call, nil)
 	return d, err
 }
 

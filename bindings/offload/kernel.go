@@ -273,8 +273,8 @@ type launchOptions struct {
 	overflows     bool // checks: 'overflow'
 }
 
-// launchConfig reads the options of a launch, its first argument.
-func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOptions, error) {
+// launchConfig reads the options of a launch, its first argument. whole is the size of a launch that states none; nil: it must.
+func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int) (launchOptions, error) {
 	const op = "launch"
 	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
 	if len(call.Arguments) == 0 {
@@ -308,6 +308,8 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 			}
 			cfg.Size[i] = n * size
 		}
+	case cfg.Size == nil && whole != nil:
+		cfg.Size = whole
 	case cfg.Size == nil:
 		o.fail("size is missing")
 		o.hint("write { size: n }, the number of work-items, or { size: buffer } for an item of each of its elements")
@@ -320,6 +322,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall) (launchOpti
 	case "overflow":
 		cfg.overflows = true
 	}
+	cfg.SharedBytes, cfg.Cooperative = o.count("sharedBytes"), o.boolean("cooperative", false)
 	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
 	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
@@ -372,7 +375,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 
 // launch is kernel.launch(options, ...arguments).
 func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
-	cfg, err := m.launchConfig(k.name, call)
+	cfg, err := m.launchConfig(k.name, call, nil)
 	if err != nil {
 		return nil, err
 	}

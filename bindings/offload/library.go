@@ -2,11 +2,11 @@ package offload
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
-	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -21,8 +21,19 @@ type libraryObject struct {
 type nativeKernel struct {
 	library   *libraryObject
 	name      string
-	signature []kernel.Arg // nil: taken from the image
-	params    []string
+	signature *contract.Signature // nil: the image describes the kernel
+	params    []libraryParam
+}
+
+// names returns the parameters' names, or their numbers.
+func (k *nativeKernel) names() []string {
+	list := make([]string, len(k.params))
+	for i := range k.params {
+		if list[i] = k.params[i].name; list[i] == "" {
+			list[i] = strconv.Itoa(i + 1)
+		}
+	}
+	return list
 }
 
 // register is offload.register(path | bytes, {label}?): a promise of the library.
@@ -128,14 +139,9 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 	}
 	k := &nativeKernel{library: l, name: name}
 	if sig, ok := call.Argument(1).(*goja.Object); ok {
-		k.signature = []kernel.Arg{}
-		for _, key := range sig.Keys() {
-			arg, err := m.paramType(sig.Get(key))
-			if err != nil {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "parameter %s: %v", key, err).On("", name)
-			}
-			k.signature = append(k.signature, arg)
-			k.params = append(k.params, key)
+		var err error
+		if k.signature, k.params, err = m.librarySignature(name, sig); err != nil {
+			return nil, err
 		}
 		return m.classes.native.New(k), nil
 	}
@@ -153,22 +159,25 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the image does not say what the kernel takes").On(d.ID(), name).
 			WithHint("give the signature: lib.kernel(%q, {n: i32, x: [f32]})", name)
 	}
-	k.signature = []kernel.Arg{}
-	for _, p := range params {
-		t, _ := ir.ParseType(p.Type.String())
-		arg := kernel.Arg{Kind: kernel.Scalar, Type: t}
-		if p.Buffer {
-			arg = kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: p.Rank}
-		}
-		k.signature = append(k.signature, arg)
-		k.params = append(k.params, p.Name)
-	}
+	k.params = describedParams(params)
 	return m.classes.native.New(k), nil
+}
+
+// on returns the kernel on a device.
+func (k *nativeKernel) on(ctx context.Context, d *session.Device) (*session.Kernel, error) {
+	if k.signature == nil {
+		return k.library.Kernel(ctx, d, k.name)
+	}
+	return k.library.KernelAs(ctx, d, k.name, k.signature)
 }
 
 // launchNative is kernel.launch(options, ...arguments) of a library's kernel.
 func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
-	cfg, err := m.launchConfig(k.name, call)
+	var whole []int
+	if k.signature != nil && k.signature.Convention == contract.OutlinedOpenMP {
+		whole = []int{1} // a target region is called once
+	}
+	cfg, err := m.launchConfig(k.name, call, whole)
 	if err != nil {
 		return nil, err
 	}
@@ -176,39 +185,28 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 		return nil, contract.Errorf(contract.InvalidArgument, "launch", "checks: 'overflow' is for kernels of the script: what an image holds is compiled already").
 			On("", k.name).WithHint("leave it out")
 	}
-	values := call.Arguments[1:]
+	values, names := call.Arguments[1:], k.names()
 	if len(values) != len(k.params) {
-		return nil, countError("launch", k.name, k.params, len(values))
+		return nil, countError("launch", k.name, names, len(values))
 	}
 	bound := m.bound[:0]
 	var device *session.Device
 	for i, v := range values {
-		a := &k.signature[i]
-		if a.Kind == kernel.Buffer {
-			b := m.asBuffer(v)
-			if b == nil || (a.Elem.Record == nil && a.Elem.Scalar != ir.Void && b.elem.elem != a.Elem) || len(b.Dims()) != a.Rank {
-				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s of rank %d, not %s",
-					k.params[i], a.Elem, a.Rank, m.inspectValue(v)).On("", k.name)
-			}
-			if device == nil {
-				device = b.Device()
-			}
-			bound = append(bound, session.Buf(b.Buffer))
-			continue
-		}
-		bits, err := scalarBits(a.Type, v)
+		arg, on, err := m.bindParam(&k.params[i], v)
 		if err != nil {
-			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", k.params[i], err).On("", k.name)
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", names[i], err).On("", k.name)
 		}
-		t, _ := contract.ParseType(a.Type.String())
-		bound = append(bound, session.Bits(t, bits))
+		if device == nil {
+			device = on
+		}
+		bound = append(bound, arg)
 	}
 	m.bound = bound
 	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
 	if err != nil {
 		return nil, m.of(err, k.name)
 	}
-	on, err := k.library.Kernel(m.engine.Running(), q.Device(), k.name)
+	on, err := k.on(m.engine.Running(), q.Device())
 	if err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (o *options) hint(text string) {
 
 // launchKeys and kernelKeys are the options of launches and kernels, which are easily taken for each other's.
 var (
-	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout"}
+	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout", "sharedBytes", "cooperative"}
 	kernelKeys = []string{"real", "contract", "name", "exact", "warnings"}
 )
 
@@ -186,6 +186,19 @@ func (o *options) oneOf(name string, values ...string) string {
 		return values[0]
 	}
 	return s
+}
+
+// count returns an integer from 0 on; 0 if it is missing.
+func (o *options) count(name string) int {
+	v := o.get(name)
+	if v == nil {
+		return 0
+	}
+	n, err := integer(v)
+	if err != nil {
+		o.fail("%s: %v", name, err)
+	}
+	return n
 }
 
 // milliseconds is a duration given as a Number of milliseconds.

@@ -36,6 +36,17 @@ type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Type<
 type Nested<V, D> = D extends readonly [any, ...infer Rest] ? Nested<V, Rest>[] : V
 /** The types of a kernel's parameters, in their order: f32 for a number, [f32] for a buffer, [f32, 2] for one of two dimensions. */
 type Signature = Readonly<Record<string, Type<Computed> | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
+/** A parameter of a C function: a type or its name, a struct by value, 'buffer' for any buffer, [type] or [type, rank] for one of these elements. */
+type NativeParameter = Type | 'buffer' | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'bf16' | 'f32' | 'f64' | readonly [Type] | readonly [Type, 1 | 2 | 3]
+/** How the function of a kernel is called, for an image that does not say it; see docs/images.md. */
+interface NativeSignature {
+  /** The parameters behind the coordinates or the range, in order. */
+  args: readonly NativeParameter[] | Readonly<Record<string, NativeParameter>>
+  /** 'item': f(x, args…) for each item. 'range': f(first, last, args…) for ranges of items. 'openmp': a target region that clang outlined. */
+  convention: 'item' | 'range' | 'openmp'
+  /** Of 'item': how many of the coordinates x, y and z the function takes; 1 unless told otherwise. */
+  axes?: 1 | 2 | 3
+}
 /** What a kernel sees of a parameter of a signature. */
 type ParameterOf<P> = P extends readonly [Type<infer T>] ? KernelArray<T> : P extends readonly [Type<infer T>, infer R extends number] ? KernelArray<T, R> : P extends Type<infer T> ? Value<T> : never
 /** A function type whose overloads return the keys of a type in the order of its properties. */
@@ -122,6 +133,10 @@ interface LaunchOptions {
   label?: string
   /** Milliseconds that the kernel may run, after which it is stopped with the error 'timeout'. Earlier commands of the queue, such as setting new buffers to zero, do not count. */
   timeout?: number
+  /** Bytes of shared memory of each group beyond what the kernel declares; for kernels of other compilers that take it. */
+  sharedBytes?: number
+  /** Whether all groups run at the same time, for kernels that synchronize across groups. */
+  cooperative?: boolean
 }
 
 /** The options of Kernel.debug: those of the launch, and which item. */

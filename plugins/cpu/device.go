@@ -72,20 +72,26 @@ func (d *device) Describe() []offload.Property {
 	return list
 }
 
-// CheckImage accepts portable kernel IR, whatever its version is: that loading will say.
+// CheckImage accepts shared objects for this processor, and portable kernel IR of any version: loading reports one that it
+// cannot read.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
-	if img.Kind != offload.ImageIR {
+	switch {
+	case img.Kind == offload.ImageELF:
+		return fitNative, d.checkNative(img)
+	case img.Kind != offload.ImageIR:
 		return 0, offload.Errorf(offload.Unsupported, "load", "images of kind %q cannot be loaded", img.Kind).On(d.id, img.Label)
-	}
-	if !ir.IsBinary(img.Data) {
+	case !ir.IsBinary(img.Data):
 		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR in its binary form").On(d.id, img.Label)
 	}
-	return 1, nil
+	return fitIR, nil
 }
 
 func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
 	if _, err := d.CheckImage(img); err != nil {
 		return nil, err
+	}
+	if img.Kind == offload.ImageELF {
+		return d.loadNative(ctx, img)
 	}
 	m, err := d.modules.get(ctx, img)
 	if err != nil {

@@ -29,16 +29,18 @@ const (
 
 // launch implements [queue.Launch].
 type launch struct {
-	*plan   // own, or a prepared one, which must not be changed
-	own     plan
-	cost    time.Duration // about, on one core
-	at      offload.Position
-	host    services
-	stop    *queue.Stop
-	job     sched.Job
-	measure bool         // how long it takes
-	busy    atomic.Int64 // nanoseconds, of all cores together
-	again   atHand
+	*plan    // own, or a prepared one, which must not be changed
+	own      plan
+	cost     time.Duration // about, on one core
+	at       offload.Position
+	host     services
+	stop     *queue.Stop
+	job      sched.Job
+	measure  bool         // how long it takes
+	busy     atomic.Int64 // nanoseconds, of all cores together
+	again    atHand
+	native   *nativeLaunch // made for the first launch of a native kernel
+	isNative bool          // the launch is of a native kernel
 
 	mu     sync.Mutex
 	fault  *interp.Fault // of the first chunk that had one
@@ -48,6 +50,16 @@ type launch struct {
 
 // Set checks the launch, unless it is prepared.
 func (l *launch) Set(o *offload.Launch) error {
+	if _, l.isNative = o.Kernel.(*nativeKernel); l.isNative {
+		if l.native == nil {
+			l.native = &nativeLaunch{device: l.own.device}
+		}
+		if err := l.native.set(o); err != nil {
+			l.Clear()
+			return err
+		}
+		return nil
+	}
 	if ready, ok := o.Prepared.(*plan); ok && ready.device == l.own.device {
 		l.plan = ready
 	} else if err := l.own.set(o); err != nil {
@@ -62,6 +74,9 @@ func (l *launch) Set(o *offload.Launch) error {
 
 // Detach makes the plan the launch's own. A launch that runs without it is of a kernel that needs no services.
 func (l *launch) Detach() {
+	if l.isNative {
+		return
+	}
 	if l.plan != &l.own {
 		l.own.copy(l.plan)
 		l.plan = &l.own
@@ -73,6 +88,11 @@ func (l *launch) Detach() {
 
 // Clear drops what the launch keeps of others.
 func (l *launch) Clear() {
+	if l.isNative {
+		l.native.clear()
+		l.isNative = false
+		return
+	}
 	if l.plan == &l.own {
 		l.own.clear()
 	}
@@ -88,10 +108,18 @@ func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.
 }
 
 // Cost is about how long the launch takes on one core.
-func (l *launch) Cost() (about time.Duration, sure bool) { return l.cost, l.variant.steady }
+func (l *launch) Cost() (about time.Duration, sure bool) {
+	if l.isNative {
+		return l.native.cost(), false
+	}
+	return l.cost, l.variant.steady
+}
 
 // Run runs the launch on as many cores as are worth it.
 func (l *launch) Run(stop *queue.Stop) error {
+	if l.isNative {
+		return l.native.run(stop)
+	}
 	if l.units == 0 {
 		return nil
 	}

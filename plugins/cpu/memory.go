@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
@@ -12,7 +13,7 @@ import (
 type block struct {
 	device *device
 	kind   offload.MemoryKind
-	memory *memory.Block
+	memory *memory.Block // nil of a global variable, which belongs to its program
 	data   []byte
 	freed  atomic.Bool
 }
@@ -36,7 +37,19 @@ func (b *block) Bytes() []byte {
 	return b.data
 }
 
+// Address implements [offload.Addresser].
+func (b *block) Address() (uint64, error) {
+	data := b.Bytes()
+	if data == nil {
+		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed").On(b.device.id, "")
+	}
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))), nil
+}
+
 func (b *block) Free() error {
+	if b.memory == nil {
+		return offload.Errorf(offload.InvalidArgument, "free", "the memory of a global variable belongs to its program").On(b.device.id, "")
+	}
 	b.freed.Store(true)
 	return b.device.named(b.memory.Free())
 }

@@ -30,6 +30,9 @@ func (d *device) Prepare(o *offload.Launch, again offload.Prepared) (offload.Pre
 	if o.Checks == offload.ChecksRaces {
 		return nil, nil // the interpreter then tells launches apart by what it prepared
 	}
+	if _, native := o.Kernel.(*nativeKernel); native {
+		return nil, nil
+	}
 	pl, ok := again.(*plan)
 	if !ok {
 		pl = new(plan)

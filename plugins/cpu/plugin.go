@@ -79,9 +79,9 @@ func (p *platform) Devices() []offload.Device {
 }
 
 func (p *platform) CheckImage(img *offload.Image) error {
-	if img.Kind != offload.ImageIR {
-		return offload.Errorf(offload.Unsupported, "load", "the CPU device loads images of kind %q, and this one is of kind %q",
-			offload.ImageIR, img.Kind).On(Name, img.Label)
+	if img.Kind != offload.ImageIR && img.Kind != offload.ImageELF {
+		return offload.Errorf(offload.Unsupported, "load", "the CPU device loads portable kernel IR and shared objects for this machine, and this image is of kind %q",
+			img.Kind).On(Name, img.Label)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -100,7 +101,9 @@ func imageSymbols(t *T) {
 			got[i].Elem = 0 // of a scalar it says nothing
 		}
 	}
-	equal(t, "parameters of saxpy", got, want)
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("parameters of saxpy: %+v, want %+v", got, want)
+	}
 	if info.Name != "saxpy" || info.ObservesGroup {
 		t.Errorf("saxpy: %+v", *info)
 	}

@@ -71,10 +71,11 @@ type Kernel interface {
 	Info() *KernelInfo
 }
 
-// Arg is an argument of a launch: a scalar, or a range of memory if Memory is not nil.
+// Arg is an argument of a launch: a scalar, a range of memory if Memory is not nil, or a struct by value if Data is not nil.
 type Arg struct {
 	Type   Type
 	Bits   uint64 // scalar: its bits, zero-extended
+	Data   []byte // struct by value: its bytes, which the queue copies; nil otherwise
 	Memory Memory
 	Offset int64    // bytes from the start of Memory; a multiple of the element's alignment
 	Dims   [3]int32 // extents, outermost first; 0 above the rank
@@ -92,6 +93,9 @@ type Launch struct {
 	Timeout   time.Duration // 0: none
 	Services  Services      // the requests that device code may make of the host; may be nil
 	Prepared  Prepared      // from [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
+
+	SharedBytes int  // shared memory of each group beyond what the kernel declares, for kernels that take it; else 0
+	Cooperative bool // all groups run at the same time, for kernels that synchronize across groups
 }
 
 // Span is a range of a memory block.

@@ -57,11 +57,12 @@ type Features struct {
 type Param struct {
 	Name   string
 	Buffer bool
-	Type   Type // of the scalar or the buffer's elements
-	Elem   int  // bytes of one element
-	Rank   int  // of a buffer, 1 to 3
-	Reads  bool // of a buffer
-	Writes bool // of a buffer
+	Type   Type    // of the scalar or the buffer's elements
+	Elem   int     // bytes of one element, or of the aggregate
+	Rank   int     // of a buffer, 1 to 3; 0: any buffer
+	Reads  bool    // of a buffer
+	Writes bool    // of a buffer
+	Fields []Field // of an aggregate: the scalars in it, ascending by offset; nil otherwise
 }
 
 // KernelInfo describes a kernel.
@@ -72,6 +73,9 @@ type KernelInfo struct {
 	SharedBytes   int     // statically declared
 	GroupItems    int     // the largest work-group on this device
 	Registers     int     // per work-item; 0 if unknown
+
+	DynamicShared bool // launches may state SharedBytes
+	Cooperative   bool // launches may be cooperative
 
 	Services []string // names of the services that the kernel may call, sorted
 	Prints   bool     // the kernel may print

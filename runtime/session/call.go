@@ -15,6 +15,7 @@ import (
 type Arg struct {
 	typ    offload.Type
 	bits   uint64
+	data   []byte // of a struct by value
 	buffer *Buffer
 }
 
@@ -63,9 +64,15 @@ func Bool(v bool) Arg {
 // Bits returns a scalar argument of any type from its zero-extended bits.
 func Bits(t offload.Type, bits uint64) Arg { return Arg{typ: t, bits: bits} }
 
+// Struct returns an argument that is passed by value. The launch copies data.
+func Struct(data []byte) Arg { return Arg{data: data} }
+
 func (a Arg) String() string {
-	if a.buffer != nil {
+	switch {
+	case a.buffer != nil:
 		return "a buffer of " + a.buffer.shape.String()
+	case a.data != nil:
+		return fmt.Sprintf("a struct of %d bytes", len(a.data))
 	}
 	return "a scalar of type " + a.typ.String()
 }
@@ -78,6 +85,9 @@ type Config struct {
 	Timeout   time.Duration // 0: none
 	Services  offload.Services
 	Pos       offload.Position // of the launch, for errors
+
+	SharedBytes int  // of each group beyond what the kernel declares
+	Cooperative bool // all groups run at the same time
 }
 
 // Call is a kernel with checked arguments and size, to be launched any number of times. It must not be changed while it is
@@ -129,6 +139,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
 	c.launch = offload.Launch{Kernel: c.kernel.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
+		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative,
 		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
 	if params := c.kernel.Info().Params; params != nil && len(params) != n {
 		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), n).
@@ -138,6 +149,9 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 		if err := c.checkServices(names); err != nil {
 			return err
 		}
+	}
+	if err := c.checkShared(cfg); err != nil {
+		return err
 	}
 	for i, a := range args {
 		if err := c.set(i, a); err != nil {
@@ -153,6 +167,24 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	}
 	if cfg.Timeout < 0 {
 		return c.fail(offload.InvalidArgument, "the timeout is negative: %v", cfg.Timeout)
+	}
+	return nil
+}
+
+// checkShared refuses shared memory and cooperation that the kernel does not take.
+func (c *Call) checkShared(cfg Config) error {
+	info := c.kernel.Info()
+	limit := c.kernel.device.Info().Limits.SharedBytes
+	switch {
+	case cfg.SharedBytes == 0:
+	case !info.DynamicShared:
+		return c.fail(offload.Unsupported, "the kernel takes no shared memory from the launch").WithHint("leave sharedBytes out")
+	case cfg.SharedBytes < 0 || limit > 0 && cfg.SharedBytes > limit-info.SharedBytes:
+		return c.fail(offload.InvalidSize, "%d bytes of shared memory beyond the %d that the kernel declares are more than the %d of the device",
+			cfg.SharedBytes, info.SharedBytes, limit)
+	}
+	if cfg.Cooperative && !info.Cooperative {
+		return c.fail(offload.Unsupported, "the device cannot run all groups of the kernel at the same time").WithHint("leave cooperative out")
 	}
 	return nil
 }
@@ -245,7 +277,7 @@ func (c *Call) set(i int, a Arg) error {
 	if err := c.checkType(i, a); err != nil {
 		return err
 	}
-	arg := offload.Arg{Type: a.typ, Bits: a.bits}
+	arg := offload.Arg{Type: a.typ, Bits: a.bits, Data: a.data}
 	if b != nil {
 		d := c.kernel.device
 		if b.Freed() {
@@ -267,14 +299,27 @@ func (c *Call) checkType(i int, a Arg) error {
 		return nil
 	}
 	p := &params[i]
+	if p.Aggregate() {
+		if a.buffer != nil || len(a.data) != p.Elem {
+			return c.fail(offload.InvalidArgument, "argument %s must be a struct of %d bytes, not %v", c.name(i), p.Elem, a).
+				WithHint("%s", c.kernel.Signature())
+		}
+		return nil
+	}
 	if !p.Buffer {
-		if a.buffer != nil || a.typ != p.Type {
+		if a.data != nil || a.buffer != nil || a.typ != p.Type {
 			return c.fail(offload.InvalidArgument, "argument %s must be a scalar of type %v, not %v", c.name(i), p.Type, a).
 				WithHint("%s", c.kernel.Signature())
 		}
 		return nil
 	}
 	b := a.buffer
+	if p.Rank == 0 {
+		if b == nil {
+			return c.fail(offload.InvalidArgument, "argument %s must be a buffer, not %v", c.name(i), a).WithHint("%s", c.kernel.Signature())
+		}
+		return nil
+	}
 	if b == nil || b.typ != p.Type || b.elem != p.Elem || b.rank != p.Rank {
 		want := shape{typ: p.Type, elem: p.Elem}
 		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, count(p.Rank, "dimension"), a).
@@ -442,13 +487,21 @@ func (k *Kernel) Signature() string {
 	list := make([]string, len(params))
 	for i, p := range params {
 		t := p.Type.String()
-		if p.Buffer {
+		switch {
+		case p.Aggregate():
+			t = fmt.Sprintf("struct(%d)", p.Elem)
+		case p.Buffer && p.Rank == 0:
+			t = "buffer"
+		case p.Buffer:
 			if p.Type == offload.Opaque {
 				t = fmt.Sprintf("opaque(%d)", p.Elem)
 			}
 			t += strings.Repeat("[]", p.Rank)
 		}
-		list[i] = p.Name + ": " + t
+		list[i] = t
+		if p.Name != "" {
+			list[i] = p.Name + ": " + t
+		}
 	}
 	return k.name + "(" + strings.Join(list, ", ") + ")"
 }

@@ -165,6 +165,28 @@ func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, 
 	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
 }
 
+// KernelAs is Kernel for an image that does not describe its kernels: sig does. Errors: also InvalidArgument for a signature
+// that the device cannot call, and Unsupported if the image describes its kernels itself.
+func (l *Library) KernelAs(ctx context.Context, d *Device, name string, sig *offload.Signature) (*Kernel, error) {
+	p, err := l.load(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	signed, ok := p.raw.(offload.SignedProgram)
+	if !ok {
+		if sig.Convention == offload.ConventionImage {
+			return l.Kernel(ctx, d, name)
+		}
+		return nil, offload.Errorf(offload.Unsupported, "kernel", "the image describes its kernels, which have no convention %q", sig.Convention).On(d.id, name).
+			WithHint("leave the convention out")
+	}
+	raw, err := signed.KernelAs(name, sig)
+	if err != nil {
+		return nil, p.symbolError(err, name, true)
+	}
+	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
+}
+
 // Global returns the memory of a global variable on a device as an opaque buffer of bytes, which ends with the library. Use
 // View for its type.
 func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, error) {

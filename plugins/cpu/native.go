@@ -1,0 +1,201 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/internal/native"
+	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The fits of images: code that was made for this processor wins over portable code.
+const (
+	fitIR     = 1
+	fitNative = 2
+)
+
+// checkNative reports why the device cannot load a native image.
+func (d *device) checkNative(img *offload.Image) error {
+	refuse := func(format string, args ...any) error {
+		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)
+	}
+	if !process.Supported() {
+		return refuse("native images need Linux on x86-64")
+	}
+	if target, _, _ := strings.Cut(img.Target, "-"); target != "x86_64" && target != "amd64" {
+		return refuse("the image is for %s, and this processor is x86_64", img.Target)
+	}
+	if level, own := strings.TrimPrefix(img.Arch, "x86-64-v"), strings.TrimPrefix(machine.Arch(), "x86-64-v"); level != img.Arch && level > own {
+		return refuse("the image is for %s, and this processor is %s", img.Arch, machine.Arch())
+	}
+	return nil
+}
+
+func (d *device) loadNative(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	loaded, err := native.Load(ctx, img.Label, img.Data)
+	if err != nil {
+		return nil, d.named(err)
+	}
+	return &nativeProgram{device: d, image: loaded, label: img.Label, globals: map[string]*block{}}, nil
+}
+
+// nativeProgram implements [offload.Program] for a shared object.
+type nativeProgram struct {
+	device *device
+	image  *native.Image
+	label  string
+
+	mu       sync.Mutex
+	unloaded bool
+	globals  map[string]*block
+	callers  []*native.Caller // that no launch has
+}
+
+// outlined is how the names of clang's target regions begin. An image that has any exports no other kernels.
+const outlined = "__omp_offloading_"
+
+func (p *nativeProgram) Symbols() []offload.Symbol {
+	var list []offload.Symbol
+	regions := slices.ContainsFunc(p.image.Symbols(), isRegion)
+	for _, s := range p.image.Symbols() {
+		if s.Function && regions && !isRegion(s) {
+			continue
+		}
+		list = append(list, offload.Symbol{Name: s.Name, Kernel: s.Function, Size: s.Size})
+	}
+	return list
+}
+
+func isRegion(s native.Symbol) bool { return s.Function && strings.HasPrefix(s.Name, outlined) }
+
+// Kernel refuses: a shared object does not say what its functions take.
+func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
+	if _, _, err := p.find("kernel", name, true); err != nil {
+		return nil, err
+	}
+	convention := "range"
+	if strings.HasPrefix(name, outlined) {
+		convention = "openmp"
+	}
+	return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not say what the kernel takes").On(p.device.id, name).
+		WithHint("give the signature, as in lib.kernel(%q, { args: ['i64', 'f32', 'buffer'], convention: '%s' }); see docs/images.md", name, convention)
+}
+
+// KernelAs implements [offload.SignedProgram].
+func (p *nativeProgram) KernelAs(name string, sig *offload.Signature) (offload.Kernel, error) {
+	_, address, err := p.find("kernel", name, true)
+	if err != nil {
+		return nil, err
+	}
+	layout, err := native.NewLayout(sig)
+	if err != nil {
+		var e *offload.Error
+		if errors.As(err, &e) {
+			e.Device, e.Label, e.Pos = p.device.id, name, sig.Pos
+		}
+		return nil, err
+	}
+	k := &nativeKernel{program: p, address: address, layout: layout, convention: sig.Convention, axes: max(sig.Axes, 1)}
+	k.info = offload.KernelInfo{Name: name, Params: sig.Params, ObservesGroup: false}
+	return k, nil
+}
+
+func (p *nativeProgram) Global(name string) (offload.Memory, error) {
+	s, _, err := p.find("global", name, false)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.globals[name]
+	if b == nil {
+		b = &block{device: p.device, data: p.image.Memory(s)}
+		p.globals[name] = b
+	}
+	return b, nil
+}
+
+func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uintptr, error) {
+	refuse := func(code offload.Code, detail string) error {
+		return offload.Errorf(code, op, "%s", detail).On(p.device.id, name)
+	}
+	p.mu.Lock()
+	unloaded := p.unloaded
+	p.mu.Unlock()
+	s, address, ok := p.image.Lookup(name)
+	switch {
+	case unloaded:
+		return s, 0, refuse(offload.Closed, "the program was unloaded")
+	case !ok && function:
+		return s, 0, refuse(offload.NotFound, "the image exports no function of this name")
+	case !ok:
+		return s, 0, refuse(offload.NotFound, "the image exports no variable of this name")
+	case s.Function && !function:
+		return s, 0, refuse(offload.SymbolKind, "this is a function")
+	case !s.Function && function:
+		return s, 0, refuse(offload.SymbolKind, "this is a variable")
+	}
+	return s, address, nil
+}
+
+// Unload runs the destructors and unmaps the image.
+func (p *nativeProgram) Unload() error {
+	p.mu.Lock()
+	if p.unloaded {
+		p.mu.Unlock()
+		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)
+	}
+	p.unloaded = true
+	for _, b := range p.globals {
+		b.freed.Store(true)
+	}
+	callers := p.callers
+	p.callers = nil
+	p.mu.Unlock()
+	for _, c := range callers {
+		c.Free()
+	}
+	return p.device.named(p.image.Close())
+}
+
+// caller returns a caller for one goroutine, for release to take back.
+func (p *nativeProgram) caller() (*native.Caller, error) {
+	p.mu.Lock()
+	if n := len(p.callers); n > 0 {
+		c := p.callers[n-1]
+		p.callers = p.callers[:n-1]
+		p.mu.Unlock()
+		return c, nil
+	}
+	p.mu.Unlock()
+	return native.NewCaller()
+}
+
+func (p *nativeProgram) release(c *native.Caller) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unloaded {
+		c.Free()
+		return
+	}
+	p.callers = append(p.callers, c)
+}
+
+// nativeKernel implements [offload.Kernel].
+type nativeKernel struct {
+	program    *nativeProgram
+	address    uintptr
+	layout     *native.Layout
+	convention offload.Convention
+	axes       int
+	info       offload.KernelInfo
+	cost       atomic.Int64 // of 1024 items in nanoseconds, as measured; 0 before the first launch
+}
+
+func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }

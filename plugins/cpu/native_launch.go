@@ -1,0 +1,291 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/sched"
+	"github.com/orepl/orepl/plugins/internal/native"
+	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// guessedCost is how many nanoseconds an item takes before the first launch was measured.
+const guessedCost = 2
+
+// rangeItems divides ranges that the device chooses: a multiple of it lets neighbouring calls write different cache lines.
+const rangeItems = 64
+
+// nativeLaunch is a launch of a native kernel.
+type nativeLaunch struct {
+	device *device
+	kernel *nativeKernel
+	size   [3]int
+	items  int
+	group  int // items of one call by PerRange; 0: the device's choice
+	values []native.Value
+	words  native.Words
+	at     offload.Position
+	stop   *queue.Stop
+	job    sched.Job
+	busy   atomic.Int64 // nanoseconds of all cores together
+
+	mu     sync.Mutex
+	failed error
+	first  int // of the range that failed
+}
+
+func (l *nativeLaunch) refuse(code offload.Code, format string, args ...any) *offload.Error {
+	e := offload.Errorf(code, "launch", format, args...).On(l.device.id, l.kernel.info.Name)
+	e.Pos = l.at
+	return e
+}
+
+// set checks a launch.
+func (l *nativeLaunch) set(o *offload.Launch) error {
+	l.kernel, l.at = o.Kernel.(*nativeKernel), o.Pos
+	k := l.kernel
+	switch {
+	case k.program.device != l.device:
+		return l.refuse(offload.InvalidDevice, "the kernel is of another device")
+	case o.Checks == offload.ChecksRaces:
+		return l.refuse(offload.Unsupported, "the checks of a native kernel are its own, so that races cannot be found").WithHint("leave checks out")
+	}
+	if err := l.setSize(o); err != nil {
+		return err
+	}
+	if len(o.Args) != len(k.info.Params) {
+		return l.refuse(offload.InvalidArgument, "the kernel takes %d arguments and got %d", len(k.info.Params), len(o.Args))
+	}
+	l.values = l.values[:0]
+	for i := range o.Args {
+		v, err := l.value(i, &k.info.Params[i], &o.Args[i])
+		if err != nil {
+			return err
+		}
+		l.values = append(l.values, v)
+	}
+	l.words.Set(k.layout, l.values)
+	clear(l.values)
+	return nil
+}
+
+// setSize checks the size against the convention.
+func (l *nativeLaunch) setSize(o *offload.Launch) error {
+	k := l.kernel
+	l.size, l.items, l.group = o.Size, 1, 0
+	for axis, n := range o.Size {
+		if n < 0 || n > math.MaxInt32 {
+			return l.refuse(offload.InvalidSize, "size %d on axis %c is not in 0 to %d", n, "xyz"[axis], math.MaxInt32)
+		}
+		if n > 0 && l.items > math.MaxInt64/n {
+			return l.refuse(offload.InvalidSize, "size %v is over 2^63 work-items", o.Size)
+		}
+		l.items *= n
+	}
+	group := 1
+	for axis, n := range o.GroupSize {
+		if n < 0 || n > math.MaxInt32 || n > 0 && group > math.MaxInt32/n {
+			return l.refuse(offload.InvalidSize, "group size %v is over %d work-items", o.GroupSize, math.MaxInt32)
+		}
+		if n == 0 && o.GroupSize != [3]int{} {
+			return l.refuse(offload.InvalidSize, "group size 0 on axis %c", "xyz"[axis])
+		}
+		group *= max(n, 1)
+	}
+	if o.GroupSize != [3]int{} {
+		l.group = group
+	}
+	switch {
+	case k.convention == offload.PerItem && k.axes < 3 && (o.Size[2] > 1 || k.axes < 2 && o.Size[1] > 1):
+		return l.refuse(offload.InvalidSize, "size %v has more axes than the %d that the kernel's signature states", o.Size, k.axes).
+			WithHint("give a size of %d axes, or axes: 3 in the signature if the function takes x, y and z", k.axes)
+	case k.convention == offload.OutlinedOpenMP && l.items > 1:
+		return l.refuse(offload.InvalidSize, "size %v: a target region is called once and divides its loops itself", o.Size).
+			WithHint("give size: 1; groupSize bounds the threads of its parallel regions")
+	}
+	return nil
+}
+
+// value returns an argument as the call needs it.
+func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Value, error) {
+	none, name := native.Value{}, p.Name
+	if name == "" {
+		name = fmt.Sprint(i + 1)
+	}
+	switch {
+	case p.Buffer:
+		if a.Memory == nil {
+			return none, l.refuse(offload.InvalidArgument, "parameter %s is a buffer, and the argument none", name)
+		}
+		data, err := l.device.Bytes(a.Memory)
+		if err != nil {
+			e := l.refuse(offload.CodeOf(err), "parameter %s", name)
+			e.Err = err
+			return none, e
+		}
+		if a.Offset < 0 || a.Offset > int64(len(data)) {
+			return none, l.refuse(offload.InvalidSize, "parameter %s: offset %d leaves the memory of %d bytes", name, a.Offset, len(data))
+		}
+		return native.Value{Bits: uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) + uint64(a.Offset)}, nil
+	case a.Memory != nil:
+		return none, l.refuse(offload.InvalidArgument, "parameter %s is no buffer, and the argument is one", name)
+	case p.Aggregate():
+		if len(a.Data) != p.Elem {
+			return none, l.refuse(offload.InvalidArgument, "parameter %s is a struct of %d bytes, and the argument has %d", name, p.Elem, len(a.Data))
+		}
+		return native.Value{Data: a.Data}, nil
+	case a.Data != nil || a.Type != p.Type:
+		return none, l.refuse(offload.InvalidArgument, "parameter %s has type %v, and the argument type %v", name, p.Type, a.Type)
+	}
+	return native.Value{Bits: a.Bits}, nil
+}
+
+func (l *nativeLaunch) clear() { l.kernel, l.stop, l.failed = nil, nil, nil }
+
+// itemCost returns about how many nanoseconds an item takes.
+func (k *nativeKernel) itemCost() float64 {
+	if c := k.cost.Load(); c > 0 {
+		return float64(c) / costScale
+	}
+	return guessedCost
+}
+
+func (l *nativeLaunch) cost() time.Duration {
+	return time.Duration(min(float64(l.items)*l.kernel.itemCost(), math.MaxInt64/2))
+}
+
+// run runs the launch on as many cores as are worth it.
+func (l *nativeLaunch) run(stop *queue.Stop) error {
+	if l.items == 0 {
+		return nil
+	}
+	l.stop = stop
+	cost := l.cost()
+	measure := cost > measureAbove || l.kernel.cost.Load() == 0
+	var start time.Time
+	if measure {
+		start = time.Now()
+	}
+	l.busy.Store(0)
+	alone := cost <= runAlone || l.device.pool.Cores() == 1 || l.kernel.convention == offload.OutlinedOpenMP
+	if alone {
+		l.runItems(sched.Share{}, 0, l.items)
+		l.busy.Store(int64(time.Since(start)))
+	} else {
+		l.device.pool.Run(&l.job, l, l.items, l.chunk(cost), int(cost/(runAlone/2)))
+	}
+	if measure && l.failed == nil && !stop.Requested() {
+		now := max(l.busy.Load()*costScale/int64(l.items), 1)
+		if old := l.kernel.cost.Load(); old > 0 {
+			now = old + (now-old)/4
+		}
+		l.kernel.cost.Store(max(now, 1))
+	}
+	switch {
+	case l.failed != nil:
+		return l.failed
+	case stop.Requested():
+		return queue.ErrStopped
+	}
+	return nil
+}
+
+// chunk returns how many items a core takes at once.
+func (l *nativeLaunch) chunk(cost time.Duration) int {
+	about := max(min(cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk), shortChunk)
+	n := max(int(float64(about)/l.kernel.itemCost()), 1)
+	step := rangeItems
+	if l.kernel.convention == offload.PerRange && l.group > 0 {
+		step = l.group
+	}
+	return (n + step - 1) / step * step
+}
+
+// Work implements [sched.Task].
+func (l *nativeLaunch) Work(s sched.Share) {
+	start := time.Now()
+	defer func() {
+		l.busy.Add(int64(time.Since(start)))
+		if p := recover(); p != nil { // workers must not end the process
+			s.Stop()
+			l.fail(0, l.refuse(offload.BackendFailure, "the launch panicked: %v\n%s", p, debug.Stack()))
+		}
+	}()
+	if first, last, ok := s.Next(); ok {
+		l.runItems(s, first, last)
+	}
+}
+
+// runItems runs items [first, last), and chunks of the share after them.
+func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
+	c, err := l.kernel.program.caller()
+	if err != nil {
+		s.Stop()
+		l.fail(first, err)
+		return
+	}
+	defer l.kernel.program.release(c)
+	for ok := true; ok; first, last, ok = s.Next() {
+		if err := l.call(c, first, last); err != nil {
+			s.Stop()
+			l.fail(first, err)
+		}
+		if l.stop.Requested() {
+			s.Stop()
+		}
+	}
+}
+
+// call calls the function for items [first, last).
+func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
+	k, stop := l.kernel, l.stop.Flag()
+	switch k.convention {
+	case offload.PerItem:
+		return c.Items(k.address, &l.words, l.size, first, last, stop)
+	case offload.OutlinedOpenMP:
+		return c.Once(k.address, &l.words, stop)
+	}
+	if l.group == 0 {
+		return c.Range(k.address, &l.words, first, last, stop)
+	}
+	for ; first < last && !stop.Load(); first += l.group {
+		if err := c.Range(k.address, &l.words, first, min(first+l.group, last), stop); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fail keeps the failure of the first range that has one.
+func (l *nativeLaunch) fail(first int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failed != nil && first >= l.first {
+		return
+	}
+	l.first = first
+	var f *process.Fault
+	if !errors.As(err, &f) {
+		if offload.CodeOf(err) == "" {
+			e := l.refuse(offload.BackendFailure, "")
+			e.Err = err
+			err = e
+		}
+		l.failed = err
+		return
+	}
+	where := ""
+	if offset, ok := l.kernel.program.image.Offset(f.PC); ok {
+		where = fmt.Sprintf(", at offset %#x of the image", offset)
+	}
+	l.failed = l.refuse(offload.BackendFailure, "%v%s", f, where).
+		WithHint("check the signature against the function's declaration, and the sizes of the buffers against what it accesses")
+}

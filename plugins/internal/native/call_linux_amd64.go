@@ -1,0 +1,103 @@
+package native
+
+import (
+	"errors"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// Caller makes calls, one at a time. Get one by [NewCaller].
+type Caller struct {
+	guard process.Guard
+	block block
+}
+
+// block is what invoke reads. Its layout is known to call_linux_amd64.s.
+type block struct {
+	fn         uintptr
+	stack      unsafe.Pointer // to the words on the stack
+	stackWords uint64         // an even number
+	count      uint64         // items
+	stop       *atomic.Bool   // ends the call between two items
+	size       [2]uint64      // extents of x and y
+	words      [firstStack]uint64
+}
+
+// NewCaller returns a caller, for Free to release.
+func NewCaller() (*Caller, error) {
+	g, err := process.NewGuard()
+	if err != nil {
+		return nil, err
+	}
+	return &Caller{guard: g}, nil
+}
+
+// Free releases the caller.
+func (c *Caller) Free() { c.guard.Free() }
+
+// set prepares the block for a call of fn.
+func (c *Caller) set(fn uintptr, w *Words, stop *atomic.Bool) {
+	b := &c.block
+	b.fn, b.stackWords, b.stop, b.count = fn, uint64(w.layout.stack), stop, 1
+	copy(b.words[:], w.words)
+	b.stack = nil
+	if b.stackWords > 0 {
+		b.stack = unsafe.Pointer(&w.words[firstStack])
+	}
+}
+
+// Range calls fn(first, last, args…).
+func (c *Caller) Range(fn uintptr, w *Words, first, last int, stop *atomic.Bool) error {
+	c.set(fn, w, stop)
+	c.block.words[0], c.block.words[1] = uint64(first), uint64(last)
+	return c.run()
+}
+
+// Items calls fn(x, args…), with as many coordinates as the layout has, for each item in [first, last) of a launch of the
+// given size; x varies fastest.
+func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop *atomic.Bool) error {
+	c.set(fn, w, stop)
+	b := &c.block
+	b.count = uint64(last - first)
+	b.size = [2]uint64{uint64(size[0]), uint64(size[1])}
+	switch w.layout.leading {
+	case 1:
+		b.size[0] = math.MaxUint64
+		b.words[0] = uint64(first)
+	case 2:
+		b.words[0], b.words[1] = uint64(first%size[0]), uint64(first/size[0])
+		b.size[1] = math.MaxUint64
+	default:
+		b.words[0], b.words[1], b.words[2] = uint64(first%size[0]), uint64(first/size[0]%size[1]), uint64(first/size[0]/size[1])
+	}
+	return c.run()
+}
+
+// Once calls fn(0, args…): a target region without a dynamic environment.
+func (c *Caller) Once(fn uintptr, w *Words, stop *atomic.Bool) error {
+	c.set(fn, w, stop)
+	c.block.words[0] = 0
+	return c.run()
+}
+
+// Plain calls a function of up to three words and no result.
+func (c *Caller) Plain(fn uintptr, words [3]uint64, stop *atomic.Bool) error {
+	c.block = block{fn: fn, count: 1, stop: stop}
+	copy(c.block.words[:], words[:])
+	return c.run()
+}
+
+func (c *Caller) run() error {
+	if c.block.fn == 0 {
+		return errors.New("a call of address 0")
+	}
+	return c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))
+}
+
+var invokeEntry = invokeAddress()
+
+// invokeAddress returns the address of invoke, which calls the block's function for count items.
+func invokeAddress() uintptr

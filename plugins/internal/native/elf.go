@@ -1,0 +1,122 @@
+package native
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Symbol is an exported name of an image.
+type Symbol struct {
+	Name     string
+	Function bool
+	Size     int64
+	value    uint64
+}
+
+// object is what the loading of a shared object needs to know of it.
+type object struct {
+	data    []byte // a copy whose constructors and destructors the system's loader does not see
+	symbols []Symbol
+	needed  []string
+	span    uint64
+
+	init, fini           uint64
+	initArray, finiArray table
+}
+
+// table is an array of addresses in an image.
+type table struct{ address, bytes uint64 }
+
+// The tags that the copy hides from the loader. ignoredTag is in the range of the operating system and not assigned.
+const ignoredTag = 0x60000001
+
+// parse reads a shared object for this host. debug/elf reports damage as errors; code that is about to be run is trusted
+// no less than its tables.
+func parse(label string, data []byte) (*object, error) {
+	refuse := func(code offload.Code, format string, args ...any) error {
+		return offload.Errorf(code, "load", format, args...).On("", label)
+	}
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, refuse(offload.InvalidBinary, "%v", err)
+	}
+	if f.Class != elf.ELFCLASS64 || f.Machine != elf.EM_X86_64 || f.Type != elf.ET_DYN {
+		return nil, refuse(offload.Unsupported, "%v of %v is not a shared object for this machine", f.Type, f.Machine)
+	}
+	o := &object{data: bytes.Clone(data)}
+	if o.needed, err = f.ImportedLibraries(); err != nil {
+		return nil, refuse(offload.InvalidBinary, "the libraries that it needs: %v", err)
+	}
+	for _, p := range f.Progs {
+		switch p.Type {
+		case elf.PT_LOAD:
+			o.span = max(o.span, p.Vaddr+p.Memsz)
+		case elf.PT_DYNAMIC:
+			if p.Off > uint64(len(data)) || p.Filesz > uint64(len(data))-p.Off {
+				return nil, refuse(offload.InvalidBinary, "the dynamic segment reaches beyond the end of the file")
+			}
+			if err := o.takeConstructors(o.data[p.Off : p.Off+p.Filesz]); err != nil {
+				return nil, refuse(offload.Unsupported, "%v", err)
+			}
+		}
+	}
+	for _, t := range []table{o.initArray, o.finiArray} {
+		if t.address > o.span || t.bytes > o.span-t.address {
+			return nil, refuse(offload.InvalidBinary, "a table of constructors is not within the image")
+		}
+	}
+	symbols, err := f.DynamicSymbols()
+	if err != nil && len(f.Sections) > 0 {
+		return nil, refuse(offload.InvalidBinary, "the dynamic symbols: %v", err)
+	}
+	for _, s := range symbols {
+		kind := elf.ST_TYPE(s.Info)
+		if s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE || kind != elf.STT_FUNC && kind != elf.STT_OBJECT || s.Name == "_init" || s.Name == "_fini" {
+			continue
+		}
+		if s.Value >= o.span || s.Size > o.span-s.Value {
+			return nil, refuse(offload.InvalidBinary, "the symbol %s is not within the image", s.Name)
+		}
+		o.symbols = append(o.symbols, Symbol{Name: s.Name, Function: kind == elf.STT_FUNC, Size: int64(s.Size), value: s.Value})
+	}
+	slices.SortStableFunc(o.symbols, func(a, b Symbol) int { return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.value, b.value)) })
+	o.symbols = slices.CompactFunc(o.symbols, func(a, b Symbol) bool { return a.Name == b.Name })
+	return o, nil
+}
+
+// takeConstructors notes the constructors and destructors of a dynamic section and hides them from the loader.
+func (o *object) takeConstructors(dynamic []byte) error {
+	le := binary.LittleEndian
+	for d := dynamic; len(d) >= 16; d = d[16:] {
+		tag, value := elf.DynTag(le.Uint64(d)), le.Uint64(d[8:])
+		hide := true
+		switch tag {
+		case elf.DT_NULL:
+			return nil
+		case elf.DT_INIT:
+			o.init = value
+		case elf.DT_FINI:
+			o.fini = value
+		case elf.DT_INIT_ARRAY:
+			o.initArray.address = value
+		case elf.DT_INIT_ARRAYSZ:
+			o.initArray.bytes = value
+		case elf.DT_FINI_ARRAY:
+			o.finiArray.address = value
+		case elf.DT_FINI_ARRAYSZ:
+			o.finiArray.bytes = value
+		default:
+			hide = false
+		}
+		if hide {
+			le.PutUint64(d, ignoredTag)
+		}
+	}
+	return nil
+}

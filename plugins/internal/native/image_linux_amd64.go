@@ -1,0 +1,205 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Image is a loaded shared object. Its methods may be called by several goroutines.
+type Image struct {
+	label   string
+	symbols []Symbol
+	index   map[string]int
+	base    uintptr
+	span    uint64 // bytes from base to the end of the last segment
+
+	mu     sync.Mutex
+	handle uintptr // 0 when unloaded
+	file   int     // the anonymous file; open while the image is loaded, so that its name stays unique
+	fini   []uintptr
+}
+
+// Load loads a shared object and runs its constructors. ctx cancels these.
+func Load(ctx context.Context, label string, data []byte) (*Image, error) {
+	o, err := parse(label, data)
+	if err != nil {
+		return nil, err
+	}
+	img := &Image{label: label, symbols: o.symbols, index: map[string]int{}, span: o.span, file: -1}
+	for i, s := range o.symbols {
+		img.index[s.Name] = i
+	}
+	if err := img.open(o); err != nil {
+		return nil, errors.Join(err, img.release())
+	}
+	init := img.functions(o.init, o.initArray)
+	img.fini = img.functions(0, o.finiArray)
+	for i, j := 0, len(img.fini)-1; i < j; i, j = i+1, j-1 {
+		img.fini[i], img.fini[j] = img.fini[j], img.fini[i]
+	}
+	if o.fini != 0 {
+		img.fini = append(img.fini, img.base+uintptr(o.fini))
+	}
+	if err := img.callAll(ctx, "constructor", init); err != nil {
+		return nil, errors.Join(err, img.release())
+	}
+	return img, nil
+}
+
+// open has the system's loader map the object and resolve its symbols.
+func (img *Image) open(o *object) (err error) {
+	if img.file, err = unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC|unix.MFD_EXEC); errors.Is(err, unix.EINVAL) {
+		img.file, err = unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC) // a kernel before 6.3
+	}
+	if err != nil {
+		img.file = -1
+		return img.failed(offload.OutOfResources, "no anonymous file", err)
+	}
+	for data := o.data; len(data) > 0; {
+		n, err := unix.Write(img.file, data)
+		if err != nil {
+			return img.failed(offload.OutOfResources, "writing the anonymous file", err)
+		}
+		data = data[n:]
+	}
+	err = process.KeepSignals(func() (err error) {
+		img.handle, err = purego.Dlopen(img.path(), purego.RTLD_NOW|purego.RTLD_LOCAL)
+		return err
+	})
+	if err != nil {
+		return img.failed(offload.LinkFailure, "the system's loader refuses the image", err)
+	}
+	img.base = *(*uintptr)(pointer(img.handle)) // the first member of struct link_map
+	return nil
+}
+
+// functions returns the addresses of first, if it is not 0, and of those in a table of the image.
+func (img *Image) functions(first uint64, t table) []uintptr {
+	var list []uintptr
+	if first != 0 {
+		list = append(list, img.base+uintptr(first))
+	}
+	for i := range t.bytes / 8 {
+		if at := *(*uintptr)(pointer(img.base + uintptr(t.address+8*i))); at != 0 && at != ^uintptr(0) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// callAll calls constructors or destructors in order.
+func (img *Image) callAll(ctx context.Context, what string, list []uintptr) error {
+	if len(list) == 0 {
+		return nil
+	}
+	c, err := NewCaller()
+	if err != nil {
+		return err
+	}
+	defer c.Free()
+	for i, at := range list {
+		if ctx.Err() != nil {
+			return img.failed(offload.Cancelled, fmt.Sprintf("%s %d of %d", what, i+1, len(list)), context.Cause(ctx))
+		}
+		err := process.KeepSignals(func() error {
+			return c.Plain(at, [3]uint64{0, uint64(uintptr(unsafe.Pointer(&noStrings))), uint64(uintptr(unsafe.Pointer(&noStrings)))}, nil)
+		})
+		if err != nil {
+			return img.failed(offload.BackendFailure, fmt.Sprintf("%s %d of %d failed", what, i+1, len(list)), err)
+		}
+	}
+	return nil
+}
+
+// noStrings is the argument list and the environment of constructors.
+var noStrings [1]uintptr
+
+// Symbols returns the exported functions and variables.
+func (img *Image) Symbols() []Symbol { return img.symbols }
+
+// Lookup returns a symbol and its address.
+func (img *Image) Lookup(name string) (Symbol, uintptr, bool) {
+	i, ok := img.index[name]
+	if !ok {
+		return Symbol{}, 0, false
+	}
+	return img.symbols[i], img.base + uintptr(img.symbols[i].value), true
+}
+
+// Memory returns the bytes of a variable.
+func (img *Image) Memory(s Symbol) []byte {
+	return unsafe.Slice((*byte)(pointer(img.base+uintptr(s.value))), s.Size)
+}
+
+// Offset reports whether an address is in the image, and its distance from the image's start.
+func (img *Image) Offset(address uintptr) (uint64, bool) {
+	d := uint64(address - img.base)
+	return d, address >= img.base && d < img.span
+}
+
+// Close runs the destructors and unloads the image. No call of it may be running. It returns the failure of a destructor,
+// and an error if the system's loader keeps the image.
+func (img *Image) Close() error {
+	img.mu.Lock()
+	defer img.mu.Unlock()
+	if img.handle == 0 {
+		return nil
+	}
+	err := img.callAll(context.Background(), "destructor", img.fini)
+	return errors.Join(err, img.release())
+}
+
+// release unmaps the image.
+func (img *Image) release() error {
+	if img.handle != 0 {
+		err := process.KeepSignals(func() error { return purego.Dlclose(img.handle) })
+		if err != nil {
+			return img.failed(offload.BackendFailure, "the system's loader cannot unload the image", err)
+		}
+		img.handle = 0
+		if img.resident() {
+			return offload.Errorf(offload.OutOfResources, "unload", "the system's loader keeps the image in memory").On("", img.label).
+				WithHint("images stay that have unique symbols (g++ without -fno-gnu-unique), the flag nodelete, or thread-local objects with destructors on running threads")
+		}
+	}
+	if img.file >= 0 {
+		if err := unix.Close(img.file); err != nil {
+			return img.failed(offload.BackendFailure, "closing the anonymous file", err)
+		}
+		img.file = -1
+	}
+	return nil
+}
+
+// resident reports whether the system's loader still has the image.
+func (img *Image) resident() bool {
+	const noLoad = 4 // RTLD_NOLOAD
+	h, err := purego.Dlopen(img.path(), purego.RTLD_NOW|purego.RTLD_LOCAL|noLoad)
+	if err != nil {
+		return false
+	}
+	_ = purego.Dlclose(h) // the reference that it has just returned
+	return true
+}
+
+// path is the name of the anonymous file, which is unique while it is open: the loader knows objects by their names.
+func (img *Image) path() string { return "/proc/self/fd/" + strconv.Itoa(img.file) }
+
+func (img *Image) failed(code offload.Code, detail string, err error) error {
+	e := offload.Errorf(code, "load", "%s", detail).On("", img.label)
+	e.Err = err
+	return e
+}
+
+// pointer converts an address outside of Go's memory.
+func pointer(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

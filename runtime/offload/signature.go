@@ -1,0 +1,67 @@
+package offload
+
+import "fmt"
+
+// Convention is how the function behind a kernel is called. docs/images.md states for each how a launch's size and group
+// size map to calls.
+type Convention uint8
+
+// The calling conventions.
+const (
+	ConventionImage Convention = iota // the image's own, for images that describe their kernels
+	PerItem                           // a C function, called for each work-item: f(x, args…), f(x, y, args…) or f(x, y, z, args…)
+	PerRange                          // a C function, called for ranges of work-items: f(first, last, args…)
+	OutlinedOpenMP                    // a target region that clang outlined: f(dynamic environment, args…)
+	numConventions
+)
+
+var conventionNames = [numConventions]string{"image", "item", "range", "openmp"}
+
+// String returns the name in scripts.
+func (c Convention) String() string {
+	if c < numConventions {
+		return conventionNames[c]
+	}
+	return fmt.Sprintf("convention(%d)", uint8(c))
+}
+
+// ParseConvention returns the convention with that name.
+func ParseConvention(name string) (Convention, bool) {
+	for c, n := range conventionNames {
+		if n == name {
+			return Convention(c), true
+		}
+	}
+	return ConventionImage, false
+}
+
+// Signature is the type of a kernel whose image does not describe it.
+type Signature struct {
+	Params     []Param // a buffer of rank 0 takes any buffer
+	Convention Convention
+	Axes       int      // of PerItem: the coordinates that the function takes, 1 to 3
+	Pos        Position // where the script states it
+}
+
+// Field is a scalar at a place in an aggregate.
+type Field struct {
+	Type   Type
+	Offset int // bytes
+}
+
+// Aggregate reports whether the parameter is a struct by value, of Elem bytes.
+func (p *Param) Aggregate() bool { return p.Fields != nil }
+
+// SignedProgram is a [Program] whose image does not describe its kernels, so that the caller must.
+type SignedProgram interface {
+	// KernelAs returns a kernel that is called by sig, which the program keeps. Errors: as those of Kernel, InvalidArgument
+	// for a signature that the program cannot call, and Unsupported for a convention that it lacks.
+	KernelAs(name string, sig *Signature) (Kernel, error)
+}
+
+// Addresser is a [Memory] that kernels may be told the address of, to follow pointers in data. Default: no address.
+type Addresser interface {
+	// Address returns the address of the first byte in the address space of the device's kernels. It is valid until the
+	// memory is freed, or the program that it belongs to is unloaded.
+	Address() (uint64, error)
+}
