@@ -22,8 +22,10 @@ var (
 
 // member is a file of an archive. Members of thin archives have no contents there.
 type member struct {
-	name string
-	body *input
+	name             string
+	body             *input
+	headerAt, bodyAt uint64
+	padded           bool // a byte follows that makes the size even
 }
 
 // archive reads the members of an ar archive one by one: GNU and BSD spellings of long names.
@@ -32,6 +34,8 @@ type archive struct {
 	thin  bool
 	at    uint64
 	names []byte // the GNU table of long names
+
+	symbolTables []symbolTable
 }
 
 // next returns the next member that is a file, or nil at the end.
@@ -55,7 +59,9 @@ func (a *archive) next() (*member, error) {
 
 // member reads the member of a header and moves behind it. It returns nil for symbol and name tables.
 func (a *archive) member(head []byte) (*member, error) {
+	start := a.at
 	a.at += archiveHeader
+	bodyAt := a.at
 	if head[58] != '`' || head[59] != '\n' {
 		return nil, fmt.Errorf("its header does not end in %q", "`\n")
 	}
@@ -77,14 +83,16 @@ func (a *archive) member(head []byte) (*member, error) {
 		return nil, err
 	}
 	a.at += size
-	if a.at < a.in.size {
-		a.at += size & 1
+	padded := size&1 == 1 && a.at < a.in.size
+	if padded {
+		a.at++
 	}
 	switch {
 	case name == "//":
 		a.names, err = body.all()
 		return nil, err
 	case table:
+		a.symbolTables = append(a.symbolTables, symbolTable{bodyAt, size, wordOf(name), false})
 		return nil, nil
 	case strings.HasPrefix(name, "#1/"):
 		n, err := strconv.ParseUint(name[3:], 10, 16)
@@ -101,15 +109,25 @@ func (a *archive) member(head []byte) (*member, error) {
 		if body, err = body.part(n, size-n); err != nil {
 			return nil, err
 		}
+		bodyAt += n
 	default:
 		if name, err = a.longName(name); err != nil {
 			return nil, err
 		}
 	}
 	if strings.HasPrefix(name, "__.SYMDEF") {
+		a.symbolTables = append(a.symbolTables, symbolTable{bodyAt, body.size, wordOf(name), true})
 		return nil, nil
 	}
-	return &member{name, body}, nil
+	return &member{name, body, start, bodyAt, padded}, nil
+}
+
+// wordOf returns the size of a number in the symbol table of a name: /, /SYM64/, __.SYMDEF or __.SYMDEF_64.
+func wordOf(name string) int {
+	if strings.Contains(name, "64") {
+		return 8
+	}
+	return 4
 }
 
 // longName resolves GNU spellings: a name that ends in a slash, or a slash and an offset in the table of names.

@@ -17,6 +17,8 @@ type BundleEntry struct {
 	Flags    uint32
 	Strings  map[string]string // "triple" and "arch" among them
 	Data     []byte
+
+	offset uint64 // of the data in the container that it was read from
 }
 
 // BundleKind is the image kind that a container declares.
@@ -260,6 +262,7 @@ func readEntry(b blob, head []byte, version uint32, left *budget) (BundleEntry, 
 			return e, err
 		}
 	}
-	e.Data, err = b.slice(le.Uint64(head[24:]), le.Uint64(head[32:]))
+	e.offset = le.Uint64(head[24:])
+	e.Data, err = b.slice(e.offset, le.Uint64(head[32:]))
 	return e, err
 }

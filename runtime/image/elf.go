@@ -82,7 +82,7 @@ func identifyELF(img *offload.Image) error {
 		img.Unusable = unsupported(img.Label, "the image needs link: it is a relocatable object").
 			WithHint("link it to a shared object, such as by clang -shared with the target's flags")
 	case kind == typeExecutable && machine != machineAMDGPU:
-		img.Unusable = unsupported(img.Label, "this is a program without device images")
+		img.Unusable = noDeviceImages(img.Label)
 	}
 	switch machine {
 	case machineCUDA:
@@ -94,6 +94,11 @@ func identifyELF(img *offload.Image) error {
 		img.Meta = map[string]string{"flags": fmt.Sprintf("0x%x", flags)}
 	}
 	return nil
+}
+
+// noDeviceImages returns the reason why a program is not loaded.
+func noDeviceImages(label string) error {
+	return unsupported(label, "this is a program without device images")
 }
 
 // cudaArch returns the compute capability from the header's flags: the low byte, or the next one since ABI version 8.

@@ -158,6 +158,7 @@ func TestImagesOfClang(t *testing.T) {
 	l := llvmFiles(t)
 	for _, name := range []string{"a.o", "b.o", "pie", "no-pie", "relr", "stripped", "liba.so"} {
 		l.compare(t, filepath.Join(l.dir, name), hostTriple)
+		l.dropEach(t, filepath.Join(l.dir, name), hostTriple)
 	}
 	img := imagesOf(t, filepath.Join(l.dir, "pie"))[0]
 	if img.Label != "f[0]" || img.Kind != offload.ImageELF || img.Unusable != nil || !bytes.Equal(img.Data, read(t, l.dir+"/device.so")) {
@@ -217,6 +218,7 @@ func TestEmbeddedContainers(t *testing.T) {
 			run(t, dir, l.objcopy, "--add-section", ".llvm.offloading=v1.bin", "--set-section-type", ".llvm.offloading=0x6fff4c0b", plain, "program")
 			for _, file := range []string{"c.bin", "v1.bin", "twice.bin", "h.o", "g.o", "joined.o", "program"} {
 				l.compare(t, filepath.Join(dir, file), triples...)
+				l.dropEach(t, filepath.Join(dir, file), triples...)
 			}
 			// A section without the type is found by its name.
 			run(t, dir, l.objcopy, "--add-section", ".llvm.offloading=c.bin", plain, "untyped")

@@ -14,11 +14,12 @@ const (
 	typeRelocatable = 1
 	typeExecutable  = 2
 
-	sectionSymbols    = 2
-	sectionRela       = 4
-	sectionNoBits     = 8
-	sectionIndexes    = 18         // the section numbers of symbols, where 16 bits are too few
-	sectionOffloading = 0x6fff4c0b // SHT_LLVM_OFFLOADING
+	sectionProgramBits = 1
+	sectionSymbols     = 2
+	sectionRela        = 4
+	sectionNoBits      = 8
+	sectionIndexes     = 18         // the section numbers of symbols, where 16 bits are too few
+	sectionOffloading  = 0x6fff4c0b // SHT_LLVM_OFFLOADING
 
 	flagAllocated = 2
 
@@ -34,6 +35,8 @@ type object struct {
 	heads         []byte // the section headers
 	names         []byte // the section names
 	segments      []byte // the program headers
+
+	headsAt, segmentsAt uint64
 }
 
 // section is a header of an ELF section.
@@ -42,7 +45,7 @@ type section struct {
 	flags, addr  uint64
 	offset, size uint64
 	link, info   uint32
-	entry        uint64
+	align, entry uint64
 }
 
 // hostObject reports whether the ELF header is of a file that [openObject] reads: not of device code, nor of 32 bits.
@@ -63,7 +66,8 @@ func openObject(in *input) (*object, error) {
 	}
 	o := &object{in: in, kind: le.Uint16(head[16:]), machine: le.Uint16(head[18:])}
 	if n := uint64(le.Uint16(head[56:])); n > 0 && le.Uint16(head[54:]) == segmentBytes {
-		if o.segments, err = in.slice(le.Uint64(head[32:]), n*segmentBytes); err != nil {
+		o.segmentsAt = le.Uint64(head[32:])
+		if o.segments, err = in.slice(o.segmentsAt, n*segmentBytes); err != nil {
 			return nil, fmt.Errorf("the ELF program headers: %w", err)
 		}
 	}
@@ -91,6 +95,7 @@ func openObject(in *input) (*object, error) {
 	if count > in.size/sectionBytes {
 		return nil, fmt.Errorf("%d ELF section headers in %d bytes", count, in.size)
 	}
+	o.headsAt = offset
 	if o.heads, err = in.slice(offset, count*sectionBytes); err != nil {
 		return nil, fmt.Errorf("the ELF section headers: %w", err)
 	}
@@ -112,7 +117,7 @@ func (o *object) section(i uint32) (section, bool) {
 	le, h := binary.LittleEndian, o.heads[uint64(i)*sectionBytes:]
 	return section{
 		name: le.Uint32(h), kind: le.Uint32(h[4:]), flags: le.Uint64(h[8:]), addr: le.Uint64(h[16:]),
-		offset: le.Uint64(h[24:]), size: le.Uint64(h[32:]), link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), entry: le.Uint64(h[56:]),
+		offset: le.Uint64(h[24:]), size: le.Uint64(h[32:]), link: le.Uint32(h[40:]), info: le.Uint32(h[44:]), align: le.Uint64(h[48:]), entry: le.Uint64(h[56:]),
 	}, true
 }
 
@@ -133,9 +138,18 @@ func (o *object) contents(s section) ([]byte, error) {
 	return o.in.slice(s.offset, s.size)
 }
 
-// containers returns the offload containers embedded in the file, each of one section.
-func (o *object) containers() ([][]byte, error) {
-	var list [][]byte
+// containerSection is a section, or a part of one, that holds offload containers.
+type containerSection struct {
+	section
+	index    uint32
+	from     int    // where the containers start in the section
+	data     []byte // the containers
+	embedded bool   // the containers are a variable of the program
+}
+
+// containers returns the sections with offload containers. The bytes of a section of zeros are among them.
+func (o *object) containers() ([]containerSection, error) {
+	var list []containerSection
 	for i := uint32(1); i < o.sections(); i++ {
 		s, _ := o.section(i)
 		if s.kind == sectionNoBits || s.size == 0 || s.kind != sectionOffloading && !o.named(s, ".llvm.offloading") {
@@ -145,7 +159,37 @@ func (o *object) containers() ([][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("section %d, .llvm.offloading: %w", i, err)
 		}
-		list = append(list, data)
+		list = append(list, containerSection{section: s, index: i, data: data})
+	}
+	if len(list) == 0 {
+		return o.goContainers()
 	}
 	return list, nil
+}
+
+// isProgram reports whether an ELF file of a host is marked as a position-independent program, which no loader loads as a
+// shared object.
+func isProgram(in *input) bool {
+	o, err := openObject(in)
+	if err != nil {
+		return false
+	}
+	le := binary.LittleEndian
+	for h := o.segments; len(h) >= segmentBytes; h = h[segmentBytes:] {
+		const dynamic, flags1, pie, most = 2, 0x6ffffffb, 0x08000000, 64 << 10
+		if le.Uint32(h) != dynamic {
+			continue
+		}
+		offset, size := le.Uint64(h[8:]), min(le.Uint64(h[32:]), most)
+		data, err := in.slice(offset, size)
+		if err != nil {
+			return false
+		}
+		for ; len(data) >= 16; data = data[16:] {
+			if le.Uint64(data) == flags1 {
+				return le.Uint64(data[8:])&pie != 0
+			}
+		}
+	}
+	return false
 }

@@ -58,8 +58,12 @@ func located(label string, err error) error {
 	return invalid(label, "%v", err)
 }
 
-// Check returns the last image's reason if no image of a library is usable, else nil.
+// Check returns the last image's reason if no image of a library is usable, else nil. A library without images is an
+// InvalidBinary error.
 func Check(lib *offload.Library) (err error) {
+	if len(lib.Images) == 0 {
+		return invalid(lib.Label, "the container has no images").WithHint("every target was dropped from it: pack it again, or build it with a target")
+	}
 	for _, img := range lib.Images {
 		if img.Unusable == nil {
 			return nil
@@ -107,6 +111,9 @@ func readSingle(lib *offload.Library, label string, in *input) (embedded bool, e
 	if err != nil {
 		return false, err
 	}
+	if img.Unusable == nil && isHostFile(in) && isProgram(in) {
+		img.Unusable = noDeviceImages(label)
+	}
 	lib.Images = append(lib.Images, img)
 	return false, nil
 }
@@ -121,16 +128,17 @@ func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	number := 0
-	for _, data := range sections {
-		if err := appendContainer(lib, label, data, in.left, &number); err != nil {
+	number, dropped := 0, false
+	for _, s := range sections {
+		dropped = dropped || s.embedded
+		if err := appendContainer(lib, label, s.data, in.left, &number); err != nil {
 			return false, err
 		}
 	}
 	if err := o.entries(lib); err != nil {
 		return false, err
 	}
-	return number > 0, nil
+	return number > 0 || dropped, nil // an embedded container may have lost all images
 }
 
 // distinct removes repeated entries, which objects have that were compiled from one inline function.

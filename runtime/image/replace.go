@@ -99,3 +99,33 @@ func copyRange(w *os.File, r *os.File, off, n uint64) error {
 	}
 	return err
 }
+
+// Rewrite applies an edit to the file and writes the result to path, atomically, with the file's mode and owner. The parts
+// that stay are copied by the kernel.
+func (f *File) Rewrite(path string, e *Edit) error {
+	r, err := os.Open(f.Path)
+	if err != nil {
+		return fileError("read", f.Path, err)
+	}
+	defer r.Close()
+	return replaceFile(path, f.Path, func(w *os.File) error {
+		at := uint64(0)
+		for _, s := range e.splices {
+			if err := copyRange(w, r, at, s.start-at); err != nil {
+				return err
+			}
+			if _, err := w.Write(s.data); err != nil {
+				return err
+			}
+			at = s.end
+		}
+		info, err := r.Stat()
+		if err != nil {
+			return err
+		}
+		if uint64(info.Size()) != uint64(len(f.Data)) {
+			return errors.New("the file changed while it was read")
+		}
+		return copyRange(w, r, at, uint64(len(f.Data))-at)
+	})
+}

@@ -53,8 +53,31 @@ func WriteCompressed(c Compression, entries []BundleEntry) ([]byte, error) {
 	return append(out, make([]byte, align8(len(out))-len(out))...), nil
 }
 
-// writeBlob lays out header, entries, string entries, string table and images, each image aligned to 8.
+// writeBlob lays out the tables of a container and its images, each aligned to 8.
 func writeBlob(version uint32, entries []BundleEntry) []byte {
+	var offsets []int
+	end := 0
+	out := writeTables(version, entries, func(start int) []int {
+		end = align8(start)
+		for _, e := range entries {
+			offsets = append(offsets, end)
+			end = align8(end + len(e.Data))
+		}
+		return offsets
+	})
+	out = slices.Grow(out, end-len(out))
+	for i, e := range entries {
+		out = append(out, make([]byte, offsets[i]-len(out))...)
+		out = append(out, e.Data...)
+	}
+	out = append(out, make([]byte, max(end, align8(len(out)))-len(out))...)
+	setBlobSize(out)
+	return out
+}
+
+// writeTables lays out header, entries, string entries and string table. places returns the images' offsets, which may lie
+// from the end of the tables on. The size in the header is left 0.
+func writeTables(version uint32, entries []BundleEntry, places func(end int) []int) []byte {
 	le := binary.LittleEndian
 	record, header := 24, headerBytes
 	switch version {
@@ -64,25 +87,22 @@ func writeBlob(version uint32, entries []BundleEntry) []byte {
 		header = headerBytes3
 	}
 	records := header + len(entries)*entryBytes
-	at := records
+	tableStart := records
 	for _, e := range entries {
-		at += len(e.Strings) * record
+		tableStart += len(e.Strings) * record
 	}
-	tableStart := at
 	var texts []byte
-	offsets := make(map[string]int)
+	interned := make(map[string]int)
 	intern := func(s string) uint64 {
-		if o, ok := offsets[s]; ok {
+		if o, ok := interned[s]; ok {
 			return uint64(o)
 		}
 		o := tableStart + len(texts)
-		offsets[s] = o
+		interned[s] = o
 		texts = append(append(texts, s...), 0)
 		return uint64(o)
 	}
 	var heads, strs []byte
-	type place struct{ offset, size int }
-	places := make([]place, len(entries))
 	for _, e := range entries {
 		for _, k := range slices.Sorted(maps.Keys(e.Strings)) {
 			v := e.Strings[k]
@@ -93,26 +113,21 @@ func writeBlob(version uint32, entries []BundleEntry) []byte {
 			}
 		}
 	}
-	end := align8(tableStart + len(texts))
-	for i, e := range entries {
-		places[i] = place{end, len(e.Data)}
-		end = align8(end + len(e.Data))
-	}
-	strings := records
+	offsets := places(tableStart + len(texts))
+	table := records
 	for i, e := range entries {
 		heads = le.AppendUint16(heads, uint16(e.Kind))
 		heads = le.AppendUint16(heads, uint16(e.Producer))
 		heads = le.AppendUint32(heads, e.Flags)
-		heads = le.AppendUint64(heads, uint64(strings))
+		heads = le.AppendUint64(heads, uint64(table))
 		heads = le.AppendUint64(heads, uint64(len(e.Strings)))
-		heads = le.AppendUint64(heads, uint64(places[i].offset))
-		heads = le.AppendUint64(heads, uint64(places[i].size))
-		strings += len(e.Strings) * record
+		heads = le.AppendUint64(heads, uint64(offsets[i]))
+		heads = le.AppendUint64(heads, uint64(len(e.Data)))
+		table += len(e.Strings) * record
 	}
-	out := make([]byte, 0, end)
-	out = append(out, magicOffload...)
+	out := append([]byte(nil), magicOffload...)
 	out = le.AppendUint32(out, version)
-	out = le.AppendUint64(out, uint64(end))
+	out = le.AppendUint64(out, 0)
 	out = le.AppendUint64(out, uint64(header))
 	if version == 1 {
 		out = le.AppendUint64(out, entryBytes)
@@ -122,12 +137,10 @@ func writeBlob(version uint32, entries []BundleEntry) []byte {
 	if version == 3 {
 		out = le.AppendUint64(out, 0) // not compressed
 	}
-	out = append(append(append(out, heads...), strs...), texts...)
-	for i, e := range entries {
-		out = append(out, make([]byte, places[i].offset-len(out))...)
-		out = append(out, e.Data...)
-	}
-	return append(out, make([]byte, end-len(out))...)
+	return append(append(append(out, heads...), strs...), texts...)
 }
+
+// setBlobSize makes a container as long as b.
+func setBlobSize(b blob) { binary.LittleEndian.PutUint64(b[8:], uint64(len(b))) }
 
 func align8(n int) int { return (n + 7) &^ 7 }

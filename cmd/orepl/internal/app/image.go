@@ -22,6 +22,8 @@ func imageCommands() []command {
 		{"image pack", "-o OUT [--target TARGET[,ARCH]=FILE]… [FILE…]", "put images into a container; equal input gives equal bytes", packImages},
 		{"image list", "[--json] [--devices] FILE…", "list the images and entries of containers, objects, archives, shared objects and executables", listImages},
 		{"image extract", "[--target TARGET[,ARCH]]… [-o OUT | --dir DIR] FILE", "write images to files of their own", extractImages},
+		{"image drop", "--target TARGET[,ARCH]… [-o OUT] FILE…", "drop images of targets from files, in place", dropImages},
+		{"image strip", "[-o OUT] FILE…", "drop every image from files, in place", stripImages},
 		{"image verify", "FILE…", "check containers, labels, images and the table of entries", verifyImages},
 	}
 }
@@ -69,7 +71,7 @@ func (inv *invocation) failed(err error) error {
 
 // imageNames lists the names of the subcommands.
 func imageNames() string {
-	return "pack, list, extract, verify"
+	return "pack, list, extract, drop, strip, verify"
 }
 
 // parseFiles parses flags before and between the names of files.

@@ -1,0 +1,287 @@
+package image
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Edit is a change of a file that drops images from its containers. The rest of the file is not read.
+type Edit struct {
+	Kept, Dropped []*offload.Image // those of containers, in the order of the file
+	Size          uint64           // the file's size after the change
+
+	splices []splice
+}
+
+// splice replaces the bytes from start to end of a file by data.
+type splice struct {
+	start, end uint64
+	data       []byte
+}
+
+// Drop plans to drop the images that a function selects from the containers of a file: a bare container, or one in an ELF object,
+// archive, shared object or executable. Loaded segments of linked programs keep their places, as the program has addresses of
+// its images; there the images become zeros. Elsewhere the file shrinks. A fat binary in a container is one image.
+//
+// Errors: NotFound if no image is selected, InvalidBinary, and Unsupported for files whose images are not in containers.
+func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*offload.Image) bool) (*Edit, error) {
+	in := &input{r: file, size: uint64(size), left: newBudget(uint64(size))}
+	return drop(label, in, selects)
+}
+
+// Drop is [Reader.Drop] for a file in memory.
+func (f *File) Drop(label string, selects func(*offload.Image) bool) (e *Edit, err error) {
+	err = f.Guard(func() error {
+		e, err = drop(label, newInput(f.Data), selects)
+		return err
+	})
+	return e, err
+}
+
+func drop(label string, in *input, selects func(*offload.Image) bool) (*Edit, error) {
+	e := &editor{selects: selects}
+	if err := e.file(label, in); err != nil {
+		return nil, located(label, err)
+	}
+	if !e.contained {
+		return nil, unsupported(label, "its images are not in a container, from which one could be dropped").
+			WithHint("pack them first: orepl image pack -o app.offload FILE…")
+	}
+	if len(e.Kept)+len(e.Dropped) == 0 {
+		return nil, offload.Errorf(offload.NotFound, "drop", "the file has no images").On("", label)
+	}
+	if len(e.Dropped) == 0 {
+		return nil, offload.Errorf(offload.NotFound, "drop", "no image is selected").On("", label)
+	}
+	slices.SortFunc(e.splices, func(a, b splice) int { return int(min(max(int64(a.start-b.start), -1), 1)) })
+	e.Size = in.size
+	at := uint64(0)
+	for _, s := range e.splices {
+		if s.start < at || s.end < s.start || s.end > in.size {
+			return nil, invalid(label, "its tables overlap at byte %d", s.start)
+		}
+		at = s.end
+		e.Size = e.Size - (s.end - s.start) + uint64(len(s.data))
+	}
+	return &e.Edit, nil
+}
+
+// Apply returns the changed bytes of a file in memory.
+func (e *Edit) Apply(data []byte) []byte {
+	out := make([]byte, 0, e.Size)
+	at := uint64(0)
+	for _, s := range e.splices {
+		out = append(append(out, data[at:s.start]...), s.data...)
+		at = s.end
+	}
+	return append(out, data[at:]...)
+}
+
+// editor collects the splices of a file.
+type editor struct {
+	Edit
+	selects   func(*offload.Image) bool
+	contained bool // the file has a container
+	number    int  // of images in the current file
+}
+
+// file plans the change of a file of any kind.
+func (e *editor) file(label string, in *input) error {
+	switch {
+	case in.has(magicArchive) || in.has(magicThin):
+		return e.archive(label, in)
+	case isHostFile(in):
+		o, err := openObject(in)
+		if err != nil {
+			return err
+		}
+		return e.object(label, o)
+	case in.has(magicOffload):
+		data, err := in.all()
+		if err != nil {
+			return err
+		}
+		p, err := e.containers(label, data, in.left)
+		if err != nil || !p.changed {
+			return err
+		}
+		out, err := p.shrunk()
+		if err != nil {
+			return err
+		}
+		if len(out) == 0 {
+			out = writeBlob(2, nil)
+		}
+		e.splices = append(e.splices, splice{0, in.size, out})
+	}
+	return nil
+}
+
+// pruned is a run of containers of which images are dropped.
+type pruned struct {
+	data    []byte
+	blobs   []prunedBlob
+	changed bool
+}
+
+// prunedBlob is a container with the images that stay.
+type prunedBlob struct {
+	start, end int // in the data
+	compressed Compression
+	version    int
+	all        int // how many images it had
+	entries    []BundleEntry
+}
+
+// containers decides on each image of concatenated containers.
+func (e *editor) containers(label string, data []byte, left *budget) (*pruned, error) {
+	p := &pruned{data: data}
+	for start := 0; start < len(data); {
+		if data[start] == 0 {
+			start++
+			continue
+		}
+		entries, size, err := readBlob(data[start:], left)
+		if err != nil {
+			return nil, fmt.Errorf("offload container at byte %d: %w", start, err)
+		}
+		if left.images -= len(entries); left.images < 0 {
+			return nil, fmt.Errorf("more than %d images", maxEntryCount)
+		}
+		e.contained = true
+		b := prunedBlob{start: start, end: start + size, all: len(entries), version: int(data[start+4])}
+		b.compressed = compressionOf(data[start : start+size])
+		for i := range entries {
+			img := entries[i].image(fmt.Sprintf("%s[%d]", label, e.number))
+			e.number++
+			if e.selects(img) {
+				e.Dropped = append(e.Dropped, img)
+				p.changed = true
+				continue
+			}
+			e.Kept = append(e.Kept, img)
+			b.entries = append(b.entries, entries[i])
+		}
+		p.blobs = append(p.blobs, b)
+		start += size
+	}
+	return p, nil
+}
+
+// compressionOf returns how the body of a container is stored.
+func compressionOf(b blob) Compression {
+	if b[4] != 3 || len(b) < headerBytes3 || allZero(b[32:headerBytes3]) {
+		return Uncompressed
+	}
+	if bytes.HasPrefix(b[headerBytes3:], magicZstd) {
+		return Zstd
+	}
+	return Zlib
+}
+
+// shrunk returns the containers without the dropped images; those that lose none keep their bytes.
+func (p *pruned) shrunk() ([]byte, error) {
+	var out []byte
+	for i, b := range p.blobs {
+		end := len(p.data)
+		if i+1 < len(p.blobs) {
+			end = p.blobs[i+1].start
+		}
+		if len(b.entries) == b.all {
+			out = append(out, p.data[b.start:end]...)
+			continue
+		}
+		data, err := b.write()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, data...)
+	}
+	return out, nil
+}
+
+// write returns the container with the images that stay.
+func (b *prunedBlob) write() ([]byte, error) {
+	switch {
+	case len(b.entries) == 0:
+		return nil, nil
+	case b.compressed != Uncompressed:
+		return WriteCompressed(b.compressed, b.entries)
+	}
+	return WriteBundle(b.version, b.entries)
+}
+
+// inPlace returns the containers without the dropped images in the same number of bytes. Images of containers that are not
+// compressed keep their places. A container extends to the next one, so that readers step over what was dropped.
+// It returns zeros if no image stays.
+func (p *pruned) inPlace() ([]byte, error) {
+	out := make([]byte, len(p.data))
+	var kept []prunedBlob
+	for _, b := range p.blobs {
+		if len(b.entries) > 0 || b.all == 0 {
+			kept = append(kept, b)
+		}
+	}
+	if len(p.blobs) == 0 || len(kept) == 0 {
+		return out, nil
+	}
+	first := p.blobs[0].start
+	for i, b := range kept {
+		start, end := b.start, len(p.data)
+		if i == 0 {
+			start = first
+		}
+		if i+1 < len(kept) {
+			end = kept[i+1].start
+		}
+		room := out[start:end:end]
+		if start == b.start && len(b.entries) == b.all {
+			copy(room, p.data[b.start:b.end])
+			if end != b.end {
+				setBlobSize(room)
+			}
+			continue
+		}
+		if err := p.place(room, start, &b); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// place writes a container into a part of the data, from byte start on, with its images at their old places.
+func (p *pruned) place(room []byte, start int, b *prunedBlob) error {
+	if b.compressed != Uncompressed {
+		data, err := b.write()
+		if err == nil && len(data) > len(room) {
+			err = fmt.Errorf("the container of %d bytes has no room in %d, which the file has for it", len(data), len(room))
+		}
+		copy(room, data)
+		if err == nil && len(data) < len(room) {
+			setBlobSize(room)
+		}
+		return err
+	}
+	lowest := math.MaxInt
+	offsets := make([]int, len(b.entries))
+	for i, e := range b.entries {
+		if len(e.Data) == 0 {
+			continue
+		}
+		offsets[i] = b.start + int(e.offset) - start
+		lowest = min(lowest, offsets[i])
+		copy(room[offsets[i]:], e.Data)
+	}
+	head := writeTables(uint32(b.version), b.entries, func(int) []int { return offsets })
+	if len(head) > lowest || len(head) > len(room) {
+		return fmt.Errorf("the container's tables of %d bytes have no room before its images", len(head))
+	}
+	copy(room, head)
+	setBlobSize(room)
+	return nil
+}

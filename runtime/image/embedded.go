@@ -1,0 +1,76 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+)
+
+// goContainers returns the containers that a Go program embeds: variables of its read-only data, which no table names. It
+// returns nothing for other programs.
+func (o *object) goContainers() ([]containerSection, error) {
+	var list []containerSection
+	isGo := false
+	for i := uint32(1); i < o.sections(); i++ {
+		s, _ := o.section(i)
+		isGo = isGo || o.named(s, ".go.buildinfo")
+	}
+	for i := uint32(1); isGo && i < o.sections(); i++ {
+		s, _ := o.section(i)
+		if s.kind != sectionProgramBits || !o.named(s, ".rodata") {
+			continue
+		}
+		data, err := o.contents(s)
+		if err != nil {
+			return nil, fmt.Errorf("section %d, .rodata: %w", i, err)
+		}
+		for at := 0; ; {
+			next := bytes.Index(data[at:], magicOffload)
+			if next < 0 {
+				break
+			}
+			at += next
+			n := containerRun(data[at:], o.in.left)
+			if n == 0 {
+				at += len(magicOffload)
+				continue
+			}
+			list = append(list, containerSection{section: s, index: i, from: at, data: data[at : at+n : at+n], embedded: true})
+			at += n
+		}
+	}
+	return list, nil
+}
+
+// containerRun returns the length of the containers that data begins with; 0 if it begins with other bytes. Each image must
+// have a triple: the first bytes of a container may be a constant of the program.
+func containerRun(data []byte, left *budget) int {
+	end := 0
+	for bytes.HasPrefix(data[end:], magicOffload) {
+		if len(data)-end < headerBytes || binary.LittleEndian.Uint32(data[end+4:]) > 3 {
+			break
+		}
+		trial := *left
+		entries, size, err := readBlob(data[end:], &trial)
+		if err != nil || len(entries) == 0 && end == 0 && !emptyBlob(data) {
+			break
+		}
+		named := true
+		for i := range entries {
+			named = named && entries[i].Strings["triple"] != ""
+		}
+		if !named {
+			break
+		}
+		end += size
+		for end%8 != 0 && end < len(data) && data[end] == 0 { // padding behind a compressed container
+			end++
+		}
+	}
+	return end
+}
+
+// emptyBlob reports whether data begins with a container from which every image was dropped.
+func emptyBlob(data []byte) bool {
+	return bytes.HasPrefix(data[4:], writeBlob(2, nil)[4:8]) && allZero(data[24:headerBytes])
+}
