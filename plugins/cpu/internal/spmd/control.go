@@ -51,7 +51,7 @@ func (l *lowerer) structured(in *ir.Instr) {
 		s.results = append(s.results, v)
 		if s.diverges { // lanes get theirs in different iterations of a loop
 			for _, reg := range v.regs() {
-				l.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(reg), Fold: -1})
+				l.Declare(reg)
 			}
 		}
 	}

@@ -137,7 +137,7 @@ func (l *lowerer) keepUniform(s *scope) {
 		}
 		s.next[i] = l.variable(p)
 		for _, r := range s.next[i].regs() {
-			l.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(r), Fold: -1})
+			l.Declare(r)
 		}
 	}
 }

@@ -208,7 +208,7 @@ func (l *lowerer) block(b *ir.Block) {
 		l.site = in.Site
 		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.k.Sites) && (l.k.Sites[in.Site].Line != line || in.Op == ir.Atomic) && in.Op != ir.Item {
 			line = l.k.Sites[in.Site].Line
-			l.Insts = append(l.Insts, vcode.Inst{Kind: vcode.KindComment, X: int32(in.Site), Fold: -1})
+			l.Comment(in.Site)
 		}
 		if in.Op == ir.Barrier && b == l.k.Body {
 			l.fetchStored(b.Instrs[i+1:])

@@ -207,7 +207,7 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	top, scopes := l.NewLabel(), l.scopes
 	s := &scope{in: loop, end: r.leave, params: r.params.values, next: r.params.values, shadows: r.params.shadows}
 	l.round, l.scopes = r, append(l.scopes, s)
-	l.Add(vcode.Inst{Kind: vcode.KindLoopBegin, Frames: true, Fold: -1})
+	l.BeginFrames()
 	l.Bind(top)
 	r.now = r.params
 	for r.further = r.turns - 1; r.further >= 0; r.further-- {

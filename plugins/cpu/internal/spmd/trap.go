@@ -17,8 +17,7 @@ func (l *lowerer) trapHere(t vcode.Trap) {
 	}
 	t.Uses = append(t.Uses, t.Mask...)
 	t.Defs = t.Results
-	l.Traps = append(l.Traps, t)
-	l.Add(vcode.Inst{Kind: vcode.KindTrap, X: int32(len(l.Traps) - 1), Fold: -1})
+	l.Trap(t)
 }
 
 // trapOut emits a trap after which the gang ends.

@@ -1,19 +1,33 @@
 package abi
 
-// Layout is where things lie in the context and the frames.
+// Layout has the offsets in the context and in frames that depend on the kernel.
 type Layout struct {
-	Args    int         // of scalars
-	Buffers int         // of the first buffer
-	Private map[int]int // offsets of private arrays in the frame, by ID, before lanes are counted
-	Arrays  map[int]int // places in the context of the addresses of shared arrays and tables
-	Dirty   int         // bytes of private arrays if gangs must begin with zeros there
-	Shared  int         // bytes of shared arrays
-	Places  map[int]int // offsets of shared arrays
-	Columns int         // see columnMem
-	Size    int         // of the context up to the registers in memory
-	Scratch int         // in the frame: vectors that lanes are taken from, one after the other
-	Group   int         // in the frame: what a gang gives to group operations
-	Tiles   int         // in the frame: see storeTile
-	Lanes   int         // of a gang
-	Frame   int         // where registers in memory begin in the frame
+	// In the context:
+	Args    int         // the scalar arguments
+	Buffers int         // the first description of a buffer
+	Arrays  map[int]int // the addresses of shared arrays and tables, by ID
+	Columns int         // the vectors of transposed loads
+	Size    int         // the end; the spill slots of shared registers follow
+
+	// In the memory of shared arrays:
+	Places map[int]int // the shared arrays, by ID
+	Shared int         // bytes of all
+
+	// In a frame:
+	Private map[int]int // the private arrays, by ID, for one lane
+	Dirty   int         // bytes of private arrays of one lane that a gang clears when it starts
+	Scratch int         // vectors whose elements are accessed one by one
+	Group   int         // the operands and results of group operations
+	Tiles   int         // the transpose tiles
+	Lanes   int         // lanes of a gang
+	Frame   int         // the end; the spill slots follow
 }
+
+// GroupBytes returns the size of the operands of group operations in a frame: two of 64-bit elements, and the masks.
+func GroupBytes(lanes int) int { return 2*8*lanes + 64 }
+
+// GroupValue returns the offset of operand n of a group operation in a frame.
+func GroupValue(y *Layout, n int) int { return y.Group + 8*y.Lanes*n }
+
+// GroupMasks returns the offset of the masks of a group operation in a frame.
+func GroupMasks(y *Layout) int { return GroupValue(y, 2) }

@@ -151,15 +151,15 @@ func (w *Writer) inst(i int) {
 	in := &w.F.Insts[i]
 	switch in.Kind {
 	case vcode.KindLabel:
-		w.Asm.Bind(amd64.Label(in.X))
+		w.Asm.Bind(in.Label())
 		return
 	case vcode.KindTrap:
-		w.Asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.X))
+		w.Asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.Trap()))
 		w.Asm.Emit(amd64.CALL, w.Trap)
 		return
 	case vcode.KindComment:
 		if w.Comment != nil {
-			if text := w.Comment(int(in.X)); text != "" {
+			if text := w.Comment(in.Site()); text != "" {
 				w.Asm.Comment("%s", text)
 			}
 		}
@@ -221,7 +221,7 @@ func (w *Writer) next(i int, label int64) bool {
 	for i++; i < len(w.F.Insts); i++ {
 		switch in := &w.F.Insts[i]; in.Kind {
 		case vcode.KindLabel:
-			if int64(in.X) == label {
+			if int64(in.Label()) == label {
 				return true
 			}
 		case vcode.KindLoopEnd, vcode.KindLoopBegin, vcode.KindComment, vcode.KindDeclare:

@@ -16,10 +16,10 @@ func InvertBranches(f *vcode.Func) {
 		case vcode.KindLabel:
 			to, over := last[0], last[1]
 			if to == nil || over == nil || to.Kind != vcode.KindOp || over.Kind != vcode.KindOp || to.Op != amd64.JMP || to.Args[0].Kind != vcode.ArgLabel ||
-				over.Op < amd64.JO || over.Op > amd64.JG || over.Imm != int64(in.X) {
+				!over.Op.IsConditionalJump() || over.Imm != int64(in.Label()) {
 				break
 			}
-			over.Op = amd64.JO + ((over.Op - amd64.JO) ^ 1) // conditions and their opposites are neighbours
+			over.Op = over.Op.Inverted()
 			over.Imm = to.Imm
 			to.Kind, to.N = vcode.KindNone, 0
 		}

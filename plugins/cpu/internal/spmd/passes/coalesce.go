@@ -3,7 +3,6 @@ package passes
 import (
 	"slices"
 
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -64,7 +63,7 @@ func coldLabels(f *vcode.Func) []bool {
 			depth--
 		case vcode.KindLabel:
 			if depth > 0 {
-				cold[in.X] = true
+				cold[in.Label()] = true
 			}
 		}
 	}
@@ -92,7 +91,7 @@ func takeOver(f *vcode.Func, at [][]int32, rename renaming) {
 			n++
 		}
 		piece[i] = n
-		if in.Kind == vcode.KindOp && (in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP) {
+		if in.Kind == vcode.KindOp && in.Op.IsJump() {
 			n++
 		}
 	}
@@ -158,7 +157,7 @@ func straight(f *vcode.Func, i, j int, cold []bool) bool {
 			if depth > 0 {
 				continue
 			}
-			if in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP {
+			if in.Op.IsJump() {
 				if in.Args[0].Kind != vcode.ArgLabel || !cold[in.Imm] {
 					return false
 				}

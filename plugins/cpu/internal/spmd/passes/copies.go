@@ -60,7 +60,7 @@ func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
 		in := &g.Insts[i]
 		g.F.Rename(in, rename)
 		switch {
-		case in.Kind == vcode.KindDeclare && merged[vcode.Reg(in.X)]:
+		case in.Kind == vcode.KindDeclare && merged[in.Declared()]:
 			in.Kind = vcode.KindNone // the other's value may be in use
 		case in.Kind == vcode.KindOp && in.Moves() && in.Args[0].Reg == in.Args[1].Reg:
 			in.Kind, in.N = vcode.KindNone, 0
@@ -88,7 +88,7 @@ func conflicts(g *vcode.Liveness, n int) [][]uint64 {
 	for i := range g.Blocks {
 		b := &g.Blocks[i]
 		clear(live)
-		for _, m := range b.Next[:b.To] {
+		for _, m := range b.Successors() {
 			for w, x := range g.Blocks[m].In {
 				live[w] |= x
 			}

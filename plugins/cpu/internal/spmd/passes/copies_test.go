@@ -17,7 +17,7 @@ func TestMergedWithDeclared(t *testing.T) {
 	kept, result, other, some := f.NewVec(), f.NewVec(), f.NewVec(), f.NewMask()
 	f.Def(amd64.VPXORD, other.Z(), other.Z(), other.Z())
 	f.Def(amd64.KXNORW, some.K(), some.K(), some.K())
-	f.Add(vcode.Inst{Kind: vcode.KindDeclare, X: int32(result), Fold: -1})
+	f.Declare(result)
 	f.Def(amd64.VMOVDQA64, result.Z(), kept.Z())
 	f.Def(amd64.VADDPS, result.Z(), other.Z(), other.Z()).Mask = some
 	f.Use(amd64.VMOVUPS, vcode.Mem{Fixed: abi.Frame}.At(), result.Z())

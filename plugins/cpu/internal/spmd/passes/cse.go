@@ -20,7 +20,7 @@ func CSE(f *vcode.Func) {
 		case vcode.KindComment, vcode.KindDeclare, vcode.KindNone:
 			continue
 		case vcode.KindOp:
-			if in.Op >= amd64.JO && in.Op <= amd64.JG || in.Op == amd64.JMP {
+			if in.Op.IsJump() {
 				clear(made)
 				continue
 			}

@@ -23,14 +23,7 @@ func DCE(f *vcode.Func) {
 			in.Kind, in.N, dead = vcode.KindNone, 0, true
 		}
 	}
-	if !dead {
-		return
+	if dead {
+		f.RemoveDropped()
 	}
-	kept := f.Insts[:0]
-	for i := range f.Insts {
-		if f.Insts[i].Kind != vcode.KindNone {
-			kept = append(kept, f.Insts[i])
-		}
-	}
-	f.Insts = kept
 }

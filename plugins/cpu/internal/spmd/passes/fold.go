@@ -45,7 +45,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 		if len(pending) == 0 {
 			continue
 		}
-		if in.Fold > 0 && in.Mask == 0 && !in.Reads() {
+		if in.Fold > 0 && in.Mask == 0 && !in.HasMem() {
 			foldInto(f, in, find, drop, &pending)
 		}
 		if sink {

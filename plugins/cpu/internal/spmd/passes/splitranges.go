@@ -106,7 +106,7 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 			if s.insts[i].Kind != vcode.KindLabel {
 				continue
 			}
-			if from := s.sources[s.insts[i].X]; from.end > 0 && (from.first < begin || from.end > end) {
+			if from := s.sources[s.insts[i].Label()]; from.end > 0 && (from.first < begin || from.end > end) {
 				end, again = s.balanced(begin, i), true
 				break
 			}
@@ -168,7 +168,7 @@ func (s *splitter) piece(begin, end int32) {
 		s.storeBefore(i)
 		in := s.f.Add(s.insts[i])
 		if in.Kind == vcode.KindTrap {
-			s.f.Traps[in.X].Unshare()
+			s.f.Traps[in.Trap()].Unshare()
 		}
 		s.f.Rename(in, own)
 	}

@@ -2,55 +2,64 @@ package vcode
 
 import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
-// Liveness is how control goes through a function, as one gang sees it: at a barrier it goes on right after it. It finds where
-// registers are live, of those that are asked for.
+// Liveness has the control flow graph of a function, and the sets of live registers where basic blocks begin. It tracks
+// only the registers that the caller asks for, and numbers them from 0; a set is a list of words.
+//
+// The graph is that of one gang: after a barrier the gang continues with the next instruction.
 type Liveness struct {
 	F      *Func
 	Insts  []Inst
-	Asked  []Reg
-	number []int32 // see numberOf
-	Words  int     // of a set of them, by number from 0
-	block  []int32 // of each instruction
-	Blocks []Block
+	Asked  []Reg   // by number
+	Words  int     // words of a set
+	Blocks []Block // basic blocks, in the order of the code
 	Labels LabelPositions
-	live   []uint64 // see liveAt
-	List   []Reg    // of an instruction; kept for the next one
+	List   []Reg // reused for the registers of an instruction
+
+	number []int32  // by register: 1 + its number, 0 if it is not tracked
+	block  []int32  // by instruction: its block
+	live   []uint64 // the last result of LiveAt
 }
 
+// Block is a basic block: the instructions from First to before End.
 type Block struct {
 	First, End int32
-	Next       [2]int32 // where control goes on, as many as to says
-	To         int
-	In         []uint64 // live where it begins
-	reads      []uint64 // before they are set
-	sets       []uint64
+	Next       [2]int32 // the successors
+	NumNext    int
+	In         []uint64 // the registers that are live where the block begins
+	uses       []uint64 // the registers that the block reads before it writes them
+	defs       []uint64 // the registers that the block writes
 }
 
-func (b *Block) goes(to int32) {
-	b.Next[b.To] = to
-	b.To++
+// Successors returns the blocks that follow the block.
+func (b *Block) Successors() []int32 { return b.Next[:b.NumNext] }
+
+func (b *Block) addSuccessor(n int32) {
+	b.Next[b.NumNext] = n
+	b.NumNext++
 }
 
-// NumberOf gives the number of a register, and whether it was asked for.
+// NumberOf returns the number of a register, if it is tracked.
 func (g *Liveness) NumberOf(r Reg) (k int32, ok bool) { return g.number[r] - 1, g.number[r] > 0 }
 
-// LabelPositions has for each label 1 more than the position where it is bound, 0 if it is not.
+// LabelPositions has the position of each label, plus 1; 0 if the label is not bound.
 type LabelPositions []int32
 
+// Of returns the position of a label, if it is bound.
 func (p LabelPositions) Of(label int64) (at int32, ok bool) { return p[label] - 1, p[label] > 0 }
 
-// FindLabels finds where labels are bound.
+// FindLabels returns the positions of labels.
 func (f *Func) FindLabels() LabelPositions {
 	p := LabelPositions(f.Scratch.Ints.Make(f.Asm.NumLabels() + 1))
 	for i := range f.Insts {
 		if in := &f.Insts[i]; in.Kind == KindLabel {
-			p[in.X] = int32(i) + 1
+			p[in.Label()] = int32(i) + 1
 		}
 	}
 	return p
 }
 
-// FindLiveness analyses a function whose gangs wait by jumping to advance. No gang is left where control goes to fresh.
+// FindLiveness computes where the registers asked for are live. At a barrier a gang jumps to advance. Where control
+// reaches fresh, no gang is left, and no register is live.
 func (f *Func) FindLiveness(advance, fresh amd64.Label, asked []Reg) *Liveness {
 	g := &Liveness{
 		F: f, Insts: f.Insts, Asked: asked, number: f.Scratch.Ints.Make(len(f.Regs)), Words: (len(asked) + 63) / 64,
@@ -60,76 +69,79 @@ func (f *Func) FindLiveness(advance, fresh amd64.Label, asked []Reg) *Liveness {
 	for i, r := range asked {
 		g.number[r] = int32(i) + 1
 	}
-	g.findBlocks(advance, fresh)
+	g.splitBlocks()
+	g.connectBlocks(advance, fresh)
 	f.Scratch.blocks = g.Blocks
 	g.solve()
 	return g
 }
 
-// Jumps reports whether an instruction jumps to a label, and whether it always does.
-func (in *Inst) Jumps() (jump, always bool) {
-	if in.Kind != KindOp || in.N == 0 || in.Args[0].Kind != ArgLabel {
-		return false, false
+// splitBlocks finds the basic blocks. A block ends after a jump, before a label, and around cold code.
+func (g *Liveness) splitBlocks() {
+	begins := true
+	for i := range g.Insts {
+		in := &g.Insts[i]
+		if begins || in.Kind == KindLabel || in.Kind == KindColdBegin {
+			if n := len(g.Blocks); n > 0 {
+				g.Blocks[n-1].End = int32(i)
+			}
+			sets := g.F.Scratch.Words.Make(3 * g.Words)
+			g.Blocks = append(g.Blocks, Block{First: int32(i), In: sets[:g.Words], uses: sets[g.Words : 2*g.Words], defs: sets[2*g.Words:]})
+		}
+		jump, _ := in.Jumps()
+		begins = jump || in.Kind == KindColdBegin || in.Kind == KindColdEnd
+		g.block[i] = int32(len(g.Blocks) - 1)
 	}
-	return in.Op == amd64.JMP || in.Op >= amd64.JO && in.Op <= amd64.JG, in.Op == amd64.JMP
+	if n := len(g.Blocks); n > 0 {
+		g.Blocks[n-1].End = int32(len(g.Insts))
+	}
 }
 
-func (g *Liveness) findBlocks(advance, fresh amd64.Label) {
-	insts := g.Insts
-	outer := g.F.Scratch.Ints.Make(len(insts)) // where code that stands elsewhere begins, the position behind its end
+// connectBlocks finds the successors of blocks. Control passes by cold code, which is entered by jumps.
+func (g *Liveness) connectBlocks(advance, fresh amd64.Label) {
+	after := g.coldEnds()
+	for n := range g.Blocks {
+		b := &g.Blocks[n]
+		last := &g.Insts[b.End-1]
+		jump, always := last.Jumps()
+		waits := jump && last.Imm == int64(advance)
+		if jump && !waits && last.Imm != int64(fresh) {
+			if to, ok := g.Labels.Of(last.Imm); ok {
+				b.addSuccessor(g.block[to])
+			}
+		}
+		switch next := after[b.End-1]; {
+		case next > 0:
+			if int(next) < len(g.Insts) {
+				b.addSuccessor(g.block[next])
+			}
+		case always && !(waits && b.End >= 2 && g.Insts[b.End-2].Kind == KindBarrier), last.Kind == KindColdEnd:
+		case int(b.End) < len(g.Insts):
+			b.addSuccessor(int32(n + 1))
+		}
+	}
+}
+
+// coldEnds returns for each instruction that begins cold code the position after its end, 0 for others.
+func (g *Liveness) coldEnds() []int32 {
+	ends := g.F.Scratch.Ints.Make(len(g.Insts))
 	depth, begin := 0, 0
-	for i := range insts {
-		switch insts[i].Kind {
+	for i := range g.Insts {
+		switch g.Insts[i].Kind {
 		case KindColdBegin:
 			if depth++; depth == 1 {
 				begin = i
 			}
 		case KindColdEnd:
 			if depth--; depth == 0 {
-				outer[begin] = int32(i) + 1
+				ends[begin] = int32(i) + 1
 			}
 		}
 	}
-	begins := true
-	for i := range insts {
-		in := &insts[i]
-		if begins || in.Kind == KindLabel || in.Kind == KindColdBegin {
-			if n := len(g.Blocks); n > 0 {
-				g.Blocks[n-1].End = int32(i)
-			}
-			sets := g.F.Scratch.Words.Make(3 * g.Words)
-			g.Blocks = append(g.Blocks, Block{First: int32(i), In: sets[:g.Words], reads: sets[g.Words : 2*g.Words], sets: sets[2*g.Words:]})
-		}
-		jump, _ := in.Jumps()
-		begins = jump || in.Kind == KindColdBegin || in.Kind == KindColdEnd
-		g.block[i] = int32(len(g.Blocks) - 1)
-	}
-	if len(g.Blocks) == 0 {
-		return
-	}
-	g.Blocks[len(g.Blocks)-1].End = int32(len(insts))
-	for n := range g.Blocks {
-		b := &g.Blocks[n]
-		last := &insts[b.End-1]
-		jump, always := last.Jumps()
-		waits := jump && last.Imm == int64(advance)
-		if jump && !waits && last.Imm != int64(fresh) {
-			if to, ok := g.Labels.Of(last.Imm); ok {
-				b.goes(g.block[to])
-			}
-		}
-		switch after := outer[b.End-1]; {
-		case after > 0:
-			if int(after) < len(insts) {
-				b.goes(g.block[after])
-			}
-		case always && !(waits && b.End >= 2 && insts[b.End-2].Kind == KindBarrier), last.Kind == KindColdEnd:
-		case int(b.End) < len(insts):
-			b.goes(int32(n + 1))
-		}
-	}
+	return ends
 }
 
+// solve computes the registers that are live where blocks begin, by iteration to a fixed point.
 func (g *Liveness) solve() {
 	for n := range g.Blocks {
 		b := &g.Blocks[n]
@@ -137,26 +149,26 @@ func (g *Liveness) solve() {
 			in := &g.Insts[i]
 			g.List = g.F.ReadBy(in, g.List[:0])
 			for _, r := range g.List {
-				if k, ok := g.NumberOf(r); ok && !HasBit(b.sets, k) {
-					SetBit(b.reads, k)
+				if k, ok := g.NumberOf(r); ok && !HasBit(b.defs, k) {
+					SetBit(b.uses, k)
 				}
 			}
 			g.List = g.F.SetBy(in, g.List[:0])
 			for _, r := range g.List {
 				if k, ok := g.NumberOf(r); ok {
-					SetBit(b.sets, k)
+					SetBit(b.defs, k)
 				}
 			}
 		}
-		copy(b.In, b.reads)
+		copy(b.In, b.uses)
 	}
 	for again := true; again; {
 		again = false
 		for n := len(g.Blocks) - 1; n >= 0; n-- {
 			b := &g.Blocks[n]
-			for _, m := range b.Next[:b.To] {
+			for _, m := range b.Successors() {
 				for w, x := range g.Blocks[m].In {
-					if more := x &^ b.sets[w] &^ b.In[w]; more != 0 {
+					if more := x &^ b.defs[w] &^ b.In[w]; more != 0 {
 						b.In[w] |= more
 						again = true
 					}
@@ -166,7 +178,7 @@ func (g *Liveness) solve() {
 	}
 }
 
-// LiveAt gives the set of the registers that are live before the instruction at a position, valid until it is asked again.
+// LiveAt returns the set of registers that are live before the instruction at a position. It is valid until the next call.
 func (g *Liveness) LiveAt(i int32) []uint64 {
 	clear(g.live)
 	if int(i) >= len(g.block) {
@@ -176,7 +188,7 @@ func (g *Liveness) LiveAt(i int32) []uint64 {
 	if i == b.First {
 		return b.In
 	}
-	for _, m := range b.Next[:b.To] {
+	for _, m := range b.Successors() {
 		for w, x := range g.Blocks[m].In {
 			g.live[w] |= x
 		}

@@ -1,60 +1,32 @@
 package vcode
 
-// AllMentions lists for each register the instructions that mention it, in order.
-func (f *Func) AllMentions() [][]int32 {
-	mentions := f.Scratch.Regs.Make(3 * len(f.Insts))[:0] // of all instructions, one after the other
-	ends := f.Scratch.Ints.Make(len(f.Insts))
-	counts := f.Scratch.Ints.Make(len(f.Regs))
-	for i := range f.Insts {
-		begin := len(mentions)
-		mentions = f.Mentions(&f.Insts[i], mentions)
-		for _, r := range mentions[begin:] {
-			counts[r]++
-		}
-		ends[i] = int32(len(mentions))
-	}
-	at, all := f.Scratch.Lists.Make(len(f.Regs)), f.Scratch.Ints.Make(len(mentions))
-	for r, n := range counts {
-		at[r], all = all[:0:n], all[n:]
-	}
-	begin := int32(0)
-	for i, end := range ends {
-		for _, r := range mentions[begin:end] {
-			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
-				at[r] = append(at[r], int32(i))
-			}
-		}
-		begin = end
-	}
-	return at
-}
-
 // Role is how an instruction accesses a register.
 type Role uint8
 
+// The roles.
 const (
 	RoleUse     Role = iota // read
-	roleDef                 // written entirely, and not read
-	roleDefSome             // written in the lanes of a mask only; the instruction does not read the other lanes
-	roleMod                 // read and written
-	roleDeclare             // live from here on, with any value
+	RoleDef                 // written entirely, and not read
+	RoleDefSome             // written in the lanes of a mask only; the instruction does not read the other lanes
+	RoleMod                 // read and written
+	RoleDeclare             // live from here on, with any value
 )
 
-// Operands visits the registers of an instruction: a mask, the operands in order, and the registers of addresses. A visit
-// may replace the register.
+// Operands visits the registers of an instruction: the mask, then the operands in order, with the registers of addresses.
+// A visit may replace the register.
 func (f *Func) Operands(in *Inst, visit func(r *Reg, as Role)) {
 	switch in.Kind {
 	case KindDeclare:
-		r := Reg(in.X)
-		visit(&r, roleDeclare)
-		in.X = int32(r)
+		r := in.Declared()
+		visit(&r, RoleDeclare)
+		in.payload = int32(r)
 	case KindTrap:
-		t := &f.Traps[in.X]
+		t := &f.Traps[in.Trap()]
 		for i := range t.Uses {
 			visit(&t.Uses[i], RoleUse)
 		}
 		for i := range t.Defs {
-			visit(&t.Defs[i], roleDef)
+			visit(&t.Defs[i], RoleDef)
 		}
 	case KindOp:
 		if in.Mask != 0 {
@@ -85,11 +57,11 @@ func (in *Inst) result() Role {
 	case in.Mode == ModeUse:
 		return RoleUse
 	case in.Mode == ModeMod:
-		return roleMod
+		return RoleMod
 	case in.Mask != 0 && !in.Zero:
-		return roleDefSome
+		return RoleDefSome
 	}
-	return roleDef
+	return RoleDef
 }
 
 // Mentions appends the registers of an instruction to a list.
@@ -101,37 +73,66 @@ func (f *Func) Mentions(in *Inst, list []Reg) []Reg {
 // SetBy appends the registers that an instruction overwrites entirely.
 func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
-		if as == roleDef || as == roleDeclare {
+		if as == RoleDef || as == RoleDeclare {
 			list = append(list, *r)
 		}
 	})
 	return list
 }
 
-// WrittenBy appends the registers that an instruction changes.
+// WrittenBy appends the registers that an instruction writes, in all lanes or some.
 func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
-		if as == roleDef || as == roleDefSome || as == roleMod {
+		if as == RoleDef || as == RoleDefSome || as == RoleMod {
 			list = append(list, *r)
 		}
 	})
 	return list
 }
 
-// ReadBy appends the registers of which an instruction reads or keeps lanes.
+// ReadBy appends the registers whose old value an instruction reads, or keeps in some lanes.
 func (f *Func) ReadBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
-		if as == RoleUse || as == roleDefSome || as == roleMod {
+		if as == RoleUse || as == RoleDefSome || as == RoleMod {
 			list = append(list, *r)
 		}
 	})
 	return list
 }
 
-// Rename replaces the registers of an instruction, those of a trap wherever the trap names them.
+// Rename replaces the registers of an instruction; of a trap also in the operands that the trap service looks up.
 func (f *Func) Rename(in *Inst, to func(*Reg)) {
 	f.Operands(in, func(r *Reg, _ Role) { to(r) })
 	if in.Kind == KindTrap {
-		f.Traps[in.X].rename(to)
+		f.Traps[in.Trap()].rename(to)
 	}
+}
+
+// AllMentions returns for each register the positions of the instructions that mention it, in order.
+func (f *Func) AllMentions() [][]int32 {
+	mentions := f.Scratch.Regs.Make(3 * len(f.Insts))[:0] // of all instructions, one after the other
+	ends := f.Scratch.Ints.Make(len(f.Insts))
+	counts := f.Scratch.Ints.Make(len(f.Regs))
+	for i := range f.Insts {
+		begin := len(mentions)
+		mentions = f.Mentions(&f.Insts[i], mentions)
+		for _, r := range mentions[begin:] {
+			counts[r]++
+		}
+		ends[i] = int32(len(mentions))
+	}
+	at, all := f.Scratch.Lists.Make(len(f.Regs)), f.Scratch.Ints.Make(len(mentions))
+	for r, n := range counts {
+		at[r], all = all[:0:n], all[n:]
+	}
+	begin := int32(0)
+	for i, end := range ends {
+		for _, r := range mentions[begin:end] {
+			if n := len(at[r]); n == 0 || at[r][n-1] != int32(i) {
+				at[r] = append(at[r], int32(i))
+			}
+		}
+		begin = end
+	}
+	return at
 }

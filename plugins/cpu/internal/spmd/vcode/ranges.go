@@ -1,14 +1,14 @@
 package vcode
 
-// LiveRange is where a register is in use. Positions count twice: an instruction reads at 2i and writes at 2i+1.
+// LiveRange is the part of a function in which a register is live, without holes. Positions count twice: instruction i
+// reads at 2i and writes at 2i+1.
 type LiveRange struct {
-	Start, End int32 // start is −1 if the register is not in use
-	loop       int32 // the innermost loop around the first mention
-	Weight     float32
-	Hint       Reg // a register that it is copied from
+	Start, End int32   // Start is −1 if the register is not mentioned
+	Weight     float32 // mentions, weighted by loop depth; a definition counts twice
+	Hint       Reg     // a register that it is copied from
 }
 
-// loopRange is where a loop begins and ends.
+// loopRange is the range of positions of a loop.
 type loopRange struct{ begin, end, parent int32 }
 
 // LiveRanges computes the live range of each register: from the first to the last mention, extended to the end of each
@@ -25,9 +25,9 @@ func (f *Func) LiveRanges() []LiveRange {
 	touch := func(r Reg, at int32) {
 		v := &ranges[r]
 		if v.Start < 0 {
-			v.Start, v.End, v.loop = at, at, current
+			v.Start, v.End = at, at
 			if f.Regs[r].Elem != 0 {
-				v.loop, v.Start = 0, 0
+				v.Start = 0 // constants are loaded at the entry
 			}
 		}
 		v.Start, v.End = min(v.Start, at), max(v.End, at)
@@ -54,20 +54,20 @@ func (f *Func) LiveRanges() []LiveRange {
 		case KindColdEnd:
 			cold = false
 		}
-		at, result := int32(2*i), int32(2*i+1)
+		before, after := int32(2*i), int32(2*i+1)
 		f.Operands(in, func(r *Reg, as Role) {
-			if as == RoleUse || as == roleMod || as == roleDeclare {
-				touch(*r, at)
+			if as == RoleUse || as == RoleMod || as == RoleDeclare {
+				touch(*r, before)
 			}
-			if as == RoleUse || as == roleDeclare {
+			if as == RoleUse || as == RoleDeclare {
 				return
 			}
 			if in.Early || in.Kind == KindTrap {
-				touch(*r, at)
+				touch(*r, before)
 			} else {
-				touch(*r, result)
+				touch(*r, after)
 			}
-			touch(*r, result) // a definition weighs twice
+			touch(*r, after)
 		})
 		if in.Kind == KindOp && in.Moves() {
 			ranges[in.Args[0].Reg].Hint = in.Args[1].Reg
@@ -76,7 +76,7 @@ func (f *Func) LiveRanges() []LiveRange {
 	return ranges
 }
 
-// loopRanges returns the loops, the whole function as loop 0, and the number of the loop that begins at an instruction.
+// loopRanges returns the loops, with the whole function as loop 0, and for each instruction that begins a loop its number.
 func (f *Func) loopRanges() (loops []loopRange, loopAt []int32) {
 	loops = []loopRange{{0, int32(2 * len(f.Insts)), -1}}
 	loopAt = f.Scratch.Ints.Make(len(f.Insts))

@@ -1,6 +1,6 @@
 package vcode
 
-// Scratch is room for lists that are needed for a moment within one compilation.
+// Scratch is the memory of temporary lists of one compilation. Nothing is freed before [Scratch.Reset].
 type Scratch struct {
 	Ints   Slab[int32]
 	Regs   Slab[Reg]
@@ -11,23 +11,33 @@ type Scratch struct {
 	blocks []Block
 }
 
+// Reset frees all lists.
 func (s *Scratch) Reset() {
-	s.Ints.Used, s.Regs.Used, s.Lists.Used, s.Words.Used, s.Flags.Used, s.ranges.Used = 0, 0, 0, 0, 0, 0
+	s.Ints.used, s.Regs.used, s.Lists.used, s.Words.used, s.Flags.used, s.ranges.used = 0, 0, 0, 0, 0, 0
 }
 
-// Slab is a block of memory that lists are cut from. When it is full the next block is larger.
+// Slab allocates lists from a block of memory, and a larger block when it is full.
 type Slab[T any] struct {
-	Block []T
-	Used  int
+	block []T
+	used  int
 }
 
-// Make gives a list of zeros.
-func (r *Slab[T]) Make(n int) []T {
-	if n > len(r.Block)-r.Used {
-		r.Block, r.Used = make([]T, max(2*len(r.Block), n, 1024)), 0
+// Make returns a list of n zeros.
+func (s *Slab[T]) Make(n int) []T {
+	if n > len(s.block)-s.used {
+		s.block, s.used = make([]T, max(2*len(s.block), n, 1024)), 0
 	}
-	list := r.Block[r.Used : r.Used+n : r.Used+n]
-	r.Used += n
+	list := s.block[s.used : s.used+n : s.used+n]
+	s.used += n
 	clear(list)
 	return list
 }
+
+// HasBit reports whether a set of numbers has k.
+func HasBit(set []uint64, k int32) bool { return set[k/64]>>(k%64)&1 != 0 }
+
+// SetBit adds k to a set.
+func SetBit(set []uint64, k int32) { set[k/64] |= 1 << (k % 64) }
+
+// ClearBit removes k from a set.
+func ClearBit(set []uint64, k int32) { set[k/64] &^= 1 << (k % 64) }

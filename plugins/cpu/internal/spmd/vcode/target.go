@@ -2,37 +2,38 @@ package vcode
 
 import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
-// AVX2 has vectors of 256 bits without mask registers. Its instructions encode only sixteen registers, and write no
-// lanes apart.
-var AVX2 = Target{Name: "avx2", Features: amd64.ForAVX2, Lanes: 8, Vectors: 16 - ScratchVectors, Spare: 4,
-	wholeConstants: true}
-
-// Target is a vector unit: what the lowering, the allocation and the host side of traps need to know of it. The lowering
-// speaks the instructions of AVX-512 on vectors of any length; a target that lacks some expands them.
+// Target is a vector unit. Instruction selection emits the instructions of AVX-512 on vectors of any length; package avx2
+// expands those that AVX2 lacks.
 type Target struct {
 	Name     string
 	Features amd64.Features
 	Lanes    int // elements of 32 bits in a vector
-	Vectors  int // registers that are given out; those for scratch come after them
-	Spare    int // vectors more that loops may have, as what lies in memory costs less than to wait for results
-	// masks says that conditions of lanes live in mask registers. Elsewhere they are vectors with all bits of a lane set
-	// or none; those of 64-bit elements then differ from those of 32-bit ones, see half and join.
+	Vectors  int // vector registers that are always allocated; the scratch registers follow them
+	Spare    int // vectors that a loop may hold beyond the registers, because a spill costs less than a stall
+
+	// HasMasks says that masks are in mask registers. Else a mask is a vector whose lanes are all ones or zeros, and the
+	// masks of 64-bit and 32-bit elements differ.
 	HasMasks       bool
-	wholeConstants bool // constants lie in the pool as whole vectors, as instructions cannot broadcast them
+	wholeConstants bool // the pool holds whole vectors, because instructions cannot broadcast a memory operand
 }
 
-// ScratchVectors is how many vectors hold what lives in memory while one instruction needs it.
-const ScratchVectors = 3
-
-// Bytes is the size of a vector.
-func (t *Target) Bytes() int { return 4 * t.Lanes }
-
+// AVX512 is the target with vectors of 512 bits.
 var AVX512 = Target{Name: "avx512", Features: amd64.ForAVX512, Lanes: 16, Vectors: 32 - ScratchVectors, HasMasks: true}
 
-// Least is what every target needs.
+// AVX2 is the target with vectors of 256 bits. It has 16 vector registers and no mask registers.
+var AVX2 = Target{Name: "avx2", Features: amd64.ForAVX2, Lanes: 8, Vectors: 16 - ScratchVectors, Spare: 4,
+	wholeConstants: true}
+
+// Least is the set of extensions that every target needs.
 const Least = amd64.ForAVX2
 
-// TargetOf gives the best target for a machine, nil if there is none.
+// ScratchVectors is the number of vector registers that may hold spilled values during one instruction.
+const ScratchVectors = 3
+
+// Bytes returns the size of a vector.
+func (t *Target) Bytes() int { return 4 * t.Lanes }
+
+// TargetOf returns the best target for a processor, or nil if there is none.
 func TargetOf(features amd64.Features) *Target {
 	switch {
 	case AVX512.Features&^features == 0:

@@ -7,49 +7,52 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-type trapKind uint8
+// TrapKind is the service that the code asks of Go.
+type TrapKind uint8
 
+// The kinds of traps.
 const (
-	TrapBounds trapKind = iota // args[0] is the index
-	TrapZero                   // an integer division by zero
-	TrapAssert                 // args are those of the instruction but the first
-	TrapEval                   // computes results
-	TrapPrint
-	TrapCall
-	TrapGroup // all gangs have come to a group operation
+	TrapBounds TrapKind = iota // reports an index out of bounds: Args[0]
+	TrapZero                   // reports an integer division by zero
+	TrapAssert                 // reports a failed assertion; Args are those of the instruction but the first
+	TrapEval                   // computes Results lane by lane
+	TrapPrint                  // prints
+	TrapCall                   // calls a function of the host
+	TrapGroup                  // executes a group operation; all gangs have reached it
 )
 
-// Trap is a place where the code returns to Go.
+// Trap is a return to Go in the middle of the code, with what the trap service needs to know.
 type Trap struct {
-	Kind    trapKind
+	Kind    TrapKind
 	In      *ir.Instr
-	Axis    int
-	Args    [][]Reg // uniform integers in general registers, others in vectors or masks
-	Types   []ir.Type
-	Mask    []Reg // lanes; nil if all
-	Lanes   int   // of the gang
+	Axis    int       // of the index, for TrapBounds
+	Args    [][]Reg   // uniform integers in general purpose registers, others in vectors or masks
+	Types   []ir.Type // of Args
+	Mask    []Reg     // the active lanes; nil if all are
+	Lanes   int       // lanes of the gang
 	Results []Reg
-	Uniform bool // the result is one vector of equal elements
-	X       Reg  // position of lane 0
-	End     amd64.Label
+	Uniform bool        // the result is one vector of equal elements
+	X       Reg         // the position of lane 0
+	End     amd64.Label // where the gang ends, if its items fault
 
+	// Uses and Defs are all registers that the trap reads and writes.
 	Uses, Defs []Reg
 }
 
-// Unshare gives the trap lists of its own: it may have them in common with others.
+// Unshare replaces the lists of registers by copies, because several traps may share them.
 func (t *Trap) Unshare() {
 	n := len(t.Uses) + len(t.Defs) + len(t.Mask) + len(t.Results)
 	for _, list := range t.Args {
 		n += len(list)
 	}
-	room := make([]Reg, 0, n)
+	block := make([]Reg, 0, n)
 	own := func(list []Reg) []Reg {
 		if list == nil {
 			return nil
 		}
-		n := len(room)
-		room = append(room, list...)
-		return room[n:len(room):len(room)]
+		n := len(block)
+		block = append(block, list...)
+		return block[n:len(block):len(block)]
 	}
 	t.Uses, t.Defs, t.Mask, t.Results = own(t.Uses), own(t.Defs), own(t.Mask), own(t.Results)
 	t.Args = slices.Clone(t.Args)
@@ -58,7 +61,7 @@ func (t *Trap) Unshare() {
 	}
 }
 
-// rename replaces the registers in the operands that the host looks up; uses and defs have them, too.
+// rename replaces the registers in the operands that the trap service looks up. Uses and Defs have the same registers.
 func (t *Trap) rename(to func(*Reg)) {
 	all := func(list []Reg) {
 		for n := range list {

@@ -1,0 +1,84 @@
+package vcode
+
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+)
+
+// ArgKind is the kind of an operand.
+type ArgKind uint8
+
+// The kinds of operands. The zero ArgKind is none.
+const (
+	_        ArgKind = iota
+	ArgReg           // a virtual register
+	ArgPhys          // a machine register
+	ArgMem           // an address
+	ArgImm           // an immediate
+	ArgLabel         // a label that a jump goes to
+)
+
+// Arg is an operand, as the builders of instructions take it.
+type Arg struct {
+	Kind ArgKind
+	Size uint8 // bytes of a register; 0 for a mask
+	phys amd64.Reg
+	Reg  Reg
+	imm  int64 // or the label
+	mem  Mem
+}
+
+// Mem is an address in virtual registers.
+type Mem struct {
+	Base, Index Reg
+	Fixed       amd64.Reg // a machine register as the base
+	IndexSize   uint8     // bytes of the index register
+	Scale       uint8
+	Size        uint8 // bytes of the access; 0 if the other operands tell
+	Broadcast   bool
+	Disp        int32
+	Label       amd64.Label
+}
+
+// Z returns the register as a whole vector.
+func (r Reg) Z() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 64} }
+
+// Y returns the lower half of a vector; after the AVX2 expansion the whole vector.
+func (r Reg) Y() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 32} }
+
+// X returns the lower 128 bits of a vector.
+func (r Reg) X() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 16} }
+
+// K returns the register as a mask.
+func (r Reg) K() Arg { return Arg{Kind: ArgReg, Reg: r} }
+
+// G4 returns the lower 32 bits of a general purpose register.
+func (r Reg) G4() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 4} }
+
+// G8 returns the register as a general purpose register of 64 bits.
+func (r Reg) G8() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 8} }
+
+// G returns the lower bytes of a general purpose register.
+func (r Reg) G(size int) Arg { return Arg{Kind: ArgReg, Reg: r, Size: uint8(size)} }
+
+// At returns the memory at an address.
+func (m Mem) At() Arg { return Arg{Kind: ArgMem, mem: m} }
+
+// Imm returns an immediate.
+func Imm(n int64) Arg { return Arg{Kind: ArgImm, imm: n} }
+
+// To returns a label as the target of a jump.
+func To(l amd64.Label) Arg { return Arg{Kind: ArgLabel, imm: int64(l)} }
+
+// Phys returns a machine register.
+func Phys(r amd64.Reg) Arg { return Arg{Kind: ArgPhys, phys: r} }
+
+// CtxMem returns an address in the context; see package abi for the offsets.
+func CtxMem(off, size int) Mem { return Mem{Fixed: abi.Context, Disp: int32(off), Size: uint8(size)} }
+
+// FrameMem returns an address in the frame of the current gang.
+func FrameMem(off, size int) Mem { return Mem{Fixed: abi.Frame, Disp: int32(off), Size: uint8(size)} }
+
+// MaxPeel bounds the sum of the constants that move from an index into the displacement of the address. Launches with
+// extents so near to 2^31 that the remaining index could wrap are left to the interpreter.
+const MaxPeel = 1 << 16

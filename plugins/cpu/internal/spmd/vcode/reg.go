@@ -1,0 +1,71 @@
+package vcode
+
+import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
+
+// Reg is a virtual register; 0 is none.
+type Reg int32
+
+// Class is a register class.
+type Class uint8
+
+// The register classes.
+const (
+	ClassVec Class = iota
+	ClassMask
+	ClassGPR
+	NumClasses
+)
+
+// RegInfo describes a virtual register.
+type RegInfo struct {
+	Class  Class
+	Shared bool // the same value in all gangs of a group: a spill slot is in the context instead of the gang's frame
+
+	// Elem is the size of an element of a vector constant, 0 if the register is none. A constant whose elements differ, or
+	// that the pool holds as a whole, has 64.
+	Elem  uint8
+	Label amd64.Label // of a constant, in the pool
+}
+
+// NewReg returns a new register of a class.
+func (f *Func) NewReg(c Class) Reg {
+	f.Regs = append(f.Regs, RegInfo{Class: c, Shared: f.Shared})
+	return Reg(len(f.Regs) - 1)
+}
+
+// NewVec returns a new vector register.
+func (f *Func) NewVec() Reg { return f.NewReg(ClassVec) }
+
+// NewMask returns a new mask register.
+func (f *Func) NewMask() Reg { return f.NewReg(ClassMask) }
+
+// NewGPR returns a new general purpose register.
+func (f *Func) NewGPR() Reg { return f.NewReg(ClassGPR) }
+
+// NewMasks returns n new mask registers.
+func (f *Func) NewMasks(n int) []Reg { return f.newRegs(ClassMask, n) }
+
+// NewVecs returns n new vector registers.
+func NewVecs(f *Func, n int) []Reg { return f.newRegs(ClassVec, n) }
+
+func (f *Func) newRegs(c Class, n int) []Reg {
+	out := make([]Reg, n)
+	for i := range out {
+		out[i] = f.NewReg(c)
+	}
+	return out
+}
+
+// CopyReg emits a copy of a register.
+func (f *Func) CopyReg(to, from Reg) {
+	switch {
+	case f.Regs[from].Class == ClassGPR:
+		f.Def(amd64.MOV, to.G8(), from.G8())
+	case f.Regs[from].Class == ClassMask:
+		f.Def(amd64.KMOVW, to.K(), from.K())
+	case f.Target.HasMasks:
+		f.Def(amd64.VMOVDQA64, to.Z(), from.Z()).Folds(1, 0)
+	default:
+		f.Def(amd64.VMOVDQA, to.Y(), from.Y()).Folds(1, 0)
+	}
+}
