@@ -82,6 +82,7 @@ const (
 	StepIndex StepKind = iota // takes the next index operand
 	StepField                 // enters field Step.Field of a record
 	StepFlat                  // one index over all elements of an array of any rank, in row-major order
+	StepByte                  // the only step, of lowered kernels alone: an i64 offset in bytes of an element of type Instr.Elem
 )
 
 // Step is one step of the path from an array to the scalar that is accessed.
@@ -107,7 +108,7 @@ type Instr struct {
 	Atomic    AtomicKind
 	Subgroup  SubgroupKind
 	Assert    AssertKind
-	Elem      Type     // Quant
+	Elem      Type     // Quant; Load, Store and Atomic by StepByte
 	Fn        string   // Math, Call
 	Text      []string // Print, Assert
 
@@ -307,6 +308,10 @@ func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, off
 	a := in.Array
 	if a == nil {
 		return Void, 0
+	}
+	if len(in.Path) == 1 && in.Path[0].Kind == StepByte {
+		index(1, Flat, 0)
+		return in.Elem, 0
 	}
 	elem := a.Elem
 	dims := a.Dims

@@ -334,6 +334,8 @@ func (p *printer) path(in *Instr) []*Value {
 			p.printf("[%v]", next())
 		case StepFlat:
 			p.printf("[flat %v]", next())
+		case StepByte:
+			p.printf("[byte %v %v]", in.Elem, next())
 		default:
 			if r := elem.Record; r != nil && s.Field >= 0 && s.Field < len(r.Fields) {
 				p.printf(".%s", quoteName(r.Fields[s.Field].Name))

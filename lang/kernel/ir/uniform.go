@@ -23,6 +23,8 @@ type Scope struct {
 	Lockstep bool
 	// UniformAxis says on which axes these items have the same identifiers.
 	UniformAxis [3]bool
+	// Apart is a buffer that overlaps no other and may be written without making loads from others varying.
+	Apart *Array
 }
 
 // Uniformity is what is known of a kernel's values and control flow. A value is meant as it is for the items that
@@ -50,6 +52,7 @@ type joinInfo struct {
 	merges    [2]bool // items may arrive at the end by different ways
 	continues [2]bool // Loop: items may arrive at the next iteration by different ways
 	splits    [2]bool // Loop: items may leave in different iterations
+	apart     bool    // Loop: items may be apart where an iteration begins
 	cause     *Instr
 }
 
@@ -67,7 +70,7 @@ func (k *Kernel) Uniformity(scope Scope) *Uniformity {
 	size := 1
 	k.Body.Walk(func(in *Instr) {
 		size += 1 + len(in.Args)
-		if (in.Op == Store || in.Op == Atomic && in.Atomic != AtomicLoad) && in.Array.Space == Global {
+		if (in.Op == Store || in.Op == Atomic && in.Atomic != AtomicLoad) && in.Array.Space == Global && in.Array != scope.Apart {
 			u.readOnly = false
 		}
 	})
@@ -125,6 +128,13 @@ func (u *Uniformity) Diverges(in *Instr) bool {
 		return n.splits[1] || n.continues[1]
 	}
 	return n.merges[1]
+}
+
+// Together reports whether the items of a group begin each iteration of a Loop together, so that a group operation may
+// stand in its body.
+func (u *Uniformity) Together(loop *Instr) bool {
+	n := u.nodes[loop]
+	return !u.gaveUp && n != nil && !n.apart
 }
 
 // Divergences returns the group and subgroup operations that do not stand in uniform control flow.
@@ -289,7 +299,7 @@ func (u *Uniformity) result(in *Instr) Level {
 		return Varying
 	case Load:
 		switch {
-		case in.Array.Space == Table || in.Array.Space == Global && u.readOnly:
+		case in.Array.Space == Table || in.Array.Space == Global && u.readOnly && in.Array != u.scope.Apart:
 			return args
 		case in.Array.Space != Private && u.scope.Lockstep:
 			return max(args, GroupUniform)
@@ -347,6 +357,7 @@ func (w *uniformWalk) structured(in *Instr) {
 			w.raise(in.Then.Params[i], w.u.values[a.ID])
 		}
 		w.enter(d, n.splits, n.cause)
+		n.apart = w.apart(1, 0)
 		w.block(in.Then)
 		w.carry(in, n, &e.next)
 		w.loop = outer

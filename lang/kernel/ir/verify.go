@@ -16,6 +16,13 @@ func (m *Module) Verify() error {
 	return v.verify()
 }
 
+// VerifyLowered is Verify for a module of lowered kernels, which access memory by [StepByte] and have no operations that
+// the uniformity of control flow must be proved for.
+func (m *Module) VerifyLowered() error {
+	v := verifier{m: m, lowered: true}
+	return v.verify()
+}
+
 func (v *verifier) verify() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -32,6 +39,7 @@ func (v *verifier) verify() (err error) {
 
 type verifier struct {
 	m       *Module
+	lowered bool // its kernels are
 	decoded bool // it was decoded just now: each instruction stands in one place
 
 	k      *Kernel
@@ -201,7 +209,7 @@ func (v *verifier) kernel(k *Kernel) {
 	v.index = -1
 	v.block(k.Body, k.Body.Params)
 	v.in = nil
-	if v.group {
+	if v.group && !v.lowered {
 		for _, d := range k.Uniformity(Scope{}).Divergences() {
 			v.divergence(d)
 		}

@@ -55,7 +55,7 @@ func (v *verifier) fields(in *Instr) {
 	unused(in.Atomic == 0 || in.Op == Atomic, "atomic operation")
 	unused(in.Subgroup == 0 || in.Op == Subgroup, "subgroup operation")
 	unused(in.Assert == 0 || in.Op == Assert && in.Assert < numAssertKinds, "kind of assertion")
-	unused(in.Elem == Void || in.Op == Quant, "element type")
+	unused(in.Elem == Void || in.Op == Quant || v.lowered && len(in.Path) == 1 && in.Path[0].Kind == StepByte, "element type")
 	unused(in.Fn == "" || in.Op == Math || in.Op == Call, "function")
 	unused(len(in.Text) == 0 || in.Op == Print || in.Op == Assert, "text")
 }
@@ -175,6 +175,7 @@ func (v *verifier) memory(in *Instr) {
 	v.atMost(len(in.Path), MaxPath, "steps in a path")
 	for _, s := range in.Path {
 		v.check(s.Kind == StepField || s.Field == 0, "an index names a field")
+		v.check(s.Kind != StepByte || v.lowered && len(in.Path) == 1, "an offset in bytes is for lowered kernels")
 	}
 	scalar := in.Accessed()
 	v.check(scalar != Void, "the path does not lead from %s of rank %d to a scalar", quoteName(a.Name), a.Rank)
