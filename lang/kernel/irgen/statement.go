@@ -430,7 +430,7 @@ func (g *generator) stride(at context) {
 	g.emit(&ir.Instr{Op: ir.Yield}, ir.Void)
 	g.values = g.values[:scope]
 	g.b.Block = check.Else
-	g.emit(&ir.Instr{Op: ir.Break, Target: in, Args: sums}, ir.Void)
+	g.emit(&ir.Instr{Op: ir.Break, Target: in, Args: slices.Clone(sums)}, ir.Void)
 	g.b.Block = body
 	g.define(i, false)
 	for _, v := range sums {
