@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/tests/irpage"
@@ -93,7 +94,9 @@ func defaultGroup(size [3]int) [3]int {
 // Runner runs programs. It is used by one goroutine at a time.
 type Runner struct {
 	library *kernels.Library
-	node    *oracle.Node // nil: there is none
+	node    *oracle.Node    // nil: there is none
+	targets []*lower.Target // of the leaf-only back end
+	runs    int
 }
 
 // NewRunner starts node, if there is one.
@@ -106,7 +109,18 @@ func NewRunner() (*Runner, error) {
 	if errors.Is(err, oracle.ErrNoNode) {
 		err = nil
 	}
-	return &Runner{library, node}, err
+	r := &Runner{library: library, node: node}
+	for _, leaves := range [][]string{
+		nil,
+		{"nested jumps", "div.f32", "sqrt.f32", "atomic.add.u32", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"},
+	} {
+		target, unknown := lower.NewTarget(fmt.Sprintf("with %d optional leaves", len(leaves)), leaves...)
+		if unknown != nil {
+			return nil, unknown
+		}
+		r.targets = append(r.targets, target)
+	}
+	return r, err
 }
 
 // HasNode reports whether programs run under node too.
@@ -165,6 +179,9 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	if d := plain.Diff(want, second); d != "" {
 		return nil, &DifferenceError{"interpreter and evaluator", d}
 	}
+	if err := r.lowered(plain); err != nil {
+		return nil, err
+	}
 	if r.node == nil {
 		return res, nil
 	}
@@ -176,6 +193,20 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 		return nil, &DifferenceError{"interpreter and node", d}
 	}
 	return res, nil
+}
+
+// lowered compares with what the kernel does in leaves, for one target after the other.
+func (r *Runner) lowered(c *oracle.Case) error {
+	r.runs++
+	target := r.targets[r.runs%len(r.targets)]
+	_, diff, err := c.CompareLeaves(target, r.runs%3 == 0)
+	switch {
+	case err != nil:
+		return fmt.Errorf("by leaves of target %s: %w", target.Name, err)
+	case diff != "":
+		return &DifferenceError{"interpreter and leaf-only back end", diff}
+	}
+	return nil
 }
 
 // optimized compares with what the optimized kernel does: first with every check in place, so that one wrongly proved

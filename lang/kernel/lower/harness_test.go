@@ -1,0 +1,37 @@
+package lower_test
+
+import (
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+)
+
+func newTarget(t testing.TB, name string, leaves ...string) *lower.Target {
+	t.Helper()
+	target, err := lower.NewTarget(name, leaves...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+// targets have no optional leaf, all of them, and those of devices of the field.
+func targets(t testing.TB) []*lower.Target {
+	return []*lower.Target{
+		newTarget(t, "leaf-only"),
+		newTarget(t, "everything", "everything"),
+		newTarget(t, "opencl", "mulhi", "rem.f32", "rem.f64", "atomic.add.i32", "atomic.add.u32", "atomic.min.i32", "atomic.max.u32", "atomic.xor.u32"),
+		newTarget(t, "ptx", "nested jumps", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down", "div.f32",
+			"sqrt.f32", "ctz", "atomic.add.u32", "load.f16", "store.f16", "quant.f16"),
+	}
+}
+
+// compare runs a case by leaves and in the interpreter, and returns how the outcomes differ.
+func compare(c *oracle.Case, target *lower.Target, known bool) (*oracle.Outcome, string) {
+	out, diff, err := c.CompareLeaves(target, known)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return out, diff
+}

@@ -1,0 +1,235 @@
+// Package leaf interprets lowered kernels (package lower). It has nothing but leaves, verifies the precondition of each,
+// and runs every item of every group, as a processor does that knows no absent items: it shows that the list of leaves
+// is complete, and that lowered kernels keep to it.
+//
+// An item runs by itself from one barrier or subgroup operation to the next. All items of a group must reach each of
+// these together.
+package leaf
+
+import (
+	"fmt"
+	"iter"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+)
+
+// Arg is an argument of a launch.
+type Arg struct {
+	Bits uint64  // of a scalar
+	Data []byte  // of a buffer
+	Dims []int32 // of a buffer
+}
+
+// Launch is a launch of a lowered kernel.
+type Launch struct {
+	Size      [3]int
+	GroupSize [3]int
+	Args      []Arg // without the records
+	Records   []uint32
+	Steps     int // instructions of all items that may run; 0 means no limit
+}
+
+// machine is a launch that runs.
+type machine struct {
+	k       *lower.Kernel
+	l       *Launch
+	target  *lower.Target
+	scalars []uint64
+	dims    [][]int32 // by Array.ID
+	memory  [][]byte  // of buffers and tables, by Array.ID
+	groups  [3]int
+	steps   int
+	checked map[*ir.Instr]bool
+}
+
+// group is a work-group.
+type group struct {
+	m      *machine
+	at     [3]int
+	shared [][]byte
+	items  []*item
+}
+
+// item is a work-item.
+type item struct {
+	g       *group
+	number  int
+	local   [3]int
+	regs    []uint64
+	private [][]byte
+	meet    func(in *ir.Instr) // waits until the others of the group are there
+}
+
+// trap is a broken rule; Run returns it as an error.
+type trap struct{ err error }
+
+func (t *item) fail(in *ir.Instr, format string, args ...any) {
+	panic(trap{fmt.Errorf("item %d of group %v, '%v': %s", t.number, t.g.at, in, fmt.Sprintf(format, args...))})
+}
+
+// Run runs a launch. An error says which instruction is no leaf of the target, or which precondition did not hold.
+func Run(k *lower.Kernel, target *lower.Target, l *Launch) (err error) {
+	m := &machine{k: k, l: l, target: target, checked: map[*ir.Instr]bool{}}
+	defer func() {
+		if r := recover(); r != nil {
+			t, ok := r.(trap)
+			if !ok {
+				panic(r)
+			}
+			err = t.err
+		}
+	}()
+	k.IR.Body.Walk(func(in *ir.Instr) {
+		if e := target.Check(in); e != nil && err == nil {
+			err = e
+		}
+	})
+	if err != nil {
+		return err
+	}
+	m.bind()
+	for axis := range m.groups {
+		if l.Size[axis] == 0 {
+			return nil
+		}
+		m.groups[axis] = (l.Size[axis]-1)/l.GroupSize[axis] + 1
+	}
+	for z := range m.groups[2] {
+		for y := range m.groups[1] {
+			for x := range m.groups[0] {
+				m.group([3]int{x, y, z})
+			}
+		}
+	}
+	return nil
+}
+
+func (m *machine) bind() {
+	k := m.k.IR
+	m.dims, m.memory = make([][]int32, len(k.Arrays)), make([][]byte, len(k.Arrays))
+	for i, p := range k.Params {
+		switch {
+		case p.Array == m.k.Records:
+			m.memory[p.Array.ID] = wordBytes(m.l.Records)
+			m.dims[p.Array.ID] = []int32{int32(len(m.l.Records))}
+		case p.Array != nil:
+			m.memory[p.Array.ID], m.dims[p.Array.ID] = m.l.Args[i].Data, m.l.Args[i].Dims
+		default:
+			bits := m.l.Args[i].Bits
+			if p.Type == ir.Bool && bits != 0 {
+				bits = 1
+			}
+			m.scalars = append(m.scalars, bits)
+		}
+	}
+	for _, a := range k.Arrays {
+		if a.Space == ir.Table {
+			m.memory[a.ID] = a.Data
+		}
+	}
+}
+
+// garbage is memory of an array that nobody has cleared.
+func garbage(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(0xa5 + 7*i)
+	}
+	return b
+}
+
+func (m *machine) arrays(s ir.Space) [][]byte {
+	out := make([][]byte, len(m.k.IR.Arrays))
+	for _, a := range m.k.IR.Arrays {
+		if a.Space == s {
+			out[a.ID] = garbage(a.Bytes())
+		}
+	}
+	return out
+}
+
+func (m *machine) group(at [3]int) {
+	size := m.l.GroupSize
+	g := &group{m: m, at: at, shared: m.arrays(ir.Shared), items: make([]*item, size[0]*size[1]*size[2])}
+	for n := range g.items {
+		t := &item{g: g, number: n, local: [3]int{n % size[0], n / size[0] % size[1], n / size[0] / size[1]}}
+		t.regs, t.private = make([]uint64, m.k.IR.NumValues()), m.arrays(ir.Private)
+		for i, v := range m.k.IR.Body.Params {
+			t.regs[v.ID] = m.scalars[i]
+		}
+		g.items[n] = t
+	}
+	if !m.k.Meets {
+		for _, t := range g.items {
+			t.block(m.k.IR.Body)
+		}
+		return
+	}
+	g.run()
+}
+
+// run runs the items from one meeting to the next.
+func (g *group) run() {
+	next := make([]func() (*ir.Instr, bool), len(g.items))
+	for n, t := range g.items {
+		var stop func()
+		next[n], stop = iter.Pull(func(yield func(*ir.Instr) bool) {
+			t.meet = func(in *ir.Instr) { yield(in) }
+			t.block(g.m.k.IR.Body)
+		})
+		defer stop()
+	}
+	for {
+		var at *ir.Instr
+		for n, t := range g.items {
+			in, ok := next[n]()
+			switch {
+			case n == 0 && ok:
+				at = in
+			case n > 0 && ok != (at != nil):
+				g.items[0].fail(at, "item %d of the group is at its end or waits, the first one does not", n)
+			case ok && in != at:
+				t.fail(in, "the first item of the group waits at '%v'", at)
+			}
+		}
+		if at == nil {
+			return
+		}
+		if at.Op == ir.Subgroup {
+			g.subgroup(at)
+		}
+	}
+}
+
+// subgroup moves values between lanes; from a lane that there is not it gives a value that nobody expects.
+func (g *group) subgroup(in *ir.Instr) {
+	width := g.m.k.SubgroupSize
+	operand := func(t *item, n int) uint64 { return t.regs[in.Args[n].ID] }
+	for from := 0; from < len(g.items); from += width {
+		lanes := g.items[from:min(from+width, len(g.items))]
+		results := make([]uint64, len(lanes))
+		for i, t := range lanes {
+			if in.Subgroup == ir.SubgroupBallot {
+				for j, other := range lanes {
+					results[i] |= operand(other, 0) << j
+				}
+				continue
+			}
+			j := int(int32(operand(t, 1)))
+			switch in.Subgroup {
+			case ir.SubgroupShuffleUp:
+				j = i - j
+			case ir.SubgroupShuffleDown:
+				j += i
+			}
+			results[i] = 0x7b7b7b7b
+			if j >= 0 && j < len(lanes) {
+				results[i] = operand(lanes[j], 0)
+			}
+		}
+		for i, t := range lanes {
+			t.regs[in.Results[0].ID] = results[i]
+		}
+	}
+}

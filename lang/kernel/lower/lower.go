@@ -1,0 +1,356 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// MaxGroupItems is the greatest number of items of a group.
+const MaxGroupItems = 1024
+
+// Options are those of [Lower].
+type Options struct {
+	SubgroupSize int    // 4, 8, 16, 32 or 64; 0 means 32
+	MaxGroup     int    // items of the largest group; 0 means [MaxGroupItems]
+	GroupSize    [3]int // of all launches, if it is known; else zero
+	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero is 0
+}
+
+// Kernel is a lowered kernel.
+type Kernel struct {
+	IR           *ir.Kernel // verified by [ir.Module.VerifyLowered]; its last parameter is Records
+	Source       *ir.Kernel // the kernel that was lowered
+	Records      *ir.Array  // u32 words, as [Kernel.Read] reads them
+	Messages     []Message  // by number
+	FaultWords   int        // words of the longest record of a fault
+	SubgroupSize int
+	MaxGroup     int
+	Meets        bool // the kernel has barriers, which all items of a group reach
+}
+
+// UnsupportedError says that a kernel has something that cannot be lowered for a target.
+type UnsupportedError struct {
+	Kernel string
+	Site   int // position in [ir.Kernel.Sites]
+	What   string
+}
+
+// Error names the kernel and the cause.
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("kernel %s: unsupported: %s", e.Kernel, e.What)
+}
+
+// Code is the error code, as runtime/offload uses them.
+func (e *UnsupportedError) Code() string { return "unsupported" }
+
+// Lower rewrites a kernel of a verified module in leaves of a target. The kernel must have no calls of the device
+// library: kernels.Library.Expand replaces them. It is not changed; proofs in it ([ir.Instr.Proved]) spare checks. The
+// error is an [*UnsupportedError].
+func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
+	if o.SubgroupSize == 0 {
+		o.SubgroupSize = 32
+	}
+	if o.MaxGroup == 0 {
+		o.MaxGroup = MaxGroupItems
+	}
+	switch o.SubgroupSize {
+	case 4, 8, 16, 32, 64:
+	default:
+		return nil, &UnsupportedError{k.Name, 0, fmt.Sprintf("subgroup size %d is not 4, 8, 16, 32 or 64", o.SubgroupSize)}
+	}
+	if o.MaxGroup < 1 || o.MaxGroup > MaxGroupItems {
+		return nil, &UnsupportedError{k.Name, 0, fmt.Sprintf("groups of %d items; 1 to %d are possible", o.MaxGroup, MaxGroupItems)}
+	}
+	l := newLowering(k, target, o)
+	if err := l.supported(); err != nil {
+		return nil, err
+	}
+	l.begin()
+	l.block(k.Body)
+	if l.meets {
+		if err := l.converges(); err != nil {
+			return nil, err
+		}
+		l.groups()
+	}
+	if !target.NestedJumps() {
+		l.singleLevel()
+	}
+	l.out.IR.Body.Instrs = slices.Concat(l.entry.Instrs, l.out.IR.Body.Instrs)
+	l.sweep()
+	l.out.IR.Renumber()
+	return l.out, nil
+}
+
+// lowering is the work on one kernel.
+type lowering struct {
+	emitter
+	from    *ir.Kernel
+	options Options
+	out     *Kernel
+
+	uniform *ir.Uniformity
+	values  map[*ir.Value]*ir.Value
+	targets map[*ir.Instr]*ir.Instr
+	arrays  map[*ir.Array]*ir.Array
+
+	meets  bool // the kernel has group operations, so that all items run to its end
+	group  [3]*ir.Value
+	local  [3]*ir.Value
+	global [3]*ir.Value
+	number *ir.Value // of the item in its group
+	items  *ir.Value // of a full group
+	alive  variable  // the item is present and had no fault
+	ticks  variable  // iterations of loops that items leave apart from each other
+	first  *firstStores
+
+	scratch *ir.Array
+	half    int // of the scratch memory
+	around  []*ir.Instr
+}
+
+func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
+	n := &ir.Kernel{Name: k.Name, Real: k.Real, Sites: slices.Clone(k.Sites), Body: &ir.Block{}}
+	l := &lowering{from: k, options: o, values: map[*ir.Value]*ir.Value{}, targets: map[*ir.Instr]*ir.Instr{}, arrays: map[*ir.Array]*ir.Array{}}
+	l.out = &Kernel{IR: n, Source: k, SubgroupSize: o.SubgroupSize, MaxGroup: o.MaxGroup, FaultWords: longestFault(k)}
+	l.emitter = emitter{Builder: ir.Builder{Kernel: n, Block: n.Body}, target: target, consts: map[constant]*ir.Value{}}
+	for _, a := range k.Arrays {
+		c := *a
+		if a.Space != ir.Global {
+			c.ID = len(n.Arrays)
+			n.Arrays = append(n.Arrays, &c)
+		}
+		l.arrays[a] = &c
+	}
+	scalars := k.Body.Params
+	for _, p := range k.Params {
+		if p.Array != nil {
+			p.Array = l.arrays[p.Array]
+		} else {
+			v := n.NewValue(p.Type, nil)
+			v.Name = scalars[0].Name
+			n.Body.Params = append(n.Body.Params, v)
+			l.values[scalars[0]] = v
+			scalars = scalars[1:]
+		}
+		n.Params = append(n.Params, p)
+	}
+	l.out.Records = &ir.Array{Name: ".records", Space: ir.Global, Elem: ir.Elem{Scalar: ir.U32}, Rank: 1}
+	n.Params = append(n.Params, ir.Param{Name: l.out.Records.Name, Array: l.out.Records})
+	var buffers []*ir.Array
+	for _, p := range n.Params {
+		if p.Array != nil {
+			buffers = append(buffers, p.Array)
+		}
+	}
+	n.Arrays = append(buffers, n.Arrays...)
+	for i, a := range n.Arrays {
+		a.ID = i
+	}
+	k.Body.Walk(func(in *ir.Instr) { l.meets = l.meets || in.Op.IsGroup() || in.Op == ir.Subgroup })
+	l.out.Meets = l.meets
+	l.uniform = k.Uniformity(ir.Scope{})
+	return l
+}
+
+// supported returns an error for an operation that has no sequence of leaves.
+func (l *lowering) supported() (err error) {
+	l.from.Body.Walk(func(in *ir.Instr) {
+		what := ""
+		switch in.Op {
+		case ir.Math:
+			what = fmt.Sprintf("function %s of the device library, which is not expanded", in.Fn)
+		case ir.Call:
+			what = fmt.Sprintf("a call of the host's service %s", in.Fn)
+		}
+		if what != "" && err == nil {
+			err = &UnsupportedError{l.from.Name, in.Site, what}
+		}
+	})
+	return err
+}
+
+// converges verifies that all items of a group, absent ones included, reach each group operation together.
+func (l *lowering) converges() error {
+	k := l.out.IR
+	body := *k.Body
+	body.Instrs = slices.Concat(l.entry.Instrs, k.Body.Instrs)
+	whole := *k
+	whole.Body = &body
+	for _, d := range whole.Uniformity(ir.Scope{Apart: l.out.Records}).Divergences() {
+		return &UnsupportedError{l.from.Name, d.Instr.Site, fmt.Sprintf("%v is in control flow that items which had a fault may leave", d.Instr.Op)}
+	}
+	return nil
+}
+
+// begin emits what stands before the body: coordinates, cleared memory, and the end of absent items.
+func (l *lowering) begin() {
+	e := &l.emitter
+	for axis := range l.global {
+		l.group[axis], l.local[axis] = e.item(ir.GroupID, axis), e.item(ir.LocalID, axis)
+		l.global[axis] = e.add(e.mul(l.group[axis], e.item(ir.GroupSize, axis)), l.local[axis])
+	}
+	x, y, z := e.item(ir.GroupSize, 0), e.item(ir.GroupSize, 1), e.item(ir.GroupSize, 2)
+	l.items = e.mul(e.mul(x, y), z)
+	l.number = e.add(l.local[0], e.mul(x, e.add(l.local[1], e.mul(y, l.local[2]))))
+	var present *ir.Value
+	for axis, at := range l.global {
+		// The last group of an axis may reach beyond 2^31.
+		in := e.lt(e.wrap(ir.U32, at), e.wrap(ir.U32, e.item(ir.GlobalSize, axis)))
+		if present == nil {
+			present = in
+		} else {
+			present = e.and(present, in)
+		}
+	}
+	l.first = l.findFirstStores()
+	l.clearShared()
+	if l.from.ReadsDirty() {
+		for _, a := range l.from.Arrays {
+			if a.Space == ir.Private {
+				l.clear(l.arrays[a], nil)
+			}
+		}
+	}
+	l.ticks = e.newVariable(".ticks", ir.I32)
+	e.set(l.ticks, e.i32(0))
+	if !l.meets {
+		e.leave(e.not(present), ir.Return, nil)
+		return
+	}
+	l.alive = e.newVariable(".alive", ir.Bool)
+	e.set(l.alive, present)
+	l.first.begin(l, present)
+}
+
+// clear emits stores of zero in an array: all by each item, or by the items of the group in turn.
+func (l *lowering) clear(a *ir.Array, shared *ir.Value) {
+	const unrolled = 64
+	e := &l.emitter
+	bytes, t := a.Bytes(), ir.U64
+	for _, t = range []ir.Type{ir.U64, ir.U32, ir.U16, ir.U8} {
+		if bytes%t.Size() == 0 && a.Elem.Align()%t.Size() == 0 {
+			break
+		}
+	}
+	zero := e.zero(t.Value())
+	if shared == nil && bytes <= unrolled {
+		for at := 0; at < bytes; at += t.Size() {
+			e.store(t, a, e.int(ir.I64, int64(at)), zero)
+		}
+		return
+	}
+	start, step := e.zero(ir.I64), e.int(ir.I64, int64(t.Size()))
+	if shared != nil {
+		start = e.mul(e.convert(ir.I64, l.number), step)
+		step = e.mul(e.convert(ir.I64, l.items), step)
+	}
+	e.loop(nil, []*ir.Value{start}, func(in *ir.Instr, p []*ir.Value) {
+		e.leave(e.le(e.int(ir.I64, int64(bytes)), p[0]), ir.Break, in)
+		e.store(t, a, p[0], zero)
+		e.jump(ir.Continue, in, e.add(p[0], step))
+	})
+}
+
+// clearShared emits the zeros of shared arrays that are not proved to be written first.
+func (l *lowering) clearShared() {
+	any := false
+	used := map[*ir.Array]bool{}
+	l.from.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })
+	for _, a := range l.from.Arrays {
+		if a.Space == ir.Shared && used[a] && !l.first.has(a) {
+			l.clear(l.arrays[a], l.number)
+			any = true
+		}
+	}
+	if any {
+		l.Op(ir.Barrier, ir.Void)
+		l.out.Meets = true
+	}
+}
+
+// sweep drops pure instructions whose results nothing uses, and private and scratch arrays without accesses.
+func (l *lowering) sweep() {
+	k := l.out.IR
+	used := make([]bool, k.NumValues())
+	var block func(b *ir.Block)
+	block = func(b *ir.Block) {
+		if b == nil {
+			return
+		}
+		keep := len(b.Instrs)
+		out := make([]*ir.Instr, keep)
+		for i := len(b.Instrs) - 1; i >= 0; i-- {
+			in := b.Instrs[i]
+			if in.Op.IsPure() || in.Op == ir.Div || in.Op == ir.Rem || in.Op == ir.Load {
+				live := false
+				for _, r := range in.Results {
+					live = live || used[r.ID]
+				}
+				if !live {
+					continue
+				}
+			}
+			for _, a := range in.Args {
+				used[a.ID] = true
+			}
+			block(in.Else)
+			block(in.Then)
+			keep--
+			out[keep] = in
+		}
+		b.Instrs = out[keep:]
+	}
+	for before := -1; before != l.size(); {
+		before = l.size()
+		clear(used)
+		// Operands of jumps, which may go backwards, are used before their definition is visited: mark them first.
+		k.Body.Walk(func(in *ir.Instr) {
+			if in.Op.IsTerminator() || in.Op == ir.Loop {
+				for _, a := range in.Args {
+					used[a.ID] = true
+				}
+			}
+		})
+		block(k.Body)
+	}
+	l.dropDeadVariables()
+}
+
+func (l *lowering) size() (n int) {
+	l.out.IR.Body.Walk(func(*ir.Instr) { n++ })
+	return n
+}
+
+// dropDeadVariables drops the stores in private arrays of this package that nothing loads, and arrays without accesses.
+func (l *lowering) dropDeadVariables() {
+	k := l.out.IR
+	loaded, used := map[*ir.Array]bool{}, map[*ir.Array]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Store {
+			loaded[in.Array] = true
+		}
+	})
+	var block func(b *ir.Block)
+	block = func(b *ir.Block) {
+		if b != nil {
+			b.Instrs = slices.DeleteFunc(b.Instrs, func(in *ir.Instr) bool {
+				return in.Op == ir.Store && in.Array.Space == ir.Private && !loaded[in.Array]
+			})
+			for _, in := range b.Instrs {
+				if in.Array != nil {
+					used[in.Array] = true
+				}
+				block(in.Then)
+				block(in.Else)
+			}
+		}
+	}
+	block(k.Body)
+	k.Arrays = slices.DeleteFunc(k.Arrays, func(a *ir.Array) bool { return a.Space != ir.Global && !used[a] })
+	for i, a := range k.Arrays {
+		a.ID = i
+	}
+}

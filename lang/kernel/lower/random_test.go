@@ -1,0 +1,78 @@
+package lower_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+func number(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// TestRandom compares lowered kernels with the interpreter: buffers, prints and the fault, to the bit. The environment
+// variables OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST choose how many kernels and from which on.
+func TestRandom(t *testing.T) {
+	count, first := 250, number("OREPL_RANDOM_FIRST", 1)
+	if testing.Short() {
+		count = 100
+	}
+	if os.Getenv("OREPL_TEST_LONG") == "1" {
+		count = 20000
+	}
+	count = number("OREPL_RANDOM_KERNELS", count)
+	list := targets(t)
+	var faults, prints, failed atomic.Int64
+	var done sync.WaitGroup
+	seeds := make(chan uint64)
+	for range runtime.GOMAXPROCS(0) {
+		done.Add(1)
+		go func() {
+			defer done.Done()
+			for seed := range seeds {
+				rng := rand.New(rand.NewPCG(seed, 11))
+				o := irgen.Options{Groups: seed%3 != 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 1, Even: seed%7 == 0, Tiles: seed%5 == 0,
+					Places: seed%6 == 1 || seed%6 == 2, Strides: seed%11 == 0, Size: 20 + rng.IntN(100)}
+				c := irgen.Case(rng, o)
+				c.Unchecked = o.NoFaults && seed%2 == 0
+				if seed%5 < 3 {
+					opt.Run(irgen.Module(c.Kernel), opt.Default, nil)
+				}
+				if err := irgen.Module(c.Kernel).Verify(); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+					continue
+				}
+				target := list[seed%uint64(len(list))]
+				out, d := compare(c, target, seed%2 == 0)
+				if d != "" {
+					t.Errorf("seed %d, target %s, %+v: %s", seed, target.Name, o, d)
+					failed.Add(1)
+					continue
+				}
+				if out.Fault != nil {
+					faults.Add(1)
+				}
+				prints.Add(int64(len(out.Prints)))
+			}
+		}()
+	}
+	for seed := uint64(first); seed < uint64(first+count) && failed.Load() < 5; seed++ {
+		seeds <- seed
+	}
+	close(seeds)
+	done.Wait()
+	t.Logf("%d kernels, %d of them with faults, %d prints", count, faults.Load(), prints.Load())
+	if faults.Load() == 0 || prints.Load() == 0 {
+		t.Error("no faults or no prints")
+	}
+}

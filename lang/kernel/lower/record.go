@@ -1,0 +1,246 @@
+package lower
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// The words of the buffer of records, which the host clears before a launch but for CapacityWord.
+const (
+	StopWord     = 0 // the host sets it to end the launch
+	FaultWord    = 1 // 0, or 1 + the number of the fault's message
+	CursorWord   = 2 // words of prints that items asked for
+	CapacityWord = 3 // words that prints may take, set by the host
+	LostWord     = 4 // prints that had no room
+	FaultStart   = 8 // coordinates of the item and operands of the fault
+)
+
+// Message is what a record stands for: a print, or a fault of an instruction.
+type Message struct {
+	Site  int
+	Kind  string // of a fault, as [interp.FaultKind] names it; "" for a print
+	Array *ir.Array
+	Axis  int      // of the index that is out of bounds
+	Text  []string // pieces between the operands
+	Types []ir.Type
+}
+
+// Words is the length of the record: the number, the item's coordinates, and the operands.
+func (m *Message) Words() int {
+	n := 4
+	for _, t := range m.Types {
+		n += max(t.Size(), 4) / 4
+	}
+	return n
+}
+
+func faultOf(in *ir.Instr) string {
+	switch in.Op {
+	case ir.Div, ir.Rem:
+		return interp.DivisionByZero.String()
+	case ir.Uniform:
+		return interp.DivergentUniform.String()
+	case ir.Assert:
+		return interp.OfAssert(in).String()
+	}
+	return interp.OutOfBounds.String()
+}
+
+// word is the byte offset of a word of the records.
+func (l *lowering) word(n int) *ir.Value { return l.int(ir.I64, int64(4*n)) }
+
+// message adds a message for operands and returns its number.
+func (l *lowering) message(m Message, operands []*ir.Value) int {
+	m.Site = l.Site
+	m.Types = typesOf(operands)
+	l.out.Messages = append(l.out.Messages, m)
+	return len(l.out.Messages) - 1
+}
+
+// words are the words of a record after its number.
+func (l *lowering) words(operands []*ir.Value) (out []*ir.Value) {
+	for _, v := range l.global {
+		out = append(out, l.wrap(ir.U32, v))
+	}
+	for _, v := range operands {
+		b := bitsType(v.Type)
+		switch {
+		case v.Type == ir.Bool:
+			v = l.wrap(b, v)
+		default:
+			v = l.cast(b, v)
+		}
+		if b == ir.U64 {
+			out = append(out, l.wrap(ir.U32, v))
+			v = l.wrap(ir.U32, l.shr(v, 32))
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// recordFault emits the record of a fault, which is kept if it is the launch's first.
+func (l *lowering) recordFault(m Message, operands ...*ir.Value) {
+	n := l.message(m, operands)
+	old := l.atomic(ir.AtomicCompareExchange, ir.U32, l.out.Records, l.word(FaultWord), l.zero(ir.U32), l.konst(ir.U32, uint64(n+1)))
+	l.when(l.eq(old, l.zero(ir.U32)), func() {
+		for i, w := range l.words(operands) {
+			l.store(ir.U32, l.out.Records, l.word(FaultStart+i), w)
+		}
+	})
+}
+
+// print emits the record of a Print. The cursor never runs far beyond the capacity, so that it does not wrap.
+func (l *lowering) print(in *ir.Instr) {
+	args := l.all(in.Args)
+	n := l.message(Message{Text: in.Text}, args)
+	size := l.konst(ir.U32, uint64(l.out.Messages[n].Words()))
+	put := func() {
+		capacity := l.atomic(ir.AtomicLoad, ir.U32, l.out.Records, l.word(CapacityWord))
+		lost := func() []*ir.Value {
+			l.bump(LostWord, l.int(ir.U32, 1))
+			return nil
+		}
+		fits := func(at *ir.Value) *ir.Value { return l.and(l.le(size, capacity), l.le(at, l.sub(capacity, size))) }
+		l.choose(fits(l.atomic(ir.AtomicLoad, ir.U32, l.out.Records, l.word(CursorWord))), func() []*ir.Value {
+			at := l.bump(CursorWord, size)
+			l.choose(fits(at), func() []*ir.Value {
+				start := l.plus(l.convert(ir.I64, at), int64(l.out.PrintStart()))
+				for i, w := range append([]*ir.Value{l.konst(ir.U32, uint64(n))}, l.words(args)...) {
+					l.store(ir.U32, l.out.Records, l.shl(l.plus(start, int64(i)), 2), w)
+				}
+				return nil
+			}, lost)
+			return nil
+		}, lost)
+	}
+	if l.meets {
+		l.when(l.get(l.alive), put)
+	} else {
+		put()
+	}
+}
+
+// longestFault is the number of words of the longest record of a fault of a kernel: two numbers of 64 bits for an index and
+// its extent, or the operands of an assertion.
+func longestFault(k *ir.Kernel) int {
+	longest := Message{Types: []ir.Type{ir.I64, ir.I64}}
+	most := longest.Words()
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Assert {
+			m := Message{Types: typesOf(in.Args[1:])}
+			most = max(most, m.Words())
+		}
+	})
+	return most
+}
+
+// bump adds to a word of the records and returns what it was.
+func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
+	a := l.out.Records
+	if l.target.Has("atomic.add", ir.U32) {
+		return l.atomic(ir.AtomicAdd, ir.U32, a, l.word(word), by)
+	}
+	old := l.atomic(ir.AtomicLoad, ir.U32, a, l.word(word))
+	return l.loop([]ir.Type{ir.U32}, []*ir.Value{old}, func(in *ir.Instr, p []*ir.Value) {
+		got := l.atomic(ir.AtomicCompareExchange, ir.U32, a, l.word(word), p[0], l.add(p[0], by))
+		l.leave(l.eq(got, p[0]), ir.Break, in, got)
+		l.jump(ir.Continue, in, got)
+	})[0]
+}
+
+// PrintStart is the first word of the prints.
+func (k *Kernel) PrintStart() int { return FaultStart + k.FaultWords }
+
+// NewRecords returns the words of a launch with room for prints.
+func (k *Kernel) NewRecords(printWords int) []uint32 {
+	words := make([]uint32, k.PrintStart()+printWords)
+	words[CapacityWord] = uint32(min(printWords, math.MaxInt32))
+	return words
+}
+
+// Record is a print or a fault that an item left.
+type Record struct {
+	*Message
+	Item [3]int
+	Text string   // of a print or an assertion, with the operands
+	Bits []uint64 // of the operands
+}
+
+// Geometry is how a launch was cut.
+type Geometry struct{ Size, GroupSize [3]int }
+
+// Read returns what a launch left in its records: the fault, if there was one, the prints in the order of the language,
+// and how many prints were lost for want of room.
+func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Record, lost int) {
+	if n := words[FaultWord]; n > 0 && int(n) <= len(k.Messages) {
+		r := k.record(int(n)-1, words[FaultStart:])
+		fault = &r
+	}
+	end := k.PrintStart() + int(min(words[CursorWord], words[CapacityWord]))
+	for at := k.PrintStart(); at < min(end, len(words)); {
+		n := int(words[at])
+		if n >= len(k.Messages) || at+k.Messages[n].Words() > min(end, len(words)) {
+			break // no room for it
+		}
+		prints = append(prints, k.record(n, words[at+1:]))
+		at += k.Messages[n].Words()
+	}
+	observes := k.Source.ObservesGroup()
+	slices.SortStableFunc(prints, func(a, b Record) int {
+		for axis := 2; axis >= 0 && observes; axis-- {
+			if c := cmp.Compare(a.Item[axis]/g.GroupSize[axis], b.Item[axis]/g.GroupSize[axis]); c != 0 {
+				return c
+			}
+		}
+		for axis := 2; axis >= 0; axis-- {
+			if c := cmp.Compare(a.Item[axis], b.Item[axis]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return fault, prints, int(words[LostWord])
+}
+
+// record reads the words of a record after its number.
+func (k *Kernel) record(n int, words []uint32) Record {
+	m := &k.Messages[n]
+	r := Record{Message: m}
+	for axis := range r.Item {
+		r.Item[axis] = int(int32(words[axis]))
+	}
+	words = words[3:]
+	var text []byte
+	for i, t := range m.Types {
+		bits := uint64(words[0])
+		if t.Size() == 8 {
+			bits |= uint64(words[1]) << 32
+			words = words[1:]
+		}
+		words = words[1:]
+		r.Bits = append(r.Bits, bits)
+		if i < len(m.Text) {
+			text = append(text, m.Text[i]...)
+		}
+		text = interp.AppendScalar(text, interp.Scalar{Type: t, Bits: bits})
+	}
+	if len(m.Text) > 0 {
+		text = append(text, m.Text[len(m.Text)-1]...)
+		r.Text = string(text)
+	}
+	return r
+}
+
+// Index returns the index and the extent of an access out of bounds, as text.
+func (r *Record) Index() (index, extent string) {
+	if r.Array == nil || len(r.Bits) < 2 {
+		return "", ""
+	}
+	return strconv.FormatInt(int64(r.Bits[0]), 10), strconv.FormatInt(int64(r.Bits[1]), 10)
+}

@@ -1,0 +1,81 @@
+package oracle
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/kernel/lower/leaf"
+)
+
+// maxLeafSteps bounds the instructions of a launch by leaves.
+const maxLeafSteps = 400_000_000
+
+// Leaves lowers the case's kernel for a target and runs it by leaves. With known, lowering may rely on the group size.
+func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
+	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
+	group := c.GroupSize
+	if !c.Kernel.ObservesGroup() {
+		group = [3]int{16, 2, 1} // any will do
+	}
+	o.MaxGroup = group[0] * group[1] * group[2]
+	if known {
+		o.GroupSize = group
+	}
+	k, err := lower.Lower(c.Kernel, target, o)
+	if err != nil {
+		return nil, err
+	}
+	m := &ir.Module{Kernels: []*ir.Kernel{k.IR}, Records: k.IR.Records()}
+	for _, s := range k.IR.Sites {
+		for s.File >= len(m.Files) {
+			m.Files = append(m.Files, fmt.Sprint("file", len(m.Files)))
+		}
+	}
+	if err := m.VerifyLowered(); err != nil {
+		return nil, err
+	}
+	_, data := c.Bind(words)
+	l := &leaf.Launch{Size: c.Size, GroupSize: group, Records: k.NewRecords(1 << 18), Steps: maxLeafSteps}
+	for i := range c.Args {
+		l.Args = append(l.Args, leaf.Arg{Bits: c.Args[i].Bits, Data: data[i], Dims: c.Args[i].Dims})
+	}
+	if err := leaf.Run(k, target, l); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Data: data}
+	fault, prints, lost := k.Read(l.Records, lower.Geometry{Size: c.Size, GroupSize: group})
+	if lost > 0 {
+		return nil, fmt.Errorf("%d prints have no room in the records", lost)
+	}
+	for _, p := range prints {
+		out.Prints = append(out.Prints, Print{Site: p.Site, Item: p.Item, Text: p.Text})
+	}
+	if fault != nil {
+		out.Fault = &Fault{Kind: fault.Kind, Site: fault.Site, Item: fault.Item, Text: fault.Text}
+		if fault.Array != nil {
+			out.Fault.Array, out.Fault.Axis = fault.Array.Name, fault.Axis
+			out.Fault.Index, out.Fault.Extent = fault.Index()
+		}
+	}
+	return out, nil
+}
+
+// CompareLeaves runs the case by leaves and in the interpreter, which keeps the fault of the same item, and returns how
+// the outcomes differ.
+func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, diff string, err error) {
+	got, err := c.Leaves(target, known)
+	if err != nil {
+		return nil, "", err
+	}
+	watch := *c
+	if got.Fault != nil {
+		watch.Watch = &got.Fault.Item
+	}
+	want, err := watch.Interp(interp.Options{IgnoreProofs: true})
+	if err != nil {
+		return nil, "", err
+	}
+	return got, c.Diff(want, got), nil
+}
