@@ -160,7 +160,7 @@ func (e *Engine) boundBuiltins() error {
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
 	e.boundSpread()
-	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundIterators, e.boundBind} {
+	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundMatches, e.boundIterators, e.boundBind} {
 		if err := bound(); err != nil {
 			return err
 		}

@@ -92,32 +92,36 @@ func (e *Engine) boundPatterns() error {
 	call, construct := *native.call, *native.construct
 	*native.call = func(c goja.FunctionCall) goja.Value {
 		check(c.Argument(0))
-		e.refuseProperties(c.Arguments)
+		e.refusePattern(c.Arguments)
 		return call(c)
 	}
 	*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 		if len(args) > 0 {
 			check(args[0])
-			e.refuseProperties(args)
+			e.refusePattern(args)
 		}
 		return construct(args, newTarget)
 	}
 	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
 	for _, name := range []string{"match", "matchAll", "search"} {
-		e.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) { check(c.Argument(0)) })
+		e.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) {
+			check(c.Argument(0))
+			e.refusePattern(c.Arguments[:min(len(c.Arguments), 1)])
+		})
 	}
 	return nil
 }
 
-// refuseProperties throws if the arguments of RegExp are texts with Unicode property escapes.
-func (e *Engine) refuseProperties(args []goja.Value) {
-	if len(args) < 2 {
-		return
+// refusePattern throws if the arguments of RegExp are texts that it should not compile.
+func (e *Engine) refusePattern(args []goja.Value) {
+	var texts [2]string
+	for i := range min(len(args), 2) {
+		if s, ok := args[i].(goja.String); ok {
+			texts[i] = s.String()
+		}
 	}
-	pattern, isText := args[0].(goja.String)
-	flags, hasFlags := args[1].(goja.String)
-	if isText && hasFlags && source.PropertyEscape(pattern.String(), flags.String()) >= 0 {
-		e.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: source.NoPropertyEscapes})
+	if _, problem := source.PatternProblem(texts[0], texts[1]); problem != "" {
+		e.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: problem})
 	}
 }
 
@@ -199,7 +203,7 @@ func layoutOf(object reflect.Type) nativeLayout {
 }
 
 func nativeOf(o *goja.Object) (native, bool) {
-	if selfField.Type == nil || selfField.Type.Kind() != reflect.Interface {
+	if o == nil || selfField.Type == nil || selfField.Type.Kind() != reflect.Interface {
 		return native{}, false
 	}
 	self := reflect.ValueOf(o).Elem().FieldByIndex(selfField.Index).Elem()

@@ -132,18 +132,19 @@ type Engine struct {
 	promptCells map[string]promptBinding
 	imported    map[string]*module // the line of the prompt that imported a name last
 
-	ctx    context.Context // ends when the engine closes
-	now    context.Context // of the call that runs, or nil; read on the loop's goroutine
-	scope  *loop.Scope     // of what the call that runs sets in motion, or nil
-	cancel context.CancelCauseFunc
-	closed []func()
-	failed []func(*loop.Scope, error) func()
-	quiet  []func(*loop.Scope) error
-	script string  // the file that RunFile ran last
-	entry  *module // that the running call evaluates, or nil
-	turns  int     // of modules that await, see module.turn
-	status int     // see SetStatus
-	exit   error   // set by Exit until the call that it ends has ended
+	ctx      context.Context // ends when the engine closes
+	now      context.Context // of the call that runs, or nil; read on the loop's goroutine
+	deadline time.Time       // of the call that runs, or zero
+	scope    *loop.Scope     // of what the call that runs sets in motion, or nil
+	cancel   context.CancelCauseFunc
+	closed   []func()
+	failed   []func(*loop.Scope, error) func()
+	quiet    []func(*loop.Scope) error
+	script   string  // the file that RunFile ran last
+	entry    *module // that the running call evaluates, or nil
+	turns    int     // of modules that await, see module.turn
+	status   int     // see SetStatus
+	exit     error   // set by Exit until the call that it ends has ended
 }
 
 var errClosed = fmt.Errorf("the engine is closed")

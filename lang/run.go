@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -385,8 +386,12 @@ func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) 
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
 	ctx, stop := e.watch(ctx, l, e.opts.OnOverdue)
 	e.now = ctx
+	e.deadline, _ = ctx.Deadline()
+	if end := time.Now().Add(l.Time); l.Time > 0 && (e.deadline.IsZero() || end.Before(e.deadline)) {
+		e.deadline = end
+	}
 	return ctx, func() {
-		e.now = nil
+		e.now, e.deadline = nil, time.Time{}
 		stop()
 		closed()
 		cancel(nil)

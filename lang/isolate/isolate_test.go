@@ -119,8 +119,8 @@ func TestCrashIsAnError(t *testing.T) {
 	}
 }
 
-// A regular expression with a look-ahead cannot be interrupted: the process is ended.
-const endless = `/(?=a)(a+)+$/.test('a'.repeat(40) + 'b')`
+// Taking the rest of a long text's properties cannot be interrupted: the process is ended.
+const endless = `(({ a, ...b }) => b)('x'.repeat(4e6))`
 
 func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
 	e := begin(t, lang.Options{Limits: lang.Limits{Time: 100 * time.Millisecond}})

@@ -23,6 +23,13 @@ const arrowDepth = 4
 // a question mark, and infer A extends.
 const maxDoubled = 14
 
+// maxReread bounds how many parentheses in one another may be open that the parser of the interpreter reads twice where the text
+// is malformed: as an expression with an object, an array or dots, and then as the parameters of an arrow function.
+const maxReread = 16
+
+// beforeReread are the words before such parentheses where they would otherwise be those of a call.
+var beforeReread = []string{"async", "function", "let"}
+
 // maxArrows is how many arrow functions a short text may have before it matters what its slashes are: each may double the time.
 const maxArrows = 10
 
@@ -42,6 +49,9 @@ type level struct {
 	angles  int   // the angle brackets that may be open
 	tokens  uint64
 
+	group  bool // the level is between parentheses that are no call: an expression, or parameters of an arrow function
+	reread bool // and has an object, an array or dots directly in it
+
 	asked   bool // there is a question mark in the expression
 	typed   bool // a colon behind a parenthesis may begin the type that an arrow function returns
 	doubled int
@@ -52,6 +62,7 @@ type counter struct {
 	outer []level
 	level
 	total  int    // depth in all: the runs of all levels
+	reread int    // the open levels that are read twice
 	twice  int    // the constructs that are read twice, of all levels
 	closed uint64 // tokens between the parentheses that the last token closed
 }
@@ -63,6 +74,7 @@ func Check(src string, limit int) *Problem {
 	for {
 		prev, before := c.prev, c.before
 		control := prev.kind == shut && c.lexer.closed.control
+		group := c.operandExpected() || prev.kind == word && slices.Contains(beforeReread, c.text(prev))
 		t := c.next()
 		if t.kind == end {
 			break
@@ -74,13 +86,18 @@ func Check(src string, limit int) *Problem {
 			c.doubled++
 			c.twice++
 		}
+		c.noteReread(t)
 		c.count(prev, t)
+		c.level.group = c.level.group || group && t.kind == open && c.src[t.start] == '('
 		c.noteStatement(t)
 		if c.total > limit {
 			return &Problem{t.start, fmt.Sprintf("the code is nested more than %d deep", limit), "split the expression; load large data from a JSON file"}
 		}
 		if c.twice > maxDoubled {
 			return &Problem{t.start, "too many arrow functions or types in one another that can be read in two ways", "declare them one by one, with names"}
+		}
+		if c.reread > maxReread {
+			return &Problem{t.start, "too many parentheses in one another that can be read in two ways", "declare parts of the expression with names"}
 		}
 		if c.tokens > maxRepeated && c.tokens > 8*uint64(len(src)) {
 			return &Problem{t.start, "too many arrow functions in the parameters of arrow functions", "declare functions before they are used as default values"}
@@ -90,6 +107,19 @@ func Check(src string, limit int) *Problem {
 		return &Problem{c.htmlLike, "a comment as in HTML is not allowed in a long text", "write a space between the characters, or a comment with //"}
 	}
 	return nil
+}
+
+// noteReread counts a level that turns out to be one that is read twice, and those that end.
+func (c *counter) noteReread(t token) {
+	switch {
+	case t.kind == shut:
+		if c.level.reread {
+			c.reread--
+		}
+	case c.group && !c.level.reread && (t.kind == open && c.src[t.start] != '(' || t.kind == punct && c.text(t) == "..."):
+		c.level.reread = true
+		c.reread++
+	}
 }
 
 func (c *counter) add(n int) {

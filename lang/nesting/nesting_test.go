@@ -200,3 +200,17 @@ func TestPlainOfExamples(t *testing.T) {
 		t.Errorf("only %d files", n)
 	}
 }
+
+// The parser of the interpreter takes exponential time for these, where what follows is malformed.
+func TestRereadParentheses(t *testing.T) {
+	for _, part := range []string{"({[a=", "(...", "a=({", "async(...", "a?({", "`${({", "({class extends ", "new function({", "let ({", "f(({a:"} {
+		if p := Check(strings.Repeat(part, 24), 2000); p == nil || !strings.Contains(p.Message, "read in two ways") {
+			t.Errorf("%q repeated: %v", part, p)
+		}
+	}
+	for _, part := range []string{"f({a:", "f(...", "o.m([", "((", "x=>[", "function f({a}){", "if(a){", "({a:1}),", "new C({a:", "for(const {a} of b){"} {
+		if p := Check(strings.Repeat(part, 100), 2000); p != nil {
+			t.Errorf("%q repeated: %s", part, p.Message)
+		}
+	}
+}

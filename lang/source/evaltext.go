@@ -47,8 +47,8 @@ func EvalText(text string) (string, error) {
 	}
 	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
 	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
-	properties := strings.Contains(text, `\p{`) || strings.Contains(text, `\P{`)
-	if logical > maxConstantChain || powers || properties {
+	patterns := strings.Contains(text, `\p{`) || strings.Contains(text, `\P{`) || strings.Count(text, "(") > maxPatternDepth
+	if logical > maxConstantChain || powers || patterns {
 		c := &costly{}
 		c.visit(reflect.ValueOf(program.Body))
 		if c.problem != "" {
@@ -113,8 +113,8 @@ func (c *costly) visit(v reflect.Value) {
 		case *ast.BinaryExpression:
 			c.binary(e)
 		case *ast.RegExpLiteral:
-			if PropertyEscape(e.Pattern, e.Flags) >= 0 {
-				c.refuse(e, NoPropertyEscapes, "")
+			if _, problem := PatternProblem(e.Pattern, e.Flags); problem != "" {
+				c.refuse(e, problem, "")
 			}
 		}
 		c.visit(v.Elem())

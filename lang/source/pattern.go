@@ -1,24 +1,38 @@
 package source
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
-// NoPropertyEscapes is the message for a pattern that the interpreter would take for another one.
-const NoPropertyEscapes = "regular expressions have no Unicode property escapes, such as \\p{L}; list the ranges, as in [a-zA-Z\u00C0-\u024F]"
+// maxPatternDepth bounds groups in one another in a regular expression: the time to compile them grows with the square.
+const maxPatternDepth = 1000
 
-// PropertyEscape returns the offset of the first \p{ or \P{ in a pattern with the flag u or v; -1 if there is none. The
-// interpreter reads it as the plain text p{, so that the pattern would match something else.
-func PropertyEscape(pattern, flags string) int {
-	if !strings.ContainsAny(flags, "uv") {
-		return -1
-	}
-	for i := 0; i+2 < len(pattern); i++ {
-		if pattern[i] != '\\' {
-			continue
+const noPropertyEscapes = "regular expressions have no Unicode property escapes, such as \\p{L}; list the ranges, as in [a-zA-Z\u00C0-\u024F]"
+
+// PatternProblem returns why a regular expression is refused, and the offset in its text; "" if it is not. The interpreter
+// reads \p{ and \P{ with the flag u or v as the plain text p{, so that the pattern would match something else.
+func PatternProblem(pattern, flags string) (offset int, message string) {
+	properties := strings.ContainsAny(flags, "uv")
+	depth, class := 0, false
+	for i := 0; i < len(pattern); i++ {
+		switch c := pattern[i]; {
+		case c == '\\':
+			if rest := pattern[i+1:]; properties && (strings.HasPrefix(rest, "p{") || strings.HasPrefix(rest, "P{")) {
+				return i, noPropertyEscapes
+			}
+			i++ // the escaped character
+		case c == '[':
+			class = true
+		case c == ']':
+			class = false
+		case c == '(' && !class:
+			if depth++; depth > maxPatternDepth {
+				return i, fmt.Sprintf("groups of a regular expression are nested more than %d deep", maxPatternDepth)
+			}
+		case c == ')' && !class:
+			depth--
 		}
-		if (pattern[i+1] == 'p' || pattern[i+1] == 'P') && pattern[i+2] == '{' {
-			return i
-		}
-		i++ // the escaped character
 	}
-	return -1
+	return 0, ""
 }

@@ -134,8 +134,8 @@ func (w *walker) literal(e ast.Expression) {
 	case *ast.NullLiteral:
 		w.move(&e.Idx)
 	case *ast.RegExpLiteral:
-		if at := PropertyEscape(e.Pattern, e.Flags); at >= 0 {
-			w.fail(w.offset(e.Idx)+1+at, NoPropertyEscapes)
+		if at, problem := PatternProblem(e.Pattern, e.Flags); problem != "" {
+			w.fail(w.offset(e.Idx)+1+at, problem)
 		}
 		w.move(&e.Idx)
 	case *ast.ThisExpression:

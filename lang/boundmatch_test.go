@@ -1,0 +1,64 @@
+package lang
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Matches that backtrack end with the call's time, in every builtin that matches, and never look like no match.
+func TestMatchesEndWithTheCall(t *testing.T) {
+	const text = "const a = 'a'.repeat(40) + 'b', x = 'é' + a;"
+	for _, match := range []string{
+		"/(?=a)(a+)+$/.test(a)", "/(?=a)(a+)+$/.exec(a)", "a.match(/(?=a)(a+)+$/)", "[...a.matchAll(/(?=a)(a+)+$/g)]", "a.search(/(?=a)(a+)+$/)",
+		"a.split(/(?=a)(a+)+$/)", "a.replace(/(?=a)(a+)+$/, '')", "a.replaceAll(/(?=a)(a+)+$/g, '')", "/((a+)+)\\1$/.test(a)",
+		"{ const r = /(a+)+$/g; r.lastIndex = 1; r.test(a) }", "{ const r = /(a+)+$/y; r.lastIndex = 1; r.exec(a) }",
+		"x.match(/(a+)+$/g)", "x.replace(/(a+)+$/g, '')", "x.split(/(a+)+$/)", "[...x.matchAll(/é|(a+)+$/g)]",
+		"eval('/(?=a)(a+)+$/.test(a)')", "new RegExp('(?=a)(a+)+$').test(a)", "new (class extends RegExp {})('(?=a)(a+)+$').test(a)",
+		"'b'.replace(/(?=b)b/, () => String(/(?=a)(a+)+$/.test(a)))",
+	} {
+		e, _ := testEngine(t, Options{Limits: Limits{Time: 100 * time.Millisecond}})
+		start := time.Now()
+		_, err := e.Run(t.Context(), "t.js", text+match+"; globalThis.wentOn = true")
+		if err == nil || !strings.Contains(err.Error(), "ran longer") {
+			t.Errorf("%s: %v", match, err)
+		}
+		if d := time.Since(start); d > 5*time.Second {
+			t.Errorf("%s: %v", match, d)
+		}
+		if e.VM().Get("wentOn") != nil {
+			t.Errorf("%s: the script goes on without a match", match)
+		}
+	}
+	e, _ := testEngine(t, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := e.Eval(ctx, "t.js", text+"/(?=a)(a+)+$/.test(a)"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a deadline of the context: %v", err)
+	}
+}
+
+// Matches with limits have the results of those without, also in calls after one that ended early.
+func TestBoundMatchesKeepResults(t *testing.T) {
+	free, _ := testEngine(t, Options{})
+	bounded, _ := testEngine(t, Options{Limits: Limits{Time: time.Minute}})
+	_, _ = bounded.Eval(t.Context(), "t.js", "throw 1")
+	for _, text := range []string{
+		"'aXbXc'.split(/(?=X)/).join()", "'äXbXc'.split(/X/).join()", "[...'äbä'.matchAll(/ä/g)].map(m => m.index).join()", "'aab'.replace(/(a)\\1/, '<$1>')",
+		"(() => { const r = /\\w(?=b)/g, s = 'ab cb db', l = []; let m; while ((m = r.exec(s))) l.push(m.index, r.lastIndex); return l.join() })()",
+		"(() => { const r = /b/y; r.lastIndex = 1; return [r.test('ab'), r.lastIndex, r.test('ab')].join() })()",
+		"'x😀y'.match(/./gu).length + 'x😀y'.match(/./g).length", "'A\\nb'.match(/^(?=B)./im)[0] + 'a\\nb'.match(/a.(?=b)/s)[0].length",
+		"RegExp.prototype.exec.length + RegExp.prototype[Symbol.replace].name", "(() => { try { return RegExp.prototype.exec.call({}, '') } catch (e) { return e.name } })()",
+		"Array.from({ length: 600 }, (_, i) => RegExp('(?=a)a{' + i % 300 + '}').test('a'.repeat(299))).filter(x => x).length",
+	} {
+		want, err := free.Eval(t.Context(), "p", "String("+text+")")
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if got, err := bounded.Eval(t.Context(), "p", "String("+text+")"); err != nil || !got.SameAs(want) {
+			t.Errorf("%s: %v, %v; want %v", text, got, err, want)
+		}
+	}
+}
