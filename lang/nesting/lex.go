@@ -32,21 +32,34 @@ type token struct {
 // A lexer splits JavaScript and TypeScript into tokens. It decides between a division and a regular expression by the
 // tokens before. plain, if not nil, receives the text that [Plain] describes.
 type lexer struct {
-	src      string
-	pos      int
-	plain    []byte
-	prev     token
-	before   token // the one before prev
-	open     []bracket
-	closed   bracket // what the last closing bracket closed
-	postfix  bool    // the last exclamation mark stands behind an operand: it is one of TypeScript
-	htmlLike int     // offset of the first comment as in HTML, or -1
+	src         string
+	pos         int
+	plain       []byte
+	prev        token
+	before      token // the one before prev
+	open        []bracket
+	closed      bracket // what the last closing bracket closed
+	bodies      []body  // the functions, classes and cases whose body or colon has not come yet
+	starts      bool    // the last word begins a statement
+	asyncStarts bool    // the last word is async, and begins a declaration
+	label       bool    // the last colon ends a label or a case
+	postfix     bool    // the last exclamation mark stands behind an operand: it is one of TypeScript
+	htmlLike    int     // offset of the first comment as in HTML, or -1
 }
 
 type bracket struct {
 	char    byte // ( [ { or $ of a template
 	control bool // ( behind if, for, while, with
-	value   bool // { where an operand is expected: an object
+	value   bool // { of an object, or of the body of a function or class that is an operand
+	members bool // { of an object or a class, which has no statements directly in it
+}
+
+// A body is announced by a word: function and class, by their brace, and case, by its colon.
+type body struct {
+	word      string
+	depth     int  // the brackets that are open around it
+	value     bool // it belongs to an operand
+	questions int  // of conditional expressions behind case whose colon has not come
 }
 
 func newLexer(src string, plain bool) *lexer {
@@ -88,8 +101,77 @@ func (l *lexer) next() token {
 		t.kind = l.scan(t)
 	}
 	t.end = l.pos
+	l.noteBody(t)
 	l.before, l.prev = l.prev, t
 	return t
+}
+
+// noteBody notes the bodies that a token announces or ends, before it becomes the last one.
+func (l *lexer) noteBody(t token) {
+	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth > len(l.open) {
+		l.bodies = l.bodies[:n-1]
+	}
+	afterClass := l.prev.kind == word && l.text(l.prev) == "class"
+	switch w := l.text(t); {
+	case t.kind == word:
+		l.starts = l.beginsStatement(t)
+		isName := l.prev.kind == punct && (l.text(l.prev) == "." || l.text(l.prev) == "?.")
+		if (w == "function" || w == "class" || w == "case" && l.starts) && !isName {
+			async := l.prev.kind == word && l.text(l.prev) == "async"
+			declared := l.starts || async && l.asyncStarts || l.prev.kind == word && (l.text(l.prev) == "export" || l.text(l.prev) == "default")
+			l.bodies = append(l.bodies, body{word: w, depth: len(l.open), value: !declared})
+		}
+		l.asyncStarts = w == "async" && (l.starts || l.prev.kind == word && (l.text(l.prev) == "export" || l.text(l.prev) == "default"))
+	case t.kind == open:
+		if afterClass && w == "(" {
+			l.dropBody() // a method named class
+		}
+	case t.kind == punct:
+		l.label = w == ":" && (l.prev.kind == word && l.starts)
+		n := len(l.bodies)
+		if n == 0 || l.bodies[n-1].depth != len(l.open) {
+			return
+		}
+		switch b := &l.bodies[n-1]; {
+		case b.word == "case" && w == "?":
+			b.questions++
+		case b.word == "case" && w == ":" && b.questions > 0:
+			b.questions--
+		case b.word == "case" && w == ":":
+			l.label = true
+			l.dropBody()
+		case b.word != "case" && l.prev.kind == word && l.text(l.prev) == b.word && w != "*":
+			l.dropBody() // a property named function or class
+		}
+	}
+}
+
+func (l *lexer) dropBody() {
+	if n := len(l.bodies); n > 0 {
+		l.bodies = l.bodies[:n-1]
+	}
+}
+
+// beginsStatement reports whether a word is the first one of a statement.
+func (l *lexer) beginsStatement(t token) bool {
+	switch l.prev.kind {
+	case end:
+		return true
+	case open:
+		top := l.top()
+		return top.char == '{' && !top.members
+	case punct:
+		p := l.text(l.prev)
+		return p == ";" || p == ":" && l.label
+	case shut:
+		return l.closed.char == '{' && !l.closed.value || l.closed.control || t.newline
+	case word:
+		w := l.text(l.prev)
+		return (w == "else" || w == "do") && !l.isMember() || t.newline && !slices.Contains(beforeOperand, w)
+	case number, text, regexp:
+		return t.newline
+	}
+	return false
 }
 
 func (l *lexer) scan(t token) kind {
@@ -111,7 +193,11 @@ func (l *lexer) scan(t token) kind {
 		l.scanRegexp()
 		return regexp
 	case strings.IndexByte("([{", c) >= 0:
-		l.open = append(l.open, bracket{c, c == '(' && l.isControl(), c == '{' && l.isObject()})
+		b := bracket{char: c, control: c == '(' && l.isControl()}
+		if c == '{' {
+			b.value, b.members = l.brace()
+		}
+		l.open = append(l.open, b)
 		l.pos++
 		return open
 	case strings.IndexByte(")]}", c) >= 0:
@@ -391,6 +477,17 @@ func (l *lexer) isControl() bool {
 	return false
 }
 
+// brace reports what kind of brace is the next token: whether it belongs to an operand, and whether it has members.
+func (l *lexer) brace() (value, members bool) {
+	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth == len(l.open) && l.bodies[n-1].word != "case" {
+		b := l.bodies[n-1]
+		l.dropBody()
+		return b.value, b.word == "class"
+	}
+	object := l.isObject()
+	return object, object
+}
+
 // isObject reports whether a brace begins an object rather than a block or a body.
 func (l *lexer) isObject() bool {
 	switch l.prev.kind {
@@ -403,7 +500,7 @@ func (l *lexer) isObject() bool {
 		return w != "else" && w != "do" && slices.Contains(beforeOperand, w) && !l.isMember()
 	case punct:
 		p := l.text(l.prev)
-		return p != ";" && p != "=>"
+		return p != ";" && p != "=>" && !(p == ":" && l.label)
 	}
 	return false
 }

@@ -150,6 +150,27 @@ func TestShortTextsWithSlashes(t *testing.T) {
 	}
 }
 
+// Braces tell divisions from regular expressions: the plain text of a correct text is accepted.
+func TestBracesBeforeSlashes(t *testing.T) {
+	for _, text := range []string{
+		`label: {} /x'/.test(y)`, `a: b: {} /x'/.test(y)`, `switch (a) { case 1: {} /x'/.test(y) }`, `switch (a) { case b ? c : d: {} /x'/.test(y); default: {} /x'/.test(y) }`,
+		`x = class {} / a / b`, `x = class A extends f({}) { m() {} } / a / b`, `class A {} /x'/.test(y)`, `(class {} / a)`, `x = function () {} / a / b`,
+		`x = async function* f(a = {}) { {} /x'/.test(y) } / a`, `async function f() {} /x'/.test(y)`, "a\nasync function f() {}\n/x'/.test(y)", `function f() {} /x'/.test(y)`,
+		`x = { a: {} / b, c: { d: {} / e } / f }`, `x = a ? {} / b : {} / c`, `x = { class: {} / a, function: {} / b, case: {} / c, default: {} / d }`, `x.class = {} / a; x.function = {} / b`,
+		`x = { class() {}, function() {}, get a() { {} /x'/.test(y) } } / a`, `x = () => { {} /x'/.test(y) }`, "f()\nlabel: {} /x'/.test(y)", `x = [class { static { {} /x'/.test(y) } } / a]`,
+		`if (a) { b: {} /x'/.test(y) } else {} /x'/.test(y)`, `do {} while (a / b) /x'/.test(y)`, "x = y\nclass A {}\n/x'/.test(y)", `return function () {} / a`,
+		"x = `${{ a: {} / b }}${function () {} / c}`", `x = new class {} / a`, `x = y.label ? { a: {} / 1 } : 2`, `for (const x of []) label: {} /x'/.test(y)`,
+	} {
+		text := strings.ReplaceAll(text, `\n`, "\n")
+		if err := parses(text); err != nil {
+			t.Errorf("%s: not a text of the language: %v", text, err)
+		}
+		if plain := Plain(text); parses(plain) != nil {
+			t.Errorf("%s\nbecomes %s: %v", text, plain, parses(plain))
+		}
+	}
+}
+
 func TestPlain(t *testing.T) {
 	for text, want := range map[string]string{
 		"a/b/c":                "a*b*c",
