@@ -1,0 +1,29 @@
+//go:build !linux
+
+package rpc
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// bells are the doorbells of the channels of this process. Clients in other processes or languages need Linux's futexes.
+var bells sync.Map // *control → chan struct{}
+
+func bellOf(c *control) chan struct{} {
+	b, _ := bells.LoadOrStore(c, make(chan struct{}, 1))
+	return b.(chan struct{})
+}
+
+// ring wakes the server if it sleeps.
+func ring(c *control) {
+	if atomic.LoadUint32(&c.bell) != 0 && atomic.CompareAndSwapUint32(&c.bell, 1, 0) {
+		select {
+		case bellOf(c) <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// sleep returns when the bell was rung.
+func sleep(c *control) { <-bellOf(c) }

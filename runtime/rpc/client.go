@@ -1,0 +1,114 @@
+package rpc
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Client calls a server of the same memory from Go. Its methods may be called by several goroutines.
+type Client struct {
+	c *channel
+}
+
+// NewClient returns a client of a channel that a server has initialized. Memory of another version is an
+// [offload.Unsupported] error.
+func NewClient(memory []byte) (*Client, error) {
+	c, err := open(memory)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{c}, nil
+}
+
+// Lanes returns the number of lanes of a port.
+func (c *Client) Lanes() int { return c.c.layout.Lanes }
+
+// Open waits for a free port and begins a call for the lanes of mask. The port is closed by [Client.Close].
+func (c *Client) Open(ctx context.Context, opcode uint32, mask uint64, oneWay bool) (*Port, error) {
+	if mask == 0 || mask&^c.c.allLanes() != 0 {
+		return nil, offload.Errorf(offload.InvalidArgument, "rpc", "lanes %#x of a channel with %d", mask, c.c.layout.Lanes)
+	}
+	var pause backoff
+	for {
+		for index := range c.c.layout.Ports {
+			if p := c.tryOpen(index, opcode, mask, oneWay); p != nil {
+				p.await = func(p *Port) error { return awaitServer(ctx, p) }
+				return p, nil
+			}
+		}
+		if err := pause.wait(ctx, c.c); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// tryOpen returns nil if another client holds the port or the server has not read its last packet.
+func (c *Client) tryOpen(index int, opcode uint32, mask uint64, oneWay bool) *Port {
+	lock, bit := c.lock(index)
+	if atomic.LoadUint32(lock)&bit != 0 || atomic.OrUint32(lock, bit)&bit != 0 {
+		return nil
+	}
+	p := &Port{c: c.c, index: index, opcode: opcode, mask: mask, inbox: &c.c.first[index], outbox: &c.c.second[index]}
+	p.out = atomic.LoadUint32(p.outbox)
+	if !p.available() {
+		atomic.AndUint32(lock, ^bit)
+		return nil
+	}
+	p.owned = true
+	p.sent = func() { ring(c.c.control) }
+	p.flags = flagOurs
+	if oneWay {
+		p.flags |= flagOneWay
+	}
+	c.c.headers[index] = header{mask, opcode, p.flags}
+	return p
+}
+
+func (c *Client) lock(index int) (word *uint32, bit uint32) {
+	return &c.c.control.locks[index/32], 1 << (index % 32)
+}
+
+// Close ends a call. A packet that was sent last is read by the server all the same.
+func (c *Client) Close(p *Port) {
+	lock, bit := c.lock(p.index)
+	atomic.AndUint32(lock, ^bit)
+}
+
+// awaitServer waits until the server has handed the packets over.
+func awaitServer(ctx context.Context, p *Port) error {
+	var pause backoff
+	for !p.available() {
+		if err := pause.wait(ctx, p.c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// backoff paces a loop that polls memory: it spins, then yields, then sleeps.
+type backoff struct{ n int }
+
+func (b *backoff) wait(ctx context.Context, c *channel) error {
+	b.n++
+	switch {
+	case b.n < 64:
+	case b.n < 1024:
+		runtime.Gosched()
+	default:
+		time.Sleep(time.Duration(min(b.n-1000, 200)) * time.Microsecond)
+	}
+	if b.n%64 != 0 {
+		return nil
+	}
+	if atomic.LoadUint32(&c.control.closed) != 0 {
+		return offload.Errorf(offload.Closed, "rpc", "the server has ended")
+	}
+	return context.Cause(ctx)
+}
+
+// lanesOf returns the mask of the first n lanes.
+func lanesOf(n int) uint64 { return 1<<n - 1 | -uint64(n>>6) }

@@ -1,0 +1,179 @@
+package rpc
+
+import (
+	"encoding/binary"
+	"iter"
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Port is one side of a call in progress. Its methods are called by one goroutine at a time.
+type Port struct {
+	c      *channel
+	index  int
+	server bool
+	opcode uint32
+	flags  uint32
+	mask   uint64 // lanes that take part, as read at the start of the call
+
+	inbox, outbox *uint32
+	out           uint32 // value of the outbox
+	owned         bool   // the packets belong to this side
+	received      bool   // a packet was received and is not acknowledged
+
+	await func(*Port) error // returns when the packets belong to this side
+	sent  func()            // runs after the outbox was inverted; may be nil
+}
+
+// Opcode returns the operation that the client asks for.
+func (p *Port) Opcode() uint32 { return p.opcode }
+
+// OneWay reports whether the client said that it expects no reply. LLVM's clients do not say.
+func (p *Port) OneWay() bool { return p.flags&flagMask == flagOurs && p.flags&flagOneWay != 0 }
+
+// Lanes yields the lanes that take part in the call, in ascending order.
+func (p *Port) Lanes() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for m := p.mask; m != 0; m &= m - 1 {
+			if !yield(bits.TrailingZeros64(m)) {
+				return
+			}
+		}
+	}
+}
+
+// Count returns the number of lanes that take part.
+func (p *Port) Count() int { return bits.OnesCount64(p.mask) }
+
+// available reports whether the packets belong to this side.
+func (p *Port) available() bool {
+	return atomic.LoadUint32(p.inbox)&1 == p.out&1 != p.server
+}
+
+// acquire waits until the packets belong to this side.
+func (p *Port) acquire() error {
+	if p.owned {
+		return nil
+	}
+	if !p.available() {
+		if err := p.await(p); err != nil {
+			return err
+		}
+	}
+	p.owned = true
+	return nil
+}
+
+// release hands the packets to the other side.
+func (p *Port) release() {
+	p.out ^= 1
+	p.owned, p.received = false, false
+	atomic.StoreUint32(p.outbox, p.out)
+	if p.sent != nil {
+		p.sent()
+	}
+}
+
+// Send fills the packet of every lane and hands the packets over.
+func (p *Port) Send(fill func(lane int, d *Packet)) error {
+	if err := p.acquire(); err != nil {
+		return err
+	}
+	packets := p.c.lanes(p.index)
+	for lane := range p.Lanes() {
+		var d Packet
+		fill(lane, &d)
+		packets[lane] = d
+	}
+	p.release()
+	return nil
+}
+
+// Recv waits for the packets and reads that of every lane. use has a copy, which the other side cannot change.
+func (p *Port) Recv(use func(lane int, d *Packet)) error {
+	if p.received {
+		p.release()
+	}
+	if err := p.acquire(); err != nil {
+		return err
+	}
+	p.received = true
+	packets := p.c.lanes(p.index)
+	for lane := range p.Lanes() {
+		d := packets[lane]
+		use(lane, &d)
+	}
+	return nil
+}
+
+const firstBytes = PacketBytes - 8 // payload of the first packet of a stream
+
+// SendN sends the bytes of every lane: their number and the first 56 of them in one packet, then 64 a packet.
+func (p *Port) SendN(bytes func(lane int) []byte) error {
+	var data [MaxLanes][]byte
+	most := 0
+	for lane := range p.Lanes() {
+		data[lane] = bytes(lane)
+		most = max(most, len(data[lane]))
+	}
+	err := p.Send(func(lane int, d *Packet) {
+		d[0] = uint64(len(data[lane]))
+		copy(bytesOf(d)[8:], data[lane])
+	})
+	for at := firstBytes; err == nil && at < most; at += PacketBytes {
+		err = p.Send(func(lane int, d *Packet) {
+			if at < len(data[lane]) {
+				copy(bytesOf(d), data[lane][at:])
+			}
+		})
+	}
+	return err
+}
+
+// RecvN receives the bytes of every lane that the other side sent by SendN. A lane with more than limit bytes is an
+// [offload.InvalidSize] error; its bytes are received and discarded, so that the call can go on.
+func (p *Port) RecvN(limit int, use func(lane int, data []byte)) error {
+	var data [MaxLanes][]byte
+	var size [MaxLanes]uint64
+	most := uint64(0)
+	err := p.Recv(func(lane int, d *Packet) {
+		size[lane] = d[0]
+		most = max(most, d[0])
+		if d[0] <= uint64(limit) {
+			data[lane] = make([]byte, 0, d[0])
+			data[lane] = append(data[lane], bytesOf(d)[8:8+min(d[0], firstBytes)]...)
+		}
+	})
+	for at := uint64(firstBytes); err == nil && at < most; at += PacketBytes {
+		err = p.Recv(func(lane int, d *Packet) {
+			if at < size[lane] && size[lane] <= uint64(limit) {
+				data[lane] = append(data[lane], bytesOf(d)[:min(size[lane]-at, PacketBytes)]...)
+			}
+		})
+	}
+	if err == nil && most > uint64(limit) {
+		err = offload.Errorf(offload.InvalidSize, "rpc", "device code sent %d bytes at once; the limit is %d", most, limit)
+	}
+	if err != nil {
+		return err
+	}
+	for lane := range p.Lanes() {
+		use(lane, data[lane])
+	}
+	return nil
+}
+
+// bytesOf returns the bytes of a packet, as both sides see them in memory.
+func bytesOf(d *Packet) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(d)), PacketBytes) }
+
+// init refuses hosts whose words are not those of the wire: devices of today are little-endian.
+func init() {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		bigEndian = true
+	}
+}
+
+var bigEndian bool

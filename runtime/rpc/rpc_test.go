@@ -1,0 +1,390 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	opIncrement = 't'<<24 | iota
+	opStream
+	opCount
+	opTwice
+	opFail
+)
+
+// memory returns zeroed memory of a channel, aligned as NewServer wants it.
+func memory(l Layout) []byte {
+	words := make([]uint64, (l.Size()+7)/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), l.Size())
+}
+
+type served struct {
+	*Server
+	memory []byte
+	errs   chan error
+	count  atomic.Uint64
+}
+
+// serve starts a server of the test operations. The test ends it.
+func serve(t testing.TB, l Layout) *served {
+	t.Helper()
+	v := &served{memory: memory(l), errs: make(chan error, 100)}
+	s, err := NewServer(v.memory, l, func(_ uint32, err error) {
+		select {
+		case v.errs <- err:
+		default:
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Server = s
+	s.Func(opIncrement, "increment", false, func(_ int, d *Packet) { d[0]++ })
+	s.Func(opCount, "count", true, func(_ int, d *Packet) { v.count.Add(d[0]) })
+	s.Handle(opStream, "stream", func(_ context.Context, p *Port) error {
+		var data [MaxLanes][]byte
+		if err := p.RecvN(1<<20, func(lane int, b []byte) { data[lane] = b }); err != nil {
+			return err
+		}
+		return p.SendN(func(lane int) []byte { return data[lane] })
+	})
+	s.Handle(opTwice, "twice", func(_ context.Context, p *Port) error {
+		var sum [MaxLanes]uint64
+		for range 2 {
+			if err := p.Recv(func(lane int, d *Packet) { sum[lane] += d[0] }); err != nil {
+				return err
+			}
+		}
+		return p.Send(func(lane int, d *Packet) { d[0] = sum[lane] })
+	})
+	s.Handle(opFail, "fail", func(_ context.Context, p *Port) error {
+		if err := p.Recv(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		panic("a fault of the handler")
+	})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(context.Background()) }()
+	t.Cleanup(func() {
+		s.Close()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			t.Error("Serve does not end")
+		}
+	})
+	return v
+}
+
+func (v *served) client(t testing.TB) *Client {
+	t.Helper()
+	c, err := NewClient(v.memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// call sends one packet a lane and returns the replies.
+func call(ctx context.Context, c *Client, opcode uint32, mask uint64, fill func(lane int, d *Packet)) (replies [MaxLanes]Packet, err error) {
+	p, err := c.Open(ctx, opcode, mask, false)
+	if err != nil {
+		return replies, err
+	}
+	defer c.Close(p)
+	if err := p.Send(fill); err != nil {
+		return replies, err
+	}
+	err = p.Recv(func(lane int, d *Packet) { replies[lane] = *d })
+	return replies, err
+}
+
+// TestIncrement calls with every number of lanes, and with divergent lanes, from several clients of few and many ports.
+func TestIncrement(t *testing.T) {
+	for _, l := range []Layout{{1, 1}, {1, 64}, {3, 32}, {64, 7}, {MaxPorts, 2}} {
+		t.Run(fmt.Sprintf("%d ports, %d lanes", l.Ports, l.Lanes), func(t *testing.T) {
+			v := serve(t, l)
+			ctx := within(t)
+			var all sync.WaitGroup
+			for g := range uint64(8) {
+				all.Go(func() {
+					c := v.client(t)
+					random := rand.New(rand.NewPCG(g, 1))
+					for i := range uint64(300) {
+						mask := random.Uint64() & lanesOf(l.Lanes)
+						if mask == 0 {
+							mask = 1
+						}
+						replies, err := call(ctx, c, opIncrement, mask, func(lane int, d *Packet) { d[0] = g<<32 | i<<8 | uint64(lane) })
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						for lane := range l.Lanes {
+							want := uint64(0)
+							if mask>>lane&1 != 0 {
+								want = g<<32 | i<<8 | uint64(lane) + 1
+							}
+							if replies[lane][0] != want {
+								t.Errorf("lane %d: %#x, want %#x", lane, replies[lane][0], want)
+								return
+							}
+						}
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// TestStream sends streams of the sizes around each boundary, of different sizes in the lanes of a call.
+func TestStream(t *testing.T) {
+	v := serve(t, Layout{4, 4})
+	c, ctx := v.client(t), within(t)
+	sizes := []int{0, 1, 7, 8, 55, 56, 57, 63, 64, 65, 119, 120, 121, 1000, 4096, 65536, 1 << 20}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range sizes {
+		var data [MaxLanes][]byte
+		for lane := range 4 {
+			data[lane] = make([]byte, sizes[(i+lane*5)%len(sizes)]/(1+lane%2*100))
+			for k := range data[lane] {
+				data[lane][k] = byte(random.Uint32())
+			}
+		}
+		p, err := c.Open(ctx, opStream, 0b1011, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.SendN(func(lane int) []byte { return data[lane] }); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.RecvN(1<<20, func(lane int, b []byte) {
+			if !bytes.Equal(b, data[lane]) {
+				t.Errorf("%d bytes came back different", len(data[lane]))
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		c.Close(p)
+	}
+}
+
+// TestStreamLimit sends more than the handler's limit: an error, and the port serves other calls.
+func TestStreamLimit(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	c, ctx := v.client(t), within(t)
+	p, err := c.Open(ctx, opStream, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.SendN(func(int) []byte { return make([]byte, 1<<20+1) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Recv(func(int, *Packet) {}); err != nil {
+		t.Fatal(err)
+	}
+	c.Close(p)
+	if err := <-v.errs; offload.CodeOf(err) != offload.InvalidSize {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := call(ctx, c, opIncrement, 1, func(int, *Packet) {}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOneWay closes ports right after a send: nothing is lost, and Drain waits for all of it.
+func TestOneWay(t *testing.T) {
+	v := serve(t, Layout{5, 2})
+	ctx := within(t)
+	const calls = 4000
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			c := v.client(t)
+			for range calls {
+				p, err := c.Open(ctx, opCount, 3, true)
+				if err == nil {
+					err = p.Send(func(_ int, d *Packet) { d[0] = 1 })
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				c.Close(p)
+			}
+		})
+	}
+	all.Wait()
+	if err := v.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := v.count.Load(); n != 4*calls*2 {
+		t.Errorf("%d packets were served, want %d", n, 4*calls*2)
+	}
+	for _, n := range v.Counts() {
+		if n.Name == "count" && n.Calls != 4*calls*2 {
+			t.Errorf("the counter is %d", n.Calls)
+		}
+	}
+}
+
+// TestTwoSends sends twice before the reply.
+func TestTwoSends(t *testing.T) {
+	v := serve(t, Layout{2, 1})
+	c, ctx := v.client(t), within(t)
+	for i := range uint64(100) {
+		p, err := c.Open(ctx, opTwice, 1, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range uint64(2) {
+			if err := p.Send(func(_ int, d *Packet) { d[0] = i + k }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := p.Recv(func(_ int, d *Packet) {
+			if d[0] != 2*i+1 {
+				t.Errorf("the sum is %d, want %d", d[0], 2*i+1)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		c.Close(p)
+	}
+}
+
+// TestUnknown calls an operation without a handler, and one that panics.
+func TestUnknown(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	c, ctx := v.client(t), within(t)
+	replies, err := call(ctx, c, 'x'<<24|5, 1, func(int, *Packet) {})
+	if err != nil || Status(replies[0][0]) != StatusUnknown {
+		t.Errorf("the status is %v (%v)", Status(replies[0][0]), err)
+	}
+	if err := <-v.errs; offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "x:5") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := call(ctx, c, opFail, 1, func(int, *Packet) {}); err != nil {
+		t.Error(err)
+	}
+	if err := <-v.errs; !strings.Contains(err.Error(), "a fault of the handler") {
+		t.Errorf("the error is %v", err)
+	}
+	if _, err := call(ctx, c, opIncrement, 1, func(int, *Packet) {}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestHandshake opens memory that holds no channel, another version, and too small memory.
+func TestHandshake(t *testing.T) {
+	l := Layout{2, 2}
+	v := serve(t, l)
+	for _, c := range []struct {
+		name   string
+		change func([]byte) []byte
+		want   offload.Code
+	}{
+		{"not a channel", func(m []byte) []byte { m[0]++; return m }, offload.InvalidBinary},
+		{"version", func(m []byte) []byte { m[4]++; return m }, offload.Unsupported},
+		{"ports", func(m []byte) []byte { m[10] = 1; return m }, offload.InvalidArgument},
+		{"short", func(m []byte) []byte { return m[:len(m)-1] }, offload.InvalidSize},
+		{"empty", func(m []byte) []byte { return nil }, offload.InvalidSize},
+	} {
+		m := memory(l)
+		copy(m, v.memory[:controlBytes])
+		if _, err := NewClient(c.change(m)); offload.CodeOf(err) != c.want {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
+	}
+	if _, err := NewServer(memory(l), Layout{0, 1}, nil); offload.CodeOf(err) != offload.InvalidArgument {
+		t.Errorf("no ports: %v", err)
+	}
+}
+
+// TestSleep lets the server fall asleep before each call: the doorbell wakes it.
+func TestSleep(t *testing.T) {
+	v := serve(t, Layout{4, 1})
+	c, ctx := v.client(t), within(t)
+	for range 50 {
+		for atomic.LoadUint32(&v.c.control.bell) == 0 {
+			time.Sleep(10 * time.Microsecond)
+		}
+		if _, err := call(ctx, c, opIncrement, 1, func(int, *Packet) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHostile writes random words over the memory while the server runs. It serves an honest client of another channel, and
+// ends.
+func TestHostile(t *testing.T) {
+	v := serve(t, Layout{8, 4})
+	random := rand.New(rand.NewPCG(3, 4))
+	ops := []uint32{opIncrement, opStream, opCount, opTwice, opFail, 0, 12345}
+	stop := time.Now().Add(2 * time.Second)
+	if testing.Short() {
+		stop = time.Now().Add(200 * time.Millisecond)
+	}
+	if raceEnabled {
+		return // the writes below race by intent
+	}
+	for time.Now().Before(stop) {
+		i := random.IntN(8)
+		switch random.IntN(4) {
+		case 0:
+			v.c.headers[i] = header{random.Uint64(), ops[random.IntN(len(ops))], random.Uint32()}
+		case 1:
+			v.c.packets[random.IntN(len(v.c.packets))][0] = random.Uint64() >> random.IntN(64)
+		default:
+			atomic.StoreUint32(&v.c.second[i], random.Uint32())
+			ring(v.c.control)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	v.Drain(ctx)
+}
+
+func BenchmarkCall(b *testing.B) {
+	v := serve(b, Layout{8, 1})
+	c, ctx := v.client(b), context.Background()
+	for b.Loop() {
+		if _, err := call(ctx, c, opIncrement, 1, func(int, *Packet) {}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOneWay(b *testing.B) {
+	v := serve(b, Layout{64, 1})
+	c, ctx := v.client(b), context.Background()
+	for b.Loop() {
+		p, err := c.Open(ctx, opCount, 1, true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p.Send(func(_ int, d *Packet) { d[0] = 1 })
+		c.Close(p)
+	}
+}

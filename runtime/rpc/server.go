@@ -1,0 +1,362 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Func serves an operation of one packet: it turns the packet of a lane into the reply. It runs on the server's goroutine
+// and does not block.
+type Func func(lane int, d *Packet)
+
+// Handler serves an operation by its own sequence of sends and receives, the first of which is a receive. It runs on a
+// goroutine of its own. An error is reported, and ends the call.
+type Handler func(ctx context.Context, p *Port) error
+
+type entry struct {
+	name   string
+	f      Func
+	h      Handler
+	oneWay bool
+	count  atomic.Uint64
+}
+
+// Server answers the clients of a channel.
+type Server struct {
+	c      *channel
+	report func(opcode uint32, err error)
+
+	mu       sync.Mutex // guards the replacement of handlers
+	handlers atomic.Pointer[map[uint32]*entry]
+
+	ports   []serverPort
+	start   int // of the next scan
+	active  atomic.Int64
+	closing atomic.Bool
+	scans   atomic.Uint64 // completed scans that found no request
+	serving sync.Mutex    // held by Serve
+}
+
+// serverPort is the server's side of a port.
+type serverPort struct {
+	Port
+	state atomic.Uint32
+	wake  chan struct{}
+}
+
+// States of a port at the server.
+const (
+	portIdle    = iota // the next packet begins a call
+	portBusy           // a handler runs
+	portWaiting        // a handler waits for the client
+	portDead           // a handler gave up in the middle of a call
+)
+
+// NewServer initializes memory as a channel and returns its server. memory has at least [Layout.Size] bytes, is aligned to 8
+// and outlives server and clients. report receives the errors of handlers, and calls of unknown operations; it may be nil.
+func NewServer(memory []byte, l Layout, report func(opcode uint32, err error)) (*Server, error) {
+	if bigEndian {
+		return nil, offload.Errorf(offload.Unsupported, "rpc", "this host is big-endian")
+	}
+	c, err := view(memory, l)
+	if err != nil {
+		return nil, err
+	}
+	clear(memory[:l.Size()])
+	*c.control = control{magic: magic, version: Version, ports: uint32(l.Ports), lanes: uint32(l.Lanes)}
+	s := &Server{c: c, report: report, ports: make([]serverPort, l.Ports)}
+	s.handlers.Store(&map[uint32]*entry{})
+	for i := range s.ports {
+		p := &s.ports[i]
+		p.Port = Port{c: c, index: i, server: true, inbox: &c.second[i], outbox: &c.first[i]}
+		p.wake = make(chan struct{}, 1)
+	}
+	return s, nil
+}
+
+// Func makes f serve an operation. With oneWay the client expects no reply.
+func (s *Server) Func(opcode uint32, name string, oneWay bool, f Func) {
+	s.set(opcode, &entry{name: name, f: f, oneWay: oneWay})
+}
+
+// Handle makes h serve an operation.
+func (s *Server) Handle(opcode uint32, name string, h Handler) {
+	s.set(opcode, &entry{name: name, h: h})
+}
+
+// Remove makes an operation unknown.
+func (s *Server) Remove(opcode uint32) { s.set(opcode, nil) }
+
+func (s *Server) set(opcode uint32, e *entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := maps.Clone(*s.handlers.Load())
+	if m[opcode] = e; e == nil {
+		delete(m, opcode)
+	}
+	s.handlers.Store(&m)
+}
+
+// Count is the number of calls of an operation, by lane.
+type Count struct {
+	Opcode uint32
+	Name   string
+	Calls  uint64
+}
+
+// Counts returns how often each operation was called.
+func (s *Server) Counts() []Count {
+	var list []Count
+	for op, e := range *s.handlers.Load() {
+		list = append(list, Count{op, e.name, e.count.Load()})
+	}
+	return list
+}
+
+// spinTime is how long the server polls after its last request before it sleeps.
+const spinTime = 20 * time.Microsecond
+
+// Serve answers requests until ctx ends or [Server.Close]. It sleeps while there are none. One call of Serve may run at a time.
+func (s *Server) Serve(ctx context.Context) error {
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	defer context.AfterFunc(ctx, func() { ring(s.c.control) })()
+	var idle time.Time
+	for n := 0; ; n++ {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if s.closing.Load() {
+			return nil
+		}
+		if s.scan(ctx) {
+			idle = time.Time{}
+			continue
+		}
+		if n%16 != 0 {
+			continue
+		}
+		if now := time.Now(); idle.IsZero() {
+			idle = now
+		} else if now.Sub(idle) > spinTime {
+			s.doze(ctx)
+			idle = time.Time{}
+			continue
+		}
+		runtime.Gosched()
+	}
+}
+
+// doze arms the bell, looks once more, and sleeps until it rings. A client that publishes after the look sees the armed bell.
+func (s *Server) doze(ctx context.Context) {
+	bell := &s.c.control.bell
+	atomic.StoreUint32(bell, 1)
+	if s.scan(ctx) || s.closing.Load() || ctx.Err() != nil {
+		atomic.StoreUint32(bell, 0)
+		return
+	}
+	for atomic.LoadUint32(bell) == 1 {
+		sleep(s.c.control)
+	}
+}
+
+// Close ends Serve and makes clients in Go that wait fail. It does not wait for handlers; see [Server.Drain].
+func (s *Server) Close() {
+	s.closing.Store(true)
+	atomic.StoreUint32(&s.c.control.closed, 1)
+	ring(s.c.control)
+}
+
+// Drain waits until every packet that was sent before is served and no handler runs. Serve runs meanwhile.
+func (s *Server) Drain(ctx context.Context) error {
+	for {
+		if !s.pending() {
+			return nil
+		}
+		ring(s.c.control)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(10 * time.Microsecond):
+		}
+	}
+}
+
+// pending reports whether a request is not served or a handler runs.
+func (s *Server) pending() bool {
+	if s.active.Load() != 0 {
+		return true
+	}
+	for i := range s.ports {
+		p := &s.ports[i]
+		if p.state.Load() != portDead && atomic.LoadUint32(p.inbox)&1 != atomic.LoadUint32(p.outbox)&1 {
+			return true
+		}
+	}
+	return s.active.Load() != 0
+}
+
+// scan visits every port once and reports whether any had work.
+func (s *Server) scan(ctx context.Context) bool {
+	found := false
+	n := len(s.ports)
+	for k := range n {
+		i := s.start + k
+		if i >= n {
+			i -= n
+		}
+		p := &s.ports[i]
+		if atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
+			continue // the client's
+		}
+		switch p.state.Load() {
+		case portIdle:
+			s.begin(ctx, p)
+			found = true
+		case portWaiting:
+			if p.state.CompareAndSwap(portWaiting, portBusy) {
+				p.wake <- struct{}{}
+				found = true
+			}
+		}
+	}
+	if s.start++; s.start >= n {
+		s.start = 0
+	}
+	return found
+}
+
+// begin starts the call of a port whose packets the client has handed over.
+func (s *Server) begin(ctx context.Context, p *serverPort) {
+	h := s.c.headers[p.index]
+	p.mask, p.opcode, p.flags = h.mask&s.c.allLanes(), h.opcode, h.flags
+	p.out, p.owned, p.received = atomic.LoadUint32(p.outbox), true, false
+	e := (*s.handlers.Load())[p.opcode]
+	switch {
+	case e == nil:
+		s.unknown(p)
+	case e.f != nil:
+		e.count.Add(uint64(p.Count()))
+		s.inline(p, e)
+	default:
+		e.count.Add(uint64(p.Count()))
+		p.state.Store(portBusy)
+		s.active.Add(1)
+		go s.run(ctx, p, e)
+	}
+}
+
+// inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition.
+func (s *Server) inline(p *serverPort, e *entry) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.fail(p.opcode, offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r))
+			p.release()
+		}
+	}()
+	packets := s.c.lanes(p.index)
+	for lane := range p.Lanes() {
+		d := packets[lane]
+		e.f(lane, &d)
+		if !e.oneWay {
+			packets[lane] = d
+		}
+	}
+	p.release()
+}
+
+// run runs a handler. A handler that fails before the client's next packet leaves the port dead.
+func (s *Server) run(ctx context.Context, p *serverPort, e *entry) {
+	p.await = func(*Port) error { return s.await(ctx, p) }
+	err := s.call(ctx, p, e)
+	if err != nil {
+		s.fail(p.opcode, err)
+	}
+	switch {
+	case p.owned:
+		p.release()
+		p.state.Store(portIdle)
+	case err != nil:
+		p.state.Store(portDead)
+	default:
+		p.state.Store(portIdle)
+	}
+	s.active.Add(-1)
+	ring(s.c.control) // the client may have called again
+}
+
+func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r)
+		}
+	}()
+	return e.h(ctx, &p.Port)
+}
+
+// await blocks a handler until the client has handed the packets over.
+func (s *Server) await(ctx context.Context, p *serverPort) error {
+	p.state.Store(portWaiting)
+	if p.available() && p.state.CompareAndSwap(portWaiting, portBusy) {
+		return nil
+	}
+	select {
+	case <-p.wake:
+		return nil
+	case <-ctx.Done():
+		if !p.state.CompareAndSwap(portWaiting, portBusy) {
+			<-p.wake
+			return nil
+		}
+		return context.Cause(ctx)
+	}
+}
+
+// unknown answers a call of an operation without a handler: the reply of our own clients holds a status.
+func (s *Server) unknown(p *serverPort) {
+	err := offload.Errorf(offload.NotFound, "rpc", "device code called operation %#x, which no service has", p.opcode)
+	if op := p.opcode >> 24; op >= 'A' && op <= 'z' {
+		err = offload.Errorf(offload.NotFound, "rpc", "device code called operation %c:%d, which no service has", rune(op), p.opcode&0xffffff)
+	}
+	s.fail(p.opcode, err)
+	packets := s.c.lanes(p.index)
+	for lane := range p.Lanes() {
+		packets[lane] = Packet{uint64(StatusUnknown)}
+	}
+	p.release()
+}
+
+func (s *Server) fail(opcode uint32, err error) {
+	if s.report != nil && !errors.Is(err, context.Canceled) {
+		s.report(opcode, err)
+	}
+}
+
+// Status is the first word of a reply to our own clients.
+type Status uint64
+
+const (
+	StatusOK      Status = 0
+	StatusError   Status = 0x1000 // as LLVM's RPC_ERROR
+	StatusUnknown Status = 0x1001 // as LLVM's RPC_UNHANDLED_OPCODE
+)
+
+func (s Status) String() string {
+	switch s {
+	case StatusOK:
+		return "ok"
+	case StatusError:
+		return "error"
+	case StatusUnknown:
+		return "unknown operation"
+	}
+	return fmt.Sprintf("status %#x", uint64(s))
+}
