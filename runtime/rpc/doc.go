@@ -19,7 +19,7 @@
 //
 // # Hostile clients
 //
-// A client may write anything into shared memory at any time. The server therefore reads a header once, copies packets
-// before it looks at them, bounds every length by a limit of its own, and visits the ports in turn. A client that breaks the
-// protocol can only fail its own calls.
+// A client may write anything into shared memory at any time. The server therefore reads a header once and copies packets
+// before it looks at them. It bounds every length by a limit of its own, and visits the ports in turn. A client that breaks
+// the protocol can only fail its own calls.
 package rpc

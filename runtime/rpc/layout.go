@@ -63,8 +63,10 @@ func (l Layout) check() error {
 	return nil
 }
 
-// Mailboxes, headers and packets follow the control block in the order and alignment of LLVM's rpc::Process.
+// headers returns the offset of the headers behind the control block. Order and alignment are those of LLVM's rpc::Process.
 func (l Layout) headers() int { return align(2*4*l.Ports, 8) }
+
+// packets returns the offset of the packets behind the control block.
 func (l Layout) packets() int { return align(l.headers()+headerBytes*l.Ports, 8) }
 
 // Size returns the number of bytes of a channel's memory.

@@ -299,7 +299,10 @@ func TestUnknown(t *testing.T) {
 // TestHandshake opens memory that holds no channel, another version, and too small memory.
 func TestHandshake(t *testing.T) {
 	l := Layout{2, 2}
-	v := serve(t, l)
+	channel := memory(l)
+	if _, err := NewServer(channel, l, nil); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name   string
 		change func([]byte) []byte
@@ -312,7 +315,7 @@ func TestHandshake(t *testing.T) {
 		{"empty", func(m []byte) []byte { return nil }, offload.InvalidSize},
 	} {
 		m := memory(l)
-		copy(m, v.memory[:controlBytes])
+		copy(m, channel[:controlBytes])
 		if _, err := NewClient(c.change(m)); offload.CodeOf(err) != c.want {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
 		}

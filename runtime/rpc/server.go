@@ -41,8 +41,7 @@ type Server struct {
 	start   int // of the next scan
 	active  atomic.Int64
 	closing atomic.Bool
-	scans   atomic.Uint64 // completed scans that found no request
-	serving sync.Mutex    // held by Serve
+	serving sync.Mutex // held by Serve
 }
 
 // serverPort is the server's side of a port.
@@ -214,10 +213,11 @@ func (s *Server) scan(ctx context.Context) bool {
 			i -= n
 		}
 		p := &s.ports[i]
+		state := p.state.Load() // before the mailboxes: a handler hands the packets over, then makes its port idle
 		if atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
 			continue // the client's
 		}
-		switch p.state.Load() {
+		switch state {
 		case portIdle:
 			s.begin(ctx, p)
 			found = true
@@ -304,19 +304,22 @@ func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) 
 
 // await blocks a handler until the client has handed the packets over.
 func (s *Server) await(ctx context.Context, p *serverPort) error {
-	p.state.Store(portWaiting)
-	if p.available() && p.state.CompareAndSwap(portWaiting, portBusy) {
-		return nil
-	}
-	select {
-	case <-p.wake:
-		return nil
-	case <-ctx.Done():
-		if !p.state.CompareAndSwap(portWaiting, portBusy) {
-			<-p.wake
+	for {
+		p.state.Store(portWaiting)
+		if p.available() && p.state.CompareAndSwap(portWaiting, portBusy) {
 			return nil
 		}
-		return context.Cause(ctx)
+		select {
+		case <-p.wake:
+		case <-ctx.Done():
+			if p.state.CompareAndSwap(portWaiting, portBusy) {
+				return context.Cause(ctx)
+			}
+			<-p.wake
+		}
+		if p.available() { // not if the scan compared the mailboxes of the wait before
+			return nil
+		}
 	}
 }
 
