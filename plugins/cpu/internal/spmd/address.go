@@ -30,6 +30,8 @@ type place struct {
 	size    int
 	inside  vcode.Reg // together and without faults: 1 if the place is in bounds
 	below   vcode.Reg // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
+	perRow  bool      // inRow, of a load in a stacked gang: the lanes of a row load the same element
+	oneRow  bool      // inRow, of a load in a stacked gang: all rows load the same elements
 	fetched bool      // of a store: the lines have been fetched
 }
 
@@ -88,9 +90,15 @@ func (l *lowerer) place(in *ir.Instr) place {
 		p.spread = inRow
 	case !private && l.consecutive(moving, p.size):
 		p.spread = inRow
-		if l.options.stacked {
+		p.oneRow = in.Op == ir.Load && p.mask == nil && l.options.stacked && l.sameOn(moving, 1)
+		if l.options.stacked && !p.oneRow {
 			p.below = l.rowDistance(in.Array, moving)
 		}
+		fixed = append(fixed, moving...)
+		moving = nil
+	case in.Op == ir.Load && p.mask == nil && p.size >= 4 && !private && l.options.stacked && l.sameOn(moving, 0) && l.rowsApart(moving, p.size):
+		p.spread, p.perRow = inRow, true
+		p.below = l.rowDistance(in.Array, moving)
 		fixed = append(fixed, moving...)
 		moving = nil
 	default:
@@ -123,6 +131,17 @@ func (l *lowerer) consecutive(terms []term, size int) bool {
 		}
 	}
 	return step == int64(size)
+}
+
+// sameOn reports whether the indices of an access are the same for the lanes of a gang that differ on an axis only, and are
+// known in lane 0.
+func (l *lowerer) sameOn(terms []term, axis int) bool {
+	for _, t := range terms {
+		if s, ok := l.affine.Strides(t.v); !ok || s[axis] != 0 || !l.hasShadow(t.v, 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.

@@ -42,6 +42,9 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 		return 2
 	}
 	cx, cy, ca := cost(x, in.Args[0]), cost(y, in.Args[1]), cost(added, in.Args[2])
+	if l.accumulates(in) {
+		ca = 0
+	}
 	args := [3][]vcode.Reg{l.vector(x), l.vector(y), l.vector(added)}
 	if cy < cx {
 		args[0], args[1] = args[1], args[0]
@@ -76,6 +79,23 @@ func (l *lowerer) follows(v, p *ir.Value) bool {
 		}
 	}
 	return false
+}
+
+// accumulates reports whether an FMA is one of several in an iteration that add to a parameter of a loop, one after the
+// other: all of them then have its register.
+func (l *lowerer) accumulates(in *ir.Instr) bool {
+	first, by := in.Args[2], in
+	for first.Def != nil && first.Def.Op == ir.FMA && l.uses[first.ID].count == 1 {
+		first, by = first.Def.Args[2], first.Def
+	}
+	if first.Def != nil || l.uses[first.ID].by != by {
+		return false
+	}
+	last := in
+	for u := &l.uses[last.Result().ID]; u.count == 1 && u.by.Op == ir.FMA && u.by.Args[2] == last.Result(); u = &l.uses[last.Result().ID] {
+		last = u.by
+	}
+	return l.follows(last.Result(), first)
 }
 
 // dies reports whether an instruction is the last one that uses a value, which it takes as arg.

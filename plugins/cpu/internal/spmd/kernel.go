@@ -109,7 +109,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	passes.LSR(l.Func, l.observe)
 	passes.DCE(l.Func)
 	passes.Coalesce(l.Func)
-	passes.FoldLoads(l.Func, options.single)
+	passes.FoldLoads(l.Func, options.single || options.stacked)
 	passes.InvertBranches(l.Func)
 	fresh := l.begin // the next group
 	if l.batch != nil {

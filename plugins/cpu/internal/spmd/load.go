@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -35,6 +36,9 @@ func (l *lowerer) load(in *ir.Instr) {
 	if r.Type == ir.Bool {
 		n = l.w
 	}
+	if p.oneRow {
+		n /= l.w
+	}
 	out := vcode.NewVecs(l.Func, n)
 	if p.spread == inRow && p.mask != nil && p.size < 4 && !l.Target.HasMasks {
 		l.scatterRow(&p)
@@ -52,11 +56,17 @@ func (l *lowerer) load(in *ir.Instr) {
 	}
 	for i, d := range out {
 		m := l.partMask(p.mask, i, r.Type.Size())
-		if p.spread == inRow {
+		switch {
+		case p.perRow:
+			l.Def(sized(p.size, amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), rows[i].At())
+		case p.spread == inRow:
 			l.loadRow(p.scalar, d, rows[i], m)
-		} else {
+		default:
 			l.gather(&p, i, d, m)
 		}
+	}
+	if p.oneRow {
+		out = slices.Repeat(out, l.w)
 	}
 	if r.Type != ir.Bool {
 		l.set(r, value{vec: out})

@@ -330,7 +330,7 @@ func (p *Program) fitting(items int) int {
 		return (items + lanes - 1) / lanes * w
 	}
 	w := p.options.Gang
-	if p.options.single {
+	if p.options.single || p.options.stacked {
 		return w
 	}
 	for w > 1 && p.narrow[w/2-1] != nil && 8*registers(w) > 9*registers(1) {

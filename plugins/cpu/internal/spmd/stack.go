@@ -64,6 +64,9 @@ func stackRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 		return 0
 	}
 	along, down := k.Uniformity(gangScope(false)), k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{true, false, true}})
+	if rows := reusingRows(loops, along, down, k, t, gang); rows > 0 {
+		return rows
+	}
 	if !slices.ContainsFunc(loops, func(in *ir.Instr) bool { return along.Diverges(in) && down.Diverges(in) }) {
 		return 0
 	}
@@ -78,6 +81,48 @@ func stackRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 		return 0
 	}
 	return rows
+}
+
+// reusingRows returns how many rows gangs have that load less than ones in a single row do, as in a product of matrices:
+// all loops are uniform, and of what they load some elements are the same along a row and others in all rows. It is 0 for
+// other kernels.
+func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t *vcode.Target, gang int) int {
+	if gang < 4 {
+		return 0
+	}
+	affine := opt.FindAffine(k, k.Uniformity(gangScope(true)))
+	sums, perRow, oneRow, fits := 0, 0, 0, true
+	for _, loop := range loops {
+		fits = fits && !along.Diverges(loop) && !down.Diverges(loop)
+		for _, p := range loop.Then.Params {
+			if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {
+				sums++
+			}
+		}
+		loop.Then.Walk(func(in *ir.Instr) {
+			switch {
+			case !accesses(in) || allSame(in, along) && allSame(in, down):
+			case in.Op != ir.Load || in.Type().Size() < 4:
+				fits = false
+			case allSame(in, along):
+				perRow++
+			case allSame(in, down) && stride(affine, in, 0) == int64(in.Type().Size()):
+				oneRow++
+			default:
+				fits = false
+			}
+		})
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!accesses(in) || !far(stride(affine, in, 0)))
+	})
+	switch {
+	case !fits || perRow == 0 || oneRow == 0:
+		return 0
+	case t.HasMasks || sums > 1:
+		return 4
+	}
+	return 8
 }
 
 // accesses reports whether an instruction accesses elements that are not an item's own.
@@ -199,22 +244,38 @@ func (l *lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	return sum
 }
 
-// registersOf gives where the n registers of an access in rows begin.
+// registersOf returns the addresses of the n registers of an access in rows. Of four rows each is one, two or three
+// distances behind the first, by an index register.
 func (l *lowerer) registersOf(p *place, n int) []vcode.Mem {
 	out := make([]vcode.Mem, n)
 	row, perRow := p.uni, n
+	var indices [4]vcode.Mem // what the addresses of four rows have beside their base
 	if p.below != 0 {
 		perRow = n / l.w
+		row = l.flat(row)
+		indices[1] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 1}
+		indices[2] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 2}
+		if l.w > 3 {
+			three := l.NewGPR()
+			l.Def(amd64.LEA, three.G8(), vcode.Mem{Base: p.below, Index: p.below, IndexSize: 8, Scale: 2}.At())
+			indices[3] = vcode.Mem{Index: three, IndexSize: 8, Scale: 1}
+		}
 	}
 	for i := range out {
-		if i > 0 && i%perRow == 0 {
-			next, above := l.NewGPR(), l.flat(row)
-			above.Index, above.IndexSize, above.Scale = p.below, 8, 1
+		if i > 0 && i%(4*perRow) == 0 {
+			next, above := l.NewGPR(), row
+			above.Index, above.IndexSize, above.Scale = p.below, 8, 4
 			l.Def(amd64.LEA, next.G8(), above.At())
 			row = vcode.Mem{Base: next}
 		}
 		out[i] = row
-		out[i].Disp += int32(i % perRow * l.perReg(p.size))
+		if p.below != 0 {
+			x := &indices[i/perRow%4]
+			out[i].Index, out[i].IndexSize, out[i].Scale = x.Index, x.IndexSize, x.Scale
+		}
+		if !p.perRow {
+			out[i].Disp += int32(i % perRow * l.perReg(p.size))
+		}
 	}
 	return out
 }

@@ -14,6 +14,12 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
+const product = `(g, x, y) => {
+  let sum = 0
+  for (let k = 0; k < 37; k++) sum += x[g.y][k] * x[k][g.x]
+  y[g.y][g.x] = sum
+}`
+
 const mandelbrot = `(g, x, y) => {
   const cx = -2 + 3 * g.x / 64, cy = -1.5 + 3 * g.y / 64
   let a = 0, b = 0, n = 0
@@ -121,6 +127,15 @@ var stackKernels = []struct {
   while (v < g.x * g.y && v < 70) v = v + x[g.y][v] + 1
   y[g.y][g.x] = v
 }`, ir.I32, false},
+	{"a product", product, ir.F32, false},
+	{"a product of doubles", product, ir.F64, false},
+	{"a product of integers", product, ir.I32, false},
+	{"a product of bytes", product, ir.U8, false},
+	{"a product from the end", strings.NewReplacer("x[g.y][k]", "x[78 - g.y][k]", "x[k][g.x]", "x[39 - k][g.x + 1]").Replace(product), ir.F32, false},
+	{"a product under conditions", strings.Replace(product, "sum +=", "if ((g.x + k) % 3 && g.y < 9) sum +=", 1), ir.F32, false},
+	{"a product out of bounds", strings.Replace(product, "x[k][g.x]", "x[k][g.x + 31]", 1), ir.F32, false},
+	{"a product that ends early", strings.Replace(product, "sum += x[g.y][k] * x[k][g.x]", "{ if (k == 30) break; sum += x[g.y][k] * x[k][g.x] }", 1), ir.F32, false},
+	{"distances", strings.Replace(product, "sum += x[g.y][k] * x[k][g.x]", "{ const d = x[k][g.y] - x[k][g.x]; sum += d * d }", 1), ir.F32, false},
 	{"a transpose", `(g, x, y) => {
   let v = 0
   while (v < g.x * g.y && v < 70) v = v + 7
@@ -233,8 +248,15 @@ func TestStackRows(t *testing.T) {
 		{mandelbrot, 4, 3},
 		{strings.Replace(mandelbrot, "const t = a * a - b * b + cx; b = 2 * a * b + cy",
 			"const p = a * a, q = b * b, t = a * (p - 3 * q) + cx; b = b * (3 * p - q) + cy", 1), 4, 2},
+		{product, 4, 8},
+		{strings.NewReplacer("sum =", "other = 0, sum =", "sum += x[g.y][k] * x[k][g.x]", "{ other += x[k][g.y] * x[k][g.x]; sum += x[g.y][k] * x[k][g.x] }", "= sum", "= sum + other").Replace(product), 4, 4},
+		{strings.Replace(product, "x[g.y][k]", "x[2][k]", 1), 0, 0},           // no element that a row shares
+		{strings.Replace(product, "x[k][g.x]", "x[g.x][k]", 1), 0, 0},         // rows apart
+		{strings.Replace(product, "x[k][g.x]", "x[k][g.x + g.y]", 1), 0, 0},   // each row has its own
+		{strings.Replace(product, "k < 37", "k < g.x", 1), 0, 0},              // loops of different lengths
+		{strings.Replace(product, "sum +=", "y[g.y][g.x] = sum +=", 1), 0, 0}, // stores in the loop
 	} {
-		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.I32)}}).Clone()
+		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.F32)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
 		for target, want := range map[*vcode.Target]int{&vcode.AVX512: c.avx512, &vcode.AVX2: c.avx2} {
@@ -278,6 +300,28 @@ func TestStackedLaunches(t *testing.T) {
 		}
 		if p.stacked != nil {
 			t.Errorf("gangs of %d registers that are asked for are stacked", gang)
+		}
+	}
+}
+
+// TestStackedProduct counts the loads and sums of a product of matrices: one row of a factor for all rows of a gang, and an
+// element of the other for each. Sums stay in their registers.
+func TestStackedProduct(t *testing.T) {
+	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, product, ir.F32)}}).Clone()
+	opt.Run(m, opt.Default, &opt.Facts{Within: opt.SizeFacts(m.Kernels[0]), Index: opt.IndexFacts(m.Kernels[0], &opt.Facts{Within: opt.SizeFacts(m.Kernels[0])})})
+	for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
+		rows := stackRows(m.Kernels[0], target, 4)
+		c, err := generate(m.Kernels[0], Options{Features: target.Features, Gang: rows, target: target, stacked: true}, func(int) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		loop := c.listing[strings.Index(c.listing, "vbroadcastss"):]
+		for end := strings.Index(loop, "jmp"); end >= 0; end = -1 {
+			loop = loop[:end]
+		}
+		times := strings.Count(loop, "vfmadd231ps") / rows
+		if elements, whole := strings.Count(loop, "vbroadcastss"), strings.Count(loop, "vmovups"); times == 0 || elements != rows*times || whole != times {
+			t.Errorf("%s: %d elements and %d vectors are loaded for %d × %d sums:\n%s", target.Name, elements, whole, times, rows, loop)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func Coalesce(f *vcode.Func) {
 		rename[v] = p
 		at[p] = merge(f, at[p], at[v])
 	}
-	takeOver(f, at, rename)
+	takeOver(f, at, rename, barriers)
 	to := func(r *vcode.Reg) { *r = rename.resolve(*r) }
 	for i := range f.Insts {
 		in := &f.Insts[i]
@@ -81,8 +81,9 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 }
 
 // takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
-// where the variable is set again: all of it within straight code. at has the mentions of each register, in order.
-func takeOver(f *vcode.Func, at [][]int32, rename renaming) {
+// where the variable is set again: all of it within straight code. at has the mentions of each register, in order. A
+// register that lives across a barrier keeps its place in memory, and does not take over what several instructions use.
+func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	piece := f.Scratch.Ints.Make(len(f.Insts)) // equal in straight code
 	n := int32(0)
 	for i := range f.Insts {
@@ -111,6 +112,9 @@ func takeOver(f *vcode.Func, at [][]int32, rename renaming) {
 			}
 			p := rename.resolve(in.Args[j].Reg)
 			if p == v || f.Regs[p].Elem != 0 || f.Regs[p].Class != f.Regs[v].Class || f.Regs[p].Shared != f.Regs[v].Shared {
+				continue
+			}
+			if len(at[v]) > 2 && between(barriers, at[p][0], at[p][len(at[p])-1]) {
 				continue
 			}
 			next, _ := slices.BinarySearch(at[p], int32(i)+1)

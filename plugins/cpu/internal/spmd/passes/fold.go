@@ -5,11 +5,12 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// commutative are the operations whose sources may change places, so that the one that is loaded comes last.
+// commutative are the operations whose last two sources may change places, so that the one that is loaded comes last.
 var commutative = map[amd64.Op]bool{
 	amd64.VADDPS: true, amd64.VADDPD: true, amd64.VMULPS: true, amd64.VMULPD: true, amd64.VPADDD: true, amd64.VPADDQ: true,
 	amd64.VPMULLD: true, amd64.VPAND: true, amd64.VPOR: true, amd64.VPXOR: true, amd64.VPANDD: true, amd64.VPORD: true,
-	amd64.VPXORD: true,
+	amd64.VPXORD: true, amd64.VFMADD231PS: true, amd64.VFMADD231PD: true, amd64.VFMSUB231PS: true, amd64.VFMSUB231PD: true,
+	amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
 }
 
 // FoldLoads makes whole vectors that are loaded for one instruction operands of that instruction, where its last source
@@ -38,7 +39,10 @@ func FoldLoads(f *vcode.Func, sink bool) {
 			pending = pending[:0]
 			continue
 		}
-		if in.LoadsWhole() && f.Regs[in.Args[0].Reg].Elem == 0 && len(at[in.Args[0].Reg]) == 2 {
+		if once := in.LoadsWhole() && len(at[in.Args[0].Reg]) == 2; (once || sink && loadsVector(in)) && f.Regs[in.Args[0].Reg].Elem == 0 {
+			if n := find(in.Args[0].Reg); n >= 0 {
+				drop(n) // stays before this one
+			}
 			pending = append(pending, int32(j))
 			continue
 		}
@@ -46,7 +50,12 @@ func FoldLoads(f *vcode.Func, sink bool) {
 			continue
 		}
 		if in.Fold > 0 && in.Mask == 0 && !in.HasMem() {
-			foldInto(f, in, find, drop, &pending)
+			foldInto(f, in, at, find, drop, &pending)
+		}
+		for _, r := range [...]vcode.Reg{in.Mask, in.Mem.Base, in.Mem.Index} {
+			if n := find(r); r != 0 && n >= 0 {
+				drop(n) // stays before this use
+			}
 		}
 		if sink {
 			for i := range in.Args[:in.N] {
@@ -60,7 +69,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 		}
 		switch first := &in.Args[0]; {
 		case in.N == 0:
-		case first.Kind == vcode.ArgMem && in.Op != amd64.CMP && in.Op != amd64.TEST, first.Kind == vcode.ArgPhys && in.Mode != vcode.ModeUse:
+		case first.Kind == vcode.ArgMem && !onlyReads(in.Op), first.Kind == vcode.ArgPhys && in.Mode != vcode.ModeUse:
 			pending = pending[:0]
 		case in.Mode != vcode.ModeUse:
 			for n := len(pending) - 1; n >= 0; n-- {
@@ -74,7 +83,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 }
 
 // foldInto makes the load of the last source, or of the other one where they may change places, that source.
-func foldInto(f *vcode.Func, in *vcode.Inst, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
+func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
 	last := &in.Args[in.Fold]
 	if last.Kind != vcode.ArgReg {
 		return
@@ -89,13 +98,26 @@ func foldInto(f *vcode.Func, in *vcode.Inst, find func(vcode.Reg) int, drop func
 		return
 	}
 	load := &f.Insts[(*pending)[n]]
-	if load.Args[0].Size != last.Size {
+	if !load.LoadsWhole() || len(at[last.Reg]) != 2 || load.Args[0].Size != last.Size {
 		return
 	}
 	in.Mem, in.Fold = load.Mem, -1
 	*last = vcode.Ref{Kind: vcode.ArgMem}
 	load.Kind, load.N = vcode.KindNone, 0
 	drop(n)
+}
+
+// loadsVector reports whether an instruction loads a vector, or an element into all lanes, and does nothing else.
+func loadsVector(in *vcode.Inst) bool {
+	if in.Op == amd64.VBROADCASTSS || in.Op == amd64.VBROADCASTSD {
+		return in.Mode == vcode.ModeDef && in.Mask == 0 && in.N == 2 && in.Args[0].Kind == vcode.ArgReg && in.Args[1].Kind == vcode.ArgMem
+	}
+	return in.LoadsWhole()
+}
+
+// onlyReads reports whether an operation whose first operand is an address leaves memory as it is.
+func onlyReads(op amd64.Op) bool {
+	return op == amd64.CMP || op == amd64.TEST || op == amd64.PREFETCHT0 || op == amd64.PREFETCHNTA
 }
 
 // sinkLoads moves instructions, each before a later one; the list is in the order of the later ones.

@@ -117,74 +117,57 @@
 .L8:
 	# ta[y][i]
 	mov rbx, qword ptr [r15 + 592]
+	vmovups ymm2, ymmword ptr [r15 + 544]
 	mov rdx, qword ptr [r15 + 584]
-	vbroadcastss ymm2, dword ptr [rbx]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4]
-	vfmadd213ps ymm3, ymm2, ymmword ptr [r15 + 544]
-	vbroadcastss ymm2, dword ptr [rbx + 4]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 64]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 8]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 128]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 12]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 192]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 16]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 256]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 20]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 320]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 24]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 384]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 28]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 448]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 32]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 512]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 36]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 576]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 40]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 640]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 44]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 704]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 48]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 768]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 52]
-	vmovups ymm4, ymmword ptr [r9 + rdx*4 + 832]
-	vfmadd213ps ymm4, ymm2, ymm3
-	vbroadcastss ymm2, dword ptr [rbx + 56]
-	vmovups ymm3, ymmword ptr [r9 + rdx*4 + 896]
-	vfmadd213ps ymm3, ymm2, ymm4
-	vbroadcastss ymm2, dword ptr [rbx + 60]
-	vmovups ymm15, ymmword ptr [r9 + rdx*4 + 960]
-	vmovups ymmword ptr [r15 + 544], ymm15
-	vmovups ymm15, ymmword ptr [r15 + 544]
-	vfmadd213ps ymm15, ymm2, ymm3
-	vmovups ymmword ptr [r15 + 544], ymm15
+	vbroadcastss ymm3, dword ptr [rbx]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4]
+	vbroadcastss ymm3, dword ptr [rbx + 4]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 64]
+	vbroadcastss ymm3, dword ptr [rbx + 8]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 128]
+	vbroadcastss ymm3, dword ptr [rbx + 12]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 192]
+	vbroadcastss ymm3, dword ptr [rbx + 16]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 256]
+	vbroadcastss ymm3, dword ptr [rbx + 20]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 320]
+	vbroadcastss ymm3, dword ptr [rbx + 24]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 384]
+	vbroadcastss ymm3, dword ptr [rbx + 28]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 448]
+	vbroadcastss ymm3, dword ptr [rbx + 32]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 512]
+	vbroadcastss ymm3, dword ptr [rbx + 36]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 576]
+	vbroadcastss ymm3, dword ptr [rbx + 40]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 640]
+	vbroadcastss ymm3, dword ptr [rbx + 44]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 704]
+	vbroadcastss ymm3, dword ptr [rbx + 48]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 768]
+	vbroadcastss ymm3, dword ptr [rbx + 52]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 832]
+	vbroadcastss ymm3, dword ptr [rbx + 56]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 896]
+	vbroadcastss ymm3, dword ptr [rbx + 60]
+	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 960]
 	# g.barrier()
 	mov dword ptr [r15], 2
+	vmovups ymmword ptr [r15 + 544], ymm2
 	jmp .L5
 .L9:
-	mov rcx, qword ptr [r15 + 496]
-	add ecx, 16
-	mov qword ptr [r15 + 496], rcx
+	mov rdx, qword ptr [r15 + 496]
+	add edx, 16
+	mov qword ptr [r15 + 496], rdx
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L12
 	jmp .L7
 .L10:
 	# c[g.y][g.x]
-	vmovups ymm2, ymmword ptr [r15 + 544]
-	vcmpps ymm3, ymm2, ymm2, 3
-	vblendvps ymm2, ymm2, ymm1, ymm3
+	vmovups ymm3, ymmword ptr [r15 + 544]
+	vcmpps ymm2, ymm3, ymm3, 3
+	vblendvps ymm3, ymm3, ymm1, ymm2
 	mov rcx, qword ptr [r15 + 624]
 	movsxd rdx, ecx
 	mov rcx, qword ptr [r15 + 616]
@@ -192,7 +175,7 @@
 	imul rdx, r13
 	mov rcx, qword ptr [rbp + 3336]
 	lea rdx, [rcx + rdx*4]
-	vmovups ymmword ptr [rdx + rbx*4], ymm2
+	vmovups ymmword ptr [rdx + rbx*4], ymm3
 .L11:
 	mov dword ptr [r15], 4294967295
 	sub qword ptr [rbp + 112], 1

@@ -118,74 +118,57 @@
 .L8:
 	# ta[y][i]
 	mov rbx, qword ptr [r15 + 976]
+	vmovups zmm3, zmmword ptr [r15 + 896]
 	mov rdx, qword ptr [r15 + 968]
-	vbroadcastss zmm3, dword ptr [rbx]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4]
-	vfmadd213ps zmm4, zmm3, zmmword ptr [r15 + 896]
-	vbroadcastss zmm3, dword ptr [rbx + 4]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 64]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 8]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 128]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 12]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 192]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 16]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 256]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 20]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 320]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 24]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 384]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 28]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 448]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 32]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 512]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 36]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 576]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 40]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 640]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 44]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 704]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 48]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 768]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 52]
-	vmovups zmm5, zmmword ptr [r9 + rdx*4 + 832]
-	vfmadd213ps zmm5, zmm3, zmm4
-	vbroadcastss zmm3, dword ptr [rbx + 56]
-	vmovups zmm4, zmmword ptr [r9 + rdx*4 + 896]
-	vfmadd213ps zmm4, zmm3, zmm5
-	vbroadcastss zmm3, dword ptr [rbx + 60]
-	vmovups zmm31, zmmword ptr [r9 + rdx*4 + 960]
-	vmovups zmmword ptr [r15 + 896], zmm31
-	vmovups zmm31, zmmword ptr [r15 + 896]
-	vfmadd213ps zmm31, zmm3, zmm4
-	vmovups zmmword ptr [r15 + 896], zmm31
+	vbroadcastss zmm4, dword ptr [rbx]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4]
+	vbroadcastss zmm4, dword ptr [rbx + 4]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 64]
+	vbroadcastss zmm4, dword ptr [rbx + 8]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 128]
+	vbroadcastss zmm4, dword ptr [rbx + 12]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 192]
+	vbroadcastss zmm4, dword ptr [rbx + 16]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 256]
+	vbroadcastss zmm4, dword ptr [rbx + 20]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 320]
+	vbroadcastss zmm4, dword ptr [rbx + 24]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 384]
+	vbroadcastss zmm4, dword ptr [rbx + 28]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 448]
+	vbroadcastss zmm4, dword ptr [rbx + 32]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 512]
+	vbroadcastss zmm4, dword ptr [rbx + 36]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 576]
+	vbroadcastss zmm4, dword ptr [rbx + 40]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 640]
+	vbroadcastss zmm4, dword ptr [rbx + 44]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 704]
+	vbroadcastss zmm4, dword ptr [rbx + 48]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 768]
+	vbroadcastss zmm4, dword ptr [rbx + 52]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 832]
+	vbroadcastss zmm4, dword ptr [rbx + 56]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 896]
+	vbroadcastss zmm4, dword ptr [rbx + 60]
+	vfmadd231ps zmm3, zmm4, zmmword ptr [r9 + rdx*4 + 960]
 	# g.barrier()
 	mov dword ptr [r15], 2
+	vmovups zmmword ptr [r15 + 896], zmm3
 	jmp .L5
 .L9:
-	mov rcx, qword ptr [r15 + 848]
-	add ecx, 16
-	mov qword ptr [r15 + 848], rcx
+	mov rdx, qword ptr [r15 + 848]
+	add edx, 16
+	mov qword ptr [r15 + 848], rdx
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L12
 	jmp .L7
 .L10:
 	# c[g.y][g.x]
-	vmovdqa64 zmm3, zmm1
+	vmovdqa64 zmm4, zmm1
 	vmovups zmm31, zmmword ptr [r15 + 896]
-	vfixupimmps zmm3, zmm31, zmm2, 0
+	vfixupimmps zmm4, zmm31, zmm2, 0
 	mov rcx, qword ptr [r15 + 1008]
 	movsxd rdx, ecx
 	mov rcx, qword ptr [r15 + 1000]
@@ -193,7 +176,7 @@
 	imul rdx, r13
 	mov rcx, qword ptr [rbp + 3336]
 	lea rdx, [rcx + rdx*4]
-	vmovups zmmword ptr [rdx + rbx*4], zmm3
+	vmovups zmmword ptr [rdx + rbx*4], zmm4
 .L11:
 	mov dword ptr [r15], 4294967295
 	sub qword ptr [rbp + 112], 1
