@@ -95,6 +95,9 @@ type Policy struct {
 	// Run is asked for a program that a script would start. If it is nil, programs are allowed where Read and Write are
 	// nil too, else refused: a program could touch any file.
 	Run func(path string) error
+	// Native is asked for a library of native code, by its label, that a script would register: shared objects run in the
+	// process, unchecked. If it is nil, they are allowed where Read and Write are nil too, else refused.
+	Native func(label string) error
 }
 
 // Engine runs scripts. Use [New].
@@ -354,6 +357,17 @@ func (e *Engine) RunPath(name string) (string, error) {
 		}
 	}
 	return e.allowed(path, ask)
+}
+
+// AllowNative returns why the policy does not allow the script to register a library of native code; nil if it does.
+func (e *Engine) AllowNative(label string) error {
+	switch p := &e.opts.Policy; {
+	case p.Native != nil:
+		return p.Native(label)
+	case p.Read != nil || p.Write != nil:
+		return errors.New("the script may touch some files only, and so it may run no native code")
+	}
+	return nil
 }
 
 // Script is the absolute path of the file that [Engine.RunFile] ran last; empty before.

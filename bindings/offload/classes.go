@@ -143,6 +143,7 @@ func (m *instance) defineClasses() {
 		Methods: []lang.Method[*libraryObject]{
 			method(m, "kernel", m.libraryKernel),
 			method(m, "global", m.libraryGlobal),
+			method(m, "address", m.libraryAddress),
 			promised(m, "unregister", m.unregister),
 		},
 		Fields: []lang.Field[*libraryObject]{
@@ -189,6 +190,7 @@ func (m *instance) defineBuffer() {
 			value(m, "size", func(b *bufferObject) any { return b.Size() }),
 			value(m, "kind", func(b *bufferObject) any { return b.Kind().String() }),
 			value(m, "freed", func(b *bufferObject) any { return b.Freed() }),
+			field(m, "address", m.bufferAddress),
 			field(m, "device", func(b *bufferObject) (goja.Value, error) { return m.deviceObject(b.Device()), nil }),
 		},
 		Inspect: func(b *bufferObject, o inspect.Options) string { return m.inspectBuffer(b, o) },

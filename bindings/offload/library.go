@@ -44,6 +44,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
+	allow := session.RegisterOptions{AllowNative: m.engine.AllowNative}
 	source := call.Argument(0)
 	if name, ok := exported(source).(string); ok {
 		path, err := m.engine.ReadPath(name)
@@ -51,7 +52,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 			return nil, err
 		}
 		return m.registering(func(ctx context.Context) (*session.Library, error) {
-			return m.env.session.RegisterFile(ctx, label, path)
+			return m.env.session.RegisterFile(ctx, label, path, allow)
 		}), nil
 	}
 	data, ok := m.engine.Bytes(source)
@@ -63,7 +64,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 		label = "image"
 	}
 	return m.registering(func(ctx context.Context) (*session.Library, error) {
-		return m.env.session.Register(ctx, label, data)
+		return m.env.session.Register(ctx, label, data, allow)
 	}), nil
 }
 
@@ -222,12 +223,9 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
-	d := m.asDevice(call.Argument(1))
-	if d == nil {
-		var err error
-		if d, err = m.env.session.DeviceFor(m.engine.Running(), l.Library); err != nil {
-			return nil, err
-		}
+	d, err := m.libraryDevice(l, call.Argument(1))
+	if err != nil {
+		return nil, err
 	}
 	b, err := l.Global(m.engine.Running(), d, name)
 	if err != nil {
@@ -238,4 +236,12 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 		return nil, err
 	}
 	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
+}
+
+// libraryDevice returns the device that a value is, or the best one that takes the library.
+func (m *instance) libraryDevice(l *libraryObject, v goja.Value) (*session.Device, error) {
+	if d := m.asDevice(v); d != nil {
+		return d, nil
+	}
+	return m.env.session.DeviceFor(m.engine.Running(), l.Library)
 }

@@ -132,3 +132,76 @@ func runNative(t *testing.T, dir, script string) string {
 	}
 	return out.String()
 }
+
+// TestNativePointers passes addresses of buffers, of a variable and of a function in a struct.
+func TestNativePointers(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lib.so"), clang.SharedObject(t, `
+#include <stdint.h>
+double factor = 3;
+double twice(double x) { return 2 * x; }
+struct env { const double *x; double *y; double *factor; double (*f)(double); };
+void apply(int64_t i, struct env e) { e.y[i] = e.f(e.x[i]) * *e.factor; }`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got := runNative(t, dir, `
+		import { device, register, f64, u64, struct } from 'offload'
+		const lib = await register('lib.so'), dev = device('cpu')
+		const x = dev.buffer(f64, 8, i => i, { label: 'x' }), y = dev.buffer(f64, 8)
+		const Env = struct({ x: u64, y: u64, factor: u64, f: u64 })
+		const apply = lib.kernel('apply', { args: [Env], convention: 'item' })
+		await dev.queue.sync()
+		await apply.launch({ size: 4 }, { x: x.view(4).address, y: y.address, factor: lib.address('factor'), f: lib.address('twice') })
+		console.log(...await y.read(), typeof x.address, lib.global('factor').address === lib.address('factor'))
+		try { lib.address('thrice') } catch (e) { console.log(e.code + ': ' + e.message) }
+		x.free()
+		try { x.address } catch (e) { console.log(e.code + ': ' + e.message) }
+	`)
+	want := `24 30 36 42 0 0 0 0 bigint true
+not-found: address "thrice" on cpu: the image exports no variable of this name
+closed: address "x" on cpu: the buffer has been freed
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestNativePolicy checks that scripts which may touch some files only run no native code unless they are allowed to.
+func TestNativePolicy(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "lib.so"), clang.SharedObject(t, "int x;"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const script = `
+		import { device, register, f32 } from 'offload'
+		import { readBytes } from 'fs'
+		const attempt = async f => { try { await f(); console.log('done') } catch (e) { console.log(e.code) } }
+		await attempt(() => register('lib.so'))
+		await attempt(async () => register(await readBytes('lib.so')))
+		await attempt(() => device('cpu').buffer(f32, 1).address)
+	`
+	inside := func(string) error { return nil }
+	for _, c := range []struct {
+		policy lang.Policy
+		want   string
+	}{
+		{lang.Policy{}, "done"},
+		{lang.Policy{Read: inside}, "permission-denied"},
+		{lang.Policy{Write: inside}, "permission-denied"},
+		{lang.Policy{Read: inside, Native: inside}, "done"},
+		{lang.Policy{Native: func(string) error { return os.ErrPermission }}, "permission-denied"},
+	} {
+		var out strings.Builder
+		e, err := newRuntime(t).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: c.policy})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Run(t.Context(), "policy.js", script); err != nil {
+			t.Error(err)
+		}
+		if want := strings.Repeat(c.want+"\n", 3); out.String() != want {
+			t.Errorf("%+v: %q, want %q", c.policy, out.String(), want)
+		}
+		_ = e.Close()
+	}
+}

@@ -90,6 +90,9 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskRun {
 		opts.Policy.Run = func(path string) error { return c.ask("run", path) }
 	}
+	if conf.AskNative {
+		opts.Policy.Native = func(label string) error { return c.ask("native", label) }
+	}
 	c.resultBytes = conf.ResultBytes
 	listening := make(chan error, 1)
 	engine, closeRest, err := build(opts)

@@ -150,7 +150,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	conf := config{
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, NoWarnings: o.NoWarnings, Limits: o.Limits,
 		ResultBytes: e.most.bytes,
-		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil,
+		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil, AskNative: o.Policy.Native != nil,
 		TellErrors: o.OnError != nil,
 	}
 	if o.Limits.Memory > 0 {
@@ -353,6 +353,8 @@ func (e *Engine) policy(what, path string) error {
 		ask = e.opts.Policy.Write
 	case "run":
 		ask = e.opts.Policy.Run
+	case "native":
+		ask = e.opts.Policy.Native
 	}
 	if ask == nil {
 		return nil

@@ -36,6 +36,7 @@ type config struct {
 	AskRead     bool // the host has a policy for reading: ask it
 	AskWrite    bool
 	AskRun      bool
+	AskNative   bool
 	TellErrors  bool   // the host takes the errors that belong to no call
 	MemoryBound uint64 // of the process, in bytes; 0: none
 	ResultBytes int    // of the JSON of a result: more need not be sent

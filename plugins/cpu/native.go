@@ -121,6 +121,13 @@ func (p *nativeProgram) Global(name string) (offload.Memory, error) {
 	return b, nil
 }
 
+// SymbolAddress implements [offload.SymbolAddresser].
+func (p *nativeProgram) SymbolAddress(name string) (uint64, error) {
+	s, _, _ := p.image.Lookup(name)
+	_, address, err := p.find("address", name, s.Function)
+	return uint64(address), err
+}
+
 func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uintptr, error) {
 	refuse := func(code offload.Code, detail string) error {
 		return offload.Errorf(code, op, "%s", detail).On(p.device.id, name)
@@ -174,7 +181,7 @@ func (p *nativeProgram) caller() (*native.Caller, error) {
 		return c, nil
 	}
 	p.mu.Unlock()
-	return native.NewCaller()
+	return p.image.NewCaller()
 }
 
 func (p *nativeProgram) release(c *native.Caller) {

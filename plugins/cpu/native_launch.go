@@ -266,6 +266,9 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 
 // fail keeps the failure of the first range that has one.
 func (l *nativeLaunch) fail(first int, err error) {
+	if errors.Is(err, process.ErrInterrupted) && l.stop.Requested() {
+		return // the queue reports why
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil && first >= l.first {

@@ -80,7 +80,7 @@ func (p *platform) Devices() []offload.Device {
 
 func (p *platform) CheckImage(img *offload.Image) error {
 	if img.Kind != offload.ImageIR && img.Kind != offload.ImageELF {
-		return offload.Errorf(offload.Unsupported, "load", "the CPU device loads portable kernel IR and shared objects for this machine, and this image is of kind %q",
+		return offload.Errorf(offload.Unsupported, "load", "the CPU device loads portable kernel IR and shared objects for this machine, and this one is of kind %q",
 			img.Kind).On(Name, img.Label)
 	}
 	return nil

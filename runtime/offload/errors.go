@@ -21,6 +21,7 @@ const (
 	SymbolKind       Code = "symbol-kind"
 	OutOfResources   Code = "out-of-resources"
 	Unsupported      Code = "unsupported"
+	PermissionDenied Code = "permission-denied"
 	Unimplemented    Code = "unimplemented"
 	HostIO           Code = "host-io"
 	HostToolNotFound Code = "host-tool-not-found"

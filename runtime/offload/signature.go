@@ -59,6 +59,12 @@ type SignedProgram interface {
 	KernelAs(name string, sig *Signature) (Kernel, error)
 }
 
+// SymbolAddresser is a [Program] whose functions and variables have addresses in the address space of the device's kernels.
+type SymbolAddresser interface {
+	// SymbolAddress returns the address of a symbol. It is valid until the program is unloaded. Errors: NotFound.
+	SymbolAddress(name string) (uint64, error)
+}
+
 // Addresser is a [Memory] that kernels may be told the address of, to follow pointers in data. Default: no address.
 type Addresser interface {
 	// Address returns the address of the first byte in the address space of the device's kernels. It is valid until the

@@ -383,6 +383,24 @@ func (b *Buffer) Size() int64 { return b.count() * int64(b.elem) }
 // Kind returns the kind of memory.
 func (b *Buffer) Kind() offload.MemoryKind { return b.alloc.raw.Kind() }
 
+// Address returns the address of the first element as kernels of the device see it, for pointers in data. Commands that
+// reach the buffer by its address alone are not ordered with others, and do not keep the memory alive. Errors: Closed for a
+// freed buffer, Unsupported on a device that has no addresses.
+func (b *Buffer) Address() (uint64, error) {
+	if b.Freed() {
+		return 0, b.fail(offload.Closed, "address", "the buffer has been freed")
+	}
+	a, ok := b.alloc.raw.(offload.Addresser)
+	if !ok {
+		return 0, b.fail(offload.Unsupported, "address", "memory of the device has no address")
+	}
+	start, err := a.Address()
+	if err != nil {
+		return 0, located(err, b.alloc.device.id, b.label)
+	}
+	return start + uint64(b.offset), nil
+}
+
 // String returns type, extents, label and device in one line.
 func (b *Buffer) String() string {
 	return fmt.Sprintf("%s %q on %s", b.shape.String(), b.label, b.alloc.device.id)

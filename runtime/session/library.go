@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/image"
@@ -44,11 +45,19 @@ type Kernel struct {
 	name    string
 }
 
+// RegisterOptions are the options of Register and RegisterFile; the zero value is what most want.
+type RegisterOptions struct {
+	// AllowNative returns why native code must not be loaded from the library, or nil. nil: it may.
+	AllowNative func(label string) error
+}
+
 // Register makes a library of device code: an image of any kind, a container, or a file with embedded images; see
-// [image.Read]. The images are offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged data.
-func (s *Session) Register(ctx context.Context, label string, data []byte) (*Library, error) {
+// [image.Read]. The images are offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged
+// data, PermissionDenied if all images are native code that the options refuse.
+func (s *Session) Register(ctx context.Context, label string, data []byte, opts ...RegisterOptions) (*Library, error) {
 	lib, err := image.Read(label, data)
 	if err == nil {
+		refuseNative(&lib, opts)
 		err = image.Check(&lib)
 	}
 	if err != nil {
@@ -58,7 +67,7 @@ func (s *Session) Register(ctx context.Context, label string, data []byte) (*Lib
 }
 
 // RegisterFile registers the contents of a file. An empty label is the file's name.
-func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Library, error) {
+func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...RegisterOptions) (*Library, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		code := offload.HostIO
@@ -67,7 +76,28 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string) (*Librar
 		}
 		return nil, &offload.Error{Code: code, Op: "register", Label: label, Err: err}
 	}
-	return s.Register(ctx, cmp.Or(label, filepath.Base(path)), data)
+	return s.Register(ctx, cmp.Or(label, filepath.Base(path)), data, opts...)
+}
+
+// refuseNative marks the images as unusable that the options refuse.
+func refuseNative(lib *offload.Library, opts []RegisterOptions) {
+	for _, o := range opts {
+		if o.AllowNative == nil || !slices.ContainsFunc(lib.Images, isNative) {
+			continue
+		}
+		why := o.AllowNative(lib.Label)
+		for _, img := range lib.Images {
+			if why != nil && img.Unusable == nil && isNative(img) {
+				img.Unusable = offload.Errorf(offload.PermissionDenied, "register", "the image is native code: %v", why).On("", img.Label).
+					WithHint("the program that runs this script decides whether it may run native code")
+			}
+		}
+	}
+}
+
+// isNative reports whether an image is code that would run in this process.
+func isNative(img *offload.Image) bool {
+	return img.Kind == offload.ImageELF && !strings.HasPrefix(img.Target, "amdgcn")
 }
 
 // RegisterImages makes a library of identified images. pos is the place of the call in the script.
@@ -204,6 +234,24 @@ func (l *Library) Global(ctx context.Context, d *Device, name string) (*Buffer, 
 	}
 	a := &allocation{res: &p.resource, global: true, device: d, raw: raw, size: raw.Size()}
 	return &Buffer{shape: s, alloc: a, label: name}, nil
+}
+
+// Address returns the address of a function or variable on a device, as its kernels see it, for pointers in data. It is valid
+// until the library is unregistered. Errors: NotFound with the nearest name, Unsupported if the image's symbols have none.
+func (l *Library) Address(ctx context.Context, d *Device, name string) (uint64, error) {
+	p, err := l.load(ctx, d)
+	if err != nil {
+		return 0, err
+	}
+	a, ok := p.raw.(offload.SymbolAddresser)
+	if !ok {
+		return 0, offload.Errorf(offload.Unsupported, "address", "symbols of the image have no addresses").On(d.id, name)
+	}
+	at, err := a.SymbolAddress(name)
+	if err != nil {
+		return 0, p.symbolError(err, name, true)
+	}
+	return at, nil
 }
 
 // symbolError adds the names of the program's symbols to a NotFound error.

@@ -116,7 +116,7 @@ func TestArguments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer img.Close()
-	c, err := NewCaller()
+	c, err := img.NewCaller()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ void three(int64_t x, int64_t y, int64_t z, uint8_t *out, int64_t w, int64_t h) 
 		t.Fatal(err)
 	}
 	defer img.Close()
-	c, err := NewCaller()
+	c, err := img.NewCaller()
 	if err != nil {
 		t.Fatal(err)
 	}

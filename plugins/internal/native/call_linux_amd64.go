@@ -3,16 +3,23 @@ package native
 import (
 	"errors"
 	"math"
+	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Caller makes calls, one at a time. Get one by [NewCaller].
+// Caller calls functions of an image, one at a time. A call whose stop flag is set ends with [process.ErrInterrupted].
 type Caller struct {
-	guard process.Guard
-	block block
+	image   *Image
+	guard   process.Guard
+	block   block
+	running atomic.Pointer[atomic.Bool] // the stop flag of the call that runs; nil between calls
+	since   time.Time                   // of the first interrupt of the call; the watcher's
+
+	mu sync.Mutex // held while the call is interrupted or marked as ended
 }
 
 // block is what invoke reads. Its layout is known to call_linux_amd64.s.
@@ -26,17 +33,22 @@ type block struct {
 	words      [firstStack]uint64
 }
 
-// NewCaller returns a caller, for Free to release.
-func NewCaller() (*Caller, error) {
+// NewCaller returns a caller of the image's functions, for Free to release.
+func (img *Image) NewCaller() (*Caller, error) {
 	g, err := process.NewGuard()
 	if err != nil {
 		return nil, err
 	}
-	return &Caller{guard: g}, nil
+	c := &Caller{image: img, guard: g}
+	watched(c)
+	return c, nil
 }
 
 // Free releases the caller.
-func (c *Caller) Free() { c.guard.Free() }
+func (c *Caller) Free() {
+	unwatched(c)
+	c.guard.Free()
+}
 
 // set prepares the block for a call of fn.
 func (c *Caller) set(fn uintptr, w *Words, stop *atomic.Bool) {
@@ -83,7 +95,7 @@ func (c *Caller) Once(fn uintptr, w *Words, stop *atomic.Bool) error {
 	return c.run()
 }
 
-// Plain calls a function of up to three words and no result.
+// Plain calls fn with three words.
 func (c *Caller) Plain(fn uintptr, words [3]uint64, stop *atomic.Bool) error {
 	c.block = block{fn: fn, count: 1, stop: stop}
 	copy(c.block.words[:], words[:])
@@ -94,7 +106,11 @@ func (c *Caller) run() error {
 	if c.block.fn == 0 {
 		return errors.New("a call of address 0")
 	}
-	return c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))
+	stop := c.block.stop
+	c.begin(stop)
+	err := c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))
+	c.end(stop)
+	return err
 }
 
 var invokeEntry = invokeAddress()

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -14,6 +16,9 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/offload"
 )
+
+// destructorTime is how long the destructors of an image may take.
+const destructorTime = 10 * time.Second
 
 // Image is a loaded shared object. Its methods may be called by several goroutines.
 type Image struct {
@@ -102,19 +107,20 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	if len(list) == 0 {
 		return nil
 	}
-	c, err := NewCaller()
+	c, err := img.NewCaller()
 	if err != nil {
 		return err
 	}
 	defer c.Free()
+	var stop atomic.Bool
+	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
+	none := uint64(uintptr(unsafe.Pointer(&noStrings)))
 	for i, at := range list {
-		if ctx.Err() != nil {
+		err := process.KeepSignals(func() error { return c.Plain(at, [3]uint64{0, none, none}, &stop) })
+		switch {
+		case errors.Is(err, process.ErrInterrupted):
 			return img.failed(offload.Cancelled, fmt.Sprintf("%s %d of %d", what, i+1, len(list)), context.Cause(ctx))
-		}
-		err := process.KeepSignals(func() error {
-			return c.Plain(at, [3]uint64{0, uint64(uintptr(unsafe.Pointer(&noStrings))), uint64(uintptr(unsafe.Pointer(&noStrings)))}, nil)
-		})
-		if err != nil {
+		case err != nil:
 			return img.failed(offload.BackendFailure, fmt.Sprintf("%s %d of %d failed", what, i+1, len(list)), err)
 		}
 	}
@@ -155,7 +161,9 @@ func (img *Image) Close() error {
 	if img.handle == 0 {
 		return nil
 	}
-	err := img.callAll(context.Background(), "destructor", img.fini)
+	ctx, cancel := context.WithTimeout(context.Background(), destructorTime)
+	defer cancel()
+	err := img.callAll(ctx, "destructor", img.fini)
 	return errors.Join(err, img.release())
 }
 

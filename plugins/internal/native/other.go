@@ -34,7 +34,7 @@ func (*Image) Close() error { return nil }
 type Caller struct{}
 
 // NewCaller returns [process.ErrUnsupported] on this platform.
-func NewCaller() (*Caller, error) { return nil, process.ErrUnsupported }
+func (*Image) NewCaller() (*Caller, error) { return nil, process.ErrUnsupported }
 
 // Free does nothing on this platform.
 func (*Caller) Free() {}

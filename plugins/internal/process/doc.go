@@ -11,12 +11,14 @@
 //
 // [Guard.Call] runs native code by the C calling convention on a system stack, and [Guard.CallHere] generated code that
 // soon ends on the goroutine's. A fault in it (an invalid address, a division by zero, an illegal instruction, an
-// overflow of the system's stack) comes back as a [*Fault]. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE
-// and SIGILL in front of Go's; a fault that does not come from guarded native code goes on to Go's handlers, so panics in
+// overflow of the system's stack, abort) comes back as a [*Fault]. The first guard installs handlers for SIGSEGV, SIGBUS,
+// SIGFPE, SIGILL and SIGABRT in front of Go's; a fault that does not come from guarded native code goes on to Go's handlers, so panics in
 // Go work as ever.
 //
+// [Guard.Interrupt] ends a call that does not end by itself, with a signal that no other code sends.
+//
 // What the native code held at the fault (locks, memory of malloc) stays held: generated code holds nothing, code of
-// others may be unusable afterwards. Faults on threads that native code made itself, and abort(), are not caught.
+// others may be unusable afterwards. Faults on threads that native code made itself are not caught.
 //
 // The handlers and the table of guarded calls are global by nature: the kernel knows one action per signal and process.
 package process

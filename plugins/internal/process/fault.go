@@ -8,6 +8,9 @@ import (
 // ErrUnsupported is wrapped by the errors of what this package cannot do on the platform it was built for.
 var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
 
+// ErrInterrupted is the error of a call that [Guard.Interrupt] ended.
+var ErrInterrupted = errors.New("native code: interrupted")
+
 // Fault is what stopped native code that was run by [Guard.Call].
 type Fault struct {
 	Signal  int     // number of the signal
@@ -26,6 +29,7 @@ func (f *Fault) StackOverflow() bool {
 // The signals that the guard takes, by their numbers on Linux.
 const (
 	sigILL  = 4
+	sigABRT = 6
 	sigBUS  = 7
 	sigFPE  = 8
 	sigSEGV = 11
@@ -46,6 +50,8 @@ func (f *Fault) Error() string {
 		return fmt.Sprintf("native code: SIGBUS (address %#x) at %s", f.Address, at)
 	case f.Signal == sigFPE:
 		return "native code: SIGFPE (" + arithmetic(f.Code) + ") at " + at
+	case f.Signal == sigABRT:
+		return "native code: SIGABRT (abort was called)"
 	case f.Signal == sigILL:
 		return "native code: SIGILL (illegal instruction) at " + at
 	}

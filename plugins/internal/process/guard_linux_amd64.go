@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -94,11 +95,26 @@ type guarded struct {
 	address uint64
 	pc      uint64
 	faultSP uint64
-	_       uint64
+
+	stop      uint64 // written by Interrupt: stopWithin, stopAnywhere, or 0
+	low, high uint64 // the code in which stopWithin ends the call
+	_         [6]uint64
 }
 
-// fault is what the handler noted.
-func (g *guarded) fault() *Fault {
+// How a call is to be ended.
+const (
+	stopWithin   = 1 // while it is in code of a range
+	stopAnywhere = 2
+
+	siQueue = -1
+	siTkill = -6
+)
+
+// fault returns what the handler noted.
+func (g *guarded) fault() error {
+	if g.signal == sigBUS && int32(g.code) == siQueue {
+		return ErrInterrupted
+	}
 	return &Fault{
 		Signal:  int(g.signal),
 		Code:    int(int32(g.code)),
@@ -134,6 +150,7 @@ var (
 	// Read by the assembly.
 	goHandlers [32]uintptr // by signal, where faults go that are not of guarded code
 	hasAVX     bool        //lint:ignore U1000 the assembly's alone
+	processID  uint32      //lint:ignore U1000 the assembly's alone
 )
 
 // addresses gives the guard's entry for cgocall and the signal handler.
@@ -147,9 +164,9 @@ func install() error {
 	if installed.Load() {
 		return nil
 	}
-	hasAVX = cpu.X86.HasAVX
+	hasAVX, processID = cpu.X86.HasAVX, uint32(os.Getpid())
 	guard, handler := addresses()
-	for _, sig := range [...]int{sigILL, sigBUS, sigFPE, sigSEGV} {
+	for _, sig := range [...]int{sigILL, sigABRT, sigBUS, sigFPE, sigSEGV} {
 		action, err := getAction(sig)
 		if err != nil {
 			return fmt.Errorf("native code: reading the action of signal %d: %w", sig, err)

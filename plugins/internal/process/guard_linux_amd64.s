@@ -97,16 +97,19 @@ TEXT ·runHere(SB), 0, $512-28
 // In siginfo_t and in ucontext_t of Linux.
 #define SI_CODE 8
 #define SI_ADDR 16
+#define SI_PID 16
+#define SI_VALUE 24
 #define UC_RSP 160
 #define UC_RIP 168
 #define UC_EFLAGS 176
 
-// handler is the signal handler: signal DI, siginfo SI, context DX. A fault of a guarded call goes on at landing, any
+// handler is the signal handler: signal DI, siginfo SI, context DX. A fault of a guarded call continues at landing, any
 // other in Go's handler.
 TEXT ·handler(SB), NOSPLIT|NOFRAME, $0
 	MOVL	SI_CODE(SI), AX
 	TESTL	AX, AX
-	JLE	notOurs	// sent by a process, not a fault
+	JLE	sent
+fault:
 	MOVQ	UC_RIP(DX), AX
 	LEAQ	runtime·text(SB), CX
 	CMPQ	AX, CX
@@ -162,6 +165,61 @@ found:
 	MOVQ	CX, UC_RIP(DX)
 	ANDQ	$~0x40500, UC_EFLAGS(DX)	// not direction, trap and alignment check
 	RET	// to the restorer
+
+// A signal that a process sent: abort() of this thread is a fault, and Interrupt's ends the call that it asks for. AX is si_code.
+sent:
+	MOVL	·processID(SB), CX
+	CMPL	SI_PID(SI), CX
+	JNE	notOurs
+	CMPL	AX, $const_siTkill
+	JNE	queued
+	CMPL	DI, $const_sigABRT
+	JEQ	fault
+	JMP	notOurs
+queued:
+	CMPL	AX, $const_siQueue
+	JNE	notOurs
+	CMPL	DI, $const_sigBUS
+	JNE	notOurs
+	LEAQ	·table(SB), CX
+	CMPQ	SI_VALUE(SI), CX
+	JNE	notOurs
+	MOVQ	UC_RIP(DX), AX
+	LEAQ	runtime·text(SB), CX
+	CMPQ	AX, CX
+	JCS	foreign
+	LEAQ	runtime·etext(SB), CX
+	CMPQ	AX, CX
+	JCS	ignore	// between calls, or about to begin or end one
+foreign:
+	THREAD(R8)
+	MOVQ	·table(SB), R9
+stopPage:
+	TESTQ	R9, R9
+	JEQ	ignore
+	MOVL	$const_pageEntries, CX
+stopNext:
+	CMPQ	guarded_thread(R9), R8
+	JNE	stopOther
+	MOVQ	guarded_stop(R9), R11
+	TESTQ	R11, R11
+	JEQ	stopOther
+	MOVQ	R9, R10
+	CMPQ	R11, $const_stopAnywhere
+	JEQ	found
+	CMPQ	AX, guarded_low(R9)
+	JCS	ignore
+	CMPQ	AX, guarded_high(R9)
+	JCS	found
+	RET
+stopOther:
+	ADDQ	$guarded__size, R9
+	DECL	CX
+	JNZ	stopNext
+	MOVQ	(R9), R9	// page.next
+	JMP	stopPage
+ignore:
+	RET
 
 notOurs:
 	LEAQ	·goHandlers(SB), AX

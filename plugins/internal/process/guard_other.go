@@ -21,3 +21,9 @@ func (Guard) Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 
 // CallHere gives [ErrUnsupported] on this platform.
 func (Guard) CallHere(uintptr, unsafe.Pointer) error { return ErrUnsupported }
+
+// Interrupt does nothing on this platform.
+func (Guard) Interrupt(low, high uintptr, anywhere bool) {}
+
+// Resume does nothing on this platform.
+func (Guard) Resume() {}

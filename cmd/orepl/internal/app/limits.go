@@ -18,6 +18,7 @@ type limitFlags struct {
 	iterations, launches          uint64
 	readableBelow, writeableBelow directories
 	programs                      directories
+	native                        bool
 }
 
 // directories is a flag that may be given several times.
@@ -38,6 +39,7 @@ func (inv *invocation) limits() *limitFlags {
 	f.Var(&l.readableBelow, "allow-read", "let the script read and import files below this `directory` only; may be repeated")
 	f.Var(&l.writeableBelow, "allow-write", "let the script write files below this `directory` only; may be repeated")
 	f.Var(&l.programs, "allow-run", "let the script start this `program` only, or those below this directory; may be repeated; with --allow-read or --allow-write, none unless given")
+	f.BoolVar(&l.native, "allow-native", false, "let the script run native code of libraries; with --allow-read or --allow-write, none unless given")
 	return l
 }
 
@@ -76,6 +78,9 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 		if o.Policy.Run, err = l.allowRun(); err != nil {
 			return o, &usageError{"--allow-run: " + err.Error(), ""}
 		}
+	}
+	if l.native {
+		o.Policy.Native = func(string) error { return nil }
 	}
 	return o, nil
 }

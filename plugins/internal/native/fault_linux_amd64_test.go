@@ -1,0 +1,217 @@
+package native
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/tests/clang"
+)
+
+const faultySource = `
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile int sink;
+int64_t rounds;
+void segv(int64_t f, int64_t l) { *(volatile int *)16 = 1; }
+void fpe(int64_t f, int64_t l) { volatile int zero = 0; sink = sink / zero; }
+void ill(int64_t f, int64_t l) { __builtin_trap(); }
+void bus(int64_t f, int64_t l) {
+  __asm__ volatile("pushf; orl $0x40000, (%rsp); popf");  // alignment check
+  static char bytes[16] __attribute__((aligned(16)));
+  *(volatile int *)(bytes + 1) = 1;
+}
+static int deep(volatile char *above) { volatile char here[4096]; here[0] = above[0]; return deep(here) + here[1]; }
+void overflow(int64_t f, int64_t l) { volatile char top[1] = {0}; sink = deep(top); }
+void aborts(int64_t f, int64_t l) { abort(); }
+void wrong(int64_t f, int64_t l, int64_t *p) { *p = 1; }
+void endless(int64_t f, int64_t l) { for (;;) sink++; }
+void sleeps(int64_t f, int64_t l) { for (;;) pause(); }
+void fine(int64_t f, int64_t l) { rounds++; }
+`
+
+// signals are the faults of faultySource's functions, as errors name them.
+var signals = map[string]string{"segv": "SIGSEGV (invalid address 0x10)", "fpe": "SIGFPE", "ill": "SIGILL", "bus": "SIGBUS",
+	"overflow": "stack overflow", "aborts": "SIGABRT (abort was called)"}
+
+func newCaller(t testing.TB, img *Image) *Caller {
+	t.Helper()
+	c, err := img.NewCaller()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Free)
+	return c
+}
+
+func load(t testing.TB, source string, flags ...string) *Image {
+	t.Helper()
+	img, err := Load(t.Context(), t.Name(), clang.SharedObject(t, source, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := img.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return img
+}
+
+func layout(t testing.TB, params ...offload.Param) *Layout {
+	t.Helper()
+	l, err := NewLayout(&offload.Signature{Convention: offload.PerRange, Params: params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestFaults checks that each kind of fault is an error that names it, and that the image works afterwards.
+func TestFaults(t *testing.T) {
+	img := load(t, faultySource)
+	c := newCaller(t, img)
+	var stop atomic.Bool
+	var w Words
+	w.Set(layout(t), nil)
+	for range 3 {
+		for name, want := range signals {
+			_, fn, _ := img.Lookup(name)
+			err := c.Range(fn, &w, 0, 1, &stop)
+			var f *process.Fault
+			if !errors.As(err, &f) || !strings.Contains(err.Error(), want) {
+				t.Fatalf("%s: %v, want %s", name, err, want)
+			}
+			if _, within := img.Offset(f.PC); !within && name != "aborts" {
+				t.Errorf("%s: pc %#x is not in the image", name, f.PC)
+			}
+		}
+		_, fn, _ := img.Lookup("fine")
+		if err := c.Range(fn, &w, 0, 1, &stop); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Set(layout(t, offload.Param{Type: offload.I64}), []Value{{Bits: 24}})
+	_, fn, _ := img.Lookup("wrong")
+	if err := c.Range(fn, &w, 0, 1, &stop); err == nil || !strings.Contains(err.Error(), "0x18") {
+		t.Errorf("a wrong signature: %v", err)
+	}
+}
+
+// TestStop ends calls that do not end, in the image's code and in a system call, and calls again.
+func TestStop(t *testing.T) {
+	img := load(t, faultySource)
+	c := newCaller(t, img)
+	var w Words
+	w.Set(layout(t), nil)
+	for range 5 {
+		for _, name := range []string{"endless", "sleeps"} {
+			var stop atomic.Bool
+			timer := time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
+			begin := time.Now()
+			_, fn, _ := img.Lookup(name)
+			err := c.Range(fn, &w, 0, 1, &stop)
+			timer.Stop()
+			if !errors.Is(err, process.ErrInterrupted) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if d := time.Since(begin); d > 5*time.Second {
+				t.Errorf("%s ended after %v", name, d)
+			}
+		}
+		var stop atomic.Bool
+		_, fn, _ := img.Lookup("fine")
+		for range 1000 {
+			if err := c.Range(fn, &w, 0, 1, &stop); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestStopMissesNobody stops calls at the moment at which they end: neither they nor the next ones may be hit for another.
+func TestStopMissesNobody(t *testing.T) {
+	img := load(t, `
+#include <stdint.h>
+volatile int sink;
+void busy(int64_t f, int64_t l) { for (int i = 0; i < l; i++) sink++; }`)
+	c := newCaller(t, img)
+	var w Words
+	w.Set(layout(t), nil)
+	_, fn, _ := img.Lookup("busy")
+	interrupted := 0
+	for i := range 100 {
+		var stop atomic.Bool
+		timer := time.AfterFunc(time.Duration(i%20)*time.Millisecond, func() { stop.Store(true) })
+		switch err := c.Range(fn, &w, 0, 1<<25, &stop); {
+		case err == nil:
+		case errors.Is(err, process.ErrInterrupted) && stop.Load():
+			interrupted++
+		default:
+			t.Fatal(err)
+		}
+		timer.Stop()
+		var calm atomic.Bool
+		if err := c.Range(fn, &w, 0, 1<<10, &calm); err != nil {
+			t.Fatalf("a call that nobody stops: %v", err)
+		}
+	}
+	t.Log(interrupted, "of 100 were interrupted")
+}
+
+// TestConstructors checks their order, that a fault in one is an error, and that an endless one can be cancelled.
+func TestConstructors(t *testing.T) {
+	img := load(t, `
+#include <stdint.h>
+int order[4], n;
+int *gone;
+__attribute__((constructor(201))) static void a(int argc, char **argv, char **envp) { order[n++] = argc == 0 && !argv[0] && !envp[0] ? 1 : -1; }
+__attribute__((constructor(202))) static void b(void) { order[n++] = 2; }
+__attribute__((constructor)) static void c(void) { order[n++] = 3; }
+__attribute__((destructor(201))) static void z(void) { if (gone) *gone = *gone * 10 + 1; }
+__attribute__((destructor(202))) static void y(void) { if (gone) *gone = *gone * 10 + 2; }
+`)
+	s, _, _ := img.Lookup("order")
+	if got := img.Memory(s); got[0] != 1 || got[4] != 2 || got[8] != 3 {
+		t.Errorf("constructors ran in order %v", got)
+	}
+	data := clang.SharedObject(t, `
+int x;
+__attribute__((constructor)) static void c(void) { *(volatile int *)8 = 1; }`)
+	for range 20 {
+		_, err := Load(t.Context(), "faulty", data)
+		if err == nil || !strings.Contains(err.Error(), "constructor") || !strings.Contains(err.Error(), "SIGSEGV") {
+			t.Fatalf("a constructor that faults: %v", err)
+		}
+	}
+	data = clang.SharedObject(t, `
+volatile int x;
+__attribute__((constructor)) static void c(void) { for (;;) x++; }`)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Load(ctx, "endless", data); offload.CodeOf(err) != offload.Cancelled {
+		t.Fatalf("an endless constructor: %v", err)
+	}
+}
+
+// TestDestructorFault checks that a destructor that faults is reported and that the image is unloaded all the same.
+func TestDestructorFault(t *testing.T) {
+	img, err := Load(t.Context(), "destructor", clang.SharedObject(t, `
+int x;
+__attribute__((destructor)) static void d(void) { *(volatile int *)8 = 1; }`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := img.Close(); err == nil || !strings.Contains(err.Error(), "destructor") || !strings.Contains(err.Error(), "SIGSEGV") {
+		t.Errorf("%v", err)
+	}
+	if img.handle != 0 || img.file != -1 {
+		t.Errorf("handle %#x, file %d", img.handle, img.file)
+	}
+}
