@@ -19,6 +19,7 @@ type choices struct {
 	gang      int            // registers of a gang; 0 for the compiler's choice
 	cores     int            // that run kernels; 0 if it is not known
 	model     *uarch.Model   // costs of the processor's instructions
+	dump      string         // folder for dumps of the compiler; "" for none
 }
 
 // needs are the extensions that an engine must have.
@@ -48,7 +49,7 @@ func (o Options) switches() (debug.Switches, error) {
 }
 
 func choicesFor(s debug.Switches) choices {
-	c := choices{interpret: s.CPUEngine == "interp", features: machine.Features(s)}
+	c := choices{interpret: s.CPUEngine == "interp", features: machine.Features(s), dump: s.Dump}
 	c.gang, _ = strconv.Atoi(s.Gang)
 	if c.model = uarch.Named(s.CPUModel); c.model == nil {
 		c.model = uarch.Host()
@@ -65,5 +66,5 @@ func (c choices) engines(m *machine.Info, functions *functions) []engine {
 	if c.interpret {
 		return []engine{slow}
 	}
-	return []engine{vectorizer{features: c.features, gang: c.gang, cores: c.cores, model: c.model, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
+	return []engine{vectorizer{features: c.features, gang: c.gang, cores: c.cores, model: c.model, dump: c.dump, machine: m, slow: slow, work: new(spmd.Workspace)}, slow}
 }

@@ -76,7 +76,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 		if !ok {
 			continue
 		}
-		p, err := spmd.Compile(k, spmd.Options{Features: v.features, Gang: v.gang})
+		p, err := spmd.Compile(k, spmd.Options{Features: v.features, Gang: v.gang, Dump: v.dump})
 		var u *spmd.UnsupportedError
 		if err == nil {
 			err = p.Check()

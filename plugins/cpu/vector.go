@@ -23,6 +23,7 @@ type vectorizer struct {
 	model    *uarch.Model
 	slow     interpreter
 	work     *spmd.Workspace
+	dump     string
 }
 
 func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
@@ -31,7 +32,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	}
 	options := spmd.Options{
 		Features: e.features, Gang: e.gang, Unchecked: checks == offload.ChecksOff,
-		CacheBytes: e.machine.LastCache(), Cores: e.cores, Model: e.model, Workspace: e.work,
+		CacheBytes: e.machine.LastCache(), Cores: e.cores, Model: e.model, Workspace: e.work, Dump: e.dump,
 	}
 	p, err := spmd.Compile(k, options)
 	var u *spmd.UnsupportedError

@@ -16,7 +16,7 @@ import (
 const Variable = "OREPL_DEBUG"
 
 // Switches are all switches of the project. A field is empty if its switch is not set. The tag "switch" is the name with
-// the values that it may have, and "help" is the text of the documentation.
+// the values that it may have, or a word in capitals for any value; "help" is the text of the documentation.
 type Switches struct {
 	// CPUEngine is the engine that must run kernels; the plugin fails to open without the extensions that it needs.
 	CPUEngine string `switch:"cpu-engine=interp|avx2|avx512" help:"run kernels on the CPU by the interpreter, as AVX2 code or as AVX-512 code; an error if the processor cannot"`
@@ -26,6 +26,8 @@ type Switches struct {
 	CPUModel string `switch:"cpu-model=haswell|skylake|skylake-sp|icelake|zen2|zen3|zen4|zen5|generic" help:"choose among instructions by what they cost on this family of processors; results differ in functions of Math.fast alone"`
 	// Gang is the number of vector registers that hold one value of a gang.
 	Gang string `switch:"gang=1|2|4" help:"hold a value of the work-items that run together in this many vector registers"`
+	// Dump is the folder for the functions of the compiler after each pass.
+	Dump string `switch:"dump=DIR" help:"write what each pass of the compiler makes of a kernel to files in a folder"`
 }
 
 // Switch describes a switch.
@@ -64,13 +66,24 @@ func Parse(text string) (Switches, error) {
 		if i < 0 {
 			return Switches{}, unknown(name, all)
 		}
-		if !slices.Contains(all[i].Values, value) {
+		if !all[i].allows(value) {
 			return Switches{}, invalid("%s cannot be %q", name, value).WithHint("write %s", all[i].usage())
 		}
 		reflect.ValueOf(&s).Elem().Field(i).SetString(value)
 	}
 	return s, nil
 }
+
+// allows reports whether a switch may have a value.
+func (w Switch) allows(value string) bool {
+	if w.free() {
+		return value != ""
+	}
+	return slices.Contains(w.Values, value)
+}
+
+// free reports whether a switch may have any value.
+func (w Switch) free() bool { return len(w.Values) == 1 && w.Values[0] == strings.ToUpper(w.Values[0]) }
 
 // usage returns the switch with each of its values, as "gang=1 or gang=2 or gang=4".
 func (w Switch) usage() string {

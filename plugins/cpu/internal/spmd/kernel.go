@@ -9,7 +9,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/avx2"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/emit"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/passes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/regalloc"
@@ -97,77 +96,49 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	} else {
 		l.overRows(done)
 	}
-	if options.stacked {
-		passes.CSE(l.Func)
+	if err := l.optimise(); err != nil {
+		return nil, err
 	}
-	if l.Target == &vcode.AVX2 {
-		if err := avx2.Expand(l.Func); err != nil {
-			return nil, &UnsupportedError{Kernel: k.Name, What: err.Error()}
-		}
-	}
-	passes.LICM(l.Func, l.observe)
-	passes.LSR(l.Func, l.observe)
-	passes.DCE(l.Func)
-	passes.Coalesce(l.Func)
-	passes.FoldLoads(l.Func, options.single || options.stacked)
-	passes.InvertBranches(l.Func)
-	fresh := l.begin // the next group
-	if l.batch != nil {
-		fresh = 0 // other groups of the batch may wait then
-	}
-	passes.SplitRanges(l.Func, l.advance, l.start, fresh)
 	where := regalloc.Allocate(l.Func)
-
-	c = &code{layout: l.layout, arrays: k.Arrays, traps: l.Traps, lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
+	out, err := emit.Func(l.Func, where, emit.Options{Layout: &l.layout, Done: []amd64.Label{l.stop, done}, Fence: options.stores == kindPast, Comment: list})
+	switch {
+	case err != nil && l.Target == &vcode.AVX2: // an instruction that it lacks and that has no expansion
+		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
+	case err != nil:
+		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
+	}
+	c = &code{bytes: out.Bytes, listing: out.Listing, resume: out.Resume, ends: out.Ends, layout: l.layout, arrays: k.Arrays, traps: l.Traps, groups: l.groups,
+		lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
 	c.frame = l.layout.Frame + int(where.FrameBytes)
 	c.shared = l.layout.Size
 	c.context = l.layout.Size + int(where.SharedBytes)
-	trapLabel := asm.NewLabel()
-	w := &emit.Writer{F: l.Func, Where: where, Asm: asm, Trap: trapLabel, Shared: int32(c.shared), Frame: int32(l.layout.Frame), Comment: list}
-	asm.Emit(amd64.MOV, abi.Context, amd64.RDI)
-	asm.Emit(amd64.MOV, abi.Frame, amd64.Mem{Base: abi.Context, Disp: abi.CtxFrame})
-	for _, r := range l.ConstOrder {
-		if where.Phys[r] >= 0 {
-			w.Load(r, w.Machine(r, uint8(l.Target.Bytes())))
-		}
-	}
-	w.Write()
-	asm.Bind(l.stop)
-	asm.Bind(done)
-	if options.stores == kindPast {
-		asm.Emit(amd64.SFENCE)
-	}
-	asm.Emit(amd64.MOV, amd64.Mem{Base: abi.Context, Disp: abi.CtxStatus, Size: 4}, amd64.Imm(0))
-	asm.Emit(amd64.VZEROUPPER)
-	asm.Emit(amd64.RET)
-	var resume amd64.Label
-	if len(l.Traps) > 0 {
-		resume = emit.Trap(asm, l.Target, trapLabel)
-	}
-	if c.bytes, err = asm.Finish(); err != nil {
-		if l.Target == &vcode.AVX2 { // an instruction that it lacks and that has no expansion
-			return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
-		}
-		return nil, fmt.Errorf("kernel %s: %w: %s", k.Name, err, w.Failed)
-	}
-	c.groups = l.groups
 	if len(c.traps) > 0 {
 		c.regs, c.where, c.constants = slices.Clone(l.Regs), where, map[vcode.Reg]uint64{}
 		for key, r := range l.Consts {
 			c.constants[r] = key.Bits
 		}
 	}
-	c.resume, _ = asm.Offset(resume)
-	for i := range c.traps {
-		at := -1
-		if c.traps[i].End != 0 {
-			at, _ = asm.Offset(c.traps[i].End)
-		}
-		c.ends = append(c.ends, at)
-	}
-	c.listing = asm.Listing()
 	work.give(room, l.Func)
 	return c, nil
+}
+
+// optimise runs the passes, and writes a dump after each one if that is asked for.
+func (l *lowerer) optimise() error {
+	in := passes.Input{Func: l.Func, Frames: l.observe, Stacked: l.options.stacked, Single: l.options.single,
+		Advance: l.advance, Start: l.start, Fresh: l.begin}
+	if l.batch != nil {
+		in.Fresh = 0 // where this group begins, others of the batch may wait
+	}
+	d := dump{dir: l.options.Dump, name: dumpName(l.k, l.options)}
+	d.write("lowered", l.Func)
+	var done func(pass string)
+	if d.dir != "" {
+		done = func(pass string) { d.write(pass, l.Func) }
+	}
+	if err := passes.Run(&in, done); err != nil {
+		return &UnsupportedError{Kernel: l.k.Name, What: err.Error()}
+	}
+	return d.err
 }
 
 // place0 lays the context and the frames out.

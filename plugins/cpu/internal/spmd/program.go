@@ -45,6 +45,9 @@ type Options struct {
 	// Model is the cost table of the processor; nil stands for the generic one.
 	Model *uarch.Model
 
+	// Dump is a folder into which the function is written before the passes and after each one; "" writes nothing.
+	Dump string
+
 	// Workspace is memory that this compilation shares with others; nil gives it its own.
 	Workspace *Workspace
 

@@ -9,29 +9,96 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Writer turns instructions on virtual registers into code.
-type Writer struct {
-	F       *vcode.Func
-	Where   *regalloc.Allocation
-	Asm     *amd64.Assembler
-	Trap    amd64.Label // the code that leaves for a trap
-	Shared  int32       // where registers that gangs share lie in the context
-	Frame   int32       // where the others lie in the frame
-	vec     int         // scratch registers used by the present instruction
-	gpr     int
-	masks   int
-	Comment func(site int) string
-
-	ops    [4]operand // of the present instruction
-	Failed string
-	coming []int // instructions put off: ranges of cold code
+// Options says how a function is emitted.
+type Options struct {
+	Layout  *abi.Layout
+	Done    []amd64.Label         // where the function returns
+	Fence   bool                  // emit a store fence at the end, after non-temporal stores
+	Comment func(site int) string // the text of a site in the listing; nil for none
 }
 
-// Write emits all code: first what is run often.
-func (w *Writer) Write() {
+// Code is machine code, with what the Go side of traps needs.
+type Code struct {
+	Bytes   []byte
+	Listing string
+	Resume  int   // the offset of the code that resumes after a trap; 0 if there are no traps
+	Ends    []int // by trap: the offset at which its gang ends, −1 if nowhere
+}
+
+// Func emits a function. An error of the assembler names the instruction that it cannot encode.
+func Func(f *vcode.Func, where *regalloc.Allocation, o Options) (*Code, error) {
+	w := &writer{f: f, where: where, asm: f.Asm, trap: f.Asm.NewLabel(), shared: int32(o.Layout.Size), frame: int32(o.Layout.Frame), comment: o.Comment}
+	w.entry()
+	w.write()
+	w.exit(o.Done, o.Fence)
+	var resume amd64.Label
+	if len(f.Traps) > 0 {
+		resume = emitTrap(f.Asm, f.Target, w.trap)
+	}
+	c := &Code{}
+	var err error
+	if c.Bytes, err = f.Asm.Finish(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, w.failed)
+	}
+	c.Listing = f.Asm.Listing()
+	c.Resume, _ = f.Asm.Offset(resume)
+	for i := range f.Traps {
+		at := -1
+		if end := f.Traps[i].End; end != 0 {
+			at, _ = f.Asm.Offset(end)
+		}
+		c.Ends = append(c.Ends, at)
+	}
+	return c, nil
+}
+
+// writer emits the instructions of a function.
+type writer struct {
+	f       *vcode.Func
+	where   *regalloc.Allocation
+	asm     *amd64.Assembler
+	trap    amd64.Label // the code of emitTrap
+	shared  int32       // the offset of the spill slots in the context
+	frame   int32       // the offset of the spill slots in a frame
+	comment func(site int) string
+
+	// Of the current instruction:
+	vec, gpr, masks int // scratch registers in use
+	ops             [4]operand
+
+	cold   []int  // the ranges of cold code: begin, end, …
+	failed string // the first instruction that the assembler refused
+}
+
+// entry emits the start of the function. Go calls it with the context in rdi.
+func (w *writer) entry() {
+	w.asm.Emit(amd64.MOV, abi.Context, amd64.RDI)
+	w.asm.Emit(amd64.MOV, abi.Frame, amd64.Mem{Base: abi.Context, Disp: abi.CtxFrame})
+	for _, r := range w.f.ConstOrder {
+		if w.where.Phys[r] >= 0 {
+			w.load(r, w.machine(r, uint8(w.f.Target.Bytes())))
+		}
+	}
+}
+
+// exit emits the return to Go.
+func (w *writer) exit(done []amd64.Label, fence bool) {
+	for _, l := range done {
+		w.asm.Bind(l)
+	}
+	if fence {
+		w.asm.Emit(amd64.SFENCE)
+	}
+	w.asm.Emit(amd64.MOV, amd64.Mem{Base: abi.Context, Disp: abi.CtxStatus, Size: 4}, amd64.Imm(0))
+	w.asm.Emit(amd64.VZEROUPPER)
+	w.asm.Emit(amd64.RET)
+}
+
+// write emits the instructions: cold code after all other.
+func (w *writer) write() {
 	depth, begin := 0, 0
-	for i := range w.F.Insts {
-		switch w.F.Insts[i].Kind {
+	for i := range w.f.Insts {
+		switch w.f.Insts[i].Kind {
 		case vcode.KindColdBegin:
 			if depth == 0 {
 				begin = i
@@ -39,7 +106,7 @@ func (w *Writer) Write() {
 			depth++
 		case vcode.KindColdEnd:
 			if depth--; depth == 0 {
-				w.coming = append(w.coming, begin, i)
+				w.cold = append(w.cold, begin, i)
 			}
 		default:
 			if depth == 0 {
@@ -47,29 +114,29 @@ func (w *Writer) Write() {
 			}
 		}
 	}
-	for n := 0; n < len(w.coming); n += 2 {
-		for i := w.coming[n]; i < w.coming[n+1]; i++ {
+	for n := 0; n < len(w.cold); n += 2 {
+		for i := w.cold[n]; i < w.cold[n+1]; i++ {
 			w.inst(i)
 		}
 	}
 }
 
-// slot is the place in memory of a register that has no machine register.
-func (w *Writer) slot(r vcode.Reg) amd64.Mem {
-	v := &w.F.Regs[r]
+// slot returns the spill slot of a register, or the constant in the pool.
+func (w *writer) slot(r vcode.Reg) amd64.Mem {
+	v := &w.f.Regs[r]
 	if v.Elem != 0 {
 		return amd64.Mem{Label: v.Label}
 	}
 	if v.Shared {
-		return amd64.Mem{Base: abi.Context, Disp: w.Shared + w.Where.Slot[r]}
+		return amd64.Mem{Base: abi.Context, Disp: w.shared + w.where.Slot[r]}
 	}
-	return amd64.Mem{Base: abi.Frame, Disp: w.Frame + w.Where.Slot[r]}
+	return amd64.Mem{Base: abi.Frame, Disp: w.frame + w.where.Slot[r]}
 }
 
-// Machine returns the machine register of a register that has one.
-func (w *Writer) Machine(r vcode.Reg, size uint8) amd64.Reg {
-	phys := int(w.Where.Phys[r])
-	switch w.F.Regs[r].Class {
+// machine returns the machine register of a register that has one.
+func (w *writer) machine(r vcode.Reg, size uint8) amd64.Reg {
+	phys := int(w.where.Phys[r])
+	switch w.f.Regs[r].Class {
 	case vcode.ClassVec:
 		return amd64.X(phys).As(int(size))
 	case vcode.ClassMask:
@@ -78,12 +145,12 @@ func (w *Writer) Machine(r vcode.Reg, size uint8) amd64.Reg {
 	return amd64.GPR(phys, int(size))
 }
 
-// scratch gives a scratch register of a class for one instruction.
-func (w *Writer) scratch(c vcode.Class, size uint8) amd64.Reg {
+// scratch returns a scratch register for the current instruction.
+func (w *writer) scratch(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
 	case vcode.ClassVec:
 		w.vec++
-		return amd64.X(w.F.Target.Vectors + vcode.ScratchVectors - w.vec).As(int(size))
+		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - w.vec).As(int(size))
 	case vcode.ClassMask:
 		w.masks++
 		return amd64.K(regalloc.ScratchMask[w.masks-1])
@@ -92,51 +159,53 @@ func (w *Writer) scratch(c vcode.Class, size uint8) amd64.Reg {
 	return regalloc.ScratchGPR[w.gpr-1].As(int(size))
 }
 
-// Load brings a register from memory to a machine register.
-func (w *Writer) Load(r vcode.Reg, to amd64.Reg) {
-	v, m := &w.F.Regs[r], w.slot(r)
+// load emits a reload of a spilled register to a machine register.
+func (w *writer) load(r vcode.Reg, to amd64.Reg) {
+	v, m := &w.f.Regs[r], w.slot(r)
 	switch {
 	case v.Elem == 4:
-		w.Asm.Emit(amd64.VPBROADCASTD, to, m)
+		w.asm.Emit(amd64.VPBROADCASTD, to, m)
 	case v.Elem == 64:
-		w.Asm.Emit(amd64.VMOVUPS, to.As(w.F.Target.Bytes()), m)
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
 	case v.Elem == 8:
 		if to.Bytes() == 16 {
 			to = to.As(32)
 		}
-		w.Asm.Emit(amd64.VPBROADCASTQ, to, m)
+		w.asm.Emit(amd64.VPBROADCASTQ, to, m)
 	case v.Class == vcode.ClassVec:
-		w.Asm.Emit(amd64.VMOVUPS, to.As(w.F.Target.Bytes()), m)
+		w.asm.Emit(amd64.VMOVUPS, to.As(w.f.Target.Bytes()), m)
 	case v.Class == vcode.ClassMask:
-		w.Asm.Emit(amd64.KMOVW, to, m)
+		w.asm.Emit(amd64.KMOVW, to, m)
 	default:
-		w.Asm.Emit(amd64.MOV, to.As(8), m)
+		w.asm.Emit(amd64.MOV, to.As(8), m)
 	}
 }
 
-func (w *Writer) store(r vcode.Reg, from amd64.Reg) {
+// store emits a spill of a machine register to the slot of r.
+func (w *writer) store(r vcode.Reg, from amd64.Reg) {
 	m := w.slot(r)
-	switch w.F.Regs[r].Class {
+	switch w.f.Regs[r].Class {
 	case vcode.ClassVec:
-		w.Asm.Emit(amd64.VMOVUPS, m, from.As(w.F.Target.Bytes()))
+		w.asm.Emit(amd64.VMOVUPS, m, from.As(w.f.Target.Bytes()))
 	case vcode.ClassMask:
-		w.Asm.Emit(amd64.KMOVW, m, from)
+		w.asm.Emit(amd64.KMOVW, m, from)
 	default:
-		w.Asm.Emit(amd64.MOV, m, from.As(8))
+		w.asm.Emit(amd64.MOV, m, from.As(8))
 	}
 }
 
-// read gives a machine register that holds the register's value.
-func (w *Writer) read(r vcode.Reg, size uint8) amd64.Reg {
-	if w.Where.Phys[r] >= 0 {
-		return w.Machine(r, size)
+// read returns a machine register with the value of r: its own, or a scratch register with a reload.
+func (w *writer) read(r vcode.Reg, size uint8) amd64.Reg {
+	if w.where.Phys[r] >= 0 {
+		return w.machine(r, size)
 	}
-	to := w.scratch(w.F.Regs[r].Class, size)
-	w.Load(r, to)
+	to := w.scratch(w.f.Regs[r].Class, size)
+	w.load(r, to)
 	return to
 }
 
-func (w *Writer) address(m *vcode.Mem) amd64.Mem {
+// address returns an address in machine registers.
+func (w *writer) address(m *vcode.Mem) amd64.Mem {
 	out := amd64.Mem{Base: m.Fixed, Scale: m.Scale, Size: m.Size, Broadcast: m.Broadcast, Disp: m.Disp, Label: m.Label}
 	if m.Base != 0 {
 		out.Base = w.read(m.Base, 8)
@@ -147,20 +216,21 @@ func (w *Writer) address(m *vcode.Mem) amd64.Mem {
 	return out
 }
 
-func (w *Writer) inst(i int) {
-	in := &w.F.Insts[i]
+// inst emits an instruction.
+func (w *writer) inst(i int) {
+	in := &w.f.Insts[i]
 	switch in.Kind {
 	case vcode.KindLabel:
-		w.Asm.Bind(in.Label())
+		w.asm.Bind(in.Label())
 		return
 	case vcode.KindTrap:
-		w.Asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.Trap()))
-		w.Asm.Emit(amd64.CALL, w.Trap)
+		w.asm.Emit(amd64.MOV, amd64.EAX, amd64.Imm(in.Trap()))
+		w.asm.Emit(amd64.CALL, w.trap)
 		return
 	case vcode.KindComment:
-		if w.Comment != nil {
-			if text := w.Comment(in.Site()); text != "" {
-				w.Asm.Comment("%s", text)
+		if w.comment != nil {
+			if text := w.comment(in.Site()); text != "" {
+				w.asm.Comment("%s", text)
 			}
 		}
 		return
@@ -174,52 +244,52 @@ func (w *Writer) inst(i int) {
 	w.vec, w.gpr, w.masks = 0, 0, 0
 	if in.Moves() {
 		d, s := in.Args[0].Reg, in.Args[1].Reg
-		to, from := w.Where.Phys[d], w.Where.Phys[s]
+		to, from := w.where.Phys[d], w.where.Phys[s]
 		switch {
 		case to >= 0 && to == from:
 			return
 		case to >= 0 && from < 0:
-			w.Load(s, w.Machine(d, in.Args[0].Size))
+			w.load(s, w.machine(d, in.Args[0].Size))
 			return
 		case to < 0 && from >= 0:
-			w.store(d, w.Machine(s, in.Args[1].Size))
+			w.store(d, w.machine(s, in.Args[1].Size))
 			return
 		}
 	}
-	memory := false // one operand is in memory already
+	memory := false // whether an operand is in memory
 	for j := range in.Args[:in.N] {
 		memory = memory || in.Args[j].Kind == vcode.ArgMem
 	}
 	for j := 1; j < int(in.N); j++ {
 		w.ops[j] = w.operand(in, j, &memory)
 	}
-	// The destination last, so that it can be a scratch register that a source was read from.
+	// The destination comes last, because it may share a scratch register with a source.
 	var mask amd64.Reg
 	if in.Mask != 0 {
 		mask = w.read(in.Mask, 0)
 	}
 	var back amd64.Reg
 	w.ops[0], back = w.destination(in, mask)
-	w.Asm.Begin(in.Op)
+	w.asm.Begin(in.Op)
 	for j := range w.ops[:in.N] {
-		w.ops[j].give(w.Asm)
+		w.ops[j].encode(w.asm)
 	}
 	if in.Lock {
-		w.Asm.Prefix(amd64.Lock)
+		w.asm.Prefix(amd64.Lock)
 	}
-	w.Asm.End()
-	if w.Asm.Err() != nil && w.Failed == "" {
-		w.Failed = fmt.Sprintf("%v %+v", in.Op, in.Args[:in.N])
+	w.asm.End()
+	if w.asm.Err() != nil && w.failed == "" {
+		w.failed = fmt.Sprintf("%v %+v", in.Op, in.Args[:in.N])
 	}
 	if back != 0 {
 		w.store(in.Args[0].Reg, back)
 	}
 }
 
-// next reports whether the label is bound right after instruction i.
-func (w *Writer) next(i int, label int64) bool {
-	for i++; i < len(w.F.Insts); i++ {
-		switch in := &w.F.Insts[i]; in.Kind {
+// next reports whether a label is bound right after instruction i.
+func (w *writer) next(i int, label int64) bool {
+	for i++; i < len(w.f.Insts); i++ {
+		switch in := &w.f.Insts[i]; in.Kind {
 		case vcode.KindLabel:
 			if int64(in.Label()) == label {
 				return true
@@ -232,7 +302,7 @@ func (w *Writer) next(i int, label int64) bool {
 	return false
 }
 
-// operand is an operand on machine registers.
+// operand is an operand in machine registers.
 type operand struct {
 	kind vcode.ArgKind // argReg or argPhys, argMem, argImm, argLabel
 	reg  amd64.Reg
@@ -240,8 +310,8 @@ type operand struct {
 	mem  amd64.Mem
 }
 
-// give gives it to the instruction that was begun.
-func (o *operand) give(to *amd64.Assembler) {
+// encode passes the operand to the assembler, for the instruction that it has begun.
+func (o *operand) encode(to *amd64.Assembler) {
 	switch o.kind {
 	case vcode.ArgReg, vcode.ArgPhys:
 		to.Reg(o.reg)
@@ -254,13 +324,13 @@ func (o *operand) give(to *amd64.Assembler) {
 	}
 }
 
-// operand gives a source operand.
-func (w *Writer) operand(in *vcode.Inst, j int, memory *bool) operand {
+// operand returns a source operand. A spilled register becomes a memory operand if the instruction can have one.
+func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	a := &in.Args[j]
 	switch a.Kind {
 	case vcode.ArgReg:
-		v := &w.F.Regs[a.Reg]
-		if w.Where.Phys[a.Reg] < 0 && int(in.Fold) == j && !*memory {
+		v := &w.f.Regs[a.Reg]
+		if w.where.Phys[a.Reg] < 0 && int(in.Fold) == j && !*memory {
 			m := w.slot(a.Reg)
 			if v.Elem == 0 || v.Elem == 64 {
 				*memory = true
@@ -279,29 +349,29 @@ func (w *Writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	case vcode.ArgPhys, vcode.ArgImm, vcode.ArgLabel:
 		return operand{kind: a.Kind, reg: a.Phys, imm: in.Imm}
 	}
-	panic(fmt.Sprintf("spmd: operand %d of %v is missing", j, in.Op))
+	panic(fmt.Sprintf("emit: operand %d of %v is missing", j, in.Op))
 }
 
-// destination gives the first operand, and the register to write back to memory after the instruction, if any.
-func (w *Writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
+// destination returns the first operand, and the register to spill after the instruction, if any.
+func (w *writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, back amd64.Reg) {
 	if in.N == 0 {
 		return first, 0
 	}
 	a := &in.Args[0]
 	switch a.Kind {
 	case vcode.ArgReg:
-		v := &w.F.Regs[a.Reg]
+		v := &w.f.Regs[a.Reg]
 		var r amd64.Reg
 		switch {
-		case w.Where.Phys[a.Reg] >= 0:
-			r = w.Machine(a.Reg, a.Size)
+		case w.where.Phys[a.Reg] >= 0:
+			r = w.machine(a.Reg, a.Size)
 		case in.Mode == vcode.ModeDef && !in.Early && w.used(v.Class) > 0:
 			r = w.first(v.Class, a.Size)
 			back = r
 		default:
 			r = w.scratch(v.Class, a.Size)
 			if in.Mode != vcode.ModeDef {
-				w.Load(a.Reg, r)
+				w.load(a.Reg, r)
 			}
 			if in.Mode != vcode.ModeUse {
 				back = r
@@ -322,11 +392,11 @@ func (w *Writer) destination(in *vcode.Inst, mask amd64.Reg) (first operand, bac
 	case vcode.ArgPhys, vcode.ArgLabel, vcode.ArgImm:
 		return operand{kind: a.Kind, reg: a.Phys, imm: in.Imm}, 0
 	}
-	panic(fmt.Sprintf("spmd: %v has no first operand", in.Op))
+	panic(fmt.Sprintf("emit: %v has no first operand", in.Op))
 }
 
-// used is how many scratch registers of the class hold sources of the present instruction.
-func (w *Writer) used(c vcode.Class) int {
+// used returns the number of scratch registers of a class that hold sources of the current instruction.
+func (w *writer) used(c vcode.Class) int {
 	switch c {
 	case vcode.ClassVec:
 		return w.vec
@@ -336,11 +406,11 @@ func (w *Writer) used(c vcode.Class) int {
 	return w.gpr
 }
 
-// first is the first of them.
-func (w *Writer) first(c vcode.Class, size uint8) amd64.Reg {
+// first returns the first scratch register of a class.
+func (w *writer) first(c vcode.Class, size uint8) amd64.Reg {
 	switch c {
 	case vcode.ClassVec:
-		return amd64.X(w.F.Target.Vectors + vcode.ScratchVectors - 1).As(int(size))
+		return amd64.X(w.f.Target.Vectors + vcode.ScratchVectors - 1).As(int(size))
 	case vcode.ClassMask:
 		return amd64.K(regalloc.ScratchMask[0])
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Trap emits the code that trap instructions call, with the number of the trap in eax, and the code by which Go
-// lets the program go on. It gives the label of the latter.
-func Trap(a *amd64.Assembler, t *vcode.Target, trap amd64.Label) (resume amd64.Label) {
+// emitTrap emits the code that traps call with their number in eax: it saves the registers in the context and returns to
+// Go. It also emits the code by which Go resumes the function, and returns its label.
+func emitTrap(a *amd64.Assembler, t *vcode.Target, trap amd64.Label) (resume amd64.Label) {
 	a.Bind(trap)
 	c := func(off int) amd64.Mem { return amd64.Mem{Base: abi.Context, Disp: int32(off)} }
 	saved := []amd64.Reg{amd64.RCX, amd64.RDX, amd64.RBX, amd64.RSI, amd64.RDI, amd64.R8, amd64.R9, amd64.R10, amd64.R11,

@@ -1,0 +1,57 @@
+package spmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// dump writes a function to files of a folder, one after each pass.
+type dump struct {
+	dir, name string
+	number    int
+	err       error // the first one
+}
+
+// write writes what a pass made of a function, if there is a folder.
+func (d *dump) write(pass string, f fmt.Stringer) {
+	if d.dir == "" || d.err != nil {
+		return
+	}
+	file := filepath.Join(d.dir, fmt.Sprintf("%s.%02d-%s.txt", d.name, d.number, pass))
+	d.number++
+	if d.err = os.MkdirAll(d.dir, 0o755); d.err == nil {
+		d.err = os.WriteFile(file, []byte(f.String()), 0o644)
+	}
+	if d.err != nil {
+		d.err = fmt.Errorf("the dump of the passes cannot be written: %w", d.err)
+	}
+}
+
+// dumpName returns the first part of the names of the files for a kernel: its name and the variant that is compiled.
+func dumpName(k *ir.Kernel, o Options) string {
+	name := []string{strings.Map(fileRune, k.Name), o.target.Name, fmt.Sprintf("gang%d", o.Gang)}
+	for _, part := range []struct {
+		set  bool
+		name string
+	}{
+		{o.Unchecked, "unchecked"}, {o.Whole, "whole"}, {o.Beside, "adjacent"}, {o.single, "single"}, {o.stacked, "2d"},
+		{o.stores == kindPast, "streamed"}, {o.stores == kindHalves, "half-lines"},
+	} {
+		if part.set {
+			name = append(name, part.name)
+		}
+	}
+	return strings.Join(name, ".")
+}
+
+// fileRune replaces a character that a file name cannot have everywhere.
+func fileRune(r rune) rune {
+	if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
+		return '_'
+	}
+	return r
+}
