@@ -63,6 +63,13 @@ func (r *Runtime) newRegistry(opts offload.ModuleOptions, added []bindings.Modul
 // Session gives the devices, buffers and queues to Go.
 func (r *Runtime) Session() *session.Session { return r.session }
 
+// Register makes a library of device code: a container such as orepl kernel -o and orepl image pack write, an image alone,
+// or a file with embedded images. Data may come from a go:embed directive. Nothing is loaded before the first kernel is
+// asked for. Errors: InvalidBinary for unknown and damaged data, and for a container from which every image was dropped.
+func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*session.Library, error) {
+	return r.session.Register(ctx, label, data)
+}
+
 // Environment is what the script module 'offload' shares between engines.
 func (r *Runtime) Environment() *offload.Environment { return r.env }
 

@@ -33,7 +33,7 @@ var layers = []struct {
 	{"plugins/cpu/internal/spmd/passes", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/avx2", "plugins/cpu/internal/spmd/abi"}},
 	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
-	{"examples", []string{"", "plugins/all", "runtime/offload"}},
+	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},
 	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }

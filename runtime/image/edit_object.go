@@ -30,7 +30,7 @@ func (e *editor) object(label string, o *object) error {
 			e.splices = append(e.splices, c.splice)
 		}
 		if err != nil {
-			return fmt.Errorf("section %d, .llvm.offloading: %w", s.index, err)
+			return fmt.Errorf("section %d: %w", s.index, err)
 		}
 	}
 	if len(cuts) == 0 {

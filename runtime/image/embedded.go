@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
-// goContainers returns the containers that a Go program embeds: variables of its read-only data, which no table names. It
-// returns nothing for other programs.
+// goSections hold the contents of files that Go programs embed, as strings and as slices.
+var goSections = []string{".rodata", ".noptrdata", ".data"}
+
+// goContainers returns the containers that a Go program embeds. No table names them: the sections of data are searched.
+// It returns nothing for other programs.
 func (o *object) goContainers() ([]containerSection, error) {
 	var list []containerSection
 	isGo := false
@@ -17,12 +21,12 @@ func (o *object) goContainers() ([]containerSection, error) {
 	}
 	for i := uint32(1); isGo && i < o.sections(); i++ {
 		s, _ := o.section(i)
-		if s.kind != sectionProgramBits || !o.named(s, ".rodata") {
+		if s.kind != sectionProgramBits || !slices.ContainsFunc(goSections, func(name string) bool { return o.named(s, name) }) {
 			continue
 		}
 		data, err := o.contents(s)
 		if err != nil {
-			return nil, fmt.Errorf("section %d, .rodata: %w", i, err)
+			return nil, fmt.Errorf("section %d: %w", i, err)
 		}
 		for at := 0; ; {
 			next := bytes.Index(data[at:], magicOffload)

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/image"
 )
 
 // emitters turn compiled kernels into a text.
@@ -82,6 +83,7 @@ func expanded(c offload.Compilation) (*ir.Module, error) {
 
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
+	out := inv.flags.String("o", "", "write the kernels as portable IR to a `file`, a container that register(file) takes, in place of showing them")
 	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code) or warnings; ir unless given")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	engine := inv.flags.String("engine", "", "the instruction `set` of --emit asm: avx2 or avx512; the best of this machine unless given")
@@ -105,6 +107,8 @@ func runKernel(inv *invocation) error {
 		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm or warnings"}
 	}
 	switch {
+	case *out != "" && isSet(inv.flags, "emit"):
+		return &usageError{"-o and --emit exclude each other", "-o writes portable IR for register(); --emit shows a text"}
 	case *engine != "" && *emit != "asm":
 		return &usageError{"--engine is of --emit asm alone", "write --emit asm --engine " + *engine}
 	case *engine != "" && *engine != "avx2" && *engine != "avx512":
@@ -135,13 +139,21 @@ func runKernel(inv *invocation) error {
 		err = nil
 	}
 	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offload.Compilation) bool { return *name != "" && c.Name != *name })
-	if len(shown) > 0 {
+	switch {
+	case *out != "" && err != nil: // a script that failed may lack kernels
+	case *out != "" && len(shown) > 0:
+		data, failure := bundle(args[0], shown)
+		if failure == nil {
+			failure = image.ReplaceFile(*out, data)
+		}
+		err = failure
+	case len(shown) > 0:
 		text, err := emitter(inv, shown...)
 		if err != nil {
 			return inv.close(e, rt, err)
 		}
 		fmt.Fprint(inv.Stdout, text)
-	} else if err == nil {
+	case err == nil:
 		err = noKernel(args[0], *name, compiled)
 	}
 	return inv.close(e, rt, err)
