@@ -18,9 +18,9 @@ const (
 	// rowBytes bounds the bytes of each row that a batch loads, for elements of 4 bytes.
 	rowBytes = 8 << 10
 
-	// fetchedBytes bounds the bytes of all rows that a batch fetches ahead, for elements of 4 bytes: the first cache keeps
-	// them until the next round, beside the rows of the present one and the frames. Rows a power of two apart share sets.
-	fetchedBytes = 16 << 10
+	// roundBytes bounds the bytes that all rows of a batch have in a round, for elements of 4 bytes: the first cache keeps
+	// those of the next round beside them, and the frames. Rows a power of two apart share sets.
+	roundBytes = 16 << 10
 )
 
 // maxBatch bounds the groups of a batch.
@@ -42,10 +42,10 @@ func (l *lowerer) batchBytes() int {
 	switch {
 	case r == nil:
 		return 0
-	case r.rows > 1 && l.fetchesRounds(r):
-		return min(rowBytes, fetchedBytes/(max(r.turns, roundsAhead)*r.rows))
+	case l.options.Model.Misses < manyMisses && (r.rows < 2 || !l.fetchesRounds(r)):
+		return rowBytes
 	}
-	return rowBytes
+	return min(rowBytes, roundBytes/(max(r.turns, roundsAhead)*max(r.rows, 1)))
 }
 
 // gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place

@@ -37,7 +37,7 @@ func chooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 		}
 	}
 	p.measure(k.Body)
-	if p.diverges && !t.HasMasks {
+	if p.diverges && !t.HasMasks && !p.inRounds(k) {
 		p.most += 2 // the lanes that go on, and a condition
 	}
 	switch {

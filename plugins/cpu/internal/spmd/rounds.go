@@ -30,6 +30,7 @@ type rounds struct {
 	rows    int         // loads of rows that lie apart from one iteration to the next
 	further int         // of these after the present one
 	ended   amd64.Label // of a batch: where the gang that had its turn has ended
+	tested  *counter    // of the round that is emitted, if one test before it covers all of its iterations
 }
 
 // Iterations that a gang does in a round, by the instructions in the loop.
@@ -175,7 +176,9 @@ func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	params := loop.Then.Params
 	r := &rounds{loop: loop, exit: exit, leave: l.NewLabel(), rows: l.leapingLoads(loop)}
-	r.turns = turns(loop, r.rows)
+	if r.turns = turns(loop, r.rows); r.rows > 1 && r.turns == manyTurns && l.fetchesRounds(r) && l.Target.Bytes() < lineBytes {
+		r.turns = someTurns // short rounds leave longer rows to a batch, of which vectors of half a line load less at once
+	}
 	r.params = entry{make([]value, len(params)), l.followed(loop, nil)}
 	first := entry{make([]value, len(params)), make([]vcode.Reg, len(params))}
 	for i, p := range params {
@@ -209,16 +212,19 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	l.round, l.scopes = r, append(l.scopes, s)
 	l.BeginFrames()
 	l.Bind(top)
-	r.now = r.params
-	for r.further = r.turns - 1; r.further >= 0; r.further-- {
-		for i, p := range params {
-			l.set(p, r.now.values[i])
-			l.vals[p.ID].shadow = r.now.shadows[i]
-		}
-		s.latch = l.NewLabel()
-		l.block(loop.Then)
-		l.Bind(s.latch)
+	over := l.NewLabel()
+	if c := l.counterOf(r); c != nil {
+		each, mark := l.NewLabel(), len(l.undo)
+		l.testRound(r, c, each)
+		r.tested = c
+		l.iterations(r, s)
+		l.Jump(amd64.JMP, over)
+		r.tested = nil
+		l.forget(mark)
+		l.Bind(each)
 	}
+	l.iterations(r, s)
+	l.Bind(over)
 	l.Mark(vcode.KindBarrier)
 	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
 	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
@@ -251,6 +257,25 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 	return from
 }
 
+// iterations emits the iterations of the present gang in a round.
+func (l *lowerer) iterations(r *rounds, s *scope) {
+	params := r.loop.Then.Params
+	r.now = entry{r.params.values, slices.Clone(r.params.shadows)}
+	if c := r.tested; c != nil {
+		r.now.shadows[c.param] = c.first
+		l.wide[c.first] = c.first
+	}
+	for r.further = r.turns - 1; r.further >= 0; r.further-- {
+		for i, p := range params {
+			l.set(p, r.now.values[i])
+			l.vals[p.ID].shadow = r.now.shadows[i]
+		}
+		s.latch = l.NewLabel()
+		l.block(r.loop.Then)
+		l.Bind(s.latch)
+	}
+}
+
 // assignEntry assigns what a loop's parameters have to variables, all at once.
 func (l *lowerer) assignEntry(to, from entry, params []*ir.Value) {
 	values, vars, list := []value(nil), []value(nil), []*ir.Value(nil)
@@ -278,6 +303,9 @@ func (l *lowerer) nextInRound(in *ir.Instr) bool {
 			next.shadows[i] = l.shadow(a)
 		}
 	}
+	if c := r.tested; c != nil {
+		l.wide[next.shadows[c.param]] = next.shadows[c.param] // it does not wrap
+	}
 	r.now = next
 	return true
 }
@@ -285,6 +313,9 @@ func (l *lowerer) nextInRound(in *ir.Instr) bool {
 // leaveRounds emits the If by which lanes leave a loop in rounds.
 func (l *lowerer) leaveRounds(in *ir.Instr) {
 	r, leave := l.round, l.round.leave
+	if r.tested != nil {
+		return
+	}
 	if r.further < r.turns-1 {
 		leave = l.NewLabel()
 	}

@@ -271,7 +271,7 @@ func (a *state) density(r vcode.Reg) float32 {
 }
 
 // placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live
-// across a barrier share no slot with others. While a gang waits, the code that selects the next gang spills to the
+// across a barrier come first, so that rounds touch few lines of a frame, and share no slot with others. While a gang waits, the code that selects the next gang spills to the
 // waiting gang's frame.
 func (a *state) placeSpills() {
 	type used struct {
@@ -279,11 +279,19 @@ func (a *state) placeSpills() {
 	}
 	var active [3][vcode.NumClasses][]used
 	var size [2]int32
+	align := int32(a.Target.Bytes())
+	var crossing, others []vcode.Reg
 	for _, r := range a.order {
-		v := &a.Regs[r]
-		if a.Phys[r] >= 0 || v.Elem != 0 {
-			continue
+		switch {
+		case a.Phys[r] >= 0 || a.Regs[r].Elem != 0:
+		case a.cross[r] && !a.Regs[r].Shared:
+			crossing = append(crossing, r)
+		default:
+			others = append(others, r)
 		}
+	}
+	for _, r := range append(crossing, others...) {
+		v := &a.Regs[r]
 		area, kind := 0, 0
 		switch {
 		case v.Shared:
@@ -293,7 +301,7 @@ func (a *state) placeSpills() {
 		}
 		bytes := int32(8)
 		if v.Class == vcode.ClassVec {
-			bytes = int32(a.Target.Bytes())
+			bytes = align
 		}
 		list := active[kind][v.Class]
 		slot := int32(-1)
@@ -306,7 +314,7 @@ func (a *state) placeSpills() {
 		}
 		if slot < 0 {
 			if v.Class == vcode.ClassVec {
-				size[area] = (size[area] + 63) &^ 63
+				size[area] = (size[area] + align - 1) &^ (align - 1)
 			}
 			slot = size[area]
 			size[area] += bytes

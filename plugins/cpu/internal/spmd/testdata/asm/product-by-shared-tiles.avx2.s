@@ -63,31 +63,31 @@
 	# k < 512
 	mov ecx, 0
 	mov qword ptr [r15 + 496], rcx
-	vmovups ymmword ptr [r15 + 544], ymm0
+	vmovups ymmword ptr [r15 + 512], ymm0
 	movsxd rbx, edx
 	imul rbx, r10
 	mov rcx, qword ptr [rbp + 3328]
 	lea rcx, [rcx + rbx*4]
-	mov qword ptr [r15 + 576], rcx
+	mov qword ptr [r15 + 544], rcx
 	mov rcx, qword ptr [r15 + 488]
 	movsxd rbx, ecx
 	mov rcx, qword ptr [r15 + 480]
 	movsxd rcx, ecx
-	mov qword ptr [r15 + 584], rcx
+	mov qword ptr [r15 + 552], rcx
 	imul rdi, rbx, 64
 	lea rcx, [r8 + rdi*1]
-	mov qword ptr [r15 + 592], rcx
+	mov qword ptr [r15 + 560], rcx
 	movsxd rcx, r11d
-	mov qword ptr [r15 + 600], rcx
+	mov qword ptr [r15 + 568], rcx
 	imul rbx, rbx, 64
 	lea rcx, [r9 + rbx*1]
-	mov qword ptr [r15 + 608], rcx
-	mov qword ptr [r15 + 616], r11
-	mov qword ptr [r15 + 624], rdx
+	mov qword ptr [r15 + 576], rcx
+	mov qword ptr [r15 + 584], r11
+	mov qword ptr [r15 + 592], rdx
 .L7:
 	# k < 512
 	mov rbx, qword ptr [r15 + 496]
-	mov rdx, qword ptr [r15 + 584]
+	mov rdx, qword ptr [r15 + 552]
 	cmp ebx, 512
 	jge .L10
 	# a[g.y][k + x]
@@ -95,9 +95,9 @@
 	mov rcx, qword ptr [r15 + 480]
 	add r11d, ecx
 	movsxd r11, r11d
-	mov rcx, qword ptr [r15 + 576]
+	mov rcx, qword ptr [r15 + 544]
 	vmovups ymm2, ymmword ptr [rcx + r11*4]
-	mov rcx, qword ptr [r15 + 592]
+	mov rcx, qword ptr [r15 + 560]
 	vmovups ymmword ptr [rcx + rdx*4], ymm2
 	mov rcx, qword ptr [r15 + 488]
 	add ebx, ecx
@@ -105,20 +105,20 @@
 	movsxd rbx, ebx
 	imul rbx, r12
 	lea rbx, [rsi + rbx*4]
-	mov rcx, qword ptr [r15 + 600]
+	mov rcx, qword ptr [r15 + 568]
 	lea rbx, [rbx + rcx*4]
 	prefetcht0 [rbx + r14*1]
 	vmovups ymm2, ymmword ptr [rbx]
-	mov rcx, qword ptr [r15 + 608]
+	mov rcx, qword ptr [r15 + 576]
 	vmovups ymmword ptr [rcx + rdx*4], ymm2
 	# g.barrier()
 	mov dword ptr [r15], 1
 	jmp .L5
 .L8:
 	# ta[y][i]
-	mov rbx, qword ptr [r15 + 592]
-	vmovups ymm2, ymmword ptr [r15 + 544]
-	mov rdx, qword ptr [r15 + 584]
+	mov rbx, qword ptr [r15 + 560]
+	vmovups ymm2, ymmword ptr [r15 + 512]
+	mov rdx, qword ptr [r15 + 552]
 	vbroadcastss ymm3, dword ptr [rbx]
 	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4]
 	vbroadcastss ymm3, dword ptr [rbx + 4]
@@ -153,7 +153,7 @@
 	vfmadd231ps ymm2, ymm3, ymmword ptr [r9 + rdx*4 + 960]
 	# g.barrier()
 	mov dword ptr [r15], 2
-	vmovups ymmword ptr [r15 + 544], ymm2
+	vmovups ymmword ptr [r15 + 512], ymm2
 	jmp .L5
 .L9:
 	mov rdx, qword ptr [r15 + 496]
@@ -165,12 +165,12 @@
 	jmp .L7
 .L10:
 	# c[g.y][g.x]
-	vmovups ymm3, ymmword ptr [r15 + 544]
+	vmovups ymm3, ymmword ptr [r15 + 512]
 	vcmpps ymm2, ymm3, ymm3, 3
 	vblendvps ymm3, ymm3, ymm1, ymm2
-	mov rcx, qword ptr [r15 + 624]
+	mov rcx, qword ptr [r15 + 592]
 	movsxd rdx, ecx
-	mov rcx, qword ptr [r15 + 616]
+	mov rcx, qword ptr [r15 + 584]
 	movsxd rbx, ecx
 	imul rdx, r13
 	mov rcx, qword ptr [rbp + 3336]
