@@ -6,10 +6,9 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 // result.
 type emitter struct {
 	ir.Builder
-	target  *Target
-	consts  map[constant]*ir.Value
-	entry   ir.Block // constants, which stand before the body
-	pending []*ir.Instr
+	target *Target
+	consts map[constant]*ir.Value
+	entry  ir.Block // constants, which stand before the body
 }
 
 type constant struct {

@@ -222,7 +222,7 @@ func (l *lowering) begin() {
 	}
 	l.alive = e.newVariable(".alive", ir.Bool)
 	e.set(l.alive, present)
-	l.first.begin(l, present)
+	l.first.begin(l)
 }
 
 // clear emits stores of zero in an array: all by each item, or by the items of the group in turn.

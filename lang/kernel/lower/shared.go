@@ -19,7 +19,7 @@ func (f *firstStores) has(a *ir.Array) bool {
 	return false
 }
 
-func (f *firstStores) begin(l *lowering, _ *ir.Value) {
+func (f *firstStores) begin(l *lowering) {
 	for _, wrote := range f.stores {
 		l.set(*wrote, l.konst(ir.Bool, 0))
 	}

@@ -38,8 +38,8 @@ type singles struct {
 
 func (s *singles) innermost() *ir.Instr { return s.around[len(s.around)-1] }
 
-// near reports whether a jump leaves nothing but its target.
-func (s *singles) near(op ir.Op, target *ir.Instr) bool { return s.innermost() == target }
+// near reports whether a jump to the target leaves no other construct.
+func (s *singles) near(target *ir.Instr) bool { return s.innermost() == target }
 
 func (s *singles) block(b *ir.Block) {
 	if b == nil {
@@ -63,7 +63,7 @@ func (s *singles) block(b *ir.Block) {
 			s.block(in.Else)
 			b.Instrs = append(b.Instrs, in)
 		case ir.Break, ir.Continue:
-			if s.near(in.Op, in.Target) {
+			if s.near(in.Target) {
 				b.Instrs = append(b.Instrs, in)
 				continue
 			}
@@ -84,7 +84,7 @@ func (s *singles) leaveFar(in *ir.Instr) {
 	s.count++
 	j := &far{number: s.count, op: in.Op, target: in.Target}
 	for _, a := range in.Args {
-		v := l.newVariable(l.jumpName(s.count, len(j.slots)), a.Type)
+		v := l.newVariable(fmt.Sprintf(".jump %d.%d", s.count, len(j.slots)), a.Type)
 		l.set(v, a)
 		j.slots = append(j.slots, v)
 	}
@@ -113,7 +113,7 @@ func (s *singles) after(in *ir.Instr) {
 		l.Block = c.Else
 		l.jump(ir.Yield, nil)
 		l.Block = c.Then
-		if s.near(j.op, j.target) {
+		if s.near(j.target) {
 			args := make([]*ir.Value, len(j.slots))
 			for i, v := range j.slots {
 				args[i] = l.get(v)
@@ -125,8 +125,4 @@ func (s *singles) after(in *ir.Instr) {
 		}
 		l.Block = outer
 	}
-}
-
-func (l *lowering) jumpName(jump, operand int) string {
-	return fmt.Sprintf(".jump %d.%d", jump, operand)
 }

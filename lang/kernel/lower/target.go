@@ -59,16 +59,15 @@ var Leaves = []Leaf{
 	{"block if loop yield break continue return unreachable", "", false, "structured control flow"},
 }
 
-// SingleLevel is the name of an optional leaf that only absence makes visible: with "nested jumps", break and continue
-// may leave several constructs at once; without, break leaves the innermost block or loop, and continue stands in no
-// block inside its loop.
+// nestedJumps names an ability of targets beside leaves: break and continue may leave several constructs at once. Without
+// it break leaves the innermost block or loop, and continue stands in no block inside its loop.
 const nestedJumps = "nested jumps"
 
 // leafNames are the operations by name: the types, and whether a target must name them.
 var leafNames = func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for _, l := range Leaves {
-		for _, name := range strings.Fields(strings.ReplaceAll(l.Name, "·", " ")) {
+		for _, name := range strings.Fields(l.Name) {
 			if m[name] == nil {
 				m[name] = map[string]bool{}
 			}
