@@ -34,7 +34,7 @@ func Assumed(c *kernel.Compiled) *opt.Launches {
 }
 
 // Warnings returns a warning for each operation on 32-bit integers that may wrap in the launches, where a float, a
-// comparison or a division gets the result. Elements of buffers may be any number but those near the ends of the type.
+// comparison or a division gets the result, and for each product that JavaScript may round where only its low bits count. Elements of buffers may be any number but those near the ends of the type.
 func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	l := *launches
 	l.Trips, l.Margin = Most, Most
@@ -61,7 +61,7 @@ func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 			list = append(list, f.warning(in, end))
 		}
 	}
-	return list.Sort()
+	return append(list, f.roundings(&l, set)...).Sort()
 }
 
 // taint marks what a value flows into.
