@@ -114,7 +114,9 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	}
 	if data, t, ok := asTypedArray(o); ok {
 		data = bytes.Clone(data)
-		m.reads.add(&heldBytes{path: path, object: o, elem: t, was: data, told: data})
+		if m.compares(len(data) / t.Size()) {
+			m.reads.add(&heldBytes{path: path, object: o, elem: t, was: data, told: data})
+		}
 		return kernel.Table{Elem: t, Data: data}, nil
 	}
 	if m.asBuffer(o) != nil {
@@ -122,7 +124,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	}
 	if o.ClassName() == "Array" {
 		list, err := numbersOf(o)
-		if err == nil {
+		if err == nil && m.compares(len(list)) {
 			m.reads.add(&heldList{path: path, object: o, was: list, told: list})
 		}
 		return list, err

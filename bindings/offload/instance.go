@@ -47,7 +47,7 @@ type instance struct {
 	uses     map[*session.Queue]*loop.Scope
 	lastUse  use
 	used     *usedLibraries
-	reads    *held         // receives what the compilation that runs reads of captured objects; nil outside of a prompt
+	reads    *held         // receives what the compilation that runs reads of captured objects, or nil
 	ownOf    goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
 
 	// Scratch of launches.

@@ -30,7 +30,8 @@ type kernelObject struct {
 	quiet     bool                       // what may differ from JavaScript is not printed
 	last      *specialization            // of the last launch
 	lastKey   []byte
-	held      held // at a prompt: the captured values, to be compared at each launch
+	held      held // the captured values, to be compared at launches
+	compared  int  // launches of a script that compared them
 }
 
 // Params are the names of the kernel's parameters behind the item object.

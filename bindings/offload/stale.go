@@ -15,8 +15,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// At a prompt, later blocks change variables and objects that a kernel has captured. The kernel keeps the captured value
-// (kernel language, 2.8), so each launch compares the value with the present one and warns of a difference, once per value.
+// Variables and objects that a kernel has captured change later: at a prompt by another block, in a script between two
+// launches. The kernel keeps the captured value (kernel language, 2.8), so a launch compares it with the present one and
+// warns of a difference: at a prompt each launch, once per value; in a script the first launches, once per kernel.
+
+const (
+	comparedLaunches = 64 // of a kernel of a script
+	comparedItems    = 64 // of an array that a script's kernel captures: longer ones are not compared
+)
 
 // held is the list of captured values of a kernel.
 type held []heldValue
@@ -42,10 +48,13 @@ func (m *instance) heldVariables(info *lang.FunctionInfo) (list held) {
 	return list
 }
 
-// compile compiles a kernel, with overflows so that integers that wrap are faults. At a prompt it notes the parts of
-// captured objects that the compilation reads.
+// compares reports whether the launches of a kernel compare captured arrays of n elements.
+func (m *instance) compares(n int) bool { return m.engine.Options().Prompt || n <= comparedItems }
+
+// compile compiles a kernel, with overflows so that integers that wrap are faults. It notes the parts of captured objects
+// that the compilation reads.
 func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
-	if m.engine.Options().Prompt {
+	if m.engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
 		defer func(outer *held) { m.reads = outer }(m.reads)
 		m.reads = &k.held
 	}
@@ -62,16 +71,36 @@ func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (
 
 // warnOfChanges warns of captured values that differ from the present ones.
 func (m *instance) warnOfChanges(k *kernelObject) {
+	script := !m.engine.Options().Prompt
+	hint := func(path string) string {
+		if script {
+			return fmt.Sprintf("pass %s as an argument, or make the kernel anew with kernel()", path)
+		}
+		return fmt.Sprintf("make the kernel anew (enter its definition again), or pass %s as an argument", path)
+	}
+	if script {
+		if k.compared++; k.compared >= comparedLaunches {
+			defer func() { k.held = nil }()
+		}
+	}
 	for _, h := range k.held {
 		path, now, was := h.changed(m)
 		switch {
 		case path == "":
-		case now == was:
+			continue
+		case now == was && !script:
 			m.engine.WarnAgain(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
 				"make the kernel anew: enter its definition again")
+		case now == was:
+			m.engine.WarnAgain(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
+				"make the kernel anew with kernel()")
 		default:
 			m.engine.WarnAgain(fmt.Sprintf("%s is %s now, but the kernel %s was made when it was %s, and goes on with that", path, now, k.name, was),
-				fmt.Sprintf("make the kernel anew (enter its definition again), or pass %s as an argument", path))
+				hint(path))
+		}
+		if script {
+			k.compared, k.held = comparedLaunches, nil
+			return
 		}
 	}
 }
