@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// arithmetic emits the arithmetic that AVX2 lacks, and reports whether the instruction is of that. Destinations are
-// written last, as they may be sources.
+// arithmetic expands the arithmetic that AVX2 lacks, and reports whether the instruction is of this kind. It writes
+// destinations last, because they may be sources.
 func (e *expander) arithmetic(in *vcode.Inst) bool {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	switch in.Op {
@@ -32,7 +32,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	case amd64.VPLZCNTD:
 		e.Def(amd64.VMOVDQA, d.Y(), e.leadingZeros(a).Y())
 	case amd64.VPLZCNTQ:
-		// Those of the upper half, and of the lower one too if the upper is zero.
+		// The zeros of the upper half, plus those of the lower half if the upper half is zero.
 		n := e.leadingZeros(a)
 		high := e.shifted(amd64.VPSRLQ, n, 32)
 		low := e.temp(amd64.VPAND, n, e.Constant(0xffffffff, 8))
@@ -43,7 +43,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	case amd64.VRANGEPD:
 		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
 	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
-		if in.Imm != 0xca { // bits of d choose
+		if in.Imm != 0xca { // the function that selects by the bits of d
 			e.refuseOp(in)
 		}
 		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
@@ -54,7 +54,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	return true
 }
 
-// rotate emits a rotation of elements of so many bytes to the left: by whole bytes that is a shuffle.
+// rotate expands a rotation to the left of elements of some size. By whole bytes it is a shuffle.
 func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.Op) {
 	if n%8 != 0 {
 		e.op(amd64.VPOR, d, e.shifted(left, a, n), e.shifted(right, a, int64(8*size)-n))
@@ -67,7 +67,7 @@ func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.O
 	e.op(amd64.VPSHUFB, d, a, e.Pattern(from))
 }
 
-// greater64 compares integers of 64 bits.
+// greater64 returns the comparison of 64-bit integers.
 func (e *expander) greater64(unsigned bool, a, b vcode.Reg) vcode.Reg {
 	if unsigned {
 		sign := e.Constant(1<<63, 8)
@@ -76,7 +76,8 @@ func (e *expander) greater64(unsigned bool, a, b vcode.Reg) vcode.Reg {
 	return e.temp(amd64.VPCMPGTQ, a, b)
 }
 
-// multiply64 emits the low halves of products of 64 bits: that of the low halves, and the crossed ones above.
+// multiply64 expands the low halves of 64-bit products: the product of the low halves plus the cross products,
+// shifted.
 func (e *expander) multiply64(d, a, b vcode.Reg) {
 	swapped := e.NewVec()
 	e.Def(amd64.VPSHUFD, swapped.Y(), b.Y(), vcode.Imm(0xb1)).Folds(1, 0)
@@ -86,9 +87,9 @@ func (e *expander) multiply64(d, a, b vcode.Reg) {
 	e.op(amd64.VPADDQ, d, e.temp(amd64.VPMULUDQ, a, b), cross)
 }
 
-// leadingZeros counts the zeros above the highest bit of elements of 32 bits: by the exponent of the number as a float,
-// from which the bit below the highest is taken, so that it is not rounded up. The highest bit makes the float negative,
-// which saturates to 0; 0 has no exponent, and more than 32 zeros.
+// leadingZeros returns the number of leading zeros of 32-bit elements. It converts an element to a float and reads the
+// exponent. It first clears the bit below the highest one, so that the conversion does not round up. An element with
+// the highest bit set is a negative float, whose count saturates to 0.
 func (e *expander) leadingZeros(a vcode.Reg) vcode.Reg {
 	v := e.temp(amd64.VPANDN, e.shifted(amd64.VPSRLD, a, 1), a)
 	f := e.NewVec()
@@ -97,8 +98,8 @@ func (e *expander) leadingZeros(a vcode.Reg) vcode.Reg {
 	return e.temp(amd64.VPMINSD, n, e.Constant(32, 4))
 }
 
-// range1 emits the lesser or greater of floats that are not NaN, where −0 is less than +0: the instructions give the
-// second operand if both are zero, so that both orders together have the sign.
+// range1 expands the minimum or maximum of floats that are not NaN, with −0 below +0. The instructions return the
+// second operand if both are zero; the combination of both orders has the right sign.
 func (e *expander) range1(in *vcode.Inst, least, greatest amd64.Op) {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	op, join := least, amd64.VPOR

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// conversion emits the conversions that AVX2 lacks, and reports whether the instruction is of those.
+// conversion expands the conversions that AVX2 lacks, and reports whether the instruction is of this kind.
 func (e *expander) conversion(in *vcode.Inst) bool {
 	d, a := in.Args[0].Reg, in.Args[1].Reg
 	switch in.Op {
@@ -24,7 +24,7 @@ func (e *expander) conversion(in *vcode.Inst) bool {
 	case amd64.VCVTTPS2UDQ:
 		e.u32OfFloat(d, a)
 	case amd64.VCVTTPD2UDQ:
-		// At most the greatest number, the fraction cut off, in the low bits of 2^52 and more.
+		// The truncated number, at most the greatest one, is in the low bits after 2^52 is added.
 		v := e.temp(amd64.VMINPD, a, e.bits64(math.MaxUint32))
 		e.pack(d, e.temp(amd64.VADDPD, e.truncated(v), e.bits64(0x1p52)))
 	case amd64.VCVTTPS2UQQ:
@@ -49,36 +49,38 @@ func (e *expander) conversion(in *vcode.Inst) bool {
 	return true
 }
 
-// bits64 is the constant of a float of 64 bits.
+// bits64 returns the constant of a 64-bit float.
 func (e *expander) bits64(x float64) vcode.Reg { return e.Constant(math.Float64bits(x), 8) }
 
+// bits32 returns the constant of a 32-bit float.
 func (e *expander) bits32(x float32) vcode.Reg { return e.Constant(uint64(math.Float32bits(x)), 4) }
 
-// truncated cuts off the fractions of floats of 64 bits.
+// truncated returns 64-bit floats without their fractions.
 func (e *expander) truncated(a vcode.Reg) vcode.Reg { return e.rounded(a, 11) }
 
+// rounded returns 64-bit floats rounded to integers by a mode of VROUNDPD.
 func (e *expander) rounded(a vcode.Reg, how int64) vcode.Reg {
 	t := e.NewVec()
 	e.Def(amd64.VROUNDPD, t.Y(), a.Y(), vcode.Imm(how)).Folds(1, 0)
 	return t
 }
 
-// compared gives the lanes in which floats of 64 bits compare by a predicate.
+// compared returns the lanes in which 64-bit floats compare by a predicate.
 func (e *expander) compared(op amd64.Op, a, b vcode.Reg, pred int64) vcode.Reg {
 	t := e.NewVec()
 	e.Def(op, t.Y(), a.Y(), b.Y(), vcode.Imm(pred)).Folds(2, 0)
 	return t
 }
 
-// pack puts the low halves of elements of 64 bits together in half a vector.
+// pack moves the low halves of 64-bit elements to half a vector.
 func (e *expander) pack(d, a vcode.Reg) {
 	h := e.NewVec()
 	e.Def(amd64.VEXTRACTI128, h.X(), a.Y(), vcode.Imm(1))
 	e.Def(amd64.VSHUFPS, d.X(), a.X(), h.X(), vcode.Imm(0x88))
 }
 
-// floatOfU32 converts the halves of 16 bits exactly, as the low bits of floats of known exponent, and adds them: only
-// that rounds.
+// floatOfU32 converts 16-bit halves exactly, as the low bits of floats with a fixed exponent, and adds them. Only the
+// addition rounds.
 func (e *expander) floatOfU32(d, a vcode.Reg) {
 	low, high := e.NewVec(), e.NewVec()
 	e.Def(amd64.VPBLENDW, low.Y(), a.Y(), e.bits32(0x1p23).Y(), vcode.Imm(0xaa)).Folds(2, 0)
@@ -86,11 +88,11 @@ func (e *expander) floatOfU32(d, a vcode.Reg) {
 	e.op(amd64.VADDPS, d, e.temp(amd64.VSUBPS, high, e.bits32(0x1p39+0x1p23)), low)
 }
 
-// doubleOf does the same with halves of 32 bits for floats of 64 bits.
+// doubleOf converts 64-bit integers to 64-bit floats in the same way, by 32-bit halves.
 func (e *expander) doubleOf(d, a vcode.Reg, signed bool) {
 	high, low := e.shifted(amd64.VPSRLQ, a, 32), e.NewVec()
 	base, less := uint64(0x4530000000000000), uint64(0x4530000000100000) // 2^84, and 2^84 + 2^52
-	if signed {                                                          // 2^63 more
+	if signed {                                                          // plus 2^63
 		base, less = base|1<<31, less|1<<31
 	}
 	high = e.temp(amd64.VPXOR, high, e.Constant(base, 8))
@@ -98,8 +100,8 @@ func (e *expander) doubleOf(d, a vcode.Reg, signed bool) {
 	e.op(amd64.VADDPD, d, e.temp(amd64.VSUBPD, high, e.Constant(less, 8)), low)
 }
 
-// floatOf64 goes by way of floats of 64 bits. What those cannot hold has its low bits made one, which says only that
-// there is a rest, so that the second rounding is the only one.
+// floatOf64 converts 64-bit integers to 32-bit floats by way of 64-bit floats. It sets the lowest bit of inexact
+// values (round to odd), so that only the second conversion rounds.
 func (e *expander) floatOf64(d, a vcode.Reg, signed bool) {
 	const low = 1<<11 - 1
 	shifted := a
@@ -116,7 +118,8 @@ func (e *expander) floatOf64(d, a vcode.Reg, signed bool) {
 	e.Def(amd64.VCVTPD2PS, d.X(), w.Y())
 }
 
-// u32OfFloat converts floats from 2^31 on less that, and gives all bits from 2^32 on.
+// u32OfFloat converts floats to unsigned integers. It subtracts 2^31 from floats of 2^31 and more, and returns all
+// ones from 2^32 on.
 func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	half := e.bits32(0x1p31)
 	big := e.compared(amd64.VCMPPS, a, half, 13)
@@ -126,8 +129,8 @@ func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPS, a, e.bits32(0x1p32), 5))
 }
 
-// intOfDouble cuts the fraction off and takes the halves of 32 bits apart, each exact in the low bits of a float. Beyond
-// the range it gives what the instructions do: the least number, or all bits without signs.
+// intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of
+// range it returns what the instructions of AVX-512 return: the least integer, or all ones without a sign.
 func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	v := e.truncated(a)
 	high := e.rounded(e.temp(amd64.VMULPD, v, e.bits64(0x1p-32)), 9)
@@ -150,7 +153,7 @@ func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	e.blend(d, e.Constant(1<<63, 8), n, inside)
 }
 
-// narrow1 emits the low bytes or words of elements of 32 bits, close together in a register or in memory.
+// narrow1 expands the truncation of 32-bit elements to bytes or words, packed in a register or in memory.
 func (e *expander) narrow1(in *vcode.Inst) {
 	size := 2
 	if in.Op == amd64.VPMOVDB {

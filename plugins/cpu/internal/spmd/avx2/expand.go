@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// expander replaces the instructions of AVX-512 on whole vectors by those of AVX2.
+// expander replaces AVX-512 instructions on whole vectors by AVX2 instructions.
 type expander struct {
 	*vcode.Func
-	wasMask []bool // virtual registers that were of the class of masks
+	wasMask []bool // by register: it was a mask register
 	err     error  // the first instruction without an expansion
 }
 
@@ -35,7 +35,7 @@ func Expand(f *vcode.Func) error {
 	return e.err
 }
 
-// shorten makes operands half as long.
+// shorten halves the size of vector operands.
 func (e *expander) shorten(in *vcode.Inst) {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {
@@ -56,13 +56,14 @@ func (e *expander) shorten(in *vcode.Inst) {
 		}
 	}
 	if in.Elem != 0 {
-		in.Elem = 0 // elements are not broadcast on the way
+		in.Elem = 0 // AVX2 instructions cannot broadcast a memory operand
 	}
 }
 
+// isMask reports whether a register was a mask register.
 func (e *expander) isMask(r vcode.Reg) bool { return int(r) < len(e.wasMask) && e.wasMask[r] }
 
-// renamed are instructions that AVX2 has by another name, as it needs no size of elements for masks.
+// renamed are the instructions whose AVX2 name has no element size for masks.
 var renamed = map[amd64.Op]amd64.Op{
 	amd64.VPANDD: amd64.VPAND, amd64.VPANDQ: amd64.VPAND, amd64.VPANDND: amd64.VPANDN, amd64.VPANDNQ: amd64.VPANDN,
 	amd64.VPORD: amd64.VPOR, amd64.VPORQ: amd64.VPOR, amd64.VPXORD: amd64.VPXOR, amd64.VPXORQ: amd64.VPXOR,
@@ -72,10 +73,10 @@ var renamed = map[amd64.Op]amd64.Op{
 	amd64.VEXTRACTI64X4: amd64.VEXTRACTI128, amd64.VINSERTI64X4: amd64.VINSERTI128,
 }
 
-// shifts by an immediate take no operand from memory.
+// shifts are the shifts whose immediate forms take no memory operand.
 var shifts = map[amd64.Op]bool{amd64.VPSLLD: true, amd64.VPSRLD: true, amd64.VPSRAD: true, amd64.VPSLLQ: true, amd64.VPSRLQ: true}
 
-// instruction emits what does the same as an instruction.
+// instruction emits the expansion of an instruction.
 func (e *expander) instruction(in *vcode.Inst) {
 	switch in.Op {
 	case amd64.VPBLENDMD, amd64.VPBLENDMQ:
@@ -118,16 +119,16 @@ func (e *expander) instruction(in *vcode.Inst) {
 	}
 }
 
-// addSome adds to the lanes of a mask: nothing to the others.
+// addSome adds a term to the lanes of a mask.
 func (e *expander) addSome(d, term, mask vcode.Reg) {
 	if term == e.Constant(1, 4) {
-		e.op(amd64.VPSUBD, d, d, mask) // which is −1 in its lanes
+		e.op(amd64.VPSUBD, d, d, mask) // the mask is −1 in its lanes
 		return
 	}
 	e.op(amd64.VPADDD, d, d, e.temp(amd64.VPAND, mask, term))
 }
 
-// accumulates says of an instruction that it reads its destination also without a mask.
+// accumulates are the instructions that read their destination even without a mask.
 var accumulates = map[amd64.Op]bool{
 	amd64.VFMADD213PS: true, amd64.VFMADD213PD: true, amd64.VFMADD231PS: true, amd64.VFMADD231PD: true,
 	amd64.VFMSUB213PS: true, amd64.VFMSUB213PD: true, amd64.VFMSUB231PS: true, amd64.VFMSUB231PD: true,
@@ -136,7 +137,7 @@ var accumulates = map[amd64.Op]bool{
 	amd64.VPTERNLOGD: true, amd64.VPTERNLOGQ: true,
 }
 
-// choose puts a result into the lanes of the instruction's mask; the others keep their values or become zero.
+// choose merges a result by the instruction's mask; the other lanes keep their values or become zero.
 func (e *expander) choose(in *vcode.Inst, result vcode.Reg) {
 	if in.Zero {
 		e.op(amd64.VPAND, in.Args[0].Reg, in.Mask, result)
@@ -145,28 +146,29 @@ func (e *expander) choose(in *vcode.Inst, result vcode.Reg) {
 	}
 }
 
-// op emits a plain operation of two vectors.
+// op emits an operation of two vectors.
 func (e *expander) op(op amd64.Op, d, a, b vcode.Reg) { e.Def(op, d.Y(), a.Y(), b.Y()).Folds(2, 0) }
 
-// temp is a new register that such an operation gives.
+// temp returns a new register with the result of an operation of two vectors.
 func (e *expander) temp(op amd64.Op, a, b vcode.Reg) vcode.Reg {
 	t := e.NewVec()
 	e.op(op, t, a, b)
 	return t
 }
 
-// shifted is a new register with elements shifted by an immediate.
+// shifted returns a new register with elements shifted by an immediate.
 func (e *expander) shifted(op amd64.Op, a vcode.Reg, count int64) vcode.Reg {
 	t := e.NewVec()
 	e.Def(op, t.Y(), a.Y(), vcode.Imm(count))
 	return t
 }
 
-// blend takes the lanes of a mask from one vector and the others from another.
+// blend emits a selection by a mask.
 func (e *expander) blend(d, without, with, mask vcode.Reg) {
 	e.Def(amd64.VBLENDVPS, d.Y(), without.Y(), with.Y(), mask.Y()).Folds(2, 0)
 }
 
+// ones returns the constant of all ones.
 func (e *expander) ones() vcode.Reg { return e.Constant(^uint64(0), 4) }
 
 // refuseOp records an instruction that has no expansion.
@@ -176,7 +178,7 @@ func (e *expander) refuseOp(in *vcode.Inst) {
 	}
 }
 
-// maskedStore emits a store of some lanes.
+// maskedStore expands a store under a mask.
 func (e *expander) maskedStore(in *vcode.Inst) {
 	switch in.Op {
 	case amd64.VMOVUPS:
@@ -188,7 +190,7 @@ func (e *expander) maskedStore(in *vcode.Inst) {
 	}
 }
 
-// maskedLoad emits a load of some lanes, the others zero.
+// maskedLoad expands a load under a mask.
 func (e *expander) maskedLoad(in *vcode.Inst) {
 	op := amd64.VMASKMOVPS
 	switch in.Op {
@@ -207,7 +209,7 @@ func (e *expander) maskedLoad(in *vcode.Inst) {
 	e.blend(in.Args[0].Reg, in.Args[0].Reg, t, in.Mask)
 }
 
-// plain emits an instruction without a write mask.
+// plain expands an instruction without a write mask.
 func (e *expander) plain(in *vcode.Inst) {
 	if op, ok := renamed[in.Op]; ok {
 		out := *in
@@ -225,7 +227,8 @@ func (e *expander) plain(in *vcode.Inst) {
 	e.Add(out)
 }
 
-// mask1 emits what works on masks other than as a renamed instruction, and reports whether the instruction is of those.
+// mask1 expands operations on masks, except those that are renamed, and reports whether the instruction is of this
+// kind.
 func (e *expander) mask1(in *vcode.Inst) bool {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	switch in.Op {
@@ -261,7 +264,7 @@ func (e *expander) mask1(in *vcode.Inst) bool {
 	return true
 }
 
-// moveMask emits a move between masks, general registers with a bit for each lane, and memory.
+// moveMask expands a move between masks, general purpose registers with a bit for each lane, and memory.
 func (e *expander) moveMask(in *vcode.Inst) {
 	to, from := &in.Args[0], &in.Args[1]
 	switch {
@@ -286,7 +289,7 @@ func (e *expander) moveMask(in *vcode.Inst) {
 	}
 }
 
-// bitOfLane is the vector of the bits that stand for lanes.
+// bitOfLane returns the constant with bit i in lane i.
 func (e *expander) bitOfLane() vcode.Reg {
 	var data [32]byte
 	for i := range 8 {
@@ -295,7 +298,7 @@ func (e *expander) bitOfLane() vcode.Reg {
 	return e.Pattern(data[:])
 }
 
-// compare emits a comparison into a mask.
+// compare expands a comparison into a mask.
 func (e *expander) compare(in *vcode.Inst) {
 	r, not := e.comparison(in)
 	d, m := in.Args[0].Reg, in.Mask
@@ -311,7 +314,7 @@ func (e *expander) compare(in *vcode.Inst) {
 	}
 }
 
-// comparison gives a register with the lanes in which a comparison holds, or, if not is set, does not.
+// comparison returns the lanes in which a comparison holds, or, if not is true, does not hold.
 func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
 	a, b, pred := in.Args[1].Reg, in.Args[2].Reg, in.Imm
 	equal, greater := amd64.VPCMPEQD, amd64.VPCMPGTD
@@ -332,7 +335,7 @@ func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
 		return e.temp(equal, a, e.Constant(0, 4)), in.Op == amd64.VPTESTMD || in.Op == amd64.VPTESTMQ
 	case amd64.VPCMPUD:
 		switch pred {
-		case 1, 5: // a ≥ b if a is the greater
+		case 1, 5: // a ≥ b if a is the maximum
 			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMAXUD, a, b), a), pred == 1
 		case 2, 6:
 			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMINUD, a, b), a), pred == 6

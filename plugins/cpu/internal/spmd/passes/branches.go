@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// InvertBranches makes one jump of a conditional one over an unconditional one.
+// InvertBranches replaces a conditional jump over an unconditional jump by one inverted conditional jump.
 func InvertBranches(f *vcode.Func) {
-	var last [2]*vcode.Inst // that do something, the later one first
+	var last [2]*vcode.Inst // the last two instructions that emit code, the later one first
 	for i := range f.Insts {
 		in := &f.Insts[i]
 		switch in.Kind {

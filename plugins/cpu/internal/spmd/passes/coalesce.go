@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Coalesce gives a value that is computed only to be copied to a variable, as the next value of a loop's parameter is,
-// the variable's register from the start. Between the first mention of the value and the copy there must be straight
-// code that does not mention the variable, but for the first instruction, which may read it. A variable that lives across
-// a barrier is in memory: what is computed there in several instructions keeps its own register.
+// Coalesce computes a value in the register of the variable that it is copied to, as in the next value of a loop
+// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the
+// variable; only its first instruction may read it. A variable that is live across a barrier is spilled, so a value of
+// several instructions keeps its own register.
 func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()
 	cold := coldLabels(f)
@@ -70,9 +70,10 @@ func coldLabels(f *vcode.Func) []bool {
 	return cold
 }
 
-// renaming has for each register the one that takes its place, or 0.
+// renaming has for each register its replacement, or 0.
 type renaming []vcode.Reg
 
+// resolve returns the last replacement of a register.
 func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	for to[r] != 0 {
 		r = to[r]
@@ -80,11 +81,11 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	return r
 }
 
-// takeOver gives a value the register of a variable that the instruction which computes it is the last one to read, up to
-// where the variable is set again: all of it within straight code. at has the mentions of each register, in order. A
-// register that lives across a barrier keeps its place in memory, and does not take over what several instructions use.
+// takeOver computes a value in the register of a variable that dies at its definition, if the variable is next written
+// in the same straight code. at has the mentions of each register, in order. A register that is live across a barrier
+// stays spilled, and takes no value that several instructions use.
 func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
-	piece := f.Scratch.Ints.Make(len(f.Insts)) // equal in straight code
+	piece := f.Scratch.Ints.Make(len(f.Insts)) // by instruction: the number of its basic block
 	n := int32(0)
 	for i := range f.Insts {
 		in := &f.Insts[i]
@@ -128,7 +129,7 @@ func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	}
 }
 
-// sets reports whether an instruction sets the register and reads no more of it, with registers renamed.
+// sets reports whether an instruction writes a register without reading it, after renaming.
 func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
 	in := &f.Insts[i]
 	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || rename.resolve(in.Args[0].Reg) != r || in.Early {
@@ -139,7 +140,8 @@ func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
 	return !read
 }
 
-// straight reports whether control goes from i to j without other ways in or out, but for ends of the gang.
+// straight reports whether control passes from i to j and enters and leaves the code only there. Jumps to cold code,
+// where gangs end, do not count.
 func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {
@@ -171,13 +173,13 @@ func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	return depth == 0
 }
 
-// between reports whether there is a position after the first and before the second.
+// between reports whether a position is after the first and before the second.
 func between(at []int32, first, second int32) bool {
 	i, _ := slices.BinarySearch(at, first+1)
 	return i < len(at) && at[i] < second
 }
 
-// merge puts two lists in order together.
+// merge merges two sorted lists.
 func merge(f *vcode.Func, a, b []int32) []int32 {
 	out := f.Scratch.Ints.Make(len(a) + len(b))
 	for i := range out {

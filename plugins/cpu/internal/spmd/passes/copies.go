@@ -6,9 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// mergeCopied gives registers that are copied from one to the other a register together, of those that were asked for, where
-// neither is written while the other is in use: as a sum is that a loop between two barriers takes over from the loop around
-// it and gives back to it.
+// mergeCopied coalesces the tracked registers that are copied to each other, if their live ranges do not interfere. An
+// example is an accumulator that a loop between two barriers takes from the loop around it.
 func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
 	var copies []*vcode.Inst
 	for i := range g.Insts {
@@ -61,15 +60,15 @@ func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
 		g.F.Rename(in, rename)
 		switch {
 		case in.Kind == vcode.KindDeclare && merged[in.Declared()]:
-			in.Kind = vcode.KindNone // the other's value may be in use
+			in.Kind = vcode.KindNone // the merged register may have a value already
 		case in.Kind == vcode.KindOp && in.Moves() && in.Args[0].Reg == in.Args[1].Reg:
 			in.Kind, in.N = vcode.KindNone, 0
 		}
 	}
 }
 
-// conflicts finds for each of n registers those that need another place: one is written while the other is in use. A copy
-// of the other is the same value.
+// conflicts computes the interference of n registers: one is written while the other is live. A copy of the other does
+// not interfere.
 func conflicts(g *vcode.Liveness, n int) [][]uint64 {
 	all, sets := g.F.Scratch.Words.Make((n+1)*g.Words), make([][]uint64, n)
 	for i := range sets {
@@ -99,7 +98,7 @@ func conflicts(g *vcode.Liveness, n int) [][]uint64 {
 			reads = collect(g.List, reads[:0])
 			g.List = g.F.WrittenBy(in, g.List[:0])
 			writes = collect(g.List, writes[:0])
-			// What Go does for a trap reads of one lane after it has written of another.
+			// A trap service writes results of one lane before it reads operands of another.
 			if in.Early || in.Kind == vcode.KindTrap {
 				for _, r := range reads {
 					vcode.SetBit(live, r)

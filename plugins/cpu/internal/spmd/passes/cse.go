@@ -5,14 +5,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// CSE lets vectors that straight code computes twice share a register: in a stacked gang what depends on x alone is
-// the same in each row.
+// CSE eliminates common subexpressions of vectors within a basic block. In a 2-D gang, values that depend on x alone
+// are the same in each row.
 func CSE(f *vcode.Func) {
 	m := mover{f: f}
 	m.findWriters()
 	at := f.AllMentions()
 	rename, made := renaming(f.Scratch.Regs.Make(len(f.Regs))), map[computation]vcode.Reg{}
-	times := f.Scratch.Ints.Make(len(f.Regs)) // how often each register has been written
+	times := f.Scratch.Ints.Make(len(f.Regs)) // by register: the number of writes so far
 	for i := range f.Insts {
 		in := &f.Insts[i]
 		f.Rename(in, func(r *vcode.Reg) { *r = rename.resolve(*r) })
@@ -45,14 +45,15 @@ func CSE(f *vcode.Func) {
 	}
 }
 
-// computation is what an instruction computes of registers and constants.
+// computation is the value that an instruction computes: its operation and operands.
 type computation struct {
 	op    amd64.Op
 	size  uint8 // of the result
 	args  [3]vcode.Arg
-	times [3]int32 // how often the registers had been written before
+	times [3]int32 // by operand: the number of writes to its register before
 }
 
+// computationOf returns the computation of an instruction, if it is one of registers and immediates.
 func computationOf(in *vcode.Inst, times []int32) (c computation, ok bool) {
 	if in.Mode != vcode.ModeDef || in.Mask != 0 || in.N < 2 {
 		return c, false

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// commutative are the operations whose last two sources may change places, so that the one that is loaded comes last.
+// commutative are the operations whose last two sources can be swapped, so that the loaded one is last.
 var commutative = map[amd64.Op]bool{
 	amd64.VADDPS: true, amd64.VADDPD: true, amd64.VMULPS: true, amd64.VMULPD: true, amd64.VPADDD: true, amd64.VPADDQ: true,
 	amd64.VPMULLD: true, amd64.VPAND: true, amd64.VPOR: true, amd64.VPXOR: true, amd64.VPANDD: true, amd64.VPORD: true,
@@ -13,12 +13,12 @@ var commutative = map[amd64.Op]bool{
 	amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
 }
 
-// FoldLoads makes whole vectors that are loaded for one instruction operands of that instruction, where its last source
-// may be memory. Between the load and its use there must be straight code that stores nothing and leaves the address as it
-// is. With sink set, loads that cannot be operands move to their use: then fewer registers live at once.
+// FoldLoads replaces a source register by a memory operand, if a load of the whole vector is its only other mention.
+// The code between the load and its use must be straight, store nothing, and keep the address. If sink is true, loads
+// that cannot fold move down to their use, so that fewer registers are live at once.
 func FoldLoads(f *vcode.Func, sink bool) {
 	at := f.AllMentions()
-	var pending []int32 // loads that may move
+	var pending []int32 // the loads that may still move
 	var moved [][2]int32
 	find := func(r vcode.Reg) int {
 		for n, i := range pending {
@@ -41,7 +41,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 		}
 		if once := in.LoadsWhole() && len(at[in.Args[0].Reg]) == 2; (once || sink && loadsVector(in)) && f.Regs[in.Args[0].Reg].Elem == 0 {
 			if n := find(in.Args[0].Reg); n >= 0 {
-				drop(n) // stays before this one
+				drop(n) // the load cannot move past this write
 			}
 			pending = append(pending, int32(j))
 			continue
@@ -54,7 +54,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 		}
 		for _, r := range [...]vcode.Reg{in.Mask, in.Mem.Base, in.Mem.Index} {
 			if n := find(r); r != 0 && n >= 0 {
-				drop(n) // stays before this use
+				drop(n) // the load cannot move past this use
 			}
 		}
 		if sink {
@@ -82,7 +82,8 @@ func FoldLoads(f *vcode.Func, sink bool) {
 	sinkLoads(f, moved)
 }
 
-// foldInto makes the load of the last source, or of the other one where they may change places, that source.
+// foldInto replaces the last source by the load of it. A commutative operation swaps its sources if the load is of the
+// other one.
 func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
 	last := &in.Args[in.Fold]
 	if last.Kind != vcode.ArgReg {
@@ -107,7 +108,7 @@ func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) 
 	drop(n)
 }
 
-// loadsVector reports whether an instruction loads a vector, or an element into all lanes, and does nothing else.
+// loadsVector reports whether an instruction only loads a vector or broadcasts an element.
 func loadsVector(in *vcode.Inst) bool {
 	if in.Op == amd64.VBROADCASTSS || in.Op == amd64.VBROADCASTSD {
 		return in.Mode == vcode.ModeDef && in.Mask == 0 && in.N == 2 && in.Args[0].Kind == vcode.ArgReg && in.Args[1].Kind == vcode.ArgMem
@@ -115,12 +116,12 @@ func loadsVector(in *vcode.Inst) bool {
 	return in.LoadsWhole()
 }
 
-// onlyReads reports whether an operation whose first operand is an address leaves memory as it is.
+// onlyReads reports whether an operation with an address as its first operand does not write it.
 func onlyReads(op amd64.Op) bool {
 	return op == amd64.CMP || op == amd64.TEST || op == amd64.PREFETCHT0 || op == amd64.PREFETCHNTA
 }
 
-// sinkLoads moves instructions, each before a later one; the list is in the order of the later ones.
+// sinkLoads moves instructions, each before a later one. The list is sorted by the later ones.
 func sinkLoads(f *vcode.Func, moved [][2]int32) {
 	if len(moved) == 0 {
 		return

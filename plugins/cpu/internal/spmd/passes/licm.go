@@ -6,14 +6,13 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LICM moves arithmetic on addresses and spread scalars out of the loops in which nothing that they need
-// changes. The passes on the IR do not see it: it comes about when accesses are lowered, and the loops over rows and
-// gangs are not in the IR at all.
+// LICM moves loop-invariant address arithmetic and broadcasts out of loops. Package opt does not see these: lowering
+// adds them, and the loops over rows and gangs are not in the IR.
 func LICM(f *vcode.Func, frames bool) {
 	m := mover{f: f, frames: frames, within: f.Scratch.Ints.Make(len(f.Insts))}
 	m.findLoops()
 	m.findWriters()
-	before := map[int32][]int32{} // what goes before the begin of each loop
+	before := map[int32][]int32{} // by loop begin: the instructions to move before it
 	for i := range f.Insts {
 		r, group := m.candidate(int32(i))
 		if group == nil {
@@ -51,7 +50,7 @@ func LICM(f *vcode.Func, frames bool) {
 	for i := range old {
 		if old[i].Kind == vcode.KindLoopBegin {
 			for _, at := range before[int32(i)] {
-				f.Add(old[at]).Steady = false // the loop may not get as far as to what it is for
+				f.Add(old[at]).Steady = false // the access that proves it in bounds may not run
 			}
 		}
 		if !moved[i] {
@@ -60,23 +59,25 @@ func LICM(f *vcode.Func, frames bool) {
 	}
 }
 
-// mover finds what can leave loops.
+// mover has the loops of a function, and where registers are written.
 type mover struct {
 	f       *vcode.Func
 	frames  bool // gangs have frames of their own
 	loops   []loopSpan
-	within  []int32   // the loop of each instruction
-	writers [][]int32 // the instructions that write each register
+	within  []int32   // by instruction: its innermost loop
+	writers [][]int32 // by register: the instructions that write it
 
-	mentioned []vcode.Reg // by an instruction; kept for the next one
+	mentioned []vcode.Reg // reused for the registers of an instruction
 }
 
+// loopSpan is a loop: where it begins, the loop around it, and how deeply it is nested.
 type loopSpan struct {
 	begin, parent, depth int32
 	cold                 bool
 	frames               bool
 }
 
+// findLoops finds the loops, with the whole function as loop 0, and the innermost loop of each instruction.
 func (m *mover) findLoops() {
 	m.loops = []loopSpan{{begin: -1, parent: -1}}
 	current, cold := int32(0), 0
@@ -96,6 +97,7 @@ func (m *mover) findLoops() {
 	}
 }
 
+// findWriters finds the instructions that write each register.
 func (m *mover) findWriters() {
 	counts, total := m.f.Scratch.Ints.Make(len(m.f.Regs)), 0
 	for i := range m.f.Insts {
@@ -118,7 +120,7 @@ func (m *mover) findWriters() {
 	}
 }
 
-// movable reports whether an operation may move: it does no more than set its first operand and flags that nobody reads.
+// movable reports whether an operation only writes its first operand, and flags that no instruction reads.
 func movable(op amd64.Op) bool {
 	switch op {
 	case amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,
@@ -128,7 +130,8 @@ func movable(op amd64.Op) bool {
 	return false
 }
 
-// candidate gives the instructions that make a register, if they begin at position i, stand together, and can move.
+// candidate returns a register that instructions from position i on compute, and these instructions, if they are
+// adjacent and can move.
 func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	in := &m.f.Insts[i]
 	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || m.within[i] == 0 {
@@ -146,7 +149,7 @@ func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	return r, group
 }
 
-// steady reports whether what an instruction reads from memory or from a fixed register is the same all the time.
+// steady reports whether the memory and the machine registers that an instruction reads never change.
 func (m *mover) steady(in *vcode.Inst) bool {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {
@@ -165,7 +168,7 @@ func (m *mover) steady(in *vcode.Inst) bool {
 	return true
 }
 
-// home is the innermost loop around the instructions that changes what they read.
+// home returns the innermost loop around the instructions that changes one of their operands.
 func (m *mover) home(group []int32, r vcode.Reg) int32 {
 	loop := m.within[group[0]]
 	home := int32(0)
@@ -183,7 +186,7 @@ func (m *mover) home(group []int32, r vcode.Reg) int32 {
 		}
 	}
 	for c := loop; home != 0 && c != home; c = m.loops[c].parent {
-		if m.loops[c].frames { // what stands before it is done for the first gang only
+		if m.loops[c].frames { // instructions before the loop run for the first gang only
 			home = c
 			break
 		}
@@ -191,7 +194,7 @@ func (m *mover) home(group []int32, r vcode.Reg) int32 {
 	return home
 }
 
-// common is the innermost loop around two.
+// common returns the innermost loop around two loops.
 func (m *mover) common(a, b int32) int32 {
 	for a != b {
 		if m.loops[a].depth < m.loops[b].depth {

@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LSR replaces what loops compute of addresses from their counters, by sums and products in each iteration, by
-// registers that go along with the counters.
+// LSR replaces address arithmetic on loop counters by registers that are incremented with the counters (loop strength
+// reduction).
 //
-// An index is extended from 32 to 64 bits on the way. The register that goes along does not wrap where the index would:
-// only indices are replaced that are proved to be in bounds in every iteration, so that they do not.
+// Such arithmetic extends an index from 32 to 64 bits, and the new register does not wrap where a 32-bit index would.
+// LSR replaces only indices that are proved to be in bounds in every iteration, which do not wrap.
 func LSR(f *vcode.Func, frames bool) {
 	if !slices.ContainsFunc(f.Insts, func(in vcode.Inst) bool { return in.Steady }) {
 		return
@@ -55,38 +55,38 @@ func LSR(f *vcode.Func, frames bool) {
 	}
 }
 
-// maxReduced bounds the registers that a loop has for this: others need registers, too.
+// maxReduced bounds the new registers of a loop, because the loop needs registers for other values.
 const maxReduced = 4
 
-// reducer finds what goes along with the counters of loops.
+// reducer finds the induction variables of one loop after another.
 type reducer struct {
 	*mover
-	ends     []int32 // of loops
+	ends     []int32 // by loop: the position after its last instruction
 	mentions [][]int32
 	labels   vcode.LabelPositions
-	current  int32                // the loop
-	known    map[vcode.Reg]linear // in it
+	current  int32                // the loop that is searched
+	known    map[vcode.Reg]linear // its induction variables
 
-	before, after map[int32][]vcode.Inst // what goes before and after instructions
+	before, after map[int32][]vcode.Inst // the instructions to add before and after others
 	instead       map[vcode.Reg]vcode.Reg
 }
 
-// linear is a value that grows by the same amount in each iteration of a loop: by step, or that times a register.
+// linear is an induction variable: it grows by step in each iteration, or by step times a register.
 type linear struct {
 	step  int64
 	times vcode.Reg
-	wide  bool    // of 64 bits
-	at    int32   // where the counter is set to its next value
-	chain []int32 // what computes the value from the counter, in order
+	wide  bool    // it has 64 bits
+	at    int32   // the position at which the counter gets its next value
+	chain []int32 // the instructions that compute the value from the counter, in order
 }
 
-// step is what is added in each iteration: a product.
+// step is the increment of an induction variable: a product.
 type step struct {
 	by    int64
 	times vcode.Reg
 }
 
-// loop finds what a loop computes from its counters.
+// loop finds the induction variables of a loop, and replaces those that pay.
 func (r *reducer) loop(c int32) {
 	begin, end := r.loops[c].begin, r.ends[c]
 	r.current, r.known = c, map[vcode.Reg]linear{}
@@ -126,7 +126,7 @@ func (r *reducer) loop(c int32) {
 	}
 }
 
-// counter finds a register that a loop sets at a position, and nowhere else, to a constant more than it was.
+// counter returns a register that the loop changes only at position i, by a constant.
 func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	in := &r.f.Insts[i]
 	if r.within[i] != r.current || !in.Copies() {
@@ -167,7 +167,7 @@ func (r *reducer) counter(i int32) (k vcode.Reg, n linear, ok bool) {
 	}
 }
 
-// inside reports whether an instruction is in the loop, or in one in it.
+// inside reports whether an instruction is in the loop or in a loop nested in it.
 func (r *reducer) inside(i int32) bool { return r.common(r.current, r.within[i]) == r.current }
 
 // invariant reports whether the loop does not change a register.
@@ -175,7 +175,7 @@ func (r *reducer) invariant(v vcode.Reg) bool {
 	return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside)
 }
 
-// flagsUnused reports whether an addition may come after an instruction.
+// flagsUnused reports whether an addition may follow an instruction, because no instruction reads the flags.
 func (r *reducer) flagsUnused(i int32) bool {
 	for i++; int(i) < len(r.f.Insts); i++ {
 		in := &r.f.Insts[i]
@@ -196,7 +196,7 @@ func (r *reducer) flagsUnused(i int32) bool {
 	return true
 }
 
-// derive finds whether a register grows steadily.
+// derive returns a register as an induction variable that is derived from others.
 func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	group := r.writers[d]
 	in := &r.f.Insts[group[0]]
@@ -232,7 +232,7 @@ func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// sum is derive for a copy to which something is added, or that is multiplied.
+// sum is derive for a copy with additions or a multiplication.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]
@@ -280,7 +280,7 @@ func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// address is derive for an address that has one register which grows.
+// address is derive for an address in which one register is an induction variable.
 func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	base, isBase := r.known[m.Base]
 	index, isIndex := r.known[m.Index]
@@ -300,7 +300,7 @@ func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	return index, true
 }
 
-// extended adds instructions to what computes a value.
+// extended appends instructions to the chain of an induction variable.
 func (r *reducer) extended(n linear, group []int32) (linear, bool) {
 	n.chain = append(slices.Clone(n.chain), group...)
 	slices.Sort(n.chain)
@@ -308,7 +308,7 @@ func (r *reducer) extended(n linear, group []int32) (linear, bool) {
 	return n, n.step != 0 && n.step == int64(int32(n.step))
 }
 
-// always reports whether each iteration of the loop, unless it leaves before, comes to an instruction: no jump leads past it.
+// always reports whether each iteration that does not leave the loop reaches an instruction: no jump skips it.
 func (r *reducer) always(i int32) bool {
 	for at := r.loops[r.current].begin; at < i; at++ {
 		in := &r.f.Insts[at]
@@ -322,8 +322,8 @@ func (r *reducer) always(i int32) bool {
 	return true
 }
 
-// replaceable reports whether another register may take the place of one that grows, and something is gained: it is used, by
-// something else than what grows with it, in the same iteration before the counter goes on.
+// replaceable reports whether a new register may replace an induction variable, and whether it pays. All uses must be
+// in the loop and before the counter is incremented, and one must be no other induction variable.
 func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {
@@ -339,7 +339,7 @@ func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	return used
 }
 
-// replace lets a register go along with the counter instead.
+// replace adds a register that is incremented with the counter.
 func (r *reducer) replace(d vcode.Reg, n linear, steps map[step]vcode.Reg) {
 	f := r.f
 	begin := r.loops[r.current].begin

@@ -7,10 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// SplitRanges gives the pieces of code between barriers registers of their own for what lives across barriers, which is
-// in memory else for its whole life: a piece loads what it reads where it begins, and stores what it has changed where
-// it is left. That is done for what a piece mentions more often than it costs. advance is where gangs that wait jump to,
-// start where they begin, and fresh where no gang is left.
+// SplitRanges splits the live ranges that cross barriers, which are spilled for their whole life. Each region of code
+// between barriers gets registers of its own for them: it loads live values where it begins, and stores changed ones
+// where it is left. A region does so for a register if its mentions outweigh these loads and stores.
+//
+// Gangs that wait jump to advance, and start at start; where control reaches fresh no gang is left.
 func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	crossing := crossBarriers(f)
 	if len(crossing) == 0 {
@@ -35,10 +36,10 @@ func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 		s.piece(at, end)
 		at = end
 	}
-	Coalesce(f) // what is in registers now
+	Coalesce(f) // the copies to new registers
 }
 
-// crossBarriers lists the registers of gangs that live across a barrier.
+// crossBarriers returns the registers of gangs that are live across a barrier.
 func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
 	barriers := f.Barriers()
 	if len(barriers) == 0 {
@@ -54,23 +55,24 @@ func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
 	return list
 }
 
-// splitter finds pieces of code that are entered only where they begin and have no barrier in them.
+// splitter finds regions: code that is entered only at its begin, and has no barrier.
 type splitter struct {
 	f       *vcode.Func
 	flow    *vcode.Liveness
 	insts   []vcode.Inst
-	sources []source    // by label
-	list    []vcode.Reg // that an instruction mentions; kept for the next one
+	sources []source    // by label: the jumps to it
+	list    []vcode.Reg // reused for the registers of an instruction
 
-	// Of the present piece:
-	uses   []use   // by the registers' numbers in the flow
-	order  []int32 // the numbers of those that it mentions
+	// Of the current region:
+	uses   []use   // by the register's number in the liveness
+	order  []int32 // the numbers of the registers that it mentions
 	stores []pieceStore
 }
 
-// source says between which positions the jumps to a label are; end is 0 if there are none.
+// source is the range of positions of the jumps to a label; end is 0 if there are none.
 type source struct{ first, end int32 }
 
+// findSources finds the jumps to each label.
 func (s *splitter) findSources() {
 	s.sources = make([]source, s.f.Asm.NumLabels()+1)
 	for i := range s.f.Insts {
@@ -86,7 +88,7 @@ func (s *splitter) findSources() {
 	}
 }
 
-// mayBegin reports whether a piece may begin at an instruction.
+// mayBegin reports whether a region may begin at an instruction.
 func (s *splitter) mayBegin(i int32) bool {
 	switch in := &s.insts[i]; in.Kind {
 	case vcode.KindOp:
@@ -97,7 +99,7 @@ func (s *splitter) mayBegin(i int32) bool {
 	return false
 }
 
-// pieceFrom gives the end of the piece that begins at a position.
+// pieceFrom returns the end of the region that begins at a position.
 func (s *splitter) pieceFrom(begin int32) int32 {
 	end := s.balanced(begin, int32(len(s.insts)))
 	for again := true; again; {
@@ -115,7 +117,7 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 	return end
 }
 
-// balanced gives the last end of a piece before a limit at which neither a loop nor code that stands elsewhere is open.
+// balanced returns the last position before a limit that is outside of all loops and cold code begun in the region.
 func (s *splitter) balanced(begin, limit int32) int32 {
 	depth, end := 0, begin
 	for i := begin; i < limit; i++ {
@@ -140,21 +142,21 @@ func (s *splitter) balanced(begin, limit int32) int32 {
 	return end
 }
 
-// use is what a piece does with a register.
+// use is how a region accesses a register.
 type use struct {
 	mentioned bool
 	written   bool
-	weight    float32   // of its mentions
-	cost      float32   // of loads and stores
-	first     int32     // the first place that writes it; the piece's begin if code that stands elsewhere does
-	own       vcode.Reg // the piece's own register for it; 0 if it has none
+	weight    float32   // of its mentions, by loop depth
+	cost      float32   // of the loads and stores to add
+	first     int32     // the first position that writes it; the region's begin if cold code writes it
+	own       vcode.Reg // the region's own register for it; 0 if it has none
 	stores    []int32
 }
 
-// pieceStore is a place before which a piece must store a register.
+// pieceStore is a position before which a region must store a register.
 type pieceStore struct{ at, number int32 }
 
-// piece adds a piece, with registers of its own for what lives across barriers.
+// piece adds the code of a region, with its own registers.
 func (s *splitter) piece(begin, end int32) {
 	s.mentioned(begin, end)
 	s.findStores(begin, end)
@@ -179,7 +181,7 @@ func (s *splitter) piece(begin, end int32) {
 	s.order = s.order[:0]
 }
 
-// chooseOwn gives registers to what is worth one, and loads them.
+// chooseOwn adds registers for the uses that pay, and loads the live ones.
 func (s *splitter) chooseOwn(begin int32) {
 	live := s.flow.LiveAt(begin)
 	for _, k := range s.order {
@@ -203,7 +205,7 @@ func (s *splitter) chooseOwn(begin int32) {
 	slices.Reverse(s.stores)
 }
 
-// storeBefore stores what must be stored before a position.
+// storeBefore adds the stores that are due before a position.
 func (s *splitter) storeBefore(at int32) {
 	for n := len(s.stores); n > 0 && s.stores[n-1].at == at; n-- {
 		k := s.stores[n-1].number
@@ -212,7 +214,7 @@ func (s *splitter) storeBefore(at int32) {
 	}
 }
 
-// mentioned finds what a piece does with registers that live across barriers.
+// mentioned finds the uses of a region.
 func (s *splitter) mentioned(begin, end int32) {
 	weight, cold := float32(1), 0
 	for i := begin; i < end; i++ {
@@ -262,10 +264,10 @@ func (s *splitter) mentioned(begin, end int32) {
 	}
 }
 
-// findStores finds where a piece must have stored what it changed: before the jumps out of it, and at its end.
+// findStores finds where a region must store what it changed: before the jumps that leave it, and at its end.
 func (s *splitter) findStores(begin, end int32) {
 	weight, cold := float32(1), 0
-	last := false // does not go on to the next instruction
+	last := false // whether control does not reach the next instruction
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
 		switch in.Kind {
@@ -309,5 +311,5 @@ func (s *splitter) findStores(begin, end int32) {
 	}
 }
 
-// loopWeight is how often a loop is taken to go round.
+// loopWeight is the number of iterations that a loop is assumed to have.
 const loopWeight = 10
