@@ -66,9 +66,9 @@ func (e *expander) rounded(a vcode.Reg, how int64) vcode.Reg {
 }
 
 // compared returns the lanes in which 64-bit floats compare by a predicate.
-func (e *expander) compared(op amd64.Op, a, b vcode.Reg, pred int64) vcode.Reg {
+func (e *expander) compared(op amd64.Op, a, b vcode.Reg, p amd64.Predicate) vcode.Reg {
 	t := e.NewVec()
-	e.Def(op, t.Y(), a.Y(), b.Y(), vcode.Imm(pred)).Folds(2, 0)
+	e.Def(op, t.Y(), a.Y(), b.Y(), vcode.Cmp(p)).Folds(2, 0)
 	return t
 }
 
@@ -122,11 +122,11 @@ func (e *expander) floatOf64(d, a vcode.Reg, signed bool) {
 // ones from 2^32 on.
 func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	half := e.bits32(0x1p31)
-	big := e.compared(amd64.VCMPPS, a, half, 13)
+	big := e.compared(amd64.VCMPPS, a, half, amd64.CmpOrderedGE)
 	n := e.NewVec()
 	e.Def(amd64.VCVTTPS2DQ, n.Y(), e.temp(amd64.VSUBPS, a, e.temp(amd64.VPAND, big, half)).Y())
 	n = e.temp(amd64.VPXOR, n, e.shifted(amd64.VPSLLD, big, 31))
-	e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPS, a, e.bits32(0x1p32), 5))
+	e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPS, a, e.bits32(0x1p32), amd64.CmpNotLT))
 }
 
 // intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of
@@ -146,10 +146,10 @@ func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	n := e.NewVec()
 	e.Def(amd64.VPBLENDD, n.Y(), high.Y(), low.Y(), vcode.Imm(0x55)).Folds(2, 0)
 	if !signed {
-		e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPD, a, e.bits64(0x1p64), 5))
+		e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPD, a, e.bits64(0x1p64), amd64.CmpNotLT))
 		return
 	}
-	inside := e.temp(amd64.VPAND, e.compared(amd64.VCMPPD, a, e.bits64(0x1p63), 1), e.compared(amd64.VCMPPD, a, e.bits64(-0x1p63), 13))
+	inside := e.temp(amd64.VPAND, e.compared(amd64.VCMPPD, a, e.bits64(0x1p63), amd64.CmpLT), e.compared(amd64.VCMPPD, a, e.bits64(-0x1p63), amd64.CmpOrderedGE))
 	e.blend(d, e.Constant(1<<63, 8), n, inside)
 }
 

@@ -316,7 +316,7 @@ func (e *expander) compare(in *vcode.Inst) {
 
 // comparison returns the lanes in which a comparison holds, or, if not is true, does not hold.
 func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
-	a, b, pred := in.Args[1].Reg, in.Args[2].Reg, in.Imm
+	a, b, pred := in.Args[1].Reg, in.Args[2].Reg, amd64.Predicate(in.Imm)
 	equal, greater := amd64.VPCMPEQD, amd64.VPCMPGTD
 	switch in.Op {
 	case amd64.VCMPPS, amd64.VCMPPD:
@@ -335,13 +335,13 @@ func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
 		return e.temp(equal, a, e.Constant(0, 4)), in.Op == amd64.VPTESTMD || in.Op == amd64.VPTESTMQ
 	case amd64.VPCMPUD:
 		switch pred {
-		case 1, 5: // a ≥ b if a is the maximum
-			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMAXUD, a, b), a), pred == 1
-		case 2, 6:
-			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMINUD, a, b), a), pred == 6
+		case amd64.CmpLT, amd64.CmpGE: // a ≥ b if a is the maximum
+			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMAXUD, a, b), a), pred == amd64.CmpLT
+		case amd64.CmpLE, amd64.CmpGT:
+			return e.temp(amd64.VPCMPEQD, e.temp(amd64.VPMINUD, a, b), a), pred == amd64.CmpGT
 		}
 	case amd64.VPCMPUQ:
-		if pred != 0 && pred != 4 {
+		if pred != amd64.CmpEQ && pred != amd64.CmpNE {
 			sign := e.Constant(1<<63, 8)
 			a, b = e.temp(amd64.VPXOR, a, sign), e.temp(amd64.VPXOR, b, sign)
 		}
@@ -350,12 +350,12 @@ func (e *expander) comparison(in *vcode.Inst) (r vcode.Reg, not bool) {
 		equal, greater = amd64.VPCMPEQQ, amd64.VPCMPGTQ
 	}
 	switch pred {
-	case 0, 4:
-		return e.temp(equal, a, b), pred == 4
-	case 1, 5:
-		return e.temp(greater, b, a), pred == 5
-	case 2, 6:
-		return e.temp(greater, a, b), pred == 2
+	case amd64.CmpEQ, amd64.CmpNE:
+		return e.temp(equal, a, b), pred == amd64.CmpNE
+	case amd64.CmpLT, amd64.CmpGE:
+		return e.temp(greater, b, a), pred == amd64.CmpGE
+	case amd64.CmpLE, amd64.CmpGT:
+		return e.temp(greater, a, b), pred == amd64.CmpLE
 	}
 	e.refuseOp(in)
 	return 0, false

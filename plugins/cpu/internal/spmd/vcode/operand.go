@@ -67,6 +67,9 @@ func (m Mem) At() Arg { return Arg{Kind: ArgMem, mem: m} }
 // Imm returns an immediate.
 func Imm(n int64) Arg { return Arg{Kind: ArgImm, imm: n} }
 
+// Cmp returns the predicate of a comparison.
+func Cmp(p amd64.Predicate) Arg { return Imm(int64(p)) }
+
 // To returns a label as the target of a jump.
 func To(l amd64.Label) Arg { return Arg{Kind: ArgLabel, imm: int64(l)} }
 
