@@ -101,7 +101,7 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 }
 
 func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
-	return queue.New(d, queue.Options{Label: opts.Label, Device: d.id, Clock: d.clock}), nil
+	return queue.New(d, queue.Options{Label: opts.Label, Device: d.id, Clock: d.clock, Deferred: opts.Deferred}), nil
 }
 
 // NewLaunch implements [queue.Device].

@@ -43,6 +43,8 @@ type Device interface {
 // QueueOptions are the options of a queue.
 type QueueOptions struct {
 	Label string
+	// Deferred makes no command run on the goroutine that issues it.
+	Deferred bool
 }
 
 // Memory is a block of memory of a device.
@@ -123,7 +125,8 @@ type Queue interface {
 	Host(fn func() error) error
 	// Record returns an event that completes when the commands before it have completed.
 	Record() (Event, error)
-	// Wait delays later commands until the event, of this or of another queue of the platform, is reached.
+	// Wait delays later commands until the event, of this or of another queue of the platform, is reached. A queue may refuse
+	// an event that its device cannot wait for with Unsupported or InvalidEvent; the runtime then waits on the host.
 	Wait(ev Event) error
 	// Idle reports whether all commands have run.
 	Idle() bool
@@ -146,7 +149,7 @@ type Event interface {
 	// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, it returns
 	// Cancelled and cancels nothing.
 	Settle(ctx context.Context) error
-	// Time returns the device's clock when the event was reached, in nanoseconds since an origin that all queues of the
-	// device share; ok is false before that, and on a device without a clock.
-	Time() (ns int64, ok bool)
+	// Since returns the nanoseconds on the device's clock from an earlier event to this one. The events may be of two queues
+	// of the device. ok is false before both are reached, and on a device without a clock.
+	Since(earlier Event) (ns int64, ok bool)
 }

@@ -25,8 +25,9 @@ type command struct {
 	op      string
 	dst     []byte
 	src     []byte
-	rows    rows     // copyBox
-	pattern [16]byte // fill: its first width bytes
+	memory  offload.Memory // fill: the memory of dst
+	rows    rows           // copyBox
+	pattern [16]byte       // fill: its first width bytes
 	width   int
 	launch  Launch // made at the first use of the slot for a launch
 	calls   bool   // the launch may call services of the host
@@ -36,6 +37,19 @@ type command struct {
 	fn      func() error
 	event   *Event
 	err     error
+
+	// Of a queue with a lane:
+	given   *Command // made at the first use of the slot
+	flying  bool     // given is in flight
+	skipped bool     // the command was dropped before it began
+}
+
+// forLane returns the command that the lane gets.
+func (c *command) forLane() *Command {
+	if c.given == nil {
+		c.given = new(Command)
+	}
+	return c.given
 }
 
 // onlyOrders reports whether the command has no effect that an event covers.
@@ -51,10 +65,19 @@ func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launc
 func (c *command) clear() {
 	switch c.kind {
 	case launchKernel:
-		c.launch.Clear()
+		if c.launch != nil {
+			c.launch.Clear()
+		}
 		c.kernel, c.pos, c.calls = nil, offload.Position{}, false
 	default:
-		c.dst, c.src, c.fn, c.event, c.err = nil, nil, nil, nil, nil
+		c.dst, c.src, c.memory, c.fn, c.event, c.err = nil, nil, nil, nil, nil, nil
+	}
+	if g := c.given; g != nil {
+		if g.Launch != nil && c.kind == launchKernel {
+			g.Launch.Clear()
+		}
+		g.Dst, g.Src, g.Stamp = Place{}, Place{}, nil
+		c.err, c.flying, c.skipped = nil, false, false
 	}
 }
 

@@ -17,6 +17,7 @@ type Event struct {
 	mark   bool   // it stands for no commands
 	done   atomic.Bool
 	time   int64        // set before done
+	stamp  any          // set before done: the lane's point on the device's clock
 	err    error        // set before done: why the command was dropped
 	own    error        // set before done: the first failure of the commands that it stands for
 	asked  atomic.Int32 // number of callers in Sync, which will return own
@@ -31,7 +32,7 @@ func (ev *Event) Done() bool {
 		return true
 	}
 	ev.queue.nudge()
-	return false
+	return ev.done.Load()
 }
 
 // Sync waits until the event has been reached and returns the failure of the commands that it covers, those since the
@@ -90,12 +91,16 @@ func (ev *Event) Failure() error {
 	return cmp.Or(ev.own, ev.err)
 }
 
-// Time returns when the event was reached, on the device's clock.
-func (ev *Event) Time() (ns int64, ok bool) {
-	if !ev.Done() {
+// Since returns the time from an earlier event of the device to this one.
+func (ev *Event) Since(earlier offload.Event) (ns int64, ok bool) {
+	e, same := earlier.(*Event)
+	if !same || !ev.Done() || !e.Done() || (e.queue.lane == nil) != (ev.queue.lane == nil) {
 		return 0, false
 	}
-	return ev.time, true
+	if lane := ev.queue.lane; lane != nil {
+		return lane.Since(ev.stamp, e.stamp)
+	}
+	return ev.time - e.time, true
 }
 
 // complete marks the event as reached or dropped, and unblocks the queues that wait for it.

@@ -151,6 +151,11 @@ func (q *Queue) refuseCommand(c *command, code offload.Code, format string, args
 
 // droppedError returns the failure of a command that was cancelled, while it ran or before it started.
 func (q *Queue) droppedError(c *command) error {
+	if lost := q.flight.lost.Load(); lost != nil {
+		err := q.refuseCommand(c, offload.DeviceLost, "the device is lost")
+		err.Err = *lost
+		return err
+	}
 	q.mu.Lock()
 	cause := q.cause
 	q.mu.Unlock()

@@ -31,11 +31,15 @@ type Options struct {
 	Label  string
 	Device string // id, for errors
 	Clock  Clock
+
+	// Deferred makes all commands run on goroutines of the queue or of a caller that waits, and none on the issuing one.
+	Deferred bool
 }
 
 // Queue is an in-order queue: it implements [offload.Queue].
 type Queue struct {
-	dev   Device
+	dev   Device // nil if lane is not
+	lane  Lane   // of an asynchronous device; see pump.go
 	opts  Options
 	spin  bool        // polling briefly beats sleeping: there are other processors
 	timer *time.Timer // of the running command's time limit
@@ -61,6 +65,7 @@ type Queue struct {
 	_        [48]byte
 
 	forgotten forgotten
+	flight    flight
 
 	// Written by the holder of the role:
 	own       error    // the first failure of the commands since the last event that is no mark
@@ -72,6 +77,7 @@ type Queue struct {
 	closed   bool
 	backlog  time.Duration // estimated time of the commands that have not started
 	worker   workerState
+	kicked   bool // the worker looks for work once more before it sleeps
 	wake     chan struct{}
 	workers  sync.WaitGroup
 	parked   []*waiter
@@ -81,6 +87,33 @@ type Queue struct {
 	cause    error      // of the last cancellation
 	told     uint64     // the cancellation of commands up to this number has been reported
 	stopped  error      // of the launch that the last cancellation ended, until Stopped returns it
+}
+
+// place is an operand of a copy or a fill.
+type place struct {
+	bytes  []byte         // of the host, or of device memory that a synchronous device reaches
+	memory offload.Memory // nil: the host's
+	offset int64          // in memory
+	size   int64          // from its first byte to its last
+}
+
+func onHost(b []byte) place { return place{bytes: b, size: int64(len(b))} }
+
+// part returns the n bytes at an offset.
+func (p place) part(offset, n int64) place {
+	if p.bytes != nil {
+		p.bytes = p.bytes[offset : offset+n : offset+n]
+	}
+	p.offset += offset
+	p.size = n
+	return p
+}
+
+func (p *place) forLane() Place {
+	if p.memory == nil {
+		return Place{Host: p.bytes}
+	}
+	return Place{Memory: p.memory, Offset: p.offset}
 }
 
 // New returns a queue on a device.
@@ -99,10 +132,10 @@ func (q *Queue) Submit(dst offload.Span, src []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(to) != len(src) {
-		return q.refuse(offload.InvalidSize, op, "%d bytes of the host do not fit a range of %d bytes", len(src), len(to))
+	if to.size != int64(len(src)) {
+		return q.refuse(offload.InvalidSize, op, "%d bytes of the host do not fit a range of %d bytes", len(src), to.size)
 	}
-	return q.copy(op, to, src)
+	return q.copy(op, to, onHost(src))
 }
 
 // Retrieve copies from the device to the host.
@@ -112,10 +145,10 @@ func (q *Queue) Retrieve(dst []byte, src offload.Span) error {
 	if err != nil {
 		return err
 	}
-	if len(from) != len(dst) {
-		return q.refuse(offload.InvalidSize, op, "a range of %d bytes does not fit %d bytes of the host", len(from), len(dst))
+	if from.size != int64(len(dst)) {
+		return q.refuse(offload.InvalidSize, op, "a range of %d bytes does not fit %d bytes of the host", from.size, len(dst))
 	}
-	return q.copy(op, dst, from)
+	return q.copy(op, onHost(dst), from)
 }
 
 // Exchange copies between memories of the device.
@@ -129,8 +162,8 @@ func (q *Queue) Exchange(dst, src offload.Span) error {
 	if err != nil {
 		return err
 	}
-	if len(to) != len(from) {
-		return q.refuse(offload.InvalidSize, op, "ranges of %d and %d bytes differ", len(to), len(from))
+	if to.size != from.size {
+		return q.refuse(offload.InvalidSize, op, "ranges of %d and %d bytes differ", to.size, from.size)
 	}
 	if dst.Memory == src.Memory && dst.Offset < src.Offset+src.Size && src.Offset < dst.Offset+dst.Size {
 		return q.refuse(offload.InvalidArgument, op, "the ranges [%d, %d) and [%d, %d) overlap",
@@ -139,16 +172,20 @@ func (q *Queue) Exchange(dst, src offload.Span) error {
 	return q.copy(op, to, from)
 }
 
-func (q *Queue) copy(op string, dst, src []byte) error {
-	if len(dst) == 0 {
+func (q *Queue) copy(op string, dst, src place) error {
+	if dst.size == 0 {
 		return nil
 	}
 	c, err := q.begin(op)
 	if err != nil {
 		return err
 	}
-	c.kind, c.dst, c.src = copyBytes, dst, src
-	q.publish(time.Duration(len(dst)/copyBandwidth), len(dst) <= copyAtOnce)
+	c.kind, c.dst, c.src = copyBytes, dst.bytes, src.bytes
+	if q.lane != nil {
+		g := c.forLane()
+		g.Kind, g.Dst, g.Src, g.Size = CopyBytes, dst.forLane(), src.forLane(), dst.size
+	}
+	q.publish(time.Duration(dst.size/copyBandwidth), dst.size <= copyAtOnce)
 	return nil
 }
 
@@ -165,18 +202,22 @@ func (q *Queue) Fill(dst offload.Span, pattern []byte) error {
 		return q.refuse(offload.InvalidArgument, op, "the pattern has %d bytes", len(pattern)).
 			WithHint("a pattern has 1, 2, 4, 8 or 16 bytes")
 	}
-	if len(to)%len(pattern) != 0 {
-		return q.refuse(offload.InvalidSize, op, "%d bytes are no multiple of the pattern's %d", len(to), len(pattern))
+	if to.size%int64(len(pattern)) != 0 {
+		return q.refuse(offload.InvalidSize, op, "%d bytes are no multiple of the pattern's %d", to.size, len(pattern))
 	}
-	if len(to) == 0 {
+	if to.size == 0 {
 		return nil
 	}
 	c, err := q.begin(op)
 	if err != nil {
 		return err
 	}
-	c.kind, c.dst, c.width = fillBytes, to, copy(c.pattern[:], pattern)
-	q.publish(time.Duration(len(to)/copyBandwidth), len(to) <= copyAtOnce)
+	c.kind, c.dst, c.memory, c.width = fillBytes, to.bytes, to.memory, copy(c.pattern[:], pattern)
+	if q.lane != nil {
+		g := c.forLane()
+		g.Kind, g.Dst, g.Size, g.Pattern = FillBytes, to.forLane(), to.size, c.pattern[:c.width]
+	}
+	q.publish(time.Duration(to.size/copyBandwidth), to.size <= copyAtOnce)
 	return nil
 }
 
@@ -186,10 +227,13 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	if l.Kernel == nil {
 		return q.refuse(offload.InvalidArgument, op, "there is no kernel")
 	}
+	if q.lane != nil {
+		return q.launchOnLane(op, l)
+	}
 	if err := q.lock(op); err != nil {
 		return err
 	}
-	if l.Prepared != nil && q.mayRunAtOnce() {
+	if l.Prepared != nil && !q.opts.Deferred && q.mayRunAtOnce() {
 		if q.again == nil {
 			q.again = q.dev.NewLaunch()
 		}
@@ -212,7 +256,7 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
 	c.calls = l.Services != nil && len(l.Kernel.Info().Services) > 0
 	cost, sure := c.launch.Cost()
-	if sure && !c.calls && cost <= briefLaunches && q.mayRunAtOnce() {
+	if sure && !c.calls && cost <= briefLaunches && !q.opts.Deferred && q.mayRunAtOnce() {
 		err := q.runKernel(c, &q.never)
 		c.clear()
 		q.over(op, err)
@@ -261,10 +305,10 @@ func (q *Queue) Record() (offload.Event, error) { return q.record("record", fals
 func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true) }
 
 func (q *Queue) record(op string, mark bool) (offload.Event, error) {
-	if err := q.lock(op); err != nil {
+	if err := q.lockOpen(op); err != nil {
 		return nil, err
 	}
-	if q.mayRunAtOnce() && q.own == nil {
+	if q.mayRunAtOnce() && q.own == nil && (q.lane == nil || mark) {
 		ev := &Event{queue: q, number: q.tail.Load(), mark: mark, time: q.opts.Clock.Now()}
 		ev.done.Store(true)
 		if !mark {
@@ -279,6 +323,9 @@ func (q *Queue) record(op string, mark bool) (offload.Event, error) {
 	}
 	ev := &Event{queue: q, number: q.tail.Load() + 1, mark: mark}
 	c.kind, c.event = recordEvent, ev
+	if q.lane != nil {
+		c.forLane().Kind = RecordEvent
+	}
 	q.publish(0, true)
 	return ev, nil
 }
@@ -307,7 +354,7 @@ func (q *Queue) Wait(ev offload.Event) error {
 func (q *Queue) Idle() bool {
 	if q.pending() {
 		q.nudge()
-		return false
+		return !q.pending()
 	}
 	return true
 }
@@ -327,26 +374,50 @@ func (q *Queue) Close() error {
 	if g := q.guard.Swap(nil); g != nil {
 		g.stop()
 	}
+	q.closeLane()
 	return q.take(last)
 }
 
-// span returns the bytes of a range of memory.
-func (q *Queue) span(op string, s offload.Span) ([]byte, error) {
-	if s.Memory == nil {
-		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")
+// whole returns a memory block that the device can access.
+func (q *Queue) whole(op string, m offload.Memory) (place, error) {
+	if m == nil {
+		return place{}, q.refuse(offload.InvalidArgument, op, "there is no memory")
 	}
-	b, err := q.dev.Bytes(s.Memory)
+	if q.lane != nil {
+		if err := q.lane.Check(m); err != nil {
+			return place{}, err
+		}
+		return place{memory: m, size: m.Size()}, nil
+	}
+	b, err := q.dev.Bytes(m)
 	if err != nil {
-		return nil, err
+		return place{}, err
 	}
-	if s.Offset < 0 || s.Size < 0 || s.Offset > int64(len(b)) || s.Size > int64(len(b))-s.Offset {
-		return nil, q.refuse(offload.InvalidSize, op, "%d bytes at offset %d leave the memory of %d bytes", s.Size, s.Offset, len(b))
-	}
-	return b[s.Offset : s.Offset+s.Size : s.Offset+s.Size], nil
+	return place{bytes: b, memory: m, size: int64(len(b))}, nil
 }
 
-// lock locks the queue for a command. After an error the queue is not locked.
+// span returns a range of memory.
+func (q *Queue) span(op string, s offload.Span) (place, error) {
+	all, err := q.whole(op, s.Memory)
+	if err != nil {
+		return place{}, err
+	}
+	if s.Offset < 0 || s.Size < 0 || s.Offset > all.size || s.Size > all.size-s.Offset {
+		return place{}, q.refuse(offload.InvalidSize, op, "%d bytes at offset %d leave the memory of %d bytes", s.Size, s.Offset, all.size)
+	}
+	return all.part(s.Offset, s.Size), nil
+}
+
+// lock locks the queue for a command, which a lost device refuses. After an error the queue is not locked.
 func (q *Queue) lock(op string) error {
+	if lost := q.flight.lost.Load(); lost != nil {
+		return q.lostError(op, *lost)
+	}
+	return q.lockOpen(op)
+}
+
+// lockOpen locks the queue for a command that a lost device takes too.
+func (q *Queue) lockOpen(op string) error {
 	q.mu.Lock()
 	if q.closed {
 		q.mu.Unlock()
@@ -396,7 +467,11 @@ func (q *Queue) slot(op string) (*command, error) {
 func (q *Queue) publish(cost time.Duration, atOnce bool) {
 	n := q.tail.Load()
 	idle := q.head.Load() == n
-	if idle && atOnce && q.role.CompareAndSwap(false, true) {
+	if q.lane != nil {
+		q.publishToLane(n + 1)
+		return
+	}
+	if idle && atOnce && !q.opts.Deferred && q.role.CompareAndSwap(false, true) {
 		q.tail.Store(n + 1)
 		q.mu.Unlock()
 		q.drain(n+1, false)

@@ -61,15 +61,21 @@ func (q *Queue) ExchangeRect(dst, src offload.Rect, extent [3]int64) error {
 	return q.copyRows(op, to, from, rows{extent, pitches{dst.RowPitch, dst.SlicePitch}, pitches{src.RowPitch, src.SlicePitch}})
 }
 
-func (q *Queue) copyRows(op string, dst, src []byte, r rows) error {
-	if len(dst) == 0 {
+func (q *Queue) copyRows(op string, dst, src place, r rows) error {
+	if dst.size == 0 {
 		return nil
 	}
 	c, err := q.begin(op)
 	if err != nil {
 		return err
 	}
-	c.kind, c.dst, c.src, c.rows = copyBox, dst, src, r
+	c.kind, c.dst, c.src, c.rows = copyBox, dst.bytes, src.bytes, r
+	if q.lane != nil {
+		g := c.forLane()
+		g.Kind, g.Dst, g.Src, g.Extent = CopyBox, dst.forLane(), src.forLane(), r.extent
+		g.Dst.RowPitch, g.Dst.SlicePitch = r.dst.row, r.dst.slice
+		g.Src.RowPitch, g.Src.SlicePitch = r.src.row, r.src.slice
+	}
 	count := r.extent[1] * r.extent[2]
 	q.publish(time.Duration(count*r.extent[0]/copyBandwidth)+time.Duration(count)*rowCost, false)
 	return nil
@@ -87,30 +93,27 @@ func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
 	}
 }
 
-// deviceBox returns the bytes from a box's first to its last.
-func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) ([]byte, error) {
-	if r.Memory == nil {
-		return nil, q.refuse(offload.InvalidArgument, op, "there is no memory")
-	}
-	b, err := q.dev.Bytes(r.Memory)
+// deviceBox returns the range from a box's first byte to its last.
+func (q *Queue) deviceBox(op string, r offload.Rect, extent [3]int64) (place, error) {
+	all, err := q.whole(op, r.Memory)
 	if err != nil {
-		return nil, err
+		return place{}, err
 	}
-	return q.box(op, b, r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
+	return q.box(op, all, r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
 }
 
-func (q *Queue) hostBox(op string, r offload.HostRect, extent [3]int64) ([]byte, error) {
-	return q.box(op, r.Data, r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
+func (q *Queue) hostBox(op string, r offload.HostRect, extent [3]int64) (place, error) {
+	return q.box(op, onHost(r.Data), r.Offset, pitches{r.RowPitch, r.SlicePitch}, extent)
 }
 
-func (q *Queue) box(op string, b []byte, offset int64, p pitches, extent [3]int64) ([]byte, error) {
+func (q *Queue) box(op string, all place, offset int64, p pitches, extent [3]int64) (place, error) {
 	if extent[0] < 0 || extent[1] < 0 || extent[2] < 0 {
-		return nil, q.refuse(offload.InvalidSize, op, "a box of %v", extent)
+		return place{}, q.refuse(offload.InvalidSize, op, "a box of %v", extent)
 	}
 	if extent[0] == 0 || extent[1] == 0 || extent[2] == 0 {
-		return nil, nil
+		return place{}, nil
 	}
-	left := int64(len(b)) - offset
+	left := all.size - offset
 	n := extent[0]
 	fits := offset >= 0 && n <= left
 	for i, pitch := range []int64{p.row, p.slice} {
@@ -121,8 +124,8 @@ func (q *Queue) box(op string, b []byte, offset int64, p pitches, extent [3]int6
 		}
 	}
 	if !fits {
-		return nil, q.refuse(offload.InvalidSize, op, "a box of %v bytes, rows and slices at offset %d with pitches %d and %d leaves the memory of %d bytes",
-			extent, offset, p.row, p.slice, len(b))
+		return place{}, q.refuse(offload.InvalidSize, op, "a box of %v bytes, rows and slices at offset %d with pitches %d and %d leaves the memory of %d bytes",
+			extent, offset, p.row, p.slice, all.size)
 	}
-	return b[offset : offset+n : offset+n], nil
+	return all.part(offset, n), nil
 }

@@ -27,6 +27,10 @@ const (
 
 // ensure makes sure that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
 func (q *Queue) ensure(urgent bool) {
+	if q.lane != nil {
+		q.ensureOnLane(urgent)
+		return
+	}
 	if q.role.Load() || q.blocked.Load() != nil || !q.pending() {
 		return
 	}
@@ -41,10 +45,12 @@ func (q *Queue) rouse() {
 	case noWorker:
 		q.worker = awake
 		q.workers.Add(1)
-		go q.work()
+		go q.work(false)
 	case asleep:
 		q.worker = awake
 		q.wake <- struct{}{} // does not block: only a sender that finds the worker asleep sends
+	default:
+		q.kicked = q.lane != nil
 	}
 }
 
@@ -58,6 +64,10 @@ func (q *Queue) dismiss() {
 
 // nudge makes a queue that is not idle run soon.
 func (q *Queue) nudge() {
+	if q.lane != nil {
+		q.nudgeLane()
+		return
+	}
 	if q.role.Load() {
 		return
 	}
@@ -70,19 +80,24 @@ func (q *Queue) nudge() {
 	q.mu.Unlock()
 }
 
-// work is the body of the worker.
-func (q *Queue) work() {
+// work is the body of the worker, which starts asleep or awake.
+func (q *Queue) work(napping bool) {
 	defer q.workers.Done()
 	timer := time.NewTimer(nap)
 	defer timer.Stop()
 	idle, seen := 0, uint64(0)
+	if napping {
+		q.sleepWorker(timer)
+	}
 	for {
-		if q.takeRole() {
+		if q.lane != nil {
+			q.serve()
+		} else if q.takeRole() {
 			q.drain(everything, true)
 			q.release()
 		}
 		q.mu.Lock()
-		if q.pending() && !q.role.Load() && q.blocked.Load() == nil {
+		if q.hasWork() {
 			q.mu.Unlock()
 			continue
 		}
@@ -97,20 +112,34 @@ func (q *Queue) work() {
 		idle++
 		q.worker = asleep
 		q.mu.Unlock()
-
-		timer.Reset(nap)
-		select {
-		case <-q.wake:
-			continue // the sender has set awake
-		case <-timer.C:
-		}
-		q.mu.Lock()
-		if q.worker == awake { // woken at the same time
-			<-q.wake
-		}
-		q.worker = awake
-		q.mu.Unlock()
+		q.sleepWorker(timer)
 	}
+}
+
+// sleepWorker sleeps until the worker is woken or a nap is over. The state asleep was set before.
+func (q *Queue) sleepWorker(timer *time.Timer) {
+	timer.Reset(nap)
+	select {
+	case <-q.wake:
+		return // the sender has set awake
+	case <-timer.C:
+	}
+	q.mu.Lock()
+	if q.worker == awake { // woken at the same time
+		<-q.wake
+	}
+	q.worker = awake
+	q.mu.Unlock()
+}
+
+// hasWork reports whether the worker has to look for work once more. The queue is locked.
+func (q *Queue) hasWork() bool {
+	if q.lane != nil {
+		kicked := q.kicked
+		q.kicked = false
+		return kicked || q.flight.first.Load() != 0 && !q.flight.watched.Load()
+	}
+	return q.pending() && !q.role.Load() && q.blocked.Load() == nil
 }
 
 // takeRole takes the role if it is free and a command may be runnable.
@@ -197,7 +226,12 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 		q.blocked.CompareAndSwap(ev, nil)
 		return true
 	}
-	ev.queue.nudge()
+	if q.lane == nil {
+		ev.queue.nudge()
+	}
+	if q.waiting.Load() > 0 {
+		q.notify(everything) // some waiters leave when the queue is blocked
+	}
 	return false
 }
 
@@ -205,16 +239,8 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 func (q *Queue) run(c *command, n uint64) {
 	q.stop.begin(n)
 	if n <= q.dropped.Load() {
-		err := q.droppedError(c)
-		q.fail(c, n, err)
-		switch c.kind {
-		case recordEvent:
-			q.reach(c.event, err)
-		case awaitEvent:
-			if !c.event.done.Load() { // later commands rely on the wait
-				q.owed = append(q.owed, c.event)
-			}
-		}
+		q.owe(c)
+		q.drop(c, n)
 		c.clear()
 		return
 	}
@@ -242,6 +268,22 @@ func (q *Queue) run(c *command, n uint64) {
 		q.fail(c, n, err)
 	}
 	c.clear()
+}
+
+// drop fails command n, which was cancelled before it ran.
+func (q *Queue) drop(c *command, n uint64) {
+	err := q.droppedError(c)
+	q.fail(c, n, err)
+	if c.kind == recordEvent {
+		q.reach(c.event, err)
+	}
+}
+
+// owe keeps the event of a dropped wait: later commands rely on the wait.
+func (q *Queue) owe(c *command) {
+	if c.kind == awaitEvent && !c.event.done.Load() {
+		q.owed = append(q.owed, c.event)
+	}
 }
 
 // launch runs the kernel of command n.
@@ -278,6 +320,10 @@ func (q *Queue) runKernel(c *command, stop *Stop) (err error) {
 // may call it during a later launch.
 func (q *Queue) expire() {
 	if n := q.timed.Load(); n != 0 && q.opts.Clock.Now() >= q.deadline.Load() {
+		if q.lane != nil {
+			q.expireOnLane(n)
+			return
+		}
 		q.stop.request(n, n, timedOut)
 	}
 }

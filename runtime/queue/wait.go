@@ -145,6 +145,10 @@ func (q *Queue) givenUp(w wait) bool {
 // await returns when the command has finished or the wait is given up. It runs the commands itself if no other goroutine
 // does.
 func (q *Queue) await(w wait) {
+	if q.lane != nil {
+		q.awaitLane(w)
+		return
+	}
 	for look := 0; q.head.Load() < w.target; look++ {
 		if !w.aside && q.takeRole() {
 			finished := q.drain(w.target, false)
@@ -195,6 +199,9 @@ func (q *Queue) sleep(w wait, worker bool) {
 		q.ensure(true)
 	}
 	free := !worker && !q.role.Load() && q.blocked.Load() == nil
+	if q.lane != nil {
+		free = q.mayWatch() || !worker && !q.flight.watched.Load() && q.blocked.Load() == nil
+	}
 	if q.head.Load() < w.target && !free && !q.givenUp(w) {
 		q.mu.Unlock()
 		<-p.wake
@@ -233,7 +240,11 @@ func (w *waiter) signal() {
 // unblock restarts the queue, which waited for ev: on a goroutine that waits for the queue if there is one, else on the
 // worker.
 func (q *Queue) unblock(ev *Event) {
-	if !q.blocked.CompareAndSwap(ev, nil) || q.helping.Load() > 0 {
+	if !q.blocked.CompareAndSwap(ev, nil) {
+		return
+	}
+	q.flight.changes.Add(1)
+	if q.helping.Load() > 0 {
 		return
 	}
 	q.mu.Lock()
@@ -249,6 +260,14 @@ func (q *Queue) unblock(ev *Event) {
 
 // cancel ends the running command and drops the others, up to target.
 func (q *Queue) cancel(target uint64, cause error) {
+	q.abandon(target, cause)
+	if q.lane != nil {
+		q.lane.Stop(1, target)
+	}
+}
+
+// abandon drops the commands up to target, and asks the running one of a synchronous device to end.
+func (q *Queue) abandon(target uint64, cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.dropped.Load() < target {
@@ -257,6 +276,7 @@ func (q *Queue) cancel(target uint64, cause error) {
 	}
 	q.stop.request(1, target, cancelled)
 	q.blocked.Store(nil)
+	q.flight.changes.Add(1)
 	for _, w := range q.parked {
 		w.signal()
 	}

@@ -104,20 +104,17 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 		return 0, fail(offload.InvalidEvent, "the events are of two devices, %s and %s, whose clocks differ",
 			earlier.queue.device.id, ev.queue.device.id)
 	}
-	var ns [2]int64
 	for i, e := range []*Event{earlier, ev} {
-		t, ok := e.raw.Time()
-		switch {
-		case ok:
-			ns[i] = t
-		case !e.raw.Done():
+		if !e.raw.Done() {
 			return 0, fail(offload.InvalidEvent, "the %s event has not been reached", [2]string{"earlier", "later"}[i]).
 				WithHint("wait for it first")
-		default:
-			return 0, fail(offload.Unsupported, "the device has no clock")
 		}
 	}
-	return time.Duration(ns[1] - ns[0]), nil
+	ns, ok := ev.raw.Since(earlier.raw)
+	if !ok {
+		return 0, fail(offload.Unsupported, "the device has no clock")
+	}
+	return time.Duration(ns), nil
 }
 
 // String returns the event as text for logs.

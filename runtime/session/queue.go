@@ -219,10 +219,14 @@ func (q *Queue) waitFor(other *Queue, seq uint64) error {
 }
 
 func (q *Queue) waitForFence(other *Queue, m fence) error {
+	same := other.device.platform == q.device.platform
 	var err error
-	if other.device.platform == q.device.platform {
+	if same {
 		err = q.raw.Wait(m.event)
-	} else {
+		code := offload.CodeOf(err)
+		same = code != offload.Unsupported && code != offload.InvalidEvent
+	}
+	if !same {
 		err = q.raw.Host(func() error { return m.await(q.waits) })
 	}
 	if err != nil {

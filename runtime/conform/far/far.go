@@ -235,4 +235,10 @@ type event struct {
 func (e *event) Done() bool                       { return e.near.Done() }
 func (e *event) Sync(ctx context.Context) error   { return e.loss.ended(moved(e.near.Sync(ctx))) }
 func (e *event) Settle(ctx context.Context) error { return moved(e.near.Settle(ctx)) }
-func (e *event) Time() (ns int64, ok bool)        { return e.near.Time() }
+
+func (e *event) Since(earlier offload.Event) (ns int64, ok bool) {
+	if f, same := earlier.(*event); same {
+		return e.near.Since(f.near)
+	}
+	return 0, false
+}

@@ -1,0 +1,83 @@
+package queue
+
+import (
+	"context"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Lane executes the commands of one queue on an asynchronous device, such as a driver's stream or a connection to another
+// process. Commands take effect in the order of Begin. The queue calls Begin, Flush and Finish on one goroutine at a time and
+// holds no lock meanwhile; the other methods may be called at any time.
+//
+// Numbers of commands grow and have gaps: the queue itself runs host functions, waits and marks.
+type Lane interface {
+	// Check returns why the device cannot access m, such as memory of another device or freed memory.
+	Check(m offload.Memory) error
+	// NewLaunch returns an empty launch.
+	NewLaunch() LaneLaunch
+	// Window returns the number of commands, at least 1, that may be in flight. Begin must not block below it. Cancellation
+	// drops the commands behind the window.
+	Window() int
+	// Begin starts c. The lane may use c, and the host memory of c, until Finish. An error is the failure of c, which then
+	// is not in flight.
+	Begin(c *Command) error
+	// Flush makes the device start the commands begun so far.
+	Flush()
+	// Reached returns the number of the newest command whose predecessors and itself have ended. It never decreases.
+	Reached() uint64
+	// Await returns when command n, which was begun, is reached, or when ctx ends. It may return early.
+	Await(ctx context.Context, n uint64)
+	// Finish is called once for each command in flight, in order, after it was reached. It returns the command's failure, or
+	// [ErrStopped] if a request ended it.
+	Finish(c *Command) error
+	// Stop requests that the commands from number from to number to end early. Those that are not in flight are ignored. A
+	// lane of a device that cannot cancel ignores them all.
+	Stop(from, to uint64)
+	// Since returns the device time between two stamps of records, which may be of two lanes of the device. ok is false if
+	// the device has no clock.
+	Since(later, earlier any) (ns int64, ok bool)
+	// Close releases the lane. No command is in flight.
+	Close()
+}
+
+// LaneLaunch holds one launch of a kernel at a time and is reused.
+type LaneLaunch interface {
+	// Set checks a launch and copies what belongs to the caller. After an error it keeps nothing.
+	Set(l *offload.Launch) error
+	// Clear drops the references that Set kept.
+	Clear()
+}
+
+// Kind is the kind of a command of a lane.
+type Kind uint8
+
+// The kinds of commands that a lane executes.
+const (
+	CopyBytes    Kind = iota // Size bytes from Src to Dst; at most one of them is on the host
+	CopyBox                  // Extent from Src to Dst
+	FillBytes                // Pattern over Size bytes of Dst
+	LaunchKernel             // Launch
+	RecordEvent              // sets Stamp; it has no effect
+)
+
+// Command is a command in flight.
+type Command struct {
+	Kind     Kind
+	Number   uint64
+	Dst, Src Place
+	Size     int64    // bytes of CopyBytes and FillBytes
+	Extent   [3]int64 // of CopyBox: bytes per row, rows, slices
+	Pattern  []byte   // of FillBytes: 1, 2, 4, 8 or 16 bytes
+	Launch   LaneLaunch
+	Stamp    any // of RecordEvent: the point on the device's clock, set by the lane before Finish returns
+	State    any // the lane's own; it stays when the command is reused
+}
+
+// Place is an operand of a copy or a fill: device memory, or host memory if Memory is nil.
+type Place struct {
+	Memory               offload.Memory
+	Offset               int64  // in Memory
+	Host                 []byte // the operand's bytes from its first to its last
+	RowPitch, SlicePitch int64  // of CopyBox
+}

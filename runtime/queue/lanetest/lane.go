@@ -1,0 +1,255 @@
+package lanetest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// lane implements [queue.Lane]. Its commands execute in order on the device's goroutines. Their ends are reported in any
+// order, so that reached lags behind.
+type lane struct {
+	device *Device
+	using  atomic.Int32 // calls of Begin, Flush and Finish that run
+
+	// Under device.mu:
+	flying   []*entry // begun and not finished, in order
+	flushed  int      // of flying, those that may execute
+	executed int      // of flying, those that have executed
+	running  bool     // an entry executes
+	last     uint64   // number of the newest command begun
+	changed  chan struct{}
+	closed   bool
+
+	reached atomic.Uint64
+}
+
+// entry is a command in flight.
+type entry struct {
+	command  *queue.Command
+	number   uint64
+	stop     atomic.Bool
+	executed bool
+	reported bool
+	err      error
+}
+
+// enter checks the rules of a lane's user. The returned function ends the call.
+func (l *lane) enter() (leave func()) {
+	if l.using.Add(1) != 1 {
+		l.device.violated("two calls of Begin, Flush or Finish at once")
+	}
+	return func() { l.using.Add(-1) }
+}
+
+func (l *lane) Check(m offload.Memory) error {
+	mem, ok := m.(*Memory)
+	if !ok || mem.device != l.device {
+		return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device")
+	}
+	return nil
+}
+
+func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{} }
+
+func (l *lane) Window() int { return l.device.opts.Window }
+
+func (l *lane) Begin(c *queue.Command) error {
+	defer l.enter()()
+	d := l.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.lost != nil {
+		return d.lost
+	}
+	if k, ok := c.Launch.(*launch); ok && c.Kind == queue.LaunchKernel && k.kernel.Refuse != nil {
+		return k.kernel.Refuse
+	}
+	if c.Number <= l.last {
+		d.violated("command %d begins after %d", c.Number, l.last)
+	}
+	if len(l.flying) >= d.opts.Window {
+		d.violated("%d commands in flight", len(l.flying)+1)
+	}
+	l.last = c.Number
+	l.flying = append(l.flying, &entry{command: c, number: c.Number})
+	return nil
+}
+
+func (l *lane) Flush() {
+	defer l.enter()()
+	d := l.device
+	d.mu.Lock()
+	l.flushed = len(l.flying)
+	d.mu.Unlock()
+	d.wake.Broadcast()
+}
+
+func (l *lane) Reached() uint64 { return l.reached.Load() }
+
+func (l *lane) Await(ctx context.Context, n uint64) {
+	d := l.device
+	for {
+		d.mu.Lock()
+		changed, early := l.changed, d.random(50) == 0
+		d.mu.Unlock()
+		if early || l.reached.Load() >= n {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (l *lane) Finish(c *queue.Command) error {
+	defer l.enter()()
+	d := l.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(l.flying) == 0 || l.flying[0].command != c || !l.flying[0].reported {
+		d.violated("command %d is finished out of turn", c.Number)
+		return nil
+	}
+	e := l.flying[0]
+	l.flying = l.flying[1:]
+	l.flushed--
+	l.executed--
+	return e.err
+}
+
+func (l *lane) Stop(from, to uint64) {
+	d := l.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, e := range l.flying {
+		if from <= e.number && e.number <= to {
+			e.stop.Store(true)
+		}
+	}
+}
+
+func (l *lane) Since(later, earlier any) (int64, bool) {
+	a, ok1 := later.(time.Time)
+	b, ok2 := earlier.(time.Time)
+	return int64(a.Sub(b)), ok1 && ok2
+}
+
+func (l *lane) Close() {
+	d := l.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(l.flying) > 0 || l.closed {
+		d.violated("a lane is closed with %d commands in flight", len(l.flying))
+	}
+	l.closed = true
+	d.remove(l)
+}
+
+// execute runs the next entry. device.mu is held, except while the entry runs.
+func (l *lane) execute() {
+	d := l.device
+	e := l.flying[l.executed]
+	l.running = true
+	lost := d.lost
+	d.mu.Unlock()
+	switch {
+	case lost != nil:
+		e.err = lost
+	case e.stop.Load() && e.command.Kind != queue.RecordEvent:
+		e.err = queue.ErrStopped
+	default:
+		e.err = run(e)
+	}
+	d.mu.Lock()
+	l.running = false
+	l.executed++
+	e.executed = true
+}
+
+// report makes the end of a random executed entry known.
+func (l *lane) report() {
+	var ended []*entry
+	for _, e := range l.flying[:l.executed] {
+		if !e.reported {
+			ended = append(ended, e)
+		}
+	}
+	ended[l.device.random(len(ended))].reported = true
+	l.advance()
+}
+
+// unreported reports whether an executed entry is not reported.
+func (l *lane) unreported() bool {
+	for _, e := range l.flying[:l.executed] {
+		if !e.reported {
+			return true
+		}
+	}
+	return false
+}
+
+// advance moves reached over the reported entries.
+func (l *lane) advance() {
+	for _, e := range l.flying {
+		if !e.reported {
+			return
+		}
+		if e.number > l.reached.Load() {
+			l.reached.Store(e.number)
+			close(l.changed)
+			l.changed = make(chan struct{})
+		}
+	}
+}
+
+// run executes an entry.
+func run(e *entry) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	c := e.command
+	switch c.Kind {
+	case queue.CopyBytes:
+		copy(bytesOf(&c.Dst, c.Size), bytesOf(&c.Src, c.Size))
+	case queue.CopyBox:
+		for z := range c.Extent[2] {
+			for y := range c.Extent[1] {
+				dst, src := c.Dst, c.Src
+				copy(row(&dst, y, z, c.Extent[0]), row(&src, y, z, c.Extent[0]))
+			}
+		}
+	case queue.FillBytes:
+		for dst := bytesOf(&c.Dst, c.Size); len(dst) > 0; {
+			dst = dst[copy(dst, c.Pattern):]
+		}
+	case queue.LaunchKernel:
+		return c.Launch.(*launch).kernel.Do(e.stop.Load)
+	case queue.RecordEvent:
+		c.Stamp = time.Now()
+	}
+	return nil
+}
+
+func bytesOf(p *queue.Place, n int64) []byte {
+	if p.Memory == nil {
+		return p.Host[:n]
+	}
+	return p.Memory.(*Memory).Data[p.Offset:][:n]
+}
+
+func row(p *queue.Place, y, z, n int64) []byte {
+	at := y*p.RowPitch + z*p.SlicePitch
+	if p.Memory == nil {
+		return p.Host[at:][:n]
+	}
+	return p.Memory.(*Memory).Data[p.Offset+at:][:n]
+}

@@ -1,0 +1,397 @@
+package queue
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// flight is the state of the commands that were handed to a lane.
+type flight struct {
+	first   atomic.Uint64         // number of the oldest command in flight; 0 if none is
+	watched atomic.Bool           // a goroutine waits for the lane
+	changes atomic.Uint64         // counts what a holder of the role may have missed
+	expired atomic.Uint64         // number of the newest command whose time limit passed
+	lost    atomic.Pointer[error] // why the device is lost; nil if it is not
+
+	// Written by the holder of the role:
+	begun uint64 // the number of the newest command that was begun or dropped
+	count int    // commands in flight
+	calls int    // those of them that may call services of the host
+
+	nudged *Event // the event that the queue was last blocked by, whose queue was made to run
+}
+
+// NewOnLane returns a queue whose commands a lane executes.
+func NewOnLane(lane Lane, opts Options) *Queue {
+	q := New(nil, opts)
+	q.lane = lane
+	return q
+}
+
+// Lose makes the queue refuse and fail all commands that have not finished: the device is lost, and err says why. The lane
+// makes the commands in flight be reached.
+func (q *Queue) Lose(err error) {
+	if q.flight.lost.CompareAndSwap(nil, &err) {
+		q.abandon(everything, err)
+	}
+}
+
+// lostError returns the error of the lost device for an operation of this queue.
+func (q *Queue) lostError(op string, lost error) error {
+	err := q.refuse(offload.DeviceLost, op, "the device is lost")
+	err.Err = lost
+	return err
+}
+
+func (q *Queue) closeLane() {
+	if q.lane != nil {
+		q.lane.Close()
+	}
+}
+
+// launchOnLane is Launch for a queue with a lane.
+func (q *Queue) launchOnLane(op string, l *offload.Launch) error {
+	c, err := q.begin(op)
+	if err != nil {
+		return err
+	}
+	g := c.forLane()
+	if g.Launch == nil {
+		g.Launch = q.lane.NewLaunch()
+	}
+	if err := g.Launch.Set(l); err != nil {
+		q.mu.Unlock()
+		return err
+	}
+	g.Kind = LaunchKernel
+	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
+	c.calls = l.Services != nil && len(l.Kernel.Info().Services) > 0
+	q.publish(0, false)
+	return nil
+}
+
+// publishToLane issues command n, whose slot is filled, unlocks the queue, and begins the command if the window has room.
+func (q *Queue) publishToLane(n uint64) {
+	q.tail.Store(n)
+	q.ensure(q.opts.Deferred)
+	q.mu.Unlock()
+	if !q.opts.Deferred {
+		q.pump(issuer)
+	}
+}
+
+// pumper is the kind of goroutine that pumps.
+type pumper uint8
+
+const (
+	issuer  pumper = iota // leaves at once
+	waiting               // waits for the lane next
+	working               // the worker: it runs host functions
+)
+
+// pump finishes the commands that the lane has reached and begins those that may begin. It does not wait for the lane. If
+// another goroutine pumps, that one continues for this one.
+func (q *Queue) pump(by pumper) {
+	for q.pending() && q.role.CompareAndSwap(false, true) {
+		tail, changes := q.tail.Load(), q.flight.changes.Load()
+		reached, urgent := q.step(by)
+		ev := q.blocked.Load()
+		fresh := ev != nil && ev != q.flight.nudged
+		q.flight.nudged = ev
+		q.role.Store(false)
+		if fresh {
+			ev.queue.nudge() // not before: the other queue may look at this one
+		}
+		if urgent {
+			q.mu.Lock()
+			q.ensure(true)
+			q.mu.Unlock()
+		}
+		if q.tail.Load() == tail && q.flight.changes.Load() == changes && q.lane.Reached() == reached {
+			return
+		}
+	}
+}
+
+// step is one round of pump for the role's holder. It returns how far the lane was, and whether the worker has to continue.
+func (q *Queue) step(by pumper) (reached uint64, urgent bool) {
+	for {
+		reached = q.lane.Reached()
+		q.harvest(reached)
+		begun, urgent := q.beginMany(by)
+		if !begun {
+			return reached, urgent
+		}
+	}
+}
+
+// harvest finishes the begun commands up to the first in flight that is not reached.
+func (q *Queue) harvest(reached uint64) {
+	f := &q.flight
+	for h := q.head.Load(); h < f.begun; {
+		n := h + 1
+		c := q.ring.Load().at(n)
+		if c.flying && n > reached {
+			f.first.Store(n)
+			if c.timeout > 0 && c.kind == launchKernel && q.timed.Load() != n {
+				q.deadline.Store(q.opts.Clock.Now() + int64(c.timeout))
+				q.timed.Store(n)
+				q.timer.Reset(c.timeout)
+			}
+			return
+		}
+		q.finish(c, n)
+		h = n
+		q.head.Store(h)
+		if q.waiting.Load() > 0 {
+			q.notify(h)
+		}
+	}
+	f.first.Store(0)
+}
+
+// finish ends command n.
+func (q *Queue) finish(c *command, n uint64) {
+	f := &q.flight
+	if c.skipped {
+		q.drop(c, n)
+		c.clear()
+		return
+	}
+	err := c.err
+	if c.flying {
+		f.count--
+		err = q.lane.Finish(c.given)
+		if q.timed.CompareAndSwap(n, 0) {
+			q.timer.Stop()
+		}
+		if c.calls {
+			f.calls--
+			q.calling.Store(f.calls > 0)
+		}
+	}
+	if err == ErrStopped {
+		why := cancelled
+		if f.expired.Load() == n {
+			why = timedOut
+		}
+		err = q.stoppedError(c, why)
+	}
+	if c.kind == recordEvent {
+		if c.given != nil {
+			c.event.stamp = c.given.Stamp
+		}
+		if err != nil {
+			q.fail(c, n, err)
+		}
+		q.reach(c.event, err)
+	} else if err != nil {
+		q.fail(c, n, err)
+	}
+	c.clear()
+}
+
+// beginMany begins the commands that may begin. It reports whether it began any, and whether the worker has to continue.
+func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
+	f := &q.flight
+	flown := false
+	defer func() {
+		if flown {
+			q.lane.Flush()
+		}
+	}()
+	for f.begun < q.tail.Load() {
+		n := f.begun + 1
+		c := q.ring.Load().at(n)
+		if n <= q.dropped.Load() {
+			q.owe(c)
+			c.skipped = true
+			f.begun, begun = n, true
+			continue
+		}
+		if !q.mayRun(c, n) {
+			return begun, false
+		}
+		if n <= q.dropped.Load() {
+			continue
+		}
+		switch {
+		case c.kind == callHost:
+			if q.head.Load() != n-1 {
+				return begun, false
+			}
+			if by != working {
+				return begun, true
+			}
+			c.err = q.host(c, n)
+		case c.kind == awaitEvent, c.kind == recordEvent && c.event.mark:
+		case c.kind == fillBytes && q.forgotten.holds(c.memory, n):
+		case f.count >= max(1, q.lane.Window()):
+			return begun, by == issuer && !f.watched.Load()
+		default:
+			q.fly(c, n)
+			flown = true
+		}
+		f.begun, begun = n, true
+		if c.kind == callHost {
+			return begun, false // the head moves before the next command is looked at
+		}
+	}
+	return begun, false
+}
+
+// fly hands command n to the lane.
+func (q *Queue) fly(c *command, n uint64) {
+	f := &q.flight
+	c.given.Number = n
+	c.flying = true
+	if c.calls {
+		f.calls++
+		q.calling.Store(true)
+		if q.waiting.Load() > 0 {
+			q.notify(everything) // some waiters leave during service calls
+		}
+	}
+	if err := q.lane.Begin(c.given); err != nil {
+		c.flying, c.err = false, err
+		if c.calls {
+			f.calls--
+			q.calling.Store(f.calls > 0)
+		}
+		return
+	}
+	f.count++
+	if n <= q.dropped.Load() { // cancelled since it was looked at, when the lane did not know it
+		q.lane.Stop(n, n)
+	}
+}
+
+// expireOnLane ends command n, whose time limit has passed.
+func (q *Queue) expireOnLane(n uint64) {
+	q.flight.expired.Store(n)
+	q.lane.Stop(n, n)
+}
+
+// mayWatch reports whether a command is in flight that no goroutine waits for.
+func (q *Queue) mayWatch() bool { return q.flight.first.Load() != 0 && !q.flight.watched.Load() }
+
+// watchLane waits until the oldest command in flight is reached. It reports false if another goroutine does, or none is in
+// flight.
+func (q *Queue) watchLane(ctx context.Context) bool {
+	f := &q.flight
+	if f.first.Load() == 0 || !f.watched.CompareAndSwap(false, true) {
+		return false
+	}
+	if n := f.first.Load(); n != 0 {
+		q.lane.Await(ctx, n)
+	}
+	f.watched.Store(false)
+	return true
+}
+
+// leaveWatch makes another goroutine wait for the lane.
+func (q *Queue) leaveWatch() {
+	if !q.pending() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range q.parked {
+		w.signal()
+	}
+	if len(q.parked) == 0 {
+		q.ensure(false)
+	}
+}
+
+// awaitLane is await for a queue with a lane.
+func (q *Queue) awaitLane(w wait) {
+	ctx := context.Background()
+	if w.aside {
+		ctx = w.ctx
+	}
+	watched := false
+	for look := 0; q.head.Load() < w.target; look++ {
+		q.pump(waiting)
+		if q.head.Load() >= w.target || q.givenUp(w) {
+			break
+		}
+		if q.watchLane(ctx) {
+			watched, look = true, 0
+			continue
+		}
+		if q.role.Load() && !q.hosting.Load() && look < spins {
+			runtime.Gosched()
+			continue
+		}
+		look = 0
+		ev := q.blocked.Load()
+		switch {
+		case q.flight.first.Load() != 0:
+			q.sleep(w, false)
+		case ev != nil && w.ctx == nil && !w.aside:
+			q.helping.Add(1)
+			ev.queue.await(wait{target: ev.number})
+			q.helping.Add(-1)
+		case ev != nil:
+			ev.queue.nudge()
+			q.sleep(w, false)
+		default:
+			q.sleep(w, true)
+		}
+	}
+	if watched {
+		q.leaveWatch()
+	}
+}
+
+// serve is the worker's turn on a queue with a lane: it continues until nothing is in flight or another goroutine waits for
+// the lane.
+func (q *Queue) serve() {
+	for {
+		q.pump(working)
+		if !q.watchLane(context.Background()) {
+			return
+		}
+	}
+}
+
+// ensureOnLane makes sure that a goroutine drives the pending commands: at once if urgent, else within a nap. The queue is
+// locked.
+func (q *Queue) ensureOnLane(urgent bool) {
+	if !q.pending() || q.blocked.Load() != nil && q.flight.first.Load() == 0 {
+		return
+	}
+	switch {
+	case urgent:
+		q.rouse()
+	case q.worker == noWorker:
+		q.worker = asleep // a goroutine that waits for the queue now does so on the lane itself
+		q.workers.Add(1)
+		go q.work(true)
+	}
+}
+
+// nudgeLane is nudge for a queue with a lane.
+func (q *Queue) nudgeLane() {
+	if !q.opts.Deferred {
+		q.pump(issuer)
+	}
+	if q.role.Load() {
+		return // its holder continues
+	}
+	ev := q.blocked.Load()
+	if ev != nil && !ev.done.Load() && q.flight.first.Load() == 0 {
+		ev.queue.nudge()
+		return
+	}
+	if q.flight.watched.Load() || !q.pending() {
+		return
+	}
+	q.mu.Lock()
+	q.ensure(true)
+	q.mu.Unlock()
+}
