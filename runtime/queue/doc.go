@@ -1,6 +1,10 @@
-// Package queue is the in-order asynchronous command queue for plugins whose device is this process. A plugin supplies a
-// [Device] that copies, fills and launches; the queue adds order, events, waits between queues, cancellation, time limits,
-// host functions and failures, as the contract in package offload defines them.
+// Package queue is the in-order asynchronous command queue of all plugins. The queue adds order, events, waits between
+// queues, cancellation, time limits, host functions and failures, as the contract in package offload defines them. Below it
+// a plugin supplies one of two:
+//
+//   - A [Device] is synchronous: its methods run a command to the end on the calling goroutine. The CPU is one.
+//   - A [Lane] is asynchronous: it begins commands and reports how far they are. A driver's stream and a connection to another
+//     process are lanes.
 //
 // # Execution
 //
@@ -13,6 +17,15 @@
 // commands do not wake it: it polls within a millisecond; waiters and larger work wake it at once.
 //
 // A queue that waits for an event of another queue occupies no goroutine: reaching the event restarts it.
+//
+// # Lanes
+//
+// On a queue with a lane the holder of the role pumps: it finishes the commands that the lane has reached, in order, begins
+// those for which the lane's window has room, and releases the role without waiting. The issuing goroutine pumps, so that a
+// command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
+// oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
+// finished, and waits for events before it begins the commands behind them. A cancelled command that has not begun is never
+// handed to the lane; for those in flight the lane is asked to stop. No lock is held during a call of a lane.
 //
 // # State
 //

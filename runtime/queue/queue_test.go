@@ -460,6 +460,37 @@ func TestRoomDoesNotWaitForHostFunctions(t *testing.T) {
 	}
 }
 
+// A command that waits for space gets it when the queue becomes blocked by an event that may depend on its goroutine.
+func TestRoomDoesNotWaitForEvents(t *testing.T) {
+	q, other := newQueue(t), newQueue(t)
+	running, end, gate := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	must(t, other.Host(func() error { <-gate; return nil }))
+	ev, err := other.Record()
+	must(t, err)
+	must(t, q.Launch(&offload.Launch{Kernel: &kernel{cost: time.Second, run: func(*Stop) error { close(running); <-end; return nil }}}))
+	<-running
+	must(t, q.Wait(ev))
+	issued := make(chan struct{})
+	go func() {
+		defer close(issued)
+		for range 2 * fullSlots {
+			check(t, q.Launch(call(func() {})))
+		}
+	}()
+	for start := time.Now(); q.waiting.Load() == 0 && time.Since(start) < time.Minute; {
+		time.Sleep(time.Millisecond)
+	}
+	close(end)
+	select {
+	case <-issued:
+	case <-time.After(10 * time.Second):
+		t.Error("the issuer waits for a queue that waits for it")
+	}
+	close(gate)
+	<-issued
+	must(t, q.Sync(background))
+}
+
 func TestClose(t *testing.T) {
 	q := New(host{}, Options{Device: "test", Label: "q"})
 	ran := false
