@@ -20,11 +20,11 @@
 //
 // # Lanes
 //
-// On a queue with a lane the holder of the role pumps: it finishes the commands that the lane has reached, in order, begins
+// On a queue with a lane the holder of the role pumps. It finishes the commands that the lane has reached, in order. It begins
 // those for which the lane's window has room, and releases the role without waiting. The issuing goroutine pumps, so that a
 // command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
 // oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
-// finished, and waits for events before it begins the commands behind them. A cancelled command that has not begun is never
+// finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is never
 // handed to the lane; for those in flight the lane is asked to stop. No lock is held during a call of a lane.
 //
 // # State
