@@ -149,10 +149,11 @@ func (m *instance) defineClasses() {
 		Fields: []lang.Field[*libraryObject]{
 			value(m, "label", func(l *libraryObject) any { return l.Label() }),
 			field(m, "images", m.libraryImages),
+			field(m, "entries", m.libraryEntries),
 			field(m, "kernels", m.libraryKernels),
 		},
 		Inspect: func(l *libraryObject, _ inspect.Options) string {
-			return fmt.Sprintf("Library %q of %d images", l.Label(), len(l.Images()))
+			return inspectLibrary(l)
 		},
 		AsyncDispose: func(l *libraryObject) (goja.Value, error) { return m.unregister(l, goja.FunctionCall{}) },
 	})

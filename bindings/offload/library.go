@@ -85,33 +85,6 @@ func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value
 	}), nil
 }
 
-// libraryImages is library.images: what each image is, which devices chose it, and why others refused it.
-func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
-	var list []any
-	for _, s := range l.Images() {
-		o := m.vm.NewObject()
-		refusals := m.vm.NewObject()
-		var chosen []any
-		for _, fit := range s.Devices {
-			switch {
-			case fit.Err != nil:
-				_ = refusals.Set(fit.Device, fit.Err.Error()) // a plain new object refuses nothing
-			case fit.Chosen:
-				chosen = append(chosen, fit.Device)
-			}
-		}
-		_ = o.Set("kind", string(s.Image.Kind))
-		_ = o.Set("target", s.Image.Target)
-		_ = o.Set("arch", s.Image.Arch)
-		_ = o.Set("label", s.Image.Label)
-		_ = o.Set("size", len(s.Image.Data))
-		_ = o.Set("devices", m.vm.NewArray(chosen...))
-		_ = o.Set("refusals", refusals)
-		list = append(list, o)
-	}
-	return m.vm.NewArray(list...), nil
-}
-
 // libraryKernels is library.kernels: the names of the kernels, as the best device that takes the library has them.
 func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	var names []any

@@ -190,4 +190,6 @@ interface LiveObject { kind: string; label: string; device: string; bytes: numbe
 interface DeviceLimits { allocationBytes: number; sharedBytes: number; groupItems: number; groupSize: number[]; groups: number[]; subgroupSizes: number[] }
 interface DeviceFeatures { exact: boolean; f16: boolean; f64: boolean; atomics64: boolean; floatAtomics: boolean; unified: boolean; subgroups: boolean }
 interface MemoryUse { total: number; allocated: number; peak: number }
-interface ImageInfo { kind: string; target: string; arch: string; label: string; size: number; devices: string[]; refusals: Record<string, string> }
+interface ImageInfo { kind: string; target: string; arch: string; label: string; producer: string; size: number; conflict: string; devices: string[]; decisions: ImageDecision[] }
+interface ImageDecision { device: string; decision: 'chosen' | 'loaded' | 'unused' | 'refused'; score: number; reason: string }
+interface EntryInfo { name: string; kind: 'kernel' | 'variable' | 'link' | 'indirect'; size: number; flags: number }

@@ -139,6 +139,9 @@ func (l *Library) Label() string { return l.object.Label }
 // Images reports how each image fits the devices of the opened plugins, and why it was refused.
 func (l *Library) Images() []registry.ImageStatus { return l.reg.Images() }
 
+// Entries returns the host program's table of entries; nil without one.
+func (l *Library) Entries() []offload.Entry { return l.reg.Entries() }
+
 // load returns the library's program on a device.
 func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if d.session != l.session {
