@@ -136,14 +136,14 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	}
 	killed := map[int]bool{}
 	w.eachLane(func(f frame, lane, place int) {
-		if key(values[place]) == want || w.v.program.options.Unchecked {
+		if key(values[place]) == want || w.v.code.unchecked {
 			return
 		}
 		item, order := w.itemOf(f, lane)
 		w.keep(interp.DivergentUniform, in, item, order)
 		killed[f.get32(abi.FrameIndex)] = true
 	})
-	if w.v.program.options.Unchecked {
+	if w.v.code.unchecked {
 		// What the first one has counts for all, unchecked.
 		w.eachGang(func(f frame) { w.fill(f, t, bits) })
 		return

@@ -15,7 +15,7 @@ import (
 
 // current is the frame of the gang that trapped.
 func (w *Worker) current() frame {
-	if !w.v.program.observes {
+	if !w.v.code.observes {
 		return w.frame(0)
 	}
 	base := uintptr(unsafe.Pointer(&w.frames[0]))
@@ -124,7 +124,7 @@ func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits ui
 
 // item is the position of a lane of the gang that trapped, and its place in the order of items.
 func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
-	if !w.v.program.observes {
+	if !w.v.code.observes {
 		x := int(*(*int32)(w.register(f, t.X)))
 		width := w.v.code.width
 		at = [3]int{x + lane%width, w.get32(abi.CtxY) + lane/width, w.get32(abi.CtxZ)}
@@ -233,8 +233,8 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 
 // extent is an extent of a buffer as [ir.Resolved] names it.
 func (w *Worker) extent(a *ir.Array, extent int) int64 {
-	for i := range w.v.program.kernel.Params {
-		p := w.v.program.kernel.Params[i].Array
+	for i := range w.v.code.params {
+		p := w.v.code.params[i].Array
 		if p == nil || p.ID != a.ID {
 			continue
 		}

@@ -18,6 +18,9 @@ import (
 
 // code is a kernel in machine code, with what Go needs to know of it.
 type code struct {
+	params    []ir.Param
+	observes  bool // the kernel observes its group
+	unchecked bool // faults are off
 	bytes     []byte
 	listing   string
 	layout    abi.Layout
@@ -107,7 +110,7 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	case err != nil:
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	c = &code{bytes: out.Bytes, listing: out.Listing, resume: out.Resume, ends: out.Ends, layout: l.layout, arrays: k.Arrays, traps: l.Traps, groups: l.groups,
+	c = &code{params: k.Params, observes: l.observe, unchecked: options.Unchecked, bytes: out.Bytes, listing: out.Listing, resume: out.Resume, ends: out.Ends, layout: l.layout, arrays: k.Arrays, traps: l.Traps, groups: l.groups,
 		lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
 	c.frame = l.layout.Frame + int(where.FrameBytes)
 	c.shared = l.layout.Size

@@ -143,7 +143,6 @@ func newProgram(k *ir.Kernel, options Options) *Program {
 
 // Variant is the code for one kind of launches.
 type Variant struct {
-	program *Program
 	code    *code
 	memory  *process.Code
 	entry   uintptr
@@ -189,12 +188,17 @@ func (p *Program) newVariant(kind int) (*Variant, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newVariant(c)
+}
+
+// newVariant maps code into executable memory.
+func newVariant(c *code) (*Variant, error) {
 	m, err := process.NewCode(c.bytes)
 	if err != nil {
 		return nil, err
 	}
 	c.bytes = nil
-	v := &Variant{program: p, code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.resume)}
+	v := &Variant{code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.resume)}
 	runtime.AddCleanup(v, func(m *process.Code) { _ = m.Free() }, m)
 	v.workers.New = func() any { return v.newWorker() }
 	return v, nil
@@ -381,7 +385,7 @@ func (p *Program) brings(g *interp.Launch, t opt.Term) int64 {
 
 // Together is how many neighbouring units of a launch are faster in one run than in several.
 func (v *Variant) Together(g *interp.Launch) int {
-	if !v.program.observes {
+	if !v.code.observes {
 		return 1
 	}
 	return v.code.batch(g.GroupSize)
@@ -449,7 +453,7 @@ func (v *Variant) newWorker() *Worker {
 	if w.guard, w.broken = process.NewGuard(); w.broken == nil {
 		runtime.AddCleanup(w, process.Guard.Free, w.guard)
 	}
-	if !v.program.observes {
+	if !v.code.observes {
 		w.growFrames(1, 1)
 	}
 	for _, a := range c.arrays {
@@ -517,7 +521,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	w.prints.drop() // of a run that ended in an error
 	w.put32(abi.CtxPending, 0)
 	w.put64(abi.CtxLeft, uint64(last-first))
-	if v.program.observes {
+	if v.code.observes {
 		w.beginGroups(first)
 	} else {
 		w.beginGangs(first)
@@ -545,7 +549,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 		if err != nil {
 			return nil, err
 		}
-		if w.faulted && !v.program.observes {
+		if w.faulted && !v.code.observes {
 			break
 		}
 		entry = v.resume
@@ -583,12 +587,11 @@ func (w *Worker) set(g *interp.Launch) {
 		w.put32(abi.CtxSize+4*axis, g.Size[axis])
 		w.put32(abi.CtxGSize+4*axis, g.GroupSize[axis])
 	}
-	k := w.v.program.kernel
-	for i := range k.Params {
-		a := k.Params[i].Array
+	for i := range c.params {
+		a := c.params[i].Array
 		if a == nil {
 			bits := g.Args[i].Bits
-			if k.Params[i].Type == ir.Bool && bits != 0 {
+			if c.params[i].Type == ir.Bool && bits != 0 {
 				bits = 1
 			}
 			w.put64(c.layout.Args+8*i, bits)
@@ -603,7 +606,7 @@ func (w *Worker) set(g *interp.Launch) {
 		}
 		w.put64(at+abi.BufTotal, total)
 	}
-	if w.v.program.observes {
+	if w.v.code.observes {
 		w.setGroups()
 	}
 }
