@@ -31,6 +31,8 @@ var layers = []struct {
 	{"plugins/cpu/internal/spmd/emit", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/regalloc"}},
 	{"plugins/cpu/internal/spmd/avx2", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode"}},
 	{"plugins/cpu/internal/spmd/passes", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/avx2", "plugins/cpu/internal/spmd/abi"}},
+	{"plugins/cpu/internal/spmd/groupop", []string{"lang/kernel/ir", "lang/kernel/interp"}},
+	{"plugins/cpu/internal/spmd/exec", []string{"plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/groupop", "plugins/cpu/internal/spmd/regalloc", "plugins/cpu/internal/spmd/vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
 	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
 	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},

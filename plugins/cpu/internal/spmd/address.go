@@ -274,7 +274,7 @@ func (l *lowerer) sumMoving(a *ir.Array, p *place, terms []term, private bool) {
 		}
 		offs := vcode.NewVecs(l.Func, l.w)
 		for i, d := range offs {
-			l.op2(amd64.VPMULLD, d, part(idx, i), factor, 4)
+			l.op2(amd64.VPMULLD, d, vcode.Part(idx, i), factor, 4)
 			if p.offs != nil {
 				l.op2(amd64.VPADDD, d, d, p.offs[i], 4)
 			}

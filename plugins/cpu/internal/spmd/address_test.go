@@ -19,7 +19,7 @@ func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.listing
+	return c.Listing
 }
 
 // TestConstantsOfIndices holds the constants that go from indices into addresses to sums below maxPeel: an index without
@@ -93,8 +93,8 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.small != c.want {
-				t.Errorf("%s, %s, unchecked %v:\n%sneeds small buffers: %v", target.Name, c.params, c.unchecked, c.body, got.small)
+			if got.Small != c.want {
+				t.Errorf("%s, %s, unchecked %v:\n%sneeds small buffers: %v", target.Name, c.params, c.unchecked, c.body, got.Small)
 			}
 		}
 	}

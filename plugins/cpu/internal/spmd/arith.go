@@ -86,7 +86,7 @@ func (l *lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg
 	a := newSlice(len(args))
 	for i := range n {
 		for j := range args {
-			a[j] = part(args[j], i)
+			a[j] = vcode.Part(args[j], i)
 		}
 		make(i, out[i], a)
 	}
@@ -152,7 +152,7 @@ func (l *lowerer) compute1(in *ir.Instr) []vcode.Reg {
 			v := l.vector(x)
 			out := vcode.NewVecs(l.Func, l.count(in.Result()))
 			for i, d := range out {
-				l.Def(sized(e, amd64.VPROLD, amd64.VPROLQ), d.Z(), part(v, i).Z(), vcode.Imm(count)).Folds(1, e)
+				l.Def(sized(e, amd64.VPROLD, amd64.VPROLQ), d.Z(), vcode.Part(v, i).Z(), vcode.Imm(count)).Folds(1, e)
 			}
 			return out
 		}
@@ -324,7 +324,7 @@ func (l *lowerer) shift(in *ir.Instr) []vcode.Reg {
 	out := vcode.NewVecs(l.Func, n)
 	if c := in.Args[1].Def; c != nil && c.Op == ir.Const {
 		for i, d := range out {
-			l.Def(byImm, d.Z(), part(value, i).Z(), vcode.Imm(int64(c.Bits)&int64(width)))
+			l.Def(byImm, d.Z(), vcode.Part(value, i).Z(), vcode.Imm(int64(c.Bits)&int64(width)))
 		}
 		return out
 	}
@@ -334,8 +334,8 @@ func (l *lowerer) shift(in *ir.Instr) []vcode.Reg {
 	}
 	for i, d := range out {
 		c := l.NewVec()
-		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), c, part(counts, i), l.Constant(uint64(width), e), e)
-		l.op2(byVec, d, part(value, i), c, e)
+		l.op2(sized(e, amd64.VPANDD, amd64.VPANDQ), c, vcode.Part(counts, i), l.Constant(uint64(width), e), e)
+		l.op2(byVec, d, vcode.Part(value, i), c, e)
 	}
 	return out
 }
@@ -394,11 +394,11 @@ func (l *lowerer) choose(in *ir.Instr) []vcode.Reg {
 	for i, d := range out {
 		m := l.partMask(cond, i, e)
 		if negated {
-			l.Def(amd64.VMOVDQA64, d.Z(), part(no, i).Z())
+			l.Def(amd64.VMOVDQA64, d.Z(), vcode.Part(no, i).Z())
 			l.Def(sized(e, amd64.VPXORD, amd64.VPXORQ), d.Z(), d.Z(), l.Constant(uint64(1)<<(8*e-1), e).Z()).Folds(2, e).Under(m)
 			continue
 		}
-		l.Def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), part(no, i).Z(), part(yes, i).Z()).Folds(2, e).Mask = m
+		l.Def(sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), vcode.Part(no, i).Z(), vcode.Part(yes, i).Z()).Folds(2, e).Mask = m
 	}
 	return out
 }
@@ -422,7 +422,7 @@ func (l *lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	first, second := l.vector(in.Args[1]), l.vector(in.Args[2])
 	out := vcode.NewVecs(l.Func, l.count(in.Result()))
 	for i, d := range out {
-		l.op2(op, d, part(first, i), part(second, i), e)
+		l.op2(op, d, vcode.Part(first, i), vcode.Part(second, i), e)
 	}
 	return out
 }
@@ -449,7 +449,7 @@ func (l *lowerer) countBits(in *ir.Instr) []vcode.Reg {
 	}
 	counts := vcode.NewVecs(l.Func, n)
 	for i, d := range counts {
-		a := part(arg, i)
+		a := vcode.Part(arg, i)
 		switch in.Op {
 		case ir.Clz:
 			l.Def(sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), d.Z(), a.Z()).Folds(1, e)

@@ -107,7 +107,7 @@ func (l *lowerer) assign(to, from value, mask []vcode.Reg) {
 	default:
 		wide := len(to.vec) > l.w
 		for i, d := range to.vec {
-			s := part(from.vec, i)
+			s := vcode.Part(from.vec, i)
 			if d == s {
 				continue
 			}

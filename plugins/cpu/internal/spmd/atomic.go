@@ -32,7 +32,7 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vcode.Reg, to vcode.Mem))
 	bits, j := l.NewGPR(), l.NewGPR()
 	done, top := l.NewLabel(), l.NewLabel()
 	if p.spread == apart {
-		l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), part(p.offs, i).Z())
+		l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.offs, i).Z())
 	}
 	first := l.NewGPR()
 	l.Def(amd64.LEA, first.G8(), p.uni.At())
@@ -75,8 +75,8 @@ func (l *lowerer) lanesOf(p *place, i int, body func(j vcode.Reg, to vcode.Mem))
 func (l *lowerer) storeEach(p *place, src []vcode.Reg) {
 	for i := range l.w {
 		if p.size == 8 {
-			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), part(src, 2*i).Z())
-			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues+1).At(), part(src, 2*i+1).Z())
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), vcode.Part(src, 2*i).Z())
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues+1).At(), vcode.Part(src, 2*i+1).Z())
 			l.lanesOf(p, i, func(j vcode.Reg, to vcode.Mem) {
 				v := l.NewGPR()
 				l.Def(amd64.MOV, v.G8(), l.indexed(scratchValues, j, 8).At())
@@ -84,7 +84,7 @@ func (l *lowerer) storeEach(p *place, src []vcode.Reg) {
 			})
 			continue
 		}
-		s := part(src, i)
+		s := vcode.Part(src, i)
 		if p.scalar == ir.F16 {
 			h, w := l.NewVec(), l.NewVec()
 			l.Def(amd64.VCVTPS2PH, h.Y(), s.Z(), vcode.Imm(0))
@@ -126,7 +126,7 @@ func (l *lowerer) atomic(in *ir.Instr) {
 	keep := func(vector int, v []vcode.Reg, i int) {
 		for h := range regs {
 			m := l.scratchMem(vector + h)
-			l.Use(amd64.VMOVUPS, m.At(), part(v, i*regs+h).Z())
+			l.Use(amd64.VMOVUPS, m.At(), vcode.Part(v, i*regs+h).Z())
 		}
 	}
 	straight := !used && l.byLanes(in, p)
@@ -205,12 +205,12 @@ func (l *lowerer) allLanes(in *ir.Instr, p place, i int) {
 	}
 	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
 	if l.Target.Bytes() == 32 {
-		l.Use(amd64.VMOVUPS, lo.At(), part(p.offs, i).Z())
+		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.offs, i).Z())
 	} else { // in halves: what is stored whole is late to be loaded from the upper one
 		hi.Disp += 32
 		hi.Size = 32
-		l.Use(amd64.VMOVUPS, lo.At(), part(p.offs, i).Y())
-		l.Use(amd64.VEXTRACTI64X4, hi.At(), part(p.offs, i).Z(), vcode.Imm(1))
+		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.offs, i).Y())
+		l.Use(amd64.VEXTRACTI64X4, hi.At(), vcode.Part(p.offs, i).Z(), vcode.Imm(1))
 	}
 	lane := func(vector, j int) vcode.Mem {
 		m := l.scratchMem(vector)

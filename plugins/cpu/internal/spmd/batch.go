@@ -23,19 +23,6 @@ const (
 	roundBytes = 16 << 10
 )
 
-// maxBatch bounds the groups of a batch.
-const maxBatch = 16
-
-// batch is how many groups do rounds together, in a launch with groups of a size whose gangs have frames of so many bytes.
-// All frames of a batch are to stay in the nearest caches.
-func (c *code) batch(size [3]int) int {
-	if c.batchRow == 0 || size[1] > 1 || size[2] > 1 {
-		return 1
-	}
-	gangs := (size[0]-1)/c.lanes + 1
-	return max(1, min(c.batchRow/4/size[0], maxBatch, maxSpare/(gangs*c.frame)))
-}
-
 // batchBytes returns how many bytes of each row a batch may load in a round; 0 if groups do no rounds together.
 func (l *lowerer) batchBytes() int {
 	r := l.batch

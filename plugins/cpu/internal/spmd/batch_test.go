@@ -10,6 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
@@ -123,13 +125,13 @@ func TestBatches(t *testing.T) {
 }
 
 // launchOf prepares a launch of a kernel for buffers of 32-bit elements, of so many each.
-func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int, counts ...int) (*Variant, *interp.Launch, [][]uint32, int) {
+func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int, counts ...int) (*exec.Variant, *interp.Launch, [][]uint32, int) {
 	t.Helper()
 	p, err := Compile(k, Options{Features: target.Features})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &interp.Launch{Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: subgroupSize}
+	g := &interp.Launch{Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
 	var buffers [][]uint32
 	for _, n := range counts {
 		b := make([]uint32, n)
@@ -147,7 +149,7 @@ func TestWhichLaunchesHaveBatches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, b := range batchKernels {
 			k := rank1(t, b.text, ir.F32, ir.F32)
-			for group, want := range map[int]int{128: maxBatch, 256: rowBytes / 4 / 256, 4096: 1} {
+			for group, want := range map[int]int{128: exec.MaxBatch, 256: rowBytes / 4 / 256, 4096: 1} {
 				v, g, _, _ := launchOf(t, target, k, 20*group, group, 100*group, 20*group)
 				if !b.batches {
 					want = 1
@@ -242,7 +244,7 @@ func TestBatchesThatFetch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := &interp.Launch{Size: [3]int{20 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: subgroupSize}
+			g := &interp.Launch{Size: [3]int{20 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
 			for _, n := range []int{100 * group, 100 * group, 20} {
 				b := make([]uint32, n)
 				g.Args = append(g.Args, interp.Arg{Base: unsafe.Pointer(&b[0]), Bytes: 4 * n, Dims: [3]int32{int32(n)}})

@@ -198,15 +198,15 @@ func (l *lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg
 			m = under[i]
 		}
 		if t.Size() == 4 {
-			l.compareReg(op, pred, d, part(a, i), part(b, i), 4, m)
+			l.compareReg(op, pred, d, vcode.Part(a, i), vcode.Part(b, i), 4, m)
 			continue
 		}
 		lo, hi, both := l.NewMask(), l.NewMask(), d
 		if m != 0 {
 			both = l.NewMask()
 		}
-		l.compareReg(op, pred, lo, part(a, 2*i), part(b, 2*i), 8, 0)
-		l.compareReg(op, pred, hi, part(a, 2*i+1), part(b, 2*i+1), 8, 0)
+		l.compareReg(op, pred, lo, vcode.Part(a, 2*i), vcode.Part(b, 2*i), 8, 0)
+		l.compareReg(op, pred, hi, vcode.Part(a, 2*i+1), vcode.Part(b, 2*i+1), 8, 0)
 		l.join(both, lo, hi)
 		if m != 0 {
 			l.Def(amd64.KANDW, d.K(), both.K(), m.K())

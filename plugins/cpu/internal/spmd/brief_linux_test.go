@@ -24,12 +24,12 @@ func TestBriefRunsAgain(t *testing.T) {
 		defer v.Release(w)
 		const runs = 4
 		for run := range runs {
-			traps := v.code.traps
+			traps := v.Code.Traps
 			if run == 2 {
-				v.code.traps = nil
+				v.Code.Traps = nil
 			}
 			fault, err := w.Run(0, units, true)
-			v.code.traps = traps
+			v.Code.Traps = traps
 			if run == 2 {
 				if err == nil || !strings.HasPrefix(err.Error(), "panic: ") {
 					t.Errorf("a trap that panics gives %v, %v", fault, err)

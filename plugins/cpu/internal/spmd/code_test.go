@@ -12,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/tests/golden"
 )
@@ -166,8 +167,8 @@ func codeKernels(t *testing.T) (list []codeKernel) {
 // sizes are those of code: sums over several kernels or variants.
 type sizes struct{ code, frame, context, traps int }
 
-func (s *sizes) add(c *code) {
-	s.code, s.frame, s.context, s.traps = s.code+len(c.bytes), s.frame+c.frame, s.context+c.context, s.traps+len(c.traps)
+func (s *sizes) add(c *exec.Code) {
+	s.code, s.frame, s.context, s.traps = s.code+len(c.Bytes), s.frame+c.Frame, s.context+c.Context, s.traps+len(c.Traps)
 }
 
 func (s sizes) String() string {

@@ -11,14 +11,6 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Where the lanes of a gang load a column of a shared array, and the gangs of the rows below it in the group the columns
-// beside that one, the first of eight such gangs loads rows of eight elements, turns them round in registers, and leaves
-// eight columns in the context, from which each gang takes its own: that takes a quarter of what gathers take. It is for
-// groups that are as wide as a gang and a multiple of eight rows high, and for kernels whose gangs surely come so far.
-
-// columnGangs is how many gangs load columns together.
-const columnGangs = 8
-
 // maxColumns bounds the registers that a gang loads so.
 const maxColumns = 16
 
@@ -112,11 +104,11 @@ func (l *lowerer) loadColumn(in *ir.Instr) bool {
 	gather, mine, done := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	r := in.Result()
 	out := vcode.NewVecs(l.Func, l.w)
-	l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(togetherColumns))
+	l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(abi.TogetherColumns))
 	l.Jump(amd64.JE, gather)
 	row := l.NewGPR()
 	l.Def(amd64.MOV, row.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
-	l.Mod(amd64.AND, row.G4(), vcode.Imm(columnGangs-1))
+	l.Mod(amd64.AND, row.G4(), vcode.Imm(abi.ColumnGangs-1))
 	l.Jump(amd64.JNE, mine)
 	l.turnColumns(in, n)
 	l.Bind(mine)
@@ -143,11 +135,11 @@ func (l *lowerer) loadColumn(in *ir.Instr) bool {
 
 // columnMem is where register i of a column is left for a gang.
 func (l *lowerer) columnMem(n, i, gang int) vcode.Mem {
-	return vcode.CtxMem(l.layout.Columns+((n*l.w+i)*columnGangs+gang)*l.Target.Bytes(), 0)
+	return vcode.CtxMem(l.layout.Columns+((n*l.w+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
 }
 
 // columnBytes is how much memory columns take in the context.
-func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * columnGangs * l.Target.Bytes() }
+func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * abi.ColumnGangs * l.Target.Bytes() }
 
 // turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
 func (l *lowerer) turnColumns(in *ir.Instr, n int) {
@@ -178,12 +170,12 @@ func (l *lowerer) turnColumns(in *ir.Instr, n int) {
 			for j := range rows {
 				at0 := l.Target.Lanes/2*q + j
 				rows[j] = l.NewVec()
-				if l.Target.Bytes() == 4*columnGangs {
+				if l.Target.Bytes() == 4*abi.ColumnGangs {
 					l.Def(amd64.VMOVUPS, rows[j].Z(), row(at0).At())
 					continue
 				}
 				low, high := row(at0), row(at0+4)
-				low.Size, high.Size = 4*columnGangs, 4*columnGangs
+				low.Size, high.Size = 4*abi.ColumnGangs, 4*abi.ColumnGangs
 				half := l.NewVec()
 				l.Def(amd64.VMOVUPS, half.Y(), low.At())
 				l.Def(amd64.VINSERTF64X4, rows[j].Z(), half.Z(), high.At(), vcode.Imm(1))
@@ -194,7 +186,7 @@ func (l *lowerer) turnColumns(in *ir.Instr, n int) {
 			a, b := quads[0][j], quads[1][j]
 			left, right := amd64.VPERM2F128, amd64.VPERM2F128
 			which := [2]int64{0x20, 0x31}
-			if l.Target.Bytes() != 4*columnGangs {
+			if l.Target.Bytes() != 4*abi.ColumnGangs {
 				left, right, which = amd64.VSHUFF32X4, amd64.VSHUFF32X4, [2]int64{0x88, 0xdd} // parts 0 and 2, or 1 and 3, of both
 			}
 			l.Use(amd64.VMOVUPS, l.columnMem(n, i, j).At(), l.shuffle(left, a, b, vcode.Imm(which[0])).Z())

@@ -105,13 +105,3 @@ func (l *lowerer) bandEnd(end vcode.Reg) {
 	l.Use(amd64.CMP, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 	l.Mod(amd64.CMOVA, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 }
-
-// columnOf is where a unit begins that goes down columns of bands of so many rows, in a launch with so many gangs in a row
-// and so many rows.
-func columnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
-	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
-	first = unit / (perRow * band) * band
-	unit -= first * perRow
-	high := min(band, rows-first)
-	return unit / high, first + unit%high, plane, first
-}

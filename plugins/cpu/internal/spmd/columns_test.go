@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -107,7 +108,7 @@ func TestColumnOf(t *testing.T) {
 	for _, c := range []struct{ perRow, rows, planes, band int }{{3, 40, 2, 16}, {1, 16, 1, 16}, {5, 7, 3, 64}, {4, 64, 1, 16}} {
 		column, row, plane, first := 0, 0, 0, 0
 		for unit := range c.perRow * c.rows * c.planes {
-			gotColumn, gotRow, gotPlane, gotFirst := columnOf(unit, c.band, c.perRow, c.rows)
+			gotColumn, gotRow, gotPlane, gotFirst := exec.ColumnOf(unit, c.band, c.perRow, c.rows)
 			got, want := fmt.Sprint(gotColumn, gotRow, gotPlane, gotFirst), fmt.Sprint(column, row, plane, first)
 			if got != want {
 				t.Fatalf("%+v: unit %d is at %s, want %s", c, unit, got, want)

@@ -12,7 +12,7 @@ import (
 func (l *lowerer) widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	out := vcode.NewVecs(l.Func, n)
 	for i, d := range out {
-		s := part(v, i/2)
+		s := vcode.Part(v, i/2)
 		if e := l.Regs[s].Elem; i%2 == 0 || e == 4 || e == 8 {
 			l.Def(op, d.Z(), s.Y())
 			continue
@@ -37,10 +37,10 @@ func (l *lowerer) narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	}
 	out := vcode.NewVecs(l.Func, n)
 	for i, d := range out {
-		lo := lower(part(v, 2*i))
+		lo := lower(vcode.Part(v, 2*i))
 		hi := lo
 		if len(v) > 1 {
-			hi = lower(part(v, 2*i+1))
+			hi = lower(vcode.Part(v, 2*i+1))
 		}
 		l.Def(amd64.VINSERTI64X4, d.Z(), lo.Z(), hi.Y(), vcode.Imm(1))
 	}
@@ -307,11 +307,11 @@ func (l *lowerer) divide(in *ir.Instr) []vcode.Reg {
 	for i, d := range out {
 		if in.Op == ir.Rem {
 			p := l.NewVec()
-			l.op2(amd64.VPMULLD, p, d, part(divisor, i), 4)
-			l.op2(amd64.VPSUBD, d, part(a, i), p, 4)
+			l.op2(amd64.VPMULLD, p, d, vcode.Part(divisor, i), 4)
+			l.op2(amd64.VPSUBD, d, vcode.Part(a, i), p, 4)
 		}
 		if zeros != nil {
-			l.Def(amd64.VPBLENDMD, d.Z(), d.Z(), l.Constant(0, 4).Z()).Folds(2, 4).Mask = part(zeros, i)
+			l.Def(amd64.VPBLENDMD, d.Z(), d.Z(), l.Constant(0, 4).Z()).Folds(2, 4).Mask = vcode.Part(zeros, i)
 		}
 	}
 	return out

@@ -147,7 +147,7 @@ func TestColumnsOfTheWidestLaunch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		band := v.code.band
+		band := v.Code.Band
 		if band == 0 || band >= rows {
 			t.Fatalf("bands of %d rows: the kernel does not show what it should", band)
 		}

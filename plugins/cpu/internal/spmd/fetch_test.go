@@ -129,7 +129,7 @@ func TestFetchedAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(c.listing, "prefetchw"); got != 8 {
+	if got := strings.Count(c.Listing, "prefetchw"); got != 8 {
 		t.Errorf("fetches %d lines, want 8", got)
 	}
 }

@@ -52,7 +52,7 @@ func (l *lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	over, copied := ca < min(cx, cy), min(cx, cy) == 2
 	out := vcode.NewVecs(l.Func, l.count(in.Result()))
 	for i, d := range out {
-		a, b, c := part(args[0], i), part(args[1], i), part(args[2], i)
+		a, b, c := vcode.Part(args[0], i), vcode.Part(args[1], i), vcode.Part(args[2], i)
 		isConstant := func(r vcode.Reg) bool { return l.Regs[r].Elem != 0 }
 		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
 		if isConstant(a) != first {

@@ -5,6 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -28,7 +29,7 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 		v = load(abi.CtxGroup)
 	case ir.SubgroupSize:
 		d := l.NewGPR()
-		l.Def(amd64.MOV, d.G4(), vcode.Imm(subgroupSize))
+		l.Def(amd64.MOV, d.G4(), vcode.Imm(groupop.SubgroupSize))
 		v = value{g: d}
 	case ir.GlobalID:
 		switch {
@@ -56,7 +57,7 @@ func (l *lowerer) coordinate(in *ir.Instr) value {
 		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
 		l.Def(amd64.MOV, s.G4(), d.G4())
 		l.Mod(amd64.ADD, s.G4(), l.item.local.G4())
-		most := l.Constant(subgroupSize-1, 4)
+		most := l.Constant(groupop.SubgroupSize-1, 4)
 		return value{vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vcode.Reg) { l.op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.set(r, v)
@@ -247,7 +248,7 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 		l.reduceSingle(in)
 		return
 	}
-	if in.Op == ir.Subgroup && l.options.Whole && l.gang()%subgroupSize == 0 {
+	if in.Op == ir.Subgroup && l.options.Whole && l.gang()%groupop.SubgroupSize == 0 {
 		l.subgroupInGang(in)
 		return
 	}
@@ -264,7 +265,7 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 			regs = l.vector(a)
 		}
 		for i := range l.vectorsOf(a.Type) {
-			l.Use(amd64.VMOVUPS, vcode.FrameMem(place+l.Target.Bytes()*i, 0).At(), part(regs, i).Z())
+			l.Use(amd64.VMOVUPS, vcode.FrameMem(place+l.Target.Bytes()*i, 0).At(), vcode.Part(regs, i).Z())
 		}
 	}
 	for i := range l.w {

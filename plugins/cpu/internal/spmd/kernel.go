@@ -10,46 +10,18 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/emit"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/passes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/regalloc"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// code is a kernel in machine code, with what Go needs to know of it.
-type code struct {
-	params    []ir.Param
-	observes  bool // the kernel observes its group
-	unchecked bool // faults are off
-	bytes     []byte
-	listing   string
-	layout    abi.Layout
-	arrays    []*ir.Array
-	regs      []vcode.RegInfo
-	where     *regalloc.Allocation // of regs
-	traps     []vcode.Trap
-	groups    []*ir.Instr          // group operations
-	constants map[vcode.Reg]uint64 // elements of constants
-	resume    int                  // offset of the code that goes on after a trap; 0 if there are none
-	ends      []int
-	frame     int // bytes of a gang's frame
-	context   int // bytes of the context
-	shared    int // where registers that gangs share begin in it
-	lanes     int // of a gang
-	width     int // items of a gang in a row, and rows
-	height    int
-	target    *vcode.Target
-	small     bool
-	batchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
-	band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
-	barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
-}
-
 // maxBoth is the number of instructions up to which gangs with all lanes get code of their own.
 const maxBoth = 600
 
 // generate makes the code of a kernel for one launch shape.
-func generate(k *ir.Kernel, options Options, list func(site int) string) (c *code, err error) {
+func generate(k *ir.Kernel, options Options, list func(site int) string) (c *exec.Code, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			u, ok := p.(unsupported)
@@ -110,15 +82,15 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *cod
 	case err != nil:
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	c = &code{params: k.Params, observes: l.observe, unchecked: options.Unchecked, bytes: out.Bytes, listing: out.Listing, resume: out.Resume, ends: out.Ends, layout: l.layout, arrays: k.Arrays, traps: l.Traps, groups: l.groups,
-		lanes: l.gang(), width: l.width(), height: l.height(), target: l.Target, small: l.small, band: l.band, barrier: len(l.resumes) > 0, batchRow: l.batchBytes()}
-	c.frame = l.layout.Frame + int(where.FrameBytes)
-	c.shared = l.layout.Size
-	c.context = l.layout.Size + int(where.SharedBytes)
-	if len(c.traps) > 0 {
-		c.regs, c.where, c.constants = slices.Clone(l.Regs), where, map[vcode.Reg]uint64{}
+	c = &exec.Code{Params: k.Params, Observes: l.observe, Unchecked: options.Unchecked, Bytes: out.Bytes, Listing: out.Listing, Resume: out.Resume, Ends: out.Ends, Layout: l.layout, Arrays: k.Arrays, Traps: l.Traps, Groups: l.groups,
+		Lanes: l.gang(), Width: l.width(), Height: l.height(), Target: l.Target, Small: l.small, Band: l.band, Barrier: len(l.resumes) > 0, BatchRow: l.batchBytes()}
+	c.Frame = l.layout.Frame + int(where.FrameBytes)
+	c.Shared = l.layout.Size
+	c.Context = l.layout.Size + int(where.SharedBytes)
+	if len(c.Traps) > 0 {
+		c.Regs, c.Where, c.Constants = slices.Clone(l.Regs), where, map[vcode.Reg]uint64{}
 		for key, r := range l.Consts {
-			c.constants[r] = key.Bits
+			c.Constants[r] = key.Bits
 		}
 	}
 	work.give(room, l.Func)

@@ -18,7 +18,7 @@ func (l *lowerer) partMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	if size == 8 {
 		return l.half(mask, i)
 	}
-	return part(mask, i)
+	return vcode.Part(mask, i)
 }
 
 // load emits a Load.
@@ -124,7 +124,7 @@ func (l *lowerer) gather(p *place, i int, d vcode.Reg, mask vcode.Reg) {
 		l.gatherOp(amd64.VPGATHERDQ, d, uni, m)
 		return
 	}
-	offs := part(p.offs, i)
+	offs := vcode.Part(p.offs, i)
 	if p.size == 4 {
 		uni.Index, uni.IndexSize, uni.Scale = offs, 64, p.scale
 		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
@@ -176,7 +176,7 @@ func (l *lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg
 
 // halfOffsets gives the 8 offsets of register i of 64-bit elements.
 func (l *lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
-	o := part(offs, i/2)
+	o := vcode.Part(offs, i/2)
 	if i%2 == 0 {
 		return o
 	}

@@ -64,7 +64,7 @@ func (l *lowerer) countResults(s *scope, args []value) {
 			first = []vcode.Reg{l.splat(args[j].g, r.Type)}
 		}
 		for _, d := range s.results[i].vec {
-			l.Def(amd64.VMOVDQA64, d.Z(), part(first, 0).Z()).Folds(1, 0)
+			l.Def(amd64.VMOVDQA64, d.Z(), vcode.Part(first, 0).Z()).Folds(1, 0)
 		}
 		s.steps[i] = l.Constant(step, 4)
 	}

@@ -354,11 +354,3 @@ func (l *lowerer) variable(v *ir.Value) value {
 	}
 	return val
 }
-
-// part gives the register of part i of a value, which is the only one of a uniform value.
-func part(v []vcode.Reg, i int) vcode.Reg {
-	if len(v) == 1 {
-		return v[0]
-	}
-	return v[i]
-}

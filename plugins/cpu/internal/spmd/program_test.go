@@ -102,7 +102,7 @@ func TestWorkspaceIsShared(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if c, err := generate(k, shared, nil); err != nil || !bytes.Equal(c.bytes, alone.bytes) {
+					if c, err := generate(k, shared, nil); err != nil || !bytes.Equal(c.Bytes, alone.Bytes) {
 						t.Errorf("%s on %s: other code in a shared workspace, %v", k.Name, target.Name, err)
 					}
 				}
@@ -124,8 +124,8 @@ func TestTrapCode(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := v.code.resume > 0; got != want || len(v.code.traps) > 0 != want {
-				t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.code.traps), got, want)
+			if got := v.Code.Resume > 0; got != want || len(v.Code.Traps) > 0 != want {
+				t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.Code.Traps), got, want)
 			}
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -11,7 +12,7 @@ import (
 // one until one is left, where gangs that there are not have the identity; then between its vectors, then in the last
 // one. The order is that of the language.
 func (l *lowerer) reduceGroup(in *ir.Instr) {
-	t, c := in.Type(), combinerOf(in)
+	t, c := in.Type(), groupop.Of(in)
 	bytes, vectors, place := l.Target.Bytes(), l.vectorsOf(t), abi.GroupValue(&l.layout, 0)
 	value := func(base vcode.Reg, at int) vcode.Mem { return vcode.Mem{Base: base, Disp: int32(place + at)} }
 
@@ -38,7 +39,7 @@ func (l *lowerer) reduceGroup(in *ir.Instr) {
 		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
 		l.Def(amd64.VMOVUPS, a.Z(), value(lower, bytes*i).At())
 		l.Def(amd64.VMOVUPS, b.Z(), value(upper, bytes*i).At())
-		l.combineVectors(c.op, t, d, a, b)
+		l.combineVectors(c.Op, t, d, a, b)
 		l.Use(amd64.VMOVUPS, value(lower, bytes*i).At(), d.Z())
 	}
 	l.Mod(amd64.ADD, lower.G8(), size.G8())
@@ -47,7 +48,7 @@ func (l *lowerer) reduceGroup(in *ir.Instr) {
 	l.Jump(amd64.JB, top)
 	l.Mark(vcode.KindLoopEnd)
 	l.Bind(alone)
-	if c.neutral() != c.identity() {
+	if c.Neutral() != c.Identity() {
 		l.addIdentity(in, lower, end, size)
 	}
 	l.Jump(amd64.JMP, halves)
@@ -77,8 +78,8 @@ func (l *lowerer) reduceGroup(in *ir.Instr) {
 
 // addIdentity emits what becomes of gangs that have none to be combined with: −0 becomes 0 in sums.
 func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
-	t, c := in.Type(), combinerOf(in)
-	identity := l.Constant(c.identity(), t.Size())
+	t, c := in.Type(), groupop.Of(in)
+	identity := l.Constant(c.Identity(), t.Size())
 	top, past := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
 	l.Bind(top)
@@ -88,7 +89,7 @@ func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 		a, d := l.NewVec(), l.NewVec()
 		m := vcode.Mem{Base: lower, Disp: int32(abi.GroupValue(&l.layout, 0) + l.Target.Bytes()*i)}
 		l.Def(amd64.VMOVUPS, a.Z(), m.At())
-		l.combineVectors(c.op, t, d, a, identity)
+		l.combineVectors(c.Op, t, d, a, identity)
 		l.Use(amd64.VMOVUPS, m.At(), d.Z())
 	}
 	l.Mod(amd64.ADD, lower.G8(), size.G8())
@@ -98,7 +99,7 @@ func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 }
 
 // reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
-func (l *lowerer) reduceVectors(c combiner, regs []vcode.Reg) vcode.Reg {
+func (l *lowerer) reduceVectors(c groupop.Combiner, regs []vcode.Reg) vcode.Reg {
 	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {
@@ -106,13 +107,13 @@ func (l *lowerer) reduceVectors(c combiner, regs []vcode.Reg) vcode.Reg {
 			return regs[i]
 		}
 		a, b, d := combined(i, 2*n), combined(i+n, 2*n), l.NewVec()
-		l.combineVectors(c.op, c.t, d, a, b)
+		l.combineVectors(c.Op, c.Type, d, a, b)
 		return d
 	}
 	last := combined(0, 1)
-	for s := l.Target.Bytes() / 2; s >= c.t.Size(); s /= 2 {
+	for s := l.Target.Bytes() / 2; s >= c.Type.Size(); s /= 2 {
 		d := l.NewVec()
-		l.combineVectors(c.op, c.t, d, last, l.swapped(last, s))
+		l.combineVectors(c.Op, c.Type, d, last, l.swapped(last, s))
 		last = d
 	}
 	return last

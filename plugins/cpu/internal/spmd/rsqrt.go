@@ -37,8 +37,8 @@ func (l *lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 		estimate, one = amd64.VRSQRTPS, 1+0x1p-23
 	}
 	steps := []func(i int){
-		func(i int) { l.Def(estimate, y[i].Z(), part(x, i).Z()).Folds(1, 0) },
-		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], part(x, i), 4) },
+		func(i int) { l.Def(estimate, y[i].Z(), vcode.Part(x, i).Z()).Folds(1, 0) },
+		func(i int) { l.op2(amd64.VMULPS, e[i], y[i], vcode.Part(x, i), 4) },
 		func(i int) { l.Mod(amd64.VFNMADD213PS, e[i].Z(), y[i].Z(), number(one).Z()).Folds(2, 4) },
 		func(i int) { l.op2(amd64.VPSUBUSW, s[i], y[i], l.Constant(1<<23, 4), 0) },
 		func(i int) { l.op2(amd64.VPMINUD, e[i], e[i], number(-0x1p-8), 4) },

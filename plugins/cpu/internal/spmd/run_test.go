@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	hostmachine "github.com/orepl/orepl/plugins/cpu/internal/machine"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
@@ -141,7 +142,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	m.reset()
 	take := m.take
 	if level&onHeap != 0 {
-		take = func(n int) []byte { return aligned(n) }
+		take = func(n int) []byte { return exec.Aligned(n) }
 	}
 	g.Args, out.Data = c.Bind(take)
 	v, units, err := p.Prepare(&g)
@@ -160,7 +161,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	if err != nil {
 		return nil, err
 	}
-	if v.code.height > 1 { // in what order items print is open
+	if v.Code.Height > 1 { // in what order items print is open
 		slices.SortStableFunc(out.Prints, func(a, b oracle.Print) int {
 			return cmp.Or(a.Item[2]-b.Item[2], a.Item[1]-b.Item[1], a.Item[0]-b.Item[0])
 		})

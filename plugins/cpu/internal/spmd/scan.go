@@ -4,15 +4,16 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each with the one s before it, for s = 1, 2 … 16.
 // Those that have none before them are combined with what changes nothing.
-func (l *lowerer) scanVectors(c combiner, regs []vcode.Reg) []vcode.Reg {
-	size, bytes := c.t.Size(), l.Target.Bytes()
-	neutral := l.Constant(c.neutral(), size)
-	for s := size; s < subgroupSize*size; s *= 2 { // in bytes
+func (l *lowerer) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg {
+	size, bytes := c.Type.Size(), l.Target.Bytes()
+	neutral := l.Constant(c.Neutral(), size)
+	for s := size; s < groupop.SubgroupSize*size; s *= 2 { // in bytes
 		next := vcode.NewVecs(l.Func, len(regs))
 		for i, d := range next {
 			var before vcode.Reg
@@ -27,7 +28,7 @@ func (l *lowerer) scanVectors(c combiner, regs []vcode.Reg) []vcode.Reg {
 			default:
 				before = regs[i-s/bytes]
 			}
-			l.combineVectors(c.op, c.t, d, before, regs[i])
+			l.combineVectors(c.Op, c.Type, d, before, regs[i])
 		}
 		regs = next
 	}
@@ -37,12 +38,12 @@ func (l *lowerer) scanVectors(c combiner, regs []vcode.Reg) []vcode.Reg {
 // scanGroup emits a scan of the group: segments of 32 items, then their totals, which are combined with the segments that
 // follow. The totals lie in the context, after an element that changes nothing.
 func (l *lowerer) scanGroup(in *ir.Instr) {
-	c := combinerOf(in)
-	size, bytes := c.t.Size(), l.Target.Bytes()
+	c := groupop.Of(in)
+	size, bytes := c.Type.Size(), l.Target.Bytes()
 	total := l.NewGPR()
 	totals := func(i int) vcode.Mem { return vcode.CtxMem(abi.CtxTotals+i, 0) }
 	l.Def(amd64.LEA, total.G8(), totals(0).At())
-	l.Use(amd64.VMOVUPS, totals(-bytes).At(), l.Constant(c.neutral(), size).Z())
+	l.Use(amd64.VMOVUPS, totals(-bytes).At(), l.Constant(c.Neutral(), size).Z())
 	l.eachSegment(func(list []segment) {
 		for _, s := range list {
 			regs := l.scanVectors(c, s.load(0, size))
@@ -68,7 +69,7 @@ func (l *lowerer) scanGroup(in *ir.Instr) {
 	carry := l.NewVec() // the last results, of which the first of an exclusive scan is one
 	l.Def(amd64.LEA, total.G8(), totals(-size).At())
 	if in.Exclusive {
-		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.identity(), size).Z())
+		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.Identity(), size).Z())
 	}
 	l.eachSegment(func(list []segment) {
 		for _, s := range list {
@@ -83,12 +84,12 @@ func (l *lowerer) scanGroup(in *ir.Instr) {
 // addBefore emits what makes results of a segment's own scan, given the total of those before it. In an exclusive scan each
 // result goes to the next item, and the last ones stay in carry.
 func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
-	c := combinerOf(in)
-	size := c.t.Size()
+	c := groupop.Of(in)
+	size := c.Type.Size()
 	regs := s.load(0, size)
 	out := vcode.NewVecs(l.Func, len(regs))
 	for i, d := range out {
-		l.combineVectors(c.op, c.t, d, before, regs[i])
+		l.combineVectors(c.Op, c.Type, d, before, regs[i])
 	}
 	if !in.Exclusive {
 		s.store(out, size)

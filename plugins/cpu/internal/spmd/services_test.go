@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -82,7 +83,7 @@ func TestCalls(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				x, y := aligned(8*n), aligned(8*n)
+				x, y := exec.Aligned(8*n), exec.Aligned(8*n)
 				data := x[:0]
 				for i := range n {
 					data = irgen.AppendElem(data, typ, special[i%len(special)])
@@ -190,7 +191,7 @@ func TestPrints(t *testing.T) {
 // TestMuchText prints more than waits for the end of a run: it comes in parts, all of it and in order.
 func TestMuchText(t *testing.T) {
 	needMachine(t)
-	const n = maxPending/16 + 100
+	const n = exec.MaxPending/16 + 100
 	k := anyRank(t, `(g, x) => { g.print(g.x) }`)
 	p, err := Compile(k, Options{Features: vcode.Least})
 	if err != nil {

@@ -8,15 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// A group that is one gang need not wait for itself: barriers are nothing, reductions are made in its registers, and it
-// needs no state. Gangs are as wide as the group for that, wider than elsewhere, where the kernel has so few values that
-// they mostly fit the registers.
-
-// maxSingle is how many items such a gang has at most.
-const maxSingle = 256
 
 // singles are the programs for groups of one gang, by the logarithm of its registers.
 type singles [6]func() *Program
@@ -51,7 +45,7 @@ func oneGang(k *ir.Kernel, o *Options) int {
 		return 0
 	}
 	if o.wide {
-		return maxSingle / o.target.Lanes
+		return abi.MaxGangItems / o.target.Lanes
 	}
 	if loops || wide || bytes > 0 {
 		return o.Gang
@@ -66,7 +60,7 @@ func widest(k *ir.Kernel, t *vcode.Target) int {
 	p.number(k.Body)
 	p.at = 0
 	p.measure(k.Body)
-	w := maxSingle / t.Lanes
+	w := abi.MaxGangItems / t.Lanes
 	if onlyReduces(k, u) {
 		return w
 	}
@@ -175,9 +169,9 @@ func (l *lowerer) reduceSingle(in *ir.Instr) {
 	given := l.given(in)
 	regs := make([]vcode.Reg, l.vectorsOf(t))
 	for i := range regs {
-		regs[i] = part(given, i)
+		regs[i] = vcode.Part(given, i)
 	}
-	last := l.reduceVectors(combinerOf(in), regs)
+	last := l.reduceVectors(groupop.Of(in), regs)
 	if t.IsFloat() {
 		l.set(r, value{vec: []vcode.Reg{last}})
 		return

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -23,12 +24,12 @@ var singleKernels = []struct {
 	{"sums", `(g, x, y) => {
   const all = g.reduce.add(x[g.x])
   if (g.local.x === 0) y[g.group.x] = all
-}`, maxSingle / 16},
+}`, abi.MaxGangItems / 16},
 	{"the greatest of some", `(g, x, y) => {
   const all = g.reduce.max(g.local.x % 3 == 1 ? -9 : x[g.x])
   if (g.local.x % 3 == 1) return
   y[g.x] = all
-}`, maxSingle / 16},
+}`, abi.MaxGangItems / 16},
 	{"what another item says", `(g, x, y) => {
   const all = g.reduce.min(x[g.x])
   if (g.local.x - 3 === x[g.group.x] & 63) y[g.x] = all
@@ -39,7 +40,7 @@ var singleKernels = []struct {
 	{"whole numbers", `(g, x, y) => {
   const n = x[g.x] * 8 | 0
   y[g.x] = g.reduce.add(n) + g.reduce.max(n) * 3 + g.reduce.min(n - 5)
-}`, maxSingle / 16},
+}`, abi.MaxGangItems / 16},
 	{"shared memory", `(g, x, y) => {
   const kept = g.shared(f32, 256)
   kept[g.local.x] = x[g.x]
@@ -165,7 +166,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for n := 1; n <= maxSingle/16 && s.single != 0; n *= 2 {
+		for n := 1; n <= abi.MaxGangItems/16 && s.single != 0; n *= 2 {
 			g := &interp.Launch{Size: [3]int{64 * n, 1, 1}, GroupSize: [3]int{16 * n, 1, 1}}
 			if got := p.single(g) != nil; got != (n <= s.single) {
 				t.Errorf("%s: groups of %d are one gang: %v", s.name, 16*n, got)
@@ -184,13 +185,13 @@ func TestSingleReduction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := p.Single(maxSingle).Listing(func(int) string { return "" })
+		text, err := p.Single(abi.MaxGangItems).Listing(func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, _, _ = strings.Cut(text, "vzeroupper")
 		last := bits.Len(uint(target.Lanes)) - 1
-		if got, want := strings.Count(text, "\tvaddps"), maxSingle/target.Lanes-1+last; got != want {
+		if got, want := strings.Count(text, "\tvaddps"), abi.MaxGangItems/target.Lanes-1+last; got != want {
 			t.Errorf("%s: %d additions, want %d of vectors and %d in the last", target.Name, got, want-last, last)
 		}
 		moved := 0
@@ -199,7 +200,7 @@ func TestSingleReduction(t *testing.T) {
 				moved++
 			}
 		}
-		if got, want := moved, maxSingle/target.Lanes/2; got != want {
+		if got, want := moved, abi.MaxGangItems/target.Lanes/2; got != want {
 			t.Errorf("%s: %d vectors moved, want %d that are loaded\n%s", target.Name, got, want, text)
 		}
 		if strings.Contains(text, "vpcmp") || strings.Contains(text, "kortest") {

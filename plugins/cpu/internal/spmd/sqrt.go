@@ -61,13 +61,13 @@ func (l *lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	// Step after step for all registers, so that none waits for its own last one.
 	each := func(step func(s, g, h, e vcode.Reg)) {
 		for i := range out {
-			step(part(a, i), g[i], h[i], e[i])
+			step(vcode.Part(a, i), g[i], h[i], e[i])
 		}
 	}
 	each(func(s, _, h, _ vcode.Reg) { l.Def(amd64.VRSQRT14PS, h.Z(), s.Z()).Folds(1, 4) })
 	for i, m := range odd {
 		over := l.NewVec()
-		l.op2(amd64.VPSUBD, over, part(a, i), l.Constant(leastStepped, 4), 4)
+		l.op2(amd64.VPSUBD, over, vcode.Part(a, i), l.Constant(leastStepped, 4), 4)
 		in := l.Def(amd64.VPCMPUD, m.K(), over.Z(), l.Constant(infinity32-leastStepped, 4).Z(), vcode.Imm(5)).Folds(2, 4)
 		if l.cur != nil {
 			in.Mask = l.cur[i]
@@ -95,7 +95,7 @@ func (l *lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	l.Cold(func() {
 		l.Bind(rare)
 		for i, d := range out {
-			l.Def(amd64.VSQRTPS, d.Z(), part(a, i).Z()).Folds(1, 4)
+			l.Def(amd64.VSQRTPS, d.Z(), vcode.Part(a, i).Z()).Folds(1, 4)
 		}
 		l.Jump(amd64.JMP, back)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -211,7 +212,7 @@ func TestStacksOneByOne(t *testing.T) {
 		}
 		var got oracle.Outcome
 		g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32}
-		g.Args, got.Data = c.Bind(aligned)
+		g.Args, got.Data = c.Bind(exec.Aligned)
 		v, units, err := p.Prepare(&g)
 		if err != nil {
 			t.Fatal(err)
@@ -289,8 +290,8 @@ func TestStackedLaunches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v.code.height != c.height || units != c.units {
-			t.Errorf("%v: %d gangs of %d rows, want %d of %d", c.size, units, v.code.height, c.units, c.height)
+		if v.Code.Height != c.height || units != c.units {
+			t.Errorf("%v: %d gangs of %d rows, want %d of %d", c.size, units, v.Code.Height, c.units, c.height)
 		}
 	}
 	for gang := 1; gang <= 4; gang *= 2 { // somebody asks for it
@@ -315,7 +316,7 @@ func TestStackedProduct(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loop := c.listing[strings.Index(c.listing, "vbroadcastss"):]
+		loop := c.Listing[strings.Index(c.Listing, "vbroadcastss"):]
 		for end := strings.Index(loop, "jmp"); end >= 0; end = -1 {
 			loop = loop[:end]
 		}
@@ -335,10 +336,10 @@ func TestStackSharesColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := strings.Count(c.listing, "vcvtdq2ps"); n != 4+2 {
-		t.Errorf("%d conversions, want 4 of rows, and one of columns in gangs with all lanes and in others:\n%s", n, c.listing)
+	if n := strings.Count(c.Listing, "vcvtdq2ps"); n != 4+2 {
+		t.Errorf("%d conversions, want 4 of rows, and one of columns in gangs with all lanes and in others:\n%s", n, c.Listing)
 	}
-	if n := strings.Count(c.listing, "vpscatter"); n != 0 {
+	if n := strings.Count(c.Listing, "vpscatter"); n != 0 {
 		t.Errorf("%d stores lane by lane, want none", n)
 	}
 }

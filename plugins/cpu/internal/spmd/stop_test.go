@@ -69,7 +69,7 @@ func TestStoppedLaunches(t *testing.T) {
 				}
 				most := 0 // items that may have come to their ends
 				if !strings.HasPrefix(c.name, "a loop") {
-					most = max(v.code.lanes, c.group)
+					most = max(v.Code.Lanes, c.group)
 				}
 				if done > most {
 					t.Errorf("%s, %s, gangs of %d registers: %d items of a launch that is to stop came to their ends", c.name, target.Name, gang, done)

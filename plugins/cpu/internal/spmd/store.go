@@ -58,14 +58,14 @@ func (l *lowerer) storeLanes(p *place, src []vcode.Reg) {
 	}
 	for i := range n {
 		m := l.partMask(p.mask, i, p.size)
-		s := part(src, i)
+		s := vcode.Part(src, i)
 		a := l.flat(p.uni)
 		km := l.spoilt(m)
 		if p.size == 8 {
 			a.Index, a.IndexSize, a.Scale = l.halfOffsets(p.offs, i), 32, p.scale
 			l.Use(amd64.VPSCATTERDQ, a.At(), s.Z()).Mask = km
 		} else {
-			a.Index, a.IndexSize, a.Scale = part(p.offs, i), 64, p.scale
+			a.Index, a.IndexSize, a.Scale = vcode.Part(p.offs, i), 64, p.scale
 			l.Use(amd64.VPSCATTERDD, a.At(), s.Z()).Mask = km
 		}
 	}
@@ -74,7 +74,7 @@ func (l *lowerer) storeLanes(p *place, src []vcode.Reg) {
 // storeRows stores vectors one after the other.
 func (l *lowerer) storeRows(p *place, src []vcode.Reg, n int) {
 	for i, a := range l.registersOf(p, n) {
-		l.storeRow(p.scalar, a, part(src, i), l.partMask(p.mask, i, p.size))
+		l.storeRow(p.scalar, a, vcode.Part(src, i), l.partMask(p.mask, i, p.size))
 	}
 }
 

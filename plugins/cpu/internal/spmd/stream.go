@@ -160,7 +160,7 @@ func (l *lowerer) wholeRows(p *place, src []vcode.Reg, n int) bool {
 		asked = true
 	}
 	for i, lo := range l.registersOf(&to, n) {
-		s := part(src, i)
+		s := vcode.Part(src, i)
 		hi := lo
 		hi.Disp += lineBytes / 2
 		switch {

@@ -6,14 +6,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// A gang of complete subgroups computes subgroup operations by itself. Else they are computed between gangs, with what
-// those have left in their frames. Conditions are 1 or 0 in elements of 32 bits there.
-
-// subgroupSize is the width of subgroups of this engine's device.
-const subgroupSize = 32
 
 // subgroupInGang emits a subgroup operation in a gang that has whole subgroups.
 func (l *lowerer) subgroupInGang(in *ir.Instr) {
@@ -24,12 +19,12 @@ func (l *lowerer) subgroupInGang(in *ir.Instr) {
 	}
 	values := l.given(in)
 	var out []vcode.Reg
-	for n := range l.gang() / subgroupSize {
+	for n := range l.gang() / groupop.SubgroupSize {
 		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
 			count := l.vectorsOfSegment(max(t.Size(), 4))
 			own := make([]vcode.Reg, count)
 			for i := range own {
-				own[i] = part(list, count*n+i)
+				own[i] = vcode.Part(list, count*n+i)
 			}
 			return own
 		}
@@ -69,12 +64,12 @@ func (l *lowerer) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg 
 	out := make([]vcode.Reg, l.vectorsOfSegment(max(in.Type().Size(), 4)))
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
-		all := l.reduceVectors(combinerOf(in), values)
+		all := l.reduceVectors(groupop.Of(in), values)
 		for i := range out {
 			out[i] = all
 		}
 	case ir.SubgroupScanAdd:
-		return l.scanVectors(combinerOf(in), values)
+		return l.scanVectors(groupop.Of(in), values)
 	case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
 		all := l.vote(in.Subgroup, values)
 		for i := range out {
@@ -120,7 +115,7 @@ func (l *lowerer) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 // fromLanes emits the values of other lanes, 0 from lanes that there are not.
 func (l *lowerer) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
-	most := l.Constant(subgroupSize, 4)
+	most := l.Constant(groupop.SubgroupSize, 4)
 	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))
 	for i, d := range from {
 		switch lane := l.laneOffsets(i, 1); in.Subgroup {

@@ -18,7 +18,7 @@ func (l *lowerer) half(mask []vcode.Reg, i int) vcode.Reg {
 	if mask == nil {
 		return 0
 	}
-	m := part(mask, i/2)
+	m := vcode.Part(mask, i/2)
 	if l.Target.HasMasks && i%2 == 0 {
 		return m
 	}

@@ -119,7 +119,7 @@ func (l *lowerer) storeTile(in *ir.Instr, p *place, src []vcode.Reg) bool {
 	for i := range l.w {
 		m := l.tileRow(n, i, 0)
 		m.Index, m.IndexSize, m.Scale = row, 8, 1
-		l.Use(amd64.VMOVUPS, m.At(), part(src, i).Z())
+		l.Use(amd64.VMOVUPS, m.At(), vcode.Part(src, i).Z())
 	}
 	l.Use(amd64.CMP, row.G4(), vcode.Imm(int64(l.tileBytes()-l.Target.Bytes())))
 	l.Jump(amd64.JNE, done)
@@ -143,7 +143,7 @@ func (l *lowerer) tileRow(n, i, row int) vcode.Mem {
 // turn stores the columns of a tile: the one of each lane where it stores, from the first row on. The present gang is
 // that of the last row.
 func (l *lowerer) turn(p *place, n, i int) {
-	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), part(p.offs, i).Z())
+	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.offs, i).Z())
 	first := l.flat(p.uni)
 	first.Disp -= int32(4 * (l.Target.Lanes - 1))
 	store := func(lane int, s vcode.Reg) {

@@ -4,54 +4,19 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
-)
-
-// Group operations are computed by the code itself where all gangs take part and their lanes are the items of the group
-// one after the other (see [Worker.together]). Elsewhere Go does it.
-
-// The bits of ctxTogether: what the code may compute for groups of this size.
-const (
-	togetherAll      = 1 << iota // reductions
-	togetherSegments             // what is done in segments of 32 items
-	togetherColumns              // what gangs load in columns
 )
 
 // inCode reports whether a group operation has code, and for groups of what kind.
 func (l *lowerer) inCode(in *ir.Instr) (kind int, ok bool) {
 	switch in.Op {
 	case ir.Reduce:
-		return togetherAll, in.Type() != ir.Bool && l.uniform(in.Result())
+		return abi.TogetherAll, in.Type() != ir.Bool && l.uniform(in.Result())
 	case ir.Scan, ir.Subgroup:
-		return togetherSegments, true
+		return abi.TogetherSegments, true
 	}
 	return 0, false
-}
-
-// combinerOf is the combining operation of a reduction or scan.
-func combinerOf(in *ir.Instr) combiner {
-	c := combiner{t: in.Args[0].Type, op: ir.Add}
-	switch {
-	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupMin, in.Op != ir.Subgroup && in.Combine == ir.CombineMin:
-		c.op = ir.Min
-	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupMax, in.Op != ir.Subgroup && in.Combine == ir.CombineMax:
-		c.op = ir.Max
-	}
-	return c
-}
-
-// absent is what lanes that take no part give to a group operation.
-func absent(in *ir.Instr) uint64 {
-	if in.Op == ir.Subgroup {
-		switch in.Subgroup {
-		case ir.SubgroupAll:
-			return 1
-		case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax, ir.SubgroupScanAdd:
-		default:
-			return 0
-		}
-	}
-	return combinerOf(in).identity()
 }
 
 // given gives the vectors of the first operand of a group operation, of a condition 1 or 0, with what absent lanes give
@@ -68,11 +33,11 @@ func (l *lowerer) given(in *ir.Instr) []vcode.Reg {
 		return regs
 	}
 	size := max(a.Type.Size(), 4)
-	none := l.Constant(absent(in), size)
+	none := l.Constant(groupop.Absent(in), size)
 	out := vcode.NewVecs(l.Func, l.vectorsOf(a.Type))
 	for i, d := range out {
 		m := l.partMask(l.cur, i, size)
-		l.Def(sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), part(regs, i).Z()).Mask = m
+		l.Def(sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), vcode.Part(regs, i).Z()).Mask = m
 	}
 	return out
 }
@@ -125,10 +90,10 @@ func (l *lowerer) computeGroups(dispatch amd64.Label) {
 func (l *lowerer) eachSegment(visit func(list []segment)) {
 	lanes := l.gang()
 	gangs, segments := 1, 1
-	if lanes < subgroupSize {
-		gangs = subgroupSize / lanes
+	if lanes < groupop.SubgroupSize {
+		gangs = groupop.SubgroupSize / lanes
 	} else {
-		segments = lanes / subgroupSize
+		segments = lanes / groupop.SubgroupSize
 	}
 	frames := make([]vcode.Reg, gangs)
 	size, top := l.NewGPR(), l.NewLabel()
@@ -145,7 +110,7 @@ func (l *lowerer) eachSegment(visit func(list []segment)) {
 	l.Bind(top)
 	var list []segment
 	for n := range segments {
-		list = append(list, segment{l, frames, subgroupSize * n})
+		list = append(list, segment{l, frames, groupop.SubgroupSize * n})
 	}
 	visit(list)
 	for i, f := range frames {
@@ -191,7 +156,9 @@ func (s *segment) store(regs []vcode.Reg, size int) {
 }
 
 // vectorsOfSegment is how many vectors the values of 32 items take.
-func (l *lowerer) vectorsOfSegment(size int) int { return subgroupSize * size / l.Target.Bytes() }
+func (l *lowerer) vectorsOfSegment(size int) int {
+	return groupop.SubgroupSize * size / l.Target.Bytes()
+}
 
 // shifted gives the vector of the elements so many bytes below those of v, where those of before come before v's.
 func (l *lowerer) shifted(before, v vcode.Reg, bytes int) vcode.Reg {

@@ -11,6 +11,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
 
 // allTogether is a kernel with all group operations of a type but votes, each with an output of its own.
@@ -128,7 +131,7 @@ func TestTogetherInCode(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					g := interp.Launch{Size: [3]int{2 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: subgroupSize}
+					g := interp.Launch{Size: [3]int{2 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
 					for i := range k.Params {
 						data := make([]uint64, 2*group)
 						g.Args = append(g.Args, interp.Arg{Base: unsafe.Pointer(&data[0]), Bytes: 2 * group * k.Params[i].Array.Elem.Size(), Dims: [3]int32{int32(2 * group)}})
@@ -137,12 +140,12 @@ func TestTogetherInCode(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					w := v.newWorker()
-					w.set(&g)
+					w := v.NewWorker()
+					w.Set(&g)
 					if fault, err := w.Run(0, units, false); fault != nil || err != nil {
 						t.Fatal(fault, err)
 					}
-					if w.scratch != nil {
+					if w.Scratch != nil {
 						t.Errorf("%v on %v, gangs of %d, groups of %d: Go computed some of it", typ, target.Name, gang, group)
 					}
 				}
@@ -153,7 +156,7 @@ func TestTogetherInCode(t *testing.T) {
 
 // TestWhichGroupsCodeComputes asks which group operations code may compute without Go, by the groups' sizes.
 func TestWhichGroupsCodeComputes(t *testing.T) {
-	const both = togetherAll | togetherSegments
+	const both = abi.TogetherAll | abi.TogetherSegments
 	for _, c := range []struct {
 		size  [3]int
 		lanes int
@@ -161,23 +164,23 @@ func TestWhichGroupsCodeComputes(t *testing.T) {
 	}{
 		{[3]int{64, 1, 1}, 16, both},
 		{[3]int{32, 2, 1}, 16, both},
-		{[3]int{100, 1, 1}, 16, togetherAll}, // the last subgroup is not of whole gangs
+		{[3]int{100, 1, 1}, 16, abi.TogetherAll}, // the last subgroup is not of whole gangs
 		{[3]int{20, 1, 1}, 16, both},
 		{[3]int{20, 3, 1}, 16, 0}, // rows that fill no gang
 		{[3]int{20, 1, 2}, 16, 0},
 		{[3]int{1, 20, 1}, 16, 0},
-		{[3]int{16, 3, 1}, 16, togetherAll},
+		{[3]int{16, 3, 1}, 16, abi.TogetherAll},
 		{[3]int{16, 2, 2}, 16, both},
 		{[3]int{8, 1, 1}, 16, 0},
-		{[3]int{9, 1, 1}, 16, togetherAll},
-		{[3]int{32, 1, 1}, 64, togetherSegments}, // half of the lanes are empty
-		{[3]int{40, 1, 1}, 64, togetherAll},
-		{[3]int{48, 1, 1}, 64, togetherAll},
+		{[3]int{9, 1, 1}, 16, abi.TogetherAll},
+		{[3]int{32, 1, 1}, 64, abi.TogetherSegments}, // half of the lanes are empty
+		{[3]int{40, 1, 1}, 64, abi.TogetherAll},
+		{[3]int{48, 1, 1}, 64, abi.TogetherAll},
 		{[3]int{49, 1, 1}, 64, both},
-		{[3]int{33, 1, 1}, 64, togetherAll},
+		{[3]int{33, 1, 1}, 64, abi.TogetherAll},
 	} {
-		w := &Worker{gangs: ((c.size[0]-1)/c.lanes + 1) * c.size[1] * c.size[2]}
-		if got := w.together(c.size, c.lanes); got != c.want {
+		w := &exec.Worker{Gangs: ((c.size[0]-1)/c.lanes + 1) * c.size[1] * c.size[2]}
+		if got := w.Together(c.size, c.lanes); got != c.want {
 			t.Errorf("groups of %v, gangs of %d: kinds %b, want %b", c.size, c.lanes, got, c.want)
 		}
 	}

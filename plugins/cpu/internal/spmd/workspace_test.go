@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -15,14 +16,14 @@ func TestWorkspaceLeavesNothing(t *testing.T) {
 		for _, b := range barrierKernels[:5] {
 			k := optimized(rank2(t, b.text, ir.F32))
 			for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-				compile := func(w *Workspace) *code {
+				compile := func(w *Workspace) *exec.Code {
 					c, err := generate(k, Options{Features: target.Features, target: target, Gang: 2, Workspace: w}, nil)
 					if err != nil {
 						t.Fatal(err)
 					}
 					return c
 				}
-				if old, fresh := compile(&work), compile(nil); !bytes.Equal(old.bytes, fresh.bytes) {
+				if old, fresh := compile(&work), compile(nil); !bytes.Equal(old.Bytes, fresh.Bytes) {
 					t.Errorf("%s, %s: the code depends on what was compiled before", b.name, target.Name)
 				}
 			}

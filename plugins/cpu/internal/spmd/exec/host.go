@@ -1,4 +1,4 @@
-package spmd
+package exec
 
 import (
 	"fmt"
@@ -15,22 +15,22 @@ import (
 
 // current is the frame of the gang that trapped.
 func (w *Worker) current() frame {
-	if !w.v.code.observes {
+	if !w.v.Code.Observes {
 		return w.frame(0)
 	}
 	base := uintptr(unsafe.Pointer(&w.frames[0]))
-	return w.frame(int(uintptr(w.get64(abi.CtxGPR+8*15))-base) / w.v.code.frame)
+	return w.frame(int(uintptr(w.get64(abi.CtxGPR+8*15))-base) / w.v.Code.Frame)
 }
 
 // register is where the contents of a virtual register are while the code is in a trap.
 func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
-	c := w.v.code
-	v, phys := &c.regs[r], int(c.where.Phys[r])
+	c := w.v.Code
+	v, phys := &c.Regs[r], int(c.Where.Phys[r])
 	if phys < 0 {
 		if v.Shared {
-			return unsafe.Pointer(&w.context[c.shared+int(c.where.Slot[r])])
+			return unsafe.Pointer(&w.context[c.Shared+int(c.Where.Slot[r])])
 		}
-		return unsafe.Pointer(&f[c.layout.Frame+int(c.where.Slot[r])])
+		return unsafe.Pointer(&f[c.Layout.Frame+int(c.Where.Slot[r])])
 	}
 	switch v.Class {
 	case vcode.ClassVec:
@@ -42,7 +42,7 @@ func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 }
 
 // laneSet has a bit for each lane of the widest gang.
-type laneSet [maxSingle / 64]uint64
+type laneSet [abi.MaxGangItems / 64]uint64
 
 func (s *laneSet) has(lane int) bool { return s[lane/64]>>(lane%64)&1 != 0 }
 
@@ -54,7 +54,7 @@ func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 		}
 	}
 	for i, r := range mask {
-		lane := w.v.code.target.Lanes * i
+		lane := w.v.Code.Target.Lanes * i
 		set[lane/64] |= w.maskBits(f, r) << (lane % 64)
 	}
 	return set
@@ -62,14 +62,14 @@ func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 
 // lane gives the bits of a value in a lane.
 func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
-	c := w.v.code
-	lanes := c.target.Lanes
+	c := w.v.Code
+	lanes := c.Target.Lanes
 	r := regs[0]
-	if c.regs[r].Elem != 0 && c.where.Phys[r] < 0 {
-		return c.constants[r]
+	if c.Regs[r].Elem != 0 && c.Where.Phys[r] < 0 {
+		return c.Constants[r]
 	}
 	switch {
-	case c.regs[r].Class == vcode.ClassGPR:
+	case c.Regs[r].Class == vcode.ClassGPR:
 		b := *(*uint64)(w.register(f, r))
 		if t.Size() == 4 {
 			b = uint64(uint32(b))
@@ -78,19 +78,19 @@ func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	case t == ir.Bool:
 		return w.maskBits(f, regs[lane/lanes]) >> (lane % lanes) & 1
 	case t.Size() == 8:
-		return *(*uint64)(unsafe.Add(w.register(f, part(regs, lane/(lanes/2))), lane%(lanes/2)*8))
+		return *(*uint64)(unsafe.Add(w.register(f, vcode.Part(regs, lane/(lanes/2))), lane%(lanes/2)*8))
 	}
-	return uint64(*(*uint32)(unsafe.Add(w.register(f, part(regs, lane/lanes)), lane%lanes*4)))
+	return uint64(*(*uint32)(unsafe.Add(w.register(f, vcode.Part(regs, lane/lanes)), lane%lanes*4)))
 }
 
 // maskBits gives the lanes of one mask register as bits.
 func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 	at := w.register(f, r)
-	if w.v.code.target.HasMasks {
+	if w.v.Code.Target.HasMasks {
 		return uint64(*(*uint16)(at))
 	}
 	bits := uint64(0)
-	for i, x := range unsafe.Slice((*uint32)(at), w.v.code.target.Lanes) {
+	for i, x := range unsafe.Slice((*uint32)(at), w.v.Code.Target.Lanes) {
 		bits |= uint64(x>>31) << i
 	}
 	return bits
@@ -99,7 +99,7 @@ func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 // setMaskBit sets a lane of one mask register.
 func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 	at := w.register(f, r)
-	if w.v.code.target.HasMasks {
+	if w.v.Code.Target.HasMasks {
 		m := (*uint16)(at)
 		*m = *m&^(1<<lane) | uint16(bit)<<lane
 		return
@@ -109,24 +109,24 @@ func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 
 // setLane sets a lane of a result.
 func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits uint64) {
-	lanes := w.v.code.target.Lanes
+	lanes := w.v.Code.Target.Lanes
 	switch r := regs[0]; {
-	case w.v.code.regs[r].Class == vcode.ClassGPR:
+	case w.v.Code.Regs[r].Class == vcode.ClassGPR:
 		*(*uint64)(w.register(f, r)) = bits
 	case t == ir.Bool:
 		w.setMaskBit(f, regs[lane/lanes], lane%lanes, bits)
 	case t.Size() == 8:
-		*(*uint64)(unsafe.Add(w.register(f, part(regs, lane/(lanes/2))), lane%(lanes/2)*8)) = bits
+		*(*uint64)(unsafe.Add(w.register(f, vcode.Part(regs, lane/(lanes/2))), lane%(lanes/2)*8)) = bits
 	default:
-		*(*uint32)(unsafe.Add(w.register(f, part(regs, lane/lanes)), lane%lanes*4)) = uint32(bits)
+		*(*uint32)(unsafe.Add(w.register(f, vcode.Part(regs, lane/lanes)), lane%lanes*4)) = uint32(bits)
 	}
 }
 
 // item is the position of a lane of the gang that trapped, and its place in the order of items.
 func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
-	if !w.v.code.observes {
+	if !w.v.Code.Observes {
 		x := int(*(*int32)(w.register(f, t.X)))
-		width := w.v.code.width
+		width := w.v.Code.Width
 		at = [3]int{x + lane%width, w.get32(abi.CtxY) + lane/width, w.get32(abi.CtxZ)}
 		return at, (at[2]*w.g.Size[1]+at[1])*w.g.Size[0] + at[0]
 	}
@@ -155,11 +155,11 @@ func (w *Worker) place(f frame, lane int) int {
 
 // trap does what the code has asked for.
 func (w *Worker) trap(n int) {
-	t := &w.v.code.traps[n]
+	t := &w.v.Code.Traps[n]
 	if t.Kind == vcode.TrapGroup {
 		op := w.get32(abi.CtxPending)
 		w.put32(abi.CtxPending, 0)
-		w.groupOp(w.v.code.groups[op-1])
+		w.groupOp(w.v.Code.Groups[op-1])
 		return
 	}
 	f := w.current()
@@ -197,7 +197,7 @@ func (w *Worker) trap(n int) {
 
 // leave makes the gang that trapped go on at its end.
 func (w *Worker) leave(n int) {
-	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.code.ends[n])))
+	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
 
 // record keeps a fault if it is the first, for the caller to complete.
@@ -233,8 +233,8 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 
 // extent is an extent of a buffer as [ir.Resolved] names it.
 func (w *Worker) extent(a *ir.Array, extent int) int64 {
-	for i := range w.v.code.params {
-		p := w.v.code.params[i].Array
+	for i := range w.v.Code.Params {
+		p := w.v.Code.Params[i].Array
 		if p == nil || p.ID != a.ID {
 			continue
 		}
@@ -266,7 +266,7 @@ func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 		bits = 0
 	}
 	if t.Uniform {
-		for i := range w.v.code.target.Bytes() / t.In.Type().Size() {
+		for i := range w.v.Code.Target.Bytes() / t.In.Type().Size() {
 			w.setLane(f, t.Results, t.In.Type(), i, bits)
 		}
 		return
@@ -324,15 +324,15 @@ type printed struct {
 	item                    [3]int
 }
 
-// maxPending bounds the text that waits.
-const maxPending = 1 << 20
+// MaxPending bounds the text that waits.
+const MaxPending = 1 << 20
 
 func (w *Worker) print(f frame, t *vcode.Trap, lane int) {
 	item, order := w.item(f, t, lane)
 	start := len(w.prints.text)
 	w.prints.text = w.message(w.prints.text, f, t, lane)
 	w.prints.entries = append(w.prints.entries, printed{t.In.Site, order, start, len(w.prints.text), item})
-	if len(w.prints.text) > maxPending || len(w.prints.entries) > maxPending/16 {
+	if len(w.prints.text) > MaxPending || len(w.prints.entries) > MaxPending/16 {
 		w.prints.flush(w)
 	}
 }

@@ -1,0 +1,60 @@
+package exec
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/regalloc"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// MaxBatch bounds the groups of a batch.
+const MaxBatch = 16
+
+// batch is how many groups do rounds together, in a launch with groups of a size whose gangs have frames of so many bytes.
+// All frames of a batch are to stay in the nearest caches.
+func (c *Code) batch(size [3]int) int {
+	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
+		return 1
+	}
+	gangs := (size[0]-1)/c.Lanes + 1
+	return max(1, min(c.BatchRow/4/size[0], MaxBatch, maxSpare/(gangs*c.Frame)))
+}
+
+// ColumnOf is where a unit begins that goes down columns of bands of so many rows, in a launch with so many gangs in a row
+// and so many rows.
+func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
+	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
+	first = unit / (perRow * band) * band
+	unit -= first * perRow
+	high := min(band, rows-first)
+	return unit / high, first + unit%high, plane, first
+}
+
+// Code is a kernel in machine code, with what Go needs to know of it.
+type Code struct {
+	Params    []ir.Param
+	Observes  bool // the kernel observes its group
+	Unchecked bool // faults are off
+	Bytes     []byte
+	Listing   string
+	Layout    abi.Layout
+	Arrays    []*ir.Array
+	Regs      []vcode.RegInfo
+	Where     *regalloc.Allocation // of regs
+	Traps     []vcode.Trap
+	Groups    []*ir.Instr          // group operations
+	Constants map[vcode.Reg]uint64 // elements of constants
+	Resume    int                  // offset of the code that goes on after a trap; 0 if there are none
+	Ends      []int
+	Frame     int // bytes of a gang's frame
+	Context   int // bytes of the context
+	Shared    int // where registers that gangs share begin in it
+	Lanes     int // of a gang
+	Width     int // items of a gang in a row, and rows
+	Height    int
+	Target    *vcode.Target
+	Small     bool
+	BatchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
+	Band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
+	Barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
+}

@@ -1,0 +1,173 @@
+package exec
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+)
+
+// groupOp computes a group operation: every gang that waits for it has left its values in its frame.
+func (w *Worker) groupOp(in *ir.Instr) {
+	size := w.g.GroupSize
+	items := size[0] * size[1] * size[2]
+	t, r := in.Args[0].Type, in.Type()
+	values := w.room(0, items)
+	others := w.room(1, items)
+	op, none := groupop.Of(in), groupop.Absent(in)
+	for i := range values {
+		values[i] = none
+	}
+	w.eachLane(func(f frame, lane, place int) {
+		values[place] = w.given(f, 0, t, lane)
+		if len(in.Args) > 1 {
+			others[place] = w.given(f, 1, ir.I32, lane)
+		}
+	})
+	switch in.Op {
+	case ir.Reduce:
+		op.Reduce(values)
+	case ir.Scan:
+		op.Scan(values)
+		if in.Exclusive {
+			copy(values[1:], values)
+			values[0] = op.Identity()
+		}
+	case ir.Subgroup:
+		w.subgroup(in, op, values, others)
+	case ir.Uniform:
+		w.uniform(in, values)
+		return
+	}
+	whole := in.Op == ir.Reduce
+	w.eachGang(func(f frame) {
+		if whole { // also in lanes that are not there
+			w.fill(f, r, values[0])
+		}
+	})
+	if !whole {
+		w.eachLane(func(f frame, lane, place int) { w.take(f, r, lane, values[place]) })
+	}
+}
+
+func (w *Worker) room(n, items int) []uint64 {
+	if need := 2 * items; len(w.Scratch) < need {
+		w.Scratch = make([]uint64, need)
+	}
+	return w.Scratch[n*items : (n+1)*items]
+}
+
+// eachGang visits the gangs that wait.
+func (w *Worker) eachGang(visit func(f frame)) {
+	size := w.v.Code.Frame
+	first := int(w.get64(abi.CtxFrame)-w.get64(abi.CtxFrames)) / size
+	for i := range w.Gangs {
+		if f := w.frame(first + i); uint32(f.get32(abi.FrameResume)) < abi.FrameKilled {
+			visit(f)
+		}
+	}
+}
+
+// eachLane visits their active lanes.
+func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
+	y := &w.v.Code.Layout
+	perReg := w.v.Code.Target.Lanes
+	w.eachGang(func(f frame) {
+		for lane := range w.v.Code.Lanes {
+			if f.get16(abi.GroupMasks(y)+2*(lane/perReg))>>(lane%perReg)&1 != 0 {
+				visit(f, lane, w.place(f, lane))
+			}
+		}
+	})
+}
+
+// given is what a lane has given as operand n.
+func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
+	at := abi.GroupValue(&w.v.Code.Layout, n)
+	if t.Size() == 8 {
+		return *f.at(at + 8*lane)
+	}
+	return uint64(*f.at4(at + 4*lane))
+}
+
+// take sets the result of a lane.
+func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
+	at := abi.GroupValue(&w.v.Code.Layout, 0)
+	if t.Size() == 8 {
+		*f.at(at + 8*lane) = bits
+	} else {
+		*f.at4(at + 4*lane) = uint32(bits)
+	}
+}
+
+func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
+	for lane := range w.v.Code.Lanes {
+		w.take(f, t, lane, bits)
+	}
+}
+
+// uniform looks for lanes whose value differs from that of the first one of the group; their gangs end.
+func (w *Worker) uniform(in *ir.Instr, values []uint64) {
+	t := in.Args[0].Type
+	key := func(b uint64) uint64 {
+		switch t {
+		case ir.F32:
+			if x := math.Float32frombits(uint32(b)); x != x {
+				return uint64(ir.NaN32)
+			}
+		case ir.F64:
+			if x := math.Float64frombits(b); x != x {
+				return ir.NaN64
+			}
+		}
+		return b
+	}
+	first, want, bits := true, uint64(0), uint64(0)
+	least := len(values)
+	w.eachLane(func(_ frame, _, place int) { least = min(least, place) })
+	if least < len(values) {
+		first, want, bits = false, key(values[least]), values[least]
+	}
+	if first {
+		return
+	}
+	killed := map[int]bool{}
+	w.eachLane(func(f frame, lane, place int) {
+		if key(values[place]) == want || w.v.Code.Unchecked {
+			return
+		}
+		item, order := w.itemOf(f, lane)
+		w.keep(interp.DivergentUniform, in, item, order)
+		killed[f.get32(abi.FrameIndex)] = true
+	})
+	if w.v.Code.Unchecked {
+		// What the first one has counts for all, unchecked.
+		w.eachGang(func(f frame) { w.fill(f, t, bits) })
+		return
+	}
+	w.eachGang(func(f frame) {
+		w.fill(f, t, bits)
+		if killed[f.get32(abi.FrameIndex)] {
+			f.put32(abi.FrameResume, abi.FrameKilled)
+		}
+	})
+}
+
+// subgroup computes a subgroup operation in runs of the subgroup's width.
+func (w *Worker) subgroup(in *ir.Instr, op groupop.Combiner, values, others []uint64) {
+	for from := 0; from < len(values); from += groupop.SubgroupSize {
+		v := values[from:min(from+groupop.SubgroupSize, len(values))]
+		switch in.Subgroup {
+		case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
+			op.Reduce(v)
+		case ir.SubgroupScanAdd:
+			op.HillisSteele(v, len(v))
+		case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
+			groupop.Vote(in.Subgroup, v)
+		default:
+			groupop.Shuffle(in.Subgroup, v, others[from:from+len(v)])
+		}
+	}
+}

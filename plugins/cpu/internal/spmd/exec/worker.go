@@ -1,0 +1,357 @@
+package exec
+
+import (
+	"fmt"
+	"math/bits"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// Variant is the code for one kind of launches.
+type Variant struct {
+	Code    *Code
+	memory  *process.Code
+	entry   uintptr
+	resume  uintptr
+	workers sync.Pool
+	spare   atomic.Pointer[Worker] // at hand: the pool takes longer
+}
+
+// NewVariant maps code into executable memory.
+func NewVariant(c *Code) (*Variant, error) {
+	m, err := process.NewCode(c.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	c.Bytes = nil
+	v := &Variant{Code: c, memory: m, entry: m.Entry(0), resume: m.Entry(c.Resume)}
+	runtime.AddCleanup(v, func(m *process.Code) { _ = m.Free() }, m)
+	v.workers.New = func() any { return v.NewWorker() }
+	return v, nil
+}
+
+// Together is how many neighbouring units of a launch are faster in one run than in several.
+func (v *Variant) Together(g *interp.Launch) int {
+	if !v.Code.Observes {
+		return 1
+	}
+	return v.Code.batch(g.GroupSize)
+}
+
+// Worker is the memory in which one goroutine at a time runs units of a variant.
+type Worker struct {
+	v       *Variant
+	words   []uint64 //lint:ignore U1000 holds the memory of context and frames
+	context []byte   // aligned to 64 bytes
+	frames  []byte
+	sharedM []uint64
+	Gangs   int // of a group
+	batch   int // groups that there are frames for
+	g       *interp.Launch
+	first   int // the first unit of the run
+	fault   interp.Fault
+	faulted bool
+	order   int // of the item that faulted, in the run
+	prints  prints
+	values  []interp.Scalar
+	bits    []uint64
+	Scratch []uint64
+	tables  [][]uint64
+	guard   process.Guard
+	broken  error // there is no guard
+}
+
+// Acquire gives a worker that is set for a launch, which must not change until Release takes the worker back.
+func (v *Variant) Acquire(g *interp.Launch) *Worker {
+	w := v.spare.Swap(nil)
+	if w == nil {
+		w = v.workers.Get().(*Worker)
+	}
+	w.Set(g)
+	return w
+}
+
+// maxSpare bounds the bytes of frames of a worker that is kept at hand for as long as the code lives; those with more the
+// collector may take.
+const maxSpare = 64 << 10
+
+// Heavy reports whether the worker has so much memory that it must not be kept while it is not used.
+func (w *Worker) Heavy() bool { return len(w.frames) > maxSpare }
+
+// Release takes a worker back.
+func (v *Variant) Release(w *Worker) {
+	w.g = nil
+	if w.Heavy() || !v.spare.CompareAndSwap(nil, w) {
+		v.workers.Put(w)
+	}
+}
+
+// Aligned gives n bytes at a multiple of 64.
+func Aligned(n int) []byte {
+	words := make([]uint64, n/8+16)
+	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
+	off := -uintptr(unsafe.Pointer(&b[0])) & 63
+	return b[off : int(off)+n : int(off)+n]
+}
+
+func (v *Variant) NewWorker() *Worker {
+	c := v.Code
+	w := &Worker{v: v, context: Aligned(c.Context)}
+	if w.guard, w.broken = process.NewGuard(); w.broken == nil {
+		runtime.AddCleanup(w, process.Guard.Free, w.guard)
+	}
+	if !v.Code.Observes {
+		w.growFrames(1, 1)
+	}
+	for _, a := range c.Arrays {
+		place, ok := c.Layout.Arrays[a.ID]
+		if !ok {
+			continue
+		}
+		if a.Space == ir.Table {
+			data := Aligned(len(a.Data) + 64)
+			copy(data, a.Data)
+			w.tables = append(w.tables, unsafe.Slice((*uint64)(unsafe.Pointer(&data[0])), len(data)/8))
+			w.put64(place, uint64(uintptr(unsafe.Pointer(&data[0]))))
+			continue
+		}
+		if w.sharedM == nil {
+			shared := Aligned(c.Layout.Shared)
+			w.sharedM = unsafe.Slice((*uint64)(unsafe.Pointer(&shared[0])), len(shared)/8)
+			w.put64(abi.CtxShared, uint64(uintptr(unsafe.Pointer(&shared[0]))))
+		}
+		w.put64(place, uint64(uintptr(unsafe.Pointer(&w.sharedM[0])))+uint64(c.Layout.Places[a.ID]))
+	}
+	return w
+}
+
+// growFrames makes room for groups of so many gangs, of which the first is the present one.
+func (w *Worker) growFrames(n, groups int) {
+	size := w.v.Code.Frame
+	if n*groups*size > len(w.frames) {
+		w.frames = Aligned(n * groups * size)
+	}
+	w.Gangs, w.batch = n, groups
+	base := uint64(uintptr(unsafe.Pointer(&w.frames[0])))
+	w.put64(abi.CtxFrames, base)
+	w.put64(abi.CtxFramesEnd, base+uint64(n*groups*size))
+	w.put64(abi.CtxGroupBytes, uint64(n*size))
+	w.put64(abi.CtxFrameSize, uint64(size))
+	w.put64(abi.CtxGangs, uint64(n))
+	w.presentFirst()
+}
+
+// presentFirst makes the first group of a batch the present one, of a batch that has not met.
+func (w *Worker) presentFirst() {
+	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
+	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
+	w.put64(abi.CtxGathered, 0)
+}
+
+func (w *Worker) put64(at int, x uint64) { *(*uint64)(unsafe.Pointer(&w.context[at])) = x }
+func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[at])) = uint32(x) }
+func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
+func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
+
+// Run runs units [first, last) of the launch that the worker is set for, and gives the first fault, if any. It ends
+// early when the launch is to stop, and after a fault. A run that surely takes no more than microseconds is brief: nobody
+// can have the goroutine meanwhile, and a panic of what serves the code is an error.
+func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
+	if first >= last {
+		return nil, nil
+	}
+	if w.broken != nil {
+		return nil, w.broken
+	}
+	v := w.v // with it the code goes
+	w.first, w.faulted = first, false
+	w.prints.drop() // of a run that ended in an error
+	w.put32(abi.CtxPending, 0)
+	w.put64(abi.CtxLeft, uint64(last-first))
+	if v.Code.Observes {
+		w.beginGroups(first)
+	} else {
+		w.beginGangs(first)
+	}
+	entry := v.entry
+	for {
+		var err error
+		if brief {
+			err = w.guard.CallHere(entry, unsafe.Pointer(&w.context[0]))
+		} else {
+			err = w.guard.Call(entry, unsafe.Pointer(&w.context[0]))
+		}
+		if err != nil {
+			return nil, err
+		}
+		status := w.get32(abi.CtxStatus)
+		if status == 0 {
+			break
+		}
+		if brief {
+			err = w.trapSafely(status - 1)
+		} else {
+			w.trap(status - 1)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if w.faulted && !v.Code.Observes {
+			break
+		}
+		entry = v.resume
+	}
+	runtime.KeepAlive(w)
+	w.prints.flush(w)
+	if !w.faulted {
+		return nil, nil
+	}
+	fault := w.fault
+	return &fault, nil
+}
+
+// trapSafely is trap where nobody recovers a panic.
+func (w *Worker) trapSafely(number int) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	w.trap(number)
+	return nil
+}
+
+// Set makes the worker ready to run units of a launch.
+func (w *Worker) Set(g *interp.Launch) {
+	w.g = g
+	c := w.v.Code
+	stop := uint64(uintptr(unsafe.Pointer(g.Stop)))
+	if g.Stop == nil {
+		stop = uint64(uintptr(unsafe.Pointer(&w.context[abi.CtxZero])))
+	}
+	w.put64(abi.CtxStop, stop)
+	for axis := range 3 {
+		w.put32(abi.CtxSize+4*axis, g.Size[axis])
+		w.put32(abi.CtxGSize+4*axis, g.GroupSize[axis])
+	}
+	for i := range c.Params {
+		a := c.Params[i].Array
+		if a == nil {
+			bits := g.Args[i].Bits
+			if c.Params[i].Type == ir.Bool && bits != 0 {
+				bits = 1
+			}
+			w.put64(c.Layout.Args+8*i, bits)
+			continue
+		}
+		at := c.Layout.Buffers + abi.BufSize*a.ID
+		w.put64(at+abi.BufBase, uint64(uintptr(g.Args[i].Base)))
+		total := uint64(1)
+		for axis, d := range g.Args[i].Dims[:a.Rank] {
+			w.put64(at+abi.BufDims+8*axis, uint64(d))
+			total *= uint64(d)
+		}
+		w.put64(at+abi.BufTotal, total)
+	}
+	if w.v.Code.Observes {
+		w.setGroups()
+	}
+}
+
+// setGroups is what set does for kernels that observe their groups.
+func (w *Worker) setGroups() {
+	n := w.v.Code.Lanes
+	size := w.g.GroupSize
+	perRow := (size[0]-1)/n + 1
+	w.growFrames(perRow*size[1]*size[2], w.v.Code.batch(size))
+	w.put32(abi.CtxTogether, w.Together(size, n))
+	w.put64(abi.CtxHalves, 1<<bits.Len(uint(w.Gangs-1)))
+	for axis := range 3 {
+		w.put32(abi.CtxGroups+4*axis, (w.g.Size[axis]-1)/size[axis]+1)
+	}
+}
+
+// beginGangs places the first gang of a run.
+func (w *Worker) beginGangs(first int) {
+	if first == 0 { // divisions take as long as a small launch
+		w.put64(abi.CtxX, 0) // and y
+		w.put32(abi.CtxZ, 0)
+		w.put64(abi.CtxBand, 0) // and the tile
+		return
+	}
+	g, n, high := w.g, w.v.Code.Width, w.v.Code.Height
+	perRow := (g.Size[0]-1)/n + 1
+	if band := w.v.Code.Band; band > 0 {
+		column, row, plane, start := ColumnOf(first, band, perRow, g.Size[1])
+		w.put32(abi.CtxX, column*n)
+		w.put32(abi.CtxY, row)
+		w.put32(abi.CtxZ, plane)
+		w.put32(abi.CtxBand, start)
+		w.put32(abi.CtxTile, 0)
+		return
+	}
+	row, perPlane := first/perRow, (g.Size[1]-1)/high+1
+	w.put32(abi.CtxX, first%perRow*n)
+	w.put32(abi.CtxY, row%perPlane*high)
+	w.put32(abi.CtxZ, row/perPlane)
+}
+
+// beginGroups places the first group of a run, and its gangs.
+func (w *Worker) beginGroups(first int) {
+	n, size := w.v.Code.Lanes, w.g.GroupSize
+	x, y, z := 0, 0, 0
+	w.presentFirst()
+	for i := range w.Gangs * w.batch {
+		f := w.frame(i)
+		f.put32(abi.FrameLocal, x)
+		f.put32(abi.FrameLocal+4, y)
+		f.put32(abi.FrameLocal+8, z)
+		f.put32(abi.FrameIndex, i)
+		if x += n; x >= size[0] {
+			x = 0
+			if y++; y == size[1] {
+				if y, z = 0, z+1; z == size[2] {
+					z = 0 // of the next group of the batch
+				}
+			}
+		}
+	}
+	row, plane := 0, 0
+	if first > 0 { // divisions take as long as a small launch
+		columns, rows := w.get32(abi.CtxGroups), w.get32(abi.CtxGroups+4)
+		first, row = first%columns, first/columns
+		row, plane = row%rows, row/rows
+	}
+	w.put32(abi.CtxGroup, first)
+	w.put32(abi.CtxGroup+4, row)
+	w.put32(abi.CtxGroup+8, plane)
+}
+
+// Together gives the kinds of group operations that code may compute, for groups of a size and gangs of so many lanes. The
+// lanes of the gangs have to be the items of the group, and the last ones at most stay empty. Sums of floats count the
+// empty ones: where the language pads less than the code, a sum of -0 would become 0.
+func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
+	items := size[0] * size[1] * size[2]
+	if size[0]%lanes != 0 && items > size[0] {
+		return 0
+	}
+	if size[0] == lanes && size[1]%abi.ColumnGangs == 0 {
+		kinds |= abi.TogetherColumns
+	}
+	if 2*items > lanes {
+		kinds |= abi.TogetherAll
+	}
+	if rest := items % groupop.SubgroupSize; w.Gangs*lanes%groupop.SubgroupSize == 0 && (rest == 0 || 2*rest > groupop.SubgroupSize) {
+		kinds |= abi.TogetherSegments
+	}
+	return kinds
+}
