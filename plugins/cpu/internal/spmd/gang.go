@@ -27,7 +27,8 @@ func chooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 	p.number(k.Body)
 	p.at = 0
 	room := t.Vectors + vcode.ScratchVectors + t.Spare
-	if !stacked && p.copies(k) {
+	stores := !stacked && p.copies(k)
+	if stores {
 		p.loops, p.depth = true, 1
 	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
@@ -41,6 +42,8 @@ func chooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 		p.most += 2 // the lanes that go on, and a condition
 	}
 	switch {
+	case stores && p.most == 0: // of constants
+		return 4
 	case !p.loops || p.most == 0:
 		return 1
 	case 4*p.most <= room && (!p.diverges || t.HasMasks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too

@@ -47,6 +47,9 @@ kernel mix(x: i32[*]) real f32 {
 		if got := chooseGang(saxpy(), target, false); got != 4 {
 			t.Errorf("saxpy gets %d registers a gang on %s, want 4", got, target.Name)
 		}
+		if got := chooseGang(rank1(t, "(g, x) => { x[g.x] = 1.5 }", ir.F32), target, false); got != 4 {
+			t.Errorf("fill gets %d registers a gang on %s, want 4", got, target.Name)
+		}
 	}
 }
 
