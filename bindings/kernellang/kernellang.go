@@ -104,7 +104,7 @@ func item() []bindings.Entry {
 			method("scanAdd", "The sum of the lanes up to this one.", both...)),
 		method("print", "Prints values, whole lines at a time, to the script's output.", "(...values: unknown[]): void"),
 		method("assert", "Stops the item with a fault if the condition does not hold.", "(condition: unknown, message?: string): void"),
-		method("call", "Calls a service of the host by name.", "(name: string, ...args: (number | bigint)[]): any"),
+		method("call", "Calls a service of the host by name, see docs/rpc.md. A script offers one with rpc.on. The result has the type that is asked for: i32(g.call('next')).", "(name: string, ...args: (number | bigint)[]): any"),
 	}
 }
 

@@ -345,7 +345,7 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	if err := q.Sync(m.engine.Running()); err != nil {
+	if err := m.waitServing(func() error { return q.Sync(m.engine.Running()) }); err != nil {
 		return nil, err
 	}
 	return fromBytes(m.vm, b.elem, data)

@@ -123,6 +123,12 @@ func (m *instance) defineClasses() {
 		},
 		Inspect: func(ev *session.Event, _ inspect.Options) string { return inspectEvent(ev) },
 	})
+	m.rpcClass = lang.NewClass(m.engine, lang.ClassSpec[*rpc]{
+		Name:    "RPC",
+		Methods: []lang.Method[*rpc]{method(m, "on", m.onService), method(m, "off", m.offService)},
+		Fields:  []lang.Field[*rpc]{field(m, "services", m.listServices)},
+		Inspect: func(r *rpc, _ inspect.Options) string { return r.inspect() },
+	})
 	m.kernel = lang.NewClass(m.engine, lang.ClassSpec[*kernelObject]{
 		Name: "Kernel",
 		Methods: []lang.Method[*kernelObject]{

@@ -31,6 +31,7 @@ func entries() []bindings.Entry {
 		bindings.NewFunction("pipeline", "Declares what a host program can run again and again: named inputs, outputs and temporaries, and the function that launches kernels over them. A script exports it as its default. An input is a type for a number, [type] or [type, rank] for a buffer; outputs and temporaries are [type, extents], where a function of the inputs may give the extents. Buffers stay from run to run while their extents do, so a temporary keeps what the last run left in it.",
 			"import { pipeline, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst p = pipeline({\n  inputs: { a: f32, x: [f32] },\n  outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ a, x, y }) { scale.launch({ size: x.length }, a, x, y) },\n})\nconsole.log(p)",
 			"<const I extends Inputs, O extends Record<string, Type> = {}, T extends Record<string, Type> = {}>(declaration: Declaration<I, O, T>): Pipeline"),
+		bindings.NewConstant("rpc", "RPC", "The services of this script that its kernels call. A kernel passes numbers and booleans, and gets one back; see docs/rpc.md."),
 		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line."),
 	}
 	for _, t := range scalarTypes {

@@ -91,6 +91,10 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) error {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
 			d.Notes = append(d.Notes, note(e, message, diag.Position{File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}))
 		}
+		var thrown *diag.Diagnostic
+		if oe.Fault.Cause != "" && errors.As(oe.Err, &thrown) && thrown.Position.IsValid() {
+			d.Notes = append(d.Notes, note(e, "the handler failed here", thrown.Position))
+		}
 		if launched.IsValid() {
 			d.Notes = append(d.Notes, note(e, "launched here", launched))
 		}

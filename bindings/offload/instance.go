@@ -44,6 +44,8 @@ type instance struct {
 	quota    quota
 	records  int // made by struct()
 	hosts    int // host functions that wait for the event loop
+	rpc      *rpc
+	handlers int // of services, that run
 	uses     map[*session.Queue]*loop.Scope
 	lastUse  use
 	used     *usedLibraries
@@ -69,6 +71,7 @@ type classes struct {
 	native   *lang.Class[*nativeKernel]
 	pipeline *lang.Class[*Pipeline]
 	trace    *lang.Class[*itemTrace]
+	rpcClass *lang.Class[*rpc]
 }
 
 // ModuleOptions are choices of the program that embeds the engine.
@@ -105,7 +108,8 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
-	m.services = &services{engine: e}
+	m.services = &services{engine: e, instance: m}
+	m.rpc = &rpc{services: map[string]*service{}, inbox: newInbox()}
 	m.plain = m.vm.NewObject().Prototype()
 	m.ownOf, _ = goja.AssertFunction(m.vm.GlobalObject().Get("Object").(*goja.Object).Get("getOwnPropertyDescriptor"))
 	m.defineClasses()
@@ -154,11 +158,14 @@ func (m *instance) exports() (*goja.Object, error) {
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
-		m.trace.Constructor(),
+		m.trace.Constructor(), m.rpcClass.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err
 		}
+	}
+	if err := o.Set("rpc", m.rpcClass.New(m.rpc)); err != nil {
+		return nil, err
 	}
 	return o, o.Set("args", m.engine.Options().Args)
 }

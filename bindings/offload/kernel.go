@@ -257,6 +257,9 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
 			On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
 	}
+	if err := m.checkCalls(s.Kernel); err != nil {
+		return nil, err
+	}
 	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
 	if err != nil {
 		return nil, err
@@ -452,7 +455,13 @@ func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, 
 	if err := c.Rebind(cfg, args...); err != nil {
 		return err
 	}
-	return m.submit(q, c)
+	if err := m.submit(q, c); err != nil {
+		return err
+	}
+	if len(c.Kernel().Info().Services) > 0 {
+		m.serveUntilDone(q)
+	}
+	return nil
 }
 
 // inspectKernel prints a kernel with the signatures that it was compiled for.

@@ -70,7 +70,7 @@ func (m *instance) room(q *session.Queue) error {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
 	}
-	return q.WaitForSpace(m.engine.Running())
+	return m.waitServing(func() error { return q.WaitForSpace(m.engine.Running()) })
 }
 
 // A use is that a scope gave a queue its last command.
@@ -116,7 +116,7 @@ func (m *instance) settle(s *loop.Scope) error {
 		if by != s {
 			continue
 		}
-		err := q.Sync(ctx)
+		err := m.waitServing(func() error { return q.Sync(ctx) })
 		switch {
 		case ctx.Err() != nil:
 			return err

@@ -119,6 +119,10 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 
 // mayBlock refuses a call that stops the script while a queue waits for a function of the script: neither would end.
 func (m *instance) mayBlock(op string) error {
+	if m.handlers > 0 {
+		return contract.Errorf(contract.InvalidArgument, op, "the handler of a service waits for a device, and the kernel that called it waits for the handler").
+			WithHint("read before the launch, or hand the values to the kernel")
+	}
 	if m.hosts == 0 {
 		return nil
 	}

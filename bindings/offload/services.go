@@ -11,7 +11,8 @@ import (
 
 // services are the requests that the script's kernels may make of it.
 type services struct {
-	engine *lang.Engine
+	engine   *lang.Engine
+	instance *instance
 
 	mu sync.Mutex // held while a line is written: kernels print from several threads
 }
@@ -23,12 +24,13 @@ func (s *services) Print(m *contract.Message) {
 	fmt.Fprintln(s.engine.Options().Stdout, m.Text)
 }
 
-// CheckService implements [contract.ServiceChecker]: no service can be registered yet.
+// CheckService implements [contract.ServiceChecker].
 func (s *services) CheckService(name string) error {
-	return contract.Errorf(contract.NotFound, "call", "no service is named %q", name)
+	_, err := s.instance.rpc.find(name)
+	return err
 }
 
 // Call implements [contract.Services].
-func (s *services) Call(_ context.Context, r *contract.Request) (uint64, error) {
-	return 0, s.CheckService(r.Name)
+func (s *services) Call(ctx context.Context, r *contract.Request) (uint64, error) {
+	return s.instance.serve(ctx, r)
 }

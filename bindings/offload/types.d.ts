@@ -167,6 +167,29 @@ interface Step {
   printed?: string
 }
 
+/** The options of RPC.on. */
+interface ServiceOptions {
+  /** The types of the values that kernels pass: bool, i32, u32, i64, u64, f32 or f64. */
+  args?: readonly Type[]
+  /** The type of the value that kernels get; none unless told otherwise. */
+  result?: Type
+  /** true: kernels go on at once, and there is no result. */
+  oneWay?: boolean
+  /** Milliseconds after which a call fails with the error 'timeout'; 30000 unless told otherwise, 0 for none. */
+  deadline?: number
+}
+/** Who calls a service. */
+interface ServiceCall {
+  readonly kernel: string
+  readonly device: string
+  /** The work-item: x, y, z. */
+  readonly item: readonly [number, number, number]
+  /** The place of the call in the kernel's source. */
+  readonly at: string
+  /** Ends the launch with the error 'cancelled' and this reason. */
+  stop(reason?: string): void
+}
+
 /** The inputs of a pipeline: a type for a number, [type] or [type, rank] for a buffer. */
 type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
 /** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"cmp"
+	"errors"
 	"math"
 	"runtime/debug"
 	"sync"
@@ -265,7 +267,7 @@ func (l *launch) faultError() error {
 	case interp.DivergentUniform:
 		f.Code = offload.Divergence
 	case interp.CallFailed:
-		f.Code, f.Text = offload.BackendFailure, in.Text
+		f.Code, f.Cause = offload.BackendFailure, in.Text
 	case interp.Race:
 		f.Code = offload.Race
 		at, other := position(l.kernel.module, l.kernel.ir, in.OtherSite)
@@ -276,8 +278,19 @@ func (l *launch) faultError() error {
 			f.Ragged = f.Ragged || n%l.grid.GroupSize[axis] != 0
 		}
 	}
+	var cause error
+	if in.Kind == interp.CallFailed {
+		cause = l.host.failure(in.Text)
+	}
+	var known *offload.Error
+	if errors.As(cause, &known) {
+		f.Code, f.Cause = known.Code, cmp.Or(known.Detail, in.Text)
+	}
 	e := l.refuse(f.Code, "%s", f)
-	e.Fault = f
+	e.Fault, e.Err = f, cause
+	if known != nil {
+		e.Hint = known.Hint
+	}
 	if l.at.Line == 0 {
 		e.Pos = pos
 	}

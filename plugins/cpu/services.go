@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -17,6 +18,9 @@ type services struct {
 	device string
 	stop   *queue.Stop
 
+	mu       sync.Mutex
+	failures map[string]error // of calls, by their text, which is all that a fault keeps
+
 	interrupted atomic.Bool // a call was abandoned because the launch was stopped
 }
 
@@ -24,6 +28,7 @@ type services struct {
 func (s *services) reset(host offload.Services, k *kernel, device string) {
 	s.host, s.kernel, s.device, s.stop = host, k, device, nil
 	s.interrupted.Store(false)
+	s.failures = nil
 }
 
 func (s *services) message(site int, item [3]int, text string) offload.Message {
@@ -62,9 +67,33 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 	}()
 	select {
 	case a := <-answered:
+		if a.err != nil {
+			s.note(a.err)
+		}
 		return a.bits, a.err
 	case <-ctx.Done():
 		s.interrupted.Store(true)
 		return 0, context.Cause(ctx)
 	}
+}
+
+const mostFailures = 1024 // that are told apart: the fault of a launch is one of them
+
+// note keeps the error of a call.
+func (s *services) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures == nil {
+		s.failures = map[string]error{}
+	}
+	if len(s.failures) < mostFailures {
+		s.failures[err.Error()] = err
+	}
+}
+
+// failure returns the error of a call by its text, nil if none is known.
+func (s *services) failure(text string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures[text]
 }

@@ -108,7 +108,7 @@ func (e *Error) Message() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(e.Detail)
-	if e.Err != nil {
+	if e.Err != nil && e.Fault == nil { // a fault describes its cause
 		if e.Detail != "" {
 			b.WriteString(": ")
 		}
@@ -156,6 +156,7 @@ type Fault struct {
 	Other     *Access  // Race: the earlier of the two accesses
 	Values    string   // Overflow: the operands and the result, as in "65536 * 65536 is 4294967296, beyond i32"
 	Ragged    bool     // Uninitialized: the launch's size is no multiple of its group size
+	Cause     string   // why a service of the host failed; "" for other faults
 	Swapped   bool     // OutOfBounds: the launch's size, x first, is the array's shape, outermost first
 }
 
@@ -171,30 +172,10 @@ type Access struct {
 // String returns the fault in one line.
 func (f *Fault) String() string {
 	var b strings.Builder
-	switch f.Code {
-	case OutOfBounds:
-		extent := "extent"
-		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
-			extent = of // of a dimension
-		}
-		fmt.Fprintf(&b, "index %d is outside %s, whose %s is %d", f.Index, f.Array, extent, f.Extent)
-		if f.Label != "" && f.Label != f.Array {
-			fmt.Fprintf(&b, " (buffer %q)", f.Label)
-		}
-	case DivisionByZero:
-		b.WriteString("integer division by zero")
-	case Divergence:
-		b.WriteString("g.uniform of a value that differs within the work-group")
-	case Assertion:
-		b.WriteString("assertion failed")
-	case Overflow:
-		b.WriteString("an integer wraps: " + f.Values + ",")
-	case Race:
-		fmt.Fprintf(&b, "race on %s", f.Array)
-	case Uninitialized:
-		fmt.Fprintf(&b, "an element of the shared array %s is read that no work-item has written", f.Array)
-	default:
-		b.WriteString(string(f.Code))
+	if f.Cause != "" {
+		b.WriteString(f.Cause + ",")
+	} else {
+		f.describe(&b)
 	}
 	switch {
 	case f.Text == "":
@@ -208,4 +189,33 @@ func (f *Fault) String() string {
 		fmt.Fprintf(&b, "; `%s` of work-item [%d, %d, %d] is not ordered with it", o.Text, o.Item[0], o.Item[1], o.Item[2])
 	}
 	return b.String()
+}
+
+// describe writes what happened, by the code.
+func (f *Fault) describe(b *strings.Builder) {
+	switch f.Code {
+	case OutOfBounds:
+		extent := "extent"
+		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
+			extent = of // of a dimension
+		}
+		fmt.Fprintf(b, "index %d is outside %s, whose %s is %d", f.Index, f.Array, extent, f.Extent)
+		if f.Label != "" && f.Label != f.Array {
+			fmt.Fprintf(b, " (buffer %q)", f.Label)
+		}
+	case DivisionByZero:
+		b.WriteString("integer division by zero")
+	case Divergence:
+		b.WriteString("g.uniform of a value that differs within the work-group")
+	case Assertion:
+		b.WriteString("assertion failed")
+	case Overflow:
+		b.WriteString("an integer wraps: " + f.Values + ",")
+	case Race:
+		fmt.Fprintf(b, "race on %s", f.Array)
+	case Uninitialized:
+		fmt.Fprintf(b, "an element of the shared array %s is read that no work-item has written", f.Array)
+	default:
+		b.WriteString(string(f.Code))
+	}
 }

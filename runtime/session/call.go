@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -203,10 +204,29 @@ func (c *Call) checkServices(names []string) error {
 	}
 	for _, name := range names {
 		if err := checker.CheckService(name); err != nil {
-			return c.fail(codeOr(err, offload.NotFound), "%v", err)
+			e := c.fail(codeOr(err, offload.NotFound), "%s", detailOf(err))
+			e.Hint = hintOf(err)
+			return e
 		}
 	}
 	return nil
+}
+
+// detailOf returns the detail of an error of the contract without its operation and code; the text of another.
+func detailOf(err error) string {
+	var e *offload.Error
+	if errors.As(err, &e) && e.Detail != "" {
+		return e.Detail
+	}
+	return err.Error()
+}
+
+func hintOf(err error) string {
+	var e *offload.Error
+	if errors.As(err, &e) {
+		return e.Hint
+	}
+	return ""
 }
 
 func codeOr(err error, code offload.Code) offload.Code {
