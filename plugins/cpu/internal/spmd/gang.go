@@ -14,7 +14,7 @@ const muchArithmetic = 24
 // Vectors that may live at once in code without loops, whether there are registers for all or not.
 const (
 	straightRoom      = 48
-	straightRoomShort = 32 // where conditions are vectors, too
+	straightRoomShort = 40 // where conditions are vectors, too
 )
 
 // chooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or

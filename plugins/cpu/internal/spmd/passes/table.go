@@ -55,6 +55,9 @@ var table = []pass{
 	// The copies that it adds must not be coalesced with what is live across the barrier, and loads stay folded.
 	{name: "splitranges", after: []string{"coalesce", "fold", "branches"},
 		run: plain(func(in *Input) { SplitRanges(in.Func, in.Advance, in.Start, in.Fresh) })},
+	// It counts the values that are live, and its copies to spill slots must stay.
+	{name: "splitlocal", after: []string{"coalesce", "fold", "splitranges"},
+		run: plain(func(in *Input) { SplitLocal(in.Func) })},
 }
 
 // plain returns a pass that cannot fail.

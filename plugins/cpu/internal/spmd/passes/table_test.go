@@ -32,7 +32,7 @@ func TestRun(t *testing.T) {
 		in   Input
 		want []string
 	}{
-		{Input{Func: vcode.NewFunc(&vcode.AVX512, amd64.New(amd64.ForAVX512))}, []string{"licm", "lsr", "dce", "coalesce", "fold", "branches", "splitranges"}},
+		{Input{Func: vcode.NewFunc(&vcode.AVX512, amd64.New(amd64.ForAVX512))}, []string{"licm", "lsr", "dce", "coalesce", "fold", "branches", "splitranges", "splitlocal"}},
 		{Input{Func: vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2)), Stacked: true}, Names()},
 	} {
 		r, dead := c.in.NewVec(), c.in.NewVec()

@@ -109,7 +109,7 @@ func (a *state) assign(c vcode.Class) {
 		slices.Reverse(s.free)
 		for _, r := range regs {
 			a.Phys[r] = -1
-			if !a.cross[r] {
+			if !a.cross[r] && !a.Regs[r].Spill {
 				s.take(a, r)
 			}
 		}

@@ -19,6 +19,7 @@ const (
 // RegInfo describes a virtual register.
 type RegInfo struct {
 	Class  Class
+	Spill  bool // in a spill slot for its whole life
 	Shared bool // the same value in all gangs of a group: a spill slot is in the context instead of the gang's frame
 
 	// Elem is the size of an element of a vector constant, 0 if the register is none. A constant whose elements differ, or

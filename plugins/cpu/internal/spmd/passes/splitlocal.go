@@ -1,0 +1,295 @@
+package passes
+
+import (
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// The vector registers that SplitLocal leaves for spilled operands and constants, and those that it fills where tests want
+// few.
+const (
+	localReserve = 2
+	fewLocal     = 5
+)
+
+// minLocal is the least number of instructions in a straight run whose live ranges are split.
+const minLocal = 32
+
+// SplitLocal splits live ranges of vectors in straight code where more are live than there are registers. It walks a run of
+// code and keeps in registers the values that are used next, as Belady's algorithm does: a value whose next use is farthest
+// is stored once to a spill slot, and loaded again before that use, or read by the instruction itself. Only values that the
+// run itself defines are split. Register allocation would keep each of them in a register or in memory for its whole life.
+func SplitLocal(f *vcode.Func) {
+	at := f.AllMentions()
+	live := f.LiveRanges()
+	var runs [][2]int32
+	for i := 0; i < len(f.Insts); {
+		end := i
+		for end < len(f.Insts) && straightInst(&f.Insts[end]) {
+			end++
+		}
+		if end-i >= minLocal {
+			runs = append(runs, [2]int32{int32(i), int32(end)})
+		}
+		i = end + 1
+	}
+	var splits []*local
+	for _, run := range runs {
+		if s := newLocal(f, at, live, run[0], run[1]); s != nil {
+			splits = append(splits, s)
+		}
+	}
+	if len(splits) == 0 {
+		return
+	}
+	old := f.Rewrite()
+	next := int32(0)
+	for _, s := range splits {
+		f.Insts = append(f.Insts, old[next:s.begin]...)
+		s.split(old)
+		next = s.end
+	}
+	f.Insts = append(f.Insts, old[next:]...)
+}
+
+// straightInst reports whether control passes through an instruction, and only from the one before.
+func straightInst(in *vcode.Inst) bool {
+	switch in.Kind {
+	case vcode.KindOp:
+		jump, _ := in.Jumps()
+		return !jump
+	case vcode.KindComment, vcode.KindNone, vcode.KindDeclare:
+		return true
+	}
+	return false
+}
+
+// local splits the live ranges of a run.
+type local struct {
+	f          *vcode.Func
+	begin, end int32
+	room       int // registers for values of the run
+	values     map[vcode.Reg]*localValue
+	held       []*localValue // in registers
+}
+
+// localValue is a value that the run defines, and which nothing else mentions.
+type localValue struct {
+	mentions []int32 // that are left
+	first    vcode.Reg
+	now      vcode.Reg // the register that has it; 0 if none does
+	home     vcode.Reg // the spill slot; 0 if there is none yet
+	saved    bool      // the spill slot has its present value
+	reads    []bool    // by mention that is left: the value before it is read
+	constant bool
+}
+
+// newLocal returns what splits a run, or nil if all its values fit the registers.
+func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end int32) *local {
+	s := &local{f: f, begin: begin, end: end, values: map[vcode.Reg]*localValue{}, room: f.Target.Vectors + vcode.ScratchVectors - localReserve}
+	if f.FewRegs {
+		s.room = fewLocal
+	}
+	change := make([]int, 2*(end-begin)+3) // of the number of live values, by position
+	others := 0
+	for r := 1; r < len(f.Regs); r++ {
+		v := &f.Regs[r]
+		if v.Class == vcode.ClassVec && v.Elem == 64 && !f.Target.HasMasks {
+			s.constant(vcode.Reg(r), at[r])
+			continue
+		}
+		if v.Class != vcode.ClassVec || v.Elem != 0 || live[r].Start < 0 || live[r].End < 2*begin || live[r].Start >= 2*end {
+			continue
+		}
+		if value := s.value(vcode.Reg(r), at[r]); value != nil {
+			s.values[vcode.Reg(r)] = value
+			change[live[r].Start-2*begin]++
+			change[live[r].End-2*begin+1]--
+		} else if live[r].Start < 2*begin || live[r].End >= 2*end {
+			others++
+		}
+	}
+	if !f.FewRegs {
+		if others > s.room/4 {
+			return nil // these may have better uses of memory: allocation compares them all
+		}
+		s.room -= others
+	}
+	most, now := 0, 0
+	for _, n := range change {
+		now += n
+		most = max(most, now)
+	}
+	if most <= s.room {
+		return nil
+	}
+	return s
+}
+
+// constant adds a constant to the values, if the run mentions it: the pool is its spill slot.
+func (s *local) constant(r vcode.Reg, at []int32) {
+	from, _ := slices.BinarySearch(at, s.begin)
+	to, _ := slices.BinarySearch(at, s.end)
+	if from < to {
+		s.values[r] = &localValue{mentions: at[from:to], reads: slices.Repeat([]bool{true}, to-from), home: r, saved: true, constant: true}
+	}
+}
+
+// value returns what the run knows of a register that it defines and nothing else mentions, or nil.
+func (s *local) value(r vcode.Reg, at []int32) *localValue {
+	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end {
+		return nil
+	}
+	value := &localValue{mentions: at, first: r, reads: make([]bool, len(at))}
+	for i, n := range at {
+		in := &s.f.Insts[n]
+		if in.Kind != vcode.KindOp {
+			return nil
+		}
+		s.f.Operands(in, func(m *vcode.Reg, as vcode.Role) {
+			value.reads[i] = value.reads[i] || *m == r && as != vcode.RoleDef
+		})
+	}
+	if value.reads[0] {
+		return nil // has a value before, from the last time that the run was run
+	}
+	return value
+}
+
+// next returns the position of the next use of a value, which is farther than any if it has none.
+func (v *localValue) next() int32 {
+	if len(v.reads) == 0 || !v.reads[0] {
+		return math.MaxInt32
+	}
+	return v.mentions[0]
+}
+
+// split emits the run.
+func (s *local) split(old []vcode.Inst) {
+	var here []*localValue
+	for i := s.begin; i < s.end; i++ {
+		in := old[i]
+		if in.Kind != vcode.KindOp {
+			s.f.Add(in)
+			continue
+		}
+		here = here[:0]
+		s.f.Operands(&in, func(r *vcode.Reg, _ vcode.Role) {
+			if v := s.values[*r]; v != nil && !slices.Contains(here, v) {
+				here = append(here, v)
+				v.mentions = v.mentions[1:]
+			}
+		})
+		direct := s.fromMemory(&in, i)
+		for _, v := range here {
+			if v.reads[0] && v.now == 0 && v != direct {
+				s.hold(v, here)
+				s.f.CopyReg(v.now, v.home)
+			}
+		}
+		for _, v := range here {
+			v.reads = v.reads[1:]
+		}
+		if !in.Early {
+			s.release(here)
+		}
+		s.f.Operands(&in, func(r *vcode.Reg, as vcode.Role) {
+			v := s.values[*r]
+			switch {
+			case v == nil:
+			case v == direct:
+				*r = v.home
+			default:
+				if v.now == 0 {
+					s.hold(v, here)
+				}
+				*r = v.now
+				v.saved = v.saved && as == vcode.RoleUse
+			}
+		})
+		s.f.Add(in)
+		s.release(here)
+		for _, v := range here {
+			if v.next() == math.MaxInt32 {
+				v.now = 0
+			}
+		}
+	}
+}
+
+// foldAhead is how many instructions ahead a next use must be for an instruction to read a spill slot itself.
+const foldAhead = 24
+
+// usesOfConstant is how many more uses soon make a constant worth a register.
+const usesOfConstant = 2
+
+// fromMemory returns the value that an instruction reads from its spill slot as its operand, or nil.
+func (s *local) fromMemory(in *vcode.Inst, now int32) *localValue {
+	if in.Fold <= 0 || in.HasMem() || in.Args[in.Fold].Kind != vcode.ArgReg || in.Mentioned(in.Args[in.Fold].Reg) > 1 {
+		return nil
+	}
+	r := in.Args[in.Fold].Reg
+	v := s.values[r]
+	if v == nil || v.now != 0 || !v.reads[0] || in.Mask == r {
+		return nil
+	}
+	switch {
+	case v.constant && (len(v.mentions) < usesOfConstant || v.mentions[usesOfConstant-1] >= now+foldAhead/2):
+	case len(v.mentions) > 0 && v.reads[1] && v.mentions[0] < now+foldAhead:
+		return nil
+	}
+	return v
+}
+
+// hold gives a value a register, and spills another one if there is none.
+func (s *local) hold(v *localValue, here []*localValue) {
+	if len(s.held) >= s.room {
+		s.spill(here)
+	}
+	if v.now = v.first; v.now == 0 {
+		v.now = s.vector()
+	}
+	v.first = 0
+	s.held = append(s.held, v)
+}
+
+// spill moves the value whose next use is farthest to its spill slot, but none of an instruction.
+func (s *local) spill(here []*localValue) {
+	worst := -1
+	for i, v := range s.held {
+		if !slices.Contains(here, v) && (worst < 0 || v.next() > s.held[worst].next()) {
+			worst = i
+		}
+	}
+	if worst < 0 {
+		return
+	}
+	v := s.held[worst]
+	if v.home == 0 {
+		v.home = s.vector()
+		s.f.Regs[v.home].Spill = true
+	}
+	if !v.saved {
+		s.f.CopyReg(v.home, v.now)
+	}
+	v.now, v.saved = 0, true
+	s.held = slices.Delete(s.held, worst, worst+1)
+}
+
+// vector returns a new register.
+func (s *local) vector() vcode.Reg {
+	r := s.f.NewVec()
+	s.f.Regs[r].Shared = false
+	return r
+}
+
+// release frees the registers of values that nothing reads any more.
+func (s *local) release(here []*localValue) {
+	for _, v := range here {
+		if i := slices.Index(s.held, v); i >= 0 && v.next() == math.MaxInt32 {
+			s.held = slices.Delete(s.held, i, i+1)
+		}
+	}
+}
