@@ -136,6 +136,9 @@ func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uin
 	unloaded := p.unloaded
 	p.mu.Unlock()
 	s, address, ok := p.image.Lookup(name)
+	if !ok && function {
+		s, address, ok = p.region(name)
+	}
 	switch {
 	case unloaded:
 		return s, 0, refuse(offload.Closed, "the program was unloaded")
@@ -149,6 +152,25 @@ func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uin
 		return s, 0, refuse(offload.SymbolKind, "this is a variable")
 	}
 	return s, address, nil
+}
+
+// region returns the target region whose name ends with a function's and its line, as in saxpy_l11: the numbers of clang's
+// names differ from build to build.
+func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, ok bool) {
+	for _, candidate := range p.image.Symbols() {
+		if !isRegion(candidate) {
+			continue
+		}
+		parts := strings.SplitN(strings.TrimPrefix(candidate.Name, outlined), "_", 3)
+		if len(parts) < 3 || parts[2] != name {
+			continue
+		}
+		if ok {
+			return s, 0, false
+		}
+		s, address, ok = p.image.Lookup(candidate.Name)
+	}
+	return s, address, ok
 }
 
 // Unload runs the destructors and unmaps the image.

@@ -251,7 +251,7 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	case offload.PerItem:
 		return c.Items(k.address, &l.words, l.size, first, last, stop)
 	case offload.OutlinedOpenMP:
-		return c.Once(k.address, &l.words, stop)
+		return c.Region(k.address, &l.words, l.group, stop)
 	}
 	if l.group == 0 {
 		return c.Range(k.address, &l.words, first, last, stop)

@@ -19,6 +19,8 @@ type Caller struct {
 	running atomic.Pointer[atomic.Bool] // the stop flag of the call that runs; nil between calls
 	since   time.Time                   // of the first interrupt of the call; the watcher's
 
+	foreign atomic.Pointer[process.Foreign] // watched during a target region, whose threads are not the caller's
+
 	mu sync.Mutex // held while the call is interrupted or marked as ended
 }
 
@@ -85,13 +87,6 @@ func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop 
 	default:
 		b.words[0], b.words[1], b.words[2] = uint64(first%size[0]), uint64(first/size[0]%size[1]), uint64(first/size[0]/size[1])
 	}
-	return c.run()
-}
-
-// Once calls fn(0, args…): a target region without a dynamic environment.
-func (c *Caller) Once(fn uintptr, w *Words, stop *atomic.Bool) error {
-	c.set(fn, w, stop)
-	c.block.words[0] = 0
 	return c.run()
 }
 

@@ -77,7 +77,7 @@ func parse(label string, data []byte) (*object, error) {
 	}
 	for _, s := range symbols {
 		kind := elf.ST_TYPE(s.Info)
-		if s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE || kind != elf.STT_FUNC && kind != elf.STT_OBJECT || s.Name == "_init" || s.Name == "_fini" {
+		if s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE || kind != elf.STT_FUNC && kind != elf.STT_OBJECT || s.Name == "_init" || s.Name == "_fini" || strings.HasPrefix(s.Name, ".") {
 			continue
 		}
 		if s.Value >= o.span || s.Size > o.span-s.Value {

@@ -28,6 +28,9 @@ type Image struct {
 	base    uintptr
 	span    uint64 // bytes from base to the end of the last segment
 
+	openmp bool        // it needs the OpenMP run time
+	held   atomic.Bool // threads of a target region may be in its code
+
 	mu     sync.Mutex
 	handle uintptr // 0 when unloaded
 	file   int     // the anonymous file; open while the image is loaded, so that its name stays unique
@@ -63,19 +66,11 @@ func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 
 // open has the system's loader map the object and resolve its symbols.
 func (img *Image) open(o *object) (err error) {
-	if img.file, err = unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC|unix.MFD_EXEC); errors.Is(err, unix.EINVAL) {
-		img.file, err = unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC) // a kernel before 6.3
+	if img.file, err = anonymousFile(o.data); err != nil {
+		return img.failed(offload.OutOfResources, "an anonymous file", err)
 	}
-	if err != nil {
-		img.file = -1
-		return img.failed(offload.OutOfResources, "no anonymous file", err)
-	}
-	for data := o.data; len(data) > 0; {
-		n, err := unix.Write(img.file, data)
-		if err != nil {
-			return img.failed(offload.OutOfResources, "writing the anonymous file", err)
-		}
-		data = data[n:]
+	if err := img.provide(o.needed); err != nil {
+		return err
 	}
 	err = process.KeepSignals(func() (err error) {
 		img.handle, err = purego.Dlopen(img.path(), purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -161,6 +156,9 @@ func (img *Image) Close() error {
 	if img.handle == 0 {
 		return nil
 	}
+	if img.held.Load() {
+		return offload.Errorf(offload.OutOfResources, "unload", "the image stays in memory: OpenMP threads of a launch that failed may be in its code").On("", img.label)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), destructorTime)
 	defer cancel()
 	err := img.callAll(ctx, "destructor", img.fini)
@@ -201,7 +199,31 @@ func (img *Image) resident() bool {
 }
 
 // path is the name of the anonymous file, which is unique while it is open: the loader knows objects by their names.
-func (img *Image) path() string { return "/proc/self/fd/" + strconv.Itoa(img.file) }
+func (img *Image) path() string { return procPath(img.file) }
+
+func procPath(file int) string { return "/proc/self/fd/" + strconv.Itoa(file) }
+
+// anonymousFile returns a descriptor of a file in memory that holds data, or -1.
+func anonymousFile(data []byte) (int, error) {
+	file, err := unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC|unix.MFD_EXEC)
+	if errors.Is(err, unix.EINVAL) {
+		file, err = unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC) // a kernel before 6.3
+	}
+	if err != nil {
+		return -1, err
+	}
+	for len(data) > 0 {
+		n, err := unix.Write(file, data)
+		if err != nil {
+			closeFile(file)
+			return -1, err
+		}
+		data = data[n:]
+	}
+	return file, nil
+}
+
+func closeFile(file int) { _ = unix.Close(file) } // Linux closes it whatever it reports
 
 func (img *Image) failed(code offload.Code, detail string, err error) error {
 	e := offload.Errorf(code, "load", "%s", detail).On("", img.label)

@@ -47,5 +47,5 @@ func (*Caller) Items(uintptr, *Words, [3]int, int, int, *atomic.Bool) error {
 	return process.ErrUnsupported
 }
 
-// Once returns [process.ErrUnsupported] on this platform.
-func (*Caller) Once(uintptr, *Words, *atomic.Bool) error { return process.ErrUnsupported }
+// Region returns [process.ErrUnsupported] on this platform.
+func (*Caller) Region(uintptr, *Words, int, *atomic.Bool) error { return process.ErrUnsupported }

@@ -84,7 +84,7 @@ func pollCallers() bool {
 		}
 		running = true
 		if stop != &ending {
-			if !stop.Load() {
+			if !stop.Load() && c.foreign.Load().Fault() == nil {
 				continue
 			}
 			c.since = time.Now()
@@ -102,7 +102,7 @@ func (c *Caller) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.running.Load() == &ending {
-		c.guard.Interrupt(c.image.base, c.image.base+uintptr(c.image.span), time.Since(c.since) > patience)
+		c.guard.Interrupt(c.image.base, c.image.base+uintptr(c.image.span), time.Since(c.since) > patience || c.foreign.Load().Fault() != nil)
 	}
 }
 

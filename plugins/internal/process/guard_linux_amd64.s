@@ -99,6 +99,8 @@ TEXT ·runHere(SB), 0, $512-28
 #define SI_ADDR 16
 #define SI_PID 16
 #define SI_VALUE 24
+#define UC_STACK_FLAGS 24
+#define SS_DISABLE 2
 #define UC_RSP 160
 #define UC_RIP 168
 #define UC_EFLAGS 176
@@ -222,10 +224,54 @@ ignore:
 	RET
 
 notOurs:
+	// A fault of a thread that is not Go's, which has no signal stack, while a call waits for such threads: the thread stays
+	// where it is for ever, and the call is told.
+	CMPL	·foreignCalls(SB), $0
+	JEQ	toGo
+	MOVQ	UC_RIP(DX), AX
+	LEAQ	runtime·text(SB), CX
+	CMPQ	AX, CX
+	JCS	notGo
+	LEAQ	runtime·etext(SB), CX
+	CMPQ	AX, CX
+	JCS	toGo
+notGo:
+	MOVL	UC_STACK_FLAGS(DX), AX
+	TESTL	$SS_DISABLE, AX
+	JEQ	toGo
+	MOVL	$1, CX
+	XCHGL	CX, ·foreignTaken(SB)
+	TESTL	CX, CX
+	JNE	park	// another one was first
+	LEAQ	·foreignFault(SB), R10
+	MOVL	DI, DI
+	MOVQ	DI, guarded_signal(R10)
+	MOVL	SI_CODE(SI), CX
+	MOVQ	CX, guarded_code(R10)
+	MOVQ	SI_ADDR(SI), CX
+	MOVQ	CX, guarded_address(R10)
+	MOVQ	UC_RIP(DX), CX
+	MOVQ	CX, guarded_pc(R10)
+	MOVQ	UC_RSP(DX), CX
+	MOVQ	CX, guarded_faultSP(R10)
+	MOVL	$1, ·foreignDone(SB)
+park:
+	LEAQ	·parked(SB), CX
+	MOVQ	CX, UC_RIP(DX)
+	RET	// to the restorer
+
+toGo:
 	LEAQ	·goHandlers(SB), AX
 	MOVL	DI, CX
 	MOVQ	(AX)(CX*8), AX
 	JMP	AX
+
+// parked is where a thread stays that faulted in code of others.
+TEXT ·parked(SB), NOSPLIT|NOFRAME, $0
+again:
+	MOVL	$34, AX	// pause
+	SYSCALL
+	JMP	again
 
 // func addresses() (guard, handler uintptr)
 TEXT ·addresses(SB), NOSPLIT, $0-16

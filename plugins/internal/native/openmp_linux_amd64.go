@@ -1,0 +1,213 @@
+package native
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The libraries that clang's images for the host need: the OpenMP run time, and the offloading library that they never call.
+const (
+	openmpName = "libomp.so.5"
+	targetName = "libomptarget.so."
+)
+
+// openmpFolders are where LLVM's packages place the run time outside of the loader's path.
+const openmpFolders = "/usr/lib/llvm-*/lib/" + openmpName
+
+// openmp is LLVM's OpenMP run time in this process. It stays loaded: its threads cannot be ended.
+var openmp struct {
+	sync.Mutex
+	handle  uintptr
+	threads uintptr // omp_set_num_threads
+	level   uintptr // omp_get_level
+	linger  uintptr // kmp_set_blocktime
+}
+
+// provide loads what an image needs and the system's loader would not find.
+func (img *Image) provide(needed []string) error {
+	for _, name := range needed {
+		switch {
+		case name == openmpName:
+			if err := loadOpenMP(); err != nil {
+				e := img.failed(offload.HostToolNotFound, "the image needs LLVM's OpenMP run time, "+openmpName, err)
+				return e.(*offload.Error).WithHint("install it (Debian: libomp5-19), or make it known to the loader by LD_LIBRARY_PATH")
+			}
+			img.openmp = true
+		case strings.HasPrefix(name, targetName):
+			if err := loadStub(name); err != nil {
+				return img.failed(offload.LinkFailure, "a stub of "+name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// stubs are the libraries that loadStub has loaded. They stay, with their files: the loader knows objects by the names of
+// these, which another file must not get.
+var stubs struct {
+	sync.Mutex
+	loaded map[string]bool
+}
+
+// loadStub loads a library without symbols.
+func loadStub(soname string) error {
+	stubs.Lock()
+	defer stubs.Unlock()
+	if stubs.loaded[soname] {
+		return nil
+	}
+	file, err := anonymousFile(stub(soname))
+	if err != nil {
+		return err
+	}
+	if _, err := purego.Dlopen(procPath(file), purego.RTLD_NOW|purego.RTLD_LOCAL); err != nil {
+		closeFile(file)
+		return err
+	}
+	if stubs.loaded == nil {
+		stubs.loaded = map[string]bool{}
+	}
+	stubs.loaded[soname] = true
+	return nil
+}
+
+func loadOpenMP() error {
+	o := &openmp
+	o.Lock()
+	defer o.Unlock()
+	if o.handle != 0 {
+		return nil
+	}
+	others, _ := filepath.Glob(openmpFolders) // a constant pattern
+	slices.SortFunc(others, func(a, b string) int { return cmp.Compare(llvmVersion(b), llvmVersion(a)) })
+	var errs []error
+	for _, path := range append([]string{openmpName}, others...) {
+		err := process.KeepSignals(func() (err error) {
+			o.handle, err = purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+			return err
+		})
+		if err == nil {
+			for name, at := range map[string]*uintptr{"omp_set_num_threads": &o.threads, "omp_get_level": &o.level, "kmp_set_blocktime": &o.linger} {
+				if *at, err = purego.Dlsym(o.handle, name); err != nil {
+					return fmt.Errorf("%s: %w", path, err)
+				}
+			}
+			return nil
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+var versionInPath = regexp.MustCompile(`llvm-(\d+)`)
+
+func llvmVersion(path string) int {
+	m := versionInPath.FindStringSubmatch(path)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// lingerTime is for how many milliseconds threads of the OpenMP run time look for more work before they sleep. Its default,
+// 200, takes the cores from other kernels.
+const lingerTime = 1
+
+// settleTime is how long the end of a region that failed waits for the other threads of its team.
+const settleTime = 500 * time.Millisecond
+
+// maxAbandoned is how many threads with their teams may be given up: those of teams that never come to the end of a region.
+const maxAbandoned = 64
+
+// region is the thread that target regions run on, one at a time: each thread that calls the OpenMP run time gets a team of
+// threads of its own.
+var region struct {
+	sync.Mutex
+	work      chan func(fresh bool) (abandon bool) // nil without a thread
+	abandoned int
+}
+
+// Region calls a target region with at most so many threads; 0: as many as the OpenMP run time takes by default.
+func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
+	r := &region
+	r.Lock()
+	defer r.Unlock()
+	if stop.Load() {
+		return process.ErrInterrupted
+	}
+	if r.abandoned >= maxAbandoned {
+		return offload.Errorf(offload.OutOfResources, "launch", "%d target regions of this process have failed with threads of theirs still running", r.abandoned).
+			WithHint("restart the process")
+	}
+	if r.work == nil {
+		r.work = make(chan func(bool) bool)
+		go serveRegions(r.work)
+	}
+	var err error
+	done := make(chan bool, 1)
+	r.work <- func(fresh bool) (abandon bool) {
+		defer func() { done <- abandon }()
+		abandon, err = c.region(fn, w, threads, fresh, stop)
+		return abandon
+	}
+	if <-done {
+		r.work = nil
+		r.abandoned++
+		c.image.held.Store(true)
+	}
+	return err
+}
+
+// serveRegions is the body of the thread of target regions.
+func serveRegions(work chan func(bool) bool) {
+	runtime.LockOSThread() // and never unlocked: the run time keeps data of the thread
+	fresh := true
+	for f := range work {
+		if f(fresh) {
+			select {} // the run time would end the process's other teams with the thread
+		}
+		fresh = false
+	}
+}
+
+// region calls a target region on the thread of regions. abandon is set if threads of its team may be in the region still.
+func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *atomic.Bool) (abandon bool, err error) {
+	if fresh {
+		if err := c.Plain(openmp.linger, [3]uint64{lingerTime}, stop); err != nil {
+			return true, err
+		}
+	}
+	if threads <= 0 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	if err := c.Plain(openmp.threads, [3]uint64{uint64(threads)}, stop); err != nil {
+		return true, err
+	}
+	stray := process.WatchForeign()
+	c.set(fn, w, stop)
+	c.foreign.Store(stray)
+	err = c.run()
+	c.foreign.Store(nil)
+	f := stray.Fault()
+	if f == nil && err == nil {
+		return false, nil
+	}
+	process.Settle(settleTime) // else a fault of another thread of the team is taken for one of the next region
+	return true, cmp.Or(f, err)
+}
