@@ -44,7 +44,7 @@ type term struct {
 }
 
 // gang is the number of lanes.
-func (l *lowerer) gang() int { return l.Target.Lanes * l.w }
+func (l *analysis) gang() int { return l.options.target.Lanes * l.w }
 
 func (l *lowerer) buffer(a *ir.Array) int { return l.layout.Buffers + abi.BufSize*a.ID }
 

@@ -71,7 +71,7 @@ func (l *lowerer) compute(in *ir.Instr) {
 }
 
 // count is how many registers the vectors of a result have.
-func (l *lowerer) count(r *ir.Value) int {
+func (l *analysis) count(r *ir.Value) int {
 	if l.uniform(r) {
 		return 1
 	}

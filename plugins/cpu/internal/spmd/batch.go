@@ -24,7 +24,7 @@ const (
 )
 
 // batchBytes returns how many bytes of each row a batch may load in a round; 0 if groups do no rounds together.
-func (l *lowerer) batchBytes() int {
+func (l *builder) batchBytes() int {
 	r := l.batch
 	switch {
 	case r == nil:
@@ -37,13 +37,13 @@ func (l *lowerer) batchBytes() int {
 
 // gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place
 // where gangs wait, on every way that they can take to it, and groups have nothing in memory of the batch but frames.
-func (l *lowerer) gathers() bool {
+func (l *builder) gathers() bool {
 	return len(l.resumes) == 0 && len(l.scopes) == 0 && l.layout.Shared == 0
 }
 
 // gatherGroups emits what a group does whose first gang goes on at a loop in rounds: it lets the next group of the batch begin
 // or, as the last, goes on with the rounds of all. A group that has lost gangs does not take part, and ends the batch.
-func (l *lowerer) gatherGroups(r *rounds, alone amd64.Label) {
+func (l *builder) gatherGroups(r *rounds, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.between(), l.between(), l.between()
 	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
@@ -79,7 +79,7 @@ func (l *lowerer) gatherGroups(r *rounds, alone amd64.Label) {
 }
 
 // firstOfBatch makes the first group of the batch the present one, and its first gang.
-func (l *lowerer) firstOfBatch() {
+func (l *builder) firstOfBatch() {
 	frame, end, group := vcode.Phys(abi.Frame), l.between(), l.between()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
@@ -91,7 +91,7 @@ func (l *lowerer) firstOfBatch() {
 }
 
 // nextOfBatch makes the group behind the present one that, with its first gang.
-func (l *lowerer) nextOfBatch() {
+func (l *builder) nextOfBatch() {
 	frame, end := vcode.Phys(abi.Frame), l.between()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
@@ -103,7 +103,7 @@ func (l *lowerer) nextOfBatch() {
 
 // roundOfBatch emits what comes after the last gang of a group in a round of a batch: the next group, or the next round
 // from top on.
-func (l *lowerer) roundOfBatch(top amd64.Label) {
+func (l *builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
 	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
 	l.Jump(amd64.JAE, last)
@@ -115,7 +115,7 @@ func (l *lowerer) roundOfBatch(top amd64.Label) {
 
 // dissolve emits what the gangs of a batch do when one of them is to leave the loop: they go on at alone, group after group.
 // r.leave is where that begins.
-func (l *lowerer) dissolve(r *rounds, waiting int, alone amd64.Label) {
+func (l *builder) dissolve(r *rounds, waiting int, alone amd64.Label) {
 	l.Cold(func() {
 		l.Bind(r.ended) // the gang that had its turn is no more
 		first := l.between()
@@ -143,7 +143,7 @@ func (l *lowerer) dissolve(r *rounds, waiting int, alone amd64.Label) {
 }
 
 // resumeGroup emits how the present group of a batch goes on after the rounds.
-func (l *lowerer) resumeGroup() {
+func (l *builder) resumeGroup() {
 	alive := l.between()
 	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAlive, 8).At(), alive.G8())
@@ -154,7 +154,7 @@ func (l *lowerer) resumeGroup() {
 
 // endOfGroup emits what comes after the end of a group whose kernel has batches: another group of the batch, or what
 // follows.
-func (l *lowerer) endOfGroup() {
+func (l *builder) endOfGroup() {
 	frame, gathered, next, last := l.between(), l.between(), l.NewLabel(), l.NewLabel()
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
 	l.Use(amd64.TEST, gathered.G8(), gathered.G8())

@@ -15,7 +15,7 @@ import (
 const maxColumns = 16
 
 // findColumnLoads gives the loads that are made so, with numbers.
-func (l *lowerer) findColumnLoads() {
+func (l *analysis) findColumnLoads() {
 	if !l.observe || !l.options.Whole || l.options.single || endsEarly(l.k, l.options.Unchecked) {
 		return
 	}
@@ -69,13 +69,13 @@ func allProved(in *ir.Instr) uint32 { return 1<<in.NumIndices() - 1 }
 
 // loadsColumn reports whether lanes load elements that lie apart by the same distance everywhere, beside which those lie
 // that the lanes of the row below load. The indices are proved to be in bounds, and made of what the launch brings alone.
-func (l *lowerer) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
+func (l *analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
 	r := in.Resolve()
 	if r.Scalar.Size() != 4 || in.Proved != allProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
 		return false
 	}
 	for _, v := range in.Args[:in.NumIndices()] {
-		if !ofLaunch(v, 0) || !l.hasShadow(v, 0) {
+		if !ofLaunch(v, 0) || !l.computesLane0(v, 0, nil) {
 			return false
 		}
 	}
@@ -139,7 +139,9 @@ func (l *lowerer) columnMem(n, i, gang int) vcode.Mem {
 }
 
 // columnBytes is how much memory columns take in the context.
-func (l *lowerer) columnBytes() int { return len(l.columns) * l.w * abi.ColumnGangs * l.Target.Bytes() }
+func (l *analysis) columnBytes() int {
+	return len(l.columns) * l.w * abi.ColumnGangs * l.options.target.Bytes()
+}
 
 // turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
 func (l *lowerer) turnColumns(in *ir.Instr, n int) {

@@ -16,7 +16,7 @@ import (
 // elements of a line follow each other soon.
 
 // chooseWalk decides whether gangs go down columns, which only kernels without group operations may, and by tiles.
-func (l *lowerer) chooseWalk() {
+func (l *analysis) chooseWalk() {
 	var inGroup *opt.Affine // knows of rows, too
 	rows, ordered := 0, false
 	l.k.Body.Walk(func(in *ir.Instr) {
@@ -34,7 +34,7 @@ func (l *lowerer) chooseWalk() {
 		}
 	})
 	if rows > 0 && !ordered && !l.observe {
-		l.band = max(rows, l.Target.Lanes)
+		l.band = max(rows, l.options.target.Lanes)
 		l.tiles = l.findTiles(inGroup)
 	}
 }

@@ -94,7 +94,7 @@ func TestChooseWalk(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
-		l := &lowerer{Func: vcode.NewFunc(&vcode.AVX512, nil), k: k, w: 1, u: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
+		l := &analysis{options: Options{target: &vcode.AVX512}, k: k, w: 1, u: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
 		l.affine = opt.FindAffine(k, l.u)
 		l.chooseWalk()
 		if (l.band > 0) != c.columns || len(l.tiles) != c.tiles {

@@ -37,13 +37,13 @@ type entry struct {
 // structured emits a Region, If or Loop.
 func (l *lowerer) structured(in *ir.Instr) {
 	if l.round != nil && in == l.round.exit {
-		l.leaveRounds(in)
+		l.grid.leaveRounds(in)
 		return
 	}
 	s := &scope{in: in, diverges: l.u.Diverges(in), end: l.NewLabel()}
 	if in.Op == ir.Loop {
-		if exit := l.inRounds(in); exit != nil {
-			s.from = l.beginRounds(in, exit)
+		if exit := l.grid.inRounds(in); exit != nil {
+			s.from = l.grid.beginRounds(in, exit)
 		}
 	}
 	for _, r := range in.Results {
@@ -393,7 +393,7 @@ func (l *lowerer) exit(s, loop *scope, sole *ir.Block) {
 }
 
 // isCheap reports whether a block costs little more than to find out that no lane takes part in it.
-func (l *lowerer) isCheap(b *ir.Block) bool {
+func (l *analysis) isCheap(b *ir.Block) bool {
 	if len(b.Instrs) > 4 {
 		return false
 	}
@@ -478,7 +478,7 @@ func (l *lowerer) loop(s *scope) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-func (l *lowerer) continues(loop *ir.Instr) bool {
+func (l *analysis) continues(loop *ir.Instr) bool {
 	found := false
 	loop.Then.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Continue && in.Target == loop })
 	return found
@@ -545,7 +545,7 @@ func (l *lowerer) leave(in *ir.Instr) {
 	if in.Op == ir.Break {
 		l.edge(s, in)
 	} else {
-		if l.nextInRound(in) {
+		if l.grid.nextInRound(in) {
 			return
 		}
 		args := make([]value, len(in.Args))

@@ -22,7 +22,7 @@ type counter struct {
 }
 
 // counterOf returns the counter of a loop in rounds; nil if no single test covers several iterations.
-func (l *lowerer) counterOf(r *rounds) *counter {
+func (l *builder) counterOf(r *rounds) *counter {
 	test := r.exit.Args[0].Def
 	if r.turns < 2 || !stays(r.exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
@@ -48,7 +48,7 @@ func (l *lowerer) counterOf(r *rounds) *counter {
 const maxStep = 1 << 24
 
 // before reports whether a value is uniform, and a constant or defined before a loop.
-func (l *lowerer) before(loop *ir.Instr, v *ir.Value) bool {
+func (l *builder) before(loop *ir.Instr, v *ir.Value) bool {
 	_, small := smallConst(v)
 	return small || l.uniform(v) && l.uses[v.ID].loop != loop
 }
@@ -61,7 +61,7 @@ func readsExtent(test *ir.Instr) bool {
 
 // testRound emits the test of a whole round, which jumps to fail. It computes with 64 bits, to which a negative counter or
 // step is extended as a large number: such rounds fail.
-func (l *lowerer) testRound(r *rounds, c *counter, fail amd64.Label) {
+func (l *builder) testRound(r *rounds, c *counter, fail amd64.Label) {
 	v, bound := c.test.Args[0], c.test.Args[1]
 	s, _ := l.affine.Strides(v)
 	span, times := s[0]*int32(l.gang()-1), int64(r.turns-1)

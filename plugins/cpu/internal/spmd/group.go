@@ -75,14 +75,14 @@ func (l *lowerer) global(axis int) vcode.Reg {
 
 // between makes a register for what is done between gangs: its place in memory is in no frame, since what the frame of a
 // gang that waits has is the gang's own.
-func (l *lowerer) between() vcode.Reg {
+func (l *builder) between() vcode.Reg {
 	r := l.NewGPR()
 	l.Regs[r].Shared = true
 	return r
 }
 
 // overGroups emits the loop over work-groups, and what makes their gangs take turns.
-func (l *lowerer) overGroups(done amd64.Label) {
+func (l *builder) overGroups(done amd64.Label) {
 	l.Func.Shared = false
 	group, dispatch, advance, start, end, wrap := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -129,7 +129,7 @@ func (l *lowerer) overGroups(done amd64.Label) {
 }
 
 // insertDispatch puts in what depends on the barriers that the kernel turned out to have.
-func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) {
+func (l *builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {
 		state := l.between()
@@ -159,7 +159,7 @@ func (l *lowerer) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 }
 
 // beginGroup clears shared memory and makes all gangs ready to start.
-func (l *lowerer) beginGroup() {
+func (l *builder) beginGroup() {
 	l.clearShared()
 	n, top := l.NewGPR(), l.NewLabel()
 	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
@@ -175,7 +175,7 @@ func (l *lowerer) beginGroup() {
 	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
 }
 
-func (l *lowerer) clearShared() {
+func (l *builder) clearShared() {
 	if l.layout.Shared > 0 {
 		base := l.NewGPR()
 		l.Def(amd64.MOV, base.G8(), vcode.CtxMem(abi.CtxShared, 8).At())
@@ -184,7 +184,7 @@ func (l *lowerer) clearShared() {
 }
 
 // present gives the masks of the gang's lanes that exist: in the group and in the launch.
-func (l *lowerer) present(end amd64.Label) []vcode.Reg {
+func (l *builder) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.global(axis)
 		l.Use(amd64.CMP, r.G4(), vcode.CtxMem(abi.CtxSize+4*axis, 4).At())
@@ -203,7 +203,7 @@ func (l *lowerer) present(end amd64.Label) []vcode.Reg {
 }
 
 // nextGroup goes on to the next work-group, if there is one.
-func (l *lowerer) nextGroup(group, done amd64.Label) {
+func (l *builder) nextGroup(group, done amd64.Label) {
 	if l.batch != nil {
 		l.Bind(l.ended)
 		l.endOfGroup()
@@ -227,7 +227,7 @@ func (l *lowerer) nextGroup(group, done amd64.Label) {
 }
 
 // barrier emits a place where the gangs of a group wait for each other, for a group operation if op is not 0.
-func (l *lowerer) barrier(op int) {
+func (l *builder) barrier(op int) {
 	if l.options.single {
 		return
 	}
@@ -243,7 +243,7 @@ func (l *lowerer) barrier(op int) {
 }
 
 // groupOp emits an operation of the whole group: all gangs leave their values in their frames, Go computes.
-func (l *lowerer) groupOp(in *ir.Instr) {
+func (l *builder) groupOp(in *ir.Instr) {
 	if l.options.single {
 		l.reduceSingle(in)
 		return
@@ -307,7 +307,7 @@ func (l *lowerer) groupOp(in *ir.Instr) {
 }
 
 // vectorsOf is how many vectors a gang's values of a type take in its frame.
-func (l *lowerer) vectorsOf(t ir.Type) int {
+func (l *analysis) vectorsOf(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.w
 	}

@@ -44,33 +44,9 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *exe
 		asm.StartListing()
 	}
 	k, times := repeated(k, options)
-	l := &lowerer{
-		Func: &vcode.Func{Target: options.target, FewRegs: options.few, Asm: asm, Scratch: &room.scratch, Regs: append(room.regs, vcode.RegInfo{}), Insts: room.insts, Spare: room.spare, Consts: map[vcode.ConstKey]vcode.Reg{}},
-		k:    k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes,
-		vals: make([]value, k.NumValues()), hoisted: map[*ir.Instr]bool{}, pitches: map[pitchKey]vcode.Reg{}, wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{},
-		checked: map[checkKey]bool{}, times: times,
-	}
-	l.u = k.Uniformity(gangScope(options.stacked))
-	l.affine = opt.FindAffine(k, l.u)
-	l.nans = opt.FindNaNs(k)
-	l.gatherUses()
-	l.outputs = findOutputs(k)
-	if !options.stacked {
-		l.chooseWalk()
-	}
-	l.findColumnLoads()
-	l.place0()
-	l.stop = asm.NewLabel()
-	done := asm.NewLabel()
-	l.Shared = true
-	l.prologue()
-	if l.options.single {
-		l.overSingles(done)
-	} else if l.observe {
-		l.overGroups(done)
-	} else {
-		l.overRows(done)
-	}
+	f := &vcode.Func{Target: options.target, FewRegs: options.few, Asm: asm, Scratch: &room.scratch, Regs: append(room.regs, vcode.RegInfo{}),
+		Insts: room.insts, Spare: room.spare, Consts: map[vcode.ConstKey]vcode.Reg{}}
+	l, done := build(newLowerer(f, analyse(k, options, times)))
 	if err := l.optimise(); err != nil {
 		return nil, err
 	}
@@ -97,8 +73,27 @@ func generate(k *ir.Kernel, options Options, list func(site int) string) (c *exe
 	return c, nil
 }
 
+// build emits the function of a kernel, and returns the label of its end.
+func build(l *lowerer) (b *builder, done amd64.Label) {
+	b = &builder{lowerer: l}
+	l.grid = b
+	b.place0()
+	l.stop, done = l.NewLabel(), l.NewLabel()
+	l.Shared = true
+	b.prologue()
+	switch {
+	case l.options.single:
+		b.overSingles(done)
+	case l.observe:
+		b.overGroups(done)
+	default:
+		b.overRows(done)
+	}
+	return b, done
+}
+
 // optimise runs the passes, and writes a dump after each one if that is asked for.
-func (l *lowerer) optimise() error {
+func (l *builder) optimise() error {
 	in := passes.Input{Func: l.Func, Frames: l.observe, Stacked: l.options.stacked, Single: l.options.single,
 		Advance: l.advance, Start: l.start, Fresh: l.begin}
 	if l.batch != nil {
@@ -117,7 +112,7 @@ func (l *lowerer) optimise() error {
 }
 
 // place0 lays the context and the frames out.
-func (l *lowerer) place0() {
+func (l *builder) place0() {
 	y := &l.layout
 	y.Args = abi.CtxArgs
 	y.Buffers = y.Args + 8*len(l.k.Params)
@@ -154,7 +149,7 @@ func (l *lowerer) place0() {
 }
 
 // prologue emits what is the same for the whole launch.
-func (l *lowerer) prologue() {
+func (l *builder) prologue() {
 	scalars := l.k.Body.Params
 	for i, p := range l.k.Params {
 		if p.Array != nil {
@@ -230,7 +225,7 @@ func (l *lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.pitches[pit
 
 // hoist emits the instructions of the kernel's body that depend only on others that are already known and on items that
 // root accepts, before gangs begin.
-func (l *lowerer) hoist(root func(*ir.Instr) bool) {
+func (l *builder) hoist(root func(*ir.Instr) bool) {
 	known := func(v *ir.Value) bool {
 		in := v.Def
 		return in == nil || in.Op == ir.Const || l.hoisted[in]
@@ -258,7 +253,7 @@ func (l *lowerer) hoist(root func(*ir.Instr) bool) {
 }
 
 // overRows emits the loops over the rows of the launch and the gangs of each.
-func (l *lowerer) overRows(done amd64.Label) {
+func (l *builder) overRows(done amd64.Label) {
 	width := l.width()
 	shift := int64(bits.TrailingZeros(uint(width)))
 	row := l.NewLabel()
@@ -320,12 +315,12 @@ func (l *lowerer) overRows(done amd64.Label) {
 
 // narrows reports whether the gangs at the end of a row may have one register: where wide gangs have no places of their own
 // in memory, and none does more than its neighbours.
-func (l *lowerer) narrows() bool {
+func (l *analysis) narrows() bool {
 	return l.w > 1 && !l.options.stacked && l.band == 0 && len(l.tiles) == 0 && len(l.columns) == 0
 }
 
 // wholeGangs emits the loop over the gangs of a row that have all their lanes, up to where fewer items are left.
-func (l *lowerer) wholeGangs(pos, last vcode.Reg) {
+func (l *builder) wholeGangs(pos, last vcode.Reg) {
 	width := int64(l.width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	if l.options.stacked {
@@ -350,7 +345,7 @@ func (l *lowerer) wholeGangs(pos, last vcode.Reg) {
 }
 
 // lastGang emits the gang at the end of a row that lacks lanes, or all that are left of the row, one after the other.
-func (l *lowerer) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
+func (l *builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
 	again, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
 	l.Bind(again)
@@ -367,7 +362,7 @@ func (l *lowerer) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) 
 }
 
 // nextRow goes on at the left of the next row, or below all of a stacked gang.
-func (l *lowerer) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
+func (l *builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	n := l.NewGPR()
 	l.Def(amd64.MOV, n.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 	l.Mod(amd64.SUB, last.G8(), n.G8())
@@ -388,7 +383,7 @@ func (l *lowerer) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 }
 
 // inLaunch gives the masks of the lanes whose positions from pos on are below a limit, and in rows of the launch.
-func (l *lowerer) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
+func (l *builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	left := l.NewGPR()
 	l.Def(amd64.MOV, left.G8(), limit.G8())
 	l.Mod(amd64.SUB, left.G8(), pos.G8())

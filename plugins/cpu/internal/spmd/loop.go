@@ -107,7 +107,7 @@ const maxTwice = 24
 
 // mayOverrun reports whether the lanes of a divergent loop may go through its body once more after all have left, which
 // then does nothing: it is short, all of it is arithmetic that cannot fail, and lanes leave it as [lowerer.exit] has it.
-func (l *lowerer) mayOverrun(loop *ir.Instr) bool {
+func (l *analysis) mayOverrun(loop *ir.Instr) bool {
 	exits, n := 0, 0
 	var pure func(b *ir.Block) bool
 	pure = func(b *ir.Block) bool {

@@ -21,21 +21,78 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: not compiled to vector code: %s", e.Kernel, e.What)
 }
 
+// analysis is what the compiler knows of a kernel and has decided for it before it emits instructions.
+type analysis struct {
+	k       *ir.Kernel
+	options Options
+	w       int // vector registers that hold a 32-bit value of a gang
+	observe bool
+	u       *ir.Uniformity
+	affine  *opt.Affine
+	nans    *opt.NaNs
+	outputs outputs
+	uses    []useInfo           // by value
+	carried map[int][]*ir.Instr // by value: the continues that pass it to the next iteration
+	times   map[*ir.Instr]int   // by loop: by how much it was unrolled
+	band    int                 // rows of a band in column-major order; 0 for row-major order
+	tiles   map[*ir.Instr]int   // the stores by transpose tiles, with their numbers
+	columns map[*ir.Instr]int   // the transposed loads, with their numbers
+}
+
+// analyse analyses a kernel whose loops were unrolled, and makes the decisions that lowering follows.
+func analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *analysis {
+	a := &analysis{k: k, options: options, w: options.Gang, observe: k.ObservesGroup() || options.Observes, times: times,
+		u: k.Uniformity(gangScope(options.stacked)), nans: opt.FindNaNs(k), outputs: findOutputs(k)}
+	a.affine = opt.FindAffine(k, a.u)
+	a.gatherUses()
+	if !options.stacked {
+		a.chooseWalk()
+	}
+	a.findColumnLoads()
+	return a
+}
+
+// gridBuilder emits what concerns several gangs of a work-group.
+type gridBuilder interface {
+	// barrier emits a barrier, or the wait for a group operation by its number from 1.
+	barrier(op int)
+	// groupOp emits a group operation.
+	groupOp(in *ir.Instr)
+	// inRounds returns the only exit of a loop that is to be interleaved, or nil.
+	inRounds(loop *ir.Instr) *ir.Instr
+	// beginRounds begins an interleaved loop, and returns the values of its parameters in the first iteration.
+	beginRounds(loop, exit *ir.Instr) entry
+	// nextInRound emits the end of an iteration, and reports whether it did.
+	nextInRound(in *ir.Instr) bool
+	// leaveRounds emits the exit of an interleaved loop.
+	leaveRounds(in *ir.Instr)
+}
+
+// builder emits the loops over the rows, groups and gangs of a launch.
+type builder struct {
+	*lowerer
+	start, advance         amd64.Label // where a gang of a group starts, and where the next gang continues
+	begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
+	resumes                []amd64.Label
+	batch                  *rounds     // the interleaved loop that the groups of a batch run together; nil if there is none
+	groups                 []*ir.Instr // the group operations
+	grouped                bool
+	grouping               *ir.Uniformity // within whole groups; nil until it is needed
+}
+
+// newLowerer returns a lowerer that appends to a function.
+func newLowerer(f *vcode.Func, a *analysis) *lowerer {
+	return &lowerer{Func: f, analysis: a, vals: make([]value, a.k.NumValues()), hoisted: map[*ir.Instr]bool{},
+		pitches: map[pitchKey]vcode.Reg{}, wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{}, checked: map[checkKey]bool{}}
+}
+
 // lowerer turns a kernel into instructions on virtual registers.
 type lowerer struct {
 	*vcode.Func
-	k        *ir.Kernel
-	u        *ir.Uniformity
-	affine   *opt.Affine
-	nans     *opt.NaNs
-	grouping *ir.Uniformity // within whole groups; nil until it is needed
-	options  Options
-	outputs  outputs
-	w        int // registers of 32-bit elements in a gang
-	vals     []value
-	uses     []useInfo
-	carried  map[int][]*ir.Instr // the continues that take a value along, by its ID
-	site     int
+	*analysis
+	grid gridBuilder
+	vals []value
+	site int
 
 	inBlock *ir.Block   // that is emitted
 	cur     []vcode.Reg // the mask of active lanes, by register; nil if all are
@@ -45,32 +102,19 @@ type lowerer struct {
 	end     amd64.Label // the end of the gang
 
 	layout  abi.Layout
-	observe bool               // the kernel observes its group
-	band    int                // rows of the bands in which gangs go down columns; 0 if they go along rows
-	tiles   map[*ir.Instr]int  // the stores that are made by tiles, with their numbers
 	fetched map[*ir.Instr]bool // the stores whose lines are fetched before, see fetchStored
-	columns map[*ir.Instr]int  // the loads that are made by columns, with their numbers
 	item    itemVal            // what gangs know of their items
 	hoisted map[*ir.Instr]bool
 	undo    []func() // what is known only in the present block
-	resumes []amd64.Label
-	small   bool // addresses need buffers to be below 2 GiB
+	small   bool     // addresses need buffers to be below 2 GiB
 	stop    amd64.Label
-	start   amd64.Label // of a gang of a group
-	advance amd64.Label // goes on with the next gang of the group
 
-	begin, dispatch, ended amd64.Label // of a group: its begin, its gangs' turns, and where all have ended
-
-	batch   *rounds     // the loop whose rounds the groups of a batch do together; nil if there is none
-	groups  []*ir.Instr // the group operations
-	grouped bool
 	bases   []vcode.Reg // of arrays, by ID
 	pitches map[pitchKey]vcode.Reg
 	wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
 	rows    map[string]vcode.Reg    // bases of addresses, see rowOf
 	key     []byte                  // of the last of them that was looked for
 	checked map[checkKey]bool
-	times   map[*ir.Instr]int // how often the bodies of loops are repeated
 }
 
 type pitchKey struct{ array, inner int }
@@ -108,10 +152,10 @@ func (l *lowerer) refuse(format string, args ...any) {
 	panic(unsupported{&UnsupportedError{Kernel: l.k.Name, Site: l.site, What: fmt.Sprintf(format, args...)}})
 }
 
-func (l *lowerer) uniform(v *ir.Value) bool { return l.u.Value(v) != ir.Varying }
+func (l *analysis) uniform(v *ir.Value) bool { return l.u.Value(v) != ir.Varying }
 
 // gatherUses finds how values are used.
-func (l *lowerer) gatherUses() {
+func (l *analysis) gatherUses() {
 	l.uses, l.carried = make([]useInfo, l.k.NumValues()), map[int][]*ir.Instr{}
 	for i := range l.uses {
 		l.uses[i].onlyFMA = true
@@ -119,7 +163,7 @@ func (l *lowerer) gatherUses() {
 	l.gatherBlock(l.k.Body, nil)
 }
 
-func (l *lowerer) gatherBlock(b *ir.Block, loop *ir.Instr) {
+func (l *analysis) gatherBlock(b *ir.Block, loop *ir.Instr) {
 	if b == nil {
 		return
 	}
@@ -137,7 +181,7 @@ func (l *lowerer) gatherBlock(b *ir.Block, loop *ir.Instr) {
 	}
 }
 
-func (l *lowerer) gatherInstr(in, loop *ir.Instr) {
+func (l *analysis) gatherInstr(in, loop *ir.Instr) {
 	varying := false
 	for _, r := range in.Results {
 		varying = varying || !l.uniform(r)
@@ -170,7 +214,7 @@ func (l *lowerer) gatherInstr(in, loop *ir.Instr) {
 
 // tests reports whether a condition is used once, as that of an if or in an operation whose result is such a condition:
 // it is computed there.
-func (l *lowerer) tests(v *ir.Value) bool {
+func (l *analysis) tests(v *ir.Value) bool {
 	u := &l.uses[v.ID]
 	if u.count != 1 || u.again {
 		return false
@@ -247,9 +291,9 @@ func (l *lowerer) instr(in *ir.Instr) {
 	case ir.Atomic:
 		l.atomic(in)
 	case ir.Barrier:
-		l.barrier(0)
+		l.grid.barrier(0)
 	case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
-		l.groupOp(in)
+		l.grid.groupOp(in)
 	case ir.Print, ir.Assert, ir.Call:
 		l.service(in)
 	case ir.Item:
@@ -331,7 +375,7 @@ func (l *lowerer) moveImm(r vcode.Reg, n int64, t ir.Type) {
 }
 
 // regsOf is how many vectors a varying value of the type has.
-func (l *lowerer) regsOf(t ir.Type) int {
+func (l *analysis) regsOf(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.w
 	}

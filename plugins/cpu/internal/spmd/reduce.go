@@ -11,7 +11,7 @@ import (
 // reduceGroup emits one reduction: first between gangs, those of the upper half of a power of two with those of the lower
 // one until one is left, where gangs that there are not have the identity; then between its vectors, then in the last
 // one. The order is that of the language.
-func (l *lowerer) reduceGroup(in *ir.Instr) {
+func (l *builder) reduceGroup(in *ir.Instr) {
 	t, c := in.Type(), groupop.Of(in)
 	bytes, vectors, place := l.Target.Bytes(), l.vectorsOf(t), abi.GroupValue(&l.layout, 0)
 	value := func(base vcode.Reg, at int) vcode.Mem { return vcode.Mem{Base: base, Disp: int32(place + at)} }
@@ -77,7 +77,7 @@ func (l *lowerer) reduceGroup(in *ir.Instr) {
 }
 
 // addIdentity emits what becomes of gangs that have none to be combined with: −0 becomes 0 in sums.
-func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
+func (l *builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), groupop.Of(in)
 	identity := l.Constant(c.Identity(), t.Size())
 	top, past := l.NewLabel(), l.NewLabel()
@@ -99,7 +99,7 @@ func (l *lowerer) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 }
 
 // reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
-func (l *lowerer) reduceVectors(c groupop.Combiner, regs []vcode.Reg) vcode.Reg {
+func (l *builder) reduceVectors(c groupop.Combiner, regs []vcode.Reg) vcode.Reg {
 	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {
@@ -120,7 +120,7 @@ func (l *lowerer) reduceVectors(c groupop.Combiner, regs []vcode.Reg) vcode.Reg 
 }
 
 // combineVectors emits an addition, a minimum or a maximum.
-func (l *lowerer) combineVectors(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
+func (l *builder) combineVectors(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 	if op != ir.Add && t.IsFloat() {
 		l.minMax(op, t.Size(), d, a, b)
 		return

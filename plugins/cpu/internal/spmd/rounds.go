@@ -68,7 +68,7 @@ func turns(loop *ir.Instr, rows int) int {
 }
 
 // inRounds gives the If by which lanes leave a loop, if it is to be run in rounds.
-func (l *lowerer) inRounds(loop *ir.Instr) *ir.Instr {
+func (l *builder) inRounds(loop *ir.Instr) *ir.Instr {
 	if !l.observe || !l.options.Beside || l.options.single || l.cur != nil || l.round != nil || !onlyLast(loop) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func stays(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && onlyConst
 
 // streams reports whether a loop is worth rounds: it accesses rows that lie farther apart from one iteration to the next
 // than a gang is wide, and carries few vectors for that.
-func (l *lowerer) streams(loop *ir.Instr) bool {
+func (l *analysis) streams(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
 		if _, affine := l.affine.Strides(p); !affine && !l.uniform(p) {
@@ -143,7 +143,7 @@ func (l *lowerer) streams(loop *ir.Instr) bool {
 }
 
 // leapingLoads returns how many loads of a loop are of rows that lie apart from one iteration to the next.
-func (l *lowerer) leapingLoads(loop *ir.Instr) int {
+func (l *analysis) leapingLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Load && in.Array.Space == ir.Global && l.leaps(in, loop) {
@@ -154,7 +154,7 @@ func (l *lowerer) leapingLoads(loop *ir.Instr) int {
 }
 
 // leaps reports whether an access is of a row that lies farther from that of the next iteration than a gang is wide.
-func (l *lowerer) leaps(in, loop *ir.Instr) bool {
+func (l *analysis) leaps(in, loop *ir.Instr) bool {
 	r := in.Resolve()
 	apart, step, far := int64(0), int64(0), false
 	for i := range r.Strides {
@@ -173,7 +173,7 @@ func (l *lowerer) leaps(in, loop *ir.Instr) bool {
 }
 
 // beginRounds emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
-func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
+func (l *builder) beginRounds(loop, exit *ir.Instr) entry {
 	params := loop.Then.Params
 	r := &rounds{loop: loop, exit: exit, leave: l.NewLabel(), rows: l.leapingLoads(loop)}
 	if r.turns = turns(loop, r.rows); r.rows > 1 && r.turns == manyTurns && l.fetchesRounds(r) && l.Target.Bytes() < lineBytes {
@@ -258,7 +258,7 @@ func (l *lowerer) beginRounds(loop, exit *ir.Instr) entry {
 }
 
 // iterations emits the iterations of the present gang in a round.
-func (l *lowerer) iterations(r *rounds, s *scope) {
+func (l *builder) iterations(r *rounds, s *scope) {
 	params := r.loop.Then.Params
 	r.now = entry{r.params.values, slices.Clone(r.params.shadows)}
 	if c := r.tested; c != nil {
@@ -277,7 +277,7 @@ func (l *lowerer) iterations(r *rounds, s *scope) {
 }
 
 // assignEntry assigns what a loop's parameters have to variables, all at once.
-func (l *lowerer) assignEntry(to, from entry, params []*ir.Value) {
+func (l *builder) assignEntry(to, from entry, params []*ir.Value) {
 	values, vars, list := []value(nil), []value(nil), []*ir.Value(nil)
 	for i, p := range params {
 		if to.shadows[i] == 0 {
@@ -290,7 +290,7 @@ func (l *lowerer) assignEntry(to, from entry, params []*ir.Value) {
 }
 
 // nextInRound keeps what the next iteration of a loop in rounds has where it is, if the gang does it in the same round.
-func (l *lowerer) nextInRound(in *ir.Instr) bool {
+func (l *builder) nextInRound(in *ir.Instr) bool {
 	r := l.round
 	if r == nil || in.Target != r.loop || r.further == 0 {
 		return false
@@ -311,7 +311,7 @@ func (l *lowerer) nextInRound(in *ir.Instr) bool {
 }
 
 // leaveRounds emits the If by which lanes leave a loop in rounds.
-func (l *lowerer) leaveRounds(in *ir.Instr) {
+func (l *builder) leaveRounds(in *ir.Instr) {
 	r, leave := l.round, l.round.leave
 	if r.tested != nil {
 		return
@@ -338,7 +338,7 @@ func (l *lowerer) leaveRounds(in *ir.Instr) {
 
 // leaveAbove emits the exit for the condition that what grows from lane to lane is below a bound, by what the last lane
 // has. Where the sum wraps lanes may still go on, by themselves.
-func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
+func (l *builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
 	}
@@ -368,7 +368,7 @@ func (l *lowerer) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 
 // leaveBeyond emits the exit for the condition that what grows by step from lane to lane is below an extent. Where it is
 // negative lanes leave, too, so that it is a valid index of that extent in those that stay.
-func (l *lowerer) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
+func (l *builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
 	first, last := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, first.G4(), l.shadow(v).G4())
 	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: step * int32(l.gang()-1)}.At())

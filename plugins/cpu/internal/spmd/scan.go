@@ -10,7 +10,7 @@ import (
 
 // scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each with the one s before it, for s = 1, 2 … 16.
 // Those that have none before them are combined with what changes nothing.
-func (l *lowerer) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg {
+func (l *builder) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg {
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	neutral := l.Constant(c.Neutral(), size)
 	for s := size; s < groupop.SubgroupSize*size; s *= 2 { // in bytes
@@ -37,7 +37,7 @@ func (l *lowerer) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg 
 
 // scanGroup emits a scan of the group: segments of 32 items, then their totals, which are combined with the segments that
 // follow. The totals lie in the context, after an element that changes nothing.
-func (l *lowerer) scanGroup(in *ir.Instr) {
+func (l *builder) scanGroup(in *ir.Instr) {
 	c := groupop.Of(in)
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	total := l.NewGPR()
@@ -83,7 +83,7 @@ func (l *lowerer) scanGroup(in *ir.Instr) {
 
 // addBefore emits what makes results of a segment's own scan, given the total of those before it. In an exclusive scan each
 // result goes to the next item, and the last ones stay in carry.
-func (l *lowerer) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
+func (l *builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 	c := groupop.Of(in)
 	size := c.Type.Size()
 	regs := s.load(0, size)

@@ -1,6 +1,8 @@
 package spmd
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
@@ -11,32 +13,37 @@ import (
 // maxShadow bounds how deep the arithmetic of an index is followed.
 const maxShadow = 12
 
-// hasShadow reports whether the value of lane 0 can be computed in general registers.
+// hasShadow reports whether the value of lane 0 is in a general register, or can be computed there.
 func (l *lowerer) hasShadow(v *ir.Value, depth int) bool {
+	return l.computesLane0(v, depth, func(v *ir.Value) bool { return l.vals[v.ID].shadow != 0 })
+}
+
+// computesLane0 reports whether the value of lane 0 can be computed in general purpose registers. known reports which
+// values are there already; it may be nil.
+func (l *analysis) computesLane0(v *ir.Value, depth int, known func(v *ir.Value) bool) bool {
 	if l.uniform(v) {
 		return v.Type.IsInt()
 	}
-	if l.vals[v.ID].shadow != 0 {
+	if known != nil && known(v) {
 		return true
 	}
 	in := v.Def
 	if in == nil || depth > maxShadow {
 		return false
 	}
+	all := func() bool {
+		return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !l.computesLane0(a, depth+1, known) })
+	}
 	switch in.Op {
 	case ir.Item:
 		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && (in.Axis == 0 || l.options.stacked)
-	case ir.Add, ir.Sub:
-		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
-	case ir.Neg:
-		return l.hasShadow(in.Args[0], depth+1)
-	case ir.Mul:
-		return l.hasShadow(in.Args[0], depth+1) && l.hasShadow(in.Args[1], depth+1)
+	case ir.Add, ir.Sub, ir.Neg, ir.Mul:
+		return all()
 	case ir.Shl:
 		_, ok := smallConst(in.Args[1])
-		return ok && l.hasShadow(in.Args[0], depth+1)
+		return ok && l.computesLane0(in.Args[0], depth+1, known)
 	case ir.Wrap, ir.Bitcast:
-		return in.Args[0].Type.IsInt() && in.Args[0].Type.Size() == 4 && l.hasShadow(in.Args[0], depth+1)
+		return in.Args[0].Type.IsInt() && in.Args[0].Type.Size() == 4 && all()
 	}
 	return false
 }

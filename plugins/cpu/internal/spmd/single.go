@@ -144,7 +144,7 @@ func (p *Program) single(g *interp.Launch) *Program {
 }
 
 // overSingles emits the loop over work-groups of one gang each.
-func (l *lowerer) overSingles(done amd64.Label) {
+func (l *builder) overSingles(done amd64.Label) {
 	l.Func.Shared = false
 	group, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -161,7 +161,7 @@ func (l *lowerer) overSingles(done amd64.Label) {
 }
 
 // reduceSingle emits the reduction of a group that is one gang.
-func (l *lowerer) reduceSingle(in *ir.Instr) {
+func (l *builder) reduceSingle(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Result()
 	if !l.uniform(r) {
 		l.refuse("a reduction whose result differs")

@@ -17,8 +17,8 @@ const (
 
 // stepsForSqrt reports whether square roots in the innermost loop around an instruction are faster by steps of Newton's
 // method than in the unit for divisions, which may have enough to do.
-func (l *lowerer) stepsForSqrt(in *ir.Instr) bool {
-	if !l.Target.HasMasks || in.Type() != ir.F32 || l.uniform(in.Result()) {
+func (l *analysis) stepsForSqrt(in *ir.Instr) bool {
+	if !l.options.target.HasMasks || in.Type() != ir.F32 || l.uniform(in.Result()) {
 		return false
 	}
 	body := l.k.Body

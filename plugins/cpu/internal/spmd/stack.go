@@ -23,15 +23,15 @@ func gangScope(stacked bool) ir.Scope {
 }
 
 // width is how many items of a gang lie in a row.
-func (l *lowerer) width() int {
+func (l *analysis) width() int {
 	if l.options.stacked {
-		return l.Target.Lanes
+		return l.options.target.Lanes
 	}
 	return l.gang()
 }
 
 // height is how many rows a gang has.
-func (l *lowerer) height() int { return l.gang() / l.width() }
+func (l *analysis) height() int { return l.gang() / l.width() }
 
 // prepareStacked makes what compiles the kernel for stacked gangs, if they pay and the compiler is free to choose.
 func (p *Program) prepareStacked(free bool) {

@@ -125,7 +125,7 @@ const leastStreamed = 4
 const lineBytes = 64
 
 // past reports whether stores to a buffer go past the caches, if they can.
-func (l *lowerer) past(a *ir.Array) bool {
+func (l *analysis) past(a *ir.Array) bool {
 	return l.options.stores == kindPast && l.outputs.streamed[a.ID]
 }
 
@@ -268,7 +268,7 @@ func (l *lowerer) fetchesRounds(r *rounds) bool {
 }
 
 // operations is about how many instructions an iteration of a loop takes.
-func (l *lowerer) operations(loop *ir.Instr) int {
+func (l *analysis) operations(loop *ir.Instr) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
 		switch {
@@ -329,7 +329,7 @@ func (l *lowerer) prefetchRound(in *ir.Instr, p *place, n int) {
 }
 
 // step is by how much a value grows from one iteration of a loop to the next, if that is known.
-func (l *lowerer) step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
+func (l *analysis) step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	if i := slices.Index(loop.Then.Params, v); i >= 0 {
 		next := l.carriedBy(loop, i)
 		if next == nil || next.Def == nil || next.Def.Op != ir.Add && next.Def.Op != ir.Sub || next.Def.Args[0] != v {
@@ -372,7 +372,7 @@ func (l *lowerer) step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 }
 
 // carriedBy is the value that a loop's parameter has in the next iteration, if there is only one continue.
-func (l *lowerer) carriedBy(loop *ir.Instr, param int) *ir.Value {
+func (l *analysis) carriedBy(loop *ir.Instr, param int) *ir.Value {
 	var next *ir.Value
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {

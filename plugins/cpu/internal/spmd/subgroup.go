@@ -11,7 +11,7 @@ import (
 )
 
 // subgroupInGang emits a subgroup operation in a gang that has whole subgroups.
-func (l *lowerer) subgroupInGang(in *ir.Instr) {
+func (l *builder) subgroupInGang(in *ir.Instr) {
 	r := in.Result()
 	var index []vcode.Reg
 	if len(in.Args) > 1 {
@@ -46,7 +46,7 @@ func (l *lowerer) subgroupInGang(in *ir.Instr) {
 }
 
 // subgroups emits a subgroup operation between gangs.
-func (l *lowerer) subgroups(in *ir.Instr) {
+func (l *builder) subgroups(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
 		for _, s := range slices.Backward(list) { // results may be wider than operands, and lie where those lie
 			values := s.load(0, max(in.Args[0].Type.Size(), 4))
@@ -60,7 +60,7 @@ func (l *lowerer) subgroups(in *ir.Instr) {
 }
 
 // subgroup emits a subgroup operation on the values of a subgroup.
-func (l *lowerer) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+func (l *builder) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	out := make([]vcode.Reg, l.vectorsOfSegment(max(in.Type().Size(), 4)))
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
@@ -82,7 +82,7 @@ func (l *lowerer) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg 
 }
 
 // vote emits a vote, whose result is the same for the whole subgroup.
-func (l *lowerer) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
+func (l *builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 	bits := l.NewGPR()
 	for i, v := range values {
 		m, b := l.NewMask(), l.NewGPR()
@@ -113,7 +113,7 @@ func (l *lowerer) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 }
 
 // fromLanes emits the values of other lanes, 0 from lanes that there are not.
-func (l *lowerer) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+func (l *builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
 	most := l.Constant(groupop.SubgroupSize, 4)
 	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))

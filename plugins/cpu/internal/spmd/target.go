@@ -6,11 +6,11 @@ import (
 )
 
 // perReg is how many bytes in memory the elements of one register take.
-func (l *lowerer) perReg(size int) int {
+func (l *analysis) perReg(size int) int {
 	if size == 8 {
-		return l.Target.Bytes()
+		return l.options.target.Bytes()
 	}
-	return l.Target.Lanes * size
+	return l.options.target.Lanes * size
 }
 
 // half gives the mask of the lanes of register i of a value of 64-bit elements.

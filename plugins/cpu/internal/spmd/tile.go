@@ -18,7 +18,7 @@ import (
 // findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, to ones that nothing
 // else uses, once by each item, of elements that lie side by side for the items of a column. What comes behind may access
 // the same buffer under another name, and an item has to find there what it stored.
-func (l *lowerer) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
+func (l *analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.k.Arrays))
 	early := false // some gang of a tile may end before it stores
 	l.k.Body.Walk(func(in *ir.Instr) {
@@ -45,7 +45,7 @@ func (l *lowerer) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 	return tiles
 }
 
-func (l *lowerer) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
+func (l *analysis) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false
 	}
@@ -62,7 +62,7 @@ func usesGlobal(in *ir.Instr) bool {
 }
 
 // tileBytes is the size of a tile of one register.
-func (l *lowerer) tileBytes() int { return l.Target.Lanes * l.Target.Bytes() }
+func (l *analysis) tileBytes() int { return l.options.target.Lanes * l.options.target.Bytes() }
 
 // tileState is where in the tile the present gang stores: the offset of its row; -1 if there is no tile.
 func tileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }

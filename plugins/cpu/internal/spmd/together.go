@@ -9,7 +9,7 @@ import (
 )
 
 // inCode reports whether a group operation has code, and for groups of what kind.
-func (l *lowerer) inCode(in *ir.Instr) (kind int, ok bool) {
+func (l *analysis) inCode(in *ir.Instr) (kind int, ok bool) {
 	switch in.Op {
 	case ir.Reduce:
 		return abi.TogetherAll, in.Type() != ir.Bool && l.uniform(in.Result())
@@ -21,7 +21,7 @@ func (l *lowerer) inCode(in *ir.Instr) (kind int, ok bool) {
 
 // given gives the vectors of the first operand of a group operation, of a condition 1 or 0, with what absent lanes give
 // in lanes that take no part.
-func (l *lowerer) given(in *ir.Instr) []vcode.Reg {
+func (l *builder) given(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
 	var regs []vcode.Reg
 	if a.Type == ir.Bool {
@@ -44,7 +44,7 @@ func (l *lowerer) given(in *ir.Instr) []vcode.Reg {
 
 // computeGroups emits the code for the group operations of the kernel, after which control goes to dispatch. It is run
 // between gangs: what it keeps in memory must not lie in the frame of one.
-func (l *lowerer) computeGroups(dispatch amd64.Label) {
+func (l *builder) computeGroups(dispatch amd64.Label) {
 	any := false
 	for _, in := range l.groups {
 		_, ok := l.inCode(in)
@@ -87,7 +87,7 @@ func (l *lowerer) computeGroups(dispatch amd64.Label) {
 
 // eachSegment goes through what gangs have left in their frames in segments of 32 items, of which several gangs have one, or
 // a gang has one or more: visit gets all of those.
-func (l *lowerer) eachSegment(visit func(list []segment)) {
+func (l *builder) eachSegment(visit func(list []segment)) {
 	lanes := l.gang()
 	gangs, segments := 1, 1
 	if lanes < groupop.SubgroupSize {
@@ -110,7 +110,7 @@ func (l *lowerer) eachSegment(visit func(list []segment)) {
 	l.Bind(top)
 	var list []segment
 	for n := range segments {
-		list = append(list, segment{l, frames, groupop.SubgroupSize * n})
+		list = append(list, segment{l.lowerer, frames, groupop.SubgroupSize * n})
 	}
 	visit(list)
 	for i, f := range frames {
@@ -156,12 +156,12 @@ func (s *segment) store(regs []vcode.Reg, size int) {
 }
 
 // vectorsOfSegment is how many vectors the values of 32 items take.
-func (l *lowerer) vectorsOfSegment(size int) int {
-	return groupop.SubgroupSize * size / l.Target.Bytes()
+func (l *analysis) vectorsOfSegment(size int) int {
+	return groupop.SubgroupSize * size / l.options.target.Bytes()
 }
 
 // shifted gives the vector of the elements so many bytes below those of v, where those of before come before v's.
-func (l *lowerer) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
+func (l *builder) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
 	d := l.NewVec()
 	if l.Target.HasMasks {
 		l.Def(amd64.VALIGND, d.Z(), v.Z(), before.Z(), vcode.Imm(int64(l.Target.Lanes-bytes/4))).Folds(2, 4)
@@ -177,7 +177,7 @@ func (l *lowerer) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
 }
 
 // swapped gives a vector whose halves of each so many bytes, in pairs, have changed places.
-func (l *lowerer) swapped(v vcode.Reg, bytes int) vcode.Reg {
+func (l *builder) swapped(v vcode.Reg, bytes int) vcode.Reg {
 	d := l.NewVec()
 	switch {
 	case bytes == 4:
