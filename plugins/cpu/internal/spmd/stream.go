@@ -192,14 +192,19 @@ func (l *lowerer) wholeRows(p *place, src []vcode.Reg, n int) bool {
 // the end of each page.
 const prefetchAhead = 2048
 
+// groupRow is how many bytes of a row make a gang that is a whole group fetch the row of the next group. Reductions load the
+// halves of lines in the order of their tree, which few processors foresee.
+const groupRow = 512
+
 // prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
 func (l *lowerer) prefetchRow(p *place, n int) {
-	if (l.options.stores == 0 || !l.options.Model.FetchAhead) && l.band == 0 || p.array.Space != ir.Global || l.w < l.options.Gang {
+	group := l.options.single && n >= groupRow && l.Target.Bytes() < lineBytes && l.options.Model.Misses >= manyMisses
+	if (l.options.stores == 0 || !l.options.Model.FetchAhead) && l.band == 0 && !group || p.array.Space != ir.Global || l.w < l.options.Gang {
 		return
 	}
 	ahead := prefetchAhead
-	if l.band > 0 {
-		ahead = n // the next column
+	if l.band > 0 || group {
+		ahead = n // the next column, or group
 	}
 	for at0 := 0; at0 < n; at0 += lineBytes {
 		m := p.uni

@@ -154,3 +154,29 @@ func TestStoreKind(t *testing.T) {
 		}
 	}
 }
+
+// TestPrefetchOfGroups looks for the fetch of the next group's row, where a gang is a whole group.
+func TestPrefetchOfGroups(t *testing.T) {
+	sums := rank1(t, "(g, x, out) => { const all = g.reduce.add(x[g.x]); if (g.local.x === 0) out[g.group.x] = all }", ir.F32, ir.F32)
+	for _, c := range []struct {
+		target *vcode.Target
+		model  string
+		want   int
+	}{
+		{&vcode.AVX2, "zen5", 256 * 4 / lineBytes},
+		{&vcode.AVX2, "skylake", 0},
+		{&vcode.AVX512, "zen5", 0},
+	} {
+		p, err := Compile(sums, Options{Features: c.target.Features, Model: uarch.Named(c.model)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := p.Single(256).Listing(func(int) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(text, "prefetcht0"); got != c.want {
+			t.Errorf("%s, %s: %d lines are fetched, want %d\n%s", c.target.Name, c.model, got, c.want, text)
+		}
+	}
+}
