@@ -39,7 +39,12 @@ type served struct {
 // serve starts a server of the test operations. The test ends it.
 func serve(t testing.TB, l Layout) *served {
 	t.Helper()
-	v := &served{memory: memory(l), errs: make(chan error, 100)}
+	return serveIn(t, memory(l), l)
+}
+
+func serveIn(t testing.TB, memory []byte, l Layout) *served {
+	t.Helper()
+	v := &served{memory: memory, errs: make(chan error, 100)}
 	s, err := NewServer(v.memory, l, func(_ uint32, err error) {
 		select {
 		case v.errs <- err:

@@ -1,0 +1,238 @@
+/* orepl_rpc.h: calls of the host from native device code, for C and C++.
+ *
+ * A channel is shared memory that the host's server initializes (package runtime/rpc). The code that uses it defines
+ * nothing: the host stores the channel's address in orepl_rpc_channel before a kernel runs. It is null if no server runs.
+ *
+ *   struct orepl_rpc_port port;
+ *   if (orepl_rpc_open(&port, opcode, 0)) return;          // begins a call; 1: one-way
+ *   union orepl_rpc_packet p = { .words = { x, y } };
+ *   orepl_rpc_send(&port, &p);
+ *   orepl_rpc_recv(&port, &p);                              // waits for the reply
+ *   orepl_rpc_close(&port);
+ *
+ * Every function returns 0, or OREPL_RPC_CLOSED if the server has ended. A thread is one lane. A port belongs to the thread
+ * that opened it. The memory orders are those of runtime/rpc/orders.go, each sufficient and none stronger than needed.
+ */
+#ifndef OREPL_RPC_H
+#define OREPL_RPC_H
+
+#include <stdint.h>
+#include <string.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define OREPL_RPC_MAGIC 0x4350526fu
+#define OREPL_RPC_VERSION 1u
+#define OREPL_RPC_MAX_PORTS 4096
+#define OREPL_RPC_CONTROL_BYTES 576
+
+#define OREPL_RPC_CLOSED 1  /* the server has ended, or there is none */
+#define OREPL_RPC_VERSION_DIFFERS 2
+
+#define OREPL_RPC_ORDER_LOCK __ATOMIC_ACQUIRE
+#define OREPL_RPC_ORDER_OPEN_INBOX __ATOMIC_ACQUIRE
+#define OREPL_RPC_ORDER_OPEN_OUTBOX __ATOMIC_RELAXED
+#define OREPL_RPC_ORDER_HAND_OVER __ATOMIC_RELEASE
+#define OREPL_RPC_ORDER_AWAIT_INBOX __ATOMIC_ACQUIRE
+#define OREPL_RPC_ORDER_UNLOCK __ATOMIC_RELEASE
+#define OREPL_RPC_ORDER_CLIENT_BELL __ATOMIC_SEQ_CST
+
+union orepl_rpc_packet {
+  uint64_t words[8];
+  uint8_t bytes[64];
+};
+
+struct orepl_rpc_header {
+  uint64_t mask;
+  uint32_t opcode;
+  uint32_t flags;
+};
+
+/* The start of a channel. Mailboxes, headers and packets follow. */
+struct orepl_rpc_control {
+  uint32_t magic, version;
+  uint32_t ports, lanes;
+  uint32_t bell, closed;
+  uint32_t unused[10];
+  uint32_t locks[OREPL_RPC_MAX_PORTS / 32];
+};
+
+/* The host stores the address of the channel here. Every object of an image shares one. */
+__attribute__((weak, visibility("default"))) struct orepl_rpc_control *orepl_rpc_channel;
+
+struct orepl_rpc_port {
+  struct orepl_rpc_control *channel;
+  const uint32_t *inbox;
+  uint32_t *outbox;
+  struct orepl_rpc_header *header;
+  union orepl_rpc_packet *packet; /* of lane 0 */
+  uint32_t index;
+  uint32_t out;
+  int owned, received;
+};
+
+static inline void orepl_rpc_pause(uint32_t n) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+#if defined(__linux__)
+  if (n % 256 == 255) sched_yield(); /* the server may need this core */
+#endif
+}
+
+/* orepl_rpc_ring wakes a server that sleeps. The fence orders the inverted outbox before the look at the bell. */
+static inline void orepl_rpc_ring(struct orepl_rpc_control *c) {
+  __atomic_thread_fence(OREPL_RPC_ORDER_CLIENT_BELL);
+  if (__atomic_load_n(&c->bell, __ATOMIC_RELAXED) == 0) return;
+  if (__atomic_exchange_n(&c->bell, 0, __ATOMIC_RELAXED) == 0) return;
+#if defined(__linux__)
+  syscall(SYS_futex, &c->bell, FUTEX_WAKE, 1, 0, 0, 0);
+#endif
+}
+
+/* orepl_rpc_open begins a call of an operation on a free port. */
+static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int one_way) {
+  struct orepl_rpc_control *c = orepl_rpc_channel;
+  if (!c) return OREPL_RPC_CLOSED;
+  if (c->magic != OREPL_RPC_MAGIC || c->version != OREPL_RPC_VERSION) return OREPL_RPC_VERSION_DIFFERS;
+  uint8_t *base = (uint8_t *)c + OREPL_RPC_CONTROL_BYTES;
+  uint32_t ports = c->ports, lanes = c->lanes;
+  uint64_t headers = (8ull * ports + 7) / 8 * 8;
+  for (uint32_t n = 0;; n++) {
+    uint32_t i = n % ports;
+    uint32_t bit = 1u << i % 32, *lock = &c->locks[i / 32];
+    if (i == 0 && n) {
+      if (__atomic_load_n(&c->closed, __ATOMIC_RELAXED)) return OREPL_RPC_CLOSED;
+      orepl_rpc_pause(n / ports);
+    }
+    if (__atomic_load_n(lock, __ATOMIC_RELAXED) & bit) continue;
+    if (__atomic_fetch_or(lock, bit, OREPL_RPC_ORDER_LOCK) & bit) continue;
+    p->channel = c;
+    p->index = i;
+    p->inbox = (const uint32_t *)base + i;
+    p->outbox = (uint32_t *)base + ports + i;
+    uint32_t in = __atomic_load_n(p->inbox, OREPL_RPC_ORDER_OPEN_INBOX);
+    p->out = __atomic_load_n(p->outbox, OREPL_RPC_ORDER_OPEN_OUTBOX);
+    if ((in ^ p->out) & 1) { /* the server has not read the last packet */
+      __atomic_fetch_and(lock, ~bit, OREPL_RPC_ORDER_UNLOCK);
+      continue;
+    }
+    p->header = (struct orepl_rpc_header *)(base + headers) + i;
+    p->packet = (union orepl_rpc_packet *)(base + headers + 16ull * ports) + (uint64_t)i * lanes;
+    p->owned = 1;
+    p->received = 0;
+    p->header->mask = 1;
+    p->header->opcode = opcode;
+    p->header->flags = 0x4f520000u | (one_way != 0);
+    return 0;
+  }
+}
+
+static inline int orepl_rpc_acquire(struct orepl_rpc_port *p) {
+  for (uint32_t n = 0; !p->owned; n++) {
+    if (((__atomic_load_n(p->inbox, OREPL_RPC_ORDER_AWAIT_INBOX) ^ p->out) & 1) == 0) break;
+    if (n % 64 == 63 && __atomic_load_n(&p->channel->closed, __ATOMIC_RELAXED)) return OREPL_RPC_CLOSED;
+    orepl_rpc_pause(n);
+  }
+  p->owned = 1;
+  return 0;
+}
+
+static inline void orepl_rpc_hand_over(struct orepl_rpc_port *p) {
+  p->out ^= 1;
+  p->owned = p->received = 0;
+  __atomic_store_n(p->outbox, p->out, OREPL_RPC_ORDER_HAND_OVER);
+  orepl_rpc_ring(p->channel);
+}
+
+/* orepl_rpc_send hands a packet to the server. */
+static inline int orepl_rpc_send(struct orepl_rpc_port *p, const union orepl_rpc_packet *data) {
+  int failed = orepl_rpc_acquire(p);
+  if (failed) return failed;
+  *p->packet = *data;
+  orepl_rpc_hand_over(p);
+  return 0;
+}
+
+/* orepl_rpc_recv waits for a packet of the server. */
+static inline int orepl_rpc_recv(struct orepl_rpc_port *p, union orepl_rpc_packet *data) {
+  if (p->received) orepl_rpc_hand_over(p);
+  int failed = orepl_rpc_acquire(p);
+  if (failed) return failed;
+  p->received = 1;
+  *data = *p->packet;
+  return 0;
+}
+
+/* orepl_rpc_send_n sends bytes: their number with the first 56, then 64 a packet. */
+static inline int orepl_rpc_send_n(struct orepl_rpc_port *p, const void *data, uint64_t size) {
+  const uint8_t *from = (const uint8_t *)data;
+  union orepl_rpc_packet d = {{size}};
+  uint64_t at = size < 56 ? size : 56;
+  if (at) memcpy(d.bytes + 8, from, at);
+  int failed = orepl_rpc_send(p, &d);
+  while (!failed && at < size) {
+    uint64_t n = size - at < 64 ? size - at : 64;
+    memcpy(d.bytes, from + at, n);
+    failed = orepl_rpc_send(p, &d);
+    at += n;
+  }
+  return failed;
+}
+
+/* orepl_rpc_recv_n receives bytes into data, which holds capacity. size is how many the server sent; those that do not fit
+ * are dropped. */
+static inline int orepl_rpc_recv_n(struct orepl_rpc_port *p, void *data, uint64_t capacity, uint64_t *size) {
+  uint8_t *to = (uint8_t *)data;
+  union orepl_rpc_packet d;
+  int failed = orepl_rpc_recv(p, &d);
+  if (failed) return failed;
+  uint64_t total = *size = d.words[0], skip = 8;
+  for (uint64_t at = 0; at < total;) {
+    uint64_t n = total - at < 64 - skip ? total - at : 64 - skip;
+    if (at < capacity) memcpy(to + at, d.bytes + skip, n < capacity - at ? n : capacity - at);
+    at += n;
+    skip = 0;
+    if (at < total && (failed = orepl_rpc_recv(p, &d))) return failed;
+  }
+  return 0;
+}
+
+/* orepl_rpc_close ends a call. A packet that was sent last is served all the same. */
+static inline void orepl_rpc_close(struct orepl_rpc_port *p) {
+  __atomic_fetch_and(&p->channel->locks[p->index / 32], ~(1u << p->index % 32), OREPL_RPC_ORDER_UNLOCK);
+}
+
+/* orepl_rpc_call sends one packet and replaces it by the reply. */
+static inline int orepl_rpc_call(uint32_t opcode, union orepl_rpc_packet *data) {
+  struct orepl_rpc_port p;
+  int failed = orepl_rpc_open(&p, opcode, 0);
+  if (failed) return failed;
+  if (!(failed = orepl_rpc_send(&p, data))) failed = orepl_rpc_recv(&p, data);
+  orepl_rpc_close(&p);
+  return failed;
+}
+
+/* orepl_rpc_post sends one packet without waiting for the server. */
+static inline int orepl_rpc_post(uint32_t opcode, const union orepl_rpc_packet *data) {
+  struct orepl_rpc_port p;
+  int failed = orepl_rpc_open(&p, opcode, 1);
+  if (failed) return failed;
+  failed = orepl_rpc_send(&p, data);
+  orepl_rpc_close(&p);
+  return failed;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
