@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"time"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
@@ -27,6 +28,7 @@ type launch struct {
 	meets     bool       // the kernel has group operations
 	regs      [][]uint64 // of items, reused
 	out       *oracle.Outcome
+	began     time.Time
 }
 
 // group is a work-group.
@@ -72,7 +74,7 @@ var ErrTooLong = errors.New("the launch takes too many steps")
 // Evaluate evaluates a launch on buffers, by parameter. It takes neither these nor the kernel's form from the case.
 func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outcome, err error) {
 	k := c.Kernel
-	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, limits: limits, out: &oracle.Outcome{Data: buffers}}
+	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, limits: limits, out: &oracle.Outcome{Data: buffers}, began: time.Now()}
 	if l.subgroup == 0 {
 		l.subgroup = 32
 	}

@@ -1,6 +1,8 @@
 package irpage
 
 import (
+	"time"
+
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -65,6 +67,9 @@ func (t *item) block(b *ir.Block) exit {
 				return e
 			}
 			t.set(in.Results, e.values)
+		case ir.Fence, ir.Pause:
+		case ir.Clock:
+			t.set(in.Results, []uint64{uint64(time.Since(l.began))})
 		case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform:
 			if !t.wait(in) {
 				return ended

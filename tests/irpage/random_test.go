@@ -28,7 +28,7 @@ func TestRandom(t *testing.T) {
 	for seed := *randomSeed; seed < *randomSeed+n; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		o := irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Even: seed%7 == 0, Tiles: seed%5 == 0,
-			Places: seed%6 == 1 || seed%6 == 2, Strides: seed%11 == 0, Size: 20 + rng.IntN(120)}
+			Places: seed%6 == 1 || seed%6 == 2, Strides: seed%11 == 0, Extended: seed%9 == 0, Size: 20 + rng.IntN(120)}
 		c := irgen.Case(rng, o)
 		c.Unchecked = seed%13 == 0
 		want, err := c.Interp(interp.Options{})

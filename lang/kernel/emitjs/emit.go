@@ -244,6 +244,9 @@ func (e *emitter) instr(in *ir.Instr) {
 		e.line("g.assert(%s, %d, () => %s)", e.x(in.Args[0]), in.Site, e.message(in.Text, in.Args[1:]))
 	case ir.Call:
 		e.define(in, "g.call(%d, %s, [%s])", in.Site, quote(in.Fn), e.list(in.Args))
+	case ir.Fence, ir.Pause: // items run one after the other
+	case ir.Clock:
+		e.define(in, "BigInt(Math.floor(performance.now() * 1e6))")
 	case ir.Region, ir.If, ir.Loop:
 		e.nested(in)
 	case ir.Yield:

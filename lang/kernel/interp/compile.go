@@ -283,12 +283,15 @@ func (c *compiler) simple(in *ir.Instr) step {
 		return c.assert(in)
 	case ir.Call:
 		return c.call(in)
+	case ir.Fence, ir.Clock, ir.Pause:
+		return c.order(in)
+	case ir.Lib:
 	default:
 		s = c.arithmetic(in)
 	}
 	if s == nil && c.err == nil {
 		what := in.Op.String()
-		if in.Op == ir.Math {
+		if in.Op == ir.Math || in.Op == ir.Lib {
 			what += "." + in.Fn
 		}
 		for _, v := range in.Args {

@@ -16,7 +16,7 @@ import (
 // panic nor touch memory outside the arguments nor run on when it is told to stop.
 func FuzzRun(f *testing.F) {
 	for seed := range uint64(20) {
-		k := irgen.Case(rand.New(rand.NewPCG(seed, 1)), irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0}).Kernel
+		k := irgen.Case(rand.New(rand.NewPCG(seed, 1)), irgen.Options{Extended: seed%4 == 3, Groups: seed%2 == 0, Subgroups: seed%4 == 0}).Kernel
 		f.Add(irgen.Module(k).String(), seed)
 	}
 	f.Add("orepl-ir 1\n"+mandelbrotNumbered, uint64(1))

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write the files that hold what is expec
 
 func random(seed uint64) *ir.Module {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	o := irgen.Options{Size: 10 + rng.IntN(150), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0}
+	o := irgen.Options{Extended: seed%5 == 4, Size: 10 + rng.IntN(150), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0}
 	m := irgen.Module(irgen.Case(rng, o).Kernel)
 	m.Files = []string{"random.js"}
 	return m
@@ -209,9 +209,126 @@ func acceptsOnlyCanonical(t *testing.T, data []byte) bool {
 
 func TestOtherVersion(t *testing.T) {
 	data := encode(t, &ir.Module{})
-	data[8] = 2
-	if _, err := ir.DecodeBinary(checksummed(data[:len(data)-4])); err == nil || !strings.Contains(err.Error(), "version 2") {
+	data[8] = 3
+	if _, err := ir.DecodeBinary(checksummed(data[:len(data)-4])); err == nil || !strings.Contains(err.Error(), "versions 1 to 2, and this is version 3") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestVersion1 reads images that the last build of version 1 wrote, and writes the same bytes.
+func TestVersion1(t *testing.T) {
+	for _, name := range []string{"all", "math"} {
+		data, err := os.ReadFile("testdata/v1/" + name + ".irb")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ir.DecodeBinary(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if m.Version() != 1 || !bytes.Equal(encode(t, m), data) {
+			t.Errorf("%s is of version %d, or written otherwise", name, m.Version())
+		}
+		if parsed, err := ir.ParseText(name, m.String()); err != nil || !ir.Equal(parsed, m) {
+			t.Errorf("%s does not come back from its text: %v", name, err)
+		}
+	}
+	text, err := os.ReadFile("testdata/v1/all.ir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := ir.ParseText("all.ir", string(text)); err != nil || m.String() != string(text) {
+		t.Errorf("the text of version 1: %v", err)
+	}
+}
+
+const version2 = `orepl-ir 2
+
+kernel k(x: f32[*], n: u32[*]) real f32 {
+  private p: f32[4]
+  site 0 = 0:0:0 ""
+  site 1 = 0:1:1 "f"
+  %0: i32 = item.global.x
+  fence.acquire.group
+  fence.release.device !1
+  fence.both.system
+  %1: u64 = clock !1
+  pause
+  %2: f32 = const 0.5
+  lib.fill [x, p] %2 !1
+  %3: f32, %4: i32 = lib.frexp %2 !1
+  %5: u64 = lib."f 2" %0, %1
+  lib.nothing
+  %6: i32 = block.dot4 @1 %0, %4 !1 {
+    %7: i32 = mul %0, %4
+    yield %7
+  }
+  block."with nothing" @2 {
+    yield
+  }
+  return
+}
+`
+
+func version2Module(t testing.TB) *ir.Module {
+	t.Helper()
+	m, err := ir.ParseText("t", version2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestVersion2(t *testing.T) {
+	m, err := ir.ParseText("t", version2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.String(); got != version2 {
+		t.Errorf("printing what was parsed differs:\n%s", firstDifference(got, version2))
+	}
+	data := encode(t, m)
+	if data[8] != 2 {
+		t.Errorf("it is written in version %d", data[8])
+	}
+	back, err := ir.DecodeBinary(data)
+	if err != nil || !ir.Equal(back, m) || !ir.Equal(m.Clone(), m) {
+		t.Fatalf("the module does not come back: %v", err)
+	}
+	old := bytes.Clone(data[:len(data)-4])
+	old[8] = 1
+	if _, err := ir.DecodeBinary(checksummed(old)); err == nil || !strings.Contains(err.Error(), "is not of version 1") {
+		t.Errorf("operations of version 2 in version 1: %v", err)
+	}
+	plain := encode(t, &ir.Module{})
+	plain[8] = 2
+	if _, err := ir.DecodeBinary(checksummed(plain[:len(plain)-4])); err == nil {
+		t.Error("a module is read that is written in a newer version than it needs")
+	}
+	k := m.Kernels[0]
+	if access := k.Access(); access[0] != ir.Reads|ir.Writes || !k.ReadsDirty() {
+		t.Errorf("arrays by reference: access %v, dirty %v", access, k.ReadsDirty())
+	}
+}
+
+func TestVersion2Verify(t *testing.T) {
+	for _, r := range []struct{ body, want string }{
+		{"%1: i32 = clock", "not u64"},
+		{"%1: u64 = pause", "no result"},
+		{"block.f @1 {\nreturn\n}", "return leaves the extension operation f"},
+		{"block @1 {\nblock.f @2 {\nbreak @1\n}\nyield\n}", "break leaves the extension operation f"},
+		{"loop @1 () {\nblock.f @2 {\ncontinue @1\n}\nbreak @1\n}", "continue leaves the extension operation f"},
+		{"lib.f [t]", "tables are constant"},
+		{"block.f @1 {\nblock @2 {\nbreak @2\n}\nbreak @1\n}", ""},
+	} {
+		m, err := ir.ParseText("t", "orepl-ir 2\nkernel k() real f32 {\ntable t: i32[1] = [1]\n"+r.body+"\nreturn\n}\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = m.Verify()
+		if (err == nil) != (r.want == "") || err != nil && !strings.Contains(err.Error(), r.want) {
+			t.Errorf("%s: %v, want %q", r.body, err, r.want)
+		}
 	}
 }
 
@@ -219,7 +336,7 @@ func TestOtherVersion(t *testing.T) {
 // of an input matter, so that to make inputs smaller takes nearly all of the time by default.
 func FuzzDecodeBinary(f *testing.F) {
 	magic := encode(f, &ir.Module{})[:8]
-	for _, m := range []*ir.Module{readModule(f, "testdata/all.ir"), random(1), random(3), random(6), {}} {
+	for _, m := range []*ir.Module{readModule(f, "testdata/all.ir"), version2Module(f), random(1), random(3), random(6), {}} {
 		data := encode(f, m)
 		f.Add(data[8 : len(data)-4])
 	}

@@ -107,6 +107,10 @@ func (c *cloner) block(b *Block) *Block {
 		if in.Array != nil {
 			n.Array = c.arrays[in.Array.ID]
 		}
+		n.Arrays = slices.Clone(in.Arrays)
+		for i, a := range n.Arrays {
+			n.Arrays[i] = c.arrays[a.ID]
+		}
 		if in.Target != nil {
 			n.Target = c.targets[in.Target]
 		}

@@ -55,6 +55,7 @@ func (c *Copier) Instr(in *Instr) *Instr {
 	n.Args = c.All(in.Args)
 	n.Path = slices.Clone(in.Path)
 	n.Text = slices.Clone(in.Text)
+	n.Arrays = slices.Clone(in.Arrays)
 	if to := c.instrs[in.Target]; to != nil {
 		n.Target = to
 	}

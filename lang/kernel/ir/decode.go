@@ -49,6 +49,7 @@ type decoder struct {
 	values  []*Value
 	around  []*Instr
 	instrs  int
+	version int
 }
 
 // fail panics with a *DecodeError, which DecodeBinary returns.
@@ -154,7 +155,8 @@ func (d *decoder) header() {
 	sum := crc32.Checksum(d.data[:d.end], castagnoli)
 	d.check(binary.LittleEndian.Uint32(d.data[d.end:]) == sum, "the checksum is wrong: the data is damaged or cut off")
 	v := d.bits()
-	d.check(v == Version, "version %d is not the one that this program reads (%d)", v, Version)
+	d.check(v >= 1 && v <= Version, "this program reads the versions 1 to %d, and this is version %d", Version, v)
+	d.version = int(v)
 	d.strings = sequence(d, MaxInstrs*4, "strings", func() string {
 		n := d.count(MaxText, "bytes of a string")
 		d.at += n
@@ -264,10 +266,15 @@ func (d *decoder) arrayRef() *Array {
 
 func (d *decoder) instr() *Instr {
 	in := &Instr{Op: Op(d.byte())}
-	if in.Op == overflowCode {
+	code := in.Op
+	switch code {
+	case overflowCode:
 		in.Op, in.Assert = Assert, AssertOverflow
+	case extensionCode:
+		in.Op = Region
 	}
 	d.check(in.Op > Invalid && in.Op < numOps, "there is no operation %d", in.Op)
+	d.check(d.version > 1 || in.Op <= Unreachable && code != extensionCode, "operation %d is not of version 1", code)
 	in.Site = d.int(2*MaxInstrs, "a site")
 	in.Args = sequence(d, MaxOperands, "operands", d.use)
 	switch in.Op {
@@ -277,6 +284,11 @@ func (d *decoder) instr() *Instr {
 		in.Elem = d.typ()
 	case Math, Call:
 		in.Fn = d.string()
+	case Fence:
+		in.Order, in.Reach = FenceOrder(d.byte()), FenceReach(d.byte())
+	case Lib:
+		in.Fn = d.string()
+		in.Arrays = sequence(d, MaxOperands, "arrays", d.arrayRef)
 	case Load, Store, Atomic:
 		in.Array = d.arrayRef()
 		in.Path = sequence(d, MaxPath, "steps of a path", func() Step {
@@ -308,6 +320,9 @@ func (d *decoder) instr() *Instr {
 		d.check(len(d.around) > 0, "there is nothing to %v", in.Op)
 		in.Target = d.around[len(d.around)-1-d.int(len(d.around)-1, "a target")]
 	case Region, If, Loop:
+		if code == extensionCode {
+			in.Fn = d.string()
+		}
 		d.nested(in)
 	}
 	for range d.count(MaxOperands, "results") {

@@ -32,7 +32,7 @@ func (m *Module) encode() []byte {
 		size += len(s)
 	}
 	out := append(make([]byte, 0, size), binaryMagic...)
-	out = binary.AppendUvarint(out, Version)
+	out = binary.AppendUvarint(out, uint64(m.Version()))
 	out = binary.AppendUvarint(out, uint64(len(e.table)))
 	for _, s := range e.table {
 		out = binary.AppendUvarint(out, uint64(len(s)))
@@ -44,6 +44,9 @@ func (m *Module) encode() []byte {
 
 // overflowCode stands in the binary form for an [Assert] of kind [AssertOverflow], so that the codes of operations stay.
 const overflowCode = 0xff
+
+// extensionCode stands in the binary form for a [Region] that is an extension operation.
+const extensionCode = 0xfe
 
 // encoder writes the parts of a module. Strings go into a table in the order of their first use.
 type encoder struct {
@@ -184,9 +187,12 @@ func (e *encoder) block(b *Block) {
 }
 
 func (e *encoder) instr(in *Instr) {
-	if in.Op == Assert && in.Assert == AssertOverflow {
+	switch {
+	case in.Op == Assert && in.Assert == AssertOverflow:
 		e.byte(overflowCode)
-	} else {
+	case in.Op == Region && in.Fn != "":
+		e.byte(extensionCode)
+	default:
 		e.byte(byte(in.Op))
 	}
 	e.int(in.Site)
@@ -198,6 +204,15 @@ func (e *encoder) instr(in *Instr) {
 		e.typ(in.Elem)
 	case Math, Call:
 		e.string(in.Fn)
+	case Fence:
+		e.byte(byte(in.Order))
+		e.byte(byte(in.Reach))
+	case Lib:
+		e.string(in.Fn)
+		e.int(len(in.Arrays))
+		for _, a := range in.Arrays {
+			e.int(a.ID)
+		}
 	case Load, Store, Atomic:
 		e.int(in.Array.ID)
 		e.int(len(in.Path))
@@ -236,6 +251,9 @@ func (e *encoder) instr(in *Instr) {
 			}
 		}
 	case Region, If, Loop:
+		if in.Fn != "" {
+			e.string(in.Fn)
+		}
 		for _, p := range in.Then.Params {
 			e.define(p)
 		}

@@ -5,8 +5,22 @@ import (
 	"strconv"
 )
 
-// Version is the version of the text and binary forms.
-const Version = 1
+// Version is the newest version of the text and binary forms. A module is written in the oldest one that has all that
+// it uses: see [Module.Version].
+const Version = 2
+
+// Version returns the version of the forms in which the module is written.
+func (m *Module) Version() int {
+	version := 1
+	for _, k := range m.Kernels {
+		k.Body.Walk(func(in *Instr) {
+			if in.Op > Unreachable || in.Op == Region && in.Fn != "" {
+				version = 2
+			}
+		})
+	}
+	return version
+}
 
 // Module is a unit of compilation: what an image of kind "ir" holds.
 type Module struct {
@@ -108,8 +122,11 @@ type Instr struct {
 	Atomic    AtomicKind
 	Subgroup  SubgroupKind
 	Assert    AssertKind
-	Elem      Type     // Quant; Load, Store and Atomic by StepByte
-	Fn        string   // Math, Call
+	Elem      Type // Quant; Load, Store and Atomic by StepByte
+	Order     FenceOrder
+	Reach     FenceReach
+	Arrays    []*Array // Lib: what the function gets by reference
+	Fn        string   // Math, Call, Lib; Region: an extension operation on Args, of which the block is the fallback
 	Text      []string // Print, Assert
 
 	Then   *Block // If; the body of Region and Loop
@@ -193,6 +210,9 @@ func (k *Kernel) ObservesGroup() bool {
 		case in.Array != nil && in.Array.Space == Shared:
 			observes = true
 		}
+		for _, a := range in.Arrays {
+			observes = observes || a.Space == Shared
+		}
 	})
 	return observes
 }
@@ -204,6 +224,9 @@ func (k *Kernel) ReadsDirty() bool {
 	check := func(in *Instr) {
 		if in.Array != nil && in.Array.Space == Private && !clean[in.Array.ID] && in.Op != Zero {
 			dirty = true
+		}
+		for _, a := range in.Arrays {
+			dirty = dirty || a.Space == Private && !clean[a.ID]
 		}
 	}
 	for _, in := range k.Body.Instrs {
@@ -250,6 +273,9 @@ const (
 func (k *Kernel) Access() []Access {
 	access := make([]Access, len(k.Arrays))
 	k.Body.Walk(func(in *Instr) {
+		for _, a := range in.Arrays {
+			access[a.ID] |= Reads | Writes
+		}
 		if in.Array == nil {
 			return
 		}

@@ -61,7 +61,7 @@ var opDocs = [numOps]opDoc{
 	Assert: {"bool, T, … →", "a fault with the message if the first operand is false; assert.overflow is the fault of an integer that is beyond its type"},
 	Call:   {"T, … → T or nothing", "calls the named service of the host"},
 
-	Region:      {"→ T, …", "runs its block, which yield ends and break leaves early"},
+	Region:      {"→ T, …", "runs its block, which yield ends and break leaves early; version 2: with a name and operands it is an extension operation"},
 	If:          {"bool → T, …", "runs one of two blocks"},
 	Loop:        {"T, … → T, …", "runs its block with carried values, which are the operands at first and then those of continue, until break"},
 	Yield:       {"T, … →", "ends a block of if or block with its results"},
@@ -69,6 +69,11 @@ var opDocs = [numOps]opDoc{
 	Continue:    {"T, … →", "runs the enclosing loop's block again"},
 	Return:      {"→", "ends the work-item"},
 	Unreachable: {"→", "stands where control cannot come; it ends the work-item, should it come all the same"},
+
+	Fence: {"→", "version 2: orders the item's accesses: acquire, release or both; for the group, the device or the system"},
+	Clock: {"→ u64", "version 2: nanoseconds, from a clock of the device that never goes back; its start is not specified"},
+	Pause: {"→", "version 2: a hint that the item waits for others; it changes nothing"},
+	Lib:   {"S, … → T, …", "version 2: the named function of the device library, with operands and results of any types, and arrays by reference"},
 }
 
 // Doc returns what the operation takes and gives, as "operands → result", and what it means, for reference manuals.

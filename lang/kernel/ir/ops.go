@@ -79,6 +79,12 @@ const (
 	Return      // →
 	Unreachable // →
 
+	// Version 2.
+	Fence // → ; orders the item's accesses, as Instr.Order says, for the items that Instr.Reach names
+	Clock // → u64: nanoseconds, from a clock of the device that never goes back
+	Pause // → ; a hint that the item waits for others
+	Lib   // S… → T…: the function of the device library that Instr.Fn names, with Instr.Arrays by reference
+
 	numOps
 )
 
@@ -90,6 +96,7 @@ var opNames = [numOps]string{
 	"item", "barrier", "reduce", "scan", "subgroup", "uniform",
 	"print", "assert", "call",
 	"block", "if", "loop", "yield", "break", "continue", "return", "unreachable",
+	"fence", "clock", "pause", "lib",
 }
 
 // String returns the operation's name in the text form.
@@ -112,6 +119,48 @@ func (op Op) IsPure() bool {
 
 // IsGroup reports whether op is a group operation: all items of the group take part, in uniform control flow.
 func (op Op) IsGroup() bool { return op == Barrier || op == Reduce || op == Scan || op == Uniform }
+
+// FenceOrder says which accesses a [Fence] orders.
+type FenceOrder uint8
+
+// The orders of a fence.
+const (
+	Acquire        FenceOrder = iota // no access after it comes before a load before it
+	Release                          // no access before it comes after a store after it
+	AcquireRelease                   // both
+	numFenceOrders
+)
+
+var fenceOrders = [numFenceOrders]string{"acquire", "release", "both"}
+
+// String returns the order's name in the text form.
+func (o FenceOrder) String() string {
+	if o < numFenceOrders {
+		return fenceOrders[o]
+	}
+	return fmt.Sprintf("order(%d)", uint8(o))
+}
+
+// FenceReach says for whom a [Fence] orders accesses.
+type FenceReach uint8
+
+// The reach of a fence.
+const (
+	ReachGroup  FenceReach = iota // items of the group
+	ReachDevice                   // items of the launch and of others on the device
+	ReachSystem                   // other devices and the host, too
+	numFenceReaches
+)
+
+var fenceReaches = [numFenceReaches]string{"group", "device", "system"}
+
+// String returns the reach's name in the text form.
+func (r FenceReach) String() string {
+	if r < numFenceReaches {
+		return fenceReaches[r]
+	}
+	return fmt.Sprintf("reach(%d)", uint8(r))
+}
 
 // ItemKind says which coordinate [Item] gives.
 type ItemKind uint8

@@ -128,8 +128,10 @@ func (p *parser) module() {
 	}
 	p.at = p.tok.pos + len(textHeader)
 	p.advance()
-	if v := p.number("the version"); v != Version {
-		p.failHere("version %d is not the one that this program reads (%d)", v, Version)
+	at := p.tok.pos
+	version := p.number("the version")
+	if version < 1 || version > Version {
+		p.fail(at, "this program reads the versions 1 to %d, and this is version %d", Version, version)
 	}
 	p.endLine()
 	for p.tok.kind != tokEOF {
@@ -150,6 +152,9 @@ func (p *parser) module() {
 			p.failHere("expected file, record or kernel, found %v", p.tok)
 		}
 		p.endLine()
+	}
+	if uses := p.m.Version(); uses > version {
+		p.fail(at, "the module has operations of version %d, and says that it is version %d", uses, version)
 	}
 }
 

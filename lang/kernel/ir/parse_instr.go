@@ -126,6 +126,22 @@ func (p *parser) instr() *Instr {
 		in.Args = append(in.Args, p.use())
 		p.expect(",")
 		p.pieces(in)
+	case Fence:
+		in.Order = modifier[FenceOrder](p, fenceOrders[:], "the order of a fence")
+		in.Reach = modifier[FenceReach](p, fenceReaches[:], "the reach of a fence")
+	case Lib:
+		p.expect(".")
+		in.Fn = p.name("the function's name")
+		if p.accept("[") {
+			for {
+				in.Arrays = append(in.Arrays, p.array())
+				if !p.accept(",") {
+					break
+				}
+			}
+			p.expect("]")
+		}
+		p.uses(in)
 	case Region, If, Loop:
 		p.structured(in)
 		return in
@@ -232,6 +248,9 @@ func (p *parser) target() *Instr {
 func (p *parser) structured(in *Instr) {
 	in.Then = &Block{}
 	label := 0
+	if in.Op == Region && p.accept(".") {
+		in.Fn = p.name("the extension's name")
+	}
 	if in.Op != If {
 		at := p.tok.pos
 		if label = p.label(); p.labels[label] != nil {
@@ -239,7 +258,7 @@ func (p *parser) structured(in *Instr) {
 		}
 	}
 	switch in.Op {
-	case If:
+	case If, Region:
 		p.uses(in)
 	case Loop:
 		p.expect("(")

@@ -70,7 +70,7 @@ func (p *printer) line(format string, args ...any) {
 }
 
 func (p *printer) module(m *Module) {
-	p.line("%s %d\n", textHeader, Version)
+	p.line("%s %d\n", textHeader, m.Version())
 	for i, f := range m.Files {
 		p.line("file %d %s\n", i, strconv.Quote(f))
 	}
@@ -234,6 +234,17 @@ func (p *printer) instr(in *Instr, nested bool) {
 			p.printf(" %v,", in.Args[0])
 			p.pieces(in.Text, in.Args[1:])
 		}
+	case Fence:
+		p.printf(".%v.%v", in.Order, in.Reach)
+	case Lib:
+		p.printf(".%s", quoteName(in.Fn))
+		for i, a := range in.Arrays {
+			p.printf("%s%s", []string{" [", ", "}[min(i, 1)], arrayName(a))
+		}
+		if len(in.Arrays) > 0 {
+			p.printf("]")
+		}
+		p.operands(in.Args, " ")
 	case Region, If, Loop:
 		p.structured(in, nested)
 		return
@@ -250,7 +261,11 @@ func (p *printer) instr(in *Instr, nested bool) {
 func (p *printer) structured(in *Instr, nested bool) {
 	switch in.Op {
 	case Region:
+		if in.Fn != "" {
+			p.printf(".%s", quoteName(in.Fn))
+		}
 		p.printf(" %s", p.label(in))
+		p.operands(in.Args, " ")
 	case If:
 		p.operands(in.Args, " ")
 	case Loop:

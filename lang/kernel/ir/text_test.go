@@ -92,9 +92,13 @@ func firstDifference(got, want string) string {
 func TestParseErrors(t *testing.T) {
 	const head = "orepl-ir 1\nkernel k(a %0: f32, x: f32[*]) {\n"
 	for _, c := range []struct{ name, text, want string }{
-		{"no header", "kernel k() {}", "t:1:1: expected 'orepl-ir 1'"},
-		{"empty", "", "t:1:1: expected 'orepl-ir 1'"},
-		{"version", "orepl-ir 2\n", "t:1:11: version 2"},
+		{"no header", "kernel k() {}", "t:1:1: expected 'orepl-ir 2'"},
+		{"empty", "", "t:1:1: expected 'orepl-ir 2'"},
+		{"version", "orepl-ir 3\n", "t:1:10: this program reads the versions 1 to 2, and this is version 3"},
+		{"older version", head + "pause\nreturn\n}\n", "t:1:10: the module has operations of version 2, and says that it is version 1"},
+		{"fence", head + "fence.sequential.group\nreturn\n}\n", "t:3:7: expected the order of a fence"},
+		{"reach of a fence", head + "fence.both.world\nreturn\n}\n", "t:3:12: expected the reach of a fence"},
+		{"array by reference", head + "lib.f [y]\nreturn\n}\n", "t:3:8: there is no array y"},
 		{"stray", "orepl-ir 1\nfoo", "t:2:1: expected file, record or kernel, found 'foo'"},
 		{"unknown op", head + "  frob %0\n", "t:3:3: expected an operation, found 'frob'"},
 		{"unknown value", head + "  %1: f32 = neg %9\n", "t:3:17: there is no value %9"},
@@ -128,6 +132,7 @@ func TestParseErrors(t *testing.T) {
 
 func FuzzParseText(f *testing.F) {
 	f.Add(allText(f))
+	f.Add(version2)
 	f.Add("orepl-ir 1\nkernel k(a %\"b c\".0: f32) {\n  %1: f32 = neg %\"b c\".0\n}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		m, err := ir.ParseText("fuzz", text)

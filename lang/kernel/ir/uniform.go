@@ -70,6 +70,9 @@ func (k *Kernel) Uniformity(scope Scope) *Uniformity {
 	size := 1
 	k.Body.Walk(func(in *Instr) {
 		size += 1 + len(in.Args)
+		for _, a := range in.Arrays {
+			u.readOnly = u.readOnly && a.Space != Global
+		}
 		if (in.Op == Store || in.Op == Atomic && in.Atomic != AtomicLoad) && in.Array.Space == Global && in.Array != scope.Apart {
 			u.readOnly = false
 		}
@@ -305,8 +308,12 @@ func (u *Uniformity) result(in *Instr) Level {
 			return max(args, GroupUniform)
 		}
 		return Varying
-	case Atomic, Call, Scan, Subgroup:
+	case Atomic, Call, Scan, Subgroup, Clock:
 		return Varying
+	case Lib:
+		if len(in.Arrays) > 0 {
+			return Varying
+		}
 	case Reduce:
 		return GroupUniform
 	case Uniform:

@@ -15,6 +15,7 @@ func (v *verifier) instr(in *Instr) {
 	v.check(nested || in.Then == nil && in.Else == nil, "only block, if and loop have nested blocks")
 	v.check((in.Target != nil) == (in.Op == Break || in.Op == Continue), "only break and continue have a target, and need one")
 	v.check(in.Array == nil || in.Op >= Load && in.Op <= Extent, "the operation has no array")
+	v.check(len(in.Arrays) == 0 || in.Op == Lib, "the operation has no arrays")
 	v.fields(in)
 	switch {
 	case in.Op == Const:
@@ -33,6 +34,8 @@ func (v *verifier) instr(in *Instr) {
 		v.host(in)
 	case nested:
 		v.nested(in)
+	case in.Op > Unreachable:
+		v.extended(in)
 	default:
 		v.jump(in)
 	}
@@ -56,7 +59,8 @@ func (v *verifier) fields(in *Instr) {
 	unused(in.Subgroup == 0 || in.Op == Subgroup, "subgroup operation")
 	unused(in.Assert == 0 || in.Op == Assert && in.Assert < numAssertKinds, "kind of assertion")
 	unused(in.Elem == Void || in.Op == Quant || v.lowered && len(in.Path) == 1 && in.Path[0].Kind == StepByte, "element type")
-	unused(in.Fn == "" || in.Op == Math || in.Op == Call, "function")
+	unused(in.Fn == "" || in.Op == Math || in.Op == Call || in.Op == Lib || in.Op == Region, "function")
+	unused(in.Order == 0 && in.Reach == 0 || in.Op == Fence, "order")
 	unused(len(in.Text) == 0 || in.Op == Print || in.Op == Assert, "text")
 }
 
@@ -271,12 +275,38 @@ func (v *verifier) host(in *Instr) {
 	}
 }
 
+// extended checks an operation of version 2.
+func (v *verifier) extended(in *Instr) {
+	switch in.Op {
+	case Fence:
+		v.args(0)
+		v.noResult()
+		v.check(in.Order < numFenceOrders && in.Reach < numFenceReaches, "there is no such fence")
+	case Clock:
+		v.args(0)
+		v.check(v.result() == U64, "the result is of type %v, not u64", v.result())
+	case Pause:
+		v.args(0)
+		v.noResult()
+	case Lib:
+		v.function(in)
+		v.atMost(len(in.Arrays), MaxOperands, "arrays")
+		for _, a := range in.Arrays {
+			v.check(a != nil && a.ID >= 0 && a.ID < len(v.k.Arrays) && v.k.Arrays[a.ID] == a, "an array is not one of the kernel's")
+			v.check(a.Space != Table, "%s is a table; tables are constant", quoteName(a.Name))
+		}
+	}
+}
+
 func (v *verifier) nested(in *Instr) {
 	v.check(len(v.around) < MaxDepth, "blocks nest deeper than %d", MaxDepth)
 	v.around = append(v.around, in)
 	switch in.Op {
 	case Region:
-		v.args(0)
+		if in.Fn == "" {
+			v.args(0)
+		}
+		v.text(in.Fn, "the name of an extension")
 		v.check(in.Else == nil, "block has one nested block")
 		v.block(in.Then, nil)
 	case If:
@@ -310,8 +340,16 @@ func (v *verifier) jump(in *Instr) {
 		v.check(slices.Contains(v.around, in.Target), "the target is not around this")
 		v.check(in.Target.Op == Loop || in.Target.Op == Region && in.Op == Break, "%v does not go to %v", in.Op, in.Target.Op)
 		want = in.Target.Results
+		for i := len(v.around) - 1; v.around[i] != in.Target; i-- {
+			v.check(v.lowered || v.around[i].Op != Region || v.around[i].Fn == "", "%v leaves the extension operation %s", in.Op, quoteName(v.around[i].Fn))
+		}
 		if in.Op == Continue {
 			want = in.Target.Then.Params
+		}
+	}
+	if in.Op == Return {
+		for _, outer := range v.around {
+			v.check(v.lowered || outer.Op != Region || outer.Fn == "", "return leaves the extension operation %s", quoteName(outer.Fn))
 		}
 	}
 	v.args(len(want))

@@ -19,6 +19,7 @@ type Options struct {
 	Even      bool // groups that vectors fill, in launches that mostly have whole ones
 	Tiles     bool // private arrays with indices that are constants or counters of loops
 	Places    bool // affine indices, buffers that overlap, atomics whose results are used, and atomics on shared memory
+	Extended  bool // operations of version 2
 	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
 	Size      int  // instructions, about; 0 means 60
 }
@@ -79,6 +80,7 @@ type generator struct {
 
 	values  []value // in scope
 	targets []*target
+	sealed  int // extension operations around the current place, which nothing leaves
 	ops     []Operation
 
 	self    []*ir.Value // the item's indices in a buffer of the launch's shape

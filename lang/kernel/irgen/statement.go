@@ -37,6 +37,10 @@ func (g *generator) statement(at context) {
 		return
 	}
 	deep := at.depth >= maxDepth
+	if g.options.Extended && !deep && g.chance(12) {
+		g.extend(at)
+		return
+	}
 	if g.options.Strides && !deep && g.chance(12) {
 		g.stride(at)
 		return
@@ -253,7 +257,7 @@ func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
 
 // away ends a block by leaving more than the block, if that is possible here.
 func (g *generator) away(at context) bool {
-	if !g.options.Groups && g.chance(10) {
+	if !g.options.Groups && g.sealed == 0 && g.chance(10) {
 		g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
 		return true
 	}

@@ -87,10 +87,21 @@ func (l *lowering) instr(in *ir.Instr) {
 		} else {
 			c.Results = nil
 		}
+	case ir.Fence:
+		l.Emit(&ir.Instr{Op: ir.Fence, Order: in.Order, Reach: in.Reach}, ir.Void)
+	case ir.Pause:
+		if l.target.Has("pause", ir.Void) {
+			l.Op(ir.Pause, ir.Void)
+		}
+	case ir.Clock:
+		l.values[in.Result()] = l.Op(ir.Clock, ir.U64)
 	case ir.Div, ir.Rem:
 		l.values[in.Result()] = l.division(in)
 	case ir.Region:
 		n := l.Nested(ir.Region, typesOf(in.Results))
+		if in.Fn != "" && l.target.HasExtension(in.Fn) {
+			n.Fn, n.Args = in.Fn, l.all(in.Args)
+		}
 		l.targets[in] = n
 		l.inside(in, in.Then, n.Then, nil)
 		l.define(in.Results, n.Results)

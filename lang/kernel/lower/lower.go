@@ -162,6 +162,12 @@ func (l *lowering) supported() (err error) {
 		switch in.Op {
 		case ir.Math:
 			what = fmt.Sprintf("function %s of the device library, which is not expanded", in.Fn)
+		case ir.Lib:
+			what = fmt.Sprintf("function %s of the device library, which is not expanded", in.Fn)
+		case ir.Clock:
+			if !l.target.Has("clock", ir.Void) {
+				what = "a clock, which the target does not have"
+			}
 		case ir.Call:
 			what = fmt.Sprintf("a call of the host's service %s", in.Fn)
 		}

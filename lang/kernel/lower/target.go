@@ -56,6 +56,9 @@ var Leaves = []Leaf{
 	{"barrier", "", false, "all items of the group reach it; orders shared and global memory in the group"},
 	{"subgroup.ballot", "bool", true, "all items of the group reach it; u64 of the lanes that there are"},
 	{"subgroup.shuffle subgroup.shuffle_up subgroup.shuffle_down", "i32 u32 i64 u64 f32 f64", true, "all items of the group reach it; any value from a lane that there is not"},
+	{"fence", "", false, "orders the item's accesses; acquire, release or both; for the group, the device or the system"},
+	{"clock", "", true, "u64 nanoseconds that never go back; a kernel with a clock is refused where there is none"},
+	{"pause", "", true, "a hint; without it nothing stands there"},
 	{"block if loop yield break continue return unreachable", "", false, "structured control flow"},
 }
 
@@ -93,7 +96,8 @@ type Target struct {
 }
 
 // NewTarget returns a target with the optional leaves of the names, such as "min.f32" or, for all types, "mulhi";
-// "nested jumps" says that break and continue may leave several constructs at once, "everything" stands for all.
+// "nested jumps" says that break and continue may leave several constructs at once, "everything" stands for all of these.
+// "extension.NAME" keeps that extension operation, with its operands and, as its block, its fallback.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
@@ -101,6 +105,9 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 			t.native[nestedJumps] = true
 		}
 		found := l == nestedJumps
+		if strings.HasPrefix(l, "extension.") {
+			t.native[l], found = true, true
+		}
 		for op, types := range leafNames {
 			for typ, optional := range types {
 				full := op + "." + typ
@@ -116,11 +123,19 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 	return t, nil
 }
 
-// Has reports whether the target has an optional leaf for a type.
-func (t *Target) Has(leaf string, typ ir.Type) bool { return t.native[leaf+"."+typ.String()] }
+// Has reports whether the target has an optional leaf for a type, which is Void for operations without operands.
+func (t *Target) Has(leaf string, typ ir.Type) bool {
+	if typ == ir.Void {
+		return t.native[leaf+"."]
+	}
+	return t.native[leaf+"."+typ.String()]
+}
 
 // NestedJumps reports whether break and continue may leave several constructs at once.
 func (t *Target) NestedJumps() bool { return t.native[nestedJumps] }
+
+// HasExtension reports whether the target has an extension operation itself.
+func (t *Target) HasExtension(name string) bool { return t.native["extension."+name] }
 
 // Native returns the names of the optional leaves that the target has, sorted.
 func (t *Target) Native() []string {
@@ -155,7 +170,7 @@ func LeafOf(in *ir.Instr) (name string, t ir.Type) {
 		name += "." + in.Subgroup.String()
 	case ir.Quant:
 		name += "." + in.Elem.String()
-	case ir.Barrier, ir.Region, ir.If, ir.Loop, ir.Yield, ir.Break, ir.Continue, ir.Return, ir.Unreachable:
+	case ir.Barrier, ir.Region, ir.If, ir.Loop, ir.Yield, ir.Break, ir.Continue, ir.Return, ir.Unreachable, ir.Fence, ir.Clock, ir.Pause:
 		t = ir.Void
 	}
 	return name, t

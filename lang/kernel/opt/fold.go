@@ -143,7 +143,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	}
 	end := in.Then.Terminator()
 	switch {
-	case in.Op == ir.Region && f.onlyEnd(in, end):
+	case in.Op == ir.Region && in.Fn == "" && f.onlyEnd(in, end):
 		f.splice(b, in, in.Then, end)
 		return
 	case in.Op == ir.If && len(in.Then.Instrs) == 1 && len(in.Else.Instrs) == 1 && end.Op == ir.Yield && endsIn(in.Else, ir.Yield):

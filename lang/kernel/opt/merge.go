@@ -56,8 +56,15 @@ func (m *merger) gather(in *ir.Instr) effect {
 		case ir.Private:
 			e.private = map[*ir.Array]bool{in.Array: true}
 		}
-	case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform, ir.Call:
+	case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform, ir.Call, ir.Fence, ir.Pause:
 		e.global, e.shared = true, true // other items may have written meanwhile
+	case ir.Lib:
+		e.global, e.shared = len(in.Arrays) > 0, len(in.Arrays) > 0
+		e.private = map[*ir.Array]bool{}
+		for _, a := range in.Arrays {
+			e.private[a] = a.Space == ir.Private
+		}
+		maps.DeleteFunc(e.private, func(_ *ir.Array, written bool) bool { return !written })
 	case ir.Region, ir.If, ir.Loop:
 		for _, b := range []*ir.Block{in.Then, in.Else} {
 			if b == nil {

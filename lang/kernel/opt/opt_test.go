@@ -111,7 +111,7 @@ func FuzzPassesKeepResults(f *testing.F) {
 
 func checkSeed(t *testing.T, seed uint64) {
 	rng := rand.New(rand.NewPCG(seed, 3))
-	o := irgen.Options{Size: 5 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0, Tiles: seed%5 < 2}
+	o := irgen.Options{Extended: seed%4 == 3, Size: 5 + rng.IntN(120), NoFaults: seed%2 == 1, Groups: seed%3 == 0, Subgroups: seed%6 == 0, Tiles: seed%5 < 2}
 	random := irgen.Case(rng, o)
 	m := irgen.Module(random.Kernel)
 	if err := m.Verify(); err != nil {

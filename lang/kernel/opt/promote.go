@@ -62,6 +62,9 @@ type promoter struct {
 func (p *promoter) choose() bool {
 	unfit := map[*ir.Array]bool{}
 	p.k.Body.Walk(func(in *ir.Instr) {
+		for _, a := range in.Arrays {
+			unfit[a] = true
+		}
 		a := in.Array
 		if a == nil || a.Space != ir.Private || unfit[a] {
 			return

@@ -101,7 +101,7 @@ func (r *repeater) simple(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {
 		switch in.Op {
-		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Assert, ir.Call:
+		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Assert, ir.Call, ir.Fence, ir.Clock, ir.Pause, ir.Lib:
 			ok = false
 		}
 	})

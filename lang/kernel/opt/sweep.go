@@ -44,8 +44,10 @@ func (s *sweeper) roots(b *ir.Block, parent *ir.Instr) {
 
 func (s *sweeper) isRoot(in *ir.Instr) bool {
 	switch in.Op {
-	case ir.Store, ir.Atomic, ir.Zero, ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Print, ir.Return, ir.Unreachable:
+	case ir.Store, ir.Atomic, ir.Zero, ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Print, ir.Return, ir.Unreachable, ir.Fence, ir.Pause:
 		return true
+	case ir.Lib:
+		return len(in.Arrays) > 0
 	case ir.Loop:
 		return !s.finite(in)
 	}
@@ -66,6 +68,14 @@ func (s *sweeper) keep(in, parent *ir.Instr) {
 		if parent.Op == ir.If {
 			s.use(parent.Args[0])
 			continue
+		}
+		if parent.Op == ir.Region && parent.Fn != "" { // an extension keeps its form
+			for _, v := range parent.Args {
+				s.use(v)
+			}
+			for _, v := range parent.Results {
+				s.use(v)
+			}
 		}
 		// The initial values of a loop live if the parameters do.
 		for _, jump := range s.breaks[parent] {

@@ -70,6 +70,9 @@ func (u *unroller) choose() {
 func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
 	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
 	u.k.Body.Walk(func(in *ir.Instr) {
+		for _, a := range in.Arrays {
+			unfit[a] = true
+		}
 		a := in.Array
 		if a == nil || a.Space != ir.Private || in.Op == ir.Zero || unfit[a] {
 			return

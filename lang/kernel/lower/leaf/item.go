@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"time"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -69,6 +70,9 @@ func (t *item) block(b *ir.Block) *ir.Instr {
 			return in
 		case ir.Barrier, ir.Subgroup:
 			t.meet(in)
+		case ir.Fence, ir.Pause: // items run one after the other
+		case ir.Clock:
+			t.regs[in.Results[0].ID] = uint64(time.Since(t.g.m.began))
 		case ir.Load, ir.Store, ir.Atomic:
 			t.access(in)
 		default:

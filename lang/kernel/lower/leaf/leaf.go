@@ -9,6 +9,7 @@ package leaf
 import (
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
@@ -40,7 +41,7 @@ type machine struct {
 	memory  [][]byte  // of buffers and tables, by Array.ID
 	groups  [3]int
 	steps   int
-	checked map[*ir.Instr]bool
+	began   time.Time
 }
 
 // group is a work-group.
@@ -70,7 +71,7 @@ func (t *item) fail(in *ir.Instr, format string, args ...any) {
 
 // Run runs a launch. An error says which instruction is no leaf of the target, or which precondition did not hold.
 func Run(k *lower.Kernel, target *lower.Target, l *Launch) (err error) {
-	m := &machine{k: k, l: l, target: target, checked: map[*ir.Instr]bool{}}
+	m := &machine{k: k, l: l, target: target, began: time.Now()}
 	defer func() {
 		if r := recover(); r != nil {
 			t, ok := r.(trap)

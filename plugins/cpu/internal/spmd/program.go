@@ -101,6 +101,15 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	if options.target = vcode.TargetOf(options.Features); options.target == nil || !process.Supported() {
 		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", vcode.Least&^options.Features)}
 	}
+	var extended *ir.Instr
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op > ir.Unreachable {
+			extended = in
+		}
+	})
+	if extended != nil {
+		return nil, &UnsupportedError{Kernel: k.Name, Site: extended.Site, What: extended.Op.String()}
+	}
 	p := newProgram(k, options)
 	if p.options.Gang == 0 {
 		p.options.Gang = chooseGang(k, p.options.target, false)

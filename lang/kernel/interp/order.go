@@ -1,0 +1,33 @@
+package interp
+
+import (
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// fences is what fences write, since a locked write orders all accesses of a processor.
+var fences atomic.Uint32
+
+// start is what clocks count from.
+var start = time.Now()
+
+// order compiles a Fence, Clock or Pause.
+func (c *compiler) order(in *ir.Instr) step {
+	switch in.Op {
+	case ir.Fence:
+		return func(*frame, []uint8) { fences.Add(1) }
+	case ir.Pause:
+		return func(*frame, []uint8) { runtime.Gosched() }
+	}
+	d := c.reg(in.Result())
+	return func(f *frame, lanes []uint8) {
+		now := uint64(time.Since(start))
+		x := at[uint64](f, d)
+		for _, i := range lanes {
+			x[i] = now
+		}
+	}
+}
