@@ -2,11 +2,14 @@ package kernels
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Expand replaces every call of a library function in the module by the function's code, in place. Equal calls in a
+// Expand replaces every call of a library function in the module by the function's code, in place, and every extension
+// operation by its fallback, but for those that the library leaves ([Library.Leaving]). Equal calls in a
 // block should be merged before (package opt), the code cleaned after. It is for the module of a backend that lowers it:
 // images keep the calls and stay small.
 //
@@ -40,11 +43,13 @@ func (l *Library) expand(k *ir.Kernel) {
 	}
 }
 
-// Needed reports whether the module calls the library.
+func isExtension(in *ir.Instr) bool { return in.Op == ir.Region && in.Fn != "" }
+
+// Needed reports whether the module calls the library, or has extension operations.
 func Needed(m *ir.Module) bool {
 	needed := false
 	for _, k := range m.Kernels {
-		k.Body.Walk(func(in *ir.Instr) { needed = needed || in.Op == ir.Math })
+		k.Body.Walk(func(in *ir.Instr) { needed = needed || in.Op == ir.Math || in.Op == ir.Lib || isExtension(in) })
 	}
 	return needed
 }
@@ -53,6 +58,9 @@ func Needed(m *ir.Module) bool {
 func (l *Library) check(k *ir.Kernel) error {
 	var err error
 	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Lib && err == nil && !l.leaves(in) {
+			err = l.checkCall(k, in)
+		}
 		if in.Op != ir.Math || err != nil {
 			return
 		}
@@ -83,38 +91,126 @@ func (x *expander) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		x.block(in.Then)
 		x.block(in.Else)
-		if in.Op != ir.Math || x.library.leaves(in) {
+		if isExtension(in) && !x.library.leaves(in) {
+			in.Fn, in.Args = "", nil
+		}
+		if in.Op != ir.Math && in.Op != ir.Lib || x.library.leaves(in) {
 			out = append(out, in)
 			continue
 		}
-		f, _ := x.library.find(in.Fn, in.Type())
+		f := x.library.functions[in.Fn]
+		if in.Op == ir.Math {
+			f, _ = x.library.find(in.Fn, in.Type())
+		}
 		out = append(out, x.inline(f, in)...)
 	}
 	b.Instrs = out
 }
 
+// checkCall returns an error for a Lib that does not fit the function.
+func (l *Library) checkCall(k *ir.Kernel, call *ir.Instr) error {
+	f := l.functions[call.Fn]
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("kernel %s: function %s %s", k.Name, call.Fn, fmt.Sprintf(format, args...))
+	}
+	if f == nil {
+		return fmt.Errorf("kernel %s: %w", k.Name, &UnknownError{Fn: call.Fn, Has: slices.Sorted(maps.Keys(l.functions))})
+	}
+	params := f.kernel.Body.Params
+	switch {
+	case len(call.Args) != len(params):
+		return wrong("takes %d operands, and %d are given", len(params), len(call.Args))
+	case len(call.Arrays) != len(f.arrays):
+		return wrong("takes %d arrays, and %d are given", len(f.arrays), len(call.Arrays))
+	case len(call.Results) != len(f.stores):
+		return wrong("has %d results, not %d", len(f.stores), len(call.Results))
+	}
+	for i, a := range call.Args {
+		if a.Type != params[i].Type {
+			return wrong("takes %v as operand %d, not %v", params[i].Type, i+1, a.Type)
+		}
+	}
+	for i, r := range call.Results {
+		if t := f.result(i).Type; t != r.Type {
+			return wrong("has %v as result %d, not %v", t, i+1, r.Type)
+		}
+	}
+	for i, a := range call.Arrays {
+		if want := f.arrays[i]; a.Rank != want.Rank || !sameElem(a.Elem, want.Elem) {
+			return wrong("takes an array of %v of rank %d, and %s is one of %v of rank %d", want.Elem, want.Rank, a.Name, a.Elem, a.Rank)
+		}
+		if f.atomics[f.arrays[i]] && a.Space == ir.Private {
+			return wrong("has atomics on array %d, and %s is private", i+1, a.Name)
+		}
+	}
+	return nil
+}
+
+// sameElem reports whether elements have the same layout.
+func sameElem(a, b ir.Elem) bool {
+	if a.Record == nil || b.Record == nil {
+		return a == b
+	}
+	return slices.EqualFunc(a.Record.Fields, b.Record.Fields, func(x, y ir.Field) bool {
+		return slices.Equal(x.Dims, y.Dims) && sameElem(x.Elem, y.Elem)
+	})
+}
+
 // inline is the function's instructions for the arguments of a call.
 func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
+	arrays := map[*ir.Array]*ir.Array{}
+	for i, a := range f.arrays {
+		arrays[a] = call.Arrays[i]
+	}
+	var out []*ir.Instr
+	for _, a := range f.kernel.Arrays {
+		if a.Space == ir.Private {
+			own := x.private(a)
+			arrays[a] = own
+			out = append(out, &ir.Instr{Op: ir.Zero, Array: own, Site: call.Site})
+		}
+	}
 	c := ir.Copier{To: x.kernel, Values: map[*ir.Value]*ir.Value{}, Change: func(in *ir.Instr) {
 		in.Site = call.Site
-		if in.Array != nil {
+		switch {
+		case in.Array == nil:
+		case in.Array.Space == ir.Table:
 			in.Array = x.table(in.Array)
+		default:
+			in.Array = arrays[in.Array]
+			if in.Op == ir.Extent && in.Array.Space != ir.Global {
+				*in = ir.Instr{Op: ir.Const, Bits: uint64(in.Array.Dims[in.Axis]), Site: in.Site, Results: in.Results}
+			}
 		}
 	}}
 	for i, p := range f.kernel.Body.Params {
 		c.Values[p] = x.resolve(call.Args[i])
 	}
-	var out []*ir.Instr
 	for _, in := range f.kernel.Body.Instrs {
-		if in == f.store {
+		if slices.Contains(f.stores, in) || in.Op == ir.Return {
 			break
 		}
-		if in != f.unused {
+		if !slices.Contains(f.unused, in) {
 			out = append(out, c.Instr(in))
 		}
 	}
-	x.with[call.Result()] = c.Values[f.store.Args[len(f.store.Args)-1]]
+	for i, r := range call.Results {
+		from := f.result(i)
+		to := c.Values[from]
+		if to == nil {
+			to = from
+		}
+		x.with[r] = to
+	}
 	return out
+}
+
+// private is a private array of the kernel like that of a function.
+func (x *expander) private(a *ir.Array) *ir.Array {
+	own := *a
+	own.ID, own.Name = len(x.kernel.Arrays), x.unique(a.Name)
+	x.kernel.Arrays = append(x.kernel.Arrays, &own)
+	return &own
 }
 
 // resolve is what stands for a value.

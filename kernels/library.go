@@ -13,18 +13,57 @@ import (
 //go:embed math.ir.bin
 var embedded []byte
 
-// Library is the functions that [ir.Math] can call. It is safe for concurrent use.
+// Library is the functions that [ir.Math] and [ir.Lib] can call. It is safe for concurrent use.
 type Library struct {
 	functions map[string]*function // by name and type, as in "exp.f32"
 	left      []string             // those whose calls stay
 }
 
-// function is a function of the library as a kernel: its scalar parameters are the function's, its last parameter is a
-// buffer, and its body ends by storing the result there.
+// function is a function of the library as a kernel: its scalar parameters are the operands, then come the arrays that it
+// gets by reference, then a buffer for each result, in which its body ends by storing it.
 type function struct {
-	kernel *ir.Kernel
-	store  *ir.Instr
-	unused *ir.Instr // the constant index of the store, if nothing else uses it
+	kernel  *ir.Kernel
+	arrays  []*ir.Array        // by reference
+	atomics map[*ir.Array]bool // those with atomics
+	stores  []*ir.Instr        // of the results, at the end
+	unused  []*ir.Instr        // constant indices of the stores, if nothing else uses them
+}
+
+// result is the value of a result.
+func (f *function) result(i int) *ir.Value {
+	args := f.stores[i].Args
+	return args[len(args)-1]
+}
+
+// signature writes what the function takes and gives.
+func (f *function) signature() string {
+	var b strings.Builder
+	b.WriteString("(")
+	sep := ""
+	for _, p := range f.kernel.Body.Params {
+		b.WriteString(sep + p.Type.String())
+		sep = ", "
+	}
+	for _, a := range f.arrays {
+		b.WriteString(sep + a.Elem.String() + "[*" + strings.Repeat(",*", a.Rank-1) + "]")
+		sep = ", "
+	}
+	b.WriteString(") → (")
+	for i := range f.stores {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.result(i).Type.String())
+	}
+	return b.String() + ")"
+}
+
+// isMath reports whether Math can call the function: operands and the only result are of one float type.
+func (f *function) isMath() bool {
+	if len(f.arrays) > 0 || len(f.stores) != 1 || !f.result(0).Type.IsFloat() {
+		return false
+	}
+	return !slices.ContainsFunc(f.kernel.Body.Params, func(p *ir.Value) bool { return p.Type != f.result(0).Type })
 }
 
 // UnknownError says that the library has no function of a name for a type.
@@ -36,6 +75,9 @@ type UnknownError struct {
 
 // Error names the function and what there is instead.
 func (e *UnknownError) Error() string {
+	if e.Type == ir.Void {
+		return fmt.Sprintf("the device library has no function %s; it has %s", e.Fn, strings.Join(e.Has, ", "))
+	}
 	return fmt.Sprintf("the device library has no function %s for %s; it has %s", e.Fn, e.Type, strings.Join(e.Has, ", "))
 }
 
@@ -54,8 +96,10 @@ func New() (*Library, error) {
 // With returns a library in which the kernels of m, named as in "exp.f32", replace or join the functions. A target's own
 // version of a function must have the common one's bits for every argument, unless its name begins with "fast.".
 //
-// Each kernel takes scalars of one float type and, last, a buffer of it, and its body ends by storing the result in the
-// buffer. It may have constant tables, and no other memory, group operations or host services.
+// Each kernel takes the operands as scalars, then buffers: the arrays that it gets by reference, and one of one dimension
+// for each result. Its body ends by storing the results in element 0 of these. It may have constant tables and private
+// arrays, and no shared memory, group operations, coordinates or host services. A function without arrays by reference
+// has no faults and depends on its operands alone.
 func (l *Library) With(m *ir.Module) (*Library, error) {
 	if err := m.Verify(); err != nil {
 		return nil, fmt.Errorf("device library: %w", err)
@@ -66,6 +110,10 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 	}
 	for _, k := range m.Kernels {
 		f, err := newFunction(k)
+		exact, _ := strings.CutPrefix(k.Name, "fast.")
+		if old := n.functions[exact]; err == nil && old != nil && old.signature() != f.signature() {
+			err = fmt.Errorf("it is %s, and replaces %s", f.signature(), old.signature())
+		}
 		if err != nil {
 			return nil, fmt.Errorf("device library: function %s: %w", k.Name, err)
 		}
@@ -75,55 +123,105 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 }
 
 // Leaving returns a library that lets calls of some functions, named as in "fast.rsqrt.f32", be: for a target that has
-// instructions for them.
+// instructions for them. "extension.dot4" stands for an extension operation.
 func (l *Library) Leaving(names ...string) *Library {
 	return &Library{functions: l.functions, left: names}
 }
 
 func (l *Library) leaves(call *ir.Instr) bool {
-	return len(l.left) > 0 && slices.Contains(l.left, call.Fn+"."+call.Type().String())
+	if len(l.left) == 0 {
+		return false
+	}
+	switch call.Op {
+	case ir.Math:
+		return slices.Contains(l.left, call.Fn+"."+call.Type().String())
+	case ir.Lib:
+		return slices.Contains(l.left, call.Fn)
+	}
+	return slices.Contains(l.left, "extension."+call.Fn)
 }
 
 func newFunction(k *ir.Kernel) (*function, error) {
-	if len(k.Params) < 2 {
-		return nil, fmt.Errorf("it needs a parameter and a buffer for the result")
-	}
-	result := k.Params[len(k.Params)-1]
-	if result.Array == nil || result.Array.Rank != 1 || !result.Array.Elem.Scalar.IsFloat() {
-		return nil, fmt.Errorf("its last parameter is no buffer of one dimension for the result")
-	}
-	for _, p := range k.Params[:len(k.Params)-1] {
-		if p.Array != nil || p.Type != result.Array.Elem.Scalar {
-			return nil, fmt.Errorf("parameter %s is no scalar of the result's type", p.Name)
+	f := &function{kernel: k, atomics: map[*ir.Array]bool{}}
+	var buffers []*ir.Array
+	for _, p := range k.Params {
+		switch {
+		case p.Array != nil:
+			buffers = append(buffers, p.Array)
+		case len(buffers) > 0:
+			return nil, fmt.Errorf("parameter %s is a scalar and stands after a buffer", p.Name)
 		}
 	}
-	n := len(k.Body.Instrs)
-	if n < 2 || k.Body.Instrs[n-1].Op != ir.Return || k.Body.Instrs[n-2].Op != ir.Store || k.Body.Instrs[n-2].Array != result.Array {
-		return nil, fmt.Errorf("its body does not end by storing the result")
+	if err := f.findResults(buffers); err != nil {
+		return nil, err
 	}
-	f := &function{kernel: k, store: k.Body.Instrs[n-2]}
 	var err error
+	end := k.Body.Terminator()
 	k.Body.Walk(func(in *ir.Instr) {
-		switch {
-		case in == f.store || in.Op == ir.Return && in == k.Body.Instrs[n-1]:
-		case in.Op == ir.Load && in.Array.Space == ir.Table:
-		case in.Op == ir.If || in.Op == ir.Loop || in.Op == ir.Region || in.Op.IsTerminator() && in.Op != ir.Return:
-		case in.Op == ir.Math || in.Op == ir.Item || in.Op == ir.Extent || !in.IsPure():
+		ok := false
+		switch in.Op {
+		case ir.If, ir.Loop, ir.Region, ir.Yield, ir.Break, ir.Continue, ir.Unreachable:
+			ok = true
+		case ir.Return:
+			ok = in == end
+		case ir.Load, ir.Store, ir.Atomic, ir.Zero:
+			ok = in.Array.Space == ir.Table || in.Array.Space == ir.Private && len(f.arrays) > 0 || slices.Contains(f.arrays, in.Array) || slices.Contains(f.stores, in)
+			f.atomics[in.Array] = f.atomics[in.Array] || in.Op == ir.Atomic
+		case ir.Extent:
+			ok = slices.Contains(f.arrays, in.Array)
+		case ir.Item, ir.Math, ir.Lib:
+		case ir.Fence, ir.Clock, ir.Pause, ir.Div, ir.Rem, ir.Assert:
+			ok = len(f.arrays) > 0 || in.IsPure()
+		default:
+			ok = in.IsPure()
+		}
+		if !ok {
 			err = fmt.Errorf("it has the operation %s, which a function of the library may not have", in.Op)
 		}
 	})
-	uses := k.Uses()
-	if index := f.store.Args[0]; index.Def != nil && index.Def.Op == ir.Const && uses.Count(index) == 1 {
-		f.unused = index.Def
-	}
 	return f, err
+}
+
+// findResults tells the buffers of results, in which the body's end stores, from the arrays by reference.
+func (f *function) findResults(buffers []*ir.Array) error {
+	body := f.kernel.Body.Instrs
+	if end := f.kernel.Body.Terminator(); end == nil || end.Op != ir.Return {
+		return fmt.Errorf("its body does not end by storing the results and returning")
+	}
+	uses := map[*ir.Array]int{}
+	f.kernel.Body.Walk(func(in *ir.Instr) {
+		if in.Array != nil {
+			uses[in.Array]++
+		}
+	})
+	n := len(buffers)
+	for at := len(body) - 2; at >= 0 && n > 0; at-- {
+		in, a := body[at], buffers[n-1]
+		if in.Op != ir.Store || in.Array != a || uses[a] != 1 || a.Rank != 1 || !a.Elem.Scalar.IsValue() {
+			break
+		}
+		f.stores = append(f.stores, in)
+		n--
+	}
+	slices.Reverse(f.stores)
+	f.arrays = buffers[:n]
+	if len(buffers) == 0 || len(f.stores) == 0 && len(f.arrays) == 0 {
+		return fmt.Errorf("it has neither a result nor an array")
+	}
+	count := f.kernel.Uses()
+	for _, s := range f.stores {
+		if index := s.Args[0].Def; index != nil && index.Op == ir.Const && !slices.ContainsFunc(count.Of(s.Args[0]), func(in *ir.Instr) bool { return !slices.Contains(f.stores, in) }) {
+			f.unused = append(f.unused, index)
+		}
+	}
+	return nil
 }
 
 // Names lists the functions that the library has for a type, in order.
 func (l *Library) Names(t ir.Type) []string {
 	var names []string
-	for name := range l.functions {
-		if fn, ok := strings.CutSuffix(name, "."+t.String()); ok {
+	for name, f := range l.functions {
+		if fn, ok := strings.CutSuffix(name, "."+t.String()); ok && f.isMath() {
 			names = append(names, fn)
 		}
 	}
@@ -135,7 +233,7 @@ func (l *Library) Names(t ir.Type) []string {
 func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	exact, _ := strings.CutPrefix(fn, "fast.")
 	for _, name := range []string{fn, exact} {
-		if f := l.functions[name+"."+t.String()]; f != nil {
+		if f := l.functions[name+"."+t.String()]; f != nil && f.isMath() {
 			return f, nil
 		}
 	}

@@ -106,7 +106,7 @@ func flattened(e ir.Elem) ir.Type {
 
 func (r *rule) launch(t *testing.T) *oracle.Case {
 	t.Helper()
-	module := fmt.Sprintf("orepl-ir 1\nfile 0 \"f\"\nrecord R { a: u8 @0, b: u32[2] @4, c: u16 @12 } size 16 align 4\nkernel f(%s) real f32 {\n%s\n", r.params, r.arrays)
+	module := fmt.Sprintf("orepl-ir 2\nfile 0 \"f\"\nrecord R { a: u8 @0, b: u32[2] @4, c: u16 @12 } size 16 align 4\nkernel f(%s) real f32 {\n%s\n", r.params, r.arrays)
 	for i := range 10 {
 		module += fmt.Sprintf("  site %d = 0:%d:1 \"\"\n", i, i+1)
 	}
