@@ -32,7 +32,7 @@ func entries() []bindings.Entry {
 			"import { pipeline, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst p = pipeline({\n  inputs: { a: f32, x: [f32] },\n  outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ a, x, y }) { scale.launch({ size: x.length }, a, x, y) },\n})\nconsole.log(p)",
 			"<const I extends Inputs, O extends Record<string, Type> = {}, T extends Record<string, Type> = {}>(declaration: Declaration<I, O, T>): Pipeline"),
 		bindings.NewConstant("rpc", "RPC", "The services of this script that its kernels call. A kernel passes numbers and booleans, and gets one back; see docs/rpc.md."),
-		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line."),
+		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line, or the code behind -e."),
 	}
 	for _, t := range scalarTypes {
 		list = append(list, bindings.NewConstant(t.String(), typeSignature(t), typeHelp(t)))

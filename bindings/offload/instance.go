@@ -126,7 +126,7 @@ var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U3
 
 // promptGlobals lists the exports that are global at a prompt.
 func promptGlobals() []string {
-	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline"}
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "args"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
 	}
@@ -167,7 +167,11 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := o.Set("rpc", m.rpcClass.New(m.rpc)); err != nil {
 		return nil, err
 	}
-	return o, o.Set("args", m.engine.Options().Args)
+	var args []any // a copy: the script may change the array
+	for _, arg := range m.engine.Options().Args {
+		args = append(args, arg)
+	}
+	return o, o.Set("args", m.vm.NewArray(args...))
 }
 
 // function makes a native function whose errors are explained.

@@ -106,7 +106,7 @@ When standard input is no terminal, it is run as a script, without prompts: ` + 
 | ` + "`orepl`" + ` | the prompt |
 | ` + "`orepl -i FILE`" + ` | the prompt, after loading a file as ` + "`.load`" + ` does |
 | ` + "`orepl FILE [ARGS…]`" + ` | runs a file, as ` + "`orepl run`" + ` |
-| ` + "`orepl -e CODE [ARGS…]`" + ` | runs code, with the prompt's names global |
+| ` + "`orepl -e CODE [ARGS…]`" + ` | runs code as a script: the prompt's names are global, args has ARGS, and only what it prints is printed |
 
 A start-up file is loaded first in each session: what ` + "`OREPL_INIT`" + ` names (empty: none), or ` + "`orepl/init.js`" + ` in
 ` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `; ` + "`--no-init`" + ` leaves it out. There is no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + `
