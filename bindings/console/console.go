@@ -169,10 +169,9 @@ func (c *console) verb(verb byte, v goja.Value) string {
 		}
 		return c.InspectValue(v, inspect.Options{Depth: 1})
 	case 'd', 'i', 'f':
-		return number(verb, v)
+		return c.number(verb, v)
 	case 'j':
-		stringify, _ := goja.AssertFunction(c.VM().GlobalObject().Get("JSON").(*goja.Object).Get("stringify"))
-		s, err := stringify(nil, v)
+		s, err := c.Stringify(v)
 		if err != nil {
 			return "[" + err.Error() + "]"
 		}
@@ -183,7 +182,7 @@ func (c *console) verb(verb byte, v goja.Value) string {
 	return c.InspectValue(v, c.options())
 }
 
-func number(verb byte, v goja.Value) string {
+func (c *console) number(verb byte, v goja.Value) string {
 	if goja.IsBigInt(v) {
 		return v.String() + "n"
 	}
@@ -200,7 +199,7 @@ func number(verb byte, v goja.Value) string {
 	if math.Signbit(f) && f == 0 {
 		return "-0"
 	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return c.VM().ToValue(f).String()
 }
 
 func (c *console) trace(call goja.FunctionCall) (goja.Value, error) {
@@ -229,10 +228,10 @@ func (c *console) dir(call goja.FunctionCall) (goja.Value, error) {
 		if v := opts.Get("depth"); v != nil && !goja.IsUndefined(v) {
 			o.Depth = depth(v)
 		}
-		if v := opts.Get("items"); v != nil {
+		if v := opts.Get("items"); v != nil && !goja.IsUndefined(v) {
 			o.Items = int(v.ToInteger())
 		}
-		if v := opts.Get("colors"); v != nil {
+		if v := opts.Get("colors"); v != nil && !goja.IsUndefined(v) {
 			o.Colors = v.ToBoolean()
 		}
 	}

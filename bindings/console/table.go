@@ -15,6 +15,7 @@ const maxRows = 1000
 // A grid is a table to be: rows of cells under columns, in order of first use.
 type grid struct {
 	columns []string
+	known   map[string]bool
 	rows    []map[string]string
 	names   []string // of the rows
 }
@@ -29,7 +30,7 @@ func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
 	if !ok {
 		return nil, c.print(c.Options().Stdout, c.Format(call.Arguments[:min(len(call.Arguments), 1)]))
 	}
-	g := &grid{}
+	g := &grid{known: map[string]bool{}}
 	values := false
 	for _, key := range data.Keys() {
 		if len(g.rows) == maxRows {
@@ -53,9 +54,9 @@ func (c *console) table(call goja.FunctionCall) (goja.Value, error) {
 		g.rows = append(g.rows, row)
 	}
 	if only, ok := call.Argument(1).(*goja.Object); ok {
-		g.columns = nil
+		g.columns, g.known = nil, map[string]bool{}
 		for _, key := range only.Keys() {
-			g.columns = append(g.columns, only.Get(key).String())
+			g.column(only.Get(key).String())
 		}
 	}
 	if values {
@@ -69,12 +70,10 @@ func (c *console) cell(v goja.Value) string {
 }
 
 func (g *grid) column(name string) {
-	for _, c := range g.columns {
-		if c == name {
-			return
-		}
+	if !g.known[name] {
+		g.known[name] = true
+		g.columns = append(g.columns, name)
 	}
-	g.columns = append(g.columns, name)
 }
 
 func (g *grid) String() string {
