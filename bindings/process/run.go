@@ -139,16 +139,23 @@ func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[strin
 	if v := has("cwd"); v != nil {
 		cmd.dir = c.Path(v.String())
 	}
-	if v, ok := has("env").(*goja.Object); ok {
+	if v := has("env"); v != nil {
 		env = map[string]string{}
-		for _, name := range v.Keys() {
-			env[name] = v.Get(name).String()
+		o, ok := v.(*goja.Object)
+		if !ok {
+			a.Fail("env", "must be an object of strings")
+			return env
+		}
+		for _, name := range o.Keys() {
+			env[name] = o.Get(name).String()
 		}
 	}
 	if v := has("timeout"); v != nil {
-		if cmd.timeout = time.Duration(v.ToFloat() * float64(time.Millisecond)); cmd.timeout <= 0 {
+		ms := v.ToFloat()
+		if !(ms > 0) {
 			a.Fail("timeout", "must be a number of milliseconds above 0")
 		}
+		cmd.timeout = time.Duration(min(ms*float64(time.Millisecond), float64(1<<62)))
 	}
 	var err error
 	if cmd.signal, err = c.Signal(has("signal")); err != nil {
