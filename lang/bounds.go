@@ -165,11 +165,13 @@ func (e *Engine) boundBuiltins() error {
 			return err
 		}
 	}
+	json := e.vm.GlobalObject().Get("JSON").(*goja.Object)
+	defer func() { e.intrinsics.stringify, _ = goja.AssertFunction(json.Get("stringify")) }()
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.boundFunctions(visitingFunctions)
 		e.bounds.wrap(typed, "from", checkSourceMemory)
-		e.bounds.wrap(e.vm.GlobalObject().Get("JSON").(*goja.Object), "stringify", checkNames)
+		e.bounds.wrap(json, "stringify", checkNames)
 		return nil
 	}
 	e.boundFunctions(boundFunctions)

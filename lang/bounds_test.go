@@ -114,7 +114,7 @@ func TestLinksDoNotLeadOutside(t *testing.T) {
 
 func TestReadFileWithinLimits(t *testing.T) {
 	e, _ := testEngine(t, Options{Limits: Limits{Memory: 64 << 20}})
-	if _, err := e.ReadFile("/dev/zero"); err == nil {
+	if _, err := e.ReadFile(t.Context(), "/dev/zero"); err == nil {
 		t.Error("an endless file was read")
 	}
 	large := filepath.Join(t.TempDir(), "large")
@@ -124,7 +124,7 @@ func TestReadFileWithinLimits(t *testing.T) {
 	if err := os.Truncate(large, 1<<30); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.ReadFile(large); err == nil || !strings.Contains(err.Error(), "larger than the memory limit") {
+	if _, err := e.ReadFile(t.Context(), large); err == nil || !strings.Contains(err.Error(), "larger than the memory limit") {
 		t.Errorf("got %v", err)
 	}
 }

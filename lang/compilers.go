@@ -29,7 +29,7 @@ func (e *Engine) boundCompilers() error {
 		if quick {
 			checked, err = source.EvalText(text)
 		} else {
-			checked, err = untilCallEnds(e, func() (string, error) { return source.EvalText(text) })
+			checked, err = UntilCallEnds(e, func() (string, error) { return source.EvalText(text) })
 		}
 		if err != nil {
 			e.Throw(err)

@@ -1,12 +1,14 @@
 package lang
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -72,8 +74,9 @@ func (e *Engine) OpenFile(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// ReadFile reads the whole of a file as [Engine.OpenFile] opens it, if it is not larger than the memory limit.
-func (e *Engine) ReadFile(path string) ([]byte, error) {
+// ReadFile reads the whole of a file as [Engine.OpenFile] opens it, if it is not larger than the memory limit and the
+// machine has room for it. It ends with the context, also where the file never ends.
+func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := e.OpenFile(path)
 	if err != nil {
 		return nil, err
@@ -83,5 +86,33 @@ func (e *Engine) ReadFile(path string) ([]byte, error) {
 	if info, err := f.Stat(); limit > 0 && err == nil && uint64(info.Size()) > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
 	}
-	return io.ReadAll(f)
+	const first, often = 64 << 10, 16 << 20
+	data := make([]byte, 0, first)
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+		if !fitsMachine(uint64(info.Size()), machineMemory()) {
+			return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
+		}
+		data = make([]byte, 0, info.Size()+1) // one more, to see the end
+	}
+	for {
+		if len(data) == cap(data) {
+			if cap(data) >= often && !fitsMachine(2*uint64(cap(data)), machineMemory()) {
+				return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
+			}
+			data = slices.Grow(data, cap(data))
+		}
+		n, err := f.Read(data[len(data):min(cap(data), len(data)+often)])
+		data = data[:len(data)+n]
+		if err == io.EOF {
+			return data, nil
+		}
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 }
+
+var errNoRoom = errors.New("is larger than the memory that the machine has for this process")

@@ -27,6 +27,11 @@ func (e *Engine) JSON(ctx context.Context, v goja.Value) (json.RawMessage, error
 	return json.RawMessage(text), nil
 }
 
+// Stringify is JSON.stringify, with its bounds, whatever the script made of that name. Call it on the loop's goroutine.
+func (e *Engine) Stringify(args ...goja.Value) (goja.Value, error) {
+	return e.intrinsics.stringify(nil, args...)
+}
+
 // jsonValue replaces a value that JSON has no word for.
 func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	if goja.IsBigInt(v) {

@@ -156,7 +156,7 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	if m := e.files[key]; m != nil && !anew {
 		return m, m.err
 	}
-	data, err := e.opts.Cache.read(path, e.ReadFile)
+	data, err := e.opts.Cache.read(path, func(path string) ([]byte, error) { return e.ReadFile(e.Running(), path) })
 	if err != nil {
 		return nil, FileError("import", name, err)
 	}
@@ -382,12 +382,12 @@ func (e *Engine) compile(path, name, text string, given bool, o source.Options) 
 
 // compileUnit compiles a text, as long as the running call lasts.
 func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit, error) {
-	return untilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
+	return UntilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
 }
 
-// untilCallEnds runs a parser on a goroutine of its own, which is left to itself where the running call ends first: no
-// parser looks at interrupts, and malformed texts exist for which they need time with the square of the size, or more.
-func untilCallEnds[T any](e *Engine, parse func() (T, error)) (T, error) {
+// UntilCallEnds runs work on a goroutine of its own, and leaves it to itself if the running call ends first: for parsers and
+// operations on files that look at no interrupt. The error is then the cause of that end. Call it on the loop's goroutine.
+func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -400,7 +400,7 @@ func untilCallEnds[T any](e *Engine, parse func() (T, error)) (T, error) {
 			r.panic = recover()
 			done <- r
 		}()
-		r.value, r.err = parse()
+		r.value, r.err = work()
 	}()
 	select {
 	case r := <-done:

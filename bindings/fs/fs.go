@@ -25,7 +25,10 @@ type result func() (goja.Value, error)
 type operation func(f *files, a *lang.Args) func(context.Context) (result, error)
 
 // files is the state of one engine's module.
-type files struct{ *lang.Engine }
+type files struct {
+	*lang.Engine
+	date *goja.Object // the class Date, which scripts may replace
+}
 
 // define is one operation with its documentation.
 type define struct {
@@ -97,7 +100,8 @@ var operations = []define{
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {
-	f := &files{e}
+	date, _ := e.VM().GlobalObject().Get("Date").(*goja.Object)
+	f := &files{e, date}
 	x := bindings.NewExports(e)
 	for _, d := range operations {
 		x.AddAsync(d.name, func(call goja.FunctionCall) (goja.Value, error) {
@@ -114,7 +118,8 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 			if err := a.Err(); err != nil {
 				return nil, err
 			}
-			finish, err := work(e.Context())
+			ctx := e.Running()
+			finish, err := lang.UntilCallEnds(e, func() (result, error) { return work(ctx) })
 			if err != nil || finish == nil {
 				return nil, err
 			}
@@ -148,8 +153,8 @@ func (f *files) value(v any) result {
 
 func readText(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
-	return func(context.Context) (result, error) {
-		data, err := f.ReadFile(path)
+	return func(ctx context.Context) (result, error) {
+		data, err := f.ReadFile(ctx, path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -191,8 +196,8 @@ func appendText(f *files, a *lang.Args) func(context.Context) (result, error) {
 
 func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
-	return func(context.Context) (result, error) {
-		data, err := f.ReadFile(path)
+	return func(ctx context.Context) (result, error) {
+		data, err := f.ReadFile(ctx, path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -209,8 +214,8 @@ func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 
 func readJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
-	return func(context.Context) (result, error) {
-		data, err := f.ReadFile(path)
+	return func(ctx context.Context) (result, error) {
+		data, err := f.ReadFile(ctx, path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
@@ -224,8 +229,7 @@ func writeJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 	if a.Has(2) {
 		indent = a.Int(2, "indent")
 	}
-	stringify, _ := goja.AssertFunction(f.VM().GlobalObject().Get("JSON").(*goja.Object).Get("stringify"))
-	v, err := stringify(nil, a.Value(1), goja.Null(), f.VM().ToValue(indent))
+	v, err := f.Stringify(a.Value(1), goja.Null(), f.VM().ToValue(indent))
 	switch {
 	case err != nil:
 		a.Reject(err)
@@ -282,7 +286,7 @@ func stat(f *files, a *lang.Args) func(context.Context) (result, error) {
 		}
 		return func() (goja.Value, error) {
 			vm := f.VM()
-			modified, err := vm.New(vm.GlobalObject().Get("Date"), vm.ToValue(info.ModTime().UnixMilli()))
+			modified, err := vm.New(f.date, vm.ToValue(info.ModTime().UnixMilli()))
 			if err != nil {
 				return nil, err
 			}
@@ -309,8 +313,8 @@ func mkdir(f *files, a *lang.Args) func(context.Context) (result, error) {
 func remove(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
 	recursive := false
-	if o := a.Options(1, "options", "recursive"); o != nil && o.Get("recursive") != nil {
-		recursive = o.Get("recursive").ToBoolean()
+	if v := option(a.Options(1, "options", "recursive"), "recursive"); v != nil {
+		recursive = v.ToBoolean()
 	}
 	return func(context.Context) (result, error) {
 		err := os.Remove(path)

@@ -25,17 +25,17 @@ const maxPixels = 1 << 28
 func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	channels := int64(0)
-	if o := a.Options(1, "options", "channels"); o != nil && o.Get("channels") != nil {
-		if channels = o.Get("channels").ToInteger(); channels != 1 && channels != 4 {
+	if v := option(a.Options(1, "options", "channels"), "channels"); v != nil {
+		if channels = v.ToInteger(); channels != 1 && channels != 4 {
 			a.Fail("channels", "must be 1 or 4, not %d", channels)
 		}
 	}
-	return func(context.Context) (result, error) {
-		data, err := f.ReadFile(path)
+	return func(ctx context.Context) (result, error) {
+		data, err := f.ReadFile(ctx, path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
-		picture, err := decode(name, data)
+		picture, err := decode(name, data, f.Options().Limits.Memory)
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,22 @@ func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 }
 
-func decode(name string, data []byte) (image.Image, error) {
+// option returns an option, or nil if it is missing or undefined.
+func option(o *goja.Object, name string) goja.Value {
+	if o == nil {
+		return nil
+	}
+	if v := o.Get(name); v != nil && !goja.IsUndefined(v) {
+		return v
+	}
+	return nil
+}
+
+// pixelSize is the memory that a pixel takes, at most, while a picture is decoded: as it is, and as it is returned.
+const pixelSize = 8 + 4
+
+// decode decodes a picture that takes at most a number of bytes of memory, if that is not 0.
+func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	wrong := func(err error) error {
 		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %v", name, err), Cause: err, Hint: "PNG and JPEG files can be read"}
 	}
@@ -78,6 +93,10 @@ func decode(name string, data []byte) (image.Image, error) {
 	}
 	if config.Width*config.Height > maxPixels {
 		return nil, wrong(fmt.Errorf("%d×%d pixels are more than %d", config.Width, config.Height, maxPixels))
+	}
+	if n := uint64(config.Width) * uint64(config.Height); memory > 0 && n > memory/pixelSize {
+		return nil, &diag.Diagnostic{ID: "out-of-memory", Message: fmt.Sprintf("read %s: %d×%d pixels need %d MiB; %d MiB are allowed", name, config.Width, config.Height, n*pixelSize>>20, memory>>20),
+			Hint: "raise the memory limit, or read a smaller picture"}
 	}
 	picture, err := read(bytes.NewReader(data))
 	if err != nil {
@@ -108,8 +127,8 @@ func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 		return nil
 	}
 	quality := int64(90)
-	if opts := a.Options(2, "options", "quality"); opts != nil && opts.Get("quality") != nil {
-		if quality = opts.Get("quality").ToInteger(); quality < 1 || quality > 100 {
+	if v := option(a.Options(2, "options", "quality"), "quality"); v != nil {
+		if quality = v.ToInteger(); quality < 1 || quality > 100 {
 			a.Fail("quality", "must be from 1 to 100, not %d", quality)
 		}
 	}

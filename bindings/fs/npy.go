@@ -53,8 +53,8 @@ type npyFile struct {
 
 func readNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
-	return func(context.Context) (result, error) {
-		raw, err := f.ReadFile(path)
+	return func(ctx context.Context) (result, error) {
+		raw, err := f.ReadFile(ctx, path)
 		if err != nil {
 			return nil, lang.FileError("read", name, err)
 		}
