@@ -21,6 +21,7 @@ type intrinsics struct {
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 
 	bind     goja.Callable // Function.prototype.bind
+	describe goja.Callable // Object.getOwnPropertyDescriptor
 	symbol   *goja.Object
 	errors   map[string]*goja.Object
 	arrays   map[string]*goja.Object // constructors of typed arrays
@@ -63,6 +64,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	x.call, _ = goja.AssertFunction(own("(function (fn) { fn() })"))
 	generators := own("(function* () {})()").(*goja.Object).Prototype().Prototype()
 	x.preventExtensions = function(object(global, "Object"), "preventExtensions")
+	x.describe = function(object(global, "Object"), "getOwnPropertyDescriptor")
 	x.next, x.throw = function(generators, "next"), function(generators, "throw")
 	for _, name := range errorClasses {
 		x.errors[name] = object(global, name)
@@ -86,6 +88,17 @@ func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 		p, _ = ownTexts.LoadOrStore(text, compiled)
 	}
 	return vm.RunProgram(p.(*goja.Program))
+}
+
+// OwnProperty returns the descriptor of an object's own property, or nil if it has none, without running a getter: by
+// Object.getOwnPropertyDescriptor as it was before any script ran. Call it on the loop's goroutine.
+func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
+	d, err := e.intrinsics.describe(goja.Undefined(), o, e.vm.ToValue(name))
+	desc, ok := d.(*goja.Object)
+	if err != nil || !ok {
+		return nil
+	}
+	return desc
 }
 
 // isTypedArray tells by what the interpreter knows of the object, not by what its properties say.

@@ -49,8 +49,7 @@ type instance struct {
 	uses     map[*session.Queue]*loop.Scope
 	lastUse  use
 	used     *usedLibraries
-	reads    *held         // receives what the compilation that runs reads of captured objects, or nil
-	ownOf    goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
+	reads    *held // receives what the compilation that runs reads of captured objects, or nil
 
 	// Scratch of launches.
 	checked   *goja.Object // the last launch's options
@@ -111,7 +110,6 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.services = &services{engine: e, instance: m}
 	m.rpc = &rpc{services: map[string]*service{}, inbox: newInbox()}
 	m.plain = m.vm.NewObject().Prototype()
-	m.ownOf, _ = goja.AssertFunction(m.vm.GlobalObject().Get("Object").(*goja.Object).Get("getOwnPropertyDescriptor"))
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics"} {
 		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {

@@ -252,7 +252,6 @@ func (m *instance) isData(o *goja.Object, name string) bool {
 	if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return false
 	}
-	d, err := m.ownOf(goja.Undefined(), o, m.vm.ToValue(name))
-	desc, ok := d.(*goja.Object)
-	return err == nil && ok && desc.Get("value") != nil
+	desc := m.engine.OwnProperty(o, name)
+	return desc != nil && desc.Get("value") != nil
 }

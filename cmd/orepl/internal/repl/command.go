@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -49,8 +50,10 @@ func isCommand(text string) bool {
 
 // command runs a command.
 func (p *prompt) command(line string) error {
-	name, args, _ := strings.Cut(line, " ")
-	args = strings.TrimSpace(args)
+	name, args := line, ""
+	if i := strings.IndexFunc(line, unicode.IsSpace); i >= 0 {
+		name, args = line[:i], strings.TrimSpace(line[i:])
+	}
 	c, err := findCommand(name)
 	if err == nil {
 		if c.args == "" && args != "" {
@@ -151,10 +154,13 @@ func (p *prompt) helpCommand(args string) error {
 	})
 }
 
+// operator finds an operator at the beginning of a text: a number before it is an operand.
+var operator = regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`)
+
 func (p *prompt) time(args string) error {
 	first, code, _ := strings.Cut(args, " ")
 	n, err := strconv.Atoi(first)
-	if err != nil || strings.TrimSpace(code) == "" {
+	if err != nil || strings.TrimSpace(code) == "" || operator.MatchString(code) {
 		n, code = 1, args
 	}
 	if strings.TrimSpace(code) == "" {

@@ -45,6 +45,24 @@ func TestCompletionByDocumentation(t *testing.T) {
 	}
 }
 
+// Completion does not depend on what a script made of the language's classes.
+func TestCompletionWithoutObject(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	u.enters("globalThis.Object = 1; const own = { first: 1 }")
+	for _, c := range []struct{ typed, line string }{{"own.fi", "own.first"}, {"own.toS", "own.toString"}} {
+		row := u.row()
+		u.types(c.typed)
+		u.press("\t")
+		u.edits("> " + c.line)
+		u.press("\x03")
+		u.prompted(row)
+	}
+	if got := u.enters("own.first + 1"); got != "2" {
+		t.Errorf("then %q", got)
+	}
+}
+
 // In a kernel, names are those of the kernel language; a parameter is no global of its name.
 func TestCompletionInKernels(t *testing.T) {
 	u := sit(t, 120, 40)

@@ -66,7 +66,6 @@ type prompt struct {
 	engine *lang.Engine
 	ctx    context.Context
 
-	descriptor goja.Callable // Object.getOwnPropertyDescriptor, before a script can replace it
 	interrupts chan os.Signal
 	count      int                   // blocks so far, which name them in errors
 	kept       map[string]goja.Value // what the prompt last put into _ and _error
@@ -196,15 +195,7 @@ func (p *prompt) newEngine() (*lang.Engine, error) {
 	opts.Stdout, opts.Stderr = stdout{p.term, p}, p.term
 	opts.Colors = p.Colors
 	opts.OnError, opts.OnWarning = p.background, p.warn
-	e, err := p.NewEngine(opts)
-	if err != nil {
-		return nil, err
-	}
-	err = e.Do(p.ctx, func(vm *goja.Runtime) error {
-		p.descriptor, _ = goja.AssertFunction(vm.GlobalObject().Get("Object").(*goja.Object).Get("getOwnPropertyDescriptor"))
-		return nil
-	})
-	return e, err
+	return p.NewEngine(opts)
 }
 
 // background receives errors of timers and of promises that nobody awaits.

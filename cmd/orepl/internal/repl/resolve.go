@@ -133,7 +133,7 @@ func (r resolver) class(s subject) *bindings.Entry {
 func (r resolver) names(s subject, prefix string) []string {
 	var names []string
 	if o, ok := s.value.(*goja.Object); ok {
-		root := r.vm.GlobalObject().Get("Object").(*goja.Object).Get("prototype").(*goja.Object)
+		root := r.vm.NewObject().Prototype()
 		for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {
 			if !(o.SameAs(root) && depth > 0 && prefix == "") && !isIndexed(o) {
 				names = append(names, o.GetOwnPropertyNames()...)
@@ -186,9 +186,8 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 
 // own gives a property that an object itself has; nil stands for one that only code of the script could give.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
-	d, err := r.p.descriptor(goja.Undefined(), o, r.vm.ToValue(name))
-	desc, ok := d.(*goja.Object)
-	if err != nil || !ok {
+	desc := r.p.engine.OwnProperty(o, name)
+	if desc == nil {
 		return nil, false
 	}
 	if v := desc.Get("value"); v != nil {
@@ -198,7 +197,8 @@ func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bo
 	if !ok || !r.isHosts(self, desc.Get("get")) {
 		return nil, true
 	}
-	if v, err = get(self); err != nil {
+	v, err := get(self)
+	if err != nil {
 		return nil, true
 	}
 	return v, true

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -61,7 +62,10 @@ func (p *prompt) load(file string) error {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(path)
+	text, err := p.readFile(path)
+	if errors.Is(err, errInterrupted) {
+		return p.failed(err)
+	}
 	if err != nil {
 		return fileError("load", file, err)
 	}
@@ -77,6 +81,28 @@ func (p *prompt) load(file string) error {
 		}
 	}
 	return nil
+}
+
+// readFile reads a file under Ctrl-C, which leaves a file alone that waits for a writer.
+func (p *prompt) readFile(path string) (text []byte, err error) {
+	type result struct {
+		text []byte
+		err  error
+	}
+	p.run(func(ctx context.Context) {
+		done := make(chan result, 1)
+		go func() {
+			text, err := p.engine.ReadFile(ctx, path)
+			done <- result{text, err}
+		}()
+		select {
+		case r := <-done:
+			text, err = r.text, r.err
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	})
+	return text, err
 }
 
 func (p *prompt) save(args string) error {

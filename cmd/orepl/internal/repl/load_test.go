@@ -1,0 +1,42 @@
+//go:build unix
+
+package repl_test
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Ctrl-C ends .load of a file that never ends, or that waits for a writer.
+func TestLoadOfEndlessFiles(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	if err := syscall.Mkfifo(filepath.Join(u.dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"pipe", "/dev/zero"} {
+		row := u.row()
+		u.types(".load " + file)
+		u.press("\r")
+		time.Sleep(300 * time.Millisecond) // until it runs, most likely
+		u.press("\x03")
+		u.prompted(row + 1)
+		if got := u.all(row); !strings.Contains(got, "stopped with Ctrl-C") {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}
+
+// A command ends at the first blank of any kind, such as the end of a line.
+func TestCommandsOverLines(t *testing.T) {
+	u := sit(t, 120, 40)
+	u.prompted(0)
+	u.types(".time")
+	u.press("\x1b\r")
+	u.types("6 * 7")
+	u.press("\r")
+	u.sees(1, "42")
+}
