@@ -23,6 +23,7 @@ var layers = []struct {
 	{"lang/kernel", []string{"lang/kernel", "lang/spelling", "lang/nesting"}},
 	{"lang", []string{"lang"}},
 	{"kernels", []string{"kernels", "lang/kernel"}},
+	{"plugins/portable", []string{"runtime/offload", "lang/kernel/ir", "lang/kernel/interp", "kernels"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
 	{"plugins/cpu/internal/spmd/abi", []string{"plugins/cpu/internal/amd64"}},
@@ -33,8 +34,9 @@ var layers = []struct {
 	{"plugins/cpu/internal/spmd/passes", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/avx2", "plugins/cpu/internal/spmd/abi"}},
 	{"plugins/cpu/internal/spmd/groupop", []string{"lang/kernel/ir", "lang/kernel/interp"}},
 	{"plugins/cpu/internal/spmd/exec", []string{"plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/groupop", "plugins/cpu/internal/spmd/regalloc", "plugins/cpu/internal/spmd/vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
-	{"plugins/*", []string{"plugins/internal", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
+	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
+	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // what plugins elsewhere import
 	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},
 	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},

@@ -4,13 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/orepl/orepl/cmd/orepl/internal/app"
+	"github.com/orepl/orepl/cmd/orepl/command"
 )
 
-func main() {
-	app.ServeIsolated()
-	os.Exit(app.Main(app.System{
-		Args: os.Args[1:], Env: os.Environ(),
-		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-	}))
-}
+func main() { os.Exit(command.Main()) }

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -161,7 +162,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	e.Err = err
 	var u *interp.UnsupportedError
 	if errors.As(err, &u) {
-		e.Pos, _ = position(m, k, u.Site)
+		e.Pos, _ = portable.Position(m, k, u.Site)
 	}
 	return nil, nil, e
 }
@@ -172,7 +173,7 @@ func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 	if !errors.As(err, &u) {
 		return err.Error()
 	}
-	pos, text := position(m, k, u.Site)
+	pos, text := portable.Position(m, k, u.Site)
 	if pos.Line == 0 {
 		return "no vector code: " + u.What
 	}

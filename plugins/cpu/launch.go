@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/plugins/cpu/internal/sched"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -230,61 +231,16 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
-// swapped reports whether a size, x first, is a shape, outermost first, of at least two dimensions.
-func swapped(size [3]int, dims [3]int32, rank int) bool {
-	for i := range rank {
-		if size[i] != int(dims[i]) {
-			return false
-		}
-	}
-	return rank > 1 && dims[0] != dims[rank-1]
-}
-
 // faultError is the fault as the contract has it.
 func (l *launch) faultError() error {
-	in := l.fault
-	pos, text := position(l.kernel.module, l.kernel.ir, in.Site)
-	f := &offload.Fault{Kernel: l.kernel.info.Name, Pos: pos, Text: text, Index: in.Index, Extent: in.Extent, Item: in.Item}
-	if in.Array != nil {
-		f.Array = in.Array.Name
-		for i := range l.kernel.ir.Params {
-			if a := l.kernel.ir.Params[i].Array; a != nil && a.ID == in.Array.ID {
-				f.Label = l.labels[i]
-				f.Swapped = swapped(l.grid.Size, l.grid.Args[i].Dims, a.Rank)
-			}
-		}
-	}
-	switch in.Kind {
-	case interp.OutOfBounds:
-		f.Code = offload.OutOfBounds
-		f.Subscript, f.Bound = comparison(l.kernel.ir, in, text)
-	case interp.DivisionByZero:
-		f.Code = offload.DivisionByZero
-	case interp.AssertionFailed:
-		f.Code, f.Text = offload.Assertion, in.Text
-	case interp.Overflow:
-		f.Code, f.Values = offload.Overflow, in.Text
-	case interp.DivergentUniform:
-		f.Code = offload.Divergence
-	case interp.CallFailed:
-		f.Code, f.Cause = offload.BackendFailure, in.Text
-	case interp.Race:
-		f.Code = offload.Race
-		at, other := position(l.kernel.module, l.kernel.ir, in.OtherSite)
-		f.Other = &offload.Access{Pos: at, Text: other, Item: in.OtherItem, SameGroup: in.SameGroup}
-	case interp.Unwritten:
-		f.Code = offload.Uninitialized
-		for axis, n := range l.grid.Size {
-			f.Ragged = f.Ragged || n%l.grid.GroupSize[axis] != 0
-		}
-	}
+	f := portable.Fault(l.kernel.module, l.kernel.ir, l.fault, &l.grid, l.labels)
 	var cause error
-	if in.Kind == interp.CallFailed {
-		cause = l.host.failure(in.Text)
+	if l.fault.Kind == interp.CallFailed {
+		cause = l.host.failure(l.fault.Text)
 	}
 	var known *offload.Error
 	if errors.As(cause, &known) {
-		f.Code, f.Cause = known.Code, cmp.Or(known.Detail, in.Text)
+		f.Code, f.Cause = known.Code, cmp.Or(known.Detail, l.fault.Text)
 	}
 	e := l.refuse(f.Code, "%s", f)
 	e.Fault, e.Err = f, cause
@@ -292,7 +248,7 @@ func (l *launch) faultError() error {
 		e.Hint = known.Hint
 	}
 	if l.at.Line == 0 {
-		e.Pos = pos
+		e.Pos = f.Pos
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -88,7 +89,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 			return "", err
 		}
 		return listCode(text, p, groups, func(site int) string {
-			pos, source := position(m, k, site)
+			pos, source := portable.Position(m, k, site)
 			if pos.Line == 0 {
 				return ""
 			}

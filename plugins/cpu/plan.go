@@ -4,10 +4,10 @@ import (
 	"errors"
 	"math"
 	"math/bits"
-	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -140,57 +140,20 @@ func (pl *plan) setArgs(args []offload.Arg) error {
 	for i := range args {
 		p, a := &params[i], &args[i]
 		pl.labels = append(pl.labels, a.Label)
-		if !p.Buffer {
-			if a.Memory != nil {
-				return pl.refuse(offload.InvalidArgument, "parameter %s is a scalar of type %v, and the argument a buffer", p.Name, p.Type)
+		var data []byte
+		if p.Buffer && a.Memory != nil {
+			var err error
+			if data, err = pl.device.Bytes(a.Memory); err != nil {
+				e := pl.refuse(offload.CodeOf(err), "parameter %s", p.Name)
+				e.Err = err
+				return e
 			}
-			if a.Type != p.Type {
-				return pl.refuse(offload.InvalidArgument, "parameter %s has type %v, and the argument type %v", p.Name, p.Type, a.Type)
-			}
-			pl.grid.Args = append(pl.grid.Args, interp.Arg{Bits: a.Bits})
-			continue
 		}
-		buffer, err := pl.buffer(p, a)
-		if err != nil {
-			return err
+		arg, refused := portable.Bind(p, a, data)
+		if refused != nil {
+			return pl.refuse(refused.Code, "%s", refused.Detail)
 		}
-		pl.grid.Args = append(pl.grid.Args, buffer)
+		pl.grid.Args = append(pl.grid.Args, arg)
 	}
 	return nil
-}
-
-// buffer takes over one buffer.
-func (pl *plan) buffer(p *offload.Param, a *offload.Arg) (interp.Arg, error) {
-	none := interp.Arg{}
-	if a.Memory == nil {
-		return none, pl.refuse(offload.InvalidArgument, "parameter %s is a buffer, and the argument none", p.Name)
-	}
-	if a.Type != p.Type {
-		return none, pl.refuse(offload.InvalidArgument, "parameter %s is a buffer of %v, and the argument one of %v", p.Name, p.Type, a.Type)
-	}
-	data, err := pl.device.Bytes(a.Memory)
-	if err != nil {
-		e := pl.refuse(offload.CodeOf(err), "parameter %s", p.Name)
-		e.Err = err
-		return none, e
-	}
-	if a.Offset < 0 || a.Offset > int64(len(data)) {
-		return none, pl.refuse(offload.InvalidSize, "parameter %s: offset %d leaves the memory of %d bytes", p.Name, a.Offset, len(data))
-	}
-	data = data[a.Offset:]
-	need, fits := int64(p.Elem), true
-	for _, n := range a.Dims[:p.Rank] {
-		if n < 0 {
-			return none, pl.refuse(offload.InvalidSize, "parameter %s: extents %v", p.Name, a.Dims[:p.Rank])
-		}
-		if n > 0 && need > math.MaxInt64/int64(n) {
-			fits = false
-		}
-		need *= int64(n)
-	}
-	if !fits || need > int64(len(data)) {
-		return none, pl.refuse(offload.InvalidSize, "parameter %s: extents %v of %d bytes leave the %d bytes of memory", p.Name,
-			a.Dims[:p.Rank], p.Elem, len(data))
-	}
-	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(need), Dims: a.Dims}, nil
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -83,28 +83,7 @@ type variant struct {
 }
 
 func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
-	abi := k.ABI()
-	info := offload.KernelInfo{
-		Name: k.Name, Params: make([]offload.Param, 0, len(abi.Args)),
-		ObservesGroup: abi.ObservesGroup, SharedBytes: abi.SharedBytes, GroupItems: interp.MaxGroupItems,
-		Services: abi.Services,
-	}
-	k.Body.Walk(func(in *ir.Instr) { info.Prints = info.Prints || in.Op == ir.Print })
-	for _, a := range abi.Args {
-		p := offload.Param{Name: a.Name, Type: typeOf(a.Scalar), Elem: a.Scalar.Size()}
-		if a.Rank > 0 {
-			p.Buffer, p.Type, p.Elem, p.Rank = true, typeOf(a.Elem.Scalar), a.Elem.Size(), a.Rank
-			p.Reads, p.Writes = a.Access&ir.Reads != 0, a.Access&ir.Writes != 0
-		}
-		info.Params = append(info.Params, p)
-	}
-	return &kernel{module: m, ir: k, optimized: optimized, info: info, engines: engines}
-}
-
-// typeOf is the contract's name of a type; records are opaque.
-func typeOf(t ir.Type) offload.Type {
-	o, _ := offload.ParseType(t.String())
-	return o
+	return &kernel{module: m, ir: k, optimized: optimized, info: portable.Describe(k), engines: engines}
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
@@ -173,27 +152,4 @@ func (v *variant) measured(ns float64) {
 		now = old + (now-old)/4
 	}
 	v.cost.Store(max(now, 1))
-}
-
-// position is the place of a site, and the expression there.
-func position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text string) {
-	if site < 0 || site >= len(k.Sites) {
-		return pos, ""
-	}
-	s := &k.Sites[site]
-	if s.File >= 0 && s.File < len(m.Files) {
-		pos.File = m.Files[s.File]
-	}
-	pos.Line, pos.Col = s.Line, s.Col
-	return pos, s.Text
-}
-
-// comparison is the index that an access, whose text is given, exceeded an extent with, and the extent, as the source has them.
-func comparison(k *ir.Kernel, f *interp.Fault, text string) (index, bound string) {
-	k.Body.Walk(func(in *ir.Instr) {
-		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {
-			index, bound = ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis)
-		}
-	})
-	return index, bound
 }

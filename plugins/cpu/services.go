@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -32,7 +33,7 @@ func (s *services) reset(host offload.Services, k *kernel, device string) {
 }
 
 func (s *services) message(site int, item [3]int, text string) offload.Message {
-	pos, _ := position(s.kernel.module, s.kernel.ir, site)
+	pos, _ := portable.Position(s.kernel.module, s.kernel.ir, site)
 	return offload.Message{Device: s.device, Kernel: s.kernel.info.Name, Item: item, Pos: pos, Text: text}
 }
 
@@ -44,9 +45,9 @@ func (s *services) Print(site int, item [3]int, text string) {
 
 // Call implements [interp.Services]. It returns when the launch is stopped, even if the host's service does not.
 func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
-	r := &offload.Request{Message: s.message(site, item, ""), Name: name, Args: make([]offload.Scalar, len(args)), Result: typeOf(result)}
+	r := &offload.Request{Message: s.message(site, item, ""), Name: name, Args: make([]offload.Scalar, len(args)), Result: portable.TypeOf(result)}
 	for i, a := range args {
-		r.Args[i] = offload.Scalar{Type: typeOf(a.Type), Bits: a.Bits}
+		r.Args[i] = offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits}
 	}
 	ctx, release := s.stop.Context()
 	defer release()

@@ -17,7 +17,6 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
-	"github.com/orepl/orepl/plugins/all"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -27,6 +26,7 @@ type System struct {
 	Env            []string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	Plugins        []contract.Plugin
 }
 
 // Exit codes. They are documented by "orepl help exit-codes".
@@ -217,7 +217,7 @@ func isTerminal(stream any) bool {
 
 // open makes a runtime with all plugins.
 func (inv *invocation) open() *orepl.Runtime {
-	return orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	return orepl.Open(orepl.Options{Plugins: inv.Plugins})
 }
 
 // environ is the environment as a map.

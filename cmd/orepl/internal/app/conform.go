@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/runtime/conform"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -34,7 +33,7 @@ func runConform(inv *invocation) error {
 	if _, err := path.Match(*match, ""); err != nil {
 		return &usageError{fmt.Sprintf("--run %s is no pattern: %v", *match, err), "write a pattern such as copy/*"}
 	}
-	plugin, err := pluginOf(args[0])
+	plugin, err := inv.pluginOf(args[0])
 	if err != nil {
 		return err
 	}
@@ -84,10 +83,10 @@ func (inv *invocation) printCase(r conform.Result, verbose bool) {
 }
 
 // pluginOf is the plugin of a device's id.
-func pluginOf(id string) (offload.Plugin, error) {
+func (inv *invocation) pluginOf(id string) (offload.Plugin, error) {
 	name, _, _ := strings.Cut(id, ":")
 	var names []string
-	for _, p := range all.Plugins() {
+	for _, p := range inv.Plugins {
 		if p.Name() == name {
 			return p, nil
 		}

@@ -83,7 +83,7 @@ func (inv *invocation) printUsage(name string) {
 			continue
 		}
 		fmt.Fprintf(inv.Stdout, "orepl %s %s\n  %s\n", c.name, c.args, c.about)
-		probe := &invocation{System: System{Args: []string{"-h"}, Stdout: io.Discard, Stderr: io.Discard},
+		probe := &invocation{System: System{Args: []string{"-h"}, Plugins: inv.Plugins, Stdout: io.Discard, Stderr: io.Discard},
 			ctx: inv.ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
 		probe.flags.SetOutput(io.Discard)
 		if inv.flags != nil && inv.flags.Name() == probe.flags.Name() {

@@ -4,11 +4,11 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/isolate"
-	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // ServeIsolated is the life of a process that orepl run --isolate started; in any other it does nothing.
-func ServeIsolated() { orepl.ServeIsolated(orepl.Options{Plugins: all.Plugins()}) }
+func ServeIsolated(plugins []offload.Plugin) { orepl.ServeIsolated(orepl.Options{Plugins: plugins}) }
 
 // isolated runs a file in a process of its own.
 func (inv *invocation) isolated(path string, opts lang.Options) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"github.com/orepl/orepl/cmd/orepl/internal/app"
+	"github.com/orepl/orepl/cmd/orepl/command"
 )
 
 // The test binary is also the program under test.
@@ -22,7 +22,7 @@ const asProgram = "OREPL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(app.Main(app.System{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}))
+		os.Exit(command.Main())
 	}
 	os.Exit(m.Run())
 }

@@ -1,0 +1,21 @@
+// Package command is the command orepl for programs that add plugins of their own to it.
+package command
+
+import (
+	"os"
+
+	"github.com/orepl/orepl/cmd/orepl/internal/app"
+	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Main runs the command line of this process with the plugins that come with orepl and others, and returns the exit code. Names
+// of plugins must differ.
+func Main(others ...offload.Plugin) int {
+	plugins := append(all.Plugins(), others...)
+	app.ServeIsolated(plugins)
+	return app.Main(app.System{
+		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	})
+}
