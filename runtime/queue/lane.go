@@ -31,9 +31,8 @@ type Lane interface {
 	// Finish is called once for each command in flight, in order, after it was reached. It returns the command's failure, or
 	// [ErrStopped] if a request ended it.
 	Finish(c *Command) error
-	// Stop requests that the commands from number from to number to end early. Those that are not in flight are ignored. A
-	// lane of a device that cannot cancel ignores them all.
-	Stop(from, to uint64)
+	// Stop requests that the commands in flight up to number n end early. A lane of a device that cannot cancel ignores it.
+	Stop(n uint64)
 	// Since returns the device time between two stamps of records, which may be of two lanes of the device. ok is false if
 	// the device has no clock.
 	Since(later, earlier any) (ns int64, ok bool)

@@ -265,14 +265,14 @@ func (q *Queue) fly(c *command, n uint64) {
 	}
 	f.count++
 	if n <= q.dropped.Load() { // cancelled since it was looked at, when the lane did not know it
-		q.lane.Stop(n, n)
+		q.lane.Stop(n)
 	}
 }
 
 // expireOnLane ends command n, whose time limit has passed.
 func (q *Queue) expireOnLane(n uint64) {
 	q.flight.expired.Store(n)
-	q.lane.Stop(n, n)
+	q.lane.Stop(n)
 }
 
 // mayWatch reports whether a command is in flight that no goroutine waits for.

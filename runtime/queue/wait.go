@@ -262,7 +262,7 @@ func (q *Queue) unblock(ev *Event) {
 func (q *Queue) cancel(target uint64, cause error) {
 	q.abandon(target, cause)
 	if q.lane != nil {
-		q.lane.Stop(1, target)
+		q.lane.Stop(target)
 	}
 }
 

@@ -124,12 +124,12 @@ func (l *lane) Finish(c *queue.Command) error {
 	return e.err
 }
 
-func (l *lane) Stop(from, to uint64) {
+func (l *lane) Stop(n uint64) {
 	d := l.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range l.flying {
-		if from <= e.number && e.number <= to {
+		if e.number <= n {
 			e.stop.Store(true)
 		}
 	}

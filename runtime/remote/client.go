@@ -1,0 +1,300 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// Dial connects to a server.
+type Dial func(ctx context.Context) (io.ReadWriteCloser, error)
+
+// NewPlugin returns a plugin that offers the devices of a server under a name.
+func NewPlugin(name string, dial Dial) offload.Plugin { return &plugin{name, dial} }
+
+type plugin struct {
+	name string
+	dial Dial
+}
+
+func (p *plugin) Name() string { return p.name }
+
+// MaxClass implements [offload.ClassBounded].
+func (p *plugin) MaxClass() int { return offload.ClassRemote }
+
+func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
+	stream, err := p.dial(ctx)
+	if err != nil {
+		e := offload.Errorf(offload.NotFound, "open", "the server of %s cannot be reached", p.name)
+		e.Err = err
+		return nil, e
+	}
+	c := &client{link: newLink(stream, false), clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
+		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
+		sent: map[digest]bool{}}
+	go c.receive()
+	m := &hello{Version: version}
+	copy(m.Magic[:], magic)
+	c.link.send(m)
+	select {
+	case w := <-c.welcomed:
+		if err := c.open(w); err != nil {
+			c.end(nil)
+			<-c.ended
+			return nil, err
+		}
+		return c, nil
+	case <-c.lost:
+		<-c.ended
+		return nil, c.LostError()
+	case <-ctx.Done():
+		c.end(context.Cause(ctx))
+		<-c.ended
+		e := offload.Errorf(offload.Cancelled, "open", "the server of %s did not answer in time", p.name)
+		e.Err = context.Cause(ctx)
+		return nil, e
+	}
+}
+
+// client is a connection to a server: it implements [offload.Platform].
+type client struct {
+	link     *link
+	clock    queue.Clock
+	info     offload.PlatformInfo
+	devices  []offload.Device
+	welcomed chan *welcome
+	serial   atomic.Uint64 // numbers of objects and requests
+
+	lost  chan struct{}
+	ended chan struct{} // closed when no goroutine of the connection runs
+	why   error         // set before lost is closed
+
+	mu      sync.Mutex
+	closing bool
+	gone    bool
+	replies map[uint64]chan *reply
+	lanes   map[uint64]*lane
+	calls   map[uint64]context.CancelFunc // service calls that run
+
+	images    sync.Mutex
+	sent      map[digest]bool
+	sentBytes int
+}
+
+// keepImages is the size of the images that the server keeps.
+const keepImages = 64 << 20
+
+func (c *client) open(w *welcome) error {
+	if string(w.Magic[:]) != magic || w.Version != version {
+		return offload.Errorf(offload.Unsupported, "open", "the server speaks version %d of the protocol, this program version %d", w.Version, version).
+			WithHint("use the same build on both sides")
+	}
+	if err := offload.DecodeError(w.Error); err != nil {
+		return err
+	}
+	c.info = w.Platform
+	for i := range w.Devices {
+		d := &w.Devices[i]
+		if d.Name == "" {
+			return offload.Errorf(offload.BackendFailure, "open", "the server has a device without a name")
+		}
+		info := d.Info
+		info.Class = offload.ClassRemote
+		info.Features.Unified, info.Features.HostVisible = false, false
+		dev := &device{client: c, number: uint32(i), name: d.Name, info: info}
+		if len(d.Properties) > 0 {
+			if err := json.Unmarshal(d.Properties, &dev.properties); err != nil {
+				return offload.Errorf(offload.BackendFailure, "open", "the properties of device %s are damaged: %v", d.Name, err)
+			}
+		}
+		c.devices = append(c.devices, dev)
+	}
+	return nil
+}
+
+func (c *client) Info() offload.PlatformInfo { return c.info }
+func (c *client) Devices() []offload.Device  { return c.devices }
+
+func (c *client) CheckImage(img *offload.Image) error {
+	_, err := c.check(anyDevice, img)
+	return err
+}
+
+// Close ends the connection. The server frees what is left.
+func (c *client) Close() error {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	c.link.flushed()
+	c.end(errors.New("the connection was closed"))
+	<-c.ended
+	return nil
+}
+
+// end makes the connection end for a reason; the first one counts.
+func (c *client) end(why error) {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = why
+	}
+	c.mu.Unlock()
+	_ = c.link.stream.Close() // receive returns
+}
+
+// LostError returns why the server's devices are lost.
+func (c *client) LostError() error {
+	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the device's process ended")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err.Err = c.why
+	return err
+}
+
+// receive handles the server's messages until the connection ends. Then it makes everything end that waits for the server.
+func (c *client) receive() {
+	defer close(c.ended)
+	c.end(c.link.receive(c.handle))
+	c.link.end() // no memory of a command is used afterwards
+	c.mu.Lock()
+	c.gone = true
+	lanes, replies, calls := c.lanes, c.replies, c.calls
+	c.lanes, c.replies, c.calls = nil, nil, nil
+	c.mu.Unlock()
+	close(c.lost)
+	why := c.LostError()
+	for _, ch := range replies {
+		close(ch)
+	}
+	for _, cancel := range calls {
+		cancel()
+	}
+	for _, l := range lanes {
+		l.lose(why)
+	}
+}
+
+func (c *client) handle(p packet) error {
+	switch m := p.(type) {
+	case *welcome:
+		select {
+		case c.welcomed <- m:
+			return nil
+		default:
+			return errors.New("a second welcome")
+		}
+	case *reply:
+		c.mu.Lock()
+		ch := c.replies[m.Request]
+		delete(c.replies, m.Request)
+		c.mu.Unlock()
+		if ch == nil {
+			return fmt.Errorf("a reply to request %d, which is not open", m.Request)
+		}
+		ch <- m // has room for it
+	case *reached:
+		return c.onLane(m.At, func(l *lane) error { return l.end(m) })
+	case *fragment:
+		return c.onLane(m.At, func(l *lane) error { return l.data(m) })
+	case *printed:
+		return c.onLane(m.At, func(l *lane) error { return l.print(m) })
+	case *serviceCall:
+		return c.onLane(m.At, func(l *lane) error { return l.call(m) })
+	case *serviceCancel:
+		c.mu.Lock()
+		cancel := c.calls[m.Call]
+		c.mu.Unlock()
+		if cancel != nil { // else it was answered at the same time
+			cancel()
+		}
+	default:
+		return fmt.Errorf("message %T is a client's", p)
+	}
+	return nil
+}
+
+func (c *client) onLane(at at, do func(*lane) error) error {
+	c.mu.Lock()
+	l := c.lanes[at.Queue]
+	c.mu.Unlock()
+	if l == nil {
+		return fmt.Errorf("queue %d does not exist", at.Queue)
+	}
+	return do(l)
+}
+
+// request sends a request and waits for its reply. An image, if there is one, is sent before it.
+func (c *client) request(ctx context.Context, op string, number uint64, img *offload.Image, p func(imageRef) packet) (*reply, error) {
+	ch := make(chan *reply, 1)
+	c.mu.Lock()
+	gone := c.gone
+	if !gone {
+		c.replies[number] = ch
+	}
+	c.mu.Unlock()
+	if gone {
+		return nil, c.refused(op)
+	}
+	if img == nil {
+		c.link.send(p(imageRef{}))
+	} else {
+		c.withImage(img, func(ref imageRef) { c.link.send(p(ref)) })
+	}
+	var r *reply
+	select {
+	case r = <-ch:
+	case <-ctx.Done():
+		c.link.send(&cancelRequest{number})
+		r = <-ch // after it the object of the request exists or does not
+	}
+	if r == nil {
+		return nil, c.refused(op)
+	}
+	return r, offload.DecodeError(r.Error)
+}
+
+func (c *client) refused(op string) error {
+	e := offload.Errorf(offload.DeviceLost, op, "the device is lost")
+	e.Err = c.LostError()
+	return e
+}
+
+// withImage sends the content of an image that the server does not have, and calls send before the server may forget it.
+func (c *client) withImage(img *offload.Image, send func(imageRef)) {
+	c.images.Lock()
+	defer c.images.Unlock()
+	ref := refOf(img)
+	if !c.sent[ref.Digest] {
+		if c.sentBytes > keepImages {
+			c.link.send(&forgetImages{})
+			clear(c.sent)
+			c.sentBytes = 0
+		}
+		c.sent[ref.Digest] = true
+		c.sentBytes += len(img.Data)
+		for rest := img.Data; len(rest) > 0; {
+			n := min(maxFragment, len(rest))
+			c.link.sendWith(&imageData{Digest: ref.Digest, Total: ref.Size}, rest[:n])
+			rest = rest[n:]
+		}
+	}
+	send(ref)
+}
+
+func (c *client) check(device uint32, img *offload.Image) (int, error) {
+	if img.Unusable != nil {
+		return 0, img.Unusable
+	}
+	number := c.serial.Add(1)
+	r, err := c.request(context.Background(), "load", number, img, func(ref imageRef) packet { return &checkImage{number, device, ref} })
+	if err != nil {
+		return 0, err
+	}
+	return int(r.Value), nil
+}

@@ -1,0 +1,381 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+const (
+	laneWindow = 64  // commands in flight of a queue
+	laneLooks  = 100 // at the reached number before a goroutine sleeps
+)
+
+// lane implements [queue.Lane] for a queue of the server.
+type lane struct {
+	device  *device
+	id      uint64
+	queue   *queue.Queue
+	reached atomic.Uint64
+
+	mu       sync.Mutex
+	flying   map[uint64]*queue.Command
+	services map[uint64]offload.Services // of launches in flight
+	newest   uint64                      // the newest command begun
+	ended    uint64                      // the newest command whose end the server reported
+	results  map[uint64]*reached         // of ended commands that failed or have a time
+	inbox    []packet                    // reports and prints that wait for a print to be delivered
+	printing bool                        // a goroutine delivers inbox
+	changed  chan struct{}               // closed when reached changes; nil if no goroutine waits
+	lost     error
+}
+
+func newLane(d *device, id uint64) *lane {
+	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, results: map[uint64]*reached{}}
+}
+
+func (l *lane) Check(m offload.Memory) error {
+	mem, ok := m.(*memory)
+	if !ok || mem.device != l.device {
+		return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").
+			WithHint("copy it through the host, or exchange it where the devices can")
+	}
+	if mem.freed.Load() {
+		return offload.Errorf(offload.Closed, "access", "the memory was freed")
+	}
+	return nil
+}
+
+func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
+func (l *lane) Window() int                 { return laneWindow }
+func (l *lane) Flush()                      {} // the link sends at once
+
+// launch is a launch as it is sent.
+type launch struct {
+	lane     *lane
+	message  launchKernel
+	data     []byte // of structs
+	services offload.Services
+}
+
+func (s *launch) Set(o *offload.Launch) error {
+	k, ok := o.Kernel.(*kernel)
+	if !ok || k.device != s.lane.device {
+		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On("", o.Kernel.Info().Name)
+	}
+	m := &s.message
+	*m = launchKernel{Kernel: k.id, Size: o.Size, GroupSize: o.GroupSize, Args: m.Args[:0], Checks: o.Checks, Pos: o.Pos, Services: o.Services != nil,
+		SharedBytes: o.SharedBytes, Cooperative: o.Cooperative}
+	s.data = s.data[:0]
+	for i := range o.Args {
+		a := &o.Args[i]
+		w := wireArg{Type: a.Type, Bits: a.Bits, Offset: a.Offset, Dims: a.Dims, Label: a.Label}
+		if a.Memory != nil {
+			if err := s.lane.Check(a.Memory); err != nil {
+				s.Clear()
+				return err
+			}
+			w.Memory = a.Memory.(*memory).id
+		}
+		if a.Data != nil {
+			w.Struct = true
+			at := len(s.data)
+			s.data = append(s.data, a.Data...)
+			w.Data = s.data[at:len(s.data):len(s.data)]
+		}
+		m.Args = append(m.Args, w)
+	}
+	s.services = o.Services
+	return nil
+}
+
+func (s *launch) Clear() {
+	clear(s.message.Args)
+	s.message.Args, s.services = s.message.Args[:0], nil
+}
+
+func wireOf(p *queue.Place) wirePlace {
+	if p.Memory == nil {
+		return wirePlace{}
+	}
+	return wirePlace{p.Memory.(*memory).id, p.Offset, p.RowPitch, p.SlicePitch}
+}
+
+// extentOf returns the box of a copy. A copy of bytes is one row.
+func extentOf(c *queue.Command) [3]int64 {
+	if c.Kind == queue.CopyBytes {
+		return [3]int64{c.Size, 1, 1}
+	}
+	return c.Extent
+}
+
+func (l *lane) Begin(c *queue.Command) error {
+	l.mu.Lock()
+	if l.lost != nil {
+		l.mu.Unlock()
+		return l.lost
+	}
+	l.flying[c.Number] = c
+	l.newest = c.Number
+	if c.Kind == queue.LaunchKernel {
+		if s := c.Launch.(*launch).services; s != nil {
+			l.services[c.Number] = s
+		}
+	}
+	l.mu.Unlock()
+	link, at := l.device.client.link, at{l.id, c.Number}
+	switch c.Kind {
+	case queue.CopyBytes, queue.CopyBox:
+		link.send(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)})
+		if c.Src.Memory == nil {
+			l.sendHost(at, c)
+		}
+	case queue.FillBytes:
+		link.send(&fill{at, c.Dst.Memory.(*memory).id, c.Dst.Offset, c.Size, c.Pattern})
+	case queue.LaunchKernel:
+		m := &c.Launch.(*launch).message
+		m.At = at
+		link.send(m)
+	case queue.RecordEvent:
+		link.send(&record{at})
+	}
+	return nil
+}
+
+// sendHost sends the bytes of a copy from the host, which stay as they are until the copy has ended.
+func (l *lane) sendHost(at at, c *queue.Command) {
+	link := l.device.client.link
+	sent := int64(0)
+	eachRow(&c.Src, extentOf(c), func(row []byte) {
+		for len(row) > 0 {
+			n := min(maxFragment, len(row))
+			link.sendWith(&fragment{At: at, Offset: sent}, row[:n])
+			sent += int64(n)
+			row = row[n:]
+		}
+	})
+}
+
+// eachRow calls do with the rows of a box on the host.
+func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
+	for z := range extent[2] {
+		for y := range extent[1] {
+			do(p.Host[z*p.SlicePitch+y*p.RowPitch:][:extent[0]])
+		}
+	}
+}
+
+// data puts a piece of the device's bytes into the host memory of a copy.
+func (l *lane) data(m *fragment) error {
+	l.mu.Lock()
+	c := l.flying[m.At.Number]
+	l.mu.Unlock()
+	if c == nil || c.Dst.Memory != nil || (c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox) || m.At.Number <= l.reached.Load() {
+		return fmt.Errorf("data for command %d, which takes none", m.At.Number)
+	}
+	extent := extentOf(c)
+	total := extent[0] * extent[1] * extent[2]
+	if m.Offset < 0 || m.Offset > total || int64(len(m.Data)) > total-m.Offset {
+		return fmt.Errorf("data for command %d leave its memory", m.At.Number)
+	}
+	for data, at := m.Data, m.Offset; len(data) > 0; {
+		row, in := at/extent[0], at%extent[0]
+		z, y := row/extent[1], row%extent[1]
+		n := copy(c.Dst.Host[z*c.Dst.SlicePitch+y*c.Dst.RowPitch:][in:extent[0]], data)
+		data, at = data[n:], at+int64(n)
+	}
+	return nil
+}
+
+// end handles a report of the server. It waits for prints before it.
+func (l *lane) end(m *reached) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.At.Number <= l.ended || m.At.Number > l.newest || m.Outcome > failed {
+		return fmt.Errorf("a report of command %d in state %d", m.At.Number, m.Outcome)
+	}
+	l.ended = m.At.Number
+	if m.Outcome != succeeded || m.Timed {
+		kept := *m
+		kept.Error = append([]byte(nil), m.Error...)
+		l.results[m.At.Number] = &kept
+	}
+	if l.printing {
+		l.inbox = append(l.inbox, m)
+		return nil
+	}
+	l.advance(m.At.Number)
+	return nil
+}
+
+// advance makes a command be reached. l.mu is held.
+func (l *lane) advance(n uint64) {
+	l.reached.Store(n)
+	if l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+}
+
+// print delivers a line in order with the reports, on a goroutine of its own: the host's writer may be slow.
+func (l *lane) print(m *printed) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.services[m.At.Number] == nil {
+		return fmt.Errorf("a print of command %d, which has no services", m.At.Number)
+	}
+	l.inbox = append(l.inbox, m)
+	if !l.printing {
+		l.printing = true
+		go l.deliver()
+	}
+	return nil
+}
+
+func (l *lane) deliver() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.inbox) > 0 {
+		p := l.inbox[0]
+		l.inbox = l.inbox[1:]
+		switch m := p.(type) {
+		case *reached:
+			if l.lost == nil {
+				l.advance(m.At.Number)
+			}
+		case *printed:
+			if s := l.services[m.At.Number]; s != nil {
+				l.mu.Unlock()
+				printTo(s, &m.Message)
+				l.mu.Lock()
+			}
+		}
+	}
+	l.printing = false
+}
+
+// printTo prints a line. A panic of the host's writer ends nothing.
+func printTo(s offload.Services, m *offload.Message) {
+	defer func() { _ = recover() }()
+	s.Print(m)
+}
+
+// call serves a request of a work-item on a goroutine of its own.
+func (l *lane) call(m *serviceCall) error {
+	l.mu.Lock()
+	s := l.services[m.At.Number]
+	l.mu.Unlock()
+	if s == nil {
+		return fmt.Errorf("a call of command %d, which has no services", m.At.Number)
+	}
+	c := l.device.client
+	ctx, cancel := context.WithCancel(context.Background())
+	c.mu.Lock()
+	if c.calls[m.Call] != nil {
+		c.mu.Unlock()
+		cancel()
+		return fmt.Errorf("call %d is open", m.Call)
+	}
+	c.calls[m.Call] = cancel
+	c.mu.Unlock()
+	go func() {
+		defer cancel()
+		bits, err := guarded(ctx, s, &m.Request)
+		c.mu.Lock()
+		delete(c.calls, m.Call)
+		c.mu.Unlock()
+		c.link.send(&serviceAnswer{m.Call, bits, offload.EncodeError(err)})
+	}()
+	return nil
+}
+
+func guarded(ctx context.Context, s offload.Services, r *offload.Request) (bits uint64, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", r.Name, p)
+		}
+	}()
+	return s.Call(ctx, r)
+}
+
+func (l *lane) Reached() uint64 { return l.reached.Load() }
+
+func (l *lane) Await(ctx context.Context, n uint64) {
+	for range laneLooks {
+		if l.reached.Load() >= n {
+			return
+		}
+		runtime.Gosched()
+	}
+	l.mu.Lock()
+	if l.reached.Load() >= n {
+		l.mu.Unlock()
+		return
+	}
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	changed := l.changed
+	l.mu.Unlock()
+	select {
+	case <-changed:
+	case <-ctx.Done():
+	}
+}
+
+func (l *lane) Finish(c *queue.Command) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := c.Number
+	delete(l.flying, n)
+	delete(l.services, n)
+	r := l.results[n]
+	delete(l.results, n)
+	switch {
+	case n > l.ended: // reached by the loss
+		return l.lost
+	case r == nil:
+		return nil
+	case r.Timed:
+		c.Stamp = r.Time
+	}
+	switch r.Outcome {
+	case stopped:
+		return queue.ErrStopped
+	case failed:
+		return offload.DecodeError(r.Error)
+	}
+	return nil
+}
+
+func (l *lane) Stop(n uint64) { l.device.client.link.send(&stop{at{l.id, n}}) }
+
+func (l *lane) Since(later, earlier any) (int64, bool) {
+	a, ok1 := later.(int64)
+	b, ok2 := earlier.(int64)
+	return a - b, ok1 && ok2
+}
+
+// Close ends the server's queue.
+func (l *lane) Close() {
+	c := l.device.client
+	c.mu.Lock()
+	delete(c.lanes, l.id)
+	c.mu.Unlock()
+	c.link.send(&release{queueObject, l.id})
+}
+
+// lose makes all commands in flight be reached. The connection has ended.
+func (l *lane) lose(why error) {
+	l.mu.Lock()
+	l.lost = why
+	l.advance(math.MaxUint64)
+	l.mu.Unlock()
+	l.queue.Lose(why)
+}

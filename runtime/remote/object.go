@@ -1,0 +1,169 @@
+package remote
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// device is a device of the server.
+type device struct {
+	client     *client
+	number     uint32
+	name       string
+	info       offload.DeviceInfo
+	properties []offload.Property
+}
+
+func (d *device) Info() *offload.DeviceInfo { return &d.info }
+
+// Named implements [offload.Named].
+func (d *device) Named() string { return d.name }
+
+// Describe implements [offload.Describer].
+func (d *device) Describe() []offload.Property { return d.properties }
+
+// Lost implements [offload.Losable].
+func (d *device) Lost() <-chan struct{} { return d.client.lost }
+
+// LostError implements [offload.Losable].
+func (d *device) LostError() error { return d.client.LostError() }
+
+func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	c := d.client
+	number, id := c.serial.Add(1), c.serial.Add(1)
+	if _, err := c.request(context.Background(), "allocate", number, nil, func(imageRef) packet { return &allocate{number, d.number, id, size, kind} }); err != nil {
+		return nil, err
+	}
+	return &memory{device: d, id: id, size: size, kind: kind}, nil
+}
+
+func (d *device) CheckImage(img *offload.Image) (int, error) { return d.client.check(d.number, img) }
+
+func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	if img.Unusable != nil {
+		return nil, img.Unusable
+	}
+	c := d.client
+	number, id := c.serial.Add(1), c.serial.Add(1)
+	r, err := c.request(ctx, "load", number, img, func(ref imageRef) packet { return &load{number, d.number, id, ref} })
+	if err != nil {
+		return nil, err
+	}
+	return &program{device: d, id: id, symbols: r.Symbols}, nil
+}
+
+func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
+	c := d.client
+	number, id := c.serial.Add(1), c.serial.Add(1)
+	l := newLane(d, id)
+	l.queue = queue.NewOnLane(l, queue.Options{Label: opts.Label, Clock: c.clock, Deferred: opts.Deferred})
+	c.mu.Lock()
+	if !c.gone {
+		c.lanes[id] = l
+	}
+	c.mu.Unlock()
+	if _, err := c.request(context.Background(), "create queue", number, nil, func(imageRef) packet { return &newQueue{number, d.number, id, opts.Label} }); err != nil {
+		c.mu.Lock()
+		delete(c.lanes, id)
+		c.mu.Unlock()
+		return nil, err
+	}
+	return l.queue, nil
+}
+
+// memory is memory of a server's device.
+type memory struct {
+	device *device
+	id     uint64
+	size   int64
+	kind   offload.MemoryKind
+	global bool // it belongs to its program
+	freed  atomic.Bool
+}
+
+func (m *memory) Size() int64              { return m.size }
+func (m *memory) Kind() offload.MemoryKind { return m.kind }
+func (m *memory) Bytes() []byte            { return nil }
+
+func (m *memory) Free() error {
+	if m.global {
+		return offload.Errorf(offload.InvalidArgument, "free", "the memory belongs to a program")
+	}
+	if m.freed.Swap(true) {
+		return offload.Errorf(offload.Closed, "free", "the memory was freed")
+	}
+	m.device.client.link.send(&release{memoryObject, m.id})
+	return nil
+}
+
+// program is a program of a server.
+type program struct {
+	device   *device
+	id       uint64
+	symbols  []offload.Symbol
+	unloaded atomic.Bool
+}
+
+func (p *program) Symbols() []offload.Symbol { return p.symbols }
+
+func (p *program) Kernel(name string) (offload.Kernel, error) {
+	return p.find(name, false, &offload.Signature{})
+}
+
+// KernelAs implements [offload.SignedProgram].
+func (p *program) KernelAs(name string, sig *offload.Signature) (offload.Kernel, error) {
+	return p.find(name, true, sig)
+}
+
+func (p *program) find(name string, signed bool, sig *offload.Signature) (offload.Kernel, error) {
+	if err := p.closed("kernel", name); err != nil {
+		return nil, err
+	}
+	c := p.device.client
+	number, id := c.serial.Add(1), c.serial.Add(1)
+	r, err := c.request(context.Background(), "kernel", number, nil, func(imageRef) packet { return &findKernel{number, p.id, id, name, signed, *sig} })
+	if err != nil {
+		return nil, err
+	}
+	return &kernel{device: p.device, id: id, info: r.Info}, nil
+}
+
+func (p *program) Global(name string) (offload.Memory, error) {
+	if err := p.closed("global", name); err != nil {
+		return nil, err
+	}
+	c := p.device.client
+	number, id := c.serial.Add(1), c.serial.Add(1)
+	r, err := c.request(context.Background(), "global", number, nil, func(imageRef) packet { return &findGlobal{number, p.id, id, name} })
+	if err != nil {
+		return nil, err
+	}
+	return &memory{device: p.device, id: id, size: r.Value, kind: r.Kind, global: true}, nil
+}
+
+func (p *program) Unload() error {
+	if p.unloaded.Swap(true) {
+		return offload.Errorf(offload.Closed, "unload", "the program was unloaded")
+	}
+	p.device.client.link.send(&release{programObject, p.id})
+	return nil
+}
+
+func (p *program) closed(op, label string) error {
+	if !p.unloaded.Load() {
+		return nil
+	}
+	return offload.Errorf(offload.Closed, op, "the program was unloaded").On("", label)
+}
+
+// kernel is a kernel of a server's program.
+type kernel struct {
+	device *device
+	id     uint64
+	info   offload.KernelInfo
+}
+
+func (k *kernel) Info() *offload.KernelInfo { return &k.info }

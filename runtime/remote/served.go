@@ -1,0 +1,434 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// servedQueue is a queue of the client on a device of this process. The goroutine that receives issues commands; one of its
+// own reports their ends.
+type servedQueue struct {
+	server *server
+	id     uint64
+	device *servedDevice
+	near   offload.Queue
+
+	// Of the goroutine that receives:
+	last     uint64 // the newest command
+	incoming *incoming
+
+	mu        sync.Mutex
+	changed   sync.Cond
+	pending   []pending // in order
+	stoppedTo uint64    // commands up to this number were asked to stop
+	closing   bool
+}
+
+// pending is a command whose end the client has not been told.
+type pending struct {
+	number uint64
+	err    error         // why it was not issued
+	event  offload.Event // behind it; nil if it was not issued
+	record bool
+	data   []byte // that the client gets
+}
+
+// incoming is a copy from the host whose bytes are arriving.
+type incoming struct {
+	at      at
+	dst     offload.Rect
+	extent  [3]int64
+	total   int64
+	arrived int64
+	data    []byte // of all rows; nil for a single row, whose pieces are copied as they arrive
+	err     error
+}
+
+func (s *server) newQueue(m *newQueue) error {
+	d, err := s.device(m.Device)
+	if err != nil {
+		return err
+	}
+	return s.answer(m.Request, func(context.Context, *reply) error {
+		near, err := d.NewQueue(offload.QueueOptions{Label: m.Label, Deferred: true})
+		if err != nil {
+			return err
+		}
+		if err := d.setBase(s.ctx, near); err != nil {
+			return errors.Join(err, near.Close())
+		}
+		q := &servedQueue{server: s, id: m.Queue, device: d, near: near}
+		q.changed.L = &q.mu
+		s.mu.Lock()
+		taken := s.queues == nil || s.queues[m.Queue] != nil
+		if !taken {
+			s.queues[m.Queue] = q
+			s.running.Go(q.report)
+		}
+		s.mu.Unlock()
+		if taken {
+			return errors.Join(offload.Errorf(offload.InvalidArgument, "create queue", "the number %d is taken", m.Queue), near.Close())
+		}
+		return nil
+	})
+}
+
+// setBase makes the origin of the device's times.
+func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.base != nil || !d.Info().Features.Clock {
+		return nil
+	}
+	ev, err := q.Record()
+	if err != nil {
+		return err
+	}
+	d.base = ev
+	return ev.Settle(ctx)
+}
+
+func (s *server) onQueue(at at, do func(*servedQueue) error) error {
+	s.mu.Lock()
+	q := s.queues[at.Queue]
+	s.mu.Unlock()
+	if q == nil {
+		return fmt.Errorf("queue %d does not exist", at.Queue)
+	}
+	return do(q)
+}
+
+// begins checks the number of a new command.
+func (q *servedQueue) begins(at at) error {
+	if at.Number <= q.last || q.incoming != nil {
+		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
+	}
+	q.last = at.Number
+	return nil
+}
+
+// issue runs do, which issues a command to the plugin's queue, and keeps p until the command has ended.
+func (q *servedQueue) issue(at at, p pending, do func() error) error {
+	if err := q.begins(at); err != nil {
+		return err
+	}
+	return q.issued(at, p, do())
+}
+
+// issued keeps p until the command that was just issued has ended.
+func (q *servedQueue) issued(at at, p pending, err error) error {
+	p.number, p.err = at.Number, err
+	if p.err == nil {
+		p.event, p.err = q.near.Record()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.pending) >= maxPending {
+		return fmt.Errorf("queue %d has too many commands", q.id)
+	}
+	q.pending = append(q.pending, p)
+	q.changed.Broadcast()
+	return nil
+}
+
+// boxSize returns the number of bytes in a box, or false if it is not positive or larger than limit.
+func boxSize(extent [3]int64, limit int64) (int64, bool) {
+	n := int64(1)
+	for _, e := range extent {
+		if e <= 0 || e > limit/n {
+			return 0, false
+		}
+		n *= e
+	}
+	return n, true
+}
+
+func (q *servedQueue) transfer(m *transfer) error {
+	if err := q.begins(m.At); err != nil {
+		return err
+	}
+	dst, src := q.server.memory(m.Dst.Memory), q.server.memory(m.Src.Memory)
+	device := src
+	if src == nil {
+		device = dst
+	}
+	if device == nil || dst == nil && m.Dst.Memory != 0 || src == nil && m.Src.Memory != 0 {
+		return errors.New("a copy of memory that does not exist")
+	}
+	total, ok := boxSize(m.Extent, device.Size())
+	if !ok {
+		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
+	}
+	single := m.Extent[1] == 1 && m.Extent[2] == 1
+	switch {
+	case src == nil:
+		in := &incoming{at: m.At, dst: rectOf(dst, &m.Dst), extent: m.Extent, total: total}
+		if !single {
+			in.data = make([]byte, total)
+		}
+		q.incoming = in
+		return nil
+	case dst == nil:
+		data := make([]byte, total)
+		return q.issued(m.At, pending{data: data}, q.retrieve(data, rectOf(src, &m.Src), m.Extent))
+	case single:
+		return q.issued(m.At, pending{}, q.near.Exchange(spanOf(dst, &m.Dst, total), spanOf(src, &m.Src, total)))
+	}
+	return q.issued(m.At, pending{}, q.exchange(rectOf(dst, &m.Dst), rectOf(src, &m.Src), m.Extent))
+}
+
+func rectOf(m offload.Memory, p *wirePlace) offload.Rect {
+	return offload.Rect{Memory: m, Offset: p.Offset, RowPitch: p.RowPitch, SlicePitch: p.SlicePitch}
+}
+
+func spanOf(m offload.Memory, p *wirePlace, n int64) offload.Span {
+	return offload.Span{Memory: m, Offset: p.Offset, Size: n}
+}
+
+// packed places the rows of a box one behind the other.
+func packed(data []byte, extent [3]int64) offload.HostRect {
+	return offload.HostRect{Data: data, RowPitch: extent[0], SlicePitch: extent[0] * extent[1]}
+}
+
+// eachSpan calls do with the ranges of the rows of a box, and with the place of each in packed data.
+func eachSpan(r offload.Rect, extent [3]int64, do func(s offload.Span, at int64) error) error {
+	at := int64(0)
+	for z := range extent[2] {
+		for y := range extent[1] {
+			s := offload.Span{Memory: r.Memory, Offset: r.Offset + z*r.SlicePitch + y*r.RowPitch, Size: extent[0]}
+			if err := do(s, at); err != nil {
+				return err
+			}
+			at += extent[0]
+		}
+	}
+	return nil
+}
+
+func (q *servedQueue) retrieve(data []byte, src offload.Rect, extent [3]int64) error {
+	if c, ok := q.near.(offload.RectCopier); ok && int64(len(data)) != extent[0] {
+		return c.RetrieveRect(packed(data, extent), src, extent)
+	}
+	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Retrieve(data[at:][:s.Size], s) })
+}
+
+func (q *servedQueue) submit(dst offload.Rect, data []byte, extent [3]int64) error {
+	if c, ok := q.near.(offload.RectCopier); ok {
+		return c.SubmitRect(dst, packed(data, extent), extent)
+	}
+	return eachSpan(dst, extent, func(s offload.Span, at int64) error { return q.near.Submit(s, data[at:][:s.Size]) })
+}
+
+func (q *servedQueue) exchange(dst, src offload.Rect, extent [3]int64) error {
+	if c, ok := q.near.(offload.RectCopier); ok {
+		return c.ExchangeRect(dst, src, extent)
+	}
+	var to []offload.Span
+	_ = eachSpan(dst, extent, func(s offload.Span, _ int64) error { to = append(to, s); return nil }) // it cannot fail
+	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Exchange(to[at/extent[0]], s) })
+}
+
+// fragment takes a piece of the bytes of a copy from the host.
+func (q *servedQueue) fragment(m *fragment) error {
+	in := q.incoming
+	n := int64(len(m.Data))
+	if in == nil || m.At != in.at || m.Offset != in.arrived || n == 0 || n > in.total-in.arrived {
+		return fmt.Errorf("data of command %d come at the wrong time", m.At.Number)
+	}
+	in.arrived += n
+	if in.data != nil {
+		copy(in.data[m.Offset:], m.Data)
+	} else if in.err == nil {
+		in.err = q.near.Submit(offload.Span{Memory: in.dst.Memory, Offset: in.dst.Offset + m.Offset, Size: n}, m.Data)
+	}
+	if in.arrived < in.total {
+		return nil
+	}
+	q.incoming = nil
+	if in.data != nil {
+		in.err = q.submit(in.dst, in.data, in.extent)
+	}
+	return q.issued(in.at, pending{}, in.err)
+}
+
+func (q *servedQueue) fill(m *fill) error {
+	mem := q.server.memory(m.Memory)
+	if mem == nil {
+		return fmt.Errorf("a fill of memory %d, which does not exist", m.Memory)
+	}
+	return q.issue(m.At, pending{}, func() error { return q.near.Fill(offload.Span{Memory: mem, Offset: m.Offset, Size: m.Size}, m.Pattern) })
+}
+
+func (q *servedQueue) launch(m *launchKernel) error {
+	s := q.server
+	s.mu.Lock()
+	k := s.kernels[m.Kernel]
+	s.mu.Unlock()
+	if k == nil {
+		return fmt.Errorf("a launch of kernel %d, which does not exist", m.Kernel)
+	}
+	l := &offload.Launch{Kernel: k, Size: m.Size, GroupSize: m.GroupSize, Checks: m.Checks, Pos: m.Pos, SharedBytes: m.SharedBytes, Cooperative: m.Cooperative}
+	if m.Services {
+		l.Services = &hostServices{s, m.At}
+	}
+	for i := range m.Args {
+		w := &m.Args[i]
+		a := offload.Arg{Type: w.Type, Bits: w.Bits, Offset: w.Offset, Dims: w.Dims, Label: w.Label}
+		if w.Struct {
+			a.Data = append([]byte{}, w.Data...)
+		}
+		if w.Memory != 0 {
+			if a.Memory = s.memory(w.Memory); a.Memory == nil {
+				return fmt.Errorf("an argument has memory %d, which does not exist", w.Memory)
+			}
+		}
+		l.Args = append(l.Args, a)
+	}
+	return q.issue(m.At, pending{}, func() error { return q.near.Launch(l) })
+}
+
+// ended is a context that has ended, for cancellations.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// stop asks the commands up to number n to end.
+func (q *servedQueue) stop(n uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stoppedTo = max(q.stoppedTo, n)
+	var last offload.Event
+	for _, p := range q.pending {
+		if p.number <= n && p.event != nil {
+			last = p.event
+		}
+	}
+	if last != nil {
+		q.server.running.Go(func() { _ = last.Sync(ended) }) // report tells of the failure
+	}
+}
+
+// report tells the client of the ends of commands, until the queue closes.
+func (q *servedQueue) report() {
+	for {
+		q.mu.Lock()
+		for len(q.pending) == 0 && !q.closing {
+			q.changed.Wait()
+		}
+		if len(q.pending) == 0 {
+			q.mu.Unlock()
+			_ = q.near.Close() // all failures were reported
+			return
+		}
+		p := q.pending[0]
+		q.mu.Unlock()
+		q.reportEnd(&p)
+	}
+}
+
+func (q *servedQueue) reportEnd(p *pending) {
+	link := q.server.link
+	err := p.err
+	if err == nil {
+		err = p.event.Sync(context.Background())
+	}
+	m := &reached{At: at{q.id, p.number}}
+	if err == nil && p.record && q.device.base != nil {
+		m.Time, m.Timed = p.event.Since(q.device.base)
+	}
+	q.mu.Lock()
+	q.pending = q.pending[1:]
+	stoppedTo := q.stoppedTo
+	follows := err == nil && !p.record && p.data == nil && len(q.pending) > 0 && q.pending[0].event != nil
+	var next offload.Event
+	if follows {
+		next = q.pending[0].event
+	}
+	q.mu.Unlock()
+	if follows && next.Done() {
+		return // the report of the next command covers this one
+	}
+	switch {
+	case err == nil:
+		for at := 0; at < len(p.data); {
+			link.waitForSpace()
+			n := min(maxFragment, len(p.data)-at)
+			link.sendWith(&fragment{At: m.At, Offset: int64(at)}, p.data[at:][:n])
+			at += n
+		}
+	case offload.CodeOf(err) == offload.Cancelled && p.number <= stoppedTo:
+		m.Outcome = stopped
+	default:
+		m.Outcome, m.Error = failed, offload.EncodeError(nameless(err))
+	}
+	link.send(m)
+}
+
+// close ends the queue after its commands.
+func (q *servedQueue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closing = true
+	q.changed.Broadcast()
+}
+
+// abort ends the queue and its commands early.
+func (q *servedQueue) abort() {
+	q.close()
+	q.server.running.Go(func() { _ = q.near.Sync(ended) }) // the client is gone
+}
+
+// hostServices passes the requests of device code to the client.
+type hostServices struct {
+	server *server
+	at     at
+}
+
+func (h *hostServices) Print(m *offload.Message) {
+	h.server.link.waitForSpace()
+	h.server.link.send(&printed{h.at, *m})
+}
+
+func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, error) {
+	s := h.server
+	ch := make(chan *serviceAnswer, 1)
+	s.mu.Lock()
+	s.lastCall++
+	number := s.lastCall
+	s.calls[number] = ch
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.calls, number)
+		s.mu.Unlock()
+	}()
+	s.link.send(&serviceCall{h.at, number, *r})
+	select {
+	case a := <-ch:
+		return a.Bits, offload.DecodeError(a.Error)
+	case <-ctx.Done():
+		s.link.send(&serviceCancel{number})
+		return 0, context.Cause(ctx)
+	case <-s.ctx.Done():
+		return 0, offload.Errorf(offload.DeviceLost, "call", "the client is gone")
+	}
+}
+
+// answered passes the answer to a call to the work-item that waits for it.
+func (s *server) answered(m *serviceAnswer) {
+	s.mu.Lock()
+	ch := s.calls[m.Call]
+	delete(s.calls, m.Call)
+	s.mu.Unlock()
+	if ch != nil { // else the launch was stopped
+		a := *m
+		a.Error = append([]byte(nil), m.Error...)
+		ch <- &a
+	}
+}

@@ -1,0 +1,485 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	maxRequests = 1024 // open requests of a client
+	maxPending  = 1024 // commands of a queue that have not ended; a client has at most its window
+)
+
+// Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
+// frees what the client had, and closes the plugins. The error says why it ended; nil: the client closed the stream.
+func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{ctx: ctx, link: newLink(stream, true), plugins: plugins, images: map[digest]*content{}, memories: map[uint64]offload.Memory{},
+		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{},
+		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
+	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
+	err := s.link.receive(s.handle)
+	stop()
+	cancel()
+	s.link.end()
+	s.free()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+		return nil
+	}
+	return err
+}
+
+// server is one connection to a client.
+type server struct {
+	ctx     context.Context
+	link    *link
+	plugins []offload.Plugin
+
+	// Of the goroutine that receives:
+	greeted bool
+	devices []*servedDevice
+	images  map[digest]*content
+
+	platforms []offload.Platform
+	running   sync.WaitGroup // requests and queues
+
+	mu       sync.Mutex
+	memories map[uint64]offload.Memory
+	programs map[uint64]*servedProgram
+	kernels  map[uint64]offload.Kernel
+	queues   map[uint64]*servedQueue
+	requests map[uint64]context.CancelFunc
+	calls    map[uint64]chan *serviceAnswer
+	lastCall uint64
+}
+
+type servedDevice struct {
+	offload.Device
+	platform offload.Platform
+
+	mu   sync.Mutex
+	base offload.Event // origin of the times that the client gets
+}
+
+type servedProgram struct {
+	offload.Program
+	kernels []uint64
+	globals []uint64
+}
+
+// content is the content of an image, or what has arrived of it.
+type content struct {
+	total uint64
+	data  []byte
+}
+
+// handle handles a message of the client. Its error ends the connection.
+func (s *server) handle(p packet) (err error) {
+	defer func() {
+		if r := recover(); r != nil { // of a plugin, which did not expect what the client sent
+			err = fmt.Errorf("message %T: panic: %v\n%s", p, r, debug.Stack())
+		}
+	}()
+	if m, ok := p.(*hello); ok && !s.greeted {
+		s.greeted = true
+		return s.greet(m)
+	}
+	if !s.greeted {
+		return fmt.Errorf("message %T comes before the greeting", p)
+	}
+	switch m := p.(type) {
+	case *cancelRequest:
+		s.mu.Lock()
+		cancel := s.requests[m.Request]
+		s.mu.Unlock()
+		if cancel != nil { // else it was answered at the same time
+			cancel()
+		}
+		return nil
+	case *imageData:
+		return s.addData(m)
+	case *forgetImages:
+		clear(s.images)
+		return nil
+	case *checkImage:
+		return s.checkImage(m)
+	case *load:
+		return s.load(m)
+	case *findKernel:
+		return s.findKernel(m)
+	case *findGlobal:
+		return s.findGlobal(m)
+	case *allocate:
+		return s.allocate(m)
+	case *newQueue:
+		return s.newQueue(m)
+	case *release:
+		return s.release(m)
+	case *transfer:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.transfer(m) })
+	case *fragment:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(m) })
+	case *fill:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })
+	case *launchKernel:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.launch(m) })
+	case *record:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.issue(m.At, pending{record: true}, func() error { return nil }) })
+	case *stop:
+		return s.onQueue(m.At, func(q *servedQueue) error { q.stop(m.At.Number); return nil })
+	case *serviceAnswer:
+		s.answered(m)
+		return nil
+	}
+	return fmt.Errorf("message %T is a server's", p)
+}
+
+// greet opens the plugins and answers the client's first message.
+func (s *server) greet(m *hello) error {
+	w := &welcome{Version: version}
+	copy(w.Magic[:], magic)
+	if string(m.Magic[:]) != magic || m.Version != version {
+		s.link.send(w) // the client says what differs
+		s.link.flushed()
+		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, version)
+	}
+	var first error
+	for _, p := range s.plugins {
+		platform, err := p.Open(s.ctx)
+		if err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		if len(s.platforms) == 0 {
+			w.Platform = platform.Info()
+		}
+		s.platforms = append(s.platforms, platform)
+		devices := platform.Devices()
+		for i, d := range devices {
+			name := fmt.Sprintf("%s:%d", p.Name(), i)
+			if n, ok := d.(offload.Named); ok {
+				name = p.Name() + ":" + n.Named()
+			}
+			entry := remoteDevice{Name: name, Info: *d.Info()}
+			if x, ok := d.(offload.Describer); ok {
+				entry.Properties, _ = json.Marshal(x.Describe()) // values that JSON does not have are left out
+			}
+			w.Devices = append(w.Devices, entry)
+			s.devices = append(s.devices, &servedDevice{Device: d, platform: platform})
+		}
+	}
+	if len(s.devices) == 0 {
+		w.Error = offload.EncodeError(cmp.Or[error](first, offload.Errorf(offload.NotFound, "open", "the server has no device")))
+	}
+	s.link.send(w)
+	return nil
+}
+
+// free ends what the client left.
+func (s *server) free() {
+	s.mu.Lock()
+	for _, cancel := range s.requests {
+		cancel()
+	}
+	queues := s.queues
+	s.queues = nil
+	s.mu.Unlock()
+	for _, q := range queues {
+		q.abort()
+	}
+	s.running.Wait()
+	for _, p := range s.programs {
+		_ = p.Unload() // as for memory: nobody is left who could be told
+	}
+	for _, m := range s.memories {
+		_ = m.Free()
+	}
+	for _, p := range s.platforms {
+		_ = p.Close()
+	}
+}
+
+// answer serves a request on a goroutine of its own.
+func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) error) error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	if len(s.requests) >= maxRequests || s.requests[number] != nil {
+		s.mu.Unlock()
+		cancel()
+		return fmt.Errorf("request %d is open, or too many are", number)
+	}
+	s.requests[number] = cancel
+	s.mu.Unlock()
+	s.running.Go(func() {
+		defer cancel()
+		r := &reply{Request: number}
+		if err := guard(func() error { return do(ctx, r) }); err != nil {
+			r = &reply{Request: number, Error: offload.EncodeError(nameless(err))}
+		}
+		s.mu.Lock()
+		delete(s.requests, number)
+		s.mu.Unlock()
+		s.link.send(r)
+	})
+	return nil
+}
+
+// guard returns a panic of do as an error.
+func guard(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = offload.Errorf(offload.BackendFailure, "serve", "the device's plugin panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// nameless returns err without the name that the device has here.
+func nameless(err error) error {
+	var e *offload.Error
+	if !errors.As(err, &e) || e.Device == "" {
+		return err
+	}
+	c := *e
+	c.Device = ""
+	return &c
+}
+
+func (s *server) device(i uint32) (*servedDevice, error) {
+	if uint64(i) >= uint64(len(s.devices)) {
+		return nil, fmt.Errorf("device %d does not exist", i)
+	}
+	return s.devices[i], nil
+}
+
+// addData adds a piece to the content of an image, and checks the digest of the whole.
+func (s *server) addData(m *imageData) error {
+	const limit = 1 << 32
+	c := s.images[m.Digest]
+	if c == nil {
+		c = &content{total: m.Total}
+		s.images[m.Digest] = c
+	}
+	if m.Total != c.total || m.Total > limit || uint64(len(c.data))+uint64(len(m.Data)) > c.total {
+		return errors.New("the pieces of an image do not fit")
+	}
+	c.data = append(c.data, m.Data...)
+	if uint64(len(c.data)) == c.total && digest(sha256.Sum256(c.data)) != m.Digest {
+		return errors.New("an image was damaged on its way")
+	}
+	return nil
+}
+
+func (s *server) image(ref *imageRef) (*offload.Image, error) {
+	if ref.Size == 0 {
+		return ref.image(nil), nil
+	}
+	c := s.images[ref.Digest]
+	if c == nil || uint64(len(c.data)) != c.total || ref.Size != c.total {
+		return nil, errors.New("the content of an image is missing")
+	}
+	return ref.image(c.data), nil
+}
+
+func (s *server) checkImage(m *checkImage) error {
+	img, err := s.image(&m.Image)
+	if err != nil {
+		return err
+	}
+	if m.Device != anyDevice {
+		d, err := s.device(m.Device)
+		if err != nil {
+			return err
+		}
+		return s.answer(m.Request, func(_ context.Context, r *reply) error {
+			fit, err := d.CheckImage(img)
+			r.Value = int64(fit)
+			return err
+		})
+	}
+	return s.answer(m.Request, func(context.Context, *reply) error {
+		var first error
+		for _, p := range s.platforms {
+			err := p.CheckImage(img)
+			if err == nil {
+				return nil
+			}
+			first = cmp.Or(first, err)
+		}
+		return first
+	})
+}
+
+func (s *server) load(m *load) error {
+	d, err := s.device(m.Device)
+	if err != nil {
+		return err
+	}
+	img, err := s.image(&m.Image)
+	if err != nil {
+		return err
+	}
+	return s.answer(m.Request, func(ctx context.Context, r *reply) error {
+		p, err := d.Load(ctx, img)
+		if err != nil {
+			return err
+		}
+		r.Symbols = p.Symbols()
+		return keep(s, s.programs, m.Program, &servedProgram{Program: p}, p.Unload)
+	})
+}
+
+// keep registers an object of the client under its number; drop ends it if the number is taken.
+func keep[T any](s *server, objects map[uint64]T, number uint64, object T, drop func() error) error {
+	s.mu.Lock()
+	_, taken := objects[number]
+	if !taken {
+		objects[number] = object
+	}
+	s.mu.Unlock()
+	if taken {
+		return errors.Join(offload.Errorf(offload.InvalidArgument, "create", "the number %d is taken", number), drop())
+	}
+	return nil
+}
+
+func (s *server) program(number uint64) (*servedProgram, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.programs[number]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("program %d does not exist", number)
+}
+
+func (s *server) findKernel(m *findKernel) error {
+	p, err := s.program(m.Program)
+	if err != nil {
+		return err
+	}
+	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+		var k offload.Kernel
+		var err error
+		if m.Signed {
+			signed, ok := p.Program.(offload.SignedProgram)
+			if !ok {
+				return offload.Errorf(offload.Unsupported, "kernel", "the device takes no kernels by signature").On("", m.Name)
+			}
+			k, err = signed.KernelAs(m.Name, &m.Signature)
+		} else {
+			k, err = p.Kernel(m.Name)
+		}
+		if err != nil {
+			return err
+		}
+		r.Info = *k.Info()
+		if err := keep(s, s.kernels, m.Kernel, k, func() error { return nil }); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		p.kernels = append(p.kernels, m.Kernel)
+		s.mu.Unlock()
+		return nil
+	})
+}
+
+func (s *server) findGlobal(m *findGlobal) error {
+	p, err := s.program(m.Program)
+	if err != nil {
+		return err
+	}
+	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+		g, err := p.Global(m.Name)
+		if err != nil {
+			return err
+		}
+		r.Value, r.Kind = g.Size(), g.Kind()
+		if err := keep(s, s.memories, m.Memory, offload.Memory(global{g}), func() error { return nil }); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		p.globals = append(p.globals, m.Memory)
+		s.mu.Unlock()
+		return nil
+	})
+}
+
+// global is memory that its program frees.
+type global struct{ offload.Memory }
+
+func (global) Free() error { return nil }
+
+func (s *server) allocate(m *allocate) error {
+	d, err := s.device(m.Device)
+	if err != nil {
+		return err
+	}
+	if m.Memory == 0 {
+		return errors.New("memory has the number 0")
+	}
+	return s.answer(m.Request, func(context.Context, *reply) error {
+		if m.Size <= 0 {
+			return offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", m.Size)
+		}
+		mem, err := d.Allocate(m.Size, m.Kind)
+		if err != nil {
+			return err
+		}
+		return keep(s, s.memories, m.Memory, mem, mem.Free)
+	})
+}
+
+// memory returns a memory block, or nil.
+func (s *server) memory(number uint64) offload.Memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.memories[number]
+	if g, ok := m.(global); ok {
+		return g.Memory
+	}
+	return m
+}
+
+// release ends an object of the client.
+func (s *server) release(m *release) error {
+	s.mu.Lock()
+	memory, program, queue := s.memories[m.Object], s.programs[m.Object], s.queues[m.Object]
+	switch m.Kind {
+	case memoryObject:
+		delete(s.memories, m.Object)
+	case programObject:
+		if program != nil {
+			for _, k := range program.kernels {
+				delete(s.kernels, k)
+			}
+			for _, g := range program.globals {
+				delete(s.memories, g)
+			}
+		}
+		delete(s.programs, m.Object)
+	case queueObject:
+		delete(s.queues, m.Object)
+	}
+	s.mu.Unlock()
+	switch {
+	case m.Kind == memoryObject && memory != nil:
+		_ = memory.Free() // the client was told that it succeeded
+	case m.Kind == programObject && program != nil:
+		_ = program.Unload()
+	case m.Kind == queueObject && queue != nil:
+		queue.close()
+	default:
+		return fmt.Errorf("object %d of kind %d does not exist", m.Object, m.Kind)
+	}
+	return nil
+}
