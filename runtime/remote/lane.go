@@ -69,6 +69,9 @@ func (s *launch) Set(o *offload.Launch) error {
 	if !ok || k.device != s.lane.device {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On("", o.Kernel.Info().Name)
 	}
+	if err := queue.CheckLaunch(o, &s.lane.device.info.Limits); err != nil {
+		return err
+	}
 	m := &s.message
 	*m = launchKernel{Kernel: k.id, Size: o.Size, GroupSize: o.GroupSize, Args: m.Args[:0], Checks: o.Checks, Pos: o.Pos, Services: o.Services != nil,
 		SharedBytes: o.SharedBytes, Cooperative: o.Cooperative}
