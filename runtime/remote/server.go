@@ -199,7 +199,7 @@ func (s *server) free() {
 	}
 	s.running.Wait()
 	for _, p := range s.programs {
-		_ = p.Unload() // as for memory: nobody is left who could be told
+		_ = p.Unload() // the client is gone, so that no failure is reported
 	}
 	for _, m := range s.memories {
 		_ = m.Free()
