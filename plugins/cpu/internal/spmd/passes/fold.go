@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -66,6 +68,9 @@ func FoldLoads(f *vcode.Func, sink bool) {
 					}
 				}
 			}
+		}
+		if jump, _ := in.Jumps(); jump { // its target may use what several instructions mention
+			pending = slices.DeleteFunc(pending, func(i int32) bool { return len(at[f.Insts[i].Args[0].Reg]) != 2 })
 		}
 		switch first := &in.Args[0]; {
 		case in.N == 0:
