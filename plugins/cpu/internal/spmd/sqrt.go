@@ -6,17 +6,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// How many cycles a vector takes: in the unit for divisions, which does one at a time, and of the two pipes that do all
-// else.
+// The cycles that a vector takes of the two pipes that do everything but divisions and roots.
 const (
-	cyclesSqrt      = 12
-	cyclesDiv       = 10
 	cyclesSqrtSteps = 6.5
 	cyclesOther     = 0.5
 )
 
 // stepsForSqrt reports whether square roots in the innermost loop around an instruction are faster by steps of Newton's
-// method than in the unit for divisions, which may have enough to do.
+// method than in the unit for divisions, which may have enough to do. The cost table says how fast that is.
 func (l *analysis) stepsForSqrt(in *ir.Instr) bool {
 	if !l.options.target.HasMasks || in.Type() != ir.F32 || l.uniform(in.Result()) {
 		return false
@@ -38,8 +35,9 @@ func (l *analysis) stepsForSqrt(in *ir.Instr) bool {
 			others++
 		}
 	})
-	unit := max(cyclesSqrt*roots+cyclesDiv*divisions, cyclesOther*(others+3*roots+3*divisions))
-	steps := max(cyclesDiv*divisions, cyclesOther*(others+3*divisions)+cyclesSqrtSteps*roots)
+	m := l.options.Model
+	unit := max(m.Root*roots+m.Divide*divisions, cyclesOther*(others+3*roots+3*divisions))
+	steps := max(m.Divide*divisions, cyclesOther*(others+3*divisions)+cyclesSqrtSteps*roots)
 	return steps < unit
 }
 

@@ -14,12 +14,8 @@ import (
 type Model struct {
 	Name string
 
-	Divide [2]float64 // a vdivps of 256 and of 512 bits
-	Root   [2]float64 // a vsqrtps of 256 and of 512 bits
-	Gather [2]float64 // a vgatherdps of 256 and of 512 bits, from the first cache
-
-	// MaskedStore is what a vmaskmovps to memory costs. On Zen 2 to Zen 4 it is microcoded.
-	MaskedStore float64
+	Divide float64 // a vdivps of 512 bits, 0 without AVX-512
+	Root   float64 // a vsqrtps of 512 bits, 0 without AVX-512
 
 	// PastCache is the memory of a launch, as a part of the last cache, from which rows that it only writes are stored past
 	// the caches; 0 stands for never.
@@ -39,17 +35,17 @@ type Model struct {
 }
 
 // generic stands for processors that no other table is for.
-var generic = Model{Name: "generic", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{8, 16}, MaskedStore: 1, FetchAhead: true, Misses: 12}
+var generic = Model{Name: "generic", Divide: 10, Root: 12, FetchAhead: true, Misses: 12}
 
 var models = []*Model{
-	{Name: "haswell", Divide: [2]float64{14, 0}, Root: [2]float64{14, 0}, Gather: [2]float64{12, 0}, MaskedStore: 2, FetchAhead: true, Misses: 10},
-	{Name: "skylake", Divide: [2]float64{5, 0}, Root: [2]float64{6, 0}, Gather: [2]float64{5, 0}, MaskedStore: 1, FetchAhead: true, Misses: 12},
-	{Name: "skylake-sp", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
-	{Name: "icelake", Divide: [2]float64{5, 10}, Root: [2]float64{6, 12}, Gather: [2]float64{5, 10}, MaskedStore: 1, HalfLines: true, FetchAhead: true, Misses: 12},
-	{Name: "zen2", Divide: [2]float64{5, 0}, Root: [2]float64{7, 0}, Gather: [2]float64{20, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 22},
-	{Name: "zen3", Divide: [2]float64{3.5, 0}, Root: [2]float64{5, 0}, Gather: [2]float64{16, 0}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
-	{Name: "zen4", Divide: [2]float64{3.5, 7}, Root: [2]float64{5, 10}, Gather: [2]float64{12, 24}, MaskedStore: 12, PastCache: 1.25, Misses: 24},
-	{Name: "zen5", Divide: [2]float64{2.5, 2.5}, Root: [2]float64{4.5, 4.5}, Gather: [2]float64{12, 20}, MaskedStore: 0.6, PastCache: 1.25, PastCacheAlone: 0.75, Misses: 48},
+	{Name: "haswell", FetchAhead: true, Misses: 10},
+	{Name: "skylake", FetchAhead: true, Misses: 12},
+	{Name: "skylake-sp", Divide: 10, Root: 12, HalfLines: true, FetchAhead: true, Misses: 12},
+	{Name: "icelake", Divide: 10, Root: 12, HalfLines: true, FetchAhead: true, Misses: 12},
+	{Name: "zen2", PastCache: 1.25, Misses: 22},
+	{Name: "zen3", PastCache: 1.25, Misses: 24},
+	{Name: "zen4", Divide: 7, Root: 10, PastCache: 1.25, Misses: 24},
+	{Name: "zen5", Divide: 2.5, Root: 4.5, PastCache: 1.25, PastCacheAlone: 0.75, Misses: 48},
 	&generic,
 }
 
