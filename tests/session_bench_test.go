@@ -17,8 +17,14 @@ import (
 // openCPU is a session with the CPU device.
 func openCPU(t testing.TB) (*session.Session, *session.Device, *session.Queue) {
 	t.Helper()
+	return openCores(t, 0)
+}
+
+// openCores is openCPU for a device of some cores; 0: all.
+func openCores(t testing.TB, cores int) (*session.Session, *session.Device, *session.Queue) {
+	t.Helper()
 	ctx := context.Background()
-	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: cores})}})
 	t.Cleanup(func() {
 		if err := s.Close(ctx); err != nil {
 			t.Error(err)

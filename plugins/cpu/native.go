@@ -51,10 +51,12 @@ type nativeProgram struct {
 	image  *native.Image
 	label  string
 
-	mu       sync.Mutex
-	unloaded bool
-	globals  map[string]*block
-	callers  []*native.Caller // that no launch has
+	unloaded atomic.Bool
+
+	mu      sync.Mutex
+	globals map[string]*block
+	callers []*native.Caller // all
+	idle    []*native.Caller // that no launch has
 }
 
 // outlined is how the names of clang's target regions begin. An image that has any exports no other kernels.
@@ -132,15 +134,12 @@ func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uin
 	refuse := func(code offload.Code, detail string) error {
 		return offload.Errorf(code, op, "%s", detail).On(p.device.id, name)
 	}
-	p.mu.Lock()
-	unloaded := p.unloaded
-	p.mu.Unlock()
 	s, address, ok := p.image.Lookup(name)
 	if !ok && function {
 		s, address, ok = p.region(name)
 	}
 	switch {
-	case unloaded:
+	case p.unloaded.Load():
 		return s, 0, refuse(offload.Closed, "the program was unloaded")
 	case !ok && function:
 		return s, 0, refuse(offload.NotFound, "the image exports no function of this name")
@@ -175,17 +174,15 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 
 // Unload runs the destructors and unmaps the image.
 func (p *nativeProgram) Unload() error {
-	p.mu.Lock()
-	if p.unloaded {
-		p.mu.Unlock()
+	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)
 	}
-	p.unloaded = true
+	p.mu.Lock()
 	for _, b := range p.globals {
 		b.freed.Store(true)
 	}
 	callers := p.callers
-	p.callers = nil
+	p.callers, p.idle = nil, nil
 	p.mu.Unlock()
 	for _, c := range callers {
 		c.Free()
@@ -196,24 +193,26 @@ func (p *nativeProgram) Unload() error {
 // caller returns a caller for one goroutine, for release to take back.
 func (p *nativeProgram) caller() (*native.Caller, error) {
 	p.mu.Lock()
-	if n := len(p.callers); n > 0 {
-		c := p.callers[n-1]
-		p.callers = p.callers[:n-1]
-		p.mu.Unlock()
+	defer p.mu.Unlock()
+	if p.unloaded.Load() {
+		return nil, offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(p.device.id, p.label)
+	}
+	if n := len(p.idle); n > 0 {
+		c := p.idle[n-1]
+		p.idle = p.idle[:n-1]
 		return c, nil
 	}
-	p.mu.Unlock()
-	return p.image.NewCaller()
+	c, err := p.image.NewCaller()
+	if err == nil {
+		p.callers = append(p.callers, c)
+	}
+	return c, err
 }
 
 func (p *nativeProgram) release(c *native.Caller) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.unloaded {
-		c.Free()
-		return
-	}
-	p.callers = append(p.callers, c)
+	p.idle = append(p.idle, c)
 }
 
 // nativeKernel implements [offload.Kernel].

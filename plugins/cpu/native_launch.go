@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -23,6 +24,12 @@ const guessedCost = 2
 // rangeItems divides ranges that the device chooses: a multiple of it lets neighbouring calls write different cache lines.
 const rangeItems = 64
 
+// callerAtHand is a caller that a launch keeps. A program frees its callers when it is unloaded, those too.
+type callerAtHand struct {
+	program *nativeProgram
+	caller  *native.Caller
+}
+
 // nativeLaunch is a launch of a native kernel.
 type nativeLaunch struct {
 	device *device
@@ -35,6 +42,7 @@ type nativeLaunch struct {
 	at     offload.Position
 	stop   *queue.Stop
 	job    sched.Job
+	hand   callerAtHand // for another launch of the same program
 	busy   atomic.Int64 // nanoseconds of all cores together
 
 	mu     sync.Mutex
@@ -55,6 +63,8 @@ func (l *nativeLaunch) set(o *offload.Launch) error {
 	switch {
 	case k.program.device != l.device:
 		return l.refuse(offload.InvalidDevice, "the kernel is of another device")
+	case k.program.unloaded.Load():
+		return l.refuse(offload.Closed, "the program was unloaded")
 	case o.Checks == offload.ChecksRaces:
 		return l.refuse(offload.Unsupported, "the checks of a native kernel are its own, so that races cannot be found").WithHint("leave checks out")
 	}
@@ -80,28 +90,25 @@ func (l *nativeLaunch) set(o *offload.Launch) error {
 // setSize checks the size against the convention.
 func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	k := l.kernel
-	l.size, l.items, l.group = o.Size, 1, 0
+	l.size, l.group = o.Size, 0
 	for axis, n := range o.Size {
 		if n < 0 || n > math.MaxInt32 {
 			return l.refuse(offload.InvalidSize, "size %d on axis %c is not in 0 to %d", n, "xyz"[axis], math.MaxInt32)
 		}
-		if n > 0 && l.items > math.MaxInt64/n {
-			return l.refuse(offload.InvalidSize, "size %v is over 2^63 work-items", o.Size)
-		}
-		l.items *= n
 	}
-	group := 1
-	for axis, n := range o.GroupSize {
-		if n < 0 || n > math.MaxInt32 || n > 0 && group > math.MaxInt32/n {
-			return l.refuse(offload.InvalidSize, "group size %v is over %d work-items", o.GroupSize, math.MaxInt32)
-		}
-		if n == 0 && o.GroupSize != [3]int{} {
-			return l.refuse(offload.InvalidSize, "group size 0 on axis %c", "xyz"[axis])
-		}
-		group *= max(n, 1)
+	hi, items := bits.Mul64(uint64(o.Size[0])*uint64(o.Size[1]), uint64(o.Size[2]))
+	if hi != 0 || items > math.MaxInt64 {
+		return l.refuse(offload.InvalidSize, "size %v is over 2^63 work-items", o.Size)
 	}
+	l.items = int(items)
 	if o.GroupSize != [3]int{} {
-		l.group = group
+		l.group = 1
+		for axis, n := range o.GroupSize {
+			if n < 1 || n > math.MaxInt32/l.group {
+				return l.refuse(offload.InvalidSize, "group size %d on axis %c: a group has 1 to %d work-items", n, "xyz"[axis], math.MaxInt32)
+			}
+			l.group *= n
+		}
 	}
 	switch {
 	case k.convention == offload.PerItem && k.axes < 3 && (o.Size[2] > 1 || k.axes < 2 && o.Size[1] > 1):
@@ -174,16 +181,19 @@ func (l *nativeLaunch) run(stop *queue.Stop) error {
 	if measure {
 		start = time.Now()
 	}
-	l.busy.Store(0)
-	alone := cost <= runAlone || l.device.pool.Cores() == 1 || l.kernel.convention == offload.OutlinedOpenMP
-	if alone {
-		l.runItems(sched.Share{}, 0, l.items)
-		l.busy.Store(int64(time.Since(start)))
+	var busy time.Duration // of all cores together
+	if cost <= runAlone || l.device.pool.Cores() == 1 || l.kernel.convention == offload.OutlinedOpenMP {
+		l.runAlone()
+		if measure {
+			busy = time.Since(start)
+		}
 	} else {
+		l.busy.Store(0)
 		l.device.pool.Run(&l.job, l, l.items, l.chunk(cost), int(cost/(runAlone/2)))
+		busy = time.Duration(l.busy.Load())
 	}
 	if measure && l.failed == nil && !stop.Requested() {
-		now := max(l.busy.Load()*costScale/int64(l.items), 1)
+		now := max(int64(busy)*costScale/int64(l.items), 1)
 		if old := l.kernel.cost.Load(); old > 0 {
 			now = old + (now-old)/4
 		}
@@ -221,6 +231,26 @@ func (l *nativeLaunch) Work(s sched.Share) {
 	}()
 	if first, last, ok := s.Next(); ok {
 		l.runItems(s, first, last)
+	}
+}
+
+// runAlone runs all items on this goroutine.
+func (l *nativeLaunch) runAlone() {
+	h, p := &l.hand, l.kernel.program
+	if h.program != p {
+		if h.program != nil {
+			h.program.release(h.caller)
+		}
+		*h = callerAtHand{}
+		c, err := p.caller()
+		if err != nil {
+			l.fail(0, err)
+			return
+		}
+		*h = callerAtHand{p, c}
+	}
+	if err := l.call(h.caller, 0, l.items); err != nil {
+		l.fail(0, err)
 	}
 }
 
