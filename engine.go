@@ -30,6 +30,8 @@ type EngineOptions struct {
 	Modules []Module       // what the program offers to scripts
 	Globals map[string]any // names that every script has; values as for [Engine.Call]
 
+	Services []Service // Go functions that the scripts' kernels call by g.call, see docs/rpc.md
+
 	Limits lang.Limits  // of time, memory and so on
 	Policy lang.Policy  // which files scripts may touch
 	Logger *slog.Logger // default: the runtime's
@@ -48,9 +50,12 @@ type EngineOptions struct {
 
 	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
 	// come back as copies through JSON, functions do not, and the devices are opened again over there. The program must
-	// call [ServeIsolated] first thing in main. Modules and Globals cannot be given. See docs/limits.md.
+	// call [ServeIsolated] first thing in main. Modules, Globals and Services cannot be set. See docs/limits.md.
 	Isolate bool
 }
+
+// Service is a Go function that kernels call by g.call.
+type Service = offload.HostService
 
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
 // turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
@@ -77,7 +82,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Isolate {
 		return r.isolated(opts)
 	}
-	registry, err := r.modules(opts.Modules)
+	registry, err := r.modules(opts.Modules, opts.Services)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +104,10 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 }
 
 // modules lists the modules of an engine of its own queues, with those that a program adds.
-func (r *Runtime) modules(added []Module) (*bindings.Registry, error) {
+func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registry, error) {
+	if err := offload.CheckServices(services); err != nil {
+		return nil, err
+	}
 	own := make([]bindings.Module, len(added))
 	for i := range added {
 		m, err := added[i].binding()
@@ -108,7 +116,7 @@ func (r *Runtime) modules(added []Module) (*bindings.Registry, error) {
 		}
 		own[i] = m
 	}
-	return r.newRegistry(offload.ModuleOptions{OwnQueues: true}, own)
+	return r.newRegistry(offload.ModuleOptions{OwnQueues: true, Services: services}, own)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {

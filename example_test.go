@@ -39,6 +39,34 @@ func ExampleRuntime_Engine() {
 	// Output: 499500
 }
 
+// Kernels look up prices in the program, by Go functions that they call by name.
+func ExampleService() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	prices := map[int32]float32{7: 1.5, 9: 4}
+	engine, err := rt.Engine(orepl.EngineOptions{Services: []orepl.Service{{Name: "price", Func: func(id int32) (float32, error) {
+		p, ok := prices[id]
+		if !ok {
+			return 0, fmt.Errorf("there is no article %d", id)
+		}
+		return p, nil
+	}}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	_, err = engine.Run(ctx, "order.js", `
+		import { device, kernel, i32, f32 } from 'offload'
+		const dev = device(), articles = dev.buffer(i32, 3, i => [7, 9, 7][i]), costs = dev.buffer(f32, 3)
+		kernel((g, articles, costs) => { costs[g.x] = 2 * f32(g.call('price', articles[g.x])) }).launch({ size: 3 }, articles, costs)
+		console.log(await costs.read())`)
+	if err != nil {
+		diag.Print(os.Stderr, err, false)
+	}
+	// Output: Float32Array(3) [ 3, 8, 3 ]
+}
+
 // The error of a misfit has its path, and the place where the value is written.
 func ExampleValue_Decode() {
 	ctx := context.Background()

@@ -18,7 +18,7 @@ import (
 func ServeIsolated(opts Options) {
 	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		rt := Open(opts)
-		registry, err := rt.modules(nil)
+		registry, err := rt.modules(nil, nil)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -30,8 +30,8 @@ func ServeIsolated(opts Options) {
 
 // isolated makes an engine in a process of its own.
 func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
-	if len(opts.Modules)+len(opts.Globals) > 0 {
-		return nil, diag.New("unsupported", "an isolated engine cannot have modules or globals of the program").
+	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
+		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
 			WithHint("pass values in the arguments or in files, or run without Isolate")
 	}
 	values, err := lang.New(lang.Options{Logger: opts.Logger})

@@ -77,6 +77,8 @@ type classes struct {
 type ModuleOptions struct {
 	// OwnQueues gives each engine default queues of its own, for programs in which several engines share the devices.
 	OwnQueues bool
+	// Services are Go functions that kernels call. They have passed [CheckServices].
+	Services []HostService
 }
 
 // Module is the module with its documentation.
@@ -108,7 +110,8 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
 	m.services = &services{engine: e, instance: m}
-	m.rpc = &rpc{services: map[string]*service{}, inbox: newInbox()}
+	m.rpc = &rpc{inbox: newInbox()}
+	m.rpc.services, _ = hostServices(opts.Services) // checked before
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics"} {

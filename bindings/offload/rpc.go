@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"regexp"
 	"slices"
@@ -34,14 +35,15 @@ type rpc struct {
 	inbox inbox
 }
 
-// service is a function of the script that kernels call by g.call.
+// service is a function of the script, or of the program that embeds the engine, which kernels call by g.call.
 type service struct {
 	name     string
 	args     []ir.Type
 	result   ir.Type // Void: none
 	oneWay   bool
 	deadline time.Duration // 0: none
-	fn       goja.Callable
+	fn       goja.Callable // nil of a Go function
+	host     func(ctx context.Context, values []uint64) (uint64, error)
 	wantsWho bool // the handler takes the call itself as one more argument
 
 	calls, failures atomic.Int64
@@ -86,6 +88,9 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	}
 	m.rpc.mu.Lock()
 	defer m.rpc.mu.Unlock()
+	if had := m.rpc.services[name]; had != nil && had.host != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
+	}
 	m.rpc.services[name] = s
 	return goja.Undefined(), nil
 }
@@ -123,7 +128,10 @@ func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error
 	name := call.Argument(0).String()
 	m.rpc.mu.Lock()
 	defer m.rpc.mu.Unlock()
-	_, had := m.rpc.services[name]
+	s, had := m.rpc.services[name]
+	if had && s.host != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the service %s belongs to the program that runs the script", name)
+	}
 	delete(m.rpc.services, name)
 	return m.vm.ToValue(had), nil
 }
@@ -250,40 +258,48 @@ func fromContract(t contract.Type) ir.Type {
 	return r
 }
 
+// converted converts the bits of a number of one type to another type. What that cannot hold is an error.
+func converted(bits uint64, from, to ir.Type) (uint64, error) {
+	switch {
+	case from == to:
+		return bits, nil
+	case from == ir.F32:
+		return floatBits(to, float64(math.Float32frombits(uint32(bits)))), nil
+	case from == ir.F64:
+		return floatBits(to, math.Float64frombits(bits)), nil
+	}
+	n := new(big.Int).SetUint64(bits)
+	switch from {
+	case ir.I32:
+		n.SetInt64(int64(int32(bits)))
+	case ir.I64:
+		n.SetInt64(int64(bits))
+	}
+	if to.IsFloat() {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return floatBits(to, f), nil
+	}
+	return bigBits(to, n)
+}
+
 // valueOf returns bits of one type as a value of the script, of a type that a service declares.
 func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
-	var data [8]byte
-	binary.LittleEndian.PutUint64(data[:], bits)
-	v := scalarValue(m.vm, from, data[:])
-	if from == to {
-		return v, nil
-	}
-	if n, ok := v.Export().(*big.Int); ok && to != ir.I64 && to != ir.U64 {
-		if to.IsFloat() {
-			f, _ := new(big.Float).SetInt(n).Float64()
-			v = m.vm.ToValue(f)
-		} else if n.IsInt64() {
-			v = m.vm.ToValue(n.Int64())
-		}
-	}
-	converted, err := scalarBits(to, v)
+	bits, err := converted(bits, from, to)
 	if err != nil {
 		return nil, err
 	}
-	binary.LittleEndian.PutUint64(data[:], converted)
+	var data [8]byte
+	binary.LittleEndian.PutUint64(data[:], bits)
 	return scalarValue(m.vm, to, data[:]), nil
 }
 
 // bitsOf converts what a handler returned to the result's type, and that to the type that the kernel uses.
-func (m *instance) bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
+func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	bits, err := scalarBits(declared, v)
-	if err != nil || used == declared || used == ir.Void {
+	if err != nil || used == ir.Void {
 		return bits, err
 	}
-	if v, err = m.valueOf(bits, declared, used); err != nil {
-		return 0, err
-	}
-	return scalarBits(used, v)
+	return converted(bits, declared, used)
 }
 
 // serve serves a call of a kernel: the event loop runs the handler.
@@ -300,6 +316,9 @@ func (m *instance) serve(ctx context.Context, r *contract.Request) (uint64, erro
 		return 0, err
 	}
 	s.calls.Add(1)
+	if s.host != nil {
+		return s.serveHost(ctx, r)
+	}
 	q := &request{service: s, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
 	if err := m.rpc.inbox.put(ctx, m, q); err != nil {
 		return 0, err

@@ -94,10 +94,7 @@ func (m *instance) serveInbox() {
 
 // waitServing waits for work, which another goroutine does, and runs handlers meanwhile.
 func (m *instance) waitServing(work func() error) error {
-	m.rpc.mu.RLock()
-	none := len(m.rpc.services) == 0
-	m.rpc.mu.RUnlock()
-	if none {
+	if !m.rpc.scripted() {
 		return work()
 	}
 	done := make(chan error, 1)
@@ -111,6 +108,18 @@ func (m *instance) waitServing(work func() error) error {
 			m.serveInbox()
 		}
 	}
+}
+
+// scripted reports whether the script itself offers a service.
+func (r *rpc) scripted() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, s := range r.services {
+		if s.host == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services.
@@ -167,7 +176,7 @@ func (m *instance) handle(q *request) {
 		case s.result == ir.Void:
 			finish(0, nil)
 		default:
-			bits, err := m.bitsOf(v, s.result, q.result)
+			bits, err := bitsOf(v, s.result, q.result)
 			if err != nil {
 				err = contract.Errorf(contract.InvalidArgument, "call", "the handler of the service %s returned a wrong value: %v", s.name, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orepl/orepl/bindings/offload"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -179,4 +180,40 @@ func BenchmarkScriptService(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/call")
+}
+
+// TestHostServices checks what Go functions may be services, and what their kernels get.
+func TestHostServices(t *testing.T) {
+	ok := func(list ...offload.HostService) string {
+		err := offload.CheckServices(list)
+		if err == nil {
+			return ""
+		}
+		return err.Error()
+	}
+	for _, c := range []struct {
+		fn   any
+		want string
+	}{
+		{func(bool, int32, uint32, int64, uint64, float32, float64) {}, ""},
+		{func(context.Context, int32) (float64, error) { return 0, nil }, ""},
+		{func() error { return nil }, ""},
+		{func(string) {}, "parameter 1 of the service f is a string"},
+		{func(...int32) {}, "fixed number of parameters"},
+		{func() (int32, int32) { return 0, 0 }, "results that kernels cannot take"},
+		{func() string { return "" }, "results that kernels cannot take"},
+		{nil, "must be a function"},
+		{5, "must be a function"},
+	} {
+		if got := ok(offload.HostService{Name: "f", Func: c.fn}); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%T: %q, want %q", c.fn, got, c.want)
+		}
+	}
+	f := offload.HostService{Name: "f", Func: func() {}}
+	if got := ok(f, f); !strings.Contains(got, "two services") {
+		t.Errorf("twice: %q", got)
+	}
+	if got := ok(offload.HostService{Name: "", Func: func() {}}); !strings.Contains(got, "no name") {
+		t.Errorf("no name: %q", got)
+	}
 }
