@@ -64,7 +64,7 @@ const rowApart = math.MaxInt64
 func far(stride int64) bool { return stride <= -lineBytes || stride >= lineBytes }
 
 // nextInColumn goes on with the gang below the present one, at the bottom of the band with the next column's first.
-func (l *lowerer) nextInColumn(row, done amd64.Label) {
+func (l *builder) nextInColumn(row, done amd64.Label) {
 	right, down := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
 	l.Jump(amd64.JLE, done)
@@ -99,7 +99,7 @@ func (l *lowerer) nextInColumn(row, done amd64.Label) {
 }
 
 // bandEnd gives the row after the present band.
-func (l *lowerer) bandEnd(end vcode.Reg) {
+func (l *builder) bandEnd(end vcode.Reg) {
 	l.Def(amd64.MOV, end.G4(), vcode.CtxMem(abi.CtxBand, 4).At())
 	l.Mod(amd64.ADD, end.G4(), vcode.Imm(int64(l.band)))
 	l.Use(amd64.CMP, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())

@@ -155,7 +155,7 @@ func gangsOf(size [3]int, width, height int) int {
 }
 
 // jumpAtBottom jumps where a gang has rows below those of the launch.
-func (l *lowerer) jumpAtBottom(tail amd64.Label) {
+func (l *builder) jumpAtBottom(tail amd64.Label) {
 	bottom := l.NewGPR()
 	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.item.y, Disp: int32(l.height())}.At())
 	l.Use(amd64.CMP, bottom.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
@@ -163,7 +163,7 @@ func (l *lowerer) jumpAtBottom(tail amd64.Label) {
 }
 
 // inStack gives the masks of so many lanes of each row that is one of the launch.
-func (l *lowerer) inStack(n vcode.Reg) []vcode.Reg {
+func (l *builder) inStack(n vcode.Reg) []vcode.Reg {
 	rows := l.NewGPR()
 	l.Def(amd64.MOV, rows.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 	l.Mod(amd64.SUB, rows.G4(), l.item.y.G4())

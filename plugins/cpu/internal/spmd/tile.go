@@ -68,7 +68,7 @@ func (l *analysis) tileBytes() int { return l.options.target.Lanes * l.options.t
 func tileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
 // beginTile begins a tile with the present gang, if it is not in one and the next ones are fit for it.
-func (l *lowerer) beginTile(x vcode.Reg) {
+func (l *builder) beginTile(x vcode.Reg) {
 	decided, none := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.CMP, tileState().At(), vcode.Imm(0))
 	l.Jump(amd64.JG, decided)
@@ -90,7 +90,7 @@ func (l *lowerer) beginTile(x vcode.Reg) {
 }
 
 // nextInTile goes on to the next row of the tile.
-func (l *lowerer) nextInTile() {
+func (l *builder) nextInTile() {
 	none, more := l.NewLabel(), l.NewLabel()
 	row := l.NewGPR()
 	l.Def(amd64.MOV, row.G4(), tileState().At())
