@@ -9,6 +9,9 @@ import (
 
 const module = "github.com/orepl/orepl"
 
+// spmd is the folder of the compiler's rooms.
+const spmd = "plugins/cpu/internal/spmd/"
+
 // layers says which packages of this module a package may import. The first entry that matches counts; a pattern
 // matches a package and everything below it.
 var layers = []struct {
@@ -26,14 +29,17 @@ var layers = []struct {
 	{"plugins/portable", []string{"runtime/offload", "lang/kernel/ir", "lang/kernel/interp", "kernels"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
-	{"plugins/cpu/internal/spmd/abi", []string{"plugins/cpu/internal/amd64"}},
-	{"plugins/cpu/internal/spmd/vcode", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/abi", "lang/kernel/ir"}}, // ir: traps name their instructions
-	{"plugins/cpu/internal/spmd/regalloc", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode"}},
-	{"plugins/cpu/internal/spmd/emit", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/regalloc"}},
-	{"plugins/cpu/internal/spmd/avx2", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode"}},
-	{"plugins/cpu/internal/spmd/passes", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd/avx2", "plugins/cpu/internal/spmd/abi"}},
-	{"plugins/cpu/internal/spmd/groupop", []string{"lang/kernel/ir", "lang/kernel/interp"}},
-	{"plugins/cpu/internal/spmd/exec", []string{"plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/groupop", "plugins/cpu/internal/spmd/regalloc", "plugins/cpu/internal/spmd/vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
+	{spmd + "abi", []string{"plugins/cpu/internal/amd64"}},
+	{spmd + "groupop", []string{"lang/kernel/ir", "lang/kernel/interp"}},
+	{spmd + "vcode", []string{"plugins/cpu/internal/amd64", spmd + "abi", "lang/kernel/ir"}}, // ir: traps name their instructions
+	{spmd + "regalloc", []string{"plugins/cpu/internal/amd64", spmd + "vcode"}},
+	{spmd + "emit", []string{"plugins/cpu/internal/amd64", spmd + "vcode", spmd + "abi", spmd + "regalloc"}},
+	{spmd + "avx2", []string{"plugins/cpu/internal/amd64", spmd + "vcode"}},
+	{spmd + "passes", []string{"plugins/cpu/internal/amd64", spmd + "vcode", spmd + "avx2", spmd + "abi"}},
+	{spmd + "plan", []string{"plugins/cpu/internal/amd64", "plugins/cpu/internal/uarch", spmd + "vcode", spmd + "abi", spmd + "groupop", "lang/kernel/ir", "lang/kernel/opt"}},
+	{spmd + "isel", []string{"plugins/cpu/internal/amd64", spmd + "plan", spmd + "vcode", spmd + "abi", spmd + "groupop", "lang/kernel/ir", "lang/kernel/opt"}},
+	{spmd + "grid", []string{"plugins/cpu/internal/amd64", spmd + "isel", spmd + "plan", spmd + "vcode", spmd + "abi", spmd + "groupop", "lang/kernel/ir", "lang/kernel/opt"}},
+	{spmd + "exec", []string{spmd + "abi", spmd + "groupop", spmd + "regalloc", spmd + "vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
 	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
 	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // what plugins elsewhere import
@@ -109,8 +115,11 @@ func TestLayersRefuse(t *testing.T) {
 		{"plugins/cuda", "plugins/cpu"},
 		{"plugins/cpu/internal/sched", "plugins/cuda/ptx"},
 		{"plugins/cpu", "lang"},
-		{"plugins/cpu/internal/spmd/abi", "plugins/cpu/internal/spmd/vcode"},
-		{"plugins/cpu/internal/spmd/vcode", "plugins/cpu/internal/spmd"},
+		{spmd + "abi", spmd + "vcode"},
+		{spmd + "vcode", "plugins/cpu/internal/spmd"},
+		{spmd + "plan", spmd + "isel"},
+		{spmd + "isel", spmd + "grid"},
+		{spmd + "exec", spmd + "isel"},
 		{"plugins/cpu", "lang/kernel"},
 		{"lang/kernel/ir", "lang/diag"},
 		{"bindings/offload", "plugins/all"},

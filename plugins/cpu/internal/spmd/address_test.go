@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // listing is the code of a kernel as it stands, for launches of no special kind.
 func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
-	c, err := generate(k, Options{Features: target.Features, target: target, Gang: gang}, func(int) string { return "" })
+	c, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: gang}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 	} {
 		k := parse(t, fmt.Sprintf("orepl-ir 1\nkernel k(%s, y: f32[*]) real f32 {\n  %%0: i32 = item.global.x\n  %%1: i32 = item.global.y\n%s  store y[%%0], %%9\n  return\n}\n", c.params, c.body))
 		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-			got, err := generate(k, Options{Features: target.Features, target: target, Gang: 1, Unchecked: c.unchecked}, nil)
+			got, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: 1, Unchecked: c.unchecked}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 // TestHowDeepIndicesAreFollowed holds arithmetic on indices to maxShadow steps: lanes of longer ones are gathered, and
 // nobody knows by how much they grow from one iteration to the next.
 func TestHowDeepIndicesAreFollowed(t *testing.T) {
-	for _, n := range []int{1, maxShadow, maxShadow + 1, maxShadow + 2, 3 * maxShadow} {
+	for _, n := range []int{1, plan.MaxDepth, plan.MaxDepth + 1, plan.MaxDepth + 2, 3 * plan.MaxDepth} {
 		chain, last := "", 30
 		for i := range n {
 			chain += fmt.Sprintf("    %%%d: i32 = add %%%d, %%1\n", last+i+1, last+i)
@@ -142,10 +143,10 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 }
 `, chain, last))
 		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-			if got := !strings.Contains(listing(t, row, target, 1), "gather"); got != (n <= maxShadow) {
+			if got := !strings.Contains(listing(t, row, target, 1), "gather"); got != (n <= plan.MaxDepth) {
 				t.Errorf("%s, %d steps: in a row %v", target.Name, n, got)
 			}
-			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= maxShadow+1) { // what a loop starts from is known
+			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= plan.MaxDepth+1) { // what a loop starts from is known
 				t.Errorf("%s, %d steps: prefetched %v", target.Name, n, got)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestIndexFromMemory runs histograms, and looks for vectors that indices are taken from: there are none where the index
@@ -38,7 +39,7 @@ func TestIndexFromMemory(t *testing.T) {
 			}}, gang, 2)
 		}
 		for _, target := range allTargets {
-			text := listed(t, k, Options{Features: target.Features, Gang: 1})
+			text := listed(t, k, plan.Options{Features: target.Features, Gang: 1})
 			if got := strings.Count(text, "\tvpand") == 0; got != c.direct {
 				t.Errorf("%s, %s: without vectors %v, want %v, in\n%s", c.name, target.Name, got, c.direct, text)
 			}

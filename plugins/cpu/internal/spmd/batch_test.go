@@ -11,7 +11,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/grid"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
@@ -127,7 +129,7 @@ func TestBatches(t *testing.T) {
 // launchOf prepares a launch of a kernel for buffers of 32-bit elements, of so many each.
 func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int, counts ...int) (*exec.Variant, *interp.Launch, [][]uint32, int) {
 	t.Helper()
-	p, err := Compile(k, Options{Features: target.Features})
+	p, err := Compile(k, plan.Options{Features: target.Features})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +151,7 @@ func TestWhichLaunchesHaveBatches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, b := range batchKernels {
 			k := rank1(t, b.text, ir.F32, ir.F32)
-			for group, want := range map[int]int{128: exec.MaxBatch, 256: rowBytes / 4 / 256, 4096: 1} {
+			for group, want := range map[int]int{128: exec.MaxBatch, 256: grid.RowBytes / 4 / 256, 4096: 1} {
 				v, g, _, _ := launchOf(t, target, k, 20*group, group, 100*group, 20*group)
 				if !b.batches {
 					want = 1
@@ -199,9 +201,9 @@ func TestTurns(t *testing.T) {
 		rows       int
 		want       int
 	}{
-		{"tiny", "s += x[i]", 1, mostTurns},
-		{"short", "s += x[i] * y[i]", 2, manyTurns},
-		{"middle", "s += x[i] * (x[i] + 1) * (x[i] + 2) * (x[i] + 3) * (x[i] + 4) * (x[i] + 5) * (x[i] + 6) * (x[i] + 7) * (x[i] + 8) * (x[i] + 9) * (x[i] + 10)", 1, someTurns},
+		{"tiny", "s += x[i]", 1, plan.MostTurns},
+		{"short", "s += x[i] * y[i]", 2, plan.ManyTurns},
+		{"middle", "s += x[i] * (x[i] + 1) * (x[i] + 2) * (x[i] + 3) * (x[i] + 4) * (x[i] + 5) * (x[i] + 6) * (x[i] + 7) * (x[i] + 8) * (x[i] + 9) * (x[i] + 10)", 1, plan.SomeTurns},
 		{"with an atomic operation", "{ s += x[i]; Atomics.add(y, 0, 1) }", 1, 1},
 	} {
 		k := rank1(t, `(g, x, y) => {
@@ -215,12 +217,12 @@ func TestTurns(t *testing.T) {
 				loop = in
 			}
 		})
-		if got := turns(loop, c.rows); got != c.want {
+		if got := plan.ItersPerRound(loop, c.rows); got != c.want {
 			t.Errorf("%s: %d iterations in a round, want %d, of\n%v", c.name, got, c.want, k)
 		}
-		text := listed(t, k, Options{Features: vcode.AVX512.Features, Gang: 1})
+		text := listed(t, k, plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 		sums := strings.Count(text, "\tvaddps") + strings.Count(text, "\tvfmadd")
-		if c.want >= manyTurns && sums != 2*c.want+1 { // with one test for all and with one for each, and of gangs by themselves
+		if c.want >= plan.ManyTurns && sums != 2*c.want+1 { // with one test for all and with one for each, and of gangs by themselves
 			t.Errorf("%s: %d additions in\n%s", c.name, sums, text)
 		}
 	}
@@ -239,8 +241,8 @@ func TestBatchesThatFetch(t *testing.T) {
 		for _, c := range []struct {
 			model string
 			want  int
-		}{{"zen5", roundBytes / 2 / someTurns / 4 / group}, {"skylake", rowBytes / 4 / group}} {
-			p, err := Compile(k, Options{Features: target.Features, Model: uarch.Named(c.model)})
+		}{{"zen5", grid.RoundBytes / 2 / plan.SomeTurns / 4 / group}, {"skylake", grid.RowBytes / 4 / group}} {
+			p, err := Compile(k, plan.Options{Features: target.Features, Model: uarch.Named(c.model)})
 			if err != nil {
 				t.Fatal(err)
 			}

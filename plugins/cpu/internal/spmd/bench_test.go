@@ -1,13 +1,17 @@
 package spmd
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+)
 
 func BenchmarkCompile(b *testing.B) {
 	k := saxpy()
 	for _, target := range allTargets {
 		b.Run(target.Name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Compile(k, Options{Features: target.Features, Gang: 1}); err != nil {
+				if _, err := Compile(k, plan.Options{Features: target.Features, Gang: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}

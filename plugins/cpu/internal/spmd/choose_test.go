@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -44,7 +45,7 @@ func TestChoices(t *testing.T) {
 		ir.F64: "vminpd vmaxpd vpxorq",
 	} {
 		k := parse(t, strings.ReplaceAll(choices, "T", typ.String()))
-		text := listed(t, k, Options{Features: vcode.AVX512.Features, Gang: 1})
+		text := listed(t, k, plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 		for _, op := range strings.Fields(shows) {
 			if !strings.Contains(text, op) {
 				t.Errorf("there is no %s in\n%s", op, text)

@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/tests/golden"
 )
@@ -32,7 +33,7 @@ func TestListings(t *testing.T) {
 		i := slices.IndexFunc(typicalKernels, func(k struct{ name, text string }) bool { return k.name == name })
 		k := anyRank(t, typicalKernels[i].text)
 		for _, target := range allTargets {
-			p, err := Compile(k, Options{Features: target.Features, Gang: 1, CacheBytes: 1 << 20, Model: every})
+			p, err := Compile(k, plan.Options{Features: target.Features, Gang: 1, CacheBytes: 1 << 20, Model: every})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -98,7 +99,7 @@ func tidied(listing string) string {
 func TestCode(t *testing.T) {
 	const file = "testdata/code.golden"
 	var lines []string
-	var work Workspace
+	var work vcode.Workspace
 	for _, k := range codeKernels(t) {
 		for _, target := range allTargets {
 			lines = append(lines, fmt.Sprintf("%s, %s: %s\n", k.name, target.Name, codeLine(t, k, target, &work)))
@@ -115,7 +116,7 @@ func TestCode(t *testing.T) {
 type codeKernel struct {
 	name    string
 	kernel  *ir.Kernel
-	options Options
+	options plan.Options
 	launch  int // which kind of launches: any, those for which all is proved, or such as write much besides
 }
 
@@ -124,15 +125,15 @@ func codeKernels(t *testing.T) (list []codeKernel) {
 	gangs := []int{0, 1, 2, 4, 0}
 	add := func(name string, k *ir.Kernel) {
 		n := int(crc32.ChecksumIEEE([]byte(name)) >> 8) // whatever other kernels there are
-		o := Options{Gang: gangs[n%len(gangs)], Unchecked: n%7 == 3, rounds: n%3 == 1, few: n/2%2 == 0}
+		o := plan.Options{Gang: gangs[n%len(gangs)], Unchecked: n%7 == 3, InterleaveAll: n%3 == 1, FewRegs: n/2%2 == 0}
 		list = append(list, codeKernel{name, k, o, n / 105 % 3})
 	}
 	for _, k := range typicalKernels {
 		typical := anyRank(t, k.text)
 		for launch := range 3 {
-			list = append(list, codeKernel{k.name, typical, Options{}, launch})
+			list = append(list, codeKernel{k.name, typical, plan.Options{}, launch})
 		}
-		list = append(list, codeKernel{k.name + ", few registers", typical, Options{few: true}, 0})
+		list = append(list, codeKernel{k.name + ", few registers", typical, plan.Options{FewRegs: true}, 0})
 		add(k.name+", with options", typical)
 	}
 	for n, ops := range operationGroups() {
@@ -180,7 +181,7 @@ func (s sizes) String() string {
 }
 
 // randomLine returns the sizes of the code of eight random kernels.
-func randomLine(t *testing.T, first uint64, target *vcode.Target, work *Workspace) string {
+func randomLine(t *testing.T, first uint64, target *vcode.Target, work *vcode.Workspace) string {
 	var all sizes
 	for seed := first; seed < first+8; seed++ {
 		rng := rand.New(rand.NewPCG(seed, 7))
@@ -190,8 +191,8 @@ func randomLine(t *testing.T, first uint64, target *vcode.Target, work *Workspac
 		if seed%4 > 0 {
 			k = optimized(k)
 		}
-		p, err := Compile(k, Options{Features: target.Features, Workspace: work, CacheBytes: 1 << 20, Model: every,
-			Gang: []int{0, 1, 2, 4, 0}[seed%5], Unchecked: seed%7 == 3, rounds: seed%3 == 1, few: seed%2 == 0})
+		p, err := Compile(k, plan.Options{Features: target.Features, Workspace: work, CacheBytes: 1 << 20, Model: every,
+			Gang: []int{0, 1, 2, 4, 0}[seed%5], Unchecked: seed%7 == 3, InterleaveAll: seed%3 == 1, FewRegs: seed%2 == 0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +206,7 @@ func randomLine(t *testing.T, first uint64, target *vcode.Target, work *Workspac
 }
 
 // codeLine says what code a kernel gets on a target.
-func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *Workspace) string {
+func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *vcode.Workspace) string {
 	o := k.options
 	o.Workspace = work
 	o.Features, o.CacheBytes, o.Model = target.Features, 1<<20, every
@@ -226,10 +227,10 @@ func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *Workspace)
 	}
 	proved := 0
 	if len(p.facts)+len(p.indices) > 0 {
-		proved |= kindWithin | kindIndices
+		proved |= plan.WithinExtents | plan.IndicesProved
 	}
-	if p.observes && !p.options.single {
-		proved |= kindWhole | kindBeside
+	if p.observes && !p.options.Single {
+		proved |= plan.WholeGroups | plan.AdjacentGangs
 	}
 	switch k.launch {
 	case 0:
@@ -237,7 +238,7 @@ func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *Workspace)
 	case 1:
 		add("proved", p, proved)
 	default:
-		add("much", p, proved|[]int{kindHalves, kindPast}[len(k.name)%2])
+		add("much", p, proved|[]int{plan.HalfLineStores, plan.NonTemporalStores}[len(k.name)%2])
 	}
 	if p.stacked != nil {
 		add("stacked", p.stacked(), proved)

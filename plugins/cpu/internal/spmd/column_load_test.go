@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // columnLoads are kernels whose gangs load columns of a shared array, or only look as if they did. Each reads x and writes
@@ -148,7 +149,7 @@ func TestColumnLoads(t *testing.T) {
 			}
 		}
 		for _, target := range targets() {
-			p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.Features, Gang: 1, Observes: true})
+			p, err := Compile(optimized(rank2(t, c.text, ir.F32)), plan.Options{Features: target.Features, Gang: 1, Observes: true})
 			if err != nil {
 				t.Fatal(err)
 			}

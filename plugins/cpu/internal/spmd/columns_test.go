@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -94,11 +95,11 @@ func TestChooseWalk(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
-		l := &analysis{options: Options{target: &vcode.AVX512}, k: k, w: 1, u: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
-		l.affine = opt.FindAffine(k, l.u)
-		l.chooseWalk()
-		if (l.band > 0) != c.columns || len(l.tiles) != c.tiles {
-			t.Errorf("%s: bands of %d rows and %d tiles, want columns %v and %d", c.name, l.band, len(l.tiles), c.columns, c.tiles)
+		l := &plan.Analysis{Options: plan.Options{Target: &vcode.AVX512}, Kernel: k, GangRegs: 1, Uniform: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
+		l.Affine = opt.FindAffine(k, l.Uniform)
+		l.ChooseWalk()
+		if (l.Band > 0) != c.columns || len(l.Tiles) != c.tiles {
+			t.Errorf("%s: bands of %d rows and %d tiles, want columns %v and %d", c.name, l.Band, len(l.Tiles), c.columns, c.tiles)
 		}
 	}
 }
@@ -130,7 +131,7 @@ func TestColumnOf(t *testing.T) {
 
 func TestTilesAreTurned(t *testing.T) {
 	onAllTargets(t, func(t *testing.T, target *vcode.Target) {
-		text := listed(t, rank2(t, columnKernels[0].text, ir.F32), Options{Features: target.Features, Gang: 1})
+		text := listed(t, rank2(t, columnKernels[0].text, ir.F32), plan.Options{Features: target.Features, Gang: 1})
 		if !strings.Contains(text, "vunpckhpd") {
 			t.Errorf("the code turns no tile:\n%s", text)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -63,7 +64,7 @@ func TestOneTestForRounds(t *testing.T) {
 			{"for (let i = g.x; i < 99999; i += 1024) s += x[i] * y[i]", 1}, // by a proof of all indices
 		} {
 			k := rank1(t, "(g, x, y, out) => { let s = g.local.x; "+c.loop+"; out[g.x] = s }", ir.F32, ir.F32, ir.F32)
-			text := listed(t, k, Options{Features: target.Features, Gang: 1})
+			text := listed(t, k, plan.Options{Features: target.Features, Gang: 1})
 			sums, first, last := 0, 0, 0
 			lines := strings.Split(text, "\n")
 			for i, line := range lines {
@@ -71,7 +72,7 @@ func TestOneTestForRounds(t *testing.T) {
 					if sums++; sums == 1 {
 						first = i
 					}
-					if sums == someTurns {
+					if sums == plan.SomeTurns {
 						last = i
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // dump writes a function to files of a folder, one after each pass.
@@ -32,14 +33,14 @@ func (d *dump) write(pass string, f fmt.Stringer) {
 }
 
 // dumpName returns the first part of the names of the files for a kernel: its name and the variant that is compiled.
-func dumpName(k *ir.Kernel, o Options) string {
-	name := []string{strings.Map(fileRune, k.Name), o.target.Name, fmt.Sprintf("gang%d", o.Gang)}
+func dumpName(k *ir.Kernel, o plan.Options) string {
+	name := []string{strings.Map(fileRune, k.Name), o.Target.Name, fmt.Sprintf("gang%d", o.Gang)}
 	for _, part := range []struct {
 		set  bool
 		name string
 	}{
-		{o.Unchecked, "unchecked"}, {o.Whole, "whole"}, {o.Beside, "adjacent"}, {o.single, "single"}, {o.stacked, "2d"},
-		{o.stores == kindPast, "streamed"}, {o.stores == kindHalves, "half-lines"},
+		{o.Unchecked, "unchecked"}, {o.Whole, "whole"}, {o.Beside, "adjacent"}, {o.Single, "single"}, {o.Stacked, "2d"},
+		{o.Stores == plan.NonTemporalStores, "streamed"}, {o.Stores == plan.HalfLineStores, "half-lines"},
 	} {
 		if part.set {
 			name = append(name, part.name)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/passes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // TestDump writes the function of a kernel after each pass.
 func TestDump(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	o := Options{Features: vcode.AVX2.Features, Gang: 1, Dump: dir}
+	o := plan.Options{Features: vcode.AVX2.Features, Gang: 1, Dump: dir}
 	p, err := Compile(saxpy(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +42,7 @@ func TestDumpFails(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile(saxpy(), Options{Features: vcode.AVX512.Features, Gang: 1, Dump: filepath.Join(file, "dir")})
+	p, err := Compile(saxpy(), plan.Options{Features: vcode.AVX512.Features, Gang: 1, Dump: filepath.Join(file, "dir")})
 	if err == nil {
 		_, err = p.code(0)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"golang.org/x/sys/unix"
 )
@@ -39,7 +40,7 @@ func compileExtreme(t *testing.T, target *vcode.Target, text string, size, group
 	}
 	m := c.Module.Clone()
 	opt.Run(m, opt.Default, nil)
-	p, err := Compile(m.Kernels[0], Options{Features: target.Features})
+	p, err := Compile(m.Kernels[0], plan.Options{Features: target.Features})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -75,12 +76,12 @@ var fetchKernels = []struct {
 func TestFetchStored(t *testing.T) {
 	for _, c := range fetchKernels {
 		for _, target := range allTargets {
-			for stores, want := range map[int]int{0: 0, kindHalves: c.fetched, kindPast: 0} { // what goes past the caches needs no lines
-				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), Options{Features: target.Features, Gang: 1, Observes: true})
+			for stores, want := range map[int]int{0: 0, plan.HalfLineStores: c.fetched, plan.NonTemporalStores: 0} { // what goes past the caches needs no lines
+				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), plan.Options{Features: target.Features, Gang: 1, Observes: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.options.stores = stores
+				p.options.Stores = stores
 				text, err := p.Listing(func(int) string { return "" })
 				if err != nil {
 					t.Fatal(err)
@@ -124,7 +125,7 @@ func TestFetchedAlone(t *testing.T) {
   g.barrier()
   for (let r = 0; r < 32; r += 8) y[g.group.x * 32 + v + r][g.group.y * 32 + u] = t[u][v + r]
 }`, ir.F32))
-	o := Options{Features: amd64.ForAVX512, Gang: 2, Observes: true, Whole: true, stores: kindHalves, target: &vcode.AVX512}
+	o := plan.Options{Features: amd64.ForAVX512, Gang: 2, Observes: true, Whole: true, Stores: plan.HalfLineStores, Target: &vcode.AVX512}
 	c, err := generate(k, o, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -23,7 +24,7 @@ func TestFinds(t *testing.T) {
 		k := parse(t, string(text))
 		for _, machine := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 			for _, gang := range []int{1, 2, 4} {
-				p, err := Compile(k, Options{Features: machine.Features, Gang: gang})
+				p, err := Compile(k, plan.Options{Features: machine.Features, Gang: gang})
 				if err == nil {
 					_, err = p.Listing(func(int) string { return "" })
 				}

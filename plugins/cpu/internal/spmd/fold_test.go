@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestFoldLoads counts the loads that stand alone in the loop over whole gangs: those with one use are operands of it, but
@@ -23,7 +24,7 @@ func TestFoldLoads(t *testing.T) {
 		{"behind a store", `(g, x, y) => { const a = x[g.x]; y[g.x] = 1; y[g.x] = a + 1.5 }`, 1},
 	} {
 		for _, target := range allTargets {
-			text := listed(t, rank1(t, c.text, ir.F32, ir.F32), Options{Features: target.Features, Gang: 1})
+			text := listed(t, rank1(t, c.text, ir.F32, ir.F32), plan.Options{Features: target.Features, Gang: 1})
 			body, _, _ := strings.Cut(text, "cmp byte ptr [rax], 0")
 			loads := 0
 			for line := range strings.Lines(body) {

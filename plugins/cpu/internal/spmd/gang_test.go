@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -37,17 +38,17 @@ kernel mix(x: i32[*]) real f32 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := chooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
+	if got := plan.ChooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang, want 4", got)
 	}
-	if got := chooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
+	if got := plan.ChooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
 		t.Errorf("a chain in a loop gets %d registers a gang on AVX2, want 4", got)
 	}
 	for _, target := range allTargets {
-		if got := chooseGang(saxpy(), target, false); got != 4 {
+		if got := plan.ChooseGang(saxpy(), target, false); got != 4 {
 			t.Errorf("saxpy gets %d registers a gang on %s, want 4", got, target.Name)
 		}
-		if got := chooseGang(rank1(t, "(g, x) => { x[g.x] = 1.5 }", ir.F32), target, false); got != 4 {
+		if got := plan.ChooseGang(rank1(t, "(g, x) => { x[g.x] = 1.5 }", ir.F32), target, false); got != 4 {
 			t.Errorf("fill gets %d registers a gang on %s, want 4", got, target.Name)
 		}
 	}
@@ -86,15 +87,15 @@ func TestChooseGangOfMany(t *testing.T) {
 			sums(loads)
 			fmt.Fprintf(&b, "    %%9: i32 = add %%7, %%2\n    continue @1 %s, %%9\n  }\n  store y[%%0], %%5\n", last)
 		} else {
-			sums(2 * muchArithmetic)
+			sums(2 * plan.MuchArithmetic)
 			fmt.Fprintf(&b, "  store y[%%0], %s\n", last)
 		}
 		b.WriteString("  return\n}\n")
 		k := parse(t, b.String())
-		if got := chooseGang(k, &vcode.AVX512, false); got != c.avx512 {
+		if got := plan.ChooseGang(k, &vcode.AVX512, false); got != c.avx512 {
 			t.Errorf("%d values, in a loop %v: %d registers a gang, want %d", c.live, c.loop, got, c.avx512)
 		}
-		if got := chooseGang(k, &vcode.AVX2, false); got != c.avx2 {
+		if got := plan.ChooseGang(k, &vcode.AVX2, false); got != c.avx2 {
 			t.Errorf("%d values, in a loop %v: %d registers a gang on AVX2, want %d", c.live, c.loop, got, c.avx2)
 		}
 	}
@@ -108,10 +109,10 @@ func TestChooseGangWithoutLoops(t *testing.T) {
     y[j][i] = 0.2 * (x[j][i] + x[j][i - 1] + x[j][i + 1] + x[j - 1][i] + x[j + 1][i])
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	if got := chooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
+	if got := plan.ChooseGang(m.Kernels[0], &vcode.AVX512, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang, want 4", got)
 	}
-	if got := chooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
+	if got := plan.ChooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)
 	}
 }

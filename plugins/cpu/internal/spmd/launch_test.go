@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -25,7 +26,7 @@ func preparing(t *testing.T, text string, buffers int) *Program {
 	for i := range elems {
 		elems[i] = ir.F32
 	}
-	p, err := Compile(rank1(t, text, elems...), Options{Features: amd64.ForAVX512, Gang: 1})
+	p, err := Compile(rank1(t, text, elems...), plan.Options{Features: amd64.ForAVX512, Gang: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,26 +75,26 @@ func TestKindsOfLaunches(t *testing.T) {
 		x, y        int
 		want        int
 	}{
-		{items, [3]int{100, 1, 1}, [3]int{50, 1, 1}, 100, 100, kindWithin},
-		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 101, kindWithin},
+		{items, [3]int{100, 1, 1}, [3]int{50, 1, 1}, 100, 100, plan.WithinExtents},
+		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 101, plan.WithinExtents},
 		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 99, 100, 0},
 		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 99, 0},
-		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 10, kindIndices | kindWhole | kindBeside},
-		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 9, kindWhole | kindBeside},
-		{sums, [3]int{640, 1, 1}, [3]int{16, 1, 1}, 9999, 40, kindIndices | kindWhole | kindBeside},
-		{sums, [3]int{32, 1, 1}, [3]int{16, 1, 1}, 9999, 40, kindIndices | kindWhole | kindBeside},
-		{sums, [3]int{16, 1, 1}, [3]int{16, 1, 1}, 9999, 40, kindIndices | kindWhole},
-		{sums, [3]int{32, 1, 1}, [3]int{32, 1, 1}, 9999, 40, kindIndices | kindWhole | kindBeside},
-		{sums, [3]int{240, 1, 1}, [3]int{24, 1, 1}, 9999, 40, kindIndices},
-		{sums, [3]int{650, 1, 1}, [3]int{64, 1, 1}, 9999, 40, kindIndices},
-		{sums, [3]int{640, 3, 1}, [3]int{64, 2, 1}, 9999, 40, kindIndices},
-		{sums, [3]int{640, 4, 1}, [3]int{64, 2, 1}, 9999, 40, kindIndices | kindWhole | kindBeside},
-		{sums, [3]int{640, 1, 3}, [3]int{64, 1, 2}, 9999, 40, kindIndices},
-		{shared, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 40, kindIndices | kindWhole},
-		{shared, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 40, kindIndices | kindWhole | kindBeside},
-		{after, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 160, kindWithin | kindWhole},
-		{after, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 160, kindWithin | kindWhole | kindBeside},
-		{waits, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 160, 160, kindWithin | kindWhole},
+		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 10, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 9, plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{640, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{32, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{16, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups},
+		{sums, [3]int{32, 1, 1}, [3]int{32, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{240, 1, 1}, [3]int{24, 1, 1}, 9999, 40, plan.IndicesProved},
+		{sums, [3]int{650, 1, 1}, [3]int{64, 1, 1}, 9999, 40, plan.IndicesProved},
+		{sums, [3]int{640, 3, 1}, [3]int{64, 2, 1}, 9999, 40, plan.IndicesProved},
+		{sums, [3]int{640, 4, 1}, [3]int{64, 2, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{sums, [3]int{640, 1, 3}, [3]int{64, 1, 2}, 9999, 40, plan.IndicesProved},
+		{shared, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups},
+		{shared, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
+		{after, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 160, plan.WithinExtents | plan.WholeGroups},
+		{after, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 160, plan.WithinExtents | plan.WholeGroups | plan.AdjacentGangs},
+		{waits, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 160, 160, plan.WithinExtents | plan.WholeGroups},
 	} {
 		p := preparing(t, c.text, 2)
 		v, _, err := p.Prepare(launchFor(c.size, c.group, c.x, c.y))
@@ -205,7 +206,7 @@ func anyRank(t *testing.T, text string) *ir.Kernel {
 
 // runAtOnce runs all of a launch in one run.
 func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome, error) {
-	p, err := Compile(c.Kernel, Options{Features: target.Features, Gang: gang})
+	p, err := Compile(c.Kernel, plan.Options{Features: target.Features, Gang: gang})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -154,7 +155,7 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 }
 `)
 			if vcode.AVX512.Features&^vcode.Least != 0 {
-				p, err := Compile(k, Options{Features: vcode.AVX512.Features, Gang: 1})
+				p, err := Compile(k, plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +196,7 @@ BODY
   return
 }
 `, "BODY", countedLoops[0].text))
-	p, err := Compile(k, Options{Features: vcode.Least, Gang: 1})
+	p, err := Compile(k, plan.Options{Features: vcode.Least, Gang: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

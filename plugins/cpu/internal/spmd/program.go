@@ -12,60 +12,23 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
-	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Options are those of [Compile].
-type Options struct {
-	Features amd64.Features // of the machine
-	// Gang is how many registers of 32-bit elements a gang has: 1, 2 or 4; 0 lets the compiler choose.
-	Gang int
-	// Unchecked compiles without faults: a load out of bounds gives 0, a store or atomic there does nothing, an integer
-	// division by zero gives 0, and a Uniform gives the value of the group's first item to all of them.
-	Unchecked bool
-	// Observes says that the kernel observed its group before it was optimized.
-	Observes bool
-	// Whole says that every work-group has all its items, and no gang fewer.
-	Whole bool
-	// Beside says that several gangs of a work-group lie side by side.
-	Beside bool
-
-	// CacheBytes is the size of the last cache; 0 if it is not known.
-	CacheBytes int
-	// Cores is how many cores share a launch; 0 if it is not known.
-	Cores int
-	// Model is the cost table of the processor; nil stands for the generic one.
-	Model *uarch.Model
-
-	// Dump is a folder into which the function is written before the passes and after each one; "" writes nothing.
-	Dump string
-
-	// Workspace is memory that this compilation shares with others; nil gives it its own.
-	Workspace *Workspace
-
-	target  *vcode.Target
-	stores  int  // kindHalves, kindPast or 0
-	rounds  bool // run all loops in rounds that can be, for tests
-	few     bool // give few machine registers out, for tests
-	wide    bool // have wide gangs for groups that are one gang whatever the kernel, for tests
-	single  bool // groups are one gang
-	stacked bool // gangs are stacked
-	stack   int  // have stacked gangs of so many rows wherever they can be, for tests
-}
-
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
 type Program struct {
 	kernel   *ir.Kernel
-	options  Options
+	options  plan.Options
 	observes bool
 	facts    []opt.SizeFact
 	indices  []opt.IndexFact // besides those
 	params   map[string]int  // positions of parameters
-	outputs  outputs
+	outputs  plan.Outputs
 	rounds   bool // some loop may be run in rounds
 	batches  bool // and by several groups together
 
@@ -76,30 +39,19 @@ type Program struct {
 	refused atomic.Bool     // the compiler does not have it, as was found out for the first launch
 
 	mu       sync.Mutex
-	variants [numKinds]atomic.Pointer[exec.Variant]
-	refusals [numKinds]error // why there is no code; guarded by mu
+	variants [plan.NumKinds]atomic.Pointer[exec.Variant]
+	refusals [plan.NumKinds]error // why there is no code; guarded by mu
 }
-
-// The kinds of launches that have code of their own.
-const (
-	kindWithin  = 1 << iota // the size is within the extents that accesses at the item's own place need
-	kindIndices             // and so are other indices
-	kindWhole               // every group is complete
-	kindBeside              // and has gangs side by side, which is asked of kernels with loops for rounds
-	kindHalves              // more is written than caches near to the core hold
-	kindPast                // more is written and read than the caches hold
-	numKinds    = 2 * kindPast
-)
 
 // Compile finds out what there is to know of a kernel of a verified module. The kernel must not change while the program is
 // used. Code is made for the launches that come, since most programs see but one kind of them: [Program.Check] says whether
 // there will be any. What the compiler does not have is an [*UnsupportedError].
-func Compile(k *ir.Kernel, options Options) (*Program, error) {
+func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
 	}
-	if options.target = vcode.TargetOf(options.Features); options.target == nil || !process.Supported() {
-		return nil, &UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", vcode.Least&^options.Features)}
+	if options.Target = vcode.TargetOf(options.Features); options.Target == nil || !process.Supported() {
+		return nil, &plan.UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", vcode.Least&^options.Features)}
 	}
 	var extended *ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
@@ -108,11 +60,11 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 		}
 	})
 	if extended != nil {
-		return nil, &UnsupportedError{Kernel: k.Name, Site: extended.Site, What: extended.Op.String()}
+		return nil, &plan.UnsupportedError{Kernel: k.Name, Site: extended.Site, What: extended.Op.String()}
 	}
 	p := newProgram(k, options)
 	if p.options.Gang == 0 {
-		p.options.Gang = chooseGang(k, p.options.target, false)
+		p.options.Gang = plan.ChooseGang(k, p.options.Target, false)
 		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
 			o := options
 			o.Gang = w
@@ -131,12 +83,12 @@ func (p *Program) Check() error {
 }
 
 // newProgram makes a program that has no code yet.
-func newProgram(k *ir.Kernel, options Options) *Program {
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: findOutputs(k)}
+func newProgram(k *ir.Kernel, options plan.Options) *Program {
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: plan.FindOutputs(k)}
 	p.facts = opt.SizeFacts(k)
 	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
 	k.Body.Walk(func(in *ir.Instr) {
-		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && onlyLast(in) && onlyExit(in) != nil
+		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && plan.OnlyLast(in) && plan.OnlyExit(in) != nil
 	})
 	p.batches = p.rounds && !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared })
 	p.params = map[string]int{}
@@ -169,10 +121,10 @@ func (p *Program) variant(kind int) (*exec.Variant, error) {
 func (p *Program) code(kind int) (*exec.Code, error) {
 	options := p.options
 	options.Observes = p.observes
-	options.Whole, options.Beside = options.single || kind&kindWhole != 0, kind&kindBeside != 0
-	options.stores = kind & (kindHalves | kindPast)
+	options.Whole, options.Beside = options.Single || kind&plan.WholeGroups != 0, kind&plan.AdjacentGangs != 0
+	options.Stores = kind & (plan.HalfLineStores | plan.NonTemporalStores)
 	k := p.kernel
-	if kind&(kindWithin|kindIndices) != 0 {
+	if kind&(plan.WithinExtents|plan.IndicesProved) != 0 {
 		k = p.within(kind)
 	}
 	return generate(k, options, nil)
@@ -190,7 +142,7 @@ func (p *Program) newVariant(kind int) (*exec.Variant, error) {
 func (p *Program) within(kind int) *ir.Kernel {
 	m := (&ir.Module{Kernels: []*ir.Kernel{p.kernel}, Records: p.kernel.Records()}).Clone()
 	facts := opt.Facts{Within: p.facts}
-	if kind&kindIndices != 0 {
+	if kind&plan.IndicesProved != 0 {
 		facts.Index = p.indices
 	}
 	opt.Run(m, opt.Default, &facts)
@@ -199,8 +151,8 @@ func (p *Program) within(kind int) *ir.Kernel {
 
 // Describe says what instructions the kernel was compiled to.
 func (p *Program) Describe() string {
-	t := p.options.target
-	if p.options.single {
+	t := p.options.Target
+	if p.options.Single {
 		return fmt.Sprintf("%s code, groups of %d work-items, which are one gang each", strings.ToUpper(t.Name), t.Lanes*p.options.Gang)
 	}
 	gang := fmt.Sprint(t.Lanes * p.options.Gang)
@@ -220,7 +172,7 @@ func (p *Program) Listing(describe func(site int) string) (string, error) {
 	options.Observes, options.Whole, options.Beside = p.observes, p.observes, p.observes
 	k := p.kernel
 	if len(p.facts)+len(p.indices) > 0 {
-		k = p.within(kindWithin | kindIndices)
+		k = p.within(plan.WithinExtents | plan.IndicesProved)
 	}
 	c, err := generate(k, options, describe)
 	if err != nil {
@@ -228,6 +180,18 @@ func (p *Program) Listing(describe func(site int) string) (string, error) {
 	}
 	return c.Listing, nil
 }
+
+// Options says for which launches and machine a kernel is compiled.
+type Options = plan.Options
+
+// UnsupportedError says what the compiler does not have that a kernel needs.
+type UnsupportedError = plan.UnsupportedError
+
+// Workspace is the memory of compilations, used by one after the other.
+type Workspace = vcode.Workspace
+
+// Functions returns the functions of the device library that the compiler expands itself, by name and type.
+func Functions() []string { return isel.Functions() }
 
 // Variant is the code for one kind of launches.
 type Variant = exec.Variant
@@ -251,7 +215,7 @@ const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err error) {
 	if s := p.single(g); s != nil {
 		v, units, err = s.Prepare(g)
-		if _, refused := err.(*UnsupportedError); !refused {
+		if _, refused := err.(*plan.UnsupportedError); !refused {
 			return v, units, err
 		}
 		s.refused.Store(true) // what is there for other groups does
@@ -265,21 +229,21 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 		return p.narrow[w-1]().Prepare(g)
 	}
 	kind := p.storeKind(g) | p.proofs(g)
-	lanes := p.options.target.Lanes * p.options.Gang
-	if p.observes && !p.options.single {
+	lanes := p.options.Target.Lanes * p.options.Gang
+	if p.observes && !p.options.Single {
 		whole := g.GroupSize[0]%lanes == 0
 		for axis, n := range g.GroupSize {
 			whole = whole && g.Size[axis]%n == 0
 		}
 		if whole {
-			kind |= kindWhole
+			kind |= plan.WholeGroups
 			if p.rounds && (g.GroupSize[0] > lanes || p.batches && g.Size[0] > g.GroupSize[0]) {
-				kind |= kindBeside
+				kind |= plan.AdjacentGangs
 			}
 		}
 	}
-	if v, err = p.variant(kind); err == nil && kind&kindBeside != 0 && g.GroupSize[0] <= lanes && v.Code.BatchRow == 0 {
-		v, err = p.variant(kind &^ kindBeside)
+	if v, err = p.variant(kind); err == nil && kind&plan.AdjacentGangs != 0 && g.GroupSize[0] <= lanes && v.Code.BatchRow == 0 {
+		v, err = p.variant(kind &^ plan.AdjacentGangs)
 	}
 	if err != nil {
 		return nil, 0, err
@@ -314,18 +278,18 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 		}
 		return v, units, nil
 	}
-	return v, gangsOf(g.Size, v.Code.Width, v.Code.Height), nil
+	return v, plan.NumGangs(g.Size, v.Code.Width, v.Code.Height), nil
 }
 
 // fitting is how many registers gangs have in work-groups of so many items along x: as many as the compiler chose, if they
 // leave no more than an eighth empty.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
-		lanes := p.options.target.Lanes * w
+		lanes := p.options.Target.Lanes * w
 		return (items + lanes - 1) / lanes * w
 	}
 	w := p.options.Gang
-	if p.options.single || p.options.stacked {
+	if p.options.Single || p.options.Stacked {
 		return w
 	}
 	for w > 1 && p.narrow[w/2-1] != nil && 8*registers(w) > 9*registers(1) {
@@ -343,7 +307,7 @@ func (p *Program) proofs(g *interp.Launch) int {
 	}
 	kind := 0
 	if len(p.facts) > 0 {
-		kind |= kindWithin
+		kind |= plan.WithinExtents
 	}
 	if len(p.indices) == 0 {
 		return kind
@@ -353,7 +317,7 @@ func (p *Program) proofs(g *interp.Launch) int {
 			return kind
 		}
 	}
-	return kind | kindIndices
+	return kind | plan.IndicesProved
 }
 
 // brings is what a launch brings.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -35,7 +36,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
   return
 }
 `
-		p, err := Compile(parse(t, text), Options{Features: target.Features})
+		p, err := Compile(parse(t, text), plan.Options{Features: target.Features})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +48,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
 		for range 2 {
 			runBuffers(t, p, x, y)
 		}
-		if kinds := made(p); !slices.Equal(kinds, []int{kindWithin}) {
+		if kinds := made(p); !slices.Equal(kinds, []int{plan.WithinExtents}) {
 			t.Errorf("code of the kinds %v for one within the extents", kinds)
 		}
 	})
@@ -67,11 +68,11 @@ kernel large(x: i32[*]) real f32 {
   return
 }
 `
-		p, err := Compile(parse(t, text), Options{Features: target.Features, Gang: 1})
+		p, err := Compile(parse(t, text), plan.Options{Features: target.Features, Gang: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var first, second *UnsupportedError
+		var first, second *plan.UnsupportedError
 		if !errors.As(p.Check(), &first) || !errors.As(p.Check(), &second) || first != second {
 			t.Errorf("refused by %p, then by %p", first, second)
 		}
@@ -90,9 +91,9 @@ func TestWorkspaceIsShared(t *testing.T) {
 		kernels = append(kernels, optimized(parse(t, s.text)))
 	}
 	for _, target := range targets() {
-		options := Options{Features: target.Features, Gang: 2, target: target}
+		options := plan.Options{Features: target.Features, Gang: 2, Target: target}
 		shared := options
-		shared.Workspace = new(Workspace)
+		shared.Workspace = new(vcode.Workspace)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
@@ -115,11 +116,11 @@ func TestWorkspaceIsShared(t *testing.T) {
 // TestTrapCode looks for the code that leaves for Go, which is there only if something may trap.
 func TestTrapCode(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
-		p, err := Compile(optimized(saxpy()), Options{Features: target.Features, Gang: 1})
+		p, err := Compile(optimized(saxpy()), plan.Options{Features: target.Features, Gang: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for kind, want := range map[int]bool{0: true, kindWithin: false} {
+		for kind, want := range map[int]bool{0: true, plan.WithinExtents: false} {
 			v, err := p.variant(kind)
 			if err != nil {
 				t.Fatal(err)
@@ -139,7 +140,7 @@ func TestEmptyLaunches(t *testing.T) {
 			`(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`,
 			`(g, x, y) => { g.barrier(); y[g.group.x] = x[g.x] }`,
 		} {
-			p, err := Compile(rank1(t, text, ir.F32, ir.F32), Options{Features: target.Features})
+			p, err := Compile(rank1(t, text, ir.F32, ir.F32), plan.Options{Features: target.Features})
 			if err != nil {
 				t.Fatal(err)
 			}

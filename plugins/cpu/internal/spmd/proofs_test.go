@@ -6,6 +6,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestIndicesOfLaunches launches a kernel that computes its indices from parameters where they are in bounds, and where
@@ -67,11 +68,11 @@ kernel k(n %n.20: i32, rows %rows.21: i32, y: f32[*]) real f32 {
 			g := interp.Launch{Size: launch.Size, Args: []interp.Arg{{Bits: launch.Args[0].Bits}, {Bits: launch.Args[1].Bits},
 				{Dims: [3]int32{int32(c.extent)}}}}
 			for _, target := range allTargets {
-				p, err := Compile(optimized(k), Options{Features: target.Features})
+				p, err := Compile(optimized(k), plan.Options{Features: target.Features})
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := p.proofs(&g)&kindIndices != 0; got != c.proved {
+				if got := p.proofs(&g)&plan.IndicesProved != 0; got != c.proved {
 					t.Errorf("%s runs without checks: %v", target.Name, got)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestOnlyExit says which loops gangs may go through in turn: what is before the one way out can be done again, and nothing
@@ -30,7 +31,7 @@ func TestOnlyExit(t *testing.T) {
 		m.Kernels[0].Body.Walk(func(in *ir.Instr) {
 			if in.Op == ir.Loop {
 				loops++
-				got = onlyLast(in) && onlyExit(in) != nil
+				got = plan.OnlyLast(in) && plan.OnlyExit(in) != nil
 			}
 		})
 		if loops != 1 || got != c.want {

@@ -4,6 +4,9 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 const inverseRoots = `orepl-ir 1
@@ -21,7 +24,7 @@ func TestRsqrtFast(t *testing.T) {
 	needMachine(t)
 	const n, bound = 1 << 16, 4
 	for _, target := range targets() {
-		p, err := Compile(parse(t, inverseRoots), Options{Features: target.Features, Gang: 2})
+		p, err := Compile(parse(t, inverseRoots), plan.Options{Features: target.Features, Gang: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +71,7 @@ func TestRsqrtFast(t *testing.T) {
 			check(func(i uint32) uint32 { return 0x3f800000 + (at*n+i)*31 })
 		}
 		check(func(i uint32) uint32 { return i * 65521 })
-		for _, from := range []uint32{0, 1 << 23, infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
+		for _, from := range []uint32{0, 1 << 23, isel.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
 			check(func(i uint32) uint32 { return from + i })
 		}
 		t.Logf("%s: at most %.2f ulp", target.Name, worst)

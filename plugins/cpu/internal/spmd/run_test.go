@@ -22,6 +22,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	hostmachine "github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
@@ -77,7 +78,7 @@ func onAllTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 }
 
 // listed compiles a kernel and lists its code.
-func listed(t *testing.T, k *ir.Kernel, options Options) string {
+func listed(t *testing.T, k *ir.Kernel, options plan.Options) string {
 	t.Helper()
 	p, err := Compile(k, options)
 	if err != nil {
@@ -130,8 +131,8 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	for i := range c.Args {
 		bytes += len(c.Args[i].Data)
 	}
-	p, err := Compile(k, Options{Features: target.Features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		rounds: level%2 == 1, wide: level%2 == 1, few: level%4 == 3 || level%onHeap == 4, stack: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+	p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
+		InterleaveAll: level%2 == 1, WideGangs: level%2 == 1, FewRegs: level%4 == 3 || level%onHeap == 4, StackRows: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
 	if err != nil {
 		return nil, err
 	}

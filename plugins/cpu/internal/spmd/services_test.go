@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -79,7 +80,7 @@ func TestCalls(t *testing.T) {
 			k := parse(t, strings.NewReplacer("T[*]", typ.String()+"[*]", ": T", ": "+typ.String(), "OBSERVE", observe).Replace(serviceKernel))
 			for _, target := range targets() {
 				gang := []int{1, 2, 4}[m%3]
-				p, err := Compile(k, Options{Features: target.Features, Gang: gang})
+				p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -132,7 +133,7 @@ func TestCallsThatFail(t *testing.T) {
 	k := parse(t, strings.NewReplacer("T[*]", "i32[*]", ": T", ": i32", "OBSERVE", "").Replace(serviceKernel))
 	for _, target := range targets() {
 		for _, gang := range []int{1, 4} {
-			p, err := Compile(k, Options{Features: target.Features, Gang: gang})
+			p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +194,7 @@ func TestMuchText(t *testing.T) {
 	needMachine(t)
 	const n = exec.MaxPending/16 + 100
 	k := anyRank(t, `(g, x) => { g.print(g.x) }`)
-	p, err := Compile(k, Options{Features: vcode.Least})
+	p, err := Compile(k, plan.Options{Features: vcode.Least})
 	if err != nil {
 		t.Fatal(err)
 	}

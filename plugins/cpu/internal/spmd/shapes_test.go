@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -434,7 +435,7 @@ func TestShapes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.name, func(t *testing.T) {
 			k := parse(t, s.text)
-			if text := listed(t, k, Options{Features: vcode.AVX512.Features, Gang: 1}); !strings.Contains(text, s.shows) {
+			if text := listed(t, k, plan.Options{Features: vcode.AVX512.Features, Gang: 1}); !strings.Contains(text, s.shows) {
 				t.Errorf("there is no %q in\n%s", s.shows, text)
 			}
 			for _, n := range []int{1, 17, 48, 100, 480} {

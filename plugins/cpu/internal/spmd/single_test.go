@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -120,7 +121,7 @@ func isSingle(c *oracle.Case, target *vcode.Target) bool {
 	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.Lanes != 0 || n&(n-1) != 0 {
 		return false
 	}
-	return oneGang(c.Kernel, &Options{target: target, Gang: 1, wide: true}) > 0
+	return plan.OneGangRegs(c.Kernel, &plan.Options{Target: target, Gang: 1, WideGangs: true}) > 0
 }
 
 // TestFaultsOfSingles lets each item of a group that is one gang fault in turn, before and after a barrier.
@@ -162,7 +163,7 @@ func TestFaultsOfSingles(t *testing.T) {
 
 func TestWhichGroupsAreOneGang(t *testing.T) {
 	for _, s := range singleKernels {
-		p, err := Compile(rank1(t, s.text, ir.F32, ir.F32), Options{Features: amd64.ForAVX512})
+		p, err := Compile(rank1(t, s.text, ir.F32, ir.F32), plan.Options{Features: amd64.ForAVX512})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +182,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 // TestSingleReduction looks at what a group does that is one gang: no more than it has to.
 func TestSingleReduction(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), Options{Features: target.Features})
+		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), plan.Options{Features: target.Features})
 		if err != nil {
 			t.Fatal(err)
 		}

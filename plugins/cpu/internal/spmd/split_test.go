@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -182,7 +183,7 @@ func TestLoopsBetweenBarriers(t *testing.T) {
   for (let i = 0; i < 4; i++) y[g.y + i][g.x] = sum[i]
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	text := listed(t, m.Kernels[0], Options{Features: vcode.AVX512.Features, Gang: 2})
+	text := listed(t, m.Kernels[0], plan.Options{Features: vcode.AVX512.Features, Gang: 2})
 	at := strings.Index(text, "vfmadd")
 	if at < 0 {
 		t.Fatalf("no fused multiply-add in:\n%s", text)
@@ -232,7 +233,7 @@ func TestLoopsAreRepeated(t *testing.T) {
   y[g.y][g.x] = s * u
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	text := listed(t, m.Kernels[0], Options{Features: vcode.AVX512.Features, Gang: 1})
+	text := listed(t, m.Kernels[0], plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 	// For gangs with all lanes and for others.
 	if n := strings.Count(text, "vfmadd"); n != 2*8 {
 		t.Errorf("%d fused multiply-adds, want 16", n)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -58,7 +60,7 @@ func TestSqrtBySteps(t *testing.T) {
 	if vcode.AVX512.Features&^runnable() != 0 {
 		t.Skip("this machine has no AVX-512")
 	}
-	p, err := Compile(parse(t, roots), Options{Features: vcode.AVX512.Features, Gang: 2})
+	p, err := Compile(parse(t, roots), plan.Options{Features: vcode.AVX512.Features, Gang: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestSqrtBySteps(t *testing.T) {
 		check()
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, from := range []uint32{0, 1 << 23, leastStepped - n/2, infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
+	for _, from := range []uint32{0, 1 << 23, isel.LeastStepped - n/2, isel.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
 		for i := range x {
 			x[i] = from + uint32(i)
 		}
@@ -98,7 +100,7 @@ func TestSqrtBySteps(t *testing.T) {
 	}
 	for range 16 {
 		for i := range x {
-			x[i] = leastStepped + r.Uint32N(infinity32-leastStepped)
+			x[i] = isel.LeastStepped + r.Uint32N(isel.Infinity32-isel.LeastStepped)
 		}
 		check()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -206,7 +207,7 @@ func TestStacksOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range targets() {
-		p, err := Compile(k, Options{Features: target.Features, Gang: 4, stack: 3})
+		p, err := Compile(k, plan.Options{Features: target.Features, Gang: 4, StackRows: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -234,7 +235,7 @@ func TestChooseStack(t *testing.T) {
 	for _, c := range stackKernels {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()
 		opt.Run(m, opt.Default, nil)
-		if got := stackRows(m.Kernels[0], &vcode.AVX512, 1); (got > 0) != c.stacks {
+		if got := plan.ChooseRows(m.Kernels[0], &vcode.AVX512, 1); (got > 0) != c.stacks {
 			t.Errorf("%s: gangs of %d rows, want some: %v", c.name, got, c.stacks)
 		}
 	}
@@ -261,7 +262,7 @@ func TestStackRows(t *testing.T) {
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
 		for target, want := range map[*vcode.Target]int{&vcode.AVX512: c.avx512, &vcode.AVX2: c.avx2} {
-			if got := stackRows(k, target, chooseGang(k, target, false)); got != want {
+			if got := plan.ChooseRows(k, target, plan.ChooseGang(k, target, false)); got != want {
 				t.Errorf("%s: gangs of %d rows on %s, want %d", c.text, got, target.Name, want)
 			}
 		}
@@ -273,7 +274,7 @@ func TestStackedLaunches(t *testing.T) {
 	needMachine(t)
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	p, err := Compile(m.Kernels[0], Options{Features: amd64.ForAVX512})
+	p, err := Compile(m.Kernels[0], plan.Options{Features: amd64.ForAVX512})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestStackedLaunches(t *testing.T) {
 		}
 	}
 	for gang := 1; gang <= 4; gang *= 2 { // somebody asks for it
-		p, err := Compile(m.Kernels[0], Options{Features: amd64.ForAVX512, Gang: gang})
+		p, err := Compile(m.Kernels[0], plan.Options{Features: amd64.ForAVX512, Gang: gang})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,8 +312,8 @@ func TestStackedProduct(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, product, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, &opt.Facts{Within: opt.SizeFacts(m.Kernels[0]), Index: opt.IndexFacts(m.Kernels[0], &opt.Facts{Within: opt.SizeFacts(m.Kernels[0])})})
 	for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-		rows := stackRows(m.Kernels[0], target, 4)
-		c, err := generate(m.Kernels[0], Options{Features: target.Features, Gang: rows, target: target, stacked: true}, func(int) string { return "" })
+		rows := plan.ChooseRows(m.Kernels[0], target, 4)
+		c, err := generate(m.Kernels[0], plan.Options{Features: target.Features, Gang: rows, Target: target, Stacked: true}, func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +333,7 @@ func TestStackedProduct(t *testing.T) {
 func TestStackSharesColumns(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	c, err := generate(m.Kernels[0], Options{Features: amd64.ForAVX512, Gang: 4, target: &vcode.AVX512, stacked: true}, func(int) string { return "" })
+	c, err := generate(m.Kernels[0], plan.Options{Features: amd64.ForAVX512, Gang: 4, Target: &vcode.AVX512, Stacked: true}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"unsafe"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestStoppedLaunches runs launches that are to stop from the beginning: no loop goes on, neither in the kernel nor over
@@ -17,7 +19,7 @@ func TestStoppedLaunches(t *testing.T) {
 	var stop atomic.Bool
 	stop.Store(true)
 	long := "(g, x, y) => {\n  let s = x[g.x], t = s\n"
-	for i := range maxBoth / 4 {
+	for i := range plan.MaxBoth / 4 {
 		long += fmt.Sprintf("  s = s * t + %d; t = t + s\n", i)
 	}
 	long += "  y[g.x] = s + 1\n}"
@@ -44,7 +46,7 @@ func TestStoppedLaunches(t *testing.T) {
 		k := anyRank(t, c.text)
 		for _, target := range targets() {
 			for _, gang := range []int{0, 1, 4} {
-				p, err := Compile(k, Options{Features: target.Features, Gang: gang})
+				p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
@@ -43,7 +44,7 @@ func TestPrefetchOfLoops(t *testing.T) {
 		if strings.Contains(c.name, "by each item") {
 			gang = 4
 		}
-		text := listed(t, m.Kernels[0], Options{Features: vcode.AVX512.Features, Gang: gang})
+		text := listed(t, m.Kernels[0], plan.Options{Features: vcode.AVX512.Features, Gang: gang})
 		if got := strings.Contains(text, "prefetch"); got != c.want {
 			t.Errorf("%s: prefetches %v, want %v", c.name, got, c.want)
 		}
@@ -53,16 +54,16 @@ func TestPrefetchOfLoops(t *testing.T) {
 // TestStoreKinds holds both targets to fetch ahead what launches load that write much.
 func TestStoreKinds(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.Features, CacheBytes: 1 << 20})
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), plan.Options{Features: target.Features, CacheBytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for bytes, want := range map[int]int{1 << 16: 0, 1 << 17: kindHalves} {
+		for bytes, want := range map[int]int{1 << 16: 0, 1 << 17: plan.HalfLineStores} {
 			g := interp.Launch{Size: [3]int{bytes / 4, 1, 1}, Args: []interp.Arg{{Bytes: bytes}, {Bytes: bytes}}}
 			if got := p.storeKind(&g); got != want {
 				t.Errorf("%s stores %d bytes in way %d, want %d", target.Name, bytes, got, want)
 			}
-			p.options.stores = want
+			p.options.Stores = want
 			text, err := p.Listing(func(int) string { return "" })
 			if err != nil {
 				t.Fatal(err)
@@ -78,11 +79,11 @@ func TestStoreKinds(t *testing.T) {
 // none of both.
 func TestStoresOfZen(t *testing.T) {
 	for _, target := range allTargets {
-		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), Options{Features: target.Features, Model: uarch.Named("zen5")})
+		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), plan.Options{Features: target.Features, Model: uarch.Named("zen5")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.options.stores = kindHalves
+		p.options.Stores = plan.HalfLineStores
 		text, err := p.Listing(func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
@@ -104,10 +105,10 @@ func TestOutputs(t *testing.T) {
 		{"only read", `(g, x, y) => { x[g.y][g.x] = y[g.y][g.x] }`, false, false},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		o := findOutputs(k)
+		o := plan.FindOutputs(k)
 		y := k.Params[1].Array.ID
-		if o.written[y] != c.written || o.streamed[y] != c.streamed {
-			t.Errorf("%s: written %v, streamed %v", c.name, o.written[y], o.streamed[y])
+		if o.Written[y] != c.written || o.Streamed[y] != c.streamed {
+			t.Errorf("%s: written %v, streamed %v", c.name, o.Written[y], o.Streamed[y])
 		}
 	}
 }
@@ -126,28 +127,28 @@ func TestStoreKind(t *testing.T) {
 		want       int
 	}{
 		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &vcode.AVX512, every, cache, 0, 0},
-		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
-		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, every, cache, 0, kindHalves},
-		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindHalves},
-		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
-		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindPast},
-		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, every, cache, 0, kindPast},
-		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindHalves},
-		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, kindPast},
-		{"as much, one core of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 1, kindPast},
-		{"as much, two cores of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 2, kindHalves},
-		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, uarch.Named("icelake"), cache, 0, kindHalves},
-		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX512, every, cache, 0, plan.HalfLineStores},
+		{"an eighth, AVX2", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, every, cache, 0, plan.HalfLineStores},
+		{"an eighth, Zen", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, plan.HalfLineStores},
+		{"less than the cache with what is read", copies, [3]int{64, 1023, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, plan.HalfLineStores},
+		{"as much as the cache with what is read", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, plan.NonTemporalStores},
+		{"as much, AVX2", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, every, cache, 0, plan.NonTemporalStores},
+		{"less, Zen", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, plan.HalfLineStores},
+		{"more than the cache, Zen", copies, [3]int{256, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen3"), cache, 0, plan.NonTemporalStores},
+		{"as much, one core of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 1, plan.NonTemporalStores},
+		{"as much, two cores of Zen 5", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX2, uarch.Named("zen5"), cache, 2, plan.HalfLineStores},
+		{"as much, a Xeon", copies, [3]int{64, 1024, 1}, 1 << 20, &vcode.AVX512, uarch.Named("icelake"), cache, 0, plan.HalfLineStores},
+		{"as much that is read", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, [3]int{128, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, plan.HalfLineStores},
 		{"more items than elements", copies, [3]int{1024, 1024, 1}, 1000, &vcode.AVX512, every, cache, 0, 0},
-		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &vcode.AVX512, every, cache, 0, kindHalves},
+		{"an eighth, several places each", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y + k][g.x] = 1 }`, [3]int{32, 32, 8}, 1 << 15, &vcode.AVX512, every, cache, 0, plan.HalfLineStores},
 		{"an eighth, the same place again", `(g, x, y) => { for (let k = 0; k < 4; k++) y[g.y][g.x] = k }`, [3]int{32, 32, 8}, 1 << 15, &vcode.AVX512, every, cache, 0, 0},
 		{"nothing", `(g, x, y) => { if (x[g.y][g.x] > y[g.y][g.x]) return }`, [3]int{1024, 1024, 1}, 1 << 20, &vcode.AVX512, every, cache, 0, 0},
 		{"an unknown cache, less", copies, [3]int{1024, 1023, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, 0},
-		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, kindHalves},
-		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, kindPast},
+		{"an unknown cache, an eighth", copies, [3]int{1024, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, plan.HalfLineStores},
+		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, plan.NonTemporalStores},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		p := &Program{kernel: k, outputs: findOutputs(k), options: Options{target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
+		p := &Program{kernel: k, outputs: plan.FindOutputs(k), options: plan.Options{Target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
 		most := cmp.Or(c.cache, defaultCache)
 		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
@@ -163,11 +164,11 @@ func TestPrefetchOfGroups(t *testing.T) {
 		model  string
 		want   int
 	}{
-		{&vcode.AVX2, "zen5", 256 * 4 / lineBytes},
+		{&vcode.AVX2, "zen5", 256 * 4 / plan.LineBytes},
 		{&vcode.AVX2, "skylake", 0},
 		{&vcode.AVX512, "zen5", 0},
 	} {
-		p, err := Compile(sums, Options{Features: c.target.Features, Model: uarch.Named(c.model)})
+		p, err := Compile(sums, plan.Options{Features: c.target.Features, Model: uarch.Named(c.model)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestAddressesGoAlong looks for what a loop computes of addresses from its counter: nothing, if it is proved to stay in
@@ -37,7 +38,7 @@ func TestAddressesGoAlong(t *testing.T) {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, ir.F32)}}).Clone()
 		opt.Run(m, opt.Default, nil)
 		for _, target := range targets() {
-			p, err := Compile(m.Kernels[0], Options{Features: target.Features, Gang: 1})
+			p, err := Compile(m.Kernels[0], plan.Options{Features: target.Features, Gang: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // allTogether is a kernel with all group operations of a type but votes, each with an output of its own.
@@ -127,7 +128,7 @@ func TestTogetherInCode(t *testing.T) {
 					continue
 				}
 				for _, group := range []int{64 << n, 192}[:1+gang%2] {
-					p, err := Compile(k, Options{Features: target.Features, Gang: gang, Observes: true})
+					p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang, Observes: true})
 					if err != nil {
 						t.Fatal(err)
 					}

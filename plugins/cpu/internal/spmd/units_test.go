@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"unsafe"
+
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
 // TestRunsOfUnits runs launches in runs of so many units, the last ones first: every item is done once, wherever a run
@@ -40,7 +42,7 @@ func TestRunsOfUnits(t *testing.T) {
 		} {
 			for _, target := range targets() {
 				for _, gang := range []int{0, 1, 2} {
-					p, err := Compile(k, Options{Features: target.Features, Gang: gang, rounds: true, wide: true})
+					p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang, InterleaveAll: true, WideGangs: true})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -47,7 +48,7 @@ func TestWholeIfCode(t *testing.T) {
 		{"x[i] > 3", 0, 2},
 	} {
 		k := rank1(t, fmt.Sprintf("(g, x, y) => { const i = g.x; if (%s) y[i] = x[i] + 1.5 }", c.condition), ir.F32, ir.F32)
-		text := listed(t, k, Options{Features: vcode.AVX2.Features, Gang: 1})
+		text := listed(t, k, plan.Options{Features: vcode.AVX2.Features, Gang: 1})
 		plain, masked := strings.Count(text, "\tvmovups ymmword ptr [rsi"), strings.Count(text, "\tvmaskmovps ymmword ptr [rsi")
 		if plain != c.plain || plain+masked != c.all {
 			t.Errorf("%s: %d stores without masks and %d with, want %d and %d, in\n%s", c.condition, plain, masked, c.plain, c.all-c.plain, text)

@@ -6,18 +6,19 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // TestWorkspaceLeavesNothing compiles several kernels with one workspace: the code is that of one that is new.
 func TestWorkspaceLeavesNothing(t *testing.T) {
-	var work Workspace
+	var work vcode.Workspace
 	for range 2 {
 		for _, b := range barrierKernels[:5] {
 			k := optimized(rank2(t, b.text, ir.F32))
 			for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-				compile := func(w *Workspace) *exec.Code {
-					c, err := generate(k, Options{Features: target.Features, target: target, Gang: 2, Workspace: w}, nil)
+				compile := func(w *vcode.Workspace) *exec.Code {
+					c, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: 2, Workspace: w}, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

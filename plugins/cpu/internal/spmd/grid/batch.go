@@ -1,0 +1,186 @@
+package grid
+
+import (
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// The rounds of one small work-group would fetch a little of each page at a time, which is too little for the processor
+// to see where memory is read. So several neighbouring groups, a batch, do the rounds of a loop together: as soon as all
+// gangs of one have come to the loop, the next group begins, in frames of its own. When the last one is there, too, all
+// do their rounds; then the groups go on one after the other.
+//
+// The present group is always the one that the context names, with its frames from ctxFrame to ctxEnd. What a group waits
+// with is in its first frame.
+
+const (
+	// RowBytes bounds the bytes of each row that a batch loads, for elements of 4 bytes.
+	RowBytes = 8 << 10
+
+	// RoundBytes bounds the bytes that all rows of a batch have in a round, for elements of 4 bytes: the first cache keeps
+	// those of the next round beside them, and the frames. Rows a power of two apart share sets.
+	RoundBytes = 16 << 10
+)
+
+// BatchBytes returns how many bytes of each row a batch may load in a round; 0 if groups do no rounds together.
+func (l *Builder) BatchBytes() int {
+	r := l.Batch
+	switch {
+	case r == nil:
+		return 0
+	case l.Options.Model.Misses < isel.ManyMisses && (r.Rows < 2 || !l.FetchesRounds(r)):
+		return RowBytes
+	}
+	return min(RowBytes, RoundBytes/(max(r.Turns, isel.RoundsAhead)*max(r.Rows, 1)))
+}
+
+// gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place
+// where gangs wait, on every way that they can take to it, and groups have nothing in memory of the batch but frames.
+func (l *Builder) gathers() bool {
+	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
+}
+
+// gatherGroups emits what a group does whose first gang goes on at a loop in rounds: it lets the next group of the batch begin
+// or, as the last, goes on with the rounds of all. A group that has lost gangs does not take part, and ends the batch.
+func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
+	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
+	alive, group, end := l.between(), l.between(), l.between()
+	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameAlive, 8).At(), alive.G8())
+	l.Def(amd64.MOV, group.G4(), vcode.CtxMem(abi.CtxGroup, 4).At())
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameGroup, 4).At(), group.G4())
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.CMP, alive.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+	l.Jump(amd64.JE, whole)
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Jump(amd64.JE, alone) // no other group waits
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
+	l.Jump(amd64.JMP, r.Leave)
+
+	l.Bind(whole)
+	l.Use(amd64.CMP, end.G8(), vcode.CtxMem(abi.CtxFramesEnd, 8).At())
+	l.Jump(amd64.JAE, all)
+	l.Use(amd64.CMP, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Jump(amd64.JE, all)
+	l.Mod(amd64.ADD, group.G4(), vcode.Imm(1))
+	l.Use(amd64.CMP, group.G4(), vcode.CtxMem(abi.CtxGroups, 4).At())
+	l.Jump(amd64.JGE, all) // a batch is of one row
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), end.G8())
+	l.Mod(amd64.ADD, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Jump(amd64.JMP, l.Begin)
+
+	l.Bind(all)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
+	l.firstOfBatch()
+}
+
+// firstOfBatch makes the first group of the batch the present one, and its first gang.
+func (l *Builder) firstOfBatch() {
+	frame, end, group := vcode.Phys(abi.Frame), l.between(), l.between()
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Mod(amd64.ADD, end.G8(), frame)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Def(amd64.MOV, group.G4(), vcode.FrameMem(abi.FrameGroup, 4).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
+}
+
+// nextOfBatch makes the group behind the present one that, with its first gang.
+func (l *Builder) nextOfBatch() {
+	frame, end := vcode.Phys(abi.Frame), l.between()
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
+	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Mod(amd64.ADD, end.G8(), frame)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), end.G8())
+	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
+}
+
+// roundOfBatch emits what comes after the last gang of a group in a round of a batch: the next group, or the next round
+// from top on.
+func (l *Builder) roundOfBatch(top amd64.Label) {
+	last := l.NewLabel()
+	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Jump(amd64.JAE, last)
+	l.nextOfBatch()
+	l.Jump(amd64.JMP, top)
+	l.Bind(last)
+	l.firstOfBatch()
+}
+
+// dissolve emits what the gangs of a batch do when one of them is to leave the loop: they go on at alone, group after group.
+// r.leave is where that begins.
+func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
+	l.Cold(func() {
+		l.Bind(r.Ended) // the gang that had its turn is no more
+		first := l.between()
+		l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
+		l.Def(amd64.MOV, first.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+		l.Use(amd64.SUB, vcode.Mem{Base: first, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(1))
+		l.Jump(amd64.JMP, r.Leave)
+	})
+	l.Bind(r.Leave)
+	frame, top, other := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
+	l.Resumes = append(l.Resumes, alone)
+	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Use(amd64.CMP, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(waiting)))
+	l.Jump(amd64.JNE, other)
+	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(len(l.Resumes))))
+	l.Bind(other)
+	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.firstOfBatch()
+	l.resumeGroup()
+}
+
+// resumeGroup emits how the present group of a batch goes on after the rounds.
+func (l *Builder) resumeGroup() {
+	alive := l.between()
+	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAlive, 8).At(), alive.G8())
+	l.Use(amd64.TEST, alive.G8(), alive.G8())
+	l.Jump(amd64.JE, l.ended)
+	l.Jump(amd64.JMP, l.dispatch)
+}
+
+// endOfGroup emits what comes after the end of a group whose kernel has batches: another group of the batch, or what
+// follows.
+func (l *Builder) endOfGroup() {
+	frame, gathered, next, last := l.between(), l.between(), l.NewLabel(), l.NewLabel()
+	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Use(amd64.TEST, gathered.G8(), gathered.G8())
+	l.Jump(amd64.JNE, next)
+	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Jump(amd64.JE, last)
+	// It has never come to the loop before which others wait.
+	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
+	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())
+	l.Jump(amd64.JMP, l.Batch.Leave)
+
+	l.Bind(next)
+	done := l.NewLabel()
+	l.Use(amd64.CMP, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JBE, done)
+	l.nextOfBatch()
+	l.resumeGroup()
+
+	l.Bind(done)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), vcode.Imm(0))
+	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame.G8())
+	l.Mod(amd64.ADD, frame.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxEnd, 8).At(), frame.G8())
+	l.Bind(last)
+}

@@ -1,0 +1,38 @@
+package grid
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+)
+
+// Build emits the function of a kernel, and returns the label of its end.
+func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
+	b = &Builder{Lowerer: l}
+	l.Grid = b
+	b.layOut()
+	l.Stop, done = l.NewLabel(), l.NewLabel()
+	l.Shared = true
+	b.prologue()
+	switch {
+	case l.Options.Single:
+		b.overSingles(done)
+	case l.Observes:
+		b.overGroups(done)
+	default:
+		b.overRows(done)
+	}
+	return b, done
+}
+
+// Builder emits the loops over the rows, groups and gangs of a launch.
+type Builder struct {
+	*isel.Lowerer
+	Start, Advance         amd64.Label // where a gang of a group starts, and where the next gang continues
+	Begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
+	Resumes                []amd64.Label
+	Batch                  *isel.Interleaved // the interleaved loop that the groups of a batch run together; nil if there is none
+	Groups                 []*ir.Instr       // the group operations
+	grouped                bool
+	grouping               *ir.Uniformity // within whole groups; nil until it is needed
+}

@@ -1,0 +1,180 @@
+package grid
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// given gives the vectors of the first operand of a group operation, of a condition 1 or 0, with what absent lanes give
+// in lanes that take no part.
+func (l *Builder) given(in *ir.Instr) []vcode.Reg {
+	a := in.Args[0]
+	var regs []vcode.Reg
+	if a.Type == ir.Bool {
+		regs = l.Stored(ir.Bool, a)
+	} else {
+		regs = l.Vector(a)
+	}
+	if l.Cur == nil || in.Op == ir.Uniform {
+		return regs
+	}
+	size := max(a.Type.Size(), 4)
+	none := l.Constant(groupop.Absent(in), size)
+	out := vcode.NewVecs(l.Func, l.GroupVectors(a.Type))
+	for i, d := range out {
+		m := l.PartMask(l.Cur, i, size)
+		l.Def(isel.Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), vcode.Part(regs, i).Z()).Mask = m
+	}
+	return out
+}
+
+// computeGroups emits the code for the group operations of the kernel, after which control goes to dispatch. It is run
+// between gangs: what it keeps in memory must not lie in the frame of one.
+func (l *Builder) computeGroups(dispatch amd64.Label) {
+	any := false
+	for _, in := range l.Groups {
+		_, ok := l.GroupOpInCode(in)
+		any = any || ok
+	}
+	if !any {
+		return
+	}
+	l.Func.Shared = true
+	slow := l.NewLabel()
+	n := l.NewGPR()
+	l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+	l.Use(amd64.CMP, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+	l.Jump(amd64.JNE, slow)
+	for i, in := range l.Groups {
+		kind, ok := l.GroupOpInCode(in)
+		if !ok {
+			continue
+		}
+		other := l.NewLabel()
+		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(int64(i+1)))
+		l.Jump(amd64.JNE, other)
+		l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(int64(kind)))
+		l.Jump(amd64.JE, slow)
+		switch in.Op {
+		case ir.Reduce:
+			l.reduceGroup(in)
+		case ir.Scan:
+			l.scanGroup(in)
+		default:
+			l.subgroups(in)
+		}
+		l.Use(amd64.MOV, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
+		l.Jump(amd64.JMP, dispatch)
+		l.Bind(other)
+	}
+	l.Bind(slow)
+	l.Func.Shared = false
+}
+
+// eachSegment goes through what gangs have left in their frames in segments of 32 items, of which several gangs have one, or
+// a gang has one or more: visit gets all of those.
+func (l *Builder) eachSegment(visit func(list []segment)) {
+	lanes := l.Lanes()
+	gangs, segments := 1, 1
+	if lanes < groupop.SubgroupSize {
+		gangs = groupop.SubgroupSize / lanes
+	} else {
+		segments = lanes / groupop.SubgroupSize
+	}
+	frames := make([]vcode.Reg, gangs)
+	size, top := l.NewGPR(), l.NewLabel()
+	l.Def(amd64.MOV, size.G8(), vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	for i := range frames {
+		frames[i] = l.NewGPR()
+		if i == 0 {
+			l.Def(amd64.MOV, frames[i].G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
+		} else {
+			l.Def(amd64.LEA, frames[i].G8(), vcode.Mem{Base: frames[i-1], Index: size, IndexSize: 8, Scale: 1}.At())
+		}
+	}
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	var list []segment
+	for n := range segments {
+		list = append(list, segment{l.Lowerer, frames, groupop.SubgroupSize * n})
+	}
+	visit(list)
+	for i, f := range frames {
+		if i == 0 {
+			l.Def(amd64.LEA, f.G8(), vcode.Mem{Base: frames[gangs-1], Index: size, IndexSize: 8, Scale: 1}.At())
+		} else {
+			l.Def(amd64.LEA, f.G8(), vcode.Mem{Base: frames[i-1], Index: size, IndexSize: 8, Scale: 1}.At())
+		}
+	}
+	l.Use(amd64.CMP, frames[0].G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// segment is 32 items of a group whose gangs wait.
+type segment struct {
+	l      *isel.Lowerer
+	frames []vcode.Reg // of the gangs that have them
+	first  int         // the lane of the first one
+}
+
+// place is where vector i of the segment's values of operand n lies in frames.
+func (s *segment) place(n, i, size int) vcode.Mem {
+	at := s.first*size + i*s.l.Target.Bytes()
+	perGang := s.l.Lanes() * size
+	return vcode.Mem{Base: s.frames[at/perGang], Disp: int32(abi.GroupValue(&s.l.Layout, n) + at%perGang)}
+}
+
+// load loads the segment's values of operand n.
+func (s *segment) load(n, size int) []vcode.Reg {
+	out := vcode.NewVecs(s.l.Func, s.l.SegmentVectors(size))
+	for i, d := range out {
+		s.l.Def(amd64.VMOVUPS, d.Z(), s.place(n, i, size).At())
+	}
+	return out
+}
+
+// store stores results.
+func (s *segment) store(regs []vcode.Reg, size int) {
+	for i, v := range regs {
+		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())
+	}
+}
+
+// shifted gives the vector of the elements so many bytes below those of v, where those of before come before v's.
+func (l *Builder) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
+	d := l.NewVec()
+	if l.Target.HasMasks {
+		l.Def(amd64.VALIGND, d.Z(), v.Z(), before.Z(), vcode.Imm(int64(l.Target.Lanes-bytes/4))).Folds(2, 4)
+		return d
+	}
+	m := l.NewVec()
+	l.Def(amd64.VPERM2I128, m.Z(), before.Z(), v.Z(), vcode.Imm(0x21))
+	if bytes == 16 {
+		return m
+	}
+	l.Def(amd64.VPALIGNR, d.Z(), v.Z(), m.Z(), vcode.Imm(int64(16-bytes)))
+	return d
+}
+
+// swapped gives a vector whose halves of each so many bytes, in pairs, have changed places.
+func (l *Builder) swapped(v vcode.Reg, bytes int) vcode.Reg {
+	d := l.NewVec()
+	switch {
+	case bytes == 4:
+		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0xb1))
+	case bytes == 8:
+		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0x4e))
+	case !l.Target.HasMasks:
+		l.Def(amd64.VPERM2I128, d.Z(), v.Z(), v.Z(), vcode.Imm(1))
+	case bytes == 16:
+		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0xb1))
+	default:
+		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0x4e))
+	}
+	return d
+}

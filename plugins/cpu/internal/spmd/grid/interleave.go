@@ -1,0 +1,240 @@
+package grid
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Interleaves gives the If by which lanes leave a loop, if it is to be run in rounds.
+func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
+	if !l.Observes || !l.Options.Beside || l.Options.Single || l.Cur != nil || l.Interleaved != nil || !plan.OnlyLast(loop) {
+		return nil
+	}
+	exit := plan.OnlyExit(loop)
+	if exit == nil || !l.Options.InterleaveAll && !l.IsStreaming(loop) {
+		return nil
+	}
+	if l.grouping == nil {
+		l.grouping = l.Kernel.Uniformity(ir.Scope{})
+	}
+	for _, s := range l.Scopes {
+		if s.In.Op == ir.Loop && !l.Options.InterleaveAll || l.grouping.Diverges(s.In) { // loops in loops are mostly short
+			return nil
+		}
+	}
+	return exit
+}
+
+// BeginInterleaved emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
+func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
+	params := loop.Then.Params
+	r := &isel.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
+	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
+		r.Turns = plan.SomeTurns // short rounds leave longer rows to a batch, of which vectors of half a line load less at once
+	}
+	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Shadows: l.Followed(loop, nil)}
+	first := isel.Entry{Values: make([]isel.Value, len(params)), Shadows: make([]vcode.Reg, len(params))}
+	for i, p := range params {
+		first.Values[i] = l.ValueOf(loop.Args[i], p)
+		if r.Params.Shadows[i] == 0 {
+			r.Params.Values[i] = l.Variable(p)
+		} else {
+			first.Shadows[i] = l.Lane0(loop.Args[i])
+		}
+	}
+	l.assignEntry(r.Params, first, params)
+	gathers := l.gathers()
+	l.Barrier(0)
+
+	alone, waiting, end := l.NewLabel(), len(l.Resumes), l.End
+	frame, n := vcode.Phys(abi.Frame), l.NewGPR()
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
+	l.Jump(amd64.JNE, alone)
+	if gathers {
+		l.Batch, r.Ended = r, l.NewLabel()
+		l.End, l.Dead = r.Ended, r.Ended
+		l.gatherGroups(r, alone)
+	} else {
+		l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
+		l.Use(amd64.CMP, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
+		l.Jump(amd64.JNE, alone)
+	}
+
+	top, scopes := l.NewLabel(), l.Scopes
+	s := &isel.Scope{In: loop, End: r.Leave, Params: r.Params.Values, Next: r.Params.Values, Shadows: r.Params.Shadows}
+	l.Interleaved, l.Scopes = r, append(l.Scopes, s)
+	l.BeginFrames()
+	l.Bind(top)
+	over := l.NewLabel()
+	if c := l.counterOf(r); c != nil {
+		each, mark := l.NewLabel(), len(l.Undo)
+		l.testRound(r, c, each)
+		r.Tested = c
+		l.iterations(r, s)
+		l.Jump(amd64.JMP, over)
+		r.Tested = nil
+		l.Forget(mark)
+		l.Bind(each)
+	}
+	l.iterations(r, s)
+	l.Bind(over)
+	l.Mark(vcode.KindBarrier)
+	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Jump(amd64.JB, top)
+	if gathers {
+		l.roundOfBatch(top)
+	} else {
+		l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
+	}
+	l.Poll()
+	l.Jump(amd64.JMP, top)
+	l.Mark(vcode.KindLoopEnd)
+	if gathers {
+		l.dissolve(r, waiting, alone)
+		l.End, l.Dead = end, end
+		l.Mark(vcode.KindBarrier)
+	} else {
+		l.Bind(r.Leave)
+		l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
+	}
+	l.Bind(alone)
+	l.Interleaved, l.Scopes = nil, scopes
+
+	from := isel.Entry{Values: slices.Clone(r.Params.Values), Shadows: r.Params.Shadows}
+	for i, p := range params {
+		if from.Shadows[i] != 0 {
+			from.Values[i] = isel.Value{Vec: l.FromLane0(p, from.Shadows[i])}
+		}
+	}
+	return from
+}
+
+// iterations emits the iterations of the present gang in a round.
+func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
+	params := r.Loop.Then.Params
+	r.Now = isel.Entry{Values: r.Params.Values, Shadows: slices.Clone(r.Params.Shadows)}
+	if c := r.Tested; c != nil {
+		r.Now.Shadows[c.Param] = c.First
+		l.Wide[c.First] = c.First
+	}
+	for r.Further = r.Turns - 1; r.Further >= 0; r.Further-- {
+		for i, p := range params {
+			l.Set(p, r.Now.Values[i])
+			l.Vals[p.ID].Lane0 = r.Now.Shadows[i]
+		}
+		s.Latch = l.NewLabel()
+		l.Block(r.Loop.Then)
+		l.Bind(s.Latch)
+	}
+}
+
+// assignEntry assigns what a loop's parameters have to variables, all at once.
+func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
+	values, vars, list := []isel.Value(nil), []isel.Value(nil), []*ir.Value(nil)
+	for i, p := range params {
+		if to.Shadows[i] == 0 {
+			vars, values, list = append(vars, to.Values[i]), append(values, from.Values[i]), append(list, p)
+		} else {
+			vars, values, list = append(vars, isel.Value{G: to.Shadows[i]}), append(values, isel.Value{G: from.Shadows[i]}), append(list, p)
+		}
+	}
+	l.AssignAll(vars, values, list, nil)
+}
+
+// NextIteration keeps what the next iteration of a loop in rounds has where it is, if the gang does it in the same round.
+func (l *Builder) NextIteration(in *ir.Instr) bool {
+	r := l.Interleaved
+	if r == nil || in.Target != r.Loop || r.Further == 0 {
+		return false
+	}
+	next := isel.Entry{Values: make([]isel.Value, len(in.Args)), Shadows: make([]vcode.Reg, len(in.Args))}
+	for i, a := range in.Args {
+		if r.Now.Shadows[i] == 0 {
+			next.Values[i] = l.ValueOf(a, r.Loop.Then.Params[i])
+		} else {
+			next.Shadows[i] = l.Lane0(a)
+		}
+	}
+	if c := r.Tested; c != nil {
+		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // it does not wrap
+	}
+	r.Now = next
+	return true
+}
+
+// LeaveInterleaved emits the If by which lanes leave a loop in rounds.
+func (l *Builder) LeaveInterleaved(in *ir.Instr) {
+	r, leave := l.Interleaved, l.Interleaved.Leave
+	if r.Tested != nil {
+		return
+	}
+	if r.Further < r.Turns-1 {
+		leave = l.NewLabel()
+	}
+	v, stay := in.Args[0], plan.Stays(in.Then)
+	switch {
+	case l.IsUniform(v):
+		l.Branch(v, leave, !stay)
+	case stay && l.leaveAbove(v.Def, leave):
+	default:
+		l.BranchSome(l.Outcome(v, !stay, nil, nil), leave)
+	}
+	if leave != r.Leave {
+		l.Cold(func() {
+			l.Bind(leave)
+			l.assignEntry(r.Params, r.Now, r.Loop.Then.Params)
+			l.Jump(amd64.JMP, r.Leave)
+		})
+	}
+}
+
+// leaveAbove emits the exit for the condition that what grows from lane to lane is below a bound, by what the last lane
+// has. Where the sum wraps lanes may still go on, by themselves.
+func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
+	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
+		return false
+	}
+	v, bound := test.Args[0], test.Args[1]
+	s, affine := l.Affine.Strides(v)
+	if !affine || s[0] < 0 || int64(s[0]) > vcode.MaxPeel || !l.HasLane0(v, 0) || !l.IsUniform(bound) {
+		return false
+	}
+	if in := bound.Def; test.Op == ir.Lt && in != nil && in.Op == ir.Extent {
+		l.leaveBeyond(v, in, s[0], leave)
+		return true
+	}
+	last := l.NewGPR()
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: l.WideIndex(l.Lane0(v), ir.I32), Disp: s[0] * int32(l.Lanes()-1)}.At())
+	if c, ok := plan.SmallConst(bound); ok {
+		l.Use(amd64.CMP, last.G8(), vcode.Imm(c))
+	} else {
+		l.Use(amd64.CMP, last.G8(), l.WideIndex(l.General(bound), ir.I32).G8())
+	}
+	if test.Op == ir.Lt {
+		l.Jump(amd64.JGE, leave)
+	} else {
+		l.Jump(amd64.JG, leave)
+	}
+	return true
+}
+
+// leaveBeyond emits the exit for the condition that what grows by step from lane to lane is below an extent. Where it is
+// negative lanes leave, too, so that it is a valid index of that extent in those that stay.
+func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
+	first, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: step * int32(l.Lanes()-1)}.At())
+	axis := -1 - extent.Axis
+	l.Use(amd64.CMP, last.G8(), l.ExtentMem(extent.Array, axis, 8).At())
+	l.Jump(amd64.JAE, leave)
+	if !l.Options.Unchecked {
+		l.Passed(isel.CheckKey{Value: v.ID, Array: extent.Array.ID, Extent: axis})
+	}
+}

@@ -1,0 +1,48 @@
+package grid
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// overSingles emits the loop over work-groups of one gang each.
+func (l *Builder) overSingles(done amd64.Label) {
+	l.Func.Shared = false
+	group, end := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(group)
+	l.clearShared()
+	l.Item.X, l.Item.Local = l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, l.Item.X.G4(), vcode.CtxMem(abi.CtxGroup, 4).At())
+	l.Mod(amd64.IMUL, l.Item.X.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
+	l.Def(amd64.MOV, l.Item.Local.G4(), vcode.Imm(0))
+	l.Body(nil, end)
+	l.Bind(end)
+	l.nextGroup(group, done)
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// reduceSingle emits the reduction of a group that is one gang.
+func (l *Builder) reduceSingle(in *ir.Instr) {
+	t, r := in.Args[0].Type, in.Result()
+	if !l.IsUniform(r) {
+		l.Refuse("a reduction whose result differs")
+	}
+	given := l.given(in)
+	regs := make([]vcode.Reg, l.GroupVectors(t))
+	for i := range regs {
+		regs[i] = vcode.Part(given, i)
+	}
+	last := l.reduceVectors(groupop.Of(in), regs)
+	if t.IsFloat() {
+		l.Set(r, isel.Value{Vec: []vcode.Reg{last}})
+		return
+	}
+	d := l.NewGPR()
+	l.Def(isel.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
+	l.Set(r, isel.Value{G: d})
+}

@@ -1,0 +1,169 @@
+package grid
+
+import (
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// overRows emits the loops over the rows of the launch and the gangs of each.
+func (l *Builder) overRows(done amd64.Label) {
+	width := l.Width()
+	shift := int64(bits.TrailingZeros(uint(width)))
+	row := l.NewLabel()
+	size := l.NewGPR()
+	l.Def(amd64.MOV, size.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
+	l.Func.Shared = false
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(row)
+	if len(l.Tiles) > 0 {
+		x := l.NewGPR()
+		l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
+		l.beginTile(x)
+	}
+	if l.Options.Stacked {
+		l.Item.Y = l.NewGPR()
+		l.Def(amd64.MOV, l.Item.Y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
+	}
+	l.hoist(func(in *ir.Instr) bool { return in.Op == ir.Item && in.Item == ir.GlobalID && in.Axis > 0 })
+	pos, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, pos.G4(), vcode.CtxMem(abi.CtxX, 4).At())
+	if l.Band > 0 {
+		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
+	} else {
+		l.Def(amd64.MOV, last.G8(), vcode.CtxMem(abi.CtxLeft, 8).At())
+		l.Mod(amd64.SHL, last.G8(), vcode.Imm(shift))
+		l.Mod(amd64.ADD, last.G8(), pos.G8())
+	}
+	l.Use(amd64.CMP, last.G8(), size.G8())
+	l.Mod(amd64.CMOVG, last.G8(), size.G8())
+	l.Item.X = pos
+
+	count := 0
+	l.Kernel.Body.Walk(func(*ir.Instr) { count++ })
+	next := l.NewLabel()
+	both := count*l.GangRegs <= plan.MaxBoth
+	if both {
+		l.wholeGangs(pos, last)
+	}
+	if both && l.Narrows() {
+		w := l.GangRegs
+		l.GangRegs = 1
+		l.wholeGangs(pos, last)
+		l.lastGang(pos, last, next, false)
+		l.GangRegs = w
+	} else {
+		l.lastGang(pos, last, next, !both || l.Options.Stacked) // of a stacked gang any may be at the bottom
+	}
+	l.Bind(next)
+	if l.Band > 0 {
+		if len(l.Tiles) > 0 {
+			l.nextInTile()
+		}
+		l.nextInColumn(row, done)
+	} else {
+		l.nextRow(row, done, last, shift)
+	}
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// wholeGangs emits the loop over the gangs of a row that have all their lanes, up to where fewer items are left.
+func (l *Builder) wholeGangs(pos, last vcode.Reg) {
+	width := int64(l.Width())
+	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
+	if l.Options.Stacked {
+		l.jumpAtBottom(tail)
+	}
+	fits := func(jump amd64.Op, to amd64.Label) {
+		t := l.NewGPR()
+		l.Def(amd64.LEA, t.G8(), vcode.Mem{Base: pos, Disp: int32(width)}.At())
+		l.Use(amd64.CMP, t.G8(), last.G8())
+		l.Jump(jump, to)
+	}
+	fits(amd64.JG, tail)
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Body(nil, end)
+	l.Bind(end)
+	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(width))
+	l.Poll()
+	fits(amd64.JLE, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(tail)
+}
+
+// lastGang emits the gang at the end of a row that lacks lanes, or all that are left of the row, one after the other.
+func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
+	again, end := l.NewLabel(), l.NewLabel()
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(again)
+	l.Use(amd64.CMP, pos.G8(), last.G8())
+	l.Jump(amd64.JGE, next)
+	l.Body(l.inLaunch(pos, last), end)
+	l.Bind(end)
+	l.Mod(amd64.ADD, pos.G8(), vcode.Imm(int64(l.Width())))
+	if several {
+		l.Poll()
+		l.Jump(amd64.JMP, again)
+	}
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// nextRow goes on at the left of the next row, or below all of a stacked gang.
+func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
+	n := l.NewGPR()
+	l.Def(amd64.MOV, n.G4(), vcode.CtxMem(abi.CtxX, 4).At())
+	l.Mod(amd64.SUB, last.G8(), n.G8())
+	l.Mod(amd64.ADD, last.G8(), vcode.Imm(int64(l.Width()-1)))
+	l.Mod(amd64.SHR, last.G8(), vcode.Imm(shift))
+	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), last.G8())
+	l.Jump(amd64.JLE, done)
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), vcode.Imm(0))
+	y := l.NewGPR()
+	l.Def(amd64.MOV, y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
+	l.Mod(amd64.ADD, y.G4(), vcode.Imm(int64(l.Height())))
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
+	l.Use(amd64.CMP, y.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Jump(amd64.JB, row) // it may be 2^31 and more
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), vcode.Imm(0))
+	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxZ, 4).At(), vcode.Imm(1))
+	l.Jump(amd64.JMP, row)
+}
+
+// inLaunch gives the masks of the lanes whose positions from pos on are below a limit, and in rows of the launch.
+func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
+	left := l.NewGPR()
+	l.Def(amd64.MOV, left.G8(), limit.G8())
+	l.Mod(amd64.SUB, left.G8(), pos.G8())
+	if l.Options.Stacked {
+		return l.inStack(left)
+	}
+	return l.FirstLanes(left)
+}
+
+// jumpAtBottom jumps where a gang has rows below those of the launch.
+func (l *Builder) jumpAtBottom(tail amd64.Label) {
+	bottom := l.NewGPR()
+	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.Item.Y, Disp: int32(l.Height())}.At())
+	l.Use(amd64.CMP, bottom.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Jump(amd64.JA, tail) // it may be 2^31 and more
+}
+
+// inStack gives the masks of so many lanes of each row that is one of the launch.
+func (l *Builder) inStack(n vcode.Reg) []vcode.Reg {
+	rows := l.NewGPR()
+	l.Def(amd64.MOV, rows.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
+	l.Mod(amd64.SUB, rows.G4(), l.Item.Y.G4())
+	across, down := l.Splat(n, ir.I32), l.Splat(rows, ir.I32)
+	out := l.NewMasks(l.GangRegs)
+	l.Def(amd64.VPCMPD, out[0].K(), across.Z(), l.ItemOffsets(0, opt.Strides{1}).Z(), vcode.Imm(6)).Folds(2, 0) // greater
+	for i := 1; i < l.GangRegs; i++ {
+		l.Def(amd64.VPCMPD, out[i].K(), down.Z(), l.ItemOffsets(i, opt.Strides{0, 1}).Z(), vcode.Imm(6)).Folds(2, 0).Mask = out[0]
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+package grid
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each with the one s before it, for s = 1, 2 … 16.
+// Those that have none before them are combined with what changes nothing.
+func (l *Builder) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg {
+	size, bytes := c.Type.Size(), l.Target.Bytes()
+	neutral := l.Constant(c.Neutral(), size)
+	for s := size; s < groupop.SubgroupSize*size; s *= 2 { // in bytes
+		next := vcode.NewVecs(l.Func, len(regs))
+		for i, d := range next {
+			var before vcode.Reg
+			switch {
+			case s < bytes && i == 0:
+				before = l.shifted(neutral, regs[0], s)
+			case s < bytes:
+				before = l.shifted(regs[i-1], regs[i], s)
+			case i < s/bytes:
+				next[i] = regs[i]
+				continue
+			default:
+				before = regs[i-s/bytes]
+			}
+			l.combineVectors(c.Op, c.Type, d, before, regs[i])
+		}
+		regs = next
+	}
+	return regs
+}
+
+// scanGroup emits a scan of the group: segments of 32 items, then their totals, which are combined with the segments that
+// follow. The totals lie in the context, after an element that changes nothing.
+func (l *Builder) scanGroup(in *ir.Instr) {
+	c := groupop.Of(in)
+	size, bytes := c.Type.Size(), l.Target.Bytes()
+	total := l.NewGPR()
+	totals := func(i int) vcode.Mem { return vcode.CtxMem(abi.CtxTotals+i, 0) }
+	l.Def(amd64.LEA, total.G8(), totals(0).At())
+	l.Use(amd64.VMOVUPS, totals(-bytes).At(), l.Constant(c.Neutral(), size).Z())
+	l.eachSegment(func(list []segment) {
+		for _, s := range list {
+			regs := l.scanVectors(c, s.load(0, size))
+			s.store(regs, size)
+			last := s.place(0, len(regs)-1, size)
+			last.Disp += int32(bytes - size)
+			last.Size = uint8(size)
+			r := l.NewGPR()
+			l.Def(amd64.MOV, r.G(size), last.At())
+			l.Use(amd64.MOV, vcode.Mem{Base: total, Size: uint8(size)}.At(), r.G(size))
+			l.Mod(amd64.ADD, total.G8(), vcode.Imm(int64(size)))
+		}
+	})
+
+	regs := vcode.NewVecs(l.Func, l.SegmentVectors(size))
+	for i, d := range regs {
+		l.Def(amd64.VMOVUPS, d.Z(), totals(bytes*i).At())
+	}
+	for i, v := range l.scanVectors(c, regs) {
+		l.Use(amd64.VMOVUPS, totals(bytes*i).At(), v.Z())
+	}
+
+	carry := l.NewVec() // the last results, of which the first of an exclusive scan is one
+	l.Def(amd64.LEA, total.G8(), totals(-size).At())
+	if in.Exclusive {
+		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.Identity(), size).Z())
+	}
+	l.eachSegment(func(list []segment) {
+		for _, s := range list {
+			before := l.NewVec()
+			l.Def(isel.Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), before.Z(), vcode.Mem{Base: total, Size: uint8(size)}.At())
+			l.Mod(amd64.ADD, total.G8(), vcode.Imm(int64(size)))
+			l.addBefore(in, &s, before, carry)
+		}
+	})
+}
+
+// addBefore emits what makes results of a segment's own scan, given the total of those before it. In an exclusive scan each
+// result goes to the next item, and the last ones stay in carry.
+func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
+	c := groupop.Of(in)
+	size := c.Type.Size()
+	regs := s.load(0, size)
+	out := vcode.NewVecs(l.Func, len(regs))
+	for i, d := range out {
+		l.combineVectors(c.Op, c.Type, d, before, regs[i])
+	}
+	if !in.Exclusive {
+		s.store(out, size)
+		return
+	}
+	moved := make([]vcode.Reg, len(out))
+	for i := range moved {
+		last := carry
+		if i > 0 {
+			last = out[i-1]
+		}
+		moved[i] = l.shifted(last, out[i], size)
+	}
+	s.store(moved, size)
+	l.Def(amd64.VMOVDQA64, carry.Z(), out[len(out)-1].Z())
+}

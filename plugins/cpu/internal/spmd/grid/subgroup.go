@@ -1,0 +1,149 @@
+package grid
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// subgroupInGang emits a subgroup operation in a gang that has whole subgroups.
+func (l *Builder) subgroupInGang(in *ir.Instr) {
+	r := in.Result()
+	var index []vcode.Reg
+	if len(in.Args) > 1 {
+		index = l.Vector(in.Args[1])
+	}
+	values := l.given(in)
+	var out []vcode.Reg
+	for n := range l.Lanes() / groupop.SubgroupSize {
+		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
+			count := l.SegmentVectors(max(t.Size(), 4))
+			own := make([]vcode.Reg, count)
+			for i := range own {
+				own[i] = vcode.Part(list, count*n+i)
+			}
+			return own
+		}
+		var at []vcode.Reg
+		if index != nil {
+			at = of(index, ir.I32)
+		}
+		out = append(out, l.subgroup(in, of(values, in.Args[0].Type), at)...)
+	}
+	if r.Type == ir.Bool {
+		masks := l.NewMasks(l.GangRegs)
+		for i, d := range masks {
+			l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
+		}
+		l.Set(r, isel.Value{Masks: masks})
+		return
+	}
+	l.Set(r, isel.Value{Vec: out})
+}
+
+// subgroups emits a subgroup operation between gangs.
+func (l *Builder) subgroups(in *ir.Instr) {
+	l.eachSegment(func(list []segment) {
+		for _, s := range slices.Backward(list) { // results may be wider than operands, and lie where those lie
+			values := s.load(0, max(in.Args[0].Type.Size(), 4))
+			var index []vcode.Reg
+			if len(in.Args) > 1 {
+				index = s.load(1, 4)
+			}
+			s.store(l.subgroup(in, values, index), max(in.Type().Size(), 4))
+		}
+	})
+}
+
+// subgroup emits a subgroup operation on the values of a subgroup.
+func (l *Builder) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+	out := make([]vcode.Reg, l.SegmentVectors(max(in.Type().Size(), 4)))
+	switch in.Subgroup {
+	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
+		all := l.reduceVectors(groupop.Of(in), values)
+		for i := range out {
+			out[i] = all
+		}
+	case ir.SubgroupScanAdd:
+		return l.scanVectors(groupop.Of(in), values)
+	case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
+		all := l.vote(in.Subgroup, values)
+		for i := range out {
+			out[i] = all
+		}
+	default:
+		return l.fromLanes(in, values, index)
+	}
+	return out
+}
+
+// vote emits a vote, whose result is the same for the whole subgroup.
+func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
+	bits := l.NewGPR()
+	for i, v := range values {
+		m, b := l.NewMask(), l.NewGPR()
+		l.Def(amd64.VPTESTMD, m.K(), v.Z(), v.Z())
+		if i == 0 {
+			l.Def(amd64.KMOVW, bits.G4(), m.K())
+			continue
+		}
+		l.Def(amd64.KMOVW, b.G4(), m.K())
+		l.Mod(amd64.SHL, b.G4(), vcode.Imm(int64(l.Target.Lanes*i)))
+		l.Mod(amd64.OR, bits.G4(), b.G4())
+	}
+	d := l.NewVec()
+	if kind == ir.SubgroupBallot {
+		l.Def(amd64.VPBROADCASTQ, d.Z(), bits.G8())
+		return d
+	}
+	set, want := amd64.SETNE, int64(0)
+	if kind == ir.SubgroupAll {
+		set, want = amd64.SETE, -1
+	}
+	yes := l.NewGPR()
+	l.Use(amd64.CMP, bits.G4(), vcode.Imm(want))
+	l.Def(set, yes.G(1))
+	l.Def(amd64.MOVZX, yes.G4(), yes.G(1))
+	l.Def(amd64.VPBROADCASTD, d.Z(), yes.G4())
+	return d
+}
+
+// fromLanes emits the values of other lanes, 0 from lanes that there are not.
+func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+	size := max(in.Type().Size(), 4)
+	most := l.Constant(groupop.SubgroupSize, 4)
+	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))
+	for i, d := range from {
+		switch lane := l.LaneOffsets(i, 1); in.Subgroup {
+		case ir.SubgroupShuffleXor:
+			l.Op2(amd64.VPXORD, d, index[i], lane, 4)
+		case ir.SubgroupShuffleUp:
+			l.Op2(amd64.VPSUBD, d, lane, index[i], 4)
+		case ir.SubgroupShuffleDown:
+			l.Op2(amd64.VPADDD, d, index[i], lane, 4)
+		default:
+			l.Def(amd64.VMOVDQA64, d.Z(), index[i].Z()).Folds(1, 0)
+		}
+		l.Def(amd64.VPCMPUD, there[i].K(), d.Z(), most.Z(), vcode.Imm(1)).Folds(2, 4)
+	}
+	if l.Target.HasMasks && size == 4 { // two vectors
+		for i, d := range from {
+			l.Mod(amd64.VPERMI2D, d.Z(), values[0].Z(), values[1].Z()).Zeroed(there[i])
+		}
+		return from
+	}
+	for i, v := range values {
+		l.Use(amd64.VMOVUPS, vcode.CtxMem(abi.CtxSegment+l.Target.Bytes()*i, 0).At(), v.Z())
+	}
+	p := isel.MemRef{Uni: vcode.CtxMem(abi.CtxSegment, 0), Offs: from, Size: size, Scale: uint8(size), Scalar: in.Type()}
+	out := vcode.NewVecs(l.Func, len(values))
+	for i, d := range out {
+		l.Gather(&p, i, d, l.PartMask(there, i, size))
+	}
+	return out
+}

@@ -1,0 +1,322 @@
+package isel
+
+import (
+	"encoding/binary"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// access says how the lanes of an access lie in memory.
+type access uint8
+
+const (
+	broadcast  access = iota // all at one place
+	contiguous               // one after the other
+	scattered                // at offsets in vectors
+)
+
+// MemRef is where an access goes.
+type MemRef struct {
+	array   *ir.Array // nil for a private one that is cleared
+	access  access
+	Uni     vcode.Mem   // the part that is the same for all lanes
+	Offs    []vcode.Reg // apart: offsets of 32 bits, by register
+	Scale   uint8
+	mask    []vcode.Reg // the lanes that take part; nil if all do
+	Scalar  ir.Type
+	Size    int
+	inside  vcode.Reg // together and without faults: 1 if the place is in bounds
+	below   vcode.Reg // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
+	perRow  bool      // inRow, of a load in a stacked gang: the lanes of a row load the same element
+	oneRow  bool      // inRow, of a load in a stacked gang: all rows load the same elements
+	fetched bool      // of a store: the lines have been fetched
+}
+
+// term is an index of an access.
+type term struct {
+	v      *ir.Value
+	stride int64 // bytes
+	inner  int   // trailing extents that multiply it
+	sure   bool  // all lanes take part, and it is proved to be in bounds
+}
+
+func (l *Lowerer) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
+
+// memRefOf works out where an access goes and checks it.
+func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
+	r := in.Resolve()
+	p := MemRef{array: in.Array, Scalar: r.Scalar, Size: r.Scalar.Size(), mask: l.Cur, Scale: 1}
+	private := in.Array.Space == ir.Private
+	var fixed, moving []term
+	allSame := true
+	for i := range r.Strides {
+		v := in.Args[i]
+		allSame = allSame && l.IsUniform(v)
+	}
+	for i := range r.Strides {
+		v := in.Args[i]
+		t := term{v, int64(r.Strides[i]), r.Inner[i], l.Cur == nil && in.Proved>>i&1 != 0}
+		if l.IsUniform(v) {
+			fixed = append(fixed, t)
+		} else {
+			moving = append(moving, t)
+		}
+		if in.Proved>>i&1 == 0 {
+			l.checkIndex(in, i, r.Extents[i], &p, allSame)
+		}
+	}
+	disp := int64(r.Offset)
+	switch in.Array.Space {
+	case ir.Private:
+		disp = (disp+int64(l.Layout.Private[in.Array.ID]))*int64(l.Lanes()) + abi.FrameHead
+		p.Uni.Fixed = abi.Frame
+	default:
+		p.Uni.Base = l.base(in.Array)
+	}
+	unit := int64(1)
+	if private {
+		unit = int64(l.Lanes())
+	}
+	switch {
+	case len(moving) == 0 && !private:
+		p.access = broadcast
+	case len(moving) == 0:
+		p.access = contiguous
+	case !private && l.consecutive(moving, p.Size):
+		p.access = contiguous
+		p.oneRow = in.Op == ir.Load && p.mask == nil && l.Options.Stacked && l.sameOn(moving, 1)
+		if l.Options.Stacked && !p.oneRow {
+			p.below = l.rowDistance(in.Array, moving)
+		}
+		fixed = append(fixed, moving...)
+		moving = nil
+	case in.Op == ir.Load && p.mask == nil && p.Size >= 4 && !private && l.Options.Stacked && l.sameOn(moving, 0) && l.rowsApart(moving, p.Size):
+		p.access, p.perRow = contiguous, true
+		p.below = l.rowDistance(in.Array, moving)
+		fixed = append(fixed, moving...)
+		moving = nil
+	default:
+		p.access = scattered
+	}
+	l.sumFixed(in.Array, &p.Uni, fixed, unit, &disp)
+	if int64(int32(disp)) != disp {
+		l.Refuse("an array of %d bytes in each item", disp)
+	}
+	p.Uni.Disp = int32(disp)
+	if p.access == scattered {
+		l.sumMoving(in.Array, &p, moving, private)
+	}
+	return p
+}
+
+// consecutive reports whether the lanes of an access lie one after the other, in the rows of a stacked gang.
+func (l *Lowerer) consecutive(terms []term, size int) bool {
+	if l.Options.Stacked && !l.rowsApart(terms, size) {
+		return false
+	}
+	step := int64(0)
+	for _, t := range terms {
+		s, ok := l.Affine.Strides(t.v)
+		if !ok || t.inner != 0 && s[0] != 0 || !l.HasLane0(t.v, 0) {
+			return false
+		}
+		if t.inner == 0 {
+			step += int64(s[0]) * t.stride
+		}
+	}
+	return step == int64(size)
+}
+
+// sameOn reports whether the indices of an access are the same for the lanes of a gang that differ on an axis only, and are
+// known in lane 0.
+func (l *Lowerer) sameOn(terms []term, axis int) bool {
+	for _, t := range terms {
+		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
+func (l *Lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
+	var rest []part64
+	for _, t := range terms {
+		p := part64{stride: t.stride * unit, inner: t.inner}
+		v := t.v
+		if t.inner == 0 {
+			if c, ok := plan.SmallConst(v); ok && c > -vcode.MaxPeel && c < vcode.MaxPeel {
+				*disp += c * p.stride
+				continue
+			}
+			peeled := int64(0)
+			for v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub) && v.Type.Size() == 4 {
+				c, ok := plan.SmallConst(v.Def.Args[1])
+				if v.Def.Op == ir.Sub {
+					c = -c
+				}
+				if !ok || peeled+c <= -vcode.MaxPeel || peeled+c >= vcode.MaxPeel || !l.HasLane0(v.Def.Args[0], 0) {
+					break
+				}
+				peeled += c
+				v = v.Def.Args[0]
+			}
+			*disp += peeled * p.stride
+		}
+		p.r = l.WideIndex(l.Lane0(v), v.Type)
+		if in := &l.Insts[len(l.Insts)-1]; t.sure && in.Op == amd64.MOVSXD && in.Args[0].Reg == p.r {
+			in.Steady = true
+		}
+		if t.inner == 0 && m.Index == 0 && (p.stride == 1 || p.stride == 2 || p.stride == 4 || p.stride == 8) {
+			m.Index, m.IndexSize, m.Scale = p.r, 8, uint8(p.stride)
+			continue
+		}
+		rest = append(rest, p)
+	}
+	if len(rest) > 0 {
+		m.Base, m.Fixed = l.rowOf(a, m, rest), 0
+	}
+}
+
+// part64 is a term of an address: a register times a stride and perhaps a pitch.
+type part64 struct {
+	r      vcode.Reg
+	stride int64
+	inner  int
+}
+
+// rowOf gives the register of an address's base and terms, which other accesses in the block may have made already.
+func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
+	l.key = binary.AppendUvarint(l.key[:0], uint64(a.ID))
+	for _, t := range terms {
+		l.key = binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(l.key, uint64(t.r)), uint64(t.inner)), t.stride)
+	}
+	if r, ok := l.rows[string(l.key)]; ok {
+		return r
+	}
+	key := string(l.key)
+	at0 := vcode.Mem{Base: m.Base, Fixed: m.Fixed, IndexSize: 8}
+	var sum vcode.Reg
+	for _, t := range terms {
+		r := t.r
+		if t.inner != 0 {
+			s := l.NewGPR()
+			l.Def(amd64.MOV, s.G8(), r.G8())
+			l.Mod(amd64.IMUL, s.G8(), l.pitch(a, t.inner).G8())
+			r = s
+		}
+		if t.stride != 1 && (len(terms) > 1 || t.stride != 2 && t.stride != 4 && t.stride != 8) {
+			s := l.NewGPR()
+			l.Def(amd64.IMUL, s.G8(), r.G8(), vcode.Imm(t.stride))
+			r, t.stride = s, 1
+		}
+		at0.Scale = uint8(t.stride)
+		if sum == 0 {
+			sum = r
+			continue
+		}
+		s := l.NewGPR()
+		l.Def(amd64.LEA, s.G8(), vcode.Mem{Base: sum, Index: r, IndexSize: 8, Scale: 1}.At())
+		sum = s
+	}
+	at0.Index = sum
+	d := l.NewGPR()
+	l.Def(amd64.LEA, d.G8(), at0.At())
+	l.rows[key] = d
+	l.Undo = append(l.Undo, func() { delete(l.rows, key) })
+	return d
+}
+
+// WideIndex extends an index to 64 bits. Indices in bounds are not negative; that of lane 0 may be, if it takes no part.
+func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
+	if t.Size() == 8 {
+		return r
+	}
+	l.Small = l.Small || !t.IsSigned() // an index of 2^31 or more would lead before the buffer
+	if d, ok := l.Wide[r]; ok {
+		return d
+	}
+	d := l.NewGPR()
+	l.Def(amd64.MOVSXD, d.G8(), r.G4())
+	l.Wide[r] = d
+	l.Undo = append(l.Undo, func() { delete(l.Wide, r) })
+	return d
+}
+
+// sumMoving adds the terms that differ between lanes.
+func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
+	l.Small = true
+	if len(terms) == 1 && terms[0].inner == 0 && !private {
+		switch s := terms[0].stride; s {
+		case 1, 2, 4, 8:
+			p.Offs, p.Scale = l.narrowIndex(terms[0].v), uint8(s)
+			return
+		}
+	}
+	for _, t := range terms {
+		idx := l.narrowIndex(t.v)
+		stride := t.stride
+		if private {
+			stride *= int64(l.Lanes())
+		}
+		factor := l.Constant(uint64(stride), 4)
+		if t.inner != 0 {
+			pitch := l.Splat(l.pitch(a, t.inner), ir.I32)
+			d := l.NewVec()
+			l.Op2(amd64.VPMULLD, d, pitch, factor, 4)
+			factor = d
+		}
+		offs := vcode.NewVecs(l.Func, l.GangRegs)
+		for i, d := range offs {
+			l.Op2(amd64.VPMULLD, d, vcode.Part(idx, i), factor, 4)
+			if p.Offs != nil {
+				l.Op2(amd64.VPADDD, d, d, p.Offs[i], 4)
+			}
+		}
+		p.Offs = offs
+	}
+	if private {
+		for i, o := range p.Offs {
+			d := l.NewVec()
+			l.Op2(amd64.VPADDD, d, o, l.LaneOffsets(i, p.Size), 4)
+			p.Offs[i] = d
+		}
+	}
+}
+
+// narrowIndex gives an index in 32 bits; in bounds it fits.
+func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
+	idx := l.Vector(v)
+	if v.Type.Size() == 8 {
+		return l.narrow(idx, amd64.VPMOVQD, l.IsUniform(v))
+	}
+	return idx
+}
+
+// LaneOffsets is the vector of the numbers of the lanes of register i times a size.
+func (l *Lowerer) LaneOffsets(i, size int) vcode.Reg {
+	data := make([]byte, 0, 64)
+	for j := range l.Target.Lanes {
+		data = binary.LittleEndian.AppendUint32(data, uint32((l.Target.Lanes*i+j)*size))
+	}
+	return l.Pattern(data)
+}
+
+// flat turns the part of an address that is the same for all lanes into a base and a displacement, as an address with a
+// vector of offsets needs it.
+func (l *Lowerer) flat(m vcode.Mem) vcode.Mem {
+	if m.Index == 0 {
+		return m
+	}
+	d := l.NewGPR()
+	l.Def(amd64.LEA, d.G8(), m.At())
+	return vcode.Mem{Base: d}
+}
+
+func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
+
+func (l *Lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }

@@ -1,0 +1,114 @@
+package isel
+
+import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// maxWhole is the number of instructions of one register up to which the block of an If is emitted twice.
+const maxWhole = 96
+
+// wholeIf emits the block of an If without masks, for gangs of which all lanes take it, and reports whether it did: the
+// condition must be of numbers that grow from lane to lane, so that the first and the last lane tell it of all. After the
+// block comes a jump to done; other gangs go on behind that. What has become known since the call is not known there.
+//
+// So the interior of a grid runs without masks, and its edges with them. Where masks are registers they cost less than a
+// second copy of the block.
+func (l *Lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
+	if l.Target.HasMasks || l.Options.Stacked || l.GangRegs*plan.Size(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
+		return false
+	}
+	for _, v := range varying {
+		if !l.tellsAll(l.Vals[v.ID].test) {
+			return false
+		}
+	}
+	for _, v := range same {
+		l.Branch(v, done, false)
+	}
+	others := l.NewLabel()
+	for _, v := range varying {
+		l.branchUnlessAll(l.Vals[v.ID].test, others)
+	}
+	l.Cur, l.Dead = nil, done
+	l.Block(in.Then)
+	l.Jump(amd64.JMP, done)
+	l.Bind(others)
+	return true
+}
+
+// accessesMemory reports whether a block loads or stores, and does nothing that is of the whole group or leaves the block.
+func accessesMemory(b *ir.Block) bool {
+	found, ok := false, b.Terminator().Op == ir.Yield
+	b.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Load, ir.Store:
+			found = true
+		case ir.Break, ir.Continue, ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Call, ir.Assert:
+			ok = false
+		}
+	})
+	return found && ok
+}
+
+// tellsAll reports whether a comparison is of an integer that grows from lane to lane, and one that all lanes share.
+func (l *Lowerer) tellsAll(test *ir.Instr) bool {
+	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
+		return false
+	}
+	growing := 0
+	for _, v := range test.Args {
+		if l.IsUniform(v) {
+			continue
+		}
+		s, affine := l.Affine.Strides(v)
+		if !affine || s[0] < 0 || int64(s[0]) > vcode.MaxPeel || !l.HasLane0(v, 0) {
+			return false
+		}
+		growing++
+	}
+	return growing == 1
+}
+
+// branchUnlessAll goes to a label unless a comparison for which tellsAll is true holds in all lanes. Where the number wraps
+// between the first lane and the last it goes there, too.
+func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
+	a, b := test.Args[0], test.Args[1]
+	compare := func(r vcode.Reg, bound *ir.Value) {
+		if c, ok := plan.SmallConst(bound); ok {
+			l.Use(amd64.CMP, r.G8(), vcode.Imm(c))
+		} else {
+			l.Use(amd64.CMP, r.G8(), l.WideIndex(l.General(bound), ir.I32).G8())
+		}
+	}
+	pick := func(lt, le amd64.Op) amd64.Op {
+		if test.Op == ir.Lt {
+			return lt
+		}
+		return le
+	}
+	if l.IsUniform(b) {
+		last := l.lastLane(a)
+		compare(last, b)
+		l.Jump(pick(amd64.JGE, amd64.JG), to)
+		return
+	}
+	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // that of an item of the launch does not wrap
+		l.Use(amd64.CMP, l.lastLane(b).G8(), vcode.Imm(math.MaxInt32))
+		l.Jump(amd64.JG, to)
+	}
+	compare(l.WideIndex(l.Lane0(b), ir.I32), a)
+	l.Jump(pick(amd64.JLE, amd64.JL), to)
+}
+
+// lastLane returns what grows from lane to lane in the last one, in 64 bits.
+func (l *Lowerer) lastLane(v *ir.Value) vcode.Reg {
+	s, _ := l.Affine.Strides(v)
+	last := l.NewGPR()
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: l.WideIndex(l.Lane0(v), ir.I32), Disp: s[0] * int32(l.Lanes()-1)}.At())
+	return last
+}

@@ -1,0 +1,336 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Places in the scratch part of a frame, in vectors.
+const (
+	scratchOffsets = 0
+	scratchValues  = 1 // two
+	scratchOthers  = 3 // two
+	scratchOld     = 5 // two
+	ScratchVectors = 7
+)
+
+func (l *Lowerer) scratchMem(vector int) vcode.Mem {
+	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Scratch + l.Target.Bytes()*vector)}
+}
+
+// indexed is an element of a vector in the scratch part.
+func (l *Lowerer) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
+	m := l.scratchMem(vector)
+	m.Index, m.IndexSize, m.Scale, m.Size = j, 8, uint8(size), uint8(size)
+	return m
+}
+
+// lanesOf emits a loop over the active lanes of one register: body gets the number of the lane and the lane's address.
+func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
+	bits, j := l.NewGPR(), l.NewGPR()
+	done, top := l.NewLabel(), l.NewLabel()
+	if p.access == scattered {
+		l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
+	}
+	first := l.NewGPR()
+	l.Def(amd64.LEA, first.G8(), p.Uni.At())
+	side := i * l.Target.Lanes * p.Size
+	if p.below != 0 {
+		for range i {
+			l.Mod(amd64.ADD, first.G8(), p.below.G8())
+		}
+		side = 0
+	}
+	if p.mask == nil {
+		l.Def(amd64.MOV, bits.G4(), vcode.Imm(1<<l.Target.Lanes-1))
+	} else {
+		l.Def(amd64.KMOVW, bits.G4(), p.mask[i].K())
+		l.Use(amd64.TEST, bits.G4(), bits.G4())
+		l.Jump(amd64.JE, done)
+	}
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.Def(amd64.TZCNT, j.G4(), bits.G4())
+	m := vcode.Mem{Base: first}
+	switch p.access {
+	case contiguous:
+		m.Index, m.IndexSize, m.Scale, m.Disp = j, 8, uint8(p.Size), int32(side)
+	case scattered:
+		o := l.NewGPR()
+		l.Def(amd64.MOV, o.G4(), l.indexed(scratchOffsets, j, 4).At())
+		m.Index, m.IndexSize, m.Scale = o, 8, p.Scale
+	}
+	a := l.NewGPR()
+	l.Def(amd64.LEA, a.G8(), m.At())
+	body(j, vcode.Mem{Base: a, Size: uint8(p.Size)})
+	l.Mod(amd64.BLSR, bits.G4(), bits.G4())
+	l.Jump(amd64.JNE, top)
+	l.Mark(vcode.KindLoopEnd)
+	l.Bind(done)
+}
+
+// storeEach stores elements lane by lane.
+func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
+	for i := range l.GangRegs {
+		if p.Size == 8 {
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), vcode.Part(src, 2*i).Z())
+			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues+1).At(), vcode.Part(src, 2*i+1).Z())
+			l.lanesOf(p, i, func(j vcode.Reg, to vcode.Mem) {
+				v := l.NewGPR()
+				l.Def(amd64.MOV, v.G8(), l.indexed(scratchValues, j, 8).At())
+				l.Use(amd64.MOV, to.At(), v.G8())
+			})
+			continue
+		}
+		s := vcode.Part(src, i)
+		if p.Scalar == ir.F16 {
+			h, w := l.NewVec(), l.NewVec()
+			l.Def(amd64.VCVTPS2PH, h.Y(), s.Z(), vcode.Imm(0))
+			l.Def(amd64.VPMOVZXWD, w.Z(), h.Y())
+			s = w
+		}
+		l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), s.Z())
+		l.lanesOf(p, i, func(j vcode.Reg, to vcode.Mem) {
+			v := l.NewGPR()
+			l.Def(amd64.MOV, v.G4(), l.indexed(scratchValues, j, 4).At())
+			l.Use(amd64.MOV, to.At(), v.G(p.Size))
+		})
+	}
+}
+
+// atomic emits an Atomic: lanes take their turn.
+func (l *Lowerer) atomic(in *ir.Instr) {
+	p := l.memRefOf(in)
+	if p.inside != 0 { // without faults: no lane takes part if the place is out of bounds
+		inside := l.maskOf(p.inside)
+		all := make([]vcode.Reg, l.GangRegs)
+		for i := range all {
+			all[i] = inside
+		}
+		p.mask = l.and(all, p.mask)
+	}
+	e := p.Size
+	var values, others []vcode.Reg
+	if n := in.NumIndices(); len(in.Args) > n {
+		values = l.Vector(in.Args[n])
+		if len(in.Args) > n+1 {
+			others = l.Vector(in.Args[n+1])
+		}
+	}
+	r := in.Result()
+	used := r != nil && l.Uses[r.ID].Count > 0
+	var old []vcode.Reg
+	regs := e / 4 // vectors of one register of lanes
+	keep := func(vector int, v []vcode.Reg, i int) {
+		for h := range regs {
+			m := l.scratchMem(vector + h)
+			l.Use(amd64.VMOVUPS, m.At(), vcode.Part(v, i*regs+h).Z())
+		}
+	}
+	straight := !used && l.byLanes(in, p)
+	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes needs no vector of them
+	for i := range l.GangRegs {
+		if values != nil && !(straight && same) {
+			keep(scratchValues, values, i)
+		}
+		if others != nil {
+			keep(scratchOthers, others, i)
+		}
+		if used && l.Options.Unchecked {
+			keep(scratchOld, []vcode.Reg{l.Constant(0, 4)}, i)
+		}
+		if straight && p.mask == nil {
+			l.allLanes(in, p, i)
+			continue
+		}
+		done := l.NewLabel()
+		if straight {
+			some := l.NewLabel()
+			l.Use(amd64.KORTESTW, p.mask[i].K(), p.mask[i].K())
+			l.Jump(amd64.JAE, some) // the carry says that all bits are set
+			l.allLanes(in, p, i)
+			l.Jump(amd64.JMP, done)
+			l.Bind(some)
+			if same {
+				keep(scratchValues, values, i)
+			}
+		}
+		l.lanesOf(&p, i, func(j vcode.Reg, to vcode.Mem) {
+			v := l.NewGPR()
+			if values != nil {
+				l.Def(amd64.MOV, v.G(e), l.indexed(scratchValues, j, e).At())
+			}
+			o := l.update(in, to, v, j, used)
+			if used {
+				l.Use(amd64.MOV, l.indexed(scratchOld, j, e).At(), o.G(e))
+			}
+		})
+		l.Bind(done)
+		if used {
+			for h := range regs {
+				d := l.NewVec()
+				l.Def(amd64.VMOVUPS, d.Z(), l.scratchMem(scratchOld+h).At())
+				old = append(old, d)
+			}
+		}
+	}
+	if used {
+		l.Set(r, Value{Vec: old})
+	}
+}
+
+// byLanes reports whether all lanes of a register may update shared memory one after the other in straight code.
+func (l *Lowerer) byLanes(in *ir.Instr, p MemRef) bool {
+	_, simple := simpleAtomics[in.Atomic]
+	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4 && (l.Target.HasMasks || p.mask == nil)
+}
+
+// allLanes emits the updates of register i for when all of its lanes take part. Each does no more than to fetch its offset,
+// and its value if they differ, and to update.
+func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
+	var same vcode.Reg
+	if v := in.Args[in.NumIndices()]; l.IsUniform(v) {
+		same = l.General(v)
+	}
+	to := l.flat(p.Uni)
+	to.IndexSize, to.Scale, to.Size = 8, p.Scale, 4
+	if index := l.indexFromMemory(in, i, p.Scale); index != nil && same != 0 {
+		for j := range l.Target.Lanes {
+			to.Index = index(j)
+			l.Use(simpleAtomics[in.Atomic], to.At(), same.G4())
+		}
+		return
+	}
+	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
+	if l.Target.Bytes() == 32 {
+		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.Offs, i).Z())
+	} else { // in halves: what is stored whole is late to be loaded from the upper one
+		hi.Disp += 32
+		hi.Size = 32
+		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.Offs, i).Y())
+		l.Use(amd64.VEXTRACTI64X4, hi.At(), vcode.Part(p.Offs, i).Z(), vcode.Imm(1))
+	}
+	lane := func(vector, j int) vcode.Mem {
+		m := l.scratchMem(vector)
+		m.Disp += int32(4 * j)
+		m.Size = 4
+		return m
+	}
+	for j := range l.Target.Lanes {
+		to.Index = l.NewGPR()
+		l.Def(amd64.MOV, to.Index.G4(), lane(scratchOffsets, j).At())
+		v := same
+		if v == 0 {
+			v = l.NewGPR()
+			l.Def(amd64.MOV, v.G4(), lane(scratchValues, j).At())
+		}
+		l.Use(simpleAtomics[in.Atomic], to.At(), v.G4())
+	}
+}
+
+var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
+	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
+
+// update emits the atomic operation of one lane and gives the old value, if it is used.
+func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
+	e := int(to.Size)
+	t := in.Accessed()
+	op, isSimple := simpleAtomics[in.Atomic]
+	others := in.Array.Space == ir.Global // other threads may see it: a group is run by one
+	switch {
+	case in.Atomic == ir.AtomicLoad:
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G(e), to.At())
+		return d
+	case in.Atomic == ir.AtomicStore || in.Atomic == ir.AtomicExchange:
+		// Exchanges need no prefix.
+		l.swap(amd64.XCHG, to, v, e)
+		return v
+	case in.Atomic == ir.AtomicCompareExchange:
+		next := l.NewGPR()
+		l.Def(amd64.MOV, next.G(e), l.indexed(scratchOthers, j, e).At())
+		l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
+		l.Use(amd64.CMPXCHG, to.At(), next.G(e)).Lock = others
+	case t.IsInt() && isSimple && !used:
+		l.Use(op, to.At(), v.G(e)).Lock = others
+		return 0
+	case t.IsInt() && (in.Atomic == ir.AtomicAdd || in.Atomic == ir.AtomicSub):
+		if in.Atomic == ir.AtomicSub {
+			l.Mod(amd64.NEG, v.G(e))
+		}
+		l.swap(amd64.XADD, to, v, e).Lock = others
+		return v
+	default:
+		l.retry(in, t, to, v, op)
+	}
+	if !used {
+		return 0
+	}
+	d := l.NewGPR()
+	l.Def(amd64.MOV, d.G(e), vcode.Phys(amd64.RAX.As(e)))
+	return d
+}
+
+// swap emits an instruction that exchanges a register with memory.
+func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
+	// The register is the second operand, which is written too: it is kept in a machine register of its own.
+	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
+	l.Use(op, to.At(), vcode.Phys(amd64.RAX.As(e)))
+	i := len(l.Insts) - 1
+	l.Def(amd64.MOV, v.G(e), vcode.Phys(amd64.RAX.As(e)))
+	return &l.Insts[i]
+}
+
+// retry emits a loop that computes the new value from the old until nobody else has changed it in between.
+func (l *Lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
+	others := in.Array.Space == ir.Global
+	e := int(to.Size)
+	again := l.NewLabel()
+	rax := amd64.RAX.As(e)
+	next := l.NewGPR()
+	l.Def(amd64.MOV, vcode.Phys(rax), to.At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(again)
+	switch {
+	case t.IsFloat():
+		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
+		move := Sized(e, amd64.VMOVD, amd64.VMOVQ)
+		l.Def(move, a.X(), vcode.Phys(rax))
+		l.Def(move, b.X(), v.G(e))
+		switch in.Atomic {
+		case ir.AtomicAdd:
+			l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a, b, e)
+		case ir.AtomicSub:
+			l.Op2(Sized(e, amd64.VSUBPS, amd64.VSUBPD), d, a, b, e)
+		case ir.AtomicMin:
+			l.MinMax(ir.Min, e, d, a, b)
+		default:
+			l.MinMax(ir.Max, e, d, a, b)
+		}
+		c := l.NewVec()
+		l.canonicalize(c, d, e, false)
+		d = c
+		l.Def(move, next.G(e), d.X())
+	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:
+		less := amd64.CMOVL
+		switch {
+		case in.Atomic == ir.AtomicMax && t.IsSigned():
+			less = amd64.CMOVG
+		case in.Atomic == ir.AtomicMax:
+			less = amd64.CMOVA
+		case !t.IsSigned():
+			less = amd64.CMOVB
+		}
+		l.Def(amd64.MOV, next.G8(), v.G8())
+		l.Use(amd64.CMP, vcode.Phys(rax), v.G(e))
+		l.Mod(less, next.G(e), vcode.Phys(rax))
+	default:
+		l.Def(amd64.MOV, next.G(e), vcode.Phys(rax))
+		l.Mod(op, next.G(e), v.G(e))
+	}
+	l.Use(amd64.CMPXCHG, to.At(), next.G(e)).Lock = others
+	l.Jump(amd64.JNE, again)
+	l.Mark(vcode.KindLoopEnd)
+}

@@ -1,0 +1,71 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// indexFromMemory returns what emits the index of a lane of register i, for an atomic operation whose index is some bits of
+// an element that is loaded just before, as that of a histogram is: each lane loads its element by itself, which is
+// faster than to take it out of a vector. It returns nil for other operations. The bits bound the index whatever is
+// loaded.
+//
+// The index must be scaled by the address, as it is where elements have a size by which addresses scale; scale is that.
+func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
+	v := in.Args[0].Def
+	if l.Cur != nil || l.Options.Unchecked || l.Options.Stacked || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
+		return nil
+	}
+	if in.Resolve().Strides[0] != int(scale) {
+		return nil // the offsets of lanes are products
+	}
+	bits, ok := plan.SmallConst(v.Args[1])
+	load := v.Args[0].Def
+	if !ok || bits < 0 || load == nil || load.Op != ir.Load || load.Array.Space != ir.Global || !l.justBefore(load, in) {
+		return nil
+	}
+	if r := load.Resolve(); r.Scalar != ir.I32 && r.Scalar != ir.U32 || plan.Stride(l.Affine, load, 0) != 4 {
+		return nil
+	}
+	p := l.memRefOf(load)
+	if p.access != contiguous || p.mask != nil {
+		return nil
+	}
+	row := l.registersOf(&p, l.GangRegs)[i]
+	return func(lane int) vcode.Reg {
+		m, d := row, l.NewGPR()
+		m.Disp += int32(4 * lane)
+		switch bits {
+		case 0xff:
+			m.Size = 1
+			l.Def(amd64.MOVZX, d.G4(), m.At())
+		case 0xffff:
+			m.Size = 2
+			l.Def(amd64.MOVZX, d.G4(), m.At())
+		default:
+			m.Size = 4
+			l.Def(amd64.MOV, d.G4(), m.At())
+			l.Mod(amd64.AND, d.G4(), vcode.Imm(bits))
+		}
+		return d
+	}
+}
+
+// justBefore reports whether a load stands before an instruction in the present block, with nothing between them that
+// writes to memory or waits.
+func (l *Lowerer) justBefore(load, in *ir.Instr) bool {
+	found := false
+	for _, x := range l.inBlock.Instrs {
+		switch {
+		case x == load:
+			found = true
+		case x == in:
+			return found
+		case x.Op != ir.Load && !x.IsPure():
+			found = false
+		}
+	}
+	return false
+}

@@ -1,0 +1,193 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// checkIndex checks an index of an access that is not proved to be in bounds.
+func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
+	v := in.Args[axis]
+	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
+		return
+	}
+	if !l.IsUniform(v) {
+		if !l.checkRow(in, axis, extent, p) {
+			l.checkLanes(in, axis, extent, p)
+		}
+		return
+	}
+	if l.Options.Unchecked && (!allSame || in.Array.Space == ir.Private) {
+		l.checkLanes(in, axis, extent, p)
+		return
+	}
+	r := l.General(v)
+	size := v.Type.Size()
+	flat := extent == ir.Flat && in.Array.Rank > 1
+	if flat && size == 4 {
+		d := l.NewGPR()
+		if v.Type.IsSigned() {
+			l.Def(amd64.MOVSXD, d.G8(), r.G4())
+		} else {
+			l.Def(amd64.MOV, d.G4(), r.G4())
+		}
+		r, size = d, 8
+	}
+	if extent >= 0 {
+		l.Use(amd64.CMP, r.G(size), vcode.Imm(int64(extent)))
+	} else {
+		l.Use(amd64.CMP, r.G(size), l.ExtentMem(in.Array, extent, size).At())
+	}
+	if l.Options.Unchecked {
+		b := l.NewGPR()
+		l.Def(amd64.SETB, b.G(1))
+		l.Def(amd64.MOVZX, b.G4(), b.G(1))
+		if p.inside != 0 {
+			l.Mod(amd64.AND, b.G4(), p.inside.G4())
+		}
+		p.inside = b
+		return
+	}
+	bad := l.NewLabel()
+	l.Jump(amd64.JAE, bad)
+	l.Cold(func() {
+		l.Bind(bad)
+		l.fault(in, axis, []vcode.Reg{r}, l.Cur)
+	})
+}
+
+// CheckKey is what a check compares: an index with an extent, where an array's own extents count.
+type CheckKey struct{ Value, Array, Extent int }
+
+// Passed reports whether the same check has been made before in this block or one around it, and notes that it has. The
+// gangs that failed it have ended, and no lanes have come since.
+func (l *Lowerer) Passed(key CheckKey) bool {
+	if key.Extent >= 0 {
+		key.Array = -1
+	}
+	if l.checked[key] {
+		return true
+	}
+	l.checked[key] = true
+	l.Undo = append(l.Undo, func() { delete(l.checked, key) })
+	return false
+}
+
+// ExtentMem is where an extent of a buffer is.
+func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
+	if extent == ir.Flat {
+		if a.Rank == 1 {
+			return vcode.CtxMem(l.Buffer(a)+abi.BufDims, size)
+		}
+		return vcode.CtxMem(l.Buffer(a)+abi.BufTotal, size)
+	}
+	return vcode.CtxMem(l.Buffer(a)+abi.BufDims+8*(-1-extent), size)
+}
+
+// checkRow compares the index of the last lane with an extent, where indices grow from lane to lane and that of the first
+// is in a register: one that is not negative and below it in the last lane is so in all. Only if that fails, which may be
+// for lanes that take no part, each is compared.
+func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
+	v := in.Args[axis]
+	s, affine := l.Affine.Strides(v)
+	span, grows := l.span(s)
+	if l.Options.Unchecked || !affine || !grows || v.Type.Size() != 4 || !l.HasLane0(v, 0) {
+		return false
+	}
+	some, done := l.NewLabel(), l.NewLabel()
+	first, last := l.NewGPR(), l.NewGPR()
+	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())
+	l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: span}.At())
+	if extent >= 0 {
+		l.Use(amd64.CMP, last.G8(), vcode.Imm(int64(extent)))
+	} else {
+		l.Use(amd64.CMP, last.G8(), l.ExtentMem(in.Array, extent, 8).At())
+	}
+	l.Jump(amd64.JAE, some)
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(some)
+		mark := len(l.Undo)
+		idx, bad := l.outside(in, axis, extent, p)
+		l.branchEmpty(bad, done)
+		l.fault(in, axis, idx, bad)
+		l.Forget(mark)
+	})
+	return true
+}
+
+// outside gives the indices of an access, and the masks of the lanes whose are not below an extent.
+func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
+	v := in.Args[axis]
+	e := v.Type.Size()
+	idx = l.Vector(v)
+	limit := l.limit(in.Array, extent, e)
+	bad = l.NewMasks(l.GangRegs)
+	for i, d := range bad {
+		var m vcode.Reg
+		if p.mask != nil {
+			m = p.mask[i]
+		}
+		if e == 4 {
+			l.Def(amd64.VPCMPUD, d.K(), vcode.Part(idx, i).Z(), limit, vcode.Imm(5)).Folds(2, 4).Mask = m
+			continue
+		}
+		lo, hi := l.NewMask(), l.NewMask()
+		l.Def(amd64.VPCMPUQ, lo.K(), vcode.Part(idx, 2*i).Z(), limit, vcode.Imm(5)).Folds(2, 8)
+		l.Def(amd64.VPCMPUQ, hi.K(), vcode.Part(idx, 2*i+1).Z(), limit, vcode.Imm(5)).Folds(2, 8)
+		l.join(d, lo, hi)
+		if m != 0 {
+			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
+		}
+	}
+	return idx, bad
+}
+
+// checkLanes compares the indices of all lanes with an extent.
+func (l *Lowerer) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
+	idx, bad := l.outside(in, axis, extent, p)
+	if l.Options.Unchecked {
+		out := l.NewMasks(l.GangRegs)
+		for i, d := range out {
+			if p.mask == nil {
+				l.Def(amd64.KNOTW, d.K(), bad[i].K())
+			} else {
+				l.Def(amd64.KANDNW, d.K(), bad[i].K(), p.mask[i].K())
+			}
+		}
+		p.mask = out
+		return
+	}
+	slow := l.NewLabel()
+	l.BranchSome(bad, slow)
+	l.Cold(func() {
+		l.Bind(slow)
+		l.fault(in, axis, idx, bad)
+	})
+}
+
+// limit gives an extent as the operand of comparisons: in a vector, or as an element in memory.
+func (l *Lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
+	if extent >= 0 {
+		return l.Constant(uint64(extent), size).Z()
+	}
+	if extent == ir.Flat && a.Rank > 1 {
+		l.Small = true // the number of elements fits 32 bits
+	}
+	if l.Target.HasMasks {
+		m := l.ExtentMem(a, extent, 64)
+		m.Broadcast = true
+		return m.At()
+	}
+	d := l.NewVec()
+	l.Def(Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), d.Z(), l.ExtentMem(a, extent, size).At())
+	return d.Z()
+}
+
+// fault emits the report of a fault and the end of the gang.
+func (l *Lowerer) fault(in *ir.Instr, axis int, index, bad []vcode.Reg) {
+	t := vcode.Trap{In: in, Kind: vcode.TrapBounds, Axis: axis, Args: [][]vcode.Reg{index}, Mask: bad}
+	l.trapOut(t)
+}

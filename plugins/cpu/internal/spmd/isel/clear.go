@@ -1,0 +1,125 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// zero emits a Zero.
+func (l *Lowerer) zero(in *ir.Instr) {
+	a := in.Array
+	zero := l.Constant(0, 4)
+	from := l.Layout.Private[a.ID] * l.Lanes()
+	if l.Cur == nil || len(l.Scopes) == 0 {
+		// All lanes, or lanes that the others do not look at.
+		n := a.Bytes() * l.Lanes()
+		l.Clear(vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)}, n, zero)
+		return
+	}
+	l.zeroLanes(a.Elem, a.Dims, vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)})
+}
+
+// maxZeroed is how many stores clear an array for some lanes without a loop.
+const maxZeroed = 32
+
+// zeroLanes clears an array, which may be a field of a record, for the lanes that take part.
+func (l *Lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	size := int32(e.Size() * l.Lanes())
+	if n == 1 || n*numScalars(e) <= maxZeroed {
+		for range n {
+			l.zeroElem(e, from)
+			from.Disp += size
+		}
+		return
+	}
+	next, end, top := l.NewGPR(), l.NewGPR(), l.NewLabel()
+	l.Def(amd64.LEA, next.G8(), from.At())
+	from.Disp += int32(n) * size
+	l.Def(amd64.LEA, end.G8(), from.At())
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	l.zeroElem(e, vcode.Mem{Base: next})
+	l.Mod(amd64.ADD, next.G8(), vcode.Imm(int64(size)))
+	l.Use(amd64.CMP, next.G8(), end.G8())
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// zeroElem clears one element for the lanes that take part.
+func (l *Lowerer) zeroElem(e ir.Elem, to vcode.Mem) {
+	if e.Record == nil {
+		p := MemRef{access: contiguous, Scalar: e.Scalar, Size: e.Scalar.Size(), mask: l.Cur, Uni: to}
+		l.storeLanes(&p, []vcode.Reg{l.Constant(0, max(p.Size, 4))})
+		return
+	}
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		at := to
+		at.Disp += int32(f.Offset * l.Lanes())
+		l.zeroLanes(f.Elem, f.Dims, at)
+	}
+}
+
+// numScalars is how many scalars an element consists of.
+func numScalars(e ir.Elem) int {
+	if e.Record == nil {
+		return 1
+	}
+	sum := 0
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		n := numScalars(f.Elem)
+		for _, d := range f.Dims {
+			n *= d
+		}
+		sum += n
+	}
+	return sum
+}
+
+// Clear sets memory to zero: n bytes, a multiple of the lanes.
+func (l *Lowerer) Clear(m vcode.Mem, n int, zero vcode.Reg) {
+	whole := l.Target.Bytes()
+	if n <= 16*whole {
+		for n > 0 {
+			switch {
+			case n >= whole:
+				l.Use(amd64.VMOVUPS, m.At(), zero.Z())
+				m.Disp, n = m.Disp+int32(whole), n-whole
+			case n >= whole/2:
+				l.Use(amd64.VMOVUPS, m.At(), zero.Y())
+				m.Disp, n = m.Disp+int32(whole/2), n-whole/2
+			case n >= 16:
+				l.Use(amd64.VMOVUPS, m.At(), zero.X())
+				m.Disp, n = m.Disp+16, n-16
+			default:
+				l.Use(amd64.VMOVSD, m.At(), zero.X())
+				m.Disp, n = m.Disp+8, n-8
+			}
+		}
+		return
+	}
+	i := l.NewGPR()
+	top := l.NewLabel()
+	bulk := n / whole * whole
+	l.Def(amd64.MOV, i.G4(), vcode.Imm(0))
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	a := m
+	a.Index, a.IndexSize, a.Scale = i, 8, 1
+	l.Use(amd64.VMOVUPS, a.At(), zero.Z())
+	l.Mod(amd64.ADD, i.G8(), vcode.Imm(int64(whole)))
+	l.Use(amd64.CMP, i.G8(), vcode.Imm(int64(bulk)))
+	l.Jump(amd64.JB, top)
+	l.Mark(vcode.KindLoopEnd)
+	m.Disp += int32(bulk)
+	if n > bulk {
+		l.Clear(m, n-bulk, zero)
+	}
+}

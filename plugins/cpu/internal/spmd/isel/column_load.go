@@ -1,0 +1,109 @@
+package isel
+
+import (
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// loadColumn loads a column, and reports whether it did.
+func (l *Lowerer) loadColumn(in *ir.Instr) bool {
+	n, ok := l.Columns[in]
+	if !ok || l.Cur != nil {
+		return false
+	}
+	gather, mine, done := l.NewLabel(), l.NewLabel(), l.NewLabel()
+	r := in.Result()
+	out := vcode.NewVecs(l.Func, l.GangRegs)
+	l.Use(amd64.TEST, vcode.CtxMem(abi.CtxTogether, 4).At(), vcode.Imm(abi.TogetherColumns))
+	l.Jump(amd64.JE, gather)
+	row := l.NewGPR()
+	l.Def(amd64.MOV, row.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
+	l.Mod(amd64.AND, row.G4(), vcode.Imm(abi.ColumnGangs-1))
+	l.Jump(amd64.JNE, mine)
+	l.turnColumns(in, n)
+	l.Bind(mine)
+	l.Mod(amd64.SHL, row.G4(), vcode.Imm(int64(bits.TrailingZeros(uint(l.Target.Bytes())))))
+	for i, d := range out {
+		m := l.columnMem(n, i, 0)
+		m.Index, m.IndexSize, m.Scale = row, 8, 1
+		l.Def(amd64.VMOVUPS, d.Z(), m.At())
+	}
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(gather)
+		mark := len(l.Undo)
+		p := l.memRefOf(in)
+		for i, d := range out {
+			l.Gather(&p, i, d, 0)
+		}
+		l.Forget(mark)
+		l.Jump(amd64.JMP, done)
+	})
+	l.Set(r, Value{Vec: out})
+	return true
+}
+
+// columnMem is where register i of a column is left for a gang.
+func (l *Lowerer) columnMem(n, i, gang int) vcode.Mem {
+	return vcode.CtxMem(l.Layout.Columns+((n*l.GangRegs+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
+}
+
+// turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
+func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
+	mark := len(l.Undo)
+	r := in.Resolve()
+	disp := int64(r.Offset)
+	terms := make([]term, len(r.Strides))
+	for i := range terms {
+		terms[i] = term{v: in.Args[i], stride: int64(r.Strides[i])}
+	}
+	first := vcode.Mem{Base: l.base(in.Array)}
+	l.sumFixed(in.Array, &first, terms, 1, &disp)
+	apart := plan.Stride(l.Affine, in, 0)
+	if last := disp + apart*int64(l.Lanes()-1); int64(int32(disp)) != disp || int64(int32(last)) != last {
+		l.Refuse("an array of %d bytes", disp)
+	}
+	first.Disp = int32(disp)
+	for i := range l.GangRegs {
+		row := func(lane int) vcode.Mem {
+			m := first
+			m.Disp += int32(apart) * int32(l.Target.Lanes*i+lane)
+			return m
+		}
+		// Rows of eight elements, of AVX-512 with the row four further down in the upper half.
+		var quads [2][4]vcode.Reg
+		for q := range quads {
+			var rows [4]vcode.Reg
+			for j := range rows {
+				at0 := l.Target.Lanes/2*q + j
+				rows[j] = l.NewVec()
+				if l.Target.Bytes() == 4*abi.ColumnGangs {
+					l.Def(amd64.VMOVUPS, rows[j].Z(), row(at0).At())
+					continue
+				}
+				low, high := row(at0), row(at0+4)
+				low.Size, high.Size = 4*abi.ColumnGangs, 4*abi.ColumnGangs
+				half := l.NewVec()
+				l.Def(amd64.VMOVUPS, half.Y(), low.At())
+				l.Def(amd64.VINSERTF64X4, rows[j].Z(), half.Z(), high.At(), vcode.Imm(1))
+			}
+			quads[q] = l.turnQuads(rows)
+		}
+		for j := range 4 {
+			a, b := quads[0][j], quads[1][j]
+			left, right := amd64.VPERM2F128, amd64.VPERM2F128
+			which := [2]int64{0x20, 0x31}
+			if l.Target.Bytes() != 4*abi.ColumnGangs {
+				left, right, which = amd64.VSHUFF32X4, amd64.VSHUFF32X4, [2]int64{0x88, 0xdd} // parts 0 and 2, or 1 and 3, of both
+			}
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, j).At(), l.shuffle(left, a, b, vcode.Imm(which[0])).Z())
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, 4+j).At(), l.shuffle(right, a, b, vcode.Imm(which[1])).Z())
+		}
+	}
+	l.Forget(mark)
+}

@@ -1,0 +1,651 @@
+package isel
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Scope is a structured instruction around the present place.
+type Scope struct {
+	In       *ir.Instr
+	diverges bool
+	join     []vcode.Reg // lanes that go on after it, if jumps to places outside take some away
+	act      []vcode.Reg // of a divergent loop: lanes of the next iteration
+	End      amd64.Label // after it
+	Latch    amd64.Label // of a loop: before its next iteration
+	results  []Value
+	Params   []Value
+	Next     []Value     // what continues assign: those of the next iteration, or the parameters themselves
+	from     Entry       // of a loop: what its parameters begin with
+	Shadows  []vcode.Reg // of a loop: the parameters' values in lane 0, where general registers have them
+	assigned bool        // an edge has set the results already
+	yields   []vcode.Reg // the mask at the only edge to the end, if only one is taken by any lane
+	steps    []vcode.Reg // of a divergent loop: what the results that count along grow by, see countResults
+	overrun  bool        // of a divergent loop: lanes may go through the rest of this iteration though none is left
+}
+
+// Entry is what the parameters of a loop begin with: their values, and those in lane 0 where they are in registers.
+type Entry struct {
+	Values  []Value
+	Shadows []vcode.Reg
+}
+
+// structured emits a Region, If or Loop.
+func (l *Lowerer) structured(in *ir.Instr) {
+	if l.Interleaved != nil && in == l.Interleaved.Exit {
+		l.Grid.LeaveInterleaved(in)
+		return
+	}
+	s := &Scope{In: in, diverges: l.Uniform.Diverges(in), End: l.NewLabel()}
+	if in.Op == ir.Loop {
+		if exit := l.Grid.Interleaves(in); exit != nil {
+			s.from = l.Grid.BeginInterleaved(in, exit)
+		}
+	}
+	for _, r := range in.Results {
+		v := l.Variable(r)
+		s.results = append(s.results, v)
+		if s.diverges { // lanes get theirs in different iterations of a loop
+			for _, reg := range v.regs() {
+				l.Declare(reg)
+			}
+		}
+	}
+	entry, dead := l.Cur, l.Dead
+	sole := l.soleEdge(s)
+	if sole == nil && l.takesAway(in) {
+		s.join = l.copyMask(entry)
+	}
+	l.Scopes = append(l.Scopes, s)
+	switch in.Op {
+	case ir.Region:
+		if s.diverges {
+			l.Dead = s.End
+		}
+		l.Block(in.Then)
+	case ir.If:
+		if s.diverges || sole != nil {
+			l.divergentIf(s, entry, sole)
+		} else {
+			l.uniformIf(s)
+		}
+	case ir.Loop:
+		l.loop(s)
+	}
+	l.Scopes = l.Scopes[:len(l.Scopes)-1]
+	l.Bind(s.End)
+	l.Dead = dead
+	switch {
+	case s.yields != nil:
+		l.Cur = s.yields
+	case s.join != nil:
+		l.Cur = s.join
+	default:
+		l.Cur = entry
+	}
+	if s.join != nil && l.goesOn(in) {
+		l.leaveIfEmpty(l.Cur)
+	}
+	for i, r := range in.Results {
+		l.Set(r, s.results[i])
+	}
+}
+
+// goesOn reports whether any edge leads to what follows the instruction.
+func (l *Lowerer) goesOn(in *ir.Instr) bool {
+	found := false
+	if in.Op != ir.Loop {
+		for _, b := range []*ir.Block{in.Then, in.Else} {
+			found = found || b != nil && b.Terminator().Op == ir.Yield
+		}
+	}
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) { found = found || j.Op == ir.Break && j.Target == in })
+	return found
+}
+
+// takesAway reports whether lanes may leave the instruction, and not all together, for somewhere other than its end.
+func (l *Lowerer) takesAway(in *ir.Instr) bool {
+	inside := map[*ir.Instr]bool{in: true}
+	found := false
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {
+		inside[j] = true
+		switch j.Op {
+		case ir.Break, ir.Continue:
+			found = found || !inside[j.Target] && l.Uniform.Diverges(j.Target)
+		case ir.Return, ir.Unreachable:
+			found = found || l.divergesWithin(in, j)
+		}
+	})
+	return found
+}
+
+// divergesWithin reports whether one of the structured instructions around j, in or outside it, splits lanes, so that a
+// return there is not of the whole gang.
+func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
+	for _, s := range l.Scopes {
+		if s.diverges {
+			return true
+		}
+	}
+	found := false
+	var walk func(b *ir.Block, split bool)
+	walk = func(b *ir.Block, split bool) {
+		if b == nil {
+			return
+		}
+		for _, x := range b.Instrs {
+			if x == j {
+				found = found || split
+			}
+			if x.Then != nil {
+				d := split || l.Uniform.Diverges(x)
+				walk(x.Then, d)
+				walk(x.Else, d)
+			}
+		}
+	}
+	walk(&ir.Block{Instrs: []*ir.Instr{in}}, false)
+	return found
+}
+
+// soleEdge gives the block of an If from which alone control goes on after it, if the other one leaves and nothing within
+// leaves it otherwise: of a divergent If, or of one by which all lanes leave a divergent loop.
+func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
+	in := s.In
+	if in.Op != ir.If {
+		return nil
+	}
+	sole := in.Then
+	other := in.Else
+	if sole.Terminator().Op != ir.Yield {
+		sole, other = other, sole
+	}
+	if sole.Terminator().Op != ir.Yield || other.Terminator().Op == ir.Yield {
+		return nil
+	}
+	jumps := false
+	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op >= ir.Break })
+	other.Walk(func(j *ir.Instr) { jumps = jumps || j.Op == ir.Break && j.Target == in })
+	if jumps || !s.diverges && l.leavesLoop(s.In, sole, l.Scopes) == nil {
+		return nil
+	}
+	return sole
+}
+
+// uniformIf emits an If whose condition is the same for all lanes.
+func (l *Lowerer) uniformIf(s *Scope) {
+	in := s.In
+	els := l.NewLabel()
+	entry := l.Cur
+	if len(in.Then.Instrs) == 1 && in.Then.Terminator().Op == ir.Yield && len(in.Results) == 0 {
+		l.Branch(in.Args[0], s.End, true)
+		l.Block(in.Else)
+		return
+	}
+	l.Branch(in.Args[0], els, false)
+	l.Block(in.Then)
+	l.Bind(els)
+	l.Cur = entry
+	l.Block(in.Else)
+}
+
+// divergentIf emits an If by masks.
+func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
+	in := s.In
+	if loop := l.leavesLoop(in, sole, l.Scopes[:len(l.Scopes)-1]); loop != nil {
+		l.exit(s, loop, sole)
+		return
+	}
+	same, varying := l.split(in.Args[0], true)
+	els := l.NewLabel()
+	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
+	needed := !trivial || sole == in.Else
+	mark := len(l.Undo)
+	whole := false
+	if !needed && sole == nil && entry == nil {
+		if whole = l.wholeIf(in, same, varying, els); whole {
+			same = nil // they have been asked
+			l.Forget(mark)
+		}
+	}
+	one := !needed && sole == nil && entry == nil && len(same) == 0 && len(varying) == 1 && l.skipUnlessOne(varying[0].Def, els)
+	cond, rest := l.NewMasks(l.GangRegs), []vcode.Reg(nil)
+	if needed {
+		rest = l.NewMasks(l.GangRegs)
+	}
+	if len(same) > 0 {
+		none := l.NewLabel()
+		for _, v := range same {
+			l.Branch(v, none, false)
+		}
+		l.Cold(func() {
+			l.Bind(none)
+			for i := range cond {
+				l.Def(amd64.KXORW, cond[i].K(), cond[i].K(), cond[i].K())
+				switch {
+				case needed && entry == nil:
+					l.Full(rest[i])
+				case needed:
+					l.Def(amd64.KMOVW, rest[i].K(), entry[i].K())
+				}
+			}
+			l.Jump(amd64.JMP, els)
+		})
+	}
+	under := entry
+	for _, v := range varying {
+		l.Outcome(v, true, under, cond)
+		under = cond
+	}
+	for i := range rest {
+		if entry == nil {
+			l.Def(amd64.KNOTW, rest[i].K(), cond[i].K())
+		} else {
+			l.Def(amd64.KANDNW, rest[i].K(), cond[i].K(), entry[i].K())
+		}
+	}
+	l.Cur, l.Dead = cond, els
+	if !one && !l.IsCheap(in.Then) {
+		l.branchEmpty(cond, els)
+	}
+	l.Block(in.Then)
+	l.Bind(els)
+	if one || whole {
+		l.Forget(mark) // what was made behind the jump
+	}
+	l.Cur, l.Dead = rest, s.End
+	if !trivial {
+		if !l.IsCheap(in.Else) {
+			l.branchEmpty(rest, s.End)
+		}
+		l.Block(in.Else)
+	}
+	switch sole {
+	case nil:
+	case in.Then:
+		s.yields = cond
+	case in.Else:
+		s.yields = rest
+	}
+	if sole != nil {
+		s.join = s.yields
+	}
+}
+
+// skipUnlessOne emits a jump for gangs in which no lane has a number that goes up by one from lane to lane, as is asked of
+// items that do something for all of their group. It reports whether the condition is of this kind.
+func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
+	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
+		return false
+	}
+	v, number := test.Args[0], test.Args[1]
+	if l.IsUniform(v) {
+		v, number = number, v
+	}
+	s, affine := l.Affine.Strides(v)
+	if !affine || s[0] != 1 || l.Options.Stacked && s[1] != 0 || !l.HasLane0(v, 0) || !l.IsUniform(number) {
+		return false
+	}
+	lane := l.NewGPR()
+	l.Def(amd64.MOV, lane.G4(), l.General(number).G4())
+	l.Mod(amd64.SUB, lane.G4(), l.Lane0(v).G4())
+	l.Use(amd64.CMP, lane.G4(), vcode.Imm(int64(l.Lanes())))
+	l.Jump(amd64.JAE, skip)
+	return true
+}
+
+// split takes a condition that is to be as said apart: into conditions that are the same for all lanes, which are all to
+// be true, and others, the first of which differs between lanes. It gives nothing of the kind where that cannot be.
+func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
+	if want {
+		if in := l.Vals[v.ID].test; in != nil && in.Op == ir.And && !l.IsUniform(v) {
+			for _, a := range in.Args {
+				s, w := l.split(a, true)
+				same, varying = append(same, s...), append(varying, w...)
+			}
+			return same, varying
+		}
+	}
+	if l.IsUniform(v) && want {
+		return []*ir.Value{v}, nil
+	}
+	return nil, []*ir.Value{v}
+}
+
+// leavesLoop gives the divergent loop that one arm of an If in some scopes leaves with nothing else to do, while the other
+// goes on, if the present lanes are all that go round in the loop.
+func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
+	if sole == nil {
+		return nil
+	}
+	other := in.Else
+	if sole == other {
+		other = in.Then
+	}
+	last := other.Terminator()
+	if last.Op != ir.Break || last.Target.Op != ir.Loop {
+		return nil
+	}
+	if !plan.OnlyConstants(other) {
+		return nil
+	}
+	for i := len(scopes) - 1; i >= 0; i-- {
+		switch p := scopes[i]; {
+		case p.In == last.Target:
+			if p.act != nil && &p.act[0] == &l.Cur[0] {
+				return p
+			}
+			return nil
+		case p.join != nil || p.act != nil:
+			return nil
+		}
+	}
+	return nil
+}
+
+// exit emits an If that lanes leave a loop by. All lanes set the loop's results: what those that go on set there is set
+// again later. The loop's mask is narrowed where it is.
+func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
+	in := s.In
+	stay := sole == in.Then
+	leave := in.Else
+	if !stay {
+		leave = in.Then
+	}
+	all := l.NewLabel() // leave
+	if v := in.Args[0]; l.IsUniform(v) {
+		l.Branch(v, all, !stay)
+		l.Cold(func() {
+			l.Bind(all)
+			mark := len(l.Undo)
+			l.edgeUnder(loop, leave.Terminator(), loop.act)
+			l.Forget(mark)
+			l.remove(loop.act, nil)
+			l.Jump(amd64.JMP, loop.End)
+		})
+	} else {
+		l.edgeUnder(loop, leave.Terminator(), loop.act)
+		same, varying := l.split(v, stay)
+		for _, v := range same {
+			l.Branch(v, all, false)
+		}
+		if len(same) > 0 {
+			l.Cold(func() {
+				l.Bind(all)
+				l.remove(loop.act, nil)
+				l.Jump(amd64.JMP, loop.End)
+			})
+		}
+		for _, v := range varying {
+			l.Outcome(v, stay, loop.act, loop.act)
+		}
+		if !loop.overrun {
+			l.branchEmpty(loop.act, l.Dead)
+		}
+	}
+	s.yields = loop.act
+	l.Cur = loop.act
+	l.Block(sole)
+}
+
+// loop emits a Loop.
+func (l *Lowerer) loop(s *Scope) {
+	in := s.In
+	s.Latch = l.NewLabel()
+	top := l.NewLabel()
+	simple := plan.OnlyLast(in)
+	args := make([]Value, len(in.Args))
+	for i, p := range in.Then.Params {
+		s.Params = append(s.Params, l.Variable(p))
+		if s.from.Values != nil {
+			args[i] = s.from.Values[i]
+		} else {
+			args[i] = l.ValueOf(in.Args[i], p)
+		}
+	}
+	l.AssignAll(s.Params, args, in.Then.Params, nil)
+	l.shareResults(s)
+	if simple {
+		l.beginLane0(s)
+	}
+	times := 1 // the body
+	if s.diverges {
+		s.act = l.copyMask(l.Cur)
+		if simple {
+			l.countResults(s, args)
+			if l.MayOverrun(in) {
+				times = 2
+			}
+		}
+	}
+	l.Mark(vcode.KindLoopBegin)
+	l.Bind(top)
+	s.Next = slices.Clone(s.Params)
+	if s.diverges && !simple {
+		l.keepUniform(s)
+	}
+	switch {
+	case s.diverges && simple:
+		// Lanes go round together: without any left, none goes on.
+		l.Cur, l.Dead = s.act, s.End
+	case s.diverges:
+		l.Cur, l.Dead = s.act, s.Latch
+	case s.join != nil:
+		l.Cur = s.join
+	}
+	entry := l.Cur
+	for n := range times {
+		for i, p := range in.Then.Params {
+			l.Set(p, s.Params[i])
+			if s.Shadows != nil {
+				l.Vals[p.ID].Lane0 = s.Shadows[i]
+			}
+		}
+		if s.overrun = n < times-1; n > 0 {
+			s.Latch = l.NewLabel()
+		}
+		l.Block(in.Then)
+		l.Bind(s.Latch)
+		l.Cur = entry
+	}
+	if s.diverges && !simple {
+		l.branchEmpty(s.act, s.End)
+		l.AssignAll(s.Params, s.Next, in.Then.Params, s.act)
+	}
+	if s.diverges && !simple || l.Continues(in) {
+		l.Poll()
+		l.Jump(amd64.JMP, top)
+	}
+	l.Mark(vcode.KindLoopEnd)
+}
+
+// Poll ends the gangs if the launch is to stop.
+func (l *Lowerer) Poll() {
+	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
+	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
+	l.Jump(amd64.JNE, l.stopped())
+}
+
+// yield ends a block of the innermost structured instruction.
+func (l *Lowerer) yield(in *ir.Instr) {
+	s := l.Scopes[len(l.Scopes)-1]
+	l.edge(s, in)
+	if s.In.Op == ir.If && !s.diverges || s.In.Op == ir.Region {
+		l.Jump(amd64.JMP, s.End)
+	}
+}
+
+// edge assigns the results of a structured instruction.
+func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
+	var mask []vcode.Reg
+	if s.diverges && (s.assigned || l.repeats(s)) {
+		mask = l.Cur
+	}
+	l.edgeUnder(s, in, mask)
+}
+
+// edgeUnder assigns them for the lanes of a mask.
+func (l *Lowerer) edgeUnder(s *Scope, in *ir.Instr, mask []vcode.Reg) {
+	args := make([]Value, len(in.Args))
+	for i, a := range in.Args {
+		if s.steps != nil && s.steps[i] != 0 {
+			args[i] = s.results[i]
+		} else {
+			args[i] = l.ValueOf(a, s.In.Results[i])
+		}
+	}
+	l.AssignAll(s.results, args, s.In.Results, mask)
+	s.assigned = true
+}
+
+// repeats reports whether lanes may come to the end of a scope in several iterations of a loop in it, or that it is.
+func (l *Lowerer) repeats(s *Scope) bool {
+	for i := len(l.Scopes) - 1; ; i-- {
+		if l.Scopes[i].In.Op == ir.Loop {
+			return true
+		}
+		if l.Scopes[i] == s {
+			return false
+		}
+	}
+}
+
+// leave emits a Break or a Continue.
+func (l *Lowerer) leave(in *ir.Instr) {
+	depth := len(l.Scopes) - 1
+	for l.Scopes[depth].In != in.Target {
+		depth--
+	}
+	s := l.Scopes[depth]
+	if in.Op == ir.Break {
+		l.edge(s, in)
+	} else {
+		if l.Grid.NextIteration(in) {
+			return
+		}
+		args := make([]Value, len(in.Args))
+		for i, a := range in.Args {
+			args[i] = l.ValueOf(a, in.Target.Then.Params[i])
+		}
+		var mask []vcode.Reg
+		if s.diverges && (plan.NumContinues(in.Target) > 1 || !plan.IsLast(in, in.Target.Then)) {
+			mask = l.Cur
+		}
+		l.nextLane0(s, in)
+		l.AssignAll(s.Next, args, in.Target.Then.Params, mask)
+		l.countOn(s)
+	}
+	if !s.diverges {
+		if in.Op == ir.Break {
+			l.Jump(amd64.JMP, s.End)
+		} else {
+			l.Jump(amd64.JMP, s.Latch)
+		}
+		return
+	}
+	var rounds []vcode.Reg // lanes of the next iteration
+	if in.Op == ir.Break {
+		rounds = s.act
+	}
+	l.takeFrom(depth+1, l.Cur, rounds)
+	if in.Op == ir.Continue && plan.OnlyLast(in.Target) {
+		l.Jump(amd64.JMP, s.Latch)
+		return
+	}
+	l.Jump(amd64.JMP, l.Dead)
+}
+
+// finish emits the end of the work-items.
+func (l *Lowerer) finish() {
+	for _, s := range l.Scopes {
+		if s.diverges {
+			l.takeFrom(0, l.Cur, nil)
+			l.Jump(amd64.JMP, l.Dead)
+			return
+		}
+	}
+	l.Jump(amd64.JMP, l.End)
+}
+
+// takeFrom takes lanes out of all that the structured instructions from a depth on keep for later, and out of another
+// mask. One of them may be the mask of the lanes itself, which is emptied last.
+func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
+	kept := [][]vcode.Reg{other}
+	for _, s := range l.Scopes[depth:] {
+		kept = append(kept, s.join, s.act)
+	}
+	self := false
+	for _, m := range kept {
+		if lost != nil && m != nil && m[0] == lost[0] {
+			self = true
+			continue
+		}
+		l.remove(m, lost)
+	}
+	if self {
+		l.remove(lost, nil)
+	}
+}
+
+// remove takes lanes out of a mask that is a variable, all if they are nil.
+func (l *Lowerer) remove(from, lost []vcode.Reg) {
+	for i := range from {
+		if lost == nil {
+			l.Def(amd64.KXORW, from[i].K(), from[i].K(), from[i].K())
+		} else {
+			l.Def(amd64.KANDNW, from[i].K(), lost[i].K(), from[i].K())
+		}
+	}
+}
+
+// copyMask makes a variable with the lanes of a mask.
+func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
+	out := l.NewMasks(l.GangRegs)
+	for i := range out {
+		if m == nil {
+			l.Full(out[i])
+		} else {
+			l.Def(amd64.KMOVW, out[i].K(), m[i].K())
+		}
+	}
+	return out
+}
+
+// Full sets all bits of a mask.
+func (l *Lowerer) Full(m vcode.Reg) { l.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
+
+// branchEmpty goes to a label if no lane is in the mask.
+func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
+	if m == nil {
+		return
+	}
+	some := l.NewLabel()
+	for i := 0; i < len(m); i += 2 {
+		j := min(i+1, len(m)-1)
+		l.Use(amd64.KORTESTW, m[i].K(), m[j].K())
+		if j == len(m)-1 {
+			l.Jump(amd64.JE, to)
+		} else {
+			l.Jump(amd64.JNE, some)
+		}
+	}
+	l.Bind(some)
+}
+
+// BranchSome goes to a label if some lane is in the mask.
+func (l *Lowerer) BranchSome(m []vcode.Reg, to amd64.Label) {
+	for i := 0; i < len(m); i += 2 {
+		l.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())
+		l.Jump(amd64.JNE, to)
+	}
+}
+
+// leaveIfEmpty leaves the present block if no lane is left.
+func (l *Lowerer) leaveIfEmpty(m []vcode.Reg) { l.branchEmpty(m, l.Dead) }
+
+func (l *Lowerer) stopped() amd64.Label { return l.Stop }

@@ -1,0 +1,107 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// The forms of fused multiply-adds, by the signs of the product and of what is added. Form 213 puts the result over a
+// factor, form 231 over what is added.
+var fmaForms = map[[2]bool][2]byType{
+	{false, false}: {{f32: amd64.VFMADD213PS, f64: amd64.VFMADD213PD}, {f32: amd64.VFMADD231PS, f64: amd64.VFMADD231PD}},
+	{false, true}:  {{f32: amd64.VFMSUB213PS, f64: amd64.VFMSUB213PD}, {f32: amd64.VFMSUB231PS, f64: amd64.VFMSUB231PD}},
+	{true, false}:  {{f32: amd64.VFNMADD213PS, f64: amd64.VFNMADD213PD}, {f32: amd64.VFNMADD231PS, f64: amd64.VFNMADD231PD}},
+	{true, true}:   {{f32: amd64.VFNMSUB213PS, f64: amd64.VFNMSUB213PD}, {f32: amd64.VFNMSUB231PS, f64: amd64.VFNMSUB231PD}},
+}
+
+// negation gives the operand of a negation that only fused multiply-adds use: they have forms that negate.
+func (l *Lowerer) negation(v *ir.Value) (*ir.Value, bool) {
+	if in := v.Def; in != nil && in.Op == ir.Neg && v.Type.IsFloat() && l.Uses[v.ID].OnlyFMA {
+		return in.Args[0], true
+	}
+	return v, false
+}
+
+// multiplyAdd emits an FMA.
+func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
+	t := in.Type()
+	e := t.Size()
+	x, negX := l.negation(in.Args[0])
+	y, negY := l.negation(in.Args[1])
+	added, negAdded := l.negation(in.Args[2])
+	form := fmaForms[[2]bool{negX != negY, negAdded}]
+	// The result goes over an operand: best one whose register it is to have, else one that is not needed any more.
+	cost := func(v, arg *ir.Value) int {
+		switch {
+		case l.follows(in.Result(), v):
+			return 0
+		case l.dies(v, arg, in):
+			return 1
+		}
+		return 2
+	}
+	cx, cy, ca := cost(x, in.Args[0]), cost(y, in.Args[1]), cost(added, in.Args[2])
+	if l.accumulates(in) {
+		ca = 0
+	}
+	args := [3][]vcode.Reg{l.Vector(x), l.Vector(y), l.Vector(added)}
+	if cy < cx {
+		args[0], args[1] = args[1], args[0]
+	}
+	over, copied := ca < min(cx, cy), min(cx, cy) == 2
+	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
+	for i, d := range out {
+		a, b, c := vcode.Part(args[0], i), vcode.Part(args[1], i), vcode.Part(args[2], i)
+		isConstant := func(r vcode.Reg) bool { return l.Regs[r].Elem != 0 }
+		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
+		if isConstant(a) != first {
+			a, b = b, a // constants can come from memory: one that is added, or one that is copied
+		}
+		if over && l.Regs[c].Elem == 0 {
+			l.Def(amd64.VMOVDQA64, d.Z(), c.Z()).Folds(1, 0)
+			l.Mod(form[1].Of(t), d.Z(), a.Z(), b.Z()).Folds(2, e)
+			continue
+		}
+		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
+		l.Mod(form[0].Of(t), d.Z(), b.Z(), c.Z()).Folds(2, e)
+	}
+	return out
+}
+
+// follows reports whether a value is the next one of a parameter of a loop.
+func (l *Lowerer) follows(v, p *ir.Value) bool {
+	for _, in := range l.Carried[v.ID] {
+		for i, a := range in.Args {
+			if a == v && in.Target.Then.Params[i] == p {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// accumulates reports whether an FMA is one of several in an iteration that add to a parameter of a loop, one after the
+// other: all of them then have its register.
+func (l *Lowerer) accumulates(in *ir.Instr) bool {
+	first, by := in.Args[2], in
+	for first.Def != nil && first.Def.Op == ir.FMA && l.Uses[first.ID].Count == 1 {
+		first, by = first.Def.Args[2], first.Def
+	}
+	if first.Def != nil || l.Uses[first.ID].By != by {
+		return false
+	}
+	last := in
+	for u := &l.Uses[last.Result().ID]; u.Count == 1 && u.By.Op == ir.FMA && u.By.Args[2] == last.Result(); u = &l.Uses[last.Result().ID] {
+		last = u.By
+	}
+	return l.follows(last.Result(), first)
+}
+
+// dies reports whether an instruction is the last one that uses a value, which it takes as arg.
+func (l *Lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
+	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
+		return false
+	}
+	return !l.Uses[v.ID].Again && (v == arg || l.Uses[v.ID].By == arg.Def)
+}

@@ -1,0 +1,114 @@
+package isel
+
+import (
+	"encoding/binary"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// ItemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
+func (l *Lowerer) ItemOffsets(i int, s opt.Strides) vcode.Reg {
+	if !l.Options.Stacked {
+		return l.LaneOffsets(i, int(s[0]))
+	}
+	data := make([]byte, 0, 64)
+	for j := range int32(l.Target.Lanes) {
+		data = binary.LittleEndian.AppendUint32(data, uint32(s[0]*j+s[1]*int32(i)))
+	}
+	return l.Pattern(data)
+}
+
+// span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
+// only, and never less from one lane to the next.
+func (l *Lowerer) span(s opt.Strides) (n int32, grows bool) {
+	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Options.Stacked && (s[1] < 0 || s[1] > vcode.MaxPeel) {
+		return 0, false
+	}
+	if !l.Options.Stacked {
+		return s[0] * int32(l.Lanes()-1), s[0] > 0
+	}
+	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true
+}
+
+// rowsApart reports whether the rows of a gang lie a distance apart that does not depend on where the gang is, if lanes
+// follow each other in each. The indices grow so little that none can wrap between lanes of which one is in bounds, see
+// maxPeel.
+func (l *Lowerer) rowsApart(terms []term, size int) bool {
+	if size < 4 && !l.Target.HasMasks {
+		return false // lanes would have to be told apart, see scatterRow
+	}
+	for _, t := range terms {
+		s, _ := l.Affine.Strides(t.v)
+		for _, n := range s[:2] {
+			if most := int32(vcode.MaxPeel / l.Target.Lanes / 2); n > most || n < -most {
+				return false
+			}
+		}
+		if n := int64(s[1]) * t.stride; int64(int32(n)) != n {
+			return false
+		}
+	}
+	return true
+}
+
+// rowDistance gives how many bytes a row of a gang lies behind the one above.
+func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
+	sum, bytes := l.NewGPR(), int64(0)
+	var pitched []vcode.Reg
+	for _, t := range terms {
+		s, _ := l.Affine.Strides(t.v)
+		switch n := int64(s[1]) * t.stride; {
+		case n == 0:
+		case t.inner == 0:
+			bytes += n
+		default:
+			d := l.NewGPR()
+			l.Def(amd64.IMUL, d.G8(), l.pitch(a, t.inner).G8(), vcode.Imm(n))
+			pitched = append(pitched, d)
+		}
+	}
+	l.moveImm(sum, bytes, ir.I64)
+	for _, d := range pitched {
+		l.Mod(amd64.ADD, sum.G8(), d.G8())
+	}
+	return sum
+}
+
+// registersOf returns the addresses of the n registers of an access in rows. Of four rows each is one, two or three
+// distances behind the first, by an index register.
+func (l *Lowerer) registersOf(p *MemRef, n int) []vcode.Mem {
+	out := make([]vcode.Mem, n)
+	row, perRow := p.Uni, n
+	var indices [4]vcode.Mem // what the addresses of four rows have beside their base
+	if p.below != 0 {
+		perRow = n / l.GangRegs
+		row = l.flat(row)
+		indices[1] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 1}
+		indices[2] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 2}
+		if l.GangRegs > 3 {
+			three := l.NewGPR()
+			l.Def(amd64.LEA, three.G8(), vcode.Mem{Base: p.below, Index: p.below, IndexSize: 8, Scale: 2}.At())
+			indices[3] = vcode.Mem{Index: three, IndexSize: 8, Scale: 1}
+		}
+	}
+	for i := range out {
+		if i > 0 && i%(4*perRow) == 0 {
+			next, above := l.NewGPR(), row
+			above.Index, above.IndexSize, above.Scale = p.below, 8, 4
+			l.Def(amd64.LEA, next.G8(), above.At())
+			row = vcode.Mem{Base: next}
+		}
+		out[i] = row
+		if p.below != 0 {
+			x := &indices[i/perRow%4]
+			out[i].Index, out[i].IndexSize, out[i].Scale = x.Index, x.IndexSize, x.Scale
+		}
+		if !p.perRow {
+			out[i].Disp += int32(i % perRow * l.BytesOfVector(p.Size))
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// coordinate gives the value of an Item.
+func (l *Lowerer) coordinate(in *ir.Instr) Value {
+	r := in.Result()
+	load := func(place int) Value {
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.CtxMem(place+4*in.Axis, 4).At())
+		return Value{G: d}
+	}
+	var v Value
+	switch in.Item {
+	case ir.GlobalSize:
+		v = load(abi.CtxSize)
+	case ir.GroupSize:
+		v = load(abi.CtxGSize)
+	case ir.NumGroups:
+		v = load(abi.CtxGroups)
+	case ir.GroupID:
+		v = load(abi.CtxGroup)
+	case ir.SubgroupSize:
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.Imm(groupop.SubgroupSize))
+		v = Value{G: d}
+	case ir.GlobalID:
+		switch {
+		case in.Axis == 0:
+			return Value{Vec: l.lanesFrom(l.Item.X, opt.Strides{1})}
+		case in.Axis == 1 && l.Options.Stacked:
+			return Value{Vec: l.lanesFrom(l.Item.Y, opt.Strides{0, 1})}
+		case l.Observes:
+			v = Value{G: l.Global(in.Axis)}
+		default:
+			v = load(abi.CtxY - 4)
+		}
+	case ir.LocalID:
+		if in.Axis == 0 {
+			return Value{Vec: l.lanesFrom(l.Item.Local, opt.Strides{1})}
+		}
+		d := l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+4*in.Axis, 4).At())
+		v = Value{G: d}
+	case ir.Lane:
+		d, s := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+8, 4).At())
+		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize+4, 4).At())
+		l.Mod(amd64.ADD, d.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
+		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
+		l.Def(amd64.MOV, s.G4(), d.G4())
+		l.Mod(amd64.ADD, s.G4(), l.Item.Local.G4())
+		most := l.Constant(groupop.SubgroupSize-1, 4)
+		return Value{Vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
+	}
+	l.Set(r, v)
+	return l.Vals[r.ID]
+}
+
+// Global gives the position of a gang on an axis, where groups are observed.
+func (l *Lowerer) Global(axis int) vcode.Reg {
+	d := l.NewGPR()
+	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())
+	l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize+4*axis, 4).At())
+	l.Mod(amd64.ADD, d.G4(), vcode.FrameMem(abi.FrameLocal+4*axis, 4).At())
+	return d
+}

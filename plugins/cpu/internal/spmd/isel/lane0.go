@@ -1,0 +1,135 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// lanesFrom gives the vectors of what is in lane 0 as in a general register and grows from item to item.
+func (l *Lowerer) lanesFrom(r vcode.Reg, s opt.Strides) []vcode.Reg {
+	first := l.Splat(r, ir.I32)
+	out := vcode.NewVecs(l.Func, l.GangRegs)
+	for i, d := range out {
+		l.Op2(amd64.VPADDD, d, first, l.ItemOffsets(i, s), 0)
+	}
+	return out
+}
+
+// HasLane0 reports whether the value of lane 0 is in a general register, or can be computed there.
+func (l *Lowerer) HasLane0(v *ir.Value, depth int) bool {
+	return l.ComputesLane0(v, depth, func(v *ir.Value) bool { return l.Vals[v.ID].Lane0 != 0 })
+}
+
+// Lane0 gives the value of lane 0, of 32 bits.
+func (l *Lowerer) Lane0(v *ir.Value) vcode.Reg {
+	if l.IsUniform(v) {
+		return l.General(v)
+	}
+	if r := l.Vals[v.ID].Lane0; r != 0 {
+		return r
+	}
+	in := v.Def
+	if in.Op == ir.Wrap || in.Op == ir.Bitcast {
+		return l.Lane0(in.Args[0])
+	}
+	var d vcode.Reg
+	if in.Op == ir.Item {
+		switch {
+		case in.Item == ir.LocalID:
+			d = l.Item.Local
+		case in.Axis == 1:
+			d = l.Item.Y
+		default:
+			d = l.Item.X
+		}
+	} else {
+		d = l.NewGPR()
+		a := l.Lane0(in.Args[0])
+		switch in.Op {
+		case ir.Neg:
+			l.Def(amd64.MOV, d.G8(), a.G8())
+			l.Mod(amd64.NEG, d.G4())
+		case ir.Shl:
+			c, _ := plan.SmallConst(in.Args[1])
+			l.Def(amd64.MOV, d.G8(), a.G8())
+			l.Mod(amd64.SHL, d.G4(), vcode.Imm(c&31))
+		default:
+			op := scalarOps[in.Op]
+			if c, ok := plan.SmallConst(in.Args[1]); ok && in.Op != ir.Mul {
+				l.Def(amd64.MOV, d.G8(), a.G8())
+				l.Mod(op, d.G4(), vcode.Imm(c))
+			} else {
+				b := l.Lane0(in.Args[1])
+				l.Def(amd64.MOV, d.G8(), a.G8())
+				l.Mod(op, d.G4(), b.G4())
+			}
+		}
+	}
+	l.Vals[v.ID].Lane0 = d
+	l.Undo = append(l.Undo, func() { l.Vals[v.ID].Lane0 = 0 })
+	return d
+}
+
+// FromLane0 gives the vectors of an affine value by what lane 0 has.
+func (l *Lowerer) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
+	s, _ := l.Affine.Strides(v)
+	return l.lanesFrom(r, s)
+}
+
+// beginLane0 sets the first values of a loop's parameters in lane 0.
+func (l *Lowerer) beginLane0(s *Scope) {
+	s.Shadows = l.Followed(s.In, s.from.Shadows)
+	for i, r := range s.Shadows {
+		switch {
+		case r == 0:
+		case s.from.Shadows != nil && s.from.Shadows[i] != 0:
+			l.Def(amd64.MOV, r.G8(), s.from.Shadows[i].G8())
+		default:
+			l.Def(amd64.MOV, r.G8(), l.Lane0(s.In.Args[i]).G8())
+		}
+	}
+}
+
+// Followed gives registers for the parameters of a loop that differ between lanes and whose values in lane 0 general
+// registers can have from iteration to iteration. The lanes that go round have all gone round equally often. The first
+// values may be in registers.
+func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
+	params, last := loop.Then.Params, loop.Then.Terminator()
+	shadows := make([]vcode.Reg, len(params))
+	some := false
+	for i, p := range params {
+		l.Vals[p.ID].Lane0 = 0
+		if _, affine := l.Affine.Strides(p); affine && !l.IsUniform(p) && (first != nil && first[i] != 0 || l.HasLane0(loop.Args[i], 0)) {
+			shadows[i], some = l.NewGPR(), true
+			l.Vals[p.ID].Lane0 = shadows[i]
+		}
+	}
+	for again := some; again; { // the next value of one may come from another one
+		again = false
+		for i, p := range params {
+			if shadows[i] != 0 && !l.HasLane0(last.Args[i], 0) {
+				shadows[i], l.Vals[p.ID].Lane0, again = 0, 0, true
+			}
+		}
+	}
+	return shadows
+}
+
+// nextLane0 sets the values in lane 0 that a loop goes on with.
+func (l *Lowerer) nextLane0(s *Scope, in *ir.Instr) {
+	next := make([]vcode.Reg, len(s.Shadows))
+	for i, r := range s.Shadows {
+		if r != 0 {
+			next[i] = l.NewGPR()
+			l.Def(amd64.MOV, next[i].G8(), l.Lane0(in.Args[i]).G8())
+		}
+	}
+	for i, r := range s.Shadows {
+		if r != 0 {
+			l.Def(amd64.MOV, r.G8(), next[i].G8())
+		}
+	}
+}

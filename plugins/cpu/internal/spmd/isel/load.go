@@ -1,0 +1,260 @@
+package isel
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// PartMask gives the mask of register i of 64-bit elements, or none.
+func (l *Lowerer) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
+	if mask == nil {
+		return 0
+	}
+	if size == 8 {
+		return l.half(mask, i)
+	}
+	return vcode.Part(mask, i)
+}
+
+// load emits a Load.
+func (l *Lowerer) load(in *ir.Instr) {
+	if l.loadColumn(in) {
+		return
+	}
+	p := l.memRefOf(in)
+	r := in.Result()
+	if p.access == broadcast {
+		l.loadOne(in, p)
+		return
+	}
+	n := l.VectorsOf(r.Type)
+	if r.Type == ir.Bool {
+		n = l.GangRegs
+	}
+	if p.oneRow {
+		n /= l.GangRegs
+	}
+	out := vcode.NewVecs(l.Func, n)
+	if p.access == contiguous && p.mask != nil && p.Size < 4 && !l.Target.HasMasks {
+		l.scatterRow(&p)
+	}
+	perReg := l.BytesOfVector(p.Size)
+	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // what a loop loads next lies elsewhere
+		l.prefetchRow(&p, n*perReg)
+	}
+	if p.access == contiguous && p.below == 0 {
+		l.prefetchLoop(in, &p, n*perReg)
+	}
+	var rows []vcode.Mem
+	if p.access == contiguous {
+		rows = l.registersOf(&p, n)
+	}
+	for i, d := range out {
+		m := l.PartMask(p.mask, i, r.Type.Size())
+		switch {
+		case p.perRow:
+			l.Def(Sized(p.Size, amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), rows[i].At())
+		case p.access == contiguous:
+			l.loadRow(p.Scalar, d, rows[i], m)
+		default:
+			l.Gather(&p, i, d, m)
+		}
+	}
+	if p.oneRow {
+		out = slices.Repeat(out, l.GangRegs)
+	}
+	if r.Type != ir.Bool {
+		l.Set(r, Value{Vec: out})
+		return
+	}
+	masks := l.NewMasks(l.GangRegs)
+	for i, d := range masks {
+		l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
+	}
+	l.Set(r, Value{Masks: masks})
+}
+
+// loadRow loads consecutive elements.
+func (l *Lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
+	op := amd64.VMOVUPS
+	switch t {
+	case ir.Bool, ir.U8:
+		op, m.Size = amd64.VPMOVZXBD, 16
+	case ir.I8:
+		op, m.Size = amd64.VPMOVSXBD, 16
+	case ir.U16, ir.BF16:
+		op, m.Size = amd64.VPMOVZXWD, 32
+	case ir.I16:
+		op, m.Size = amd64.VPMOVSXWD, 32
+	case ir.F16:
+		op, m.Size = amd64.VCVTPH2PS, 32
+	case ir.I64, ir.U64, ir.F64:
+		op = amd64.VMOVUPD
+	}
+	l.Def(op, d.Z(), m.At()).Zeroed(mask)
+	if t == ir.BF16 {
+		l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
+	}
+}
+
+// spoilt gives a mask register for a gather or scatter, which spoils it.
+func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
+	m := l.NewMask()
+	if mask == 0 {
+		l.Full(m)
+	} else {
+		l.Def(amd64.KMOVW, m.K(), mask.K())
+	}
+	return m
+}
+
+// Gather loads elements from different places.
+func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
+	uni := l.flat(p.Uni)
+	l.Def(amd64.VPXORD, d.Z(), d.Z(), d.Z())
+	m := l.spoilt(mask)
+	if p.Size == 8 {
+		offs := l.halfOffsets(p.Offs, i)
+		uni.Index, uni.IndexSize, uni.Scale = offs, 32, p.Scale
+		l.gatherOp(amd64.VPGATHERDQ, d, uni, m)
+		return
+	}
+	offs := vcode.Part(p.Offs, i)
+	if p.Size == 4 {
+		uni.Index, uni.IndexSize, uni.Scale = offs, 64, p.Scale
+		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
+		return
+	}
+	// Smaller elements are taken out of the aligned words around them, which lie in the same page.
+	first, base, bytes := l.NewGPR(), l.NewGPR(), l.NewVec()
+	l.Def(amd64.LEA, first.G8(), uni.At())
+	l.Def(amd64.MOV, base.G8(), first.G8())
+	l.Mod(amd64.AND, base.G8(), vcode.Imm(-4))
+	l.Mod(amd64.AND, first.G4(), vcode.Imm(3))
+	start := l.Splat(first, ir.I32)
+	if p.Scale > 1 {
+		l.Def(amd64.VPSLLD, bytes.Z(), offs.Z(), vcode.Imm(int64(bits.TrailingZeros8(p.Scale))))
+		l.Op2(amd64.VPADDD, bytes, bytes, start, 4)
+	} else {
+		l.Op2(amd64.VPADDD, bytes, offs, start, 4)
+	}
+	word, count := l.NewVec(), l.NewVec()
+	l.Op2(amd64.VPANDD, word, bytes, l.Constant(^uint64(3), 4), 4)
+	l.Op2(amd64.VPANDD, count, bytes, l.Constant(3, 4), 4)
+	l.Def(amd64.VPSLLD, count.Z(), count.Z(), vcode.Imm(3))
+	raw := l.NewVec()
+	l.Def(amd64.VPXORD, raw.Z(), raw.Z(), raw.Z())
+	l.gatherOp(amd64.VPGATHERDD, raw, vcode.Mem{Base: base, Index: word, IndexSize: 64, Scale: 1}, m)
+	l.Op2(amd64.VPSRLVD, raw, raw, count, 4)
+	up := int64(32 - 8*p.Size)
+	switch p.Scalar {
+	case ir.BF16:
+		l.Def(amd64.VPSLLD, d.Z(), raw.Z(), vcode.Imm(16))
+	case ir.F16:
+		h := l.NewVec()
+		l.Def(amd64.VPMOVDW, h.Y(), raw.Z())
+		l.Def(amd64.VCVTPH2PS, d.Z(), h.Y())
+	default:
+		l.Def(amd64.VPSLLD, raw.Z(), raw.Z(), vcode.Imm(up))
+		op := amd64.VPSRLD
+		if p.Scalar == ir.I8 || p.Scalar == ir.I16 {
+			op = amd64.VPSRAD
+		}
+		l.Def(op, d.Z(), raw.Z(), vcode.Imm(up))
+	}
+}
+
+func (l *Lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
+	in := l.Mod(op, d.Z(), m.At())
+	in.Mask, in.Early = mask, true
+}
+
+// halfOffsets gives the 8 offsets of register i of 64-bit elements.
+func (l *Lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
+	o := vcode.Part(offs, i/2)
+	if i%2 == 0 {
+		return o
+	}
+	d := l.NewVec()
+	l.Def(amd64.VEXTRACTI64X4, d.Y(), o.Z(), vcode.Imm(1))
+	return d
+}
+
+// loadOne loads one element for all lanes.
+func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
+	r := in.Result()
+	m := p.Uni
+	if p.inside != 0 {
+		a, zero := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.LEA, a.G8(), m.At())
+		l.Def(amd64.LEA, zero.G8(), vcode.CtxMem(abi.CtxZero, 8).At())
+		l.Use(amd64.TEST, p.inside.G4(), p.inside.G4())
+		l.Mod(amd64.CMOVE, a.G8(), zero.G8())
+		m = vcode.Mem{Base: a}
+	}
+	switch p.Scalar {
+	case ir.F32, ir.F64, ir.F16, ir.BF16:
+		d := l.NewVec()
+		switch p.Scalar {
+		case ir.F32:
+			l.Def(amd64.VBROADCASTSS, d.Z(), m.At())
+		case ir.F64:
+			l.Def(amd64.VBROADCASTSD, d.Z(), m.At())
+		case ir.F16:
+			h := l.NewVec()
+			l.Def(amd64.VPBROADCASTW, h.Y(), m.At())
+			l.Def(amd64.VCVTPH2PS, d.Z(), h.Y())
+		default:
+			l.Def(amd64.VPBROADCASTW, d.Z(), m.At())
+			l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
+		}
+		l.setLoaded(r, Value{Vec: []vcode.Reg{d}})
+		return
+	}
+	d := l.NewGPR()
+	m.Size = uint8(p.Size)
+	switch p.Scalar {
+	case ir.Bool:
+		l.Use(amd64.CMP, m.At(), vcode.Imm(0))
+		l.Def(amd64.SETNE, d.G(1))
+		l.Def(amd64.MOVZX, d.G4(), d.G(1))
+	case ir.U8, ir.U16:
+		l.Def(amd64.MOVZX, d.G4(), m.At())
+	case ir.I8, ir.I16:
+		l.Def(amd64.MOVSX, d.G4(), m.At())
+	default:
+		l.Def(amd64.MOV, d.G(p.Size), m.At())
+	}
+	l.setLoaded(r, Value{G: d})
+}
+
+// setLoaded records a loaded element, whose place is the same for all lanes, where the analysis may not say so of the
+// value.
+func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
+	if l.IsUniform(r) {
+		l.Set(r, v)
+		return
+	}
+	if r.Type == ir.Bool {
+		m := l.maskOf(v.G)
+		masks := make([]vcode.Reg, l.GangRegs)
+		for i := range masks {
+			masks[i] = m
+		}
+		l.Set(r, Value{Masks: masks})
+		return
+	}
+	if v.Vec == nil {
+		v.Vec = []vcode.Reg{l.Splat(v.G, r.Type)}
+	}
+	full := make([]vcode.Reg, l.VectorsOf(r.Type))
+	for i := range full {
+		full[i] = v.Vec[0]
+	}
+	l.Vals[r.ID] = Value{Vec: full}
+}

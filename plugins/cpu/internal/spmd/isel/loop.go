@@ -1,0 +1,95 @@
+package isel
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Which registers hold the parameters and the results of loops, and how often a loop asks whether any lane is left.
+
+// shareResults lets a loop that all lanes leave together, and at one place only, give those results that are its parameters
+// in their registers.
+func (l *Lowerer) shareResults(s *Scope) {
+	exits := plan.ExitsOf(s.In)
+	if s.diverges || len(exits) != 1 {
+		return
+	}
+	for i, a := range exits[0].Args {
+		j := slices.Index(s.In.Then.Params, a)
+		if j >= 0 && l.IsUniform(a) == l.IsUniform(s.In.Results[i]) {
+			s.results[i] = s.Params[j]
+		}
+	}
+}
+
+// countResults finds the results of a divergent loop that are one of its counters: a parameter that is the same for all
+// lanes and grows by a constant. Their registers begin with its first value and count along under the mask of the lanes
+// that go on, so that lanes have theirs when they leave.
+func (l *Lowerer) countResults(s *Scope, args []Value) {
+	exits, next := plan.ExitsOf(s.In), s.In.Then.Terminator()
+	s.steps = make([]vcode.Reg, len(s.results))
+	for i, r := range s.In.Results {
+		if len(exits) == 0 || r.Type.Size() != 4 || r.Type == ir.Bool || l.IsUniform(r) {
+			continue
+		}
+		p := exits[0].Args[i]
+		j := slices.Index(s.In.Then.Params, p)
+		same := func(in *ir.Instr) bool { return in.Args[i] == p }
+		if j < 0 || !l.IsUniform(p) || len(s.Params[j].regs()) != 1 || slices.ContainsFunc(exits, func(in *ir.Instr) bool { return !same(in) }) {
+			continue
+		}
+		step, ok := plan.ConstantStep(next.Args[j].Def, p)
+		if !ok {
+			continue
+		}
+		first := args[j].Vec
+		switch {
+		case first != nil:
+		case s.from.Values == nil:
+			first = l.Vector(s.In.Args[j])
+		default:
+			first = []vcode.Reg{l.Splat(args[j].G, r.Type)}
+		}
+		for _, d := range s.results[i].Vec {
+			l.Def(amd64.VMOVDQA64, d.Z(), vcode.Part(first, 0).Z()).Folds(1, 0)
+		}
+		s.steps[i] = l.Constant(step, 4)
+	}
+}
+
+// countOn brings the results that count along to the next iteration.
+func (l *Lowerer) countOn(s *Scope) {
+	for i, step := range s.steps {
+		if step == 0 {
+			continue
+		}
+		op := amd64.VPADDD
+		if s.In.Results[i].Type.IsFloat() {
+			op = amd64.VADDPS
+		}
+		for n, d := range s.results[i].Vec {
+			in := l.Def(op, d.Z(), d.Z(), step.Z()).Folds(2, 4)
+			if l.Cur != nil {
+				in.Under(l.Cur[n])
+			}
+		}
+	}
+}
+
+// keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next
+// iteration: lanes that go on to it must not change what the others still have to read in this one.
+func (l *Lowerer) keepUniform(s *Scope) {
+	for i, p := range s.In.Then.Params {
+		if !l.IsUniform(p) {
+			continue
+		}
+		s.Next[i] = l.Variable(p)
+		for _, r := range s.Next[i].regs() {
+			l.Declare(r)
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package isel
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Grid emits what concerns several gangs of a work-group.
+type Grid interface {
+	// barrier emits a barrier, or the wait for a group operation by its number from 1.
+	Barrier(op int)
+	// groupOp emits a group operation.
+	GroupOp(in *ir.Instr)
+	// inRounds returns the only exit of a loop that is to be interleaved, or nil.
+	Interleaves(loop *ir.Instr) *ir.Instr
+	// beginRounds begins an interleaved loop, and returns the values of its parameters in the first iteration.
+	BeginInterleaved(loop, exit *ir.Instr) Entry
+	// nextInRound emits the end of an iteration, and reports whether it did.
+	NextIteration(in *ir.Instr) bool
+	// leaveRounds emits the exit of an interleaved loop.
+	LeaveInterleaved(in *ir.Instr)
+}
+
+// New returns a lowerer that appends to a function.
+func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
+	return &Lowerer{Func: f, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
+		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{}, checked: map[CheckKey]bool{}}
+}
+
+// Lowerer turns a kernel into instructions on virtual registers.
+type Lowerer struct {
+	*vcode.Func
+	*plan.Analysis
+	Grid Grid
+	Vals []Value
+	Site int
+
+	inBlock     *ir.Block   // that is emitted
+	Cur         []vcode.Reg // the mask of active lanes, by register; nil if all are
+	Scopes      []*Scope
+	Interleaved *Interleaved // the loop in rounds around the present place
+	Dead        amd64.Label  // where to go when no lane is left in the present block
+	End         amd64.Label  // the end of the gang
+
+	Layout  abi.Layout
+	fetched map[*ir.Instr]bool // the stores whose lines are fetched before, see fetchStored
+	Item    itemVal            // what gangs know of their items
+	Hoisted map[*ir.Instr]bool
+	Undo    []func() // what is known only in the present block
+	Small   bool     // addresses need buffers to be below 2 GiB
+	Stop    amd64.Label
+
+	Bases   []vcode.Reg // of arrays, by ID
+	Pitches map[PitchKey]vcode.Reg
+	Wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
+	rows    map[string]vcode.Reg    // bases of addresses, see rowOf
+	key     []byte                  // of the last of them that was looked for
+	checked map[CheckKey]bool
+}
+
+type PitchKey struct{ Array, Inner int }
+
+// Value is where the value of an instruction is. A uniform integer or condition is in g, a uniform float in one vector.
+type Value struct {
+	G     vcode.Reg
+	Vec   []vcode.Reg
+	Masks []vcode.Reg
+	test  *ir.Instr // a condition that is not computed before it is used
+	Lane0 vcode.Reg // of an affine value: that of lane 0
+}
+
+// itemVal holds the registers that say where the gang is.
+type itemVal struct {
+	X     vcode.Reg // global position of lane 0
+	Y     vcode.Reg // and on y, of stacked gangs
+	Local vcode.Reg // local position of lane 0 on x
+}
+
+type Unsupported struct{ Err *plan.UnsupportedError }
+
+// Refuse gives the kernel up.
+func (l *Lowerer) Refuse(format string, args ...any) {
+	panic(Unsupported{&plan.UnsupportedError{Kernel: l.Kernel.Name, Site: l.Site, What: fmt.Sprintf(format, args...)}})
+}
+
+// Body emits the kernel's code for one gang, active by mask.
+func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
+	l.Cur, l.End, l.Dead = mask, end, end
+	l.Scopes = l.Scopes[:0]
+	if n := l.Layout.Dirty * l.Lanes(); n > 0 {
+		l.Clear(vcode.FrameMem(abi.FrameHead, 0), n, l.Constant(0, 4))
+	}
+	l.Block(l.Kernel.Body)
+}
+
+// Block emits the instructions of a block but for those of the kernel's body that were hoisted.
+func (l *Lowerer) Block(b *ir.Block) {
+	mark := len(l.Undo)
+	line := -1
+	outer := l.inBlock
+	l.inBlock = b
+	defer func() { l.inBlock = outer }()
+	for i, in := range l.inOrder(b) {
+		if b == l.Kernel.Body && l.Hoisted[in] {
+			continue
+		}
+		l.Site = in.Site
+		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.Kernel.Sites) && (l.Kernel.Sites[in.Site].Line != line || in.Op == ir.Atomic) && in.Op != ir.Item {
+			line = l.Kernel.Sites[in.Site].Line
+			l.Comment(in.Site)
+		}
+		if in.Op == ir.Barrier && b == l.Kernel.Body {
+			l.fetchStored(b.Instrs[i+1:])
+		}
+		l.Instr(in)
+	}
+	l.Forget(mark)
+}
+
+// Forget drops what has become known since so many things were.
+func (l *Lowerer) Forget(mark int) {
+	for len(l.Undo) > mark {
+		l.Undo[len(l.Undo)-1]()
+		l.Undo = l.Undo[:len(l.Undo)-1]
+	}
+}
+
+func (l *Lowerer) Instr(in *ir.Instr) {
+	switch in.Op {
+	case ir.Region, ir.If, ir.Loop:
+		l.structured(in)
+	case ir.Yield:
+		l.yield(in)
+	case ir.Break, ir.Continue:
+		l.leave(in)
+	case ir.Return, ir.Unreachable:
+		l.finish()
+	case ir.Const:
+		// Made where they are used.
+	case ir.Load:
+		l.load(in)
+	case ir.Store:
+		l.store(in)
+	case ir.Zero:
+		l.zero(in)
+	case ir.Atomic:
+		l.atomic(in)
+	case ir.Barrier:
+		l.Grid.Barrier(0)
+	case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
+		l.Grid.GroupOp(in)
+	case ir.Print, ir.Assert, ir.Call:
+		l.service(in)
+	case ir.Item:
+		l.Vals[in.Result().ID] = l.coordinate(in)
+	case ir.Extent:
+		r := l.NewGPR()
+		l.Def(amd64.MOV, r.G4(), vcode.CtxMem(l.Buffer(in.Array)+abi.BufDims+8*in.Axis, 4).At())
+		l.Set(in.Result(), Value{G: r})
+	default:
+		l.compute(in)
+	}
+}
+
+// Set records the value of a result, and gives a uniform integer its vector at once if one is needed.
+func (l *Lowerer) Set(v *ir.Value, val Value) {
+	l.Vals[v.ID] = val
+	if val.G != 0 && l.Uses[v.ID].Vector && v.Type != ir.Bool {
+		l.Vals[v.ID].Vec = []vcode.Reg{l.Splat(val.G, v.Type)}
+	}
+}
+
+// Splat spreads a general register over a vector.
+func (l *Lowerer) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
+	d := l.NewVec()
+	if t.Size() == 8 {
+		l.Def(amd64.VPBROADCASTQ, d.Z(), r.G8())
+	} else {
+		l.Def(amd64.VPBROADCASTD, d.Z(), r.G4())
+	}
+	return d
+}
+
+// Vector gives the vectors of a value: one if it is uniform.
+func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
+	if in := v.Def; in != nil && in.Op == ir.Const {
+		return []vcode.Reg{l.Constant(in.Bits, v.Type.Size())}
+	}
+	val := &l.Vals[v.ID]
+	if val.Vec != nil {
+		return val.Vec
+	}
+	var d []vcode.Reg
+	switch {
+	case val.Lane0 != 0:
+		d = l.FromLane0(v, val.Lane0)
+	case val.G != 0:
+		d = []vcode.Reg{l.Splat(val.G, v.Type)}
+	default:
+		panic(fmt.Sprintf("spmd: %v has no value", v))
+	}
+	val.Vec = d
+	l.Undo = append(l.Undo, func() { l.Vals[v.ID].Vec = nil })
+	return d
+}
+
+// General gives the general register of a uniform integer or condition.
+func (l *Lowerer) General(v *ir.Value) vcode.Reg {
+	if in := v.Def; in != nil && in.Op == ir.Const {
+		r := l.NewGPR()
+		l.moveImm(r, int64(in.Bits), v.Type)
+		return r
+	}
+	val := &l.Vals[v.ID]
+	if val.test != nil {
+		return l.truth(val.test)
+	}
+	if val.G == 0 {
+		panic(fmt.Sprintf("spmd: %v is in no general register", v))
+	}
+	return val.G
+}
+
+func (l *Lowerer) moveImm(r vcode.Reg, n int64, t ir.Type) {
+	if n >= 0 && n < 1<<32 || t.Size() < 8 {
+		l.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))
+	} else {
+		l.Def(amd64.MOV, r.G8(), vcode.Imm(n))
+	}
+}
+
+// Variable makes registers that control flow assigns to a value.
+func (l *Lowerer) Variable(v *ir.Value) Value {
+	switch {
+	case l.IsUniform(v) && v.Type.IsFloat():
+		return Value{Vec: []vcode.Reg{l.NewVec()}}
+	case l.IsUniform(v):
+		return Value{G: l.NewGPR()}
+	case v.Type == ir.Bool:
+		return Value{Masks: l.NewMasks(l.GangRegs)}
+	}
+	val := Value{Vec: make([]vcode.Reg, l.VectorsOf(v.Type))}
+	for i := range val.Vec {
+		val.Vec[i] = l.NewVec()
+	}
+	return val
+}

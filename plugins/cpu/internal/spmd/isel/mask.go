@@ -1,0 +1,69 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// FirstLanes gives the masks of so many lanes.
+func (l *Lowerer) FirstLanes(n vcode.Reg) []vcode.Reg {
+	v := l.Splat(n, ir.I32)
+	out := l.NewMasks(l.GangRegs)
+	for i, d := range out {
+		l.Def(amd64.VPCMPD, d.K(), v.Z(), l.LaneOffsets(i, 1).Z(), vcode.Imm(6)).Folds(2, 0) // greater
+	}
+	return out
+}
+
+// half gives the mask of the lanes of register i of a value of 64-bit elements.
+func (l *Lowerer) half(mask []vcode.Reg, i int) vcode.Reg {
+	if mask == nil {
+		return 0
+	}
+	m := vcode.Part(mask, i/2)
+	if l.Target.HasMasks && i%2 == 0 {
+		return m
+	}
+	d := l.NewMask()
+	switch {
+	case l.Target.HasMasks:
+		l.Def(amd64.KSHIFTRW, d.K(), m.K(), vcode.Imm(int64(l.Target.Lanes/2)))
+	case i%2 == 0:
+		l.Def(amd64.VPMOVSXDQ, d.Z(), m.Y())
+	default:
+		h := l.NewVec()
+		l.Def(amd64.VEXTRACTI64X4, h.Y(), m.Z(), vcode.Imm(1))
+		l.Def(amd64.VPMOVSXDQ, d.Z(), h.Y())
+	}
+	return d
+}
+
+// join makes a mask of those of its halves, which are of 64-bit elements.
+func (l *Lowerer) join(d, lo, hi vcode.Reg) {
+	if l.Target.HasMasks {
+		l.Def(amd64.KUNPCKBW, d.K(), hi.K(), lo.K())
+		return
+	}
+	t := l.NewVec()
+	l.Def(amd64.VSHUFPS, t.Z(), lo.Z(), hi.Z(), vcode.Imm(0x88))
+	l.Def(amd64.VPERMQ, d.Z(), t.Z(), vcode.Imm(0xd8))
+}
+
+// maskOfScalar makes a mask of all lanes or none from a general register that is −1 or 0.
+func (l *Lowerer) maskOfScalar(m, r vcode.Reg) {
+	if l.Target.HasMasks {
+		l.Def(amd64.KMOVW, m.K(), r.G4())
+	} else {
+		l.Def(amd64.VPBROADCASTD, m.Z(), r.G4())
+	}
+}
+
+// scatterRow turns a place in a row into one with offsets, for lanes that must not touch what lies beside them.
+func (l *Lowerer) scatterRow(p *MemRef) {
+	p.access, p.Scale = scattered, 1
+	p.Offs = vcode.NewVecs(l.Func, l.GangRegs)
+	for i := range p.Offs {
+		p.Offs[i] = l.LaneOffsets(i, p.Size)
+	}
+}

@@ -1,0 +1,57 @@
+package isel
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// inOrder gives the instructions of a block in the order in which they are emitted. In the body of a loop what makes the
+// next value of a parameter comes after the last use of the present one, if it can, so that one register holds both.
+func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
+	last := b.Terminator()
+	if last.Op != ir.Continue || last.Target.Then != b {
+		return b.Instrs
+	}
+	list := append([]*ir.Instr(nil), b.Instrs...)
+	for i, v := range last.Args {
+		p := b.Params[i]
+		if d := v.Def; d != nil && len(d.Results) == 1 && d.Op <= ir.Math && d.Op != ir.Const && d.IsPure() {
+			moveDown(list, d, p)
+		}
+	}
+	return list
+}
+
+// moveDown moves the instruction that makes the next value of a parameter after the last one that uses the present value,
+// unless something needs the next value before.
+func moveDown(list []*ir.Instr, d *ir.Instr, p *ir.Value) {
+	from := slices.Index(list, d)
+	to := from
+	for i := len(list) - 2; i > from && from >= 0; i-- {
+		if uses(list[i], p) {
+			to = i
+			break
+		}
+	}
+	for i := from + 1; i <= to; i++ {
+		if uses(list[i], d.Results[0]) {
+			return
+		}
+	}
+	if to > from {
+		copy(list[from:to], list[from+1:to+1])
+		list[to] = d
+	}
+}
+
+// uses reports whether an instruction, or one in its blocks, has a value as an operand.
+func uses(in *ir.Instr, v *ir.Value) bool {
+	found := false
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {
+		for _, a := range j.Args {
+			found = found || a == v
+		}
+	})
+	return found
+}

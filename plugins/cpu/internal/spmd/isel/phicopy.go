@@ -1,0 +1,125 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// ValueOf gives an operand in the form that a variable of value v has.
+func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
+	switch {
+	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // control cannot come here, where nothing is said of values
+		return Value{Vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
+	case l.IsUniform(v) && !l.IsUniform(a):
+		r := l.NewGPR()
+		l.moveImm(r, 0, v.Type)
+		return Value{G: r}
+	case l.IsUniform(v) && !v.Type.IsFloat():
+		return Value{G: l.General(a)}
+	case v.Type == ir.Bool:
+		return Value{Masks: l.condition(a, nil)}
+	}
+	return Value{Vec: l.Vector(a)}
+}
+
+// AssignAll assigns values to variables all at once, for the lanes of a mask.
+func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) {
+	targets := map[vcode.Reg]int{}
+	for i := range to {
+		for _, r := range to[i].regs() {
+			targets[r] = i
+		}
+	}
+	for i := range from {
+		l.saveSources(from, i, targets)
+	}
+	for i := range to {
+		m := mask
+		if l.IsUniform(vs[i]) {
+			m = nil // its one register is not of lanes
+		}
+		l.assign(to[i], from[i], m)
+	}
+}
+
+// saveSources copies the registers of a source that another assignment overwrites.
+func (l *Lowerer) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
+	v := &from[i]
+	if v.G != 0 {
+		if j, ok := targets[v.G]; ok && j != i {
+			r := l.NewGPR()
+			l.Def(amd64.MOV, r.G8(), v.G.G8())
+			v.G = r
+		}
+	}
+	save := func(list []vcode.Reg, op amd64.Op, c vcode.Class, operand func(vcode.Reg) vcode.Arg) []vcode.Reg {
+		var out []vcode.Reg
+		for n, r := range list {
+			if j, ok := targets[r]; ok && j != i {
+				if out == nil {
+					out = append([]vcode.Reg(nil), list...)
+				}
+				out[n] = l.NewReg(c)
+				l.Def(op, operand(out[n]), operand(r))
+			}
+		}
+		if out == nil {
+			return list
+		}
+		return out
+	}
+	v.Vec = save(v.Vec, amd64.VMOVDQA64, vcode.ClassVec, vcode.Reg.Z)
+	v.Masks = save(v.Masks, amd64.KMOVW, vcode.ClassMask, vcode.Reg.K)
+}
+
+func (v *Value) regs() []vcode.Reg {
+	if v.G != 0 {
+		return []vcode.Reg{v.G}
+	}
+	if v.Masks != nil {
+		return v.Masks
+	}
+	return v.Vec
+}
+
+// assign sets a variable for the lanes of a mask.
+func (l *Lowerer) assign(to, from Value, mask []vcode.Reg) {
+	switch {
+	case to.G != 0:
+		if to.G != from.G {
+			l.Def(amd64.MOV, to.G.G8(), from.G.G8())
+		}
+	case to.Masks != nil:
+		for i, d := range to.Masks {
+			s := from.Masks[i]
+			switch {
+			case d == s:
+			case mask == nil:
+				l.Def(amd64.KMOVW, d.K(), s.K())
+			default:
+				keep, take := l.NewMask(), l.NewMask()
+				l.Def(amd64.KANDNW, keep.K(), mask[i].K(), d.K())
+				l.Def(amd64.KANDW, take.K(), mask[i].K(), s.K())
+				l.Def(amd64.KORW, d.K(), keep.K(), take.K())
+			}
+		}
+	default:
+		wide := len(to.Vec) > l.GangRegs
+		for i, d := range to.Vec {
+			s := vcode.Part(from.Vec, i)
+			if d == s {
+				continue
+			}
+			switch {
+			case mask == nil:
+				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Folds(1, 0)
+			case wide:
+				m := l.half(mask, i)
+				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Under(m).Folds(1, 0)
+			default:
+				l.Def(amd64.VMOVDQA32, d.Z(), s.Z()).Under(mask[i]).Folds(1, 0)
+			}
+		}
+	}
+}

@@ -1,0 +1,337 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// computeBool emits an operation whose result is a condition.
+func (l *Lowerer) computeBool(in *ir.Instr) {
+	r := in.Result()
+	compare := in.Op >= ir.Eq && in.Op <= ir.Le && in.Args[0].Type != ir.Bool
+	logic := in.Op == ir.And || in.Op == ir.Or || in.Op == ir.Not
+	if (compare || logic && !l.IsUniform(r)) && l.IsTested(r) {
+		l.Vals[r.ID] = Value{test: in}
+		return
+	}
+	switch {
+	case l.IsUniform(r) && compare:
+		l.Set(r, Value{G: l.truth(in)})
+	case l.IsUniform(r):
+		l.Set(r, Value{G: l.scalarBool(in)})
+	case compare:
+		l.Set(r, Value{Masks: l.compareMasks(in, true, nil, nil)})
+	default:
+		l.Set(r, Value{Masks: l.boolMasks(in)})
+	}
+}
+
+// scalarBool emits an operation on uniform conditions.
+func (l *Lowerer) scalarBool(in *ir.Instr) vcode.Reg {
+	d := l.NewGPR()
+	a := l.General(in.Args[0])
+	binaryOp := func(op amd64.Op, not bool) {
+		b := l.General(in.Args[1])
+		l.Def(amd64.MOV, d.G8(), a.G8())
+		l.Mod(op, d.G4(), b.G4())
+		if not {
+			l.Mod(amd64.XOR, d.G4(), vcode.Imm(1))
+		}
+	}
+	switch in.Op {
+	case ir.Not:
+		l.Def(amd64.MOV, d.G8(), a.G8())
+		l.Mod(amd64.XOR, d.G4(), vcode.Imm(1))
+	case ir.And:
+		binaryOp(amd64.AND, false)
+	case ir.Or:
+		binaryOp(amd64.OR, false)
+	case ir.Xor, ir.Ne:
+		binaryOp(amd64.XOR, false)
+	case ir.Eq:
+		binaryOp(amd64.XOR, true)
+	case ir.Select:
+		yes, no := l.General(in.Args[1]), l.General(in.Args[2])
+		l.Def(amd64.MOV, d.G8(), no.G8())
+		l.Use(amd64.TEST, a.G4(), a.G4())
+		l.Mod(amd64.CMOVNE, d.G8(), yes.G8())
+	case ir.Convert:
+		return a
+	default:
+		l.Refuse("%v of bool", in.Op)
+	}
+	return d
+}
+
+// boolMasks emits an operation on conditions that differ between lanes.
+func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
+	out := l.NewMasks(l.GangRegs)
+	args := make([][]vcode.Reg, len(in.Args))
+	for i, a := range in.Args {
+		args[i] = l.condition(a, nil)
+	}
+	for i, d := range out {
+		a := args[0][i]
+		switch in.Op {
+		case ir.Not:
+			l.Def(amd64.KNOTW, d.K(), a.K())
+		case ir.And:
+			l.Def(amd64.KANDW, d.K(), a.K(), args[1][i].K())
+		case ir.Or:
+			l.Def(amd64.KORW, d.K(), a.K(), args[1][i].K())
+		case ir.Xor, ir.Ne:
+			l.Def(amd64.KXORW, d.K(), a.K(), args[1][i].K())
+		case ir.Eq:
+			l.Def(amd64.KXNORW, d.K(), a.K(), args[1][i].K())
+		case ir.Select:
+			yes, no := l.NewMask(), l.NewMask()
+			l.Def(amd64.KANDW, yes.K(), a.K(), args[1][i].K())
+			l.Def(amd64.KANDNW, no.K(), a.K(), args[2][i].K())
+			l.Def(amd64.KORW, d.K(), yes.K(), no.K())
+		case ir.Convert:
+			l.Def(amd64.KMOVW, d.K(), a.K())
+		default:
+			l.Refuse("%v of bool", in.Op)
+		}
+	}
+	return out
+}
+
+// condition gives the masks of a condition, for the lanes of a mask alone if that is not nil.
+func (l *Lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
+	return l.Outcome(v, true, under, nil)
+}
+
+// Outcome gives the masks of the lanes of a mask, nil for all, in which a condition is as said: in registers of its own,
+// or in those given.
+func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
+	if in := v.Def; in != nil && in.Op == ir.Const || l.IsUniform(v) {
+		m := l.maskOf(l.General(v))
+		all := make([]vcode.Reg, l.GangRegs)
+		for i := range all {
+			all[i] = m
+		}
+		return l.within(all, want, under, into)
+	}
+	in := l.Vals[v.ID].test
+	switch {
+	case in == nil:
+		return l.within(l.Vals[v.ID].Masks, want, under, into)
+	case in.Op == ir.Not:
+		return l.Outcome(in.Args[0], !want, under, into)
+	case in.Op == ir.And && want, in.Op == ir.Or && !want: // both: the second among the lanes of the first
+		first := l.Outcome(in.Args[0], want, under, into)
+		return l.Outcome(in.Args[1], want, first, into)
+	case in.Op == ir.And || in.Op == ir.Or:
+		a, b := l.Outcome(in.Args[0], want, under, nil), l.Outcome(in.Args[1], want, under, nil)
+		return l.combine(amd64.KORW, a, b, into)
+	}
+	return l.compareMasks(in, want, under, into)
+}
+
+// within gives the lanes of a mask, nil for all, in which another one is set or not.
+func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
+	switch {
+	case set && under == nil && into == nil:
+		return m
+	case set && under == nil:
+		return l.combine(amd64.KANDW, m, m, into)
+	case set:
+		return l.combine(amd64.KANDW, m, under, into)
+	case under == nil:
+		out := l.or(into)
+		for i, d := range out {
+			l.Def(amd64.KNOTW, d.K(), m[i].K())
+		}
+		return out
+	}
+	return l.combine(amd64.KANDNW, m, under, into)
+}
+
+// or gives the registers, or new ones if there are none.
+func (l *Lowerer) or(into []vcode.Reg) []vcode.Reg {
+	if into == nil {
+		return l.NewMasks(l.GangRegs)
+	}
+	return into
+}
+
+func (l *Lowerer) combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
+	out := l.or(into)
+	for i, d := range out {
+		l.Def(op, d.K(), a[i].K(), b[i].K())
+	}
+	return out
+}
+
+func (l *Lowerer) and(a, b []vcode.Reg) []vcode.Reg {
+	if b == nil {
+		return a
+	}
+	out := l.NewMasks(len(a))
+	for i, d := range out {
+		l.Def(amd64.KANDW, d.K(), a[i].K(), b[i].K())
+	}
+	return out
+}
+
+// comparison is the operation and the predicate that compare vectors.
+func comparison(op ir.Op, t ir.Type) (amd64.Op, int64) {
+	pred := map[ir.Op]int64{ir.Eq: 0, ir.Lt: 1, ir.Le: 2, ir.Ne: 4}[op]
+	ops := byType{amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD}
+	return ops.Of(t), pred
+}
+
+// compareMasks emits a comparison of vectors: the lanes of a mask, nil for all, where it holds, or where it does not.
+func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
+	t := in.Args[0].Type
+	op, pred := comparison(in.Op, t)
+	if !holds {
+		pred ^= 4 // so are the predicates numbered, of floats with NaN on the other side
+	}
+	a, b := l.Vector(in.Args[0]), l.Vector(in.Args[1])
+	out := l.or(into)
+	for i, d := range out {
+		var m vcode.Reg
+		if under != nil {
+			m = under[i]
+		}
+		if t.Size() == 4 {
+			l.compareReg(op, pred, d, vcode.Part(a, i), vcode.Part(b, i), 4, m)
+			continue
+		}
+		lo, hi, both := l.NewMask(), l.NewMask(), d
+		if m != 0 {
+			both = l.NewMask()
+		}
+		l.compareReg(op, pred, lo, vcode.Part(a, 2*i), vcode.Part(b, 2*i), 8, 0)
+		l.compareReg(op, pred, hi, vcode.Part(a, 2*i+1), vcode.Part(b, 2*i+1), 8, 0)
+		l.join(both, lo, hi)
+		if m != 0 {
+			l.Def(amd64.KANDW, d.K(), both.K(), m.K())
+		}
+	}
+	return out
+}
+
+func (l *Lowerer) compareReg(op amd64.Op, pred int64, d, a, b vcode.Reg, elem int, under vcode.Reg) {
+	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can come from memory
+		a, b, pred = b, a, turned(op, pred)
+	}
+	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Imm(pred)).Folds(2, elem).Mask = under
+}
+
+// turned is the predicate of a comparison with its operands exchanged.
+func turned(op amd64.Op, pred int64) int64 {
+	switch {
+	case pred == 0 || pred == 4:
+		return pred
+	case op == amd64.VCMPPS || op == amd64.VCMPPD:
+		return map[int64]int64{1: 14, 2: 13, 5: 10, 6: 9}[pred]
+	}
+	return 7 - pred // below and not at most, at most and not below
+}
+
+// conditions of jumps and of setcc, and their opposites, by sign.
+type jumps struct{ yes, no, set amd64.Op }
+
+func jumpOf(op ir.Op, t ir.Type) jumps {
+	switch {
+	case op == ir.Eq:
+		return jumps{amd64.JE, amd64.JNE, amd64.SETE}
+	case op == ir.Ne:
+		return jumps{amd64.JNE, amd64.JE, amd64.SETNE}
+	case op == ir.Lt && t.IsSigned():
+		return jumps{amd64.JL, amd64.JGE, amd64.SETL}
+	case op == ir.Lt:
+		return jumps{amd64.JB, amd64.JAE, amd64.SETB}
+	case t.IsSigned():
+		return jumps{amd64.JLE, amd64.JG, amd64.SETLE}
+	}
+	return jumps{amd64.JBE, amd64.JA, amd64.SETBE}
+}
+
+// mirrored is the same for a comparison with its operands exchanged.
+func mirrored(op ir.Op, t ir.Type) jumps {
+	if op == ir.Eq || op == ir.Ne {
+		return jumpOf(op, t)
+	}
+	signed := map[ir.Op]jumps{ir.Lt: {amd64.JG, amd64.JLE, amd64.SETG}, ir.Le: {amd64.JGE, amd64.JL, amd64.SETGE}}
+	unsigned := map[ir.Op]jumps{ir.Lt: {amd64.JA, amd64.JBE, amd64.SETA}, ir.Le: {amd64.JAE, amd64.JB, amd64.SETAE}}
+	if t.IsSigned() {
+		return signed[op]
+	}
+	return unsigned[op]
+}
+
+// flags emits a comparison of uniform integers.
+func (l *Lowerer) flags(in *ir.Instr) jumps {
+	t := in.Args[0].Type
+	if c, ok := plan.SmallConst(in.Args[0]); ok { // an immediate stands on the right
+		l.Use(amd64.CMP, l.General(in.Args[1]).G(t.Size()), vcode.Imm(c))
+		return mirrored(in.Op, t)
+	}
+	a := l.General(in.Args[0])
+	if c, ok := plan.SmallConst(in.Args[1]); ok {
+		l.Use(amd64.CMP, a.G(t.Size()), vcode.Imm(c))
+	} else {
+		l.Use(amd64.CMP, a.G(t.Size()), l.General(in.Args[1]).G(t.Size()))
+	}
+	return jumpOf(in.Op, t)
+}
+
+// uniformMask emits a comparison of uniform floats into a mask of all lanes or none.
+func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
+	t := in.Args[0].Type
+	op, pred := comparison(in.Op, t)
+	m := l.NewMask()
+	l.compareReg(op, pred, m, l.Vector(in.Args[0])[0], l.Vector(in.Args[1])[0], t.Size(), 0)
+	return m
+}
+
+// truth emits a uniform comparison into a general register.
+func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
+	d := l.NewGPR()
+	if in.Args[0].Type.IsFloat() {
+		m := l.uniformMask(in)
+		l.Def(amd64.KMOVW, d.G4(), m.K())
+		l.Mod(amd64.AND, d.G4(), vcode.Imm(1))
+		return d
+	}
+	j := l.flags(in)
+	l.Def(j.set, d.G(1))
+	l.Def(amd64.MOVZX, d.G4(), d.G(1))
+	return d
+}
+
+// Branch goes to a label if a uniform condition is as said.
+func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
+	pick := func(yes, no amd64.Op) amd64.Op {
+		if when {
+			return yes
+		}
+		return no
+	}
+	if in := v.Def; in != nil && in.Op == ir.Const {
+		if (in.Bits != 0) == when {
+			l.Jump(amd64.JMP, to)
+		}
+		return
+	}
+	if in := l.Vals[v.ID].test; in != nil {
+		if in.Args[0].Type.IsFloat() {
+			m := l.uniformMask(in)
+			l.Use(amd64.KORTESTW, m.K(), m.K())
+			l.Jump(pick(amd64.JNE, amd64.JE), to)
+			return
+		}
+		j := l.flags(in)
+		l.Jump(pick(j.yes, j.no), to)
+		return
+	}
+	g := l.General(v)
+	l.Use(amd64.TEST, g.G4(), g.G4())
+	l.Jump(pick(amd64.JNE, amd64.JE), to)
+}

@@ -1,0 +1,201 @@
+package isel
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
+func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
+	if l.Options.Stores == 0 || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
+		return false
+	}
+	past := l.Streamed(p.array)
+	switch {
+	case !past && (l.Target.Bytes() != plan.LineBytes || !l.Options.Model.HalfLines):
+		return false
+	case past && p.below != 0:
+		return false // each row would have to lie well
+	case p.mask != nil && !l.Target.HasMasks:
+		return false // to find out that all lanes take part costs too much
+	}
+	plain, done := l.NewLabel(), l.NewLabel()
+	asked := false
+	for _, m := range p.mask {
+		l.Use(amd64.KORTESTW, m.K(), m.K())
+		l.Jump(amd64.JAE, plain) // the carry says that all bits are set
+		asked = true
+	}
+	to := *p
+	if past {
+		first := l.NewGPR()
+		l.Def(amd64.LEA, first.G8(), to.Uni.At())
+		l.Use(amd64.TEST, first.G4(), vcode.Imm(plan.LineBytes/2-1))
+		l.Jump(amd64.JNE, plain)
+		to.Uni = vcode.Mem{Base: first}
+		asked = true
+	}
+	for i, lo := range l.registersOf(&to, n) {
+		s := vcode.Part(src, i)
+		hi := lo
+		hi.Disp += plan.LineBytes / 2
+		switch {
+		case past && l.Target.HasMasks:
+			h := l.NewVec()
+			l.Def(amd64.VEXTRACTI64X4, h.Y(), s.Z(), vcode.Imm(1))
+			l.Use(amd64.VMOVNTPS, lo.At(), s.Y())
+			l.Use(amd64.VMOVNTPS, hi.At(), h.Y())
+		case past:
+			l.Use(amd64.VMOVNTPS, lo.At(), s.Z())
+		default:
+			l.Use(amd64.VMOVUPS, lo.At(), s.Y())
+			hi.Size = 32
+			l.Use(amd64.VEXTRACTI64X4, hi.At(), s.Z(), vcode.Imm(1))
+		}
+	}
+	l.Bind(done)
+	if asked {
+		l.Cold(func() {
+			l.Bind(plain)
+			l.storeRows(p, src, n)
+			l.Jump(amd64.JMP, done)
+		})
+	}
+	return true
+}
+
+// prefetchAhead is how many bytes ahead of its loads a launch that writes much has its lines fetched. Processors stop at
+// the end of each page.
+const prefetchAhead = 2048
+
+// groupRow is how many bytes of a row make a gang that is a whole group fetch the row of the next group. Reductions load the
+// halves of lines in the order of their tree, which few processors foresee.
+const groupRow = 512
+
+// prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
+func (l *Lowerer) prefetchRow(p *MemRef, n int) {
+	group := l.Options.Single && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
+	if (l.Options.Stores == 0 || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Options.Gang {
+		return
+	}
+	ahead := prefetchAhead
+	if l.Band > 0 || group {
+		ahead = n // the next column, or group
+	}
+	for at0 := 0; at0 < n; at0 += plan.LineBytes {
+		m := p.Uni
+		m.Disp += int32(ahead + at0)
+		m.Size = 1
+		l.Use(amd64.PREFETCHT0, m.At())
+	}
+}
+
+// What a loop loads row by row at a distance that no processor foresees is fetched some iterations ahead.
+const (
+	strideFrom      = 256 // bytes from one iteration to the next
+	iterationsAhead = 16
+	rowsAhead       = 8  // where iterations go from row to row: most of them do much with each
+	RoundsAhead     = 2  // where the loop is run in rounds
+	ManyMisses      = 20 // loads that a core has under way which gains by fetching ahead what a long round loads
+	opsPerLine      = 6  // with fewer instructions for each, a processor sees enough lines ahead by itself
+	opsOfLoop       = 6  // instructions that come with each iteration
+)
+
+// prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it. A gang that does
+// many iterations in a round has as many loads under way as a core can have.
+func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
+	loop := l.Uses[in.Result().ID].Loop
+	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Options.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
+		return
+	}
+	r := in.Resolve()
+	step, ahead := int64(0), int64(iterationsAhead)
+	if l.Interleaved != nil {
+		ahead = RoundsAhead
+	}
+	times := int64(max(l.Unrolled[loop], 1))
+	ahead = max(ahead/times, 1)
+	var rows part64 // by how many rows an iteration goes on
+	for i := range r.Strides {
+		s, ok := l.Step(in.Args[i], loop, 0)
+		if !ok || s != 0 && r.Inner[i] > 0 && (rows.stride != 0 || l.Interleaved != nil) {
+			l.prefetchRound(in, p, n)
+			return
+		}
+		if s *= int64(r.Strides[i]); s != 0 && r.Inner[i] > 0 {
+			rows = part64{r: l.pitch(p.array, r.Inner[i]), stride: s}
+		} else {
+			step += s
+		}
+	}
+	if max(step, -step) > math.MaxInt32/2/iterationsAhead || rows.stride == 0 && max(step, -step) < strideFrom {
+		return
+	}
+	if rows.stride != 0 {
+		if (l.NumOperations(loop)+opsOfLoop)*plan.LineBytes >= opsPerLine*n*int(times) {
+			l.prefetchRows(p, rows, step, max(rowsAhead/times, 1), n)
+		}
+		return
+	}
+	m := p.Uni
+	m.Disp += int32(step * ahead)
+	l.prefetchLines(m, n)
+}
+
+// FetchesRounds reports whether gangs fetch ahead what they load in later rounds. With one row in long rounds they have as
+// many loads under way as a core can have, with more a core that can have many has some left.
+func (l *Lowerer) FetchesRounds(r *Interleaved) bool {
+	return r.Turns < plan.ManyTurns || r.Rows > 1 && l.Options.Model.Misses >= ManyMisses
+}
+
+// prefetchRows fetches what a load of n bytes in a row will load in later iterations, each of which goes on by rows, of
+// an extent that is known only when the code runs, and a step in them.
+func (l *Lowerer) prefetchRows(p *MemRef, rows part64, step, iterations int64, n int) {
+	if far := rows.stride * iterations; int64(int32(far)) == far {
+		first, ahead := l.NewGPR(), l.NewGPR()
+		l.Def(amd64.LEA, first.G8(), p.Uni.At())
+		l.Def(amd64.IMUL, ahead.G8(), rows.r.G8(), vcode.Imm(far))
+		p.Uni = vcode.Mem{Base: first}
+		l.prefetchLines(vcode.Mem{Base: first, Index: ahead, IndexSize: 8, Scale: 1, Disp: int32(step * iterations)}, n)
+	}
+}
+
+// prefetchLines fetches the lines of n bytes.
+func (l *Lowerer) prefetchLines(m vcode.Mem, n int) {
+	m.Size = 1
+	for end := m.Disp + int32(n); m.Disp < end; m.Disp += plan.LineBytes {
+		l.Use(amd64.PREFETCHT0, m.At())
+	}
+}
+
+// prefetchRound fetches what a load of n bytes in a row will load in later rounds, if its index grows by what is known
+// only when the code runs.
+func (l *Lowerer) prefetchRound(in *ir.Instr, p *MemRef, n int) {
+	if l.Interleaved == nil || in.NumIndices() != 1 || p.Size < 4 {
+		return
+	}
+	i := slices.Index(l.Interleaved.Loop.Then.Params, in.Args[0])
+	if i < 0 {
+		return
+	}
+	next := l.Interleaved.Loop.Then.Terminator().Args[i].Def
+	if next == nil || next.Op != ir.Add || next.Args[0] != in.Args[0] || !l.IsUniform(next.Args[1]) {
+		return
+	}
+	first, step := l.NewGPR(), l.WideIndex(l.General(next.Args[1]), ir.I32)
+	l.Def(amd64.LEA, first.G8(), p.Uni.At())
+	// Two rounds ahead, or one: scale 8 stands for two iterations.
+	if shift := bits.Len(uint(l.Interleaved.Turns)) - 2; shift > 0 {
+		far := l.NewGPR()
+		l.Def(amd64.MOV, far.G8(), step.G8())
+		l.Mod(amd64.SHL, far.G8(), vcode.Imm(int64(shift)))
+		step = far
+	}
+	l.prefetchLines(vcode.Mem{Base: first, Index: step, IndexSize: 8, Scale: 8}, n)
+}

@@ -1,0 +1,61 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Functions are those of the device library, by name and type, whose calls the compiler takes itself.
+func Functions() []string { return []string{fastRsqrt + ".f32"} }
+
+const fastRsqrt = "fast.rsqrt"
+
+// call emits a call of one of [Functions].
+func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
+	if in.Fn != fastRsqrt || in.Type() != ir.F32 {
+		l.Refuse("the function %s of %v", in.Fn, in.Type())
+	}
+	return l.rsqrtFast(in)
+}
+
+// rsqrtFast emits 1/√x within 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
+// rest e = 1 − xy², y + ye/2. The step ends below the root by 3y/8·e², which from 12 bits is up to 3.4 units. There the
+// rest is taken from 1 + 2⁻²³, which adds up to one unit to each result.
+//
+// Integer instructions do what multiplications and minima of floats would: on AMD these share two of four pipes with the
+// fused multiply-adds. A subtraction from the upper words that stops at zero halves y. Where x is 0 or infinite the rest is
+// NaN, and where AVX2's estimate of a subnormal x is infinite, −∞: their bits are above those of −2⁻⁸, which bounds the rest
+// of every number. A finite step leaves an estimate as it is that is infinite, 0 or NaN.
+func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
+	x := l.Vector(in.Args[0])
+	n := l.NumVectors(in.Result())
+	y, e, s := vcode.NewVecs(l.Func, n), vcode.NewVecs(l.Func, n), vcode.NewVecs(l.Func, n)
+	number := func(x float64) vcode.Reg { return l.Constant(ir.FloatBits(ir.F32, x), 4) }
+	estimate, one := amd64.VRSQRT14PS, 1.0
+	if !l.Target.HasMasks {
+		estimate, one = amd64.VRSQRTPS, 1+0x1p-23
+	}
+	steps := []func(i int){
+		func(i int) { l.Def(estimate, y[i].Z(), vcode.Part(x, i).Z()).Folds(1, 0) },
+		func(i int) { l.Op2(amd64.VMULPS, e[i], y[i], vcode.Part(x, i), 4) },
+		func(i int) { l.Mod(amd64.VFNMADD213PS, e[i].Z(), y[i].Z(), number(one).Z()).Folds(2, 4) },
+		func(i int) { l.Op2(amd64.VPSUBUSW, s[i], y[i], l.Constant(1<<23, 4), 0) },
+		func(i int) { l.Op2(amd64.VPMINUD, e[i], e[i], number(-0x1p-8), 4) },
+		func(i int) { l.Mod(amd64.VFMADD231PS, y[i].Z(), e[i].Z(), s[i].Z()) },
+	}
+	if !l.Target.HasMasks { // few registers: one after the other
+		for i := range n {
+			for _, step := range steps {
+				step(i)
+			}
+		}
+		return y
+	}
+	for _, step := range steps { // so that none waits for its own last step
+		for i := range n {
+			step(i)
+		}
+	}
+	return y
+}

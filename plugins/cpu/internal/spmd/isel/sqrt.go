@@ -1,0 +1,66 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Square roots by steps are right for operands from here on, up to infinity: nothing underflows on the way.
+const (
+	LeastStepped = 0x10000000 // 2^-95
+	Infinity32   = 0x7f800000
+)
+
+// sqrtBySteps emits correctly rounded square roots. From an estimate of 14 bits of 1/√a one step makes g ≈ √a and h ≈
+// 1/(2√a) right to the last bits. The rest a − g² is exact, and g + (a − g²)h, rounded once, is the root rounded to
+// nearest, as the test shows for every significand and errors of the estimate. Lanes with other operands, such as zeros,
+// send all to the instruction for square roots.
+func (l *Lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
+	a := l.Vector(in.Args[0])
+	half := l.Constant(ir.FloatBits(ir.F32, 0.5), 4)
+	out, odd := vcode.NewVecs(l.Func, l.GangRegs), l.NewMasks(l.GangRegs)
+	g, h, e := vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs)
+	// Step after step for all registers, so that none waits for its own last one.
+	each := func(step func(s, g, h, e vcode.Reg)) {
+		for i := range out {
+			step(vcode.Part(a, i), g[i], h[i], e[i])
+		}
+	}
+	each(func(s, _, h, _ vcode.Reg) { l.Def(amd64.VRSQRT14PS, h.Z(), s.Z()).Folds(1, 4) })
+	for i, m := range odd {
+		over := l.NewVec()
+		l.Op2(amd64.VPSUBD, over, vcode.Part(a, i), l.Constant(LeastStepped, 4), 4)
+		in := l.Def(amd64.VPCMPUD, m.K(), over.Z(), l.Constant(Infinity32-LeastStepped, 4).Z(), vcode.Imm(5)).Folds(2, 4)
+		if l.Cur != nil {
+			in.Mask = l.Cur[i]
+		}
+	}
+	each(func(s, g, h, _ vcode.Reg) { l.Op2(amd64.VMULPS, g, h, s, 4) })
+	each(func(_, _, h, _ vcode.Reg) { l.Op2(amd64.VMULPS, h, h, half, 4) })
+	each(func(_, g, h, e vcode.Reg) {
+		l.Def(amd64.VMOVDQA64, e.Z(), h.Z())
+		l.Mod(amd64.VFNMADD213PS, e.Z(), g.Z(), half.Z()).Folds(2, 4)
+	})
+	each(func(_, g, _, e vcode.Reg) { l.Mod(amd64.VFMADD213PS, g.Z(), e.Z(), g.Z()) })
+	each(func(_, _, h, e vcode.Reg) { l.Mod(amd64.VFMADD213PS, h.Z(), e.Z(), h.Z()) })
+	each(func(s, g, _, e vcode.Reg) {
+		l.Def(amd64.VMOVDQA64, e.Z(), g.Z())
+		l.Mod(amd64.VFNMADD213PS, e.Z(), g.Z(), s.Z()).Folds(2, 4)
+	})
+	for i, d := range out {
+		l.Def(amd64.VMOVDQA64, d.Z(), g[i].Z())
+		l.Mod(amd64.VFMADD231PS, d.Z(), e[i].Z(), h[i].Z())
+	}
+	rare, back := l.NewLabel(), l.NewLabel()
+	l.BranchSome(odd, rare)
+	l.Bind(back)
+	l.Cold(func() {
+		l.Bind(rare)
+		for i, d := range out {
+			l.Def(amd64.VSQRTPS, d.Z(), vcode.Part(a, i).Z()).Folds(1, 4)
+		}
+		l.Jump(amd64.JMP, back)
+	})
+	return out
+}

@@ -1,0 +1,132 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// store emits a Store.
+func (l *Lowerer) store(in *ir.Instr) {
+	p := l.memRefOf(in)
+	v := in.Args[len(in.Args)-1]
+	if p.access == broadcast {
+		l.storeOne(in, p, v)
+		return
+	}
+	src := l.Stored(p.Scalar, v)
+	p.fetched = l.fetched[in]
+	if !l.storeTile(in, &p, src) {
+		l.storeLanes(&p, src)
+	}
+}
+
+// Stored gives the vectors to store, of 32-bit elements where those in memory are smaller.
+func (l *Lowerer) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
+	switch t {
+	case ir.Bool:
+		one := l.Constant(1, 4)
+		masks := l.condition(v, nil)
+		out := vcode.NewVecs(l.Func, l.GangRegs)
+		for i, d := range out {
+			l.Def(amd64.VMOVDQA32, d.Z(), one.Z()).Zeroed(masks[i])
+		}
+		return out
+	case ir.F16:
+		return l.canonical(v)
+	case ir.BF16:
+		canonical := l.Nans.Canonical(v)
+		return l.map1(l.Vector(v), func(d, a vcode.Reg) { l.Def(amd64.VPSRLD, d.Z(), l.brain(a, canonical).Z(), vcode.Imm(16)) })
+	}
+	return l.Vector(v)
+}
+
+func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
+	n := l.GangRegs
+	if p.Size == 8 {
+		n = 2 * l.GangRegs
+	}
+	if p.access == scattered && (p.Size < 4 || !l.Target.HasMasks) || p.mask != nil && p.Size < 4 && !l.Target.HasMasks {
+		l.storeEach(p, src)
+		return
+	}
+	if p.access == contiguous {
+		if !l.wholeRows(p, src, n) {
+			l.storeRows(p, src, n)
+		}
+		return
+	}
+	for i := range n {
+		m := l.PartMask(p.mask, i, p.Size)
+		s := vcode.Part(src, i)
+		a := l.flat(p.Uni)
+		km := l.spoilt(m)
+		if p.Size == 8 {
+			a.Index, a.IndexSize, a.Scale = l.halfOffsets(p.Offs, i), 32, p.Scale
+			l.Use(amd64.VPSCATTERDQ, a.At(), s.Z()).Mask = km
+		} else {
+			a.Index, a.IndexSize, a.Scale = vcode.Part(p.Offs, i), 64, p.Scale
+			l.Use(amd64.VPSCATTERDD, a.At(), s.Z()).Mask = km
+		}
+	}
+}
+
+// storeRows stores vectors one after the other.
+func (l *Lowerer) storeRows(p *MemRef, src []vcode.Reg, n int) {
+	for i, a := range l.registersOf(p, n) {
+		l.storeRow(p.Scalar, a, vcode.Part(src, i), l.PartMask(p.mask, i, p.Size))
+	}
+}
+
+// storeRow stores consecutive elements.
+func (l *Lowerer) storeRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
+	switch t {
+	case ir.Bool, ir.U8, ir.I8:
+		m.Size = 16
+		l.Use(amd64.VPMOVDB, m.At(), s.Z()).Mask = mask
+	case ir.U16, ir.I16, ir.BF16:
+		m.Size = 32
+		l.Use(amd64.VPMOVDW, m.At(), s.Z()).Mask = mask
+	case ir.F16:
+		m.Size = 32
+		l.Use(amd64.VCVTPS2PH, m.At(), s.Z(), vcode.Imm(0)).Mask = mask
+	case ir.I64, ir.U64, ir.F64:
+		l.Use(amd64.VMOVUPD, m.At(), s.Z()).Mask = mask
+	default:
+		l.Use(amd64.VMOVUPS, m.At(), s.Z()).Mask = mask
+	}
+}
+
+// storeOne stores to one place: what all lanes have, or what one of them has.
+func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
+	var src []vcode.Reg
+	var whole vcode.Reg
+	switch {
+	case !l.IsUniform(v) || p.Size < 4 && v.Type.IsFloat():
+		src = l.Stored(p.Scalar, v)
+	case v.Type.IsFloat():
+		whole = l.Vector(v)[0]
+	default:
+		whole = l.General(v)
+	}
+	skip := l.NewLabel()
+	if p.inside != 0 {
+		l.Use(amd64.TEST, p.inside.G4(), p.inside.G4())
+		l.Jump(amd64.JE, skip)
+	}
+	m := p.Uni
+	m.Size = uint8(p.Size)
+	switch {
+	case src != nil: // some lane's
+		p.access, p.Uni = scattered, l.flat(p.Uni)
+		p.Offs = []vcode.Reg{l.Constant(0, 4)}
+		l.storeLanes(&p, src)
+	case v.Type == ir.F32:
+		l.Use(amd64.VMOVSS, m.At(), whole.X())
+	case v.Type == ir.F64:
+		l.Use(amd64.VMOVSD, m.At(), whole.X())
+	default:
+		l.Use(amd64.MOV, m.At(), whole.G(p.Size))
+	}
+	l.Bind(skip)
+}

@@ -1,0 +1,105 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// TileState is where in the tile the present gang stores: the offset of its row; -1 if there is no tile.
+func TileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
+
+// storeTile stores by the tile, if there is one.
+func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
+	n, ok := l.Tiles[in]
+	if !ok || p.mask != nil || p.access != scattered {
+		return false
+	}
+	lanes, done := l.NewLabel(), l.NewLabel()
+	row := l.NewGPR()
+	l.Def(amd64.MOV, row.G4(), TileState().At())
+	l.Use(amd64.TEST, row.G4(), row.G4())
+	l.Jump(amd64.JS, lanes)
+	for i := range l.GangRegs {
+		m := l.tileRow(n, i, 0)
+		m.Index, m.IndexSize, m.Scale = row, 8, 1
+		l.Use(amd64.VMOVUPS, m.At(), vcode.Part(src, i).Z())
+	}
+	l.Use(amd64.CMP, row.G4(), vcode.Imm(int64(l.TileBytes()-l.Target.Bytes())))
+	l.Jump(amd64.JNE, done)
+	for i := range l.GangRegs {
+		l.turn(p, n, i)
+	}
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(lanes)
+		l.storeLanes(p, src)
+		l.Jump(amd64.JMP, done)
+	})
+	return true
+}
+
+// tileRow is the memory of a row in the tile for register i of a store.
+func (l *Lowerer) tileRow(n, i, row int) vcode.Mem {
+	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
+}
+
+// turn stores the columns of a tile: the one of each lane where it stores, from the first row on. The present gang is
+// that of the last row.
+func (l *Lowerer) turn(p *MemRef, n, i int) {
+	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
+	first := l.flat(p.Uni)
+	first.Disp -= int32(4 * (l.Target.Lanes - 1))
+	store := func(lane int, s vcode.Reg) {
+		o := l.NewGPR()
+		from := l.scratchMem(scratchOffsets)
+		from.Disp += int32(4 * lane)
+		from.Size = 4
+		l.Def(amd64.MOVSXD, o.G8(), from.At())
+		m := first
+		m.Index, m.IndexSize, m.Scale = o, 8, p.Scale
+		l.Use(amd64.VMOVUPS, m.At(), s.Z())
+	}
+	// Part b of quad[g][j] is column 4b+j of rows 4g to 4g+3.
+	groups := l.Target.Lanes / 4
+	quad := make([][4]vcode.Reg, groups)
+	for g := range quad {
+		var rows [4]vcode.Reg
+		for r := range rows {
+			rows[r] = l.NewVec()
+			l.Def(amd64.VMOVUPS, rows[r].Z(), l.tileRow(n, i, 4*g+r).At())
+		}
+		quad[g] = l.turnQuads(rows)
+	}
+	for j := range 4 {
+		if groups == 2 {
+			store(j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x20)))
+			store(4+j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x31)))
+			continue
+		}
+		even, odd := vcode.Imm(0x88), vcode.Imm(0xdd) // parts 0 and 2, or 1 and 3, of both
+		op := amd64.VSHUFF32X4
+		a, b := l.shuffle(op, quad[0][j], quad[1][j], even), l.shuffle(op, quad[2][j], quad[3][j], even)
+		c, d := l.shuffle(op, quad[0][j], quad[1][j], odd), l.shuffle(op, quad[2][j], quad[3][j], odd)
+		store(j, l.shuffle(op, a, b, even))
+		store(4+j, l.shuffle(op, c, d, even))
+		store(8+j, l.shuffle(op, a, b, odd))
+		store(12+j, l.shuffle(op, c, d, odd))
+	}
+}
+
+// turnQuads turns the blocks of 4 × 4 elements in parts of 128 bits: part b of result j has element j of part b of each row.
+func (l *Lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
+	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
+	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
+	return [4]vcode.Reg{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
+		l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
+}
+
+// shuffle gives a new register with elements of two.
+func (l *Lowerer) shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
+	d := l.NewVec()
+	l.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)
+	return d
+}

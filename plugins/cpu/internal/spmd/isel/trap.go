@@ -1,0 +1,139 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// TrapHere emits a trap.
+func (l *Lowerer) TrapHere(t vcode.Trap) {
+	t.X, t.End, t.Lanes = l.Item.X, l.End, l.Lanes()
+	if t.X != 0 {
+		t.Uses = append(t.Uses, t.X)
+	}
+	for _, a := range t.Args {
+		t.Uses = append(t.Uses, a...)
+	}
+	t.Uses = append(t.Uses, t.Mask...)
+	t.Defs = t.Results
+	l.Trap(t)
+}
+
+// trapOut emits a trap after which the gang ends.
+func (l *Lowerer) trapOut(t vcode.Trap) {
+	l.TrapHere(t)
+	l.Jump(amd64.JMP, l.End)
+}
+
+// operands gives values as traps take them.
+func (l *Lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
+	for _, a := range args {
+		types = append(types, a.Type)
+		switch {
+		case l.IsUniform(a) && !a.Type.IsFloat():
+			regs = append(regs, []vcode.Reg{l.General(a)})
+		case a.Type == ir.Bool:
+			regs = append(regs, l.condition(a, nil))
+		default:
+			regs = append(regs, l.Vector(a))
+		}
+	}
+	return regs, types
+}
+
+// byTrap emits an operation that Go computes lane by lane.
+func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
+	args, types := l.operands(in.Args)
+	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
+	l.TrapHere(vcode.Trap{Kind: vcode.TrapEval, In: in, Args: args, Types: types, Mask: l.Cur, Results: out, Uniform: l.IsUniform(in.Result())})
+	return out
+}
+
+// checkDivisor makes lanes whose divisor is zero fault; with faults off it gives their masks.
+func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
+	if in.Proved&ir.ProvedDivisor != 0 {
+		return nil
+	}
+	e := in.Type().Size()
+	n := l.GangRegs
+	if len(divisor) == 1 {
+		n = 1
+	}
+	zeros := l.NewMasks(n)
+	for i, d := range zeros {
+		var m vcode.Reg
+		if n == l.GangRegs && l.Cur != nil && !l.Options.Unchecked { // one that all lanes have concerns any of them
+			m = l.Cur[i]
+		}
+		if e == 4 {
+			l.Def(amd64.VPTESTNMD, d.K(), divisor[i].Z(), divisor[i].Z()).Mask = m
+			continue
+		}
+		lo, hi := l.NewMask(), l.NewMask()
+		l.Def(amd64.VPTESTNMQ, lo.K(), vcode.Part(divisor, 2*i).Z(), vcode.Part(divisor, 2*i).Z())
+		l.Def(amd64.VPTESTNMQ, hi.K(), vcode.Part(divisor, 2*i+1).Z(), vcode.Part(divisor, 2*i+1).Z())
+		l.join(d, lo, hi)
+		if m != 0 {
+			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
+		}
+	}
+	if l.Options.Unchecked {
+		return zeros
+	}
+	bad := l.NewLabel()
+	l.BranchSome(zeros, bad)
+	all := zeros
+	l.Cold(func() {
+		l.Bind(bad)
+		if n < l.GangRegs { // the same in all lanes
+			all = l.Cur
+		}
+		l.trapOut(vcode.Trap{Kind: vcode.TrapZero, In: in, Mask: all})
+	})
+	return nil
+}
+
+// service emits a Print, Assert or Call.
+func (l *Lowerer) service(in *ir.Instr) {
+	switch in.Op {
+	case ir.Print:
+		args, types := l.operands(in.Args)
+		l.TrapHere(vcode.Trap{Kind: vcode.TrapPrint, In: in, Args: args, Types: types, Mask: l.Cur})
+	case ir.Call:
+		args, types := l.operands(in.Args)
+		var val Value
+		if r := in.Result(); r != nil {
+			val = l.Variable(r)
+		}
+		l.TrapHere(vcode.Trap{Kind: vcode.TrapCall, In: in, Args: args, Types: types, Mask: l.Cur, Results: val.regs()})
+		if r := in.Result(); r != nil {
+			l.Set(r, val)
+		}
+	case ir.Assert:
+		l.assert(in)
+	}
+}
+
+// assert emits an Assert.
+func (l *Lowerer) assert(in *ir.Instr) {
+	if l.Options.Unchecked {
+		return
+	}
+	ok := l.condition(in.Args[0], nil)
+	bad := l.NewMasks(l.GangRegs)
+	for i, d := range bad {
+		if l.Cur == nil {
+			l.Def(amd64.KNOTW, d.K(), ok[i].K())
+		} else {
+			l.Def(amd64.KANDNW, d.K(), ok[i].K(), l.Cur[i].K())
+		}
+	}
+	args, types := l.operands(in.Args[1:])
+	slow := l.NewLabel()
+	l.BranchSome(bad, slow)
+	l.Cold(func() {
+		l.Bind(slow)
+		l.trapOut(vcode.Trap{Kind: vcode.TrapAssert, In: in, Args: args, Types: types, Mask: bad})
+	})
+}

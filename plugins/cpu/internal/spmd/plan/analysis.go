@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
+)
+
+// Lanes is the number of lanes.
+func (l *Analysis) Lanes() int { return l.Options.Target.Lanes * l.GangRegs }
+
+// NumVectors is how many registers the vectors of a result have.
+func (l *Analysis) NumVectors(r *ir.Value) int {
+	if l.IsUniform(r) {
+		return 1
+	}
+	return l.VectorsOf(r.Type)
+}
+
+// GroupVectors is how many vectors a gang's values of a type take in its frame.
+func (l *Analysis) GroupVectors(t ir.Type) int {
+	if t.Size() == 8 {
+		return 2 * l.GangRegs
+	}
+	return l.GangRegs
+}
+
+// Narrows reports whether the gangs at the end of a row may have one register: where wide gangs have no places of their own
+// in memory, and none does more than its neighbours.
+func (l *Analysis) Narrows() bool {
+	return l.GangRegs > 1 && !l.Options.Stacked && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
+}
+
+// Analysis is what the compiler knows of a kernel and has decided for it before it emits instructions.
+type Analysis struct {
+	Kernel   *ir.Kernel
+	Options  Options
+	GangRegs int // vector registers that hold a 32-bit value of a gang
+	Observes bool
+	Uniform  *ir.Uniformity
+	Affine   *opt.Affine
+	Nans     *opt.NaNs
+	outputs  Outputs
+	Uses     []useInfo           // by value
+	Carried  map[int][]*ir.Instr // by value: the continues that pass it to the next iteration
+	Unrolled map[*ir.Instr]int   // by loop: by how much it was unrolled
+	Band     int                 // rows of a band in column-major order; 0 for row-major order
+	Tiles    map[*ir.Instr]int   // the stores by transpose tiles, with their numbers
+	Columns  map[*ir.Instr]int   // the transposed loads, with their numbers
+}
+
+// Analyse analyses a kernel whose loops were unrolled, and makes the decisions that lowering follows.
+func Analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *Analysis {
+	a := &Analysis{Kernel: k, Options: options, GangRegs: options.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
+		Uniform: k.Uniformity(gangScope(options.Stacked)), Nans: opt.FindNaNs(k), outputs: FindOutputs(k)}
+	a.Affine = opt.FindAffine(k, a.Uniform)
+	a.gatherUses()
+	if !options.Stacked {
+		a.ChooseWalk()
+	}
+	a.findColumnLoads()
+	return a
+}
+
+func (l *Analysis) IsUniform(v *ir.Value) bool { return l.Uniform.Value(v) != ir.Varying }
+
+// VectorsOf is how many vectors a varying value of the type has.
+func (l *Analysis) VectorsOf(t ir.Type) int {
+	if t.Size() == 8 {
+		return 2 * l.GangRegs
+	}
+	return l.GangRegs
+}
+
+// Width is how many items of a gang lie in a row.
+func (l *Analysis) Width() int {
+	if l.Options.Stacked {
+		return l.Options.Target.Lanes
+	}
+	return l.Lanes()
+}
+
+// Height is how many rows a gang has.
+func (l *Analysis) Height() int { return l.Lanes() / l.Width() }
+
+// BytesOfVector is how many bytes in memory the elements of one register take.
+func (l *Analysis) BytesOfVector(size int) int {
+	if size == 8 {
+		return l.Options.Target.Bytes()
+	}
+	return l.Options.Target.Lanes * size
+}
+
+// GroupOpInCode reports whether a group operation has code, and for groups of what kind.
+func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
+	switch in.Op {
+	case ir.Reduce:
+		return abi.TogetherAll, in.Type() != ir.Bool && l.IsUniform(in.Result())
+	case ir.Scan, ir.Subgroup:
+		return abi.TogetherSegments, true
+	}
+	return 0, false
+}
+
+// SegmentVectors is how many vectors the values of 32 items take.
+func (l *Analysis) SegmentVectors(size int) int {
+	return groupop.SubgroupSize * size / l.Options.Target.Bytes()
+}

@@ -1,0 +1,262 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// MuchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
+const MuchArithmetic = 24
+
+// Vectors that may live at once in code without loops, whether there are registers for all or not.
+const (
+	straightRoom      = 48
+	straightRoomShort = 40 // where conditions are vectors, too
+)
+
+// ChooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
+// of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
+// gangs are fewer to wait for. Stacked gangs, which lanes leave by masks, may have three on a target where those are vectors:
+// two of its short vectors hide no latency of a loop, and what they lack of registers for three costs less.
+func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
+	u := k.Uniformity(gangScope(stacked))
+	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
+	p.number(k.Body)
+	p.at = 0
+	room := t.Vectors + vcode.ScratchVectors + t.Spare
+	stores := !stacked && p.copies(k)
+	if stores {
+		p.loops, p.depth = true, 1
+	} else if p.straight(k, t) {
+		p.loops, p.depth = true, 1
+		room = straightRoom // what does not fit costs less than in a loop, and the latency more
+		if !t.HasMasks {
+			room = straightRoomShort
+		}
+	}
+	p.measure(k.Body)
+	if p.diverges && !t.HasMasks && !p.inRounds(k) {
+		p.most += 2 // the lanes that go on, and a condition
+	}
+	switch {
+	case stores && p.most == 0: // of constants
+		return 4
+	case !p.loops || p.most == 0:
+		return 1
+	case 4*p.most <= room && (!p.diverges || t.HasMasks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too
+		return 4
+	case stacked && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
+		return 3
+	case 2*p.most <= room:
+		return 2
+	}
+	return 1
+}
+
+// inRounds reports whether all loops that lanes leave apart from each other are ones to be run in rounds, without masks.
+func (p *pressure) inRounds(k *ir.Kernel) bool {
+	ok := k.ObservesGroup()
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Loop && p.u.Diverges(in) {
+			ok = ok && OnlyLast(in) && OnlyExit(in) != nil && loadsRows(in, p.u)
+		}
+	})
+	return ok
+}
+
+// maxCopied is the number of instructions up to which a kernel without loops counts as one that goes through memory.
+const maxCopied = 32
+
+// copies reports whether a kernel does little but load and store rows of buffers, without loops: what comes with each gang
+// then takes as long as its few operations, and wide gangs share it.
+func (p *pressure) copies(k *ir.Kernel) bool {
+	rows, count := true, 0
+	affine := opt.FindAffine(k, p.u)
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Quant { // which a store of what is computed has besides
+			count++
+		}
+		switch in.Op {
+		case ir.Load, ir.Store:
+			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
+		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Print, ir.Assert, ir.Call, ir.Zero:
+			rows = false
+		}
+	})
+	return rows && count <= maxCopied
+}
+
+// shared reports whether all lanes access the same element.
+func (p *pressure) shared(in *ir.Instr) bool {
+	return !slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool { return p.u.Value(v) == ir.Varying })
+}
+
+// pressure finds how many vectors live at once in loops.
+type pressure struct {
+	u        *ir.Uniformity
+	last     []int // position of the last use, by value; uses in a loop count at its end
+	born     []int // position of the definition, by value
+	at       int
+	loops    bool
+	depth    int
+	live     int
+	most     int
+	diverges bool // some loop
+	nested   int  // divergent instructions around the present place
+	masks    int  // the most of them
+	ends     [][]*ir.Value
+}
+
+// straight reports whether a kernel without loops gains by wide gangs. Where vectors are half as long, what each gang costs
+// beside its operations weighs twice.
+func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
+	loops, groups, operations := false, false, 0
+	k.Body.Walk(func(in *ir.Instr) {
+		loops = loops || in.Op == ir.Loop
+		groups = groups || in.Op == ir.Reduce || in.Op == ir.Scan
+		if r := in.Result(); r != nil && in.Op <= ir.Load && in.Op != ir.Const && p.u.Value(r) == ir.Varying {
+			operations++
+		}
+	})
+	return !loops && (groups || operations*vcode.AVX512.Lanes/t.Lanes >= MuchArithmetic)
+}
+
+func (p *pressure) number(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		p.at++
+		start := p.at
+		if in.Op == ir.Loop {
+			for _, v := range in.Then.Params {
+				p.born[v.ID] = start
+			}
+		}
+		p.number(in.Then)
+		p.number(in.Else)
+		if in.Then != nil {
+			p.at++
+		}
+		end := p.at
+		if in.Op == ir.Loop {
+			end = start // its parameters take them over
+		}
+		for _, a := range in.Args {
+			p.last[a.ID] = max(p.last[a.ID], end)
+		}
+		if in.Op == ir.Loop {
+			// What a loop uses of before it lives to its end.
+			in.Then.Walk(func(j *ir.Instr) {
+				for _, a := range j.Args {
+					if p.born[a.ID] < start {
+						p.last[a.ID] = max(p.last[a.ID], p.at)
+					}
+				}
+			})
+		}
+		for _, r := range in.Results {
+			p.born[r.ID] = p.at
+		}
+	}
+}
+
+// size is how many vectors a value takes.
+func (p *pressure) size(v *ir.Value) int {
+	switch {
+	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
+		return 0
+	case v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast) && v.Def.Args[0].Type.Size() == v.Type.Size():
+		return 0 // the same register as the operand
+	case v.Type.Size() == 8:
+		return 2
+	}
+	return 1
+}
+
+func (p *pressure) define(v *ir.Value) {
+	n := p.size(v)
+	if n == 0 || p.last[v.ID] == 0 {
+		return
+	}
+	p.live += n
+	for len(p.ends) <= p.last[v.ID] {
+		p.ends = append(p.ends, nil)
+	}
+	p.ends[p.last[v.ID]] = append(p.ends[p.last[v.ID]], v)
+	if p.depth > 0 {
+		p.most = max(p.most, p.live)
+	}
+}
+
+func (p *pressure) step() {
+	p.at++
+	if p.at < len(p.ends) {
+		for _, v := range p.ends[p.at] {
+			p.live -= p.size(v)
+		}
+		p.ends[p.at] = nil
+	}
+}
+
+func (p *pressure) measure(b *ir.Block) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		p.step()
+		if in.Op == ir.Loop {
+			p.loops = true
+			p.diverges = p.diverges || p.u.Diverges(in)
+			p.depth++
+			for _, v := range in.Then.Params {
+				p.define(v)
+			}
+		}
+		splits := in.Then != nil && p.u.Diverges(in) && !leaves(in)
+		if splits {
+			p.nested++
+			p.masks = max(p.masks, p.nested)
+		}
+		p.measure(in.Then)
+		p.measure(in.Else)
+		if splits {
+			p.nested--
+		}
+		if in.Then != nil {
+			p.step()
+		}
+		if in.Op == ir.Loop {
+			p.depth--
+		}
+		for _, r := range in.Results {
+			p.define(r)
+		}
+	}
+}
+
+// leaves reports whether an If does no more than to leave a loop in one of its arms: it narrows the loop's mask.
+func leaves(in *ir.Instr) bool {
+	if in.Op != ir.If {
+		return false
+	}
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if last := b.Terminator(); last.Op == ir.Break && last.Target.Op == ir.Loop && OnlyConstants(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// OnlyConstants reports whether a block does nothing before its end.
+func OnlyConstants(b *ir.Block) bool {
+	for _, in := range b.Instrs[:len(b.Instrs)-1] {
+		if in.Op != ir.Const {
+			return false
+		}
+	}
+	return true
+}

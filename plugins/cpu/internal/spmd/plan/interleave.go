@@ -1,0 +1,200 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Iterations that a gang does in a round, by the instructions in the loop.
+const (
+	MostTurns  = 8
+	ManyTurns  = 4
+	SomeTurns  = 2
+	tinyLoop   = 14
+	shortLoop  = 24
+	middleLoop = 48
+	atomicCost = 48 // instructions as which an atomic operation counts
+)
+
+// ItersPerRound returns how many iterations of a loop that loads so many rows a gang does in a round.
+func ItersPerRound(loop *ir.Instr, rows int) int {
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Const:
+		case ir.Atomic, ir.Loop:
+			n += atomicCost
+		default:
+			n++
+		}
+	})
+	switch {
+	case n <= tinyLoop && rows == 1:
+		return MostTurns
+	case n <= shortLoop:
+		return ManyTurns
+	case n <= middleLoop:
+		return SomeTurns
+	}
+	return 1
+}
+
+// OnlyExit gives the If by which alone a loop is left, if what comes before it can be done again and nothing in the loop
+// is of the group or has an order among items.
+func OnlyExit(loop *ir.Instr) *ir.Instr {
+	var exit *ir.Instr
+	for _, in := range loop.Then.Instrs {
+		if leaves(in) && len(in.Results) == 0 && (Stays(in.Then) || Stays(in.Else)) {
+			exit = in
+			break
+		}
+		if in.Then != nil || !in.IsPure() && in.Op != ir.Load {
+			return nil
+		}
+	}
+	if exit == nil {
+		return nil
+	}
+	outside := 0 // ways out of the loop
+	inside := map[*ir.Instr]bool{}
+	loop.Then.Walk(func(in *ir.Instr) {
+		inside[in] = true
+		switch in.Op {
+		case ir.Break, ir.Continue:
+			if !inside[in.Target] {
+				outside++
+			}
+		case ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Call:
+			exit = nil
+		}
+	})
+	if outside != 2 { // the exit, and the continue at the end
+		return nil
+	}
+	return exit
+}
+
+// Stays reports whether a block does nothing and goes on after its instruction.
+func Stays(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && OnlyConstants(b) }
+
+// IsStreaming reports whether a loop is worth rounds: it accesses rows that lie farther apart from one iteration to the next
+// than a gang is wide, and carries few vectors for that.
+func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
+	rows, carried := 0, 0
+	for _, p := range loop.Then.Params {
+		if _, affine := l.Affine.Strides(p); !affine && !l.IsUniform(p) {
+			carried++
+		}
+	}
+	loop.Then.Walk(func(in *ir.Instr) {
+		if (in.Op == ir.Load || in.Op == ir.Store) && in.Array.Space == ir.Global && l.isStrided(in, loop) {
+			rows++
+		}
+	})
+	return rows > 0 && carried <= 2*rows
+}
+
+// StridedLoads returns how many loads of a loop are of rows that lie apart from one iteration to the next.
+func (l *Analysis) StridedLoads(loop *ir.Instr) int {
+	rows := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Load && in.Array.Space == ir.Global && l.isStrided(in, loop) {
+			rows++
+		}
+	})
+	return rows
+}
+
+// isStrided reports whether an access is of a row that lies farther from that of the next iteration than a gang is wide.
+func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
+	r := in.Resolve()
+	apart, step, far := int64(0), int64(0), false
+	for i := range r.Strides {
+		v := in.Args[i]
+		s, ok := l.Affine.Strides(v)
+		if !ok || s[0] != 0 && r.Inner[i] > 0 {
+			return false
+		}
+		apart += int64(s[0]) * int64(r.Strides[i])
+		d, known := l.Step(v, loop, 0)
+		far = far || !known || d != 0 && r.Inner[i] > 0
+		step += d * int64(r.Strides[i])
+	}
+	size := int64(r.Scalar.Size())
+	return apart == size && (far || max(step, -step) > size*int64(l.Lanes()))
+}
+
+// NumOperations is about how many instructions an iteration of a loop takes.
+func (l *Analysis) NumOperations(loop *ir.Instr) int {
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch {
+		case in.Op == ir.Const, in.Op == ir.Yield, in.Op == ir.Break, in.Op == ir.Continue:
+		case len(in.Results) == 1 && !l.IsUniform(in.Results[0]):
+			n += l.GangRegs
+		default:
+			n++
+		}
+	})
+	return n
+}
+
+// Step is by how much a value grows from one iteration of a loop to the next, if that is known.
+func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
+	if i := slices.Index(loop.Then.Params, v); i >= 0 {
+		next := l.carriedBy(loop, i)
+		if next == nil || next.Def == nil || next.Def.Op != ir.Add && next.Def.Op != ir.Sub || next.Def.Args[0] != v {
+			return 0, false
+		}
+		c, ok := SmallConst(next.Def.Args[1])
+		if next.Def.Op == ir.Sub {
+			c = -c
+		}
+		return c, ok
+	}
+	in := v.Def
+	if in == nil || l.Uses[v.ID].Loop != loop {
+		return 0, true // of before the loop
+	}
+	if depth > MaxDepth || len(in.Args) == 0 {
+		return 0, false
+	}
+	a, ok := l.Step(in.Args[0], loop, depth+1)
+	if !ok {
+		return 0, false
+	}
+	switch in.Op {
+	case ir.Add, ir.Sub:
+		b, ok := l.Step(in.Args[1], loop, depth+1)
+		if in.Op == ir.Sub {
+			b = -b
+		}
+		return a + b, ok
+	case ir.Mul:
+		c, ok := SmallConst(in.Args[1])
+		return a * c, ok
+	case ir.Shl:
+		c, ok := SmallConst(in.Args[1])
+		return a << (c & 31), ok
+	case ir.Wrap, ir.Bitcast:
+		return a, in.Args[0].Type.Size() == 4
+	}
+	return 0, false
+}
+
+// carriedBy is the value that a loop's parameter has in the next iteration, if there is only one continue.
+func (l *Analysis) carriedBy(loop *ir.Instr, param int) *ir.Value {
+	var next *ir.Value
+	n := 0
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Continue && in.Target == loop {
+			next = in.Args[param]
+			n++
+		}
+	})
+	if n != 1 {
+		return nil
+	}
+	return next
+}

@@ -1,0 +1,42 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// The shadow of a value that differs between lanes is what it is in lane 0, in a general register: where a row begins.
+
+// MaxDepth bounds how deep the arithmetic of an index is followed.
+const MaxDepth = 12
+
+// ComputesLane0 reports whether the value of lane 0 can be computed in general purpose registers. known reports which
+// values are there already; it may be nil.
+func (l *Analysis) ComputesLane0(v *ir.Value, depth int, known func(v *ir.Value) bool) bool {
+	if l.IsUniform(v) {
+		return v.Type.IsInt()
+	}
+	if known != nil && known(v) {
+		return true
+	}
+	in := v.Def
+	if in == nil || depth > MaxDepth {
+		return false
+	}
+	all := func() bool {
+		return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !l.ComputesLane0(a, depth+1, known) })
+	}
+	switch in.Op {
+	case ir.Item:
+		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && (in.Axis == 0 || l.Options.Stacked)
+	case ir.Add, ir.Sub, ir.Neg, ir.Mul:
+		return all()
+	case ir.Shl:
+		_, ok := SmallConst(in.Args[1])
+		return ok && l.ComputesLane0(in.Args[0], depth+1, known)
+	case ir.Wrap, ir.Bitcast:
+		return in.Args[0].Type.IsInt() && in.Args[0].Type.Size() == 4 && all()
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// OneGangRegs is how many registers a gang may have that is a group of a kernel: none unless there is something to wait for,
+// and nothing else that asks for all of a group.
+func OneGangRegs(k *ir.Kernel, o *Options) int {
+	ok := true
+	waits, loops, wide, bytes := false, false, false, 0
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Barrier:
+			waits = true
+		case ir.Reduce:
+			waits = true
+			ok = ok && in.Type() != ir.Bool
+		case ir.Scan, ir.Uniform, ir.Subgroup:
+			ok = false
+		case ir.Loop:
+			loops = true
+		}
+		for _, r := range in.Results {
+			wide = wide || r.Type.Size() == 8
+		}
+	})
+	for _, a := range k.Arrays {
+		if a.Space == ir.Private {
+			bytes += a.Bytes()
+		}
+	}
+	if !waits || !ok {
+		return 0
+	}
+	if o.WideGangs {
+		return abi.MaxGangItems / o.Target.Lanes
+	}
+	if loops || wide || bytes > 0 {
+		return o.Gang
+	}
+	return max(o.Gang, widest(k, o.Target))
+}
+
+// widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
+func widest(k *ir.Kernel, t *vcode.Target) int {
+	u := k.Uniformity(gangScope(false))
+	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
+	p.number(k.Body)
+	p.at = 0
+	p.measure(k.Body)
+	w := abi.MaxGangItems / t.Lanes
+	if onlyReduces(k, u) {
+		return w
+	}
+	for w > 1 && w*max(p.most, 1) > t.Vectors+vcode.ScratchVectors {
+		w /= 2
+	}
+	return w
+}
+
+// onlyReduces reports whether all that differs between the items of a kernel is what they load to be reduced: as much as is
+// loaded at once need not live at once then, see foldLoads.
+func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
+	ok := true
+	affine := opt.FindAffine(k, u)
+	loaded := map[*ir.Value]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		for _, r := range in.Results {
+			switch _, known := affine.Strides(r); {
+			case u.Value(r) != ir.Varying || known || r.Type == ir.Bool:
+			case in.Op == ir.Load:
+				loaded[r] = true
+			default:
+				ok = false
+			}
+		}
+		for i, a := range in.Args {
+			ok = ok && (!loaded[a] || in.Op == ir.Reduce && i == 0)
+		}
+	})
+	return ok
+}

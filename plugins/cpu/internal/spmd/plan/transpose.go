@@ -1,0 +1,132 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// maxColumns bounds the registers that a gang loads so.
+const maxColumns = 16
+
+// findColumnLoads gives the loads that are made so, with numbers.
+func (l *Analysis) findColumnLoads() {
+	if !l.Observes || !l.Options.Whole || l.Options.Single || endsEarly(l.Kernel, l.Options.Unchecked) {
+		return
+	}
+	var inGroup *opt.Affine
+	changed := make([]int, len(l.Kernel.Arrays)) // in which phase between barriers each array was last stored to
+	phase := 0
+	for _, in := range l.Kernel.Body.Instrs {
+		switch {
+		case in.Op == ir.Barrier:
+			phase++
+		case in.Op != ir.Load:
+			(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
+				if in.Array != nil && (in.Op == ir.Store || in.Op == ir.Atomic || in.Op == ir.Zero) {
+					changed[in.Array.ID] = phase
+				}
+			})
+		case in.Array.Space == ir.Shared && changed[in.Array.ID] < phase && len(l.Columns)*l.GangRegs < maxColumns:
+			if inGroup == nil {
+				inGroup = opt.FindAffine(l.Kernel, l.Kernel.Uniformity(ir.Scope{}))
+			}
+			if l.loadsColumn(in, inGroup) {
+				if l.Columns == nil {
+					l.Columns = map[*ir.Instr]int{}
+				}
+				l.Columns[in] = len(l.Columns)
+			}
+		}
+	}
+}
+
+// loadsColumn reports whether lanes load elements that lie apart by the same distance everywhere, beside which those lie
+// that the lanes of the row below load. The indices are proved to be in bounds, and made of what the launch brings alone.
+func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
+	r := in.Resolve()
+	if r.Scalar.Size() != 4 || in.Proved != allProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
+		return false
+	}
+	for _, v := range in.Args[:in.NumIndices()] {
+		if !ofLaunch(v, 0) || !l.ComputesLane0(v, 0, nil) {
+			return false
+		}
+	}
+	apart := Stride(l.Affine, in, 0)
+	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == Stride(inGroup, in, 0) && Stride(inGroup, in, 1) == 4
+}
+
+// ofLaunch reports whether a value is computed of constants, of what the launch brings, and of positions of items.
+func ofLaunch(v *ir.Value, depth int) bool {
+	in := v.Def
+	if in == nil {
+		return true // a scalar parameter, as no loop is around
+	}
+	if !in.IsPure() || in.Then != nil || depth > MaxDepth {
+		return false
+	}
+	return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !ofLaunch(a, depth+1) })
+}
+
+// ColumnBytes is how much memory columns take in the context.
+func (l *Analysis) ColumnBytes() int {
+	return len(l.Columns) * l.GangRegs * abi.ColumnGangs * l.Options.Target.Bytes()
+}
+
+// Where gangs go down columns and lanes store rows apart, a tile of as many gangs as a vector has lanes makes whole rows
+// of vectors: gangs leave what they store in their frame, and the last one of a tile turns it round and stores vectors
+// instead of elements. A tile begins where all its gangs have all lanes and are of the same run and band; other gangs
+// store lane by lane.
+
+// findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, to ones that nothing
+// else uses, once by each item, of elements that lie side by side for the items of a column. What comes behind may access
+// the same buffer under another name, and an item has to find there what it stored.
+func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
+	uses := make([]int, len(l.Kernel.Arrays))
+	early := false // some gang of a tile may end before it stores
+	l.Kernel.Body.Walk(func(in *ir.Instr) {
+		early = early || (in.Op == ir.Return || in.Op == ir.Unreachable) && in != l.Kernel.Body.Terminator()
+		if in.Array != nil && in.Op != ir.Extent {
+			uses[in.Array.ID]++
+		}
+	})
+	if early {
+		return nil
+	}
+	var last []*ir.Instr // from the last one back
+	for _, in := range slices.Backward(l.Kernel.Body.Instrs) {
+		if l.fitsTile(in, inGroup) && uses[in.Array.ID] == 1 {
+			last = append(last, in)
+		} else if usesGlobal(in) {
+			break
+		}
+	}
+	tiles := map[*ir.Instr]int{}
+	for _, in := range slices.Backward(last) {
+		tiles[in] = len(tiles)
+	}
+	return tiles
+}
+
+func (l *Analysis) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
+	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
+		return false
+	}
+	return in.Accessed().Size() == 4 && IsFar(Stride(l.Affine, in, 0)) && Stride(inGroup, in, 1) == 4
+}
+
+// usesGlobal reports whether an instruction, or one in it, accesses the elements of a buffer.
+func usesGlobal(in *ir.Instr) bool {
+	found := false
+	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
+		found = found || in.Array != nil && in.Array.Space == ir.Global && in.Op != ir.Extent
+	})
+	return found
+}
+
+// TileBytes is the size of a tile of one register.
+func (l *Analysis) TileBytes() int { return l.Options.Target.Lanes * l.Options.Target.Bytes() }

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// maxRepeated is the number of instructions of one register up to which the bodies of loops are repeated: then what comes
+// with each iteration hardly counts.
+const maxRepeated = 192
+
+// Unroll gives a kernel whose loops do several iterations in one where that pays, and how often their bodies are
+// repeated.
+func Unroll(k *ir.Kernel, options Options) (*ir.Kernel, map[*ir.Instr]int) {
+	some := false
+	k.Body.Walk(func(in *ir.Instr) { some = some || in.Op == ir.Loop && mayCount(in) })
+	if !some {
+		return k, nil // without a copy
+	}
+	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
+	limits := opt.Repeating{Whole: maxRepeated / options.Gang, Body: maxRepeated / options.Gang, Total: MaxBoth * 3 / 4 / options.Gang}
+	if options.Beside || options.InterleaveAll {
+		u := c.Uniformity(gangScope(options.Stacked))
+		limits.Leave = func(loop *ir.Instr) bool { return OnlyExit(loop) != nil && loadsRows(loop, u) }
+	}
+	if times, changed := opt.Repeat(c, limits); changed {
+		return c, times
+	}
+	return k, nil
+}
+
+// mayCount reports whether a loop compares something with a constant.
+func mayCount(loop *ir.Instr) bool {
+	isConst := func(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
+	for _, in := range loop.Then.Instrs {
+		if (in.Op == ir.Lt || in.Op == ir.Le) && (isConst(in.Args[0]) || isConst(in.Args[1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// loadsRows reports whether a loop may be one to be run in rounds.
+func loadsRows(loop *ir.Instr, u *ir.Uniformity) bool {
+	found := false
+	loop.Then.Walk(func(in *ir.Instr) {
+		if in.Array != nil && in.Array.Space == ir.Global && (in.Op == ir.Load || in.Op == ir.Store) {
+			for _, v := range in.Args[:in.NumIndices()] {
+				found = found || u.Value(v) == ir.Varying
+			}
+		}
+	})
+	return found
+}
