@@ -5,7 +5,7 @@
 // A gang is a run of work-items along the x axis that go through the kernel together: the lanes of a vector (16, or 8 with
 // AVX2), and one, two or four registers side by side. Values that are the same in a gang stay scalar, or one register;
 // other values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
-// Where it pays, the registers of a gang, then perhaps three, are rows of items one below the other instead (stack.go).
+// Where it pays, the registers of a gang are rows of items one below the other instead, three or up to eight (stack.go).
 // Uniform control flow is branches; in divergent control flow a mask says which lanes take part, and code that no lane
 // takes part in is jumped over.
 //
