@@ -22,6 +22,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #endif
 
@@ -79,12 +80,18 @@ struct orepl_rpc_port {
   int owned, received;
 };
 
+/* orepl_rpc_pause paces a loop that polls, by the number of its turn: it spins, then yields, then sleeps. */
 static inline void orepl_rpc_pause(uint32_t n) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #endif
 #if defined(__linux__)
-  if (n % 256 == 255) sched_yield(); /* the server may need this core */
+  if (n >= 8192) {
+    struct timespec t = {0, n < 16384 ? 20000 : 100000};
+    nanosleep(&t, 0);
+  } else if (n % 256 == 255) {
+    sched_yield(); /* the server may need this core */
+  }
 #endif
 }
 
@@ -111,7 +118,7 @@ static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int 
     uint32_t bit = 1u << i % 32, *lock = &c->locks[i / 32];
     if (i == 0 && n) {
       if (__atomic_load_n(&c->closed, __ATOMIC_RELAXED)) return OREPL_RPC_CLOSED;
-      orepl_rpc_pause(n / ports);
+      orepl_rpc_pause(n / ports * 64);
     }
     if (__atomic_load_n(lock, __ATOMIC_RELAXED) & bit) continue;
     if (__atomic_fetch_or(lock, bit, OREPL_RPC_ORDER_LOCK) & bit) continue;
