@@ -3,14 +3,18 @@ package tests
 import (
 	"context"
 	"fmt"
+	"io"
+	"net"
 	"runtime"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/conform/far"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -19,6 +23,8 @@ type lossyRun struct {
 	t       *testing.T
 	ctx     context.Context
 	session *session.Session
+	id      string // of the lossy device
+	best    string // the best device's id before the loss
 	failed  error
 }
 
@@ -46,10 +52,16 @@ func (r *lossyRun) must(what string, err error) {
 
 func (r *lossyRun) run() {
 	t, ctx := r.t, r.ctx
-	lossy, err := r.session.Device(ctx, "")
-	r.must("find", err)
-	if lossy.ID() != "far:0" {
-		t.Fatalf("the best device is %s", lossy.ID())
+	best, err := r.session.Device(ctx, "")
+	if !r.note("find", err) {
+		return
+	}
+	if best.ID() != r.best {
+		t.Fatalf("the best device is %s", best.ID())
+	}
+	lossy, err := r.session.Device(ctx, r.id)
+	if !r.note("find", err) {
+		return
 	}
 	stays, err := r.session.Device(ctx, "cpu:0")
 	r.must("find", err)
@@ -78,9 +90,9 @@ func (r *lossyRun) run() {
 			t.Fatalf("element %d is %d", i, v)
 		}
 	}
-	best, err := r.session.Device(ctx, "")
+	best, err = r.session.Device(ctx, "")
 	r.must("find", err)
-	if want := map[bool]string{true: "cpu:0", false: "far:0"}[lossy.IsLost()]; best.ID() != want {
+	if want := map[bool]string{true: "cpu:0", false: r.best}[lossy.IsLost()]; best.ID() != want {
 		t.Errorf("the best device is %s, want %s", best.ID(), want)
 	}
 	r.must("free", here.Free())
@@ -152,7 +164,7 @@ func TestDeviceLostAtEveryCommand(t *testing.T) {
 			far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		r := &lossyRun{t: t, ctx: ctx, session: s}
+		r := &lossyRun{t: t, ctx: ctx, session: s, id: "far:0", best: "far:0"}
 		r.run()
 		if live := s.Live(); len(live) > 0 {
 			t.Errorf("left alive: %v", live)
@@ -193,8 +205,22 @@ func stepped(first, last, step int) (list []int) {
 
 // TestDeviceLostUnderARunningKernel loses a device while a kernel runs that would never end, with commands behind it.
 func TestDeviceLostUnderARunningKernel(t *testing.T) {
-	loss := far.NewLoss(0)
-	s := session.Open(session.Options{Plugins: []offload.Plugin{far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
+	t.Run("in this process", func(t *testing.T) {
+		loss := far.NewLoss(0)
+		lostUnderARunningKernel(t, far.WrapLossy("far", cpu.New(cpu.Options{}), loss), "far:0", loss.Lose)
+	})
+	t.Run("behind a stream", func(t *testing.T) {
+		var served sync.WaitGroup
+		here, there := net.Pipe()
+		served.Go(func() { _ = remote.Serve(context.Background(), there, cpu.New(cpu.Options{})) }) // the stream ends in the middle
+		dial := func(context.Context) (io.ReadWriteCloser, error) { return here, nil }
+		lostUnderARunningKernel(t, remote.NewPlugin("far", dial), "far:cpu:0", func() { _ = here.Close() })
+		served.Wait() // so that the kernel has ended too
+	})
+}
+
+func lostUnderARunningKernel(t *testing.T, plugin offload.Plugin, id string, lose func()) {
+	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin, cpu.New(cpu.Options{Devices: 2})}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	check := func(what string, err error) {
@@ -209,7 +235,7 @@ func TestDeviceLostUnderARunningKernel(t *testing.T) {
 			t.Errorf("%s: %v, want a device that is lost", what, err)
 		}
 	}
-	d, err := s.Device(ctx, "far:0")
+	d, err := s.Device(ctx, id)
 	check("find", err)
 	stays, err := s.Device(ctx, "cpu:0")
 	check("find", err)
@@ -237,10 +263,12 @@ func TestDeviceLostUnderARunningKernel(t *testing.T) {
 	if ev.Done() || after.Done() {
 		t.Fatal("the kernel has ended")
 	}
-	time.AfterFunc(20*time.Millisecond, loss.Lose)
+	time.AfterFunc(20*time.Millisecond, lose)
 	lost("the event behind the kernel", ev.Sync(ctx))
 	check("the queue that waited for the event", after.Sync(ctx))
-	lost("sync", q.Sync(ctx))
+	if err := q.Sync(ctx); err != nil { // the event may have reported all failures
+		lost("sync", err)
+	}
 	check("a second sync", q.Sync(ctx))
 	lost("a launch", q.Launch(call))
 	_, err = d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{2}})
