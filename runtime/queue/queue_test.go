@@ -460,6 +460,20 @@ func TestRoomDoesNotWaitForHostFunctions(t *testing.T) {
 	}
 }
 
+// Commands of a deferred queue do not run on the goroutine that issues them, however short they are.
+func TestDeferred(t *testing.T) {
+	q := New(host{}, Options{Device: "test", Clock: NewClock(), Deferred: true})
+	for range 100 {
+		issued := make(chan struct{})
+		k := &kernel{sure: true, run: func(*Stop) error { <-issued; return nil }}
+		must(t, q.Launch(&offload.Launch{Kernel: k}))
+		must(t, q.Launch(&offload.Launch{Kernel: k, Prepared: k}))
+		close(issued)
+		must(t, q.Sync(background))
+	}
+	must(t, q.Close())
+}
+
 // A command that waits for space gets it when the queue becomes blocked by an event that may depend on its goroutine.
 func TestRoomDoesNotWaitForEvents(t *testing.T) {
 	q, other := newQueue(t), newQueue(t)

@@ -70,7 +70,9 @@ func (c *coder) flag(p *bool) {
 	if b > 1 {
 		c.fail("a flag is %d", b)
 	}
-	*p = b == 1
+	if c.reading {
+		*p = b == 1
+	}
 }
 
 // length codes the number of elements of a list, each of which takes at least one byte.

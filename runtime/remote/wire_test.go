@@ -130,13 +130,31 @@ func FuzzServer(f *testing.F) {
 	f.Add(appendFrame(appendFrame(nil, &transfer{At: at{20, 1}, Dst: wirePlace{Memory: 10}, Extent: [3]int64{4, 2, 1}}, 0), &fragment{at{20, 1}, 0, []byte("12345678")}, 0))
 	f.Add(appendFrame(nil, &fill{at{20, 1}, 10, 0, 8, []byte{1, 2}}, 0))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for off := 0; off+13 < len(data); off++ { // no test is to allocate much: sizes of requests stay small
-			if data[off] == byte(typeOf(&allocate{})) {
-				return
-			}
-		}
-		_ = Serve(t.Context(), &stream{Reader: io.MultiReader(bytes.NewReader(session()), bytes.NewReader(data))}, cpu.New(cpu.Options{}))
+		_ = Serve(t.Context(), &stream{Reader: io.MultiReader(bytes.NewReader(session()), bytes.NewReader(data))}, small{cpu.New(cpu.Options{})})
 	})
+}
+
+// small is a plugin whose devices have little memory.
+type small struct{ offload.Plugin }
+
+func (p small) Open(ctx context.Context) (offload.Platform, error) {
+	platform, err := p.Plugin.Open(ctx)
+	return smallPlatform{platform}, err
+}
+
+type smallPlatform struct{ offload.Platform }
+
+func (p smallPlatform) Devices() []offload.Device {
+	return []offload.Device{smallDevice{p.Platform.Devices()[0]}}
+}
+
+type smallDevice struct{ offload.Device }
+
+func (d smallDevice) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	if size > 1<<20 {
+		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes", size)
+	}
+	return d.Device.Allocate(size, kind)
 }
 
 // FuzzClient sends a client what may be no messages, after the welcome of a server.
@@ -183,14 +201,14 @@ func TestDamage(t *testing.T) {
 		seeds = 20
 	}
 	for seed := range seeds {
-		rng := rand.New(rand.NewPCG(seed, 5))
+		rng, far := rand.New(rand.NewPCG(seed, 5)), rand.New(rand.NewPCG(seed, 7))
 		here, there := net.Pipe()
 		served := make(chan struct{})
 		go func() {
 			defer close(served)
-			_ = Serve(context.Background(), &noisy{ReadWriteCloser: there, rng: rng, good: 20 + rng.IntN(1000)}, cpu.New(cpu.Options{}))
+			_ = Serve(context.Background(), &noisy{ReadWriteCloser: there, rng: far, good: 20 + far.IntN(1000)}, cpu.New(cpu.Options{}))
 		}()
-		useClient(t, &noisy{ReadWriteCloser: here, rng: rand.New(rand.NewPCG(seed, 6)), good: 20 + rng.IntN(3000)})
+		useClient(t, &noisy{ReadWriteCloser: here, rng: rng, good: 20 + rng.IntN(3000)})
 		here.Close()
 		<-served
 		if t.Failed() {

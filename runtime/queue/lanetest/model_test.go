@@ -38,7 +38,7 @@ func eachDevice(t *testing.T, test func(t *testing.T, d testDevice, seed uint64)
 			d = &syncDevice{queue.NewClock()}
 		}
 		done := make(chan struct{})
-		watchdog := time.AfterFunc(10*time.Second, func() {
+		watchdog := time.AfterFunc(2*time.Minute, func() {
 			select {
 			case <-done:
 			default:
