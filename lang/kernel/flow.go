@@ -45,9 +45,11 @@ func merge(a, b initState) initState {
 	return maybeSet
 }
 
-// emit appends an instruction.
+// emit appends an instruction. An empty yield has no site, so that the text form may leave it out.
 func (c *compiler) emit(in *ir.Instr) {
-	in.Site = c.b.Site
+	if in.Op != ir.Yield || len(in.Args) > 0 {
+		in.Site = c.b.Site
+	}
 	c.b.Block.Instrs = append(c.b.Block.Instrs, in)
 }
 

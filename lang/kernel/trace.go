@@ -50,11 +50,13 @@ func (c *compiler) mark(m Mark, at syntax.Span, values ...*ir.Value) {
 	c.b.Site = before
 }
 
-// step runs what compiles one statement between two marks.
+// step runs what compiles one statement, between two marks. Its site is that of instructions without one of their own.
 func (c *compiler) step(at syntax.Span, body func()) {
+	before := c.at(at)
 	c.mark(Mark{Kind: MarkBegin}, at)
 	body()
 	c.mark(Mark{Kind: MarkEnd}, at)
+	c.b.Site = before
 }
 
 // tested is the condition of a statement, or what a switch compares, as a step of its own.

@@ -48,6 +48,7 @@
 	vcmpps ymm11, ymm11, ymm5, 1
 	vpand ymm11, ymm11, ymm9
 	vpandn ymm11, ymm11, ymm9
+	# lo = m + 1
 	vpaddd ymm12, ymm10, ymm2
 	vmovdqa ymm13, ymm7
 	vblendvps ymm12, ymm12, ymm8, ymm11
@@ -59,8 +60,8 @@
 	jne .L13
 	jmp .L3
 .L4:
+	# y[g.x] = lo
 	vcvtdq2ps ymm11, ymm6
-	# y[g.x]
 	vmovups ymmword ptr [rsi + r12*4], ymm11
 .L5:
 	add r9, 8
@@ -105,6 +106,7 @@
 	vcmpps ymm6, ymm6, ymm13, 1
 	vpand ymm6, ymm6, ymm8
 	vpandn ymm6, ymm6, ymm8
+	# lo = m + 1
 	vpaddd ymm5, ymm7, ymm2
 	vmovdqa ymm14, ymm10
 	vblendvps ymm5, ymm5, ymm9, ymm6
@@ -116,8 +118,8 @@
 	jne .L13
 	jmp .L7
 .L8:
+	# y[g.x] = lo
 	vcvtdq2ps ymm6, ymm12
-	# y[g.x]
 	vmaskmovps ymmword ptr [rsi + r12*4], ymm11, ymm6
 .L9:
 	add r9, 8

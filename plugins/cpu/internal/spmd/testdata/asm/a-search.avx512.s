@@ -43,6 +43,7 @@
 	vpgatherdd zmm10{k2}, [rbx + zmm9*4]
 	vcmpps k2{k1}, zmm10, zmm5, 1
 	kandnw k2, k2, k1
+	# lo = m + 1
 	vpaddd zmm11, zmm9, zmm2
 	vmovdqa64 zmm12, zmm8
 	vmovdqa32 zmm11{k2}, zmm7
@@ -54,8 +55,8 @@
 	jne .L13
 	jmp .L3
 .L4:
+	# y[g.x] = lo
 	vcvtdq2ps zmm12, zmm6
-	# y[g.x]
 	vmovups zmmword ptr [rsi + r10*4], zmm12
 .L5:
 	add rdi, 16
@@ -94,6 +95,7 @@
 	vpgatherdd zmm7{k3}, [rbx + zmm8*4]
 	vcmpps k3{k1}, zmm7, zmm12, 1
 	kandnw k3, k3, k1
+	# lo = m + 1
 	vpaddd zmm6, zmm8, zmm2
 	vmovdqa64 zmm5, zmm9
 	vmovdqa32 zmm6{k3}, zmm10
@@ -105,8 +107,8 @@
 	jne .L13
 	jmp .L7
 .L8:
+	# y[g.x] = lo
 	vcvtdq2ps zmm5, zmm11
-	# y[g.x]
 	vmovups zmmword ptr [rsi + r10*4]{k2}, zmm5
 .L9:
 	add rdi, 16

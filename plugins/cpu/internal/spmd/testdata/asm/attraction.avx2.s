@@ -48,16 +48,18 @@
 	vsqrtps ymm12, ymm10
 	vmulps ymm12, ymm10, ymm12
 	vdivps ymm12, ymm11, ymm12
+	# fx += s * dx
 	vfmadd231ps ymm6, ymm8, ymm12
 	vfmadd231ps ymm7, ymm12, ymm9
+	# j++
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
 	jmp .L3
 .L4:
+	# ax[g.x] = fx + fy
 	vaddps ymm12, ymm6, ymm7
-	# ax[g.x]
 	vcmpps ymm9, ymm12, ymm12, 3
 	vblendvps ymm12, ymm12, ymm3, ymm9
 	vmovups ymmword ptr [r8 + r14*4], ymm12
@@ -102,16 +104,18 @@
 	vsqrtps ymm13, ymm11
 	vmulps ymm13, ymm11, ymm13
 	vdivps ymm13, ymm10, ymm13
+	# fx += s * dx
 	vfmadd231ps ymm7, ymm5, ymm13
 	vfmadd231ps ymm6, ymm13, ymm4
+	# j++
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L9
 	jmp .L6
 .L7:
+	# ax[g.x] = fx + fy
 	vaddps ymm13, ymm7, ymm6
-	# ax[g.x]
 	vcmpps ymm4, ymm13, ymm13, 3
 	vblendvps ymm13, ymm13, ymm3, ymm4
 	vmaskmovps ymmword ptr [r8 + rdx*4], ymm9, ymm13

@@ -65,16 +65,18 @@
 .L4:
 	vmulps zmm17, zmm13, zmm16
 	vdivps zmm17, zmm14, zmm17
+	# fx += s * dx
 	vfmadd231ps zmm9, zmm11, zmm17
 	vfmadd231ps zmm10, zmm17, zmm12
+	# j++
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
 	jmp .L3
 .L5:
+	# ax[g.x] = fx + fy
 	vaddps zmm17, zmm9, zmm10
-	# ax[g.x]
 	vrangeps zmm17, zmm6, zmm17, 4
 	vmovups zmmword ptr [r8 + r14*4], zmm17
 	add r12, 16
@@ -131,16 +133,18 @@
 .L8:
 	vmulps zmm13, zmm7, zmm15
 	vdivps zmm13, zmm14, zmm13
+	# fx += s * dx
 	vfmadd231ps zmm11, zmm9, zmm13
 	vfmadd231ps zmm10, zmm13, zmm8
+	# j++
 	add ecx, 1
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
 	jne .L13
 	jmp .L7
 .L9:
+	# ax[g.x] = fx + fy
 	vaddps zmm13, zmm11, zmm10
-	# ax[g.x]
 	vrangeps zmm13, zmm6, zmm13, 4
 	vmovups zmmword ptr [r8 + rdx*4]{k1}, zmm13
 	add r12, 16

@@ -51,6 +51,7 @@
 	mov qword ptr [r15 + 480], rcx
 	mov dword ptr [r15 + 20], r9d
 	mov r9d, dword ptr [rbp + 68]
+	# first = g.group.x * 65536 + g.local.x
 	imul ecx, r9d, 65536
 	mov qword ptr [r15 + 488], rcx
 	# k < 256

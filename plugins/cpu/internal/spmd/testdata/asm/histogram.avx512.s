@@ -62,6 +62,7 @@
 	mov qword ptr [r15 + 832], rcx
 	mov dword ptr [r15 + 20], r8d
 	mov r8d, dword ptr [rbp + 68]
+	# first = g.group.x * 65536 + g.local.x
 	imul ecx, r8d, 65536
 	mov qword ptr [r15 + 840], rcx
 	# k < 256

@@ -35,6 +35,7 @@
 	vmovd xmm8, r9d
 	vpbroadcastd ymm8, xmm8
 	vpaddd ymm8, ymm8, ymm2
+	# cx = -2 + 3 * g.x / 1024
 	vpmulld ymm8, ymm8, ymm3
 	vcvtdq2ps ymm8, ymm8
 	vmulps ymm8, ymm8, ymm0
@@ -46,10 +47,10 @@
 	vpcmpeqd ymm12, ymm12, ymm12
 	vmovdqa ymm9, ymm5
 .L3:
+	# n < 256 && x * x + y * y < 4
 	vmulps ymm13, ymm10, ymm10
 	vmovdqa ymm14, ymm11
 	vfmadd213ps ymm14, ymm11, ymm13
-	# n < 256 && x * x + y * y < 4
 	cmp r13d, 256
 	jge .L9
 	vcmpps ymm14, ymm14, ymm6, 1
@@ -60,10 +61,10 @@
 	vfmadd213ps ymm10, ymm14, ymm7
 	add r13d, 1
 	vpsubd ymm9, ymm9, ymm12
+	# n < 256 && x * x + y * y < 4
 	vmulps ymm14, ymm10, ymm10
 	vmovdqa ymm13, ymm11
 	vfmadd213ps ymm13, ymm11, ymm14
-	# n < 256 && x * x + y * y < 4
 	cmp r13d, 256
 	jge .L10
 	vcmpps ymm13, ymm13, ymm6, 1
@@ -81,8 +82,8 @@
 	jne .L13
 	jmp .L3
 .L4:
+	# it[g.y][g.x] = n
 	vcvtdq2ps ymm13, ymm9
-	# it[g.y][g.x]
 	movsxd r13, r9d
 	vmovups ymmword ptr [r12 + r13*4], ymm13
 	add r9, 8
@@ -106,6 +107,7 @@
 	vmovd xmm14, r9d
 	vpbroadcastd ymm14, xmm14
 	vpaddd ymm14, ymm14, ymm2
+	# cx = -2 + 3 * g.x / 1024
 	vpmulld ymm14, ymm14, ymm3
 	vcvtdq2ps ymm14, ymm14
 	vmulps ymm14, ymm14, ymm0
@@ -117,10 +119,10 @@
 	vmovdqa ymm9, ymm13
 	vmovdqa ymm12, ymm5
 .L6:
+	# n < 256 && x * x + y * y < 4
 	vmulps ymm8, ymm11, ymm11
 	vmovdqa ymm15, ymm10
 	vfmadd213ps ymm15, ymm10, ymm8
-	# n < 256 && x * x + y * y < 4
 	cmp r12d, 256
 	jge .L11
 	vcmpps ymm15, ymm15, ymm6, 1
@@ -131,10 +133,10 @@
 	vfmadd213ps ymm11, ymm15, ymm7
 	add r12d, 1
 	vpsubd ymm12, ymm12, ymm9
+	# n < 256 && x * x + y * y < 4
 	vmulps ymm15, ymm11, ymm11
 	vmovdqa ymm8, ymm10
 	vfmadd213ps ymm8, ymm10, ymm15
-	# n < 256 && x * x + y * y < 4
 	cmp r12d, 256
 	jge .L12
 	vcmpps ymm8, ymm8, ymm6, 1
@@ -152,8 +154,8 @@
 	jne .L13
 	jmp .L6
 .L7:
+	# it[g.y][g.x] = n
 	vcvtdq2ps ymm8, ymm12
-	# it[g.y][g.x]
 	movsxd r12, r9d
 	vmaskmovps ymmword ptr [r13 + r12*4], ymm13, ymm8
 	add r9, 8

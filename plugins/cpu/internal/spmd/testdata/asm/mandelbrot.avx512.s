@@ -34,6 +34,7 @@
 .L2:
 	vpbroadcastd zmm9, r9d
 	vpaddd zmm9, zmm9, zmm2
+	# cx = -2 + 3 * g.x / 1024
 	vpmulld zmm9, zmm9, zmm3
 	vcvtdq2ps zmm9, zmm9
 	vmulps zmm9, zmm9, zmm0
@@ -45,10 +46,10 @@
 	kxnorw k1, k1, k1
 	vmovdqa64 zmm10, zmm5
 .L3:
+	# n < 256 && x * x + y * y < 4
 	vmulps zmm13, zmm11, zmm11
 	vmovdqa64 zmm14, zmm12
 	vfmadd213ps zmm14, zmm12, zmm13
-	# n < 256 && x * x + y * y < 4
 	cmp r13d, 256
 	jge .L9
 	vcmpps k1{k1}, zmm14, zmm7, 1
@@ -58,10 +59,10 @@
 	vfmadd213ps zmm11, zmm14, zmm8
 	add r13d, 1
 	vpaddd zmm10{k1}, zmm10, zmm6
+	# n < 256 && x * x + y * y < 4
 	vmulps zmm14, zmm11, zmm11
 	vmovdqa64 zmm13, zmm12
 	vfmadd213ps zmm13, zmm12, zmm14
-	# n < 256 && x * x + y * y < 4
 	cmp r13d, 256
 	jge .L10
 	vcmpps k1{k1}, zmm13, zmm7, 1
@@ -78,8 +79,8 @@
 	jne .L13
 	jmp .L3
 .L4:
+	# it[g.y][g.x] = n
 	vcvtdq2ps zmm13, zmm10
-	# it[g.y][g.x]
 	movsxd r13, r9d
 	vmovups zmmword ptr [r12 + r13*4], zmm13
 	add r9, 16
@@ -101,6 +102,7 @@
 	vpcmpd k1, zmm13, zmm2, 6
 	vpbroadcastd zmm13, r9d
 	vpaddd zmm13, zmm13, zmm2
+	# cx = -2 + 3 * g.x / 1024
 	vpmulld zmm13, zmm13, zmm3
 	vcvtdq2ps zmm13, zmm13
 	vmulps zmm13, zmm13, zmm0
@@ -112,10 +114,10 @@
 	kmovw k2, k1
 	vmovdqa64 zmm14, zmm5
 .L6:
+	# n < 256 && x * x + y * y < 4
 	vmulps zmm10, zmm12, zmm12
 	vmovdqa64 zmm9, zmm11
 	vfmadd213ps zmm9, zmm11, zmm10
-	# n < 256 && x * x + y * y < 4
 	cmp r12d, 256
 	jge .L11
 	vcmpps k2{k2}, zmm9, zmm7, 1
@@ -125,10 +127,10 @@
 	vfmadd213ps zmm12, zmm9, zmm8
 	add r12d, 1
 	vpaddd zmm14{k2}, zmm14, zmm6
+	# n < 256 && x * x + y * y < 4
 	vmulps zmm9, zmm12, zmm12
 	vmovdqa64 zmm10, zmm11
 	vfmadd213ps zmm10, zmm11, zmm9
-	# n < 256 && x * x + y * y < 4
 	cmp r12d, 256
 	jge .L12
 	vcmpps k2{k2}, zmm10, zmm7, 1
@@ -145,8 +147,8 @@
 	jne .L13
 	jmp .L6
 .L7:
+	# it[g.y][g.x] = n
 	vcvtdq2ps zmm10, zmm14
-	# it[g.y][g.x]
 	movsxd r12, r9d
 	vmovups zmmword ptr [r13 + r12*4]{k1}, zmm10
 	add r9, 16

@@ -65,9 +65,9 @@
 	jne .L9
 	jmp .L3
 .L4:
+	# x[g.x] = a ^ b
 	vpxor ymm6, ymm7, ymm6
 	vcvtdq2ps ymm6, ymm6
-	# x[g.x]
 	vmovups ymmword ptr [rbx + r9*4], ymm6
 	add rdi, 8
 	mov rax, qword ptr [rbp + 24]
@@ -129,9 +129,9 @@
 	jne .L9
 	jmp .L6
 .L7:
+	# x[g.x] = a ^ b
 	vpxor ymm7, ymm8, ymm7
 	vcvtdq2ps ymm7, ymm7
-	# x[g.x]
 	vmaskmovps ymmword ptr [rbx + r10*4], ymm6, ymm7
 	add rdi, 8
 .L8:

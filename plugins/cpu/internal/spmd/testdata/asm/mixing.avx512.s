@@ -64,9 +64,9 @@
 	jne .L9
 	jmp .L3
 .L4:
+	# x[g.x] = a ^ b
 	vpxord zmm5, zmm6, zmm5
 	vcvtdq2ps zmm5, zmm5
-	# x[g.x]
 	vmovups zmmword ptr [rbx + r9*4], zmm5
 	add rdi, 16
 	mov rax, qword ptr [rbp + 24]
@@ -127,9 +127,9 @@
 	jne .L9
 	jmp .L6
 .L7:
+	# x[g.x] = a ^ b
 	vpxord zmm5, zmm6, zmm5
 	vcvtdq2ps zmm5, zmm5
-	# x[g.x]
 	vmovups zmmword ptr [rbx + r10*4]{k2}, zmm5
 	add rdi, 16
 .L8:

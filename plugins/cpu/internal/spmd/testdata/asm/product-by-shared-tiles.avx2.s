@@ -90,7 +90,7 @@
 	mov rdx, qword ptr [r15 + 552]
 	cmp ebx, 512
 	jge .L10
-	# a[g.y][k + x]
+	# ta[y][x] = a[g.y][k + x]
 	mov r11, rbx
 	mov rcx, qword ptr [r15 + 480]
 	add r11d, ecx
@@ -99,9 +99,9 @@
 	vmovups ymm2, ymmword ptr [rcx + r11*4]
 	mov rcx, qword ptr [r15 + 560]
 	vmovups ymmword ptr [rcx + rdx*4], ymm2
+	# tb[y][x] = b[k + y][g.x]
 	mov rcx, qword ptr [r15 + 488]
 	add ebx, ecx
-	# b[k + y][g.x]
 	movsxd rbx, ebx
 	imul rbx, r12
 	lea rbx, [rsi + rbx*4]
@@ -156,6 +156,7 @@
 	vmovups ymmword ptr [r15 + 512], ymm2
 	jmp .L5
 .L9:
+	# k += 16
 	mov rdx, qword ptr [r15 + 496]
 	add edx, 16
 	mov qword ptr [r15 + 496], rdx

@@ -91,7 +91,7 @@
 	mov rdx, qword ptr [r15 + 968]
 	cmp ebx, 512
 	jge .L10
-	# a[g.y][k + x]
+	# ta[y][x] = a[g.y][k + x]
 	mov r11, rbx
 	mov rcx, qword ptr [r15 + 832]
 	add r11d, ecx
@@ -100,9 +100,9 @@
 	vmovups zmm3, zmmword ptr [rcx + r11*4]
 	mov rcx, qword ptr [r15 + 976]
 	vmovups zmmword ptr [rcx + rdx*4], zmm3
+	# tb[y][x] = b[k + y][g.x]
 	mov rcx, qword ptr [r15 + 840]
 	add ebx, ecx
-	# b[k + y][g.x]
 	movsxd rbx, ebx
 	imul rbx, r12
 	lea rbx, [rsi + rbx*4]
@@ -157,6 +157,7 @@
 	vmovups zmmword ptr [r15 + 896], zmm3
 	jmp .L5
 .L9:
+	# k += 16
 	mov rdx, qword ptr [r15 + 848]
 	add edx, 16
 	mov qword ptr [r15 + 848], rdx
