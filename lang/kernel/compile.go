@@ -25,14 +25,22 @@ type compiler struct {
 	opts Options
 	real ir.Type
 
-	// What the walks learn; kept from one to the next.
-	root    *frameInfo
-	params  []*param
-	sure    uint64 // the parameters that are integers for certain
-	dirty   bool   // this walk contradicted an assumption
-	careful bool   // joins only grow, because they did not settle
+	inference
+	walk
+}
 
-	// The state of one walk.
+// An inference holds the assumptions about types, which each walk refines.
+type inference struct {
+	root     *frameInfo
+	params   []*param
+	sure     uint64               // the parameters that are integers for certain
+	careful  bool                 // joins only grow, because they did not settle
+	captures map[captureKey]value // by the variables of the script
+}
+
+// A walk is the state of one walk over the tree.
+type walk struct {
+	dirty    bool // an assumption was contradicted
 	b        ir.Builder
 	k        *ir.Kernel
 	frame    *frame
@@ -47,8 +55,7 @@ type compiler struct {
 	nesting  int       // blocks around the current one
 	module   *ir.Module
 	files    map[string]int
-	tables   map[captureKey]*place // made in this walk
-	captures map[captureKey]value  // kept from one walk to the next
+	tables   map[captureKey]*place
 	records  map[*ir.Record]*ir.Record
 	tooBig   bool
 	unnamed  *ir.Array // the array made last, until a name is bound to it
@@ -134,7 +141,7 @@ type variable struct {
 }
 
 func newCompiler(f *Function, args []Arg, opts Options) *compiler {
-	c := &compiler{f: f, opts: opts, root: &frameInfo{}, captures: map[captureKey]value{}}
+	c := &compiler{f: f, opts: opts, inference: inference{root: &frameInfo{}, captures: map[captureKey]value{}}}
 	c.real = opts.Real
 	if c.real == ir.Void {
 		c.real = ir.F32
@@ -182,7 +189,7 @@ func (c *compiler) compile() (*Compiled, error) {
 	}
 	for pass := 1; ; pass++ {
 		c.careful = pass > maxPasses/2
-		c.walk()
+		c.walkKernel()
 		c.decideParams(pass)
 		if !c.dirty || c.tooBig || pass == maxPasses {
 			break
@@ -222,8 +229,18 @@ func (c *compiler) checkArgs() error {
 	return nil
 }
 
-// walk types and lowers the whole kernel once.
-func (c *compiler) walk() {
+// newWalk returns a walk over a kernel of a name.
+func newWalk(name string, real ir.Type) walk {
+	k := &ir.Kernel{Name: name, Real: real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
+	return walk{
+		k: k, module: &ir.Module{Kernels: []*ir.Kernel{k}}, b: ir.Builder{Kernel: k, Block: k.Body},
+		sites: map[siteKey]int{}, files: map[string]int{}, tables: map[captureKey]*place{}, records: map[*ir.Record]*ir.Record{},
+		places: map[*ir.Instr]Place{},
+	}
+}
+
+// walkKernel types and lowers the whole kernel once.
+func (c *compiler) walkKernel() {
 	fn := c.f.fn
 	name := c.opts.Name
 	if name == "" {
@@ -232,13 +249,8 @@ func (c *compiler) walk() {
 	if name == "" {
 		name = "kernel"
 	}
-	c.k = &ir.Kernel{Name: name, Real: c.real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
-	c.module = &ir.Module{Kernels: []*ir.Kernel{c.k}}
-	c.b = ir.Builder{Kernel: c.k, Block: c.k.Body}
-	c.sites, c.files, c.tables, c.records = map[siteKey]int{}, map[string]int{}, map[captureKey]*place{}, map[*ir.Record]*ir.Record{}
-	c.targets, c.errs, c.warnings, c.dirty, c.dead, c.depth, c.calls = nil, nil, nil, false, false, 0, 0
-	c.tooBig, c.nesting, c.marks, c.places = false, 0, nil, map[*ir.Instr]Place{}
-	c.siteKeys = append(c.siteKeys[:0], siteKey{fn, fn.Params[0].Range()})
+	c.walk = newWalk(name, c.real)
+	c.siteKeys = []siteKey{{fn, fn.Params[0].Range()}}
 	c.k.Sites[0] = c.newSite(fn, fn.Params[0].Range(), name)
 
 	c.frame = c.newFrame(fn, c.root, nil, nil)
