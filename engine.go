@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/dts"
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
@@ -55,7 +55,7 @@ type EngineOptions struct {
 }
 
 // Service is a Go function that kernels call by g.call.
-type Service = offload.HostService
+type Service = offloadjs.HostService
 
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
 // turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
@@ -105,7 +105,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 
 // modules lists the modules of an engine of its own queues, with those that a program adds.
 func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registry, error) {
-	if err := offload.CheckServices(services); err != nil {
+	if err := offloadjs.CheckServices(services); err != nil {
 		return nil, err
 	}
 	own := make([]bindings.Module, len(added))
@@ -116,7 +116,7 @@ func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registr
 		}
 		own[i] = m
 	}
-	return r.newRegistry(offload.ModuleOptions{OwnQueues: true, Services: services}, own)
+	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Services: services}, own)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"
@@ -24,7 +24,7 @@ func ServeIsolated(opts Options) {
 		}
 		o.Modules = registry.Engine()
 		e, err := lang.New(o)
-		return e, func() error { return offload.Explain(e, rt.Close(context.Background())) }, err
+		return e, func() error { return offloadjs.Explain(e, rt.Close(context.Background())) }, err
 	})
 }
 

@@ -4,24 +4,24 @@ import (
 	"image"
 	"unsafe"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // source is data that goes into a pipeline.
-type source interface{ input(*offload.Input) }
+type source interface{ input(*offloadjs.Input) }
 
 // destination is data that comes out of one.
-type destination interface{ output(*offload.Output) }
+type destination interface{ output(*offloadjs.Output) }
 
-func (a Array[T]) input(in *offload.Input) {
+func (a Array[T]) input(in *offloadjs.Input) {
 	in.Type, in.Data, in.Dims = typeOf[T](), bytesOf(a.Data), a.Shape
 	if in.Dims == nil {
 		in.Dims = []int{len(a.Data)}
 	}
 }
 
-func (a *Array[T]) output(out *offload.Output) {
+func (a *Array[T]) output(out *offloadjs.Output) {
 	out.Type = typeOf[T]()
 	out.Store = func(dims []int) ([]byte, error) {
 		if a == nil {
@@ -36,7 +36,7 @@ func (a *Array[T]) output(out *offload.Output) {
 // slicePointer is a destination that forgets the shape.
 type slicePointer[T Element] struct{ to *[]T }
 
-func (p slicePointer[T]) output(out *offload.Output) {
+func (p slicePointer[T]) output(out *offloadjs.Output) {
 	out.Type = typeOf[T]()
 	out.Store = func(dims []int) ([]byte, error) {
 		if p.to == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/kernellang"
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -36,7 +36,7 @@ type Options struct {
 // Runtime is a set of devices and what scripts have made on them. Several engines may share it.
 type Runtime struct {
 	session  *session.Session
-	env      *offload.Environment
+	env      *offloadjs.Environment
 	registry *bindings.Registry
 	logger   *slog.Logger
 }
@@ -44,17 +44,17 @@ type Runtime struct {
 // Open makes a runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
-	r := &Runtime{session: s, env: offload.NewEnvironment(s), logger: opts.Logger}
+	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), logger: opts.Logger}
 	var err error
-	if r.registry, err = r.newRegistry(offload.ModuleOptions{}, nil); err != nil {
+	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
 		panic(err) // the modules are this program's own: every test opens a runtime
 	}
 	return r
 }
 
 // newRegistry lists what scripts can import.
-func (r *Runtime) newRegistry(opts offload.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
-	list := append(std.Modules(), offload.Module(r.env, opts), kernellang.Module(), bench.Module(),
+func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), bench.Module(),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err
@@ -71,7 +71,7 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 }
 
 // Environment is what the script module 'offload' shares between engines.
-func (r *Runtime) Environment() *offload.Environment { return r.env }
+func (r *Runtime) Environment() *offloadjs.Environment { return r.env }
 
 // Registry documents every name that scripts can use: for completion, help and declarations.
 func (r *Runtime) Registry() *bindings.Registry { return r.registry }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -42,7 +42,7 @@ type Pipeline struct {
 // instance is a loaded script.
 type instance struct {
 	engine   *Engine
-	pipeline *offload.Pipeline
+	pipeline *offloadjs.Pipeline
 }
 
 // LoadPipeline loads a script that exports a pipeline. The script is run once for each instance: the same one, since its
@@ -75,11 +75,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	var pipeline *offload.Pipeline
+	var pipeline *offloadjs.Pipeline
 	err = e.lang.Do(ctx, func(*goja.Runtime) error {
 		host, _ := e.lang.HostValue(exports.Get("default"))
 		var ok bool
-		if pipeline, ok = host.(*offload.Pipeline); ok {
+		if pipeline, ok = host.(*offloadjs.Pipeline); ok {
 			return nil
 		}
 		d := diag.New("invalid-argument", "the script exports no pipeline").
@@ -198,10 +198,10 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-func (d Data) inputs() ([]offload.Input, error) {
-	list := make([]offload.Input, 0, len(d))
+func (d Data) inputs() ([]offloadjs.Input, error) {
+	list := make([]offloadjs.Input, 0, len(d))
 	for _, name := range sortedKeys(d) {
-		in := offload.Input{Name: name}
+		in := offloadjs.Input{Name: name}
 		switch x := d[name].(type) {
 		case *image.Gray:
 			if x == nil {
@@ -237,10 +237,10 @@ func (d Data) inputs() ([]offload.Input, error) {
 	return list, nil
 }
 
-func (d Data) outputs() ([]offload.Output, error) {
-	list := make([]offload.Output, 0, len(d))
+func (d Data) outputs() ([]offloadjs.Output, error) {
+	list := make([]offloadjs.Output, 0, len(d))
 	for _, name := range sortedKeys(d) {
-		out := offload.Output{Name: name}
+		out := offloadjs.Output{Name: name}
 		x, ok := d[name].(destination)
 		if !ok {
 			x, ok = destinationOf(d[name])

@@ -122,7 +122,7 @@ func TestLayersRefuse(t *testing.T) {
 		{spmd + "exec", spmd + "isel"},
 		{"plugins/cpu", "lang/kernel"},
 		{"lang/kernel/ir", "lang/diag"},
-		{"bindings/offload", "plugins/all"},
+		{"bindings/offloadjs", "plugins/all"},
 		{"", "plugins/all"},
 		{"lang", "runtime/session"},
 		{"somewhere", "runtime/session"},

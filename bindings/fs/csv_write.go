@@ -14,7 +14,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -24,10 +24,10 @@ import (
 type written struct {
 	name   string
 	rows   int
-	texts  []string          // of an array
-	data   []byte            // of a typed array, or of the buffer when it was copied
-	typ    ir.Type           // of the elements of data
-	buffer *offload.Contents // nil if it is not of a device
+	texts  []string            // of an array
+	data   []byte              // of a typed array, or of the buffer when it was copied
+	typ    ir.Type             // of the elements of data
+	buffer *offloadjs.Contents // nil if it is not of a device
 }
 
 // field appends the text of a row.
@@ -134,7 +134,7 @@ func columnsToWrite(f *files, a *lang.Args) []*written {
 
 func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 	c := &written{name: name}
-	buffer, err := offload.Fetch(f.Engine, v)
+	buffer, err := offloadjs.Fetch(f.Engine, v)
 	switch {
 	case err != nil:
 		a.Reject(err)

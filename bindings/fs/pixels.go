@@ -9,7 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -18,8 +18,8 @@ import (
 // A pixelSource is a picture that a script writes: its pixels are at hand, or come from a device.
 type pixelSource struct {
 	width, height, channels int
-	at                      []byte            // a byte for each channel of each pixel
-	buffer                  *offload.Contents // if they come from a device
+	at                      []byte              // a byte for each channel of each pixel
+	buffer                  *offloadjs.Contents // if they come from a device
 }
 
 // imageSource reads the argument image: a buffer of two or three dimensions, or an object with width, height and data,
@@ -30,7 +30,7 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 		a.Fail("image", "must be a buffer, or an object with width, height and data")
 		return nil
 	}
-	buffer, err := offload.Fetch(e, o)
+	buffer, err := offloadjs.Fetch(e, o)
 	if err != nil {
 		a.Reject(err)
 		return nil
@@ -53,7 +53,7 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 		return 0
 	}
 	s := &pixelSource{width: number("width"), height: number("height"), channels: number("channels")}
-	if s.buffer, err = offload.Fetch(e, o.Get("data")); err != nil {
+	if s.buffer, err = offloadjs.Fetch(e, o.Get("data")); err != nil {
 		a.Reject(err)
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
@@ -264,7 +264,7 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 	closing := e.Close()
 	if err != nil { // what ends the script ends the kernels that run
 		_, stopped := rt.Session().Cancel(err)
-		err = offload.ExplainStop(e, err, stopped)
+		err = offloadjs.ExplainStop(e, err, stopped)
 	}
 	failure := rt.Close(ctx)
 	switch {
@@ -273,11 +273,11 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && failure != nil:
 		late := diag.New("timeout", "the devices ran longer than %v after the script had ended", limit).
 			WithHint("raise the time limit, or launch less")
-		return offload.ExplainStop(e, late, []error{failure})
+		return offloadjs.ExplainStop(e, late, []error{failure})
 	case failure != nil && ctx.Err() != nil:
-		return offload.ExplainStop(e, ctx.Err(), []error{failure})
+		return offloadjs.ExplainStop(e, ctx.Err(), []error{failure})
 	case failure != nil:
-		return offload.Explain(e, failure)
+		return offloadjs.Explain(e, failure)
 	}
 	if closing == nil && e.Status() != 0 {
 		return &lang.ExitError{Code: e.Status()}

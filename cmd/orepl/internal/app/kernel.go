@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
@@ -18,9 +18,9 @@ import (
 )
 
 // emitters turn compiled kernels into a text.
-var emitters = map[string]func(*invocation, ...offload.Compilation) (string, error){
-	"ir": each(func(_ *invocation, c offload.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
-	"opt": each(func(_ *invocation, c offload.Compilation) (string, error) {
+var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, error){
+	"ir": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
+	"opt": each(func(_ *invocation, c offloadjs.Compilation) (string, error) {
 		m, err := expanded(c)
 		if err != nil {
 			return "", err
@@ -28,7 +28,7 @@ var emitters = map[string]func(*invocation, ...offload.Compilation) (string, err
 		opt.Run(m, opt.Default, nil)
 		return m.String(), nil
 	}),
-	"js": func(_ *invocation, list ...offload.Compilation) (string, error) {
+	"js": func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
 		var all []*ir.Kernel
 		for _, c := range list {
 			m, err := expanded(c)
@@ -39,8 +39,8 @@ var emitters = map[string]func(*invocation, ...offload.Compilation) (string, err
 		}
 		return emitjs.Module(all...)
 	},
-	"warnings": each(func(_ *invocation, c offload.Compilation) (string, error) { return c.Warnings(), nil }),
-	"asm": each(func(inv *invocation, c offload.Compilation) (string, error) {
+	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
+	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
 		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
@@ -54,8 +54,8 @@ var emitters = map[string]func(*invocation, ...offload.Compilation) (string, err
 }
 
 // each is an emitter whose texts of the kernels stand below each other.
-func each(emit func(*invocation, offload.Compilation) (string, error)) func(*invocation, ...offload.Compilation) (string, error) {
-	return func(inv *invocation, list ...offload.Compilation) (string, error) {
+func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
+	return func(inv *invocation, list ...offloadjs.Compilation) (string, error) {
 		var texts []string
 		for _, c := range list {
 			text, err := emit(inv, c)
@@ -69,7 +69,7 @@ func each(emit func(*invocation, offload.Compilation) (string, error)) func(*inv
 }
 
 // expanded is the kernel's module with the code of the library functions that it calls.
-func expanded(c offload.Compilation) (*ir.Module, error) {
+func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	if !kernels.Needed(m) {
 		return m, nil
@@ -125,8 +125,8 @@ func runKernel(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var compiled []offload.Compilation
-	rt.Environment().Observe(func(c offload.Compilation) { compiled = append(compiled, c) })
+	var compiled []offloadjs.Compilation
+	rt.Environment().Observe(func(c offloadjs.Compilation) { compiled = append(compiled, c) })
 	stopped := false
 	if *stop {
 		rt.Environment().StopAtLaunch(*name, func() error {
@@ -138,7 +138,7 @@ func runKernel(inv *invocation) error {
 	if _, err = e.RunFile(inv.ctx, args[0]); stopped {
 		err = nil
 	}
-	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offload.Compilation) bool { return *name != "" && c.Name != *name })
+	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offloadjs.Compilation) bool { return *name != "" && c.Name != *name })
 	switch {
 	case *out != "" && err != nil: // a script that failed may lack kernels
 	case *out != "" && len(shown) > 0:
@@ -163,7 +163,7 @@ func runKernel(inv *invocation) error {
 var errStopped = errors.New("stopped at a launch")
 
 // noKernel says why nothing was shown.
-func noKernel(file, name string, compiled []offload.Compilation) error {
+func noKernel(file, name string, compiled []offloadjs.Compilation) error {
 	if len(compiled) == 0 {
 		return &usageError{file + " compiled no kernel",
 			"a kernel is compiled when it is launched, or when it is made with a signature: kernel({ x: [f32] }, (g, x) => { … })"}

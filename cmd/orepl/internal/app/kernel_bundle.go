@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/image"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -15,7 +15,7 @@ import (
 
 // bundle returns the compiled kernels as a container with one image of portable IR. Equal kernels yield equal bytes: they
 // are sorted by name, and sources are named as seen from the script's folder.
-func bundle(script string, compiled []offload.Compilation) ([]byte, error) {
+func bundle(script string, compiled []offloadjs.Compilation) ([]byte, error) {
 	modules, err := distinctKernels(compiled)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ const mostSignatures = 32 << 10
 
 // distinctKernels returns the modules of the kernels, each of one kernel, sorted by name. A kernel that was compiled for several
 // types has one for each, whose names have the types.
-func distinctKernels(compiled []offload.Compilation) ([]*ir.Module, error) {
+func distinctKernels(compiled []offloadjs.Compilation) ([]*ir.Module, error) {
 	type named struct {
 		module *ir.Module
 		data   []byte

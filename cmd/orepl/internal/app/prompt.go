@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl"
 	"github.com/orepl/orepl/lang"
 )
@@ -95,10 +95,10 @@ func (inv *invocation) initFile() string {
 }
 
 // forms are the emitters of kernels.
-func (inv *invocation) forms() map[string]func(offload.Compilation) (string, error) {
-	forms := make(map[string]func(offload.Compilation) (string, error), len(emitters))
+func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, error) {
+	forms := make(map[string]func(offloadjs.Compilation) (string, error), len(emitters))
 	for name, emit := range emitters {
-		forms[name] = func(c offload.Compilation) (string, error) { return emit(inv, c) }
+		forms[name] = func(c offloadjs.Compilation) (string, error) { return emit(inv, c) }
 	}
 	return forms
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -35,7 +35,7 @@ func (p *prompt) watchFailures(done <-chan struct{}) {
 
 // reportFailure prints a failure with a word on why it is told now. It runs on the engine's goroutine.
 func (p *prompt) reportFailure(err error) {
-	err = offload.Explain(p.engine, err)
+	err = offloadjs.Explain(p.engine, err)
 	var d *diag.Diagnostic
 	if errors.As(err, &d) {
 		d.Notes = append(d.Notes, diag.Note{Message: "nobody waits for this command; the next sync or read will be told too"})

@@ -20,7 +20,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
-	"github.com/orepl/orepl/bindings/offload"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -34,9 +34,9 @@ type Options struct {
 	Engine    lang.Options
 	Session   *session.Session
 	// Compiled is told of kernels that scripts compile, through the function that it is given.
-	Compiled func(func(offload.Compilation))
+	Compiled func(func(offloadjs.Compilation))
 	// Emit are the forms in which .explain shows a kernel, by name.
-	Emit     map[string]func(offload.Compilation) (string, error)
+	Emit     map[string]func(offloadjs.Compilation) (string, error)
 	Registry *bindings.Registry
 
 	Stdin   io.Reader
@@ -74,7 +74,7 @@ type prompt struct {
 	entered    []string              // blocks that were evaluated without an error, for .save
 
 	compiledMu sync.Mutex
-	compiled   []offload.Compilation // latest last
+	compiled   []offloadjs.Compilation // latest last
 }
 
 const (
@@ -258,14 +258,14 @@ func (p *prompt) stopDevices() {
 func (p *prompt) cancelCommands() {
 	failures, stopped := p.Session.Cancel(errInterrupted)
 	for _, err := range failures {
-		p.report(offload.Explain(p.engine, err))
+		p.report(offloadjs.Explain(p.engine, err))
 	}
 	p.stopped = stopped
 }
 
 // withStopped is an error with what the devices were doing.
 func (p *prompt) withStopped(err error) error {
-	err = offload.ExplainStop(p.engine, err, p.stopped)
+	err = offloadjs.ExplainStop(p.engine, err, p.stopped)
 	p.stopped = nil
 	return err
 }

@@ -1,8 +1,0 @@
-package offload
-
-import _ "embed"
-
-// types is TypeScript that the entries refer to.
-//
-//go:embed types.d.ts
-var types string

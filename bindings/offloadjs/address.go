@@ -1,0 +1,51 @@
+package offloadjs
+
+import (
+	"math/big"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// bufferAddress is buffer.address: a BigInt.
+func (m *instance) bufferAddress(b *bufferObject) (goja.Value, error) {
+	if err := m.allowAddress(b.Label()); err != nil {
+		return nil, err
+	}
+	at, err := b.Address()
+	if err != nil {
+		return nil, err
+	}
+	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
+}
+
+// libraryAddress is library.address(name, device?): a BigInt.
+func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, "address", "expected the symbol's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
+	}
+	if err := m.allowAddress(name); err != nil {
+		return nil, err
+	}
+	d, err := m.libraryDevice(l, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	at, err := l.Address(m.engine.Running(), d, name)
+	if err != nil {
+		return nil, err
+	}
+	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
+}
+
+// allowAddress returns why the script may not see addresses; nil if it may.
+func (m *instance) allowAddress(label string) error {
+	if why := m.engine.AllowNative(label); why != nil {
+		return contract.Errorf(contract.PermissionDenied, "address", "addresses are for native code: %v", why).On("", label).
+			WithHint("the program that runs this script decides whether it may run native code")
+	}
+	return nil
+}

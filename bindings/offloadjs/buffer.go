@@ -1,0 +1,604 @@
+package offloadjs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// bufferObject is a buffer of the script.
+type bufferObject struct {
+	*session.Buffer
+	elem elemType
+	m    *instance
+}
+
+// newBuffer is device.buffer: (type, count | [counts] | {shape, …}, init?, options?), (type?, typedArray, options?) and
+// (recordType, array, options?).
+func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	const op = "create buffer"
+	first := call.Argument(0)
+	if data, t, ok := asTypedArray(first); ok {
+		if _, isFn := goja.AssertFunction(call.Argument(1)); isFn {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "a typed array needs no initialiser")
+		}
+		return m.bufferOf(d, elemType{ir.Elem{Scalar: t}}, data, call.Argument(1))
+	}
+	t, ok := m.asType(first)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", convert.Describe(first)).
+			WithHint("%s", m.typeHint(first))
+	}
+	second := call.Argument(1)
+	if shape := shapeOf(second); shape != nil { // the options say it, so that an array of numbers cannot be mistaken
+		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
+	}
+	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {
+		if _, isFn := goja.AssertFunction(o); !isFn {
+			data, err := toBytes(m.vm, t, second)
+			if err != nil {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err)
+			}
+			return m.bufferOf(d, t, data, call.Argument(2))
+		}
+	}
+	dims, err := extents(second)
+	if err != nil {
+		hint := fmt.Sprintf("write buffer(%s, 1000) or buffer(%[1]s, [rows, columns])", t)
+		if isArray(second) {
+			hint = "an array of numbers is the extents, one to three; for values " + writeValues(t, "1, 2, 3")
+		}
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).WithHint("%s", hint)
+	}
+	m.warnOfShape(t, dims, call)
+	init, rest := goja.Value(nil), call.Argument(2)
+	if _, isFn := goja.AssertFunction(rest); isFn {
+		init, rest = rest, call.Argument(3)
+	}
+	opts := m.bufferOptions(op, rest)
+	if opts.err != nil {
+		return nil, opts.err
+	}
+	if opts.shape != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents are %v already: shape is for a buffer that is made of an array", dims).
+			WithHint("leave shape out")
+	}
+	opts.Type, opts.Elem, opts.Dims = t.contract(), t.size(), dims
+	b, err := m.makeBuffer(d, opts.BufferOptions)
+	if err != nil {
+		return nil, err
+	}
+	buf := &bufferObject{m: m, Buffer: b, elem: t}
+	if init != nil {
+		if err := m.initialise(buf, init, dims, opts.Queue); err != nil {
+			_ = b.Free() // the failed initialiser says more
+			return nil, err
+		}
+	}
+	return m.classes.buffer.New(buf), nil
+}
+
+// typeHint is how to write what was given as the first argument of buffer.
+func (m *instance) typeHint(v goja.Value) string {
+	name, _ := exported(v).(string)
+	if o, ok := v.(*goja.Object); ok {
+		if s, ok := exported(o.Get("name")).(string); ok {
+			name = s
+		}
+		if isArray(v) {
+			return "values are a typed array: write buffer(new Float32Array([1, 2, 3]))"
+		}
+	}
+	if t, ok := foreignType(name); ok {
+		return fmt.Sprintf("write buffer(%s, 1000), without quotes; types are exported by 'offload'", t)
+	}
+	return "write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))"
+}
+
+// foreignType is the type that a name means: its own, that of a typed array, or what another language calls it.
+func foreignType(name string) (ir.Type, bool) {
+	for _, t := range scalarTypes {
+		if name == t.String() {
+			return t, true
+		}
+	}
+	if t, ok := typedArrays[name]; ok {
+		return t, true
+	}
+	if own := lang.ForeignType(name); own != "" {
+		return foreignType(own)
+	}
+	return ir.Void, false
+}
+
+// shapeOf is the property shape of an object that is no array and no memory; nil without one.
+func shapeOf(v goja.Value) goja.Value {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Object" || !slices.Contains(o.GetOwnPropertyNames(), "shape") {
+		return nil
+	}
+	return o.Get("shape")
+}
+
+// without copies an object without one property.
+func (m *instance) without(v goja.Value, name string) goja.Value {
+	o, rest := v.(*goja.Object), m.vm.NewObject()
+	for _, key := range o.Keys() {
+		if key != name {
+			_ = rest.Set(key, o.Get(key)) // a new object refuses nothing
+		}
+	}
+	return rest
+}
+
+func isArray(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	return ok && o.ClassName() == "Array"
+}
+
+// writeValues is how to write a buffer of values.
+func writeValues(t elemType, values string) string {
+	class := arrayClass(t.elem.Scalar)
+	if strings.HasPrefix(class, "Big") {
+		values = strings.ReplaceAll(values, ", ", "n, ") + "n"
+	}
+	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
+}
+
+// warnOfShape tells who wrote buffer(f32, [1, 2, 3]) that these are the extents: numbers that count up from 0 or 1 look like
+// values, and nobody should get a buffer of six elements without a word. All else may well be the extents of a small matrix.
+func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
+	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.elem.Record != nil {
+		return
+	}
+	elements := 1
+	for i, d := range dims {
+		if d != dims[0]+i {
+			return
+		}
+		elements *= d
+	}
+	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
+	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, count(elements, "element")),
+		fmt.Sprintf("for values %s; for the shape write { shape: [%s] }, which needs no warning", writeValues(t, list), list))
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+type bufferOptions struct {
+	session.BufferOptions
+	shape []int
+	err   error
+}
+
+func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
+	o := m.newOptions(op, v, "label", "kind", "shape", "queue")
+	opts := bufferOptions{shape: o.extents("shape")}
+	opts.Label = o.str("label")
+	switch o.oneOf("kind", "device", "host", "shared") {
+	case "host":
+		opts.Kind = contract.HostMemory
+	case "shared":
+		opts.Kind = contract.SharedMemory
+	}
+	if v := o.get("queue"); v != nil {
+		if opts.Queue = m.asQueue(v); opts.Queue == nil {
+			o.fail("queue must be a queue, not %s", convert.Describe(v))
+		}
+	}
+	opts.Pos = m.caller()
+	opts.err = o.err
+	return opts
+}
+
+// bufferOf makes a buffer with contents. The contents are copied before the call returns, so that the script may
+// change its array at once.
+func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options goja.Value) (goja.Value, error) {
+	const op = "create buffer"
+	opts := m.bufferOptions(op, options)
+	if opts.err != nil {
+		return nil, opts.err
+	}
+	n := len(data) / t.size()
+	opts.Dims = opts.shape
+	if opts.Dims == nil {
+		opts.Dims = []int{n}
+	}
+	count := 1
+	for _, d := range opts.Dims {
+		count *= d
+	}
+	if count != n {
+		return nil, contract.Errorf(contract.InvalidSize, op, "the shape %v has %d elements, but %d were given", opts.Dims, count, n).
+			On(d.ID(), opts.Label).WithHint("the product of the extents must be the number of elements")
+	}
+	opts.Type, opts.Elem, opts.Uninitialized = t.contract(), t.size(), n > 0
+	b, err := m.makeBuffer(d, opts.BufferOptions)
+	if err != nil {
+		return nil, err
+	}
+	buf := &bufferObject{m: m, Buffer: b, elem: t}
+	q := opts.Queue
+	if q == nil {
+		if q, err = m.defaultQueue(d); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.writeNow(q, b, 0, data); err != nil {
+		_ = b.Free() // the failed write says more
+		return nil, err
+	}
+	return m.classes.buffer.New(buf), nil
+}
+
+// writeNow copies data into a buffer in the order of the queue, so that data is free when it returns.
+func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
+	return q.Write(b, at, append([]byte(nil), data...))
+}
+
+// initialise runs a function of the index, or of the indices, as a kernel over the buffer.
+func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *session.Queue) error {
+	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
+	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
+	params := int(length)
+	if params > len(indices) {
+		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, count(len(dims), "dimension")).
+			On(b.Device().ID(), b.Label())
+	}
+	text := fmt.Sprintf("(g, out) => { out[%s] = init(%s) }", strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
+	k, err := m.wrapKernel(text, "init", init)
+	if err != nil {
+		return err
+	}
+	size := make([]int, len(dims))
+	for i, d := range dims {
+		size[len(dims)-1-i] = d
+	}
+	s, err := m.specialize(k, []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}}, false)
+	if err != nil {
+		return err
+	}
+	c, err := m.kernelOn(k, s, b.Device())
+	if err != nil {
+		return err
+	}
+	if q == nil {
+		if q, err = m.defaultQueue(b.Device()); err != nil {
+			return err
+		}
+	}
+	if err := m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer)); err != nil {
+		return err
+	}
+	l := launchesOf(size, nil)
+	for _, n := range dims {
+		l.Extents["out"] = append(l.Extents["out"], int64(n))
+	}
+	m.warnOfWraps(k, s, l)
+	return nil
+}
+
+// readRange is the part of a buffer that read(start?, count?) and its like mean.
+func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall) (start, count int64, err error) {
+	n := b.Len()
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		i, err := integer(v)
+		if err != nil {
+			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+		}
+		start = int64(i)
+	}
+	count = n - start
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		i, err := integer(v)
+		if err != nil {
+			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
+		}
+		count = int64(i)
+	}
+	if start > n || count < 0 || count > n-start {
+		return 0, 0, contract.Errorf(contract.InvalidSize, op, "elements %d to %d are not all in the buffer, which has %d", start, start+max(count, 1)-1, n).
+			On(b.Device().ID(), b.Label())
+	}
+	return start, count, nil
+}
+
+// read is buffer.read(start?, count?, {queue, signal}?): a promise of the elements.
+func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	o := m.newOptions("read", call.Argument(2), "queue", "signal")
+	q, data, err := m.startRead(b, call, o)
+	if err != nil {
+		return nil, err
+	}
+	signal := o.signal()
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.after(q, signal, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+}
+
+// readSync is buffer.readSync(start?, count?, {queue}?): waits for the elements.
+func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	if err := m.mayBlock("read"); err != nil {
+		return nil, err
+	}
+	q, data, err := m.startRead(b, call, m.newOptions("read", call.Argument(2), "queue"))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.waitServing(func() error { return q.Sync(m.engine.Running()) }); err != nil {
+		return nil, err
+	}
+	return fromBytes(m.vm, b.elem, data)
+}
+
+func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options) (*session.Queue, []byte, error) {
+	start, count, err := m.readRange("read", b, call)
+	if err != nil {
+		return nil, nil, err
+	}
+	q, err := m.queueOf("read", b, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := m.hostMemory(b, count)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q, data, q.Read(data, b.Buffer, start)
+}
+
+// queueOption is the queue of {queue}, or the default queue of the buffer's device.
+func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
+	return m.queueOf(op, b, m.newOptions(op, v, "queue"))
+}
+
+func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Queue, error) {
+	given := o.get("queue")
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.queueFor(op, given, nil, b.Device())
+}
+
+// write is buffer.write(data, start?, {queue}?): gives the buffer.
+func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "write"
+	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
+	}
+	start := 0
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if start, err = integer(v); err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+		}
+	}
+	q, err := m.queueOption(op, b, call.Argument(2))
+	if err != nil {
+		return nil, err
+	}
+	return this, m.writeNow(q, b.Buffer, int64(start), data)
+}
+
+// fill is buffer.fill(value, {queue}?): gives the buffer.
+func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "fill"
+	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
+	}
+	q, err := m.queueOption(op, b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	switch len(pattern) {
+	case 1, 2, 4, 8, 16:
+		return this, q.Fill(b.Buffer, pattern)
+	}
+	// A record of another size: the contents are made on the host.
+	data := make([]byte, 0, b.Size())
+	for range b.Len() {
+		data = append(data, pattern...)
+	}
+	return this, q.Write(b.Buffer, 0, data)
+}
+
+// copyTo is buffer.copyTo(destination, {queue}?): gives the destination.
+func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "copy"
+	dst := m.asBuffer(call.Argument(0))
+	if dst == nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the destination must be a buffer, not %s", convert.Describe(call.Argument(0))).
+			On(b.Device().ID(), b.Label())
+	}
+	q, err := m.queueOption(op, b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	return call.Argument(0), q.Copy(dst.Buffer, b.Buffer)
+}
+
+// view is buffer.view(start, count | [counts], type?, {label}?).
+func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "view"
+	start, err := integer(call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+	}
+	t, rest := b.elem, call.Argument(2)
+	if as, ok := m.asType(rest); ok {
+		t, rest = as, call.Argument(3)
+	}
+	dims := []int{int(max((b.Size()-int64(start)*int64(b.Elem()))/int64(t.size()), 0))}
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if dims, err = extents(v); err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
+		}
+	}
+	o := m.newOptions(op, rest, "label")
+	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.contract(), Elem: t.size(), Label: o.str("label")}
+	if o.err != nil {
+		return nil, o.err
+	}
+	v, err := b.Buffer.View(opts)
+	if err != nil {
+		return nil, err
+	}
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t}), nil
+}
+
+// rect reads {origin, extent} of readRect and writeRect; missing means the whole buffer.
+func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
+	o := m.newOptions(op, v, "origin", "extent", "queue")
+	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
+	given := o.get("queue")
+	if o.err != nil {
+		return r, nil, m.of(o.err, b.Label())
+	}
+	if r.Origin == nil {
+		r.Origin = make([]int, len(b.Dims()))
+	}
+	if r.Extent == nil {
+		r.Extent = b.Dims()
+		for i := range r.Extent {
+			r.Extent[i] -= axis(r.Origin, i)
+		}
+	}
+	q, err := m.queueFor(op, given, nil, b.Device())
+	return r, q, err
+}
+
+// readRect is buffer.readRect({origin, extent, queue}?): a promise of a box of the elements, packed.
+func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	r, q, err := m.rect("read", b, call.Argument(0))
+	if err != nil {
+		return nil, err
+	}
+	n, err := b.RectBytes(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.hostMemory(b, n/int64(b.elem.size()))
+	if err != nil {
+		return nil, err
+	}
+	if err := q.ReadRect(data, b.Buffer, r); err != nil {
+		return nil, err
+	}
+	return m.after(q, nil, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+}
+
+// writeRect is buffer.writeRect(data, {origin, extent, queue}?): gives the buffer.
+func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, "write", "%v", err).On(b.Device().ID(), b.Label())
+	}
+	r, q, err := m.rect("write", b, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	return this, q.WriteRect(b.Buffer, r, append([]byte(nil), data...))
+}
+
+const (
+	shown        = 3                      // elements that printing a buffer shows at each end
+	lookPatience = 100 * time.Millisecond // that printing waits for the commands which use the buffer
+)
+
+// inspectBuffer prints type, shape, place and the first and last values; only those are copied. A buffer that cannot
+// be read at once, because it is busy, freed or its queue waits for this script, prints without values. Buffers of two
+// dimensions are printed as matrices, unless they are part of another value.
+func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
+	if label := b.Label(); !strings.HasPrefix(label, "buffer ") {
+		fmt.Fprintf(&text, " %q", label)
+	}
+	if b.Freed() {
+		return text.String() + " (freed)"
+	}
+	n := b.Len()
+	if n == 0 || m.hosts > 0 {
+		return text.String()
+	}
+	if dims := b.Dims(); len(dims) == 2 && b.elem.elem.Record == nil && !o.Nested {
+		rows, err := m.matrix(b, dims[0], dims[1], o.Width)
+		if err != nil {
+			return fmt.Sprintf("%s (%v)", text.String(), err)
+		}
+		return text.String() + "\n" + rows
+	}
+	head, err := m.peek(b, 0, min(n, 2*shown))
+	if err != nil {
+		return fmt.Sprintf("%s (%v)", text.String(), err)
+	}
+	values := head
+	if n > 2*shown {
+		tail, err := m.peek(b, n-shown, shown)
+		if err != nil {
+			return fmt.Sprintf("%s (%v)", text.String(), err)
+		}
+		values = append(append(head[:shown:shown], "…"), tail...)
+	}
+	fmt.Fprintf(&text, " { %s }", strings.Join(values, ", "))
+	return text.String()
+}
+
+// shortest gives an f32 as the shortest decimal that names it, instead of all the digits of the same f64.
+func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
+	if t != ir.F32 {
+		return v
+	}
+	x, err := strconv.ParseFloat(strconv.FormatFloat(v.ToFloat(), 'g', -1, 32), 64)
+	if err != nil {
+		return v
+	}
+	return m.vm.ToValue(x)
+}
+
+// peek copies a few elements and prints each.
+func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
+	q, err := m.lookQueue(b.Device())
+	if err != nil {
+		return nil, err
+	}
+	size := b.elem.size()
+	data := make([]byte, count*int64(size))
+	if err := q.Read(data, b.Buffer, start); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(m.engine.Running(), lookPatience)
+	defer cancel()
+	if err := q.Sync(ctx); err != nil {
+		if ctx.Err() != nil && m.engine.Running().Err() == nil {
+			return nil, errors.New("busy")
+		}
+		return nil, err
+	}
+	list := make([]string, count)
+	for i := range list {
+		list[i] = m.inspectValue(m.shortest(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]), b.elem.elem.Scalar))
+	}
+	return list, nil
+}

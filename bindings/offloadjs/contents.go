@@ -1,0 +1,54 @@
+package offloadjs
+
+import (
+	"context"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Contents is a copy of a buffer's elements, for modules that write buffers of the script to files.
+type Contents struct {
+	Type  ir.Type // of the elements
+	Shape []int
+	data  []byte
+	event *session.Event
+	m     *instance
+}
+
+// Fetch begins to copy a buffer of the script, behind the commands issued so far. It returns nil for other values.
+func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
+	host, _ := e.HostValue(v)
+	b, ok := host.(*bufferObject)
+	if !ok {
+		return nil, nil
+	}
+	if b.elem.elem.Record != nil {
+		return nil, Explain(e, contract.Errorf(contract.InvalidArgument, "read", "a buffer of records cannot be written to this file").
+			On(b.Device().ID(), b.Label()).WithHint("let a kernel copy the field to a buffer of its own"))
+	}
+	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.newOptions("read", goja.Undefined()))
+	if err != nil {
+		return nil, Explain(e, err)
+	}
+	event, err := q.Record("")
+	if err != nil {
+		return nil, Explain(e, err)
+	}
+	return &Contents{Type: b.elem.elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
+}
+
+// Wait returns the elements when they have been copied.
+func (c *Contents) Wait(ctx context.Context) ([]byte, error) {
+	if err := c.event.Sync(ctx); err != nil {
+		return nil, err
+	}
+	return c.data, nil
+}
+
+// Explain returns an error of Wait with its place in the script. It is for the loop's goroutine.
+func (c *Contents) Explain(err error) error { return c.m.explain(err) }

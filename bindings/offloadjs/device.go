@@ -1,0 +1,126 @@
+package offloadjs
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// findDevice is device(id?).
+func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
+	id := ""
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		if m.asDevice(v) != nil {
+			return v, nil
+		}
+		s, ok := exported(v).(string)
+		if !ok {
+			return nil, contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", convert.Describe(v)).
+				WithHint("write device('cpu'), device('gpu') or device()")
+		}
+		id = s
+	}
+	d, err := m.env.session.Device(m.engine.Running(), id)
+	if err != nil {
+		return nil, err
+	}
+	return m.deviceObject(d), nil
+}
+
+// listDevices is devices(): all devices, best first.
+func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
+	var list []any
+	for _, d := range m.env.session.Devices(m.engine.Running()) {
+		list = append(list, m.deviceObject(d))
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// platforms is platforms(): each plugin, and why one could not be opened.
+func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
+	var list []any
+	for _, p := range m.env.session.Platforms(m.engine.Running()) {
+		o := m.vm.NewObject()
+		_ = o.Set("name", p.Plugin) // a plain new object refuses nothing
+		_ = o.Set("available", p.Opened)
+		if p.Err != nil {
+			_ = o.Set("reason", p.Err.Error())
+		} else {
+			_ = o.Set("vendor", p.Info.Vendor)
+			_ = o.Set("version", p.Info.Version)
+		}
+		list = append(list, o)
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// live is live(): the table of what was made and not freed.
+func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
+	var list []any
+	for _, obj := range m.env.session.Live() {
+		o := m.vm.NewObject()
+		_ = o.Set("kind", obj.Kind) // a plain new object refuses nothing
+		_ = o.Set("label", obj.Label)
+		_ = o.Set("device", obj.Device)
+		_ = o.Set("bytes", obj.Bytes)
+		_ = o.Set("at", obj.Pos.String())
+		list = append(list, o)
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// facts makes a plain object of a device's properties.
+func (m *instance) facts(pairs ...any) goja.Value {
+	o := m.vm.NewObject()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		v := pairs[i+1]
+		if list, ok := v.([]int); ok {
+			items := make([]any, len(list))
+			for j, n := range list {
+				items[j] = n
+			}
+			v = m.vm.NewArray(items...)
+		}
+		_ = o.Set(pairs[i].(string), v) // a plain new object refuses nothing
+	}
+	return o
+}
+
+func (m *instance) limits(d *session.Device) goja.Value {
+	l := d.Info().Limits
+	return m.facts("allocationBytes", l.AllocationBytes, "sharedBytes", l.SharedBytes, "groupItems", l.GroupItems,
+		"groupSize", l.GroupSize[:], "groups", l.Groups[:], "subgroupSizes", l.SubgroupSizes)
+}
+
+func (m *instance) features(d *session.Device) goja.Value {
+	f := d.Info().Features
+	return m.facts("exact", f.Exact, "f16", f.F16, "f64", f.F64, "atomics64", f.Atomics64, "floatAtomics", f.FloatAtomic,
+		"unified", f.Unified, "subgroups", f.Subgroups)
+}
+
+func (m *instance) memory(d *session.Device) goja.Value {
+	u := d.Memory()
+	return m.facts("total", u.Total, "allocated", u.Allocated, "peak", u.Peak)
+}
+
+func inspectDevice(d *session.Device) string {
+	info := d.Info()
+	return fmt.Sprintf("Device %s: %s, %s, %d compute units, %s", d.ID(), info.Name, info.Arch, info.ComputeUnits, bytesText(info.MemoryBytes))
+}
+
+// bytesText writes a number of bytes for a person.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

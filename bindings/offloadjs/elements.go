@@ -1,0 +1,384 @@
+package offloadjs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// elemType is an element type of a script: a scalar such as f32, or a record made by struct().
+type elemType struct {
+	elem ir.Elem
+}
+
+// contract gives the type as buffers know it: a record is opaque bytes.
+func (t elemType) contract() contract.Type {
+	if t.elem.Record != nil {
+		return contract.Opaque
+	}
+	c, _ := contract.ParseType(t.elem.Scalar.String())
+	return c
+}
+
+func (t elemType) size() int { return t.elem.Size() }
+
+func (t elemType) String() string { return t.elem.String() }
+
+// arrayClass is the typed array in which elements of a scalar type are read. f16 and bf16 are widened; bool is a byte.
+func arrayClass(t ir.Type) string {
+	switch t {
+	case ir.I8:
+		return "Int8Array"
+	case ir.U8, ir.Bool:
+		return "Uint8Array"
+	case ir.I16:
+		return "Int16Array"
+	case ir.U16:
+		return "Uint16Array"
+	case ir.I32:
+		return "Int32Array"
+	case ir.U32:
+		return "Uint32Array"
+	case ir.I64:
+		return "BigInt64Array"
+	case ir.U64:
+		return "BigUint64Array"
+	case ir.F64:
+		return "Float64Array"
+	}
+	return "Float32Array"
+}
+
+// typedArray describes the typed arrays of scripts.
+var typedArrays = map[string]ir.Type{
+	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Uint8ClampedArray": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16,
+	"Int32Array": ir.I32, "Uint32Array": ir.U32, "BigInt64Array": ir.I64, "BigUint64Array": ir.U64,
+	"Float32Array": ir.F32, "Float64Array": ir.F64,
+}
+
+// asTypedArray gives the memory of a typed array, not copied, and the type of its elements.
+func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
+	o, isObject := v.(*goja.Object)
+	if !isObject {
+		return nil, ir.Void, false
+	}
+	t, ok = typedArrays[o.ClassName()]
+	if !ok { // the class name of typed arrays is Object: ask the tag
+		tag := o.GetSymbol(goja.SymToStringTag)
+		if tag == nil {
+			return nil, ir.Void, false
+		}
+		if t, ok = typedArrays[tag.String()]; !ok {
+			return nil, ir.Void, false
+		}
+	}
+	buffer, ok := exported(o.Get("buffer")).(goja.ArrayBuffer) // whatever the tag says, these may be missing
+	if !ok {
+		return nil, ir.Void, false
+	}
+	offset, okOffset := exported(o.Get("byteOffset")).(int64)
+	length, okLength := exported(o.Get("byteLength")).(int64)
+	bytes := buffer.Bytes()
+	if !okOffset || !okLength || offset < 0 || length < 0 || offset > int64(len(bytes)) || length > int64(len(bytes))-offset {
+		return nil, ir.Void, false
+	}
+	return bytes[offset : offset+length : offset+length], t, true
+}
+
+// toBytes gives the elements of v in the memory layout of t: v is a typed array of the same layout (not copied), or an
+// array or other typed array (converted).
+func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
+	if data, from, ok := asTypedArray(v); ok {
+		if t.elem.Record == nil && (from == t.elem.Scalar || (from == ir.U8 && t.elem.Scalar == ir.Bool)) {
+			if t.elem.Scalar == ir.Bool {
+				return normalised(data), nil
+			}
+			return data, nil
+		}
+		if t.elem.Record != nil && from == ir.U8 {
+			if len(data)%t.size() != 0 {
+				return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(data), t, t.size())
+			}
+			return data, nil
+		}
+	}
+	if data, ok := exported(v).(goja.ArrayBuffer); ok {
+		bytes := data.Bytes()
+		if len(bytes)%t.size() != 0 {
+			return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(bytes), t, t.size())
+		}
+		return bytes, nil
+	}
+	o, ok := v.(*goja.Object)
+	if !ok || o.Get("length") == nil {
+		return nil, fmt.Errorf("expected a typed array or an array of %s, not %s", t, convert.Describe(v))
+	}
+	n := int(o.Get("length").ToInteger())
+	out := make([]byte, 0, min(max(n, 0), trustedLength)*min(t.size(), trustedLength))
+	for i := range n {
+		e := o.Get(strconv.Itoa(i))
+		if e == nil {
+			return nil, fmt.Errorf("element %d is missing", i)
+		}
+		var err error
+		if out, err = appendElem(out, t.elem, e); err != nil {
+			return nil, fmt.Errorf("element %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+// trustedLength is up to what length an object is believed without a look at its elements: any object may claim any.
+const trustedLength = 1 << 12
+
+// normalised makes every byte 0 or 1.
+func normalised(data []byte) []byte {
+	out := make([]byte, len(data))
+	for i, b := range data {
+		if b != 0 {
+			out[i] = 1
+		}
+	}
+	return out
+}
+
+// appendElem appends one element.
+func appendElem(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
+	if e.Record == nil {
+		return appendScalar(out, e.Scalar, v)
+	}
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil, fmt.Errorf("expected an object with the fields of %s, not %s", e, convert.Describe(v))
+	}
+	start := len(out)
+	for i := range e.Record.Fields {
+		f := &e.Record.Fields[i]
+		out = append(out, make([]byte, start+f.Offset-len(out))...)
+		field := o.Get(f.Name)
+		if field == nil {
+			return nil, fmt.Errorf("field %s of %s is missing", f.Name, e)
+		}
+		var err error
+		if out, err = appendField(out, f.Elem, f.Dims, field); err != nil {
+			return nil, fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+	return append(out, make([]byte, start+e.Size()-len(out))...), nil
+}
+
+func appendField(out []byte, e ir.Elem, dims []int, v goja.Value) ([]byte, error) {
+	if len(dims) == 0 {
+		return appendElem(out, e, v)
+	}
+	o, ok := v.(*goja.Object)
+	what := "numbers"
+	switch {
+	case len(dims) > 1:
+		what = "arrays"
+	case e.Record != nil:
+		what = "records"
+	case e.Scalar == ir.Bool:
+		what = "booleans"
+	}
+	if !ok || o.Get("length") == nil {
+		return nil, fmt.Errorf("expected an array of %d %s, not %s", dims[0], what, convert.Describe(v))
+	}
+	if n := o.Get("length").ToInteger(); n != int64(dims[0]) {
+		return nil, fmt.Errorf("expected an array of %d %s, not of %d", dims[0], what, n)
+	}
+	for i := range dims[0] {
+		var err error
+		if out, err = appendField(out, e, dims[1:], o.Get(fmt.Sprint(i))); err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
+func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
+	bits, err := scalarBits(t, v)
+	if err != nil {
+		return nil, err
+	}
+	switch t.Size() {
+	case 1:
+		return append(out, byte(bits)), nil
+	case 2:
+		return binary.LittleEndian.AppendUint16(out, uint16(bits)), nil
+	case 4:
+		return binary.LittleEndian.AppendUint32(out, uint32(bits)), nil
+	}
+	return binary.LittleEndian.AppendUint64(out, bits), nil
+}
+
+// scalarBits converts a Number, BigInt or boolean to the bits of an element of type t. An integer type takes integers
+// of its range only: what would not survive is an error.
+func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
+	if v == nil {
+		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)
+	}
+	switch x := exported(v).(type) {
+	case bool:
+		if t != ir.Bool {
+			return 0, fmt.Errorf("expected a value of %s, not a boolean", t)
+		}
+		if x {
+			return 1, nil
+		}
+		return 0, nil
+	case *big.Int:
+		if t != ir.I64 && t != ir.U64 {
+			return 0, fmt.Errorf("expected a value of %s, not a BigInt", t)
+		}
+		return bigBits(t, x)
+	case int64:
+		if t.IsFloat() {
+			return floatBits(t, float64(x)), nil
+		}
+		if t == ir.Bool {
+			return 0, fmt.Errorf("expected true or false, not %d", x)
+		}
+		return bigBits(t, big.NewInt(x))
+	case float64:
+		switch {
+		case t.IsFloat():
+			return floatBits(t, x), nil
+		case t == ir.Bool:
+			return 0, fmt.Errorf("expected true or false, not %v", x)
+		case x != math.Trunc(x) || math.IsInf(x, 0):
+			return 0, fmt.Errorf("%v is no integer, and the type is %s", x, t)
+		}
+		n, _ := big.NewFloat(x).Int(nil)
+		return bigBits(t, n)
+	}
+	return 0, fmt.Errorf("expected a value of %s, not %s", t, convert.Describe(v))
+}
+
+func floatBits(t ir.Type, x float64) uint64 {
+	if t == ir.F16 || t == ir.BF16 {
+		return scalar.Store(t, uint64(math.Float32bits(float32(x))))
+	}
+	return ir.FloatBits(t, x)
+}
+
+func bigBits(t ir.Type, n *big.Int) (uint64, error) {
+	width := uint(8 * t.Size())
+	lo, hi := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), width)
+	if t.IsSigned() {
+		hi.Rsh(hi, 1)
+		lo.Neg(hi)
+	}
+	if n.Cmp(lo) < 0 || n.Cmp(hi) >= 0 {
+		return 0, fmt.Errorf("%v is outside the range of %s", n, t)
+	}
+	if n.Sign() < 0 {
+		return uint64(n.Int64()) & (1<<width - 1), nil
+	}
+	return n.Uint64(), nil
+}
+
+// fromBytes gives elements to the script: a typed array over data where the layout allows, else a widened one, and an
+// array of objects for records.
+func fromBytes(vm *goja.Runtime, t elemType, data []byte) (goja.Value, error) {
+	if t.elem.Record != nil {
+		n := len(data) / t.size()
+		items := make([]any, n)
+		for i := range n {
+			items[i] = recordValue(vm, t.elem.Record, data[i*t.size():])
+		}
+		return vm.NewArray(items...), nil
+	}
+	switch t.elem.Scalar {
+	case ir.F16, ir.BF16:
+		wide := make([]byte, 2*len(data))
+		for i := 0; i+1 < len(data); i += 2 {
+			binary.LittleEndian.PutUint32(wide[2*i:], widened(t.elem.Scalar, data[i:]))
+		}
+		data = wide
+	}
+	return vm.New(vm.Get(arrayClass(t.elem.Scalar)), vm.ToValue(vm.NewArrayBuffer(data)))
+}
+
+// widened gives the f32 bits of an f16 or bf16.
+func widened(t ir.Type, data []byte) uint32 {
+	return uint32(scalar.Load(t, uint64(binary.LittleEndian.Uint16(data))))
+}
+
+func recordValue(vm *goja.Runtime, r *ir.Record, data []byte) goja.Value {
+	o := vm.NewObject()
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		_ = o.Set(f.Name, fieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // a plain new object refuses nothing
+	}
+	return o
+}
+
+func fieldValue(vm *goja.Runtime, e ir.Elem, dims []int, data []byte) goja.Value {
+	if len(dims) > 0 {
+		size := e.Size()
+		for _, d := range dims[1:] {
+			size *= d
+		}
+		items := make([]any, dims[0])
+		for i := range items {
+			items[i] = fieldValue(vm, e, dims[1:], data[i*size:])
+		}
+		return vm.NewArray(items...)
+	}
+	if e.Record != nil {
+		return recordValue(vm, e.Record, data)
+	}
+	return scalarValue(vm, e.Scalar, data)
+}
+
+// scalarValue reads one element.
+func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
+	switch t {
+	case ir.Bool:
+		return vm.ToValue(data[0] != 0)
+	case ir.I8:
+		return vm.ToValue(int8(data[0]))
+	case ir.U8:
+		return vm.ToValue(data[0])
+	case ir.I16:
+		return vm.ToValue(int16(binary.LittleEndian.Uint16(data)))
+	case ir.U16:
+		return vm.ToValue(binary.LittleEndian.Uint16(data))
+	case ir.I32:
+		return vm.ToValue(int32(binary.LittleEndian.Uint32(data)))
+	case ir.U32:
+		return vm.ToValue(binary.LittleEndian.Uint32(data))
+	case ir.I64:
+		return vm.ToValue(big.NewInt(int64(binary.LittleEndian.Uint64(data))))
+	case ir.U64:
+		return vm.ToValue(new(big.Int).SetUint64(binary.LittleEndian.Uint64(data)))
+	case ir.F16, ir.BF16:
+		return vm.ToValue(math.Float32frombits(widened(t, data)))
+	case ir.F32:
+		return vm.ToValue(math.Float32frombits(binary.LittleEndian.Uint32(data)))
+	}
+	return vm.ToValue(math.Float64frombits(binary.LittleEndian.Uint64(data)))
+}
+
+// contentsHint says what the contents of a buffer of the type may be.
+func contentsHint(t elemType) string {
+	switch {
+	case t.elem.Record != nil:
+		return "give objects with a property for each field"
+	case t.elem.Scalar == ir.Bool:
+		return "give true or false"
+	case t.elem.Scalar.IsFloat():
+		return "give numbers: a typed array, or an array of numbers; a promise must be awaited"
+	}
+	return fmt.Sprintf("give integers in the range of %s: round them first, or use a buffer of f32", t)
+}

@@ -1,0 +1,134 @@
+package offloadjs
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// Explain turns an error of the runtime or of the kernel compiler into a diagnostic of the engine: with the place in
+// the script, the code around it and the hint. Other errors come back as they are.
+func Explain(e *lang.Engine, err error) error {
+	var list kerneldiag.List
+	if errors.As(err, &list) {
+		return explainKernel(e, list)
+	}
+	var one *kerneldiag.Diagnostic
+	if errors.As(err, &one) {
+		return explainKernel(e, kerneldiag.List{one})
+	}
+	var oe *contract.Error
+	if errors.As(err, &oe) {
+		return explainRuntime(e, oe)
+	}
+	return err
+}
+
+// ExplainStop is err, which ended a script, with notes of the launches that it ended while they ran, as
+// [session.Session.Cancel] gives them.
+func ExplainStop(e *lang.Engine, err error, stopped []error) error {
+	if len(stopped) == 0 {
+		return err
+	}
+	d := &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+	var known *diag.Diagnostic
+	if errors.As(err, &known) {
+		c := *known
+		d = &c
+	}
+	d.Notes = slices.Clone(d.Notes)
+	for _, err := range stopped {
+		var oe *contract.Error
+		if errors.As(err, &oe) && oe.Op == "launch" {
+			message := fmt.Sprintf("kernel %s was running on %s, launched here", oe.Label, oe.Device)
+			d.Notes = append(d.Notes, note(e, message, diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}))
+		}
+	}
+	return d
+}
+
+// explainKernel shows the first mistake in full and the others as notes.
+func explainKernel(e *lang.Engine, list kerneldiag.List) error {
+	first := list[0]
+	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}
+	width := 1
+	if first.End.Line == first.Line && first.End.Col > first.Col {
+		width = first.End.Col - first.Col
+	}
+	place(e, d, diag.Position{File: first.File, Line: first.Line, Column: first.Col}, width)
+	for _, n := range first.Notes {
+		d.Notes = append(d.Notes, note(e, n.Message, diag.Position{File: n.File, Line: n.Line, Column: n.Col}))
+	}
+	for _, other := range list[1:] {
+		text := fmt.Sprintf("%s [%s]", other.Message, other.ID)
+		if other.Rewrite != "" {
+			text += "; " + other.Rewrite
+		}
+		d.Notes = append(d.Notes, note(e, text, diag.Position{File: other.File, Line: other.Line, Column: other.Col}))
+	}
+	return d
+}
+
+// explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the
+// script made the call.
+func explainRuntime(e *lang.Engine, oe *contract.Error) error {
+	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
+	launched := diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}
+	if oe.Fault != nil {
+		p := oe.Fault.Pos
+		width := len([]rune(oe.Fault.Text))
+		if oe.Code == contract.Assertion { // its text is the message
+			width = len("g.assert")
+		}
+		place(e, d, diag.Position{File: p.File, Line: p.Line, Column: p.Col}, width)
+		if o := oe.Fault.Other; o != nil {
+			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
+			d.Notes = append(d.Notes, note(e, message, diag.Position{File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}))
+		}
+		var thrown *diag.Diagnostic
+		if oe.Fault.Cause != "" && errors.As(oe.Err, &thrown) && thrown.Position.IsValid() {
+			d.Notes = append(d.Notes, note(e, "the handler failed here", thrown.Position))
+		}
+		if launched.IsValid() {
+			d.Notes = append(d.Notes, note(e, "launched here", launched))
+		}
+		return d
+	}
+	if launched.IsValid() {
+		place(e, d, launched, 1)
+	}
+	return d
+}
+
+func place(e *lang.Engine, d *diag.Diagnostic, p diag.Position, width int) {
+	d.Position = p
+	if text, ok := e.SourceText(p.File); ok {
+		d.Excerpt = diag.Excerpted(text, p, width)
+	}
+}
+
+func note(e *lang.Engine, message string, p diag.Position) diag.Note {
+	n := diag.Note{Message: message, Position: p}
+	if text, ok := e.SourceText(p.File); ok {
+		n.Excerpt = diag.Excerpted(text, p, 1)
+	}
+	return n
+}
+
+// of names the object that an error is about; a device that was not found is about none.
+func (m *instance) of(err error, label string) error {
+	if err == nil {
+		return nil
+	}
+	var oe *contract.Error
+	if errors.As(err, &oe) && oe.Label == "" && oe.Op != "find device" {
+		oe.Label = label
+	}
+	return err
+}

@@ -1,0 +1,123 @@
+package offloadjs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/advice"
+	"github.com/orepl/orepl/lang/kernel/diag"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// explainText is kernel.explain(): for each signature that the kernel was compiled for, why its scalars have their
+// types, how items that lie beside each other access memory, which checks stayed, and the warnings.
+func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value, error) {
+	if len(k.compiled) == 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "explain", "the kernel was not compiled yet").On("", k.name).
+			WithHint("launch it first, or give it a signature: kernel({x: [f32]}, …)")
+	}
+	var parts []string
+	for _, s := range k.compiled {
+		parts = append(parts, explanation(k.name, s.Compiled, s.warnings())+engines(s))
+	}
+	slices.Sort(parts)
+	return m.vm.ToValue(strings.Join(parts, "\n")), nil
+}
+
+// Explain is what kernel.explain() says of this compilation.
+func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel, c.of.warnings()) }
+
+func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
+	var b strings.Builder
+	var params []string
+	for i := range s.Params {
+		p := &s.Params[i]
+		if p.Rank > 0 {
+			params = append(params, fmt.Sprintf("%s: %s%s", p.Name, p.Elem, strings.Repeat("[]", p.Rank)))
+		} else {
+			params = append(params, fmt.Sprintf("%s: %s", p.Name, p.Type))
+		}
+	}
+	fmt.Fprintf(&b, "%s(%s)\n", name, strings.Join(params, ", "))
+	for i := range s.Params {
+		if p := &s.Params[i]; p.Rank == 0 {
+			fmt.Fprintf(&b, "  %s is %s\n", p.Name, p.Reason)
+		}
+	}
+	accesses := append(advice.Accesses(s), advice.Shared(s)...)
+	for i := range accesses {
+		fmt.Fprintf(&b, "  %s\n", &accesses[i])
+	}
+	tiles := advice.Tiles(s)
+	for i := range tiles {
+		fmt.Fprintf(&b, "  %s\n", &tiles[i])
+	}
+	for _, w := range warnings {
+		at := fmt.Sprintf("%d:%d", w.Line, w.Col)
+		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {
+			at = w.Position.String() // in a helper of another module
+		}
+		fmt.Fprintf(&b, "  warning at %s: %s [%s]; %s\n", at, w.Message, w.ID, w.Rewrite)
+	}
+	return b.String()
+}
+
+// warnings are about a compiled kernel and its launches so far.
+func (s *specialization) warnings() diag.List {
+	list := append(advice.Warnings(s.Compiled), s.wraps.list(s.Compiled, s.types)...)
+	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
+		list = append(list, advice.RaggedTiles(s.Compiled)...)
+	}
+	if i := slices.IndexFunc(s.launched(), narrow); i >= 0 {
+		list = append(list, advice.NarrowGroups(s.Compiled, s.launched()[i].Group)...)
+	}
+	return list.Sort()
+}
+
+// launched are the shapes of the launches so far.
+func (s *specialization) launched() []Shape {
+	if s.shapes == nil {
+		return nil
+	}
+	return s.shapes.all()
+}
+
+// narrow reports whether groups have several rows of few work-items.
+func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 }
+
+// Warnings lists what is doubtful or slow in this compilation: a line with the kernel's name, then one for each with its place.
+func (c Compilation) Warnings() string {
+	var b strings.Builder
+	list := c.of.warnings()
+	if len(list) > 0 {
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, count(len(list), "warning"))
+	}
+	for _, w := range list {
+		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)
+	}
+	if len(list) == 0 {
+		fmt.Fprintf(&b, "%s: no warnings\n", c.Name)
+	}
+	return b.String()
+}
+
+// kernelWarnings is kernel.warnings: what is doubtful or slow, for all signatures so far.
+func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
+	list := []any{}
+	var seen []string
+	for _, s := range k.compiled {
+		for _, w := range s.warnings() {
+			if slices.Contains(seen, w.Error()) {
+				continue
+			}
+			seen = append(seen, w.Error())
+			list = append(list, m.objectOf([]property{{"id", string(w.ID)}, {"message", w.Message}, {"hint", w.Rewrite},
+				{"file", w.File}, {"line", w.Line}, {"column", w.Col}}...))
+		}
+	}
+	return m.vm.NewArray(list...), nil
+}

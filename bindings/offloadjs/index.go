@@ -1,0 +1,68 @@
+package offloadjs
+
+import (
+	"strconv"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// noElements stands behind the prototype of buffers. A buffer's elements are on its device: to index it, as a typed
+// array is indexed, would silently give undefined, so it is an error that says what to write.
+type noElements struct{ m *instance }
+
+// refuseElements makes what a script would do with an array of numbers an error where a buffer stands: it puts
+// noElements between the prototype of buffers and that of objects, and refuses arithmetic and iteration.
+func (m *instance) refuseElements() error {
+	proto := m.buffer.Prototype()
+	arithmetic := m.function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {
+		if call.Argument(0).String() == "string" {
+			return m.vm.ToValue("[object Buffer]"), nil
+		}
+		return nil, elementsError("a buffer is no number: operators do not reach its elements, which are on its device").
+			WithHint("write a kernel over them, as in kernel((g, x) => { x[g.x] = x[g.x] + 1 }).launch({size: x.length}, x), or read them first: await x.read()")
+	})
+	iterate := m.function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
+		return nil, elementsError("the elements of a buffer are on its device and cannot be iterated").WithHint("read them first: for (const v of await x.read()) …")
+	})
+	for symbol, fn := range map[*goja.Symbol]*goja.Object{goja.SymToPrimitive: arithmetic, goja.SymIterator: iterate} {
+		if err := proto.DefineDataPropertySymbol(symbol, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			return err
+		}
+	}
+	return proto.SetPrototype(m.vm.NewDynamicObject(noElements{m}))
+}
+
+func elementsError(message string) *diag.Diagnostic {
+	return &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: message}
+}
+
+func (n noElements) refuse(key string) {
+	i, err := strconv.ParseUint(key, 10, 64)
+	if err != nil {
+		return
+	}
+	n.m.engine.Throw(elementsError("the elements of a buffer are on its device and cannot be indexed").
+		WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
+}
+
+// Get is called for every property that a buffer lacks.
+func (n noElements) Get(key string) goja.Value {
+	n.refuse(key)
+	return nil
+}
+
+// Has is called before a property is made.
+func (n noElements) Has(key string) bool {
+	n.refuse(key)
+	return false
+}
+
+func (noElements) Set(string, goja.Value) bool { return false }
+func (noElements) Delete(string) bool          { return true }
+func (noElements) Keys() []string              { return nil }
+
+// DeviceBuffer is the buffer itself, for modules that fill buffers of the script from Go.
+func (b *bufferObject) DeviceBuffer() *session.Buffer { return b.Buffer }

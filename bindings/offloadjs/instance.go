@@ -1,0 +1,288 @@
+package offloadjs
+
+import (
+	"context"
+	"math/big"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/loop"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+var (
+	typeInt64   = reflect.TypeFor[int64]()
+	typeFloat64 = reflect.TypeFor[float64]()
+	typeBool    = reflect.TypeFor[bool]()
+	typeBigInt  = reflect.TypeFor[*big.Int]()
+)
+
+// instance is the module in one engine.
+type instance struct {
+	env    *Environment
+	opts   ModuleOptions
+	engine *lang.Engine
+	vm     *goja.Runtime
+	classes
+
+	devices  map[*session.Device]*goja.Object // a device is one object
+	queues   map[*session.Queue]*goja.Object
+	own      map[*session.Device]*session.Queue // default queues of this engine
+	lookers  map[*session.Device]*session.Queue // see lookQueue
+	helpers  map[*lang.FunctionInfo]*kernel.Source
+	types    map[ir.Type]*goja.Object
+	language []*goja.Object // global objects that kernels know by name
+	plain    *goja.Object   // the prototype of object literals
+	services contract.Services
+	quota    quota
+	records  int // made by struct()
+	hosts    int // host functions that wait for the event loop
+	rpc      *rpc
+	handlers int // of services, that run
+	uses     map[*session.Queue]*loop.Scope
+	lastUse  use
+	used     *usedLibraries
+	reads    *held // receives what the compilation that runs reads of captured objects, or nil
+
+	// Scratch of launches.
+	checked   *goja.Object // the last launch's options
+	key       []byte
+	argBuffer []kernel.Arg
+	bound     []session.Arg
+}
+
+// classes are the module's classes.
+type classes struct {
+	typ      *lang.Class[elemType]
+	device   *lang.Class[*session.Device]
+	buffer   *lang.Class[*bufferObject]
+	queue    *lang.Class[*session.Queue]
+	event    *lang.Class[*session.Event]
+	kernel   *lang.Class[*kernelObject]
+	library  *lang.Class[*libraryObject]
+	native   *lang.Class[*nativeKernel]
+	pipeline *lang.Class[*Pipeline]
+	trace    *lang.Class[*itemTrace]
+	rpcClass *lang.Class[*rpc]
+}
+
+// ModuleOptions are choices of the program that embeds the engine.
+type ModuleOptions struct {
+	// OwnQueues gives each engine default queues of its own, for programs in which several engines share the devices.
+	OwnQueues bool
+	// Services are Go functions that kernels call. They have passed [CheckServices].
+	Services []HostService
+}
+
+// Module is the module with its documentation.
+func Module(env *Environment, opts ModuleOptions) bindings.Module {
+	return bindings.Module{
+		Module: lang.Module{
+			Name:          "offload",
+			Instantiate:   func(e *lang.Engine) (*goja.Object, error) { return newInstance(env, opts, e).exports() },
+			PromptGlobals: promptGlobals(),
+		},
+		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
+		Types:   types,
+		Entries: entries(),
+	}
+}
+
+func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
+	m := &instance{
+		env: env, opts: opts, engine: e, vm: e.VM(),
+		devices: map[*session.Device]*goja.Object{},
+		queues:  map[*session.Queue]*goja.Object{},
+		helpers: map[*lang.FunctionInfo]*kernel.Source{},
+		types:   map[ir.Type]*goja.Object{},
+		uses:    map[*session.Queue]*loop.Scope{},
+	}
+	e.OnFailure(m.abandon)
+	e.OnQuiet(m.settle)
+	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
+	e.OnClose(m.used.close) // called after closeQueues
+	e.OnClose(m.closeQueues)
+	m.services = &services{engine: e, instance: m}
+	m.rpc = &rpc{inbox: newInbox()}
+	m.rpc.services, _ = hostServices(opts.Services) // checked before
+	m.plain = m.vm.NewObject().Prototype()
+	m.defineClasses()
+	for _, name := range []string{"Math", "Atomics"} {
+		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {
+			m.language = append(m.language, o)
+		}
+	}
+	return m
+}
+
+// scalarTypes are the element types that scripts see.
+var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
+
+// promptGlobals lists the exports that are global at a prompt.
+func promptGlobals() []string {
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "args"}
+	for _, t := range scalarTypes {
+		names = append(names, t.String())
+	}
+	return names
+}
+
+// exports makes the module's object.
+func (m *instance) exports() (*goja.Object, error) {
+	if err := m.refuseElements(); err != nil {
+		return nil, err
+	}
+	o := m.vm.NewObject()
+	for _, f := range []struct {
+		name string
+		fn   func(goja.FunctionCall) (goja.Value, error)
+	}{
+		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
+		{"register", m.engine.Promised(m.explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline},
+	} {
+		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range scalarTypes {
+		if err := o.Set(t.String(), m.typeObject(elemType{ir.Elem{Scalar: t}})); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range []*goja.Object{
+		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
+		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
+		m.trace.Constructor(), m.rpcClass.Constructor(),
+	} {
+		if err := o.Set(c.Get("name").String(), c); err != nil {
+			return nil, err
+		}
+	}
+	if err := o.Set("rpc", m.rpcClass.New(m.rpc)); err != nil {
+		return nil, err
+	}
+	var args []any // a copy: the script may change the array
+	for _, arg := range m.engine.Options().Args {
+		args = append(args, arg)
+	}
+	return o, o.Set("args", m.vm.NewArray(args...))
+}
+
+// function makes a native function whose errors are explained.
+func (m *instance) function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
+	return m.engine.Func(name, m.explained(fn))
+}
+
+func (m *instance) explained(fn lang.NativeFunc) lang.NativeFunc {
+	return func(call goja.FunctionCall) (goja.Value, error) {
+		v, err := fn(call)
+		return v, m.explain(err)
+	}
+}
+
+// A property is one of a plain object of the script.
+type property struct {
+	name  string
+	value any
+}
+
+// objectOf makes an object with properties in their order.
+func (m *instance) objectOf(properties ...property) *goja.Object {
+	o := m.vm.NewObject()
+	for _, p := range properties {
+		_ = o.Set(p.name, p.value) // a plain new object refuses nothing
+	}
+	return o
+}
+
+func (m *instance) explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	return Explain(m.engine, err)
+}
+
+// async is Engine.AsyncUntil with errors explained, which is for the loop's goroutine.
+func (m *instance) async(s *lang.Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
+	return m.engine.AsyncUntil(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
+		finish, err := work(ctx)
+		if err != nil {
+			return func() (goja.Value, error) { return nil, m.explain(err) }, nil
+		}
+		return finish, nil
+	})
+}
+
+// caller is the place of the script that called.
+func (m *instance) caller() contract.Position {
+	p := m.engine.Caller()
+	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
+}
+
+func (m *instance) asType(v goja.Value) (elemType, bool)  { return m.typ.Of(v) }
+func (m *instance) asDevice(v goja.Value) *session.Device { d, _ := m.device.Of(v); return d }
+func (m *instance) asQueue(v goja.Value) *session.Queue   { q, _ := m.queue.Of(v); return q }
+func (m *instance) asBuffer(v goja.Value) *bufferObject   { b, _ := m.buffer.Of(v); return b }
+func (m *instance) inspectValue(v goja.Value) string {
+	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
+}
+
+// typeObject gives an element type to the script; a scalar type is one object, callable in kernels only.
+func (m *instance) typeObject(t elemType) *goja.Object {
+	if t.elem.Record != nil {
+		return m.typ.New(t)
+	}
+	o := m.types[t.elem.Scalar]
+	if o == nil {
+		o = m.typ.New(t)
+		m.types[t.elem.Scalar] = o
+	}
+	return o
+}
+
+func (m *instance) deviceObject(d *session.Device) *goja.Object {
+	o := m.devices[d]
+	if o == nil {
+		o = m.device.New(d)
+		m.devices[d] = o
+	}
+	return o
+}
+
+func (m *instance) queueObject(q *session.Queue) *goja.Object {
+	o := m.queues[q]
+	if o == nil {
+		o = m.queue.New(q)
+		m.queues[q] = o
+	}
+	return o
+}
+
+// isLanguageName reports whether a captured global is one that the kernel language knows under the same name.
+func (m *instance) isLanguageName(o *goja.Object) bool {
+	for _, known := range m.language {
+		if o == known {
+			return true
+		}
+	}
+	return false
+}
+
+// capturedFunction is a function found in a field of an object.
+func (m *instance) capturedFunction(o *goja.Object) (any, error) {
+	info, err := m.engine.FunctionInfo(o)
+	if err != nil {
+		return nil, err
+	}
+	if info.Native {
+		return nil, nativeError(info.Name)
+	}
+	return m.sourceOf(info), nil
+}

@@ -1,0 +1,579 @@
+package offloadjs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// kernelObject is a kernel of the script: a function, compiled for each signature that it is launched with.
+type kernelObject struct {
+	fn        *kernel.Function
+	name      string
+	text      string
+	params    []string
+	signature []kernel.Arg // nil: types come from the arguments
+	opts      kernel.Options
+	exact     bool
+	compiled  map[string]*specialization
+	checked   map[string]*specialization // for launches with checks: 'overflow'
+	quiet     bool                       // what may differ from JavaScript is not printed
+	last      *specialization            // of the last launch
+	lastKey   []byte
+	held      held // the captured values, to be compared at launches
+	compared  int  // launches of a script that compared them
+}
+
+// Params are the names of the kernel's parameters behind the item object.
+func (k *kernelObject) Params() []string { return k.params }
+
+// specialization is a kernel for one signature, and what it became on each device.
+type specialization struct {
+	*kernel.Compiled
+	types   []kernel.Arg    // of the arguments that it was compiled for
+	scalars []contract.Type // of the parameters
+	library *session.Library
+	on      map[*session.Device]*session.Call // filled anew for every launch
+	shapes  *shapes                           // of its launches; nil if it does not observe groups
+	rows    map[int]bool                      // what byRows found of parameters
+	wraps   *wraps                            // nil of a kernel made for checks: 'overflow'
+}
+
+// newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
+func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
+	const op = "kernel"
+	args := call.Arguments
+	var signature *goja.Object
+	if len(args) > 0 {
+		if o, ok := args[0].(*goja.Object); ok {
+			if _, callable := goja.AssertFunction(o); !callable {
+				signature, args = o, args[1:]
+			}
+		}
+	}
+	if len(args) == 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "a function is missing").
+			WithHint("write kernel((g, x) => { x[g.x] = … })")
+	}
+	found := convert.Describe(args[0])
+	t, isType := m.asType(args[0])
+	if isType {
+		found = "the type " + t.String()
+	}
+	if _, callable := goja.AssertFunction(args[0]); !callable || isType {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", found).
+			WithHint("write kernel((g, x) => { x[g.x] = … })")
+	}
+	var given goja.Value
+	if len(args) > 1 {
+		given = args[1]
+	}
+	k, err := m.parseKernel(args[0], "")
+	if err != nil {
+		return nil, err
+	}
+	o := m.newOptions(op, given, kernelKeys...)
+	if v := o.get("real"); v != nil {
+		t, ok := m.asType(v)
+		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
+			o.fail("real must be f32 or f64, not %s", convert.Describe(v))
+		}
+		k.opts.Real = t.elem.Scalar
+	}
+	k.opts.NoContract = !o.boolean("contract", true)
+	k.exact, k.quiet = o.boolean("exact", true), !o.boolean("warnings", true)
+	if name := o.str("name"); name != "" {
+		k.name = name
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	k.opts.Name, k.opts.Warnings = k.name, true
+	if signature != nil {
+		if err := m.setSignature(k, signature); err != nil {
+			return nil, err
+		}
+		// With every type known, mistakes of the kernel show where it is written.
+		if _, err := m.specialize(k, k.signature, false); err != nil {
+			return nil, err
+		}
+	} else {
+		m.env.made(k)
+	}
+	return m.classes.kernel.New(k), nil
+}
+
+func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error) {
+	src, info, err := m.source(fn)
+	if err != nil {
+		return nil, err
+	}
+	f, err := kernel.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	for _, candidate := range []string{name, f.Name(), info.Name, "kernel"} {
+		if candidate != "" {
+			name = candidate
+			break
+		}
+	}
+	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, checked: map[string]*specialization{}, exact: true,
+		held: m.heldVariables(info)}, nil
+}
+
+// setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
+func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
+	const op = "kernel"
+	keys := o.Keys()
+	for _, key := range keys {
+		if !slices.Contains(k.params, key) {
+			return contract.Errorf(contract.InvalidArgument, op, "the signature has %q, which is no parameter", key).
+				WithHint("the parameters are %s", strings.Join(k.params, ", "))
+		}
+	}
+	for _, p := range k.params {
+		v := o.Get(p)
+		if v == nil {
+			return contract.Errorf(contract.InvalidArgument, op, "the signature lacks the parameter %s", p).
+				WithHint("write {%s: f32} for a number, {%s: [f32]} for a buffer", p, p)
+		}
+		arg, err := m.paramType(v)
+		if err != nil {
+			return contract.Errorf(contract.InvalidArgument, op, "parameter %s: %v", p, err)
+		}
+		k.signature = append(k.signature, arg)
+	}
+	if !slices.Equal(keys, k.params) { // the launch goes by the order, and so do the declarations
+		return contract.Errorf(contract.InvalidArgument, op, "the signature has the parameters in another order: %s", strings.Join(keys, ", ")).
+			WithHint("write them in the order of the function, which is that of the launch: %s", strings.Join(k.params, ", "))
+	}
+	if k.signature == nil {
+		k.signature = []kernel.Arg{}
+	}
+	return nil
+}
+
+func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
+	if t, ok := m.asType(v); ok {
+		if t.elem.Record != nil {
+			return kernel.Arg{}, fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
+		}
+		if wide := t.elem.Scalar.Value(); wide != t.elem.Scalar {
+			return kernel.Arg{}, fmt.Errorf("values in kernels are never %s: write %s for a number, [%s] for a buffer", t, wide, t)
+		}
+		return kernel.Arg{Kind: kernel.Scalar, Type: t.elem.Scalar}, nil
+	}
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" {
+		return kernel.Arg{}, fmt.Errorf("expected a type such as f32 or [f32, 2], not %s", convert.Describe(v))
+	}
+	t, ok := m.asType(list.Get("0"))
+	if !ok {
+		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", convert.Describe(v))
+	}
+	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.elem, Rank: 1}
+	if rank := list.Get("1"); rank != nil {
+		n, err := integer(rank)
+		if err != nil || n < 1 || n > 3 {
+			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", convert.Describe(rank))
+		}
+		arg.Rank = n
+	}
+	return arg, nil
+}
+
+// specialize compiles the kernel for the types of its arguments, once for each combination; with overflows so that
+// integers that wrap are faults.
+func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool) (*specialization, error) {
+	key, compiled := m.key[:0], k.compiled
+	if overflows {
+		key, compiled = append(key, 'o'), k.checked
+	}
+	for i := range args {
+		key = appendKey(key, &args[i])
+	}
+	m.key = key
+	if k.last != nil && string(key) == string(k.lastKey) {
+		return k.last, nil
+	}
+	s := compiled[string(key)]
+	if s == nil {
+		// To compile may run getters of objects that the kernel captures, which may launch: the scratch is theirs then.
+		args, key = slices.Clone(args), slices.Clone(key)
+		code, err := m.compile(k, args, overflows)
+		if err != nil {
+			return nil, err
+		}
+		s = &specialization{Compiled: code, types: args, on: map[*session.Device]*session.Call{}}
+		for i := range code.Params {
+			t, _ := contract.ParseType(code.Params[i].Type.String())
+			s.scalars = append(s.scalars, t)
+		}
+		if code.Kernel.ObservesGroup() {
+			s.shapes = &shapes{}
+		}
+		compiled[string(key)] = s
+		if !overflows {
+			s.wraps = newWraps(k)
+			m.env.compiled(k.name, s)
+		}
+	}
+	k.last, k.lastKey = s, append(k.lastKey[:0], key...)
+	return s, nil
+}
+
+// appendKey appends what tells one argument's type from others. Records are told apart by identity: a
+// compiled kernel keeps its own.
+func appendKey(key []byte, a *kernel.Arg) []byte {
+	key = append(key, byte(a.Kind), byte(a.Type), byte(a.Elem.Scalar), byte(a.Rank))
+	if a.Elem.Record != nil {
+		key = append(key, fmt.Sprintf("%p", a.Elem.Record)...)
+	}
+	return key
+}
+
+// kernelOn gives the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
+func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
+	if on := s.on[d]; on != nil {
+		return on, nil
+	}
+	if s.library == nil {
+		if err := m.use(s, k.name); err != nil {
+			return nil, err
+		}
+	}
+	if k.exact && !d.Info().Features.Exact {
+		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
+			On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
+	}
+	if err := m.checkCalls(s.Kernel); err != nil {
+		return nil, err
+	}
+	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
+	if err != nil {
+		return nil, err
+	}
+	call := on.Unbound()
+	s.on[d] = call
+	return call, nil
+}
+
+// launchOptions are the options of a launch.
+type launchOptions struct {
+	session.Config
+	label         string
+	queue, device goja.Value
+	overflows     bool // checks: 'overflow'
+}
+
+// launchConfig reads the options of a launch, its first argument. whole is the size of a launch that states none; nil: it must.
+func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int) (launchOptions, error) {
+	const op = "launch"
+	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
+	if len(call.Arguments) == 0 {
+		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
+			WithHint("write launch({size: n}, …)")
+	}
+	obj, isObject := call.Arguments[0].(*goja.Object)
+	seen := isObject && obj == m.checked // a loop passes the same object: its names were looked at
+	o := &options{op: op, obj: obj}
+	if !seen {
+		o = m.newOptions(op, call.Arguments[0], launchKeys...)
+		if o.err == nil {
+			m.checked = obj
+		}
+	}
+	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), m.sizeOption(o), o.milliseconds("timeout")
+	groups := o.extents("groups")
+	switch {
+	case o.err != nil:
+	case groups != nil && cfg.Size != nil:
+		o.fail("give size or groups, not both")
+	case groups != nil && cfg.GroupSize == nil:
+		o.fail("groups needs groupSize")
+		o.hint("write { groups: 4, groupSize: 64 }, or { size: 256 } and leave the groups to the device")
+	case groups != nil:
+		cfg.Size = make([]int, max(len(groups), len(cfg.GroupSize)))
+		for i := range cfg.Size {
+			n, size := axis(groups, i), axis(cfg.GroupSize, i)
+			if size > 0 && n > math.MaxInt32/size {
+				o.fail("%d groups of %d along %c are more than %d work-items", n, size, "xyz"[i], math.MaxInt32)
+			}
+			cfg.Size[i] = n * size
+		}
+	case cfg.Size == nil && whole != nil:
+		cfg.Size = whole
+	case cfg.Size == nil:
+		o.fail("size is missing")
+		o.hint("write { size: n }, the number of work-items, or { size: buffer } for an item of each of its elements")
+	}
+	switch o.oneOf("checks", "on", "off", "races", "overflow") {
+	case "off":
+		cfg.Checks = contract.ChecksOff
+	case "races":
+		cfg.Checks = contract.ChecksRaces
+	case "overflow":
+		cfg.overflows = true
+	}
+	cfg.SharedBytes, cfg.Cooperative = o.count("sharedBytes"), o.boolean("cooperative", false)
+	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
+	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
+		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
+			WithHint("write launch({size: n}, …)")
+	}
+	return cfg, m.of(o.err, name)
+}
+
+// prepared is a launch all of which was looked at: arguments, queue, and the kernel compiled for both.
+type prepared struct {
+	*specialization
+	queue *session.Queue
+	call  *session.Call
+	args  []session.Arg
+}
+
+// prepare makes ready what launch and debug start. The arguments are scratch of the instance: they are good until the
+// next launch.
+func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, values []goja.Value) (p prepared, err error) {
+	if len(values) != len(k.params) {
+		return p, k.countError(op, len(values))
+	}
+	var room [8]*bufferObject
+	args, buffers, err := m.argTypes(k, values, room[:0])
+	if err != nil {
+		return p, err
+	}
+	var device *session.Device
+	for _, b := range buffers {
+		if b != nil {
+			device = b.Device()
+			break
+		}
+	}
+	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
+		return p, m.of(err, k.name)
+	}
+	if p.specialization, err = m.specialize(k, args, cfg.overflows); err != nil {
+		return p, err
+	}
+	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
+		return p, err
+	}
+	if err := p.checkAxes(k.name, cfg.Size, buffers); err != nil {
+		return p, err
+	}
+	p.args, err = m.bindArgs(k, p.specialization, values, buffers)
+	return p, err
+}
+
+// launch is kernel.launch(options, ...arguments).
+func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
+	cfg, err := m.launchConfig(k.name, call, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.prepare("launch", k, &cfg, call.Arguments[1:])
+	if err != nil {
+		return nil, err
+	}
+	if err := m.env.stopLaunch(k); err != nil {
+		return nil, err
+	}
+	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
+		return nil, err
+	}
+	if len(k.held) > 0 {
+		m.warnOfChanges(k)
+	}
+	if p.shapes != nil {
+		p.shapes.note(cfg.Size, cfg.GroupSize)
+	}
+	if p.wraps != nil && !p.wraps.done() {
+		m.warnOfWraps(k, p.specialization, m.launchesWith(k, p.specialization, &cfg, call.Arguments[1:]))
+	}
+	return m.eventAfter(p.queue, cfg.label)
+}
+
+// queueLaunch is queue.launch(kernel, options, ...arguments).
+func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	k := call.Argument(0)
+	o, ok := k.(*goja.Object)
+	options, isObject := call.Argument(1).(*goja.Object)
+	if _, isKernel := m.kernel.Of(k); !ok || !isKernel || !isObject {
+		return nil, contract.Errorf(contract.InvalidArgument, "launch", "expected a kernel and launch options").
+			On(q.Device().ID(), q.Label()).WithHint("write queue.launch(kernel, {size: n}, …)")
+	}
+	with := m.vm.NewObject()
+	for _, key := range options.Keys() {
+		_ = with.Set(key, options.Get(key)) // a plain new object refuses nothing
+	}
+	_ = with.Set("queue", m.queueObject(q))
+	launch, _ := goja.AssertFunction(o.Get("launch"))
+	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
+}
+
+// countError says how many arguments there must be. Who wrote (x, y) => … gives one too many.
+func (k *kernelObject) countError(op string, given int) error {
+	err := countError(op, k.name, k.params, given)
+	if item := k.fn.Item(); given == len(k.params)+1 && item != "g" {
+		err = err.WithHint("the first parameter, %s, is the item object: write (%s) => …", item, strings.Join(append([]string{"g", item}, k.params...), ", "))
+	}
+	return err
+}
+
+func countError(op, name string, params []string, given int) *contract.Error {
+	takes := "no arguments"
+	switch len(params) {
+	case 0:
+	case 1:
+		takes = "1 argument (" + params[0] + ")"
+	default:
+		takes = fmt.Sprintf("%d arguments (%s)", len(params), strings.Join(params, ", "))
+	}
+	were := fmt.Sprintf("%d were given", given)
+	if given == 1 {
+		were = "1 was given"
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "the kernel takes %s, but %s", takes, were).On("", name).
+		WithHint("the arguments follow the %s options: %s({size: n}%s)", op, op, strings.Join(append([]string{""}, params...), ", "))
+}
+
+// start binds and launches a kernel.
+func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
+	defer c.Unbind() // the call outlives the launch, and must not keep its buffers
+	if err := c.Rebind(cfg, args...); err != nil {
+		return err
+	}
+	if err := m.submit(q, c); err != nil {
+		return err
+	}
+	if len(c.Kernel().Info().Services) > 0 {
+		m.serveUntilDone(q)
+	}
+	return nil
+}
+
+// inspectKernel prints a kernel with the signatures that it was compiled for.
+func inspectKernel(k *kernelObject) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Kernel %s(%s)", k.name, strings.Join(k.params, ", "))
+	for _, s := range k.compiled {
+		b.WriteString("\n  ")
+		for i := range s.Params {
+			p := &s.Params[i]
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			if p.Rank > 0 {
+				fmt.Fprintf(&b, "%s: %s%s", p.Name, p.Elem, strings.Repeat("[]", p.Rank))
+			} else {
+				fmt.Fprintf(&b, "%s: %s", p.Name, p.Type)
+			}
+		}
+	}
+	return b.String()
+}
+
+func axis(dims []int, i int) int {
+	if i < len(dims) {
+		return dims[i]
+	}
+	return 1
+}
+
+// argTypes says what is known about the arguments, and appends to buffers the buffer behind each, or nil.
+func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*bufferObject) ([]kernel.Arg, []*bufferObject, error) {
+	args := m.argBuffer[:0]
+	for i, v := range values {
+		b := m.asBuffer(v)
+		buffers = append(buffers, b)
+		if k.signature != nil {
+			continue
+		}
+		switch {
+		case b != nil:
+			args = append(args, kernel.Arg{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(b.Dims())})
+			continue
+		case v == nil:
+		default:
+			switch v.ExportType() {
+			case typeInt64, typeFloat64:
+				args = append(args, kernel.Arg{Kind: kernel.Number})
+				continue
+			case typeBool:
+				args = append(args, kernel.Arg{Kind: kernel.Bool})
+				continue
+			case typeBigInt:
+				args = append(args, kernel.Arg{Kind: kernel.BigInt})
+				continue
+			}
+		}
+		return nil, nil, m.badArgument(k, i, v)
+	}
+	if k.signature != nil {
+		return k.signature, buffers, nil
+	}
+	m.argBuffer = args
+	return args, buffers, nil
+}
+
+func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
+	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], convert.Describe(v)).
+		On("", k.name)
+	o, isObject := v.(*goja.Object)
+	_, _, isTyped := asTypedArray(v)
+	switch {
+	case isTyped:
+		return e.WithHint("copy it to the device first: device().buffer(array)")
+	case isObject && isArray(v):
+		return e.WithHint("copy it to the device first: device().buffer(Float32Array.from(array))")
+	case isObject && o.ExportType() == reflect.TypeFor[*goja.Promise]():
+		return e.WithHint("await the promise, and pass a buffer or number that it gives")
+	}
+	return e.WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
+}
+
+// bindArgs converts the arguments to the types that the kernel was compiled for.
+func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Value, buffers []*bufferObject) ([]session.Arg, error) {
+	bound := m.bound[:0]
+	for i, v := range values {
+		p := &s.Params[i]
+		if p.Rank > 0 {
+			b := buffers[i]
+			if b == nil {
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, convert.Describe(v)).
+					On("", k.name).WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
+			}
+			if b.elem.elem != p.Elem {
+				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, but %q is of %s",
+					p.Name, p.Elem, b.Label(), b.elem).On("", k.name).WithHint("make it with device().buffer(%s, …), or change the signature", p.Elem)
+			}
+			bound = append(bound, session.Buf(b.Buffer))
+			continue
+		}
+		if x, err := number(v); err == nil {
+			if err := p.CheckNumber(x); err != nil {
+				return nil, err
+			}
+		}
+		bits, err := scalarBits(p.Type, v)
+		if err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name).
+				WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
+		}
+		bound = append(bound, session.Bits(s.scalars[i], bits))
+	}
+	m.bound = bound
+	return bound, nil
+}

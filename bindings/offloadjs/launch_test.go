@@ -1,0 +1,112 @@
+package offloadjs_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/plugins/cpu"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// newEngine makes an engine on two CPU devices that ends with the test.
+func newEngine(t testing.TB) *lang.Engine { return newEngineWith(t, lang.Options{}) }
+
+func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
+	t.Helper()
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Devices: 2})}})
+	e, err := rt.NewEngine(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := rt.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000: with the same options each time, and
+// with new ones.
+func BenchmarkLaunchFromScript(b *testing.B) {
+	e := newEngine(b)
+	ctx := context.Background()
+	exports, err := e.Run(ctx, "launch.js", `
+import { device, kernel, f32 } from 'offload'
+const k = kernel((g, a, x) => { x[g.x] = a })
+const dev = device('cpu'), x = dev.buffer(f32, 16), options = { size: 16 }
+export async function kept(n) {
+  for (let i = 0; i < n; i++) k.launch(options, 2, x)
+  await dev.queue.sync()
+}
+export async function fresh(n) {
+  for (let i = 0; i < n; i++) k.launch({ size: 16 }, 2, x)
+  await dev.queue.sync()
+}`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"kept", "fresh"} {
+		fn, _ := goja.AssertFunction(exports.Get(name))
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for n := b.N; n > 0; n -= 1000 {
+				_, err := e.Await(ctx, func(vm *goja.Runtime) (goja.Value, error) { return fn(nil, vm.ToValue(min(n, 1000))) })
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestAwaitedHostFunction checks that a queue waits for the promise of its host function, and has its rejection.
+func TestAwaitedHostFunction(t *testing.T) {
+	e := newEngine(t)
+	exports, err := e.Run(context.Background(), "host.js", `
+import { device, kernel, f32 } from 'offload'
+const dev = device('cpu'), q = dev.queue, x = dev.buffer(f32, 1)
+let seen
+q.host(async () => { await new Promise((done) => setTimeout(done, 20)); seen = 'late' })
+q.host(() => { seen += ' then' })
+await q.sync()
+export let failed
+q.host(async () => { await null; throw new RangeError('no') })
+try { await q.sync() } catch (e) { failed = e.message }
+export { seen }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := exports.Get("seen").String(); got != "late then" {
+		t.Errorf("got %q: the queue went on before the promise was settled", got)
+	}
+	if got := exports.Get("failed").String(); !strings.Contains(got, "no") {
+		t.Errorf("the rejection became %q", got)
+	}
+}
+
+// TestEventsTakeProperties looks at what scripts may do with an event, which is a light object.
+func TestEventsTakeProperties(t *testing.T) {
+	e := newEngine(t)
+	exports, err := e.Run(context.Background(), "event.js", `
+import { device, Event } from 'offload'
+const ev = device('cpu').queue.record()
+ev.tag = 'a'; ev.note = 1; delete ev.note
+const set = new WeakMap([[ev, 'kept']])
+export const result = [ev.tag, 'note' in ev, Object.keys(ev), ev instanceof Event, set.get(ev), typeof ev.then, ev.queue === device('cpu').queue,
+  Object.prototype.toString.call(ev)].join()`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := exports.Get("result").String(), "a,false,tag,true,kept,function,true,[object Event]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,220 @@
+package offloadjs
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// libraryObject is a registered library of images.
+type libraryObject struct {
+	*session.Library
+}
+
+// nativeKernel is a kernel of a library.
+type nativeKernel struct {
+	library   *libraryObject
+	name      string
+	signature *contract.Signature // nil: the image describes the kernel
+	params    []libraryParam
+}
+
+// names returns the parameters' names, or their numbers.
+func (k *nativeKernel) names() []string {
+	list := make([]string, len(k.params))
+	for i := range k.params {
+		if list[i] = k.params[i].name; list[i] == "" {
+			list[i] = strconv.Itoa(i + 1)
+		}
+	}
+	return list
+}
+
+// register is offload.register(path | bytes, {label}?): a promise of the library.
+func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
+	const op = "register"
+	o := m.newOptions(op, call.Argument(1), "label")
+	label := o.str("label")
+	if o.err != nil {
+		return nil, o.err
+	}
+	allow := session.RegisterOptions{AllowNative: m.engine.AllowNative}
+	source := call.Argument(0)
+	if name, ok := exported(source).(string); ok {
+		path, err := m.engine.ReadPath(name)
+		if err != nil {
+			return nil, err
+		}
+		return m.registering(func(ctx context.Context) (*session.Library, error) {
+			return m.env.session.RegisterFile(ctx, label, path, allow)
+		}), nil
+	}
+	data, ok := m.engine.Bytes(source)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a path or bytes, not %s", convert.Describe(source))
+	}
+	data = append([]byte(nil), data...)
+	if label == "" {
+		label = "image"
+	}
+	return m.registering(func(ctx context.Context) (*session.Library, error) {
+		return m.env.session.Register(ctx, label, data, allow)
+	}), nil
+}
+
+func (m *instance) registering(register func(context.Context) (*session.Library, error)) goja.Value {
+	return m.async(nil, "register", func(ctx context.Context) (func() (goja.Value, error), error) {
+		lib, err := register(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return func() (goja.Value, error) { return m.classes.library.New(&libraryObject{lib}), nil }, nil
+	})
+}
+
+// unregister is library.unregister(): a promise.
+func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value, error) {
+	return m.async(nil, "unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, l.Unregister(ctx)
+	}), nil
+}
+
+// libraryKernels is library.kernels: the names of the kernels, as the best device that takes the library has them.
+func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
+	var names []any
+	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
+	if err != nil {
+		return nil, err
+	}
+	symbols, err := l.Symbols(m.engine.Running(), d)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range symbols {
+		if s.Kernel {
+			names = append(names, s.Name)
+		}
+	}
+	return m.vm.NewArray(names...), nil
+}
+
+// libraryKernel is library.kernel(name, signature?).
+func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "kernel"
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected the kernel's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
+	}
+	k := &nativeKernel{library: l, name: name}
+	if sig, ok := call.Argument(1).(*goja.Object); ok {
+		var err error
+		if k.signature, k.params, err = m.librarySignature(name, sig); err != nil {
+			return nil, err
+		}
+		return m.classes.native.New(k), nil
+	}
+	// The image says what its kernels take, or the script must.
+	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
+	if err != nil {
+		return nil, err
+	}
+	on, err := l.Kernel(m.engine.Running(), d, name)
+	if err != nil {
+		return nil, err
+	}
+	params := on.Info().Params
+	if params == nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the image does not say what the kernel takes").On(d.ID(), name).
+			WithHint("give the signature: lib.kernel(%q, {n: i32, x: [f32]})", name)
+	}
+	k.params = describedParams(params)
+	return m.classes.native.New(k), nil
+}
+
+// on returns the kernel on a device.
+func (k *nativeKernel) on(ctx context.Context, d *session.Device) (*session.Kernel, error) {
+	if k.signature == nil {
+		return k.library.Kernel(ctx, d, k.name)
+	}
+	return k.library.KernelAs(ctx, d, k.name, k.signature)
+}
+
+// launchNative is kernel.launch(options, ...arguments) of a library's kernel.
+func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
+	var whole []int
+	if k.signature != nil && k.signature.Convention == contract.OutlinedOpenMP {
+		whole = []int{1} // a target region is called once
+	}
+	cfg, err := m.launchConfig(k.name, call, whole)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.overflows {
+		return nil, contract.Errorf(contract.InvalidArgument, "launch", "checks: 'overflow' is for kernels of the script: what an image holds is compiled already").
+			On("", k.name).WithHint("leave it out")
+	}
+	values, names := call.Arguments[1:], k.names()
+	if len(values) != len(k.params) {
+		return nil, countError("launch", k.name, names, len(values))
+	}
+	bound := m.bound[:0]
+	var device *session.Device
+	for i, v := range values {
+		arg, on, err := m.bindParam(&k.params[i], v)
+		if err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", names[i], err).On("", k.name)
+		}
+		if device == nil {
+			device = on
+		}
+		bound = append(bound, arg)
+	}
+	m.bound = bound
+	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
+	if err != nil {
+		return nil, m.of(err, k.name)
+	}
+	on, err := k.on(m.engine.Running(), q.Device())
+	if err != nil {
+		return nil, err
+	}
+	if err := m.start(q, on.Unbound(), cfg.Config, bound...); err != nil {
+		return nil, err
+	}
+	return m.eventAfter(q, cfg.label)
+}
+
+// libraryGlobal is library.global(name, device?): a buffer of bytes over a global variable.
+func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
+	}
+	d, err := m.libraryDevice(l, call.Argument(1))
+	if err != nil {
+		return nil, err
+	}
+	b, err := l.Global(m.engine.Running(), d, name)
+	if err != nil {
+		return nil, err
+	}
+	bytes, err := b.View(session.ViewOptions{Dims: []int{int(b.Size())}, Type: contract.U8, Elem: 1})
+	if err != nil {
+		return nil, err
+	}
+	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
+}
+
+// libraryDevice returns the device that a value is, or the best one that takes the library.
+func (m *instance) libraryDevice(l *libraryObject, v goja.Value) (*session.Device, error) {
+	if d := m.asDevice(v); d != nil {
+		return d, nil
+	}
+	return m.env.session.DeviceFor(m.engine.Running(), l.Library)
+}

@@ -1,0 +1,91 @@
+package offloadjs
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/image"
+	"github.com/orepl/orepl/runtime/registry"
+)
+
+// libraryImages is library.images: each image, and the decision of each device on it. It opens every plugin.
+func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
+	m.env.session.Devices(m.engine.Running())
+	var list []any
+	for _, s := range l.Images() {
+		var chosen, decisions []any
+		for i := range s.Devices {
+			fit := &s.Devices[i]
+			if fit.Chosen {
+				chosen = append(chosen, fit.Device)
+			}
+			d := m.vm.NewObject()
+			_ = d.Set("device", fit.Device) // a plain new object refuses nothing
+			_ = d.Set("decision", fit.Decision())
+			_ = d.Set("score", fit.Score)
+			_ = d.Set("reason", reasonOf(fit))
+			decisions = append(decisions, d)
+		}
+		o := m.vm.NewObject()
+		_ = o.Set("kind", string(s.Image.Kind))
+		_ = o.Set("target", s.Image.Target)
+		_ = o.Set("arch", s.Image.Arch)
+		_ = o.Set("label", s.Image.Label)
+		_ = o.Set("producer", s.Image.Producers)
+		_ = o.Set("size", len(s.Image.Data))
+		_ = o.Set("conflict", s.Image.Conflict)
+		_ = o.Set("devices", m.vm.NewArray(chosen...))
+		_ = o.Set("decisions", m.vm.NewArray(decisions...))
+		list = append(list, o)
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// reasonOf returns why a device refused an image, in one line; it is empty if the device did not.
+func reasonOf(fit *registry.ImageFit) string {
+	if fit.Err == nil {
+		return ""
+	}
+	if hint := diag.Hint(fit.Err); hint != "" {
+		return fit.Err.Error() + "; " + hint
+	}
+	return fit.Err.Error()
+}
+
+// libraryEntries is library.entries: the host program's table of entries.
+func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
+	var list []any
+	for _, e := range l.Entries() {
+		o := m.vm.NewObject()
+		_ = o.Set("name", e.Name) // a plain new object refuses nothing
+		_ = o.Set("kind", e.Kind.String())
+		_ = o.Set("size", e.Size)
+		_ = o.Set("flags", e.Flags)
+		list = append(list, o)
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+// inspectLibrary returns what printing a library shows: a line for each image with the decisions of the opened devices.
+func inspectLibrary(l *libraryObject) string {
+	images := l.Images()
+	var b strings.Builder
+	fmt.Fprintf(&b, "Library %q of %s", l.Label(), count(len(images), "image"))
+	if n := len(l.Entries()); n > 0 {
+		fmt.Fprintf(&b, ", %d in the table of entries", n)
+	}
+	for _, s := range images {
+		fmt.Fprintf(&b, "\n  %s: %s for %s", s.Image.Label, s.Image.Kind, image.Name(s.Image))
+		for i := range s.Devices {
+			fit := &s.Devices[i]
+			fmt.Fprintf(&b, "\n    %s: %s", fit.Device, fit.Decision())
+			if reason := reasonOf(fit); reason != "" {
+				fmt.Fprintf(&b, ": %s", reason)
+			}
+		}
+	}
+	return b.String()
+}

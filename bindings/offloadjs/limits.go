@@ -1,0 +1,176 @@
+package offloadjs
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"weak"
+
+	"github.com/orepl/orepl/lang/loop"
+	"github.com/orepl/orepl/runtime/memory"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// quota is what the engine's limits leave of the devices.
+type quota struct {
+	held     []weak.Pointer[session.Buffer] // buffers that the script made, those that are gone included
+	launched uint64
+}
+
+// makeBuffer makes a buffer within the engine's limits.
+func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
+	opts.Context = m.engine.Running()
+	limit := m.engine.Options().Limits.DeviceMemory
+	if limit == 0 {
+		return d.NewBuffer(opts)
+	}
+	want := uint64(max(opts.Elem, 0))
+	for _, n := range opts.Dims {
+		if n > 0 && want > math.MaxUint64/uint64(n) {
+			want = math.MaxUint64
+			break
+		}
+		want *= uint64(max(n, 0))
+	}
+	used := m.quota.bytes()
+	if want > limit || used+want > limit {
+		runtime.GC() // buffers that nobody holds any more free themselves
+		used = m.quota.bytes()
+	}
+	if want > limit || used+want > limit {
+		return nil, contract.Errorf(contract.OutOfResources, "create buffer", "%d bytes beside %d in use exceed the limit of %d bytes of device memory", want, used, limit).
+			On(d.ID(), opts.Label).WithHint("free buffers that are done with, or raise the limit of device memory")
+	}
+	b, err := d.NewBuffer(opts)
+	if err == nil {
+		m.quota.held = append(m.quota.held, weak.Make(b))
+	}
+	return b, err
+}
+
+// bytes is the size of the buffers that are still held.
+func (q *quota) bytes() uint64 {
+	total := uint64(0)
+	held := q.held[:0]
+	for _, w := range q.held {
+		if b := w.Value(); b != nil && !b.Freed() {
+			total += uint64(b.Size())
+			held = append(held, w)
+		}
+	}
+	q.held = held
+	return total
+}
+
+// room waits until the queue takes commands without waiting, or until the script is stopped. It stands before every
+// command, so that it knows who uses the queue.
+func (m *instance) room(q *session.Queue) error {
+	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
+		m.lastUse = use{q, s}
+		m.uses[q] = s
+	}
+	return m.waitServing(func() error { return q.WaitForSpace(m.engine.Running()) })
+}
+
+// A use is that a scope gave a queue its last command.
+type use struct {
+	queue *session.Queue
+	scope *loop.Scope
+}
+
+// abandon ends the commands of a call that failed, on the queues that nobody used after it. Their failures are the
+// call's, and not to be told to a later one.
+func (m *instance) abandon(s *loop.Scope, cause error) func() {
+	var queues []*session.Queue
+	for q, by := range m.uses {
+		if s == nil || by == s {
+			queues = append(queues, q)
+			delete(m.uses, q)
+		}
+	}
+	m.lastUse = use{}
+	if len(queues) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause)
+	return func() {
+		for _, q := range queues {
+			if err := q.Sync(ctx); err != nil {
+				m.engine.Options().Logger.Debug("the commands of a call that failed were dropped", "queue", q.Label(), "error", err)
+			}
+		}
+	}
+}
+
+// settle waits for the commands that a call has left on queues, whose failures are the call's: it gives the first, and
+// reports those of other queues. Engines that share the devices' default queues leave that to the end of the session.
+func (m *instance) settle(s *loop.Scope) error {
+	if !m.opts.OwnQueues {
+		return nil
+	}
+	ctx := m.engine.Running()
+	var first error
+	for q, by := range m.uses {
+		if by != s {
+			continue
+		}
+		err := m.waitServing(func() error { return q.Sync(ctx) })
+		switch {
+		case ctx.Err() != nil:
+			return err
+		case err != nil && first == nil:
+			first = m.explain(err)
+		case err != nil:
+			m.engine.Report(m.explain(err))
+		}
+		delete(m.uses, q)
+	}
+	m.lastUse = use{}
+	return first
+}
+
+// submit launches a kernel within the engine's limits.
+func (m *instance) submit(q *session.Queue, c *session.Call) error {
+	if limit := m.engine.Options().Limits.Launches; limit > 0 {
+		if m.quota.launched >= limit {
+			return contract.Errorf(contract.OutOfResources, "launch", "the script launched %d kernels; more are not allowed", limit).
+				On(q.Device().ID(), "").WithHint("do more in one launch, or raise the limit of launches")
+		}
+		m.quota.launched++
+	}
+	if err := m.room(q); err != nil {
+		return err
+	}
+	return q.Launch(c)
+}
+
+const (
+	largeRead     = 64 << 20 // bytes from which on it is worth to ask what the machine has
+	objectBytes   = 600      // about, of an object of the script
+	propertyBytes = 100      // about, of each of its properties
+)
+
+// hostMemory makes memory for elements that the script will hold, if the engine's limits and the machine allow it: Go
+// ends a process that has no memory.
+func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
+	need := count * int64(b.elem.size())
+	if r := b.elem.elem.Record; r != nil {
+		need += count * int64(objectBytes+propertyBytes*len(r.Fields))
+	}
+	most, of := int64(math.MaxInt64), ""
+	if limit := m.engine.Options().Limits.Memory; limit > 0 {
+		most, of = int64(min(limit, math.MaxInt64)), "the script's limit allows"
+	}
+	if need >= largeRead {
+		if n := memory.Available() / 2; n < most { // the rest is for what the script makes of it, and for others
+			most, of = n, "half of what the machine has left is"
+		}
+	}
+	if need > most {
+		return nil, contract.Errorf(contract.OutOfResources, "read", "%d elements need %d bytes of the host; %s %d", count, need, of, most).
+			On(b.Device().ID(), b.Label()).WithHint("read it in parts: read(start, count)")
+	}
+	return make([]byte, count*int64(b.elem.size())), nil
+}

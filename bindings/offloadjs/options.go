@@ -1,0 +1,288 @@
+package offloadjs
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/spelling"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
+// kept, so that a caller asks for all of them and looks at err once.
+type options struct {
+	op     string // what the options are of
+	engine *lang.Engine
+	obj    *goja.Object
+	only   []string // if not nil, obj has no other properties
+	err    error
+}
+
+// newOptions takes the options of an operation. v may be missing.
+func (m *instance) newOptions(op string, v goja.Value, known ...string) *options {
+	o := &options{op: op, engine: m.engine}
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return o
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		o.fail("the options must be an object, not %s", convert.Describe(v))
+		o.hint(m.launchHint(known, v))
+		return o
+	}
+	if obj.ClassName() == "Array" {
+		o.fail("the options must be an object, not an array")
+		o.hint(m.launchHint(known, v))
+		return o
+	}
+	o.obj = obj
+	names := obj.GetOwnPropertyNames()
+	for _, key := range names {
+		if !slices.Contains(known, key) {
+			o.err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
+				WithHint("%sthe options are %s", meant(key, known), strings.Join(known, ", "))
+			return o
+		}
+	}
+	if obj.Prototype() == m.plain { // which has no options to inherit: to ask an object for what it lacks takes long
+		o.only = names
+	}
+	return o
+}
+
+// foreignOptions are options of launches as other systems call them.
+var foreignOptions = map[string]string{
+	"n": "size", "count": "size", "items": "size", "threads": "size", "range": "size", "length": "size", "global": "size", "globalSize": "size", "workSize": "size",
+	"grid": "groups", "gridSize": "groups", "gridDim": "groups", "blocks": "groups", "workgroups": "groups", "numGroups": "groups",
+	"block": "groupSize", "blockSize": "groupSize", "blockDim": "groupSize", "local": "groupSize", "localSize": "groupSize", "workgroupSize": "groupSize",
+	"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
+}
+
+// optionOf is the option that another system's name means, or the name itself.
+func optionOf(key string, known []string) string {
+	if own := foreignOptions[key]; slices.Contains(known, own) {
+		return own
+	}
+	return key
+}
+
+// launchHint is how the options of a launch look that were given as a count or an array; "" for other options.
+func (m *instance) launchHint(known []string, v goja.Value) string {
+	if !slices.Contains(known, "groupSize") {
+		return ""
+	}
+	if text := strings.TrimSpace(m.engine.Inspect(v, inspect.Options{Depth: inspect.TopOnly, Items: 3, MaxString: 20})); len(text) < 40 {
+		return "write launch({ size: " + text + " }, …)"
+	}
+	return "write launch({ size: n }, …)"
+}
+
+// hint adds what to do to the mistake.
+func (o *options) hint(text string) {
+	if e, ok := o.err.(*contract.Error); ok && e.Hint == "" && text != "" {
+		o.err = e.WithHint("%s", text)
+	}
+}
+
+// launchKeys and kernelKeys are the options of launches and kernels, which are easily taken for each other's.
+var (
+	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout", "sharedBytes", "cooperative"}
+	kernelKeys = []string{"real", "contract", "name", "exact", "warnings"}
+)
+
+// meant says which option was meant, or of which call the option is.
+func meant(key string, known []string) string {
+	isLaunch := slices.Contains(known, "groupSize")
+	switch {
+	case slices.Equal(known, kernelKeys) && slices.Contains(launchKeys, optionOf(key, launchKeys)):
+		return fmt.Sprintf("give it to the launch, as in k.launch({ size: n, %s: … }, …); ", optionOf(key, launchKeys))
+	case isLaunch && slices.Contains(kernelKeys, key) && optionOf(key, known) == key:
+		return fmt.Sprintf("give it to the kernel, as in kernel(fn, { %s: … }); ", key)
+	}
+	return didYouMean(optionOf(key, known), known)
+}
+
+// didYouMean names the option that was meant, if one is near.
+func didYouMean(key string, known []string) string {
+	if near := spelling.Nearest(key, known); near != "" {
+		return "did you mean " + near + "? "
+	}
+	return ""
+}
+
+func (o *options) fail(format string, args ...any) {
+	if o.err == nil {
+		o.err = contract.Errorf(contract.InvalidArgument, o.op, format, args...)
+	}
+}
+
+// get is the property, or nil.
+func (o *options) get(name string) goja.Value {
+	if o.obj == nil || o.err != nil || o.only != nil && !slices.Contains(o.only, name) {
+		return nil
+	}
+	v := o.obj.Get(name)
+	if v == nil || goja.IsUndefined(v) {
+		return nil
+	}
+	return v
+}
+
+// signal is the AbortSignal that ends the operation, or nil. It asks the script's objects, last.
+func (o *options) signal() *lang.Signal {
+	v := o.get("signal")
+	if v == nil {
+		return nil
+	}
+	s, err := o.engine.Signal(v)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return s
+}
+
+func (o *options) str(name string) string {
+	v := o.get(name)
+	if v == nil {
+		return ""
+	}
+	s, ok := exported(v).(string)
+	if !ok {
+		o.fail("%s must be a string, not %s", name, convert.Describe(v))
+	}
+	return s
+}
+
+func (o *options) boolean(name string, missing bool) bool {
+	v := o.get(name)
+	if v == nil {
+		return missing
+	}
+	b, ok := exported(v).(bool)
+	if !ok {
+		o.fail("%s must be true or false, not %s", name, convert.Describe(v))
+	}
+	return b
+}
+
+// oneOf is a string out of a list; the first is the default.
+func (o *options) oneOf(name string, values ...string) string {
+	v := o.get(name)
+	if v == nil {
+		return values[0]
+	}
+	s, ok := exported(v).(string)
+	if !ok || !slices.Contains(values, s) {
+		o.fail("%s must be '%s', not %s", name, strings.Join(values, "' or '"), convert.Describe(v))
+		return values[0]
+	}
+	return s
+}
+
+// count returns an integer from 0 on; 0 if it is missing.
+func (o *options) count(name string) int {
+	v := o.get(name)
+	if v == nil {
+		return 0
+	}
+	n, err := integer(v)
+	if err != nil {
+		o.fail("%s: %v", name, err)
+	}
+	return n
+}
+
+// milliseconds is a duration given as a Number of milliseconds.
+func (o *options) milliseconds(name string) time.Duration {
+	v := o.get(name)
+	if v == nil {
+		return 0
+	}
+	const most = float64(math.MaxInt64 / int64(time.Millisecond))
+	x, err := number(v)
+	if err != nil || !(x > 0 && x < most) { // NaN is neither
+		o.fail("%s must be a positive number of milliseconds below %.0f, not %s", name, most, convert.Describe(v))
+		return 0
+	}
+	return time.Duration(x * float64(time.Millisecond))
+}
+
+// extents is a count or an array of one to three counts.
+func (o *options) extents(name string) []int {
+	v := o.get(name)
+	if v == nil {
+		return nil
+	}
+	dims, err := extents(v)
+	if err != nil {
+		o.err = contract.Errorf(contract.InvalidArgument, o.op, "%s: %v", name, err).
+			WithHint("write %s: n, %s: [n, m] or %s: [n, m, k]", name, name, name)
+	}
+	return dims
+}
+
+// extents converts a count or an array of one to three counts.
+func extents(v goja.Value) ([]int, error) {
+	if o, ok := v.(*goja.Object); ok && o.Get("length") != nil {
+		n := int(o.Get("length").ToInteger())
+		if n < 1 || n > 3 {
+			return nil, fmt.Errorf("expected one to three numbers, not %d", n)
+		}
+		dims := make([]int, n)
+		for i := range dims {
+			d, err := integer(o.Get(fmt.Sprint(i)))
+			if err != nil {
+				return nil, err
+			}
+			dims[i] = d
+		}
+		return dims, nil
+	}
+	n, err := integer(v)
+	if err != nil {
+		return nil, err
+	}
+	return []int{n}, nil
+}
+
+// integer converts a Number that is an integer from 0 on.
+func integer(v goja.Value) (int, error) {
+	if n, ok := exported(v).(int64); ok && n >= 0 {
+		return int(n), nil
+	}
+	x, err := number(v)
+	if err != nil || x != math.Trunc(x) || x < 0 || x > 1<<53 {
+		return 0, fmt.Errorf("expected an integer from 0 on, not %s", convert.Describe(v))
+	}
+	return int(x), nil
+}
+
+// number converts a Number.
+func number(v goja.Value) (float64, error) {
+	if _, isObject := v.(*goja.Object); v != nil && !isObject {
+		switch v.ExportType() {
+		case typeInt64, typeFloat64:
+			return v.ToFloat(), nil
+		}
+	}
+	return 0, fmt.Errorf("expected a number, not %s", convert.Describe(v))
+}
+
+var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
+
+// exported is the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else.
+func exported(v goja.Value) any {
+	if v != nil && v.ExportType() == typeArrayBuffer {
+		return v.Export()
+	}
+	return convert.Primitive(v)
+}

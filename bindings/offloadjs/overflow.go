@@ -1,0 +1,233 @@
+package offloadjs
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/kernel/overflow"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// maxAnalyses bounds how often the launches of one specialization are looked at for integers that wrap.
+const maxAnalyses = 32
+
+// wraps finds the integers of a specialization that may wrap where JavaScript's numbers would not, in the launches so far.
+type wraps struct {
+	fn   *kernel.Function
+	opts kernel.Options
+
+	mu       sync.Mutex
+	code     *kernel.Compiled // with branches where they matter; nil until it is needed
+	launched *opt.Launches    // what the launches so far brought; nil: there was none
+	covered  *opt.Launches    // launches in which there are no more than found
+	found    kerneldiag.List
+	analyses int
+	never    bool // in no launch
+}
+
+// newWraps makes the search for a specialization of a kernel.
+func newWraps(k *kernelObject) *wraps { return &wraps{fn: k.fn, opts: k.opts} }
+
+// list are the warnings by now. A kernel that was not launched gets those of the launches that it is taken to have.
+func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.launched == nil {
+		return w.analyse(s, types, overflow.Assumed(s))
+	}
+	return slices.Clone(w.found)
+}
+
+// analyse returns the warnings for launches. It finds few without the kernel's branches, which is compiled already.
+func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches) kerneldiag.List {
+	if w.code != nil {
+		return overflow.Warnings(w.code, l)
+	}
+	list := overflow.Warnings(s, l)
+	if len(list) == 0 {
+		return nil
+	}
+	opts := w.opts
+	opts.Branches = true
+	code, err := w.fn.Compile(types, opts)
+	if err != nil { // a getter of what it captures may have changed its mind
+		return nil
+	}
+	w.code = code
+	return overflow.Warnings(code, l)
+}
+
+// done reports whether there is nothing to find any more.
+func (w *wraps) done() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.never || w.analyses >= maxAnalyses
+}
+
+// launch takes a launch over and returns the warnings that are new.
+func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.covered != nil && includes(w.covered, l) {
+		return nil
+	}
+	if w.launched == nil {
+		w.launched = l
+		if len(w.analyse(s.Compiled, s.types, anything(s.Compiled))) == 0 {
+			w.never = true
+			return nil
+		}
+	}
+	w.analyses++
+	w.launched = joined(w.launched, l)
+	// A launch of the same kernel may be greater soon: what holds with more room need not be asked again.
+	room := roomier(w.launched)
+	list := w.analyse(s.Compiled, s.types, room)
+	w.covered = room
+	if len(list) > len(w.found) {
+		list, w.covered = w.analyse(s.Compiled, s.types, w.launched), w.launched
+	}
+	var fresh kerneldiag.List
+	for _, d := range list {
+		if !slices.ContainsFunc(w.found, func(f *kerneldiag.Diagnostic) bool { return f.Position == d.Position }) {
+			fresh = append(fresh, d)
+		}
+	}
+	w.found = append(w.found, fresh...).Sort()
+	return fresh
+}
+
+// anything are launches that bring whatever they can.
+func anything(c *kernel.Compiled) *opt.Launches {
+	l := overflow.Assumed(c)
+	l.Size = [3]int64{math.MaxInt32, math.MaxInt32, math.MaxInt32}
+	for _, dims := range l.Extents {
+		for i := range dims {
+			dims[i] = math.MaxInt32
+		}
+	}
+	clear(l.Scalars)
+	return l
+}
+
+// includes reports whether launches bring no more than others.
+func includes(all, l *opt.Launches) bool {
+	for i := range l.Size {
+		if l.Size[i] > all.Size[i] || l.GroupSize[i] > all.GroupSize[i] {
+			return false
+		}
+	}
+	for name, dims := range l.Extents {
+		for i, n := range dims {
+			if n > all.Extents[name][i] {
+				return false
+			}
+		}
+	}
+	for name, r := range all.Scalars {
+		if now, ok := l.Scalars[name]; !ok || now[0] < r[0] || now[1] > r[1] {
+			return false
+		}
+	}
+	return true
+}
+
+// joined are the launches of both.
+func joined(a, b *opt.Launches) *opt.Launches {
+	out := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
+	for i := range a.Size {
+		out.Size[i], out.GroupSize[i] = max(a.Size[i], b.Size[i]), max(a.GroupSize[i], b.GroupSize[i])
+	}
+	for name, dims := range a.Extents {
+		for i, n := range dims {
+			out.Extents[name] = append(out.Extents[name], max(n, b.Extents[name][i]))
+		}
+	}
+	for name, r := range a.Scalars {
+		if o, ok := b.Scalars[name]; ok {
+			out.Scalars[name] = [2]int64{min(r[0], o[0]), max(r[1], o[1])}
+		}
+	}
+	return out
+}
+
+// roomier are launches that bring up to twice as much.
+func roomier(l *opt.Launches) *opt.Launches {
+	up := func(n int64) int64 {
+		if n <= 0 {
+			return n
+		}
+		return int64(1)<<bits.Len64(uint64(n)) - 1
+	}
+	out := joined(l, l)
+	for i := range out.Size {
+		out.Size[i], out.GroupSize[i] = min(up(out.Size[i]), math.MaxInt32), min(up(out.GroupSize[i]), math.MaxInt32)
+	}
+	for _, dims := range out.Extents {
+		for i := range dims {
+			dims[i] = min(up(dims[i]), math.MaxInt32)
+		}
+	}
+	for name, r := range out.Scalars {
+		out.Scalars[name] = [2]int64{-up(-r[0]), up(r[1])}
+	}
+	return out
+}
+
+// launchesOf are launches of a size, without what arguments bring.
+func launchesOf(size, group []int) *opt.Launches {
+	l := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
+	items := [3]int{axis(size, 0), axis(size, 1), axis(size, 2)}
+	groups := [3]int{axis(group, 0), axis(group, 1), axis(group, 2)}
+	if group == nil {
+		groups = contract.DefaultGroupSize(items)
+	}
+	for i := range 3 {
+		l.Size[i], l.GroupSize[i] = int64(items[i]), int64(groups[i])
+	}
+	return l
+}
+
+// launchesWith is what a launch of a kernel with arguments brings.
+func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) *opt.Launches {
+	l := launchesOf(cfg.Size, cfg.GroupSize)
+	for i, v := range values {
+		name := k.params[i]
+		if b := m.asBuffer(v); b != nil {
+			for _, n := range b.Dims() {
+				l.Extents[name] = append(l.Extents[name], int64(n))
+			}
+			continue
+		}
+		if x, err := number(v); err == nil && math.Abs(x) < 1<<53 && s.Params[i].Type.Size() <= 8 {
+			l.Scalars[name] = [2]int64{int64(math.Floor(x)), int64(math.Ceil(x))}
+		}
+	}
+	return l
+}
+
+// warnOfWraps prints what a launch of the kernel may compute other than JavaScript would, once for each place.
+func (m *instance) warnOfWraps(k *kernelObject, s *specialization, l *opt.Launches) {
+	for _, w := range s.wraps.launch(s, l) {
+		if k.quiet {
+			continue
+		}
+		var d *diag.Diagnostic
+		if errors.As(explainKernel(m.engine, kerneldiag.List{w}), &d) {
+			d.Cause = nil
+			m.engine.WarnOf(d)
+		}
+	}
+}

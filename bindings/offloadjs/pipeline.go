@@ -1,0 +1,239 @@
+package offloadjs
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Pipeline is what a script declares with pipeline({…}): named inputs, outputs and temporaries, and a function that
+// launches kernels over them. The host runs it again and again; its buffers stay as long as their shapes do.
+type Pipeline struct {
+	m                            *instance
+	name                         string // its file's
+	device                       *session.Device
+	inputs, outputs, temporaries []*port
+	self                         *goja.Object // the declaration, this of run
+	run                          goja.Callable
+	io                           *goja.Object // what run is given
+}
+
+// port is a named value that goes into a pipeline, comes out of it, or stays inside.
+type port struct {
+	name   string
+	elem   elemType
+	rank   int           // of an input; 0: a number
+	dims   []int         // fixed extents of an output or temporary
+	extent goja.Callable // or the function that gives them
+	buffer *bufferObject
+	object *goja.Object
+}
+
+func (p *Pipeline) label() string { return p.name }
+
+// newPipeline is pipeline({device, inputs, outputs, temporaries, run}).
+func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
+	const op = "pipeline"
+	if _, isObject := call.Argument(0).(*goja.Object); !isObject {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
+			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
+	}
+	o := m.newOptions(op, call.Argument(0), "device", "inputs", "outputs", "temporaries", "run")
+	if o.err != nil {
+		return nil, o.err
+	}
+	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(m.caller().File), "pipeline"), self: o.obj, io: m.vm.NewObject()}
+	var ok bool
+	if p.run, ok = goja.AssertFunction(o.obj.Get("run")); !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.obj.Get("run"))).
+			WithHint("write run({ x, y }) { … }")
+	}
+	id := o.str("device")
+	if o.err != nil {
+		return nil, o.err
+	}
+	var err error
+	if p.device, err = m.env.session.Device(m.engine.Running(), id); err != nil {
+		return nil, err
+	}
+	for _, part := range []struct {
+		name string
+		list *[]*port
+		read func(*port, goja.Value) error
+	}{{"inputs", &p.inputs, m.inputPort}, {"outputs", &p.outputs, m.innerPort}, {"temporaries", &p.temporaries, m.innerPort}} {
+		declared, ok := o.get(part.name).(*goja.Object)
+		if !ok {
+			if v := o.get(part.name); v != nil {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, convert.Describe(v))
+			}
+			continue
+		}
+		for _, name := range declared.Keys() {
+			if p.port(name) != nil || name == "device" || name == "queue" {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%s: the name %q is taken", part.name, name)
+			}
+			one := &port{name: name}
+			if err := part.read(one, declared.Get(name)); err != nil {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "%s.%s: %v", part.name, name, err)
+			}
+			*part.list = append(*part.list, one)
+		}
+	}
+	if err := p.io.Set("device", m.deviceObject(p.device)); err != nil {
+		return nil, err
+	}
+	q, err := m.defaultQueue(p.device)
+	if err != nil {
+		return nil, err
+	}
+	return m.pipeline.New(p), p.io.Set("queue", m.queueObject(q))
+}
+
+// port finds a port by name.
+func (p *Pipeline) port(name string) *port {
+	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
+		if i := slices.IndexFunc(list, func(at *port) bool { return at.name == name }); i >= 0 {
+			return list[i]
+		}
+	}
+	return nil
+}
+
+// inputPort reads type for a number, [type] or [type, rank] for a buffer.
+func (m *instance) inputPort(p *port, v goja.Value) error {
+	if t, ok := m.asType(v); ok {
+		if t.elem.Record != nil {
+			return fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
+		}
+		p.elem = t
+		return nil
+	}
+	arg, err := m.paramType(v)
+	if err != nil {
+		return err
+	}
+	p.elem, p.rank = elemType{arg.Elem}, arg.Rank
+	return nil
+}
+
+// innerPort reads [type, extents] or [type, function of the inputs].
+func (m *instance) innerPort(p *port, v goja.Value) error {
+	const expected = "expected [type, extents] or [type, ({ input }) => extents]"
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" || list.Get("length").ToInteger() != 2 {
+		return fmt.Errorf("%s, not %s", expected, convert.Describe(v))
+	}
+	if p.elem, ok = m.asType(list.Get("0")); !ok {
+		return fmt.Errorf("%s; %s is no type", expected, convert.Describe(list.Get("0")))
+	}
+	if p.extent, ok = goja.AssertFunction(list.Get("1")); ok {
+		return nil
+	}
+	var err error
+	p.dims, err = extents(list.Get("1"))
+	return err
+}
+
+// ensure gives the port a buffer of these extents: the one it has, if it fits.
+func (p *Pipeline) ensure(at *port, dims []int) error {
+	if at.buffer != nil && slices.Equal(at.buffer.Dims(), dims) {
+		return nil
+	}
+	if at.buffer != nil && !at.buffer.Freed() {
+		if err := at.buffer.Free(); err != nil {
+			return err
+		}
+	}
+	at.buffer = nil
+	b, err := p.m.makeBuffer(p.device, session.BufferOptions{Label: at.name, Type: at.elem.contract(), Elem: at.elem.size(), Dims: dims})
+	if err != nil {
+		return err
+	}
+	at.buffer = &bufferObject{m: p.m, Buffer: b, elem: at.elem}
+	at.object = p.m.buffer.New(at.buffer)
+	return p.io.Set(at.name, at.object)
+}
+
+// shape gives an output or temporary the buffer that it needs for the inputs of this run.
+func (p *Pipeline) shape(at *port) error {
+	dims := at.dims
+	if at.extent != nil {
+		v, err := at.extent(p.self, p.io)
+		if err != nil {
+			return err
+		}
+		if dims, err = extents(v); err != nil {
+			return contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
+		}
+	}
+	return p.ensure(at, dims)
+}
+
+// free gives the buffers back.
+func (p *Pipeline) free() {
+	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
+		for _, at := range list {
+			if at.buffer != nil && !at.buffer.Freed() {
+				_ = at.buffer.Free() // it was looked at: nothing else can be wrong
+			}
+		}
+	}
+}
+
+func names(list []*port) string {
+	var all []string
+	for _, p := range list {
+		all = append(all, p.name)
+	}
+	return strings.Join(all, ", ")
+}
+
+func inspectPipeline(p *Pipeline) string {
+	return fmt.Sprintf("Pipeline (%s) → (%s) on %s", names(p.inputs), names(p.outputs), p.device.ID())
+}
+
+func (m *instance) definePipeline() {
+	list := func(get func(*Pipeline) []*port) func(*Pipeline) (goja.Value, error) {
+		return func(p *Pipeline) (goja.Value, error) {
+			var all []any
+			for _, at := range get(p) {
+				all = append(all, at.name)
+			}
+			return m.vm.NewArray(all...), nil
+		}
+	}
+	m.pipeline = lang.NewClass(m.engine, lang.ClassSpec[*Pipeline]{
+		Name: "Pipeline",
+		Fields: []lang.Field[*Pipeline]{
+			field(m, "inputs", list(func(p *Pipeline) []*port { return p.inputs })),
+			field(m, "outputs", list(func(p *Pipeline) []*port { return p.outputs })),
+			field(m, "device", func(p *Pipeline) (goja.Value, error) { return m.deviceObject(p.device), nil }),
+		},
+		Inspect: func(p *Pipeline, _ inspect.Options) string { return inspectPipeline(p) },
+	})
+}
+
+// typeName says what the port takes or gives.
+func (at *port) typeName() string {
+	if at.rank == 0 && at.extent == nil && at.dims == nil {
+		return at.elem.String()
+	}
+	return fmt.Sprintf("an array of %s", at.elem)
+}
+
+// holds reports whether elements of a contract type are those of the port; bytes hold records and booleans too.
+func (at *port) holds(t contract.Type) bool {
+	return at.elem.contract() == t || t == contract.U8 && (at.elem.elem.Record != nil || at.elem.elem.Scalar == ir.Bool) ||
+		t == contract.U16 && (at.elem.elem.Scalar == ir.F16 || at.elem.elem.Scalar == ir.BF16)
+}

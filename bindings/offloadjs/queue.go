@@ -1,0 +1,242 @@
+package offloadjs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// queueFor is the queue that an operation goes to: the one given, or the default queue of the device given, or of the
+// device that the operation's buffers are on, or of the best device. It has room for commands.
+func (m *instance) queueFor(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
+	if queue != nil {
+		q := m.asQueue(queue)
+		if q == nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", convert.Describe(queue))
+		}
+		return q, m.room(q)
+	}
+	d := fallback
+	if device != nil {
+		if d = m.asDevice(device); d == nil {
+			id, ok := exported(device).(string)
+			if !ok {
+				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(device))
+			}
+			var err error
+			if d, err = m.env.session.Device(m.engine.Running(), id); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if d == nil {
+		var err error
+		if d, err = m.env.session.Device(m.engine.Running(), ""); err != nil {
+			return nil, err
+		}
+	}
+	q, err := m.defaultQueue(d)
+	if err != nil {
+		return nil, err
+	}
+	return q, m.room(q)
+}
+
+// newQueue is device.createQueue({label, hazards}?).
+func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	o := m.newOptions("create queue", call.Argument(0), "label", "hazards")
+	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller()}
+	opts.NoHazards = o.oneOf("hazards", "auto", "off") == "off"
+	if o.err != nil {
+		return nil, o.err
+	}
+	q, err := d.NewQueue(opts)
+	if err != nil {
+		return nil, err
+	}
+	return m.queueObject(q), nil
+}
+
+// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it, and for
+// the promise that it gives.
+func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	fn, ok := goja.AssertFunction(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", convert.Describe(call.Argument(0))).
+			On(q.Device().ID(), q.Label())
+	}
+	if err := m.room(q); err != nil {
+		return nil, err
+	}
+	// The operation is held until the function has returned, so that a loop which is cancelled before it calls the
+	// function tells the queue. All but what stands in q.Host runs on the loop's goroutine.
+	pending := m.engine.Hold("host function of " + q.Label())
+	done := make(chan error, 1)
+	m.hosts++
+	ended := false
+	end := func(err error) {
+		if ended {
+			return
+		}
+		ended = true
+		m.hosts--
+		pending.Resolve(nil)
+		done <- err
+	}
+	pending.OnCancel(func(cause error) { end(&contract.Error{Code: contract.Cancelled, Op: "host function", Err: cause}) })
+	err := q.Host(func() error {
+		pending.Post(func() error {
+			if ended {
+				return nil
+			}
+			err := error(contract.Errorf(contract.BackendFailure, "host", "the function panicked"))
+			defer func() {
+				if err != nil {
+					end(err)
+				}
+			}()
+			var v goja.Value
+			if v, err = fn(goja.Undefined()); err == nil {
+				m.engine.Settled(v, end)
+			}
+			return nil // the queue has the error: the next sync gives it
+		})
+		return <-done
+	})
+	if err != nil {
+		end(err)
+		return nil, err
+	}
+	return m.eventAfter(q, "")
+}
+
+// mayBlock refuses a call that stops the script while a queue waits for a function of the script: neither would end.
+func (m *instance) mayBlock(op string) error {
+	if m.handlers > 0 {
+		return contract.Errorf(contract.InvalidArgument, op, "the handler of a service waits for a device, and the kernel that called it waits for the handler").
+			WithHint("read before the launch, or hand the values to the kernel")
+	}
+	if m.hosts == 0 {
+		return nil
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "a queue waits for a host function of this script, which cannot run while the script waits").
+		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
+}
+
+// after gives a promise that is fulfilled with what finish makes when the queue has reached this point. A signal that is
+// aborted first cancels the commands so far.
+func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
+	ev, err := q.Record("")
+	if err != nil {
+		return nil, err
+	}
+	return m.async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
+		return finish, ev.Sync(ctx)
+	}), nil
+}
+
+// eventAfter gives an event for the commands so far.
+func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error) {
+	ev, err := q.Record(label)
+	if err != nil {
+		return nil, err
+	}
+	return m.classes.event.New(ev), nil
+}
+
+// then makes an event awaitable: event.then(fulfilled, rejected).
+func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, ev.Sync(ctx)
+	}).(*goja.Object)
+	then, _ := goja.AssertFunction(promise.Get("then"))
+	return then(promise, call.Arguments...)
+}
+
+// elapsedSince is event.elapsedSince(earlier): nanoseconds on the device's clock.
+func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	earlier, ok := m.classes.event.Of(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidEvent, "elapsed time", "expected an event, not %s", convert.Describe(call.Argument(0)))
+	}
+	d, err := ev.Since(earlier)
+	if err != nil {
+		return nil, err
+	}
+	return m.vm.ToValue(d.Nanoseconds()), nil
+}
+
+// syncQueue is queue.sync({signal}?): a promise that the queue is empty.
+func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	o := m.newOptions("sync", call.Argument(0), "signal")
+	signal := o.signal()
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
+		return nil, q.Sync(ctx)
+	}), nil
+}
+
+// record is queue.record({label}?).
+func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	o := m.newOptions("record", call.Argument(0), "label")
+	label := o.str("label")
+	if o.err != nil {
+		return nil, m.of(o.err, q.Label())
+	}
+	if err := m.room(q); err != nil {
+		return nil, err
+	}
+	return m.eventAfter(q, label)
+}
+
+// closeQueue is queue.close(): it waits for the commands.
+func (m *instance) closeQueue(q *session.Queue) error {
+	if err := m.mayBlock("close"); err != nil {
+		return err
+	}
+	if err := m.ownDefault(q); err != nil {
+		return err
+	}
+	err := q.Close(m.engine.Running())
+	if contract.CodeOf(err) != contract.InvalidQueue { // else it is a default queue, and open
+		delete(m.queues, q)
+		delete(m.uses, q)
+	}
+	return err
+}
+
+func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
+	ev, ok := m.classes.event.Of(call.Argument(0))
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", convert.Describe(call.Argument(0))).
+			On(q.Device().ID(), q.Label())
+	}
+	if err := m.room(q); err != nil {
+		return nil, err
+	}
+	return nil, q.Wait(ev)
+}
+
+func inspectQueue(q *session.Queue) string {
+	return fmt.Sprintf("Queue %q on %s", q.Label(), q.Device().ID())
+}
+
+func inspectEvent(ev *session.Event) string {
+	state := "pending"
+	if ev.Done() {
+		state = "reached"
+		if err := ev.Failure(); err != nil {
+			state = "failed: " + cmp.Or(string(contract.CodeOf(err)), err.Error())
+		}
+	}
+	return fmt.Sprintf("Event (%s) of queue %q on %s", state, ev.Queue().Label(), ev.Queue().Device().ID())
+}

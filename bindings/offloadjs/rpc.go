@@ -1,0 +1,353 @@
+package offloadjs
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math"
+	"math/big"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/spelling"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	defaultDeadline = 30 * time.Second
+	mostOneWay      = 4096 // one-way calls that wait for the event loop, before a kernel waits with its next
+)
+
+// rpc is the module's export of that name: the services that this script offers to kernels.
+type rpc struct {
+	mu       sync.RWMutex
+	services map[string]*service
+
+	inbox inbox
+}
+
+// service is a function of the script, or of the program that embeds the engine, which kernels call by g.call.
+type service struct {
+	name     string
+	args     []ir.Type
+	result   ir.Type // Void: none
+	oneWay   bool
+	deadline time.Duration // 0: none
+	fn       goja.Callable // nil of a Go function
+	host     func(ctx context.Context, values []uint64) (uint64, error)
+	wantsWho bool // the handler takes the call itself as one more argument
+
+	calls, failures atomic.Int64
+}
+
+var serviceName = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`)
+
+// onService is rpc.on(name, {args, result, oneWay, deadline}, handler).
+func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
+	const op = "rpc"
+	name, ok := exported(call.Argument(0)).(string)
+	if !ok || !serviceName.MatchString(name) {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the name of a service is a text that begins with a letter, not %s", convert.Describe(call.Argument(0))).
+			WithHint("write rpc.on('loss', { args: [i32, f32] }, (step, loss) => …)")
+	}
+	declared, handler := call.Argument(1), call.Argument(2)
+	if _, isFunction := goja.AssertFunction(declared); isFunction && goja.IsUndefined(handler) {
+		declared, handler = goja.Undefined(), declared
+	}
+	fn, ok := goja.AssertFunction(handler)
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the handler of %s is not a function, but %s", name, convert.Describe(handler))
+	}
+	o := m.newOptions(op, declared, "args", "result", "oneWay", "deadline")
+	s := &service{name: name, fn: fn, oneWay: o.boolean("oneWay", false), deadline: defaultDeadline}
+	if v := o.get("deadline"); v != nil && !goja.IsUndefined(v) {
+		s.deadline = o.milliseconds("deadline")
+	}
+	if v := o.get("result"); o.err == nil && v != nil && !goja.IsUndefined(v) {
+		if s.result, o.err = m.serviceType(name, "result", v); s.oneWay && o.err == nil {
+			o.fail("the one-way service %s has no result", name)
+		}
+	}
+	if v := o.get("args"); o.err == nil && v != nil && !goja.IsUndefined(v) {
+		s.args, o.err = m.serviceTypes(name, v)
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	if length := handler.(*goja.Object).Get("length"); length != nil {
+		s.wantsWho = length.ToInteger() > int64(len(s.args))
+	}
+	m.rpc.mu.Lock()
+	defer m.rpc.mu.Unlock()
+	if had := m.rpc.services[name]; had != nil && had.host != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
+	}
+	m.rpc.services[name] = s
+	return goja.Undefined(), nil
+}
+
+func (m *instance) serviceTypes(name string, v goja.Value) (types []ir.Type, err error) {
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" {
+		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "args of %s is a list of types, not %s", name, convert.Describe(v)).
+			WithHint("write args: [i32, f32]")
+	}
+	for i := range int(list.Get("length").ToInteger()) {
+		t, err := m.serviceType(name, fmt.Sprintf("args[%d]", i), list.Get(fmt.Sprint(i)))
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, t)
+	}
+	return types, nil
+}
+
+func (m *instance) serviceType(name, what string, v goja.Value) (ir.Type, error) {
+	if v == nil {
+		v = goja.Undefined()
+	}
+	t, ok := m.asType(v)
+	if !ok || t.elem.Record != nil || t.elem.Scalar.Size() < 4 && t.elem.Scalar != ir.Bool {
+		return ir.Void, contract.Errorf(contract.InvalidArgument, "rpc", "%s of %s is %s", what, name, convert.Describe(v)).
+			WithHint("services take and return the types that kernels compute with: bool, i32, u32, i64, u64, f32, f64")
+	}
+	return t.elem.Scalar, nil
+}
+
+// offService is rpc.off(name): kernels that are bound later cannot call the service, running ones get an error.
+func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
+	name := call.Argument(0).String()
+	m.rpc.mu.Lock()
+	defer m.rpc.mu.Unlock()
+	s, had := m.rpc.services[name]
+	if had && s.host != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the service %s belongs to the program that runs the script", name)
+	}
+	delete(m.rpc.services, name)
+	return m.vm.ToValue(had), nil
+}
+
+// listServices is rpc.services: the services with their signatures and counters, by name.
+func (m *instance) listServices(*rpc) (goja.Value, error) {
+	m.rpc.mu.RLock()
+	defer m.rpc.mu.RUnlock()
+	list := []any{}
+	for _, name := range slices.Sorted(maps.Keys(m.rpc.services)) {
+		s := m.rpc.services[name]
+		list = append(list, m.objectOf(
+			property{"name", name},
+			property{"signature", s.signature()},
+			property{"oneWay", s.oneWay},
+			property{"deadline", s.deadline.Milliseconds()},
+			property{"calls", s.calls.Load()},
+			property{"failures", s.failures.Load()},
+		))
+	}
+	return m.vm.NewArray(list...), nil
+}
+
+func (r *rpc) inspect() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.services)) {
+		s := r.services[name]
+		names = append(names, fmt.Sprintf("%s%s, %d calls", name, s.signature(), s.calls.Load()))
+	}
+	return "RPC { " + strings.Join(append(names, ""), "; ") + "}"
+}
+
+func (s *service) signature() string {
+	var args []string
+	for _, t := range s.args {
+		args = append(args, t.String())
+	}
+	result := "void"
+	if s.result != ir.Void {
+		result = s.result.String()
+	}
+	return fmt.Sprintf("(%s): %s", strings.Join(args, ", "), result)
+}
+
+// find returns a service by name.
+func (r *rpc) find(name string) (*service, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	if s := r.services[name]; s != nil {
+		return s, nil
+	}
+	err := contract.Errorf(contract.NotFound, "call", "no service is named %q", name)
+	if near := spelling.Nearest(name, slices.Collect(maps.Keys(r.services))); near != "" {
+		return nil, err.WithHint("did you mean %q?", near)
+	}
+	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
+}
+
+// checkCalls refuses a kernel whose calls do not fit the services as they are.
+func (m *instance) checkCalls(k *ir.Kernel) (err error) {
+	if len(k.Services()) == 0 {
+		return nil
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Call || err != nil {
+			return
+		}
+		s, missing := m.rpc.find(in.Fn)
+		if missing != nil {
+			return // reported when the kernel is bound
+		}
+		types := make([]ir.Type, len(in.Args))
+		for i, a := range in.Args {
+			types[i] = a.Type
+		}
+		result := ir.Void
+		if len(in.Results) > 0 {
+			result = in.Results[0].Type
+		}
+		err = s.fits(types, result)
+	})
+	return err
+}
+
+// fits reports whether a kernel may call the service with arguments of those types, and use a result of that type.
+func (s *service) fits(args []ir.Type, result ir.Type) error {
+	fail := func(format string, values ...any) error {
+		return contract.Errorf(contract.InvalidArgument, "call", "g.call('%s'): %s", s.name, fmt.Sprintf(format, values...)).
+			WithHint("the service is %s%s", s.name, s.signature())
+	}
+	if len(args) != len(s.args) {
+		return fail("%d values for %d arguments", len(args), len(s.args))
+	}
+	for i, t := range args {
+		if !convertible(t, s.args[i]) {
+			return fail("argument %d is %s, and the service takes %s", i+1, t, s.args[i])
+		}
+	}
+	if result != ir.Void && s.result == ir.Void {
+		return fail("the kernel uses its result, and the service has none")
+	}
+	if result != ir.Void && !convertible(s.result, result) {
+		return fail("the kernel uses its result as %s, and the service returns %s", result, s.result)
+	}
+	return nil
+}
+
+// convertible reports whether values of a type go into another: numbers do, unless a fraction might be lost.
+func convertible(from, to ir.Type) bool {
+	if (from == ir.Bool) != (to == ir.Bool) {
+		return false
+	}
+	return !from.IsFloat() || to.IsFloat()
+}
+
+// fromContract returns a type of the contract as kernels have it.
+func fromContract(t contract.Type) ir.Type {
+	if t == contract.Opaque {
+		return ir.Void
+	}
+	r, _ := ir.ParseType(t.String())
+	return r
+}
+
+// converted converts the bits of a number of one type to another type. What that cannot hold is an error.
+func converted(bits uint64, from, to ir.Type) (uint64, error) {
+	switch {
+	case from == to:
+		return bits, nil
+	case from == ir.F32:
+		return floatBits(to, float64(math.Float32frombits(uint32(bits)))), nil
+	case from == ir.F64:
+		return floatBits(to, math.Float64frombits(bits)), nil
+	}
+	n := new(big.Int).SetUint64(bits)
+	switch from {
+	case ir.I32:
+		n.SetInt64(int64(int32(bits)))
+	case ir.I64:
+		n.SetInt64(int64(bits))
+	}
+	if to.IsFloat() {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return floatBits(to, f), nil
+	}
+	return bigBits(to, n)
+}
+
+// valueOf returns bits of one type as a value of the script, of a type that a service declares.
+func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
+	bits, err := converted(bits, from, to)
+	if err != nil {
+		return nil, err
+	}
+	var data [8]byte
+	binary.LittleEndian.PutUint64(data[:], bits)
+	return scalarValue(m.vm, to, data[:]), nil
+}
+
+// bitsOf converts what a handler returned to the result's type, and that to the type that the kernel uses.
+func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
+	bits, err := scalarBits(declared, v)
+	if err != nil || used == ir.Void {
+		return bits, err
+	}
+	return converted(bits, declared, used)
+}
+
+// serve serves a call of a kernel: the event loop runs the handler.
+func (m *instance) serve(ctx context.Context, r *contract.Request) (uint64, error) {
+	s, err := m.rpc.find(r.Name)
+	if err != nil {
+		return 0, err
+	}
+	types := make([]ir.Type, len(r.Args))
+	for i, a := range r.Args {
+		types[i] = fromContract(a.Type)
+	}
+	if err := s.fits(types, fromContract(r.Result)); err != nil {
+		return 0, err
+	}
+	s.calls.Add(1)
+	if s.host != nil {
+		return s.serveHost(ctx, r)
+	}
+	q := &request{service: s, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
+	if err := m.rpc.inbox.put(ctx, m, q); err != nil {
+		return 0, err
+	}
+	if s.oneWay {
+		return 0, nil
+	}
+	var late <-chan time.Time
+	if s.deadline > 0 {
+		timer := time.NewTimer(s.deadline)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case a := <-q.answer:
+		if a.err != nil {
+			s.failures.Add(1)
+		}
+		return a.bits, a.err
+	case <-ctx.Done():
+		q.abandoned.Store(true)
+		return 0, context.Cause(ctx)
+	case <-m.engine.Context().Done():
+		q.abandoned.Store(true)
+		return 0, contract.Errorf(contract.Closed, "call", "the script that offers %s has ended", s.name)
+	case <-late:
+		q.abandoned.Store(true)
+		s.failures.Add(1)
+		return 0, contract.Errorf(contract.Timeout, "call", "the service %s did not answer within %v", s.name, s.deadline).
+			WithHint("handlers run while the script awaits; give rpc.on a longer deadline, in milliseconds")
+	}
+}

@@ -1,0 +1,244 @@
+package offloadjs
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// request is a call of a kernel that waits for its handler.
+type request struct {
+	service   *service
+	message   contract.Message
+	args      []contract.Scalar
+	result    ir.Type
+	answer    chan answer // of one
+	abandoned atomic.Bool // nobody waits for the answer
+}
+
+type answer struct {
+	bits uint64
+	err  error
+}
+
+// inbox holds the requests that no handler has taken. Kernels put them; the goroutine that runs the script takes them, from
+// its event loop or while it waits for a queue.
+type inbox struct {
+	mu     sync.Mutex
+	list   []*request
+	posted bool          // the event loop will look
+	more   chan struct{} // receives after a put, for a script that waits
+	room   *sync.Cond
+}
+
+func newInbox() inbox { return inbox{more: make(chan struct{}, 1)} }
+
+// put adds a request. One-way calls wait while there are many.
+func (b *inbox) put(ctx context.Context, m *instance, q *request) error {
+	b.mu.Lock()
+	if b.room == nil {
+		b.room = sync.NewCond(&b.mu)
+	}
+	if q.service.oneWay && len(b.list) >= mostOneWay {
+		wake := context.AfterFunc(ctx, func() { b.mu.Lock(); b.room.Broadcast(); b.mu.Unlock() })
+		for len(b.list) >= mostOneWay && ctx.Err() == nil {
+			b.room.Wait()
+		}
+		wake()
+		if ctx.Err() != nil {
+			b.mu.Unlock()
+			return context.Cause(ctx)
+		}
+	}
+	b.list = append(b.list, q)
+	post := !b.posted
+	b.posted = true
+	b.mu.Unlock()
+	if post {
+		m.engine.Post(func() error { m.serveInbox(); return nil })
+	}
+	select {
+	case b.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// take returns the requests so far.
+func (b *inbox) take() []*request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.list
+	b.list, b.posted = nil, false
+	if b.room != nil {
+		b.room.Broadcast()
+	}
+	return list
+}
+
+// serveInbox runs the handlers of the requests so far. It runs on the script's goroutine.
+func (m *instance) serveInbox() {
+	for _, q := range m.rpc.inbox.take() {
+		if !q.abandoned.Load() {
+			m.handle(q)
+		}
+	}
+}
+
+// waitServing waits for work, which another goroutine does, and runs handlers meanwhile.
+func (m *instance) waitServing(work func() error) error {
+	if !m.rpc.scripted() {
+		return work()
+	}
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	for {
+		select {
+		case err := <-done:
+			m.serveInbox() // one-way calls of the work
+			return err
+		case <-m.rpc.inbox.more:
+			m.serveInbox()
+		}
+	}
+}
+
+// scripted reports whether the script itself offers a service.
+func (r *rpc) scripted() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for _, s := range r.services {
+		if s.host == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services.
+func (m *instance) serveUntilDone(q *session.Queue) {
+	pending := m.engine.Hold("a kernel that calls services, on " + q.Label())
+	ctx, stop := context.WithCancel(m.engine.Context())
+	pending.OnCancel(func(error) { stop() })
+	go func() {
+		defer stop()
+		_ = q.Settle(ctx) // a failure of the kernel is reported to the next sync
+		pending.Resolve(nil)
+	}()
+}
+
+// handle runs a handler and answers when its value is known.
+func (m *instance) handle(q *request) {
+	s := q.service
+	finish := func(bits uint64, err error) {
+		if err != nil && s.oneWay {
+			s.failures.Add(1)
+			m.engine.Report(m.explain(err))
+			return
+		}
+		q.answer <- answer{bits, err}
+	}
+	answered := false
+	defer func() {
+		if !answered { // a panic, which the engine reports
+			finish(0, contract.Errorf(contract.BackendFailure, "call", "the handler of the service %s panicked", s.name))
+		}
+	}()
+	args := make([]goja.Value, 0, len(q.args)+1)
+	for i, a := range q.args {
+		v, err := m.valueOf(a.Bits, fromContract(a.Type), s.args[i])
+		if err != nil {
+			answered = true
+			finish(0, contract.Errorf(contract.InvalidArgument, "call", "argument %d of the service %s: %v", i+1, s.name, err))
+			return
+		}
+		args = append(args, v)
+	}
+	var stopped *contract.Error
+	if s.wantsWho {
+		args = append(args, m.whoCalls(q, &stopped))
+	}
+	v, err := m.callHandler(s, args)
+	answered = true
+	resolve := func(v goja.Value, err error) {
+		switch {
+		case stopped != nil:
+			finish(0, stopped)
+		case err != nil:
+			finish(0, m.threw(s, err))
+		case s.result == ir.Void:
+			finish(0, nil)
+		default:
+			bits, err := bitsOf(v, s.result, q.result)
+			if err != nil {
+				err = contract.Errorf(contract.InvalidArgument, "call", "the handler of the service %s returned a wrong value: %v", s.name, err)
+			}
+			finish(bits, err)
+		}
+	}
+	if err != nil {
+		resolve(nil, err)
+		return
+	}
+	promise, ok := promiseOf(v)
+	if !ok {
+		resolve(v, nil)
+		return
+	}
+	m.engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
+}
+
+// callHandler runs a handler. Meanwhile the script may not wait for a queue: the kernel that calls may run on it.
+func (m *instance) callHandler(s *service, args []goja.Value) (goja.Value, error) {
+	m.handlers++
+	defer func() { m.handlers-- }()
+	return s.fn(goja.Undefined(), args...)
+}
+
+// whoCalls makes the last argument of a handler: which work-item calls, and how to stop its launch.
+func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {
+	item := m.vm.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
+	return m.objectOf(
+		property{"kernel", q.message.Kernel},
+		property{"device", q.message.Device},
+		property{"item", item},
+		property{"at", q.message.Pos.String()},
+		property{"stop", m.function("stop", func(call goja.FunctionCall) (goja.Value, error) {
+			reason := "the script stopped the kernel"
+			if v := call.Argument(0); !goja.IsUndefined(v) {
+				reason = v.String()
+			}
+			*stopped = contract.Errorf(contract.Cancelled, "call", "%s", reason)
+			return goja.Undefined(), nil
+		})},
+	)
+}
+
+// threw is the error of a launch whose handler threw, with the script's stack.
+func (m *instance) threw(s *service, err error) error {
+	d := m.engine.Diagnose(err)
+	thrown := d.Message
+	if d.Name != "" {
+		thrown = d.Name + ": " + thrown
+	}
+	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
+}
+
+// promiseOf returns the promise that a value of the script is.
+func promiseOf(v goja.Value) (*goja.Promise, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ExportType() != typePromise {
+		return nil, false
+	}
+	p, ok := o.Export().(*goja.Promise)
+	return p, ok
+}
+
+var typePromise = reflect.TypeFor[*goja.Promise]()

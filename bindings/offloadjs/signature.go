@@ -1,0 +1,208 @@
+package offloadjs
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// libraryParam is a parameter of a library's kernel.
+type libraryParam struct {
+	name   string
+	buffer bool
+	elem   elemType // of the scalar, the struct, or the buffer's elements
+	rank   int      // of a buffer; 0: any buffer
+}
+
+// contract returns the parameter as plugins know it.
+func (p *libraryParam) contract() contract.Param {
+	c := contract.Param{Name: p.name, Buffer: p.buffer, Type: p.elem.contract(), Elem: p.elem.size(), Rank: p.rank}
+	switch r := p.elem.elem.Record; {
+	case p.buffer:
+		c.Reads, c.Writes = true, true
+		if p.rank == 0 {
+			c.Type, c.Elem = contract.Opaque, 1
+		}
+	case r != nil:
+		c.Fields = appendFields([]contract.Field{}, r, 0)
+	}
+	return c
+}
+
+// appendFields appends the scalars of a record that lies at an offset.
+func appendFields(list []contract.Field, r *ir.Record, at int) []contract.Field {
+	for i := range r.Fields {
+		f := &r.Fields[i]
+		count := 1
+		for _, n := range f.Dims {
+			count *= n
+		}
+		for k := range count {
+			offset := at + f.Offset + k*f.Elem.Size()
+			if f.Elem.Record != nil {
+				list = appendFields(list, f.Elem.Record, offset)
+				continue
+			}
+			t, _ := contract.ParseType(f.Elem.Scalar.String())
+			list = append(list, contract.Field{Type: t, Offset: offset})
+		}
+	}
+	return list
+}
+
+// describedParams returns the parameters that an image states.
+func describedParams(params []contract.Param) []libraryParam {
+	list := make([]libraryParam, len(params))
+	for i, p := range params {
+		t, _ := ir.ParseType(p.Type.String())
+		list[i] = libraryParam{name: p.Name, buffer: p.Buffer, elem: elemType{ir.Elem{Scalar: t}}, rank: p.Rank}
+	}
+	return list
+}
+
+// librarySignature reads the signature of a library's kernel: {x: [f32], …}, or {args: […] | {x: …}, convention, axes}.
+func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Signature, []libraryParam, error) {
+	const op = "kernel"
+	refuse := func(format string, args ...any) *contract.Error {
+		return contract.Errorf(contract.InvalidArgument, op, format, args...).On("", name)
+	}
+	sig := &contract.Signature{Pos: m.caller()}
+	word, conventional := exported(o.Get("convention")).(string)
+	if !conventional {
+		params, err := m.namedParams(o, m.imageParam)
+		if err != nil {
+			return nil, nil, refuse("%v", err)
+		}
+		return m.completed(sig, params), params, nil
+	}
+	opts := m.newOptions(op, o, "args", "convention", "axes")
+	convention, ok := contract.ParseConvention(word)
+	if !ok {
+		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp'")
+	}
+	sig.Convention = convention
+	if v := opts.get("axes"); v != nil {
+		n, err := integer(v)
+		switch {
+		case err != nil || n < 1 || n > 3:
+			return nil, nil, refuse("axes must be 1, 2 or 3, not %s", convert.Describe(v))
+		case convention != contract.PerItem:
+			return nil, nil, refuse("axes is for the convention 'item', not '%s'", convention)
+		}
+		sig.Axes = n
+	}
+	given := opts.get("args")
+	if opts.err != nil {
+		return nil, nil, m.of(opts.err, name)
+	}
+	list, ok := given.(*goja.Object)
+	if !ok {
+		return nil, nil, refuse("the signature lacks args").WithHint("write { args: ['i64', 'f32', 'buffer'], convention: '%s' }", convention)
+	}
+	if list.ClassName() != "Array" {
+		params, err := m.namedParams(list, m.nativeParam)
+		if err != nil {
+			return nil, nil, refuse("%v", err)
+		}
+		return m.completed(sig, params), params, nil
+	}
+	var params []libraryParam
+	for i := range int(list.Get("length").ToInteger()) {
+		p, err := m.nativeParam(list.Get(strconv.Itoa(i)))
+		if err != nil {
+			return nil, nil, refuse("argument %d: %v", i+1, err)
+		}
+		params = append(params, p)
+	}
+	return m.completed(sig, params), params, nil
+}
+
+func (m *instance) completed(sig *contract.Signature, params []libraryParam) *contract.Signature {
+	sig.Params = make([]contract.Param, len(params))
+	for i := range params {
+		sig.Params[i] = params[i].contract()
+	}
+	return sig
+}
+
+// namedParams reads {name: type, …}.
+func (m *instance) namedParams(o *goja.Object, read func(goja.Value) (libraryParam, error)) ([]libraryParam, error) {
+	var list []libraryParam
+	for _, key := range o.Keys() {
+		p, err := read(o.Get(key))
+		if err != nil {
+			return nil, fmt.Errorf("parameter %s: %w", key, err)
+		}
+		p.name = key
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// imageParam reads a parameter as kernels of the language have them.
+func (m *instance) imageParam(v goja.Value) (libraryParam, error) {
+	arg, err := m.paramType(v)
+	if err != nil {
+		return libraryParam{}, err
+	}
+	if arg.Kind == kernel.Buffer {
+		return libraryParam{buffer: true, elem: elemType{arg.Elem}, rank: arg.Rank}, nil
+	}
+	return libraryParam{elem: elemType{ir.Elem{Scalar: arg.Type}}}, nil
+}
+
+// nativeParam reads a parameter of a C function: a type or its name, a struct by value, 'buffer' for any buffer, or [type]
+// or [type, rank].
+func (m *instance) nativeParam(v goja.Value) (libraryParam, error) {
+	if t, ok := m.asType(v); ok {
+		return libraryParam{elem: t}, nil
+	}
+	if word, ok := exported(v).(string); ok {
+		if word == "buffer" {
+			return libraryParam{buffer: true, elem: elemType{ir.Elem{Scalar: ir.U8}}}, nil
+		}
+		if t, ok := ir.ParseType(word); ok && t != ir.Void {
+			return libraryParam{elem: elemType{ir.Elem{Scalar: t}}}, nil
+		}
+		return libraryParam{}, fmt.Errorf("there is no type %q: a number has one such as 'f32' or 'i64', memory is 'buffer'", word)
+	}
+	return m.imageParam(v)
+}
+
+// bindParam converts an argument.
+func (m *instance) bindParam(p *libraryParam, v goja.Value) (session.Arg, *session.Device, error) {
+	b := m.asBuffer(v)
+	switch {
+	case p.buffer && p.rank == 0:
+		if b == nil {
+			return session.Arg{}, nil, fmt.Errorf("must be a buffer, not %s", m.inspectValue(v))
+		}
+		return session.Buf(b.Buffer), b.Device(), nil
+	case p.buffer:
+		if b == nil || p.elem.elem.Record == nil && p.elem.elem.Scalar != ir.Void && b.elem != p.elem || len(b.Dims()) != p.rank {
+			return session.Arg{}, nil, fmt.Errorf("must be a buffer of %s of rank %d, not %s", p.elem, p.rank, m.inspectValue(v))
+		}
+		return session.Buf(b.Buffer), b.Device(), nil
+	case p.elem.elem.Record != nil:
+		if v == nil {
+			return session.Arg{}, nil, fmt.Errorf("must be an object for the struct %s, and nothing was given", p.elem)
+		}
+		data, err := appendElem(nil, p.elem.elem, v)
+		if err != nil {
+			return session.Arg{}, nil, fmt.Errorf("must be an object for the struct %s: %w", p.elem, err)
+		}
+		return session.Struct(data), nil, nil
+	}
+	bits, err := scalarBits(p.elem.elem.Scalar, v)
+	if err != nil {
+		return session.Arg{}, nil, err
+	}
+	return session.Bits(p.elem.contract(), bits), nil, nil
+}

@@ -1,0 +1,257 @@
+package offloadjs
+
+import (
+	"bytes"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/overflow"
+)
+
+// Variables and objects that a kernel has captured change later: at a prompt by another block, in a script between two
+// launches. The kernel keeps the captured value (kernel language, 2.8), so a launch compares it with the present one and
+// warns of a difference: at a prompt each launch, once per value; in a script the first launches, once per kernel.
+
+const (
+	comparedLaunches = 64 // of a kernel of a script
+	comparedItems    = 64 // of an array that a script's kernel captures: longer ones are not compared
+)
+
+// held is the list of captured values of a kernel.
+type held []heldValue
+
+// heldValue is a captured value that can change behind the kernel.
+type heldValue interface {
+	// changed compares the present value with the captured one. It returns "" if they agree or the difference was reported.
+	changed(m *instance) (path, now, was string)
+}
+
+// add appends a value. A nil list ignores it.
+func (h *held) add(v heldValue) {
+	if h != nil {
+		*h = append(*h, v)
+	}
+}
+
+// heldVariables returns the variables of the prompt that a function captures.
+func (m *instance) heldVariables(info *lang.FunctionInfo) (list held) {
+	for _, c := range info.PromptCaptures() {
+		list = append(list, &heldVariable{name: c.Name, was: c.Value, told: c.Value, text: m.brief(c.Value)})
+	}
+	return list
+}
+
+// compares reports whether the launches of a kernel compare captured arrays of n elements.
+func (m *instance) compares(n int) bool { return m.engine.Options().Prompt || n <= comparedItems }
+
+// compile compiles a kernel, with overflows so that integers that wrap are faults. It notes the parts of captured objects
+// that the compilation reads.
+func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
+	if m.engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
+		defer func(outer *held) { m.reads = outer }(m.reads)
+		m.reads = &k.held
+	}
+	opts := k.opts
+	if overflows {
+		opts.Branches, opts.Warnings = true, false
+	}
+	code, err := k.fn.Compile(args, opts)
+	if err == nil && overflows {
+		err = overflow.Check(code)
+	}
+	return code, err
+}
+
+// warnOfChanges warns of captured values that differ from the present ones.
+func (m *instance) warnOfChanges(k *kernelObject) {
+	script := !m.engine.Options().Prompt
+	hint := func(path string) string {
+		if script {
+			return fmt.Sprintf("pass %s as an argument, or make the kernel anew with kernel()", path)
+		}
+		return fmt.Sprintf("make the kernel anew (enter its definition again), or pass %s as an argument", path)
+	}
+	if script {
+		if k.compared++; k.compared >= comparedLaunches {
+			defer func() { k.held = nil }()
+		}
+	}
+	for _, h := range k.held {
+		path, now, was := h.changed(m)
+		switch {
+		case path == "":
+			continue
+		case now == was && !script:
+			m.engine.WarnAgain(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
+				"make the kernel anew: enter its definition again")
+		case now == was:
+			m.engine.WarnAgain(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
+				"make the kernel anew with kernel()")
+		default:
+			m.engine.WarnAgain(fmt.Sprintf("%s is %s now, but the kernel %s was made when it was %s, and goes on with that", path, now, k.name, was),
+				hint(path))
+		}
+		if script {
+			k.compared, k.held = comparedLaunches, nil
+			return
+		}
+	}
+}
+
+// heldVariable is a captured variable of the prompt.
+type heldVariable struct {
+	name      string
+	was, told goja.Value // when the kernel was made; at the last comparison
+	text      string     // of was, at that time
+}
+
+func (h *heldVariable) changed(m *instance) (path, now, was string) {
+	v := m.engine.PromptValue(h.name)
+	if v == nil || v.SameAs(h.told) {
+		return "", "", ""
+	}
+	h.told = v
+	if v.SameAs(h.was) || m.sameContents(v, h.was) {
+		return "", "", ""
+	}
+	return h.name, m.brief(v), h.text
+}
+
+// heldField is a field of a captured object.
+type heldField struct {
+	path      string
+	object    *goja.Object
+	name      string
+	was, told goja.Value // when the kernel was compiled; at the last comparison
+	text      string     // of was, at that time
+}
+
+func (h *heldField) changed(m *instance) (path, now, was string) {
+	v := h.object.Get(h.name)
+	if v == nil {
+		v = goja.Undefined()
+	}
+	if v.SameAs(h.told) {
+		return "", "", ""
+	}
+	h.told = v
+	if v.SameAs(h.was) || m.sameContents(v, h.was) {
+		return "", "", ""
+	}
+	return h.path, m.brief(v), h.text
+}
+
+// heldList is a captured array of numbers.
+type heldList struct {
+	path      string
+	object    *goja.Object
+	was, told []float64
+}
+
+func (h *heldList) changed(m *instance) (path, now, was string) {
+	list, err := numbersOf(h.object)
+	if err != nil || sameNumbers(list, h.told) {
+		return "", "", ""
+	}
+	h.told = list
+	if len(list) != len(h.was) {
+		return h.path + ".length", fmt.Sprint(len(list)), fmt.Sprint(len(h.was))
+	}
+	for i, x := range list {
+		if !sameNumbers(list[i:i+1], h.was[i:i+1]) {
+			return fmt.Sprintf("%s[%d]", h.path, i), m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(h.was[i]))
+		}
+	}
+	return "", "", ""
+}
+
+// heldBytes is a captured typed array.
+type heldBytes struct {
+	path      string
+	object    *goja.Object
+	elem      ir.Type
+	was, told []byte
+}
+
+func (h *heldBytes) changed(m *instance) (path, now, was string) {
+	data, _, ok := asTypedArray(h.object)
+	if !ok || bytes.Equal(data, h.told) {
+		return "", "", ""
+	}
+	h.told = bytes.Clone(data)
+	size := h.elem.Size()
+	for i := 0; i+size <= min(len(data), len(h.was)); i += size {
+		if !bytes.Equal(data[i:i+size], h.was[i:i+size]) {
+			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(scalarValue(m.vm, h.elem, data[i:])), m.brief(scalarValue(m.vm, h.elem, h.was[i:]))
+		}
+	}
+	if len(data) != len(h.was) {
+		return h.path + ".length", fmt.Sprint(len(data) / size), fmt.Sprint(len(h.was) / size)
+	}
+	return "", "", ""
+}
+
+// sameNumbers reports whether two lists are equal; NaN equals NaN.
+func sameNumbers(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, x := range a {
+		if x != b[i] && (x == x || b[i] == b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameContents reports whether two values mean the same to a kernel: arrays of equal numbers, functions of one text.
+func (m *instance) sameContents(a, b goja.Value) bool {
+	x, okX := a.(*goja.Object)
+	y, okY := b.(*goja.Object)
+	if !okX || !okY {
+		return false
+	}
+	if f, err := m.engine.FunctionInfo(x); err == nil {
+		g, err := m.engine.FunctionInfo(y)
+		return err == nil && !f.Native && f.Text == g.Text
+	}
+	if p, t, ok := asTypedArray(x); ok {
+		q, u, ok := asTypedArray(y)
+		return ok && t == u && bytes.Equal(p, q)
+	}
+	if x.ClassName() != "Array" || y.ClassName() != "Array" {
+		return false
+	}
+	p, errP := numbersOf(x)
+	q, errQ := numbersOf(y)
+	return errP == nil && errQ == nil && sameNumbers(p, q)
+}
+
+// briefWidth is how many characters of a value a warning shows.
+const briefWidth = 48
+
+// brief returns a value as a warning shows it: on one line, cut, without running code of the script.
+func (m *instance) brief(v goja.Value) string {
+	text := m.engine.InspectValue(v, inspect.Options{Width: 1 << 16, Items: 8, MaxString: briefWidth, Depth: 1, Passive: true})
+	text, _, more := strings.Cut(text, "\n")
+	if r := []rune(text); more || len(r) > briefWidth {
+		text = string(r[:min(len(r), briefWidth-1)]) + "…"
+	}
+	return text
+}
+
+// isData reports whether an object's own property is a value rather than a getter, which a comparison must not run.
+func (m *instance) isData(o *goja.Object, name string) bool {
+	if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
+		return false
+	}
+	desc := m.engine.OwnProperty(o, name)
+	return desc != nil && desc.Get("value") != nil
+}

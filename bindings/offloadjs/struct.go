@@ -1,0 +1,73 @@
+package offloadjs
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// newStruct is struct({x: f32, v: [f32, 3], inner: Other}, name?): a record type in C layout.
+func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
+	const op = "struct"
+	obj, ok := call.Argument(0).(*goja.Object)
+	if !ok || len(obj.Keys()) == 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "expected an object that maps field names to types, not %s", convert.Describe(call.Argument(0))).
+			WithHint("write struct({x: f32, v: [f32, 3]})")
+	}
+	m.records++
+	name := fmt.Sprintf("struct%d", m.records)
+	if s, ok := exported(call.Argument(1)).(string); ok {
+		name = s
+	}
+	var fields []ir.Field
+	for _, key := range obj.Keys() {
+		f, err := m.field(obj.Get(key))
+		if err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "field %s: %v", key, err)
+		}
+		f.Name = key
+		fields = append(fields, f)
+	}
+	return m.typeObject(elemType{ir.Elem{Record: ir.NewRecord(name, fields)}}), nil
+}
+
+// field reads a type, or [type, n, …].
+func (m *instance) field(v goja.Value) (ir.Field, error) {
+	if t, ok := m.asType(v); ok {
+		return ir.Field{Elem: t.elem}, nil
+	}
+	list, ok := v.(*goja.Object)
+	if !ok || list.ClassName() != "Array" {
+		return ir.Field{}, fmt.Errorf("expected a type such as f32 or [f32, 3], not %s", convert.Describe(v))
+	}
+	t, ok := m.asType(list.Get("0"))
+	if !ok {
+		return ir.Field{}, fmt.Errorf("expected [type, count], not %s", convert.Describe(v))
+	}
+	f := ir.Field{Elem: t.elem}
+	n := int(list.Get("length").ToInteger())
+	for i := 1; i < n; i++ {
+		d, err := integer(list.Get(fmt.Sprint(i)))
+		if err != nil || d == 0 {
+			return ir.Field{}, fmt.Errorf("an extent must be a positive integer, not %s", convert.Describe(list.Get(fmt.Sprint(i))))
+		}
+		f.Dims = append(f.Dims, d)
+	}
+	if len(f.Dims) == 0 || len(f.Dims) > 3 {
+		return ir.Field{}, fmt.Errorf("an array in a record has one to three extents, as in [f32, 3]")
+	}
+	return f, nil
+}
+
+// layout is the offsets of a record's fields in bytes.
+func layout(vm *goja.Runtime, r *ir.Record) goja.Value {
+	o := vm.NewObject()
+	for i := range r.Fields {
+		_ = o.Set(r.Fields[i].Name, r.Fields[i].Offset) // a plain new object refuses nothing
+	}
+	return o
+}

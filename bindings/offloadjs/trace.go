@@ -1,0 +1,169 @@
+package offloadjs
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/trace"
+)
+
+// itemTrace is the trace of one item, as kernel.debug gives it.
+type itemTrace struct {
+	*trace.Trace
+	name string
+	item [3]int
+}
+
+func (m *instance) defineTrace() {
+	m.trace = lang.NewClass(m.engine, lang.ClassSpec[*itemTrace]{
+		Name:    "Trace",
+		Methods: []lang.Method[*itemTrace]{method(m, "toString", func(t *itemTrace, _ goja.FunctionCall) (goja.Value, error) { return m.vm.ToValue(inspectTrace(t)), nil })},
+		Fields: []lang.Field[*itemTrace]{
+			field(m, "item", func(t *itemTrace) (goja.Value, error) { return m.ints(t.item[:]), nil }),
+			field(m, "steps", func(t *itemTrace) (goja.Value, error) { return m.traceSteps(t), nil }),
+			value(m, "ended", func(t *itemTrace) any { return t.Ended }),
+			field(m, "fault", func(t *itemTrace) (goja.Value, error) { return m.traceFault(t), nil }),
+		},
+		Inspect: func(t *itemTrace, _ inspect.Options) string { return inspectTrace(t) },
+	})
+}
+
+// place is where a site lies, for scripts.
+func (t *itemTrace) place(site int) []property {
+	file, s := t.Where(site)
+	return []property{{"file", file}, {"line", s.Line}, {"column", s.Col}, {"text", s.Text}}
+}
+
+func (m *instance) traceFault(t *itemTrace) goja.Value {
+	if t.Fault == nil {
+		return goja.Undefined()
+	}
+	fault := t.place(t.Fault.Site)
+	return m.objectOf(append(fault, property{"code", t.Fault.Kind.String()}, property{"message", t.Fault.Error()})...)
+}
+
+// traceSteps is the steps as objects of the script.
+func (m *instance) traceSteps(t *itemTrace) goja.Value {
+	steps := make([]any, len(t.Steps))
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		values, accesses := m.vm.NewObject(), []any{}
+		o := m.objectOf(t.place(s.Site)...)
+		set := func(o *goja.Object, name string, v any) { _ = o.Set(name, v) } // a plain new object refuses nothing
+		for j := range s.Events {
+			switch e := &s.Events[j]; e.Kind {
+			case kernel.MarkValue:
+				if e.Name == "" {
+					set(o, "value", m.traceValue(e.Value))
+				} else {
+					set(values, e.Name, m.traceValue(e.Value))
+				}
+			case kernel.MarkPrint:
+				set(o, "printed", e.Text)
+			default:
+				index := make([]any, len(e.Index))
+				for n := range index {
+					index[n] = m.traceValue(e.Index[n])
+				}
+				accesses = append(accesses, m.objectOf([]property{{"kind", accessKinds[e.Kind]}, {"array", e.Name},
+					{"index", m.vm.NewArray(index...)}, {"text", e.Access()}, {"value", m.traceValue(e.Value)}}...))
+			}
+		}
+		set(o, "depth", s.Depth)
+		set(o, "values", values)
+		set(o, "accesses", m.vm.NewArray(accesses...))
+		steps[i] = o
+	}
+	return m.vm.NewArray(steps...)
+}
+
+var accessKinds = map[kernel.MarkKind]string{kernel.MarkLoad: "load", kernel.MarkStore: "store", kernel.MarkAtomic: "atomic"}
+
+func (m *instance) traceValue(v interp.Scalar) goja.Value {
+	return scalarValue(m.vm, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
+}
+
+// The columns that the text of a statement may take in a printed trace.
+const traceText = 44
+
+// inspectTrace prints a trace: a line for each step.
+func inspectTrace(t *itemTrace) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "item [%d, %d, %d] of %s", t.item[0], t.item[1], t.item[2], t.name)
+	first, _ := t.Where(0)
+	places, texts := make([]string, len(t.Steps)), make([]string, len(t.Steps))
+	wide, long := 0, 0
+	for i := range t.Steps {
+		file, s := t.Where(t.Steps[i].Site)
+		places[i] = fmt.Sprintf("%d:%d", s.Line, s.Col)
+		if file != first {
+			places[i] = file + ":" + places[i]
+		}
+		texts[i] = strings.Repeat("  ", t.Steps[i].Depth) + shorten(s.Text, traceText)
+		wide, long = max(wide, len(places[i])), max(long, utf8.RuneCountInString(texts[i]))
+	}
+	for i := range t.Steps {
+		line := fmt.Sprintf("\n  %*s  %-*s  %s", wide, places[i], long, texts[i], strings.Join(eventTexts(&t.Steps[i]), "  "))
+		b.WriteString(strings.TrimRight(line, " "))
+	}
+	switch {
+	case t.Fault != nil:
+		_, s := t.Where(t.Fault.Site)
+		fmt.Fprintf(&b, "\n  fault at %d:%d: %v", s.Line, s.Col, t.Fault)
+	case t.Cut:
+		fmt.Fprintf(&b, "\n  … the trace ends here: raise limit to see more")
+	}
+	return b.String()
+}
+
+func eventTexts(s *trace.Step) []string {
+	var list []string
+	for i := range s.Events {
+		e := &s.Events[i]
+		value := shortScalar(e.Value)
+		switch e.Kind {
+		case kernel.MarkPrint:
+			list = append(list, "prints "+strconv.Quote(e.Text))
+		case kernel.MarkLoad, kernel.MarkAtomic:
+			list = append(list, e.Access()+" → "+value)
+		case kernel.MarkStore:
+			list = append(list, e.Access()+" ← "+value)
+		default:
+			if e.Name != "" {
+				value = e.Name + " = " + value
+			}
+			list = append(list, value)
+		}
+	}
+	return list
+}
+
+// shortScalar prints a value, an f32 as the shortest decimal that names it.
+func shortScalar(v interp.Scalar) string {
+	if v.Type == ir.F32 {
+		x := float64(math.Float32frombits(uint32(v.Bits)))
+		if short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', -1, 32), 64); err == nil {
+			v = interp.Scalar{Type: ir.F64, Bits: math.Float64bits(short)}
+		}
+	}
+	return string(interp.AppendScalar(nil, v))
+}
+
+// shorten cuts a text that is longer than n characters.
+func shorten(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}

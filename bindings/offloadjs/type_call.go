@@ -1,0 +1,32 @@
+package offloadjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// hostConversions are the conversions on the host that kernels write as calls of types.
+var hostConversions = map[ir.Type]string{
+	ir.Bool: "Boolean(x)", ir.I32: "Math.trunc(x), or x | 0", ir.U32: "Math.trunc(x), or x >>> 0", ir.I64: "BigInt(x)", ir.U64: "BigInt(x)",
+	ir.F32: "Math.fround(x)", ir.F64: "Number(x)",
+}
+
+// callType is a call of an element type, which converts in kernels and is an error on the host.
+func callType(t elemType, _ goja.FunctionCall) (goja.Value, error) {
+	d := &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError"}
+	host := hostConversions[t.elem.Scalar]
+	switch {
+	case t.elem.Record != nil:
+		d.Message = t.String() + " is a type, not a function"
+		d.Hint = "a record is an object with the type's fields: write { field: value }"
+	case host == "":
+		d.Message = t.String() + " is a type of elements, not a function"
+		d.Hint = "a buffer of it converts what is stored in it"
+	default:
+		d.Message = t.String() + " is a type; only in a kernel " + t.String() + "(x) converts"
+		d.Hint = "on the host write " + host
+	}
+	return nil, d
+}
