@@ -1,40 +1,36 @@
 // Package spmd compiles kernel IR to AVX-512 or AVX2 code in which work-items are lanes of vectors.
 //
-// # Shape of the code
+// # Gangs
 //
-// A gang is a run of work-items along the x axis that go through the kernel together: the lanes of a vector (16, or 8 with
-// AVX2), and one, two or four registers side by side. Values that are the same in a gang stay scalar, or one register;
-// other values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
-// Where it pays, the registers of a gang are rows of items one below the other instead, three or up to eight (stack.go).
-// Uniform control flow is branches; in divergent control flow a mask says which lanes take part, and code that no lane
-// takes part in is jumped over.
+// A gang, ISPC's word, is a run of work-items along the x axis that one vector body computes together: the lanes of a
+// vector (16, or 8 with AVX2), times one, two or four registers side by side. Uniform values are scalars or one register;
+// varying values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
+// Uniform control flow becomes branches. In divergent control flow a mask says which lanes are active, and code without
+// active lanes is skipped. The registers of a 2-D gang, three or up to
+// eight, are rows of items, one below the other.
 //
-// Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame
-// in memory: at a barrier what lives on is in the frame, and the next gang goes on where it had come to. Loops that
-// stream through buffers are run in rounds there, an iteration of each gang in turn (rounds.go).
+// Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame in
+// memory: at a barrier, live values are in the frame, and the next gang continues where it had stopped. Loops that
+// stream through buffers are interleaved there: the gangs of a group take turns, some iterations each.
 //
-// # Targets
+// # Rooms
 //
-// The lowering speaks the instructions of AVX-512 on vectors of whatever length: "whole", "half". What else depends on
-// the vector unit stands in target.go. AVX2 then replaces each instruction that it lacks by some that do the same
-// (avx2*.go), before registers are given out: mask registers become vectors, merging becomes blending, comparisons and
-// conversions become sequences with the same bits. An instruction that has no such replacement makes the kernel one for
-// the interpreter, which is told as the reason. Scatters, and accesses of some lanes to small elements, go lane by lane.
+// The compiler has one package for each stage. A package imports only packages of lines below its own.
 //
-// What depends on the family of the processor, such as how rows are stored that a launch only writes, is decided by its
-// cost table (package uarch). On AVX2 an If that all lanes of a gang take runs without masks (whole.go).
+//	spmd      chooses the variant for a launch, runs the stages, and keeps the results
+//	exec      runs the code: workers, trap services, group operations on the host
+//	grid      emits the loops over rows, work-groups and gangs; barriers and group operations
+//	isel      emits the instructions of a kernel for one gang
+//	plan      decides on the IR: gang width, 2-D gangs, traversal order, transposes, interleaved loops
+//	passes    optimises the instructions; avx2 expands what AVX2 lacks
+//	regalloc  assigns machine registers; emit encodes the instructions
+//	vcode     the instructions on virtual registers, their control flow and liveness
+//	groupop   the values and the order of group operations
+//	abi       the memory that code and Go share
 //
-// # From IR to code
-//
-// The lowering (lower*.go) makes instructions on virtual registers in the order of the code, the allocation (alloc.go)
-// gives each of them a machine register or a place in the frame for its whole life, and the emission (emit.go) writes
-// them with [amd64.Assembler]. Before, loops that constants bound get longer bodies (repeat.go), addresses go along with
-// the counters of loops (strength.go), loads become operands (fold.go), and what lives across barriers gets registers for
-// the code between them (split.go).
+// # Traps
 //
 // What the code does not do by itself it traps for: it saves its registers and returns to Go, which finds operands and
-// results where the allocation had put them, and calls it to go on. Faults, prints, services, and the operations of
-// whole groups are done so.
-//
-// A fault ends the gang in which it happens: what other items leave behind then is unspecified by the language.
+// results by the allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault
+// ends the gang in which it happens: the language does not specify the other effects of such a launch.
 package spmd
