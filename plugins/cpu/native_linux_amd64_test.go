@@ -158,12 +158,13 @@ func TestNativeCycles(t *testing.T) {
 		}
 		all.Wait()
 	}
-	run(5)
+	run(cycles / 2) // pools and stacks grow first
 	before := holds(t)
-	run(cycles)
+	run(cycles / 2)
 	after := holds(t)
 	t.Logf("before %+v, after %+v", before, after)
-	if after.mappings != 0 || after.descriptors > before.descriptors || after.kilobytes > before.kilobytes+8<<10+cycles {
+	const noise = 8 << 10 // kilobytes, of the race detector too; an image that stays takes 16
+	if after.mappings != 0 || after.descriptors > before.descriptors || after.kilobytes > before.kilobytes+noise {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 }
