@@ -46,10 +46,16 @@ const (
 	SYCL
 )
 
+// HIPBefore20 is HIP in containers of LLVM up to 19, whose producers are numbers and no set.
+const HIPBefore20 Producer = 3
+
 var producerNames = []string{"openmp", "cuda", "hip", "sycl"}
 
 // String returns the languages' names with "+" between them; it is empty without one.
 func (p Producer) String() string {
+	if p == HIPBefore20 {
+		return "hip"
+	}
 	var names []string
 	for i, name := range producerNames {
 		if p&(1<<i) != 0 {

@@ -2,6 +2,7 @@ package image_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -154,6 +155,25 @@ func (l *llvm) compare(t *testing.T, path string, triples ...string) {
 	}
 }
 
+// compareListing checks triple, architecture and producer of each image against what llvm-objdump lists.
+func (l *llvm) compareListing(t *testing.T, path string) {
+	t.Helper()
+	var theirs, ours []string
+	for line := range strings.Lines(string(run(t, l.dir, tool(t, "llvm-objdump-19"), "--offloading", path))) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), " "); ok && slices.Contains([]string{"arch", "triple", "producer"}, key) {
+			theirs = append(theirs, strings.TrimSpace(value))
+		} else if key == "arch" {
+			theirs = append(theirs, "")
+		}
+	}
+	for _, img := range imagesOf(t, path) {
+		ours = append(ours, img.Meta["arch"], img.Target, cmp.Or(img.Producers, "none"))
+	}
+	if !slices.Equal(ours, theirs) {
+		t.Errorf("%s: listed %q, LLVM lists %q", filepath.Base(path), ours, theirs)
+	}
+}
+
 func TestImagesOfClang(t *testing.T) {
 	l := llvmFiles(t)
 	for _, name := range []string{"a.o", "b.o", "pie", "no-pie", "relr", "stripped", "liba.so"} {
@@ -218,6 +238,7 @@ func TestEmbeddedContainers(t *testing.T) {
 			run(t, dir, l.objcopy, "--add-section", ".llvm.offloading=v1.bin", "--set-section-type", ".llvm.offloading=0x6fff4c0b", plain, "program")
 			for _, file := range []string{"c.bin", "v1.bin", "twice.bin", "h.o", "g.o", "joined.o", "program"} {
 				l.compare(t, filepath.Join(dir, file), triples...)
+				l.compareListing(t, filepath.Join(dir, file))
 				l.dropEach(t, filepath.Join(dir, file), triples...)
 			}
 			// A section without the type is found by its name.

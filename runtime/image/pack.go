@@ -110,7 +110,7 @@ func (p Pattern) Match(img *offload.Image) bool {
 	if p.target == string(img.Kind) {
 		return true
 	}
-	if img.Kind == offload.ImageIR {
+	if img.Kind == offload.ImageIR && img.Target == "" {
 		return p.target == PortableTriple
 	}
 	if p.target == "cpu" {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // nvidiaTools writes commands in place of NVIDIA's assembler and linker, which are not free software: they write a relocatable
@@ -89,6 +92,7 @@ func TestDropTargetOfProgram(t *testing.T) {
 		if got := launched(name); got != c.runs {
 			t.Errorf("without %v a kernel is launched: %v", c.drop, got)
 		}
+		registered(t, data, c.runs)
 		if len(c.remains) > 0 {
 			l.compare(t, name, c.remains...)
 		} else if _, err := image.Split("f", data); offload.CodeOf(err) != offload.Unsupported || !strings.Contains(err.Error(), "without device images") {
@@ -107,5 +111,59 @@ func TestDropTargetOfProgram(t *testing.T) {
 	images := imagesOf(t, dir+"/linked")
 	if len(images) != 1 || images[0].Target != hostTriple || bytes.Contains(read(t, dir+"/linked"), []byte(nvidia)) {
 		t.Errorf("the linked program has %d images", len(images))
+	}
+}
+
+// registered registers a program's images here, and runs its region on the CPU device if one is for it. Otherwise the
+// failure has the reason.
+func registered(t *testing.T, data []byte, runs bool) {
+	t.Helper()
+	ctx := t.Context()
+	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer s.Close(ctx)
+	dev, err := s.Device(ctx, "cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib, err := s.Register(ctx, "program", data)
+	if err != nil {
+		if runs || !strings.Contains(err.Error(), "without device images") {
+			t.Errorf("register: %v", err)
+		}
+		return
+	}
+	region := lib.Entries()[0].Name
+	sig := &offload.Signature{Params: []offload.Param{{Name: "y", Buffer: true, Elem: 1}, {Name: "x", Buffer: true, Elem: 1}}, Convention: offload.OutlinedOpenMP}
+	k, err := lib.KernelAs(ctx, dev, region, sig)
+	if !runs {
+		if err == nil || !strings.Contains(err.Error(), `of kind "cubin"`) {
+			t.Errorf("the region without an image: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := session.Upload(ctx, dev, "x", []float32{1, 2, 3, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := session.Upload(ctx, dev, "y", []float32{1, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := k.Bind(session.Config{Size: []int{1}}, session.Buf(y), session.Buf(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := dev.Queue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Launch(call); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := session.Read[float32](ctx, y, 0, 4); err != nil || !slices.Equal(got, []float32{3, 5, 7, 9}) {
+		t.Errorf("the region computed %v, %v", got, err)
 	}
 }

@@ -157,6 +157,9 @@ func packImages(inv *invocation) error {
 	case *compress != "" && *version != 3 && isSet(inv.flags, "version"):
 		return &usageError{"only containers of version 3 are compressed", "write --compress " + *compress + " without --version"}
 	}
+	if language == image.HIP && *version == 1 && *compress == "" {
+		language = image.HIPBefore20 // as the tools write that know no other version
+	}
 	var entries []image.BundleEntry
 	for _, text := range *targets {
 		e, err := parseTarget(text, language)

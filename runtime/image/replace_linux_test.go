@@ -1,0 +1,50 @@
+package image
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A replaced file keeps owner, mode with set-user-ID bit, and extended attributes; a link to it stays a link.
+func TestReplaceFileKeepsAttributes(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("f", link); err != nil {
+		t.Fatal(err)
+	}
+	uid := uint32(os.Getuid())
+	if uid == 0 {
+		uid = 4711
+		if err := os.Chown(path, int(uid), 4712); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(path, 0o750|os.ModeSetuid); err != nil {
+		t.Fatal(err)
+	}
+	attributed := unix.Setxattr(path, "user.orepl", []byte("kept"), 0) == nil // not on every file system
+	if err := ReplaceFile(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if target, err := os.Readlink(link); err != nil || target != "f" {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != uid || info.Mode() != 0o750|os.ModeSetuid || info.Size() != 3 {
+		t.Errorf("owner %d, mode %v, %d bytes", st.Uid, info.Mode(), info.Size())
+	}
+	value := make([]byte, 16)
+	if n, err := unix.Getxattr(path, "user.orepl", value); attributed && (err != nil || string(value[:n]) != "kept") {
+		t.Errorf("the attribute is %q, %v", value[:max(n, 0)], err)
+	}
+}
