@@ -74,9 +74,9 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 		settle.settled = forget
 	}
 	scope := e.loop.Scope()
-	e.operations.begin(scope)
+	e.objects.operations.begin(scope)
 	go func() {
-		defer e.operations.end(scope)
+		defer e.objects.operations.end(scope)
 		defer cancel(nil)
 		err := error(errLeft)
 		var finish func() (goja.Value, error)
@@ -249,12 +249,12 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 		if _, isObject := p.Result().(*goja.Object); !isObject { // it does not know where it was made
 			r.place = e.Caller()
 		}
-		e.rejected = append(e.rejected, r)
+		e.report.rejected = append(e.report.rejected, r)
 		return
 	}
-	for i, r := range e.rejected {
+	for i, r := range e.report.rejected {
 		if r.promise == p {
-			e.rejected = append(e.rejected[:i], e.rejected[i+1:]...)
+			e.report.rejected = append(e.report.rejected[:i], e.report.rejected[i+1:]...)
 			return
 		}
 	}
@@ -262,12 +262,12 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 
 // reportRejection runs behind every turn, when all jobs of promises have run: what is unhandled now stays so.
 func (e *Engine) reportRejection() error {
-	if len(e.rejected) == 0 {
+	if len(e.report.rejected) == 0 {
 		return nil
 	}
-	r := e.rejected[0]
-	e.rejected = e.rejected[1:]
-	if len(e.rejected) > 0 { // the next one has a turn of its own
+	r := e.report.rejected[0]
+	e.report.rejected = e.report.rejected[1:]
+	if len(e.report.rejected) > 0 { // the next one has a turn of its own
 		e.loop.Post(func() error { return nil })
 	}
 	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place, r.scope}

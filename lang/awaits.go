@@ -64,13 +64,13 @@ func (e *Engine) WarnAgain(message, hint string) {
 // WarnOf warns of a place of the script that is no call, once for each place and kind of warning.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	key := placed{d.ID, d.Position}
-	if e.told[key] {
+	if e.report.told[key] {
 		return
 	}
-	if e.told == nil {
-		e.told = map[placed]bool{}
+	if e.report.told == nil {
+		e.report.told = map[placed]bool{}
 	}
-	e.told[key] = true
+	e.report.told[key] = true
 	e.opts.OnWarning(d)
 }
 
@@ -83,10 +83,10 @@ type placed struct {
 // warning makes a warning of the place where the script called; nil if that was warned of, or too much was.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()
-	if !at.IsValid() || e.warned[at] || len(e.warned) >= mostWarnings {
+	if !at.IsValid() || e.report.warned[at] || len(e.report.warned) >= mostWarnings {
 		return nil
 	}
-	e.warned[at] = true
+	e.report.warned[at] = true
 	d := &diag.Diagnostic{Message: message, Hint: hint}
 	e.place(d, at, 1)
 	return d
@@ -168,7 +168,7 @@ func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 	if name == "" {
 		return ""
 	}
-	text, _ := e.sources.get(d.File)
+	text, _ := e.report.sources.get(d.File)
 	if made := declaredBy(text, name); strings.Contains(made, "(") &&
 		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)

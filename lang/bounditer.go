@@ -18,7 +18,7 @@ func (e *Engine) boundBind() error {
 	call := *native.call
 	*native.call = func(c goja.FunctionCall) goja.Value {
 		if f, ok := c.This.(*goja.Object); ok && textLength(f.Get("name")) > maxBinds*uint64(len("bound ")) {
-			e.bounds.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
+			e.limit.bounds.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
 		}
 		return call(c)
 	}
@@ -43,7 +43,7 @@ func (e *Engine) boundIterators() error {
 		call := *native.call
 		*native.call = func(c goja.FunctionCall) goja.Value {
 			if depth >= deepest {
-				e.bounds.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
+				e.limit.bounds.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
 			}
 			depth++
 			defer func() { depth-- }()

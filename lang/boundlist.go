@@ -168,8 +168,8 @@ func (e *Engine) boundSpread() {
 			n = lengthOf(o)
 		}
 		if n >= 1<<16 {
-			e.bounds.visit("...", n)
-			e.bounds.allocate("...", n*itemSize)
+			e.limit.bounds.visit("...", n)
+			e.limit.bounds.allocate("...", n*itemSize)
 		}
 		return v
 	})

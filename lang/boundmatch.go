@@ -57,7 +57,7 @@ func (e *Engine) boundMatches() error {
 		}
 		call := *native.call
 		*native.call = func(c goja.FunctionCall) goja.Value {
-			if e.deadline.IsZero() {
+			if e.limit.deadline.IsZero() {
 				return call(c)
 			}
 			defer m.limit(c)()
@@ -140,7 +140,7 @@ func (m *matchBound) limit(c goja.FunctionCall) (restore func()) {
 		return nothing
 	}
 	before := rx.MatchTimeout
-	rx.MatchTimeout = max(time.Until(m.engine.deadline), time.Millisecond)
+	rx.MatchTimeout = max(time.Until(m.engine.limit.deadline), time.Millisecond)
 	return func() { rx.MatchTimeout = before }
 }
 
@@ -187,10 +187,10 @@ func (m *matchBound) program(at reflect.Value) *regexp2.Regexp {
 // ended throws the interrupt of a call whose time is over: a match that was cut short looks like none.
 func (m *matchBound) ended() {
 	e := m.engine
-	if e.now == nil || time.Now().Before(e.deadline) {
+	if e.running.now == nil || time.Now().Before(e.limit.deadline) {
 		return
 	}
-	<-e.now.Done() // its timer has fired
-	e.vm.Interrupt(context.Cause(e.now))
+	<-e.running.now.Done() // its timer has fired
+	e.vm.Interrupt(context.Cause(e.running.now))
 	e.letInterrupt()
 }

@@ -10,7 +10,7 @@ func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // boundArrays puts a check of the size before the constructors of typed arrays.
 func (e *Engine) boundArrays() {
-	b := e.bounds
+	b := e.limit.bounds
 	size := map[string]uint64{
 		"Int8Array": 1, "Uint8Array": 1, "Uint8ClampedArray": 1, "Int16Array": 2, "Uint16Array": 2, "Int32Array": 4, "Uint32Array": 4,
 		"Float32Array": 4, "Float64Array": 8, "BigInt64Array": 8, "BigUint64Array": 8, "ArrayBuffer": 1,
@@ -35,7 +35,7 @@ func (e *Engine) boundArrays() {
 
 // boundConstructors puts checks before the other constructors.
 func (e *Engine) boundConstructors() {
-	b := e.bounds
+	b := e.limit.bounds
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		b.construct(name, func(args []goja.Value) {
 			if len(args) > 0 {
@@ -143,7 +143,7 @@ func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 
 // boundJSON bounds the depth of what JSON.parse reads, and the depth and size of what JSON.stringify writes.
 func (e *Engine) boundJSON() {
-	b := e.bounds
+	b := e.limit.bounds
 	object := e.vm.GlobalObject().Get("JSON").(*goja.Object)
 	b.wrap(object, "parse", func(b *bounds, name string, c goja.FunctionCall) {
 		if s, ok := c.Argument(0).(goja.String); ok {

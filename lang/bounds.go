@@ -131,7 +131,7 @@ func (b *bounds) leave() { b.depth-- }
 
 // poll ends a call whose context has ended or that has passed a limit. Natives that run long call it now and then.
 func (e *Engine) poll() {
-	if e.now != nil && e.now.Err() != nil {
+	if e.running.now != nil && e.running.now.Err() != nil {
 		e.letInterrupt()
 	}
 }
@@ -156,7 +156,7 @@ type check func(b *bounds, name string, c goja.FunctionCall)
 // boundBuiltins puts checks before the builtins that need one: always before those that allocate what a number says, and
 // in an engine with limits before all that may run long.
 func (e *Engine) boundBuiltins() error {
-	e.bounds = newBounds(e)
+	e.limit.bounds = newBounds(e)
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
 	e.boundSpread()
@@ -170,19 +170,19 @@ func (e *Engine) boundBuiltins() error {
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.boundFunctions(visitingFunctions)
-		e.bounds.wrap(typed, "from", checkSourceMemory)
-		e.bounds.wrap(json, "stringify", checkNames)
+		e.limit.bounds.wrap(typed, "from", checkSourceMemory)
+		e.limit.bounds.wrap(json, "stringify", checkNames)
 		return nil
 	}
 	e.boundFunctions(boundFunctions)
 	for _, name := range []string{"from", "of"} {
-		e.bounds.wrap(typed, name, checkSourceLength)
+		e.limit.bounds.wrap(typed, name, checkSourceLength)
 	}
 	proto := typed.Get("prototype").(*goja.Object)
 	for _, name := range typedArrayMethods {
-		e.bounds.wrap(proto, name, checkTypedLength)
+		e.limit.bounds.wrap(proto, name, checkTypedLength)
 	}
-	e.bounds.wrap(proto, "set", checkSourceLength)
+	e.limit.bounds.wrap(proto, "set", checkSourceLength)
 	e.boundConstructors()
 	e.boundJSON()
 	return nil
@@ -196,7 +196,7 @@ func (e *Engine) boundFunctions(lists []boundList) {
 			on = on.Get(part).(*goja.Object)
 		}
 		for _, name := range list.names {
-			e.bounds.wrap(on, name, list.check)
+			e.limit.bounds.wrap(on, name, list.check)
 		}
 	}
 }

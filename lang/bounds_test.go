@@ -55,7 +55,7 @@ func TestBoundsChangeNoResult(t *testing.T) {
 // A builtin that gets a check is the interpreter's own object, and has one check.
 func TestChecksKeepBuiltins(t *testing.T) {
 	e, _ := testEngine(t, Options{Limits: generous})
-	e.bounds.items = 1000
+	e.limit.bounds.items = 1000
 	for text, want := range map[string]string{
 		"Array.prototype.toString === Uint8Array.prototype.toString":                     "true",
 		"new Uint8Array(3000).toString().length":                                         "5999",

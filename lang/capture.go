@@ -136,7 +136,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	}
 	f.Name, f.Text, f.File, f.Known = site.Name, site.Source(), site.Unit.Name, true
 	f.Async, f.Generator = site.Async, site.Generator
-	f.unit, f.start, f.prompt = site.Unit, site.Start, e.promptCells
+	f.unit, f.start, f.prompt = site.Unit, site.Start, e.esm.promptCells
 	for i := range site.Free {
 		f.Captures = append(f.Captures, e.capture(site, thunk, &site.Free[i], seen))
 	}
@@ -171,7 +171,7 @@ func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
 // site reads the mark of a function: its site, or a thunk that knows it and reads local variables.
 func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
-	mark := o.GetSymbol(e.markSymbol)
+	mark := o.GetSymbol(e.esm.markSymbol)
 	if mark == nil {
 		return nil, nil
 	}
@@ -216,7 +216,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 			c.Assigned = site.module.importAssignments(b.Name)
 		}
 		c.Prompt = unit.IsPrompt() && free.Local < 0
-	} else if p, ok := e.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
+	} else if p, ok := e.esm.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
 		c.Kind, c.Declared, c.Assigned, c.Prompt = p.kind, p.declared, p.assigned, true
 	}
 	if o, ok := c.Value.(*goja.Object); ok {
@@ -257,6 +257,6 @@ func (e *Engine) noteDeclarations(u *source.Unit) {
 		if b.Kind == source.KindVar && e.global(b.Name) == nil {
 			_ = e.vm.Set(b.Name, goja.Undefined())
 		}
-		e.promptCells[b.Name] = promptBinding{b.Kind, u.Position(b.Declared), positions(u, b.AssignedInFunctions())}
+		e.esm.promptCells[b.Name] = promptBinding{b.Kind, u.Position(b.Declared), positions(u, b.AssignedInFunctions())}
 	}
 }

@@ -189,7 +189,7 @@ func (c *Class[T]) New(self T) *goja.Object {
 
 // tie hides the Go value in an object. What copies the object's properties, such as { ...object }, does not copy it.
 func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
-	return o.DefineDataPropertySymbol(c.engine.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
 // Of gives the Go value behind an object of the class.

@@ -26,15 +26,15 @@ func (e *Engine) host(o *goja.Object) any {
 	case t.Kind() == reflect.Pointer && e.isLight(t):
 		return o.Export()
 	}
-	return e.reveal(o, e.hiddenSymbol)
+	return e.reveal(o, e.objects.hiddenSymbol)
 }
 
 // isLight asks reflection once a type: it is asked for every object that is passed to a native function.
 func (e *Engine) isLight(t reflect.Type) bool {
-	light, known := e.lightTypes[t]
+	light, known := e.objects.lightTypes[t]
 	if !known {
 		light = t.Implements(typeLightHost)
-		e.lightTypes[t] = light
+		e.objects.lightTypes[t] = light
 	}
 	return light
 }

@@ -88,7 +88,7 @@ func (e *Engine) boundPatterns() error {
 	if err != nil {
 		return err
 	}
-	check := func(v goja.Value) { e.bounds.allocate("RegExp", product(textLength(v), patternSize)) }
+	check := func(v goja.Value) { e.limit.bounds.allocate("RegExp", product(textLength(v), patternSize)) }
 	call, construct := *native.call, *native.construct
 	*native.call = func(c goja.FunctionCall) goja.Value {
 		check(c.Argument(0))
@@ -104,7 +104,7 @@ func (e *Engine) boundPatterns() error {
 	}
 	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
 	for _, name := range []string{"match", "matchAll", "search"} {
-		e.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) {
+		e.limit.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) {
 			check(c.Argument(0))
 			e.refusePattern(c.Arguments[:min(len(c.Arguments), 1)])
 		})

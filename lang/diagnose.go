@@ -245,7 +245,7 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 // place sets the position of a diagnostic, with the code around it.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
-	if text, ok := e.sources.get(p.File); ok {
+	if text, ok := e.report.sources.get(p.File); ok {
 		if width == 1 {
 			width = wordAt(text, p)
 		}
@@ -259,7 +259,7 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	for i := range frames {
 		f := &frames[i]
 		p := f.Position()
-		text, known := e.sources.get(p.Filename)
+		text, known := e.report.sources.get(p.Filename)
 		if p.Line == 0 || !known {
 			continue
 		}
@@ -282,21 +282,21 @@ const maxPlaces = 256
 // Caller is the place in the script that the running native function was called from; zero if there is none. It is
 // cheap enough to be asked at every launch.
 func (e *Engine) Caller() diag.Position {
-	e.stack = e.vm.CaptureCallStack(callerFrames, e.stack[:0])
-	for _, frame := range e.stack {
-		if known, ok := e.places[frame]; ok {
+	e.report.stack = e.vm.CaptureCallStack(callerFrames, e.report.stack[:0])
+	for _, frame := range e.report.stack {
+		if known, ok := e.report.places[frame]; ok {
 			return known
 		}
 		p := frame.Position()
-		text, ok := e.sources.get(p.Filename)
+		text, ok := e.report.sources.get(p.Filename)
 		if p.Line == 0 || !ok {
 			continue
 		}
-		if len(e.places) == maxPlaces { // their code may be long gone, as that of lines at a prompt is
-			clear(e.places)
+		if len(e.report.places) == maxPlaces { // their code may be long gone, as that of lines at a prompt is
+			clear(e.report.places)
 		}
 		at := diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
-		e.places[frame] = at
+		e.report.places[frame] = at
 		return at
 	}
 	return diag.Position{}
@@ -304,7 +304,7 @@ func (e *Engine) Caller() diag.Position {
 
 // SourceText gives the text of a file that was loaded, as it was written.
 func (e *Engine) SourceText(file string) (string, bool) {
-	return e.sources.get(file)
+	return e.report.sources.get(file)
 }
 
 // wordAt is the length of the word at a position, at least 1.
@@ -351,7 +351,7 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 		}
 	}
 	candidates := e.vm.GlobalObject().GetOwnPropertyNames()
-	text, _ := e.sources.get(d.File)
+	text, _ := e.report.sources.get(d.File)
 	for _, m := range declarations().FindAllStringSubmatch(text, -1) {
 		candidates = append(candidates, m[1])
 	}

@@ -102,52 +102,80 @@ type Policy struct {
 
 // Engine runs scripts. Use [New].
 type Engine struct {
-	opts  Options
-	aside bool // exceptions of timers and promises go to OnError, whosever they are
-	vm    *goja.Runtime
-	loop  *loop.Loop
-
+	opts Options
+	vm   *goja.Runtime
+	loop *loop.Loop
 	turn turn
-	guard
-	unwinder unwinder
 
+	ctx    context.Context // ends when the engine closes
+	cancel context.CancelCauseFunc
+
+	intrinsics *intrinsics
+	inspector  *inspect.Inspector
+	caught     goja.Callable // makes a function hand over its errors; see Microtask
+
+	running running
+	limit   limiter
+	esm     modules
+	objects hostObjects
+	report  reports
+	hooks   hooks
+}
+
+// running is the state of the call that runs.
+type running struct {
+	now    context.Context // of the call, or nil; read on the loop's goroutine
+	scope  *loop.Scope     // of what the call sets in motion, or nil
+	exit   error           // set by Exit until the call that it ends has ended
+	status int             // see SetStatus
+}
+
+// A limiter ends calls that pass a limit, and keeps builtins within it.
+type limiter struct {
+	guard
+	unwinder   unwinder
+	bounds     *bounds
+	deadline   time.Time // of the call that runs, or zero
+	iterations uint64    // of the call that runs
+}
+
+// modules are the modules of the engine and the cells of the prompt.
+type modules struct {
+	files       map[string]*module
+	builtins    map[string]*builtin
+	promptCells map[string]promptBinding
+	imported    map[string]*module // the line of the prompt that imported a name last
+	markSymbol  *goja.Symbol       // on functions: where they were made
+	unset       *goja.Symbol       // the value of an import before it has one
+	script      string             // the file that RunFile ran last
+	entry       *module            // that the running call evaluates, or nil
+	turns       int                // of modules that await, see module.turn
+}
+
+// hostObjects are what objects with Go values behind them, and their operations, share.
+type hostObjects struct {
+	hiddenSymbol *goja.Symbol // on host objects: the Go value
+	errorSymbol  *goja.Symbol // on errors: the Go error behind
+	lightTypes   map[reflect.Type]bool
+	operations   operations
+}
+
+// reports is what diagnostics are made of, and which were given.
+type reports struct {
+	aside    bool                              // exceptions of timers and promises go to OnError, whosever they are
 	sources  texts                             // as written, for code frames
 	stack    []goja.StackFrame                 // scratch of Caller
 	places   map[goja.StackFrame]diag.Position // of calls seen by Caller
 	warned   map[diag.Position]bool            // see warnOfAwait
 	told     map[placed]bool                   // of WarnOf
-	files    map[string]*module
-	builtins map[string]*builtin
+	rejected []rejection                       // without a handler so far
+}
 
-	markSymbol   *goja.Symbol // on functions: where they were made
-	hiddenSymbol *goja.Symbol // on host objects: the Go value
-	lightTypes   map[reflect.Type]bool
-	unset        *goja.Symbol // the value of an import before it has one
-	errorSymbol  *goja.Symbol // on errors: the Go error behind
-
-	intrinsics  *intrinsics
-	caught      goja.Callable // makes a function hand over its errors; see Microtask
-	bounds      *bounds
-	iterations  uint64 // of the running call
-	inspector   *inspect.Inspector
-	rejected    []rejection // without a handler so far
-	operations  operations
-	promptCells map[string]promptBinding
-	imported    map[string]*module // the line of the prompt that imported a name last
-
-	ctx      context.Context // ends when the engine closes
-	now      context.Context // of the call that runs, or nil; read on the loop's goroutine
-	deadline time.Time       // of the call that runs, or zero
-	scope    *loop.Scope     // of what the call that runs sets in motion, or nil
-	cancel   context.CancelCauseFunc
-	closed   []func()
-	failed   []func(*loop.Scope, error) func()
-	quiet    []func(*loop.Scope) error
-	script   string  // the file that RunFile ran last
-	entry    *module // that the running call evaluates, or nil
-	turns    int     // of modules that await, see module.turn
-	status   int     // see SetStatus
-	exit     error   // set by Exit until the call that it ends has ended
+// hooks are functions of modules.
+type hooks struct {
+	closed []func()
+	failed []func(*loop.Scope, error) func()
+	quiet  []func(*loop.Scope) error
 }
 
 var errClosed = fmt.Errorf("the engine is closed")
@@ -160,24 +188,16 @@ func New(o Options) (*Engine, error) {
 	}
 	vm := goja.New()
 	e := &Engine{
-		opts: o, aside: aside, vm: vm, loop: loop.New(), turn: newTurn(),
-		sources:      newTexts(),
-		places:       map[goja.StackFrame]diag.Position{},
-		warned:       map[diag.Position]bool{},
-		files:        map[string]*module{},
-		builtins:     map[string]*builtin{},
-		markSymbol:   goja.NewSymbol("orepl.mark"),
-		hiddenSymbol: goja.NewSymbol("orepl.hidden"),
-		lightTypes:   map[reflect.Type]bool{},
-		unset:        goja.NewSymbol("orepl.unset"),
-		errorSymbol:  goja.NewSymbol("orepl.error"),
-		intrinsics:   newIntrinsics(vm),
-		promptCells:  map[string]promptBinding{},
-		imported:     map[string]*module{},
+		opts: o, vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
+		limit: limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
+		esm: modules{
+			files: map[string]*module{}, builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}, imported: map[string]*module{},
+			markSymbol: goja.NewSymbol("orepl.mark"), unset: goja.NewSymbol("orepl.unset"),
+		},
+		objects: hostObjects{hiddenSymbol: goja.NewSymbol("orepl.hidden"), errorSymbol: goja.NewSymbol("orepl.error"), lightTypes: map[reflect.Type]bool{}},
+		report:  reports{aside: aside, sources: newTexts(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	e.guard.vm = vm
-	e.unwinder = newUnwinder(vm)
 	e.inspector = inspect.New(vm, e.inspectHost)
 	e.inspector.Live = e.live
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
@@ -260,10 +280,10 @@ func (e *Engine) Context() context.Context { return e.ctx }
 // Running is the context of the call that runs: it ends when that call is cancelled or the engine closes. A native
 // function that blocks must end with it. Call it on the loop's goroutine.
 func (e *Engine) Running() context.Context {
-	if e.now == nil {
+	if e.running.now == nil {
 		return e.ctx
 	}
-	return e.now
+	return e.running.now
 }
 
 // Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
@@ -282,16 +302,16 @@ func (e *Engine) Loop() *loop.Loop { return e.loop }
 // scope is nil. fn runs where the loop's goroutine does; the function that it gives, if any, runs on another goroutine,
 // which the call waits for, but not for ever. It is not called for an exception at a prompt.
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
-	e.failed = append(e.failed, fn)
+	e.hooks.failed = append(e.hooks.failed, fn)
 }
 
 // OnQuiet registers a function that is called where Run or RunFile would return, nothing being pending any more on the
 // loop: a module that keeps work elsewhere waits there for what belongs to the scope, as long as [Engine.Running] lasts.
 // An error fails the call. fn runs on the loop's goroutine.
-func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.quiet = append(e.quiet, fn) }
+func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.hooks.quiet, fn) }
 
 // OnClose registers a function that Close calls, last registered first.
-func (e *Engine) OnClose(fn func()) { e.closed = append(e.closed, fn) }
+func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
 // Close ends what is pending and releases what modules hold. A call that runs is interrupted and waited for; a function
 // that the script runs gets an error instead.
@@ -300,17 +320,17 @@ func (e *Engine) Close() error {
 		return errReentrant
 	}
 	e.cancel(errClosed)
-	e.interrupt(errClosed)
+	e.limit.interrupt(errClosed)
 	if err := e.turn.take(context.Background()); err != nil {
 		return err
 	}
 	defer e.turn.giveBack()
 	e.loop.Cancel(errClosed)
-	e.operations.wait(nil, cutPatience)
-	for i := len(e.closed) - 1; i >= 0; i-- {
-		e.closed[i]()
+	e.objects.operations.wait(nil, cutPatience)
+	for i := len(e.hooks.closed) - 1; i >= 0; i-- {
+		e.hooks.closed[i]()
 	}
-	e.closed = nil
+	e.hooks.closed = nil
 	return nil
 }
 
@@ -371,7 +391,7 @@ func (e *Engine) AllowNative(label string) error {
 }
 
 // Script is the absolute path of the file that [Engine.RunFile] ran last; empty before.
-func (e *Engine) Script() string { return e.script }
+func (e *Engine) Script() string { return e.esm.script }
 
 func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	path := e.Path(name)

@@ -63,7 +63,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 			}
 			return c.Argument(0)
 		}),
-		e.unset,
+		e.esm.unset,
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { panic(e.tooEarly(m, int(c.Argument(0).ToInteger()))) }),
 		e.vm.ToValue(func(goja.FunctionCall) goja.Value {
 			e.Throw(&diag.Diagnostic{ID: "exception", Name: "ReferenceError", Message: "arguments is not defined",
@@ -92,7 +92,7 @@ func (e *Engine) mark(m *module, c goja.FunctionCall) goja.Value {
 		return e.siteValue(m, c.Argument(0))
 	}
 	if o, ok := c.Argument(0).(*goja.Object); ok {
-		_ = o.SetSymbol(e.markSymbol, e.siteValue(m, c.Argument(1)))
+		_ = o.SetSymbol(e.esm.markSymbol, e.siteValue(m, c.Argument(1)))
 	}
 	return c.Argument(0)
 }
@@ -105,7 +105,7 @@ func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	}
 	for i := 1; i+1 < len(c.Arguments); i += 2 {
 		if f, ok := o.Get(c.Arguments[i].String()).(*goja.Object); ok {
-			_ = f.SetSymbol(e.markSymbol, e.siteValue(m, c.Arguments[i+1]))
+			_ = f.SetSymbol(e.esm.markSymbol, e.siteValue(m, c.Arguments[i+1]))
 		}
 	}
 	return o
@@ -144,7 +144,7 @@ func (e *Engine) link(m *module, setter goja.Value) {
 			e.Throw(err)
 		}
 		if m.path == "" { // a global, which lives on without the line that imports it
-			e.imported[l.Local] = m
+			e.esm.imported[l.Local] = m
 		}
 		c.importedBy(m, i)
 	}

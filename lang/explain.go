@@ -152,7 +152,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = fmt.Sprintf("it gives a promise: write (await %s).%s(…)", object, method)
 			return
 		}
-		if hint := e.nameHabit(method); hint != "" && (e.builtins[object] != nil || e.habit(nodeModules, object) != "") {
+		if hint := e.nameHabit(method); hint != "" && (e.esm.builtins[object] != nil || e.habit(nodeModules, object) != "") {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
@@ -188,7 +188,7 @@ func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 	}
 	made := expression
 	if !strings.Contains(expression, "(") {
-		text, _ := e.sources.get(d.File)
+		text, _ := e.report.sources.get(d.File)
 		made = declaredBy(text, expression)
 	}
 	for _, m := range makers() {
@@ -201,7 +201,7 @@ func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 
 // classMembers are the members of a class that a builtin module exports.
 func (e *Engine) classMembers(class string) []string {
-	for _, b := range e.builtins {
+	for _, b := range e.esm.builtins {
 		if b.exports == nil || class == "" {
 			continue
 		}

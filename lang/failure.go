@@ -25,9 +25,9 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	_, cut := ended(err)
 	var exit *ExitError
 	switch {
-	case cut, e.exit != nil, errors.As(err, &exit):
+	case cut, e.running.exit != nil, errors.As(err, &exit):
 		return err
-	case e.scope != nil && s == e.scope && !(e.aside && isScriptException(err)):
+	case e.running.scope != nil && s == e.running.scope && !(e.report.aside && isScriptException(err)):
 		return err
 	}
 	e.Report(err)
@@ -40,32 +40,32 @@ func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
 // abandon ends what a call that failed has set in motion: nothing of it shows in a later call.
 func (e *Engine) abandon(cause error) {
-	mine := e.scope
+	mine := e.running.scope
 	e.loop.CancelScope(mine, cause)
-	e.rejected = slices.DeleteFunc(e.rejected, func(r rejection) bool { return r.scope == mine })
+	e.report.rejected = slices.DeleteFunc(e.report.rejected, func(r rejection) bool { return r.scope == mine })
 	e.forgetUnfinished(func(m *module) bool { return m.began == mine })
 	e.tellFailure(mine, cause)
-	e.operations.wait(mine, failurePatience)
+	e.objects.operations.wait(mine, failurePatience)
 }
 
 // drop ends all that is pending, of whatever call, with a cause.
 func (e *Engine) drop(cause error) {
 	e.loop.Cancel(cause)
-	e.rejected = nil
+	e.report.rejected = nil
 	e.forgetUnfinished(func(*module) bool { return true })
 	e.tellFailure(nil, cause)
-	e.operations.wait(nil, cutPatience)
+	e.objects.operations.wait(nil, cutPatience)
 }
 
 func (e *Engine) tellFailure(s *loop.Scope, cause error) {
-	for _, fn := range e.failed {
+	for _, fn := range e.hooks.failed {
 		work := fn(s, cause)
 		if work == nil {
 			continue
 		}
-		e.operations.begin(s)
+		e.objects.operations.begin(s)
 		go func() {
-			defer e.operations.end(s)
+			defer e.objects.operations.end(s)
 			work()
 		}()
 	}

@@ -79,8 +79,8 @@ func (t *traversal) visit(m *module) error {
 		}
 	}
 	if m.pending > 0 || m.unit.Async {
-		t.engine.turns++
-		m.turn = t.engine.turns
+		t.engine.esm.turns++
+		m.turn = t.engine.esm.turns
 		if m.pending == 0 {
 			t.engine.execute(m)
 		}
@@ -390,8 +390,8 @@ func ringError(way []*module) *diag.Diagnostic {
 // anyRing is why the call that runs waits for ever, if a ring of imports may be the reason: the promise of an import can be
 // behind others that are awaited.
 func (e *Engine) anyRing() *diag.Diagnostic {
-	for _, key := range slices.Sorted(maps.Keys(e.files)) {
-		if m := e.files[key]; m.state == evaluating {
+	for _, key := range slices.Sorted(maps.Keys(e.esm.files)) {
+		if m := e.esm.files[key]; m.state == evaluating {
 			if way := m.wayTo(m, true, nil, map[*module]bool{}); way != nil {
 				return ringError(way)
 			}

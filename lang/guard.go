@@ -127,8 +127,8 @@ func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop 
 
 // step counts an iteration of a loop of the script.
 func (e *Engine) step(goja.FunctionCall) goja.Value {
-	e.iterations++
-	if limit := e.opts.Limits.Iterations; e.iterations > limit {
+	e.limit.iterations++
+	if limit := e.opts.Limits.Iterations; e.limit.iterations > limit {
 		e.vm.Interrupt(&limitError{"iterations", fmt.Sprintf("the loops of the script ran more than %d times", limit), "raise the limit of iterations, or use a kernel"})
 	}
 	return goja.Undefined()
@@ -137,17 +137,17 @@ func (e *Engine) step(goja.FunctionCall) goja.Value {
 // Exit ends the running call with a status; it returns an [ExitError]. It must be called on the loop's goroutine; code
 // of the script behind the call does not run.
 func (e *Engine) Exit(code int) {
-	e.exit = &ExitError{Code: code}
-	e.vm.Interrupt(e.exit)
-	e.loop.Post(func() error { return e.exit })
+	e.running.exit = &ExitError{Code: code}
+	e.vm.Interrupt(e.running.exit)
+	e.loop.Post(func() error { return e.running.exit })
 }
 
 // SetStatus sets the status that the program shall end with when nothing else ends it. The program asks for it with
 // [Engine.Status].
-func (e *Engine) SetStatus(code int) { e.status = code }
+func (e *Engine) SetStatus(code int) { e.running.status = code }
 
 // Status is what SetStatus set last, or 0.
-func (e *Engine) Status() int { return e.status }
+func (e *Engine) Status() int { return e.running.status }
 
 // ended tells why a call was cut short: an exit, the context, or a limit.
 func ended(err error) (cause error, yes bool) {

@@ -79,7 +79,7 @@ func ForeignType(name string) string { return foreignTypes[name] }
 
 // typeHabit is the element type that was meant, or "".
 func (e *Engine) typeHabit(name string) string {
-	if own := ForeignType(name); own != "" && e.builtins["offload"] != nil {
+	if own := ForeignType(name); own != "" && e.esm.builtins["offload"] != nil {
 		return fmt.Sprintf("the type is called %s: import { %[1]s } from 'offload'", own)
 	}
 	return ""
@@ -111,7 +111,7 @@ var givesPromise = sync.OnceValue(func() *regexp.Regexp {
 func (e *Engine) moduleHabit(specifier string) string {
 	name := strings.TrimPrefix(specifier, "node:")
 	first, _, _ := strings.Cut(name, "/")
-	if e.builtins[first] != nil && first != specifier {
+	if e.esm.builtins[first] != nil && first != specifier {
 		return fmt.Sprintf("write '%s', without the rest; help('%[1]s') lists its names, which are not all those of Node", first)
 	}
 	if hint := e.habit(nodeModules, first); hint != "" {
@@ -128,7 +128,7 @@ func (e *Engine) nameHabit(name string) string { return e.habit(foreignNames, na
 
 func (e *Engine) habit(table map[string]habit, name string) string {
 	h, known := table[name]
-	if !known || h.module != "" && e.builtins[h.module] == nil {
+	if !known || h.module != "" && e.esm.builtins[h.module] == nil {
 		return ""
 	}
 	return h.hint
@@ -137,7 +137,7 @@ func (e *Engine) habit(table map[string]habit, name string) string {
 // importOf is the import that makes a name known, or "".
 func (e *Engine) importOf(name string) string {
 	for _, module := range e.ModuleNames() {
-		b := e.builtins[module]
+		b := e.esm.builtins[module]
 		switch {
 		case slices.Contains(b.Names, name), b.exports != nil && b.exports.Get(name) != nil:
 			return fmt.Sprintf("import { %s } from '%s'", name, module)

@@ -113,7 +113,7 @@ var extensions = []string{".ts", ".js", ".mjs", ".json", "/index.ts", "/index.js
 
 // load gives the module that importer's specifier names, compiled with all that it imports.
 func (e *Engine) load(specifier, kind string, importer *module) (*module, error) {
-	if _, ok := e.builtins[specifier]; ok {
+	if _, ok := e.esm.builtins[specifier]; ok {
 		return e.loadBuiltin(specifier)
 	}
 	name, err := e.pathOf(specifier)
@@ -127,7 +127,7 @@ func (e *Engine) load(specifier, kind string, importer *module) (*module, error)
 }
 
 func (e *Engine) loadBuiltin(name string) (*module, error) {
-	if m := e.files[name]; m != nil {
+	if m := e.esm.files[name]; m != nil {
 		return m, nil
 	}
 	exports, err := e.Require(name)
@@ -135,7 +135,7 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 		return nil, err
 	}
 	m := &module{builtin: exports, state: evaluated}
-	e.files[name] = m
+	e.esm.files[name] = m
 	return m, nil
 }
 
@@ -153,7 +153,7 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	if kind == "text" || kind == "bytes" {
 		key += "?" + kind
 	}
-	if m := e.files[key]; m != nil && !anew {
+	if m := e.esm.files[key]; m != nil && !anew {
 		return m, m.err
 	}
 	data, err := e.opts.Cache.read(path, func(path string) ([]byte, error) { return e.ReadFile(e.Running(), path) })
@@ -277,7 +277,7 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 			WithHint(`the types are "json", "text" and "bytes"`)
 	}
 	m.cells["default"] = &cell{value: v}
-	e.files[key] = m
+	e.esm.files[key] = m
 	return m, nil
 }
 
@@ -307,7 +307,7 @@ func (e *Engine) loadSource(path, name, text string, given bool) (*module, error
 		return nil, err
 	}
 	if path != "" {
-		e.files[path] = m
+		e.esm.files[path] = m
 	}
 	if err := e.loadImports(m); err != nil {
 		m.err, m.state = err, evaluated
@@ -320,9 +320,9 @@ func (e *Engine) loadSource(path, name, text string, given bool) (*module, error
 // forget drops a module whose imports could not be loaded, and those that wait for it in a circle: the next import tries
 // again.
 func (e *Engine) forget(m *module) {
-	for key, other := range e.files {
+	for key, other := range e.esm.files {
 		if other == m || other.state == loaded && other.imports(m, map[*module]bool{}) {
-			delete(e.files, key)
+			delete(e.esm.files, key)
 		}
 	}
 }
@@ -341,10 +341,10 @@ func (m *module) imports(other *module, visited map[*module]bool) bool {
 // forgetUnfinished drops the modules that were cut short, those that never began, which may import them, and those that
 // wait for what is lost and so will never go on.
 func (e *Engine) forgetUnfinished(lost func(*module) bool) {
-	for key, m := range e.files {
+	for key, m := range e.esm.files {
 		_, cut := ended(m.err)
 		if cut || m.state == loaded || m.state == evaluating && lost(m) {
-			delete(e.files, key)
+			delete(e.esm.files, key)
 		}
 	}
 }
@@ -360,7 +360,7 @@ func isTypeScript(name string) bool {
 // compile compiles a text, which a call gave or a file holds, into a module that imports nothing yet.
 func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
 	o.CountLoops = e.opts.Limits.Iterations > 0
-	e.sources.set(name, text, given)
+	e.report.sources.set(name, text, given)
 	unit, err := e.compileUnit(name, text, o)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 // the name, and steps the properties (strings) and elements (ints) below it, as far as they are written as literals.
 // It is zero if the module computes the export.
 func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.Position {
-	if m, ok := e.reveal(exports, e.hiddenSymbol).(*module); ok && m.unit != nil {
+	if m, ok := e.reveal(exports, e.objects.hiddenSymbol).(*module); ok && m.unit != nil {
 		return m.unit.Locate(export, steps)
 	}
 	return diag.Position{}

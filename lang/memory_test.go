@@ -55,7 +55,7 @@ func TestCallsLeaveNoMemory(t *testing.T) {
 	} {
 		e, _ := testEngine(t, Options{Dir: dir})
 		for i := range mostTexts {
-			e.sources.set(fmt.Sprint("text", i), "1 + 1", true)
+			e.report.sources.set(fmt.Sprint("text", i), "1 + 1", true)
 		}
 		const calls, most, tries = 120, 1000, 3
 		n := 0

@@ -38,10 +38,10 @@ func (e *Engine) addModule(m Module) error {
 	if m.Name == "" || m.Instantiate == nil {
 		return diag.New("invalid-argument", "a module needs a name and a function Instantiate")
 	}
-	if e.builtins[m.Name] != nil {
+	if e.esm.builtins[m.Name] != nil {
 		return diag.New("invalid-argument", "two modules are named %q", m.Name)
 	}
-	e.builtins[m.Name] = &builtin{Module: m}
+	e.esm.builtins[m.Name] = &builtin{Module: m}
 	globals := m.Globals
 	if e.opts.Prompt {
 		globals = append(slices.Clip(globals), m.PromptGlobals...)
@@ -70,7 +70,7 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 
 // Require gives the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
 func (e *Engine) Require(name string) (*goja.Object, error) {
-	b := e.builtins[name]
+	b := e.esm.builtins[name]
 	if b == nil {
 		return nil, e.unknownModule(name)
 	}
@@ -94,8 +94,8 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 
 // ModuleNames lists the builtin modules, sorted.
 func (e *Engine) ModuleNames() []string {
-	names := make([]string, 0, len(e.builtins))
-	for name := range e.builtins {
+	names := make([]string, 0, len(e.esm.builtins))
+	for name := range e.esm.builtins {
 		names = append(names, name)
 	}
 	slices.Sort(names)

@@ -16,7 +16,7 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 	ns := e.vm.CreateObject(nil)
 	m.namespace = ns
 	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	_ = ns.DefineDataPropertySymbol(e.hiddenSymbol, e.hide(m), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = ns.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(m), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	for _, name := range e.exportNames(m, nil) {
 		c, err := e.exportOf(m, name, nil)
 		if err != nil {
@@ -45,7 +45,7 @@ func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 		}
 		return c.value
 	}).(*goja.Object)
-	_ = getter.DefineDataPropertySymbol(e.hiddenSymbol, e.hide(c), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = getter.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(c), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	replaced := goja.FLAG_FALSE
 	if !c.changes {
 		replaced = goja.FLAG_TRUE
@@ -56,7 +56,7 @@ func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 
 // live gives the value behind a getter of a namespace, which printing shows as if it were a plain property.
 func (e *Engine) live(getter *goja.Object) (goja.Value, bool) {
-	c, ok := e.reveal(getter, e.hiddenSymbol).(*cell)
+	c, ok := e.reveal(getter, e.objects.hiddenSymbol).(*cell)
 	if !ok || c.value == nil {
 		return nil, false
 	}

@@ -136,7 +136,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 		text := name + ": " + message + e.stackOf(d)
 		_ = o.DefineDataProperty("stack", e.vm.ToValue(text), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	_ = o.DefineDataPropertySymbol(e.errorSymbol, e.hide(err), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	_ = o.DefineDataPropertySymbol(e.objects.errorSymbol, e.hide(err), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	return o
 }
 
@@ -177,7 +177,7 @@ func (e *Engine) goError(v goja.Value) error {
 	if !ok {
 		return nil
 	}
-	hidden, ok := e.inspector.Data(o, e.errorSymbol).(*goja.Object) // a getter of the script could stand there
+	hidden, ok := e.inspector.Data(o, e.objects.errorSymbol).(*goja.Object) // a getter of the script could stand there
 	if !ok {
 		return nil
 	}

@@ -23,7 +23,7 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, erro
 // modules that it imports are evaluated once for the engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
-		e.script = e.Path(path)
+		e.esm.script = e.Path(path)
 		return e.loadFile(path, "module", true)
 	}, true)
 }
@@ -32,7 +32,7 @@ func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error)
 // is evaluated; timers and operations that it started go on when the engine next runs.
 func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
-		if !isPath(specifier) && e.builtins[specifier] == nil {
+		if !isPath(specifier) && e.esm.builtins[specifier] == nil {
 			return e.loadFile(specifier, "", false)
 		}
 		return e.load(specifier, "", nil)
@@ -45,8 +45,8 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		done := false
 		var failed error
 		defer func() {
-			if m != nil && m.given && e.files[m.path] == m { // who imports the name later means the file
-				delete(e.files, m.path)
+			if m != nil && m.given && e.esm.files[m.path] == m { // who imports the name later means the file
+				delete(e.esm.files, m.path)
 			}
 		}()
 		defer e.post(func() error {
@@ -55,7 +55,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 				failed = err
 				return nil
 			}
-			e.entry, m.main = m, untilQuiet
+			e.esm.entry, m.main = m, untilQuiet
 			if failed = e.connect(m); failed != nil {
 				return nil
 			}
@@ -85,8 +85,8 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 
 // waitElsewhere waits for what the call has left outside the loop, and gives the first failure.
 func (e *Engine) waitElsewhere() error {
-	for _, wait := range e.quiet {
-		if err := wait(e.scope); err != nil {
+	for _, wait := range e.hooks.quiet {
+		if err := wait(e.running.scope); err != nil {
 			return err
 		}
 	}
@@ -114,10 +114,10 @@ func (m *module) awaitPlace(visited []*module) diag.Position {
 
 // atAwait gives an error that ended a wait the place of the await.
 func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
-	if d.Position.IsValid() || e.entry == nil {
+	if d.Position.IsValid() || e.esm.entry == nil {
 		return d
 	}
-	if p := e.entry.awaitPlace(nil); p.IsValid() {
+	if p := e.esm.entry.awaitPlace(nil); p.IsValid() {
 		located := *d
 		e.place(&located, p, 1)
 		return &located
@@ -164,7 +164,7 @@ func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value,
 				settle(nil, err)
 				return nil
 			}
-			e.entry = m
+			e.esm.entry = m
 			made := func() {
 				fn, err = e.boundUnit(m)
 				settle(nil, err)
@@ -186,7 +186,7 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) err
 		settle(nil, err)
 		return nil
 	}
-	e.entry = m
+	e.esm.entry = m
 	run := func() {
 		v, err := e.callUnit(m)
 		if err != nil || !m.unit.Async {
@@ -233,7 +233,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
 	e.loop.Serve(ctx, e.Report)
-	e.unwinder.unwind()
+	e.limit.unwinder.unwind()
 }
 
 // Do runs fn on the loop's goroutine, in its turn, under the engine's limits: for a Go program that calls functions of
@@ -307,32 +307,32 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	if e.ctx.Err() != nil {
 		return errClosed
 	}
-	e.iterations, e.entry, e.scope = 0, nil, &loop.Scope{}
-	defer func() { e.scope = nil }()
+	e.limit.iterations, e.esm.entry, e.running.scope = 0, nil, &loop.Scope{}
+	defer func() { e.running.scope = nil }()
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
-	if _, cut := ended(err); cut || cause != nil || e.exit != nil {
-		e.unwinder.unwind()
+	if _, cut := ended(err); cut || cause != nil || e.running.exit != nil {
+		e.limit.unwinder.unwind()
 	}
 	if err == errNeverSettles {
 		if ring := e.anyRing(); ring != nil {
 			err = e.atAwait(ring)
 		}
 	}
-	if end := cmp.Or(cause, e.exit); end != nil {
+	if end := cmp.Or(cause, e.running.exit); end != nil {
 		e.drop(end)
 	} else if _, cut := ended(err); err != nil && (cut || !e.opts.Prompt) {
 		e.abandon(err)
 	}
-	if err != nil && cause == nil && e.exit == nil && err != errNeverSettles {
+	if err != nil && cause == nil && e.running.exit == nil && err != errNeverSettles {
 		err = e.Diagnose(err)
 		cause = context.Cause(ctx)
 	}
 	stop()
 	switch {
-	case e.exit != nil:
-		err, e.exit = e.exit, nil
+	case e.running.exit != nil:
+		err, e.running.exit = e.running.exit, nil
 		return err
 	case err == nil:
 		return nil
@@ -352,7 +352,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 // not leave it to the next one, which would write to places that the caller has got back.
 func (e *Engine) post(fn func() error) (abandon func()) {
 	abandoned := false
-	e.loop.PostFor(e.scope, func() error {
+	e.loop.PostFor(e.running.scope, func() error {
 		if abandoned {
 			return nil
 		}
@@ -384,14 +384,14 @@ func (e *Engine) protect(fn func() error) (err error) {
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
-	ctx, stop := e.watch(ctx, l, e.opts.OnOverdue)
-	e.now = ctx
-	e.deadline, _ = ctx.Deadline()
-	if end := time.Now().Add(l.Time); l.Time > 0 && (e.deadline.IsZero() || end.Before(e.deadline)) {
-		e.deadline = end
+	ctx, stop := e.limit.watch(ctx, l, e.opts.OnOverdue)
+	e.running.now = ctx
+	e.limit.deadline, _ = ctx.Deadline()
+	if end := time.Now().Add(l.Time); l.Time > 0 && (e.limit.deadline.IsZero() || end.Before(e.limit.deadline)) {
+		e.limit.deadline = end
 	}
 	return ctx, func() {
-		e.now, e.deadline = nil, time.Time{}
+		e.running.now, e.limit.deadline = nil, time.Time{}
 		stop()
 		closed()
 		cancel(nil)

@@ -184,7 +184,7 @@ func TestInterruptsLeaveTheEngineWell(t *testing.T) {
 		}
 	}
 	e, _ := testEngine(t, Options{})
-	if n := len(e.unwinder.stacks); n != 4 || !e.unwinder.sp.CanSet() {
+	if n := len(e.limit.unwinder.stacks); n != 4 || !e.limit.unwinder.sp.CanSet() {
 		t.Errorf("%d stacks of the interpreter are known: look at its fields", n)
 	}
 }
