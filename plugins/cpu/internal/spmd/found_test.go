@@ -127,6 +127,57 @@ kernel k(a %a.20: i32, y: i32[*]) real f32 {
   return
 }
 `, 70, true},
+	{"a break behind a continue reads what lanes carried into the iteration", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 1
+  %10: i32 = loop @1 (%11: i32 = %1, %12: i32 = %a.20) {
+    %13: bool = lt %11, %2
+    if %13 {
+      yield
+    } else {
+      break @1 %12
+    }
+    %14: bool = lt %11, %0
+    if %14 {
+      yield
+    } else {
+      continue @1 %2, %0
+    }
+    break @1 %12
+  }
+  store y[%0], %10
+  return
+}
+`, 7, false},
+	{"the yield of a block behind a continue reads what lanes carried into the iteration", `orepl-ir 1
+kernel k(a %a.20: i32, y: i32[*]) real f32 {
+  %0: i32 = item.global.x
+  %1: i32 = const 0
+  %2: i32 = const 1
+  %10: i32 = loop @1 (%11: i32 = %1, %12: i32 = %a.20) {
+    %13: bool = lt %11, %2
+    if %13 {
+      yield
+    } else {
+      break @1 %12
+    }
+    %14: bool = lt %11, %0
+    %15: i32 = block @2 {
+      if %14 {
+        yield
+      } else {
+        continue @1 %2, %0
+      }
+      yield %12
+    }
+    break @1 %15
+  }
+  store y[%0], %10
+  return
+}
+`, 7, false},
 }
 
 // TestFoundKernels runs kernels, reduced and random ones, that have found something.

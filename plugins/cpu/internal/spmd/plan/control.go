@@ -69,12 +69,14 @@ func NumContinues(loop *ir.Instr) int {
 	return n
 }
 
-// IsLast reports whether nothing of a loop's body comes after its continue.
+// IsLast reports whether a block of a loop's body reads no value after the loop's continue. Terminators without operands
+// may follow.
 func IsLast(in *ir.Instr, b *ir.Block) bool {
-	if b.Terminator() == in {
+	last := b.Terminator()
+	if last == in {
 		return true
 	}
-	if len(b.Instrs) < 2 {
+	if len(b.Instrs) < 2 || len(last.Args) > 0 {
 		return false
 	}
 	switch last := b.Instrs[len(b.Instrs)-2]; last.Op {
