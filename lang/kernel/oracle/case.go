@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -23,6 +24,8 @@ type Case struct {
 
 	// Watch, if it is set, is the only item whose fault the interpreter keeps.
 	Watch *[3]int
+
+	Stop *atomic.Bool // a run ends early, with effects as they are, if it is set
 }
 
 // Arg is an argument: a scalar's bits or a buffer's contents, which runs leave alone.
@@ -96,7 +99,7 @@ func (c *Case) Interp(options interp.Options) (*Outcome, error) {
 	}
 	var out Outcome
 	l := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked,
-		Services: (*printer)(&out), Watch: c.Watch}
+		Services: (*printer)(&out), Watch: c.Watch, Stop: c.Stop}
 	l.Args, out.Data = c.Bind(words)
 	n, err := p.Prepare(&l)
 	if err != nil {

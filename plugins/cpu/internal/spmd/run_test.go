@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -137,7 +138,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 		return nil, err
 	}
 	var out oracle.Outcome
-	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32, Unchecked: c.Unchecked, Services: services{&out}}
+	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: 32, Unchecked: c.Unchecked, Services: services{&out}, Stop: c.Stop}
 	m := memories.get()
 	defer memories.put(m)
 	m.reset()
@@ -285,11 +286,26 @@ func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
 	if !compare(t, c, gang, level) {
 		t.Errorf("seed %d", seed)
 		if os.Getenv("OREPL_RANDOM_SHOW") != "" {
-			t.Logf("%v", c.Kernel)
+			showReduced(t, c, gang, level)
 		}
 		return false
 	}
 	return true
+}
+
+// showReduced reduces the kernel of a case that fails, and logs it. A run that takes longer than a second, as in a loop
+// without an end, does not fail.
+func showReduced(t *testing.T, c *oracle.Case, gang, level int) {
+	c.Kernel = irgen.Reduce(c.Kernel, func(k *ir.Kernel) bool {
+		var silent testing.T
+		reduced := *c
+		reduced.Kernel, reduced.Stop = k, new(atomic.Bool)
+		timer := time.AfterFunc(time.Second, func() { reduced.Stop.Store(true) })
+		defer timer.Stop()
+		return !compare(&silent, &reduced, gang, level) && !reduced.Stop.Load()
+	})
+	compare(t, c, gang, level)
+	t.Logf("size %v, groups of %v, reduced:\n%v", c.Size, c.GroupSize, c.Kernel)
 }
 
 func TestRandomKernels(t *testing.T) {

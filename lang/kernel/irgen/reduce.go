@@ -1,0 +1,220 @@
+package irgen
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Reduce returns a kernel for which fails still returns true and from which no edit of a fixed set can be made: an
+// instruction removed, a value replaced by an operand or by zero, a structured instruction replaced by one of its blocks,
+// a result or a carried value dropped. Its parameters are those of k. Coordinates of items stay, because items that store
+// at one index race.
+func Reduce(k *ir.Kernel, fails func(*ir.Kernel) bool) *ir.Kernel {
+	for {
+		before := countInstrs(k)
+		changed := false
+		for _, e := range edits {
+			for n := 0; n < countInstrs(k); {
+				c := Module(k).Clone().Kernels[0]
+				if e(c, n) && Module(c).Verify() == nil && fails(c) {
+					k, changed = c, true
+				} else {
+					n++
+				}
+			}
+		}
+		if !changed || countInstrs(k) > before {
+			return Module(k).Clone().Kernels[0]
+		}
+	}
+}
+
+func countInstrs(k *ir.Kernel) (n int) {
+	k.Body.Walk(func(*ir.Instr) { n++ })
+	return n
+}
+
+// edits are the changes that Reduce tries on instruction n of a kernel, counted from 0, outer before inner. They return
+// false if the instruction is of another kind; they need not leave a valid kernel.
+var edits = []func(k *ir.Kernel, n int) bool{
+	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, false) },
+	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, true) },
+	replaceByZero,
+	func(k *ir.Kernel, n int) bool { return replaceByOperand(k, n, 0) },
+	func(k *ir.Kernel, n int) bool { return replaceByOperand(k, n, 1) },
+	func(k *ir.Kernel, n int) bool { return replaceByOperand(k, n, 2) },
+	dropResult, dropParameter,
+}
+
+// find returns the block of instruction n and its position there.
+func find(b *ir.Block, n *int) (*ir.Block, int) {
+	if b == nil {
+		return nil, 0
+	}
+	for i, in := range b.Instrs {
+		if *n == 0 {
+			return b, i
+		}
+		*n--
+		for _, nested := range []*ir.Block{in.Then, in.Else} {
+			if at, j := find(nested, n); at != nil {
+				return at, j
+			}
+		}
+	}
+	return nil, 0
+}
+
+// zeros returns constants for values, and the map that replaces the values by them.
+func zeros(k *ir.Kernel, values []*ir.Value) (list []*ir.Instr, with map[*ir.Value]*ir.Value) {
+	with = map[*ir.Value]*ir.Value{}
+	for _, v := range values {
+		c := &ir.Instr{Op: ir.Const}
+		c.Results = []*ir.Value{k.NewValue(v.Type, c)}
+		with[v] = c.Results[0]
+		list = append(list, c)
+	}
+	return list, with
+}
+
+// replaceByZero removes an instruction; its results become constants if anything uses them.
+func replaceByZero(k *ir.Kernel, n int) bool {
+	b, i := find(k.Body, &n)
+	in := b.Instrs[i]
+	if in.Op.IsTerminator() || in.Op == ir.Item {
+		return false
+	}
+	used := usedOf(k, in.Results)
+	if in.Op == ir.Const && (in.Bits == 0 && len(used) > 0) {
+		return false
+	}
+	list, with := zeros(k, used)
+	b.Instrs = slices.Replace(b.Instrs, i, i+1, list...)
+	k.Body.ReplaceUses(with)
+	return true
+}
+
+// usedOf returns the values that are operands anywhere.
+func usedOf(k *ir.Kernel, values []*ir.Value) (used []*ir.Value) {
+	for _, v := range values {
+		found := false
+		k.Body.Walk(func(in *ir.Instr) { found = found || slices.Contains(in.Args, v) })
+		if found {
+			used = append(used, v)
+		}
+	}
+	return used
+}
+
+// replaceByOperand removes an instruction with one result, whose uses take an operand of its type.
+func replaceByOperand(k *ir.Kernel, n, operand int) bool {
+	b, i := find(k.Body, &n)
+	in := b.Instrs[i]
+	if in.Then != nil || in.Result() == nil || operand >= len(in.Args) || in.Args[operand].Type != in.Type() {
+		return false
+	}
+	b.Instrs = slices.Delete(b.Instrs, i, i+1)
+	k.Body.ReplaceUses(map[*ir.Value]*ir.Value{in.Result(): in.Args[operand]})
+	return true
+}
+
+// replaceByBlock puts a block of a structured instruction in its place.
+func replaceByBlock(k *ir.Kernel, n int, second bool) bool {
+	b, i := find(k.Body, &n)
+	in := b.Instrs[i]
+	inner := in.Then
+	if second {
+		inner = in.Else
+	}
+	if inner == nil {
+		return false
+	}
+	with := map[*ir.Value]*ir.Value{}
+	for j, p := range inner.Params {
+		with[p] = in.Args[j]
+	}
+	list := slices.Clone(inner.Instrs)
+	last := list[len(list)-1]
+	switch {
+	case last.Op == ir.Yield || last.Op == ir.Break && last.Target == in:
+		list = list[:len(list)-1]
+		for j, r := range in.Results {
+			v := last.Args[j]
+			if with[v] != nil {
+				v = with[v]
+			}
+			with[r] = v
+		}
+		b.Instrs = slices.Replace(b.Instrs, i, i+1, list...)
+	case last.Op == ir.Continue && last.Target == in:
+		list = list[:len(list)-1]
+		consts, results := zeros(k, in.Results)
+		for from, to := range results {
+			with[from] = to
+		}
+		b.Instrs = slices.Replace(b.Instrs, i, i+1, append(list, consts...)...)
+	default:
+		b.Instrs = append(b.Instrs[:i:i], list...)
+	}
+	k.Body.ReplaceUses(with)
+	return true
+}
+
+// dropResult drops the first result that nothing uses.
+func dropResult(k *ir.Kernel, n int) bool {
+	b, i := find(k.Body, &n)
+	in := b.Instrs[i]
+	if in.Then == nil {
+		return false
+	}
+	used := usedOf(k, in.Results)
+	j := slices.IndexFunc(in.Results, func(v *ir.Value) bool { return !slices.Contains(used, v) })
+	if j < 0 {
+		return false
+	}
+	in.Results = slices.Delete(in.Results, j, j+1)
+	for _, nested := range []*ir.Block{in.Then, in.Else} {
+		if nested == nil {
+			continue
+		}
+		if last := nested.Terminator(); last.Op == ir.Yield {
+			last.Args = slices.Delete(slices.Clone(last.Args), j, j+1)
+		}
+		nested.Walk(func(x *ir.Instr) {
+			if x.Op == ir.Break && x.Target == in {
+				x.Args = slices.Delete(slices.Clone(x.Args), j, j+1)
+			}
+		})
+	}
+	return true
+}
+
+// dropParameter drops the first carried value that the loop does not use but to carry it on.
+func dropParameter(k *ir.Kernel, n int) bool {
+	b, i := find(k.Body, &n)
+	in := b.Instrs[i]
+	if in.Op != ir.Loop {
+		return false
+	}
+	for j, p := range in.Then.Params {
+		used := false
+		in.Then.Walk(func(x *ir.Instr) {
+			for a, v := range x.Args {
+				used = used || v == p && !(x.Op == ir.Continue && x.Target == in && a == j)
+			}
+		})
+		if used {
+			continue
+		}
+		in.Then.Params = slices.Delete(slices.Clone(in.Then.Params), j, j+1)
+		in.Args = slices.Delete(slices.Clone(in.Args), j, j+1)
+		in.Then.Walk(func(x *ir.Instr) {
+			if x.Op == ir.Continue && x.Target == in {
+				x.Args = slices.Delete(slices.Clone(x.Args), j, j+1)
+			}
+		})
+		return true
+	}
+	return false
+}
