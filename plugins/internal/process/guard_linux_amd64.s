@@ -172,20 +172,20 @@ found:
 sent:
 	MOVL	·processID(SB), CX
 	CMPL	SI_PID(SI), CX
-	JNE	notOurs
+	JNE	toGo
 	CMPL	AX, $const_siTkill
 	JNE	queued
 	CMPL	DI, $const_sigABRT
 	JEQ	fault
-	JMP	notOurs
+	JMP	toGo
 queued:
 	CMPL	AX, $const_siQueue
-	JNE	notOurs
+	JNE	toGo
 	CMPL	DI, $const_sigBUS
-	JNE	notOurs
+	JNE	toGo
 	LEAQ	·table(SB), CX
 	CMPQ	SI_VALUE(SI), CX
-	JNE	notOurs
+	JNE	toGo
 	MOVQ	UC_RIP(DX), AX
 	LEAQ	runtime·text(SB), CX
 	CMPQ	AX, CX
