@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bufio"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -129,8 +130,9 @@ func (l *link) flushed() {
 func (l *link) receive(handle func(packet) error) error {
 	var buf []byte
 	var head [4]byte
+	in := bufio.NewReaderSize(l.stream, packAt)
 	for {
-		if _, err := io.ReadFull(l.stream, head[:]); err != nil {
+		if _, err := io.ReadFull(in, head[:]); err != nil {
 			return err
 		}
 		n := binary.LittleEndian.Uint32(head[:])
@@ -141,7 +143,7 @@ func (l *link) receive(handle func(packet) error) error {
 			buf = make([]byte, max(n, 4096))
 		}
 		buf = buf[:n]
-		if _, err := io.ReadFull(l.stream, buf); err != nil {
+		if _, err := io.ReadFull(in, buf); err != nil {
 			return err
 		}
 		p, err := parse(buf)

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	laneWindow = 64  // commands in flight of a queue
-	laneLooks  = 100 // at the reached number before a goroutine sleeps
+	laneWindow = 64       // commands in flight of a queue
+	laneBytes  = 64 << 20 // bytes of the host in flight above which no command begins: the server holds as many
+	laneLooks  = 100      // at the reached number before a goroutine sleeps
 )
 
 // lane implements [queue.Lane] for a queue of the server.
@@ -23,6 +24,8 @@ type lane struct {
 	id      uint64
 	queue   *queue.Queue
 	reached atomic.Uint64
+	bytes   atomic.Int64 // of the host, of copies in flight
+	window  atomic.Int64 // commands in flight
 
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
@@ -53,8 +56,14 @@ func (l *lane) Check(m offload.Memory) error {
 }
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
-func (l *lane) Window() int                 { return laneWindow }
 func (l *lane) Flush()                      {} // the link sends at once
+
+func (l *lane) Window() int {
+	if l.bytes.Load() > laneBytes {
+		return int(l.window.Load())
+	}
+	return laneWindow
+}
 
 // launch is a launch as it is sent.
 type launch struct {
@@ -118,6 +127,15 @@ func extentOf(c *queue.Command) [3]int64 {
 	return c.Extent
 }
 
+// hostBytes returns how many bytes of the host a command copies.
+func hostBytes(c *queue.Command) int64 {
+	if c.Kind > queue.CopyBox || c.Dst.Memory != nil && c.Src.Memory != nil {
+		return 0
+	}
+	extent := extentOf(c)
+	return extent[0] * extent[1] * extent[2]
+}
+
 func (l *lane) Begin(c *queue.Command) error {
 	l.mu.Lock()
 	if l.lost != nil {
@@ -132,6 +150,8 @@ func (l *lane) Begin(c *queue.Command) error {
 		}
 	}
 	l.mu.Unlock()
+	l.window.Add(1)
+	l.bytes.Add(hostBytes(c))
 	link, at := l.device.client.link, at{l.id, c.Number}
 	switch c.Kind {
 	case queue.CopyBytes, queue.CopyBox:
@@ -336,6 +356,8 @@ func (l *lane) Finish(c *queue.Command) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := c.Number
+	l.window.Add(-1)
+	l.bytes.Add(-hostBytes(c))
 	delete(l.flying, n)
 	delete(l.services, n)
 	r := l.results[n]

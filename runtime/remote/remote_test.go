@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
@@ -46,4 +47,79 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var _ offload.Plugin = remote.NewPlugin("", nil)
+// BenchmarkLaunch launches a kernel of one work-item on a server behind a socket of this machine: each launch waited for, and a
+// thousand launches at once.
+func BenchmarkLaunch(b *testing.B) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close()
+	served := make(chan error)
+	go func() {
+		there, err := listener.Accept()
+		if err == nil {
+			err = remote.Serve(context.Background(), there, cpu.New(cpu.Options{}))
+		}
+		served <- err
+	}()
+	dial := func(ctx context.Context) (io.ReadWriteCloser, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", listener.Addr().String())
+	}
+	p, err := remote.NewPlugin("far", dial).Open(b.Context())
+	must(b, err)
+	data, err := os.ReadFile("../conform/testdata/kernels.irb")
+	must(b, err)
+	d := p.Devices()[0]
+	program, err := d.Load(b.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
+	must(b, err)
+	k, err := program.Kernel("ids")
+	must(b, err)
+	m, err := d.Allocate(64, offload.DeviceMemory)
+	must(b, err)
+	q, err := d.NewQueue(offload.QueueOptions{})
+	must(b, err)
+	l := &offload.Launch{Kernel: k, Size: [3]int{1, 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: m, Dims: [3]int32{1}}}}
+	b.Run("wait", func(b *testing.B) {
+		for b.Loop() {
+			must(b, q.Launch(l))
+			must(b, q.Sync(context.Background()))
+		}
+	})
+	b.Run("1000", func(b *testing.B) {
+		for b.Loop() {
+			for range 1000 {
+				must(b, q.Launch(l))
+			}
+			must(b, q.Sync(context.Background()))
+		}
+	})
+	host := make([]byte, 64<<20)
+	big, err := d.Allocate(int64(len(host)), offload.DeviceMemory)
+	must(b, err)
+	for _, c := range []struct {
+		name string
+		copy func() error
+	}{
+		{"submit 64 MiB", func() error { return q.Submit(offload.Span{Memory: big, Size: big.Size()}, host) }},
+		{"retrieve 64 MiB", func() error { return q.Retrieve(host, offload.Span{Memory: big, Size: big.Size()}) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(host)))
+			for b.Loop() {
+				must(b, c.copy())
+				must(b, q.Sync(context.Background()))
+			}
+		})
+	}
+	must(b, q.Close())
+	must(b, p.Close())
+	must(b, <-served)
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

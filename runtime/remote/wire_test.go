@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,66 @@ func TestMessagesComeBackEqual(t *testing.T) {
 	}
 }
 
+// TestBytesInFlight issues copies of more bytes than a server holds for a queue at once.
+func TestBytesInFlight(t *testing.T) {
+	here, there := net.Pipe()
+	served := make(chan error)
+	go func() { served <- Serve(context.Background(), there, cpu.New(cpu.Options{})) }()
+	p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := p.Devices()[0]
+	const size = laneBytes / 3
+	m, err := d.Allocate(size, offload.DeviceMemory)
+	check(err)
+	q, err := d.NewQueue(offload.QueueOptions{})
+	check(err)
+	var l *lane
+	for _, l = range p.(*client).lanes {
+	}
+	span := offload.Span{Memory: m, Size: size}
+	gate := make(chan struct{})
+	check(q.Host(func() error { <-gate; return nil }))
+	out := make([][]byte, 12)
+	for i := range out {
+		check(q.Fill(span, []byte{byte(i)}))
+		out[i] = make([]byte, size)
+		check(q.Retrieve(out[i], span))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	most := make(chan int64)
+	go func() {
+		var n int64
+		for ctx.Err() == nil {
+			n = max(n, l.bytes.Load())
+			runtime.Gosched()
+		}
+		most <- n
+	}()
+	close(gate)
+	check(q.Sync(t.Context()))
+	cancel()
+	if n := <-most; n > laneBytes+size {
+		t.Errorf("%d bytes in flight", n)
+	}
+	for i, b := range out {
+		if b[0] != byte(i) || b[size-1] != byte(i) {
+			t.Errorf("copy %d has %d and %d", i, b[0], b[size-1])
+		}
+	}
+	check(q.Close())
+	check(m.Free())
+	check(p.Close())
+	check(<-served)
+}
+
 // stream is a recorded stream: reads come from a buffer, writes are dropped.
 type stream struct{ io.Reader }
 
@@ -130,7 +191,10 @@ func FuzzServer(f *testing.F) {
 	f.Add(appendFrame(appendFrame(nil, &transfer{At: at{20, 1}, Dst: wirePlace{Memory: 10}, Extent: [3]int64{4, 2, 1}}, 0), &fragment{at{20, 1}, 0, []byte("12345678")}, 0))
 	f.Add(appendFrame(nil, &fill{at{20, 1}, 10, 0, 8, []byte{1, 2}}, 0))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		_ = Serve(t.Context(), &stream{Reader: io.MultiReader(bytes.NewReader(session()), bytes.NewReader(data))}, small{cpu.New(cpu.Options{})})
+		err := Serve(t.Context(), &stream{Reader: io.MultiReader(bytes.NewReader(session()), bytes.NewReader(data))}, small{cpu.New(cpu.Options{})})
+		if err != nil && strings.Contains(err.Error(), "panic") {
+			t.Error(err)
+		}
 	})
 }
 
