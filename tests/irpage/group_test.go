@@ -1,15 +1,12 @@
 package irpage
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
-	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
-	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
 // collective is a rule for a group operation on the elements of a buffer, %a, by each item.
@@ -84,7 +81,7 @@ func TestOperations(t *testing.T) {
 		if testing.Short() && i%3 != 0 {
 			continue
 		}
-		c := operationCase(o)
+		c := irgen.OperationCase(o)
 		want, err := c.Interp(interp.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -98,37 +95,6 @@ func TestOperations(t *testing.T) {
 			t.Errorf("%v: %s", &o, d)
 		}
 	}
-}
-
-// operationCase applies an operation to each tuple of special values, one by each item.
-func operationCase(o irgen.Operation) *oracle.Case {
-	k := &ir.Kernel{Name: "f", Real: ir.F32, Body: &ir.Block{}}
-	b := ir.Builder{Kernel: k, Block: k.Body}
-	tuples := irgen.Tuples(o.Args)
-	c := &oracle.Case{Kernel: k, Size: [3]int{len(tuples), 1, 1}}
-	buffer := func(name string, t ir.Type) *ir.Array {
-		a := &ir.Array{Name: name, Elem: ir.Elem{Scalar: t}, Rank: 1, ID: len(k.Arrays)}
-		k.Arrays = append(k.Arrays, a)
-		k.Params = append(k.Params, ir.Param{Name: name, Array: a})
-		c.Args = append(c.Args, oracle.Arg{Dims: []int32{int32(len(tuples))}})
-		return a
-	}
-	path := []ir.Step{{}}
-	at := b.Emit(&ir.Instr{Op: ir.Item}, ir.I32)
-	in := &ir.Instr{Op: o.Op, Elem: o.Elem}
-	for i, t := range o.Args {
-		a := buffer(fmt.Sprint("x", i), t)
-		for _, tuple := range tuples {
-			c.Args[i].Data = irgen.AppendElem(c.Args[i].Data, t, tuple[i])
-		}
-		in.Args = append(in.Args, b.Emit(&ir.Instr{Op: ir.Load, Array: a, Path: path, Args: []*ir.Value{at}}, t))
-	}
-	out := buffer("out", o.To)
-	c.Args[len(o.Args)].Data = make([]byte, len(tuples)*o.To.Size())
-	b.Emit(&ir.Instr{Op: ir.Store, Array: out, Path: path, Args: []*ir.Value{at, b.Emit(in, o.To)}}, ir.Void)
-	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-	ir.CanonicalizeNaNs(k)
-	return c
 }
 
 // TestGroupSizes runs reductions and scans of all types in groups of many sizes, with absent items.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
 // The value types, and those of them that are integers and floats.
@@ -165,4 +166,35 @@ func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 		return binary.LittleEndian.AppendUint32(data, uint32(bits))
 	}
 	return binary.LittleEndian.AppendUint64(data, bits)
+}
+
+// OperationCase is a launch of a kernel that computes the operation for all combinations of special values, an item each.
+func OperationCase(o Operation) *oracle.Case {
+	k := &ir.Kernel{Name: "f", Real: ir.F32, Body: &ir.Block{}}
+	b := ir.Builder{Kernel: k, Block: k.Body}
+	tuples := Tuples(o.Args)
+	c := &oracle.Case{Kernel: k, Size: [3]int{len(tuples), 1, 1}}
+	buffer := func(name string, t ir.Type) *ir.Array {
+		a := &ir.Array{Name: name, Elem: ir.Elem{Scalar: t}, Rank: 1, ID: len(k.Arrays)}
+		k.Arrays = append(k.Arrays, a)
+		k.Params = append(k.Params, ir.Param{Name: name, Array: a})
+		c.Args = append(c.Args, oracle.Arg{Dims: []int32{int32(len(tuples))}})
+		return a
+	}
+	path := []ir.Step{{}}
+	at := b.Emit(&ir.Instr{Op: ir.Item}, ir.I32)
+	in := &ir.Instr{Op: o.Op, Elem: o.Elem}
+	for i, t := range o.Args {
+		a := buffer(fmt.Sprint("x", i), t)
+		for _, tuple := range tuples {
+			c.Args[i].Data = AppendElem(c.Args[i].Data, t, tuple[i])
+		}
+		in.Args = append(in.Args, b.Emit(&ir.Instr{Op: ir.Load, Array: a, Path: path, Args: []*ir.Value{at}}, t))
+	}
+	out := buffer("out", o.To)
+	c.Args[len(o.Args)].Data = make([]byte, len(tuples)*o.To.Size())
+	b.Emit(&ir.Instr{Op: ir.Store, Array: out, Path: path, Args: []*ir.Value{at, b.Emit(in, o.To)}}, ir.Void)
+	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	ir.CanonicalizeNaNs(k)
+	return c
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/emit/clc"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -39,6 +41,28 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return emitjs.Module(all...)
 	},
+	"clc": func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
+		target, err := clc.Target()
+		if err != nil {
+			return "", err
+		}
+		var all []*lower.Kernel
+		for _, c := range list {
+			m, err := expanded(c)
+			if err != nil {
+				return "", err
+			}
+			opt.Run(m, opt.Default, nil)
+			for _, k := range m.Kernels {
+				l, err := lower.Lower(k, target, lower.Options{MaxGroup: largestGroup(c)})
+				if err != nil {
+					return "", err
+				}
+				all = append(all, l)
+			}
+		}
+		return clc.Emit(all...)
+	},
 	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
 	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
@@ -51,6 +75,16 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return cpu.List(c.Kernel.Module, options, groups...)
 	}),
+}
+
+// largestGroup is the number of items of the largest group that the kernel was launched in, and at least that of the
+// default groups.
+func largestGroup(c offloadjs.Compilation) int {
+	items := 256
+	for _, s := range c.Shapes() {
+		items = max(items, s.Group[0]*s.Group[1]*s.Group[2])
+	}
+	return items
 }
 
 // each is an emitter whose texts of the kernels stand below each other.
@@ -84,7 +118,7 @@ func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
 	out := inv.flags.String("o", "", "write the kernels as portable IR to a `file`, a container that register(file) takes, in place of showing them")
-	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code) or warnings; ir unless given")
+	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code), clc (OpenCL C) or warnings; ir unless given")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	engine := inv.flags.String("engine", "", "the instruction `set` of --emit asm: avx2 or avx512; the best of this machine unless given")
 	stop := inv.flags.Bool("stop-at-launch", false, "end the script in place of the launch after which every kernel that it has made so far is compiled; with --name, in place of that kernel's first launch")
@@ -104,7 +138,7 @@ func runKernel(inv *invocation) error {
 	args = append(args[:1:1], rest...)
 	emitter := emitters[*emit]
 	if emitter == nil {
-		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm or warnings"}
+		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm, clc or warnings"}
 	}
 	switch {
 	case *out != "" && isSet(inv.flags, "emit"):

@@ -1,0 +1,469 @@
+package clc
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+)
+
+// Target returns what OpenCL C 1.2 has.
+func Target() (*lower.Target, error) {
+	leaves := []string{"mulhi"}
+	for _, op := range []string{"min", "max"} {
+		for _, t := range []string{"i32", "u32", "i64", "u64"} {
+			leaves = append(leaves, op+"."+t)
+		}
+	}
+	for _, op := range []string{"add", "sub", "min", "max", "and", "or", "xor", "exchange"} {
+		leaves = append(leaves, "atomic."+op+".i32", "atomic."+op+".u32")
+	}
+	return lower.NewTarget("OpenCL C 1.2", leaves...)
+}
+
+// Emit returns the text of kernels that were lowered for [Target].
+func Emit(list ...*lower.Kernel) (string, error) {
+	target, err := Target()
+	if err != nil {
+		return "", err
+	}
+	var bodies strings.Builder
+	head := map[string]bool{}
+	names := map[string]bool{}
+	for n, k := range list {
+		k.IR.Body.Walk(func(in *ir.Instr) {
+			if e := target.Check(in); e != nil && err == nil {
+				err = fmt.Errorf("kernel %s: %w", k.IR.Name, e)
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+		e := &emitter{kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, indent: 1}
+		name := identifier(k.IR.Name)
+		for names[name] {
+			name += "_"
+		}
+		names[name] = true
+		bodies.WriteString(e.text(name))
+	}
+	var b strings.Builder
+	b.WriteString("// OpenCL C 1.2\n#pragma OPENCL FP_CONTRACT OFF\n")
+	for _, extension := range []string{"cl_khr_fp64", "cl_khr_int64_base_atomics"} {
+		if head[extension] {
+			fmt.Fprintf(&b, "#pragma OPENCL EXTENSION %s : enable\n", extension)
+		}
+	}
+	b.WriteString("#if defined(__clang__) || defined(__GNUC__)\n#define ALIASES __attribute__((may_alias)) // buffers may overlap\n#else\n#define ALIASES\n#endif\n")
+	for _, t := range []ir.Type{ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64} {
+		if t != ir.F64 || head["cl_khr_fp64"] {
+			fmt.Fprintf(&b, "typedef %s mem_%v ALIASES;\n", cTypes[t], t)
+		}
+	}
+	return b.String() + bodies.String(), nil
+}
+
+var cTypes = map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", ir.I16: "short", ir.U16: "ushort", ir.I32: "int", ir.U32: "uint",
+	ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
+
+// identifier makes a name that C takes.
+func identifier(name string) string {
+	out := strings.Map(func(r rune) rune {
+		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+	return "k_" + out
+}
+
+// emitter prints one kernel.
+type emitter struct {
+	kernel  *lower.Kernel
+	number  int // of the kernel, for names outside functions
+	b       strings.Builder
+	indent  int
+	needs   map[string]bool       // extensions
+	scalars map[*ir.Array]ir.Type // private arrays that are variables
+	owner   *ir.Instr             // what a yield ends
+	tables  strings.Builder
+}
+
+func (e *emitter) line(format string, args ...any) {
+	e.b.WriteString(strings.Repeat("\t", e.indent))
+	fmt.Fprintf(&e.b, format, args...)
+	e.b.WriteByte('\n')
+}
+
+func (e *emitter) text(name string) string {
+	k := e.kernel.IR
+	e.findScalars()
+	e.b.WriteString("\n__kernel ")
+	if n := e.kernel.MaxGroup; n > 0 && e.kernel.Meets {
+		fmt.Fprintf(&e.b, "/* at most %d items in a group */ ", n)
+	}
+	var params []string
+	scalars := k.Body.Params
+	for _, p := range k.Params {
+		if p.Array == nil {
+			t := cTypes[p.Type]
+			if p.Type == ir.Bool {
+				t = "uchar"
+			}
+			if p.Type == ir.F64 {
+				e.needs["cl_khr_fp64"] = true
+			}
+			params = append(params, fmt.Sprintf("%s p%d", t, scalars[0].ID))
+			scalars = scalars[1:]
+			continue
+		}
+		a := p.Array
+		params = append(params, fmt.Sprintf("__global uchar *g%d", a.ID), fmt.Sprintf("ulong at%d", a.ID))
+		for axis := range a.Rank {
+			params = append(params, fmt.Sprintf("int d%d_%d", a.ID, axis))
+		}
+	}
+	params = append(params, "int size_0", "int size_1", "int size_2")
+	fmt.Fprintf(&e.b, "void %s(%s) {\n", name, strings.Join(params, ", "))
+	scalars = k.Body.Params
+	for _, v := range scalars {
+		test := ""
+		if v.Type == ir.Bool {
+			test = " != 0"
+		}
+		e.line("const %s v%d = p%d%s;", cTypes[v.Type], v.ID, v.ID, test)
+	}
+	for _, a := range k.Arrays {
+		e.array(a)
+	}
+	e.block(k.Body)
+	e.b.WriteString("}\n")
+	return e.tables.String() + e.b.String()
+}
+
+// findScalars finds the private arrays that are one variable.
+func (e *emitter) findScalars() {
+	k := e.kernel.IR
+	for _, a := range k.Arrays {
+		if t := a.Elem.Scalar; a.Space == ir.Private && a.Elem.Record == nil && a.Bytes() == t.Size() && t.IsValue() {
+			e.scalars[a] = t
+		}
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Array == nil || in.Op == ir.Extent {
+			return
+		}
+		if d := in.Args[0].Def; in.Elem != e.scalars[in.Array] || d == nil || d.Op != ir.Const {
+			delete(e.scalars, in.Array)
+		}
+	})
+}
+
+// array declares an array under the name aN, a pointer to bytes.
+func (e *emitter) array(a *ir.Array) {
+	if t, ok := e.scalars[a]; ok {
+		e.line("%s a%d = 0; // %s", cTypes[t], a.ID, comment(a.Name))
+		return
+	}
+	words := (a.Bytes() + 7) / 8
+	switch a.Space {
+	case ir.Global:
+		e.line("__global uchar *const a%d = g%d + at%d; // %s", a.ID, a.ID, a.ID, comment(a.Name))
+	case ir.Shared:
+		e.line("__local ulong w%d[%d]; // %s", a.ID, words, comment(a.Name))
+		e.line("__local uchar *const a%d = (__local uchar *)w%d;", a.ID, a.ID)
+	case ir.Private:
+		e.line("ulong w%d[%d]; // %s", a.ID, words, comment(a.Name))
+		e.line("uchar *const a%d = (uchar *)w%d;", a.ID, a.ID)
+	case ir.Table:
+		data := append(slices.Clone(a.Data), make([]byte, 8)...)
+		fmt.Fprintf(&e.tables, "\n__constant ulong table_%d_%d[%d] = {", e.number, a.ID, max(words, 1))
+		for i := range max(words, 1) {
+			var w uint64
+			for j := range 8 {
+				if i*8+j < a.Bytes() {
+					w |= uint64(data[i*8+j]) << (8 * j)
+				}
+			}
+			if i%4 == 0 {
+				e.tables.WriteString("\n\t")
+			}
+			fmt.Fprintf(&e.tables, "0x%xUL, ", w)
+		}
+		e.tables.WriteString("\n};\n")
+		e.line("__constant uchar *const a%d = (__constant uchar *)table_%d_%d; // %s", a.ID, e.number, a.ID, comment(a.Name))
+	}
+}
+
+// comment is a text that a comment may have.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// x is a value as an operand.
+func (e *emitter) x(v *ir.Value) string {
+	if v.Def != nil && v.Def.Op == ir.Const {
+		return e.literal(v.Type, v.Def.Bits)
+	}
+	return "v" + strconv.Itoa(v.ID)
+}
+
+func (e *emitter) literal(t ir.Type, bits uint64) string {
+	switch t {
+	case ir.Bool:
+		return strconv.FormatBool(bits != 0)
+	case ir.I32:
+		if n := int32(bits); n > -1<<31 {
+			return fmt.Sprintf("(%d)", n)
+		}
+		return "(int)0x80000000u"
+	case ir.U32:
+		return fmt.Sprintf("%du", bits)
+	case ir.I64:
+		if n := int64(bits); n > -1<<63 {
+			return fmt.Sprintf("(%dL)", n)
+		}
+		return "(long)0x8000000000000000UL"
+	case ir.U64:
+		return fmt.Sprintf("%dUL", bits)
+	case ir.F32:
+		return fmt.Sprintf("as_float(0x%08xu)", bits)
+	}
+	e.needs["cl_khr_fp64"] = true
+	return fmt.Sprintf("as_double(0x%016xUL)", bits)
+}
+
+func (e *emitter) declare(v *ir.Value) {
+	if v.Type == ir.F64 {
+		e.needs["cl_khr_fp64"] = true
+	}
+	e.line("%s v%d;", cTypes[v.Type], v.ID)
+}
+
+func (e *emitter) define(in *ir.Instr, expr string) {
+	v := in.Results[0]
+	if v.Type == ir.F64 {
+		e.needs["cl_khr_fp64"] = true
+	}
+	e.line("const %s v%d = %s;", cTypes[v.Type], v.ID, expr)
+}
+
+// assign assigns values to others, all at once.
+func (e *emitter) assign(to, from []*ir.Value) {
+	late := false
+	for i := range to {
+		for j := range i {
+			late = late || from[i] == to[j]
+		}
+	}
+	if late {
+		e.line("{")
+		e.indent++
+		for i, v := range from {
+			e.line("const %s t%d = %s;", cTypes[v.Type], i, e.x(v))
+		}
+	}
+	for i, v := range to {
+		switch {
+		case late:
+			e.line("v%d = t%d;", v.ID, i)
+		case v != from[i]:
+			e.line("v%d = %s;", v.ID, e.x(from[i]))
+		}
+	}
+	if late {
+		e.indent--
+		e.line("}")
+	}
+}
+
+func (e *emitter) block(b *ir.Block) {
+	site := 0
+	for _, in := range b.Instrs {
+		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
+			if text := e.kernel.IR.Sites[s].Text; text != "" {
+				e.line("// %s", comment(text))
+			}
+			site = s
+		}
+		e.instr(in)
+	}
+}
+
+func (e *emitter) nested(in *ir.Instr, b *ir.Block) {
+	outer := e.owner
+	e.owner = in
+	e.indent++
+	e.block(b)
+	e.indent--
+	e.owner = outer
+}
+
+func (e *emitter) instr(in *ir.Instr) {
+	switch in.Op {
+	case ir.Const:
+	case ir.Region, ir.If, ir.Loop:
+		e.structured(in)
+	case ir.Yield:
+		e.assign(e.owner.Results, in.Args)
+	case ir.Break:
+		e.assign(in.Target.Results, in.Args)
+		e.line("break;")
+	case ir.Continue:
+		e.assign(in.Target.Then.Params, in.Args)
+		e.line("continue;")
+	case ir.Return, ir.Unreachable:
+		e.line("return;")
+	case ir.Load, ir.Store, ir.Atomic:
+		e.access(in)
+	case ir.Barrier:
+		e.line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);")
+	case ir.Fence:
+		name := map[ir.FenceOrder]string{ir.Acquire: "read_mem_fence", ir.Release: "write_mem_fence", ir.AcquireRelease: "mem_fence"}[in.Order]
+		e.line("%s(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);", name)
+	case ir.Extent:
+		e.define(in, fmt.Sprintf("d%d_%d", in.Array.ID, in.Axis))
+	case ir.Item:
+		e.define(in, e.coordinate(in))
+	default:
+		e.define(in, e.compute(in))
+	}
+}
+
+func (e *emitter) structured(in *ir.Instr) {
+	for _, r := range in.Results {
+		e.declare(r)
+	}
+	switch in.Op {
+	case ir.Region:
+		e.line("do {")
+		e.nested(in, in.Then)
+		e.line("} while (0);")
+	case ir.If:
+		e.line("if (%s) {", e.x(in.Args[0]))
+		e.nested(in, in.Then)
+		if y := in.Else.Instrs; len(y) > 1 || y[0].Op != ir.Yield || len(y[0].Args) > 0 {
+			e.line("} else {")
+			e.nested(in, in.Else)
+		}
+		e.line("}")
+	case ir.Loop:
+		for _, p := range in.Then.Params {
+			e.declare(p)
+		}
+		e.assign(in.Then.Params, in.Args)
+		e.line("for (;;) {")
+		e.nested(in, in.Then)
+		e.line("}")
+	}
+}
+
+func (e *emitter) coordinate(in *ir.Instr) string {
+	switch in.Item {
+	case ir.GlobalSize:
+		return fmt.Sprintf("size_%d", in.Axis)
+	case ir.SubgroupSize:
+		return strconv.Itoa(e.kernel.SubgroupSize)
+	}
+	name := map[ir.ItemKind]string{ir.LocalID: "local_id", ir.GroupID: "group_id", ir.GroupSize: "local_size", ir.NumGroups: "num_groups"}[in.Item]
+	return fmt.Sprintf("(int)get_%s(%d)", name, in.Axis)
+}
+
+var spaces = map[ir.Space]string{ir.Global: "__global ", ir.Shared: "__local ", ir.Table: "__constant "}
+
+// access prints a Load, Store or Atomic.
+func (e *emitter) access(in *ir.Instr) {
+	a := in.Array
+	if _, ok := e.scalars[a]; ok {
+		if in.Op == ir.Store {
+			e.line("a%d = %s;", a.ID, e.x(in.Args[1]))
+		} else {
+			e.define(in, fmt.Sprintf("a%d", a.ID))
+		}
+		return
+	}
+	place := fmt.Sprintf("(a%d + %s)", a.ID, e.x(in.Args[0]))
+	if in.Elem == ir.F64 {
+		e.needs["cl_khr_fp64"] = true
+	}
+	switch in.Op {
+	case ir.Load:
+		e.define(in, fmt.Sprintf("*(%smem_%v *)%s", spaces[a.Space], in.Elem, place))
+	case ir.Store:
+		e.line("*(%smem_%v *)%s = (%s)%s;", spaces[a.Space], in.Elem, place, cTypes[in.Elem], e.x(in.Args[1]))
+	case ir.Atomic:
+		pointer := fmt.Sprintf("(volatile %s%s *)%s", spaces[a.Space], cTypes[in.Elem], place)
+		call := "atomic_"
+		if in.Elem.Size() == 8 {
+			call = "atom_"
+			e.needs["cl_khr_int64_base_atomics"] = true
+		}
+		switch in.Atomic {
+		case ir.AtomicLoad:
+			e.define(in, "*"+pointer)
+		case ir.AtomicCompareExchange:
+			e.define(in, fmt.Sprintf("%scmpxchg(%s, %s, %s)", call, pointer, e.x(in.Args[1]), e.x(in.Args[2])))
+		default:
+			name := in.Atomic.String()
+			if in.Atomic == ir.AtomicExchange {
+				name = "xchg"
+			}
+			e.define(in, fmt.Sprintf("%s%s(%s, %s)", call, name, pointer, e.x(in.Args[1])))
+		}
+	}
+}
+
+var infix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/", ir.Rem: "%", ir.And: "&", ir.Or: "|", ir.Xor: "^", ir.Shl: "<<", ir.Shr: ">>",
+	ir.Eq: "==", ir.Ne: "!=", ir.Lt: "<", ir.Le: "<="}
+
+var calls = map[ir.Op]string{ir.Abs: "fabs", ir.Sqrt: "sqrt", ir.Floor: "floor", ir.Ceil: "ceil", ir.Trunc: "trunc", ir.Rint: "rint", ir.FMA: "fma",
+	ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
+
+// compute is the expression of an operation on values. Signed sums, differences and products are computed without a
+// sign, since they may overflow.
+func (e *emitter) compute(in *ir.Instr) string {
+	args := make([]string, len(in.Args))
+	for i, a := range in.Args {
+		args[i] = e.x(a)
+	}
+	t, to := in.Args[0].Type, in.Type()
+	switch in.Op {
+	case ir.Select:
+		return fmt.Sprintf("%s ? %s : %s", args[0], args[1], args[2])
+	case ir.Convert, ir.Wrap, ir.Sat:
+		return fmt.Sprintf("(%s)%s", cTypes[to], args[0])
+	case ir.Bitcast:
+		return fmt.Sprintf("as_%s(%s)", cTypes[to], args[0])
+	case ir.Neg:
+		return "-" + args[0]
+	case ir.Not:
+		if t == ir.Bool {
+			return "!" + args[0]
+		}
+		return "~" + args[0]
+	case ir.Clz, ir.Popcnt:
+		return fmt.Sprintf("(int)%s(%s)", calls[in.Op], args[0])
+	case ir.Shl:
+		args[1] = "(uint)" + args[1]
+		if t.IsSigned() {
+			return fmt.Sprintf("(%s)((u%s)%s << %s)", cTypes[t], cTypes[t], args[0], args[1])
+		}
+	case ir.Add, ir.Sub, ir.Mul:
+		if t.IsSigned() {
+			return fmt.Sprintf("(%s)((u%s)%s %s (u%s)%s)", cTypes[t], cTypes[t], args[0], infix[in.Op], cTypes[t], args[1])
+		}
+	}
+	if op := infix[in.Op]; op != "" {
+		return fmt.Sprintf("%s %s %s", args[0], op, args[1])
+	}
+	return fmt.Sprintf("%s(%s)", calls[in.Op], strings.Join(args, ", "))
+}

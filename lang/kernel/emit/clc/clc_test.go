@@ -1,0 +1,89 @@
+package clc_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/emit/clc"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/kernel/opt"
+)
+
+// clang returns the path of a compiler of OpenCL C.
+func clang(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"clang-19", "clang"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no clang")
+	return ""
+}
+
+// check compiles a text, without making code.
+func check(t *testing.T, text string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "kernels.cl")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(clang(t), "-x", "cl", "-cl-std=CL1.2", "-target", "spir64", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-variable",
+		"-Wno-unused-but-set-variable", "-Wno-sometimes-uninitialized", file).CombinedOutput()
+	if err != nil {
+		lines := strings.Split(text, "\n")
+		t.Errorf("%v:\n%.2000s\n%d lines, such as\n%s", err, out, len(lines), strings.Join(lines[:min(len(lines), 30)], "\n"))
+	}
+}
+
+func lowered(t *testing.T, k *ir.Kernel) *lower.Kernel {
+	t.Helper()
+	target, err := clc.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lower.Lower(k, target, lower.Options{MaxGroup: 256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestRandom compiles random kernels.
+func TestRandom(t *testing.T) {
+	n := 40
+	if testing.Short() {
+		n = 16
+	}
+	var list []*lower.Kernel
+	for seed := range uint64(n) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		c := irgen.Case(rng, irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, Tiles: seed%3 == 0, Places: seed%5 == 0, Size: 20 + rng.IntN(80)})
+		opt.Run(irgen.Module(c.Kernel), opt.Default, nil)
+		list = append(list, lowered(t, c.Kernel))
+	}
+	text, err := clc.Emit(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, text)
+}
+
+// TestOperations compiles every operation for all types.
+func TestOperations(t *testing.T) {
+	var list []*lower.Kernel
+	for _, o := range irgen.Operations() {
+		list = append(list, lowered(t, irgen.OperationCase(o).Kernel))
+	}
+	text, err := clc.Emit(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, text)
+}
