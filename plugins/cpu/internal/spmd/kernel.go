@@ -19,15 +19,6 @@ import (
 
 // generate makes the code of a kernel for one launch shape.
 func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c *exec.Code, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			u, ok := p.(isel.Unsupported)
-			if !ok {
-				panic(p)
-			}
-			c, err = nil, u.Err
-		}
-	}()
 	if options.Model == nil {
 		options.Model = uarch.Generic()
 	}
@@ -43,7 +34,11 @@ func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c
 	k, times := plan.Unroll(k, options)
 	f := &vcode.Func{Target: options.Target, FewRegs: options.FewRegs, Asm: asm, Scratch: &room.Scratch, Regs: append(room.Regs, vcode.RegInfo{}),
 		Insts: room.Insts, Spare: room.Spare, Consts: map[vcode.ConstKey]vcode.Reg{}}
-	l, done := grid.Build(isel.New(f, plan.Analyse(k, options, times)))
+	a := plan.Analyse(k, options, times)
+	if err := a.Supported(); err != nil {
+		return nil, err
+	}
+	l, done := grid.Build(isel.New(f, a))
 	if err := optimise(l); err != nil {
 		return nil, err
 	}

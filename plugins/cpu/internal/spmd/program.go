@@ -53,14 +53,8 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if options.Target = vcode.TargetOf(options.Features); options.Target == nil || !process.Supported() {
 		return nil, &plan.UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("this machine has no %v", vcode.Least&^options.Features)}
 	}
-	var extended *ir.Instr
-	k.Body.Walk(func(in *ir.Instr) {
-		if in.Op > ir.Unreachable {
-			extended = in
-		}
-	})
-	if extended != nil {
-		return nil, &plan.UnsupportedError{Kernel: k.Name, Site: extended.Site, What: extended.Op.String()}
+	if err := plan.Supported(k); err != nil {
+		return nil, err
 	}
 	p := newProgram(k, options)
 	if p.options.Gang == 0 {

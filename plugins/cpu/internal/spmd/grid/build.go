@@ -10,7 +10,7 @@ import (
 func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	b = &Builder{Lowerer: l}
 	l.Grid = b
-	b.layOut()
+	l.Layout = l.LayOut()
 	l.Stop, done = l.NewLabel(), l.NewLabel()
 	l.Shared = true
 	b.prologue()

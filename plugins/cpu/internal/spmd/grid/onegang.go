@@ -29,9 +29,6 @@ func (l *Builder) overSingles(done amd64.Label) {
 // reduceSingle emits the reduction of a group that is one gang.
 func (l *Builder) reduceSingle(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Result()
-	if !l.IsUniform(r) {
-		l.Refuse("a reduction whose result differs")
-	}
 	given := l.given(in)
 	regs := make([]vcode.Reg, l.GroupVectors(t))
 	for i := range regs {

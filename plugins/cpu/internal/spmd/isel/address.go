@@ -103,10 +103,7 @@ func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 		p.access = scattered
 	}
 	l.sumFixed(in.Array, &p.Uni, fixed, unit, &disp)
-	if int64(int32(disp)) != disp {
-		l.Refuse("an array of %d bytes in each item", disp)
-	}
-	p.Uni.Disp = int32(disp)
+	l.setDisp(&p.Uni, disp, 0)
 	if p.access == scattered {
 		l.sumMoving(in.Array, &p, moving, private)
 	}
@@ -320,3 +317,21 @@ func (l *Lowerer) flat(m vcode.Mem) vcode.Mem {
 func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 
 func (l *Lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
+
+// setDisp sets the displacement of an address. If it, or a displacement beyond it by span, does not fit 32 bits, it
+// becomes a part of the base. That happens for constant indices that are far out of bounds, whose check fails.
+func (l *Lowerer) setDisp(m *vcode.Mem, disp, span int64) {
+	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {
+		m.Disp = int32(disp)
+		return
+	}
+	base := l.NewGPR()
+	l.Def(amd64.MOV, base.G8(), vcode.Imm(disp))
+	switch {
+	case m.Fixed != 0:
+		l.Mod(amd64.ADD, base.G8(), vcode.Phys(m.Fixed))
+	case m.Base != 0:
+		l.Mod(amd64.ADD, base.G8(), m.Base.G8())
+	}
+	m.Base, m.Fixed, m.Disp = base, 0, 0
+}

@@ -1,6 +1,8 @@
 package isel
 
 import (
+	"fmt"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
@@ -183,8 +185,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 			})
 		}
 	}
-	l.Refuse("%v of %v", in.Op, t)
-	return nil
+	panic(fmt.Sprintf("isel: plan.Supported accepts %v of %v, which has no lowering", in.Op, t))
 }
 
 func commutes(op ir.Op) bool {

@@ -13,7 +13,6 @@ const (
 	scratchValues  = 1 // two
 	scratchOthers  = 3 // two
 	scratchOld     = 5 // two
-	ScratchVectors = 7
 )
 
 func (l *Lowerer) scratchMem(vector int) vcode.Mem {

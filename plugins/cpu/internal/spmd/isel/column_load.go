@@ -65,10 +65,7 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 	first := vcode.Mem{Base: l.base(in.Array)}
 	l.sumFixed(in.Array, &first, terms, 1, &disp)
 	apart := plan.Stride(l.Affine, in, 0)
-	if last := disp + apart*int64(l.Lanes()-1); int64(int32(disp)) != disp || int64(int32(last)) != last {
-		l.Refuse("an array of %d bytes", disp)
-	}
-	first.Disp = int32(disp)
+	l.setDisp(&first, disp, apart*int64(l.Lanes()-1))
 	for i := range l.GangRegs {
 		row := func(lane int) vcode.Mem {
 			m := first

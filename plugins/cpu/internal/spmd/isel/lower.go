@@ -81,13 +81,6 @@ type itemVal struct {
 	Local vcode.Reg // local position of lane 0 on x
 }
 
-type Unsupported struct{ Err *plan.UnsupportedError }
-
-// Refuse gives the kernel up.
-func (l *Lowerer) Refuse(format string, args ...any) {
-	panic(Unsupported{&plan.UnsupportedError{Kernel: l.Kernel.Name, Site: l.Site, What: fmt.Sprintf(format, args...)}})
-}
-
 // Body emits the kernel's code for one gang, active by mask.
 func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
 	l.Cur, l.End, l.Dead = mask, end, end

@@ -1,6 +1,8 @@
 package isel
 
 import (
+	"fmt"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
@@ -60,7 +62,7 @@ func (l *Lowerer) scalarBool(in *ir.Instr) vcode.Reg {
 	case ir.Convert:
 		return a
 	default:
-		l.Refuse("%v of bool", in.Op)
+		panic(fmt.Sprintf("isel: plan.Supported accepts %v of bool, which has no lowering", in.Op))
 	}
 	return d
 }
@@ -93,7 +95,7 @@ func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
 		case ir.Convert:
 			l.Def(amd64.KMOVW, d.K(), a.K())
 		default:
-			l.Refuse("%v of bool", in.Op)
+			panic(fmt.Sprintf("isel: plan.Supported accepts %v of bool, which has no lowering", in.Op))
 		}
 	}
 	return out

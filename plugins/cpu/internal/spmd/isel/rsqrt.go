@@ -3,20 +3,16 @@ package isel
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Functions are those of the device library, by name and type, whose calls the compiler takes itself.
-func Functions() []string { return []string{fastRsqrt + ".f32"} }
-
-const fastRsqrt = "fast.rsqrt"
+func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
 // call emits a call of one of [Functions].
 func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
-	if in.Fn != fastRsqrt || in.Type() != ir.F32 {
-		l.Refuse("the function %s of %v", in.Fn, in.Type())
-	}
-	return l.rsqrtFast(in)
+	return l.rsqrtFast(in) // the only one of Functions
 }
 
 // rsqrtFast emits 1/√x within 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
