@@ -47,10 +47,15 @@ func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 		var oe *contract.Error
 		if errors.As(err, &oe) && oe.Op == "launch" {
 			message := fmt.Sprintf("kernel %s was running on %s, launched here", oe.Label, oe.Device)
-			d.Notes = append(d.Notes, note(e, message, diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}))
+			d.Notes = append(d.Notes, note(e, message, position(oe.Pos)))
 		}
 	}
 	return d
+}
+
+// position returns a position of the contract as one of diagnostics.
+func position(p contract.Position) diag.Position {
+	return diag.Position{File: p.File, Line: p.Line, Column: p.Col}
 }
 
 // explainKernel shows the first mistake in full and the others as notes.
@@ -58,19 +63,19 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
 	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}
 	width := 1
-	if first.End.Line == first.Line && first.End.Col > first.Col {
-		width = first.End.Col - first.Col
+	if first.End.Line == first.Line && first.End.Column > first.Column {
+		width = first.End.Column - first.Column
 	}
-	place(e, d, diag.Position{File: first.File, Line: first.Line, Column: first.Col}, width)
+	place(e, d, first.Position, width)
 	for _, n := range first.Notes {
-		d.Notes = append(d.Notes, note(e, n.Message, diag.Position{File: n.File, Line: n.Line, Column: n.Col}))
+		d.Notes = append(d.Notes, note(e, n.Message, n.Position))
 	}
 	for _, other := range list[1:] {
 		text := fmt.Sprintf("%s [%s]", other.Message, other.ID)
 		if other.Rewrite != "" {
 			text += "; " + other.Rewrite
 		}
-		d.Notes = append(d.Notes, note(e, text, diag.Position{File: other.File, Line: other.Line, Column: other.Col}))
+		d.Notes = append(d.Notes, note(e, text, other.Position))
 	}
 	return d
 }
@@ -79,17 +84,17 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 // script made the call.
 func explainRuntime(e *lang.Engine, oe *contract.Error) error {
 	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
-	launched := diag.Position{File: oe.Pos.File, Line: oe.Pos.Line, Column: oe.Pos.Col}
+	launched := position(oe.Pos)
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
 		width := len([]rune(oe.Fault.Text))
 		if oe.Code == contract.Assertion { // its text is the message
 			width = len("g.assert")
 		}
-		place(e, d, diag.Position{File: p.File, Line: p.Line, Column: p.Col}, width)
+		place(e, d, position(p), width)
 		if o := oe.Fault.Other; o != nil {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
-			d.Notes = append(d.Notes, note(e, message, diag.Position{File: o.Pos.File, Line: o.Pos.Line, Column: o.Pos.Col}))
+			d.Notes = append(d.Notes, note(e, message, position(o.Pos)))
 		}
 		var thrown *diag.Diagnostic
 		if oe.Fault.Cause != "" && errors.As(oe.Err, &thrown) && thrown.Position.IsValid() {

@@ -57,7 +57,7 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 		fmt.Fprintf(&b, "  %s\n", &tiles[i])
 	}
 	for _, w := range warnings {
-		at := fmt.Sprintf("%d:%d", w.Line, w.Col)
+		at := fmt.Sprintf("%d:%d", w.Line, w.Column)
 		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {
 			at = w.Position.String() // in a helper of another module
 		}
@@ -116,7 +116,7 @@ func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 			}
 			seen = append(seen, w.Error())
 			list = append(list, m.objectOf([]property{{"id", string(w.ID)}, {"message", w.Message}, {"hint", w.Rewrite},
-				{"file", w.File}, {"line", w.Line}, {"column", w.Col}}...))
+				{"file", w.File}, {"line", w.Line}, {"column", w.Column}}...))
 		}
 	}
 	return m.vm.NewArray(list...), nil

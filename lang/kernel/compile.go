@@ -472,7 +472,7 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 		c.module.Files = append(c.module.Files, p.File)
 		c.files[p.File] = file
 	}
-	return ir.Site{File: file, Line: p.Line, Col: p.Col, Text: text}
+	return ir.Site{File: file, Line: p.Line, Col: p.Column, Text: text}
 }
 
 // record is the module's record for r: r itself, the one like it that is declared already, or, if its name is taken by

@@ -86,7 +86,7 @@ func compiled(c *chunk) (summary, text string) {
 			summary += way.name + ": refused"
 			notes := ""
 			for _, d := range list {
-				summary += fmt.Sprintf(", %s %d:%d-%d:%d", d.ID, d.Line, d.Col, d.End.Line, d.End.Col)
+				summary += fmt.Sprintf(", %s %d:%d-%d:%d", d.ID, d.Line, d.Column, d.End.Line, d.End.Column)
 				notes += fmt.Sprintf("%v %s\n", d.Notes, d.Excerpt)
 			}
 			return fmt.Sprintf("%s #%08x", summary, crc32.ChecksumIEEE([]byte(notes))), text + err.Error()

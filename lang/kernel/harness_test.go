@@ -355,7 +355,7 @@ func checkDiagnostics(t *testing.T, file string, c *chunk, seen map[diag.ID]bool
 			}
 		}
 		if !found {
-			t.Errorf("%s:%d:%d: unexpected: %s", file, d.Line, d.Col, text)
+			t.Errorf("%s:%d:%d: unexpected: %s", file, d.Line, d.Column, text)
 		}
 	}
 	for line, res := range want {
@@ -380,7 +380,7 @@ func diagnostics(t *testing.T, file string, c *chunk) diag.List {
 }
 
 func describe(d *diag.Diagnostic) string {
-	return fmt.Sprintf("%d: %s [%s]; %s", d.Col, d.Message, d.ID, d.Rewrite)
+	return fmt.Sprintf("%d: %s [%s]; %s", d.Column, d.Message, d.ID, d.Rewrite)
 }
 
 // rewriteExpectations makes a file expect exactly what is reported.

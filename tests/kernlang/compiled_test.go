@@ -75,7 +75,7 @@ func described(r *rule) (lines []string, text string) {
 	var list diag.List
 	if errors.As(err, &list) {
 		for _, d := range list {
-			lines = append(lines, fmt.Sprintf("%v (to %d:%d, `%s`)", strings.ReplaceAll(d.Error(), "\n", " /"), d.End.Line, d.End.Col, d.Excerpt))
+			lines = append(lines, fmt.Sprintf("%v (to %d:%d, `%s`)", strings.ReplaceAll(d.Error(), "\n", " /"), d.End.Line, d.End.Column, d.Excerpt))
 		}
 		return lines, ""
 	}

@@ -166,7 +166,7 @@ func (x *example) check(t *testing.T) *diag.Diagnostic {
 		t.Errorf("%s: what is written instead has %v %v", x.id, instead, err)
 	}
 	// Without a place of its own, a diagnostic counts characters of the text.
-	if len(list) == 0 || list[0].ID != x.id || list[0].Line != 1 || list[0].Col != x.at {
+	if len(list) == 0 || list[0].ID != x.id || list[0].Line != 1 || list[0].Column != x.at {
 		t.Errorf("%s: expected at column %d, got %v", x.id, x.at, list)
 		return nil
 	}

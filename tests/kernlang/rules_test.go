@@ -341,7 +341,7 @@ func (r *rule) check(runner *Runner) error {
 	res, err := runner.Run(&r.program)
 	var list diag.List
 	if errors.As(err, &list) {
-		if got := fmt.Sprintf("%s %d:%d", list[0].ID, list[0].Line, list[0].Col); got != r.errorAt {
+		if got := fmt.Sprintf("%s %d:%d", list[0].ID, list[0].Line, list[0].Column); got != r.errorAt {
 			return fmt.Errorf("expected the error %q, got %q: %v", r.errorAt, got, list[0])
 		}
 		return nil

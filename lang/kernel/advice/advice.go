@@ -70,7 +70,7 @@ func (a *Access) place() string {
 	if a.elsewhere {
 		return a.Position.String()
 	}
-	return fmt.Sprintf("%d:%d", a.Line, a.Col)
+	return fmt.Sprintf("%d:%d", a.Line, a.Column)
 }
 
 // kind is what an access to elements that lie anywhere is called.
@@ -195,7 +195,7 @@ func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 		for _, in := range b.Instrs {
 			if n := in.NumIndices(); in.Array != nil && in.Array.Space == space && n > 0 {
 				site := k.Sites[in.Site]
-				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Col: site.Col}, Text: site.Text,
+				a := Access{Position: diag.Position{File: m.Files[site.File], Line: site.Line, Column: site.Col}, Text: site.Text,
 					Array: in.Array, Layout: layouts.of(in), looped: looped, picked: picked, op: in.Op, elsewhere: site.File != k.Sites[0].File}
 				for i := range n {
 					def := in.Args[i].Def
@@ -270,7 +270,7 @@ func Warnings(c *kernel.Compiled) diag.List {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
-		return a.Col - b.Col
+		return a.Column - b.Column
 	})
 	for i := range accesses {
 		a := &accesses[i]
@@ -341,7 +341,7 @@ func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
 		}
 		site := c.Kernel.Sites[in.Site]
 		list = append(list, &diag.Diagnostic{ID: diag.NarrowGroups, Excerpt: site.Text,
-			Position: diag.Position{File: c.Module.Files[site.File], Line: site.Line, Col: site.Col},
+			Position: diag.Position{File: c.Module.Files[site.File], Line: site.Line, Column: site.Col},
 			Message:  fmt.Sprintf("`%s` combines the values of groups of %d × %d items, whose rows are short", site.Text, group[0], group[1]*group[2]),
 			Rewrite:  "where a group may be a row, launch with { groupSize: [256, 1] }, which takes a third of the time"})
 	})
@@ -358,7 +358,7 @@ type Tile struct {
 // String says what the launch has to do with it.
 func (t *Tile) String() string {
 	return fmt.Sprintf("`%s` at %d:%d: items beyond a ragged size store nothing here; where others read it, launch with { groups, groupSize } and "+
-		"compare with the length at the edge", t.Text, t.Line, t.Col)
+		"compare with the length at the edge", t.Text, t.Line, t.Column)
 }
 
 // RaggedTiles gives a warning for each tile of a kernel that was launched with a size that is no multiple of its groups'.
@@ -387,7 +387,7 @@ func Tiles(c *kernel.Compiled) []Tile {
 	for _, a := range c.Kernel.Arrays {
 		if in := first[a]; in != nil && barriers > 0 {
 			site := c.Kernel.Sites[in.Site]
-			list = append(list, Tile{diag.Position{File: c.Module.Files[site.File], Line: site.Line, Col: site.Col}, site.Text})
+			list = append(list, Tile{diag.Position{File: c.Module.Files[site.File], Line: site.Line, Column: site.Col}, site.Text})
 		}
 	}
 	return list

@@ -107,7 +107,7 @@ func TestAccesses(t *testing.T) {
 		if strings.HasSuffix(want, free) {
 			got = regexp.MustCompile("checked: `.*` against .*").ReplaceAllString(got, "checked: … against …")
 		}
-		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Col, want); got != want {
+		if want := fmt.Sprintf("`%s` at 1:%d: %s", a.Text, a.Column, want); got != want {
 			t.Errorf("%s\n got %s\nwant %s", body, got, want)
 		}
 	}
@@ -212,7 +212,7 @@ func TestWarnings(t *testing.T) {
 			if got != "" {
 				got += ", "
 			}
-			got += fmt.Sprintf("%d:%d %s", w.Line, w.Col, w.ID)
+			got += fmt.Sprintf("%d:%d %s", w.Line, w.Column, w.ID)
 			if w.ID == "unproved-check" {
 				got += strings.TrimSuffix(w.Rewrite[len("compare the index with the extent first, as"):], worth)
 			}
@@ -256,7 +256,7 @@ func TestTiles(t *testing.T) {
 			if got != "" {
 				got += ", "
 			}
-			got += fmt.Sprintf("%s at %d:%d", tile.Text, tile.Line, tile.Col)
+			got += fmt.Sprintf("%s at %d:%d", tile.Text, tile.Line, tile.Column)
 		}
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", body, got, want)

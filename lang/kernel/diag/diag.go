@@ -6,25 +6,12 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	scripts "github.com/orepl/orepl/lang/diag"
 )
 
-// Position is a place in a script.
-type Position struct {
-	File string
-	Line int // from 1; 0 if unknown
-	Col  int // from 1, in characters
-}
-
-// String gives file:line:col, without the parts that are unknown.
-func (p Position) String() string {
-	switch {
-	case p.Line == 0:
-		return p.File
-	case p.File == "":
-		return fmt.Sprintf("%d:%d", p.Line, p.Col)
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
-}
+// Position is a place in a script, as in all diagnostics of scripts.
+type Position = scripts.Position
 
 // Note points at a second place that explains a diagnostic, such as the declaration of the variable concerned.
 type Note struct {
@@ -102,7 +89,7 @@ func (l List) Sort() List {
 		if a.Line != b.Line {
 			return a.Line < b.Line
 		}
-		return a.Col < b.Col
+		return a.Column < b.Column
 	})
 	out := l[:0]
 	for i, d := range l {

@@ -128,7 +128,7 @@ func (k *checker) site(at kernel.Place) int {
 		k.sites = map[kernel.Place]int{}
 	}
 	k.sites[at] = len(k.c.Kernel.Sites)
-	k.c.Kernel.Sites = append(k.c.Kernel.Sites, ir.Site{File: file, Line: at.At.Line, Col: at.At.Col, Text: at.Text})
+	k.c.Kernel.Sites = append(k.c.Kernel.Sites, ir.Site{File: file, Line: at.At.Line, Col: at.At.Column, Text: at.Text})
 	return k.sites[at]
 }
 

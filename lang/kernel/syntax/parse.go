@@ -194,11 +194,11 @@ func (src *Source) At(offset int) diag.Position {
 	offset = min(max(offset, 0), len(src.Text))
 	if src.Position != nil {
 		file, line, col := src.Position(offset)
-		return diag.Position{File: file, Line: line, Col: col}
+		return diag.Position{File: file, Line: line, Column: col}
 	}
 	before := src.Text[:offset]
 	start := strings.LastIndexByte(before, '\n') + 1
-	return diag.Position{Line: strings.Count(before, "\n") + 1, Col: len([]rune(before[start:])) + 1}
+	return diag.Position{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[start:])) + 1}
 }
 
 // Excerpt is the text of a span as a person would quote it: in one line, with the parentheses that the tree has not.
