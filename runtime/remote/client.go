@@ -50,6 +50,9 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 			<-c.ended
 			return nil, err
 		}
+		if w.Hooks {
+			return &hooked{client: c, libraries: map[*offload.Library]uint64{}}, nil
+		}
 		return c, nil
 	case <-c.lost:
 		<-c.ended
@@ -231,6 +234,20 @@ func (c *client) onLane(at at, do func(*lane) error) error {
 
 // request sends a request and waits for its reply. An image, if there is one, is sent before it.
 func (c *client) request(ctx context.Context, op string, number uint64, img *offload.Image, p func(imageRef) packet) (*reply, error) {
+	return c.requestWith(ctx, op, number, func() {
+		if img == nil {
+			c.link.send(p(imageRef{}))
+		} else {
+			c.images.Lock()
+			defer c.images.Unlock()
+			c.forgetImages()
+			c.link.send(p(c.sendImage(img)))
+		}
+	})
+}
+
+// requestWith waits for the reply to a request that send sends.
+func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*reply, error) {
 	ch := make(chan *reply, 1)
 	c.mu.Lock()
 	gone := c.gone
@@ -241,11 +258,7 @@ func (c *client) request(ctx context.Context, op string, number uint64, img *off
 	if gone {
 		return nil, c.refused(op)
 	}
-	if img == nil {
-		c.link.send(p(imageRef{}))
-	} else {
-		c.withImage(img, func(ref imageRef) { c.link.send(p(ref)) })
-	}
+	send()
 	var r *reply
 	select {
 	case r = <-ch:
@@ -265,17 +278,20 @@ func (c *client) refused(op string) error {
 	return e
 }
 
-// withImage sends the content of an image that the server does not have, and calls send before the server may forget it.
-func (c *client) withImage(img *offload.Image, send func(imageRef)) {
-	c.images.Lock()
-	defer c.images.Unlock()
+// forgetImages makes the server drop the contents of images if they are large. c.images is held until the next message that
+// names an image has been sent.
+func (c *client) forgetImages() {
+	if c.sentBytes > keepImages {
+		c.link.send(&forgetImages{})
+		clear(c.sent)
+		c.sentBytes = 0
+	}
+}
+
+// sendImage sends the content of an image that the server does not have. c.images is held.
+func (c *client) sendImage(img *offload.Image) imageRef {
 	ref := refOf(img)
 	if !c.sent[ref.Digest] {
-		if c.sentBytes > keepImages {
-			c.link.send(&forgetImages{})
-			clear(c.sent)
-			c.sentBytes = 0
-		}
 		c.sent[ref.Digest] = true
 		c.sentBytes += len(img.Data)
 		for rest := img.Data; len(rest) > 0; {
@@ -284,7 +300,7 @@ func (c *client) withImage(img *offload.Image, send func(imageRef)) {
 			rest = rest[n:]
 		}
 	}
-	send(ref)
+	return ref
 }
 
 func (c *client) check(device uint32, img *offload.Image) (int, error) {
@@ -297,4 +313,50 @@ func (c *client) check(device uint32, img *offload.Image) (int, error) {
 		return 0, err
 	}
 	return int(r.Value), nil
+}
+
+// hooked is a client of a server whose plugins are told of libraries: it implements [offload.LibraryHooks].
+type hooked struct {
+	*client
+	registered sync.Mutex
+	libraries  map[*offload.Library]uint64
+}
+
+// RegisterLibrary sends the whole library: contents of usable images, entries and flags.
+func (h *hooked) RegisterLibrary(ctx context.Context, lib *offload.Library) error {
+	c := h.client
+	number := c.serial.Add(1)
+	m := &registerLibrary{Request: number, Library: c.serial.Add(1), Label: lib.Label, Entries: lib.Entries, Requires: lib.Requires}
+	_, err := c.requestWith(ctx, "register", number, func() {
+		c.images.Lock()
+		defer c.images.Unlock()
+		c.forgetImages()
+		for _, img := range lib.Images {
+			if img.Unusable == nil {
+				m.Images = append(m.Images, c.sendImage(img))
+			}
+		}
+		c.link.send(m)
+	})
+	if err != nil {
+		return err
+	}
+	h.registered.Lock()
+	defer h.registered.Unlock()
+	h.libraries[lib] = m.Library
+	return nil
+}
+
+// UnregisterLibrary succeeds when the server is gone.
+func (h *hooked) UnregisterLibrary(ctx context.Context, lib *offload.Library) error {
+	h.registered.Lock()
+	library := h.libraries[lib]
+	delete(h.libraries, lib)
+	h.registered.Unlock()
+	number := h.serial.Add(1)
+	_, err := h.requestWith(ctx, "unregister", number, func() { h.link.send(&unregisterLibrary{number, library}) })
+	if offload.CodeOf(err) == offload.DeviceLost {
+		return nil
+	}
+	return err
 }

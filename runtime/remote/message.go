@@ -49,6 +49,8 @@ var packets = []func() packet{
 	21: func() packet { return new(serviceCall) },
 	22: func() packet { return new(serviceAnswer) },
 	23: func() packet { return new(serviceCancel) },
+	24: func() packet { return new(registerLibrary) },
+	25: func() packet { return new(unregisterLibrary) },
 }
 
 // typeOf returns the number of a message's type.
@@ -102,6 +104,10 @@ func typeOf(p packet) packetType {
 		return 22
 	case *serviceCancel:
 		return 23
+	case *registerLibrary:
+		return 24
+	case *unregisterLibrary:
+		return 25
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -150,6 +156,7 @@ type welcome struct {
 	Version  uint32
 	Error    []byte
 	Platform offload.PlatformInfo
+	Hooks    bool // a plugin is told of libraries
 	Devices  []remoteDevice
 }
 
@@ -165,6 +172,7 @@ func (m *welcome) code(c *coder) {
 	num(c, &m.Version, 4)
 	c.bytes(&m.Error)
 	platformInfo(c, &m.Platform)
+	c.flag(&m.Hooks)
 	list(c, &m.Devices, func(c *coder, d *remoteDevice) {
 		text(c, &d.Name)
 		deviceInfo(c, &d.Info)
@@ -227,6 +235,39 @@ func (m *checkImage) code(c *coder) {
 	num(c, &m.Request, 8)
 	num(c, &m.Device, 4)
 	m.Image.code(c)
+}
+
+// registerLibrary tells the server's plugins of a library.
+type registerLibrary struct {
+	Request  uint64
+	Library  uint64
+	Label    string
+	Images   []imageRef
+	Entries  []offload.Entry
+	Requires uint32
+}
+
+func (m *registerLibrary) code(c *coder) {
+	num(c, &m.Request, 8)
+	num(c, &m.Library, 8)
+	text(c, &m.Label)
+	list(c, &m.Images, func(c *coder, r *imageRef) { r.code(c) })
+	list(c, &m.Entries, func(c *coder, e *offload.Entry) {
+		text(c, &e.Name)
+		num(c, &e.Kind, 1)
+		num(c, &e.Flags, 4)
+		num(c, &e.Size, 8)
+		num(c, &e.Data, 8)
+	})
+	num(c, &m.Requires, 4)
+}
+
+// unregisterLibrary tells the server's plugins of the end of a library.
+type unregisterLibrary struct{ Request, Library uint64 }
+
+func (m *unregisterLibrary) code(c *coder) {
+	num(c, &m.Request, 8)
+	num(c, &m.Library, 8)
 }
 
 type load struct {

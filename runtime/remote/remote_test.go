@@ -1,11 +1,17 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu"
@@ -45,6 +51,79 @@ func TestConformance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// hooking is a plugin that notes what it is told of libraries, and refuses those with the label "refused".
+type hooking struct {
+	offload.Plugin
+	mu  sync.Mutex
+	log []string
+}
+
+func (h *hooking) Open(ctx context.Context) (offload.Platform, error) {
+	p, err := h.Plugin.Open(ctx)
+	return &hookingPlatform{p, h}, err
+}
+
+type hookingPlatform struct {
+	offload.Platform
+	plugin *hooking
+}
+
+func (p *hookingPlatform) note(what string, lib *offload.Library) {
+	p.plugin.mu.Lock()
+	defer p.plugin.mu.Unlock()
+	p.plugin.log = append(p.plugin.log, fmt.Sprintf("%s %s %d %x %v %d", what, lib.Label, len(lib.Images), lib.Images[0].Digest(), lib.Entries, lib.Requires))
+}
+
+func (p *hookingPlatform) RegisterLibrary(_ context.Context, lib *offload.Library) error {
+	if lib.Label == "refused" {
+		return offload.Errorf(offload.LinkFailure, "register", "as asked").WithHint("ask for less")
+	}
+	p.note("+", lib)
+	return nil
+}
+
+func (p *hookingPlatform) UnregisterLibrary(_ context.Context, lib *offload.Library) error {
+	p.note("-", lib)
+	return nil
+}
+
+// TestLibraries tells a server's plugin of libraries, with images and entries, and of their ends: those that the client left
+// end in reverse order.
+func TestLibraries(t *testing.T) {
+	h := &hooking{Plugin: cpu.New(cpu.Options{})}
+	here, there := net.Pipe()
+	served := make(chan error)
+	go func() { served <- remote.Serve(context.Background(), there, h) }()
+	p, err := remote.NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(t.Context())
+	must(t, err)
+	hooks := p.(offload.LibraryHooks)
+	data := bytes.Repeat([]byte("image"), 300000) // of several pieces
+	lib := func(label string) *offload.Library {
+		return &offload.Library{Label: label, Images: []*offload.Image{{Kind: offload.ImageIR, Data: data}, {Unusable: errors.New("unknown")}},
+			Entries: []offload.Entry{{Name: "f", Kind: offload.EntryIndirect, Flags: 8, Size: 1, Data: 2}}, Requires: 3}
+	}
+	first, second, third := lib("first"), lib("second"), lib("third")
+	must(t, hooks.RegisterLibrary(t.Context(), first))
+	must(t, hooks.RegisterLibrary(t.Context(), second))
+	must(t, hooks.RegisterLibrary(t.Context(), third))
+	var e *offload.Error
+	if err := hooks.RegisterLibrary(t.Context(), lib("refused")); !errors.As(err, &e) || e.Code != offload.LinkFailure || e.Hint != "ask for less" {
+		t.Errorf("a refusal became %v", err)
+	}
+	must(t, hooks.UnregisterLibrary(t.Context(), second))
+	must(t, p.Close())
+	must(t, <-served)
+	var want []string
+	rest := fmt.Sprintf("1 %x [{f indirect 8 1 2}] 3", sha256.Sum256(data))
+	for _, what := range []string{"+ first", "+ second", "+ third", "- second", "- third", "- first"} {
+		want = append(want, what+" "+rest)
+	}
+	if !slices.Equal(h.log, want) {
+		t.Errorf("got %q, want %q", h.log, want)
+	}
+	must(t, hooks.UnregisterLibrary(t.Context(), first)) // the server is gone
 }
 
 // BenchmarkLaunch launches a kernel of one work-item on a server behind a socket of this machine: each launch waited for, and a

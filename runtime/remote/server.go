@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -61,6 +62,8 @@ type server struct {
 	requests map[uint64]context.CancelFunc
 	calls    map[uint64]chan *serviceAnswer
 	lastCall uint64
+
+	libraries []*servedLibrary // in order of registration
 }
 
 type servedDevice struct {
@@ -113,6 +116,10 @@ func (s *server) handle(p packet) (err error) {
 		return nil
 	case *checkImage:
 		return s.checkImage(m)
+	case *registerLibrary:
+		return s.registerLibrary(m)
+	case *unregisterLibrary:
+		return s.unregisterLibrary(m)
 	case *load:
 		return s.load(m)
 	case *findKernel:
@@ -164,6 +171,9 @@ func (s *server) greet(m *hello) error {
 			w.Platform = platform.Info()
 		}
 		s.platforms = append(s.platforms, platform)
+		if _, ok := platform.(offload.LibraryHooks); ok {
+			w.Hooks = true
+		}
 		devices := platform.Devices()
 		for i, d := range devices {
 			name := fmt.Sprintf("%s:%d", p.Name(), i)
@@ -200,6 +210,9 @@ func (s *server) free() {
 	s.running.Wait()
 	for _, p := range s.programs {
 		_ = p.Unload() // the client is gone, so that no failure is reported
+	}
+	for _, l := range slices.Backward(s.libraries) {
+		_ = l.unregister(context.Background())
 	}
 	for _, m := range s.memories {
 		_ = m.Free()

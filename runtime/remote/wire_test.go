@@ -35,7 +35,7 @@ func samples() []packet {
 	kernel := offload.KernelInfo{Name: "k", Params: params, ObservesGroup: true, SharedBytes: 1, GroupItems: 2, Registers: 3, DynamicShared: true,
 		Cooperative: true, Services: []string{"s"}, Prints: true}
 	msg := offload.Message{Kernel: "k", Item: [3]int{1, -2, 3}, Pos: pos, Text: "hé"}
-	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"},
+	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"}, Hooks: true,
 		Devices: []remoteDevice{{Name: "cpu:0", Info: info, Properties: []byte("[]")}}}
 	h := &hello{Version: version}
 	copy(h.Magic[:], magic)
@@ -54,6 +54,7 @@ func samples() []packet {
 		&record{at{1, 2}}, &stop{at{1, 2}}, &reached{at{1, 2}, failed, []byte("e"), true, -7}, &printed{at{1, 2}, msg},
 		&serviceCall{at{1, 2}, 3, offload.Request{Message: msg, Name: "s", Args: []offload.Scalar{{Type: offload.I8, Bits: 255}}, Result: offload.F64}},
 		&serviceAnswer{1, 2, []byte("e")}, &serviceCancel{1},
+		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2},
 	}
 }
 

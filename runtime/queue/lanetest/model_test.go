@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// duration returns how long a random test runs: 10 minutes in a long run, shared by the two of them.
+// duration returns how long each of the random tests runs: 5 minutes in a long run.
 func duration() time.Duration {
 	switch {
 	case testing.Short():

@@ -1,0 +1,74 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// servedLibrary is a library that the client registered, and the platforms that were told of it.
+type servedLibrary struct {
+	number  uint64
+	library *offload.Library
+	told    []offload.LibraryHooks
+}
+
+func (s *server) registerLibrary(m *registerLibrary) error {
+	lib := &offload.Library{Label: m.Label, Entries: m.Entries, Requires: m.Requires}
+	for i := range m.Images {
+		img, err := s.image(&m.Images[i])
+		if err != nil {
+			return err
+		}
+		lib.Images = append(lib.Images, img)
+	}
+	return s.answer(m.Request, func(ctx context.Context, _ *reply) error {
+		l := &servedLibrary{number: m.Library, library: lib}
+		for _, p := range s.platforms {
+			hooks, ok := p.(offload.LibraryHooks)
+			if !ok {
+				continue
+			}
+			if err := hooks.RegisterLibrary(ctx, lib); err != nil {
+				return errors.Join(err, l.unregister(context.Background())) // nothing is left behind
+			}
+			l.told = append(l.told, hooks)
+		}
+		s.mu.Lock()
+		taken := slices.ContainsFunc(s.libraries, func(o *servedLibrary) bool { return o.number == m.Library })
+		if !taken {
+			s.libraries = append(s.libraries, l)
+		}
+		s.mu.Unlock()
+		if taken {
+			return errors.Join(offload.Errorf(offload.InvalidArgument, "register", "the number %d is taken", m.Library), l.unregister(ctx))
+		}
+		return nil
+	})
+}
+
+func (s *server) unregisterLibrary(m *unregisterLibrary) error {
+	return s.answer(m.Request, func(ctx context.Context, _ *reply) error {
+		s.mu.Lock()
+		i := slices.IndexFunc(s.libraries, func(l *servedLibrary) bool { return l.number == m.Library })
+		if i < 0 {
+			s.mu.Unlock()
+			return offload.Errorf(offload.NotFound, "unregister", "library %d is not registered", m.Library)
+		}
+		l := s.libraries[i]
+		s.libraries = slices.Delete(s.libraries, i, i+1)
+		s.mu.Unlock()
+		return l.unregister(ctx)
+	})
+}
+
+// unregister tells the platforms of the end, the last one first.
+func (l *servedLibrary) unregister(ctx context.Context) error {
+	var failures []error
+	for _, hooks := range slices.Backward(l.told) {
+		failures = append(failures, hooks.UnregisterLibrary(ctx, l.library))
+	}
+	return errors.Join(failures...)
+}
