@@ -153,7 +153,7 @@ var codes = []Code{
 		"write a loop, or limit the depth."},
 	{"out-of-memory", "The script needs more memory than its limit or the machine allows.", []string{"an array of host values as large as the data of a device"},
 		"keep data in typed arrays and buffers, read in parts, or raise the limit."},
-	{"permission-denied", "The script may not touch this file or start this program.", []string{"the permissions of the file", "the policy of the host program, or --allow-read and --allow-write"},
+	{"permission-denied", "The script may not touch this file, start this program or run native code.", []string{"the permissions of the file", "the policy of the host program, or --allow-read and --allow-write"},
 		"ask the owner of the file, or run with the permission."},
 	{"io-error", "The system could not read, write or start something.", []string{"a full disk", "a directory in the place of a file"}, "see the message of the system."},
 	{"reentrant", "A Go function that a script runs called the engine that runs it, which would wait for itself.", nil,

@@ -27,7 +27,7 @@ func TestOpenMPRegions(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := runNative(t, dir, `
-		import { device, register, f32, f64, i32, i64, struct } from 'offload'
+		import { device, register, f32, f64, i32, i64, u64, struct } from 'offload'
 		const lib = await register('regions'), dev = device('cpu'), n = 1000
 		const names = lib.kernels.map(name => name.replace(/^__omp_offloading_[0-9a-f]+_[0-9a-f]+_/, ''))
 		console.log(names.join())
@@ -68,6 +68,11 @@ func TestOpenMPRegions(t *testing.T) {
 		const hist = dev.buffer(i32, 4)
 		await region('critical', 'i32', 'buffer').launch({}, n, hist)
 		console.log('critical', ...await hist.read())
+		const big = dev.buffer(i32, 4, i => i + 1)
+		await dev.queue.sync()
+		lib.global('big_decl_tgt_ref_ptr').view(0, 1, u64).write([big.address])
+		await region('linked', 'buffer').launch({}, most)
+		console.log('linked', ...await most.read())
 		const attempt = async f => { try { await f(); console.log('no error') } catch (e) { console.log(e.code, /SIGSEGV \(invalid address/.test(e.message) || e.message) } }
 		const wild = region('wild', 'i32', 'buffer')
 		for (let i = 0; i < 3; i++) await attempt(() => wild.launch({}, n, values))
@@ -78,7 +83,7 @@ func TestOpenMPRegions(t *testing.T) {
 		await attempt(() => lib.unregister())
 	`)
 	want := `
-count_l26,critical_l62,distribute_l48,dynamic_l52,endless_l73,maximum_l57,nested_l38,saxpy_l10,scalars_l30,stencil_l20,structs_l34,sum_l15,wild_l69
+count_l26,critical_l62,distribute_l48,dynamic_l52,endless_l73,linked_l79,maximum_l57,nested_l38,saxpy_l10,scalars_l30,stencil_l20,structs_l34,sum_l15,wild_l69
 saxpy 1995 1997 1999
 sum 499500
 stencil 0 55 60 65 0
@@ -91,6 +96,7 @@ distribute 784 841 900 961
 dynamic 4753n 4851n 4950n
 maximum 1008 1008
 critical 250 250 250 250
+linked 10
 backend-failure true
 backend-failure true
 backend-failure true

@@ -73,4 +73,10 @@ void endless(int *p) {
 #pragma omp target map(tofrom: p[0:1])
   for (;;) (*(volatile int *)p)++;
 }
+int big[4];
+#pragma omp declare target link(big)
+void linked(int *out) {
+#pragma omp target map(from: out[0:1]) map(to: big)
+  out[0] = big[0] + big[1] + big[2] + big[3];
+}
 int main(void) { return 1; }

@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/offload"
@@ -170,12 +173,9 @@ func TestConstructors(t *testing.T) {
 	img := load(t, `
 #include <stdint.h>
 int order[4], n;
-int *gone;
 __attribute__((constructor(201))) static void a(int argc, char **argv, char **envp) { order[n++] = argc == 0 && !argv[0] && !envp[0] ? 1 : -1; }
 __attribute__((constructor(202))) static void b(void) { order[n++] = 2; }
 __attribute__((constructor)) static void c(void) { order[n++] = 3; }
-__attribute__((destructor(201))) static void z(void) { if (gone) *gone = *gone * 10 + 1; }
-__attribute__((destructor(202))) static void y(void) { if (gone) *gone = *gone * 10 + 2; }
 `)
 	s, _, _ := img.Lookup("order")
 	if got := img.Memory(s); got[0] != 1 || got[4] != 2 || got[8] != 3 {
@@ -215,3 +215,10 @@ __attribute__((destructor)) static void d(void) { *(volatile int *)8 = 1; }`))
 		t.Errorf("handle %#x, file %d", img.handle, img.file)
 	}
 }
+
+// anonymousMemory returns memory that is not Go's.
+func anonymousMemory(size int) ([]byte, error) {
+	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+}
+
+func address(data []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) }

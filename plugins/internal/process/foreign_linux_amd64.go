@@ -11,10 +11,10 @@ import (
 )
 
 // Foreign is the state of threads that native code made itself, while a call waits for them.
-type Foreign struct{ unused byte }
+type Foreign struct{ first *guarded }
 
 var (
-	foreign Foreign
+	foreign = Foreign{&foreignFault}
 
 	// Of the assembly too.
 	foreignCalls uint32  // 1 once a call has waited for foreign threads
@@ -39,7 +39,7 @@ func (f *Foreign) Fault() error {
 	if f == nil || atomic.LoadUint32(&foreignDone) == 0 {
 		return nil
 	}
-	return foreignFault.fault()
+	return f.first.fault()
 }
 
 // Settle waits until the other threads of the process sleep, at most for the time: what they were doing has ended then. The
