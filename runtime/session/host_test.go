@@ -30,6 +30,7 @@ type hostPlugin struct {
 	log     func(string) // of hooks
 	refuse  atomic.Bool  // launches
 	tells   bool         // queues have their optional interfaces
+	apart   bool         // queues refuse events of other queues
 }
 
 type hostKernel struct {
@@ -122,10 +123,20 @@ func (d *hostDevice) Allocate(size int64, kind offload.MemoryKind) (offload.Memo
 
 func (d *hostDevice) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 	q := queue.New(d, queue.Options{Label: opts.Label, Clock: d.clock})
+	if d.plugin.apart {
+		return apartQueue{q}, nil
+	}
 	if d.plugin.tells {
 		return q, nil
 	}
 	return struct{ offload.Queue }{q}, nil // without its optional interfaces, whose defaults are tested here
+}
+
+// apartQueue is a queue whose driver cannot wait for events of other queues.
+type apartQueue struct{ offload.Queue }
+
+func (q apartQueue) Wait(offload.Event) error {
+	return offload.Errorf(offload.Unsupported, "wait", "the event is of another context")
 }
 
 func (d *hostDevice) Load(context.Context, *offload.Image) (offload.Program, error) {

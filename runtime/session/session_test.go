@@ -463,6 +463,35 @@ func TestFailuresAreGivenOnce(t *testing.T) {
 	}
 }
 
+// A queue that refuses an event of its platform waits for it on the host.
+func TestWaitsThatThePluginRefuses(t *testing.T) {
+	s := open(t, &hostPlugin{name: "cpu", count: 1, class: offload.ClassCPU, apart: true})
+	d, err := s.Device(t.Context(), "cpu")
+	check(t, err)
+	first, err := d.NewQueue(session.QueueOptions{})
+	check(t, err)
+	second, err := d.NewQueue(session.QueueOptions{})
+	check(t, err)
+	gate := make(chan struct{})
+	var order []string
+	check(t, first.Host(func() error { <-gate; order = append(order, "first"); return nil }))
+	ev, err := first.Record("")
+	check(t, err)
+	check(t, second.Wait(ev))
+	check(t, second.Host(func() error { order = append(order, "second"); return nil }))
+	time.Sleep(10 * time.Millisecond)
+	if second.Idle() {
+		t.Error("the second queue did not wait")
+	}
+	close(gate)
+	check(t, second.Sync(t.Context()))
+	if !slices.Equal(order, []string{"first", "second"}) {
+		t.Errorf("order %q", order)
+	}
+	check(t, first.Close(t.Context()))
+	check(t, second.Close(t.Context()))
+}
+
 func TestEvents(t *testing.T) {
 	s := open(t, adder(), &hostPlugin{name: "far", count: 1, hidden: true})
 	d, far := device(t, s, "cpu"), device(t, s, "far")
