@@ -16,11 +16,6 @@ var mathConstants = map[string]float64{
 	"SQRT2": math.Sqrt2, "SQRT1_2": math.Sqrt2 / 2,
 }
 
-var itemKinds = map[string]ir.ItemKind{
-	"g": ir.GlobalID, "g.local": ir.LocalID, "g.group": ir.GroupID, "g.size": ir.GlobalSize,
-	"g.groupSize": ir.GroupSize, "g.groups": ir.NumGroups,
-}
-
 var combines = map[string]ir.Combine{"add": ir.CombineAdd, "min": ir.CombineMin, "max": ir.CombineMax}
 
 var subgroupKinds = map[string]ir.SubgroupKind{
@@ -36,84 +31,44 @@ var atomicKinds = map[string]ir.AtomicKind{
 	"load": ir.AtomicLoad, "store": ir.AtomicStore,
 }
 
-// builtinMember is a property of the item object, Math or Atomics.
-func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
-	if kind, ok := itemKinds[path]; ok {
-		if axis := strings.Index("xyz", name); axis >= 0 && len(name) == 1 {
-			return c.item(kind, axis)
-		}
-		if path != "g" {
-			c.errorf(at, diag.UnknownProperty, fmt.Sprintf("write %s.x, .y or .z", path), "%s has no .%s", path, name)
-			return bad
-		}
+// builtinMember compiles a property of an object of the language.
+func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
+	object := &builtins[v.builtin]
+	if axis := strings.Index("xyz", name); object.axes && axis >= 0 && len(name) == 1 {
+		return c.item(object.item, axis)
 	}
-	full := path + "." + name
-	switch path {
-	case "g":
-		switch name {
-		case "lane":
-			return c.item(ir.Lane, 0)
-		case "subgroupSize":
-			return c.item(ir.SubgroupSize, 0)
-		case "local", "group", "size", "groupSize", "groups",
-			"reduce", "scan", "subgroup", "barrier", "shared", "private", "uniform", "print", "assert", "call":
-			return builtin(full)
-		}
-		rewrite := elsewhereInItem[name]
-		if rewrite == "" {
-			rewrite = didYouMean("g", name, itemNames)
-		}
-		c.errorf(at, diag.UnknownProperty, rewrite, "the item object has no .%s", name)
+	path := builtinPath(v)
+	switch v.builtin {
+	case itemObject:
+		return c.itemMember(name, at)
+	case localObject, groupObject, sizeObject, groupSizeObject, groupsObject:
+		c.errorf(at, diag.UnknownProperty, fmt.Sprintf("write %s"+nameAxes, path), "%s has no .%s", path, name)
 		return bad
-	case "g.reduce", "g.scan":
+	case reduceObject, scanObject:
 		if _, ok := combines[name]; ok {
-			return builtin(full)
+			return builtin(map[builtinID]builtinID{reduceObject: reduceFamily, scanObject: scanFamily}[v.builtin], name)
 		}
 		c.errorf(at, diag.UnknownProperty, "write .add, .min or .max", "%s has no .%s", path, name)
 		return bad
-	case "g.scan.add", "g.scan.min", "g.scan.max":
+	case scanFamily:
 		if name == "exclusive" {
-			return builtin(full)
+			return builtin(exclusiveScanFamily, v.str)
 		}
-	case "g.subgroup":
+	case subgroupObject:
 		if _, ok := subgroupKinds[name]; ok {
-			return builtin(full)
+			return builtin(subgroupFamily, name)
 		}
 		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(subgroupKinds)), "%s has no .%s in a kernel", path, name)
 		return bad
-	case "Math":
-		if x, ok := mathConstants[name]; ok {
-			return number(x)
-		}
-		if _, ok := mathFuncOf(name); ok || name == "fast" {
-			return builtin(full)
-		}
-		rewrite := elsewhereInMath[name]
-		if near := nearest(name, mathNames); rewrite == "" && near != "" {
-			rewrite = fmt.Sprintf("did you mean Math.%s?", near)
-		} else if rewrite == "" {
-			rewrite = "write it as a function of your own, which the kernel calls"
-		}
-		c.errorf(at, diag.UnknownMath, rewrite, "Math.%s is not in kernels", name)
-		return bad
-	case "Number":
+	case mathObject:
+		return c.mathMember(name, at)
+	case numberObject:
 		return c.numberMember(name, at)
-	case "Math.fast":
-		if f, ok := mathFuncOf(name); ok && f.library {
-			return builtin(full)
-		}
-		rewrite := "write it as a function of your own, which the kernel calls"
-		if near := nearest(name, fastNames()); near != "" {
-			rewrite = fmt.Sprintf("did you mean Math.fast.%s?", near)
-		}
-		if slices.Contains(mathNames, name) {
-			rewrite = "write Math." + name
-		}
-		c.errorf(at, diag.UnknownMath, rewrite, "Math.fast.%s is not in kernels", name)
-		return bad
-	case "Atomics":
+	case fastObject:
+		return c.fastMember(name, at)
+	case atomicsObject:
 		if _, ok := atomicKinds[name]; ok {
-			return builtin(full)
+			return builtin(atomicsFamily, name)
 		}
 		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(atomicKinds)), "%s has no .%s in a kernel", path, name)
 		return bad
@@ -122,81 +77,116 @@ func (c *compiler) builtinMember(path, name string, at syntax.Span) value {
 	return bad
 }
 
+// itemMember compiles a property of the item object but x, y and z.
+func (c *compiler) itemMember(name string, at syntax.Span) value {
+	switch name {
+	case "lane":
+		return c.item(ir.Lane, 0)
+	case "subgroupSize":
+		return c.item(ir.SubgroupSize, 0)
+	}
+	if id, ok := itemMembers[name]; ok {
+		return builtin(id, "")
+	}
+	rewrite := elsewhereInItem[name]
+	if rewrite == "" {
+		rewrite = didYouMean("g", name, itemNames)
+	}
+	c.errorf(at, diag.UnknownProperty, rewrite, "the item object has no .%s", name)
+	return bad
+}
+
+// mathMember compiles a property of Math.
+func (c *compiler) mathMember(name string, at syntax.Span) value {
+	if x, ok := mathConstants[name]; ok {
+		return number(x)
+	}
+	if name == "fast" {
+		return builtin(fastObject, "")
+	}
+	if _, ok := mathFuncOf(name); ok {
+		return builtin(mathFamily, name)
+	}
+	rewrite := elsewhereInMath[name]
+	if near := nearest(name, mathNames); rewrite == "" && near != "" {
+		rewrite = fmt.Sprintf("did you mean Math.%s?", near)
+	} else if rewrite == "" {
+		rewrite = "write it as a function of your own, which the kernel calls"
+	}
+	c.errorf(at, diag.UnknownMath, rewrite, "Math.%s is not in kernels", name)
+	return bad
+}
+
+// fastMember compiles a property of Math.fast.
+func (c *compiler) fastMember(name string, at syntax.Span) value {
+	if f, ok := mathFuncOf(name); ok && f.library {
+		return builtin(fastFamily, name)
+	}
+	rewrite := "write it as a function of your own, which the kernel calls"
+	if near := nearest(name, fastNames()); near != "" {
+		rewrite = fmt.Sprintf("did you mean Math.fast.%s?", near)
+	}
+	if slices.Contains(mathNames, name) {
+		rewrite = "write Math." + name
+	}
+	c.errorf(at, diag.UnknownMath, rewrite, "Math.fast.%s is not in kernels", name)
+	return bad
+}
+
 func (c *compiler) item(kind ir.ItemKind, axis int) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32))
 }
 
 // builtinCall compiles the call of a function of the language.
-func (c *compiler) builtinCall(path string, x *syntax.Call, effect bool) value {
-	family, name, _ := cutLast(path)
-	switch family {
-	case "Number":
-		return c.numberTest(path, x)
-	case "Math":
-		return c.mathCall(name, x)
-	case "Math.fast":
-		f, _ := mathFuncOf(name)
-		return c.libraryCall("fast."+name, f, c.args(x), x)
-	case "Atomics":
-		return c.atomic(name, x)
-	case "g.reduce", "g.scan":
-		return c.groupCall(family, name, false, x)
-	case "g.scan.add", "g.scan.min", "g.scan.max":
-		_, op, _ := cutLast(family)
-		return c.groupCall("g.scan", op, true, x)
-	case "g.subgroup":
-		return c.subgroupCall(name, x)
-	}
-	switch path {
-	case "isNaN", "isFinite":
-		return c.numberTest(path, x)
-	case "Number":
-		c.errorf(x.Fn.Range(), diag.NotCallable, "write f32(x), i32(x), …", "Number is no function in a kernel")
-		return bad
-	case "bits":
+func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
+	switch fn.builtin {
+	case numberFamily, globalTest:
+		return c.numberTest(fn, x)
+	case mathFamily:
+		return c.mathCall(fn.str, x)
+	case fastFamily:
+		f, _ := mathFuncOf(fn.str)
+		return c.libraryCall("fast."+fn.str, f, c.args(x), x)
+	case atomicsFamily:
+		return c.atomic(fn.str, x)
+	case reduceFamily, scanFamily, exclusiveScanFamily:
+		return c.groupCall(fn.builtin, fn.str, x)
+	case subgroupFamily:
+		return c.subgroupCall(fn.str, x)
+	case bitsFunc:
 		return c.bits(x)
-	case "fromBits":
+	case fromBitsFunc:
 		return c.fromBits(x)
-	case "g.barrier":
+	case barrierFunc:
 		if c.arity(x, 0, 0) {
 			before := c.at(x.Span)
 			c.emit(&ir.Instr{Op: ir.Barrier})
 			c.b.Site = before
 		}
 		return value{kind: kVoid}
-	case "g.shared":
+	case sharedFunc:
 		return c.newArray(ir.Shared, x)
-	case "g.private":
+	case privateFunc:
 		return c.newArray(ir.Private, x)
-	case "g.uniform":
+	case uniformFunc:
 		return c.uniform(x)
-	case "g.print":
+	case printFunc:
 		return c.print(x)
-	case "g.assert":
+	case assertFunc:
 		return c.assert(x)
-	case "g.call":
+	case callFunc:
 		return c.hostCall(x, ir.Void, effect)
 	}
-	rewrite := ""
-	switch path {
-	case "g.reduce", "g.scan":
-		rewrite = fmt.Sprintf("write %s.add(…), .min or .max", path)
-	case "g.subgroup":
+	path, rewrite := builtinPath(fn), builtins[fn.builtin].rewrite
+	if fn.builtin == subgroupObject {
 		rewrite = "name the operation: g.subgroup has " + strings.Join(sortedNames(subgroupKinds), ", ")
-	case "g", "g.local", "g.group", "g.size", "g.groupSize", "g.groups":
-		rewrite = fmt.Sprintf("write %s.x, .y or .z", path)
-	case "Math", "Math.fast", "Atomics":
-		rewrite = "name the function: " + path + ".…"
 	}
-	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s is no function", path)
+	message := path + " is no function"
+	if fn.builtin == numberObject {
+		message += " in a kernel"
+	}
+	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s", message)
 	return bad
-}
-
-func cutLast(path string) (family, name string, ok bool) {
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		return path[:i], path[i+1:], true
-	}
-	return "", path, false
 }
 
 // args compiles the arguments of a call, in order.

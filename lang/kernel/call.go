@@ -15,7 +15,7 @@ func (c *compiler) call(x *syntax.Call, effect bool) value {
 	case kFunc:
 		return c.inline(f.fn, x)
 	case kBuiltin:
-		return c.builtinCall(f.str, x, effect)
+		return c.builtinCall(f, x, effect)
 	case kType:
 		return c.convertCall(f.elem, x)
 	case kBad:

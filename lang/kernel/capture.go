@@ -228,9 +228,10 @@ func IsLanguageName(name string) bool {
 
 // languageName is the meaning that the language gives to a name.
 func languageName(name string) (value, bool) {
+	if v, ok := globalBuiltins[name]; ok {
+		return v, true
+	}
 	switch name {
-	case "Math", "Atomics", "Number", "isNaN", "isFinite", "bits", "fromBits":
-		return builtin(name), true
 	case "Infinity":
 		return number(math.Inf(1)), true
 	case "NaN":

@@ -276,7 +276,7 @@ func (c *compiler) walkKernel() {
 
 func (c *compiler) bindItem(n *syntax.Name) {
 	v := c.declare(n.Decl)
-	v.fixed, v.state, v.slot = builtin("g"), set, false
+	v.fixed, v.state, v.slot = builtin(itemObject, ""), set, false
 }
 
 func (c *compiler) bindParam(p *param, n *syntax.Name) {

@@ -259,7 +259,7 @@ func (c *compiler) wantScalar(v value, at syntax.Span) bool {
 		c.errorf(at, diag.NotANumber, "take its elements apart: `const [a, b] = …`", "this is several values, where one is needed")
 	default:
 		rewrite := ""
-		if _, ok := itemKinds[v.str]; ok {
+		if builtins[v.builtin].axes {
 			rewrite = fmt.Sprintf("write `%s.x`, .y or .z", c.text(at))
 		}
 		c.errorf(at, diag.NotANumber, rewrite, "`%s` is no number", c.text(at))

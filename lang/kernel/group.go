@@ -75,13 +75,13 @@ func (c *compiler) single(x *syntax.Call, keepBool bool) (v *ir.Value, taint uin
 	return c.widen(args[0], t), args[0].taint, true
 }
 
-func (c *compiler) groupCall(family, op string, exclusive bool, x *syntax.Call) value {
+func (c *compiler) groupCall(family builtinID, op string, x *syntax.Call) value {
 	v, taint, ok := c.single(x, false)
 	if !ok {
 		return bad
 	}
-	in := &ir.Instr{Op: ir.Reduce, Args: []*ir.Value{v}, Combine: combines[op], Exclusive: exclusive}
-	if family == "g.scan" {
+	in := &ir.Instr{Op: ir.Reduce, Args: []*ir.Value{v}, Combine: combines[op], Exclusive: family == exclusiveScanFamily}
+	if family != reduceFamily {
 		in.Op = ir.Scan
 	}
 	before := c.at(x.Span)

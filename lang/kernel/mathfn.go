@@ -443,7 +443,7 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	}
 	t := e.Scalar
 	if inner, ok := x.Args[0].(*syntax.Call); ok && t.IsValue() {
-		if f := c.expr(inner.Fn); f.kind == kBuiltin && f.str == "g.call" {
+		if f := c.expr(inner.Fn); f.kind == kBuiltin && f.builtin == callFunc {
 			return c.hostCall(inner, t, false)
 		}
 	}

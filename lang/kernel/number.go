@@ -23,14 +23,14 @@ func (c *compiler) numberMember(name string, at syntax.Span) value {
 		return number(x)
 	}
 	if slices.Contains(numberTests, name) {
-		return builtin("Number." + name)
+		return builtin(numberFamily, name)
 	}
 	c.errorf(at, diag.UnknownProperty, didYouMean("Number", name, append(sortedNames(numberConstants), numberTests...)), "Number has no .%s in a kernel", name)
 	return bad
 }
 
 // numberTest compiles isNaN(x) and its like. A 64-bit integer is a BigInt, and a bool no Number.
-func (c *compiler) numberTest(path string, x *syntax.Call) value {
+func (c *compiler) numberTest(f value, x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad
 	}
@@ -38,7 +38,7 @@ func (c *compiler) numberTest(path string, x *syntax.Call) value {
 	if !ok {
 		return bad
 	}
-	family, name, _ := cutLast(path)
+	name := f.str
 	v := args[0]
 	t := c.scalarType(v)
 	if v.kind == kNum {
@@ -51,7 +51,7 @@ func (c *compiler) numberTest(path string, x *syntax.Call) value {
 		return boolean(isIntegral(v.num))
 	}
 	if !t.IsFloat() {
-		return boolean(name != "isNaN" && (family == "" || t.IsInt()))
+		return boolean(name != "isNaN" && (f.builtin == globalTest || t.IsInt()))
 	}
 	r := v.reg
 	finite := func() *ir.Value {

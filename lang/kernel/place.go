@@ -265,7 +265,7 @@ func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 	case kBad:
 		return bad
 	case kBuiltin:
-		return c.builtinMember(v.str, name, nameAt)
+		return c.builtinMember(v, name, nameAt)
 	case kCapture:
 		return c.capturedField(v, name, nameAt)
 	case kTuple:

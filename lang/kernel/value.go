@@ -32,18 +32,19 @@ const (
 
 // value is what an expression compiles to.
 type value struct {
-	kind  kind
-	num   float64
-	big   *big.Int
-	bool  bool
-	str   string // kStr; kBuiltin: its path, such as "Math" or "g.local"
-	reg   *ir.Value
-	place *place
-	list  []value  // kTuple, kObject
-	names []string // kObject
-	fn    *closure
-	obj   Object
-	elem  ir.Elem // kType
+	kind    kind
+	builtin builtinID // kBuiltin
+	num     float64
+	big     *big.Int
+	bool    bool
+	str     string // kStr; kBuiltin: the name of a function of a family
+	reg     *ir.Value
+	place   *place
+	list    []value  // kTuple, kObject
+	names   []string // kObject
+	fn      *closure
+	obj     Object
+	elem    ir.Elem // kType
 
 	// taint is the inferred scalar parameters, as bits, of which the value is an integer expression.
 	taint uint64
@@ -63,7 +64,6 @@ var bad = value{}
 func number(x float64) value     { return value{kind: kNum, num: x} }
 func boolean(b bool) value       { return value{kind: kBool, bool: b} }
 func register(v *ir.Value) value { return value{kind: kReg, reg: v} }
-func builtin(path string) value  { return value{kind: kBuiltin, str: path} }
 
 func (v value) withTaint(t uint64) value {
 	v.taint = t
