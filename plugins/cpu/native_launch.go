@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -319,6 +320,20 @@ func (l *nativeLaunch) fail(first int, err error) {
 	if offset, ok := l.kernel.program.image.Offset(f.PC); ok {
 		where = fmt.Sprintf(", at offset %#x of the image", offset)
 	}
-	l.failed = l.refuse(offload.BackendFailure, "%v%s", f, where).
-		WithHint("check the signature against the function's declaration, and the sizes of the buffers against what it accesses")
+	l.failed = l.refuse(offload.BackendFailure, "%v%s", f, where).WithHint("%s", faultHint(f))
+}
+
+// faultHint returns what to do about a fault.
+func faultHint(f *process.Fault) string {
+	switch {
+	case f.StackOverflow():
+		return "the function nests too deep, or its arrays are too large for a stack of a few megabytes"
+	case f.Signal == int(syscall.SIGILL):
+		return "build the image for this processor, or look for what the function traps on"
+	case f.Signal == int(syscall.SIGABRT):
+		return "look at what the function or the C library wrote to the standard error"
+	case f.Signal == int(syscall.SIGFPE):
+		return "look for an integer division by zero or of the least integer by -1"
+	}
+	return "check the signature against the function's declaration, and the sizes of the buffers against what it accesses"
 }

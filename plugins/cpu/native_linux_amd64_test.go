@@ -37,6 +37,7 @@ void bus(int64_t first, int64_t last) {
 static int deep(volatile char *above) { volatile char here[4096]; here[0] = above[0]; return deep(here) + here[1]; }
 void overflow(int64_t first, int64_t last) { volatile char top[1] = {0}; total = deep(top); }
 void wrong(int64_t first, int64_t last, double a, int64_t *x) { *x = a; }
+void slow(int64_t first, int64_t last, int64_t *x) { for (volatile int i = 0; i < 100000000; i++) {} *x = 1; }
 void endless(int64_t first, int64_t last) { for (volatile int i = 0;; i++) {} }
 `
 
@@ -345,5 +346,47 @@ func TestNativeTarget(t *testing.T) {
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || err == nil && fit <= 1 {
 			t.Errorf("%s %s: %d, %v; want %q", c.target, c.arch, fit, err, c.want)
 		}
+	}
+}
+
+// TestNativeUnregisterWaits unregisters a library while a kernel of it runs: the kernel comes to its end before the image goes.
+func TestNativeUnregisterWaits(t *testing.T) {
+	s, d := openNative(t)
+	lib, err := s.Register(t.Context(), "slow", clang.SharedObject(t, nativeSource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(session.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close(context.Background())
+	k, err := lib.KernelAs(t.Context(), d, "slow", ranged(anyBuffer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.NewBuffer(session.BufferOptions{Type: offload.I64, Dims: []int{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := k.Bind(session.Config{Size: []int{1}}, session.Buf(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Launch(call); err != nil {
+		t.Fatal(err)
+	}
+	if err := lib.Unregister(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if h := holds(t); h.mappings != 0 {
+		t.Errorf("%d mappings of the image stay", h.mappings)
+	}
+	got := make([]byte, 8)
+	if err := errors.Join(q.Read(got, b, 0), q.Sync(t.Context())); err != nil || got[0] != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := q.Launch(call); offload.CodeOf(err) != offload.Closed {
+		t.Errorf("a launch after the end: %v", err)
 	}
 }

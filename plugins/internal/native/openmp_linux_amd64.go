@@ -129,6 +129,9 @@ func llvmVersion(path string) int {
 // 200, takes the cores from other kernels.
 const lingerTime = 1
 
+// turnPoll is how often a region looks whether it is its turn.
+const turnPoll = 100 * time.Microsecond
+
 // settleTime is how long the end of a region that failed waits for the other threads of its team.
 const settleTime = 500 * time.Millisecond
 
@@ -146,11 +149,13 @@ var region struct {
 // Region calls a target region with at most so many threads; 0: as many as the OpenMP run time takes by default.
 func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
 	r := &region
-	r.Lock()
-	defer r.Unlock()
-	if stop.Load() {
-		return process.ErrInterrupted
+	for !r.TryLock() { // the region that runs may be endless
+		if stop.Load() {
+			return process.ErrInterrupted
+		}
+		time.Sleep(turnPoll)
 	}
+	defer r.Unlock()
 	if r.abandoned >= maxAbandoned {
 		return offload.Errorf(offload.OutOfResources, "launch", "%d target regions of this process have failed with threads of theirs still running", r.abandoned).
 			WithHint("restart the process")
