@@ -129,7 +129,7 @@ func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg
 		default:
 			l.Def(amd64.VMOVDQA64, d.Z(), index[i].Z()).Folds(1, 0)
 		}
-		l.Def(amd64.VPCMPUD, there[i].K(), d.Z(), most.Z(), vcode.Imm(1)).Folds(2, 4)
+		l.Def(amd64.VPCMPUD, there[i].K(), d.Z(), most.Z(), vcode.Cmp(amd64.CmpLT)).Folds(2, 4)
 	}
 	if l.Target.HasMasks && size == 4 { // two vectors
 		for i, d := range from {

@@ -10,43 +10,43 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// access says how the lanes of an access lie in memory.
+// access is the access pattern of the lanes.
 type access uint8
 
 const (
-	broadcast  access = iota // all at one place
-	contiguous               // one after the other
-	scattered                // at offsets in vectors
+	broadcast  access = iota // all lanes access one element
+	contiguous               // lanes access adjacent elements
+	scattered                // each lane has an offset
 )
 
 // MemRef is where an access goes.
 type MemRef struct {
-	array   *ir.Array // nil for a private one that is cleared
+	array   *ir.Array // nil for a private array that is cleared
 	access  access
-	Uni     vcode.Mem   // the part that is the same for all lanes
-	Offs    []vcode.Reg // apart: offsets of 32 bits, by register
+	Uni     vcode.Mem   // the uniform part of the address
+	Offs    []vcode.Reg // scattered: the offsets of 32 bits, by register
 	Scale   uint8
-	mask    []vcode.Reg // the lanes that take part; nil if all do
+	mask    []vcode.Reg // the active lanes; nil if all are active
 	Scalar  ir.Type
 	Size    int
-	inside  vcode.Reg // together and without faults: 1 if the place is in bounds
-	below   vcode.Reg // inRow: how many bytes each row of a stacked gang lies behind the one above; 0 if registers follow each other
-	perRow  bool      // inRow, of a load in a stacked gang: the lanes of a row load the same element
-	oneRow  bool      // inRow, of a load in a stacked gang: all rows load the same elements
-	fetched bool      // of a store: the lines have been fetched
+	inside  vcode.Reg // broadcast, without faults: 1 if the index is in bounds
+	below   vcode.Reg // contiguous, in a 2-D gang: the distance in bytes between rows; 0 if the registers are adjacent
+	perRow  bool      // a load of a 2-D gang: the lanes of a row load the same element
+	oneRow  bool      // a load of a 2-D gang: all rows load the same elements
+	fetched bool      // a store whose lines were prefetched
 }
 
-// term is an index of an access.
+// term is an index of an access, as a term of the address.
 type term struct {
 	v      *ir.Value
 	stride int64 // bytes
-	inner  int   // trailing extents that multiply it
-	sure   bool  // all lanes take part, and it is proved to be in bounds
+	inner  int   // the number of inner extents that multiply it
+	sure   bool  // all lanes are active, and the index is proved to be in bounds
 }
 
 func (l *Lowerer) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
 
-// memRefOf works out where an access goes and checks it.
+// memRefOf returns the memory operand of an access, and emits the checks of its indices.
 func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 	r := in.Resolve()
 	p := MemRef{array: in.Array, Scalar: r.Scalar, Size: r.Scalar.Size(), mask: l.Cur, Scale: 1}

@@ -232,7 +232,7 @@ func canonicalNaN(size int) uint64 {
 
 // unordered finds the lanes where one of two floats is NaN.
 func (l *Lowerer) unordered(d, a, b vcode.Reg, size int) {
-	l.Def(Sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Imm(3)).Folds(2, size)
+	l.Def(Sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Cmp(amd64.CmpUnordered)).Folds(2, size)
 }
 
 func (l *Lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
@@ -258,7 +258,7 @@ func (l *Lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 		rest, up, whole := l.NewVec(), l.NewMask(), l.NewVec()
 		l.Def(Sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), whole.Z(), a.Z(), vcode.Imm(9)).Folds(1, e)
 		l.Op2(Sized(e, amd64.VSUBPS, amd64.VSUBPD), rest, a, whole, e)
-		l.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), up.K(), rest.Z(), l.Constant(ir.FloatBits(t, 0.5), e).Z(), vcode.Imm(13)).Folds(2, e)
+		l.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), up.K(), rest.Z(), l.Constant(ir.FloatBits(t, 0.5), e).Z(), vcode.Cmp(amd64.CmpOrderedGE)).Folds(2, e)
 		l.Def(Sized(e, amd64.VADDPS, amd64.VADDPD), whole.Z(), whole.Z(), l.Constant(ir.FloatBits(t, 1), e).Z()).Folds(2, e).Under(up)
 		l.Def(amd64.VMOVDQA64, d.Z(), l.Constant(sign, e).Z())
 		l.Mod(Sized(e, amd64.VPTERNLOGD, amd64.VPTERNLOGQ), d.Z(), a.Z(), whole.Z(), vcode.Imm(0xca)).Folds(2, e)

@@ -131,12 +131,12 @@ func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad [
 			m = p.mask[i]
 		}
 		if e == 4 {
-			l.Def(amd64.VPCMPUD, d.K(), vcode.Part(idx, i).Z(), limit, vcode.Imm(5)).Folds(2, 4).Mask = m
+			l.Def(amd64.VPCMPUD, d.K(), vcode.Part(idx, i).Z(), limit, vcode.Cmp(amd64.CmpGE)).Folds(2, 4).Mask = m
 			continue
 		}
 		lo, hi := l.NewMask(), l.NewMask()
-		l.Def(amd64.VPCMPUQ, lo.K(), vcode.Part(idx, 2*i).Z(), limit, vcode.Imm(5)).Folds(2, 8)
-		l.Def(amd64.VPCMPUQ, hi.K(), vcode.Part(idx, 2*i+1).Z(), limit, vcode.Imm(5)).Folds(2, 8)
+		l.Def(amd64.VPCMPUQ, lo.K(), vcode.Part(idx, 2*i).Z(), limit, vcode.Cmp(amd64.CmpGE)).Folds(2, 8)
+		l.Def(amd64.VPCMPUQ, hi.K(), vcode.Part(idx, 2*i+1).Z(), limit, vcode.Cmp(amd64.CmpGE)).Folds(2, 8)
 		l.join(d, lo, hi)
 		if m != 0 {
 			l.Def(amd64.KANDW, d.K(), d.K(), m.K())

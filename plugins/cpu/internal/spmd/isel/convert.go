@@ -171,7 +171,7 @@ func (l *Lowerer) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool)
 	fix := func(d, a vcode.Reg, e, size int) {
 		over, odd := l.NewMask(), l.NewMask()
 		limit := l.Constant(ir.FloatBits(floatOf(e), math.Ldexp(1, 8*size-1)), e)
-		l.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), over.K(), a.Z(), limit.Z(), vcode.Imm(13)).Folds(2, e)
+		l.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), over.K(), a.Z(), limit.Z(), vcode.Cmp(amd64.CmpOrderedGE)).Folds(2, e)
 		l.unordered(odd, a, a, e)
 		l.Def(Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), l.Constant(1<<(8*size-1)-1, size).Z()).Folds(2, size).Mask = over
 		l.Def(Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), l.Constant(0, size).Z()).Folds(2, size).Mask = odd
@@ -229,13 +229,13 @@ func (l *Lowerer) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool
 		l.Def(amd64.VMOVDQA64, rest.Z(), a.Z())
 		l.Mod(amd64.VFNMADD231PD, rest.Z(), q.Z(), c(math.Ldexp(1, 64)).Z()).Folds(2, 8)
 		over, under, finite := l.NewMask(), l.NewMask(), l.NewMask()
-		l.Def(amd64.VCMPPD, over.K(), rest.Z(), c(math.Ldexp(1, 63)).Z(), vcode.Imm(13)).Folds(2, 8)
-		l.Def(amd64.VCMPPD, under.K(), rest.Z(), c(-math.Ldexp(1, 63)).Z(), vcode.Imm(1)).Folds(2, 8)
+		l.Def(amd64.VCMPPD, over.K(), rest.Z(), c(math.Ldexp(1, 63)).Z(), vcode.Cmp(amd64.CmpOrderedGE)).Folds(2, 8)
+		l.Def(amd64.VCMPPD, under.K(), rest.Z(), c(-math.Ldexp(1, 63)).Z(), vcode.Cmp(amd64.CmpLT)).Folds(2, 8)
 		l.Def(amd64.VSUBPD, rest.Z(), rest.Z(), c(math.Ldexp(1, 64)).Z()).Folds(2, 8).Under(over)
 		l.Def(amd64.VADDPD, rest.Z(), rest.Z(), c(math.Ldexp(1, 64)).Z()).Folds(2, 8).Under(under)
 		size := l.NewVec()
 		l.Op2(amd64.VPANDQ, size, a, l.Constant(math.MaxInt64, 8), 8)
-		l.Def(amd64.VCMPPD, finite.K(), size.Z(), c(math.Inf(1)).Z(), vcode.Imm(1)).Folds(2, 8)
+		l.Def(amd64.VCMPPD, finite.K(), size.Z(), c(math.Inf(1)).Z(), vcode.Cmp(amd64.CmpLT)).Folds(2, 8)
 		l.Def(amd64.VCVTTPD2QQ, d.Z(), rest.Z()).Zeroed(finite)
 	})
 	if to.Size() == 8 {

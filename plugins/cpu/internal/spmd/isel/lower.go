@@ -10,29 +10,29 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Grid emits what concerns several gangs of a work-group.
+// Grid emits the code for several gangs of a work-group. Package grid implements it.
 type Grid interface {
-	// barrier emits a barrier, or the wait for a group operation by its number from 1.
+	// Barrier emits a barrier, or the wait for a group operation by its number from 1.
 	Barrier(op int)
-	// groupOp emits a group operation.
+	// GroupOp emits a group operation.
 	GroupOp(in *ir.Instr)
-	// inRounds returns the only exit of a loop that is to be interleaved, or nil.
+	// Interleaves returns the only exit of a loop that is to be interleaved, or nil.
 	Interleaves(loop *ir.Instr) *ir.Instr
-	// beginRounds begins an interleaved loop, and returns the values of its parameters in the first iteration.
+	// BeginInterleaved begins an interleaved loop, and returns the values of its parameters in the first iteration.
 	BeginInterleaved(loop, exit *ir.Instr) Entry
-	// nextInRound emits the end of an iteration, and reports whether it did.
+	// NextIteration emits the end of an iteration, and reports whether it did.
 	NextIteration(in *ir.Instr) bool
-	// leaveRounds emits the exit of an interleaved loop.
+	// LeaveInterleaved emits the exit of an interleaved loop.
 	LeaveInterleaved(in *ir.Instr)
 }
 
-// New returns a lowerer that appends to a function.
+// New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
 	return &Lowerer{Func: f, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
 		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{}, checked: map[CheckKey]bool{}}
 }
 
-// Lowerer turns a kernel into instructions on virtual registers.
+// Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
 type Lowerer struct {
 	*vcode.Func
 	*plan.Analysis
@@ -40,48 +40,49 @@ type Lowerer struct {
 	Vals []Value
 	Site int
 
-	inBlock     *ir.Block   // that is emitted
-	Cur         []vcode.Reg // the mask of active lanes, by register; nil if all are
+	inBlock     *ir.Block   // the block that is being lowered
+	Cur         []vcode.Reg // the mask of active lanes, by register; nil if all are active
 	Scopes      []*Scope
-	Interleaved *Interleaved // the loop in rounds around the present place
-	Dead        amd64.Label  // where to go when no lane is left in the present block
-	End         amd64.Label  // the end of the gang
+	Interleaved *Interleaved // the interleaved loop around the current position
+	Dead        amd64.Label  // where to jump if no lane is active
+	End         amd64.Label  // the end of the code of a gang
 
 	Layout  abi.Layout
-	fetched map[*ir.Instr]bool // the stores whose lines are fetched before, see fetchStored
-	Item    itemVal            // what gangs know of their items
+	fetched map[*ir.Instr]bool // the stores whose lines are prefetched
+	Item    itemVal            // the position of the gang
 	Hoisted map[*ir.Instr]bool
-	Undo    []func() // what is known only in the present block
-	Small   bool     // addresses need buffers to be below 2 GiB
+	Undo    []func() // undoes what holds in the current block only
+	Small   bool     // the addresses need buffers below 2 GiB
 	Stop    amd64.Label
 
-	Bases   []vcode.Reg // of arrays, by ID
+	Bases   []vcode.Reg // the addresses of arrays, by ID
 	Pitches map[PitchKey]vcode.Reg
 	Wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
-	rows    map[string]vcode.Reg    // bases of addresses, see rowOf
-	key     []byte                  // of the last of them that was looked for
+	rows    map[string]vcode.Reg    // the bases of addresses; see rowOf
+	key     []byte                  // the key of the last lookup in rows
 	checked map[CheckKey]bool
 }
 
+// PitchKey identifies the product of the inner extents of an array.
 type PitchKey struct{ Array, Inner int }
 
-// Value is where the value of an instruction is. A uniform integer or condition is in g, a uniform float in one vector.
+// Value has the registers of a value. A uniform integer or condition is in G, a uniform float in one vector.
 type Value struct {
 	G     vcode.Reg
 	Vec   []vcode.Reg
 	Masks []vcode.Reg
-	test  *ir.Instr // a condition that is not computed before it is used
-	Lane0 vcode.Reg // of an affine value: that of lane 0
+	test  *ir.Instr // a condition that is computed at its use
+	Lane0 vcode.Reg // the lane-0 value of an affine value
 }
 
-// itemVal holds the registers that say where the gang is.
+// itemVal has the registers with the position of the gang.
 type itemVal struct {
 	X     vcode.Reg // global position of lane 0
-	Y     vcode.Reg // and on y, of stacked gangs
+	Y     vcode.Reg // the global position on y, of a 2-D gang
 	Local vcode.Reg // local position of lane 0 on x
 }
 
-// Body emits the kernel's code for one gang, active by mask.
+// Body emits the kernel's code for one gang with a mask of active lanes.
 func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
 	l.Cur, l.End, l.Dead = mask, end, end
 	l.Scopes = l.Scopes[:0]
@@ -91,7 +92,7 @@ func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
 	l.Block(l.Kernel.Body)
 }
 
-// Block emits the instructions of a block but for those of the kernel's body that were hoisted.
+// Block emits the instructions of a block, except hoisted ones.
 func (l *Lowerer) Block(b *ir.Block) {
 	mark := len(l.Undo)
 	line := -1
@@ -115,7 +116,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 	l.Forget(mark)
 }
 
-// Forget drops what has become known since so many things were.
+// Forget undoes the knowledge that was gained since a mark.
 func (l *Lowerer) Forget(mark int) {
 	for len(l.Undo) > mark {
 		l.Undo[len(l.Undo)-1]()
@@ -160,7 +161,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	}
 }
 
-// Set records the value of a result, and gives a uniform integer its vector at once if one is needed.
+// Set records the value of a result. It makes the vector of a uniform integer at once if some use needs it.
 func (l *Lowerer) Set(v *ir.Value, val Value) {
 	l.Vals[v.ID] = val
 	if val.G != 0 && l.Uses[v.ID].Vector && v.Type != ir.Bool {
@@ -168,7 +169,7 @@ func (l *Lowerer) Set(v *ir.Value, val Value) {
 	}
 }
 
-// Splat spreads a general register over a vector.
+// Splat broadcasts a general purpose register to a vector.
 func (l *Lowerer) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
 	d := l.NewVec()
 	if t.Size() == 8 {
@@ -179,7 +180,7 @@ func (l *Lowerer) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
-// Vector gives the vectors of a value: one if it is uniform.
+// Vector returns the vectors of a value: one if it is uniform.
 func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		return []vcode.Reg{l.Constant(in.Bits, v.Type.Size())}
@@ -202,7 +203,7 @@ func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
 	return d
 }
 
-// General gives the general register of a uniform integer or condition.
+// General returns the general purpose register of a uniform integer or condition.
 func (l *Lowerer) General(v *ir.Value) vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		r := l.NewGPR()

@@ -11,7 +11,7 @@ func (l *Lowerer) FirstLanes(n vcode.Reg) []vcode.Reg {
 	v := l.Splat(n, ir.I32)
 	out := l.NewMasks(l.GangRegs)
 	for i, d := range out {
-		l.Def(amd64.VPCMPD, d.K(), v.Z(), l.LaneOffsets(i, 1).Z(), vcode.Imm(6)).Folds(2, 0) // greater
+		l.Def(amd64.VPCMPD, d.K(), v.Z(), l.LaneOffsets(i, 1).Z(), vcode.Cmp(amd64.CmpGT)).Folds(2, 0)
 	}
 	return out
 }

@@ -180,8 +180,8 @@ func (l *Lowerer) and(a, b []vcode.Reg) []vcode.Reg {
 }
 
 // comparison is the operation and the predicate that compare vectors.
-func comparison(op ir.Op, t ir.Type) (amd64.Op, int64) {
-	pred := map[ir.Op]int64{ir.Eq: 0, ir.Lt: 1, ir.Le: 2, ir.Ne: 4}[op]
+func comparison(op ir.Op, t ir.Type) (amd64.Op, amd64.Predicate) {
+	pred := map[ir.Op]amd64.Predicate{ir.Eq: amd64.CmpEQ, ir.Lt: amd64.CmpLT, ir.Le: amd64.CmpLE, ir.Ne: amd64.CmpNE}[op]
 	ops := byType{amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD}
 	return ops.Of(t), pred
 }
@@ -191,7 +191,7 @@ func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
 	if !holds {
-		pred ^= 4 // so are the predicates numbered, of floats with NaN on the other side
+		pred = pred.Not()
 	}
 	a, b := l.Vector(in.Args[0]), l.Vector(in.Args[1])
 	out := l.or(into)
@@ -218,22 +218,11 @@ func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg
 	return out
 }
 
-func (l *Lowerer) compareReg(op amd64.Op, pred int64, d, a, b vcode.Reg, elem int, under vcode.Reg) {
+func (l *Lowerer) compareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Reg, elem int, under vcode.Reg) {
 	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can come from memory
-		a, b, pred = b, a, turned(op, pred)
+		a, b, pred = b, a, pred.Swap(op)
 	}
-	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Imm(pred)).Folds(2, elem).Mask = under
-}
-
-// turned is the predicate of a comparison with its operands exchanged.
-func turned(op amd64.Op, pred int64) int64 {
-	switch {
-	case pred == 0 || pred == 4:
-		return pred
-	case op == amd64.VCMPPS || op == amd64.VCMPPD:
-		return map[int64]int64{1: 14, 2: 13, 5: 10, 6: 9}[pred]
-	}
-	return 7 - pred // below and not at most, at most and not below
+	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Cmp(pred)).Folds(2, elem).Mask = under
 }
 
 // conditions of jumps and of setcc, and their opposites, by sign.

@@ -31,7 +31,7 @@ func (l *Lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	for i, m := range odd {
 		over := l.NewVec()
 		l.Op2(amd64.VPSUBD, over, vcode.Part(a, i), l.Constant(LeastStepped, 4), 4)
-		in := l.Def(amd64.VPCMPUD, m.K(), over.Z(), l.Constant(Infinity32-LeastStepped, 4).Z(), vcode.Imm(5)).Folds(2, 4)
+		in := l.Def(amd64.VPCMPUD, m.K(), over.Z(), l.Constant(Infinity32-LeastStepped, 4).Z(), vcode.Cmp(amd64.CmpGE)).Folds(2, 4)
 		if l.Cur != nil {
 			in.Mask = l.Cur[i]
 		}

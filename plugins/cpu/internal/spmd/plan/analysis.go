@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
 
-// Lanes is the number of lanes.
+// Lanes returns the number of lanes of a gang.
 func (l *Analysis) Lanes() int { return l.Options.Target.Lanes * l.GangRegs }
 
-// NumVectors is how many registers the vectors of a result have.
+// NumVectors returns the number of registers of a result.
 func (l *Analysis) NumVectors(r *ir.Value) int {
 	if l.IsUniform(r) {
 		return 1
@@ -18,7 +18,7 @@ func (l *Analysis) NumVectors(r *ir.Value) int {
 	return l.VectorsOf(r.Type)
 }
 
-// GroupVectors is how many vectors a gang's values of a type take in its frame.
+// GroupVectors returns the number of vectors that a gang's values of a type take in its frame.
 func (l *Analysis) GroupVectors(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.GangRegs
@@ -26,13 +26,13 @@ func (l *Analysis) GroupVectors(t ir.Type) int {
 	return l.GangRegs
 }
 
-// Narrows reports whether the gangs at the end of a row may have one register: where wide gangs have no places of their own
-// in memory, and none does more than its neighbours.
+// Narrows reports whether the gangs at the end of a row may have one register. That needs wide gangs without memory of
+// their own, none of which works for its neighbours.
 func (l *Analysis) Narrows() bool {
 	return l.GangRegs > 1 && !l.Options.Stacked && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
 }
 
-// Analysis is what the compiler knows of a kernel and has decided for it before it emits instructions.
+// Analysis has the results of the analyses of a kernel and the decisions that follow from them.
 type Analysis struct {
 	Kernel   *ir.Kernel
 	Options  Options
@@ -50,7 +50,7 @@ type Analysis struct {
 	Columns  map[*ir.Instr]int   // the transposed loads, with their numbers
 }
 
-// Analyse analyses a kernel whose loops were unrolled, and makes the decisions that lowering follows.
+// Analyse analyses a kernel whose loops are unrolled, and decides how it is lowered.
 func Analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *Analysis {
 	a := &Analysis{Kernel: k, Options: options, GangRegs: options.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
 		Uniform: k.Uniformity(gangScope(options.Stacked)), Nans: opt.FindNaNs(k), outputs: FindOutputs(k)}
@@ -63,9 +63,10 @@ func Analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *Analysis {
 	return a
 }
 
+// IsUniform reports whether a value is the same in all lanes of a gang.
 func (l *Analysis) IsUniform(v *ir.Value) bool { return l.Uniform.Value(v) != ir.Varying }
 
-// VectorsOf is how many vectors a varying value of the type has.
+// VectorsOf returns the number of vectors of a varying value of a type.
 func (l *Analysis) VectorsOf(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.GangRegs
@@ -73,7 +74,7 @@ func (l *Analysis) VectorsOf(t ir.Type) int {
 	return l.GangRegs
 }
 
-// Width is how many items of a gang lie in a row.
+// Width returns the number of items in a row of a gang.
 func (l *Analysis) Width() int {
 	if l.Options.Stacked {
 		return l.Options.Target.Lanes
@@ -81,10 +82,10 @@ func (l *Analysis) Width() int {
 	return l.Lanes()
 }
 
-// Height is how many rows a gang has.
+// Height returns the number of rows of a gang.
 func (l *Analysis) Height() int { return l.Lanes() / l.Width() }
 
-// BytesOfVector is how many bytes in memory the elements of one register take.
+// BytesOfVector returns the bytes of memory that the elements of one register take.
 func (l *Analysis) BytesOfVector(size int) int {
 	if size == 8 {
 		return l.Options.Target.Bytes()
@@ -92,7 +93,7 @@ func (l *Analysis) BytesOfVector(size int) int {
 	return l.Options.Target.Lanes * size
 }
 
-// GroupOpInCode reports whether a group operation has code, and for groups of what kind.
+// GroupOpInCode reports whether code may compute a group operation, and the kind of groups for which it may.
 func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	switch in.Op {
 	case ir.Reduce:
@@ -103,7 +104,7 @@ func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	return 0, false
 }
 
-// SegmentVectors is how many vectors the values of 32 items take.
+// SegmentVectors returns the number of vectors that the values of a segment of 32 items take.
 func (l *Analysis) SegmentVectors(size int) int {
 	return groupop.SubgroupSize * size / l.Options.Target.Bytes()
 }

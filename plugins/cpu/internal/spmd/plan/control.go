@@ -2,7 +2,7 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// SmallConst gives a constant integer that fits an immediate.
+// SmallConst returns a constant integer that fits an immediate.
 func SmallConst(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || v.Type.IsFloat() {
 		return 0, false
@@ -14,7 +14,7 @@ func SmallConst(v *ir.Value) (int64, bool) {
 	return n, n == int64(int32(n))
 }
 
-// endsEarly reports whether some item may end before its kernel does.
+// endsEarly reports whether an item may end before the end of the kernel.
 func endsEarly(k *ir.Kernel, unchecked bool) bool {
 	early := false
 	k.Body.Walk(func(in *ir.Instr) {
@@ -32,7 +32,7 @@ func endsEarly(k *ir.Kernel, unchecked bool) bool {
 	return early
 }
 
-// IsCheap reports whether a block costs little more than to find out that no lane takes part in it.
+// IsCheap reports whether a block costs about as much as the test for active lanes that would skip it.
 func (l *Analysis) IsCheap(b *ir.Block) bool {
 	if len(b.Instrs) > 4 {
 		return false
@@ -47,6 +47,7 @@ func (l *Analysis) IsCheap(b *ir.Block) bool {
 	return t.Op == ir.Yield || t.Op == ir.Break && l.Uniform.Diverges(t.Target)
 }
 
+// Continues reports whether a lane may continue a loop from the middle of its body.
 func (l *Analysis) Continues(loop *ir.Instr) bool {
 	found := false
 	loop.Then.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Continue && in.Target == loop })
@@ -59,6 +60,7 @@ func OnlyLast(loop *ir.Instr) bool {
 	return last.Op == ir.Continue && last.Target == loop && NumContinues(loop) == 1
 }
 
+// NumContinues returns the number of continues of a loop.
 func NumContinues(loop *ir.Instr) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -69,8 +71,7 @@ func NumContinues(loop *ir.Instr) int {
 	return n
 }
 
-// IsLast reports whether a block of a loop's body reads no value after the loop's continue. Terminators without operands
-// may follow.
+// IsLast reports whether no instruction of a loop's body follows a continue.
 func IsLast(in *ir.Instr, b *ir.Block) bool {
 	last := b.Terminator()
 	if last == in {
@@ -88,7 +89,7 @@ func IsLast(in *ir.Instr, b *ir.Block) bool {
 	return false
 }
 
-// ExitsOf lists the breaks of a loop.
+// ExitsOf returns the breaks of a loop.
 func ExitsOf(loop *ir.Instr) (exits []*ir.Instr) {
 	loop.Then.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Break && in.Target == loop {
@@ -98,7 +99,7 @@ func ExitsOf(loop *ir.Instr) (exits []*ir.Instr) {
 	return exits
 }
 
-// ConstantStep gives the bits of the constant that an instruction adds to a value.
+// ConstantStep returns the constant that an instruction adds to a value.
 func ConstantStep(in *ir.Instr, v *ir.Value) (uint64, bool) {
 	if in == nil || in.Op != ir.Add {
 		return 0, false
@@ -111,11 +112,11 @@ func ConstantStep(in *ir.Instr, v *ir.Value) (uint64, bool) {
 	return 0, false
 }
 
-// maxTwice is the number of instructions of a loop's body up to which it asks in every other iteration only.
+// maxTwice is the largest number of instructions in a loop that tests for active lanes in every other iteration only.
 const maxTwice = 24
 
-// MayOverrun reports whether the lanes of a divergent loop may go through its body once more after all have left, which
-// then does nothing: it is short, all of it is arithmetic that cannot fail, and lanes leave it as [lowerer.exit] has it.
+// MayOverrun reports whether a divergent loop may execute its body once more after all lanes have left it. The body
+// must be short, have only arithmetic that cannot fail, and be left by a narrowed mask.
 func (l *Analysis) MayOverrun(loop *ir.Instr) bool {
 	exits, n := 0, 0
 	var pure func(b *ir.Block) bool
@@ -137,7 +138,7 @@ func (l *Analysis) MayOverrun(loop *ir.Instr) bool {
 	return pure(loop.Then) && exits > 0 && n <= maxTwice
 }
 
-// Size returns the number of instructions of a block and of those in it.
+// Size returns the number of instructions of a block and the blocks in it.
 func Size(b *ir.Block) int {
 	n := 0
 	b.Walk(func(*ir.Instr) { n++ })

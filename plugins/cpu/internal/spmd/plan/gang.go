@@ -8,19 +8,20 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// MuchArithmetic is how many operations on vectors, loads among them, make the latency of code without loops count.
+// MuchArithmetic is the number of vector operations, including loads, above which latency matters in code without
+// loops.
 const MuchArithmetic = 24
 
-// Vectors that may live at once in code without loops, whether there are registers for all or not.
+// The vectors that may be live at once in code without loops, in registers or spilled.
 const (
 	straightRoom      = 48
 	straightRoomShort = 40 // where conditions are vectors, too
 )
 
-// ChooseGang chooses how many registers a gang has side by side: several hide the latency of the arithmetic in a loop, or
-// of much of it without, as long as all that lives there fits the registers. Where groups do something together, wider
-// gangs are fewer to wait for. Stacked gangs, which lanes leave by masks, may have three on a target where those are vectors:
-// two of its short vectors hide no latency of a loop, and what they lack of registers for three costs less.
+// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or
+// of much arithmetic without loops, as long as all live values fit the machine registers. Kernels with barriers gain
+// from wide gangs because there are fewer gangs to wait for. A 2-D gang with vector masks may have three registers:
+// two short vectors do not hide the latency of a loop, and the spills of three cost less.
 func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 	u := k.Uniformity(gangScope(stacked))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
@@ -56,7 +57,7 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 	return 1
 }
 
-// inRounds reports whether all loops that lanes leave apart from each other are ones to be run in rounds, without masks.
+// inRounds reports whether all divergent loops are to be interleaved, and so need no masks.
 func (p *pressure) inRounds(k *ir.Kernel) bool {
 	ok := k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
@@ -67,11 +68,11 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	return ok
 }
 
-// maxCopied is the number of instructions up to which a kernel without loops counts as one that goes through memory.
+// maxCopied is the largest number of instructions of a kernel without loops that counts as bound by memory.
 const maxCopied = 32
 
-// copies reports whether a kernel does little but load and store rows of buffers, without loops: what comes with each gang
-// then takes as long as its few operations, and wide gangs share it.
+// copies reports whether a kernel without loops does little but load and store rows of buffers. The overhead of a gang
+// then is as long as its operations, and wide gangs share it.
 func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
 	affine := opt.FindAffine(k, p.u)
@@ -94,7 +95,7 @@ func (p *pressure) shared(in *ir.Instr) bool {
 	return !slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool { return p.u.Value(v) == ir.Varying })
 }
 
-// pressure finds how many vectors live at once in loops.
+// pressure computes the register pressure of a kernel: the number of vectors that are live at once in loops.
 type pressure struct {
 	u        *ir.Uniformity
 	last     []int // position of the last use, by value; uses in a loop count at its end
@@ -110,8 +111,8 @@ type pressure struct {
 	ends     [][]*ir.Value
 }
 
-// straight reports whether a kernel without loops gains by wide gangs. Where vectors are half as long, what each gang costs
-// beside its operations weighs twice.
+// straight reports whether a kernel without loops gains from wide gangs. The overhead of a gang weighs twice if
+// vectors are half as long.
 func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	loops, groups, operations := false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
@@ -124,6 +125,7 @@ func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	return !loops && (groups || operations*vcode.AVX512.Lanes/t.Lanes >= MuchArithmetic)
 }
 
+// number computes the positions at which values are defined and last used.
 func (p *pressure) number(b *ir.Block) {
 	if b == nil {
 		return
@@ -149,7 +151,7 @@ func (p *pressure) number(b *ir.Block) {
 			p.last[a.ID] = max(p.last[a.ID], end)
 		}
 		if in.Op == ir.Loop {
-			// What a loop uses of before it lives to its end.
+			// A value from outside of a loop is live to the loop's end.
 			in.Then.Walk(func(j *ir.Instr) {
 				for _, a := range j.Args {
 					if p.born[a.ID] < start {
@@ -164,7 +166,7 @@ func (p *pressure) number(b *ir.Block) {
 	}
 }
 
-// size is how many vectors a value takes.
+// size returns the number of vectors of a value.
 func (p *pressure) size(v *ir.Value) int {
 	switch {
 	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
@@ -177,6 +179,7 @@ func (p *pressure) size(v *ir.Value) int {
 	return 1
 }
 
+// define adds a value to the live ones.
 func (p *pressure) define(v *ir.Value) {
 	n := p.size(v)
 	if n == 0 || p.last[v.ID] == 0 {
@@ -192,6 +195,7 @@ func (p *pressure) define(v *ir.Value) {
 	}
 }
 
+// step advances the position, and removes the values whose last use is there.
 func (p *pressure) step() {
 	p.at++
 	if p.at < len(p.ends) {
@@ -202,6 +206,7 @@ func (p *pressure) step() {
 	}
 }
 
+// measure computes the pressure of a block.
 func (p *pressure) measure(b *ir.Block) {
 	if b == nil {
 		return
@@ -238,7 +243,7 @@ func (p *pressure) measure(b *ir.Block) {
 	}
 }
 
-// leaves reports whether an If does no more than to leave a loop in one of its arms: it narrows the loop's mask.
+// leaves reports whether an If only leaves a loop in one of its arms: it then narrows the loop's mask.
 func leaves(in *ir.Instr) bool {
 	if in.Op != ir.If {
 		return false
@@ -251,7 +256,7 @@ func leaves(in *ir.Instr) bool {
 	return false
 }
 
-// OnlyConstants reports whether a block does nothing before its end.
+// OnlyConstants reports whether a block has only constants before its end.
 func OnlyConstants(b *ir.Block) bool {
 	for _, in := range b.Instrs[:len(b.Instrs)-1] {
 		if in.Op != ir.Const {

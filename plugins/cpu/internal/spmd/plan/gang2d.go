@@ -8,19 +8,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// A stacked gang has its registers one below the other: each is a row of items, and the next one the row below. Where it
-// depends on both coordinates how often an item goes through a loop, items of such a block leave it at more similar times
-// than those of one long row do, and fewer lanes wait for others.
-
-// gangScope is the scope of what is the same in a gang.
+// gangScope returns the scope of uniformity of a gang. In a 2-D gang, values that depend on y vary, too.
 func gangScope(stacked bool) ir.Scope {
 	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !stacked, true}}
 }
 
-// ChooseRows is how many rows the stacked gangs of a kernel have whose other gangs have so many registers; 0 if they do not
-// pay. They do if items leave a loop by both coordinates, there is room for as many registers, and buffers are accessed so
-// that rows of a register's length do: only outside loops, or at places that a whole gang shares. What is seen in the order
-// of items had better go along rows.
+// ChooseRows returns the block height of a 2-D gang, the number of its rows, or 0 if a 1-D gang is better. Items in a
+// block leave a loop at more similar times than those of a long row, if the trip count depends on both coordinates. A
+// 2-D gang pays if there are registers for as many rows, and loops access only elements that the whole gang shares.
+// Kernels with an order among items, and those with strided accesses, have 1-D gangs.
 func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	var loops []*ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
@@ -51,9 +47,8 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	return rows
 }
 
-// reusingRows returns how many rows gangs have that load less than ones in a single row do, as in a product of matrices:
-// all loops are uniform, and of what they load some elements are the same along a row and others in all rows. It is 0 for
-// other kernels.
+// reusingRows returns the block height of a 2-D gang that loads less than a 1-D gang, as in a matrix product, or 0.
+// All loops must be uniform, and must load some elements that a row shares and others that all rows share.
 func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t *vcode.Target, gang int) int {
 	if gang < 4 {
 		return 0
@@ -93,7 +88,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	return 8
 }
 
-// NumGangs is how many gangs a launch has, of so many items in each of so many rows.
+// NumGangs returns the number of gangs of a launch.
 func NumGangs(size [3]int, width, height int) int {
 	return ((size[0]-1)/width + 1) * ((size[1]-1)/height + 1) * size[2]
 }

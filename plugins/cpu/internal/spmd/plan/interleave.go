@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Iterations that a gang does in a round, by the instructions in the loop.
+// The iterations per round of an interleaved loop, by its number of instructions.
 const (
 	MostTurns  = 8
 	ManyTurns  = 4
@@ -17,7 +17,7 @@ const (
 	atomicCost = 48 // instructions as which an atomic operation counts
 )
 
-// ItersPerRound returns how many iterations of a loop that loads so many rows a gang does in a round.
+// ItersPerRound returns the number of iterations that a gang executes in one round of an interleaved loop.
 func ItersPerRound(loop *ir.Instr, rows int) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -40,8 +40,8 @@ func ItersPerRound(loop *ir.Instr, rows int) int {
 	return 1
 }
 
-// OnlyExit gives the If by which alone a loop is left, if what comes before it can be done again and nothing in the loop
-// is of the group or has an order among items.
+// OnlyExit returns the If that is the only exit of a loop, if the instructions before it can be repeated, and nothing
+// in the loop is a group operation or has an order among items.
 func OnlyExit(loop *ir.Instr) *ir.Instr {
 	var exit *ir.Instr
 	for _, in := range loop.Then.Instrs {
@@ -75,11 +75,11 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// Stays reports whether a block does nothing and goes on after its instruction.
+// Stays reports whether a block does nothing and passes control to the next instruction.
 func Stays(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && OnlyConstants(b) }
 
-// IsStreaming reports whether a loop is worth rounds: it accesses rows that lie farther apart from one iteration to the next
-// than a gang is wide, and carries few vectors for that.
+// IsStreaming reports whether it pays to interleave a loop: it accesses rows that are farther apart from one iteration
+// to the next than a gang is wide, and it carries few vectors.
 func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
@@ -95,7 +95,7 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns how many loads of a loop are of rows that lie apart from one iteration to the next.
+// StridedLoads returns the number of loads of a loop whose rows are apart from one iteration to the next.
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -106,7 +106,7 @@ func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	return rows
 }
 
-// isStrided reports whether an access is of a row that lies farther from that of the next iteration than a gang is wide.
+// isStrided reports whether the row of an access is farther from that of the next iteration than a gang is wide.
 func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
 	r := in.Resolve()
 	apart, step, far := int64(0), int64(0), false
@@ -125,7 +125,7 @@ func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
 	return apart == size && (far || max(step, -step) > size*int64(l.Lanes()))
 }
 
-// NumOperations is about how many instructions an iteration of a loop takes.
+// NumOperations estimates the number of machine instructions of an iteration.
 func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	n := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -140,7 +140,7 @@ func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	return n
 }
 
-// Step is by how much a value grows from one iteration of a loop to the next, if that is known.
+// Step returns the increment of a value from one iteration of a loop to the next, if it is known.
 func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	if i := slices.Index(loop.Then.Params, v); i >= 0 {
 		next := l.carriedBy(loop, i)

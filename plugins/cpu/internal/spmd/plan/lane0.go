@@ -6,13 +6,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// The shadow of a value that differs between lanes is what it is in lane 0, in a general register: where a row begins.
-
-// MaxDepth bounds how deep the arithmetic of an index is followed.
+// MaxDepth bounds the depth of the arithmetic of an index that analyses follow.
 const MaxDepth = 12
 
-// ComputesLane0 reports whether the value of lane 0 can be computed in general purpose registers. known reports which
-// values are there already; it may be nil.
+// ComputesLane0 reports whether the lane-0 value of v can be computed in general purpose registers. known reports
+// which lane-0 values exist; it may be nil.
 func (l *Analysis) ComputesLane0(v *ir.Value, depth int, known func(v *ir.Value) bool) bool {
 	if l.IsUniform(v) {
 		return v.Type.IsInt()

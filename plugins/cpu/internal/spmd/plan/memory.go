@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// allProved is the mark of an access all of whose indices are proved to be in bounds.
+// allProved returns the marks of an access whose indices are all proved to be in bounds.
 func allProved(in *ir.Instr) uint32 { return 1<<in.NumIndices() - 1 }
 
-// Stride is how many bytes lie between what two work-items access that are neighbours on an axis: 0 if that is unknown, or
-// the same for both, and rowApart if they are rows of a buffer apart.
+// Stride returns the distance in bytes between the elements that items adjacent on an axis access. It is 0 if the
+// distance is unknown or 0, and rowApart if the elements are in different rows of a buffer.
 func Stride(a *opt.Affine, in *ir.Instr, axis int) int64 {
 	r := in.Resolve()
 	bytes := int64(0)
@@ -29,17 +29,18 @@ func Stride(a *opt.Affine, in *ir.Instr, axis int) int64 {
 	return bytes
 }
 
+// rowApart is the stride of accesses whose distance is a dynamic extent.
 const rowApart = math.MaxInt64
 
-// IsFar reports whether a stride leads to another line of the caches.
+// IsFar reports whether a stride leads to another cache line.
 func IsFar(stride int64) bool { return stride <= -LineBytes || stride >= LineBytes }
 
-// accesses reports whether an instruction accesses elements that are not an item's own.
+// accesses reports whether an instruction accesses memory that items share.
 func accesses(in *ir.Instr) bool {
 	return in.Array != nil && in.Array.Space != ir.Private && in.Op != ir.Extent
 }
 
-// allSame reports whether all indices of an access are the same.
+// allSame reports whether all indices of an access are uniform.
 func allSame(in *ir.Instr, u *ir.Uniformity) bool {
 	for _, v := range in.Args[:in.NumIndices()] {
 		if u.Value(v) == ir.Varying {
@@ -49,5 +50,5 @@ func allSame(in *ir.Instr, u *ir.Uniformity) bool {
 	return true
 }
 
-// LineBytes is the size of a line of the caches.
+// LineBytes is the size of a cache line.
 const LineBytes = 64

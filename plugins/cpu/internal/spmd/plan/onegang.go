@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// OneGangRegs is how many registers a gang may have that is a group of a kernel: none unless there is something to wait for,
-// and nothing else that asks for all of a group.
+// OneGangRegs returns the largest number of registers of a gang that is a whole work-group. It is 0 if the kernel has
+// no barriers or reductions, or has other group operations.
 func OneGangRegs(k *ir.Kernel, o *Options) int {
 	ok := true
 	waits, loops, wide, bytes := false, false, false, 0
@@ -45,7 +45,7 @@ func OneGangRegs(k *ir.Kernel, o *Options) int {
 	return max(o.Gang, widest(k, o.Target))
 }
 
-// widest is how many registers gangs of a kernel without loops can have so that what lives there mostly fits.
+// widest returns the number of registers of gangs without loops whose live values mostly fit the machine registers.
 func widest(k *ir.Kernel, t *vcode.Target) int {
 	u := k.Uniformity(gangScope(false))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues()), loops: true, depth: 1}
@@ -62,8 +62,8 @@ func widest(k *ir.Kernel, t *vcode.Target) int {
 	return w
 }
 
-// onlyReduces reports whether all that differs between the items of a kernel is what they load to be reduced: as much as is
-// loaded at once need not live at once then, see foldLoads.
+// onlyReduces reports whether all varying values of a kernel are loaded to be reduced. They need not be live at once
+// then, because passes.FoldLoads sinks the loads.
 func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 	ok := true
 	affine := opt.FindAffine(k, u)

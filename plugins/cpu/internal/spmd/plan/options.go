@@ -6,54 +6,55 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// MaxBoth is the number of instructions up to which gangs with all lanes get code of their own.
+// MaxBoth is the largest number of instructions of a kernel that is emitted twice: with and without masks for full
+// gangs.
 const MaxBoth = 600
 
-// Options are those of [Compile].
+// Options says for which launches and which machine a kernel is compiled.
 type Options struct {
-	Features amd64.Features // of the machine
-	// Gang is how many registers of 32-bit elements a gang has: 1, 2 or 4; 0 lets the compiler choose.
+	Features amd64.Features // extensions of the processor
+	// Gang is the number of vector registers of a 32-bit value of a gang: 1, 2 or 4; 0 lets the compiler choose.
 	Gang int
-	// Unchecked compiles without faults: a load out of bounds gives 0, a store or atomic there does nothing, an integer
-	// division by zero gives 0, and a Uniform gives the value of the group's first item to all of them.
+	// Unchecked compiles without faults. A load out of bounds returns 0, a store or atomic there does nothing, an integer
+	// division by zero returns 0, and a Uniform returns the value of the group's first item.
 	Unchecked bool
-	// Observes says that the kernel observed its group before it was optimized.
+	// Observes says that the kernel observed its group before optimisation.
 	Observes bool
-	// Whole says that every work-group has all its items, and no gang fewer.
+	// Whole says that every work-group and gang is complete.
 	Whole bool
-	// Beside says that several gangs of a work-group lie side by side.
+	// Beside says that a work-group has several gangs along x, as interleaved loops need.
 	Beside bool
 
-	// CacheBytes is the size of the last cache; 0 if it is not known.
+	// CacheBytes is the size of the last-level cache; 0 if it is unknown.
 	CacheBytes int
-	// Cores is how many cores share a launch; 0 if it is not known.
+	// Cores is the number of cores that share a launch; 0 if it is unknown.
 	Cores int
-	// Model is the cost table of the processor; nil stands for the generic one.
+	// Model is the cost table of the processor; nil is the generic one.
 	Model *uarch.Model
 
 	// Dump is a folder into which the function is written before the passes and after each one; "" writes nothing.
 	Dump string
 
-	// Workspace is memory that this compilation shares with others; nil gives it its own.
+	// Workspace is memory that compilations share; nil allocates.
 	Workspace *vcode.Workspace
 
 	Target        *vcode.Target
-	Stores        int  // kindHalves, kindPast or 0
-	InterleaveAll bool // run all loops in rounds that can be, for tests
-	FewRegs       bool // give few machine registers out, for tests
-	WideGangs     bool // have wide gangs for groups that are one gang whatever the kernel, for tests
-	Single        bool // groups are one gang
-	Stacked       bool // gangs are stacked
-	StackRows     int  // have stacked gangs of so many rows wherever they can be, for tests
+	Stores        int  // HalfLineStores, NonTemporalStores or 0
+	InterleaveAll bool // for tests: interleave all loops that can be
+	FewRegs       bool // for tests: allocate few machine registers
+	WideGangs     bool // for tests: wide gangs for all one-gang groups
+	Single        bool // a work-group is one gang
+	Stacked       bool // gangs are 2-D
+	StackRows     int  // for tests: the block height of all 2-D gangs
 }
 
-// The kinds of launches that have code of their own.
+// The kinds of launches that have a variant of their own, as bits.
 const (
-	WithinExtents     = 1 << iota // the size is within the extents that accesses at the item's own place need
-	IndicesProved                 // and so are other indices
-	WholeGroups                   // every group is complete
-	AdjacentGangs                 // and has gangs side by side, which is asked of kernels with loops for rounds
-	HalfLineStores                // more is written than caches near to the core hold
-	NonTemporalStores             // more is written and read than the caches hold
+	WithinExtents     = 1 << iota // the size is within the extents of accesses at the item's position
+	IndicesProved                 // other indices are proved to be in bounds
+	WholeGroups                   // every work-group is complete
+	AdjacentGangs                 // a work-group has several gangs along x
+	HalfLineStores                // the launch writes more than the inner caches hold
+	NonTemporalStores             // the launch accesses more than all caches hold
 	NumKinds          = 2 * NonTemporalStores
 )

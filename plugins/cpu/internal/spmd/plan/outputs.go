@@ -6,25 +6,21 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Stores of whole vectors to buffers are made in one of three ways, by how much memory a launch uses and by the processor's
-// cost table.
+// Outputs has the buffers that a kernel stores to, by array ID.
 //
-// What stays in the caches is stored as it is. What does not is stored in halves of cache lines on Xeons, which take up to
-// 1.4 times as long for whole lines that they have to fetch first, and what such a launch loads in rows is fetched ahead,
-// see prefetchRow. Vectors of AVX2 are such halves. Lines that have been fetched, see fetchStored, are stored as wholes.
-// What is only written goes past the caches on processors of AMD if a launch uses more memory than they hold: no line need
-// be fetched then. Less than that stays in the last cache, which takes three times as much in the same time.
-
-// Outputs says which buffers a kernel stores to, by array ID.
+// A launch stores whole vectors in one of three ways, by the memory it accesses and the cost table of the processor.
+// Buffers that fit the caches are stored as they are. Larger ones are stored in half cache lines on Xeons, where
+// stores of whole lines that miss take up to 1.4 times as long. On AMD processors, buffers that are only written have
+// non-temporal stores if the launch accesses more memory than the caches hold, because these fetch no lines.
 type Outputs struct {
 	Written  []bool
 	Streamed []bool // those that can be written past the caches
 	Several  []bool // those where an item may store to many places, in a loop
 }
 
-// FindOutputs looks for the stores of a kernel. A buffer is streamed if it is never read and no item stores to it again
-// and again. Kernels with atomic operations on buffers may tell other work-groups by them that they have written: stores
-// past the caches would come too late.
+// FindOutputs finds the stores of a kernel. A buffer is streamed if it is never read and no item stores to it
+// repeatedly. Kernels with atomic operations on buffers stream none: other work-groups may read after an atomic
+// operation what a non-temporal store writes later.
 func FindOutputs(k *ir.Kernel) Outputs {
 	n := len(k.Arrays)
 	o := Outputs{make([]bool, n), make([]bool, n), make([]bool, n)}
@@ -70,10 +66,10 @@ func FindOutputs(k *ir.Kernel) Outputs {
 	return o
 }
 
-// LeastStreamed is the part of the last cache as which outputs count that are worth to be stored past it.
+// LeastStreamed is the divisor of the last-level cache's size above which outputs are streamed.
 const LeastStreamed = 4
 
-// Streamed reports whether stores to a buffer go past the caches, if they can.
+// Streamed reports whether a buffer has non-temporal stores where the variant has them.
 func (l *Analysis) Streamed(a *ir.Array) bool {
 	return l.Options.Stores == NonTemporalStores && l.outputs.Streamed[a.ID]
 }

@@ -2,14 +2,14 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// The cycles that a vector takes of the two pipes that do everything but divisions and roots.
+// The cycles of a vector operation on the two pipes that execute all but divisions and square roots.
 const (
 	cyclesSqrtSteps = 6.5
 	cyclesOther     = 0.5
 )
 
-// StepsForSqrt reports whether square roots in the innermost loop around an instruction are faster by steps of Newton's
-// method than in the unit for divisions, which may have enough to do. The cost table says how fast that is.
+// StepsForSqrt reports whether Newton's method is faster than the division unit for the square roots of the innermost
+// loop around an instruction, by the cost table.
 func (l *Analysis) StepsForSqrt(in *ir.Instr) bool {
 	if !l.Options.Target.HasMasks || in.Type() != ir.F32 || l.IsUniform(in.Result()) {
 		return false

@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// maxColumns bounds the registers that a gang loads so.
+// maxColumns bounds the registers of a gang's transposed loads.
 const maxColumns = 16
 
-// findColumnLoads gives the loads that are made so, with numbers.
+// findColumnLoads finds the loads from shared memory that are transposed, and numbers them.
 func (l *Analysis) findColumnLoads() {
 	if !l.Observes || !l.Options.Whole || l.Options.Single || endsEarly(l.Kernel, l.Options.Unchecked) {
 		return
@@ -44,8 +44,9 @@ func (l *Analysis) findColumnLoads() {
 	}
 }
 
-// loadsColumn reports whether lanes load elements that lie apart by the same distance everywhere, beside which those lie
-// that the lanes of the row below load. The indices are proved to be in bounds, and made of what the launch brings alone.
+// loadsColumn reports whether a load can be transposed. Lanes must be a constant distance apart, and the lanes of the
+// row below must load adjacent elements. The indices must be proved in bounds, and depend only on the launch and the
+// item's position.
 func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
 	r := in.Resolve()
 	if r.Scalar.Size() != 4 || in.Proved != allProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
@@ -60,7 +61,7 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
 	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == Stride(inGroup, in, 0) && Stride(inGroup, in, 1) == 4
 }
 
-// ofLaunch reports whether a value is computed of constants, of what the launch brings, and of positions of items.
+// ofLaunch reports whether a value depends only on constants, on the launch, and on the item's position.
 func ofLaunch(v *ir.Value, depth int) bool {
 	in := v.Def
 	if in == nil {
@@ -72,19 +73,16 @@ func ofLaunch(v *ir.Value, depth int) bool {
 	return !slices.ContainsFunc(in.Args, func(a *ir.Value) bool { return !ofLaunch(a, depth+1) })
 }
 
-// ColumnBytes is how much memory columns take in the context.
+// ColumnBytes returns the bytes of transposed loads in the context.
 func (l *Analysis) ColumnBytes() int {
 	return len(l.Columns) * l.GangRegs * abi.ColumnGangs * l.Options.Target.Bytes()
 }
 
-// Where gangs go down columns and lanes store rows apart, a tile of as many gangs as a vector has lanes makes whole rows
-// of vectors: gangs leave what they store in their frame, and the last one of a tile turns it round and stores vectors
-// instead of elements. A tile begins where all its gangs have all lanes and are of the same run and band; other gangs
-// store lane by lane.
-
-// findTiles gives the stores that are made by tiles, with numbers: the last accesses to buffers, to ones that nothing
-// else uses, once by each item, of elements that lie side by side for the items of a column. What comes behind may access
-// the same buffer under another name, and an item has to find there what it stored.
+// findTiles finds the stores by transpose tiles, and numbers them. In column-major order, lanes store to different
+// rows. A tile of as many gangs as a vector has lanes collects their values in a frame; its last gang transposes them
+// and stores whole vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else
+// accesses, to adjacent elements along a column. An item that reads the same memory under another name must find its
+// stored value, so nothing may follow them.
 func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.Kernel.Arrays))
 	early := false // some gang of a tile may end before it stores
@@ -112,6 +110,7 @@ func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 	return tiles
 }
 
+// fitsTile reports whether an instruction is a store that a transpose tile can make.
 func (l *Analysis) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false
@@ -119,7 +118,7 @@ func (l *Analysis) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
 	return in.Accessed().Size() == 4 && IsFar(Stride(l.Affine, in, 0)) && Stride(inGroup, in, 1) == 4
 }
 
-// usesGlobal reports whether an instruction, or one in it, accesses the elements of a buffer.
+// usesGlobal reports whether an instruction, or one nested in it, accesses the elements of a buffer.
 func usesGlobal(in *ir.Instr) bool {
 	found := false
 	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
@@ -128,5 +127,5 @@ func usesGlobal(in *ir.Instr) bool {
 	return found
 }
 
-// TileBytes is the size of a tile of one register.
+// TileBytes returns the size of a transpose tile of one register.
 func (l *Analysis) TileBytes() int { return l.Options.Target.Lanes * l.Options.Target.Bytes() }

@@ -5,12 +5,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// A kernel whose lanes are rows apart in some buffer, while rows of work-items lie side by side there, uses a line of the
-// caches for each lane and only one element of it: if gangs went along the rows of the launch, lines would be fetched
-// again for each row. Such a kernel goes down the columns of a band of rows instead, as wide as a gang, so that the
-// elements of a line follow each other soon.
-
-// ChooseWalk decides whether gangs go down columns, which only kernels without group operations may, and by tiles.
+// ChooseWalk chooses row-major or column-major traversal. If lanes access different rows of a buffer, and items
+// adjacent on y access adjacent elements, row-major traversal would fetch each cache line again for each row.
+// Column-major traversal of a band of rows, as wide as a gang, accesses the elements of a line soon after each other.
+// Kernels with group operations or an order among items are row-major.
 func (l *Analysis) ChooseWalk() {
 	var inGroup *opt.Affine // knows of rows, too
 	rows, ordered := 0, false

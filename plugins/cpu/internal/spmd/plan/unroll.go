@@ -5,12 +5,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// maxRepeated is the number of instructions of one register up to which the bodies of loops are repeated: then what comes
-// with each iteration hardly counts.
+// maxRepeated is the largest number of instructions, for one register, of an unrolled body.
 const maxRepeated = 192
 
-// Unroll gives a kernel whose loops do several iterations in one where that pays, and how often their bodies are
-// repeated.
+// Unroll returns a kernel whose loops with constant trip counts are unrolled where that pays, and the factors by loop.
 func Unroll(k *ir.Kernel, options Options) (*ir.Kernel, map[*ir.Instr]int) {
 	some := false
 	k.Body.Walk(func(in *ir.Instr) { some = some || in.Op == ir.Loop && mayCount(in) })
@@ -29,7 +27,7 @@ func Unroll(k *ir.Kernel, options Options) (*ir.Kernel, map[*ir.Instr]int) {
 	return k, nil
 }
 
-// mayCount reports whether a loop compares something with a constant.
+// mayCount reports whether a loop compares a value with a constant.
 func mayCount(loop *ir.Instr) bool {
 	isConst := func(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 	for _, in := range loop.Then.Instrs {
@@ -40,7 +38,7 @@ func mayCount(loop *ir.Instr) bool {
 	return false
 }
 
-// loadsRows reports whether a loop may be one to be run in rounds.
+// loadsRows reports whether a loop accesses buffers at varying indices, and so may be interleaved.
 func loadsRows(loop *ir.Instr, u *ir.Uniformity) bool {
 	found := false
 	loop.Then.Walk(func(in *ir.Instr) {

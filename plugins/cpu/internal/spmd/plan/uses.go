@@ -2,17 +2,17 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// useInfo is what is known of the uses of a value.
+// useInfo describes the uses of a value.
 type useInfo struct {
 	Count   int
-	OnlyFMA bool      // only as operands of fused multiply-adds
-	By      *ir.Instr // the last that uses it
-	Again   bool      // that is in a loop in which the value is not made
-	Loop    *ir.Instr // around the definition; of a loop's parameter that loop
-	Vector  bool      // as an operand of an instruction on vectors
+	OnlyFMA bool      // all uses are operands of fused multiply-adds
+	By      *ir.Instr // the last user
+	Again   bool      // the last user is in a loop that does not define the value
+	Loop    *ir.Instr // the loop around the definition; of a loop parameter that loop
+	Vector  bool      // some use needs a vector
 }
 
-// gatherUses finds how values are used.
+// gatherUses computes the uses of all values.
 func (l *Analysis) gatherUses() {
 	l.Uses, l.Carried = make([]useInfo, l.Kernel.NumValues()), map[int][]*ir.Instr{}
 	for i := range l.Uses {
@@ -21,6 +21,7 @@ func (l *Analysis) gatherUses() {
 	l.gatherBlock(l.Kernel.Body, nil)
 }
 
+// gatherBlock adds the uses in a block.
 func (l *Analysis) gatherBlock(b *ir.Block, loop *ir.Instr) {
 	if b == nil {
 		return
@@ -39,6 +40,7 @@ func (l *Analysis) gatherBlock(b *ir.Block, loop *ir.Instr) {
 	}
 }
 
+// gatherInstr adds the uses of an instruction.
 func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 	varying := false
 	for _, r := range in.Results {
@@ -70,8 +72,8 @@ func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 	}
 }
 
-// IsTested reports whether a condition is used once, as that of an if or in an operation whose result is such a condition:
-// it is computed there.
+// IsTested reports whether a condition has one use, by an If or by a logical operation that has such a use. It is then
+// computed at that use.
 func (l *Analysis) IsTested(v *ir.Value) bool {
 	u := &l.Uses[v.ID]
 	if u.Count != 1 || u.Again {
