@@ -7,6 +7,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 type emitter struct {
 	ir.Builder
 	target *Target
+	taken  map[string]bool // names of the source's arrays and parameters
 	consts map[constant]*ir.Value
 	entry  ir.Block // constants, which stand before the body
 }
@@ -188,8 +189,17 @@ func (e *emitter) set(v variable, x *ir.Value) {
 	e.store(t, v.array, e.zero(ir.I64), x)
 }
 
+// unique returns the name, changed if the kernel that is lowered has an array or a parameter of that name.
+func (e *emitter) unique(name string) string {
+	for e.taken[name] {
+		name += "'"
+	}
+	return name
+}
+
 // newArray adds an array to the kernel.
 func (e *emitter) newArray(name string, space ir.Space, t ir.Type, n int) *ir.Array {
+	name = e.unique(name)
 	a := &ir.Array{Name: name, Space: space, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{n}, ID: len(e.Kernel.Arrays)}
 	if space == ir.Global {
 		a.Dims = nil

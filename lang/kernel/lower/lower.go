@@ -20,7 +20,7 @@ type Options struct {
 
 // Kernel is a lowered kernel.
 type Kernel struct {
-	IR           *ir.Kernel // verified by [ir.Module.VerifyLowered]; its last parameter is Records
+	IR           *ir.Kernel // passes [ir.Module.VerifyLowered]; its last parameter is Records
 	Source       *ir.Kernel // the kernel that was lowered
 	Records      *ir.Array  // u32 words, as [Kernel.Read] reads them
 	Messages     []Message  // by number
@@ -81,7 +81,26 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 	l.out.IR.Body.Instrs = slices.Concat(l.entry.Instrs, l.out.IR.Body.Instrs)
 	l.sweep()
 	l.out.IR.Renumber()
+	if n := l.size(); n > ir.MaxInstrs || len(l.out.IR.Arrays) > ir.MaxArrays {
+		return nil, &UnsupportedError{k.Name, 0, fmt.Sprintf("lowered it has %d instructions and %d arrays; %d and %d are possible", n, len(l.out.IR.Arrays), ir.MaxInstrs, ir.MaxArrays)}
+	}
 	return l.out, nil
+}
+
+// maxNesting leaves room for the blocks that lowering puts into others: one for each index of an access, and a few more.
+const maxNesting = ir.MaxDepth - ir.MaxPath - 9
+
+// depth is how deep blocks nest.
+func depth(b *ir.Block) (most int) {
+	if b == nil {
+		return 0
+	}
+	for _, in := range b.Instrs {
+		if in.Then != nil {
+			most = max(most, 1+depth(in.Then), 1+depth(in.Else))
+		}
+	}
+	return most
 }
 
 // lowering is the work on one kernel.
@@ -115,8 +134,12 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	n := &ir.Kernel{Name: k.Name, Real: k.Real, Sites: slices.Clone(k.Sites), Body: &ir.Block{}}
 	l := &lowering{from: k, options: o, values: map[*ir.Value]*ir.Value{}, targets: map[*ir.Instr]*ir.Instr{}, arrays: map[*ir.Array]*ir.Array{}}
 	l.out = &Kernel{IR: n, Source: k, SubgroupSize: o.SubgroupSize, MaxGroup: o.MaxGroup, FaultWords: longestFault(k)}
-	l.emitter = emitter{Builder: ir.Builder{Kernel: n, Block: n.Body}, target: target, consts: map[constant]*ir.Value{}}
+	l.emitter = emitter{Builder: ir.Builder{Kernel: n, Block: n.Body}, target: target, taken: map[string]bool{}, consts: map[constant]*ir.Value{}}
+	for _, p := range k.Params {
+		l.taken[p.Name] = true
+	}
 	for _, a := range k.Arrays {
+		l.taken[a.Name] = true
 		c := *a
 		if a.Space != ir.Global {
 			c.ID = len(n.Arrays)
@@ -137,7 +160,7 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 		}
 		n.Params = append(n.Params, p)
 	}
-	l.out.Records = &ir.Array{Name: ".records", Space: ir.Global, Elem: ir.Elem{Scalar: ir.U32}, Rank: 1}
+	l.out.Records = &ir.Array{Name: l.unique(".records"), Space: ir.Global, Elem: ir.Elem{Scalar: ir.U32}, Rank: 1}
 	n.Params = append(n.Params, ir.Param{Name: l.out.Records.Name, Array: l.out.Records})
 	var buffers []*ir.Array
 	for _, p := range n.Params {
@@ -175,6 +198,9 @@ func (l *lowering) supported() (err error) {
 			err = &UnsupportedError{l.from.Name, in.Site, what}
 		}
 	})
+	if n := depth(l.from.Body); n > maxNesting && err == nil {
+		err = &UnsupportedError{l.from.Name, 0, fmt.Sprintf("blocks nest %d deep; at most %d are possible", n, maxNesting)}
+	}
 	return err
 }
 

@@ -94,6 +94,10 @@ func TestRules(t *testing.T) {
 		{title: "64-bit and small atomics", params: "out: i32[*]", arrays: "shared n: f32[2]", size: 7, group: 4, buffers: [][]byte{words(make([]uint32, 7)...)},
 			body: "%1: i32 = item.global.x\n%2: f32 = convert %1\n%3: i32 = const 0\n%4: f32 = atomic.max n[%3], %2\nbarrier\n%5: f32 = load n[%3]\n" +
 				"%6: i32 = sat %5\nstore out[%1], %6"},
+		{title: "names that lowering uses", params: "\".records\": i32[*], \".alive\": i32[*]", arrays: "private \".ticks\": i32[1]", size: 5, group: 4,
+			buffers: [][]byte{words(1, 2, 3, 4, 5), words(0, 0, 0, 0, 0)},
+			body: "%1: i32 = item.global.x\n%2: i32 = load \".records\"[%1]\n%3: i32 = const 0\nzero \".ticks\"\nstore \".ticks\"[%3], %2\n%4: i32 = reduce.add %2\n" +
+				"%5: i32 = load \".ticks\"[%3]\n%6: i32 = add %4, %5\nstore \".alive\"[%1], %6"},
 	} {
 		for _, target := range targets(t) {
 			for _, known := range []bool{false, true} {
@@ -230,6 +234,22 @@ func TestUnsupported(t *testing.T) {
 			t.Errorf("%s: %v", body, err)
 		case want != "" && (!errors.As(err, &u) || u.Site != 3 || u.Code() != "unsupported" || !strings.Contains(err.Error(), want)):
 			t.Errorf("%s: %v", body, err)
+		}
+	}
+	for depth, ok := range map[int]bool{200: true, 215: true, 216: false, 254: false} {
+		inner := "store x[%1][%1][%1], %1 !1\n%3: i32 = atomic.min x[%1][%1][%1], %1 !2\n%4: i32 = reduce.max %1\n"
+		body := "%1: i32 = item.global.x\n%2: bool = const true\n" + strings.Repeat("if %2 {\n", depth) + inner + "yield\n" + strings.Repeat("}\nyield\n", depth-1) + "}"
+		deep := kernel(t, "x: i32[*,*,*]", "", body)
+		for _, target := range targets(t) {
+			l, err := lower.Lower(deep, target, lower.Options{MaxGroup: 8})
+			if (err == nil) != ok {
+				t.Errorf("blocks %d deep: %v", depth, err)
+			}
+			if err == nil {
+				if err := (&ir.Module{Kernels: []*ir.Kernel{l.IR}, Files: []string{"f"}}).VerifyLowered(); err != nil {
+					t.Errorf("blocks %d deep: %.200s", depth, err)
+				}
+			}
 		}
 	}
 	k := kernel(t, "", "", "")
