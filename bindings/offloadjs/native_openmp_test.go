@@ -77,9 +77,6 @@ func TestOpenMPRegions(t *testing.T) {
 		const wild = region('wild', 'i32', 'buffer')
 		for (let i = 0; i < 3; i++) await attempt(() => wild.launch({}, n, values))
 		await attempt(() => region('endless', 'buffer').launch({ timeout: 50 }, values))
-		const other = dev.createQueue(), long = region('endless', 'buffer').launch({ timeout: 400 }, values)
-		await attempt(() => region('critical', 'i32', 'buffer').launch({ timeout: 50, queue: other }, n, cells))
-		await attempt(() => long)
 		await attempt(() => wild.launch({ size: 2 }, n, values))
 		await region('critical', 'i32', 'buffer').launch({}, n, hist)
 		console.log('after faults', ...await hist.read())
@@ -104,8 +101,6 @@ backend-failure true
 backend-failure true
 backend-failure true
 timeout launch "endless_l73" on cpu: the kernel ran longer than its time limit of 50ms
-timeout launch "critical_l62" on cpu: the kernel ran longer than its time limit of 50ms
-timeout launch "endless_l73" on cpu: the kernel ran longer than its time limit of 400ms
 invalid-size launch "wild_l69" on cpu: size [2 1 1]: a target region is called once and divides its loops itself
 after faults 500 500 500 500
 out-of-resources unload "regions[0]" on cpu: the image stays in memory: OpenMP threads of a launch that failed may be in its code

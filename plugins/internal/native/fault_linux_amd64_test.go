@@ -222,3 +222,18 @@ func anonymousMemory(size int) ([]byte, error) {
 }
 
 func address(data []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) }
+
+// TestRegionsTakeTurns stops a target region that waits for another one, which does not end.
+func TestRegionsTakeTurns(t *testing.T) {
+	img := load(t, faultySource)
+	c := newCaller(t, img)
+	region.Lock() // as the region that runs does
+	defer region.Unlock()
+	var stop atomic.Bool
+	time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
+	_, fn, _ := img.Lookup("fine")
+	var w Words
+	if err := c.Region(fn, &w, 0, &stop); !errors.Is(err, process.ErrInterrupted) {
+		t.Errorf("%v", err)
+	}
+}
