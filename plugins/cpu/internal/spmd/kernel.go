@@ -61,7 +61,7 @@ func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c
 			c.Constants[r] = key.Bits
 		}
 	}
-	work.Give(room, l.Func)
+	work.Put(room, l.Func)
 	return c, nil
 }
 

@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// MaxBatch bounds the groups of a batch.
+// MaxBatch bounds the work-groups of a batch.
 const MaxBatch = 16
 
-// batch is how many groups do rounds together, in a launch with groups of a size whose gangs have frames of so many bytes.
-// All frames of a batch are to stay in the nearest caches.
+// batch returns the number of work-groups of a batch, for work-groups of a size. The frames of a batch should stay in
+// the inner caches.
 func (c *Code) batch(size [3]int) int {
 	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1
@@ -20,8 +20,8 @@ func (c *Code) batch(size [3]int) int {
 	return max(1, min(c.BatchRow/4/size[0], MaxBatch, maxSpare/(gangs*c.Frame)))
 }
 
-// ColumnOf is where a unit begins that goes down columns of bands of so many rows, in a launch with so many gangs in a row
-// and so many rows.
+// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs in each of
+// its rows.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band
@@ -30,7 +30,7 @@ func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	return unit / high, first + unit%high, plane, first
 }
 
-// Code is a kernel in machine code, with what Go needs to know of it.
+// Code is a kernel in machine code, with the tables that workers need.
 type Code struct {
 	Params    []ir.Param
 	Observes  bool // the kernel observes its group

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
 
-// groupOp computes a group operation: every gang that waits for it has left its values in its frame.
+// groupOp computes a group operation. Each gang that waits for it has stored its operands in its frame.
 func (w *Worker) groupOp(in *ir.Instr) {
 	size := w.g.GroupSize
 	items := size[0] * size[1] * size[2]
@@ -52,6 +52,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 }
 
+// room returns a list of n operands with one value for each item, reused from call to call.
 func (w *Worker) room(n, items int) []uint64 {
 	if need := 2 * items; len(w.Scratch) < need {
 		w.Scratch = make([]uint64, need)
@@ -70,7 +71,7 @@ func (w *Worker) eachGang(visit func(f frame)) {
 	}
 }
 
-// eachLane visits their active lanes.
+// eachLane visits the active lanes of the gangs that wait.
 func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	y := &w.v.Code.Layout
 	perReg := w.v.Code.Target.Lanes
@@ -83,7 +84,7 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	})
 }
 
-// given is what a lane has given as operand n.
+// given returns operand n of a lane.
 func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
 	at := abi.GroupValue(&w.v.Code.Layout, n)
 	if t.Size() == 8 {
@@ -102,13 +103,14 @@ func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
 	}
 }
 
+// fill sets the result of all lanes of a gang.
 func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
 	for lane := range w.v.Code.Lanes {
 		w.take(f, t, lane, bits)
 	}
 }
 
-// uniform looks for lanes whose value differs from that of the first one of the group; their gangs end.
+// uniform faults the lanes whose value differs from that of the first item; their gangs end.
 func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	t := in.Args[0].Type
 	key := func(b uint64) uint64 {
@@ -143,7 +145,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 		killed[f.get32(abi.FrameIndex)] = true
 	})
 	if w.v.Code.Unchecked {
-		// What the first one has counts for all, unchecked.
+		// Without faults the value of the first item is the result.
 		w.eachGang(func(f frame) { w.fill(f, t, bits) })
 		return
 	}
@@ -155,7 +157,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	})
 }
 
-// subgroup computes a subgroup operation in runs of the subgroup's width.
+// subgroup computes a subgroup operation, one subgroup after another.
 func (w *Worker) subgroup(in *ir.Instr, op groupop.Combiner, values, others []uint64) {
 	for from := 0; from < len(values); from += groupop.SubgroupSize {
 		v := values[from:min(from+groupop.SubgroupSize, len(values))]

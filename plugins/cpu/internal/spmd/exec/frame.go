@@ -5,6 +5,7 @@ import "unsafe"
 // frame is the memory of a gang.
 type frame []byte
 
+// frame returns the frame of gang i.
 func (w *Worker) frame(i int) frame {
 	size := w.v.Code.Frame
 	return frame(w.frames[i*size : (i+1)*size])

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// current is the frame of the gang that trapped.
+// current returns the frame of the gang that trapped.
 func (w *Worker) current() frame {
 	if !w.v.Code.Observes {
 		return w.frame(0)
@@ -22,7 +22,7 @@ func (w *Worker) current() frame {
 	return w.frame(int(uintptr(w.get64(abi.CtxGPR+8*15))-base) / w.v.Code.Frame)
 }
 
-// register is where the contents of a virtual register are while the code is in a trap.
+// register returns the address of a virtual register's value during a trap.
 func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 	c := w.v.Code
 	v, phys := &c.Regs[r], int(c.Where.Phys[r])
@@ -41,12 +41,12 @@ func (w *Worker) register(f frame, r vcode.Reg) unsafe.Pointer {
 	return unsafe.Pointer(&w.context[abi.CtxGPR+8*phys])
 }
 
-// laneSet has a bit for each lane of the widest gang.
+// laneSet is a set of lanes of the widest gang.
 type laneSet [abi.MaxGangItems / 64]uint64
 
 func (s *laneSet) has(lane int) bool { return s[lane/64]>>(lane%64)&1 != 0 }
 
-// active gives the lanes of a mask.
+// active returns the lanes of a mask; nil is all lanes.
 func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 	if mask == nil {
 		for i := range set {
@@ -60,7 +60,7 @@ func (w *Worker) active(f frame, mask []vcode.Reg) (set laneSet) {
 	return set
 }
 
-// lane gives the bits of a value in a lane.
+// lane returns the bits of a value in a lane.
 func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	c := w.v.Code
 	lanes := c.Target.Lanes
@@ -83,7 +83,7 @@ func (w *Worker) lane(f frame, regs []vcode.Reg, t ir.Type, lane int) uint64 {
 	return uint64(*(*uint32)(unsafe.Add(w.register(f, vcode.Part(regs, lane/lanes)), lane%lanes*4)))
 }
 
-// maskBits gives the lanes of one mask register as bits.
+// maskBits returns the lanes of a mask register as bits.
 func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 	at := w.register(f, r)
 	if w.v.Code.Target.HasMasks {
@@ -96,7 +96,7 @@ func (w *Worker) maskBits(f frame, r vcode.Reg) uint64 {
 	return bits
 }
 
-// setMaskBit sets a lane of one mask register.
+// setMaskBit sets a lane of a mask register.
 func (w *Worker) setMaskBit(f frame, r vcode.Reg, lane int, bit uint64) {
 	at := w.register(f, r)
 	if w.v.Code.Target.HasMasks {
@@ -122,7 +122,7 @@ func (w *Worker) setLane(f frame, regs []vcode.Reg, t ir.Type, lane int, bits ui
 	}
 }
 
-// item is the position of a lane of the gang that trapped, and its place in the order of items.
+// item returns the position of a lane of the gang that trapped, and its rank in the order of items.
 func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
 	if !w.v.Code.Observes {
 		x := int(*(*int32)(w.register(f, t.X)))
@@ -133,7 +133,7 @@ func (w *Worker) item(f frame, t *vcode.Trap, lane int) (at [3]int, order int) {
 	return w.itemOf(f, lane)
 }
 
-// itemOf is the same in a gang of the present group.
+// itemOf returns the position and the rank of a lane in a gang of the current work-group.
 func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 	size := w.g.GroupSize
 	var group [3]int
@@ -147,13 +147,13 @@ func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 	return at, number*items + w.place(f, lane)
 }
 
-// place is the place of a lane in its group.
+// place returns the rank of a lane in its work-group.
 func (w *Worker) place(f frame, lane int) int {
 	size := w.g.GroupSize
 	return (f.get32(abi.FrameLocal+8)*size[1]+f.get32(abi.FrameLocal+4))*size[0] + f.get32(abi.FrameLocal) + lane
 }
 
-// trap does what the code has asked for.
+// trap serves a trap.
 func (w *Worker) trap(n int) {
 	t := &w.v.Code.Traps[n]
 	if t.Kind == vcode.TrapGroup {
@@ -195,17 +195,18 @@ func (w *Worker) trap(n int) {
 	}
 }
 
-// leave makes the gang that trapped go on at its end.
+// leave makes the gang that trapped continue at its end.
 func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
 
-// record keeps a fault if it is the first, for the caller to complete.
+// record records a fault of a lane, and returns it for the caller to complete; nil if an earlier item has faulted.
 func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind) *interp.Fault {
 	item, order := w.item(f, t, lane)
 	return w.keep(kind, t.In, item, order)
 }
 
+// keep records a fault of an item, if none is recorded or the item comes before that of the recorded one.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil
@@ -215,6 +216,7 @@ func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order in
 	return &w.fault
 }
 
+// outOfBounds reports an index out of bounds.
 func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	fault := w.record(f, t, lane, interp.OutOfBounds)
 	if fault == nil {
@@ -231,7 +233,7 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	}
 }
 
-// extent is an extent of a buffer as [ir.Resolved] names it.
+// extent returns an extent of a buffer as [ir.Resolved] names it.
 func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	for i := range w.v.Code.Params {
 		p := w.v.Code.Params[i].Array
@@ -251,7 +253,7 @@ func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	return 0
 }
 
-// operands gives the bits of a trap's operands in a lane.
+// operands returns the bits of a trap's operands in a lane.
 func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	w.bits = w.bits[:0]
 	for i, regs := range t.Args {
@@ -260,6 +262,7 @@ func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	return w.bits
 }
 
+// eval computes the result of an instruction in a lane.
 func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	bits, ok := scalar.Eval(t.In, w.operands(f, t, lane)...)
 	if !ok { // an integer division by zero, with faults off
@@ -274,7 +277,7 @@ func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	w.setLane(f, t.Results, t.In.Type(), lane, bits)
 }
 
-// message puts the operands between the pieces of a text.
+// message formats the operands between the pieces of a text.
 func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	args := w.operands(f, t, lane)
 	for i, piece := range t.In.Text {
@@ -286,7 +289,7 @@ func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	return to
 }
 
-// call calls a service, and reports whether that went well.
+// call calls a host service, and reports whether it succeeded.
 func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	item, _ := w.item(f, t, lane)
 	w.values = w.values[:0]
@@ -313,20 +316,22 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// prints is text that items have printed, until their run ends.
+// prints is the text that items have printed in the current run.
 type prints struct {
 	text    []byte
 	entries []printed
 }
 
+// printed is the text of one print of an item.
 type printed struct {
 	site, order, start, end int
 	item                    [3]int
 }
 
-// MaxPending bounds the text that waits.
+// MaxPending bounds the bytes of text that wait for the end of the run.
 const MaxPending = 1 << 20
 
+// print adds the text of a lane.
 func (w *Worker) print(f frame, t *vcode.Trap, lane int) {
 	item, order := w.item(f, t, lane)
 	start := len(w.prints.text)
@@ -337,10 +342,10 @@ func (w *Worker) print(f frame, t *vcode.Trap, lane int) {
 	}
 }
 
-// drop forgets the text.
+// drop discards the text.
 func (p *prints) drop() { p.entries, p.text = p.entries[:0], p.text[:0] }
 
-// flush gives the text to the host, by item.
+// flush passes the text to the host, in the order of items.
 func (p *prints) flush(w *Worker) {
 	if len(p.entries) == 0 {
 		return

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Variant is the code for one kind of launches.
+// Variant is the code for one kind of launches, in executable memory.
 type Variant struct {
 	Code    *Code
 	memory  *process.Code
@@ -39,7 +39,7 @@ func NewVariant(c *Code) (*Variant, error) {
 	return v, nil
 }
 
-// Together is how many neighbouring units of a launch are faster in one run than in several.
+// Together returns the number of adjacent units of a launch that run faster together than apart.
 func (v *Variant) Together(g *interp.Launch) int {
 	if !v.Code.Observes {
 		return 1
@@ -70,7 +70,7 @@ type Worker struct {
 	broken  error // there is no guard
 }
 
-// Acquire gives a worker that is set for a launch, which must not change until Release takes the worker back.
+// Acquire returns a worker for a launch, which must not change until Release.
 func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	w := v.spare.Swap(nil)
 	if w == nil {
@@ -80,14 +80,14 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	return w
 }
 
-// maxSpare bounds the bytes of frames of a worker that is kept at hand for as long as the code lives; those with more the
-// collector may take.
+// maxSpare bounds the frames of the worker that a variant keeps for as long as it lives; the collector may free
+// others.
 const maxSpare = 64 << 10
 
-// Heavy reports whether the worker has so much memory that it must not be kept while it is not used.
+// Heavy reports whether an idle worker has too much memory to be kept.
 func (w *Worker) Heavy() bool { return len(w.frames) > maxSpare }
 
-// Release takes a worker back.
+// Release returns a worker to its variant.
 func (v *Variant) Release(w *Worker) {
 	w.g = nil
 	if w.Heavy() || !v.spare.CompareAndSwap(nil, w) {
@@ -95,7 +95,7 @@ func (v *Variant) Release(w *Worker) {
 	}
 }
 
-// Aligned gives n bytes at a multiple of 64.
+// Aligned returns n bytes at a multiple of 64.
 func Aligned(n int) []byte {
 	words := make([]uint64, n/8+16)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
@@ -103,6 +103,7 @@ func Aligned(n int) []byte {
 	return b[off : int(off)+n : int(off)+n]
 }
 
+// NewWorker returns a worker with a context and the tables of the kernel.
 func (v *Variant) NewWorker() *Worker {
 	c := v.Code
 	w := &Worker{v: v, context: Aligned(c.Context)}
@@ -134,7 +135,7 @@ func (v *Variant) NewWorker() *Worker {
 	return w
 }
 
-// growFrames makes room for groups of so many gangs, of which the first is the present one.
+// growFrames allocates frames for a batch of work-groups with n gangs each, and selects the first work-group.
 func (w *Worker) growFrames(n, groups int) {
 	size := w.v.Code.Frame
 	if n*groups*size > len(w.frames) {
@@ -150,7 +151,7 @@ func (w *Worker) growFrames(n, groups int) {
 	w.presentFirst()
 }
 
-// presentFirst makes the first group of a batch the present one, of a batch that has not met.
+// presentFirst selects the first work-group of a batch, whose interleaved loop has not run.
 func (w *Worker) presentFirst() {
 	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
 	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
@@ -162,9 +163,9 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of the launch that the worker is set for, and gives the first fault, if any. It ends
-// early when the launch is to stop, and after a fault. A run that surely takes no more than microseconds is brief: nobody
-// can have the goroutine meanwhile, and a panic of what serves the code is an error.
+// Run runs units [first, last) of the launch of the worker, and returns the first fault, or nil. It ends early when
+// the launch is cancelled and after a fault. A brief run takes no more than microseconds: it keeps its goroutine, and
+// a panic of a trap service becomes an error.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
@@ -219,7 +220,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	return &fault, nil
 }
 
-// trapSafely is trap where nobody recovers a panic.
+// trapSafely serves a trap and returns a panic as an error.
 func (w *Worker) trapSafely(number int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -230,7 +231,7 @@ func (w *Worker) trapSafely(number int) (err error) {
 	return nil
 }
 
-// Set makes the worker ready to run units of a launch.
+// Set prepares the worker to run units of a launch.
 func (w *Worker) Set(g *interp.Launch) {
 	w.g = g
 	c := w.v.Code
@@ -267,7 +268,7 @@ func (w *Worker) Set(g *interp.Launch) {
 	}
 }
 
-// setGroups is what set does for kernels that observe their groups.
+// setGroups prepares a worker whose kernel observes its work-group.
 func (w *Worker) setGroups() {
 	n := w.v.Code.Lanes
 	size := w.g.GroupSize
@@ -280,7 +281,7 @@ func (w *Worker) setGroups() {
 	}
 }
 
-// beginGangs places the first gang of a run.
+// beginGangs sets the position of the first gang of a run.
 func (w *Worker) beginGangs(first int) {
 	if first == 0 { // divisions take as long as a small launch
 		w.put64(abi.CtxX, 0) // and y
@@ -305,7 +306,7 @@ func (w *Worker) beginGangs(first int) {
 	w.put32(abi.CtxZ, row/perPlane)
 }
 
-// beginGroups places the first group of a run, and its gangs.
+// beginGroups sets the position of the first work-group of a run, and of its gangs.
 func (w *Worker) beginGroups(first int) {
 	n, size := w.v.Code.Lanes, w.g.GroupSize
 	x, y, z := 0, 0, 0
@@ -336,9 +337,9 @@ func (w *Worker) beginGroups(first int) {
 	w.put32(abi.CtxGroup+8, plane)
 }
 
-// Together gives the kinds of group operations that code may compute, for groups of a size and gangs of so many lanes. The
-// lanes of the gangs have to be the items of the group, and the last ones at most stay empty. Sums of floats count the
-// empty ones: where the language pads less than the code, a sum of -0 would become 0.
+// Together returns the kinds of group operations that code may compute for work-groups of a size. The lanes of the
+// gangs must be the items of the work-group in order, with at most the last lanes absent. Sums of floats include
+// absent lanes: if the language pads less than the code does, a sum of −0 would become 0.
 func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
 	items := size[0] * size[1] * size[2]
 	if size[0]%lanes != 0 && items > size[0] {

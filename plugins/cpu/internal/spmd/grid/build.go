@@ -25,7 +25,7 @@ func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	return b, done
 }
 
-// Builder emits the loops over the rows, groups and gangs of a launch.
+// Builder emits the loops over the rows, work-groups and gangs of a launch.
 type Builder struct {
 	*isel.Lowerer
 	Start, Advance         amd64.Label // where a gang of a group starts, and where the next gang continues

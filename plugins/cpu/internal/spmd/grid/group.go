@@ -9,15 +9,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// between makes a register for what is done between gangs: its place in memory is in no frame, since what the frame of a
-// gang that waits has is the gang's own.
+// between returns a register for code that runs between gangs. It is shared, because the frame of a waiting gang
+// belongs to that gang.
 func (l *Builder) between() vcode.Reg {
 	r := l.NewGPR()
 	l.Regs[r].Shared = true
 	return r
 }
 
-// overGroups emits the loop over work-groups, and what makes their gangs take turns.
+// overGroups emits the loop over work-groups, and the dispatch of their gangs.
 func (l *Builder) overGroups(done amd64.Label) {
 	l.Func.Shared = false
 	group, dispatch, advance, start, end, wrap := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
@@ -25,7 +25,7 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.Bind(group)
 	l.Begin, l.dispatch, l.ended = group, dispatch, l.NewLabel()
 	l.beginGroup()
-	// One gang after the other, from where each has come to.
+	// Each gang resumes at the barrier where it waits.
 	l.Bind(dispatch)
 	state := l.between()
 	l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
@@ -64,7 +64,7 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
-// insertDispatch puts in what depends on the barriers that the kernel turned out to have.
+// insertDispatch inserts the dispatch table, which depends on the barriers in the body.
 func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {
@@ -111,6 +111,7 @@ func (l *Builder) beginGroup() {
 	l.Def(amd64.MOV, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxFrame, 8).At())
 }
 
+// clearShared clears the shared arrays of a work-group.
 func (l *Builder) clearShared() {
 	if l.Layout.Shared > 0 {
 		base := l.NewGPR()
@@ -119,7 +120,7 @@ func (l *Builder) clearShared() {
 	}
 }
 
-// present gives the masks of the gang's lanes that exist: in the group and in the launch.
+// present returns the masks of the lanes that exist in the work-group and in the launch.
 func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.Global(axis)
@@ -138,7 +139,7 @@ func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	return l.FirstLanes(inLaunch)
 }
 
-// nextGroup goes on to the next work-group, if there is one.
+// nextGroup emits the step to the next work-group.
 func (l *Builder) nextGroup(group, done amd64.Label) {
 	if l.Batch != nil {
 		l.Bind(l.ended)
@@ -162,7 +163,7 @@ func (l *Builder) nextGroup(group, done amd64.Label) {
 	l.Jump(amd64.JMP, group)
 }
 
-// Barrier emits a place where the gangs of a group wait for each other, for a group operation if op is not 0.
+// Barrier emits a barrier. If op is not 0, the gangs wait for that group operation.
 func (l *Builder) Barrier(op int) {
 	if l.Options.Single {
 		return
@@ -178,7 +179,7 @@ func (l *Builder) Barrier(op int) {
 	l.Bind(at0)
 }
 
-// GroupOp emits an operation of the whole group: all gangs leave their values in their frames, Go computes.
+// GroupOp emits a group operation: gangs store their operands in their frames, and wait for the result.
 func (l *Builder) GroupOp(in *ir.Instr) {
 	if l.Options.Single {
 		l.reduceSingle(in)

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Interleaves gives the If by which lanes leave a loop, if it is to be run in rounds.
+// Interleaves returns the If by which lanes leave a loop, if the loop is to be interleaved, else nil.
 func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 	if !l.Observes || !l.Options.Beside || l.Options.Single || l.Cur != nil || l.Interleaved != nil || !plan.OnlyLast(loop) {
 		return nil
@@ -31,7 +31,8 @@ func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// BeginInterleaved emits a loop in rounds, up to where gangs go on by themselves, and gives what the parameters have then.
+// BeginInterleaved emits the rounds of an interleaved loop, up to where gangs continue alone, and returns the values
+// of the parameters there.
 func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	params := loop.Then.Params
 	r := &isel.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
@@ -116,7 +117,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	return from
 }
 
-// iterations emits the iterations of the present gang in a round.
+// iterations emits the iterations of one gang in a round.
 func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 	params := r.Loop.Then.Params
 	r.Now = isel.Entry{Values: r.Params.Values, Shadows: slices.Clone(r.Params.Shadows)}
@@ -135,7 +136,7 @@ func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 	}
 }
 
-// assignEntry assigns what a loop's parameters have to variables, all at once.
+// assignEntry assigns the values of loop parameters to variables, in parallel.
 func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
 	values, vars, list := []isel.Value(nil), []isel.Value(nil), []*ir.Value(nil)
 	for i, p := range params {
@@ -148,7 +149,8 @@ func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
 	l.AssignAll(vars, values, list, nil)
 }
 
-// NextIteration keeps what the next iteration of a loop in rounds has where it is, if the gang does it in the same round.
+// NextIteration ends an iteration of an interleaved loop; it keeps the next values in their registers if the gang
+// executes another iteration in the round.
 func (l *Builder) NextIteration(in *ir.Instr) bool {
 	r := l.Interleaved
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
@@ -169,7 +171,7 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 	return true
 }
 
-// LeaveInterleaved emits the If by which lanes leave a loop in rounds.
+// LeaveInterleaved emits the If by which lanes leave an interleaved loop.
 func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	r, leave := l.Interleaved, l.Interleaved.Leave
 	if r.Tested != nil {
@@ -195,8 +197,8 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	}
 }
 
-// leaveAbove emits the exit for the condition that what grows from lane to lane is below a bound, by what the last lane
-// has. Where the sum wraps lanes may still go on, by themselves.
+// leaveAbove emits the exit for the test that a value which grows from lane to lane is below a bound; it tests the
+// last lane. If the sum wraps, lanes continue alone.
 func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -225,8 +227,8 @@ func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	return true
 }
 
-// leaveBeyond emits the exit for the condition that what grows by step from lane to lane is below an extent. Where it is
-// negative lanes leave, too, so that it is a valid index of that extent in those that stay.
+// leaveBeyond emits the exit for the test that a value which grows by step from lane to lane is below an extent. Lanes
+// with negative values leave, too, so that the value is a valid index in the others.
 func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
 	first, last := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())

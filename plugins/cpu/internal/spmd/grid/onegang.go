@@ -26,7 +26,7 @@ func (l *Builder) overSingles(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// reduceSingle emits the reduction of a group that is one gang.
+// reduceSingle emits the reduction of a work-group that is one gang.
 func (l *Builder) reduceSingle(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Result()
 	given := l.given(in)

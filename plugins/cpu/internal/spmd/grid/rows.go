@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// overRows emits the loops over the rows of the launch and the gangs of each.
+// overRows emits the loops over the rows of a launch and over the gangs of each row.
 func (l *Builder) overRows(done amd64.Label) {
 	width := l.Width()
 	shift := int64(bits.TrailingZeros(uint(width)))
@@ -72,7 +72,7 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// wholeGangs emits the loop over the gangs of a row that have all their lanes, up to where fewer items are left.
+// wholeGangs emits the loop over the complete gangs of a row, which need no masks.
 func (l *Builder) wholeGangs(pos, last vcode.Reg) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
@@ -97,7 +97,7 @@ func (l *Builder) wholeGangs(pos, last vcode.Reg) {
 	l.Bind(tail)
 }
 
-// lastGang emits the gang at the end of a row that lacks lanes, or all that are left of the row, one after the other.
+// lastGang emits the incomplete gang at the end of a row; if several is true, a loop over all remaining gangs.
 func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
 	again, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -114,7 +114,7 @@ func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) 
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// nextRow goes on at the left of the next row, or below all of a stacked gang.
+// nextRow emits the step to the next row of gangs.
 func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	n := l.NewGPR()
 	l.Def(amd64.MOV, n.G4(), vcode.CtxMem(abi.CtxX, 4).At())
@@ -135,7 +135,8 @@ func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	l.Jump(amd64.JMP, row)
 }
 
-// inLaunch gives the masks of the lanes whose positions from pos on are below a limit, and in rows of the launch.
+// inLaunch returns the masks of the lanes whose positions from pos on are below a limit, and that are in rows of the
+// launch.
 func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	left := l.NewGPR()
 	l.Def(amd64.MOV, left.G8(), limit.G8())
@@ -146,7 +147,7 @@ func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	return l.FirstLanes(left)
 }
 
-// jumpAtBottom jumps where a gang has rows below those of the launch.
+// jumpAtBottom emits a jump for gangs with rows below those of the launch.
 func (l *Builder) jumpAtBottom(tail amd64.Label) {
 	bottom := l.NewGPR()
 	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.Item.Y, Disp: int32(l.Height())}.At())
@@ -154,7 +155,7 @@ func (l *Builder) jumpAtBottom(tail amd64.Label) {
 	l.Jump(amd64.JA, tail) // it may be 2^31 and more
 }
 
-// inStack gives the masks of so many lanes of each row that is one of the launch.
+// inStack returns the masks of the first n lanes of each row that is in the launch.
 func (l *Builder) inStack(n vcode.Reg) []vcode.Reg {
 	rows := l.NewGPR()
 	l.Def(amd64.MOV, rows.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())

@@ -15,6 +15,7 @@ type Combiner struct {
 	Op   ir.Op
 }
 
+// Identity returns the value with which the language pads a reduction: 0 for sums, else the identity of the operation.
 func (c Combiner) Identity() uint64 {
 	if c.Op == ir.Add {
 		return 0
@@ -39,7 +40,7 @@ func (c Combiner) Identity() uint64 {
 	return 0
 }
 
-// Neutral is what a value can be combined with so that all of it stays: 0 would make 0 of −0.
+// Neutral returns the value that combines with any other value to that value, also −0 in sums.
 func (c Combiner) Neutral() uint64 {
 	if c.Op == ir.Add && c.Type.IsFloat() {
 		return 1 << (8*c.Type.Size() - 1)
@@ -59,7 +60,8 @@ func (c Combiner) apply(x, y uint64) uint64 {
 	return bits
 }
 
-// Reduce sets all of t to its reduction: t[l] op t[l+s] for s from half of the next power of two down to 1.
+// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down
+// to 1.
 func (c Combiner) Reduce(t []uint64) {
 	identity := c.Identity()
 	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
@@ -78,7 +80,8 @@ func (c Combiner) Reduce(t []uint64) {
 
 const scanBlock = 32
 
-// Scan is inclusive: blocks of 32 by Hillis and Steele, then the same over the blocks' totals, which are added.
+// Scan computes an inclusive scan: of blocks of 32 by Hillis and Steele, then of the totals of blocks, which are
+// combined with the elements of later blocks.
 func (c Combiner) Scan(t []uint64) {
 	var totals [interp.MaxGroupItems / scanBlock]uint64
 	n := 0
@@ -94,6 +97,7 @@ func (c Combiner) Scan(t []uint64) {
 	}
 }
 
+// HillisSteele computes an inclusive scan with distances below a limit.
 func (c Combiner) HillisSteele(t []uint64, limit int) {
 	for s := 1; s < limit; s *= 2 {
 		for l := len(t) - 1; l >= s; l-- {
@@ -102,6 +106,7 @@ func (c Combiner) HillisSteele(t []uint64, limit int) {
 	}
 }
 
+// Vote computes any, all or ballot of a subgroup.
 func Vote(kind ir.SubgroupKind, v []uint64) {
 	some, all, ballot := uint64(0), uint64(1), uint64(0)
 	for lane, yes := range v {
@@ -115,7 +120,7 @@ func Vote(kind ir.SubgroupKind, v []uint64) {
 	}
 }
 
-// Shuffle gives each lane another's value, 0 from one that is absent or outside the subgroup.
+// Shuffle sets each lane to the value of another lane, or 0 if that lane is absent.
 func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
 	var old [SubgroupSize]uint64
 	copy(old[:], v)
@@ -139,10 +144,10 @@ func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
 // A gang of complete subgroups computes subgroup operations by itself. Else they are computed between gangs, with what
 // those have left in their frames. Conditions are 1 or 0 in elements of 32 bits there.
 
-// SubgroupSize is the width of subgroups of this engine's device.
+// SubgroupSize is the width of subgroups on this device.
 const SubgroupSize = 32
 
-// Of is the combining operation of a reduction or scan.
+// Of returns the combining operation of a reduction, scan or subgroup operation.
 func Of(in *ir.Instr) Combiner {
 	c := Combiner{Type: in.Args[0].Type, Op: ir.Add}
 	switch {
@@ -154,7 +159,7 @@ func Of(in *ir.Instr) Combiner {
 	return c
 }
 
-// Absent is what lanes that take no part give to a group operation.
+// Absent returns the operand of lanes that are absent from a group operation.
 func Absent(in *ir.Instr) uint64 {
 	if in.Op == ir.Subgroup {
 		switch in.Subgroup {

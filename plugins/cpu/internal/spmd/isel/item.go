@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// coordinate gives the value of an Item.
+// coordinate returns the value of an Item.
 func (l *Lowerer) coordinate(in *ir.Instr) Value {
 	r := in.Result()
 	load := func(place int) Value {
@@ -64,7 +64,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 	return l.Vals[r.ID]
 }
 
-// Global gives the position of a gang on an axis, where groups are observed.
+// Global returns the position of a gang on an axis, for kernels that observe their group.
 func (l *Lowerer) Global(axis int) vcode.Reg {
 	d := l.NewGPR()
 	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())

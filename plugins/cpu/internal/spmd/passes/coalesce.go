@@ -81,9 +81,9 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	return r
 }
 
-// takeOver computes a value in the register of a variable that dies at its definition, if the variable is next written
-// in the same straight code. at has the mentions of each register, in order. A register that is live across a barrier
-// stays spilled, and takes no value that several instructions use.
+// takeOver computes a value in the register of a variable that dies at its definition. The variable's next write must
+// be in the same straight code. at has the mentions of each register, in order. A register that is live across a
+// barrier stays spilled, and takes no value that several instructions use.
 func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	piece := f.Scratch.Ints.Make(len(f.Insts)) // by instruction: the number of its basic block
 	n := int32(0)

@@ -17,10 +17,11 @@ const (
 // minLocal is the least number of instructions in a straight run whose live ranges are split.
 const minLocal = 32
 
-// SplitLocal splits live ranges of vectors in straight code where more are live than there are registers. It walks a run of
-// code and keeps in registers the values that are used next, as Belady's algorithm does: a value whose next use is farthest
-// is stored once to a spill slot, and loaded again before that use, or read by the instruction itself. Only values that the
-// run itself defines are split. Register allocation would keep each of them in a register or in memory for its whole life.
+// SplitLocal splits live ranges of vectors in straight code with more live values than registers. It walks a run of
+// code and keeps the values with the nearest next uses in registers, as Belady's algorithm does. The value with the
+// farthest next use is stored once to a spill slot, and reloaded before that use or folded into it. Only values that
+// the run defines are split. Without the split, the allocation would keep each of them in a register or in memory for
+// its whole life.
 func SplitLocal(f *vcode.Func) {
 	at := f.AllMentions()
 	live := f.LiveRanges()
@@ -243,7 +244,7 @@ func (s *local) fromMemory(in *vcode.Inst, now int32) *localValue {
 	return v
 }
 
-// hold gives a value a register, and spills another one if there is none.
+// hold assigns a register to a value, and spills another one if none is free.
 func (s *local) hold(v *localValue, here []*localValue) {
 	if len(s.held) >= s.room {
 		s.spill(here)

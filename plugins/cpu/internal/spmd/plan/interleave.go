@@ -40,8 +40,8 @@ func ItersPerRound(loop *ir.Instr, rows int) int {
 	return 1
 }
 
-// OnlyExit returns the If that is the only exit of a loop, if the instructions before it can be repeated, and nothing
-// in the loop is a group operation or has an order among items.
+// OnlyExit returns the If that is the only exit of a loop, or nil. The instructions before the exit must be
+// repeatable. The loop must have no group operations and no operations with an order among items.
 func OnlyExit(loop *ir.Instr) *ir.Instr {
 	var exit *ir.Instr
 	for _, in := range loop.Then.Instrs {

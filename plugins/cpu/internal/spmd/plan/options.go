@@ -15,8 +15,8 @@ type Options struct {
 	Features amd64.Features // extensions of the processor
 	// Gang is the number of vector registers of a 32-bit value of a gang: 1, 2 or 4; 0 lets the compiler choose.
 	Gang int
-	// Unchecked compiles without faults. A load out of bounds returns 0, a store or atomic there does nothing, an integer
-	// division by zero returns 0, and a Uniform returns the value of the group's first item.
+	// Unchecked compiles without faults. A load out of bounds returns 0, and a store or atomic there does nothing. An
+	// integer division by zero returns 0. A Uniform returns the value of the group's first item.
 	Unchecked bool
 	// Observes says that the kernel observed its group before optimisation.
 	Observes bool

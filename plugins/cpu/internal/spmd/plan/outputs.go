@@ -10,8 +10,8 @@ import (
 //
 // A launch stores whole vectors in one of three ways, by the memory it accesses and the cost table of the processor.
 // Buffers that fit the caches are stored as they are. Larger ones are stored in half cache lines on Xeons, where
-// stores of whole lines that miss take up to 1.4 times as long. On AMD processors, buffers that are only written have
-// non-temporal stores if the launch accesses more memory than the caches hold, because these fetch no lines.
+// stores of whole lines that miss take up to 1.4 times as long. On AMD processors, launches that exceed the caches
+// write with non-temporal stores, which fetch no lines. That holds for buffers that the launch does not read.
 type Outputs struct {
 	Written  []bool
 	Streamed []bool // those that can be written past the caches

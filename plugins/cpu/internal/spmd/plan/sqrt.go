@@ -8,8 +8,8 @@ const (
 	cyclesOther     = 0.5
 )
 
-// StepsForSqrt reports whether Newton's method is faster than the division unit for the square roots of the innermost
-// loop around an instruction, by the cost table.
+// StepsForSqrt reports whether the cost table favours Newton's method over the division unit, for the square roots of
+// the innermost loop around an instruction.
 func (l *Analysis) StepsForSqrt(in *ir.Instr) bool {
 	if !l.Options.Target.HasMasks || in.Type() != ir.F32 || l.IsUniform(in.Result()) {
 		return false

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// ChooseWalk chooses row-major or column-major traversal. If lanes access different rows of a buffer, and items
-// adjacent on y access adjacent elements, row-major traversal would fetch each cache line again for each row.
+// ChooseWalk chooses row-major or column-major traversal. Lanes may access different rows of a buffer, while items
+// adjacent on y access adjacent elements. Row-major traversal would then fetch each cache line again for each row.
 // Column-major traversal of a band of rows, as wide as a gang, accesses the elements of a line soon after each other.
 // Kernels with group operations or an order among items are row-major.
 func (l *Analysis) ChooseWalk() {

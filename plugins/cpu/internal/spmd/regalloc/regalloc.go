@@ -220,8 +220,8 @@ type scan struct {
 	active []vcode.Reg
 }
 
-// take assigns a machine register to r. It frees the registers of ranges that ended, prefers the register that r is
-// copied from, and else takes the register of the active range that is cheapest to spill.
+// take assigns a machine register to r. It first frees the registers of ranges that ended, and prefers the register
+// that r is copied from. If none is free, it spills the range that is cheapest to spill.
 func (s *scan) take(a *state, r vcode.Reg) {
 	live := &a.live[r]
 	kept := s.active[:0]

@@ -1,6 +1,6 @@
 package vcode
 
-// Part gives the register of part i of a value, which is the only one of a uniform value.
+// Part returns register i of a value; a uniform value has one register for all parts.
 func Part(v []Reg, i int) Reg {
 	if len(v) == 1 {
 		return v[0]

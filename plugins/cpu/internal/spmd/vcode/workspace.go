@@ -6,11 +6,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// Workspace is memory that compilations use one after the other, as much as the collector lets them keep: most of what
-// they need they need for a moment. The zero value is ready, and any number of goroutines can use one.
+// Workspace is memory that compilations reuse; the collector may free it between them. The zero value is ready for use
+// by any number of goroutines.
 type Workspace struct{ pool sync.Pool }
 
-// Buffers are empty, with room.
+// Buffers is the memory of one compilation.
 type Buffers struct {
 	Insts, Spare []Inst
 	Regs         []RegInfo
@@ -18,9 +18,10 @@ type Buffers struct {
 	Scratch      Scratch
 }
 
-// keptInsts bounds the instructions for which there is room from one compilation to the next.
+// keptInsts bounds the instructions whose memory is kept.
 const keptInsts = 2048
 
+// Take returns empty buffers for a compilation.
 func (w *Workspace) Take(features amd64.Features) *Buffers {
 	b, _ := w.pool.Get().(*Buffers)
 	if b == nil {
@@ -31,8 +32,8 @@ func (w *Workspace) Take(features amd64.Features) *Buffers {
 	return b
 }
 
-// Give takes the buffers back as a function leaves them.
-func (w *Workspace) Give(b *Buffers, f *Func) {
+// Put returns the buffers of a compilation, with the lists of its function.
+func (w *Workspace) Put(b *Buffers, f *Func) {
 	if cap(f.Insts) <= keptInsts && cap(f.Spare) <= keptInsts {
 		b.Insts, b.Spare, b.Regs = f.Insts[:0], f.Spare[:0], f.Regs[:0]
 		w.pool.Put(b)
