@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 )
 
 const (
 	packAt  = 32 << 10 // bytes of small messages that are written at once
 	maxSent = 16 << 20 // unsent bytes above which a sender that may wait does
+
+	flushTime = 2 * time.Second // for the last messages of a connection
 )
 
 // link sends messages on a stream from any goroutine, and packs those that wait while the stream is busy.
@@ -116,8 +119,10 @@ func (l *link) end() {
 	l.written.Wait()
 }
 
-// flushed waits until all messages were written, or the end.
+// flushed waits until all messages were written, or the end. A peer that does not read is given up after a while.
 func (l *link) flushed() {
+	giveUp := time.AfterFunc(flushTime, func() { _ = l.stream.Close() }) // the writer ends
+	defer giveUp.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for (len(l.parts) > 0 || l.writing) && !l.ended {

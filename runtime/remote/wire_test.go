@@ -167,6 +167,41 @@ func TestBytesInFlight(t *testing.T) {
 	check(<-served)
 }
 
+// TestCloseWithoutReader closes a client whose server no longer reads, while a request waits.
+func TestCloseWithoutReader(t *testing.T) {
+	here, there := net.Pipe()
+	defer there.Close()
+	go func() {
+		_, _ = io.ReadFull(there, make([]byte, len(appendFrame(nil, &hello{}, 0)))) // the other end may close first
+		w := &welcome{Version: version, Devices: []remoteDevice{{Name: "x"}}}
+		copy(w.Magic[:], magic)
+		_, _ = there.Write(appendFrame(nil, w, 0))
+	}()
+	p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := make(chan error)
+	go func() {
+		_, err := p.Devices()[0].Allocate(16, offload.DeviceMemory)
+		refused <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	closed := make(chan error)
+	go func() { closed <- p.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("close hangs")
+	}
+	if err := <-refused; offload.CodeOf(err) != offload.DeviceLost {
+		t.Errorf("the request: %v", err)
+	}
+}
+
 // stream is a recorded stream: reads come from a buffer, writes are dropped.
 type stream struct{ io.Reader }
 
