@@ -282,7 +282,11 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	case offload.PerItem:
 		return c.Items(k.address, &l.words, l.size, first, last, stop)
 	case offload.OutlinedOpenMP:
-		return c.Region(k.address, &l.words, l.group, stop)
+		threads := l.group
+		if threads == 0 {
+			threads = l.device.pool.Cores()
+		}
+		return c.Region(k.address, &l.words, threads, stop)
 	}
 	if l.group == 0 {
 		return c.Range(k.address, &l.words, first, last, stop)

@@ -133,7 +133,7 @@ const lingerTime = 1
 const turnPoll = 100 * time.Microsecond
 
 // settleTime is how long the end of a region that failed waits for the other threads of its team.
-const settleTime = 500 * time.Millisecond
+const settleTime = time.Second
 
 // maxAbandoned is how many threads with their teams may be given up: those of teams that never come to the end of a region.
 const maxAbandoned = 64
@@ -146,7 +146,7 @@ var region struct {
 	abandoned int
 }
 
-// Region calls a target region with at most so many threads; 0: as many as the OpenMP run time takes by default.
+// Region calls a target region with at most so many threads.
 func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
 	r := &region
 	for !r.TryLock() { // the region that runs may be endless
@@ -197,9 +197,6 @@ func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *ato
 		if err := c.Plain(openmp.linger, [3]uint64{lingerTime}, stop); err != nil {
 			return true, err
 		}
-	}
-	if threads <= 0 {
-		threads = runtime.GOMAXPROCS(0)
 	}
 	if err := c.Plain(openmp.threads, [3]uint64{uint64(threads)}, stop); err != nil {
 		return true, err
