@@ -150,6 +150,9 @@ func TestRandomBits(t *testing.T) {
 		t.Skip("the builtins are for amd64")
 	}
 	n := 60
+	if os.Getenv("OREPL_TEST_LONG") == "1" {
+		n = 500
+	}
 	if testing.Short() {
 		n = 20
 	}
