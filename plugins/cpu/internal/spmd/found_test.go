@@ -219,4 +219,7 @@ func TestFoundKernels(t *testing.T) {
 		o.Places = true
 		checkRandom(t, seed, o, int(seed%8))
 	}
+	o := options(930001419) // a load moved past a jump, whose target stores what it loaded
+	o.Tiles = true
+	checkRandom(t, 930001419, o, 5)
 }
