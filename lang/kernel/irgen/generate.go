@@ -21,6 +21,7 @@ type Options struct {
 	Places    bool // affine indices, buffers that overlap, atomics whose results are used, and atomics on shared memory
 	Extended  bool // operations of version 2
 	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
+	Jumps     bool // more control flow than arithmetic: nested conditions and loops, left early, with few types
 	Size      int  // instructions, about; 0 means 60
 }
 
@@ -46,6 +47,9 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 		g.define(g.b.Emit(&ir.Instr{Op: ir.Item, Item: ir.LocalID}, ir.I32), false)
 	}
 	g.statements(context{uniform: o.Groups, depth: 0})
+	if o.Jumps {
+		g.digest()
+	}
 	g.results()
 	g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
 	g.orderArrays()

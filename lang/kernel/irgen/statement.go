@@ -12,8 +12,11 @@ const maxDepth = 4
 // statements emits a few statements.
 func (g *generator) statements(at context) {
 	n := 2 + g.rng.IntN(6)
-	if at.depth == 0 {
+	switch {
+	case at.depth == 0:
 		n = g.options.Size
+	case g.options.Jumps:
+		n = 1 + g.rng.IntN(3)
 	}
 	for range n {
 		if g.left <= 0 {
@@ -43,6 +46,10 @@ func (g *generator) statement(at context) {
 	}
 	if g.options.Strides && !deep && g.chance(12) {
 		g.stride(at)
+		return
+	}
+	if g.options.Jumps && g.chance(80) {
+		g.flow(at, deep)
 		return
 	}
 	kind := g.rng.IntN(100)
@@ -80,6 +87,57 @@ func (g *generator) statement(at context) {
 			g.define(g.emit(&ir.Instr{Op: ir.Extent, Array: v.Array, Axis: g.rng.IntN(v.Rank)}, ir.I32), true)
 		}
 	}
+}
+
+// flow emits a nested statement, or what shows which lanes came to a place and with what values.
+func (g *generator) flow(at context, deep bool) {
+	switch kind := g.rng.IntN(100); {
+	case kind < 40 && !deep:
+		g.branch(at)
+	case kind < 55 && !deep:
+		g.region(at)
+	case kind < 75 && !deep:
+		g.loop(at)
+	case kind < 85:
+		g.storeOwn(one(g, g.outputs))
+	default:
+		t := one(g, flowTypes[1:])
+		x, y := g.some(t, false), g.some(t, false)
+		g.define(g.b.Op(ir.Add, t, x.Value, y.Value), x.uniform && y.uniform)
+	}
+}
+
+// digest prints a number to which all values in scope contribute.
+func (g *generator) digest() {
+	sum := g.int(0)
+	for _, v := range g.values {
+		x := v.Value
+		switch x.Type {
+		case ir.I32:
+		case ir.Bool:
+			x = g.b.Op(ir.Convert, ir.I32, x)
+		case ir.F32:
+			x = g.b.Op(ir.Bitcast, ir.I32, x)
+		case ir.F64:
+			x = g.b.Op(ir.Wrap, ir.I32, g.b.Op(ir.Bitcast, ir.I64, x))
+		default:
+			x = g.b.Op(ir.Wrap, ir.I32, x)
+		}
+		sum = g.b.Op(ir.Add, ir.I32, g.b.Op(ir.Mul, ir.I32, sum, g.int(31)), x)
+	}
+	g.emit(&ir.Instr{Op: ir.Print, Text: []string{"digest ", ""}, Args: []*ir.Value{sum}}, ir.Void)
+}
+
+// flowTypes are the types of results and carried values in kernels with Jumps.
+var flowTypes = []ir.Type{ir.Bool, ir.I32, ir.I32, ir.F32, ir.F64}
+
+// jump returns whether a block ends by leaving more than the block, where a kernel without Jumps does so in percent of the
+// blocks.
+func (g *generator) jump(percent int) bool {
+	if g.options.Jumps {
+		percent = 50
+	}
+	return g.chance(percent)
 }
 
 func (g *generator) global() (*array, bool) {
@@ -237,8 +295,15 @@ func (g *generator) inside(b *ir.Block, at context, end func()) {
 	g.values = g.values[:scope]
 }
 
-// types are those of a few results.
+// types returns those of a few results.
 func (g *generator) types() []ir.Type {
+	if g.options.Jumps {
+		out := make([]ir.Type, 1+g.rng.IntN(3))
+		for i := range out {
+			out[i] = one(g, flowTypes)
+		}
+		return out
+	}
 	out := make([]ir.Type, g.rng.IntN(3))
 	for i := range out {
 		out[i] = one(g, Values)
@@ -250,9 +315,27 @@ func (g *generator) types() []ir.Type {
 func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
 	in := &ir.Instr{Op: op, Target: target}
 	for _, v := range to {
-		in.Args = append(in.Args, g.some(v.Type, false).Value)
+		in.Args = append(in.Args, g.handed(v.Type))
 	}
 	g.emit(in, ir.Void)
+}
+
+// handed returns a value for an edge: in kernels with Jumps often a carried value of a loop around it.
+func (g *generator) handed(t ir.Type) *ir.Value {
+	if g.options.Jumps && g.chance(50) {
+		var fit []*ir.Value
+		for _, target := range g.targets {
+			for _, p := range target.in.Then.Params {
+				if p.Type == t {
+					fit = append(fit, p)
+				}
+			}
+		}
+		if len(fit) > 0 {
+			return one(g, fit)
+		}
+	}
+	return g.some(t, false).Value
 }
 
 // away ends a block by leaving more than the block, if that is possible here.
@@ -303,7 +386,14 @@ func (g *generator) sibling(params []*ir.Value, t ir.Type) *ir.Value {
 
 func (g *generator) branch(at context) {
 	cond := g.some(ir.Bool, at.uniform && g.chance(50))
-	if cond.Def != nil && cond.Def.Op == ir.Const && g.chance(80) {
+	if g.options.Jumps && !at.uniform && g.chance(70) {
+		x := g.some(ir.I32, false).Value
+		if g.chance(60) {
+			x = g.b.Op(ir.Add, ir.I32, x, one(g, g.self))
+		}
+		x = g.b.Op(ir.And, ir.I32, x, g.int(7))
+		cond = value{g.b.Op(ir.Lt, ir.Bool, x, g.int(1+g.rng.IntN(7))), false}
+	} else if cond.Def != nil && cond.Def.Op == ir.Const && g.chance(80) {
 		x := g.some(ir.I32, false)
 		cond = value{g.b.Op(ir.Lt, ir.Bool, x.Value, g.some(ir.I32, false).Value), false}
 	}
@@ -312,7 +402,7 @@ func (g *generator) branch(at context) {
 	gone := 0
 	for _, b := range []*ir.Block{in.Then, in.Else} {
 		g.inside(b, inner, func() {
-			if gone == 0 && g.chance(25) && g.away(inner) {
+			if gone == 0 && g.jump(25) && g.away(inner) {
 				gone++
 				return
 			}
@@ -379,7 +469,10 @@ func (g *generator) loop(at context) {
 	g.b.Block = leaving
 	g.targets = append(g.targets, t)
 	g.statements(inner)
-	if free && g.chance(15) {
+	if g.options.Jumps && inner.depth < maxDepth && g.chance(50) {
+		g.branch(inner)
+	}
+	if free && g.jump(15) {
 		g.leave(ir.Break, in, in.Results)
 	} else {
 		g.again(t)

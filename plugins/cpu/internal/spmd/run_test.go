@@ -323,6 +323,16 @@ func TestRandomTiles(t *testing.T) {
 	})
 }
 
+// TestRandomJumps runs random kernels in which lanes leave conditions, blocks and loops in many ways.
+func TestRandomJumps(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 200, func(t *testing.T, seed uint64) bool {
+		o := options(seed)
+		o.Jumps = true
+		return checkRandom(t, seed, o, int(seed/3%8))
+	})
+}
+
 // TestRandomGroups runs random kernels in whose groups all do something together.
 func TestRandomGroups(t *testing.T) {
 	needMachine(t)
