@@ -58,7 +58,7 @@ func TestCompilerAndEntriesAgree(t *testing.T) {
 		{"builtin.go", `(?s)subgroupKinds = (.*?)\n}`, find("g", "subgroup"), nil},
 		{"builtin.go", `combines = (.*)`, find("g", "reduce"), nil},
 		{"builtin.go", `combines = (.*)`, find("g", "scan"), nil},
-		{"builtin.go", `(?s)(case "lane".*?)return builtin`, find("g"), nil},
+		{"builtinid.go", `(?s)itemNumbers = (.*?itemMembers = .*?)\n}`, find("g"), nil},
 	} {
 		known := map[string]bool{}
 		for _, name := range namesIn(t, c.file, c.pattern) {

@@ -79,11 +79,8 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 
 // itemMember compiles a property of the item object but x, y and z.
 func (c *compiler) itemMember(name string, at syntax.Span) value {
-	switch name {
-	case "lane":
-		return c.item(ir.Lane, 0)
-	case "subgroupSize":
-		return c.item(ir.SubgroupSize, 0)
+	if kind, ok := itemNumbers[name]; ok {
+		return c.item(kind, 0)
 	}
 	if id, ok := itemMembers[name]; ok {
 		return builtin(id, "")

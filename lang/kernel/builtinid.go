@@ -93,6 +93,9 @@ var builtins = [...]builtinInfo{
 	callFunc:     {path: "g.call"},
 }
 
+// itemNumbers are the members of the item object that are numbers, besides x, y and z.
+var itemNumbers = map[string]ir.ItemKind{"lane": ir.Lane, "subgroupSize": ir.SubgroupSize}
+
 // itemMembers are the members of the item object that are objects or functions.
 var itemMembers = map[string]builtinID{
 	"local": localObject, "group": groupObject, "size": sizeObject, "groupSize": groupSizeObject, "groups": groupsObject,
