@@ -82,11 +82,12 @@ func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 
 // WrittenBy appends the registers that an instruction writes, in all lanes or some.
 func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
-	f.Operands(in, func(r *Reg, as Role) {
-		if as == RoleDef || as == RoleDefSome || as == RoleMod {
-			list = append(list, *r)
-		}
-	})
+	switch {
+	case in.Kind == KindTrap:
+		return append(list, f.Traps[in.Trap()].Defs...)
+	case in.Kind == KindOp && in.N > 0 && in.Args[0].Kind == ArgReg && in.result() != RoleUse:
+		return append(list, in.Args[0].Reg)
+	}
 	return list
 }
 
