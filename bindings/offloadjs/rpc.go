@@ -31,6 +31,7 @@ const (
 type rpc struct {
 	mu       sync.RWMutex
 	services map[string]*service
+	scripted bool // the script has offered a service, if only once
 
 	inbox inbox
 }
@@ -70,7 +71,11 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	o := m.newOptions(op, declared, "args", "result", "oneWay", "deadline")
 	s := &service{name: name, fn: fn, oneWay: o.boolean("oneWay", false), deadline: defaultDeadline}
 	if v := o.get("deadline"); v != nil && !goja.IsUndefined(v) {
-		s.deadline = o.milliseconds("deadline")
+		if n, err := number(v); err == nil && n == 0 {
+			s.deadline = 0
+		} else {
+			s.deadline = o.milliseconds("deadline")
+		}
 	}
 	if v := o.get("result"); o.err == nil && v != nil && !goja.IsUndefined(v) {
 		if s.result, o.err = m.serviceType(name, "result", v); s.oneWay && o.err == nil {
@@ -92,6 +97,7 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
 	}
 	m.rpc.services[name] = s
+	m.rpc.scripted = true
 	return goja.Undefined(), nil
 }
 

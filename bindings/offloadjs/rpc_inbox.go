@@ -1,6 +1,7 @@
 package offloadjs
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 	"sync"
@@ -47,14 +48,16 @@ func (b *inbox) put(ctx context.Context, m *instance, q *request) error {
 		b.room = sync.NewCond(&b.mu)
 	}
 	if q.service.oneWay && len(b.list) >= mostOneWay {
-		wake := context.AfterFunc(ctx, func() { b.mu.Lock(); b.room.Broadcast(); b.mu.Unlock() })
-		for len(b.list) >= mostOneWay && ctx.Err() == nil {
+		closed := m.engine.Context()
+		stir := func() { b.mu.Lock(); b.room.Broadcast(); b.mu.Unlock() }
+		defer context.AfterFunc(ctx, stir)()
+		defer context.AfterFunc(closed, stir)()
+		for len(b.list) >= mostOneWay && ctx.Err() == nil && closed.Err() == nil {
 			b.room.Wait()
 		}
-		wake()
-		if ctx.Err() != nil {
+		if err := cmp.Or(context.Cause(ctx), context.Cause(closed)); err != nil {
 			b.mu.Unlock()
-			return context.Cause(ctx)
+			return err
 		}
 	}
 	b.list = append(b.list, q)
@@ -83,9 +86,23 @@ func (b *inbox) take() []*request {
 	return list
 }
 
+// putBack returns requests to the head.
+func (b *inbox) putBack(list []*request) {
+	if len(list) == 0 {
+		return
+	}
+	b.mu.Lock()
+	b.list = append(list, b.list...)
+	b.mu.Unlock()
+}
+
 // serveInbox runs the handlers of the requests so far. It runs on the script's goroutine.
 func (m *instance) serveInbox() {
-	for _, q := range m.rpc.inbox.take() {
+	list := m.rpc.inbox.take()
+	defer func() { m.rpc.inbox.putBack(list) }() // those behind a panic
+	for len(list) > 0 {
+		q := list[0]
+		list = list[1:]
 		if !q.abandoned.Load() {
 			m.handle(q)
 		}
@@ -94,7 +111,10 @@ func (m *instance) serveInbox() {
 
 // waitServing waits for work, which another goroutine does, and runs handlers meanwhile.
 func (m *instance) waitServing(work func() error) error {
-	if !m.rpc.scripted() {
+	m.rpc.mu.RLock()
+	scripted := m.rpc.scripted
+	m.rpc.mu.RUnlock()
+	if !scripted {
 		return work()
 	}
 	done := make(chan error, 1)
@@ -108,18 +128,6 @@ func (m *instance) waitServing(work func() error) error {
 			m.serveInbox()
 		}
 	}
-}
-
-// scripted reports whether the script itself offers a service.
-func (r *rpc) scripted() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, s := range r.services {
-		if s.host == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services.
@@ -139,8 +147,9 @@ func (m *instance) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
 		if err != nil && s.oneWay {
-			s.failures.Add(1)
-			m.engine.Report(m.explain(err))
+			if s.failures.Add(1) == 1 { // the others are counted
+				m.engine.Report(m.explain(err))
+			}
 			return
 		}
 		q.answer <- answer{bits, err}
@@ -171,6 +180,8 @@ func (m *instance) handle(q *request) {
 		switch {
 		case stopped != nil:
 			finish(0, stopped)
+		case err != nil && s.oneWay:
+			finish(0, err) // as of a timer
 		case err != nil:
 			finish(0, m.threw(s, err))
 		case s.result == ir.Void:
@@ -212,6 +223,10 @@ func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {
 		property{"at", q.message.Pos.String()},
 		property{"stop", m.function("stop", func(call goja.FunctionCall) (goja.Value, error) {
 			reason := "the script stopped the kernel"
+			if q.service.oneWay {
+				return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the one-way service %s cannot stop the kernel, which has gone on", q.service.name).
+					WithHint("leave out oneWay, so that the kernel waits for the handler")
+			}
 			if v := call.Argument(0); !goja.IsUndefined(v) {
 				reason = v.String()
 			}

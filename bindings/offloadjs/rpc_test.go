@@ -77,6 +77,21 @@ let sum = 0
 rpc.on('add', { args: [i32], oneWay: true }, x => { sum += x })
 await kernel(g => { g.call('add', g.x) }).launch({ size: 20000 })
 console.log(sum)`, "199990000\n"},
+		{"without a deadline", `
+rpc.on('f', { deadline: 0, result: i32 }, async () => { await new Promise(r => setTimeout(r, 5)); return 1 })
+const o = d.buffer(i32, 1)
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
+console.log((await o.read())[0], rpc.services[0].deadline)`, "1 0\n"},
+		{"withdrawn while a kernel waits", `
+rpc.on('f', { result: i32 }, () => 3)
+const o = d.buffer(i32, 1)
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
+for (const end = Date.now() + 50; Date.now() < end;);
+rpc.off('f')
+console.log(o.readSync()[0])`, "3\n"},
+		{"a one-way service cannot stop", `
+rpc.on('f', { oneWay: true }, call => { try { call.stop() } catch (e) { console.log(e.code) } })
+await kernel(g => { g.call('f') }).launch({ size: 1 })`, "invalid-argument\n"},
 		{"who calls", `
 rpc.on('who', (call) => { console.log(call.kernel, call.device, call.item, call.at) })
 await kernel(function named(g) { if (g.x == 3) g.call('who') }).launch({ size: 4 })`, "named cpu [ 3, 0, 0 ] service.js:5:48\n"},

@@ -1,7 +1,7 @@
 /* orepl_rpc.h: calls of the host from native device code, for C and C++.
  *
- * A channel is shared memory that the host's server initializes (package runtime/rpc). The code that uses it defines
- * nothing: the host stores the channel's address in orepl_rpc_channel before a kernel runs. It is null if no server runs.
+ * A channel is shared memory that the host's server initializes (package runtime/rpc). Who loads the code stores the
+ * channel's address in orepl_rpc_channel before a kernel runs; calls fail with OREPL_RPC_CLOSED while it is null.
  *
  *   struct orepl_rpc_port port;
  *   if (orepl_rpc_open(&port, opcode, 0)) return;          // begins a call; 1: one-way
@@ -22,12 +22,13 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 #endif
 
 #ifdef __cplusplus
 extern "C" {
+#elif defined(__linux__) && !defined(_DEFAULT_SOURCE) && !defined(_GNU_SOURCE)
+long syscall(long number, ...); /* unistd.h hides it from strict C */
 #endif
 
 #define OREPL_RPC_MAGIC 0x4350526fu
@@ -87,8 +88,8 @@ static inline void orepl_rpc_pause(uint32_t n) {
 #endif
 #if defined(__linux__)
   if (n >= 8192) {
-    struct timespec t = {0, n < 16384 ? 20000 : 100000};
-    nanosleep(&t, 0);
+    struct { long seconds, nanoseconds; } t = {0, n < 16384 ? 20000 : 100000};
+    syscall(SYS_nanosleep, &t, 0);
   } else if (n % 256 == 255) {
     sched_yield(); /* the server may need this core */
   }
@@ -109,6 +110,7 @@ static inline void orepl_rpc_ring(struct orepl_rpc_control *c) {
 static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int one_way) {
   struct orepl_rpc_control *c = orepl_rpc_channel;
   if (!c) return OREPL_RPC_CLOSED;
+  if (__atomic_load_n(&c->closed, __ATOMIC_RELAXED)) return OREPL_RPC_CLOSED;
   if (c->magic != OREPL_RPC_MAGIC || c->version != OREPL_RPC_VERSION) return OREPL_RPC_VERSION_DIFFERS;
   uint8_t *base = (uint8_t *)c + OREPL_RPC_CONTROL_BYTES;
   uint32_t ports = c->ports, lanes = c->lanes;

@@ -5,6 +5,7 @@ package rpc
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // bells are the doorbells of the channels of this process. Clients in other processes or languages need Linux's futexes.
@@ -25,5 +26,22 @@ func ring(c *control) {
 	}
 }
 
-// sleep returns when the bell was rung.
-func sleep(c *control) { <-bellOf(c) }
+// wake wakes the server whether it sleeps or not.
+func wake(c *control) {
+	atomic.StoreUint32(&c.bell, 0)
+	select {
+	case bellOf(c) <- struct{}{}:
+	default:
+	}
+}
+
+// sleep returns when the bell was rung, or after a second.
+func sleep(c *control) {
+	select {
+	case <-bellOf(c):
+	case <-time.After(time.Second):
+	}
+}
+
+// forget releases what the bell holds.
+func forget(c *control) { bells.Delete(c) }

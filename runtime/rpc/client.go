@@ -72,8 +72,23 @@ func (c *Client) lock(index int) (word *uint32, bit uint32) {
 	return &c.c.control.locks[index/32], 1 << (index % 32)
 }
 
-// Close ends a call. A packet that was sent last is read by the server all the same.
+// Close ends a call. A packet that was sent last is read by the server all the same. After a wait that its context ended
+// the port stays taken until the server has answered and knows that the call was given up.
 func (c *Client) Close(p *Port) {
+	if !p.broken {
+		c.unlock(p)
+		return
+	}
+	go func() {
+		if p.available() || awaitServer(context.Background(), p) == nil {
+			p.c.headers[p.index].flags = flagOurs | flagAbandoned
+			p.release()
+		}
+		c.unlock(p)
+	}()
+}
+
+func (c *Client) unlock(p *Port) {
 	lock, bit := c.lock(p.index)
 	atomic.AndUint32(lock, ^bit)
 }
@@ -109,6 +124,3 @@ func (b *backoff) wait(ctx context.Context, c *channel) error {
 	}
 	return context.Cause(ctx)
 }
-
-// lanesOf returns the mask of the first n lanes.
-func lanesOf(n int) uint64 { return 1<<n - 1 | -uint64(n>>6) }

@@ -33,11 +33,11 @@ type header struct {
 	flags  uint32 // of our own clients; LLVM's leave it undefined
 }
 
-// flagOurs marks a header whose flags are defined, and flagOneWay a call without a reply.
 const (
-	flagOurs   = 0x4f52_0000
-	flagOneWay = 1
-	flagMask   = 0xffff_0000
+	flagOurs      = 0x4f52_0000 // the flags are defined
+	flagOneWay    = 1           // the call has no reply
+	flagAbandoned = 2           // the client has given up the call, and no packet comes
+	flagMask      = 0xffff_0000
 )
 
 // control is the start of a channel's memory. A client reads it once and rings the bell in it.

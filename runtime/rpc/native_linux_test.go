@@ -93,7 +93,7 @@ func mapped(t testing.TB, l Layout) []byte {
 
 // TestNativeClient runs C code of both compilers as client: calls from threads, streams, one-way calls.
 func TestNativeClient(t *testing.T) {
-	for _, compiler := range [][]string{{"clang-19"}, {"gcc"}, {"clang-19", "-x", "c++", "-std=c++20"}} {
+	for _, compiler := range [][]string{{"clang-19"}, {"gcc"}, {"clang-19", "-x", "c++", "-std=c++20"}, {"clang-19", "-std=c11", "-DSTRICT"}, {"gcc", "-std=c99", "-DSTRICT"}} {
 		t.Run(strings.Join(compiler, " "), func(t *testing.T) {
 			l := Layout{Ports: 3, Lanes: 1}
 			m := mapped(t, l)

@@ -23,6 +23,7 @@ type Port struct {
 	out           uint32 // value of the outbox
 	owned         bool   // the packets belong to this side
 	received      bool   // a packet was received and is not acknowledged
+	broken        bool   // a wait was given up
 
 	await func(*Port) error // returns when the packets belong to this side
 	sent  func()            // runs after the outbox was inverted; may be nil
@@ -60,6 +61,7 @@ func (p *Port) acquire() error {
 	}
 	if !p.available() {
 		if err := p.await(p); err != nil {
+			p.broken = true
 			return err
 		}
 	}

@@ -396,3 +396,127 @@ func BenchmarkOneWay(b *testing.B) {
 		c.Close(p)
 	}
 }
+
+// lanesOf returns the mask of the first n lanes.
+func lanesOf(n int) uint64 { return 1<<n - 1 | -uint64(n>>6) }
+
+// TestErrorAfterReply lets a handler fail after its reply: the port serves other calls.
+func TestErrorAfterReply(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	v.Handle(1, "late", func(_ context.Context, p *Port) error {
+		if err := p.Recv(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		if err := p.Send(func(_ int, d *Packet) { d[0] = 5 }); err != nil {
+			return err
+		}
+		return offload.Errorf(offload.HostIO, "test", "a log that is full")
+	})
+	c, ctx := v.client(t), within(t)
+	for range 20 {
+		replies, err := call(ctx, c, 1, 1, func(int, *Packet) {})
+		if err != nil || replies[0][0] != 5 {
+			t.Fatalf("the reply is %d (%v)", replies[0][0], err)
+		}
+		if _, err := call(ctx, c, opIncrement, 1, func(int, *Packet) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFailedCalls reads the status of calls whose service failed, never the client's own packet.
+func TestFailedCalls(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	v.Func(1, "panics", false, func(int, *Packet) { panic("a fault") })
+	v.Handle(2, "refuses", func(_ context.Context, p *Port) error {
+		if err := p.Recv(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		return offload.Errorf(offload.HostIO, "test", "no")
+	})
+	c, ctx := v.client(t), within(t)
+	for _, op := range []uint32{1, 2, opFail} {
+		replies, err := call(ctx, c, op, 1, func(_ int, d *Packet) { d[1] = 42 })
+		if err != nil || Status(replies[0][0]) != StatusError || replies[0][1] != 0 {
+			t.Errorf("operation %#x: %v, %v", op, replies[0], err)
+		}
+	}
+}
+
+// TestGivenUp cancels a call in the middle, whose handler waits for more: the next call of the port has its own handler.
+func TestGivenUp(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	answer := make(chan struct{})
+	ended := make(chan error, 1)
+	v.Handle(1, "slow", func(_ context.Context, p *Port) (err error) {
+		defer func() { ended <- err }()
+		if err := p.Recv(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		<-answer
+		if err := p.Send(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		return p.Recv(func(int, *Packet) { t.Error("a packet of another call") })
+	})
+	c, ctx := v.client(t), within(t)
+	short, cancel := context.WithCancel(ctx)
+	p, err := c.Open(short, 1, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Send(func(int, *Packet) {}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if err := p.Recv(func(int, *Packet) {}); err == nil {
+		t.Fatal("the call was not given up")
+	}
+	c.Close(p)
+	close(answer)
+	replies, err := call(ctx, c, opIncrement, 1, func(_ int, d *Packet) { d[0] = 99 })
+	if err != nil || replies[0][0] != 100 {
+		t.Errorf("the reply is %d (%v)", replies[0][0], err)
+	}
+	if err := <-ended; offload.CodeOf(err) != offload.Cancelled {
+		t.Errorf("the handler ended with %v", err)
+	}
+}
+
+// TestStolenBell clears the bell without a call to the kernel, as a client that dies there does. Close wakes the server, and a
+// request is served within a few seconds.
+func TestStolenBell(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	for atomic.LoadUint32(&v.c.control.bell) == 0 {
+		time.Sleep(10 * time.Microsecond)
+	}
+	time.Sleep(10 * time.Millisecond)
+	atomic.StoreUint32(&v.c.control.bell, 0)
+	if _, err := call(within(t), v.client(t), opIncrement, 1, func(int, *Packet) {}); err != nil {
+		t.Error(err)
+	}
+	atomic.StoreUint32(&v.c.control.bell, 0)
+	v.Close()
+	v.Wait()
+}
+
+// TestCloseEndsHandlers closes a server whose handler waits for its client.
+func TestCloseEndsHandlers(t *testing.T) {
+	v := serve(t, Layout{1, 1})
+	c, ctx := v.client(t), within(t)
+	p, err := c.Open(ctx, opTwice, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Send(func(int, *Packet) {}); err != nil {
+		t.Fatal(err)
+	}
+	for v.active.Load() == 0 {
+		time.Sleep(10 * time.Microsecond)
+	}
+	v.Close()
+	v.Wait()
+	if err := v.Drain(ctx); err != nil && offload.CodeOf(err) != offload.Closed {
+		t.Error(err)
+	}
+}

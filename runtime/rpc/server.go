@@ -40,7 +40,9 @@ type Server struct {
 	ports   []serverPort
 	start   int // of the next scan
 	active  atomic.Int64
+	running sync.WaitGroup // of handlers
 	closing atomic.Bool
+	closed  chan struct{}
 	serving sync.Mutex // held by Serve
 }
 
@@ -71,7 +73,7 @@ func NewServer(memory []byte, l Layout, report func(opcode uint32, err error)) (
 	}
 	clear(memory[:l.Size()])
 	*c.control = control{magic: magic, version: Version, ports: uint32(l.Ports), lanes: uint32(l.Lanes)}
-	s := &Server{c: c, report: report, ports: make([]serverPort, l.Ports)}
+	s := &Server{c: c, report: report, closed: make(chan struct{}), ports: make([]serverPort, l.Ports)}
 	s.handlers.Store(&map[uint32]*entry{})
 	for i := range s.ports {
 		p := &s.ports[i]
@@ -127,7 +129,7 @@ const spinTime = 20 * time.Microsecond
 func (s *Server) Serve(ctx context.Context) error {
 	s.serving.Lock()
 	defer s.serving.Unlock()
-	defer context.AfterFunc(ctx, func() { ring(s.c.control) })()
+	defer context.AfterFunc(ctx, func() { wake(s.c.control) })()
 	var idle time.Time
 	for n := 0; ; n++ {
 		if ctx.Err() != nil {
@@ -167,14 +169,26 @@ func (s *Server) doze(ctx context.Context) {
 	}
 }
 
-// Close ends Serve and makes clients in Go that wait fail. It does not wait for handlers; see [Server.Drain].
+// Close ends Serve, waits of handlers, and waits of clients in Go. After it, [Server.Wait] tells when the memory is free.
 func (s *Server) Close() {
-	s.closing.Store(true)
+	if s.closing.Swap(true) {
+		return
+	}
+	close(s.closed)
 	atomic.StoreUint32(&s.c.control.closed, 1)
-	ring(s.c.control)
+	wake(s.c.control)
 }
 
-// Drain waits until every packet that was sent before is served and no handler runs. Serve runs meanwhile.
+// Wait waits, after [Server.Close], until Serve and the handlers have returned. The server does not touch the memory then.
+func (s *Server) Wait() {
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	s.running.Wait()
+	forget(s.c.control)
+}
+
+// Drain waits until every packet that was sent before is served and no handler runs. Serve runs meanwhile. A server that is
+// closed is an [offload.Closed] error.
 func (s *Server) Drain(ctx context.Context) error {
 	for {
 		if !s.pending() {
@@ -184,6 +198,8 @@ func (s *Server) Drain(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-s.closed:
+			return offload.Errorf(offload.Closed, "rpc", "the server has ended")
 		case <-time.After(10 * time.Microsecond):
 		}
 	}
@@ -241,6 +257,8 @@ func (s *Server) begin(ctx context.Context, p *serverPort) {
 	p.out, p.owned, p.received = atomic.LoadUint32(p.outbox), true, false
 	e := (*s.handlers.Load())[p.opcode]
 	switch {
+	case p.abandoned():
+		p.release()
 	case e == nil:
 		s.unknown(p)
 	case e.f != nil:
@@ -250,6 +268,7 @@ func (s *Server) begin(ctx context.Context, p *serverPort) {
 		e.count.Add(uint64(p.Count()))
 		p.state.Store(portBusy)
 		s.active.Add(1)
+		s.running.Add(1)
 		go s.run(ctx, p, e)
 	}
 }
@@ -259,7 +278,7 @@ func (s *Server) inline(p *serverPort, e *entry) {
 	defer func() {
 		if r := recover(); r != nil {
 			s.fail(p.opcode, offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r))
-			p.release()
+			s.refuse(p, StatusError)
 		}
 	}()
 	packets := s.c.lanes(p.index)
@@ -273,24 +292,45 @@ func (s *Server) inline(p *serverPort, e *entry) {
 	p.release()
 }
 
-// run runs a handler. A handler that fails before the client's next packet leaves the port dead.
+// run runs a handler. The reply to a call that failed before its reply is a status.
 func (s *Server) run(ctx context.Context, p *serverPort, e *entry) {
+	defer s.running.Done()
 	p.await = func(*Port) error { return s.await(ctx, p) }
+	p.broken = false
 	err := s.call(ctx, p, e)
-	if err != nil {
+	if err != nil && !errors.Is(err, errAbandoned) {
 		s.fail(p.opcode, err)
 	}
+	state := uint32(portIdle)
 	switch {
+	case p.owned && err != nil:
+		s.refuse(p, StatusError)
 	case p.owned:
 		p.release()
-		p.state.Store(portIdle)
-	case err != nil:
-		p.state.Store(portDead)
-	default:
-		p.state.Store(portIdle)
+	case p.broken: // the server ends in the middle of the call
+		state = portDead
 	}
+	p.state.Store(state)
 	s.active.Add(-1)
 	ring(s.c.control) // the client may have called again
+}
+
+// errAbandoned is the error of a handler whose client has given up.
+var errAbandoned = offload.Errorf(offload.Cancelled, "rpc", "the client has given up the call")
+
+// abandoned reports whether the client has given up the call of a port that it has handed over.
+func (p *serverPort) abandoned() bool {
+	f := p.c.headers[p.index].flags
+	return f&flagMask == flagOurs && f&flagAbandoned != 0
+}
+
+// refuse answers a call with a status.
+func (s *Server) refuse(p *serverPort, status Status) {
+	packets := s.c.lanes(p.index)
+	for lane := range p.Lanes() {
+		packets[lane] = Packet{uint64(status)}
+	}
+	p.release()
 }
 
 func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) {
@@ -306,20 +346,30 @@ func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) 
 func (s *Server) await(ctx context.Context, p *serverPort) error {
 	for {
 		p.state.Store(portWaiting)
-		if p.available() && p.state.CompareAndSwap(portWaiting, portBusy) {
-			return nil
+		var ended error
+		if !p.available() || !p.state.CompareAndSwap(portWaiting, portBusy) {
+			select {
+			case <-p.wake:
+			case <-ctx.Done():
+				ended = context.Cause(ctx)
+			case <-s.closed:
+				ended = offload.Errorf(offload.Closed, "rpc", "the server has ended")
+			}
 		}
-		select {
-		case <-p.wake:
-		case <-ctx.Done():
+		if ended != nil {
 			if p.state.CompareAndSwap(portWaiting, portBusy) {
-				return context.Cause(ctx)
+				return ended
 			}
 			<-p.wake
 		}
-		if p.available() { // not if the scan compared the mailboxes of the wait before
-			return nil
+		if !p.available() { // the scan compared the mailboxes of the wait before
+			continue
 		}
+		if p.abandoned() {
+			p.owned = true
+			return errAbandoned
+		}
+		return nil
 	}
 }
 
@@ -330,11 +380,7 @@ func (s *Server) unknown(p *serverPort) {
 		err = offload.Errorf(offload.NotFound, "rpc", "device code called operation %c:%d, which no service has", rune(op), p.opcode&0xffffff)
 	}
 	s.fail(p.opcode, err)
-	packets := s.c.lanes(p.index)
-	for lane := range p.Lanes() {
-		packets[lane] = Packet{uint64(StatusUnknown)}
-	}
-	p.release()
+	s.refuse(p, StatusUnknown)
 }
 
 func (s *Server) fail(opcode uint32, err error) {
