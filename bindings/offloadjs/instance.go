@@ -127,7 +127,7 @@ var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U3
 
 // promptGlobals lists the exports that are global at a prompt.
 func promptGlobals() []string {
-	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "args"}
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "rpc", "args"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
 	}

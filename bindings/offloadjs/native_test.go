@@ -55,7 +55,7 @@ func TestNativeKernels(t *testing.T) {
 		await scale.launch({ size: n }, 3, x)
 		console.log(...await x.read(n - 2))
 		const o = dev.buffer(i32, [2, 3, 4])
-		await lib.kernel('grid', { args: ['buffer', 'i32', 'i32'], convention: 'item', axes: 3 }).launch({ size: [4, 3, 2] }, o, 4, 3)
+		await lib.kernel('grid', { args: [[i32, 3], 'i32', 'i32'], convention: 'item', axes: 3 }).launch({ size: [4, 3, 2] }, o, 4, 3)
 		console.log(...await o.read(0, 2), ...await o.read(22))
 		const One = struct({ a: f32, b: f32, c: f64 }), Two = struct({ a: i64, b: f64 }), Three = struct({ m: [f64, 4], k: i32 })
 		const r = dev.buffer(f64, 12)

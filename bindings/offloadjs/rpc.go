@@ -226,12 +226,12 @@ func (m *instance) checkCalls(k *ir.Kernel) (err error) {
 
 // fits reports whether a kernel may call the service with arguments of those types, and use a result of that type.
 func (s *service) fits(args []ir.Type, result ir.Type) error {
-	fail := func(format string, values ...any) error {
+	fail := func(format string, values ...any) *contract.Error {
 		return contract.Errorf(contract.InvalidArgument, "call", "g.call('%s'): %s", s.name, fmt.Sprintf(format, values...)).
 			WithHint("the service is %s%s", s.name, s.signature())
 	}
 	if len(args) != len(s.args) {
-		return fail("%d values for %d arguments", len(args), len(s.args))
+		return fail("the kernel passes %d values, and the service takes %d", len(args), len(s.args))
 	}
 	for i, t := range args {
 		if !convertible(t, s.args[i]) {
@@ -242,7 +242,8 @@ func (s *service) fits(args []ir.Type, result ir.Type) error {
 		return fail("the kernel uses its result, and the service has none")
 	}
 	if result != ir.Void && !convertible(s.result, result) {
-		return fail("the kernel uses its result as %s, and the service returns %s", result, s.result)
+		return fail("the kernel uses its result as %s, and the service returns %s", result, s.result).
+			WithHint("write %s(g.call('%s', …))", s.result, s.name)
 	}
 	return nil
 }

@@ -50,6 +50,8 @@ func (w *Words) Set(l *Layout, values []Value) {
 			}
 		case p.Aggregate():
 			putWords(w.words[at.words[0]:at.words[0]+at.count], v.Data)
+		case p.Buffer: // an address, whatever the type of the elements
+			w.words[at.words[0]] = v.Bits
 		default:
 			w.words[at.words[0]] = extended(p.Type, v.Bits)
 		}
