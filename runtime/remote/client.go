@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -186,6 +188,10 @@ func (c *client) receive() {
 func (c *client) handle(p packet) error {
 	switch m := p.(type) {
 	case *welcome:
+		m.Error = bytes.Clone(m.Error) // the frame's memory is used again
+		for i := range m.Devices {
+			m.Devices[i].Properties = bytes.Clone(m.Devices[i].Properties)
+		}
 		select {
 		case c.welcomed <- m:
 			return nil
@@ -200,6 +206,7 @@ func (c *client) handle(p packet) error {
 		if ch == nil {
 			return fmt.Errorf("a reply to request %d, which is not open", m.Request)
 		}
+		m.Error = bytes.Clone(m.Error)
 		ch <- m // has room for it
 	case *reached:
 		return c.onLane(m.At, func(l *lane) error { return l.end(m) })
@@ -246,6 +253,9 @@ func (c *client) request(ctx context.Context, op string, number uint64, img *off
 	})
 }
 
+// cancelTime is how long a cancelled request waits for its reply, before the connection is given up.
+const cancelTime = 2 * time.Second
+
 // requestWith waits for the reply to a request that send sends.
 func (c *client) requestWith(ctx context.Context, op string, number uint64, send func()) (*reply, error) {
 	ch := make(chan *reply, 1)
@@ -264,7 +274,9 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 	case r = <-ch:
 	case <-ctx.Done():
 		c.link.send(&cancelRequest{number})
+		late := time.AfterFunc(cancelTime, func() { c.end(errors.New("the server does not answer")) })
 		r = <-ch // after it the object of the request exists or does not
+		late.Stop()
 	}
 	if r == nil {
 		return nil, c.refused(op)

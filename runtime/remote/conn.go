@@ -26,6 +26,8 @@ type link struct {
 	parts   [][]byte // to be written, in order
 	packing []byte   // the newest part, if more messages may be added to it
 	size    int      // bytes of parts
+	queued  int64    // bytes of all messages so far
+	done    int64    // of these, bytes that were written
 	writing bool     // parts that were taken are being written
 	ended   bool
 	written sync.WaitGroup // the writer
@@ -57,11 +59,13 @@ func (l *link) sendWith(p packet, data []byte) bool {
 	l.packing = appendFrame(l.packing, p, len(data))
 	l.parts[len(l.parts)-1] = l.packing
 	l.size += len(l.packing) - before
+	l.queued += int64(len(l.packing) - before)
 	if len(data) > 0 {
 		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // of the empty byte string
 		l.parts = append(l.parts, data)
 		l.packing = nil
 		l.size += len(data)
+		l.queued += int64(len(data))
 	}
 	l.changed.Broadcast()
 	return true
@@ -74,6 +78,23 @@ func (l *link) waitForSpace() {
 	for l.size > maxSent && !l.ended {
 		l.changed.Wait()
 	}
+}
+
+// position returns the number of bytes of all messages so far.
+func (l *link) position() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queued
+}
+
+// waitWritten waits until that many bytes were written, or the end. It reports whether they were.
+func (l *link) waitWritten(position int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.done < position && !l.ended {
+		l.changed.Wait()
+	}
+	return l.done >= position
 }
 
 // write writes parts until the end.
@@ -96,6 +117,10 @@ func (l *link) write() {
 			if _, err = l.stream.Write(b); err != nil {
 				break
 			}
+			l.mu.Lock()
+			l.done += int64(len(b))
+			l.changed.Broadcast()
+			l.mu.Unlock()
 		}
 		l.mu.Lock()
 		l.writing = false

@@ -30,6 +30,7 @@ type lane struct {
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
 	services map[uint64]offload.Services // of launches in flight
+	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
 	newest   uint64                      // the newest command begun
 	ended    uint64                      // the newest command whose end the server reported
 	results  map[uint64]*reached         // of ended commands that failed or have a time
@@ -40,7 +41,7 @@ type lane struct {
 }
 
 func newLane(d *device, id uint64) *lane {
-	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, results: map[uint64]*reached{}}
+	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, sent: map[uint64]int64{}, results: map[uint64]*reached{}}
 }
 
 func (l *lane) Check(m offload.Memory) error {
@@ -158,6 +159,9 @@ func (l *lane) Begin(c *queue.Command) error {
 		link.send(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)})
 		if c.Src.Memory == nil {
 			l.sendHost(at, c)
+			l.mu.Lock()
+			l.sent[c.Number] = link.position()
+			l.mu.Unlock()
 		}
 	case queue.FillBytes:
 		link.send(&fill{at, c.Dst.Memory.(*memory).id, c.Dst.Offset, c.Size, c.Pattern})
@@ -197,9 +201,9 @@ func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
 // data puts a piece of the device's bytes into the host memory of a copy.
 func (l *lane) data(m *fragment) error {
 	l.mu.Lock()
-	c := l.flying[m.At.Number]
+	c, ended := l.flying[m.At.Number], m.At.Number <= l.ended
 	l.mu.Unlock()
-	if c == nil || c.Dst.Memory != nil || (c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox) || m.At.Number <= l.reached.Load() {
+	if c == nil || c.Dst.Memory != nil || (c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox) || ended {
 		return fmt.Errorf("data for command %d, which takes none", m.At.Number)
 	}
 	extent := extentOf(c)
@@ -216,8 +220,21 @@ func (l *lane) data(m *fragment) error {
 	return nil
 }
 
-// end handles a report of the server. It waits for prints before it.
+// end handles a report of the server. It waits for prints before it, and for the writer, which may still read the memory of
+// copies that the report covers.
 func (l *lane) end(m *reached) error {
+	l.mu.Lock()
+	last := int64(0)
+	for n, position := range l.sent {
+		if n <= m.At.Number {
+			last = max(last, position)
+			delete(l.sent, n)
+		}
+	}
+	l.mu.Unlock()
+	if last > 0 && !l.device.client.link.waitWritten(last) {
+		return fmt.Errorf("a report of command %d after the end", m.At.Number)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m.At.Number <= l.ended || m.At.Number > l.newest || m.Outcome > failed {
@@ -360,6 +377,7 @@ func (l *lane) Finish(c *queue.Command) error {
 	l.bytes.Add(-hostBytes(c))
 	delete(l.flying, n)
 	delete(l.services, n)
+	delete(l.sent, n)
 	r := l.results[n]
 	delete(l.results, n)
 	switch {

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -260,7 +261,9 @@ func (q *servedQueue) fill(m *fill) error {
 	if mem == nil {
 		return fmt.Errorf("a fill of memory %d, which does not exist", m.Memory)
 	}
-	return q.issue(m.At, pending{}, func() error { return q.near.Fill(offload.Span{Memory: mem, Offset: m.Offset, Size: m.Size}, m.Pattern) })
+	return q.issue(m.At, pending{}, func() error {
+		return q.near.Fill(offload.Span{Memory: mem, Offset: m.Offset, Size: m.Size}, bytes.Clone(m.Pattern))
+	})
 }
 
 func (q *servedQueue) launch(m *launchKernel) error {
