@@ -238,6 +238,9 @@ func (l *nativeLaunch) Work(s sched.Share) {
 // runAlone runs all items on this goroutine.
 func (l *nativeLaunch) runAlone() {
 	h, p := &l.hand, l.kernel.program
+	if h.program == p && p.unloaded.Load() { // after the launch was issued; the caller was freed
+		*h = callerAtHand{}
+	}
 	if h.program != p {
 		if h.program != nil {
 			h.program.release(h.caller)

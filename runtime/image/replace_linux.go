@@ -4,21 +4,25 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"sync"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-var umaskLock sync.Mutex
-
-// umask returns the process's file mode mask. It can only be read by setting it.
+// umask returns the process's file mode mask, from the process's status: the system call sets it for all threads. Where the
+// status cannot be read, it returns a mask that lets only the owner write.
 func umask() os.FileMode {
-	umaskLock.Lock()
-	defer umaskLock.Unlock()
-	mask := unix.Umask(0o077)
-	unix.Umask(mask)
-	return os.FileMode(mask)
+	status, _ := os.ReadFile("/proc/self/status")
+	for line := range strings.Lines(string(status)) {
+		if value, ok := strings.CutPrefix(line, "Umask:"); ok {
+			if mask, err := strconv.ParseUint(strings.TrimSpace(value), 8, 32); err == nil {
+				return os.FileMode(mask)
+			}
+		}
+	}
+	return 0o022
 }
 
 // copyAttributes sets owner, mode and extended attributes of f as source has them.

@@ -132,7 +132,7 @@ func (l *Layout) classify(p *offload.Param) ([]class, error) {
 	}
 	for _, f := range p.Fields {
 		size := f.Type.Size()
-		if f.Offset < 0 || f.Offset+size > p.Elem || f.Type == offload.Opaque {
+		if f.Offset < 0 || f.Offset > p.Elem-size || f.Type == offload.Opaque {
 			return nil, fmt.Errorf("the field of type %s at %d is not within a struct of %d bytes", f.Type, f.Offset, p.Elem)
 		}
 		if f.Offset%size != 0 {

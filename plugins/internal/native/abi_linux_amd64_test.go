@@ -3,6 +3,7 @@ package native
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync/atomic"
@@ -215,6 +216,17 @@ func TestLayoutRefuses(t *testing.T) {
 		_, err := NewLayout(&c.sig)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.sig, err, c.want)
+		}
+	}
+}
+
+// TestFieldBeyondStruct refuses fields outside of their struct, at offsets whose sum overflows, too.
+func TestFieldBeyondStruct(t *testing.T) {
+	for _, offset := range []int{-8, 5, 8, math.MaxInt - 3, math.MaxInt} {
+		l := Layout{}
+		p := offload.Param{Elem: 8, Fields: []offload.Field{{Type: offload.I32, Offset: offset}}}
+		if _, err := l.classify(&p); err == nil || !strings.Contains(err.Error(), "struct") {
+			t.Errorf("offset %d: %v", offset, err)
 		}
 	}
 }

@@ -3,6 +3,9 @@ package native
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -202,9 +205,12 @@ __attribute__((constructor)) static void c(void) { for (;;) x++; }`)
 
 // TestDestructorFault checks that a destructor that faults is reported and that the image is unloaded all the same.
 func TestDestructorFault(t *testing.T) {
-	img, err := Load(t.Context(), "destructor", clang.SharedObject(t, `
+	mark := filepath.Join(t.TempDir(), "mark")
+	img, err := Load(t.Context(), "destructor", clang.SharedObject(t, fmt.Sprintf(`
+#include <fcntl.h>
 int x;
-__attribute__((destructor)) static void d(void) { *(volatile int *)8 = 1; }`))
+__attribute__((destructor(300))) static void first(void) { *(volatile int *)8 = 1; }
+__attribute__((destructor(200))) static void second(void) { creat(%q, 0600); }`, mark)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,6 +219,9 @@ __attribute__((destructor)) static void d(void) { *(volatile int *)8 = 1; }`))
 	}
 	if img.handle != 0 || img.file != -1 {
 		t.Errorf("handle %#x, file %d", img.handle, img.file)
+	}
+	if _, err := os.Stat(mark); err != nil {
+		t.Errorf("the destructor after the one that faulted did not run: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,7 +98,8 @@ func (img *Image) functions(first uint64, t table) []uintptr {
 	return list
 }
 
-// callAll calls constructors or destructors in order.
+// callAll calls constructors or destructors in order. It stops at the first constructor that fails, since later ones may
+// need it. Of destructors it calls all, and returns the first error.
 func (img *Image) callAll(ctx context.Context, what string, list []uintptr) error {
 	if len(list) == 0 {
 		return nil
@@ -110,16 +112,20 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
 	none := uint64(uintptr(unsafe.Pointer(&noStrings)))
+	var first error
 	for i, at := range list {
 		err := process.KeepSignals(func() error { return c.Plain(at, [3]uint64{0, none, none}, &stop) })
 		switch {
 		case errors.Is(err, process.ErrInterrupted):
 			return img.failed(offload.Cancelled, fmt.Sprintf("%s %d of %d", what, i+1, len(list)), context.Cause(ctx))
 		case err != nil:
-			return img.failed(offload.BackendFailure, fmt.Sprintf("%s %d of %d failed", what, i+1, len(list)), err)
+			first = cmp.Or[error](first, img.failed(offload.BackendFailure, fmt.Sprintf("%s %d of %d failed", what, i+1, len(list)), err))
+			if what == "constructor" {
+				return first
+			}
 		}
 	}
-	return nil
+	return first
 }
 
 // noStrings is the argument list and the environment of constructors.
