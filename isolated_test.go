@@ -26,7 +26,7 @@ func TestIsolatedEngine(t *testing.T) {
 	var out strings.Builder
 	open := func(limit time.Duration) *orepl.Engine {
 		e, err := rt.Engine(orepl.EngineOptions{
-			Isolate: true, Stdout: &out, Limits: lang.Limits{Time: limit, Memory: 256 << 20},
+			Isolate: true, Stdout: &out, Limits: lang.Limits{Time: limit, Memory: 1 << 30}, // the race detector needs some
 		})
 		if err != nil {
 			t.Fatal(err)

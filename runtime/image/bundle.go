@@ -127,7 +127,7 @@ func (left *budget) text(b []byte) (string, error) {
 // share memory with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	list, err := readContainers(data, newBudget(uint64(len(data))))
-	if err == nil && len(list) == 0 && len(data) > 0 {
+	if err == nil && len(list) == 0 && len(bytes.Trim(data, "\x00")) == 0 && len(data) > 0 { // else a container without images
 		err = errNoContainer
 	}
 	if err != nil {
