@@ -222,4 +222,7 @@ func TestFoundKernels(t *testing.T) {
 	o := options(930001419) // a load moved past a jump, whose target stores what it loaded
 	o.Tiles = true
 	checkRandom(t, 930001419, o, 5)
+	o = options(91683) // a merged register lost its declaration, and was written for some lanes first, in a loop
+	o.Strides, o.Groups = true, true
+	checkRandom(t, 91683, o, 3)
 }

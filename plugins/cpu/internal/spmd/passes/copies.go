@@ -7,8 +7,9 @@ import (
 )
 
 // mergeCopied coalesces the tracked registers that are copied to each other, if their live ranges do not interfere. An
-// example is an accumulator that a loop between two barriers takes from the loop around it.
-func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
+// example is an accumulator that a loop between two barriers takes from the loop around it. It returns the registers whose
+// declarations it removed, since the merged register may have a value there.
+func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) (undeclared map[vcode.Reg]bool) {
 	var copies []*vcode.Inst
 	for i := range g.Insts {
 		in := &g.Insts[i]
@@ -22,7 +23,7 @@ func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
 		}
 	}
 	if len(copies) == 0 {
-		return
+		return nil
 	}
 	conflicts := conflicts(g, len(asked))
 	same := renaming(g.F.Scratch.Regs.Make(len(g.F.Regs)))
@@ -54,17 +55,20 @@ func mergeCopied(g *vcode.Liveness, asked []vcode.Reg) {
 			merged[same.resolve(r)] = true
 		}
 	}
+	undeclared = map[vcode.Reg]bool{}
 	rename := func(r *vcode.Reg) { *r = same.resolve(*r) }
 	for i := range g.Insts {
 		in := &g.Insts[i]
 		g.F.Rename(in, rename)
 		switch {
 		case in.Kind == vcode.KindDeclare && merged[in.Declared()]:
-			in.Kind = vcode.KindNone // the merged register may have a value already
+			undeclared[in.Declared()] = true
+			in.Kind = vcode.KindNone
 		case in.Kind == vcode.KindOp && in.Moves() && in.Args[0].Reg == in.Args[1].Reg:
 			in.Kind, in.N = vcode.KindNone, 0
 		}
 	}
+	return undeclared
 }
 
 // conflicts computes the interference of n registers: one is written while the other is live. A copy of the other does

@@ -18,7 +18,7 @@ func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 		return
 	}
 	s := splitter{f: f, flow: f.FindLiveness(advance, fresh, crossing), uses: make([]use, len(crossing))}
-	mergeCopied(s.flow, crossing)
+	s.undeclared = mergeCopied(s.flow, crossing)
 	s.findSources()
 	begin, _ := s.flow.Labels.Of(int64(start))
 	old := f.Rewrite()
@@ -62,6 +62,8 @@ type splitter struct {
 	insts   []vcode.Inst
 	sources []source    // by label: the jumps to it
 	list    []vcode.Reg // reused for the registers of an instruction
+
+	undeclared map[vcode.Reg]bool // registers without their declarations, see mergeCopied
 
 	// Of the current region:
 	uses   []use   // by the register's number in the liveness
@@ -194,8 +196,11 @@ func (s *splitter) chooseOwn(begin int32) {
 			continue
 		}
 		u.own = s.f.NewReg(s.f.Regs[r].Class)
-		if load {
+		switch {
+		case load:
 			s.f.CopyReg(u.own, r)
+		case s.undeclared[r]: // its first write may be of some lanes, in a loop
+			s.f.Declare(u.own)
 		}
 		for _, at := range u.stores {
 			s.stores = append(s.stores, pieceStore{at, k})
