@@ -129,26 +129,28 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	return s
 }
 
-// constant adds a constant to the values, if the run mentions it: the pool is its spill slot.
+// constant adds a constant to the values, if only machine instructions of the run mention it: the pool is its spill slot.
 func (s *local) constant(r vcode.Reg, at []int32) {
 	from, _ := slices.BinarySearch(at, s.begin)
 	to, _ := slices.BinarySearch(at, s.end)
-	if from < to {
+	if from < to && s.machine(at[from:to]) {
 		s.values[r] = &localValue{mentions: at[from:to], reads: slices.Repeat([]bool{true}, to-from), home: r, saved: true, constant: true}
 	}
 }
 
+// machine reports whether all the instructions at these positions are machine instructions.
+func (s *local) machine(at []int32) bool {
+	return !slices.ContainsFunc(at, func(n int32) bool { return s.f.Insts[n].Kind != vcode.KindOp })
+}
+
 // value returns what the run knows of a register that it defines and nothing else mentions, or nil.
 func (s *local) value(r vcode.Reg, at []int32) *localValue {
-	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end {
+	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end || !s.machine(at) {
 		return nil
 	}
 	value := &localValue{mentions: at, first: r, reads: make([]bool, len(at))}
 	for i, n := range at {
 		in := &s.f.Insts[n]
-		if in.Kind != vcode.KindOp {
-			return nil
-		}
 		s.f.Operands(in, func(m *vcode.Reg, as vcode.Role) {
 			value.reads[i] = value.reads[i] || *m == r && as != vcode.RoleDef
 		})

@@ -127,3 +127,29 @@ func TestSplitLocalInLoop(t *testing.T) {
 		t.Errorf("the sum is mentioned by %d instructions, want 1", n)
 	}
 }
+
+// TestSplitLocalOfDeclaredConstant leaves constants alone that an instruction without machine code mentions.
+func TestSplitLocalOfDeclaredConstant(t *testing.T) {
+	for _, declared := range []bool{false, true} {
+		f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
+		constant := f.NewVec()
+		f.Regs[constant].Elem = 64
+		if declared {
+			f.Declare(constant)
+		}
+		var regs []vcode.Reg
+		for range 40 {
+			r := f.NewVec()
+			regs = append(regs, r)
+			f.Def(amd64.VADDPS, r.Y(), constant.Y(), constant.Y())
+		}
+		for _, r := range regs {
+			f.Use(amd64.VMOVUPS, vcode.Mem{Fixed: abi.Frame}.At(), r.Y())
+		}
+		n := len(f.AllMentions()[constant])
+		SplitLocal(f)
+		if now := len(f.AllMentions()[constant]); (now == n) != declared {
+			t.Errorf("declared %t: %d instructions mention the constant, before it %d", declared, now, n)
+		}
+	}
+}
