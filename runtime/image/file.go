@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"unsafe"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -14,6 +15,7 @@ import (
 type File struct {
 	Path  string
 	Data  []byte
+	info  os.FileInfo // when it was opened
 	unmap func() error
 }
 
@@ -35,7 +37,7 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fileError("read", path, err)
 	}
-	return &File{Path: path, Data: data, unmap: unmap}, nil
+	return &File{Path: path, Data: data, info: info, unmap: unmap}, nil
 }
 
 // Read is [Read] of the file, with the members of thin archives. The images share memory with the file until it is closed.
@@ -58,7 +60,7 @@ func (f *File) reader() Reader {
 }
 
 // Guard calls fn, which reads the file's bytes. A page that cannot be read, as another program truncated the file, is a
-// HostIO error.
+// HostIO error. Guard panics again for faults at other addresses.
 func (f *File) Guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -66,12 +68,30 @@ func (f *File) Guard(fn func() error) (err error) {
 		if r == nil {
 			return
 		}
-		if fault, ok := r.(interface{ Addr() uintptr }); !ok || fault.Addr() == 0 {
+		if fault, ok := r.(interface{ Addr() uintptr }); !ok || !f.maps(fault.Addr()) {
 			panic(r)
 		}
 		err = offload.Errorf(offload.HostIO, "read", "the file became shorter while it was read").On("", f.Path)
 	}()
 	return fn()
+}
+
+// maps reports whether an address is in the pages of the file's bytes.
+func (f *File) maps(address uintptr) bool {
+	first, page := uintptr(unsafe.Pointer(unsafe.SliceData(f.Data))), uintptr(os.Getpagesize())
+	return len(f.Data) > 0 && address >= first && address-first < (uintptr(len(f.Data))+page-1)&^(page-1)
+}
+
+// unchanged returns an error if the open file r is not the one that was read, or was written since.
+func (f *File) unchanged(r *os.File) error {
+	now, err := r.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(f.info, now) || now.Size() != int64(len(f.Data)) || !now.ModTime().Equal(f.info.ModTime()) {
+		return errors.New("the file changed while it was read; run the command again")
+	}
+	return nil
 }
 
 // Close unmaps the file.

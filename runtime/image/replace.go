@@ -109,6 +109,9 @@ func (f *File) Rewrite(path string, e *Edit) error {
 	}
 	defer r.Close()
 	return replaceFile(path, f.Path, func(w *os.File) error {
+		if err := f.unchanged(r); err != nil {
+			return err
+		}
 		at := uint64(0)
 		for _, s := range e.splices {
 			if err := copyRange(w, r, at, s.start-at); err != nil {
@@ -119,13 +122,9 @@ func (f *File) Rewrite(path string, e *Edit) error {
 			}
 			at = s.end
 		}
-		info, err := r.Stat()
-		if err != nil {
+		if err := copyRange(w, r, at, uint64(len(f.Data))-at); err != nil {
 			return err
 		}
-		if uint64(info.Size()) != uint64(len(f.Data)) {
-			return errors.New("the file changed while it was read")
-		}
-		return copyRange(w, r, at, uint64(len(f.Data))-at)
+		return f.unchanged(r)
 	})
 }
