@@ -273,8 +273,8 @@ func (d *decoder) instr() *Instr {
 	case extensionCode:
 		in.Op = Region
 	}
-	d.check(in.Op > Invalid && in.Op < numOps, "there is no operation %d", in.Op)
-	d.check(d.version > 1 || in.Op <= Unreachable && code != extensionCode, "operation %d is not of version 1", code)
+	d.check(in.Op.isKnown(), "there is no operation %d", in.Op)
+	d.check(d.version > 1 || !in.Op.IsVersion2() && code != extensionCode, "operation %d is not of version 1", code)
 	in.Site = d.int(2*MaxInstrs, "a site")
 	in.Args = sequence(d, MaxOperands, "operands", d.use)
 	switch in.Op {

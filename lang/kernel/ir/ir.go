@@ -14,7 +14,7 @@ func (m *Module) Version() int {
 	version := 1
 	for _, k := range m.Kernels {
 		k.Body.Walk(func(in *Instr) {
-			if in.Op > Unreachable || in.Op == Region && in.Fn != "" {
+			if in.Op.IsVersion2() || in.Op == Region && in.Fn != "" {
 				version = 2
 			}
 		})

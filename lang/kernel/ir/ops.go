@@ -107,18 +107,12 @@ func (op Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(op))
 }
 
-// IsTerminator reports whether op ends a block.
-func (op Op) IsTerminator() bool { return op >= Yield && op <= Unreachable }
-
 // IsPure reports whether the result depends on the operands alone and nothing else happens, so that equal instructions
 // can be merged and unused ones dropped. Integer Div and Rem are pure only where the divisor is known not to be zero:
 // use [Instr.IsPure].
 func (op Op) IsPure() bool {
-	return (op >= Const && op <= Math && op != Div && op != Rem) || op == Extent || op == Item
+	return op.IsArith() && op != Div && op != Rem || op == Extent || op == Item
 }
-
-// IsGroup reports whether op is a group operation: all items of the group take part, in uniform control flow.
-func (op Op) IsGroup() bool { return op == Barrier || op == Reduce || op == Scan || op == Uniform }
 
 // FenceOrder says which accesses a [Fence] orders.
 type FenceOrder uint8

@@ -4,17 +4,17 @@ import "slices"
 
 // instr checks an instruction and, in structured ones, what is nested.
 func (v *verifier) instr(in *Instr) {
-	v.check(in.Op > Invalid && in.Op < numOps, "there is no such operation")
+	v.check(in.Op.isKnown(), "there is no such operation")
 	v.check(in.Site >= 0 && in.Site < max(len(v.k.Sites), 1), "site %d of %d", in.Site, len(v.k.Sites))
 	v.atMost(len(in.Args), MaxOperands, "operands")
 	v.atMost(len(in.Results), MaxOperands, "results")
 	for _, a := range in.Args {
 		v.use(a)
 	}
-	nested := in.Op == Region || in.Op == If || in.Op == Loop
+	nested := in.Op.IsStructured()
 	v.check(nested || in.Then == nil && in.Else == nil, "only block, if and loop have nested blocks")
 	v.check((in.Target != nil) == (in.Op == Break || in.Op == Continue), "only break and continue have a target, and need one")
-	v.check(in.Array == nil || in.Op >= Load && in.Op <= Extent, "the operation has no array")
+	v.check(in.Array == nil || in.Op.IsMemory(), "the operation has no array")
 	v.check(len(in.Arrays) == 0 || in.Op == Lib, "the operation has no arrays")
 	v.fields(in)
 	switch {
@@ -23,18 +23,18 @@ func (v *verifier) instr(in *Instr) {
 		t := v.result()
 		v.check(t.IsValue(), "the result is of type %v, which no register can hold", t)
 		v.check(t == Bool && in.Bits <= 1 || t.Size() == 8 || t.Size() == 4 && in.Bits>>32 == 0, "%#x are no bits of a %v", in.Bits, t)
-	case in.Op <= Math:
+	case in.Op.IsArith():
 		v.arithmetic(in)
-	case in.Op <= Extent:
+	case in.Op.IsMemory():
 		v.memory(in)
-	case in.Op <= Uniform:
+	case in.Op.IsItem():
 		v.group = v.group || in.Op != Item
 		v.item(in)
-	case in.Op <= Call:
+	case in.Op.IsHost():
 		v.host(in)
 	case nested:
 		v.nested(in)
-	case in.Op > Unreachable:
+	case in.Op.IsVersion2():
 		v.extended(in)
 	default:
 		v.jump(in)

@@ -75,7 +75,7 @@ func (f *folder) block(b *ir.Block) {
 }
 
 func (f *folder) simple(b *ir.Block, in *ir.Instr) {
-	if in.Op <= ir.Math && in.Op != ir.Const {
+	if in.Op.IsArith() && in.Op != ir.Const {
 		if f.constant(in) {
 			f.changed = true
 		} else if v := f.identity(b, in); v != nil {

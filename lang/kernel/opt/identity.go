@@ -23,9 +23,9 @@ func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	switch {
 	case in.Op == ir.Select:
 		return f.selectRules(in)
-	case in.Op >= ir.Convert && in.Op <= ir.Quant:
+	case in.Op.IsConvert():
 		return f.conversionRules(in)
-	case in.Op >= ir.Eq && in.Op <= ir.Le:
+	case in.Op.IsCompare():
 		return f.compareRules(b, in)
 	case in.Op == ir.Not:
 		return f.notRules(in)
@@ -154,7 +154,7 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 			return f.to(in, ir.Abs, x.Def.Args[0])
 		}
 	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round, ir.Rint:
-		if x.Def != nil && x.Def.Op >= ir.Floor && x.Def.Op <= ir.Rint {
+		if x.Def != nil && x.Def.Op.IsRounding() {
 			return x // is an integer already
 		}
 	case ir.Min, ir.Max:

@@ -149,7 +149,7 @@ func (m *merger) duplicate(in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.Load:
 		return m.enter(m.loadKey(in, in.Args), in.Results[0])
-	case in.Op <= ir.Math || in.Op == ir.Extent || in.Op == ir.Item:
+	case in.Op.IsArith() || in.Op == ir.Extent || in.Op == ir.Item:
 		// Integer divisions too: where an equal one ran before, this one cannot fault.
 		return m.enter(m.valueKey(in), in.Results[0])
 	}

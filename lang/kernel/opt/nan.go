@@ -127,7 +127,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 		x.raw = false
 		return x
 	}
-	if in.Op >= ir.Neg && in.Op <= ir.Rint {
+	if in.Op.IsUnary() {
 		return n.unary(in.Op, t, n.of(in.Args[0]))
 	}
 	switch in.Op {

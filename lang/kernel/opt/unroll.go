@@ -108,7 +108,7 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 		loops[c.loop] = true
 		return true
 	}
-	if in.Op > ir.Math || depth > maxDepth {
+	if !in.Op.IsArith() || depth > maxDepth {
 		return false
 	}
 	for _, a := range in.Args {
@@ -209,7 +209,7 @@ func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
 // compute adds the result of an instruction if that is known.
 func (c constants) compute(in *ir.Instr) {
 	var args [3]uint64
-	if in.Op > ir.Math || in.Op == ir.Const || len(in.Args) > len(args) {
+	if !in.Op.IsArith() || in.Op == ir.Const || len(in.Args) > len(args) {
 		return
 	}
 	for i, a := range in.Args {

@@ -91,7 +91,7 @@ func (l *Builder) hoist(root func(*ir.Instr) bool) {
 			continue
 		}
 		ok := root(in)
-		if !ok && in.Op != ir.Item && in.Op != ir.Extent && in.Op <= ir.Math && in.IsPure() && in.Proved == 0 && len(in.Args) > 0 &&
+		if !ok && in.Op.IsArith() && in.IsPure() && in.Proved == 0 && len(in.Args) > 0 &&
 			(l.IsUniform(in.Results[0]) || l.Options.Stacked) {
 			ok = true
 			for _, a := range in.Args {

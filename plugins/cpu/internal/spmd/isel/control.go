@@ -169,7 +169,7 @@ func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
 		return nil
 	}
 	jumps := false
-	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op >= ir.Break })
+	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op.IsJump() })
 	other.Walk(func(j *ir.Instr) { jumps = jumps || j.Op == ir.Break && j.Target == in })
 	if jumps || !s.diverges && l.leavesLoop(s.In, sole, l.Scopes) == nil {
 		return nil

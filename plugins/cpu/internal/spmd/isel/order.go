@@ -16,7 +16,7 @@ func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
 	list := append([]*ir.Instr(nil), b.Instrs...)
 	for i, v := range last.Args {
 		p := b.Params[i]
-		if d := v.Def; d != nil && len(d.Results) == 1 && d.Op <= ir.Math && d.Op != ir.Const && d.IsPure() {
+		if d := v.Def; d != nil && len(d.Results) == 1 && d.Op.IsArith() && d.Op != ir.Const && d.IsPure() {
 			moveDown(list, d, p)
 		}
 	}

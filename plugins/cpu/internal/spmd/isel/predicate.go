@@ -12,7 +12,7 @@ import (
 // computeBool emits an operation whose result is a condition.
 func (l *Lowerer) computeBool(in *ir.Instr) {
 	r := in.Result()
-	compare := in.Op >= ir.Eq && in.Op <= ir.Le && in.Args[0].Type != ir.Bool
+	compare := in.Op.IsCompare() && in.Args[0].Type != ir.Bool
 	logic := in.Op == ir.And || in.Op == ir.Or || in.Op == ir.Not
 	if (compare || logic && !l.IsUniform(r)) && l.IsTested(r) {
 		l.Vals[r.ID] = Value{test: in}

@@ -38,8 +38,11 @@ func (l *Analysis) IsCheap(b *ir.Block) bool {
 		return false
 	}
 	for _, in := range b.Instrs[:len(b.Instrs)-1] {
-		if in.Op > ir.Select && in.Op != ir.Eq && in.Op != ir.Ne && in.Op != ir.Lt && in.Op != ir.Le || in.Op == ir.Div ||
-			in.Op == ir.Rem || in.Op == ir.Sqrt || in.Op == ir.Math {
+		if !in.Op.IsArith() || in.Op.IsConvert() {
+			return false
+		}
+		switch in.Op {
+		case ir.Div, ir.Rem, ir.Sqrt, ir.Math:
 			return false
 		}
 	}
@@ -129,7 +132,7 @@ func (l *Analysis) MayOverrun(loop *ir.Instr) bool {
 				if !pure(in.Then) || !pure(in.Else) {
 					return false
 				}
-			case in.Op >= ir.Math || !in.IsPure() || in.Op == ir.Rem || in.Op == ir.MulHi:
+			case !in.Op.IsArith() || in.Op == ir.Math || !in.IsPure() || in.Op == ir.Rem || in.Op == ir.MulHi:
 				return false
 			}
 		}

@@ -118,7 +118,7 @@ func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	k.Body.Walk(func(in *ir.Instr) {
 		loops = loops || in.Op == ir.Loop
 		groups = groups || in.Op == ir.Reduce || in.Op == ir.Scan
-		if r := in.Result(); r != nil && in.Op <= ir.Load && in.Op != ir.Const && p.u.Value(r) == ir.Varying {
+		if r := in.Result(); r != nil && (in.Op.IsArith() && in.Op != ir.Const || in.Op == ir.Load) && p.u.Value(r) == ir.Varying {
 			operations++
 		}
 	})
