@@ -57,7 +57,7 @@ func Run(c *oracle.Case) (*oracle.Outcome, error) {
 	decoded := *c
 	decoded.Kernel = m.Kernels[0]
 	_, buffers := c.Bind(func(n int) []byte { return make([]byte, n) })
-	return Evaluate(&decoded, buffers, Limits{})
+	return Evaluate(&decoded, buffers, Limits{Call: oracle.Serve})
 }
 
 // Limits are those of an evaluation, and what it has from the host.

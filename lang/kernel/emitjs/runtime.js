@@ -273,7 +273,11 @@ class Item {
   call(site, name, args) {
     const service = this.launch.services[name]
     if (!service) throw new Fault('call-failed', site, { text: `there is no service ${name}` })
-    return service(...args)
+    try {
+      return service(...args)
+    } catch (e) {
+      throw new Fault('call-failed', site, { text: e.message })
+    }
   }
 }
 

@@ -20,6 +20,7 @@ type Options struct {
 	Tiles     bool // private arrays with indices that are constants or counters of loops
 	Places    bool // affine indices, buffers that overlap, atomics whose results are used, and atomics on shared memory
 	Extended  bool // operations of version 2
+	Calls     bool // calls of the services of package oracle
 	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
 	Jumps     bool // more control flow than arithmetic: nested conditions and loops, left early, with few types
 	Size      int  // instructions, about; 0 means 60

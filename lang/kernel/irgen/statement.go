@@ -44,6 +44,10 @@ func (g *generator) statement(at context) {
 		g.extend(at)
 		return
 	}
+	if g.options.Calls && g.chance(8) {
+		g.call()
+		return
+	}
 	if g.options.Strides && !deep && g.chance(12) {
 		g.stride(at)
 		return

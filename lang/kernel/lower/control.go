@@ -78,6 +78,8 @@ func (l *lowering) instr(in *ir.Instr) {
 		l.print(in)
 	case ir.Assert:
 		l.assert(in)
+	case ir.Call:
+		l.call(in)
 	case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform:
 		c := *in
 		c.Args = l.all(in.Args)

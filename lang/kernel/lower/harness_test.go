@@ -19,10 +19,10 @@ func newTarget(t testing.TB, name string, leaves ...string) *lower.Target {
 // targets have no optional leaf, all of them, and those of devices of the field.
 func targets(t testing.TB) []*lower.Target {
 	return []*lower.Target{
-		newTarget(t, "leaf-only"),
+		newTarget(t, "leaf-only", "calls"),
 		newTarget(t, "everything", "everything"),
 		newTarget(t, "opencl", "mulhi", "clock", "rem.f32", "rem.f64", "atomic.add.i32", "atomic.add.u32", "atomic.min.i32", "atomic.max.u32", "atomic.xor.u32"),
-		newTarget(t, "ptx", "nested jumps", "clock", "pause", "extension.dot4", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down", "div.f32",
+		newTarget(t, "ptx", "calls", "nested jumps", "clock", "pause", "extension.dot4", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down", "div.f32",
 			"sqrt.f32", "ctz", "atomic.add.u32", "load.f16", "store.f16", "quant.f16"),
 	}
 }

@@ -25,6 +25,7 @@ type Kernel struct {
 	Records      *ir.Array  // u32 words, as [Kernel.Read] reads them
 	Messages     []Message  // by number
 	FaultWords   int        // words of the longest record of a fault
+	slotWords    int        // words of a call's slot; 0 if the kernel calls no service
 	SubgroupSize int
 	MaxGroup     int
 	Meets        bool // the kernel has barriers, which all items of a group reach
@@ -133,7 +134,7 @@ type lowering struct {
 func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	n := &ir.Kernel{Name: k.Name, Real: k.Real, Sites: slices.Clone(k.Sites), Body: &ir.Block{}}
 	l := &lowering{from: k, options: o, values: map[*ir.Value]*ir.Value{}, targets: map[*ir.Instr]*ir.Instr{}, arrays: map[*ir.Array]*ir.Array{}}
-	l.out = &Kernel{IR: n, Source: k, SubgroupSize: o.SubgroupSize, MaxGroup: o.MaxGroup, FaultWords: longestFault(k)}
+	l.out = &Kernel{IR: n, Source: k, SubgroupSize: o.SubgroupSize, MaxGroup: o.MaxGroup, FaultWords: longestFault(k), slotWords: slotLength(k)}
 	l.emitter = emitter{Builder: ir.Builder{Kernel: n, Block: n.Body}, target: target, taken: map[string]bool{}, consts: map[constant]*ir.Value{}}
 	for _, p := range k.Params {
 		l.taken[p.Name] = true
@@ -192,7 +193,9 @@ func (l *lowering) supported() (err error) {
 				what = "a clock, which the target does not have"
 			}
 		case ir.Call:
-			what = fmt.Sprintf("a call of the host's service %s", in.Fn)
+			if !l.target.CallsHost() {
+				what = fmt.Sprintf("a call of the host's service %s", in.Fn)
+			}
 		}
 		if what != "" && err == nil {
 			err = &UnsupportedError{l.from.Name, in.Site, what}

@@ -42,7 +42,7 @@ func TestRandom(t *testing.T) {
 			for seed := range seeds {
 				rng := rand.New(rand.NewPCG(seed, 11))
 				o := irgen.Options{Groups: seed%3 != 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 1, Even: seed%7 == 0, Tiles: seed%5 == 0,
-					Places: seed%6 == 1 || seed%6 == 2, Strides: seed%11 == 0, Extended: seed%8 > 5, Size: 20 + rng.IntN(100)}
+					Places: seed%6 == 1 || seed%6 == 2, Strides: seed%11 == 0, Extended: seed%8 > 5, Calls: seed%9 == 0 && seed%4 != 2, Size: 20 + rng.IntN(100)}
 				c := irgen.Case(rng, o)
 				c.Unchecked = o.NoFaults && seed%2 == 0
 				if seed%5 < 3 {

@@ -20,14 +20,17 @@ const (
 	FaultStart   = 8 // coordinates of the item and operands of the fault
 )
 
-// Message is what a record stands for: a print, or a fault of an instruction.
+// Message is what a record stands for: a print, a call of a service, or a fault of an instruction.
 type Message struct {
 	Site  int
-	Kind  string // of a fault, as [interp.FaultKind] names it; "" for a print
+	Kind  string // of a fault, as [interp.FaultKind] names it; "" for a print or a call
 	Array *ir.Array
 	Axis  int      // of the index that is out of bounds
 	Text  []string // pieces between the operands
 	Types []ir.Type
+
+	Service string  // that a call asks
+	Result  ir.Type // of the call
 }
 
 // Words is the length of the record: the number, the item's coordinates, and the operands.
@@ -155,7 +158,7 @@ func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 }
 
 // PrintStart is the first word of the prints.
-func (k *Kernel) PrintStart() int { return FaultStart + k.FaultWords }
+func (k *Kernel) PrintStart() int { return k.callStart() + callSlots*k.slotWords }
 
 // NewRecords returns the words of a launch with room for prints.
 func (k *Kernel) NewRecords(printWords int) []uint32 {
@@ -218,12 +221,8 @@ func (k *Kernel) record(n int, words []uint32) Record {
 	words = words[3:]
 	var text []byte
 	for i, t := range m.Types {
-		bits := uint64(words[0])
-		if t.Size() == 8 {
-			bits |= uint64(words[1]) << 32
-			words = words[1:]
-		}
-		words = words[1:]
+		var bits uint64
+		bits, words = takeBits(t, words)
 		r.Bits = append(r.Bits, bits)
 		if i < len(m.Text) {
 			text = append(text, m.Text[i]...)

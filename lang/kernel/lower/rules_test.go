@@ -40,11 +40,11 @@ func words(values ...uint32) (data []byte) {
 	return data
 }
 
-// launch is a case of one dimension with buffers of 32-bit elements.
+// launch is a case of one dimension.
 func launch(k *ir.Kernel, size, group int, buffers ...[]byte) *oracle.Case {
 	c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: 4}
-	for _, b := range buffers {
-		c.Args = append(c.Args, oracle.Arg{Data: b, Dims: []int32{int32(len(b) / 4)}})
+	for i, b := range buffers {
+		c.Args = append(c.Args, oracle.Arg{Data: b, Dims: []int32{int32(len(b) / k.Params[i].Array.Elem.Size())}})
 	}
 	return c
 }
@@ -98,8 +98,20 @@ func TestRules(t *testing.T) {
 			buffers: [][]byte{words(1, 2, 3, 4, 5), words(0, 0, 0, 0, 0)},
 			body: "%1: i32 = item.global.x\n%2: i32 = load \".records\"[%1]\n%3: i32 = const 0\nzero \".ticks\"\nstore \".ticks\"[%3], %2\n%4: i32 = reduce.add %2\n" +
 				"%5: i32 = load \".ticks\"[%3]\n%6: i32 = add %4, %5\nstore \".alive\"[%1], %6"},
+		{title: "calls of the host", params: "x: i32[*], y: f64[*], z: i32[*]", size: 10, group: 4,
+			buffers: [][]byte{words(0, 2, 4, 6, 8, 10, 12, 14, 16, 1<<31), make([]byte, 80), make([]byte, 40)},
+			body: "%1: i32 = item.global.x\n%2: i32 = load x[%1]\n%3: i32 = call.half %2 !3\nstore x[%1], %3\n%4: f64 = convert %3\n%5: f64 = neg %4\n" +
+				"%6: f64 = call.first %5, %2 !3\nstore y[%1], %6\n%7: bool = lt %5, %6\n%8: bool = call.first %7\n%9: i32 = convert %8\nstore z[%1], %9"},
+		{title: "calls of items of a group, some of which the host refuses", params: "x: i32[*], out: i32[*]", size: 10, group: 4, fault: "call-failed",
+			buffers: [][]byte{words(0, 2, 5, 6, 8, 10, 12, 14, 17, 18), words(make([]uint32, 10)...)},
+			body:    "%1: i32 = item.global.x\n%2: i32 = load x[%1]\n%3: i32 = call.half %2 !3\n%4: i32 = reduce.add %3\n%5: i32 = call.half %2 !4\nstore out[%1], %5"},
+		{title: "a service that there is not", params: "x: i32[*]", size: 3, group: 4, fault: "call-failed", buffers: [][]byte{words(1, 2, 3)},
+			body: "%1: i32 = item.global.x\ncall.log %1 !3\nstore x[%1], %1"},
 	} {
 		for _, target := range targets(t) {
+			if strings.Contains(r.body, "call.") && !target.CallsHost() {
+				continue // TestUnsupported
+			}
 			for _, known := range []bool{false, true} {
 				c := launch(kernel(t, r.params, r.arrays, r.body), r.size, r.group, r.buffers...)
 				out, diff := compare(c, target, known)
@@ -220,7 +232,7 @@ func TestFirstStores(t *testing.T) {
 }
 
 func TestUnsupported(t *testing.T) {
-	target := targets(t)[0]
+	target := targets(t)[2] // without calls
 	for body, want := range map[string]string{
 		"%1: f32 = const 1\n%2: f32 = math.sin %1 !3": "function sin",
 		"call.log !3": "service log",

@@ -96,15 +96,18 @@ type Target struct {
 }
 
 // NewTarget returns a target with the optional leaves of the names, such as "min.f32" or, for all types, "mulhi";
-// "nested jumps" says that break and continue may leave several constructs at once, "everything" stands for all of these.
+// "nested jumps" says that break and continue may leave several constructs at once, "calls" that the host serves the records
+// while a launch runs, "everything" stands for all of these.
 // "extension.NAME" keeps that extension operation, with its operands and, as its block, its fallback.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
-		if l == nestedJumps || l == "everything" {
-			t.native[nestedJumps] = true
+		found := false
+		for _, ability := range []string{nestedJumps, hostCalls} {
+			if l == ability || l == "everything" {
+				t.native[ability], found = true, true
+			}
 		}
-		found := l == nestedJumps
 		if strings.HasPrefix(l, "extension.") {
 			t.native[l], found = true, true
 		}
@@ -133,6 +136,9 @@ func (t *Target) Has(leaf string, typ ir.Type) bool {
 
 // NestedJumps reports whether break and continue may leave several constructs at once.
 func (t *Target) NestedJumps() bool { return t.native[nestedJumps] }
+
+// CallsHost reports whether the host serves the records while a launch runs, so that kernels may call services.
+func (t *Target) CallsHost() bool { return t.native[hostCalls] }
 
 // HasExtension reports whether the target has an extension operation itself.
 func (t *Target) HasExtension(name string) bool { return t.native["extension."+name] }

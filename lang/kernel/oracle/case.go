@@ -122,10 +122,6 @@ func (o *printer) Print(site int, item [3]int, text string) {
 	o.Prints = append(o.Prints, Print{site, item, text})
 }
 
-func (o *printer) Call(_ int, name string, _ [3]int, _ []interp.Scalar, _ ir.Type) (uint64, error) {
-	return 0, fmt.Errorf("there is no service %s", name)
-}
-
 // Diff says how two outcomes of the case differ, or nothing if they do not.
 func (c *Case) Diff(a, b *Outcome) string {
 	return c.diff(a, b, func(_ ir.Elem, data []byte) []byte { return data })

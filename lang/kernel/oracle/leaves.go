@@ -41,6 +41,17 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	for i := range c.Args {
 		l.Args = append(l.Args, leaf.Arg{Bits: c.Args[i].Bits, Data: data[i], Dims: c.Args[i].Dims})
 	}
+	calls := k.Calls(l.Records)
+	turn := 0
+	l.Host = func() {
+		if turn++; turn%3 != 0 { // the item looks in vain at first
+			return
+		}
+		if call, ok := calls.Next(); ok {
+			bits, err := serve(call.Service, call.Args)
+			calls.Answer(call, bits, err)
+		}
+	}
 	if err := leaf.Run(k, target, l); err != nil {
 		return nil, err
 	}
@@ -57,6 +68,9 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 		if fault.Array != nil {
 			out.Fault.Array, out.Fault.Axis = fault.Array.Name, fault.Axis
 			out.Fault.Index, out.Fault.Extent = fault.Index()
+		}
+		if err := calls.Err(fault); err != nil {
+			out.Fault.Text = err.Error()
 		}
 	}
 	return out, nil

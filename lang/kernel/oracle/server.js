@@ -6,13 +6,22 @@ const parse = {
   f32: b => bitcast(Number(b), 'u32', 'f32'), f64: b => bitcast(BigInt(b), 'u64', 'f64'),
 }
 
+// The services of the function Serve.
+const services = {
+  first: x => x,
+  half: n => {
+    if (n % 2 != 0) throw new Error(`${n} is odd`)
+    return n / 2
+  },
+}
+
 function serve({ kernel, args, ...launch }) {
   const memories = args.map(a => {
     if (a.type) return parse[a.type](a.bits)
     const bytes = new Uint8Array(Buffer.from(a.data ?? '', 'base64'))
     return new Memory(a.name, bytes, a.dims)
   })
-  const { fault, prints } = run(eval(kernel), { ...launch, args: memories })
+  const { fault, prints } = run(eval(kernel), { ...launch, services, args: memories })
   const data = memories.map(m => m instanceof Memory ? Buffer.from(m.bytes).toString('base64') : null)
   return { data, fault, prints: prints.map(({ site, item, text }) => ({ site, item, text })) }
 }

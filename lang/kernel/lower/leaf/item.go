@@ -70,7 +70,11 @@ func (t *item) block(b *ir.Block) *ir.Instr {
 			return in
 		case ir.Barrier, ir.Subgroup:
 			t.meet(in)
-		case ir.Fence, ir.Pause: // items run one after the other
+		case ir.Fence: // items run one after the other
+			if in.Reach == ir.ReachSystem && t.g.m.l.Host != nil {
+				t.g.m.l.Host()
+			}
+		case ir.Pause:
 		case ir.Clock:
 			t.regs[in.Results[0].ID] = uint64(time.Since(t.g.m.began))
 		case ir.Load, ir.Store, ir.Atomic:

@@ -29,6 +29,9 @@ type Launch struct {
 	Args      []Arg // without the records
 	Records   []uint32
 	Steps     int // instructions of all items that may run; 0 means no limit
+
+	// Host, if it is set, is called at each fence of system scope. It may read and write the records.
+	Host func()
 }
 
 // machine is a launch that runs.

@@ -210,3 +210,16 @@
   g.barrier()
   y[g.x] = a[3 - l] + i32(b[l]) + c[3 - l]
 }
+---
+// [26.4] a call of the host
+//# x: i32[10] = 0 2 4 6 8 10 12 14 16 18
+//# y: i64[10] -> 0 1 2 3 4 5 6 7 8 9
+//# size: 10
+//# group: 4
+(g, x, y) => { y[g.x] = i64(i32(g.call('half', x[g.x]))); g.barrier(); g.call('first', x[g.x]) }
+---
+// [26.4] a call that the host refuses
+//# x: i32[3] = 0 2 7
+//# size: 3
+//# fault: call-failed 1:26
+(g, x) => { x[g.x] = i32(g.call('half', x[g.x])) }

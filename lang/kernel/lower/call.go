@@ -1,0 +1,252 @@
+package lower
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// hostCalls names an ability of targets beside leaves: the host reads and writes the records while a launch runs, and a
+// fence of system scope orders them with it. A target without it has no kernels that call services.
+const hostCalls = "calls"
+
+// callSlots is the number of calls that may wait at the same time. A power of two.
+const callSlots = 64
+
+// The words of a slot. An item takes a free slot, writes its call and waits for the answer in the same slot.
+const (
+	slotState   = 0
+	slotMessage = 1 // the number of the call's message
+	slotItem    = 2 // coordinates
+	slotResult  = 5 // two words, the low one first; the number of the error if the call failed
+	slotArgs    = 7
+)
+
+// The states of a slot. The item sets the first three, the host the others.
+const (
+	slotFree = iota
+	slotTaken
+	slotAsked
+	slotServed // by the host, which has no answer yet
+	slotAnswered
+	slotFailed
+)
+
+// What the loop of a call ends with.
+const (
+	callReturned = iota
+	callRefused
+	callStopped
+)
+
+// slotLength returns the words of a slot that has room for each call of a kernel, or 0 if the kernel calls nothing.
+func slotLength(k *ir.Kernel) (most int) {
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Call {
+			n := slotArgs
+			for _, a := range in.Args {
+				n += max(a.Type.Size(), 4) / 4
+			}
+			most = max(most, n)
+		}
+	})
+	return most
+}
+
+// callStart is the first word of the slots.
+func (k *Kernel) callStart() int { return FaultStart + k.FaultWords }
+
+// call emits a Call of an item that is alive: one loop that takes a slot, asks, and waits. In each iteration an item does
+// one step of these. On processors that run items in lockstep, an item that waits therefore never keeps another from
+// its answer.
+func (l *lowering) call(in *ir.Instr) {
+	args := l.all(in.Args)
+	m := Message{Service: in.Fn, Result: in.Type()}
+	number := l.message(m, args)
+	run := func() []*ir.Value {
+		return l.loop([]ir.Type{ir.I32, ir.U32, ir.U32}, []*ir.Value{l.and(l.number, l.i32(callSlots-1)), l.konst(ir.Bool, 0)}, func(loop *ir.Instr, p []*ir.Value) {
+			l.callStep(loop, number, args, p[0], p[1])
+		})
+	}
+	var r []*ir.Value
+	if l.meets {
+		r = l.choose(l.get(l.alive), run, func() []*ir.Value {
+			return []*ir.Value{l.i32(callReturned), l.zero(ir.U32), l.zero(ir.U32)}
+		})
+	} else {
+		r = run()
+	}
+	l.faultIf(l.eq(r[0], l.i32(callRefused)), Message{Kind: interp.CallFailed.String()}, r[1])
+	l.endIf(l.eq(r[0], l.i32(callStopped)))
+	if v := in.Result(); v != nil {
+		l.values[v] = l.fromWords(v.Type, r[1], r[2])
+	}
+}
+
+// callStep emits an iteration of the loop of a call, for an item that holds the slot or tries to take it.
+func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, held *ir.Value) {
+	records, zero := l.out.Records, l.zero(ir.U32)
+	state := func(n int) *ir.Value { return l.konst(ir.U32, uint64(n)) }
+	exit := func(c *ir.Value, results ...*ir.Value) { l.leave(c, ir.Break, loop, results...) }
+	exit(l.ne(l.atomic(ir.AtomicLoad, ir.U32, records, l.word(StopWord)), zero), l.i32(callStopped), zero, zero)
+	start := l.plus(l.mul(l.convert(ir.I64, slot), l.int(ir.I64, int64(4*l.out.slotWords))), int64(4*l.out.callStart()))
+	word := func(n int) *ir.Value { return l.plus(start, int64(4*n)) }
+	change := func(from, to int) *ir.Value {
+		return l.atomic(ir.AtomicCompareExchange, ir.U32, records, word(slotState), state(from), state(to))
+	}
+	next := l.choose(held, func() []*ir.Value {
+		now := l.atomic(ir.AtomicLoad, ir.U32, records, word(slotState))
+		l.systemFence(ir.Acquire)
+		answered, refused := l.eq(now, state(slotAnswered)), l.eq(now, state(slotFailed))
+		c := l.Nested(ir.If, nil, l.or(answered, refused))
+		outer := l.Block
+		l.Block = c.Else
+		l.jump(ir.Yield, nil)
+		l.Block = c.Then
+		low, high := l.load(ir.U32, records, word(slotResult)), l.load(ir.U32, records, word(slotResult+1))
+		l.systemFence(ir.AcquireRelease)
+		l.atomic(ir.AtomicCompareExchange, ir.U32, records, word(slotState), now, state(slotFree))
+		l.jump(ir.Break, loop, l.sel(refused, l.i32(callRefused), l.i32(callReturned)), low, high)
+		l.Block = outer
+		return []*ir.Value{slot, held}
+	}, func() []*ir.Value {
+		return l.choose(l.eq(change(slotFree, slotTaken), state(slotFree)), func() []*ir.Value {
+			l.store(ir.U32, records, word(slotMessage), state(number))
+			for i, w := range l.words(args) {
+				at := slotItem + i
+				if i >= 3 {
+					at = slotArgs + i - 3
+				}
+				l.store(ir.U32, records, word(at), w)
+			}
+			l.systemFence(ir.Release)
+			change(slotTaken, slotAsked)
+			return []*ir.Value{slot, l.konst(ir.Bool, 1)}
+		}, func() []*ir.Value {
+			return []*ir.Value{l.and(l.plus(slot, 1), l.i32(callSlots-1)), held}
+		})
+	})
+	if l.target.Has("pause", ir.Void) {
+		l.Op(ir.Pause, ir.Void)
+	}
+	l.jump(ir.Continue, loop, next...)
+}
+
+func (l *lowering) systemFence(order ir.FenceOrder) {
+	l.Emit(&ir.Instr{Op: ir.Fence, Order: order, Reach: ir.ReachSystem}, ir.Void)
+}
+
+// endIf ends the item under a condition, or lets it count as absent.
+func (l *lowering) endIf(c *ir.Value) { l.failing(c, func() {}) }
+
+// fromWords is the value of two words, the low one first.
+func (l *lowering) fromWords(t ir.Type, low, high *ir.Value) *ir.Value {
+	switch {
+	case t == ir.Bool:
+		return l.ne(low, l.zero(ir.U32))
+	case t.Size() == 4:
+		return l.cast(t, low)
+	}
+	return l.cast(t, l.or(l.wrap(ir.U64, low), l.shl(l.wrap(ir.U64, high), 32)))
+}
+
+// Call is a call of a service that an item waits for.
+type Call struct {
+	*Message
+	Item [3]int
+	Args []interp.Scalar
+	slot int
+}
+
+// Calls serves the calls of a launch while it runs, through its records. Several goroutines may use it.
+type Calls struct {
+	kernel *Kernel
+	words  []uint32
+	mu     sync.Mutex
+	errs   []error
+}
+
+// Calls returns the calls of a launch with these records.
+func (k *Kernel) Calls(words []uint32) *Calls { return &Calls{kernel: k, words: words} }
+
+// slot returns the words of a slot.
+func (c *Calls) slot(n int) []uint32 {
+	return c.words[c.kernel.callStart()+n*c.kernel.slotWords:][:c.kernel.slotWords]
+}
+
+// Next returns a call that waits for an answer, which [Calls.Answer] gives.
+func (c *Calls) Next() (call Call, ok bool) {
+	if c.kernel.slotWords == 0 {
+		return Call{}, false
+	}
+	for n := range callSlots {
+		words := c.slot(n)
+		if !atomic.CompareAndSwapUint32(&words[slotState], slotAsked, slotServed) {
+			continue
+		}
+		number := words[slotMessage]
+		if number >= uint32(len(c.kernel.Messages)) || c.kernel.Messages[number].Service == "" {
+			c.answer(n, 0, errors.New("the device has overwritten the records of its calls"))
+			continue
+		}
+		call = Call{Message: &c.kernel.Messages[number], slot: n}
+		for axis := range call.Item {
+			call.Item[axis] = int(int32(words[slotItem+axis]))
+		}
+		rest := words[slotArgs:]
+		for _, t := range call.Types {
+			var bits uint64
+			bits, rest = takeBits(t, rest)
+			call.Args = append(call.Args, interp.Scalar{Type: t, Bits: bits})
+		}
+		return call, true
+	}
+	return Call{}, false
+}
+
+// Answer ends a call: with the bits of its result, or with an error, which is a fault of the item.
+func (c *Calls) Answer(call Call, bits uint64, err error) {
+	if call.Result == ir.Bool && bits != 0 {
+		bits = 1
+	}
+	c.answer(call.slot, bits, err)
+}
+
+func (c *Calls) answer(slot int, bits uint64, err error) {
+	state := uint32(slotAnswered)
+	if err != nil {
+		c.mu.Lock()
+		c.errs = append(c.errs, err)
+		bits, state = uint64(len(c.errs)), slotFailed
+		c.mu.Unlock()
+	}
+	words := c.slot(slot)
+	words[slotResult], words[slotResult+1] = uint32(bits), uint32(bits>>32)
+	atomic.StoreUint32(&words[slotState], state)
+}
+
+// Err returns the error that a fault is due to, or nil if it is no failed call.
+func (c *Calls) Err(fault *Record) error {
+	if fault == nil || fault.Kind != interp.CallFailed.String() || len(fault.Bits) != 1 {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := fault.Bits[0]; n >= 1 && n <= uint64(len(c.errs)) {
+		return c.errs[n-1]
+	}
+	return errors.New("the device has overwritten the records of its calls")
+}
+
+// takeBits returns the bits of a value that begins with the words, and the words after it.
+func takeBits(t ir.Type, words []uint32) (bits uint64, rest []uint32) {
+	bits = uint64(words[0])
+	if t.Size() == 8 {
+		bits |= uint64(words[1]) << 32
+		words = words[1:]
+	}
+	return bits, words[1:]
+}
