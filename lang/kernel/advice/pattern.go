@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
 // Pattern is how the elements lie that items beside each other along x access.
@@ -93,7 +93,7 @@ func (a along) uniform() bool { return a.known && a.by == 0 && !a.many && !a.edg
 
 // layouts finds the layouts of a kernel's accesses.
 type layouts struct {
-	affine  *opt.Affine
+	affine  *analysis.Affine
 	along   map[*ir.Value]along
 	data    map[*ir.Value]bool
 	sources map[*ir.Value]*source // of results and parameters of structured instructions
@@ -106,7 +106,7 @@ type source struct {
 }
 
 func newLayouts(k *ir.Kernel) *layouts {
-	l := &layouts{affine: opt.FindAffine(k, k.Uniformity(ir.Scope{})), along: map[*ir.Value]along{}, data: map[*ir.Value]bool{}, sources: map[*ir.Value]*source{}}
+	l := &layouts{affine: analysis.FindAffine(k, k.Uniformity(ir.Scope{})), along: map[*ir.Value]along{}, data: map[*ir.Value]bool{}, sources: map[*ir.Value]*source{}}
 	l.collect(k.Body, nil)
 	return l
 }

@@ -3,6 +3,7 @@ package opt
 import (
 	"math"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -78,7 +79,7 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound) {
 	x, y := p.rangeOf(a), p.rangeOf(b)
 	all := full(t)
-	c, known := constInt(b)
+	c, known := analysis.ConstInt(b)
 	switch op {
 	case ir.Add:
 		r, ok := addRange(t, x, y)

@@ -1,4 +1,4 @@
-// Package opt holds the passes over kernel IR that every backend wants, and the analyses they rest on.
+// Package opt has the passes over kernel IR that every back end wants. They rest on package analysis.
 //
 // A pass changes a kernel in place and keeps its results to the bit: values, memory, printed output, and which items
 // fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. What it may

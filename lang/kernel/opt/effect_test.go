@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -61,7 +62,7 @@ func effect(t *testing.T, seed uint64) string {
 		}
 		line += fmt.Sprintf(", %d and %d facts", len(list), len(opt.SizeFacts(k)))
 		note("%v %v", list, opt.SizeFacts(k))
-		doubts, affine := opt.Doubts(k, facts), opt.FindAffine(k, k.Uniformity(ir.Scope{}))
+		doubts, affine := opt.Doubts(k, facts), analysis.FindAffine(k, k.Uniformity(ir.Scope{}))
 		k.Body.Walk(func(in *ir.Instr) {
 			note("%v", doubts[in])
 			for _, r := range in.Results {

@@ -3,6 +3,7 @@ package opt
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
@@ -10,10 +11,10 @@ import (
 // Fold computes what is constant, applies algebraic identities that are exact, and simplifies control flow that goes
 // one way only.
 func Fold(k *ir.Kernel, _ *Facts) bool {
-	f := &folder{k: k, s: structureOf(k), subst: valuesOf[*ir.Value](k), order: valuesOf[int](k)}
+	f := &folder{k: k, s: analysis.StructureOf(k), subst: analysis.NewValues[*ir.Value](k), order: analysis.NewValues[int](k)}
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Quant && f.nans == nil {
-			f.nans = FindNaNs(k)
+			f.nans = analysis.FindNaNs(k)
 		}
 	})
 	f.define(k.Body.Params)
@@ -23,28 +24,28 @@ func Fold(k *ir.Kernel, _ *Facts) bool {
 
 type folder struct {
 	k       *ir.Kernel
-	s       *structure
-	subst   byValue[*ir.Value] // what replaces a value; never itself replaced
-	order   byValue[int]       // of definition, from 1 on, to tell what is visible outside
-	defined int                // number of values defined so far
-	nans    *NaNs              // as the kernel was; nil if it has no Quant
+	s       *analysis.Structure
+	subst   analysis.Values[*ir.Value] // what replaces a value; never itself replaced
+	order   analysis.Values[int]       // of definition, from 1 on, to tell what is visible outside
+	defined int                        // number of values defined so far
+	nans    *analysis.NaNs             // as the kernel was; nil if it has no Quant
 	changed bool
 }
 
 func (f *folder) define(vs []*ir.Value) {
 	for _, v := range vs {
 		f.defined++
-		f.order.set(v, f.defined)
+		f.order.Set(v, f.defined)
 	}
 }
 
 func (f *folder) replace(v, by *ir.Value) {
-	f.subst.set(v, by)
+	f.subst.Set(v, by)
 	f.changed = true
 }
 
 func (f *folder) resolve(v *ir.Value) *ir.Value {
-	if by := f.subst.at(v); by != nil {
+	if by := f.subst.At(v); by != nil {
 		return by
 	}
 	return v
@@ -66,7 +67,7 @@ func (f *folder) block(b *ir.Block) {
 			f.changed = f.changed || i < len(old)-1
 			return
 		}
-		if in.Then != nil && !f.s.falls(in) && i < len(old)-1 && old[i+1].Op != ir.Unreachable {
+		if in.Then != nil && !f.s.Falls(in) && i < len(old)-1 && old[i+1].Op != ir.Unreachable {
 			b.Instrs = append(b.Instrs, &ir.Instr{Op: ir.Unreachable, Site: in.Site})
 			f.changed = true
 			return
@@ -94,7 +95,7 @@ func (f *folder) constant(in *ir.Instr) bool {
 		return false
 	}
 	for i, a := range in.Args {
-		c, ok := constBits(a)
+		c, ok := analysis.ConstBits(a)
 		if !ok {
 			return false
 		}
@@ -111,7 +112,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	entry := f.defined // what is defined from here on is not visible outside, carried values included
 	switch in.Op {
 	case ir.If:
-		if c, ok := constBits(in.Args[0]); ok {
+		if c, ok := analysis.ConstBits(in.Args[0]); ok {
 			arm := in.Then
 			if c == 0 {
 				arm = in.Else
@@ -121,7 +122,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 			return
 		}
 	case ir.Loop:
-		if len(f.s.continues[in]) == 0 { // runs once
+		if len(f.s.Continues[in]) == 0 { // runs once
 			for i, p := range in.Then.Params {
 				f.replace(p, in.Args[i])
 			}
@@ -132,7 +133,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 		f.define(in.Then.Params)
 		for i, p := range in.Then.Params {
 			unchanged := func(c *ir.Instr) bool { return c.Args[i] == p || f.resolve(c.Args[i]) == in.Args[i] }
-			if !slices.ContainsFunc(f.s.continues[in], func(c *ir.Instr) bool { return !unchanged(c) }) {
+			if !slices.ContainsFunc(f.s.Continues[in], func(c *ir.Instr) bool { return !unchanged(c) }) {
 				f.replace(p, in.Args[i])
 			}
 		}
@@ -146,7 +147,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	case in.Op == ir.Region && in.Fn == "" && f.onlyEnd(in, end):
 		f.splice(b, in, in.Then, end)
 		return
-	case in.Op == ir.If && len(in.Then.Instrs) == 1 && len(in.Else.Instrs) == 1 && end.Op == ir.Yield && endsIn(in.Else, ir.Yield):
+	case in.Op == ir.If && len(in.Then.Instrs) == 1 && len(in.Else.Instrs) == 1 && end.Op == ir.Yield && analysis.EndsIn(in.Else, ir.Yield):
 		f.selects(b, in)
 		return
 	}
@@ -157,7 +158,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 
 // onlyEnd reports whether a block is left by its end alone.
 func (f *folder) onlyEnd(in, end *ir.Instr) bool {
-	breaks := f.s.breaks[in]
+	breaks := f.s.Breaks[in]
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end
 }
 
@@ -187,21 +188,16 @@ func (f *folder) selects(b *ir.Block, in *ir.Instr) {
 
 // common replaces results that are the same value, visible outside, by whatever way they come.
 func (f *folder) common(in *ir.Instr, entry int) {
-	edges := f.s.breaks[in]
-	for _, arm := range []*ir.Block{in.Then, in.Else} {
-		if arm != nil && in.Op != ir.Loop && endsIn(arm, ir.Yield) {
-			edges = append(edges[:len(edges):len(edges)], arm.Terminator())
-		}
-	}
+	edges := f.s.Ends(in)
 	if len(edges) == 0 {
 		return
 	}
 	for i, r := range in.Results {
 		v := f.resolve(edges[0].Args[i])
-		if at := f.order.at(v); at == 0 || at > entry {
+		if at := f.order.At(v); at == 0 || at > entry {
 			continue
 		}
-		if f.subst.at(r) == nil && !slices.ContainsFunc(edges, func(e *ir.Instr) bool { return f.resolve(e.Args[i]) != v }) {
+		if f.subst.At(r) == nil && !slices.ContainsFunc(edges, func(e *ir.Instr) bool { return f.resolve(e.Args[i]) != v }) {
 			f.replace(r, v)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
@@ -259,8 +260,8 @@ loop @1 (%30: i32 = %10, %31: i32 = %0, %32: i32 = %0) {
   yield %12
 }`)
 	k := m.Kernels[0]
-	a := opt.FindAffine(k, k.Uniformity(ir.Scope{}))
-	want := map[int]opt.Strides{0: {}, 10: {1}, 11: {0, 1}, 12: {1}, 13: {}, 14: {3}, 15: {-3}, 19: {0, 16}, 20: {3, 16}, 21: {1}, 23: {1},
+	a := analysis.FindAffine(k, k.Uniformity(ir.Scope{}))
+	want := map[int]analysis.Strides{0: {}, 10: {1}, 11: {0, 1}, 12: {1}, 13: {}, 14: {3}, 15: {-3}, 19: {0, 16}, 20: {3, 16}, 21: {1}, 23: {1},
 		30: {1}, 31: {}, 33: {1}, 35: {}, 40: {1}}
 	none := map[int]bool{16: true, 17: true, 22: true, 24: true, 25: true, 32: true, 36: true, 42: true}
 	check := func(v *ir.Value) {

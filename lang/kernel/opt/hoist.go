@@ -1,12 +1,15 @@
 package opt
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // Hoist moves what gives the same value in every iteration out of loops: pure instructions that each iteration runs,
 // and loads that cannot fault before the loop either and whose memory the loop does not write. Constants move from
 // anywhere in the loop.
 func Hoist(k *ir.Kernel, facts *Facts) bool {
-	h := &hoister{s: structureOf(k), m: &merger{effects: map[*ir.Instr]effect{}}}
+	h := &hoister{s: analysis.StructureOf(k), m: &merger{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
 		h.m.gather(in)
 	}
@@ -26,7 +29,7 @@ func Hoist(k *ir.Kernel, facts *Facts) bool {
 }
 
 type hoister struct {
-	s       *structure
+	s       *analysis.Structure
 	movable map[*ir.Instr]map[*ir.Instr]bool
 	m       *merger // for what loops write
 	changed bool
@@ -43,7 +46,7 @@ func (h *hoister) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 		case ir.Load:
 			asks = asks || loop != nil && !h.written(loop, in.Array) && h.mayBeInvariant(in.Args, loop, maxOperands)
 		case ir.Div, ir.Rem:
-			asks = asks || loop != nil && !speculable(in) && h.mayBeInvariant(in.Args, loop, maxOperands)
+			asks = asks || loop != nil && !analysis.IsSpeculable(in) && h.mayBeInvariant(in.Args, loop, maxOperands)
 		case ir.Region, ir.If, ir.Loop:
 			inside := loop
 			if in.Op == ir.Loop {
@@ -61,10 +64,10 @@ func (h *hoister) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 // mayBeInvariant reports whether values may be defined outside the loop once all that can has left it.
 func (h *hoister) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	for _, v := range vs {
-		if depth == 0 || h.s.invariant(v, loop) {
+		if depth == 0 || h.s.Invariant(v, loop) {
 			continue
 		}
-		if v.Def == nil || v.Def.Op != ir.Load && !v.Def.IsPure() && checks(v.Def) == 0 || !h.mayBeInvariant(v.Def.Args, loop, depth-1) {
+		if v.Def == nil || v.Def.Op != ir.Load && !v.Def.IsPure() && analysis.Checks(v.Def) == 0 || !h.mayBeInvariant(v.Def.Args, loop, depth-1) {
 			return false
 		}
 	}
@@ -96,7 +99,7 @@ func (h *hoister) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always 
 		if h.leaves(loop, in, always) {
 			before = append(before, in)
 			for _, r := range in.Results {
-				h.s.home.set(r, h.s.parent[loop])
+				h.s.Home.Set(r, h.s.Parent[loop])
 			}
 			h.changed = true
 			continue
@@ -126,14 +129,14 @@ func (h *hoister) leaves(loop, in *ir.Instr, always bool) bool {
 			return false
 		}
 	case (in.Op == ir.Div || in.Op == ir.Rem) && in.Args[0].Type.IsInt():
-		if !speculable(in) && !h.movable[loop][in] {
+		if !analysis.IsSpeculable(in) && !h.movable[loop][in] {
 			return false
 		}
-	case !speculable(in):
+	case !analysis.IsSpeculable(in):
 		return false
 	}
 	for _, a := range in.Args {
-		if !h.s.invariant(a, loop) {
+		if !h.s.Invariant(a, loop) {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -12,8 +13,8 @@ import (
 // commutative operations.
 func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	if commutes(in.Op) {
-		if _, left := constBits(in.Args[0]); left {
-			if _, right := constBits(in.Args[1]); !right {
+		if _, left := analysis.ConstBits(in.Args[0]); left {
+			if _, right := analysis.ConstBits(in.Args[1]); !right {
 				in.Args[0], in.Args[1] = in.Args[1], in.Args[0]
 				f.changed = true
 			}
@@ -86,7 +87,7 @@ func (f *folder) intRules(b *ir.Block, in *ir.Instr) *ir.Value {
 			return f.constantOf(b, t, 0, in.Site)
 		}
 	}
-	c, ok := constBits(y)
+	c, ok := analysis.ConstBits(y)
 	if !ok {
 		return nil
 	}
@@ -162,15 +163,15 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 			return x
 		}
 	case ir.Add: // x + 0 is not x for −0, but x + −0 is
-		if c, ok := constBits(in.Args[1]); ok && c == ir.FloatBits(t, math.Copysign(0, -1)) {
+		if c, ok := analysis.ConstBits(in.Args[1]); ok && c == ir.FloatBits(t, math.Copysign(0, -1)) {
 			return x
 		}
 	case ir.Sub: // x − 0 is x, also for −0
-		if c, ok := constBits(in.Args[1]); ok && c == 0 {
+		if c, ok := analysis.ConstBits(in.Args[1]); ok && c == 0 {
 			return x
 		}
 	case ir.Mul, ir.Div:
-		c, ok := constBits(in.Args[1])
+		c, ok := analysis.ConstBits(in.Args[1])
 		switch {
 		case !ok:
 		case c == ir.FloatBits(t, 1):
@@ -206,14 +207,14 @@ func (f *folder) selectRules(in *ir.Instr) *ir.Value {
 	if x == y {
 		return x
 	}
-	if c, ok := constBits(cond); ok {
+	if c, ok := analysis.ConstBits(cond); ok {
 		if c != 0 {
 			return x
 		}
 		return y
 	}
-	cx, okx := constBits(x)
-	cy, oky := constBits(y)
+	cx, okx := analysis.ConstBits(x)
+	cy, oky := analysis.ConstBits(y)
 	if okx && oky && cx == cy {
 		return x
 	}
@@ -262,7 +263,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 			return f.constantOf(b, ir.Bool, 0, in.Site)
 		}
 	}
-	if c, ok := constBits(y); ok && x.Type == ir.Bool {
+	if c, ok := analysis.ConstBits(y); ok && x.Type == ir.Bool {
 		if (c == 1) == (in.Op == ir.Eq) {
 			return x
 		}
@@ -280,7 +281,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 		if w := widened(v); w != nil && w.Type == from.Type {
 			return w
 		}
-		if n, ok := constInt(v); ok && (from.Type == ir.I32 && n == int64(int32(n)) || from.Type == ir.U32 && n == int64(uint32(n))) {
+		if n, ok := analysis.ConstInt(v); ok && (from.Type == ir.I32 && n == int64(int32(n)) || from.Type == ir.U32 && n == int64(uint32(n))) {
 			return f.constantOf(b, from.Type, ir.IntBits(from.Type, n), in.Site)
 		}
 		return nil

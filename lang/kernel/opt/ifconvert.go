@@ -1,6 +1,9 @@
 package opt
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // IfConvert replaces each if whose branches together have at most limit instructions, all of them cheap and without
 // effect, by those instructions and selections. It is no part of [Run]: a backend with masks gains by it, one with
@@ -44,9 +47,9 @@ func isCheap(b *ir.Block) bool {
 		case ir.Div, ir.Rem, ir.Sqrt, ir.Math:
 			return false
 		}
-		if !speculable(in) {
+		if !analysis.IsSpeculable(in) {
 			return false
 		}
 	}
-	return endsIn(b, ir.Yield)
+	return analysis.EndsIn(b, ir.Yield)
 }

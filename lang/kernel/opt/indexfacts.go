@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -338,7 +339,7 @@ func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 	operand := func(i int) (Bound, bool) { return s.most(in.Args[i]) }
 	switch in.Op {
 	case ir.Add, ir.Sub:
-		n, isNumber := constInt(in.Args[1])
+		n, isNumber := analysis.ConstInt(in.Args[1])
 		if in.Op == ir.Sub {
 			n = -n
 		}
@@ -365,7 +366,7 @@ func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 		}
 		b, ok = x.times(y)
 	case ir.Shl:
-		n, isNumber := constInt(in.Args[1])
+		n, isNumber := analysis.ConstInt(in.Args[1])
 		x, ok1 := operand(0)
 		if !ok1 || !isNumber || n < 0 || n > 30 {
 			return nil, false

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -13,15 +14,13 @@ type interval struct{ lo, hi int64 }
 // tracked reports whether values of the type have intervals.
 func tracked(t ir.Type) bool { return t == ir.I32 || t == ir.U32 || t == ir.I64 }
 
-// full is every value of a tracked type.
+// full returns the interval of all values of a tracked type. Other types have the interval of i64.
 func full(t ir.Type) interval {
-	switch t {
-	case ir.I32:
-		return interval{math.MinInt32, math.MaxInt32}
-	case ir.U32:
-		return interval{0, math.MaxUint32}
+	lo, hi, ok := analysis.IntRange(t)
+	if !ok {
+		lo, hi = math.MinInt64, math.MaxInt64
 	}
-	return interval{math.MinInt64, math.MaxInt64}
+	return interval{lo, hi}
 }
 
 func exactly(n int64) interval { return interval{n, n} }
@@ -118,17 +117,8 @@ func remRange(t ir.Type, x, y interval) interval {
 // shiftRight is an arithmetic shift by a constant.
 func shiftRight(x interval, n int64) interval { return interval{x.lo >> n, x.hi >> n} }
 
-// storageRange is the interval of what a load of a small integer gives.
+// storageRange returns the interval of the elements of arrays of a small integer type.
 func storageRange(t ir.Type) (interval, bool) {
-	switch t {
-	case ir.I8:
-		return interval{math.MinInt8, math.MaxInt8}, true
-	case ir.U8:
-		return interval{0, math.MaxUint8}, true
-	case ir.I16:
-		return interval{math.MinInt16, math.MaxInt16}, true
-	case ir.U16:
-		return interval{0, math.MaxUint16}, true
-	}
-	return interval{}, false
+	lo, hi, ok := analysis.IntRange(t)
+	return interval{lo, hi}, ok && t.Size() < 4
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"maps"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -11,7 +12,7 @@ import (
 // may have written what they read; a load also takes the value of a store to the same place. What other items write
 // without a barrier between is a race, after which any value will do.
 func Merge(k *ir.Kernel, _ *Facts) bool {
-	m := &merger{subst: valuesOf[*ir.Value](k), table: map[string]*ir.Value{}, effects: map[*ir.Instr]effect{}}
+	m := &merger{subst: analysis.NewValues[*ir.Value](k), table: map[string]*ir.Value{}, effects: map[*ir.Instr]effect{}}
 	for _, in := range k.Body.Instrs {
 		m.gather(in)
 	}
@@ -33,7 +34,7 @@ type effect struct {
 }
 
 type merger struct {
-	subst   byValue[*ir.Value]
+	subst   analysis.Values[*ir.Value]
 	table   map[string]*ir.Value
 	undo    []string // keys of the table, in the order of entry
 	state   memoryState
@@ -106,7 +107,7 @@ func (m *merger) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		for i, a := range in.Args {
-			if by := m.subst.at(a); by != nil {
+			if by := m.subst.At(a); by != nil {
 				in.Args[i] = by
 			}
 		}
@@ -169,7 +170,7 @@ func (m *merger) duplicate(in *ir.Instr) bool {
 
 func (m *merger) enter(key []byte, result *ir.Value) bool {
 	if v, ok := m.table[string(key)]; ok {
-		m.subst.set(result, v)
+		m.subst.Set(result, v)
 		return true
 	}
 	text := string(key)

@@ -3,6 +3,7 @@ package opt
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -118,7 +119,7 @@ func offset(in *ir.Instr) (int, bool) {
 	r := in.Resolve()
 	at := r.Offset
 	for i := range r.Strides {
-		n, ok := constInt(in.Args[i])
+		n, ok := analysis.ConstInt(in.Args[i])
 		if !ok || n < 0 || n >= int64(r.Extents[i]) {
 			return 0, false
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -16,7 +17,7 @@ func Prove(k *ir.Kernel, facts *Facts) bool {
 	changed := false
 	k.Body.Walk(func(in *ir.Instr) {
 		var proved uint32
-		if checks(in) != 0 {
+		if analysis.Checks(in) != 0 {
 			proved = p.proofs[in]
 		}
 		if proved != in.Proved {
@@ -79,7 +80,7 @@ type bound struct {
 
 type prover struct {
 	k      *ir.Kernel
-	s      *structure
+	s      *analysis.Structure
 	proofs map[*ir.Instr]uint32 // of what has checks
 
 	// What is known here, by slot. Changes are undone at the end of the block where they were made.
@@ -107,7 +108,7 @@ type prover struct {
 }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
-	p := &prover{k: k, s: structureOf(k), proofs: map[*ir.Instr]uint32{}, known: make([]knowledge, k.NumValues()+ir.MaxRank*(len(k.Arrays)+1)),
+	p := &prover{k: k, s: analysis.StructureOf(k), proofs: map[*ir.Instr]uint32{}, known: make([]knowledge, k.NumValues()+ir.MaxRank*(len(k.Arrays)+1)),
 		loops: map[*ir.Instr]*loopGuess{}, steps: map[*ir.Value]steps{}, out: map[*ir.Instr][]interval{}, visits: 10000}
 	k.Body.Walk(func(*ir.Instr) { p.visits += 40 })
 	if facts == nil {
@@ -159,7 +160,7 @@ func (p *prover) begin(t term, r interval) {
 func (p *prover) of(t term) *knowledge { return &p.known[p.slot(t)] }
 
 func (p *prover) rangeOf(v *ir.Value) interval {
-	if n, ok := constInt(v); ok {
+	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
 	}
 	r := full(v.Type)
@@ -236,7 +237,7 @@ func (p *prover) unequal(a, b *ir.Value) {
 	if isConst(a) {
 		a, b = b, a
 	}
-	n, ok := constInt(b)
+	n, ok := analysis.ConstInt(b)
 	if r := p.rangeOf(a); ok && !isConst(a) {
 		switch n {
 		case r.lo:
@@ -314,11 +315,11 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 			if !is {
 				short, long = long, short
 			}
-			if !endsIn(short, ir.Yield) || !endsIn(long, ir.Yield) {
+			if !analysis.EndsIn(short, ir.Yield) || !analysis.EndsIn(long, ir.Yield) {
 				return
 			}
 			given := short.Terminator().Args[i]
-			c, ok := constBits(given)
+			c, ok := analysis.ConstBits(given)
 			if given == in.Args[0] || ok && (c == 1) != is { // the condition itself is known on either side
 				p.assume(in.Args[0], is, depth+1)
 				p.assume(long.Terminator().Args[i], is, depth+1)
@@ -383,7 +384,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 		if !d.Type.IsInt() {
 			return 0
 		}
-		if c, ok := constBits(d); ok && c != 0 {
+		if c, ok := analysis.ConstBits(d); ok && c != 0 {
 			return ir.ProvedDivisor
 		}
 		if r := p.rangeOf(d); tracked(d.Type) && (r.lo > 0 || r.hi < 0) {
@@ -457,7 +458,7 @@ func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 func (p *prover) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		p.visits--
-		if checks(in) != 0 {
+		if analysis.Checks(in) != 0 {
 			p.proofs[in] = p.proved(in)
 		}
 		switch in.Op {
@@ -524,7 +525,7 @@ func (p *prover) structured(in *ir.Instr) {
 		}
 	}
 	if in.Op == ir.If { // one way on: the condition is known from here on
-		yes, no := endsIn(in.Then, ir.Yield), endsIn(in.Else, ir.Yield)
+		yes, no := analysis.EndsIn(in.Then, ir.Yield), analysis.EndsIn(in.Else, ir.Yield)
 		if yes != no {
 			p.assume(in.Args[0], yes, 0)
 		}

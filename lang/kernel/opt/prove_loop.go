@@ -1,6 +1,9 @@
 package opt
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // loopGuess is what is supposed of the parameters of a loop while its body is followed: an interval for each, which
 // holds at first, and must hold of what every continue brings.
@@ -86,10 +89,10 @@ type steps struct{ first, size int64 }
 
 // findSteps finds the steps of a parameter that begins with a constant, to which every continue adds constants.
 func (p *prover) findSteps(loop *ir.Instr, i int) {
-	first, ok := constInt(loop.Args[i])
+	first, ok := analysis.ConstInt(loop.Args[i])
 	all := int64(0)
-	for _, c := range p.s.continues[loop] {
-		by, known := increase(c.Args[i], loop.Then.Params[i])
+	for _, c := range p.s.Continues[loop] {
+		by, known := analysis.Increase(c.Args[i], loop.Then.Params[i])
 		ok = ok && known
 		all |= by
 	}
@@ -136,8 +139,8 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 // never changes.
 func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	up, down = true, true
-	for _, c := range p.s.continues[loop] {
-		by, ok := increase(c.Args[i], loop.Then.Params[i])
+	for _, c := range p.s.Continues[loop] {
+		by, ok := analysis.Increase(c.Args[i], loop.Then.Params[i])
 		up, down = up && ok && by >= 0, down && ok && by <= 0
 	}
 	return up, down
@@ -166,7 +169,7 @@ func (p *prover) carry(in *ir.Instr) {
 // wraps reports whether a falling parameter's next value, the sum of it and a constant, may have wrapped to the top of the
 // type, which is further down the greater the step.
 func (p *prover) wraps(sum, param *ir.Value) bool {
-	by, ok := increase(sum, param)
+	by, ok := analysis.Increase(sum, param)
 	if !ok {
 		return true
 	}
@@ -190,11 +193,11 @@ func (p *prover) findMovable(loop *ir.Instr) {
 			return
 		}
 		for _, a := range in.Args {
-			if !p.s.invariant(a, loop) {
+			if !p.s.Invariant(a, loop) {
 				return
 			}
 		}
-		found[in] = checks(in)&^p.proved(in) == 0
+		found[in] = analysis.Checks(in)&^p.proved(in) == 0
 	})
 	p.movable[loop] = found
 }

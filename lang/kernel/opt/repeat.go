@@ -3,6 +3,7 @@ package opt
 import (
 	"math"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -20,7 +21,7 @@ type Repeating struct {
 // such that those of one array differ by constants that are added last. Repeat gives how often the bodies of loops that
 // stay are repeated, and whether it has changed the kernel.
 func Repeat(k *ir.Kernel, limits Repeating) (times map[*ir.Instr]int, changed bool) {
-	r := &repeater{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, structure: structureOf(k), plans: map[*ir.Instr]*plan{},
+	r := &repeater{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
 	r.total = operations(k.Body)
 	if !r.choose(k.Body) {
@@ -119,21 +120,21 @@ func (r *repeater) counted(loop *ir.Instr) *plan {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
 	}
-	below, i := true, r.loopOf[test.Args[0]] // whether it goes on while the counter is below the bound
-	bound, ok := constInt(test.Args[1])
-	if i.loop != loop {
-		below, i = false, r.loopOf[test.Args[1]]
-		bound, ok = constInt(test.Args[0])
+	below, i := true, r.LoopOf[test.Args[0]] // whether it goes on while the counter is below the bound
+	bound, ok := analysis.ConstInt(test.Args[1])
+	if i.Loop != loop {
+		below, i = false, r.LoopOf[test.Args[1]]
+		bound, ok = analysis.ConstInt(test.Args[0])
 	}
-	if i.loop != loop || !ok {
+	if i.Loop != loop || !ok {
 		return nil
 	}
 	within := test.Op == ir.Le // the bound itself
 	if p.stay != p.exit.Then {
 		below, within = !below, !within
 	}
-	first, known := constInt(loop.Args[i.i])
-	step, steady := r.step(loop, i.i)
+	first, known := analysis.ConstInt(loop.Args[i.I])
+	step, steady := r.Step(loop, i.I)
 	if !below { // the same with all signs changed
 		first, step, bound = -first, -step, -bound
 	}
@@ -204,7 +205,7 @@ func addLast(k *ir.Kernel, b *ir.Block) {
 			return v
 		}
 		x, y := in.Args[0], in.Args[1]
-		factor, scaled := constInt(y)
+		factor, scaled := analysis.ConstInt(y)
 		switch {
 		case (in.Op == ir.Add || in.Op == ir.Sub) && !isConst(y):
 			a, c, okX := added(x)
@@ -242,7 +243,7 @@ func addLast(k *ir.Kernel, b *ir.Block) {
 // added takes a sum with a constant apart.
 func added(v *ir.Value) (of *ir.Value, c int64, ok bool) {
 	if d := v.Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
-		if c, ok := constInt(d.Args[1]); ok {
+		if c, ok := analysis.ConstInt(d.Args[1]); ok {
 			if d.Op == ir.Sub {
 				c = -c
 			}

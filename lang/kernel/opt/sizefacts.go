@@ -54,12 +54,12 @@ func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	case depth == 0:
 		return false
 	}
-	if c := p.s.loopOf[v]; c.loop != nil {
-		if !p.onlyWraps(c.loop.Args[c.i], depth-1) {
+	if c := p.s.LoopOf[v]; c.Loop != nil {
+		if !p.onlyWraps(c.Loop.Args[c.I], depth-1) {
 			return false
 		}
-		for _, next := range p.s.continues[c.loop] {
-			if by := addend(next.Args[c.i], v); by == nil || !p.onlyWraps(by, depth-1) {
+		for _, next := range p.s.Continues[c.Loop] {
+			if by := addend(next.Args[c.I], v); by == nil || !p.onlyWraps(by, depth-1) {
 				return false
 			}
 		}

@@ -3,13 +3,14 @@ package opt
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
 // Sweep removes what has no effect: instructions whose results nobody uses, results and carried values of structured
 // instructions likewise, and whole loops, if they are sure to end.
 func Sweep(k *ir.Kernel, _ *Facts) bool {
-	s := &sweeper{structure: structureOf(k), around: map[*ir.Instr]bool{}, values: valuesOf[bool](k)}
+	s := &sweeper{Structure: analysis.StructureOf(k), around: map[*ir.Instr]bool{}, values: analysis.NewValues[bool](k)}
 	s.roots(k.Body, nil)
 	for len(s.work) > 0 {
 		v := s.work[len(s.work)-1]
@@ -21,10 +22,10 @@ func Sweep(k *ir.Kernel, _ *Facts) bool {
 }
 
 type sweeper struct {
-	*structure
-	around  map[*ir.Instr]bool // structured instructions that live
-	values  byValue[bool]      // live
-	work    []*ir.Value        // live, their definitions not yet followed
+	*analysis.Structure
+	around  map[*ir.Instr]bool    // structured instructions that live
+	values  analysis.Values[bool] // live
+	work    []*ir.Value           // live, their definitions not yet followed
 	changed bool
 }
 
@@ -49,9 +50,9 @@ func (s *sweeper) isRoot(in *ir.Instr) bool {
 	case ir.Lib:
 		return len(in.Arrays) > 0
 	case ir.Loop:
-		return !s.finite(in)
+		return !s.Finite(in)
 	}
-	return mayFault(in)
+	return analysis.MayFault(in)
 }
 
 // keep marks what an instruction needs, which lives itself, and the structured instructions around it.
@@ -63,7 +64,7 @@ func (s *sweeper) keep(in, parent *ir.Instr) {
 			s.use(a)
 		}
 	}
-	for ; parent != nil && !s.around[parent]; parent = s.parent[parent] {
+	for ; parent != nil && !s.around[parent]; parent = s.Parent[parent] {
 		s.around[parent] = true
 		if parent.Op == ir.If {
 			s.use(parent.Args[0])
@@ -78,11 +79,11 @@ func (s *sweeper) keep(in, parent *ir.Instr) {
 			}
 		}
 		// The initial values of a loop live if the parameters do.
-		for _, jump := range s.breaks[parent] {
-			s.keep(jump, s.parent[jump])
+		for _, jump := range s.Breaks[parent] {
+			s.keep(jump, s.Parent[jump])
 		}
-		for _, jump := range s.continues[parent] {
-			s.keep(jump, s.parent[jump])
+		for _, jump := range s.Continues[parent] {
+			s.keep(jump, s.Parent[jump])
 		}
 	}
 }
@@ -95,12 +96,12 @@ func (s *sweeper) lives(in *ir.Instr) bool {
 	case in.Op.IsTerminator() || s.isRoot(in):
 		return true
 	}
-	return slices.ContainsFunc(in.Results, func(r *ir.Value) bool { return s.values.at(r) })
+	return slices.ContainsFunc(in.Results, func(r *ir.Value) bool { return s.values.At(r) })
 }
 
 func (s *sweeper) use(v *ir.Value) {
-	if !s.values.at(v) {
-		s.values.set(v, true)
+	if !s.values.At(v) {
+		s.values.Set(v, true)
 		s.work = append(s.work, v)
 	}
 }
@@ -109,15 +110,15 @@ func (s *sweeper) use(v *ir.Value) {
 func (s *sweeper) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {
-		if c := s.loopOf[v]; c.loop != nil {
-			s.use(c.loop.Args[c.i])
-			for _, jump := range s.continues[c.loop] {
-				s.use(jump.Args[c.i])
+		if c := s.LoopOf[v]; c.Loop != nil {
+			s.use(c.Loop.Args[c.I])
+			for _, jump := range s.Continues[c.Loop] {
+				s.use(jump.Args[c.I])
 			}
 		}
 		return
 	}
-	s.keep(in, s.home.at(v))
+	s.keep(in, s.Home.At(v))
 	if in.Then == nil {
 		return
 	}
@@ -125,13 +126,8 @@ func (s *sweeper) follow(v *ir.Value) {
 		if r != v {
 			continue
 		}
-		for _, jump := range s.breaks[in] {
-			s.use(jump.Args[i])
-		}
-		for _, b := range []*ir.Block{in.Then, in.Else} {
-			if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
-				s.use(b.Terminator().Args[i])
-			}
+		for _, end := range s.Ends(in) {
+			s.use(end.Args[i])
 		}
 	}
 }
@@ -161,20 +157,15 @@ func (s *sweeper) block(b *ir.Block) {
 // edges drops the dead results and carried values of a structured instruction.
 func (s *sweeper) edges(in *ir.Instr) {
 	alive := s.alive(in.Results)
-	for _, jump := range s.breaks[in] {
-		jump.Args = filter(jump.Args, alive)
-	}
-	for _, b := range []*ir.Block{in.Then, in.Else} {
-		if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
-			b.Terminator().Args = filter(b.Terminator().Args, alive)
-		}
+	for _, end := range s.Ends(in) {
+		end.Args = filter(end.Args, alive)
 	}
 	in.Results = filter(in.Results, alive)
 	if in.Op != ir.Loop {
 		return
 	}
 	alive = s.alive(in.Then.Params)
-	for _, jump := range s.continues[in] {
+	for _, jump := range s.Continues[in] {
 		jump.Args = filter(jump.Args, alive)
 	}
 	in.Args = filter(in.Args, alive)
@@ -184,7 +175,7 @@ func (s *sweeper) edges(in *ir.Instr) {
 func (s *sweeper) alive(vs []*ir.Value) []bool {
 	alive := make([]bool, len(vs))
 	for i, v := range vs {
-		alive[i] = s.values.at(v)
+		alive[i] = s.values.At(v)
 		s.changed = s.changed || !alive[i]
 	}
 	return alive

@@ -3,6 +3,7 @@ package opt
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
@@ -19,7 +20,7 @@ func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false
 	}
-	u := &unroller{k: k, structure: structureOf(k), plans: map[*ir.Instr]*plan{}, subst: map[*ir.Value]*ir.Value{}}
+	u := &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{}, subst: map[*ir.Value]*ir.Value{}}
 	u.choose()
 	if len(u.chosen) == 0 {
 		return false
@@ -30,7 +31,7 @@ func Unroll(k *ir.Kernel, _ *Facts) bool {
 
 type unroller struct {
 	k *ir.Kernel
-	*structure
+	*analysis.Structure
 	plans  map[*ir.Instr]*plan // by loop; nil for one that cannot be unrolled
 	chosen map[*ir.Instr]bool
 	subst  map[*ir.Value]*ir.Value // what results of unrolled loops are
@@ -101,11 +102,11 @@ const maxDepth = 20
 func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
 	in := v.Def
 	if in == nil {
-		c := u.loopOf[v]
-		if c.loop == nil || u.plan(c.loop) == nil {
+		c := u.LoopOf[v]
+		if c.Loop == nil || u.plan(c.Loop) == nil {
 			return false
 		}
-		loops[c.loop] = true
+		loops[c.Loop] = true
 		return true
 	}
 	if !in.Op.IsArith() || depth > maxDepth {
@@ -149,18 +150,18 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 // wayOut gives the plan of a loop with one continue, at its end, and one way out, without the number of iterations.
 func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	last := loop.Then.Terminator()
-	if last.Op != ir.Continue || last.Target != loop || len(u.continues[loop]) != 1 || len(u.breaks[loop]) != 1 {
+	if last.Op != ir.Continue || last.Target != loop || len(u.Continues[loop]) != 1 || len(u.Breaks[loop]) != 1 {
 		return nil
 	}
-	exit := u.parent[u.breaks[loop][0]]
-	if exit.Op != ir.If || u.parent[exit] != loop {
+	exit := u.Parent[u.Breaks[loop][0]]
+	if exit.Op != ir.If || u.Parent[exit] != loop {
 		return nil
 	}
 	p := &plan{exit: exit, out: exit.Then, stay: exit.Else}
-	if p.out.Terminator() != u.breaks[loop][0] {
+	if p.out.Terminator() != u.Breaks[loop][0] {
 		p.out, p.stay = p.stay, p.out
 	}
-	if p.out.Terminator() != u.breaks[loop][0] || !endsIn(p.stay, ir.Yield) {
+	if p.out.Terminator() != u.Breaks[loop][0] || !analysis.EndsIn(p.stay, ir.Yield) {
 		return nil
 	}
 	return p
@@ -170,7 +171,7 @@ func (u *unroller) wayOut(loop *ir.Instr) *plan {
 type constants map[*ir.Value]uint64
 
 func (c constants) of(v *ir.Value) (uint64, bool) {
-	if bits, ok := constBits(v); ok {
+	if bits, ok := analysis.ConstBits(v); ok {
 		return bits, true
 	}
 	bits, ok := c[v]

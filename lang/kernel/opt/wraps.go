@@ -3,6 +3,7 @@ package opt
 import (
 	"math"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -289,12 +290,12 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 		return change{hasBy: true}
 	}
 	plain := change{other: w.rangeSeen(v), hasOther: true}
-	if depth == 0 || v.Type != param.Type || w.p.s.invariant(v, w.p.s.loopOf[param].loop) {
+	if depth == 0 || v.Type != param.Type || w.p.s.Invariant(v, w.p.s.LoopOf[param].Loop) {
 		return plain
 	}
 	if c := w.claims[v]; c != nil && c.bounded { // of a loop within
-		inner := w.p.s.loopOf[v]
-		from := w.changeOf(inner.loop.Args[inner.i], param, depth-1)
+		inner := w.p.s.LoopOf[v]
+		from := w.changeOf(inner.Loop.Args[inner.I], param, depth-1)
 		by, ok := grown(c.by, c.most)
 		if !from.hasBy || !ok {
 			return plain
@@ -327,7 +328,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 			}
 		}
 	case ir.Or:
-		if n, ok := constInt(in.Args[1]); ok && n == 0 {
+		if n, ok := analysis.ConstInt(in.Args[1]); ok && n == 0 {
 			return w.changeOf(in.Args[0], param, depth-1)
 		}
 	case ir.Select:
@@ -340,8 +341,8 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 			if r != v {
 				continue
 			}
-			for _, args := range w.p.s.ways(in) {
-				out = out.join(w.changeOf(args[i], param, depth-1))
+			for _, end := range w.p.s.Ends(in) {
+				out = out.join(w.changeOf(end.Args[i], param, depth-1))
 			}
 		}
 		if out.hasBy || out.hasOther {
@@ -351,22 +352,9 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	return plain
 }
 
-// ways are the values of an instruction's results on each way out of it.
-func (s *structure) ways(in *ir.Instr) (list [][]*ir.Value) {
-	for _, b := range []*ir.Block{in.Then, in.Else} {
-		if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
-			list = append(list, b.Terminator().Args)
-		}
-	}
-	for _, b := range s.breaks[in] {
-		list = append(list, b.Args)
-	}
-	return list
-}
-
 // rangeSeen is the interval of a value where it is defined.
 func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
-	if n, ok := constInt(v); ok {
+	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
 	}
 	if r, ok := w.seen[v]; ok {
@@ -416,7 +404,7 @@ func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) boo
 		if !tracked(v.Type) {
 			continue
 		}
-		for _, next := range w.p.s.continues[loop] {
+		for _, next := range w.p.s.Continues[loop] {
 			changes[i] = changes[i].join(w.changeOf(next.Args[i], v, maxChange))
 		}
 		c := changes[i]
@@ -434,7 +422,7 @@ func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) boo
 	tells := false
 	for i, v := range params {
 		ch := changes[i]
-		if !tracked(v.Type) || i == best || len(w.p.s.continues[loop]) == 0 {
+		if !tracked(v.Type) || i == best || len(w.p.s.Continues[loop]) == 0 {
 			continue
 		}
 		c := &claim{start: initial[i], by: ch.by, most: most, bounded: best >= 0}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
@@ -96,7 +97,7 @@ func TestChooseWalk(t *testing.T) {
 		opt.Run(m, opt.Default, nil)
 		k := m.Kernels[0]
 		l := &plan.Analysis{Options: plan.Options{Target: &vcode.AVX512}, Kernel: k, GangRegs: 1, Uniform: k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, true, true}})}
-		l.Affine = opt.FindAffine(k, l.Uniform)
+		l.Affine = analysis.FindAffine(k, l.Uniform)
 		l.ChooseWalk()
 		if (l.Band > 0) != c.columns || len(l.Tiles) != c.tiles {
 			t.Errorf("%s: bands of %d rows and %d tiles, want columns %v and %d", c.name, l.Band, len(l.Tiles), c.columns, c.tiles)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -28,7 +29,7 @@ type Program struct {
 	facts    []opt.SizeFact
 	indices  []opt.IndexFact // besides those
 	params   map[string]int  // positions of parameters
-	outputs  plan.Outputs
+	outputs  analysis.Outputs
 	rounds   bool // some loop may be run in rounds
 	batches  bool // and by several groups together
 
@@ -78,11 +79,11 @@ func (p *Program) Check() error {
 
 // newProgram makes a program that has no code yet.
 func newProgram(k *ir.Kernel, options plan.Options) *Program {
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: plan.FindOutputs(k)}
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: analysis.FindOutputs(k)}
 	p.facts = opt.SizeFacts(k)
 	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
 	k.Body.Walk(func(in *ir.Instr) {
-		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && plan.OnlyLast(in) && plan.OnlyExit(in) != nil
+		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(in) && plan.OnlyExit(in) != nil
 	})
 	p.batches = p.rounds && !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared })
 	p.params = map[string]int{}

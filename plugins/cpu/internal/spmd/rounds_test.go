@@ -3,6 +3,7 @@ package spmd
 import (
 	"testing"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
@@ -31,7 +32,7 @@ func TestOnlyExit(t *testing.T) {
 		m.Kernels[0].Body.Walk(func(in *ir.Instr) {
 			if in.Op == ir.Loop {
 				loops++
-				got = plan.OnlyLast(in) && plan.OnlyExit(in) != nil
+				got = analysis.ContinuesOnlyAtEnd(in) && plan.OnlyExit(in) != nil
 			}
 		})
 		if loops != 1 || got != c.want {

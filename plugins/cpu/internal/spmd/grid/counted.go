@@ -3,6 +3,7 @@ package grid
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
@@ -13,7 +14,7 @@ import (
 // counterOf returns the counter of a loop in rounds; nil if no single test covers several iterations.
 func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	test := r.Exit.Args[0].Def
-	if r.Turns < 2 || !plan.Stays(r.Exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
+	if r.Turns < 2 || !analysis.FallsThrough(r.Exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
 	}
 	v := test.Args[0]

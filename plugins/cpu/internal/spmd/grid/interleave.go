@@ -3,6 +3,7 @@ package grid
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
@@ -13,7 +14,7 @@ import (
 
 // Interleaves returns the If by which lanes leave a loop, if the loop is to be interleaved, else nil.
 func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
-	if !l.Observes || !l.Options.Beside || l.Options.Single || l.Cur != nil || l.Interleaved != nil || !plan.OnlyLast(loop) {
+	if !l.Observes || !l.Options.Beside || l.Options.Single || l.Cur != nil || l.Interleaved != nil || !analysis.ContinuesOnlyAtEnd(loop) {
 		return nil
 	}
 	exit := plan.OnlyExit(loop)
@@ -180,7 +181,7 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	if r.Further < r.Turns-1 {
 		leave = l.NewLabel()
 	}
-	v, stay := in.Args[0], plan.Stays(in.Then)
+	v, stay := in.Args[0], analysis.FallsThrough(in.Then)
 	switch {
 	case l.IsUniform(v):
 		l.Branch(v, leave, !stay)

@@ -3,8 +3,8 @@ package grid
 import (
 	"math/bits"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
@@ -162,9 +162,9 @@ func (l *Builder) inStack(n vcode.Reg) []vcode.Reg {
 	l.Mod(amd64.SUB, rows.G4(), l.Item.Y.G4())
 	across, down := l.Splat(n, ir.I32), l.Splat(rows, ir.I32)
 	out := l.NewMasks(l.GangRegs)
-	l.Def(amd64.VPCMPD, out[0].K(), across.Z(), l.ItemOffsets(0, opt.Strides{1}).Z(), vcode.Cmp(amd64.CmpGT)).Folds(2, 0)
+	l.Def(amd64.VPCMPD, out[0].K(), across.Z(), l.ItemOffsets(0, analysis.Strides{1}).Z(), vcode.Cmp(amd64.CmpGT)).Folds(2, 0)
 	for i := 1; i < l.GangRegs; i++ {
-		l.Def(amd64.VPCMPD, out[i].K(), down.Z(), l.ItemOffsets(i, opt.Strides{0, 1}).Z(), vcode.Cmp(amd64.CmpGT)).Folds(2, 0).Mask = out[0]
+		l.Def(amd64.VPCMPD, out[i].K(), down.Z(), l.ItemOffsets(i, analysis.Strides{0, 1}).Z(), vcode.Cmp(amd64.CmpGT)).Folds(2, 0).Mask = out[0]
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package isel
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
@@ -26,7 +27,7 @@ func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane in
 	if !ok || bits < 0 || load == nil || load.Op != ir.Load || load.Array.Space != ir.Global || !l.justBefore(load, in) {
 		return nil
 	}
-	if r := load.Resolve(); r.Scalar != ir.I32 && r.Scalar != ir.U32 || plan.Stride(l.Affine, load, 0) != 4 {
+	if r := load.Resolve(); r.Scalar != ir.I32 && r.Scalar != ir.U32 || analysis.Stride(l.Affine, load, 0) != 4 {
 		return nil
 	}
 	p := l.memRefOf(load)

@@ -3,10 +3,10 @@ package isel
 import (
 	"math/bits"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -64,7 +64,7 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 	}
 	first := vcode.Mem{Base: l.base(in.Array)}
 	l.sumFixed(in.Array, &first, terms, 1, &disp)
-	apart := plan.Stride(l.Affine, in, 0)
+	apart := analysis.Stride(l.Affine, in, 0)
 	l.setDisp(&first, disp, apart*int64(l.Lanes()-1))
 	for i := range l.GangRegs {
 		row := func(lane int) vcode.Mem {

@@ -3,10 +3,10 @@ package isel
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -331,7 +331,7 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	if last.Op != ir.Break || last.Target.Op != ir.Loop {
 		return nil
 	}
-	if !plan.OnlyConstants(other) {
+	if !analysis.OnlyConstants(other) {
 		return nil
 	}
 	for i := len(scopes) - 1; i >= 0; i-- {
@@ -398,7 +398,7 @@ func (l *Lowerer) loop(s *Scope) {
 	in := s.In
 	s.Latch = l.NewLabel()
 	top := l.NewLabel()
-	simple := plan.OnlyLast(in)
+	simple := analysis.ContinuesOnlyAtEnd(in)
 	args := make([]Value, len(in.Args))
 	for i, p := range in.Then.Params {
 		s.Params = append(s.Params, l.Variable(p))
@@ -533,7 +533,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 			args[i] = l.ValueOf(a, in.Target.Then.Params[i])
 		}
 		var mask []vcode.Reg
-		if s.diverges && (plan.NumContinues(in.Target) > 1 || !plan.IsLast(in, in.Target.Then)) {
+		if s.diverges && (analysis.NumContinues(in.Target) > 1 || !analysis.IsLast(in, in.Target.Then)) {
 			mask = l.Cur
 		}
 		l.nextLane0(s, in)
@@ -553,7 +553,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 		rounds = s.act
 	}
 	l.takeFrom(depth+1, l.Cur, rounds)
-	if in.Op == ir.Continue && plan.OnlyLast(in.Target) {
+	if in.Op == ir.Continue && analysis.ContinuesOnlyAtEnd(in.Target) {
 		l.Jump(amd64.JMP, s.Latch)
 		return
 	}

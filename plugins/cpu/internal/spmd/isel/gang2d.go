@@ -3,14 +3,14 @@ package isel
 import (
 	"encoding/binary"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // ItemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
-func (l *Lowerer) ItemOffsets(i int, s opt.Strides) vcode.Reg {
+func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 	if !l.Options.Stacked {
 		return l.LaneOffsets(i, int(s[0]))
 	}
@@ -23,7 +23,7 @@ func (l *Lowerer) ItemOffsets(i int, s opt.Strides) vcode.Reg {
 
 // span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
 // only, and never less from one lane to the next.
-func (l *Lowerer) span(s opt.Strides) (n int32, grows bool) {
+func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Options.Stacked && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
 	}

@@ -1,8 +1,8 @@
 package isel
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
@@ -34,9 +34,9 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 	case ir.GlobalID:
 		switch {
 		case in.Axis == 0:
-			return Value{Vec: l.lanesFrom(l.Item.X, opt.Strides{1})}
+			return Value{Vec: l.lanesFrom(l.Item.X, analysis.Strides{1})}
 		case in.Axis == 1 && l.Options.Stacked:
-			return Value{Vec: l.lanesFrom(l.Item.Y, opt.Strides{0, 1})}
+			return Value{Vec: l.lanesFrom(l.Item.Y, analysis.Strides{0, 1})}
 		case l.Observes:
 			v = Value{G: l.Global(in.Axis)}
 		default:
@@ -44,7 +44,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		}
 	case ir.LocalID:
 		if in.Axis == 0 {
-			return Value{Vec: l.lanesFrom(l.Item.Local, opt.Strides{1})}
+			return Value{Vec: l.lanesFrom(l.Item.Local, analysis.Strides{1})}
 		}
 		d := l.NewGPR()
 		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+4*in.Axis, 4).At())
@@ -58,7 +58,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		l.Def(amd64.MOV, s.G4(), d.G4())
 		l.Mod(amd64.ADD, s.G4(), l.Item.Local.G4())
 		most := l.Constant(groupop.SubgroupSize-1, 4)
-		return Value{Vec: l.map1(l.lanesFrom(s, opt.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
+		return Value{Vec: l.map1(l.lanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.Set(r, v)
 	return l.Vals[r.ID]

@@ -1,15 +1,15 @@
 package isel
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // lanesFrom gives the vectors of what is in lane 0 as in a general register and grows from item to item.
-func (l *Lowerer) lanesFrom(r vcode.Reg, s opt.Strides) []vcode.Reg {
+func (l *Lowerer) lanesFrom(r vcode.Reg, s analysis.Strides) []vcode.Reg {
 	first := l.Splat(r, ir.I32)
 	out := vcode.NewVecs(l.Func, l.GangRegs)
 	for i, d := range out {

@@ -3,9 +3,9 @@ package isel
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -14,7 +14,7 @@ import (
 // shareResults lets a loop that all lanes leave together, and at one place only, give those results that are its parameters
 // in their registers.
 func (l *Lowerer) shareResults(s *Scope) {
-	exits := plan.ExitsOf(s.In)
+	exits := analysis.ExitsOf(s.In)
 	if s.diverges || len(exits) != 1 {
 		return
 	}
@@ -30,7 +30,7 @@ func (l *Lowerer) shareResults(s *Scope) {
 // lanes and grows by a constant. Their registers begin with its first value and count along under the mask of the lanes
 // that go on, so that lanes have theirs when they leave.
 func (l *Lowerer) countResults(s *Scope, args []Value) {
-	exits, next := plan.ExitsOf(s.In), s.In.Then.Terminator()
+	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()
 	s.steps = make([]vcode.Reg, len(s.results))
 	for i, r := range s.In.Results {
 		if len(exits) == 0 || r.Type.Size() != 4 || r.Type == ir.Bool || l.IsUniform(r) {
@@ -42,7 +42,7 @@ func (l *Lowerer) countResults(s *Scope, args []Value) {
 		if j < 0 || !l.IsUniform(p) || len(s.Params[j].regs()) != 1 || slices.ContainsFunc(exits, func(in *ir.Instr) bool { return !same(in) }) {
 			continue
 		}
-		step, ok := plan.ConstantStep(next.Args[j].Def, p)
+		step, ok := analysis.ConstantStep(next.Args[j].Def, p)
 		if !ok {
 			continue
 		}

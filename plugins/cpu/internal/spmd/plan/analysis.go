@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
@@ -39,9 +39,9 @@ type Analysis struct {
 	GangRegs int // vector registers that hold a 32-bit value of a gang
 	Observes bool
 	Uniform  *ir.Uniformity
-	Affine   *opt.Affine
-	Nans     *opt.NaNs
-	outputs  Outputs
+	Affine   *analysis.Affine
+	Nans     *analysis.NaNs
+	outputs  analysis.Outputs
 	Uses     []useInfo           // by value
 	Carried  map[int][]*ir.Instr // by value: the continues that pass it to the next iteration
 	Unrolled map[*ir.Instr]int   // by loop: by how much it was unrolled
@@ -53,8 +53,8 @@ type Analysis struct {
 // Analyse analyses a kernel whose loops are unrolled, and decides how it is lowered.
 func Analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *Analysis {
 	a := &Analysis{Kernel: k, Options: options, GangRegs: options.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
-		Uniform: k.Uniformity(gangScope(options.Stacked)), Nans: opt.FindNaNs(k), outputs: FindOutputs(k)}
-	a.Affine = opt.FindAffine(k, a.Uniform)
+		Uniform: k.Uniformity(gangScope(options.Stacked)), Nans: analysis.FindNaNs(k), outputs: analysis.FindOutputs(k)}
+	a.Affine = analysis.FindAffine(k, a.Uniform)
 	a.gatherUses()
 	if !options.Stacked {
 		a.ChooseWalk()

@@ -3,8 +3,8 @@ package plan
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -62,7 +62,7 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	ok := k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Loop && p.u.Diverges(in) {
-			ok = ok && OnlyLast(in) && OnlyExit(in) != nil && loadsRows(in, p.u)
+			ok = ok && analysis.ContinuesOnlyAtEnd(in) && OnlyExit(in) != nil && loadsRows(in, p.u)
 		}
 	})
 	return ok
@@ -75,14 +75,14 @@ const maxCopied = 32
 // then is as long as its operations, and wide gangs share it.
 func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
-	affine := opt.FindAffine(k, p.u)
+	affine := analysis.FindAffine(k, p.u)
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op != ir.Quant { // which a store of what is computed has besides
 			count++
 		}
 		switch in.Op {
 		case ir.Load, ir.Store:
-			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
+			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || analysis.Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
 		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Print, ir.Assert, ir.Call, ir.Zero:
 			rows = false
 		}
@@ -221,7 +221,7 @@ func (p *pressure) measure(b *ir.Block) {
 				p.define(v)
 			}
 		}
-		splits := in.Then != nil && p.u.Diverges(in) && !leaves(in)
+		splits := in.Then != nil && p.u.Diverges(in) && !analysis.LeavesLoop(in)
 		if splits {
 			p.nested++
 			p.masks = max(p.masks, p.nested)
@@ -241,27 +241,4 @@ func (p *pressure) measure(b *ir.Block) {
 			p.define(r)
 		}
 	}
-}
-
-// leaves reports whether an If only leaves a loop in one of its arms: it then narrows the loop's mask.
-func leaves(in *ir.Instr) bool {
-	if in.Op != ir.If {
-		return false
-	}
-	for _, b := range []*ir.Block{in.Then, in.Else} {
-		if last := b.Terminator(); last.Op == ir.Break && last.Target.Op == ir.Loop && OnlyConstants(b) {
-			return true
-		}
-	}
-	return false
-}
-
-// OnlyConstants reports whether a block has only constants before its end.
-func OnlyConstants(b *ir.Block) bool {
-	for _, in := range b.Instrs[:len(b.Instrs)-1] {
-		if in.Op != ir.Const {
-			return false
-		}
-	}
-	return true
 }

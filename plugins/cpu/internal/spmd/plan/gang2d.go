@@ -3,8 +3,8 @@ package plan
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -34,12 +34,14 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	if !slices.ContainsFunc(loops, func(in *ir.Instr) bool { return along.Diverges(in) && down.Diverges(in) }) {
 		return 0
 	}
-	rows, affine, fits := ChooseGang(k, t, true), opt.FindAffine(k, along), true
+	rows, affine, fits := ChooseGang(k, t, true), analysis.FindAffine(k, along), true
 	for _, loop := range loops {
-		loop.Then.Walk(func(in *ir.Instr) { fits = fits && (!accesses(in) || allSame(in, along) && allSame(in, down)) })
+		loop.Then.Walk(func(in *ir.Instr) {
+			fits = fits && (!analysis.AccessesShared(in) || analysis.AllUniform(in, along) && analysis.AllUniform(in, down))
+		})
 	}
 	k.Body.Walk(func(in *ir.Instr) {
-		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!accesses(in) || !IsFar(Stride(affine, in, 0)))
+		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	if !fits || rows < gang {
 		return 0
@@ -53,7 +55,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	if gang < 4 {
 		return 0
 	}
-	affine := opt.FindAffine(k, k.Uniformity(gangScope(true)))
+	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))
 	sums, perRow, oneRow, fits := 0, 0, 0, true
 	for _, loop := range loops {
 		fits = fits && !along.Diverges(loop) && !down.Diverges(loop)
@@ -64,12 +66,12 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		}
 		loop.Then.Walk(func(in *ir.Instr) {
 			switch {
-			case !accesses(in) || allSame(in, along) && allSame(in, down):
+			case !analysis.AccessesShared(in) || analysis.AllUniform(in, along) && analysis.AllUniform(in, down):
 			case in.Op != ir.Load || in.Type().Size() < 4:
 				fits = false
-			case allSame(in, along):
+			case analysis.AllUniform(in, along):
 				perRow++
-			case allSame(in, down) && Stride(affine, in, 0) == int64(in.Type().Size()):
+			case analysis.AllUniform(in, down) && analysis.Stride(affine, in, 0) == int64(in.Type().Size()):
 				oneRow++
 			default:
 				fits = false
@@ -77,7 +79,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		})
 	}
 	k.Body.Walk(func(in *ir.Instr) {
-		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!accesses(in) || !IsFar(Stride(affine, in, 0)))
+		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	switch {
 	case !fits || perRow == 0 || oneRow == 0:

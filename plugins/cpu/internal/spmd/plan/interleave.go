@@ -3,6 +3,7 @@ package plan
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -45,7 +46,7 @@ func ItersPerRound(loop *ir.Instr, rows int) int {
 func OnlyExit(loop *ir.Instr) *ir.Instr {
 	var exit *ir.Instr
 	for _, in := range loop.Then.Instrs {
-		if leaves(in) && len(in.Results) == 0 && (Stays(in.Then) || Stays(in.Else)) {
+		if analysis.LeavesLoop(in) && len(in.Results) == 0 && (analysis.FallsThrough(in.Then) || analysis.FallsThrough(in.Else)) {
 			exit = in
 			break
 		}
@@ -74,9 +75,6 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	}
 	return exit
 }
-
-// Stays reports whether a block does nothing and passes control to the next instruction.
-func Stays(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && OnlyConstants(b) }
 
 // IsStreaming reports whether it pays to interleave a loop: it accesses rows that are farther apart from one iteration
 // to the next than a gang is wide, and it carries few vectors.

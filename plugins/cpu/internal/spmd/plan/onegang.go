@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -66,7 +66,7 @@ func widest(k *ir.Kernel, t *vcode.Target) int {
 // then, because passes.FoldLoads sinks the loads.
 func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 	ok := true
-	affine := opt.FindAffine(k, u)
+	affine := analysis.FindAffine(k, u)
 	loaded := map[*ir.Value]bool{}
 	k.Body.Walk(func(in *ir.Instr) {
 		for _, r := range in.Results {

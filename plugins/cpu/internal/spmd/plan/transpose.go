@@ -3,8 +3,8 @@ package plan
 import (
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -14,10 +14,10 @@ const maxColumns = 16
 
 // findColumnLoads finds the loads from shared memory that are transposed, and numbers them.
 func (l *Analysis) findColumnLoads() {
-	if !l.Observes || !l.Options.Whole || l.Options.Single || endsEarly(l.Kernel, l.Options.Unchecked) {
+	if !l.Observes || !l.Options.Whole || l.Options.Single || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
 		return
 	}
-	var inGroup *opt.Affine
+	var inGroup *analysis.Affine
 	changed := make([]int, len(l.Kernel.Arrays)) // in which phase between barriers each array was last stored to
 	phase := 0
 	for _, in := range l.Kernel.Body.Instrs {
@@ -32,7 +32,7 @@ func (l *Analysis) findColumnLoads() {
 			})
 		case in.Array.Space == ir.Shared && changed[in.Array.ID] < phase && len(l.Columns)*l.GangRegs < maxColumns:
 			if inGroup == nil {
-				inGroup = opt.FindAffine(l.Kernel, l.Kernel.Uniformity(ir.Scope{}))
+				inGroup = analysis.FindAffine(l.Kernel, l.Kernel.Uniformity(ir.Scope{}))
 			}
 			if l.loadsColumn(in, inGroup) {
 				if l.Columns == nil {
@@ -47,9 +47,9 @@ func (l *Analysis) findColumnLoads() {
 // loadsColumn reports whether a load can be transposed. Lanes must be a constant distance apart, and the lanes of the
 // row below must load adjacent elements. The indices must be proved in bounds, and depend only on the launch and the
 // item's position.
-func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
+func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 	r := in.Resolve()
-	if r.Scalar.Size() != 4 || in.Proved != allProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
+	if r.Scalar.Size() != 4 || in.Proved != analysis.AllProved(in) || slices.ContainsFunc(r.Inner, func(n int) bool { return n != 0 }) {
 		return false
 	}
 	for _, v := range in.Args[:in.NumIndices()] {
@@ -57,8 +57,8 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *opt.Affine) bool {
 			return false
 		}
 	}
-	apart := Stride(l.Affine, in, 0)
-	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == Stride(inGroup, in, 0) && Stride(inGroup, in, 1) == 4
+	apart := analysis.Stride(l.Affine, in, 0)
+	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == analysis.Stride(inGroup, in, 0) && analysis.Stride(inGroup, in, 1) == 4
 }
 
 // ofLaunch reports whether a value depends only on constants, on the launch, and on the item's position.
@@ -83,7 +83,7 @@ func (l *Analysis) ColumnBytes() int {
 // and stores whole vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else
 // accesses, to adjacent elements along a column. An item that reads the same memory under another name must find its
 // stored value, so nothing may follow them.
-func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
+func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.Kernel.Arrays))
 	early := false // some gang of a tile may end before it stores
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
@@ -99,7 +99,7 @@ func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 	for _, in := range slices.Backward(l.Kernel.Body.Instrs) {
 		if l.fitsTile(in, inGroup) && uses[in.Array.ID] == 1 {
 			last = append(last, in)
-		} else if usesGlobal(in) {
+		} else if analysis.AccessesGlobal(in) {
 			break
 		}
 	}
@@ -111,20 +111,11 @@ func (l *Analysis) findTiles(inGroup *opt.Affine) map[*ir.Instr]int {
 }
 
 // fitsTile reports whether an instruction is a store that a transpose tile can make.
-func (l *Analysis) fitsTile(in *ir.Instr, inGroup *opt.Affine) bool {
+func (l *Analysis) fitsTile(in *ir.Instr, inGroup *analysis.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false
 	}
-	return in.Accessed().Size() == 4 && IsFar(Stride(l.Affine, in, 0)) && Stride(inGroup, in, 1) == 4
-}
-
-// usesGlobal reports whether an instruction, or one nested in it, accesses the elements of a buffer.
-func usesGlobal(in *ir.Instr) bool {
-	found := false
-	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(in *ir.Instr) {
-		found = found || in.Array != nil && in.Array.Space == ir.Global && in.Op != ir.Extent
-	})
-	return found
+	return in.Accessed().Size() == 4 && IsFar(analysis.Stride(l.Affine, in, 0)) && analysis.Stride(inGroup, in, 1) == 4
 }
 
 // TileBytes returns the size of a transpose tile of one register.

@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
 // ChooseWalk chooses row-major or column-major traversal. Lanes may access different rows of a buffer, while items
@@ -10,18 +10,18 @@ import (
 // Column-major traversal of a band of rows, as wide as a gang, accesses the elements of a line soon after each other.
 // Kernels with group operations or an order among items are row-major.
 func (l *Analysis) ChooseWalk() {
-	var inGroup *opt.Affine // knows of rows, too
+	var inGroup *analysis.Affine // knows of rows, too
 	rows, ordered := 0, false
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		switch {
 		case in.Op == ir.Print || in.Op == ir.Call:
 			ordered = true
 		case in.Array == nil || in.Array.Space != ir.Global || in.Op != ir.Load && in.Op != ir.Store:
-		case IsFar(Stride(l.Affine, in, 0)):
+		case IsFar(analysis.Stride(l.Affine, in, 0)):
 			if inGroup == nil {
-				inGroup = opt.FindAffine(l.Kernel, l.Kernel.Uniformity(ir.Scope{}))
+				inGroup = analysis.FindAffine(l.Kernel, l.Kernel.Uniformity(ir.Scope{}))
 			}
-			if y := Stride(inGroup, in, 1); y != 0 && !IsFar(y) {
+			if y := analysis.Stride(inGroup, in, 1); y != 0 && !IsFar(y) {
 				rows = max(rows, int(LineBytes/max(y, -y)))
 			}
 		}

@@ -1,4 +1,4 @@
-package opt
+package analysis
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 
 // NaNs says which floats of a kernel can be NaN.
 type NaNs struct {
-	ranges byValue[floats]
+	ranges Values[floats]
 }
 
 // floats is a set of floats: those from lo to hi, and NaN perhaps. It is empty if lo > hi and nan is false.
@@ -21,8 +21,8 @@ type floats struct {
 
 // FindNaNs analyses a verified kernel.
 func FindNaNs(k *ir.Kernel) *NaNs {
-	n := &NaNs{valuesOf[floats](k)}
-	n.block(structureOf(k), k.Body)
+	n := &NaNs{NewValues[floats](k)}
+	n.block(StructureOf(k), k.Body)
 	return n
 }
 
@@ -54,7 +54,7 @@ func roundTo(t ir.Type, x float64) float64 {
 }
 
 func (n *NaNs) of(v *ir.Value) floats {
-	if r := n.ranges.at(v); r.known {
+	if r := n.ranges.At(v); r.known {
 		return r
 	}
 	return anyFloat()
@@ -68,7 +68,7 @@ func (r floats) has(x float64) bool { return r.lo <= x && x <= r.hi }
 
 func (r floats) infinite() bool { return math.IsInf(r.lo, -1) || math.IsInf(r.hi, 1) }
 
-func (n *NaNs) block(s *structure, b *ir.Block) {
+func (n *NaNs) block(s *Structure, b *ir.Block) {
 	if b == nil {
 		return
 	}
@@ -80,19 +80,14 @@ func (n *NaNs) block(s *structure, b *ir.Block) {
 			continue
 		}
 		if v := in.Result(); v != nil && v.Type.IsFloat() {
-			n.ranges.set(v, n.result(in, v.Type))
+			n.ranges.Set(v, n.result(in, v.Type))
 		}
 	}
 }
 
 // joined finds the results of a structured instruction: what its ends bring.
-func (n *NaNs) joined(s *structure, in *ir.Instr) {
-	edges := s.breaks[in]
-	for _, b := range []*ir.Block{in.Then, in.Else} {
-		if b != nil && in.Op != ir.Loop && endsIn(b, ir.Yield) {
-			edges = append(edges[:len(edges):len(edges)], b.Terminator())
-		}
-	}
+func (n *NaNs) joined(s *Structure, in *ir.Instr) {
+	edges := s.Ends(in)
 	for i, v := range in.Results {
 		if !v.Type.IsFloat() || len(edges) == 0 {
 			continue
@@ -101,7 +96,7 @@ func (n *NaNs) joined(s *structure, in *ir.Instr) {
 		for _, e := range edges[1:] {
 			r = r.join(n.of(e.Args[i]))
 		}
-		n.ranges.set(v, r)
+		n.ranges.Set(v, r)
 	}
 }
 
@@ -176,14 +171,13 @@ func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 		return span(t, x.lo, x.hi, x.nan)
 	case v.Type == ir.Bool:
 		return floats{0, 1, false, false, true}
-	case v.Def != nil && v.Def.Op == ir.Load:
-		if r, ok := storageRange(v.Def.Accessed()); ok {
-			return span(t, float64(r.lo), float64(r.hi), false)
-		}
 	}
-	if tracked(v.Type) {
-		r := full(v.Type)
-		return span(t, float64(r.lo), float64(r.hi), false)
+	stored := v.Type
+	if v.Def != nil && v.Def.Op == ir.Load {
+		stored = v.Def.Accessed()
+	}
+	if lo, hi, ok := IntRange(stored); ok {
+		return span(t, float64(lo), float64(hi), false)
 	}
 	return span(t, 0, 1<<64, false)
 }

@@ -1,4 +1,4 @@
-package opt
+package analysis
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
@@ -13,7 +13,7 @@ type Strides [3]int32
 // Affine finds the values of type i32 and u32 that are affine in the item's identifiers.
 type Affine struct {
 	u     *ir.Uniformity
-	forms byValue[known]
+	forms Values[known]
 }
 
 // form is what a value is: affine, or not.
@@ -30,12 +30,12 @@ type known struct {
 
 // FindAffine analyses a verified kernel. The uniformity must be of the same kernel, as it is.
 func FindAffine(k *ir.Kernel, u *ir.Uniformity) *Affine {
-	a := &Affine{u: u, forms: valuesOf[known](k)}
+	a := &Affine{u: u, forms: NewValues[known](k)}
 	for _, v := range k.Body.Params {
 		a.lower(v, form{affine: true})
 	}
 	// Forms only get worse, each value's at most twice, but a kernel may need as many rounds as it has values.
-	s := structureOf(k)
+	s := StructureOf(k)
 	for range maxAffineRounds {
 		w := affineWalk{a: a, s: s}
 		w.block(k.Body)
@@ -51,23 +51,23 @@ const maxAffineRounds = 16
 
 // Strides returns the strides of a value, and false if it is not known to be affine.
 func (a *Affine) Strides(v *ir.Value) (Strides, bool) {
-	f := a.forms.at(v)
+	f := a.forms.At(v)
 	return f.strides, f.affine
 }
 
 // lower records a form, and reports whether that is news. Two different forms make none.
 func (a *Affine) lower(v *ir.Value, f form) bool {
-	old := a.forms.at(v)
+	old := a.forms.At(v)
 	if old.seen && old.form != f {
 		f = form{}
 	}
-	a.forms.set(v, known{f, true})
+	a.forms.Set(v, known{f, true})
 	return !old.seen || old.form != f
 }
 
 type affineWalk struct {
 	a       *Affine
-	s       *structure
+	s       *Structure
 	changed bool
 }
 
@@ -77,7 +77,7 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 
 // of is the form of an operand. A value not seen yet, which only a loop can bring, is none of the two.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
-	k := w.a.forms.at(v)
+	k := w.a.forms.At(v)
 	return k.form, k.seen
 }
 
@@ -112,7 +112,7 @@ func (w *affineWalk) block(b *ir.Block) {
 // the uniform part only if they came to the same iteration by different ways.
 func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	if f, seen := w.of(v); seen {
-		if w.a.u.Diverges(loop) && len(w.s.continues[loop]) > 1 {
+		if w.a.u.Diverges(loop) && len(w.s.Continues[loop]) > 1 {
 			f = w.varying(p)
 		}
 		w.set(p, f)
@@ -129,13 +129,7 @@ func (w *affineWalk) result(in *ir.Instr, i int, r *ir.Value) {
 		w.set(r, w.varying(r))
 		return
 	}
-	edges := append([]*ir.Instr(nil), w.s.breaks[in]...)
-	for _, b := range []*ir.Block{in.Then, in.Else} {
-		if b != nil && endsIn(b, ir.Yield) {
-			edges = append(edges, b.Terminator())
-		}
-	}
-	for _, e := range edges {
+	for _, e := range w.s.Ends(in) {
 		if f, seen := w.of(e.Args[i]); seen {
 			w.set(r, f)
 		}
@@ -180,12 +174,12 @@ func (w *affineWalk) compute(in *ir.Instr, r *ir.Value) (form, bool) {
 		return x[0], true
 	case ir.Mul:
 		for j := range 2 {
-			if c, ok := constInt(in.Args[j]); ok {
+			if c, ok := ConstInt(in.Args[j]); ok {
 				return combine(form{}, x[1-j], int32(c)), true
 			}
 		}
 	case ir.Shl:
-		if c, ok := constInt(in.Args[1]); ok {
+		if c, ok := ConstInt(in.Args[1]); ok {
 			return combine(form{}, x[0], 1<<(c&31)), true
 		}
 	}

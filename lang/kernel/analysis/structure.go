@@ -1,0 +1,258 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Values holds something for each value of a kernel, by ID. A value that is newer than the table has the zero value until it
+// is set.
+type Values[T any] []T
+
+// NewValues returns a table for the values of a kernel.
+func NewValues[T any](k *ir.Kernel) Values[T] { return make(Values[T], k.NumValues()) }
+
+// At returns the entry of a value.
+func (t Values[T]) At(v *ir.Value) (x T) {
+	if v.ID < len(t) {
+		x = t[v.ID]
+	}
+	return x
+}
+
+// Set sets the entry of a value.
+func (t *Values[T]) Set(v *ir.Value, x T) {
+	if n := v.ID + 1 - len(*t); n > 0 {
+		*t = append(*t, make(Values[T], n)...)
+	}
+	(*t)[v.ID] = x
+}
+
+// Structure is the control flow of a kernel at the time of [StructureOf].
+type Structure struct {
+	Parent    map[*ir.Instr]*ir.Instr   // the structured instruction around a structured instruction or jump
+	Home      Values[*ir.Instr]         // the structured instruction around the definition of a value
+	Breaks    map[*ir.Instr][]*ir.Instr // by target
+	Continues map[*ir.Instr][]*ir.Instr // by target
+	LoopOf    map[*ir.Value]LoopParam   // by loop parameter
+}
+
+// LoopParam is a parameter of a loop, by its position. Loop is nil for values that are not parameters of loops.
+type LoopParam struct {
+	Loop *ir.Instr
+	I    int
+}
+
+// StructureOf computes the structure of a kernel.
+func StructureOf(k *ir.Kernel) *Structure {
+	s := &Structure{map[*ir.Instr]*ir.Instr{}, NewValues[*ir.Instr](k), map[*ir.Instr][]*ir.Instr{}, map[*ir.Instr][]*ir.Instr{}, map[*ir.Value]LoopParam{}}
+	s.block(k.Body, nil)
+	return s
+}
+
+func (s *Structure) block(b *ir.Block, parent *ir.Instr) {
+	if b == nil {
+		return
+	}
+	for _, in := range b.Instrs {
+		for _, r := range in.Results {
+			s.Home.Set(r, parent)
+		}
+		switch in.Op {
+		case ir.Break:
+			s.Parent[in] = parent
+			s.Breaks[in.Target] = append(s.Breaks[in.Target], in)
+		case ir.Continue:
+			s.Parent[in] = parent
+			s.Continues[in.Target] = append(s.Continues[in.Target], in)
+		case ir.Region, ir.If, ir.Loop:
+			s.Parent[in] = parent
+			for i, p := range in.Then.Params {
+				s.LoopOf[p] = LoopParam{in, i}
+			}
+			s.block(in.Then, in)
+			s.block(in.Else, in)
+		}
+	}
+}
+
+// Ends returns the instructions that pass control to the end of a structured instruction, with its results as operands: its
+// breaks, and the yields of its blocks.
+func (s *Structure) Ends(in *ir.Instr) []*ir.Instr {
+	ends := s.Breaks[in]
+	for _, b := range []*ir.Block{in.Then, in.Else} {
+		if b != nil && in.Op != ir.Loop && EndsIn(b, ir.Yield) {
+			ends = append(ends[:len(ends):len(ends)], b.Terminator())
+		}
+	}
+	return ends
+}
+
+// Falls reports whether control can come to what follows the instruction.
+func (s *Structure) Falls(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.If:
+		return EndsIn(in.Then, ir.Yield) || EndsIn(in.Else, ir.Yield)
+	case ir.Region:
+		return EndsIn(in.Then, ir.Yield) || len(s.Breaks[in]) > 0
+	case ir.Loop:
+		return len(s.Breaks[in]) > 0
+	}
+	return true
+}
+
+// EndsIn reports whether a block ends in an operation.
+func EndsIn(b *ir.Block, op ir.Op) bool {
+	t := b.Terminator()
+	return t != nil && t.Op == op
+}
+
+// Around reports whether outer is in, or is one of the structured instructions around it.
+func (s *Structure) Around(outer, in *ir.Instr) bool {
+	for ; in != nil; in = s.Parent[in] {
+		if in == outer {
+			return true
+		}
+	}
+	return false
+}
+
+// Invariant reports whether a value is defined outside the loop.
+func (s *Structure) Invariant(v *ir.Value, loop *ir.Instr) bool {
+	if v.Def != nil {
+		return v.Def != loop && !s.Around(loop, s.Home.At(v))
+	}
+	return !s.Around(loop, s.LoopOf[v].Loop)
+}
+
+// Step returns the constant by which every continue of a loop increases its parameter i.
+func (s *Structure) Step(loop *ir.Instr, i int) (int64, bool) {
+	p := loop.Then.Params[i]
+	var step int64
+	for n, c := range s.Continues[loop] {
+		by, ok := Increase(c.Args[i], p)
+		if !ok || n > 0 && by != step {
+			return 0, false
+		}
+		step = by
+	}
+	return step, len(s.Continues[loop]) > 0
+}
+
+// Increase returns c if v is p + c in i32.
+func Increase(v, p *ir.Value) (int64, bool) {
+	if v == p {
+		return 0, true
+	}
+	if v.Def == nil || v.Type != ir.I32 {
+		return 0, false
+	}
+	switch in := v.Def; in.Op {
+	case ir.Add:
+		for j := range 2 {
+			if c, ok := ConstInt(in.Args[1-j]); ok && in.Args[j] == p {
+				return c, true
+			}
+		}
+	case ir.Sub:
+		if c, ok := ConstInt(in.Args[1]); ok && in.Args[0] == p {
+			return -c, true
+		}
+	}
+	return 0, false
+}
+
+// Finite reports whether a loop is known to end: a counter reaches a bound that it cannot miss, and the loop is left then.
+func (s *Structure) Finite(loop *ir.Instr) bool {
+	for _, in := range loop.Then.Instrs {
+		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
+			return false // an iteration may skip the rest
+		}
+		if in.Op != ir.If || !EndsIn(in.Then, ir.Yield) || !leaves(in.Else, loop, s) {
+			continue
+		}
+		cond := in.Args[0].Def
+		if cond == nil || cond.Op != ir.Lt {
+			continue
+		}
+		p, bound := cond.Args[0], cond.Args[1]
+		c := s.LoopOf[p]
+		if c.Loop != loop || p.Type != ir.I32 || !s.Invariant(bound, loop) {
+			continue
+		}
+		step, ok := s.Step(loop, c.I)
+		limit, known := ConstInt(bound)
+		if ok && (step == 1 || step > 1 && known && limit <= math.MaxInt32-step) {
+			return true
+		}
+	}
+	return false
+}
+
+// leaves reports whether a block ends by leaving the loop.
+func leaves(b *ir.Block, loop *ir.Instr, s *Structure) bool {
+	t := b.Terminator()
+	switch t.Op {
+	case ir.Return:
+		return true
+	case ir.Break:
+		return s.Around(t.Target, loop)
+	}
+	return false
+}
+
+// ConstInt returns the value of an integer constant, unless it is beyond int64.
+func ConstInt(v *ir.Value) (int64, bool) {
+	if v.Def == nil || v.Def.Op != ir.Const || !v.Type.IsInt() {
+		return 0, false
+	}
+	switch v.Type {
+	case ir.I32:
+		return int64(int32(v.Def.Bits)), true
+	case ir.U64:
+		return int64(v.Def.Bits), v.Def.Bits <= math.MaxInt64
+	}
+	return int64(v.Def.Bits), true
+}
+
+// ConstBits returns the bits of a constant.
+func ConstBits(v *ir.Value) (uint64, bool) {
+	if v.Def == nil || v.Def.Op != ir.Const {
+		return 0, false
+	}
+	return v.Def.Bits, true
+}
+
+// Checks returns the marks of proof without which an access or division may fault.
+func Checks(in *ir.Instr) uint32 {
+	switch in.Op {
+	case ir.Load, ir.Store, ir.Atomic:
+		return 1<<in.NumIndices() - 1
+	case ir.Div, ir.Rem:
+		if in.Args[0].Type.IsInt() {
+			return ir.ProvedDivisor
+		}
+	}
+	return 0
+}
+
+// MayFault reports whether an instruction can end its work-item.
+func MayFault(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.Assert, ir.Uniform, ir.Call:
+		return true
+	}
+	return Checks(in)&^in.Proved != 0
+}
+
+// IsSpeculable reports whether an instruction may be executed anywhere: it has no effect and cannot fault. Marks of proof do
+// not count, because they hold only where the instruction is.
+func IsSpeculable(in *ir.Instr) bool {
+	if (in.Op == ir.Div || in.Op == ir.Rem) && in.Args[0].Type.IsInt() {
+		c, ok := ConstBits(in.Args[1])
+		return ok && c != 0
+	}
+	return in.IsPure()
+}
