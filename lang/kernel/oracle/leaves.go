@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower/leaf"
 )
 
-// maxLeafSteps bounds the instructions of a launch by leaves.
-const maxLeafSteps = 400_000_000
+// maxLeafSteps bounds the instructions of a launch by leaves. The largest random kernels need more than 10^8.
+const maxLeafSteps = 4_000_000_000
 
 // Leaves lowers the case's kernel for a target and runs it by leaves. With known, lowering may rely on the group size.
 func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
