@@ -14,6 +14,9 @@ var fences atomic.Uint32
 // start is what clocks count from.
 var start = time.Now()
 
+// Clock returns the nanoseconds that a Clock gives.
+func Clock() uint64 { return uint64(time.Since(start)) }
+
 // order compiles a Fence, Clock or Pause.
 func (c *compiler) order(in *ir.Instr) step {
 	switch in.Op {
@@ -24,7 +27,7 @@ func (c *compiler) order(in *ir.Instr) step {
 	}
 	d := c.reg(in.Result())
 	return func(f *frame, lanes []uint8) {
-		now := uint64(time.Since(start))
+		now := Clock()
 		x := at[uint64](f, d)
 		for _, i := range lanes {
 			x[i] = now

@@ -323,6 +323,16 @@ func TestRandomTiles(t *testing.T) {
 	})
 }
 
+// TestRandomExtended runs random kernels with fences, pauses, clocks and extension operations.
+func TestRandomExtended(t *testing.T) {
+	needMachine(t)
+	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
+		o := options(seed)
+		o.Extended, o.Strides = true, seed%5 == 0
+		return checkRandom(t, seed, o, int(seed%8))
+	})
+}
+
 // TestRandomJumps runs random kernels in which lanes leave conditions, blocks and loops in many ways.
 func TestRandomJumps(t *testing.T) {
 	needMachine(t)

@@ -164,6 +164,10 @@ func (w *Worker) trap(n int) {
 	}
 	f := w.current()
 	set := w.active(f, t.Mask)
+	var now uint64
+	if t.Kind == vcode.TrapClock {
+		now = interp.Clock()
+	}
 	for lane := 0; lane < t.Lanes; lane++ {
 		if !set.has(lane) {
 			continue
@@ -182,6 +186,8 @@ func (w *Worker) trap(n int) {
 			return
 		case vcode.TrapEval:
 			w.eval(f, t, lane)
+		case vcode.TrapClock:
+			w.setLane(f, t.Results, ir.U64, lane, now)
 		case vcode.TrapPrint:
 			if w.g.Services != nil {
 				w.print(f, t, lane)

@@ -49,8 +49,10 @@ func accessesMemory(b *ir.Block) bool {
 		switch in.Op {
 		case ir.Load, ir.Store:
 			found = true
-		case ir.Break, ir.Continue, ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Call, ir.Assert:
+		case ir.Break, ir.Continue, ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Assert:
 			ok = false
+		default:
+			ok = ok && !plan.Ordered(in.Op)
 		}
 	})
 	return found && ok

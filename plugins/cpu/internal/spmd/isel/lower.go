@@ -148,8 +148,14 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 		l.Grid.Barrier(0)
 	case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
 		l.Grid.GroupOp(in)
-	case ir.Print, ir.Assert, ir.Call:
+	case ir.Print, ir.Assert, ir.Call, ir.Clock:
 		l.service(in)
+	case ir.Fence:
+		if in.Reach != ir.ReachGroup { // gangs of a group run one after the other
+			l.Use(amd64.MFENCE)
+		}
+	case ir.Pause:
+		l.Use(amd64.PAUSE)
 	case ir.Item:
 		l.Vals[in.Result().ID] = l.coordinate(in)
 	case ir.Extent:

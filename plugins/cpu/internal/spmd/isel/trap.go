@@ -94,7 +94,7 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	return nil
 }
 
-// service emits a Print, Assert or Call.
+// service emits a Print, Assert, Call or Clock.
 func (l *Lowerer) service(in *ir.Instr) {
 	switch in.Op {
 	case ir.Print:
@@ -110,6 +110,10 @@ func (l *Lowerer) service(in *ir.Instr) {
 		if r := in.Result(); r != nil {
 			l.Set(r, val)
 		}
+	case ir.Clock:
+		val := l.Variable(in.Result())
+		l.TrapHere(vcode.Trap{Kind: vcode.TrapClock, In: in, Mask: l.Cur, Results: val.regs()})
+		l.Set(in.Result(), val)
 	case ir.Assert:
 		l.assert(in)
 	}

@@ -73,7 +73,8 @@ func FoldLoads(f *vcode.Func, sink bool) {
 			pending = slices.DeleteFunc(pending, func(i int32) bool { return len(at[f.Insts[i].Args[0].Reg]) != 2 })
 		}
 		switch first := &in.Args[0]; {
-		case in.N == 0:
+		case in.N == 0: // a fence or a hint, behind which memory is read anew
+			pending = pending[:0]
 		case first.Kind == vcode.ArgMem && !onlyReads(in.Op), first.Kind == vcode.ArgPhys && in.Mode != vcode.ModeUse:
 			pending = pending[:0]
 		case in.Mode != vcode.ModeUse:

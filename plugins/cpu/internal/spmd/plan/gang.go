@@ -83,8 +83,10 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 		switch in.Op {
 		case ir.Load, ir.Store:
 			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || analysis.Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
-		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Print, ir.Assert, ir.Call, ir.Zero:
+		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Assert, ir.Zero:
 			rows = false
+		default:
+			rows = rows && !Ordered(in.Op)
 		}
 	})
 	return rows && count <= maxCopied

@@ -41,7 +41,7 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 		})
 	}
 	k.Body.Walk(func(in *ir.Instr) {
-		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
+		fits = fits && !Ordered(in.Op) && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	if !fits || rows < gang {
 		return 0
@@ -79,7 +79,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		})
 	}
 	k.Body.Walk(func(in *ir.Instr) {
-		fits = fits && in.Op != ir.Print && in.Op != ir.Call && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
+		fits = fits && !Ordered(in.Op) && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	switch {
 	case !fits || perRow == 0 || oneRow == 0:

@@ -66,8 +66,12 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 			if !inside[in.Target] {
 				outside++
 			}
-		case ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Print, ir.Call:
+		case ir.Return, ir.Unreachable, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
 			exit = nil
+		default:
+			if Ordered(in.Op) {
+				exit = nil
+			}
 		}
 	})
 	if outside != 2 { // the exit, and the continue at the end

@@ -17,6 +17,9 @@ func (l *Analysis) findColumnLoads() {
 	if !l.Observes || !l.Options.Whole || l.Options.Single || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
 		return
 	}
+	if l.hasFence() {
+		return
+	}
 	var inGroup *analysis.Affine
 	changed := make([]int, len(l.Kernel.Arrays)) // in which phase between barriers each array was last stored to
 	phase := 0
@@ -42,6 +45,12 @@ func (l *Analysis) findColumnLoads() {
 			}
 		}
 	}
+}
+
+// hasFence reports whether items may wait for stores of others without a barrier.
+func (l *Analysis) hasFence() (found bool) {
+	l.Kernel.Body.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Fence })
+	return found
 }
 
 // loadsColumn reports whether a load can be transposed. Lanes must be a constant distance apart, and the lanes of the

@@ -14,7 +14,7 @@ func (l *Analysis) ChooseWalk() {
 	rows, ordered := 0, false
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		switch {
-		case in.Op == ir.Print || in.Op == ir.Call:
+		case Ordered(in.Op):
 			ordered = true
 		case in.Array == nil || in.Array.Space != ir.Global || in.Op != ir.Load && in.Op != ir.Store:
 		case IsFar(analysis.Stride(l.Affine, in, 0)):

@@ -44,8 +44,18 @@ func lowered(op ir.Op) bool {
 		ir.Eq, ir.Ne, ir.Lt, ir.Le, ir.Convert, ir.Sat, ir.Wrap, ir.Bitcast, ir.Quant, ir.Math,
 		ir.Load, ir.Store, ir.Atomic, ir.Zero, ir.Extent,
 		ir.Item, ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform,
-		ir.Print, ir.Assert, ir.Call,
+		ir.Print, ir.Assert, ir.Call, ir.Fence, ir.Clock, ir.Pause,
 		ir.Region, ir.If, ir.Loop, ir.Yield, ir.Break, ir.Continue, ir.Return, ir.Unreachable:
+		return true
+	}
+	return false
+}
+
+// Ordered reports whether an operation takes place at its point of the program order: the transformations that change the
+// order of accesses or of items leave kernels or loops with it alone.
+func Ordered(op ir.Op) bool {
+	switch op {
+	case ir.Print, ir.Call, ir.Fence, ir.Clock, ir.Pause:
 		return true
 	}
 	return false

@@ -18,6 +18,7 @@ const (
 	TrapEval                   // computes Results lane by lane
 	TrapPrint                  // prints
 	TrapCall                   // calls a function of the host
+	TrapClock                  // reads the clock
 	TrapGroup                  // executes a group operation; all gangs have reached it
 )
 
