@@ -2,10 +2,10 @@ package interp
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // Group operations are nodes of their own, since they need all rows of the group at the same place. An element for
@@ -86,12 +86,16 @@ func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 	})
 }
 
-// monoid is a combining operation.
+// monoid implements [scalar.Monoid].
 type monoid[T any] struct {
 	identity T
 	op       func(x, y T) T
-	zip      func(x, y []T) // x[i] = op(x[i], y[i]) for the elements of y
+	zip      func(x, y []T)
 }
+
+func (o monoid[T]) Identity() T    { return o.identity }
+func (o monoid[T]) Apply(x, y T) T { return o.op(x, y) }
+func (o monoid[T]) Zip(x, y []T)   { o.zip(x, y) }
 
 func monoidOf[T number](c ir.Combine) monoid[T] {
 	var least, most T
@@ -145,22 +149,19 @@ func monoidOf[T number](c ir.Combine) monoid[T] {
 func lesser[T number](x, y T) T  { return min(x, y) }
 func greater[T number](x, y T) T { return max(x, y) }
 
-// scanBlock is the number of items that a scan goes through at a time.
-const scanBlock = 32
-
 // combine is a Reduce or a Scan.
 func combine[T number](in *ir.Instr, d, x int) node {
 	op := monoidOf[T](in.Combine)
-	work := op.reduce
+	work := scalar.Reduce[T, monoid[T]]
 	if in.Op == ir.Scan {
-		work = op.scan
+		work = scalar.Scan[T, monoid[T]]
 		if in.Exclusive {
-			work = op.scanExclusive
+			work = scalar.ScanExclusive[T, monoid[T]]
 		}
 	}
 	return groupNode(func(w *Worker, m mask) {
 		t := gather(w, m, x, w.launch.items, op.identity)
-		work(t)
+		work(op, t)
 		scatter(w, m, d, t)
 	})
 }
@@ -187,50 +188,6 @@ func scatter[T any](w *Worker, m mask, d int, t []T) {
 			d[i] = t[r*width+int(i)]
 		}
 	}
-}
-
-// reduce sets all of t to its reduction: t[l] op t[l+s] for s from half of the next power of two down to 1.
-func (o monoid[T]) reduce(t []T) {
-	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
-		have := min(len(t), 2*s) // the others are the identity
-		o.zip(t, t[min(s, have):have])
-		for l := max(have-s, 0); l < min(s, have); l++ {
-			t[l] = o.op(t[l], o.identity)
-		}
-	}
-	for l := range t {
-		t[l] = t[0]
-	}
-}
-
-// scan is inclusive: blocks of 32 by Hillis and Steele, then the same over the blocks' totals, which are added.
-func (o monoid[T]) scan(t []T) {
-	var totals [(MaxGroupItems + scanBlock - 1) / scanBlock]T
-	n := 0
-	for from := 0; from < len(t); from += scanBlock {
-		b := t[from:min(from+scanBlock, len(t))]
-		o.hillisSteele(b)
-		totals[n] = b[len(b)-1]
-		n++
-	}
-	o.hillisSteele(totals[:n])
-	for l := scanBlock; l < len(t); l++ {
-		t[l] = o.op(totals[l/scanBlock-1], t[l])
-	}
-}
-
-func (o monoid[T]) hillisSteele(t []T) {
-	for s := 1; s < scanBlock; s *= 2 {
-		for l := len(t) - 1; l >= s; l-- {
-			t[l] = o.op(t[l-s], t[l])
-		}
-	}
-}
-
-func (o monoid[T]) scanExclusive(t []T) {
-	o.scan(t)
-	copy(t[1:], t)
-	t[0] = o.identity
 }
 
 // subgroup compiles a Subgroup: subgroups are runs of the launch's subgroup size.
@@ -313,23 +270,15 @@ func ballot(d, x int) node {
 func combineSubgroup[T number](in *ir.Instr, d, x int) node {
 	c := map[ir.SubgroupKind]ir.Combine{ir.SubgroupMin: ir.CombineMin, ir.SubgroupMax: ir.CombineMax}[in.Subgroup]
 	op := monoidOf[T](c)
-	work := op.reduce
+	work := scalar.Reduce[T, monoid[T]]
 	if in.Subgroup == ir.SubgroupScanAdd {
-		work = op.scanSubgroup
+		work = scalar.HillisSteele[T, monoid[T]]
 	}
 	return groupNode(func(w *Worker, m mask) {
 		t := gather(w, m, x, w.launch.items, op.identity)
-		eachSubgroup(w, t, work)
+		eachSubgroup(w, t, func(t []T) { work(op, t) })
 		scatter(w, m, d, t)
 	})
-}
-
-func (o monoid[T]) scanSubgroup(t []T) {
-	for s := 1; s < len(t); s *= 2 {
-		for l := len(t) - 1; l >= s; l-- {
-			t[l] = o.op(t[l-s], t[l])
-		}
-	}
 }
 
 // shuffle gives each lane another's value, 0 from one that is absent or outside the subgroup.

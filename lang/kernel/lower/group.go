@@ -1,9 +1,8 @@
 package lower
 
 import (
-	"math"
-
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // groups replaces reductions, scans, uniform and subgroup operations by exchanges of values through shared memory, or
@@ -96,25 +95,10 @@ func (l *lowering) fetch(x, n *ir.Value) *ir.Value {
 	return v
 }
 
-// identity is the value that changes nothing.
+// identity returns the constant with which the language pads a reduction.
 func (l *lowering) identity(c ir.Combine, t ir.Type) *ir.Value {
-	most := uint64(1)<<(8*t.Size()-1)<<1 - 1
-	if t.IsSigned() {
-		most >>= 1
-	}
-	switch {
-	case c == ir.CombineAdd:
-		return l.zero(t)
-	case t.IsFloat() && c == ir.CombineMin:
-		return l.float(t, math.Inf(1))
-	case t.IsFloat():
-		return l.float(t, math.Inf(-1))
-	case c == ir.CombineMin:
-		return l.konst(t, most)
-	case t.IsSigned():
-		return l.konst(t, most+1)
-	}
-	return l.zero(t)
+	op := [...]ir.Op{ir.CombineAdd: ir.Add, ir.CombineMin: ir.Min, ir.CombineMax: ir.Max}[c]
+	return l.konst(t, scalar.Combiner{Type: t, Op: op}.Identity())
 }
 
 func (l *lowering) combine(c ir.Combine, x, y *ir.Value) *ir.Value {

@@ -10,9 +10,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/grid"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
@@ -133,7 +133,7 @@ func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int,
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &interp.Launch{Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
+	g := &interp.Launch{Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: abi.SubgroupSize}
 	var buffers [][]uint32
 	for _, n := range counts {
 		b := make([]uint32, n)
@@ -246,7 +246,7 @@ func TestBatchesThatFetch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := &interp.Launch{Size: [3]int{20 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
+			g := &interp.Launch{Size: [3]int{20 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: abi.SubgroupSize}
 			for _, n := range []int{100 * group, 100 * group, 20} {
 				b := make([]uint32, n)
 				g.Args = append(g.Args, interp.Arg{Base: unsafe.Pointer(&b[0]), Bytes: 4 * n, Dims: [3]int32{int32(n)}})

@@ -6,8 +6,7 @@
 // vector (16, or 8 with AVX2), times one, two or four registers side by side. Uniform values are scalars or one register;
 // varying values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
 // Uniform control flow becomes branches. In divergent control flow a mask says which lanes are active, and code without
-// active lanes is skipped. The registers of a 2-D gang, three or up to
-// eight, are rows of items, one below the other.
+// active lanes is skipped. The registers of a 2-D gang, up to eight, are rows of items, one below the other.
 //
 // Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame in
 // memory: at a barrier, live values are in the frame, and the next gang continues where it had stopped. Loops that
@@ -25,7 +24,6 @@
 //	passes    optimises the instructions; avx2 expands what AVX2 lacks
 //	regalloc  assigns machine registers; emit encodes the instructions
 //	vcode     the instructions on virtual registers, their control flow and liveness
-//	groupop   the values and the order of group operations
 //	abi       the memory that code and Go share
 //
 // # Traps

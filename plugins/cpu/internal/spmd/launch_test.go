@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -35,7 +35,7 @@ func preparing(t *testing.T, text string, buffers int) *Program {
 
 // launchFor is a launch with buffers of so many elements.
 func launchFor(size, group [3]int, counts ...int) *interp.Launch {
-	g := &interp.Launch{Size: size, GroupSize: group, SubgroupSize: groupop.SubgroupSize}
+	g := &interp.Launch{Size: size, GroupSize: group, SubgroupSize: abi.SubgroupSize}
 	for _, n := range counts {
 		g.Args = append(g.Args, interp.Arg{Bytes: 4 * n, Dims: [3]int32{int32(n)}})
 	}
@@ -211,7 +211,7 @@ func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome,
 		return nil, err
 	}
 	var out oracle.Outcome
-	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: groupop.SubgroupSize, Services: services{&out}}
+	g := interp.Launch{Size: c.Size, GroupSize: c.GroupSize, SubgroupSize: abi.SubgroupSize, Services: services{&out}}
 	g.Args, out.Data = c.Bind(exec.Aligned)
 	f, err := runUnits(p, &g)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
@@ -132,7 +131,7 @@ func TestTogetherInCode(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					g := interp.Launch{Size: [3]int{2 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: groupop.SubgroupSize}
+					g := interp.Launch{Size: [3]int{2 * group, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: abi.SubgroupSize}
 					for i := range k.Params {
 						data := make([]uint64, 2*group)
 						g.Args = append(g.Args, interp.Arg{Base: unsafe.Pointer(&data[0]), Bytes: 2 * group * k.Params[i].Array.Elem.Size(), Dims: [3]int32{int32(2 * group)}})

@@ -8,6 +8,10 @@ const ColumnGangs = 8
 // MaxGangItems is the largest number of items of a gang. Only one-gang groups have such wide gangs.
 const MaxGangItems = 256
 
+// SubgroupSize is the number of items of a subgroup on this device. A gang of complete subgroups computes subgroup operations
+// in its registers; other gangs store their operands in their frames.
+const SubgroupSize = 32
+
 // The bits of CtxTogether: what code may compute for work-groups of this size. It may if all gangs take part, and their
 // lanes are the items of the work-group in order. Else the operation is a trap.
 const (

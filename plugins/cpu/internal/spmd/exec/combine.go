@@ -5,8 +5,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
 
 // groupOp computes a group operation. Each gang that waits for it has stored its operands in its frame.
@@ -16,7 +16,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Type()
 	values := w.room(0, items)
 	others := w.room(1, items)
-	op, none := groupop.Of(in), groupop.Absent(in)
+	op, none := scalar.CombinerOf(in), scalar.Absent(in)
 	for i := range values {
 		values[i] = none
 	}
@@ -28,12 +28,12 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	})
 	switch in.Op {
 	case ir.Reduce:
-		op.Reduce(values)
+		scalar.Reduce(op, values)
 	case ir.Scan:
-		op.Scan(values)
 		if in.Exclusive {
-			copy(values[1:], values)
-			values[0] = op.Identity()
+			scalar.ScanExclusive(op, values)
+		} else {
+			scalar.Scan(op, values)
 		}
 	case ir.Subgroup:
 		w.subgroup(in, op, values, others)
@@ -158,18 +158,18 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 }
 
 // subgroup computes a subgroup operation, one subgroup after another.
-func (w *Worker) subgroup(in *ir.Instr, op groupop.Combiner, values, others []uint64) {
-	for from := 0; from < len(values); from += groupop.SubgroupSize {
-		v := values[from:min(from+groupop.SubgroupSize, len(values))]
+func (w *Worker) subgroup(in *ir.Instr, op scalar.Combiner, values, others []uint64) {
+	for from := 0; from < len(values); from += abi.SubgroupSize {
+		v := values[from:min(from+abi.SubgroupSize, len(values))]
 		switch in.Subgroup {
 		case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
-			op.Reduce(v)
+			scalar.Reduce(op, v)
 		case ir.SubgroupScanAdd:
-			op.HillisSteele(v, len(v))
+			scalar.HillisSteele(op, v)
 		case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
-			groupop.Vote(in.Subgroup, v)
+			scalar.Vote(in.Subgroup, v)
 		default:
-			groupop.Shuffle(in.Subgroup, v, others[from:from+len(v)])
+			scalar.Shuffle(in.Subgroup, v, others[from:from+len(v)])
 		}
 	}
 }

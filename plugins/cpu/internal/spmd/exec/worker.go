@@ -12,7 +12,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
@@ -351,7 +350,7 @@ func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
 	if 2*items > lanes {
 		kinds |= abi.TogetherAll
 	}
-	if rest := items % groupop.SubgroupSize; w.Gangs*lanes%groupop.SubgroupSize == 0 && (rest == 0 || 2*rest > groupop.SubgroupSize) {
+	if rest := items % abi.SubgroupSize; w.Gangs*lanes%abi.SubgroupSize == 0 && (rest == 0 || 2*rest > abi.SubgroupSize) {
 		kinds |= abi.TogetherSegments
 	}
 	return kinds

@@ -4,7 +4,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -185,7 +184,7 @@ func (l *Builder) GroupOp(in *ir.Instr) {
 		l.reduceSingle(in)
 		return
 	}
-	if in.Op == ir.Subgroup && l.Options.Whole && l.Lanes()%groupop.SubgroupSize == 0 {
+	if in.Op == ir.Subgroup && l.Options.Whole && l.Lanes()%abi.SubgroupSize == 0 {
 		l.subgroupInGang(in)
 		return
 	}

@@ -2,9 +2,9 @@ package grid
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -23,7 +23,7 @@ func (l *Builder) given(in *ir.Instr) []vcode.Reg {
 		return regs
 	}
 	size := max(a.Type.Size(), 4)
-	none := l.Constant(groupop.Absent(in), size)
+	none := l.Constant(scalar.Absent(in), size)
 	out := vcode.NewVecs(l.Func, l.GroupVectors(a.Type))
 	for i, d := range out {
 		m := l.PartMask(l.Cur, i, size)
@@ -80,10 +80,10 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 func (l *Builder) eachSegment(visit func(list []segment)) {
 	lanes := l.Lanes()
 	gangs, segments := 1, 1
-	if lanes < groupop.SubgroupSize {
-		gangs = groupop.SubgroupSize / lanes
+	if lanes < abi.SubgroupSize {
+		gangs = abi.SubgroupSize / lanes
 	} else {
-		segments = lanes / groupop.SubgroupSize
+		segments = lanes / abi.SubgroupSize
 	}
 	frames := make([]vcode.Reg, gangs)
 	size, top := l.NewGPR(), l.NewLabel()
@@ -100,7 +100,7 @@ func (l *Builder) eachSegment(visit func(list []segment)) {
 	l.Bind(top)
 	var list []segment
 	for n := range segments {
-		list = append(list, segment{l.Lowerer, frames, groupop.SubgroupSize * n})
+		list = append(list, segment{l.Lowerer, frames, abi.SubgroupSize * n})
 	}
 	visit(list)
 	for i, f := range frames {

@@ -2,9 +2,9 @@ package grid
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -34,7 +34,7 @@ func (l *Builder) reduceSingle(in *ir.Instr) {
 	for i := range regs {
 		regs[i] = vcode.Part(given, i)
 	}
-	last := l.reduceVectors(groupop.Of(in), regs)
+	last := l.reduceVectors(scalar.CombinerOf(in), regs)
 	if t.IsFloat() {
 		l.Set(r, isel.Value{Vec: []vcode.Reg{last}})
 		return

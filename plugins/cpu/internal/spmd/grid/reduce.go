@@ -2,9 +2,9 @@ package grid
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -13,7 +13,7 @@ import (
 // one until one is left, where gangs that there are not have the identity; then between its vectors, then in the last
 // one. The order is that of the language.
 func (l *Builder) reduceGroup(in *ir.Instr) {
-	t, c := in.Type(), groupop.Of(in)
+	t, c := in.Type(), scalar.CombinerOf(in)
 	bytes, vectors, place := l.Target.Bytes(), l.GroupVectors(t), abi.GroupValue(&l.Layout, 0)
 	value := func(base vcode.Reg, at int) vcode.Mem { return vcode.Mem{Base: base, Disp: int32(place + at)} }
 
@@ -79,7 +79,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 
 // addIdentity emits what becomes of gangs that have none to be combined with: −0 becomes 0 in sums.
 func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
-	t, c := in.Type(), groupop.Of(in)
+	t, c := in.Type(), scalar.CombinerOf(in)
 	identity := l.Constant(c.Identity(), t.Size())
 	top, past := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -100,7 +100,7 @@ func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 }
 
 // reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
-func (l *Builder) reduceVectors(c groupop.Combiner, regs []vcode.Reg) vcode.Reg {
+func (l *Builder) reduceVectors(c scalar.Combiner, regs []vcode.Reg) vcode.Reg {
 	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {

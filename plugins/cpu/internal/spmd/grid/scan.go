@@ -2,19 +2,19 @@ package grid
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each with the one s before it, for s = 1, 2 … 16.
 // Those that have none before them are combined with what changes nothing.
-func (l *Builder) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg {
+func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	neutral := l.Constant(c.Neutral(), size)
-	for s := size; s < groupop.SubgroupSize*size; s *= 2 { // in bytes
+	for s := size; s < abi.SubgroupSize*size; s *= 2 { // in bytes
 		next := vcode.NewVecs(l.Func, len(regs))
 		for i, d := range next {
 			var before vcode.Reg
@@ -39,7 +39,7 @@ func (l *Builder) scanVectors(c groupop.Combiner, regs []vcode.Reg) []vcode.Reg 
 // scanGroup emits a scan of the group: segments of 32 items, then their totals, which are combined with the segments that
 // follow. The totals lie in the context, after an element that changes nothing.
 func (l *Builder) scanGroup(in *ir.Instr) {
-	c := groupop.Of(in)
+	c := scalar.CombinerOf(in)
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	total := l.NewGPR()
 	totals := func(i int) vcode.Mem { return vcode.CtxMem(abi.CtxTotals+i, 0) }
@@ -85,7 +85,7 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 // addBefore emits what makes results of a segment's own scan, given the total of those before it. In an exclusive scan each
 // result goes to the next item, and the last ones stay in carry.
 func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
-	c := groupop.Of(in)
+	c := scalar.CombinerOf(in)
 	size := c.Type.Size()
 	regs := s.load(0, size)
 	out := vcode.NewVecs(l.Func, len(regs))

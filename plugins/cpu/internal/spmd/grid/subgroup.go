@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -20,7 +20,7 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 	}
 	values := l.given(in)
 	var out []vcode.Reg
-	for n := range l.Lanes() / groupop.SubgroupSize {
+	for n := range l.Lanes() / abi.SubgroupSize {
 		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
 			count := l.SegmentVectors(max(t.Size(), 4))
 			own := make([]vcode.Reg, count)
@@ -65,12 +65,12 @@ func (l *Builder) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg 
 	out := make([]vcode.Reg, l.SegmentVectors(max(in.Type().Size(), 4)))
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
-		all := l.reduceVectors(groupop.Of(in), values)
+		all := l.reduceVectors(scalar.CombinerOf(in), values)
 		for i := range out {
 			out[i] = all
 		}
 	case ir.SubgroupScanAdd:
-		return l.scanVectors(groupop.Of(in), values)
+		return l.scanVectors(scalar.CombinerOf(in), values)
 	case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
 		all := l.vote(in.Subgroup, values)
 		for i := range out {
@@ -116,7 +116,7 @@ func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 // fromLanes emits the values of other lanes, 0 from lanes that there are not.
 func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
-	most := l.Constant(groupop.SubgroupSize, 4)
+	most := l.Constant(abi.SubgroupSize, 4)
 	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))
 	for i, d := range from {
 		switch lane := l.LaneOffsets(i, 1); in.Subgroup {

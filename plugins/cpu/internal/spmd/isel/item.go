@@ -5,7 +5,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -29,7 +28,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		v = load(abi.CtxGroup)
 	case ir.SubgroupSize:
 		d := l.NewGPR()
-		l.Def(amd64.MOV, d.G4(), vcode.Imm(groupop.SubgroupSize))
+		l.Def(amd64.MOV, d.G4(), vcode.Imm(abi.SubgroupSize))
 		v = Value{G: d}
 	case ir.GlobalID:
 		switch {
@@ -57,7 +56,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize, 4).At())
 		l.Def(amd64.MOV, s.G4(), d.G4())
 		l.Mod(amd64.ADD, s.G4(), l.Item.Local.G4())
-		most := l.Constant(groupop.SubgroupSize-1, 4)
+		most := l.Constant(abi.SubgroupSize-1, 4)
 		return Value{Vec: l.map1(l.lanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.Set(r, v)

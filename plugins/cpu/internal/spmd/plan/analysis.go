@@ -4,7 +4,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/groupop"
 )
 
 // Lanes returns the number of lanes of a gang.
@@ -106,5 +105,5 @@ func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 
 // SegmentVectors returns the number of vectors that the values of a segment of 32 items take.
 func (l *Analysis) SegmentVectors(size int) int {
-	return groupop.SubgroupSize * size / l.Options.Target.Bytes()
+	return abi.SubgroupSize * size / l.Options.Target.Bytes()
 }

@@ -1,15 +1,75 @@
-package groupop
+package scalar
 
 import (
 	"math"
 	"math/bits"
 
-	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Combiner is a combining operation on values of a type.
+// Monoid is a combining operation on values of Go type T. Reductions and scans of the language combine by it in the order that
+// [Reduce], [Scan] and [HillisSteele] define: the interpreter and the traps of vector code call them, and emitted code follows.
+type Monoid[T any] interface {
+	// Identity returns the value with which the language pads a reduction.
+	Identity() T
+	// Apply combines two values.
+	Apply(x, y T) T
+	// Zip sets x[i] to the combination of x[i] and y[i], for the elements of y.
+	Zip(x, y []T)
+}
+
+// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down
+// to 1. Elements beyond the end are the identity.
+func Reduce[T any, M Monoid[T]](m M, t []T) {
+	identity := m.Identity()
+	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
+		have := min(len(t), 2*s)
+		m.Zip(t, t[min(s, have):have])
+		for l := max(have-s, 0); l < min(s, have); l++ {
+			t[l] = m.Apply(t[l], identity)
+		}
+	}
+	for l := range t {
+		t[l] = t[0]
+	}
+}
+
+// scanBlock is the number of items that a scan combines at a time.
+const scanBlock = 32
+
+// Scan computes an inclusive scan: of blocks of 32 by Hillis and Steele, then of the totals of blocks, which are
+// combined with the elements of later blocks.
+func Scan[T any, M Monoid[T]](m M, t []T) {
+	var room [32]T
+	totals := room[:0]
+	for from := 0; from < len(t); from += scanBlock {
+		b := t[from:min(from+scanBlock, len(t))]
+		HillisSteele(m, b)
+		totals = append(totals, b[len(b)-1])
+	}
+	HillisSteele(m, totals)
+	for l := scanBlock; l < len(t); l++ {
+		t[l] = m.Apply(totals[l/scanBlock-1], t[l])
+	}
+}
+
+// ScanExclusive computes an exclusive scan: the inclusive one, moved up by an item, after the identity.
+func ScanExclusive[T any, M Monoid[T]](m M, t []T) {
+	Scan(m, t)
+	copy(t[1:], t)
+	t[0] = m.Identity()
+}
+
+// HillisSteele computes an inclusive scan: t[l-s] op t[l], for s = 1, 2, 4 and so on.
+func HillisSteele[T any, M Monoid[T]](m M, t []T) {
+	for s := 1; s < len(t); s *= 2 {
+		for l := len(t) - 1; l >= s; l-- {
+			t[l] = m.Apply(t[l-s], t[l])
+		}
+	}
+}
+
+// Combiner is the combining operation of a group or subgroup operation, on the bits of values. It implements [Monoid].
 type Combiner struct {
 	Type ir.Type
 	Op   ir.Op
@@ -48,61 +108,22 @@ func (c Combiner) Neutral() uint64 {
 	return c.Identity()
 }
 
-// apply combines two values.
-func (c Combiner) apply(x, y uint64) uint64 {
+// Apply combines two values.
+func (c Combiner) Apply(x, y uint64) uint64 {
 	if c.Type == ir.F32 && c.Op == ir.Add {
 		return uint64(math.Float32bits(math.Float32frombits(uint32(x)) + math.Float32frombits(uint32(y))))
 	}
 	r := ir.Value{Type: c.Type}
 	a := ir.Value{Type: c.Type}
 	in := ir.Instr{Op: c.Op, Args: []*ir.Value{&a, &a}, Results: []*ir.Value{&r}}
-	bits, _ := scalar.Eval(&in, x, y)
+	bits, _ := Eval(&in, x, y)
 	return bits
 }
 
-// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down
-// to 1.
-func (c Combiner) Reduce(t []uint64) {
-	identity := c.Identity()
-	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
-		for l := range min(s, len(t)) {
-			y := identity
-			if l+s < len(t) {
-				y = t[l+s]
-			}
-			t[l] = c.apply(t[l], y)
-		}
-	}
-	for l := range t {
-		t[l] = t[0]
-	}
-}
-
-const scanBlock = 32
-
-// Scan computes an inclusive scan: of blocks of 32 by Hillis and Steele, then of the totals of blocks, which are
-// combined with the elements of later blocks.
-func (c Combiner) Scan(t []uint64) {
-	var totals [interp.MaxGroupItems / scanBlock]uint64
-	n := 0
-	for from := 0; from < len(t); from += scanBlock {
-		b := t[from:min(from+scanBlock, len(t))]
-		c.HillisSteele(b, scanBlock)
-		totals[n] = b[len(b)-1]
-		n++
-	}
-	c.HillisSteele(totals[:n], scanBlock)
-	for l := scanBlock; l < len(t); l++ {
-		t[l] = c.apply(totals[l/scanBlock-1], t[l])
-	}
-}
-
-// HillisSteele computes an inclusive scan with distances below a limit.
-func (c Combiner) HillisSteele(t []uint64, limit int) {
-	for s := 1; s < limit; s *= 2 {
-		for l := len(t) - 1; l >= s; l-- {
-			t[l] = c.apply(t[l-s], t[l])
-		}
+// Zip implements [Monoid].
+func (c Combiner) Zip(x, y []uint64) {
+	for i := range y {
+		x[i] = c.Apply(x[i], y[i])
 	}
 }
 
@@ -122,8 +143,8 @@ func Vote(kind ir.SubgroupKind, v []uint64) {
 
 // Shuffle sets each lane to the value of another lane, or 0 if that lane is absent.
 func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
-	var old [SubgroupSize]uint64
-	copy(old[:], v)
+	var room [64]uint64
+	old := append(room[:0], v...)
 	for lane := range v {
 		to := int(int32(from[lane]))
 		switch kind {
@@ -141,14 +162,8 @@ func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
 	}
 }
 
-// A gang of complete subgroups computes subgroup operations by itself. Else they are computed between gangs, with what
-// those have left in their frames. Conditions are 1 or 0 in elements of 32 bits there.
-
-// SubgroupSize is the width of subgroups on this device.
-const SubgroupSize = 32
-
-// Of returns the combining operation of a reduction, scan or subgroup operation.
-func Of(in *ir.Instr) Combiner {
+// CombinerOf returns the combining operation of a reduction, scan or subgroup operation.
+func CombinerOf(in *ir.Instr) Combiner {
 	c := Combiner{Type: in.Args[0].Type, Op: ir.Add}
 	switch {
 	case in.Op == ir.Subgroup && in.Subgroup == ir.SubgroupMin, in.Op != ir.Subgroup && in.Combine == ir.CombineMin:
@@ -170,5 +185,5 @@ func Absent(in *ir.Instr) uint64 {
 			return 0
 		}
 	}
-	return Of(in).Identity()
+	return CombinerOf(in).Identity()
 }
