@@ -91,6 +91,9 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) error {
 		if oe.Code == contract.Assertion { // its text is the message
 			width = len("g.assert")
 		}
+		if !position(p).IsValid() { // of a native kernel
+			p, launched, width = oe.Pos, diag.Position{}, 1
+		}
 		place(e, d, position(p), width)
 		if o := oe.Fault.Other; o != nil {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])

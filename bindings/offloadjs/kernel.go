@@ -458,7 +458,7 @@ func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, 
 	if err := m.submit(q, c); err != nil {
 		return err
 	}
-	if len(c.Kernel().Info().Services) > 0 {
+	if c.Kernel().Info().CallsServices() {
 		m.serveUntilDone(q)
 	}
 	return nil

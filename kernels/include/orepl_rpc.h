@@ -1,7 +1,19 @@
 /* orepl_rpc.h: calls of the host from native device code, for C and C++.
  *
- * A channel is shared memory that the host's server initializes (package runtime/rpc). Who loads the code stores the
- * channel's address in orepl_rpc_channel before a kernel runs; calls fail with OREPL_RPC_CLOSED while it is null.
+ * A kernel of an image that a script registers calls the script's services by name:
+ *
+ *   static struct orepl_rpc_service enough = {"enough(f64, f64): bool"};
+ *   ...
+ *   union orepl_rpc_value v[2] = {{.f64 = hits}, {.f64 = throws}}, stop;
+ *   if (orepl_rpc_ask(&enough, item, v, &stop)) return;    // failed: the launch ends with the service's error
+ *   if (stop.boolean) break;
+ *
+ * item is the number of the work-item, with x varying fastest. orepl_rpc_tell does not wait for the handler. The calls of a
+ * thread are served in order, and before the launch is reached.
+ *
+ * Below the services is a channel of ports, which carry any operation. It is shared memory that the host's server
+ * initializes (package runtime/rpc). The loader stores the channel's address in orepl_rpc_channel after the constructors;
+ * calls fail with OREPL_RPC_CLOSED while it is null.
  *
  *   struct orepl_rpc_port port;
  *   if (orepl_rpc_open(&port, opcode, 0)) return;          // begins a call; 1: one-way
@@ -10,7 +22,7 @@
  *   orepl_rpc_recv(&port, &p);                              // waits for the reply
  *   orepl_rpc_close(&port);
  *
- * Every function returns 0, or OREPL_RPC_CLOSED if the server has ended. A thread is one lane. A port belongs to the thread
+ * Every function returns 0, or one of the errors below. A thread is one lane. A port belongs to the thread
  * that opened it. The memory orders are those of runtime/rpc/orders.go, each sufficient and none stronger than needed.
  */
 #ifndef OREPL_RPC_H
@@ -38,6 +50,10 @@ long syscall(long number, ...); /* unistd.h hides it from strict C */
 
 #define OREPL_RPC_CLOSED 1  /* the server has ended, or there is none */
 #define OREPL_RPC_VERSION_DIFFERS 2
+#define OREPL_RPC_FAILED 3  /* the service or its call failed; the launch ends with the error */
+
+#define OREPL_RPC_OP_DECLARE 0x6f000001u
+#define OREPL_RPC_OP_CALL 0x6f000002u
 
 #define OREPL_RPC_ORDER_LOCK __ATOMIC_ACQUIRE
 #define OREPL_RPC_ORDER_OPEN_INBOX __ATOMIC_ACQUIRE
@@ -70,6 +86,35 @@ struct orepl_rpc_control {
 /* The host stores the address of the channel here. Every object of an image shares one. */
 __attribute__((weak, visibility("default"))) struct orepl_rpc_control *orepl_rpc_channel;
 
+/* A service of the script, with its signature as rpc.services lists it. The rest is filled in by the first call. */
+struct orepl_rpc_service {
+  const char *signature;
+  uint32_t number, args;
+};
+
+union orepl_rpc_value {
+  uint64_t bits;
+  uint8_t boolean;
+  int32_t i32;
+  uint32_t u32;
+  int64_t i64;
+  uint64_t u64;
+  float f32;
+  double f64;
+};
+
+/* orepl_rpc_thread is the launch that this thread works for, and the port of its last one-way call, plus one. */
+__attribute__((weak, visibility("hidden"))) __thread struct {
+  uint32_t launch, posted;
+} orepl_rpc_thread;
+
+/* orepl_rpc_enter is called by the host on each thread that it starts a kernel on. */
+__attribute__((weak, visibility("default"))) void orepl_rpc_enter(uint64_t launch);
+void orepl_rpc_enter(uint64_t launch) {
+  orepl_rpc_thread.launch = (uint32_t)launch;
+  orepl_rpc_thread.posted = 0;
+}
+
 struct orepl_rpc_port {
   struct orepl_rpc_control *channel;
   const uint32_t *inbox;
@@ -78,7 +123,7 @@ struct orepl_rpc_port {
   union orepl_rpc_packet *packet; /* of lane 0 */
   uint32_t index;
   uint32_t out;
-  int owned, received;
+  int owned, received, one_way;
 };
 
 /* orepl_rpc_pause paces a loop that polls, by the number of its turn: it spins, then yields, then sleeps. */
@@ -106,6 +151,21 @@ static inline void orepl_rpc_ring(struct orepl_rpc_control *c) {
 #endif
 }
 
+/* orepl_rpc_follow waits until the server has read the thread's last one-way call, so that calls keep their order. If another
+ * thread has the port, the server has read it. */
+static inline int orepl_rpc_follow(struct orepl_rpc_control *c) {
+  uint32_t i = orepl_rpc_thread.posted - 1;
+  const uint32_t *inbox = (const uint32_t *)((uint8_t *)c + OREPL_RPC_CONTROL_BYTES) + i, *outbox = inbox + c->ports;
+  for (uint32_t n = 0;; n++) {
+    if (__atomic_load_n(&c->locks[i / 32], __ATOMIC_RELAXED) >> i % 32 & 1) break;
+    if (((__atomic_load_n(inbox, OREPL_RPC_ORDER_AWAIT_INBOX) ^ __atomic_load_n(outbox, __ATOMIC_RELAXED)) & 1) == 0) break;
+    if (n % 64 == 63 && __atomic_load_n(&c->closed, __ATOMIC_RELAXED)) return OREPL_RPC_CLOSED;
+    orepl_rpc_pause(n);
+  }
+  orepl_rpc_thread.posted = 0;
+  return 0;
+}
+
 /* orepl_rpc_open begins a call of an operation on a free port. */
 static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int one_way) {
   struct orepl_rpc_control *c = orepl_rpc_channel;
@@ -115,6 +175,7 @@ static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int 
   uint8_t *base = (uint8_t *)c + OREPL_RPC_CONTROL_BYTES;
   uint32_t ports = c->ports, lanes = c->lanes;
   uint64_t headers = (8ull * ports + 7) / 8 * 8;
+  if (orepl_rpc_thread.posted && orepl_rpc_follow(c)) return OREPL_RPC_CLOSED;
   for (uint32_t n = 0;; n++) {
     uint32_t i = n % ports;
     uint32_t bit = 1u << i % 32, *lock = &c->locks[i / 32];
@@ -138,9 +199,10 @@ static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int 
     p->packet = (union orepl_rpc_packet *)(base + headers + 16ull * ports) + (uint64_t)i * lanes;
     p->owned = 1;
     p->received = 0;
+    p->one_way = one_way != 0;
     p->header->mask = 1;
     p->header->opcode = opcode;
-    p->header->flags = 0x4f520000u | (one_way != 0);
+    p->header->flags = 0x4f520000u | (orepl_rpc_thread.launch & 0x3fff) << 2 | (one_way != 0);
     return 0;
   }
 }
@@ -217,6 +279,7 @@ static inline int orepl_rpc_recv_n(struct orepl_rpc_port *p, void *data, uint64_
 
 /* orepl_rpc_close ends a call. A packet that was sent last is served all the same. */
 static inline void orepl_rpc_close(struct orepl_rpc_port *p) {
+  if (p->one_way) orepl_rpc_thread.posted = p->index + 1;
   __atomic_fetch_and(&p->channel->locks[p->index / 32], ~(1u << p->index % 32), OREPL_RPC_ORDER_UNLOCK);
 }
 
@@ -238,6 +301,61 @@ static inline int orepl_rpc_post(uint32_t opcode, const union orepl_rpc_packet *
   failed = orepl_rpc_send(&p, data);
   orepl_rpc_close(&p);
   return failed;
+}
+
+/* orepl_rpc_declare learns the number of a service. Threads that do so at the same time get the same one. */
+static inline int orepl_rpc_declare(struct orepl_rpc_service *s) {
+  struct orepl_rpc_port p;
+  union orepl_rpc_packet d;
+  if (__atomic_load_n(&s->number, __ATOMIC_ACQUIRE)) return 0;
+  int failed = orepl_rpc_open(&p, OREPL_RPC_OP_DECLARE, 0);
+  if (failed) return failed;
+  failed = orepl_rpc_send_n(&p, s->signature, strlen(s->signature));
+  if (!failed) failed = orepl_rpc_recv(&p, &d);
+  orepl_rpc_close(&p);
+  if (failed) return failed;
+  if (d.words[0]) return OREPL_RPC_FAILED;
+  __atomic_store_n(&s->args, (uint32_t)d.words[2], __ATOMIC_RELAXED);
+  __atomic_store_n(&s->number, (uint32_t)d.words[1], __ATOMIC_RELEASE);
+  return 0;
+}
+
+static inline int orepl_rpc_use(struct orepl_rpc_service *s, int64_t item, const union orepl_rpc_value *values,
+                                union orepl_rpc_value *result, int one_way) {
+  struct orepl_rpc_port p;
+  union orepl_rpc_packet d;
+  int failed = orepl_rpc_declare(s);
+  if (!failed) failed = orepl_rpc_open(&p, OREPL_RPC_OP_CALL, one_way);
+  if (failed) return failed;
+  uint32_t at = 2, args = __atomic_load_n(&s->args, __ATOMIC_RELAXED);
+  d.words[0] = s->number;
+  d.words[1] = (uint64_t)item;
+  for (uint32_t i = 0; i < args && !failed; i++) {
+    if (at == 8) {
+      failed = orepl_rpc_send(&p, &d);
+      at = 0;
+    }
+    d.words[at++] = values[i].bits;
+  }
+  if (!failed) failed = orepl_rpc_send(&p, &d);
+  if (!failed && !one_way) {
+    failed = orepl_rpc_recv(&p, &d);
+    if (!failed && d.words[0]) failed = OREPL_RPC_FAILED;
+    if (!failed && result) result->bits = d.words[1];
+  }
+  orepl_rpc_close(&p);
+  return failed;
+}
+
+/* orepl_rpc_ask calls a service with the values of its signature and waits for the result. result may be null. */
+static inline int orepl_rpc_ask(struct orepl_rpc_service *s, int64_t item, const union orepl_rpc_value *values,
+                                union orepl_rpc_value *result) {
+  return orepl_rpc_use(s, item, values, result, 0);
+}
+
+/* orepl_rpc_tell calls a service and goes on. */
+static inline int orepl_rpc_tell(struct orepl_rpc_service *s, int64_t item, const union orepl_rpc_value *values) {
+  return orepl_rpc_use(s, item, values, 0, 1);
 }
 
 #ifdef __cplusplus

@@ -42,7 +42,11 @@ func (d *device) loadNative(ctx context.Context, img *offload.Image) (offload.Pr
 	if err != nil {
 		return nil, d.named(err)
 	}
-	return &nativeProgram{device: d, image: loaded, label: img.Label, globals: map[string]*block{}}, nil
+	ports, err := d.connect(loaded)
+	if err != nil {
+		return nil, d.named(errors.Join(err, loaded.Close()))
+	}
+	return &nativeProgram{device: d, image: loaded, label: img.Label, ports: ports, globals: map[string]*block{}}, nil
 }
 
 // nativeProgram implements [offload.Program] for a shared object.
@@ -50,6 +54,7 @@ type nativeProgram struct {
 	device *device
 	image  *native.Image
 	label  string
+	ports  *ports // nil: the code calls no services
 
 	unloaded atomic.Bool
 
@@ -66,7 +71,7 @@ func (p *nativeProgram) Symbols() []offload.Symbol {
 	var list []offload.Symbol
 	regions := slices.ContainsFunc(p.image.Symbols(), isRegion)
 	for _, s := range p.image.Symbols() {
-		if s.Function && regions && !isRegion(s) {
+		if isPort(s) || s.Function && regions && !isRegion(s) {
 			continue
 		}
 		list = append(list, offload.Symbol{Name: s.Name, Kernel: s.Function, Size: s.Size})
@@ -104,7 +109,7 @@ func (p *nativeProgram) KernelAs(name string, sig *offload.Signature) (offload.K
 		return nil, err
 	}
 	k := &nativeKernel{program: p, address: address, layout: layout, convention: sig.Convention, axes: max(sig.Axes, 1)}
-	k.info = offload.KernelInfo{Name: name, Params: sig.Params, ObservesGroup: false}
+	k.info = offload.KernelInfo{Name: name, Params: sig.Params, ObservesGroup: false, AnyService: p.ports != nil}
 	return k, nil
 }
 
@@ -186,6 +191,9 @@ func (p *nativeProgram) Unload() error {
 	p.mu.Unlock()
 	for _, c := range callers {
 		c.Free()
+	}
+	if p.ports != nil {
+		p.ports.host.Close()
 	}
 	return p.device.named(p.image.Close())
 }

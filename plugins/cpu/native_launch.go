@@ -46,6 +46,11 @@ type nativeLaunch struct {
 	hand   callerAtHand // for another launch of the same program
 	busy   atomic.Int64 // nanoseconds of all cores together
 
+	services offload.Services
+	number   uint32      // of the launch, for its calls of services
+	refused  atomic.Bool // a service failed
+	cut      atomic.Bool // a call ended by a fault or an interruption
+
 	mu     sync.Mutex
 	failed error
 	first  int // of the range that failed
@@ -59,7 +64,7 @@ func (l *nativeLaunch) refuse(code offload.Code, format string, args ...any) *of
 
 // set checks a launch.
 func (l *nativeLaunch) set(o *offload.Launch) error {
-	l.kernel, l.at = o.Kernel.(*nativeKernel), o.Pos
+	l.kernel, l.at, l.services = o.Kernel.(*nativeKernel), o.Pos, o.Services
 	k := l.kernel
 	switch {
 	case k.program.device != l.device:
@@ -156,7 +161,11 @@ func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Va
 	return native.Value{Bits: a.Bits}, nil
 }
 
-func (l *nativeLaunch) clear() { l.kernel, l.stop, l.failed = nil, nil, nil }
+func (l *nativeLaunch) clear() {
+	l.kernel, l.stop, l.failed, l.services = nil, nil, nil, nil
+	l.refused.Store(false)
+	l.cut.Store(false)
+}
 
 // itemCost returns about how many nanoseconds an item takes.
 func (k *nativeKernel) itemCost() float64 {
@@ -170,12 +179,33 @@ func (l *nativeLaunch) cost() time.Duration {
 	return time.Duration(min(float64(l.items)*l.kernel.itemCost(), math.MaxInt64/2))
 }
 
-// run runs the launch on as many cores as are worth it.
+// run runs the launch, whose code may call services meanwhile.
 func (l *nativeLaunch) run(stop *queue.Stop) error {
 	if l.items == 0 {
 		return nil
 	}
 	l.stop = stop
+	if l.kernel.program.ports != nil {
+		leave, err := l.enterPorts(stop)
+		if err != nil {
+			return err
+		}
+		l.spread()
+		leave()
+	} else {
+		l.spread()
+	}
+	switch {
+	case l.failed != nil:
+		return l.failed
+	case stop.Requested():
+		return queue.ErrStopped
+	}
+	return nil
+}
+
+// spread runs the items on as many cores as are worth it.
+func (l *nativeLaunch) spread() {
 	cost := l.cost()
 	measure := cost > measureAbove || l.kernel.cost.Load() == 0
 	var start time.Time
@@ -193,20 +223,13 @@ func (l *nativeLaunch) run(stop *queue.Stop) error {
 		l.device.pool.Run(&l.job, l, l.items, l.chunk(cost), int(cost/(runAlone/2)))
 		busy = time.Duration(l.busy.Load())
 	}
-	if measure && l.failed == nil && !stop.Requested() {
+	if measure && l.failed == nil && !l.stop.Requested() {
 		now := max(int64(busy)*costScale/int64(l.items), 1)
 		if old := l.kernel.cost.Load(); old > 0 {
 			now = old + (now-old)/4
 		}
 		l.kernel.cost.Store(max(now, 1))
 	}
-	switch {
-	case l.failed != nil:
-		return l.failed
-	case stop.Requested():
-		return queue.ErrStopped
-	}
-	return nil
 }
 
 // chunk returns how many items a core takes at once.
@@ -272,7 +295,7 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 			s.Stop()
 			l.fail(first, err)
 		}
-		if l.stop.Requested() {
+		if l.stop.Requested() || l.refused.Load() {
 			s.Stop()
 		}
 	}
@@ -281,6 +304,10 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 // call calls the function for items [first, last).
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
+	if p := k.program.ports; p != nil && p.enter != 0 {
+		c.Enter(p.enter, uint64(l.number))
+		defer c.Enter(0, 0)
+	}
 	switch k.convention {
 	case offload.PerItem:
 		return c.Items(k.address, &l.words, l.size, first, last, stop)
@@ -294,7 +321,7 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	if l.group == 0 {
 		return c.Range(k.address, &l.words, first, last, stop)
 	}
-	for ; first < last && !stop.Load(); first += l.group {
+	for ; first < last && !stop.Load() && !l.refused.Load(); first += l.group {
 		if err := c.Range(k.address, &l.words, first, min(first+l.group, last), stop); err != nil {
 			return err
 		}
@@ -304,6 +331,7 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 
 // fail keeps the failure of the first range that has one.
 func (l *nativeLaunch) fail(first int, err error) {
+	l.cut.Store(true)
 	if errors.Is(err, process.ErrInterrupted) && l.stop.Requested() {
 		return // the queue reports why
 	}

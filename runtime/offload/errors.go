@@ -172,9 +172,12 @@ type Access struct {
 // String returns the fault in one line.
 func (f *Fault) String() string {
 	var b strings.Builder
-	if f.Cause != "" {
+	switch {
+	case f.Cause != "" && f.Text != "":
 		b.WriteString(f.Cause + ",")
-	} else {
+	case f.Cause != "":
+		b.WriteString(f.Cause)
+	default:
 		f.describe(&b)
 	}
 	switch {

@@ -77,9 +77,13 @@ type KernelInfo struct {
 	DynamicShared bool // launches may state SharedBytes
 	Cooperative   bool // launches may be cooperative
 
-	Services []string // names of the services that the kernel may call, sorted
-	Prints   bool     // the kernel may print
+	Services   []string // names of the services that the kernel may call, sorted
+	AnyService bool     // the kernel may call services that it names at run time
+	Prints     bool     // the kernel may print
 }
+
+// CallsServices reports whether the kernel may call a service.
+func (k *KernelInfo) CallsServices() bool { return k.AnyService || len(k.Services) > 0 }
 
 // Symbol is an exported name of a program.
 type Symbol struct {

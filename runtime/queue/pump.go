@@ -68,7 +68,7 @@ func (q *Queue) launchOnLane(op string, l *offload.Launch) error {
 	}
 	g.Kind = LaunchKernel
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
-	c.calls = l.Services != nil && len(l.Kernel.Info().Services) > 0
+	c.calls = l.Services != nil && l.Kernel.Info().CallsServices()
 	q.publish(0, false)
 	return nil
 }

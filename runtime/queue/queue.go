@@ -254,7 +254,7 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		return err
 	}
 	c.kind, c.kernel, c.pos, c.timeout = launchKernel, l.Kernel, l.Pos, l.Timeout
-	c.calls = l.Services != nil && len(l.Kernel.Info().Services) > 0
+	c.calls = l.Services != nil && l.Kernel.Info().CallsServices()
 	cost, sure := c.launch.Cost()
 	if sure && !c.calls && cost <= briefLaunches && !q.opts.Deferred && q.mayRunAtOnce() {
 		err := q.runKernel(c, &q.never)

@@ -65,6 +65,7 @@ func kernelInfo(c *coder, k *offload.KernelInfo) {
 	c.flag(&k.DynamicShared)
 	c.flag(&k.Cooperative)
 	list(c, &k.Services, text[string])
+	c.flag(&k.AnyService)
 	c.flag(&k.Prints)
 }
 

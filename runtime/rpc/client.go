@@ -11,7 +11,8 @@ import (
 
 // Client calls a server of the same memory from Go. Its methods may be called by several goroutines.
 type Client struct {
-	c *channel
+	c      *channel
+	number uint32
 }
 
 // NewClient returns a client of a channel that a server has initialized. Memory of another version is an
@@ -21,8 +22,11 @@ func NewClient(memory []byte) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{c}, nil
+	return &Client{c: c}, nil
 }
+
+// Numbered returns a client of the same channel whose calls state a number up to [MaxClient].
+func (c *Client) Numbered(n uint32) *Client { return &Client{c.c, n & clientMask} }
 
 // Lanes returns the number of lanes of a port.
 func (c *Client) Lanes() int { return c.c.layout.Lanes }
@@ -60,7 +64,7 @@ func (c *Client) tryOpen(index int, opcode uint32, mask uint64, oneWay bool) *Po
 	}
 	p.owned = true
 	p.sent = func() { ring(c.c.control) }
-	p.flags = flagOurs
+	p.flags = flagOurs | c.number<<clientShift
 	if oneWay {
 		p.flags |= flagOneWay
 	}

@@ -11,6 +11,8 @@ const (
 	MaxPorts = 4096
 	// MaxLanes is the greatest number of lanes of a port: the work-items that call together.
 	MaxLanes = 64
+	// MaxClient is the greatest number of a client.
+	MaxClient = 1<<14 - 1
 	// PacketBytes is the size of a lane's packet.
 	PacketBytes = 64
 
@@ -37,6 +39,8 @@ const (
 	flagOurs      = 0x4f52_0000 // the flags are defined
 	flagOneWay    = 1           // the call has no reply
 	flagAbandoned = 2           // the client has given up the call, and no packet comes
+	clientShift   = 2           // the client's number lies above the flags
+	clientMask    = MaxClient
 	flagMask      = 0xffff_0000
 )
 

@@ -35,6 +35,16 @@ func (p *Port) Opcode() uint32 { return p.opcode }
 // OneWay reports whether the client said that it expects no reply. LLVM's clients do not say.
 func (p *Port) OneWay() bool { return p.flags&flagMask == flagOurs && p.flags&flagOneWay != 0 }
 
+// Client returns the number that the client states, 0 for none. A host that serves several launches tells them apart by it.
+func (p *Port) Client() uint32 { return clientOf(p.flags) }
+
+func clientOf(flags uint32) uint32 {
+	if flags&flagMask != flagOurs {
+		return 0
+	}
+	return flags >> clientShift & clientMask
+}
+
 // Lanes yields the lanes that take part in the call, in ascending order.
 func (p *Port) Lanes() iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -45,7 +45,7 @@ func serve(t testing.TB, l Layout) *served {
 func serveIn(t testing.TB, memory []byte, l Layout) *served {
 	t.Helper()
 	v := &served{memory: memory, errs: make(chan error, 100)}
-	s, err := NewServer(v.memory, l, func(_ uint32, err error) {
+	s, err := NewServer(v.memory, l, func(_ *Port, err error) {
 		select {
 		case v.errs <- err:
 		default:

@@ -32,7 +32,7 @@ type entry struct {
 // Server answers the clients of a channel.
 type Server struct {
 	c      *channel
-	report func(opcode uint32, err error)
+	report func(p *Port, err error)
 
 	mu       sync.Mutex // guards the replacement of handlers
 	handlers atomic.Pointer[map[uint32]*entry]
@@ -62,8 +62,8 @@ const (
 )
 
 // NewServer initializes memory as a channel and returns its server. memory has at least [Layout.Size] bytes, is aligned to 8
-// and outlives server and clients. report receives the errors of handlers, and calls of unknown operations; it may be nil.
-func NewServer(memory []byte, l Layout, report func(opcode uint32, err error)) (*Server, error) {
+// and outlives server and clients. report receives the errors of handlers, and calls of unknown operations. It may be nil.
+func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Server, error) {
 	if bigEndian {
 		return nil, offload.Errorf(offload.Unsupported, "rpc", "this host is big-endian")
 	}
@@ -205,6 +205,38 @@ func (s *Server) Drain(ctx context.Context) error {
 	}
 }
 
+// Flush waits until the one-way calls that a client sent before are served. Serve runs meanwhile. A server that is closed is
+// an [offload.Closed] error.
+func (s *Server) Flush(ctx context.Context, client uint32) error {
+	for i := range s.ports {
+		for n := 0; s.posted(i, client); n++ {
+			ring(s.c.control)
+			if n < 100 {
+				runtime.Gosched()
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case <-s.closed:
+				return offload.Errorf(offload.Closed, "rpc", "the server has ended")
+			case <-time.After(10 * time.Microsecond):
+			}
+		}
+	}
+	return nil
+}
+
+// posted reports whether a port has a one-way call of a client that is not served.
+func (s *Server) posted(port int, client uint32) bool {
+	p := &s.ports[port]
+	if p.state.Load() == portDead || atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
+		return false
+	}
+	flags := atomic.LoadUint32(&s.c.headers[port].flags)
+	return flags&flagMask == flagOurs && flags&flagOneWay != 0 && clientOf(flags) == client
+}
+
 // pending reports whether a request is not served or a handler runs.
 func (s *Server) pending() bool {
 	if s.active.Load() != 0 {
@@ -277,7 +309,7 @@ func (s *Server) begin(ctx context.Context, p *serverPort) {
 func (s *Server) inline(p *serverPort, e *entry) {
 	defer func() {
 		if r := recover(); r != nil {
-			s.fail(p.opcode, offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r))
+			s.fail(&p.Port, offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r))
 			s.refuse(p, StatusError)
 		}
 	}()
@@ -298,8 +330,8 @@ func (s *Server) run(ctx context.Context, p *serverPort, e *entry) {
 	p.await = func(*Port) error { return s.await(ctx, p) }
 	p.broken = false
 	err := s.call(ctx, p, e)
-	if err != nil && !errors.Is(err, errAbandoned) {
-		s.fail(p.opcode, err)
+	if err != nil && !errors.Is(err, errAbandoned) && ctx.Err() == nil {
+		s.fail(&p.Port, err)
 	}
 	state := uint32(portIdle)
 	switch {
@@ -379,13 +411,13 @@ func (s *Server) unknown(p *serverPort) {
 	if op := p.opcode >> 24; op >= 'A' && op <= 'z' {
 		err = offload.Errorf(offload.NotFound, "rpc", "device code called operation %c:%d, which no service has", rune(op), p.opcode&0xffffff)
 	}
-	s.fail(p.opcode, err)
+	s.fail(&p.Port, err)
 	s.refuse(p, StatusUnknown)
 }
 
-func (s *Server) fail(opcode uint32, err error) {
-	if s.report != nil && !errors.Is(err, context.Canceled) {
-		s.report(opcode, err)
+func (s *Server) fail(p *Port, err error) {
+	if s.report != nil {
+		s.report(p, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package native
 import (
 	"errors"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,8 @@ type Caller struct {
 	image   *Image
 	guard   process.Guard
 	block   block
+	enter   uintptr                     // a function that each call calls before, on the same thread; 0: none
+	number  uint64                      // its argument
 	running atomic.Pointer[atomic.Bool] // the stop flag of the call that runs; nil between calls
 	since   time.Time                   // of the first interrupt of the call; the watcher's
 
@@ -97,10 +100,29 @@ func (c *Caller) Plain(fn uintptr, words [3]uint64, stop *atomic.Bool) error {
 	return c.run()
 }
 
+// Enter makes each later call begin with a call of enter(number) on the thread that it runs on. 0 ends that.
+func (c *Caller) Enter(enter uintptr, number uint64) { c.enter, c.number = enter, number }
+
 func (c *Caller) run() error {
 	if c.block.fn == 0 {
 		return errors.New("a call of address 0")
 	}
+	if enter := c.enter; enter != 0 {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		work := c.block
+		c.block = block{fn: enter, count: 1, stop: work.stop}
+		c.block.words[0] = c.number
+		err := c.guarded()
+		c.block = work
+		if err != nil {
+			return err
+		}
+	}
+	return c.guarded()
+}
+
+func (c *Caller) guarded() error {
 	stop := c.block.stop
 	c.begin(stop)
 	err := c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))

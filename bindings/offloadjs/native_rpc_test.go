@@ -1,0 +1,198 @@
+package offloadjs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const headers = "../../kernels/include"
+
+// buildNative compiles a source that includes orepl_rpc.h into lib.so of a folder. Without the compiler the test fails on CI
+// and is skipped elsewhere.
+func buildNative(t testing.TB, dir, source string, compiler ...string) {
+	t.Helper()
+	path, err := exec.LookPath(compiler[0])
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	in := filepath.Join(dir, "source.c")
+	if err := os.WriteFile(in, []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	args := append(compiler[1:], "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", headers, "-o", filepath.Join(dir, "lib.so"), in)
+	if out, err := exec.Command(path, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+const rpcSource = `
+#include "orepl_rpc.h"
+static struct orepl_rpc_service twice = {"twice(i32): i32", 0, 0}, all = {"all(bool, i32, u32, i64, u64, f32, f64, f64): f64", 0, 0},
+  add = {"add(i32)", 0, 0}, missing = {"twise(i32): i32", 0, 0}, wrong = {"twice(i33): i32", 0, 0};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void ask(int64_t i, int32_t *o) {
+  union orepl_rpc_value v, r;
+  v.i32 = o[i];
+  if (orepl_rpc_ask(&twice, i, &v, &r)) return;
+  o[i] = r.i32;
+}
+void every(int64_t i, double *o) {
+  union orepl_rpc_value v[8], r;
+  v[0].boolean = 1; v[1].i32 = -7; v[2].u32 = 4000000000u; v[3].i64 = -5; v[4].u64 = 1ull << 63; v[5].f32 = 0.5f; v[6].f64 = 0.1; v[7].f64 = 8;
+  if (!orepl_rpc_ask(&all, i, v, &r)) o[i] = r.f64;
+}
+void tell(int64_t i, int32_t n) {
+  for (int32_t k = 0; k < n; k++) {
+    union orepl_rpc_value v;
+    v.i32 = (int32_t)i * n + k;
+    orepl_rpc_tell(&add, i, &v);
+  }
+}
+void unknown(int64_t i, int32_t *o) {
+  union orepl_rpc_value v;
+  v.i32 = 1;
+  o[i] = orepl_rpc_ask(&missing, i, &v, 0);
+}
+void malformed(int64_t i, int32_t *o) {
+  union orepl_rpc_value v;
+  v.i32 = 1;
+  o[i] = orepl_rpc_ask(&wrong, i, &v, 0);
+}
+void other(int64_t i) {
+  union orepl_rpc_packet p = {{(uint64_t)i}};
+  orepl_rpc_call(0x6f00ffff, &p);
+}
+#ifdef __cplusplus
+}
+#endif
+`
+
+// TestNativeServices runs C and C++ kernels of two compilers that call services of the script.
+func TestNativeServices(t *testing.T) {
+	for _, compiler := range [][]string{{"clang-19"}, {"gcc"}, {"clang-19", "-x", "c++", "-std=c++20"}, {"gcc", "-std=c99"}} {
+		t.Run(strings.Join(compiler, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			buildNative(t, dir, rpcSource, compiler...)
+			got := runNative(t, dir, `
+				import { device, register, rpc, bool, i32, u32, i64, u64, f32, f64 } from 'offload'
+				const lib = await register('lib.so'), dev = device('cpu')
+				console.log(lib.kernels.join())
+				const attempt = async p => { try { await p(); console.log('no error') } catch (e) { console.log(e.code + ': ' + e.message) } }
+				const sig = (name, ...args) => lib.kernel(name, { args, convention: 'item' })
+				const o = dev.buffer(i32, 1000, i => i), d = dev.buffer(f64, 1)
+				const ask = sig('ask', [i32])
+				await attempt(() => ask.launch({ size: 1 }, o))
+				let at = []
+				rpc.on('twice', { args: [i32], result: i32 }, (x, call) => { if (x == 999) at = [call.kernel, call.device, call.item, call.at.split('/').pop()]; return 2 * x })
+				await ask.launch({ size: 1000 }, o)
+				const got = await o.read()
+				console.log(got.every((v, i) => v === 2 * i), ...at.flat())
+				await ask.launch({ size: 10 }, o)
+				console.log(o.readSync()[9], rpc.services[0].calls)
+
+				rpc.on('all', { args: [bool, i32, u32, i64, u64, f32, f64, f64], result: f64 }, (...v) => { console.log(...v); return v[6] })
+				await sig('every', [f64]).launch({ size: 1 }, d)
+				console.log((await d.read())[0])
+
+				const seen = new Map()
+				let ordered = true, sum = 0
+				rpc.on('add', { args: [i32], oneWay: true }, x => { const i = Math.floor(x / 100); ordered &&= x % 100 == (seen.get(i) ?? 0); seen.set(i, x % 100 + 1); sum += x })
+				await sig('tell', 'i32').launch({ size: 200 }, 100)
+				console.log(ordered, sum)
+
+				await attempt(() => sig('unknown', [i32]).launch({ size: 1 }, o))
+				await attempt(() => sig('malformed', [i32]).launch({ size: 1 }, o))
+				await attempt(() => sig('other').launch({ size: 1 }))
+				rpc.on('twice', { args: [i32], result: i32 }, () => { throw new RangeError('too far') })
+				await attempt(() => ask.launch({ size: 1 }, o))
+				rpc.on('twice', { args: [i32], result: i32 }, (x, call) => { call.stop('enough') })
+				await attempt(() => ask.launch({ size: 1 }, o))
+				rpc.on('twice', { args: [i32], result: i32, deadline: 20 }, () => new Promise(() => {}))
+				await attempt(() => ask.launch({ size: 1 }, o))
+				rpc.on('twice', { args: [i32, i32], result: i32 }, () => 1)
+				await attempt(() => ask.launch({ size: 1 }, o))
+
+				rpc.on('twice', { args: [i32], result: i32 }, async x => { await new Promise(r => setTimeout(r, 20)); return 5 })
+				const last = ask.launch({ size: 1 }, o)
+				await lib.unregister()
+				await last
+				console.log((await o.read())[0])
+			`)
+			want := `
+ask,every,malformed,other,tell,unknown
+not-found: launch "ask" on cpu: no service is named "twice"
+true ask cpu 999 0 0 script.js:12:21
+36 1010
+true -7 4000000000 -5n 9223372036854775808n 0.5 0.1 8
+0.1
+true 199990000
+not-found: launch "unknown" on cpu: no service is named "twise"
+invalid-argument: launch "malformed" on cpu: the signature "twice(i33): i32" has no type "i33"
+not-found: launch "other" on cpu: device code called operation o:65535, which no service has
+backend-failure: launch "ask" on cpu: the service twice threw RangeError: too far, kernel ask, work-item [0, 0, 0]
+cancelled: launch "ask" on cpu: enough, kernel ask, work-item [0, 0, 0]
+timeout: launch "ask" on cpu: the service twice did not answer within 20ms, kernel ask, work-item [0, 0, 0]
+invalid-argument: launch "ask" on cpu: g.call('twice'): the kernel passes 1 values, and the service takes 2, kernel ask, work-item [0, 0, 0]
+5
+`
+			if strings.TrimSpace(want) != strings.TrimSpace(got) {
+				t.Errorf("got\n%s\nwant%s", got, want)
+			}
+		})
+	}
+}
+
+// TestNativeServicesCut ends launches in the middle of calls, more of them than the channel has ports. The launches after
+// them are served.
+func TestNativeServicesCut(t *testing.T) {
+	dir := t.TempDir()
+	buildNative(t, dir, `
+#include "orepl_rpc.h"
+static struct orepl_rpc_service wait = {"wait(i32): i32", 0, 0};
+void ask(int64_t i, int32_t *o, int32_t crash) {
+  union orepl_rpc_value v = {0}, r;
+  v.i32 = crash;
+  if (orepl_rpc_ask(&wait, i, &v, &r)) return;
+  if (crash) *(volatile int *)8 = 0;
+  o[i] = r.i32;
+}`, "clang-19")
+	got := runNative(t, dir, `
+		import { device, register, rpc, i32 } from 'offload'
+		const lib = await register('lib.so'), dev = device('cpu'), o = dev.buffer(i32, 4)
+		const ask = lib.kernel('ask', { args: [[i32], 'i32'], convention: 'item' })
+		const codes = new Set()
+		let answer = () => new Promise(() => {})
+		rpc.on('wait', { args: [i32], result: i32 }, () => answer())
+		for (let k = 0; k < 40; k++) await ask.launch({ size: 1, timeout: 10 }, o, 0).then(undefined, e => codes.add(e.code))
+		answer = () => 3
+		for (let k = 0; k < 40; k++) await ask.launch({ size: 1 }, o, 1).then(undefined, e => codes.add(e.code))
+		await ask.launch({ size: 4 }, o, 0)
+		console.log(...codes, ...await o.read())
+		// Two launches of one library at the same time: the second one passes the first.
+		let release
+		rpc.on('wait', { args: [i32], result: i32 }, async (_, call) => {
+			if (release) return 20 + call.item[0]
+			await new Promise(r => { release = r })
+			return 10
+		})
+		const a = dev.createQueue(), b = dev.createQueue()
+		const first = ask.launch({ size: 1, queue: a }, o.view(0, 1), 0)
+		while (!release) await new Promise(r => setTimeout(r, 1))
+		await ask.launch({ size: 2, queue: b }, o.view(2, 2), 0)
+		release()
+		await first
+		console.log(...await o.read())
+	`)
+	if want := "timeout backend-failure 3 3 3 3\n10 3 20 21\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

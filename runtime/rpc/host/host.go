@@ -1,0 +1,225 @@
+// Package host answers the calls of launches through ports by the services that each launch offers.
+//
+// Several launches share a channel. A client states the number of its launch, which [Host.Enter] returns. Device code that
+// states none is taken for the only launch that runs.
+package host
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/rpc"
+)
+
+// Operations of our clients, in the range that begins with the letter o.
+const (
+	OpDeclare = 'o'<<24 | 1 + iota // a stream with the signature of a service; the reply holds a status, its number and its count of arguments
+	OpCall                         // number, item and up to six arguments; the reply holds a status and the result
+)
+
+// Launch is a running launch that may call.
+type Launch struct {
+	Device, Kernel string
+	Size           [3]int
+	Pos            offload.Position // of the launch
+	Services       offload.Services // may be nil
+	Context        context.Context  // ends when the launch is asked to stop
+	Fail           func(error)      // receives the error of a call, on any goroutine; a Failure if the work-item is known
+
+	mu   sync.Mutex
+	left bool
+}
+
+// Failure is the error of a work-item's call.
+type Failure struct {
+	Item [3]int
+	Err  error
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap returns the error of the service.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Memory is what a channel lies in. Free is called when no server uses it.
+type Memory struct {
+	Bytes []byte // aligned to 8
+	Free  func()
+}
+
+// Options are the parts of a host that depend on the device.
+type Options struct {
+	Layout   rpc.Layout
+	Allocate func(size int) (Memory, error)
+	Attach   func(address uintptr) // tells the device code the address of the channel; 0: there is none
+}
+
+// Host serves the device code of one program.
+type Host struct {
+	opts Options
+
+	mu       sync.Mutex
+	server   *rpc.Server
+	launches []*Launch // by number - 1; nil: free
+	running  int
+	lost     bool // a launch ended in the middle of a call, whose port stays locked
+	closed   bool
+
+	table table
+}
+
+// New allocates a channel, attaches it and serves it until [Host.Close].
+func New(opts Options) (*Host, error) {
+	h := &Host{opts: opts}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h, h.start()
+}
+
+// start makes a channel. h.mu is held.
+func (h *Host) start() error {
+	m, err := h.opts.Allocate(h.opts.Layout.Size())
+	if err != nil {
+		return err
+	}
+	s, err := rpc.NewServer(m.Bytes, h.opts.Layout, h.report)
+	if err != nil {
+		m.Free()
+		return err
+	}
+	s.Handle(OpDeclare, "declare", h.serving(h.declare))
+	s.Handle(OpCall, "call", h.serving(h.call))
+	h.server = s
+	h.opts.Attach(uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes))))
+	go func() {
+		_ = s.Serve(context.Background()) // ends by Close alone
+		s.Wait()                          // a handler may take its time
+		m.Free()
+	}()
+	return nil
+}
+
+// Enter adds a launch and returns the number that its calls state.
+func (h *Host) Enter(l *Launch) (number uint32, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return 0, offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(l.Device, l.Kernel)
+	}
+	i := 0
+	for i < len(h.launches) && h.launches[i] != nil {
+		i++
+	}
+	if i >= rpc.MaxClient {
+		return 0, offload.Errorf(offload.OutOfResources, "launch", "%d launches of one program run at a time", i).On(l.Device, l.Kernel)
+	}
+	if i == len(h.launches) {
+		h.launches = append(h.launches, nil)
+	}
+	h.launches[i] = l
+	h.running++
+	return uint32(i + 1), nil
+}
+
+// Leave removes a launch after its one-way calls are served. whole reports that its code came to its end; otherwise its calls
+// may hold ports for ever, and a new channel replaces this one when no launch runs.
+func (h *Host) Leave(number uint32, whole bool) {
+	h.mu.Lock()
+	l, s := h.launches[number-1], h.server
+	h.mu.Unlock()
+	_ = s.Flush(l.Context, number) // a launch that is stopped does not wait
+	l.mu.Lock()
+	l.left = true
+	l.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.launches[number-1] = nil
+	h.running--
+	h.lost = h.lost || !whole
+	if h.lost && h.running == 0 && !h.closed {
+		h.server.Close()
+		if err := h.start(); err != nil {
+			h.opts.Attach(0)
+			return
+		}
+		h.lost = false
+	}
+}
+
+// Close ends the server. The channel's memory is freed when the last handler has returned.
+func (h *Host) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.closed = true
+		h.server.Close()
+	}
+}
+
+// launch returns the launch that a port's call belongs to.
+func (h *Host) launch(p *rpc.Port) (*Launch, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := int(p.Client())
+	if n > 0 && n <= len(h.launches) && h.launches[n-1] != nil {
+		return h.launches[n-1], nil
+	}
+	var only *Launch
+	for _, l := range h.launches {
+		if l != nil {
+			only = l
+		}
+	}
+	if h.running != 1 {
+		return nil, offload.Errorf(offload.NotFound, "call", "a thread that no launch started called a service while %d launches ran", h.running)
+	}
+	return only, nil
+}
+
+// report receives the errors of handlers, and calls of unknown operations.
+func (h *Host) report(p *rpc.Port, err error) {
+	if l, _ := h.launch(p); l != nil {
+		l.fail(err)
+	}
+}
+
+// serving makes a handler of a function that serves the call of a launch.
+func (h *Host) serving(serve func(l *Launch, p *rpc.Port) error) rpc.Handler {
+	return func(_ context.Context, p *rpc.Port) error {
+		l, err := h.launch(p)
+		if err != nil {
+			return err
+		}
+		return serve(l, p)
+	}
+}
+
+// fail passes an error on, unless the launch has ended or was stopped.
+func (l *Launch) fail(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.left && l.Context.Err() == nil {
+		l.Fail(err)
+	}
+}
+
+// item returns the coordinates of an item by its number, where x varies fastest.
+func (l *Launch) item(n int64) [3]int {
+	x, y := int64(max(l.Size[0], 1)), int64(max(l.Size[1], 1))
+	if n < 0 {
+		return [3]int{}
+	}
+	return [3]int{int(n % x), int(n / x % y), int(n / x / y)}
+}
+
+func (l *Launch) message(item int64) offload.Message {
+	return offload.Message{Device: l.Device, Kernel: l.Kernel, Item: l.item(item), Pos: l.Pos}
+}
+
+// sentence makes an error of a wrong call.
+func sentence(format string, args ...any) error {
+	return offload.Errorf(offload.InvalidArgument, "call", "%s", fmt.Sprintf(format, args...))
+}

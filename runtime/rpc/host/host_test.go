@@ -1,0 +1,316 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/rpc"
+)
+
+// device is device code in Go: what Attach told it, and the memory that has been freed.
+type device struct {
+	host   *Host
+	mu     sync.Mutex
+	client *rpc.Client
+	freed  atomic.Int32
+	memory [][]byte
+}
+
+func newDevice(t *testing.T, ports int) *device {
+	t.Helper()
+	d := &device{}
+	h, err := New(Options{
+		Layout: rpc.Layout{Ports: ports, Lanes: 1},
+		Allocate: func(size int) (Memory, error) {
+			words := make([]uint64, size/8+1)
+			m := unsafeBytes(words)
+			d.memory = append(d.memory, m)
+			return Memory{Bytes: m, Free: func() { d.freed.Add(1) }}, nil
+		},
+		Attach: func(uintptr) {
+			c, err := rpc.NewClient(d.memory[len(d.memory)-1])
+			if err != nil {
+				t.Error(err)
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.client = c
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	d.host = h
+	return d
+}
+
+func (d *device) as(number uint32) *rpc.Client {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.client.Numbered(number)
+}
+
+// services answer by functions.
+type services map[string]func(ctx context.Context, r *offload.Request) (uint64, error)
+
+func (services) Print(*offload.Message) {}
+
+func (s services) Call(ctx context.Context, r *offload.Request) (uint64, error) {
+	return s[r.Name](ctx, r)
+}
+
+func (s services) CheckService(name string) error {
+	if s[name] == nil {
+		return offload.Errorf(offload.NotFound, "call", "no service is named %q", name)
+	}
+	return nil
+}
+
+// launched is a launch with the errors of its calls.
+type launched struct {
+	Launch
+	mu   sync.Mutex
+	errs []error
+}
+
+func launch(s offload.Services) *launched {
+	l := &launched{}
+	l.Launch.Device, l.Kernel, l.Size, l.Services, l.Context = "d", "k", [3]int{10, 10, 10}, s, context.Background()
+	l.Fail = func(err error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.errs = append(l.errs, err)
+	}
+	return l
+}
+
+func (d *device) enter(t *testing.T, l *launched) uint32 {
+	t.Helper()
+	n, err := d.host.Enter(&l.Launch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func within(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func declareIn(t *testing.T, c *rpc.Client, signature string) (status rpc.Status, number, args uint64) {
+	t.Helper()
+	p, err := c.Open(within(t), OpDeclare, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(p)
+	if err := p.SendN(func(int) []byte { return []byte(signature) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Recv(func(_ int, d *rpc.Packet) { status, number, args = rpc.Status(d[0]), d[1], d[2] }); err != nil {
+		t.Fatal(err)
+	}
+	return status, number, args
+}
+
+// callIn calls a service with words, the first two of which are its number and the item.
+func callIn(ctx context.Context, c *rpc.Client, oneWay bool, words ...uint64) (reply rpc.Packet, err error) {
+	p, err := c.Open(ctx, OpCall, 1, oneWay)
+	if err != nil {
+		return reply, err
+	}
+	defer c.Close(p)
+	for first := true; first || len(words) > 0; first = false {
+		if err := p.Send(func(_ int, d *rpc.Packet) { words = words[copy(d[:], words):] }); err != nil {
+			return reply, err
+		}
+	}
+	if !oneWay {
+		err = p.Recv(func(_ int, d *rpc.Packet) { reply = *d })
+	}
+	return reply, err
+}
+
+// TestDeclare checks which signatures are taken, and that a service has one number.
+func TestDeclare(t *testing.T) {
+	d := newDevice(t, 4)
+	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { return 0, nil }})
+	n := d.enter(t, l)
+	c := d.as(n)
+	for _, k := range []struct {
+		signature string
+		status    rpc.Status
+		args      uint64
+	}{
+		{"f()", 0, 0}, {"f( i32 , f64 ): bool", 0, 2}, {"f(): void", 0, 0},
+		{"f(i32,i32,i32,i32,i32,i32,i32,i32,i32,i32)", 0, 10},
+		{"f", rpc.StatusError, 0}, {"f(i8)", rpc.StatusError, 0}, {"f(): u8", rpc.StatusError, 0}, {"f(i32,)", rpc.StatusError, 0},
+		{"", rpc.StatusError, 0}, {"g()", rpc.StatusError, 0}, {"f(" + string(make([]byte, 2000)) + ")", rpc.StatusError, 0},
+	} {
+		status, number, args := declareIn(t, c, k.signature)
+		if status != k.status || status == 0 && (args != k.args || number == 0) {
+			t.Errorf("%.40q: status %v, number %d, %d arguments", k.signature, status, number, args)
+		}
+		if _, again, _ := declareIn(t, c, k.signature); again != number {
+			t.Errorf("%q has the numbers %d and %d", k.signature, number, again)
+		}
+	}
+	d.host.Leave(n, true)
+	if len(l.errs) != 14 {
+		t.Errorf("%d errors, want 14: %v", len(l.errs), l.errs)
+	}
+}
+
+// TestLaunches serves two launches by one channel: each call reaches the services of its own, with its coordinates.
+func TestLaunches(t *testing.T) {
+	d := newDevice(t, 4)
+	both := make(chan struct{})
+	var met atomic.Int32
+	one := func(value uint64) services {
+		return services{"f": func(_ context.Context, r *offload.Request) (uint64, error) {
+			if met.Add(1) == 2 {
+				close(both)
+			}
+			<-both
+			if want := fmt.Sprint([3]int{3, 2, 1}); fmt.Sprint(r.Item) != want || len(r.Args) != 10 || r.Args[9].Bits != 0xffffffff {
+				return 0, fmt.Errorf("item %v, arguments %v", r.Item, r.Args)
+			}
+			return value, nil
+		}}
+	}
+	a, b := launch(one(100)), launch(one(200))
+	na, nb := d.enter(t, a), d.enter(t, b)
+	_, number, _ := declareIn(t, d.as(na), "f(i32,i32,i32,i32,i32,i32,i32,i32,i32,i32): u64")
+	var all sync.WaitGroup
+	for n, want := range map[uint32]uint64{na: 100, nb: 200} {
+		all.Go(func() {
+			reply, err := callIn(within(t), d.as(n), false, number, 123, 0, 1, 2, 3, 4, 5, 6, 7, 8, ^uint64(0))
+			if err != nil || reply[0] != 0 || reply[1] != want {
+				t.Errorf("launch %d: %v, %v", n, reply, err)
+			}
+		})
+	}
+	all.Wait()
+	// A thread without a number, and one of a launch that has ended, are served while one launch runs.
+	if reply, err := callIn(within(t), d.as(0), false, number, 0); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
+		t.Errorf("without a launch: %v, %v", reply, err)
+	}
+	d.host.Leave(nb, true)
+	if reply, err := callIn(within(t), d.as(nb), false, number, 123, 0, 1, 2, 3, 4, 5, 6, 7, 8, ^uint64(0)); err != nil || reply[1] != 100 {
+		t.Errorf("the only launch: %v, %v", reply, err)
+	}
+	d.host.Leave(na, true)
+	if errs := append(a.errs, b.errs...); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if _, number, _ := declareIn(t, d.as(na), "f()"); number != 0 {
+		t.Error("a call was served that no launch made")
+	}
+}
+
+// TestFlush posts calls whose service takes time: all are served before the launch has left.
+func TestFlush(t *testing.T) {
+	d := newDevice(t, 8)
+	var served atomic.Int32
+	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) {
+		time.Sleep(5 * time.Millisecond)
+		served.Add(1)
+		return 0, nil
+	}})
+	n := d.enter(t, l)
+	_, number, _ := declareIn(t, d.as(n), "f()")
+	for range 8 {
+		if _, err := callIn(within(t), d.as(n), true, number, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.host.Leave(n, true)
+	if served.Load() != 8 {
+		t.Errorf("%d of 8 calls were served when the launch had left", served.Load())
+	}
+}
+
+// TestLostPorts ends launches in the middle of calls. The next launch has a new channel, and the old one's memory is freed
+// when its handler has returned.
+func TestLostPorts(t *testing.T) {
+	d := newDevice(t, 1)
+	hang := make(chan struct{})
+	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { <-hang; return 7, nil }})
+	ctx, cancel := context.WithCancel(t.Context())
+	l.Context = ctx
+	n := d.enter(t, l)
+	_, number, _ := declareIn(t, d.as(n), "f(): i32")
+	c := d.as(n)
+	p, err := c.Open(within(t), OpCall, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Send(func(_ int, d *rpc.Packet) { d[0] = number }); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	d.host.Leave(n, false) // the port stays locked
+	if len(d.memory) != 2 {
+		t.Fatalf("%d channels, want a second one", len(d.memory))
+	}
+	if d.freed.Load() != 0 {
+		t.Error("memory was freed while a handler ran")
+	}
+	next := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { return 8, nil }})
+	n = d.enter(t, next)
+	if reply, err := callIn(within(t), d.as(n), false, number, 0); err != nil || reply[1] != 8 {
+		t.Errorf("after the lost port: %v, %v", reply, err)
+	}
+	d.host.Leave(n, true)
+	close(hang)
+	for end := time.Now().Add(10 * time.Second); d.freed.Load() != 1; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the memory of the old channel is not freed")
+		}
+	}
+	if len(l.errs)+len(next.errs) > 0 {
+		t.Error(l.errs, next.errs)
+	}
+}
+
+// TestFailures reports the errors of services to the launch, with the item.
+func TestFailures(t *testing.T) {
+	d := newDevice(t, 2)
+	l := launch(services{
+		"fail":  func(context.Context, *offload.Request) (uint64, error) { return 0, errors.New("no more") },
+		"panic": func(context.Context, *offload.Request) (uint64, error) { panic("gone") },
+	})
+	n := d.enter(t, l)
+	for _, name := range []string{"fail", "panic"} {
+		_, number, _ := declareIn(t, d.as(n), name+"()")
+		if reply, err := callIn(within(t), d.as(n), false, number, 999); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
+			t.Errorf("%s: %v, %v", name, reply, err)
+		}
+	}
+	if reply, err := callIn(within(t), d.as(n), false, 77, 0); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
+		t.Errorf("an unknown number: %v, %v", reply, err)
+	}
+	d.host.Leave(n, true)
+	var f *Failure
+	if len(l.errs) != 3 || !errors.As(l.errs[0], &f) || f.Item != [3]int{9, 9, 9} {
+		t.Errorf("the errors are %v", l.errs)
+	}
+	d.host.Close()
+	if _, err := d.host.Enter(&l.Launch); offload.CodeOf(err) != offload.Closed {
+		t.Errorf("a launch after the end: %v", err)
+	}
+}
+
+func unsafeBytes(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
