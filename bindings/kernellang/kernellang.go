@@ -78,6 +78,8 @@ func item() []bindings.Entry {
 		property("lane", "number", "The item's index in its subgroup."),
 		property("subgroupSize", "number", "The items of a subgroup, which depends on the device."),
 		method("barrier", "Waits until all items of the group are here; what they wrote before is seen after.", "(): void"),
+		method("fence", "Orders the item's accesses to memory: others that see a later store of it see the earlier ones. The scope is the group, the device (the default) or the system.", "(scope?: 'group' | 'device' | 'system'): void"),
+		method("clock", "Nanoseconds of the device's clock, which never goes back, as a u64.", "(): bigint"),
 		method("shared", "Makes an array that the items of the group share. The dimensions are constants.", arrays...),
 		method("private", "Makes an array of the item's own, which is zero. The dimensions are constants.", arrays...),
 		method("uniform", "Asserts that the value is the same for all items of the group, so that barriers may depend on it.", "<T>(value: T): T"),

@@ -171,6 +171,16 @@ func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 		return c.print(x)
 	case assertFunc:
 		return c.assert(x)
+	case fenceFunc:
+		return c.fence(x)
+	case clockFunc:
+		if !c.arity(x, 0, 0) {
+			return bad
+		}
+		before := c.at(x.Span)
+		v := c.b.Emit(&ir.Instr{Op: ir.Clock}, ir.U64)
+		c.b.Site = before
+		return register(v)
 	case callFunc:
 		return c.hostCall(x, ir.Void, effect)
 	}

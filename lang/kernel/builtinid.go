@@ -44,6 +44,8 @@ const (
 	printFunc
 	assertFunc
 	callFunc
+	fenceFunc
+	clockFunc
 )
 
 // builtinInfo describes a builtin. The path of a family ends with the dot before the name.
@@ -91,6 +93,8 @@ var builtins = [...]builtinInfo{
 	printFunc:    {path: "g.print"},
 	assertFunc:   {path: "g.assert"},
 	callFunc:     {path: "g.call"},
+	fenceFunc:    {path: "g.fence"},
+	clockFunc:    {path: "g.clock"},
 }
 
 // itemNumbers are the members of the item object that are numbers, besides x, y and z.
@@ -101,6 +105,7 @@ var itemMembers = map[string]builtinID{
 	"local": localObject, "group": groupObject, "size": sizeObject, "groupSize": groupSizeObject, "groups": groupsObject,
 	"reduce": reduceObject, "scan": scanObject, "subgroup": subgroupObject, "barrier": barrierFunc, "shared": sharedFunc,
 	"private": privateFunc, "uniform": uniformFunc, "print": printFunc, "assert": assertFunc, "call": callFunc,
+	"fence": fenceFunc, "clock": clockFunc,
 }
 
 // globalBuiltins are the builtins that have a name everywhere.

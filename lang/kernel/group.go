@@ -279,6 +279,33 @@ func (c *compiler) assert(x *syntax.Call) value {
 	return value{kind: kVoid}
 }
 
+// reaches are the scopes of g.fence.
+var reaches = map[string]ir.FenceReach{"group": ir.ReachGroup, "device": ir.ReachDevice, "system": ir.ReachSystem}
+
+// fence compiles g.fence('group'), 'device' or 'system'; without an argument it is of the device.
+func (c *compiler) fence(x *syntax.Call) value {
+	if !c.arity(x, 0, 1) {
+		return bad
+	}
+	reach := ir.ReachDevice
+	if len(x.Args) == 1 {
+		name, literal := x.Args[0].(*syntax.Str)
+		known := false
+		if literal {
+			reach, known = reaches[name.Value]
+		}
+		if !known {
+			c.errorf(x.Args[0].Range(), diag.CallArguments, "write g.fence('group'), g.fence('device') or g.fence('system')",
+				"the scope of a fence is a string literal: 'group', 'device' or 'system'")
+			return bad
+		}
+	}
+	before := c.at(x.Span)
+	c.emit(&ir.Instr{Op: ir.Fence, Order: ir.AcquireRelease, Reach: reach})
+	c.b.Site = before
+	return value{kind: kVoid}
+}
+
 // hostCall is g.call('name', values…), whose result has type t; Void stands for the real type, or for none if the
 // result is not used.
 func (c *compiler) hostCall(x *syntax.Call, t ir.Type, effect bool) value {

@@ -34,7 +34,7 @@ func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Key
 
 // itemNames are the properties of the item object.
 var itemNames = []string{"x", "y", "z", "local", "group", "size", "groupSize", "groups", "lane", "subgroupSize", "reduce", "scan",
-	"subgroup", "barrier", "shared", "private", "uniform", "print", "assert", "call"}
+	"subgroup", "barrier", "shared", "private", "uniform", "print", "assert", "call", "fence", "clock"}
 
 // mathNames are the functions and constants of Math.
 var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
@@ -58,7 +58,7 @@ var elsewhere = map[string]string{
 	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
 	"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
 	"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
-	"gridDim": "write g.groups.x", "__syncthreads": "write g.barrier()", "barrier": "write g.barrier()", "printf": "write g.print(`…`)",
+	"gridDim": "write g.groups.x", "__syncthreads": "write g.barrier()", "barrier": "write g.barrier()", "printf": "write g.print(`…`)", "__threadfence": "write g.fence()", "mem_fence": "write g.fence()", "clock64": "write g.clock()",
 	"atomicAdd": "write Atomics.add(buffer, index, value)",
 	"float":     "write f32", "float32": "write f32", "double": "write f64", "float64": "write f64", "half": "write f16", "float16": "write f16",
 	"int": "write i32", "int32": "write i32", "uint": "write u32", "uint32": "write u32", "long": "write i64", "int64": "write i64",

@@ -26,7 +26,7 @@ func TestSuggestions(t *testing.T) {
 		"x[0] = cfg.w":                             "cfg has radius, steps",
 		"x[0] = g.lokal.x":                         "did you mean g.local?",
 		"x[0] = g.globalId":                        "write g.x, g.y or g.z",
-		"x[0] = g.nothing":                         "g has x, y, z, local, group, size, groupSize, groups, lane, subgroupSize, reduce, scan, subgroup, barrier, shared, private, uniform, print, assert, call",
+		"x[0] = g.nothing":                         "g has x, y, z, local, group, size, groupSize, groups, lane, subgroupSize, reduce, scan, subgroup, barrier, shared, private, uniform, print, assert, call, fence, clock",
 		"x[0] = g.local.w":                         "write g.local.x, .y or .z",
 		"x[0] = g.subgroup.shufle(x[0], 1)":        "did you mean g.subgroup.shuffle?",
 		"x[0] = g.reduce(x[0])":                    "write g.reduce.add(…), .min or .max",

@@ -111,8 +111,8 @@ func NewRunner() (*Runner, error) {
 	}
 	r := &Runner{library: library, node: node}
 	for _, leaves := range [][]string{
-		{"calls"},
-		{"calls", "nested jumps", "div.f32", "sqrt.f32", "atomic.add.u32", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"},
+		{"calls", "clock"},
+		{"calls", "clock", "nested jumps", "div.f32", "sqrt.f32", "atomic.add.u32", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"},
 	} {
 		target, unknown := lower.NewTarget(fmt.Sprintf("with %d optional leaves", len(leaves)), leaves...)
 		if unknown != nil {

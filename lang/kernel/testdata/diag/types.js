@@ -47,7 +47,7 @@
   k[0] = k[1] / 0 | 0 // ### "^10: integer division by zero \\[division-by-zero\\]; $"
   k[1] = k[1] % 0 // ### "^10: integer division by zero \\[division-by-zero\\]; $"
   x[5] = x() // ### "^10: `x` is no function of a kernel \\[not-callable\\]; elements are written `x\\[i\\]`$"
-  x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; g has x, y, z, local, .*, assert, call$"
+  x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; g has x, y, z, local, .*, assert, call, fence, clock$"
   x[7] = g.local.w // ### "^18: g\\.local has no \\.w \\[unknown-property\\]; write g\\.local\\.x, \\.y or \\.z$"
   x[8] = Math.foo(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$"
   x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; compute random numbers from g\\.x and a seed, for example with Philox$"

@@ -223,3 +223,20 @@
 //# size: 3
 //# fault: call-failed 1:26
 (g, x) => { x[g.x] = i32(g.call('half', x[g.x])) }
+---
+// [24.6] fences
+//# x: i32[8] -> 1 2 3 4 5 6 7 8
+//# size: 8
+//# ir: fence
+(g, x) => { x[g.x] = g.x; g.fence(); x[g.x] += 1; g.fence('group'); g.fence('system') }
+---
+// [24.6] a scope that there is not
+//# x: i32[8]
+//# error: call-arguments 1:21
+(g, x) => { g.fence('warp'); x[g.x] = 1 }
+---
+// [24.7] a clock never goes back
+//# y: i32[8] -> 1 1 1 1 1 1 1 1
+//# size: 8
+//# ir: clock
+(g, y) => { const t = g.clock(); y[g.x] = g.clock() - t < 1000000000000n ? 1 : 0 }
