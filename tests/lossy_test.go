@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -18,22 +19,26 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// lossyRun uses a device that may be lost beside one that stays. It returns the first failure of the former.
+// lossyRun uses a device that may be lost, or whose calls may fail, beside one that stays. It keeps the first failure of
+// the former.
 type lossyRun struct {
 	t       *testing.T
 	ctx     context.Context
 	session *session.Session
 	id      string // of the lossy device
 	best    string // the best device's id before the loss
+	codes   []offload.Code
+	loss    *far.Loss
+	used    int // calls until the run began to free what it made
 	failed  error
 }
 
-// note keeps the first failure, which must be a loss.
+// note keeps the first failure, which must have one of the codes.
 func (r *lossyRun) note(what string, err error) bool {
 	if err == nil {
 		return true
 	}
-	if code := offload.CodeOf(err); code != offload.DeviceLost {
+	if code := offload.CodeOf(err); !slices.Contains(r.codes, code) {
 		r.t.Errorf("%s: %v, code %q", what, err, code)
 	}
 	if r.failed == nil {
@@ -96,7 +101,11 @@ func (r *lossyRun) run() {
 		t.Errorf("the best device is %s, want %s", best.ID(), want)
 	}
 	r.must("free", here.Free())
-	r.must("unregister", lib.Unregister(ctx))
+	if err := lib.Unregister(ctx); slices.Contains(r.codes, offload.DeviceLost) {
+		r.must("unregister", err)
+	} else {
+		r.note("unregister", err)
+	}
 }
 
 // far uses the lossy device in every way that the contract has, and frees what it made.
@@ -154,45 +163,88 @@ func (r *lossyRun) far(d *session.Device, lib *session.Library, here *session.Bu
 		r.note("sync", q.Sync(ctx))
 		r.note("sync", second.Sync(ctx))
 	}
+	r.compare(host)
+	r.used = r.loss.Calls()
 }
 
-// TestDeviceLostAtEveryCommand loses a device at each command of a run.
-func TestDeviceLostAtEveryCommand(t *testing.T) {
-	lose := func(t *testing.T, at int) (commands int, failed error) {
-		loss := far.NewLoss(at)
-		s := session.Open(session.Options{Plugins: []offload.Plugin{
-			far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		r := &lossyRun{t: t, ctx: ctx, session: s, id: "far:0", best: "far:0"}
-		r.run()
-		if live := s.Live(); len(live) > 0 {
-			t.Errorf("left alive: %v", live)
+// compare reports wrong elements of what was read, unless something has failed.
+func (r *lossyRun) compare(read []byte) {
+	for i := range len(read) / 4 {
+		if got := binary.LittleEndian.Uint32(read[4*i:]); r.failed == nil && got != uint32(i)+1 {
+			r.t.Fatalf("element %d of what was read is %d", i, got)
 		}
-		r.note("close the session", s.Close(ctx))
-		return loss.Commands(), r.failed
 	}
+}
+
+// TestMishapAtEveryCall has each call of a run fail, or lose the device: commands, allocations, loads, queues, events and
+// hooks of libraries.
+func TestMishapAtEveryCall(t *testing.T) {
 	before := runtime.NumGoroutine()
-	commands, failed := lose(t, 0)
-	if failed != nil || commands < 20 {
-		t.Fatalf("%d commands without a loss: %v", commands, failed)
+	calls, used, _, failed := mishap(t, 0, far.DeviceLost, 0)
+	if failed != nil || calls < 30 {
+		t.Fatalf("%d calls without a mishap: %v", calls, failed)
 	}
+	const delay = 400 * time.Microsecond // of every other run
 	step := 1
 	if testing.Short() {
-		step = 3
+		step = 5
 	}
-	for at := range slices.Values(stepped(1, commands, step)) {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			if _, failed := lose(t, at); offload.CodeOf(failed) != offload.DeviceLost {
-				t.Errorf("the loss was not reported: %v", failed)
-			}
-		})
+	kinds := map[string]bool{}
+	for _, how := range []far.Mishap{far.DeviceLost, far.Once, far.Always, far.Late} {
+		for at := range slices.Values(stepped(1, calls, step)) {
+			t.Run(fmt.Sprintf("%v/%d", how, at), func(t *testing.T) {
+				_, _, kind, failed := mishap(t, at, how, time.Duration(at%2)*delay)
+				kinds[kind] = true
+				switch {
+				case how == far.Once && kind == "allocate": // the runtime may try again
+				case at > used && kind == "record": // by the runtime, which does without
+				case how == far.DeviceLost && kind == "unregister library": // succeeds on a lost device
+				case failed == nil:
+					t.Errorf("nobody was told that %q went wrong", kind)
+				}
+			})
+		}
+	}
+	if step == 1 && len(kinds) != 7 {
+		t.Errorf("mishaps of %d kinds of calls only: %v", len(kinds), kinds)
 	}
 	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+2; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 		}
 	}
+}
+
+// mishap runs with a mishap at a call, and once more if the device is usable after it. It returns the number of calls, in all
+// and until the run began to free what it made, the kind of the one that met the mishap, and the first failure.
+func mishap(t *testing.T, at int, how far.Mishap, delay time.Duration) (calls, used int, kind string, failed error) {
+	loss := far.NewMishap(at, how)
+	loss.Delay = delay
+	s := session.Open(session.Options{Plugins: []offload.Plugin{
+		far.WrapLossy("far", cpu.New(cpu.Options{}), loss), cpu.New(cpu.Options{Devices: 2})}})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	codes := []offload.Code{offload.BackendFailure, offload.OutOfResources}
+	if how == far.DeviceLost {
+		codes = []offload.Code{offload.DeviceLost}
+	}
+	r := &lossyRun{t: t, ctx: ctx, session: s, id: "far:0", best: "far:0", codes: codes, loss: loss}
+	r.run()
+	calls = loss.Calls()
+	if how == far.Once || how == far.Late {
+		again := &lossyRun{t: t, ctx: ctx, session: s, id: "far:0", best: "far:0", codes: codes, loss: loss}
+		if again.run(); again.failed != nil {
+			t.Errorf("the next run failed, too: %v", again.failed)
+		}
+	}
+	if live := s.Live(); len(live) > 0 {
+		t.Errorf("left alive: %v", live)
+	}
+	r.note("close the session", s.Close(ctx))
+	if leaks := loss.Leaks(); len(leaks) > 0 {
+		t.Errorf("the plugin counts %v", leaks)
+	}
+	return calls, r.used, loss.Kind(), r.failed
 }
 
 // stepped returns the numbers from first to last, each step apart.

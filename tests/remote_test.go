@@ -46,7 +46,7 @@ func TestRemoteDeviceLostAnywhere(t *testing.T) {
 		s := session.Open(session.Options{Plugins: []offload.Plugin{remote.NewPlugin("far", dial), cpu.New(cpu.Options{Devices: 2})}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		r := &lossyRun{t: t, ctx: ctx, session: s, id: "far:cpu:0", best: "cpu:0"}
+		r := &lossyRun{t: t, ctx: ctx, session: s, id: "far:cpu:0", best: "cpu:0", codes: []offload.Code{offload.DeviceLost}}
 		r.run()
 		if live := s.Live(); len(live) > 0 && r.failed == nil {
 			t.Errorf("left alive: %v", live)

@@ -5,6 +5,7 @@ package far
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -35,6 +36,9 @@ func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
 		} else {
 			far.devices = append(far.devices, &lossyDevice{&device{d, &info, p.loss}})
 		}
+	}
+	if p.loss != nil {
+		return &lossyPlatform{far, p.loss}, nil
 	}
 	return far, nil
 }
@@ -69,14 +73,16 @@ type device struct {
 func (d *device) Info() *offload.DeviceInfo { return d.info }
 
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
-	if err := d.loss.refusal(); err != nil {
+	if err := d.loss.refusal(callAllocate); err != nil {
 		return nil, err
 	}
 	m, err := d.near.Allocate(size, kind)
 	if err != nil {
 		return nil, moved(err)
 	}
-	return &memory{m}, nil
+	far := &memory{m, d.loss}
+	d.loss.made(far, fmt.Sprintf("memory of %d bytes", size))
+	return far, nil
 }
 
 func (d *device) CheckImage(img *offload.Image) (int, error) {
@@ -85,18 +91,20 @@ func (d *device) CheckImage(img *offload.Image) (int, error) {
 }
 
 func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
-	if err := d.loss.refusal(); err != nil {
+	if err := d.loss.refusal(callLoad); err != nil {
 		return nil, err
 	}
 	p, err := d.near.Load(ctx, img)
 	if err != nil {
 		return nil, moved(err)
 	}
-	return &program{p}, nil
+	far := &program{p, d.loss}
+	d.loss.made(far, "program of image "+img.Label)
+	return far, nil
 }
 
 func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
-	if err := d.loss.refusal(); err != nil {
+	if err := d.loss.refusal(callNewQueue); err != nil {
 		return nil, err
 	}
 	q, err := d.near.NewQueue(opts)
@@ -105,15 +113,23 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 	}
 	far := &queue{near: q, loss: d.loss}
 	d.loss.add(far)
+	d.loss.made(far, "queue "+opts.Label)
 	return far, nil
 }
 
-type memory struct{ near offload.Memory }
+type memory struct {
+	near offload.Memory
+	loss *Loss // nil for memory that belongs to a program
+}
 
 func (m *memory) Size() int64              { return m.near.Size() }
 func (m *memory) Kind() offload.MemoryKind { return m.near.Kind() }
 func (m *memory) Bytes() []byte            { return nil }
-func (m *memory) Free() error              { return moved(m.near.Free()) }
+
+func (m *memory) Free() error {
+	m.loss.end(m)
+	return moved(m.near.Free())
+}
 
 // near returns the wrapped memory. Memory of other plugins stays, for the wrapped plugin to refuse.
 func near(m offload.Memory) offload.Memory {
@@ -128,10 +144,17 @@ func span(s offload.Span) offload.Span {
 	return s
 }
 
-type program struct{ near offload.Program }
+type program struct {
+	near offload.Program
+	loss *Loss
+}
 
 func (p *program) Symbols() []offload.Symbol { return p.near.Symbols() }
-func (p *program) Unload() error             { return moved(p.near.Unload()) }
+
+func (p *program) Unload() error {
+	p.loss.end(p)
+	return moved(p.near.Unload())
+}
 
 func (p *program) Kernel(name string) (offload.Kernel, error) {
 	k, err := p.near.Kernel(name)
@@ -146,7 +169,7 @@ func (p *program) Global(name string) (offload.Memory, error) {
 	if err != nil {
 		return nil, moved(err)
 	}
-	return &memory{m}, nil
+	return &memory{m, nil}, nil
 }
 
 type kernel struct{ near offload.Kernel }
@@ -159,12 +182,21 @@ type queue struct {
 	cut  atomic.Bool // commands were lost, which no Sync has reported yet
 }
 
-// issue counts a command and runs it, unless the device is lost.
+// issue counts a command and runs it, unless the device is lost or the command fails.
 func (q *queue) issue(run func() error) error {
-	if err := q.loss.step(); err != nil {
+	late, err := q.loss.step(callCommand)
+	if err == nil || late {
+		if failed := q.loss.delay(q); failed != nil {
+			return q.loss.settled(failed)
+		}
+	}
+	switch {
+	case late:
+		return moved(q.near.Host(func() error { return err }))
+	case err != nil:
 		return err
 	}
-	return q.loss.ended(moved(run()))
+	return q.loss.settled(moved(run()))
 }
 
 func (q *queue) Submit(dst offload.Span, src []byte) error {
@@ -203,6 +235,9 @@ func (q *queue) Host(fn func() error) error {
 }
 
 func (q *queue) Record() (offload.Event, error) {
+	if err := q.loss.refusal(callRecord); err != nil && offload.CodeOf(err) != offload.DeviceLost {
+		return nil, err
+	}
 	ev, err := q.near.Record()
 	if err != nil {
 		return nil, moved(err)
@@ -219,13 +254,17 @@ func (q *queue) Wait(ev offload.Event) error {
 
 func (q *queue) Idle() bool { return q.near.Idle() }
 func (q *queue) Sync(ctx context.Context) error {
-	err := q.loss.ended(moved(q.near.Sync(ctx)))
+	err := q.loss.settled(moved(q.near.Sync(ctx)))
 	if q.cut.Swap(false) && err == nil {
 		return lostError()
 	}
 	return err
 }
-func (q *queue) Close() error { return q.loss.succeeded(moved(q.near.Close())) }
+
+func (q *queue) Close() error {
+	q.loss.end(q)
+	return q.loss.succeeded(moved(q.near.Close()))
+}
 
 type event struct {
 	near offload.Event
@@ -233,7 +272,7 @@ type event struct {
 }
 
 func (e *event) Done() bool                       { return e.near.Done() }
-func (e *event) Sync(ctx context.Context) error   { return e.loss.ended(moved(e.near.Sync(ctx))) }
+func (e *event) Sync(ctx context.Context) error   { return e.loss.settled(moved(e.near.Sync(ctx))) }
 func (e *event) Settle(ctx context.Context) error { return moved(e.near.Settle(ctx)) }
 
 func (e *event) Since(earlier offload.Event) (ns int64, ok bool) {
