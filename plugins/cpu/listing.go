@@ -63,13 +63,13 @@ func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	return strings.Join(parts, "\n"), nil
 }
 
-// Group is how the work-groups of launches are.
+// Group describes the work-groups of launches.
 type Group struct {
 	Size   [3]int
 	Ragged bool // the launch's size is no multiple of it
 }
 
-// list gives the code of a kernel for launches with such groups, or says why it has none.
+// list returns the code of a kernel for launches with such groups, or the reason why it has none.
 func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string, error) {
 	text := "\t# kernel " + k.Name + "\n"
 	for _, e := range engines {
@@ -99,43 +99,46 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 	return text + "\t# run by the interpreter\n", nil
 }
 
-// listCode gives what launches with such groups run of a program, behind a text that names the kernel.
+// listCode returns the code that launches with such groups run, after a text that names the kernel.
 func listCode(head string, p *spmd.Program, groups []Group, describe func(site int) string) (string, error) {
-	singles := p.SingleGroups()
-	if len(groups) == 0 && len(singles) > 0 {
+	oneGang := p.OneGangGroups()
+	if len(groups) == 0 && len(oneGang) > 0 {
 		groups = []Group{{Size: offload.DefaultGroupSize([3]int{1, 1, 1})}, {Ragged: true}}
 	}
-	programs := []*spmd.Program{}
+	var specs []spmd.Spec
+	add := func(s spmd.Spec) {
+		if !slices.Contains(specs, s) {
+			specs = append(specs, s)
+		}
+	}
 	for _, g := range groups {
-		s := p
-		if !g.Ragged && g.Size[1] == 1 && g.Size[2] == 1 && slices.Contains(singles, g.Size[0]) {
-			s = cmp.Or(p.Single(g.Size[0]), p)
-		}
-		if !slices.Contains(programs, s) {
-			programs = append(programs, s)
+		if s, ok := p.OneGang(g.Size[0]); ok && !g.Ragged && g.Size[1] == 1 && g.Size[2] == 1 && slices.Contains(oneGang, g.Size[0]) {
+			add(s)
+		} else {
+			add(p.Listed())
 		}
 	}
-	if len(programs) == 0 {
-		programs = append(programs, p)
+	if len(specs) == 0 {
+		add(p.Listed())
 	}
-	if len(singles) > 0 {
+	if len(oneGang) > 0 {
 		var sizes []string
-		for _, n := range singles {
+		for _, n := range oneGang {
 			sizes = append(sizes, fmt.Sprint(n))
 		}
 		head += "\t# groups of " + strings.Join(sizes, ", ") + " work-items along x alone, if they are complete, run as one gang each, by code of their own\n"
 	}
 	text := head
-	for i, s := range programs {
-		code, err := s.Listing(describe)
+	for i, s := range specs {
+		code, err := p.List(s, describe)
 		if err != nil {
 			return "", err
 		}
 		if i > 0 {
 			text += "\n"
 		}
-		what := s.Describe()
-		if s == p && len(singles) > 0 {
+		what := p.Describe(s)
+		if s == p.Listed() && len(oneGang) > 0 {
 			what += ": other groups"
 		}
 		text += "\t# " + what + "\n" + code

@@ -95,7 +95,7 @@ func (x *vectorized) describe() (string, error) {
 		what, _ := x.slow.describe()
 		return what, err
 	}
-	return x.program.Describe(), nil
+	return x.program.Describe(x.program.Listed()), nil
 }
 
 func (x *vectorized) unitCost() float64 {

@@ -16,7 +16,7 @@ import (
 // listing is the code of a kernel as it stands, for launches of no special kind.
 func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
-	c, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: gang}, func(int) string { return "" })
+	c, err := generate(k, plan.Options{Features: target.Features, Target: target}, Spec{Gang: gang}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 	} {
 		k := parse(t, fmt.Sprintf("orepl-ir 1\nkernel k(%s, y: f32[*]) real f32 {\n  %%0: i32 = item.global.x\n  %%1: i32 = item.global.y\n%s  store y[%%0], %%9\n  return\n}\n", c.params, c.body))
 		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
-			got, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: 1, Unchecked: c.unchecked}, nil)
+			got, err := generate(k, plan.Options{Features: target.Features, Target: target, Unchecked: c.unchecked}, Spec{Gang: 1}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

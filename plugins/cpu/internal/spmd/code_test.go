@@ -37,7 +37,7 @@ func TestListings(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := p.Listing(func(site int) string { return k.Sites[site].Text })
+			text, err := p.List(p.Listed(), func(site int) string { return k.Sites[site].Text })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -196,7 +196,7 @@ func randomLine(t *testing.T, first uint64, target *vcode.Target, work *vcode.Wo
 		if err != nil {
 			t.Fatal(err)
 		}
-		code, err := p.code(0)
+		code, err := p.code(p.spec(), nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -214,9 +214,9 @@ func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *vcode.Work
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := fmt.Sprintf("gang %d", p.options.Gang)
-	add := func(name string, p *Program, kind int) {
-		c, err := p.code(kind)
+	line := fmt.Sprintf("gang %d", p.gang)
+	add := func(name string, spec Spec) {
+		c, err := p.code(spec, nil)
 		if err != nil {
 			line += fmt.Sprintf("; %s: %v", name, err)
 			return
@@ -225,27 +225,24 @@ func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *vcode.Work
 		s.add(c)
 		line += fmt.Sprintf("; %s %v", name, s)
 	}
-	proved := 0
-	if len(p.facts)+len(p.indices) > 0 {
-		proved |= plan.WithinExtents | plan.IndicesProved
-	}
-	if p.observes && !p.options.Single {
-		proved |= plan.WholeGroups | plan.AdjacentGangs
-	}
+	proved := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
+	proved.WithinExtents, proved.IndicesProved = p.facts.Any()
 	switch k.launch {
 	case 0:
-		add("any", p, 0)
+		add("any", p.spec())
 	case 1:
-		add("proved", p, proved)
+		add("proved", proved)
 	default:
-		add("much", p, proved|[]int{plan.HalfLineStores, plan.NonTemporalStores}[len(k.name)%2])
+		much := proved
+		much.Stores = []plan.Stores{plan.HalfLineStores, plan.NonTemporalStores}[len(k.name)%2]
+		add("much", much)
 	}
-	if p.stacked != nil {
-		add("stacked", p.stacked(), proved)
+	if p.rows > 0 {
+		add("stacked", p.Listed())
 	}
-	for i, single := range p.singles {
-		if single != nil && (len(k.name)+i)%3 == 0 {
-			add(fmt.Sprintf("single %d", 1<<i), single(), 0)
+	for i := 0; 1<<i <= p.oneGang; i++ {
+		if (len(k.name)+i)%3 == 0 {
+			add(fmt.Sprintf("single %d", 1<<i), Spec{Shape: plan.OneGang, Gang: 1 << i, Whole: true})
 		}
 	}
 	return line

@@ -153,7 +153,7 @@ func TestColumnLoads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := p.Listing(func(int) string { return "" })
+			text, err := p.List(p.Listed(), func(int) string { return "" })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -33,14 +33,15 @@ func (d *dump) write(pass string, f fmt.Stringer) {
 }
 
 // dumpName returns the first part of the names of the files for a kernel: its name and the variant that is compiled.
-func dumpName(k *ir.Kernel, o plan.Options) string {
-	name := []string{strings.Map(fileRune, k.Name), o.Target.Name, fmt.Sprintf("gang%d", o.Gang)}
+func dumpName(k *ir.Kernel, o plan.Options, s Spec) string {
+	name := []string{strings.Map(fileRune, k.Name), o.Target.Name, fmt.Sprintf("gang%d", s.Gang)}
 	for _, part := range []struct {
 		set  bool
 		name string
 	}{
-		{o.Unchecked, "unchecked"}, {o.Whole, "whole"}, {o.Beside, "adjacent"}, {o.Single, "single"}, {o.Stacked, "2d"},
-		{o.Stores == plan.NonTemporalStores, "streamed"}, {o.Stores == plan.HalfLineStores, "half-lines"},
+		{o.Unchecked, "unchecked"}, {s.Whole, "whole"}, {s.Adjacent, "adjacent"}, {s.IsOneGang(), "one-gang"}, {s.Is2D(), "2d"},
+		{s.WithinExtents, "within"}, {s.IndicesProved, "proved"},
+		{s.Stores == plan.NonTemporalStores, "streamed"}, {s.Stores == plan.HalfLineStores, "half-lines"},
 	} {
 		if part.set {
 			name = append(name, part.name)

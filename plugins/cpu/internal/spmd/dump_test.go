@@ -19,7 +19,7 @@ func TestDump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.code(0); err != nil {
+	if _, err := p.code(p.spec(), nil); err != nil {
 		t.Fatal(err)
 	}
 	first, err := os.ReadFile(filepath.Join(dir, "saxpy.avx2.gang1.00-lowered.txt"))
@@ -44,7 +44,7 @@ func TestDumpFails(t *testing.T) {
 	}
 	p, err := Compile(saxpy(), plan.Options{Features: vcode.AVX512.Features, Gang: 1, Dump: filepath.Join(file, "dir")})
 	if err == nil {
-		_, err = p.code(0)
+		_, err = p.code(p.spec(), nil)
 	}
 	if err == nil || !strings.Contains(err.Error(), "dump") {
 		t.Errorf("error %v", err)

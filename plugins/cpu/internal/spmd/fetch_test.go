@@ -76,13 +76,14 @@ var fetchKernels = []struct {
 func TestFetchStored(t *testing.T) {
 	for _, c := range fetchKernels {
 		for _, target := range allTargets {
-			for stores, want := range map[int]int{0: 0, plan.HalfLineStores: c.fetched, plan.NonTemporalStores: 0} { // what goes past the caches needs no lines
+			for stores, want := range map[plan.Stores]int{plan.PlainStores: 0, plan.HalfLineStores: c.fetched, plan.NonTemporalStores: 0} { // what goes past the caches needs no lines
 				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), plan.Options{Features: target.Features, Gang: 1, Observes: true})
 				if err != nil {
 					t.Fatal(err)
 				}
-				p.options.Stores = stores
-				text, err := p.Listing(func(int) string { return "" })
+				s := p.Listed()
+				s.Stores = stores
+				text, err := p.List(s, func(int) string { return "" })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -125,8 +126,8 @@ func TestFetchedAlone(t *testing.T) {
   g.barrier()
   for (let r = 0; r < 32; r += 8) y[g.group.x * 32 + v + r][g.group.y * 32 + u] = t[u][v + r]
 }`, ir.F32))
-	o := plan.Options{Features: amd64.ForAVX512, Gang: 2, Observes: true, Whole: true, Stores: plan.HalfLineStores, Target: &vcode.AVX512}
-	c, err := generate(k, o, func(int) string { return "" })
+	o := plan.Options{Features: amd64.ForAVX512, Observes: true, Target: &vcode.AVX512}
+	c, err := generate(k, o, Spec{Gang: 2, Whole: true, Stores: plan.HalfLineStores}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestFinds(t *testing.T) {
 			for _, gang := range []int{1, 2, 4} {
 				p, err := Compile(k, plan.Options{Features: machine.Features, Gang: gang})
 				if err == nil {
-					_, err = p.Listing(func(int) string { return "" })
+					_, err = p.List(p.Listed(), func(int) string { return "" })
 				}
 				if err != nil {
 					t.Errorf("%s, %s, %d registers: %v", path, machine.Name, gang, err)

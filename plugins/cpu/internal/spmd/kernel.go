@@ -17,8 +17,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// generate makes the code of a kernel for one launch shape.
-func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c *exec.Code, err error) {
+// generate makes the code of a variant of a kernel.
+func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int) string) (c *exec.Code, err error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
 	}
@@ -31,10 +31,10 @@ func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c
 	if list != nil {
 		asm.StartListing()
 	}
-	k, times := plan.Unroll(k, options)
+	k, times := plan.Unroll(k, options, spec)
 	f := &vcode.Func{Target: options.Target, FewRegs: options.FewRegs, Asm: asm, Scratch: &room.Scratch, Regs: append(room.Regs, vcode.RegInfo{}),
 		Insts: room.Insts, Spare: room.Spare, Consts: map[vcode.ConstKey]vcode.Reg{}}
-	a := plan.Analyse(k, options, times)
+	a := plan.Analyse(k, options, spec, times)
 	if err := a.Supported(); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c
 		return nil, err
 	}
 	where := regalloc.Allocate(l.Func)
-	out, err := emit.Func(l.Func, where, emit.Options{Layout: &l.Layout, Done: []amd64.Label{l.Stop, done}, Fence: options.Stores == plan.NonTemporalStores, Comment: list})
+	out, err := emit.Func(l.Func, where, emit.Options{Layout: &l.Layout, Done: []amd64.Label{l.Stop, done}, Fence: spec.Stores == plan.NonTemporalStores, Comment: list})
 	switch {
 	case err != nil && l.Target == &vcode.AVX2: // an instruction that it lacks and that has no expansion
 		return nil, &plan.UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
@@ -67,12 +67,12 @@ func generate(k *ir.Kernel, options plan.Options, list func(site int) string) (c
 
 // optimise runs the passes, and writes a dump after each one if that is asked for.
 func optimise(l *grid.Builder) error {
-	in := passes.Input{Func: l.Func, Frames: l.Observes, Stacked: l.Options.Stacked, Single: l.Options.Single,
+	in := passes.Input{Func: l.Func, Frames: l.Observes, Stacked: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
 		Advance: l.Advance, Start: l.Start, Fresh: l.Begin}
 	if l.Batch != nil {
 		in.Fresh = 0 // where this group begins, others of the batch may wait
 	}
-	d := dump{dir: l.Options.Dump, name: dumpName(l.Kernel, l.Options)}
+	d := dump{dir: l.Options.Dump, name: dumpName(l.Kernel, l.Options, l.Spec)}
 	d.write("lowered", l.Func)
 	var done func(pass string)
 	if d.dir != "" {

@@ -73,42 +73,42 @@ func TestKindsOfLaunches(t *testing.T) {
 		text        string
 		size, group [3]int
 		x, y        int
-		want        int
+		want        Spec
 	}{
-		{items, [3]int{100, 1, 1}, [3]int{50, 1, 1}, 100, 100, plan.WithinExtents},
-		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 101, plan.WithinExtents},
-		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 99, 100, 0},
-		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 99, 0},
-		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 10, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 9, plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{640, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{32, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{16, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups},
-		{sums, [3]int{32, 1, 1}, [3]int{32, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{240, 1, 1}, [3]int{24, 1, 1}, 9999, 40, plan.IndicesProved},
-		{sums, [3]int{650, 1, 1}, [3]int{64, 1, 1}, 9999, 40, plan.IndicesProved},
-		{sums, [3]int{640, 3, 1}, [3]int{64, 2, 1}, 9999, 40, plan.IndicesProved},
-		{sums, [3]int{640, 4, 1}, [3]int{64, 2, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{sums, [3]int{640, 1, 3}, [3]int{64, 1, 2}, 9999, 40, plan.IndicesProved},
-		{shared, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups},
-		{shared, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 40, plan.IndicesProved | plan.WholeGroups | plan.AdjacentGangs},
-		{after, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 160, plan.WithinExtents | plan.WholeGroups},
-		{after, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 160, plan.WithinExtents | plan.WholeGroups | plan.AdjacentGangs},
-		{waits, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 160, 160, plan.WithinExtents | plan.WholeGroups},
+		{items, [3]int{100, 1, 1}, [3]int{50, 1, 1}, 100, 100, Spec{Gang: 1, WithinExtents: true}},
+		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 101, Spec{Gang: 1, WithinExtents: true}},
+		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 99, 100, Spec{Gang: 1}},
+		{items, [3]int{100, 1, 1}, [3]int{64, 1, 1}, 100, 99, Spec{Gang: 1}},
+		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 10, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{sums, [3]int{640, 1, 1}, [3]int{64, 1, 1}, 9999, 9, Spec{Gang: 1, Whole: true, Adjacent: true}},
+		{sums, [3]int{640, 1, 1}, [3]int{16, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{sums, [3]int{32, 1, 1}, [3]int{16, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{sums, [3]int{16, 1, 1}, [3]int{16, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, IndicesProved: true}},
+		{sums, [3]int{32, 1, 1}, [3]int{32, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{sums, [3]int{240, 1, 1}, [3]int{24, 1, 1}, 9999, 40, Spec{Gang: 1, IndicesProved: true}},
+		{sums, [3]int{650, 1, 1}, [3]int{64, 1, 1}, 9999, 40, Spec{Gang: 1, IndicesProved: true}},
+		{sums, [3]int{640, 3, 1}, [3]int{64, 2, 1}, 9999, 40, Spec{Gang: 1, IndicesProved: true}},
+		{sums, [3]int{640, 4, 1}, [3]int{64, 2, 1}, 9999, 40, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{sums, [3]int{640, 1, 3}, [3]int{64, 1, 2}, 9999, 40, Spec{Gang: 1, IndicesProved: true}},
+		{shared, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, IndicesProved: true}},
+		{shared, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 40, Spec{Gang: 1, Whole: true, Adjacent: true, IndicesProved: true}},
+		{after, [3]int{160, 1, 1}, [3]int{16, 1, 1}, 9999, 160, Spec{Gang: 1, Whole: true, WithinExtents: true}},
+		{after, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 9999, 160, Spec{Gang: 1, Whole: true, Adjacent: true, WithinExtents: true}},
+		{waits, [3]int{160, 1, 1}, [3]int{32, 1, 1}, 160, 160, Spec{Gang: 1, Whole: true, WithinExtents: true}},
 	} {
 		p := preparing(t, c.text, 2)
 		v, _, err := p.Prepare(launchFor(c.size, c.group, c.x, c.y))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := -1
-		for kind := range p.variants {
-			if p.variants[kind].Load() == v {
-				got = kind
+		var got Spec
+		for _, s := range p.variants.specs() {
+			if made, _ := p.variant(s); made == v {
+				got = s
 			}
 		}
 		if got != c.want {
-			t.Errorf("%s\n%v in groups of %v, %d and %d elements: kind %#b, want %#b", c.text, c.size, c.group, c.x, c.y, got, c.want)
+			t.Errorf("%s\n%v in groups of %v, %d and %d elements: %+v, want %+v", c.text, c.size, c.group, c.x, c.y, got, c.want)
 		}
 	}
 }

@@ -159,7 +159,7 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 				if err != nil {
 					t.Fatal(err)
 				}
-				text, err := p.Listing(func(int) string { return "" })
+				text, err := p.List(p.Listed(), func(int) string { return "" })
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -200,7 +200,7 @@ BODY
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := p.Listing(func(int) string { return "" })
+	text, err := p.List(p.Listed(), func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

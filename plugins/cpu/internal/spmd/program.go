@@ -6,47 +6,40 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/plugins/portable"
 )
 
 // Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
 type Program struct {
-	kernel   *ir.Kernel
-	options  plan.Options
-	observes bool
-	facts    []opt.SizeFact
-	indices  []opt.IndexFact // besides those
-	params   map[string]int  // positions of parameters
-	outputs  analysis.Outputs
-	rounds   bool // some loop may be run in rounds
-	batches  bool // and by several groups together
+	kernel      *ir.Kernel
+	options     plan.Options
+	observes    bool
+	facts       *portable.LaunchFacts
+	outputs     analysis.Outputs
+	interleaves bool // some loop may be interleaved
+	batches     bool // interleaved loops of several work-groups may run together
 
-	narrow  [2]func() *Program // with gangs of 1 and 2 registers, where the compiler chose more
-	singles singles
-	stacked func() *Program // with stacked gangs; nil if they do not pay
-	rows    int             // that those have
-	refused atomic.Bool     // the compiler does not have it, as was found out for the first launch
+	gang    int  // registers of the gangs of the general variant
+	narrows bool // there are variants with narrower gangs
+	oneGang int  // the most registers of a gang that is a whole work-group; 0 if there are no such gangs
+	rows    int  // rows of 2-D gangs; 0 if there are none
 
-	mu       sync.Mutex
-	variants [plan.NumKinds]atomic.Pointer[exec.Variant]
-	refusals [plan.NumKinds]error // why there is no code; guarded by mu
+	variants variants
 }
 
-// Compile finds out what there is to know of a kernel of a verified module. The kernel must not change while the program is
-// used. Code is made for the launches that come, since most programs see but one kind of them: [Program.Check] says whether
-// there will be any. What the compiler does not have is an [*UnsupportedError].
+// Compile analyses a kernel of a verified module. The kernel must not change while the program is used. Code is made for the
+// launches that come, because most programs see one kind of them: [Program.Check] makes that of the general variant. For a
+// kernel that needs something that the compiler lacks, the error is an [*UnsupportedError].
 func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
@@ -57,129 +50,90 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if err := plan.Supported(k); err != nil {
 		return nil, err
 	}
-	p := newProgram(k, options)
-	if p.options.Gang == 0 {
-		p.options.Gang = plan.ChooseGang(k, p.options.Target, false)
-		for w := 1; w < p.options.Gang && p.observes; w *= 2 {
-			o := options
-			o.Gang = w
-			p.narrow[w-1] = sync.OnceValue(func() *Program { return newProgram(k, o) })
-		}
-		p.prepareSingles()
-	}
-	p.prepareStacked(options.Gang == 0)
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: analysis.FindOutputs(k), facts: portable.FindLaunchFacts(k)}
+	k.Body.Walk(func(in *ir.Instr) {
+		p.interleaves = p.interleaves || p.observes && in.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(in) && plan.OnlyExit(in) != nil
+	})
+	p.batches = p.interleaves && !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared })
+	p.chooseGangs()
 	return p, nil
 }
 
-// Check makes the code for launches of the general kind: its error is why there is none.
+// chooseGangs chooses the gangs of the variants. If the options state a gang, that of all launches has it.
+func (p *Program) chooseGangs() {
+	p.gang, p.rows = p.options.Gang, p.options.StackRows
+	free := p.gang == 0
+	if free {
+		p.gang = plan.ChooseGang(p.kernel, p.options.Target, false)
+	}
+	switch {
+	case p.observes:
+		p.rows = 0
+		if free {
+			p.narrows, p.oneGang = true, plan.OneGangRegs(p.kernel, &p.options, p.gang)
+		}
+	case p.rows == 0 && free && p.gang > 1:
+		p.rows = plan.ChooseRows(p.kernel, p.options.Target, p.gang)
+	}
+}
+
+// Check makes the code of the general variant. The error states why it has none.
 func (p *Program) Check() error {
-	_, err := p.variant(0)
+	_, err := p.variant(p.spec())
 	return err
 }
 
-// newProgram makes a program that has no code yet.
-func newProgram(k *ir.Kernel, options plan.Options) *Program {
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: analysis.FindOutputs(k)}
-	p.facts = opt.SizeFacts(k)
-	p.indices = opt.IndexFacts(k, &opt.Facts{Within: p.facts})
-	k.Body.Walk(func(in *ir.Instr) {
-		p.rounds = p.rounds || p.observes && in.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(in) && plan.OnlyExit(in) != nil
-	})
-	p.batches = p.rounds && !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Shared })
-	p.params = map[string]int{}
-	for i := range k.Params {
-		p.params[k.Params[i].Name] = i
+// variant returns the variant with a spec. It is made once.
+func (p *Program) variant(s Spec) (*exec.Variant, error) {
+	if v := p.variants.find(s); v != nil {
+		return v()
 	}
-	return p
+	return p.variants.add(s, func() (*exec.Variant, error) {
+		c, err := p.code(s, nil)
+		if err != nil {
+			return nil, err
+		}
+		return exec.NewVariant(c)
+	})()
 }
 
-// variant gives the code for a kind of launches.
-func (p *Program) variant(kind int) (*exec.Variant, error) {
-	if v := p.variants[kind].Load(); v != nil {
-		return v, nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if v := p.variants[kind].Load(); v != nil {
-		return v, nil
-	}
-	if err := p.refusals[kind]; err != nil {
-		return nil, err
-	}
-	v, err := p.newVariant(kind)
-	p.variants[kind].Store(v)
-	p.refusals[kind] = err
-	return v, err
-}
-
-// code makes the code for a kind of launches.
-func (p *Program) code(kind int) (*exec.Code, error) {
+// code makes the code of the variant with a spec, with a listing if list is not nil.
+func (p *Program) code(s Spec, list func(site int) string) (*exec.Code, error) {
 	options := p.options
 	options.Observes = p.observes
-	options.Whole, options.Beside = options.Single || kind&plan.WholeGroups != 0, kind&plan.AdjacentGangs != 0
-	options.Stores = kind & (plan.HalfLineStores | plan.NonTemporalStores)
 	k := p.kernel
-	if kind&(plan.WithinExtents|plan.IndicesProved) != 0 {
-		k = p.within(kind)
+	if s.Proved() {
+		k = p.facts.Prove(k, s.IndicesProved)
 	}
-	return generate(k, options, nil)
+	return generate(k, options, s, list)
 }
 
-func (p *Program) newVariant(kind int) (*exec.Variant, error) {
-	c, err := p.code(kind)
-	if err != nil {
-		return nil, err
-	}
-	return exec.NewVariant(c)
-}
-
-// within is the kernel with the proofs that the facts of a kind of launches allow.
-func (p *Program) within(kind int) *ir.Kernel {
-	m := (&ir.Module{Kernels: []*ir.Kernel{p.kernel}, Records: p.kernel.Records()}).Clone()
-	facts := opt.Facts{Within: p.facts}
-	if kind&plan.IndicesProved != 0 {
-		facts.Index = p.indices
-	}
-	opt.Run(m, opt.Default, &facts)
-	return m.Kernels[0]
-}
-
-// Describe says what instructions the kernel was compiled to.
-func (p *Program) Describe() string {
+// Describe returns the instruction set and the gangs of the code of a variant.
+func (p *Program) Describe(s Spec) string {
 	t := p.options.Target
-	if p.options.Single {
-		return fmt.Sprintf("%s code, groups of %d work-items, which are one gang each", strings.ToUpper(t.Name), t.Lanes*p.options.Gang)
-	}
-	gang := fmt.Sprint(t.Lanes * p.options.Gang)
-	if p.stacked != nil {
-		gang = fmt.Sprintf("%d × %d", t.Lanes, p.rows)
+	gang := fmt.Sprint(t.Lanes * s.Gang)
+	switch s.Shape {
+	case plan.OneGang:
+		return fmt.Sprintf("%s code, groups of %s work-items, which are one gang each", strings.ToUpper(t.Name), gang)
+	case plan.Gang2D:
+		gang = fmt.Sprintf("%d × %d", t.Lanes, s.Gang)
 	}
 	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.Name), gang)
 }
 
-// Listing gives the code that launches within the extents and of whole groups with several gangs side by side run, as text
-// with the source's lines.
-func (p *Program) Listing(describe func(site int) string) (string, error) {
-	if p.stacked != nil {
-		return p.stacked().Listing(describe)
-	}
-	options := p.options
-	options.Observes, options.Whole, options.Beside = p.observes, p.observes, p.observes
-	k := p.kernel
-	if len(p.facts)+len(p.indices) > 0 {
-		k = p.within(plan.WithinExtents | plan.IndicesProved)
-	}
-	c, err := generate(k, options, describe)
+// List returns the code of a variant as text with the source's lines.
+func (p *Program) List(s Spec, describe func(site int) string) (string, error) {
+	c, err := p.code(s, describe)
 	if err != nil {
 		return "", err
 	}
 	return c.Listing, nil
 }
 
-// Options says for which launches and machine a kernel is compiled.
+// Options says for which machine a kernel is compiled, and how.
 type Options = plan.Options
 
-// UnsupportedError says what the compiler does not have that a kernel needs.
+// UnsupportedError names something in a kernel that the compiler has no code for.
 type UnsupportedError = plan.UnsupportedError
 
 // Workspace is the memory of compilations, used by one after the other.
@@ -194,53 +148,50 @@ type Variant = exec.Variant
 // Worker is the memory in which one goroutine at a time runs units of a variant.
 type Worker = exec.Worker
 
-// ErrTooLarge says that a launch has buffers that the compiled code cannot address, or groups whose gangs' memory would be
-// over [maxFrames].
+// ErrTooLarge is the error of launches with buffers that the code cannot address, or with work-groups whose frames take more
+// than maxFrames bytes.
 var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 
-// maxFrames bounds the bytes that a worker keeps for the gangs of a group. A gang's private arrays have room for all lanes,
-// also where rows of a group are narrow.
+// maxFrames bounds the bytes of the frames of a work-group. Private arrays have room for all lanes of a gang, also where the
+// rows of a work-group are narrow.
 const maxFrames = 256 << 20
 
 // maxExtent bounds the extents of buffers, see maxPeel.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
-// Prepare chooses the code for a launch that [interp.Program.Prepare] has accepted, and gives how many units it has:
+// Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted, and returns the number of its units:
 // work-groups, or gangs where groups are not observed.
 func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err error) {
-	if s := p.single(g); s != nil {
-		v, units, err = s.Prepare(g)
+	s := Spec{Stores: p.stores(g)}
+	s.WithinExtents, s.IndicesProved = p.facts.Hold(g)
+	if p.hasOneGangGroups(g) {
+		one := s
+		one.Shape, one.Gang, one.Whole = plan.OneGang, g.GroupSize[0]/p.options.Target.Lanes, true
+		v, units, err = p.prepare(g, one)
 		if _, refused := err.(*plan.UnsupportedError); !refused {
 			return v, units, err
 		}
-		s.refused.Store(true) // what is there for other groups does
 	}
-	if p.stacks(g) {
-		if v, units, err := p.stacked().Prepare(g); err == nil {
+	if p.has2DGangs(g) {
+		rows := s
+		rows.Shape, rows.Gang = plan.Gang2D, p.rows
+		if v, units, err := p.prepare(g, rows); err == nil {
 			return v, units, nil
-		} // else what is there without stacking does
-	}
-	if w := p.fitting(g.GroupSize[0]); w < p.options.Gang {
-		return p.narrow[w-1]().Prepare(g)
-	}
-	kind := p.storeKind(g) | p.proofs(g)
-	lanes := p.options.Target.Lanes * p.options.Gang
-	if p.observes && !p.options.Single {
-		whole := g.GroupSize[0]%lanes == 0
-		for axis, n := range g.GroupSize {
-			whole = whole && g.Size[axis]%n == 0
-		}
-		if whole {
-			kind |= plan.WholeGroups
-			if p.rounds && (g.GroupSize[0] > lanes || p.batches && g.Size[0] > g.GroupSize[0]) {
-				kind |= plan.AdjacentGangs
-			}
 		}
 	}
-	if v, err = p.variant(kind); err == nil && kind&plan.AdjacentGangs != 0 && g.GroupSize[0] <= lanes && v.Code.BatchRow == 0 {
-		v, err = p.variant(kind &^ plan.AdjacentGangs)
+	s = p.rowGangs(g, s)
+	if s.Adjacent && g.GroupSize[0] <= p.options.Target.Lanes*s.Gang {
+		if v, err := p.variant(s); err == nil && v.Code.BatchRow == 0 {
+			s.Adjacent = false // batches alone would have needed it
+		}
 	}
-	if err != nil {
+	return p.prepare(g, s)
+}
+
+// prepare returns the variant with a spec and the number of units of a launch, or [ErrTooLarge] if it is beyond the code's
+// limits.
+func (p *Program) prepare(g *interp.Launch, s Spec) (v *exec.Variant, units int, err error) {
+	if v, err = p.variant(s); err != nil {
 		return nil, 0, err
 	}
 	for i := range p.kernel.Params {
@@ -263,69 +214,16 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 	if g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return v, 0, nil
 	}
-	if p.observes {
-		if gangs := ((g.GroupSize[0]-1)/lanes + 1) * g.GroupSize[1] * g.GroupSize[2]; gangs*v.Code.Frame > maxFrames {
-			return nil, 0, ErrTooLarge
-		}
-		units = 1
-		for axis, n := range g.GroupSize {
-			units *= (g.Size[axis]-1)/n + 1
-		}
-		return v, units, nil
+	if !p.observes {
+		return v, plan.NumGangs(g.Size, v.Code.Width, v.Code.Height), nil
 	}
-	return v, plan.NumGangs(g.Size, v.Code.Width, v.Code.Height), nil
-}
-
-// fitting is how many registers gangs have in work-groups of so many items along x: as many as the compiler chose, if they
-// leave no more than an eighth empty.
-func (p *Program) fitting(items int) int {
-	registers := func(w int) int {
-		lanes := p.options.Target.Lanes * w
-		return (items + lanes - 1) / lanes * w
+	lanes := p.options.Target.Lanes * s.Gang
+	if gangs := ((g.GroupSize[0]-1)/lanes + 1) * g.GroupSize[1] * g.GroupSize[2]; gangs*v.Code.Frame > maxFrames {
+		return nil, 0, ErrTooLarge
 	}
-	w := p.options.Gang
-	if p.options.Single || p.options.Stacked {
-		return w
+	units = 1
+	for axis, n := range g.GroupSize {
+		units *= (g.Size[axis]-1)/n + 1
 	}
-	for w > 1 && p.narrow[w/2-1] != nil && 8*registers(w) > 9*registers(1) {
-		w /= 2
-	}
-	return w
-}
-
-// proofs is the kind of the launch, as far as that is about proofs.
-func (p *Program) proofs(g *interp.Launch) int {
-	for _, f := range p.facts {
-		if int64(g.Size[f.Axis]) > p.brings(g, opt.Term{Kind: opt.TermExtent, Axis: f.Extent, Name: f.Buffer}) {
-			return 0
-		}
-	}
-	kind := 0
-	if len(p.facts) > 0 {
-		kind |= plan.WithinExtents
-	}
-	if len(p.indices) == 0 {
-		return kind
-	}
-	for i := range p.indices {
-		if !p.indices[i].Holds(func(t opt.Term) int64 { return p.brings(g, t) }) {
-			return kind
-		}
-	}
-	return kind | plan.IndicesProved
-}
-
-// brings is what a launch brings.
-func (p *Program) brings(g *interp.Launch, t opt.Term) int64 {
-	switch t.Kind {
-	case opt.TermSize:
-		return int64(g.Size[t.Axis])
-	case opt.TermGroupSize:
-		return int64(g.GroupSize[t.Axis])
-	case opt.TermGroups:
-		return int64((g.Size[t.Axis]-1)/g.GroupSize[t.Axis] + 1)
-	case opt.TermScalar:
-		return int64(int32(g.Args[p.params[t.Name]].Bits))
-	}
-	return int64(g.Args[p.params[t.Name]].Dims[t.Axis])
+	return v, units, nil
 }

@@ -13,16 +13,6 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// made lists the kinds of launches that a program has code for.
-func made(p *Program) (kinds []int) {
-	for kind := range p.variants {
-		if p.variants[kind].Load() != nil {
-			kinds = append(kinds, kind)
-		}
-	}
-	return kinds
-}
-
 // TestCodeIsMadeForLaunches counts what is compiled: nothing before the first launch, and then what that needs.
 func TestCodeIsMadeForLaunches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
@@ -40,16 +30,16 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kinds := made(p); kinds != nil {
-			t.Errorf("code of the kinds %v without a launch", kinds)
+		if specs := p.variants.specs(); specs != nil {
+			t.Errorf("code of %v without a launch", specs)
 		}
 		n := 100
 		x, y := make([]uint32, n), make([]uint32, n)
 		for range 2 {
 			runBuffers(t, p, x, y)
 		}
-		if kinds := made(p); !slices.Equal(kinds, []int{plan.WithinExtents}) {
-			t.Errorf("code of the kinds %v for one within the extents", kinds)
+		if specs := p.variants.specs(); !slices.Equal(specs, []Spec{{Gang: p.gang, WithinExtents: true}}) {
+			t.Errorf("code of %v for a launch within the extents", specs)
 		}
 	})
 }
@@ -91,19 +81,19 @@ func TestWorkspaceIsShared(t *testing.T) {
 		kernels = append(kernels, optimized(parse(t, s.text)))
 	}
 	for _, target := range targets() {
-		options := plan.Options{Features: target.Features, Gang: 2, Target: target}
+		options := plan.Options{Features: target.Features, Target: target}
 		shared := options
 		shared.Workspace = new(vcode.Workspace)
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
 				for _, k := range kernels {
-					alone, err := generate(k, options, nil)
+					alone, err := generate(k, options, Spec{Gang: 2}, nil)
 					if err != nil {
 						t.Error(err)
 						return
 					}
-					if c, err := generate(k, shared, nil); err != nil || !bytes.Equal(c.Bytes, alone.Bytes) {
+					if c, err := generate(k, shared, Spec{Gang: 2}, nil); err != nil || !bytes.Equal(c.Bytes, alone.Bytes) {
 						t.Errorf("%s on %s: other code in a shared workspace, %v", k.Name, target.Name, err)
 					}
 				}
@@ -120,13 +110,13 @@ func TestTrapCode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for kind, want := range map[int]bool{0: true, plan.WithinExtents: false} {
-			v, err := p.variant(kind)
+		for within, want := range map[bool]bool{false: true, true: false} {
+			v, err := p.variant(Spec{Gang: 1, WithinExtents: within})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if got := v.Code.Resume > 0; got != want || len(v.Code.Traps) > 0 != want {
-				t.Errorf("kind %d: %d traps, code for them: %v; want %v", kind, len(v.Code.Traps), got, want)
+				t.Errorf("within the extents %v: %d traps, code for them: %v; want %v", within, len(v.Code.Traps), got, want)
 			}
 		}
 	})

@@ -85,7 +85,7 @@ func listed(t *testing.T, k *ir.Kernel, options plan.Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := p.Listing(func(int) string { return "" })
+	text, err := p.List(p.Listed(), func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

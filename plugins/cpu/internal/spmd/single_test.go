@@ -69,6 +69,16 @@ var singleKernels = []struct {
 	{"scans", `(g, x, y) => { y[g.x] = g.scan.add(x[g.x]) }`, -1},
 }
 
+// oneGang returns the spec of launches with groups of a number of items that are one gang.
+func oneGang(t *testing.T, p *Program, items int) Spec {
+	t.Helper()
+	s, ok := p.OneGang(items)
+	if !ok {
+		t.Fatalf("groups of %d items are not one gang", items)
+	}
+	return s
+}
+
 func TestSingles(t *testing.T) {
 	needMachine(t)
 	for _, s := range singleKernels {
@@ -121,7 +131,7 @@ func isSingle(c *oracle.Case, target *vcode.Target) bool {
 	if c.GroupSize[1] > 1 || c.GroupSize[2] > 1 || c.Size[0]%n != 0 || n%target.Lanes != 0 || n&(n-1) != 0 {
 		return false
 	}
-	return plan.OneGangRegs(c.Kernel, &plan.Options{Target: target, Gang: 1, WideGangs: true}) > 0
+	return plan.OneGangRegs(c.Kernel, &plan.Options{Target: target, WideGangs: true}, 1) > 0
 }
 
 // TestFaultsOfSingles lets each item of a group that is one gang fault in turn, before and after a barrier.
@@ -169,10 +179,10 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 		}
 		for n := 1; n <= abi.MaxGangItems/16 && s.single != 0; n *= 2 {
 			g := &interp.Launch{Size: [3]int{64 * n, 1, 1}, GroupSize: [3]int{16 * n, 1, 1}}
-			if got := p.single(g) != nil; got != (n <= s.single) {
+			if got := p.hasOneGangGroups(g); got != (n <= s.single) {
 				t.Errorf("%s: groups of %d are one gang: %v", s.name, 16*n, got)
 			}
-			if g.Size[0]++; p.single(g) != nil {
+			if g.Size[0]++; p.hasOneGangGroups(g) {
 				t.Errorf("%s: incomplete groups of %d are one gang", s.name, 16*n)
 			}
 		}
@@ -186,7 +196,7 @@ func TestSingleReduction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := p.Single(abi.MaxGangItems).Listing(func(int) string { return "" })
+		text, err := p.List(oneGang(t, p, abi.MaxGangItems), func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

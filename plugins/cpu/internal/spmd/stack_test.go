@@ -300,7 +300,7 @@ func TestStackedLaunches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.stacked != nil {
+		if p.rows > 0 {
 			t.Errorf("gangs of %d registers that are asked for are stacked", gang)
 		}
 	}
@@ -313,7 +313,7 @@ func TestStackedProduct(t *testing.T) {
 	opt.Run(m, opt.Default, &opt.Facts{Within: opt.SizeFacts(m.Kernels[0]), Index: opt.IndexFacts(m.Kernels[0], &opt.Facts{Within: opt.SizeFacts(m.Kernels[0])})})
 	for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 		rows := plan.ChooseRows(m.Kernels[0], target, 4)
-		c, err := generate(m.Kernels[0], plan.Options{Features: target.Features, Gang: rows, Target: target, Stacked: true}, func(int) string { return "" })
+		c, err := generate(m.Kernels[0], plan.Options{Features: target.Features, Target: target}, Spec{Shape: plan.Gang2D, Gang: rows}, func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -333,7 +333,7 @@ func TestStackedProduct(t *testing.T) {
 func TestStackSharesColumns(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
-	c, err := generate(m.Kernels[0], plan.Options{Features: amd64.ForAVX512, Gang: 4, Target: &vcode.AVX512, Stacked: true}, func(int) string { return "" })
+	c, err := generate(m.Kernels[0], plan.Options{Features: amd64.ForAVX512, Target: &vcode.AVX512}, Spec{Shape: plan.Gang2D, Gang: 4}, func(int) string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}

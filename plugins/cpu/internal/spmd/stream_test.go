@@ -59,17 +59,18 @@ func TestStoreKinds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for bytes, want := range map[int]int{1 << 16: 0, 1 << 17: plan.HalfLineStores} {
+		for bytes, want := range map[int]plan.Stores{1 << 16: plan.PlainStores, 1 << 17: plan.HalfLineStores} {
 			g := interp.Launch{Size: [3]int{bytes / 4, 1, 1}, Args: []interp.Arg{{Bytes: bytes}, {Bytes: bytes}}}
-			if got := p.storeKind(&g); got != want {
+			if got := p.stores(&g); got != want {
 				t.Errorf("%s stores %d bytes in way %d, want %d", target.Name, bytes, got, want)
 			}
-			p.options.Stores = want
-			text, err := p.Listing(func(int) string { return "" })
+			s := p.Listed()
+			s.Stores = want
+			text, err := p.List(s, func(int) string { return "" })
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Contains(text, "prefetch"); got != (want != 0) {
+			if got := strings.Contains(text, "prefetch"); got != (want != plan.PlainStores) {
 				t.Errorf("%s, %d bytes: prefetches %v", target.Name, bytes, got)
 			}
 		}
@@ -84,8 +85,9 @@ func TestStoresOfZen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.options.Stores = plan.HalfLineStores
-		text, err := p.Listing(func(int) string { return "" })
+		s := p.Listed()
+		s.Stores = plan.HalfLineStores
+		text, err := p.List(s, func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func TestStoreKind(t *testing.T) {
 		model      *uarch.Model
 		cache      int
 		cores      int
-		want       int
+		want       plan.Stores
 	}{
 		{"little", copies, [3]int{32, 32, 31}, 1 << 20, &vcode.AVX512, every, cache, 0, 0},
 		{"an eighth", copies, [3]int{32, 32, 32}, 1 << 20, &vcode.AVX512, every, cache, 0, plan.HalfLineStores},
@@ -151,7 +153,7 @@ func TestStoreKind(t *testing.T) {
 		k := rank2(t, c.text, ir.F32)
 		p := &Program{kernel: k, outputs: analysis.FindOutputs(k), options: plan.Options{Target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
 		most := cmp.Or(c.cache, defaultCache)
-		if got := p.storeKind(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
+		if got := p.stores(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)
 		}
 	}
@@ -173,7 +175,7 @@ func TestPrefetchOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := p.Single(256).Listing(func(int) string { return "" })
+		text, err := p.List(oneGang(t, p, 256), func(int) string { return "" })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func TestAddressesGoAlong(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, err := p.Listing(func(int) string { return "" })
+			text, err := p.List(p.Listed(), func(int) string { return "" })
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ func TestWorkspaceLeavesNothing(t *testing.T) {
 			k := optimized(rank2(t, b.text, ir.F32))
 			for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 				compile := func(w *vcode.Workspace) *exec.Code {
-					c, err := generate(k, plan.Options{Features: target.Features, Target: target, Gang: 2, Workspace: w}, nil)
+					c, err := generate(k, plan.Options{Features: target.Features, Target: target, Workspace: w}, Spec{Gang: 2}, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -15,7 +15,7 @@ func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	l.Shared = true
 	b.prologue()
 	switch {
-	case l.Options.Single:
+	case l.Spec.IsOneGang():
 		b.overSingles(done)
 	case l.Observes:
 		b.overGroups(done)

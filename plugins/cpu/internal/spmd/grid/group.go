@@ -47,7 +47,7 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.Def(amd64.MOV, l.Item.Local.G4(), vcode.FrameMem(abi.FrameLocal, 4).At())
 	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameFirst, 4).At(), l.Item.X.G4())
 	var mask []vcode.Reg
-	if !l.Options.Whole {
+	if !l.Spec.Whole {
 		mask = l.present(end)
 	}
 	l.Advance, l.Start = advance, start
@@ -164,7 +164,7 @@ func (l *Builder) nextGroup(group, done amd64.Label) {
 
 // Barrier emits a barrier. If op is not 0, the gangs wait for that group operation.
 func (l *Builder) Barrier(op int) {
-	if l.Options.Single {
+	if l.Spec.IsOneGang() {
 		return
 	}
 	at0 := l.NewLabel()
@@ -180,11 +180,11 @@ func (l *Builder) Barrier(op int) {
 
 // GroupOp emits a group operation: gangs store their operands in their frames, and wait for the result.
 func (l *Builder) GroupOp(in *ir.Instr) {
-	if l.Options.Single {
+	if l.Spec.IsOneGang() {
 		l.reduceSingle(in)
 		return
 	}
-	if in.Op == ir.Subgroup && l.Options.Whole && l.Lanes()%abi.SubgroupSize == 0 {
+	if in.Op == ir.Subgroup && l.Spec.Whole && l.Lanes()%abi.SubgroupSize == 0 {
 		l.subgroupInGang(in)
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // Interleaves returns the If by which lanes leave a loop, if the loop is to be interleaved, else nil.
 func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
-	if !l.Observes || !l.Options.Beside || l.Options.Single || l.Cur != nil || l.Interleaved != nil || !analysis.ContinuesOnlyAtEnd(loop) {
+	if !l.Observes || !l.Spec.Adjacent || l.Spec.IsOneGang() || l.Cur != nil || l.Interleaved != nil || !analysis.ContinuesOnlyAtEnd(loop) {
 		return nil
 	}
 	exit := plan.OnlyExit(loop)

@@ -92,7 +92,7 @@ func (l *Builder) hoist(root func(*ir.Instr) bool) {
 		}
 		ok := root(in)
 		if !ok && in.Op.IsArith() && in.IsPure() && in.Proved == 0 && len(in.Args) > 0 &&
-			(l.IsUniform(in.Results[0]) || l.Options.Stacked) {
+			(l.IsUniform(in.Results[0]) || l.Spec.Is2D()) {
 			ok = true
 			for _, a := range in.Args {
 				ok = ok && known(a)

@@ -26,7 +26,7 @@ func (l *Builder) overRows(done amd64.Label) {
 		l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 		l.beginTile(x)
 	}
-	if l.Options.Stacked {
+	if l.Spec.Is2D() {
 		l.Item.Y = l.NewGPR()
 		l.Def(amd64.MOV, l.Item.Y.G4(), vcode.CtxMem(abi.CtxY, 4).At())
 	}
@@ -58,7 +58,7 @@ func (l *Builder) overRows(done amd64.Label) {
 		l.lastGang(pos, last, next, false)
 		l.GangRegs = w
 	} else {
-		l.lastGang(pos, last, next, !both || l.Options.Stacked) // of a stacked gang any may be at the bottom
+		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // of a stacked gang any may be at the bottom
 	}
 	l.Bind(next)
 	if l.Band > 0 {
@@ -76,7 +76,7 @@ func (l *Builder) overRows(done amd64.Label) {
 func (l *Builder) wholeGangs(pos, last vcode.Reg) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
-	if l.Options.Stacked {
+	if l.Spec.Is2D() {
 		l.jumpAtBottom(tail)
 	}
 	fits := func(jump amd64.Op, to amd64.Label) {
@@ -141,7 +141,7 @@ func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	left := l.NewGPR()
 	l.Def(amd64.MOV, left.G8(), limit.G8())
 	l.Mod(amd64.SUB, left.G8(), pos.G8())
-	if l.Options.Stacked {
+	if l.Spec.Is2D() {
 		return l.inStack(left)
 	}
 	return l.FirstLanes(left)

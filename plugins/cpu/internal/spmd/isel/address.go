@@ -88,13 +88,13 @@ func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 		p.access = contiguous
 	case !private && l.consecutive(moving, p.Size):
 		p.access = contiguous
-		p.oneRow = in.Op == ir.Load && p.mask == nil && l.Options.Stacked && l.sameOn(moving, 1)
-		if l.Options.Stacked && !p.oneRow {
+		p.oneRow = in.Op == ir.Load && p.mask == nil && l.Spec.Is2D() && l.sameOn(moving, 1)
+		if l.Spec.Is2D() && !p.oneRow {
 			p.below = l.rowDistance(in.Array, moving)
 		}
 		fixed = append(fixed, moving...)
 		moving = nil
-	case in.Op == ir.Load && p.mask == nil && p.Size >= 4 && !private && l.Options.Stacked && l.sameOn(moving, 0) && l.rowsApart(moving, p.Size):
+	case in.Op == ir.Load && p.mask == nil && p.Size >= 4 && !private && l.Spec.Is2D() && l.sameOn(moving, 0) && l.rowsApart(moving, p.Size):
 		p.access, p.perRow = contiguous, true
 		p.below = l.rowDistance(in.Array, moving)
 		fixed = append(fixed, moving...)
@@ -112,7 +112,7 @@ func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 
 // consecutive reports whether the lanes of an access lie one after the other, in the rows of a stacked gang.
 func (l *Lowerer) consecutive(terms []term, size int) bool {
-	if l.Options.Stacked && !l.rowsApart(terms, size) {
+	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
 	}
 	step := int64(0)

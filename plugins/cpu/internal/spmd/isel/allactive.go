@@ -20,7 +20,7 @@ const maxWhole = 96
 // So the interior of a grid runs without masks, and its edges with them. Where masks are registers they cost less than a
 // second copy of the block.
 func (l *Lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
-	if l.Target.HasMasks || l.Options.Stacked || l.GangRegs*analysis.NumInstrs(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
+	if l.Target.HasMasks || l.Spec.Is2D() || l.GangRegs*analysis.NumInstrs(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
 		return false
 	}
 	for _, v := range varying {

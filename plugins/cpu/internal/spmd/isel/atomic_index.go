@@ -16,7 +16,7 @@ import (
 // The index must be scaled by the address, as it is where elements have a size by which addresses scale; scale is that.
 func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
 	v := in.Args[0].Def
-	if l.Cur != nil || l.Options.Unchecked || l.Options.Stacked || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
+	if l.Cur != nil || l.Options.Unchecked || l.Spec.Is2D() || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
 		return nil
 	}
 	if in.Resolve().Strides[0] != int(scale) {

@@ -288,7 +288,7 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 		v, number = number, v
 	}
 	s, affine := l.Affine.Strides(v)
-	if !affine || s[0] != 1 || l.Options.Stacked && s[1] != 0 || !l.HasLane0(v, 0) || !l.IsUniform(number) {
+	if !affine || s[0] != 1 || l.Spec.Is2D() && s[1] != 0 || !l.HasLane0(v, 0) || !l.IsUniform(number) {
 		return false
 	}
 	lane := l.NewGPR()

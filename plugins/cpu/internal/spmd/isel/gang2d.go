@@ -11,7 +11,7 @@ import (
 
 // ItemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
 func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
-	if !l.Options.Stacked {
+	if !l.Spec.Is2D() {
 		return l.LaneOffsets(i, int(s[0]))
 	}
 	data := make([]byte, 0, 64)
@@ -24,10 +24,10 @@ func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 // span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
 // only, and never less from one lane to the next.
 func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
-	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Options.Stacked && (s[1] < 0 || s[1] > vcode.MaxPeel) {
+	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
 	}
-	if !l.Options.Stacked {
+	if !l.Spec.Is2D() {
 		return s[0] * int32(l.Lanes()-1), s[0] > 0
 	}
 	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true

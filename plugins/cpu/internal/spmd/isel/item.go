@@ -34,7 +34,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		switch {
 		case in.Axis == 0:
 			return Value{Vec: l.lanesFrom(l.Item.X, analysis.Strides{1})}
-		case in.Axis == 1 && l.Options.Stacked:
+		case in.Axis == 1 && l.Spec.Is2D():
 			return Value{Vec: l.lanesFrom(l.Item.Y, analysis.Strides{0, 1})}
 		case l.Observes:
 			v = Value{G: l.Global(in.Axis)}

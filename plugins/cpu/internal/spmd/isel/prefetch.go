@@ -13,7 +13,7 @@ import (
 
 // wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
 func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
-	if l.Options.Stores == 0 || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
+	if l.Spec.Stores == plan.PlainStores || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
 		return false
 	}
 	past := l.Streamed(p.array)
@@ -80,8 +80,8 @@ const groupRow = 512
 
 // prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
 func (l *Lowerer) prefetchRow(p *MemRef, n int) {
-	group := l.Options.Single && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
-	if (l.Options.Stores == 0 || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Options.Gang {
+	group := l.Spec.IsOneGang() && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
+	if (l.Spec.Stores == plan.PlainStores || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang {
 		return
 	}
 	ahead := prefetchAhead
@@ -111,7 +111,7 @@ const (
 // many iterations in a round has as many loads under way as a core can have.
 func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	loop := l.Uses[in.Result().ID].Loop
-	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Options.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
+	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
 		return
 	}
 	r := in.Resolve()

@@ -16,7 +16,7 @@ const maxFetched = 32
 // fetchStored fetches the lines of the rows that the present gang stores after a barrier. rest is what follows the barrier
 // in the kernel's body.
 func (l *Lowerer) fetchStored(rest []*ir.Instr) {
-	if l.Options.Stores == 0 || l.Options.Single {
+	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() {
 		return
 	}
 	f := fetcher{l: l, mark: len(l.Undo), left: maxFetched}

@@ -28,13 +28,14 @@ func (l *Analysis) GroupVectors(t ir.Type) int {
 // Narrows reports whether the gangs at the end of a row may have one register. That needs wide gangs without memory of
 // their own, none of which works for its neighbours.
 func (l *Analysis) Narrows() bool {
-	return l.GangRegs > 1 && !l.Options.Stacked && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
+	return l.GangRegs > 1 && !l.Spec.Is2D() && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
 }
 
 // Analysis has the results of the analyses of a kernel and the decisions that follow from them.
 type Analysis struct {
 	Kernel   *ir.Kernel
 	Options  Options
+	Spec     Spec
 	GangRegs int // vector registers that hold a 32-bit value of a gang
 	Observes bool
 	Uniform  *ir.Uniformity
@@ -50,12 +51,12 @@ type Analysis struct {
 }
 
 // Analyse analyses a kernel whose loops are unrolled, and decides how it is lowered.
-func Analyse(k *ir.Kernel, options Options, times map[*ir.Instr]int) *Analysis {
-	a := &Analysis{Kernel: k, Options: options, GangRegs: options.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
-		Uniform: k.Uniformity(gangScope(options.Stacked)), Nans: analysis.FindNaNs(k), outputs: analysis.FindOutputs(k)}
+func Analyse(k *ir.Kernel, options Options, spec Spec, times map[*ir.Instr]int) *Analysis {
+	a := &Analysis{Kernel: k, Options: options, Spec: spec, GangRegs: spec.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
+		Uniform: k.Uniformity(gangScope(spec.Is2D())), Nans: analysis.FindNaNs(k), outputs: analysis.FindOutputs(k)}
 	a.Affine = analysis.FindAffine(k, a.Uniform)
 	a.gatherUses()
-	if !options.Stacked {
+	if !spec.Is2D() {
 		a.ChooseWalk()
 	}
 	a.findColumnLoads()
@@ -75,7 +76,7 @@ func (l *Analysis) VectorsOf(t ir.Type) int {
 
 // Width returns the number of items in a row of a gang.
 func (l *Analysis) Width() int {
-	if l.Options.Stacked {
+	if l.Spec.Is2D() {
 		return l.Options.Target.Lanes
 	}
 	return l.Lanes()

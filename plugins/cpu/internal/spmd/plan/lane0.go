@@ -27,7 +27,7 @@ func (l *Analysis) ComputesLane0(v *ir.Value, depth int, known func(v *ir.Value)
 	}
 	switch in.Op {
 	case ir.Item:
-		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && (in.Axis == 0 || l.Options.Stacked)
+		return (in.Item == ir.GlobalID || in.Item == ir.LocalID) && (in.Axis == 0 || l.Spec.Is2D())
 	case ir.Add, ir.Sub, ir.Neg, ir.Mul:
 		return all()
 	case ir.Shl:

@@ -9,7 +9,7 @@ import (
 
 // OneGangRegs returns the largest number of registers of a gang that is a whole work-group. It is 0 if the kernel has
 // no barriers or reductions, or has other group operations.
-func OneGangRegs(k *ir.Kernel, o *Options) int {
+func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	ok := true
 	waits, loops, wide, bytes := false, false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
@@ -40,9 +40,9 @@ func OneGangRegs(k *ir.Kernel, o *Options) int {
 		return abi.MaxGangItems / o.Target.Lanes
 	}
 	if loops || wide || bytes > 0 {
-		return o.Gang
+		return gang
 	}
-	return max(o.Gang, widest(k, o.Target))
+	return max(gang, widest(k, o.Target))
 }
 
 // widest returns the number of registers of gangs without loops whose live values mostly fit the machine registers.

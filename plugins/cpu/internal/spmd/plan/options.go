@@ -10,7 +10,7 @@ import (
 // gangs.
 const MaxBoth = 600
 
-// Options says for which launches and which machine a kernel is compiled.
+// Options says for which machine a kernel is compiled, and how.
 type Options struct {
 	Features amd64.Features // extensions of the processor
 	// Gang is the number of vector registers of a 32-bit value of a gang: 1, 2 or 4; 0 lets the compiler choose.
@@ -20,10 +20,6 @@ type Options struct {
 	Unchecked bool
 	// Observes says that the kernel observed its group before optimisation.
 	Observes bool
-	// Whole says that every work-group and gang is complete.
-	Whole bool
-	// Beside says that a work-group has several gangs along x, as interleaved loops need.
-	Beside bool
 
 	// CacheBytes is the size of the last-level cache; 0 if it is unknown.
 	CacheBytes int
@@ -39,22 +35,8 @@ type Options struct {
 	Workspace *vcode.Workspace
 
 	Target        *vcode.Target
-	Stores        int  // HalfLineStores, NonTemporalStores or 0
 	InterleaveAll bool // for tests: interleave all loops that can be
 	FewRegs       bool // for tests: allocate few machine registers
 	WideGangs     bool // for tests: wide gangs for all one-gang groups
-	Single        bool // a work-group is one gang
-	Stacked       bool // gangs are 2-D
 	StackRows     int  // for tests: the block height of all 2-D gangs
 }
-
-// The kinds of launches that have a variant of their own, as bits.
-const (
-	WithinExtents     = 1 << iota // the size is within the extents of accesses at the item's position
-	IndicesProved                 // other indices are proved to be in bounds
-	WholeGroups                   // every work-group is complete
-	AdjacentGangs                 // a work-group has several gangs along x
-	HalfLineStores                // the launch writes more than the inner caches hold
-	NonTemporalStores             // the launch accesses more than all caches hold
-	NumKinds          = 2 * NonTemporalStores
-)

@@ -7,5 +7,5 @@ const LeastStreamed = 4
 
 // Streamed reports whether a buffer has non-temporal stores where the variant has them.
 func (l *Analysis) Streamed(a *ir.Array) bool {
-	return l.Options.Stores == NonTemporalStores && l.outputs.Streamed[a.ID]
+	return l.Spec.Stores == NonTemporalStores && l.outputs.Streamed[a.ID]
 }

@@ -9,16 +9,16 @@ import (
 const maxRepeated = 192
 
 // Unroll returns a kernel whose loops with constant trip counts are unrolled where that pays, and the factors by loop.
-func Unroll(k *ir.Kernel, options Options) (*ir.Kernel, map[*ir.Instr]int) {
+func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr]int) {
 	some := false
 	k.Body.Walk(func(in *ir.Instr) { some = some || in.Op == ir.Loop && mayCount(in) })
 	if !some {
 		return k, nil // without a copy
 	}
 	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
-	limits := opt.Repeating{Whole: maxRepeated / options.Gang, Body: maxRepeated / options.Gang, Total: MaxBoth * 3 / 4 / options.Gang}
-	if options.Beside || options.InterleaveAll {
-		u := c.Uniformity(gangScope(options.Stacked))
+	limits := opt.Repeating{Whole: maxRepeated / spec.Gang, Body: maxRepeated / spec.Gang, Total: MaxBoth * 3 / 4 / spec.Gang}
+	if spec.Adjacent || options.InterleaveAll {
+		u := c.Uniformity(gangScope(spec.Is2D()))
 		limits.Leave = func(loop *ir.Instr) bool { return OnlyExit(loop) != nil && loadsRows(loop, u) }
 	}
 	if times, changed := opt.Repeat(c, limits); changed {

@@ -76,7 +76,7 @@ func (a *Analysis) Supported() error {
 		}
 		return &UnsupportedError{Kernel: a.Kernel.Name, What: fmt.Sprintf("%d bytes of private arrays", bytes)}
 	}
-	if !a.Options.Single {
+	if !a.Spec.IsOneGang() {
 		return nil
 	}
 	var err error

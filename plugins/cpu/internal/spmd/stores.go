@@ -5,11 +5,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// defaultCache is the size of the last cache where it is not known.
+// defaultCache is the size of the last-level cache where it is unknown.
 const defaultCache = 32 << 20
 
-// storeKind chooses how a launch stores.
-func (p *Program) storeKind(g *interp.Launch) int {
+// stores chooses the way in which a launch stores.
+func (p *Program) stores(g *interp.Launch) plan.Stores {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
 	used, written, streamed := 0, 0, 0
 	for i := range p.kernel.Params {
@@ -45,5 +45,5 @@ func (p *Program) storeKind(g *interp.Launch) int {
 	case written > 0 && written >= cache/8:
 		return plan.HalfLineStores
 	}
-	return 0
+	return plan.PlainStores
 }

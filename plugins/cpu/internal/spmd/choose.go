@@ -1,0 +1,92 @@
+package spmd
+
+import (
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+)
+
+// Spec selects the variant for one kind of launches.
+type Spec = plan.Spec
+
+// spec returns the spec of launches of no special kind.
+func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
+
+// Listed returns the spec of launches within the extents, of whole groups with several gangs along x or of whole blocks.
+func (p *Program) Listed() Spec {
+	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
+	s.WithinExtents, s.IndicesProved = p.facts.Any()
+	if p.rows > 0 {
+		s.Shape, s.Gang = plan.Gang2D, p.rows
+	}
+	return s
+}
+
+// OneGang returns the spec of launches whose complete work-groups have a number of items along x, and one along the other
+// axes. ok reports whether such a group is one gang.
+func (p *Program) OneGang(items int) (s Spec, ok bool) {
+	s = p.Listed()
+	s.Shape, s.Whole, s.Adjacent = plan.OneGang, true, false
+	s.Gang = items / p.options.Target.Lanes
+	return s, p.isOneGang(items)
+}
+
+// OneGangGroups returns the numbers of items along x of complete work-groups that are one gang each.
+func (p *Program) OneGangGroups() []int {
+	var list []int
+	for regs := 1; regs <= p.oneGang; regs *= 2 {
+		if _, err := p.variant(Spec{Shape: plan.OneGang, Gang: regs, Whole: true}); err == nil {
+			list = append(list, p.options.Target.Lanes*regs)
+		}
+	}
+	return list
+}
+
+// isOneGang reports whether the kernel may have gangs that are whole work-groups with a number of items.
+func (p *Program) isOneGang(items int) bool {
+	regs := items / p.options.Target.Lanes
+	return regs > 0 && regs <= p.oneGang && regs&(regs-1) == 0 && regs*p.options.Target.Lanes == items
+}
+
+// hasOneGangGroups reports whether the work-groups of a launch are complete, and may be one gang each.
+func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
+	n := g.GroupSize[0]
+	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0
+}
+
+// has2DGangs reports whether a launch has 2-D gangs: they leave hardly more lanes idle than 1-D gangs.
+func (p *Program) has2DGangs(g *interp.Launch) bool {
+	if p.rows == 0 || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
+		return false
+	}
+	lanes := p.options.Target.Lanes
+	return p.options.StackRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
+}
+
+// rowGangs adds to a spec what the work-groups of a launch decide for gangs that are parts of rows.
+func (p *Program) rowGangs(g *interp.Launch, s Spec) Spec {
+	s.Gang = p.fitting(g.GroupSize[0])
+	if !p.observes {
+		return s
+	}
+	lanes := p.options.Target.Lanes * s.Gang
+	s.Whole = g.GroupSize[0]%lanes == 0
+	for axis, n := range g.GroupSize {
+		s.Whole = s.Whole && g.Size[axis]%n == 0
+	}
+	s.Adjacent = s.Whole && p.interleaves && (g.GroupSize[0] > lanes || p.batches && g.Size[0] > g.GroupSize[0])
+	return s
+}
+
+// fitting returns the number of registers of gangs for work-groups with a number of items along x: that of the general
+// variant, if gangs of it leave at most an eighth of their lanes idle.
+func (p *Program) fitting(items int) int {
+	registers := func(w int) int {
+		lanes := p.options.Target.Lanes * w
+		return (items + lanes - 1) / lanes * w
+	}
+	w := p.gang
+	for w > 1 && p.narrows && 8*registers(w) > 9*registers(1) {
+		w /= 2
+	}
+	return w
+}
