@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orepl/orepl/lang"
 )
 
 const headers = "../../kernels/include"
@@ -194,5 +196,176 @@ void ask(int64_t i, int32_t *o, int32_t crash) {
 	`)
 	if want := "timeout backend-failure 3 3 3 3\n10 3 20 21\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+const builtinSource = `
+#include "orepl_rpc_std.h"
+struct node { struct node *next; int64_t value; };
+static struct node *head;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void lines(int64_t i, int32_t n) {
+  for (int32_t k = 0; k < n; k++) orepl_rpc_printf(i, "%d/%d %s", (int)i, k, k == 1 ? "a text that is longer than the first packet of a line" : "");
+}
+void build(int64_t i) {
+  struct node *n = (struct node *)orepl_rpc_malloc(sizeof *n);
+  if (!n) return;
+  n->value = i;
+  n->next = __atomic_load_n(&head, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&head, &n->next, n, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+}
+void sum(int64_t i, int64_t *o, int32_t left) {
+  int64_t s = 0, count = 0;
+  for (struct node *n = head, *next; n; n = next) {
+    next = n->next;
+    s += n->value;
+    if (++count > left) orepl_rpc_free(n);
+  }
+  o[i] = s;
+}
+void big(int64_t i, int64_t *o, int64_t size) {
+  char *p = (char *)orepl_rpc_malloc((uint64_t)size);
+  if (p) p[0] = p[size - 1] = 1;
+  o[i] = p != 0;
+  orepl_rpc_free(p);
+}
+void wrong(int64_t i) { orepl_rpc_free((void *)(i + 64)); }
+void check(int64_t i, int64_t bound) { orepl_rpc_assert(i, i < bound); }
+void leave(int64_t i, int64_t *o, int32_t code) {
+  o[i] = 5;
+  orepl_rpc_exit(code);
+}
+void chance(int64_t i, int64_t *o) { o[i] = (int64_t)(orepl_rpc_seed() >> 1); o[i + 1] = (int64_t)orepl_rpc_clock(); }
+void copy(int64_t i, int64_t *o) {
+  char buf[300], line[100];
+  orepl_rpc_file in = orepl_rpc_fopen("in.txt", "r"), out = orepl_rpc_fopen("out.txt", "w+");
+  if (!in || !out) return;
+  if (!orepl_rpc_fgets(line, sizeof line, in)) return;
+  orepl_rpc_fwrite(line, strlen(line), out);
+  uint64_t n = orepl_rpc_fread(buf, sizeof buf, in);
+  o[i] = (int64_t)n;
+  o[i + 1] = orepl_rpc_feof(in);
+  orepl_rpc_fwrite(buf, n, out);
+  o[i + 2] = orepl_rpc_ftell(out);
+  orepl_rpc_fseek(out, 2, SEEK_SET);
+  o[i + 3] = orepl_rpc_fgets(line, 4, out) ? line[0] : 0;
+  o[i + 4] = orepl_rpc_fclose(out);
+  o[i + 5] = orepl_rpc_fclose(out);
+  orepl_rpc_fclose(in);
+  o[i + 6] = orepl_rpc_fopen("none.txt", "r") != 0;
+  o[i + 7] = orepl_rpc_remove("in.txt");
+}
+#ifdef __cplusplus
+}
+#endif
+`
+
+// TestNativeBuiltins runs C and C++ kernels that print, allocate, assert, exit and use files.
+func TestNativeBuiltins(t *testing.T) {
+	for _, compiler := range [][]string{{"clang-19"}, {"gcc", "-std=c99", "-D_DEFAULT_SOURCE"}, {"clang-19", "-x", "c++", "-std=c++20"}} {
+		t.Run(strings.Join(compiler, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			buildNative(t, dir, builtinSource, compiler...)
+			if err := os.WriteFile(filepath.Join(dir, "in.txt"), []byte("first line\n"+strings.Repeat("x", 200)), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got := runNative(t, dir, `
+				import { device, register, i64 } from 'offload'
+				import { readTextSync } from 'fs'
+				const lib = await register('lib.so'), dev = device('cpu'), o = dev.buffer(i64, 8)
+				const attempt = async p => { try { await p(); console.log('no error') } catch (e) { console.log(e.code + ': ' + e.message) } }
+				const sig = (name, ...args) => lib.kernel(name, { args, convention: 'item' })
+				await sig('lines', 'i32').launch({ size: 1 }, 3)
+				const n = 10000
+				await sig('build').launch({ size: n })
+				await sig('sum', [i64], 'i32').launch({ size: 1 }, o, 2)
+				console.log((await o.read())[0])
+				const big = sig('big', [i64], 'i64')
+				await big.launch({ size: 1 }, o, 1 << 20)
+				console.log((await o.read())[0])
+				await big.launch({ size: 1 }, o, 1 << 30)
+				console.log((await o.read())[0])
+				await attempt(() => sig('wrong').launch({ size: 1 }))
+				await attempt(() => sig('check', 'i64').launch({ size: 8 }, 5))
+				await sig('leave', [i64], 'i32').launch({ size: 1 }, o, 0)
+				console.log((await o.read())[0])
+				await attempt(() => sig('leave', [i64], 'i32').launch({ size: 1 }, o, 3))
+				await sig('chance', [i64]).launch({ size: 1 }, o)
+				const [seed, clock] = await o.read(0, 2)
+				console.log(seed != 0n, Math.abs(Number(clock / 1000000n) - Date.now()) < 10000)
+				await sig('copy', [i64]).launch({ size: 1 }, o)
+				console.log(...await o.read(), readTextSync('out.txt').length)
+				await lib.unregister()
+			`)
+			want := `
+0/0 
+0/1 a text that is longer than the first packet of a line
+0/2 
+49995000n
+1n
+0n
+invalid-argument: launch "wrong" on cpu: free of 0x40, which malloc did not return or which was freed before
+assertion: launch "check" on cpu: assertion failed: i < bound, source.c:35, kernel check, work-item [5, 0, 0]
+5n
+backend-failure: launch "leave" on cpu: the kernel called exit(3)
+true true
+200n 1n 211n 114n 0n -1n 0n 0n 211
+warning: 2 blocks of the device heap with 32 bytes were not freed: 2 of kernel build
+`
+			got = strings.ReplaceAll(got, dir+"/", "")
+			if strings.TrimSpace(want) != strings.TrimSpace(got) {
+				t.Errorf("got\n%s\nwant%s", got, want)
+			}
+		})
+	}
+}
+
+// TestNativeFilePolicy checks that the files of a native kernel obey the script's policy.
+func TestNativeFilePolicy(t *testing.T) {
+	dir := t.TempDir()
+	buildNative(t, dir, `
+#include "orepl_rpc_std.h"
+void use(int64_t i, int64_t *o, int32_t what) {
+  const char *modes[] = {"r", "w", "r+", "a", "q"};
+  o[i] = what < 5 ? orepl_rpc_fopen("lib.so", modes[what]) != 0 : what == 5 ? orepl_rpc_remove("lib.so") : orepl_rpc_fopen("../x", "r") != 0;
+}`, "clang-19")
+	var out strings.Builder
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newRuntime(t).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: lang.Policy{
+		Native: func(string) error { return nil },
+		Write:  func(string) error { return os.ErrPermission },
+		Read: func(path string) error {
+			if strings.HasPrefix(path, real) {
+				return nil
+			}
+			return os.ErrPermission
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = e.Run(t.Context(), "policy.js", `
+		import { device, register, i64 } from 'offload'
+		const lib = await register('lib.so'), o = device('cpu').buffer(i64, 1)
+		const use = lib.kernel('use', { args: [[i64], 'i32'], convention: 'item' })
+		for (let what = 0; what < 7; what++) await use.launch({ size: 1 }, o, what).then(() => console.log('done'), e => console.log(e.code))
+		console.log((await o.read())[0])
+	`)
+	if err != nil {
+		t.Error(err)
+	}
+	want := "done\n" + strings.Repeat("permission-denied\n", 3) + "invalid-argument\n" + strings.Repeat("permission-denied\n", 2) + "0n\n"
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "lib.so")); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,8 @@ package offloadjs
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/lang"
@@ -33,4 +35,63 @@ func (s *services) CheckService(name string) error {
 // Call implements [contract.Services].
 func (s *services) Call(ctx context.Context, r *contract.Request) (uint64, error) {
 	return s.instance.serve(ctx, r)
+}
+
+// Warn implements [contract.Warner]. It may be called on any goroutine.
+func (s *services) Warn(text string) {
+	s.engine.Post(func() error { s.engine.WarnAgain(text, ""); return nil })
+}
+
+// OpenFile implements [contract.FileServices] with the engine's policy.
+func (s *services) OpenFile(name, mode string) (contract.File, error) {
+	base, update := strings.ReplaceAll(mode, "b", ""), strings.Contains(mode, "+")
+	base = strings.ReplaceAll(base, "+", "")
+	flags := map[string]int{"r": os.O_RDONLY, "w": os.O_CREATE | os.O_TRUNC | os.O_WRONLY, "a": os.O_CREATE | os.O_APPEND | os.O_WRONLY}
+	flag, ok := flags[base]
+	if !ok || strings.Count(mode, "b") > 1 || strings.Count(mode, "+") > 1 {
+		return nil, contract.Errorf(contract.InvalidArgument, "open", "there is no mode %q for files", mode).WithHint("write r, w, a, r+, w+ or a+")
+	}
+	if update {
+		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
+	}
+	path := s.engine.Path(name)
+	var err error
+	if base == "r" || update {
+		if path, err = s.engine.ReadPath(name); err != nil {
+			return nil, s.refused(name, err)
+		}
+	}
+	if base != "r" || update {
+		if path, err = s.engine.WritePath(name); err != nil {
+			return nil, s.refused(name, err)
+		}
+	}
+	return os.OpenFile(path, flag, 0o666)
+}
+
+// RemoveFile implements [contract.FileServices].
+func (s *services) RemoveFile(name string) error {
+	path, err := s.engine.WritePath(name)
+	if err != nil {
+		return s.refused(name, err)
+	}
+	return os.Remove(path)
+}
+
+// RenameFile implements [contract.FileServices].
+func (s *services) RenameFile(from, to string) error {
+	old, err := s.engine.WritePath(from)
+	if err != nil {
+		return s.refused(from, err)
+	}
+	path, err := s.engine.WritePath(to)
+	if err != nil {
+		return s.refused(to, err)
+	}
+	return os.Rename(old, path)
+}
+
+// refused is the error of a file that the policy does not allow.
+func (s *services) refused(name string, err error) error {
+	return &contract.Error{Code: contract.PermissionDenied, Op: "open", Detail: fmt.Sprintf("a kernel may not use the file %q", name), Err: err}
 }

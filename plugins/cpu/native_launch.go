@@ -48,7 +48,8 @@ type nativeLaunch struct {
 
 	services offload.Services
 	number   uint32      // of the launch, for its calls of services
-	refused  atomic.Bool // a service failed
+	refused  atomic.Bool // a service failed, or the code has ended the launch
+	exited   atomic.Bool // the code has ended the launch with success
 	cut      atomic.Bool // a call ended by a fault or an interruption
 
 	mu     sync.Mutex
@@ -164,6 +165,7 @@ func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Va
 func (l *nativeLaunch) clear() {
 	l.kernel, l.stop, l.failed, l.services = nil, nil, nil, nil
 	l.refused.Store(false)
+	l.exited.Store(false)
 	l.cut.Store(false)
 }
 
@@ -332,6 +334,9 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 // fail keeps the failure of the first range that has one.
 func (l *nativeLaunch) fail(first int, err error) {
 	l.cut.Store(true)
+	if l.exited.Load() {
+		return
+	}
 	if errors.Is(err, process.ErrInterrupted) && l.stop.Requested() {
 		return // the queue reports why
 	}

@@ -24,6 +24,9 @@ const (
 // portsPerCore are enough ports for the threads of OpenMP regions beyond the device's own.
 const portsPerCore = 4
 
+// heapBytes bounds what the code of one image may allocate by orepl_rpc_malloc at a time.
+const heapBytes = 256 << 20
+
 // ports connects the code of a native program to the services of its launches.
 type ports struct {
 	host  *rpchost.Host
@@ -51,6 +54,7 @@ func (d *device) connect(img *native.Image) (*ports, error) {
 			}
 			return rpchost.Memory{Bytes: b.Bytes(), Free: func() { _ = b.Free() }}, nil
 		},
+		Heap:   heapBytes,
 		Attach: func(address uintptr) { atomic.StoreUint64(word, uint64(address)) },
 	})
 	return p, err
@@ -78,6 +82,12 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 
 // failCall keeps the error of a service. The code gets a status and returns by itself.
 func (l *nativeLaunch) failCall(err error) {
+	var exit *rpchost.Exit
+	if errors.As(err, &exit) && exit.Code == 0 {
+		l.exited.Store(true)
+		l.refused.Store(true)
+		return
+	}
 	e := l.refuse(offload.BackendFailure, "")
 	e.Err = err
 	var known *offload.Error
@@ -87,6 +97,9 @@ func (l *nativeLaunch) failCall(err error) {
 	var f *rpchost.Failure
 	if errors.As(err, &f) {
 		e.Fault = &offload.Fault{Code: e.Code, Kernel: l.kernel.info.Name, Item: f.Item, Cause: cmp.Or(e.Detail, err.Error())}
+		if e.Code == offload.Assertion {
+			e.Fault.Cause, e.Fault.Text = "", e.Detail
+		}
 		e.Detail = e.Fault.String()
 	}
 	l.mu.Lock()

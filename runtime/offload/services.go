@@ -1,6 +1,9 @@
 package offload
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Services are the requests that device code may make of the host while a kernel runs. Methods are called on goroutines or
 // threads of the plugin, several at once. These are never goroutines that issued a command or wait for one.
@@ -17,6 +20,26 @@ type Services interface {
 type ServiceChecker interface {
 	// CheckService returns NotFound with a hint if no service has that name. A kernel that calls it is refused when it is bound.
 	CheckService(name string) error
+}
+
+// FileServices is a [Services] whose device code may use files. The host's rules for files hold; a refusal is PermissionDenied.
+// Default: the device has no files.
+type FileServices interface {
+	// OpenFile opens a file with a mode of C's fopen. A mode that does not exist is InvalidArgument.
+	OpenFile(name, mode string) (File, error)
+	RemoveFile(name string) error
+	RenameFile(from, to string) error
+}
+
+// File is an open file.
+type File interface {
+	io.ReadWriteSeeker
+	io.Closer
+}
+
+// Warner is a [Services] that shows warnings. Default: there are none.
+type Warner interface {
+	Warn(text string)
 }
 
 // Message is a line printed by a work-item.

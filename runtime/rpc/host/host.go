@@ -18,6 +18,10 @@ import (
 const (
 	OpDeclare = 'o'<<24 | 1 + iota // a stream with the signature of a service; the reply holds a status, its number and its count of arguments
 	OpCall                         // number, item and up to six arguments; the reply holds a status and the result
+	OpPrint                        // item, length and the first 48 bytes of a line; more bytes follow, 64 a packet
+	OpTrap                         // the same, with the message of an assertion that failed
+	OpSeed                         // the reply holds a status and a random number
+	OpClock                        // the reply holds a status and the nanoseconds since 1970
 )
 
 // Launch is a running launch that may call.
@@ -29,8 +33,9 @@ type Launch struct {
 	Context        context.Context  // ends when the launch is asked to stop
 	Fail           func(error)      // receives the error of a call, on any goroutine; a Failure if the work-item is known
 
-	mu   sync.Mutex
-	left bool
+	mu       sync.Mutex
+	left     bool
+	out, err lines
 }
 
 // Failure is the error of a work-item's call.
@@ -55,6 +60,7 @@ type Options struct {
 	Layout   rpc.Layout
 	Allocate func(size int) (Memory, error)
 	Attach   func(address uintptr) // tells the device code the address of the channel; 0: there is none
+	Heap     int                   // bytes that device code may allocate at a time
 }
 
 // Host serves the device code of one program.
@@ -69,11 +75,14 @@ type Host struct {
 	closed   bool
 
 	table table
+	heap  heap
+	files files
+	warn  func(text string) // of the last launch that takes warnings
 }
 
 // New allocates a channel, attaches it and serves it until [Host.Close].
 func New(opts Options) (*Host, error) {
-	h := &Host{opts: opts}
+	h := &Host{opts: opts, heap: heap{allocate: opts.Allocate, limit: opts.Heap}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h, h.start()
@@ -92,6 +101,7 @@ func (h *Host) start() error {
 	}
 	s.Handle(OpDeclare, "declare", h.serving(h.declare))
 	s.Handle(OpCall, "call", h.serving(h.call))
+	h.builtins(s)
 	h.server = s
 	h.opts.Attach(uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes))))
 	go func() {
@@ -121,6 +131,9 @@ func (h *Host) Enter(l *Launch) (number uint32, err error) {
 	}
 	h.launches[i] = l
 	h.running++
+	if w, ok := l.Services.(offload.Warner); ok {
+		h.warn = w.Warn
+	}
 	return uint32(i + 1), nil
 }
 
@@ -131,6 +144,8 @@ func (h *Host) Leave(number uint32, whole bool) {
 	l, s := h.launches[number-1], h.server
 	h.mu.Unlock()
 	_ = s.Flush(l.Context, number) // a launch that is stopped does not wait
+	l.out.flush(l)
+	l.err.flush(l)
 	l.mu.Lock()
 	l.left = true
 	l.mu.Unlock()
@@ -149,13 +164,19 @@ func (h *Host) Leave(number uint32, whole bool) {
 	}
 }
 
-// Close ends the server. The channel's memory is freed when the last handler has returned.
+// Close ends the server, closes the files and frees the heap. It warns of blocks that were not freed. The channel's memory is
+// freed when the last handler has returned.
 func (h *Host) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.closed {
-		h.closed = true
-		h.server.Close()
+	if h.closed {
+		return
+	}
+	h.closed = true
+	h.server.Close()
+	h.files.close()
+	if leaks := h.heap.close(); leaks != "" && h.warn != nil {
+		h.warn(leaks)
 	}
 }
 

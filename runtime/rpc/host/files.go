@@ -1,0 +1,159 @@
+package host
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The lowest bits of a stream's number, as LLVM's libc for GPUs has them.
+const (
+	streamFile = iota
+	streamIn
+	streamOut
+	streamErr
+	streamKinds = 4
+)
+
+const (
+	maxFiles  = 1024    // of a program that are open at a time
+	firstFile = 1 << 32 // the numbers of files differ from every status
+)
+
+// file is an open file of device code.
+type file struct {
+	mu sync.Mutex
+	offload.File
+	back   []byte // pushed back by ungetc, the next byte last
+	ended  bool
+	failed bool
+}
+
+// files are the open files of a program, by number.
+type files struct {
+	mu   sync.Mutex
+	list map[uint64]*file
+	next uint64
+}
+
+// add returns the number of a file, 0 if too many are open.
+func (t *files) add(f offload.File) uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.list) >= maxFiles {
+		return 0
+	}
+	if t.list == nil {
+		t.list = map[uint64]*file{}
+	}
+	t.next++
+	number := firstFile + t.next*streamKinds
+	t.list[number] = &file{File: f}
+	return number
+}
+
+func (t *files) get(number uint64) *file {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.list[number]
+}
+
+// take removes a file.
+func (t *files) take(number uint64) *file {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	f := t.list[number]
+	delete(t.list, number)
+	return f
+}
+
+func (t *files) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, f := range t.list {
+		_ = f.Close()
+	}
+	t.list = nil
+}
+
+// read reads up to n bytes. With line it ends after a newline.
+func (f *file) read(n int, line bool) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	data := make([]byte, 0, n)
+	for len(data) < n && len(f.back) > 0 && !(line && bytes.HasSuffix(data, []byte{'\n'})) {
+		data = append(data, f.back[len(f.back)-1])
+		f.back = f.back[:len(f.back)-1]
+	}
+	for !line && len(data) < n || line && len(data) < n && !bytes.HasSuffix(data, []byte{'\n'}) {
+		end := n
+		if line {
+			end = len(data) + 1
+		}
+		got, err := f.Read(data[len(data):end])
+		data = data[:len(data)+got]
+		if err != nil {
+			f.ended = f.ended || errors.Is(err, io.EOF)
+			f.failed = f.failed || !errors.Is(err, io.EOF)
+			break
+		}
+	}
+	return data
+}
+
+func (f *file) write(data []byte) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n, err := f.Write(data)
+	f.failed = f.failed || err != nil
+	return n
+}
+
+// lines passes text to the launch's Print by lines. The rest waits for its newline.
+type lines struct {
+	mu   sync.Mutex
+	rest []byte
+}
+
+const maxRest = 1 << 16 // bytes of a line that no newline ends
+
+func (o *lines) write(l *Launch, data []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		i := bytes.IndexByte(data, '\n')
+		if i < 0 {
+			break
+		}
+		l.print(-1, string(append(o.rest, data[:i]...)))
+		o.rest, data = o.rest[:0], data[i+1:]
+	}
+	o.rest = append(o.rest, data...)
+	if len(o.rest) > maxRest {
+		l.print(-1, string(o.rest))
+		o.rest = o.rest[:0]
+	}
+}
+
+// flush prints a line that has no newline.
+func (o *lines) flush(l *Launch) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.rest) > 0 {
+		l.print(-1, string(o.rest))
+		o.rest = nil
+	}
+}
+
+// print prints a line, if the launch has somewhere to print.
+func (l *Launch) print(item int64, text string) {
+	if l.Services == nil {
+		return
+	}
+	m := l.message(item)
+	m.Text = text
+	l.Services.Print(&m)
+}
