@@ -186,17 +186,35 @@ type part64 struct {
 	inner  int
 }
 
-// rowOf gives the register of an address's base and terms, which other accesses in the block may have made already.
+// maxRowTerms bounds the terms of an address base that other accesses share: the indices of a buffer, and of arrays in its
+// records. Bases with more terms are computed for each access.
+const maxRowTerms = 6
+
+// rowKey identifies the base of addresses: an array and terms.
+type rowKey struct {
+	array int
+	terms [maxRowTerms]part64
+}
+
+// rowOf returns a register with an array's base and the terms of an address. Accesses in the same block share it.
 func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
-	l.key = binary.AppendUvarint(l.key[:0], uint64(a.ID))
-	for _, t := range terms {
-		l.key = binary.AppendVarint(binary.AppendUvarint(binary.AppendUvarint(l.key, uint64(t.r)), uint64(t.inner)), t.stride)
+	if len(terms) > maxRowTerms {
+		return l.sumRow(a, m, terms)
 	}
-	if r, ok := l.rows[string(l.key)]; ok {
+	key := rowKey{array: a.ID}
+	copy(key.terms[:], terms)
+	if r, ok := l.rows[key]; ok {
 		return r
 	}
-	key := string(l.key)
-	at0 := vcode.Mem{Base: m.Base, Fixed: m.Fixed, IndexSize: 8}
+	r := l.sumRow(a, m, terms)
+	l.rows[key] = r
+	l.Undo = append(l.Undo, func() { delete(l.rows, key) })
+	return r
+}
+
+// sumRow emits the sum of an array's base and the terms of an address.
+func (l *Lowerer) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
+	base := vcode.Mem{Base: m.Base, Fixed: m.Fixed, IndexSize: 8}
 	var sum vcode.Reg
 	for _, t := range terms {
 		r := t.r
@@ -211,7 +229,7 @@ func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 			l.Def(amd64.IMUL, s.G8(), r.G8(), vcode.Imm(t.stride))
 			r, t.stride = s, 1
 		}
-		at0.Scale = uint8(t.stride)
+		base.Scale = uint8(t.stride)
 		if sum == 0 {
 			sum = r
 			continue
@@ -220,11 +238,9 @@ func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 		l.Def(amd64.LEA, s.G8(), vcode.Mem{Base: sum, Index: r, IndexSize: 8, Scale: 1}.At())
 		sum = s
 	}
-	at0.Index = sum
+	base.Index = sum
 	d := l.NewGPR()
-	l.Def(amd64.LEA, d.G8(), at0.At())
-	l.rows[key] = d
-	l.Undo = append(l.Undo, func() { delete(l.rows, key) })
+	l.Def(amd64.LEA, d.G8(), base.At())
 	return d
 }
 

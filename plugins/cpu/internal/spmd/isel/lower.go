@@ -29,7 +29,7 @@ type Grid interface {
 // New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
 	return &Lowerer{Func: f, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
-		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[string]vcode.Reg{}, checked: map[CheckKey]bool{}}
+		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[rowKey]vcode.Reg{}, checked: map[CheckKey]bool{}}
 }
 
 // Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
@@ -58,8 +58,7 @@ type Lowerer struct {
 	Bases   []vcode.Reg // the addresses of arrays, by ID
 	Pitches map[PitchKey]vcode.Reg
 	Wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
-	rows    map[string]vcode.Reg    // the bases of addresses; see rowOf
-	key     []byte                  // the key of the last lookup in rows
+	rows    map[rowKey]vcode.Reg    // the bases of addresses
 	checked map[CheckKey]bool
 }
 
