@@ -46,7 +46,7 @@ func (l *Builder) gathers() bool {
 // or, as the last, goes on with the rounds of all. A group that has lost gangs does not take part, and ends the batch.
 func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
-	alive, group, end := l.between(), l.between(), l.between()
+	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
 	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameAlive, 8).At(), alive.G8())
 	l.Def(amd64.MOV, group.G4(), vcode.CtxMem(abi.CtxGroup, 4).At())
@@ -81,7 +81,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 
 // firstOfBatch makes the first group of the batch the present one, and its first gang.
 func (l *Builder) firstOfBatch() {
-	frame, end, group := vcode.Phys(abi.Frame), l.between(), l.between()
+	frame, end, group := vcode.Phys(abi.Frame), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
 	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
@@ -93,7 +93,7 @@ func (l *Builder) firstOfBatch() {
 
 // nextOfBatch makes the group behind the present one that, with its first gang.
 func (l *Builder) nextOfBatch() {
-	frame, end := vcode.Phys(abi.Frame), l.between()
+	frame, end := vcode.Phys(abi.Frame), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame)
 	l.Def(amd64.MOV, end.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())
@@ -119,7 +119,7 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
 		l.Bind(r.Ended) // the gang that had its turn is no more
-		first := l.between()
+		first := l.NewSharedGPR()
 		l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
 		l.Def(amd64.MOV, first.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 		l.Use(amd64.SUB, vcode.Mem{Base: first, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(1))
@@ -145,7 +145,7 @@ func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) 
 
 // resumeGroup emits how the present group of a batch goes on after the rounds.
 func (l *Builder) resumeGroup() {
-	alive := l.between()
+	alive := l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAlive, 8).At(), alive.G8())
 	l.Use(amd64.TEST, alive.G8(), alive.G8())
@@ -156,7 +156,7 @@ func (l *Builder) resumeGroup() {
 // endOfGroup emits what comes after the end of a group whose kernel has batches: another group of the batch, or what
 // follows.
 func (l *Builder) endOfGroup() {
-	frame, gathered, next, last := l.between(), l.between(), l.NewLabel(), l.NewLabel()
+	frame, gathered, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
 	l.Use(amd64.TEST, gathered.G8(), gathered.G8())
 	l.Jump(amd64.JNE, next)

@@ -12,8 +12,7 @@ func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	l.Grid = b
 	l.Layout = l.LayOut()
 	l.Stop, done = l.NewLabel(), l.NewLabel()
-	l.Shared = true
-	b.prologue()
+	l.WithShared(b.prologue)
 	switch {
 	case l.Spec.IsOneGang():
 		b.overSingles(done)

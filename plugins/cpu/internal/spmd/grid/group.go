@@ -8,17 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// between returns a register for code that runs between gangs. It is shared, because the frame of a waiting gang
-// belongs to that gang.
-func (l *Builder) between() vcode.Reg {
-	r := l.NewGPR()
-	l.Regs[r].Shared = true
-	return r
-}
-
 // overGroups emits the loop over work-groups, and the dispatch of their gangs.
 func (l *Builder) overGroups(done amd64.Label) {
-	l.Func.Shared = false
 	group, dispatch, advance, start, end, wrap := l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
 	l.Bind(group)
@@ -26,7 +17,7 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.beginGroup()
 	// Each gang resumes at the barrier where it waits.
 	l.Bind(dispatch)
-	state := l.between()
+	state := l.NewSharedGPR()
 	l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
 	l.Use(amd64.TEST, state.G4(), state.G4())
 	l.Jump(amd64.JE, start)
@@ -63,14 +54,15 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
-// insertDispatch inserts the dispatch table, which depends on the barriers in the body.
+// insertDispatch inserts the dispatch table before the body, once the barriers of the body are known. Its registers are
+// shared, because it runs between gangs: the frame of a waiting gang belongs to that gang.
 func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {
-		state := l.between()
+		state := l.NewSharedGPR()
 		if len(l.Resumes) > 0 {
 			l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
-			l.Use(amd64.CMP, state.G4(), vcode.Imm(int64(int32(-2)))) // frameKilled
+			l.Use(amd64.CMP, state.G4(), vcode.Imm(abi.FrameKilled-1<<32))
 			l.Jump(amd64.JE, end)
 		}
 		for i, to := range l.Resumes {
@@ -86,10 +78,7 @@ func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
 		l.Jump(amd64.JE, dispatch)
 		l.computeGroups(dispatch)
-		x, e := l.Item.X, l.End
-		l.Item.X, l.End = 0, 0
-		l.TrapHere(vcode.Trap{Kind: vcode.TrapGroup})
-		l.Item.X, l.End = x, e
+		l.Trap(vcode.Trap{Kind: vcode.TrapGroup, Lanes: l.Lanes()}) // of no gang, so that it has no position and no end
 	})
 }
 

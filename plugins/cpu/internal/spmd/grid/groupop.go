@@ -32,8 +32,8 @@ func (l *Builder) given(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// computeGroups emits the code for the group operations of the kernel, after which control goes to dispatch. It is run
-// between gangs: what it keeps in memory must not lie in the frame of one.
+// computeGroups emits the code for the group operations of the kernel, after which control goes to dispatch. Its registers
+// are shared, because it runs between gangs.
 func (l *Builder) computeGroups(dispatch amd64.Label) {
 	any := false
 	for _, in := range l.Groups {
@@ -43,7 +43,11 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 	if !any {
 		return
 	}
-	l.Func.Shared = true
+	l.WithShared(func() { l.computeEach(dispatch) })
+}
+
+// computeEach emits the code of the group operations, behind comparisons with the number of the one that gangs wait for.
+func (l *Builder) computeEach(dispatch amd64.Label) {
 	slow := l.NewLabel()
 	n := l.NewGPR()
 	l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
@@ -72,7 +76,6 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 		l.Bind(other)
 	}
 	l.Bind(slow)
-	l.Func.Shared = false
 }
 
 // eachSegment goes through what gangs have left in their frames in segments of 32 items, of which several gangs have one, or

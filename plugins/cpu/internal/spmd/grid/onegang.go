@@ -11,7 +11,6 @@ import (
 
 // overSingles emits the loop over work-groups of one gang each.
 func (l *Builder) overSingles(done amd64.Label) {
-	l.Func.Shared = false
 	group, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
 	l.Bind(group)

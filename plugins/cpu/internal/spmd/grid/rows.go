@@ -16,9 +16,8 @@ func (l *Builder) overRows(done amd64.Label) {
 	width := l.Width()
 	shift := int64(bits.TrailingZeros(uint(width)))
 	row := l.NewLabel()
-	size := l.NewGPR()
+	size := l.NewSharedGPR()
 	l.Def(amd64.MOV, size.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
-	l.Func.Shared = false
 	l.Mark(vcode.KindLoopBegin)
 	l.Bind(row)
 	if len(l.Tiles) > 0 {

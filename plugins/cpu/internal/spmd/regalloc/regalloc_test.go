@@ -16,7 +16,7 @@ func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 	depth := 0
 	pick := func(list []vcode.Reg) vcode.Reg { return list[rng.IntN(len(list))] }
 	for range 150 {
-		f.Shared = rng.IntN(8) == 0
+		shared, first := rng.IntN(8) == 0, len(f.Regs)
 		switch n := rng.IntN(10); {
 		case n < 2 || len(vecs) == 0 || len(gprs) == 0:
 			v, g := f.NewVec(), f.NewGPR()
@@ -39,6 +39,9 @@ func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 			depth--
 		default:
 			f.Mark(vcode.KindBarrier)
+		}
+		for i := first; i < len(f.Regs); i++ {
+			f.Regs[i].Shared = f.Regs[i].Shared || shared
 		}
 	}
 	for ; depth > 0; depth-- {

@@ -16,7 +16,7 @@ type Func struct {
 	Spare      []Inst // the buffer for the next list of instructions; see [Func.Rewrite]
 	Consts     map[ConstKey]Reg
 	ConstOrder []Reg // the constants in the order of their first use
-	Shared     bool  // new registers are shared
+	shared     bool  // new registers are shared; see WithShared
 	FewRegs    bool  // regalloc uses one machine register of each class, for tests of spilling
 	Traps      []Trap
 }

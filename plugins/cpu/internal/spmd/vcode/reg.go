@@ -30,7 +30,7 @@ type RegInfo struct {
 
 // NewReg returns a new register of a class.
 func (f *Func) NewReg(c Class) Reg {
-	f.Regs = append(f.Regs, RegInfo{Class: c, Shared: f.Shared})
+	f.Regs = append(f.Regs, RegInfo{Class: c, Shared: f.shared})
 	return Reg(len(f.Regs) - 1)
 }
 
@@ -42,6 +42,21 @@ func (f *Func) NewMask() Reg { return f.NewReg(ClassMask) }
 
 // NewGPR returns a new general purpose register.
 func (f *Func) NewGPR() Reg { return f.NewReg(ClassGPR) }
+
+// WithShared calls emit. The registers that it makes have the same value in all gangs of a work-group.
+func (f *Func) WithShared(emit func()) {
+	before := f.shared
+	f.shared = true
+	emit()
+	f.shared = before
+}
+
+// NewSharedGPR returns a new general purpose register with the same value in all gangs of a work-group.
+func (f *Func) NewSharedGPR() Reg {
+	r := f.NewGPR()
+	f.Regs[r].Shared = true
+	return r
+}
 
 // NewMasks returns n new mask registers.
 func (f *Func) NewMasks(n int) []Reg { return f.newRegs(ClassMask, n) }

@@ -9,8 +9,7 @@ import (
 func TestText(t *testing.T) {
 	f := NewFunc(&AVX512, amd64.New(amd64.ForAVX512))
 	v, m, g := f.NewVec(), f.NewMask(), f.NewGPR()
-	f.Shared = true
-	shared := f.NewGPR()
+	shared := f.NewSharedGPR()
 	end := f.NewLabel()
 	f.Mark(KindLoopBegin)
 	f.Def(amd64.VADDPS, v.Z(), v.Z(), f.Constant(1, 4).Z()).Under(m)
