@@ -43,7 +43,7 @@ var layers = []struct {
 	{spmd + "isel", []string{"plugins/cpu/internal/amd64", spmd + "plan", spmd + "vcode", spmd + "abi", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt"}},
 	{spmd + "grid", []string{"plugins/cpu/internal/amd64", spmd + "isel", spmd + "plan", spmd + "vcode", spmd + "abi", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt"}},
 	{spmd + "exec", []string{spmd + "abi", spmd + "regalloc", spmd + "vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
-	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "kernels"}},
+	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "lang/kernel/emit", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
 	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // what plugins elsewhere import
 	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},

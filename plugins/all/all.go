@@ -3,10 +3,11 @@ package all
 
 import (
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 // Plugins are all plugins with their default options. None is opened yet.
 func Plugins() []offload.Plugin {
-	return []offload.Plugin{cpu.New(cpu.Options{})}
+	return []offload.Plugin{cpu.New(cpu.Options{}), opencl.New(opencl.Options{})}
 }

@@ -70,6 +70,9 @@ func Emit(list ...*lower.Kernel) (string, error) {
 var cTypes = map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", ir.I16: "short", ir.U16: "ushort", ir.I32: "int", ir.U32: "uint",
 	ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
 
+// Name returns the name of a kernel in the text of [Emit], if no kernel before it has an equal one.
+func Name(k *ir.Kernel) string { return identifier(k.Name) }
+
 // identifier makes a name that C takes.
 func identifier(name string) string {
 	out := strings.Map(func(r rune) rune {

@@ -1,0 +1,60 @@
+package opencl_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/conform"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// available skips a test on a machine without an OpenCL device. Where everything has to be there, it fails.
+func available(t testing.TB, o opencl.Options) offload.Plugin {
+	t.Helper()
+	plugin := opencl.New(o)
+	p, err := plugin.Open(t.Context())
+	switch {
+	case err == nil:
+		_ = p.Close()
+	case os.Getenv("CI") == "true":
+		t.Fatal(err)
+	default:
+		t.Skip(err)
+	}
+	return plugin
+}
+
+func TestConformance(t *testing.T) {
+	for name, options := range map[string]opencl.Options{"shared": {}, "copied": {Unshared: true}} {
+		t.Run(name, func(t *testing.T) { conformance(t, available(t, options)) })
+	}
+}
+
+func conformance(t *testing.T, plugin offload.Plugin) {
+	match := func(name string) bool { return !testing.Short() || name != "copy/256-mib" }
+	results, err := conform.Run(t.Context(), plugin, "opencl:0", conform.Options{Match: match, Report: func(r conform.Result) {
+		t.Run(r.Name, func(t *testing.T) {
+			text := strings.Join(r.Output, "\n")
+			switch r.Status {
+			case conform.Failed:
+				t.Errorf("%v\n%s", r.Elapsed, text)
+			case conform.Skipped:
+				t.Skip(text)
+			}
+			t.Log(r.Elapsed)
+		})
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, r := range results {
+		names = append(names, r.Name)
+	}
+	if want := slices.DeleteFunc(conform.Names(), func(n string) bool { return !match(n) }); !slices.Equal(names, want) {
+		t.Errorf("results of %q, and the suite lists %q", names, want)
+	}
+}

@@ -1,0 +1,167 @@
+//go:build linux && (amd64 || arm64)
+
+package opencl
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/opencl/internal/cl"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// device implements [offload.Device].
+type device struct {
+	lib     *cl.Library
+	handle  cl.Device
+	context cl.Context
+	aux     cl.Queue // for copies of records, beside the queues of callers
+	target  *lower.Target
+	id      string
+	info    offload.DeviceInfo
+	clock   queue.Clock
+	shared  bool // records are in fine-grained shared virtual memory
+	atomics bool // shared virtual memory has atomics
+}
+
+// subgroupSize is the width of subgroups, which kernels make of shared memory.
+const subgroupSize = 32
+
+// describe reads what the driver tells of the device.
+func (d *device) describe(share bool) {
+	l, id := d.lib, d.handle
+	extensions := " " + l.DeviceText(id, cl.DeviceExtensions) + " "
+	has := func(name string) bool { return strings.Contains(extensions, " "+name+" ") }
+	kind := l.DeviceNumber(id, cl.DeviceType)
+	svm := uint64(0)
+	if share && l.HasSVM() {
+		svm = l.DeviceNumber(id, cl.SVMCapabilities)
+	}
+	d.shared, d.atomics = svm&cl.SVMFineGrainBuffer != 0, svm&cl.SVMAtomics != 0
+	const exact = cl.FPDenorm | cl.FPInfNaN | cl.FPNearest | cl.FPFMA
+	f64 := has("cl_khr_fp64") || l.DeviceNumber(id, cl.DoubleFPConfig) != 0
+	items := int(min(l.DeviceNumber(id, cl.MaxWorkGroupSize), lower.MaxGroupItems))
+	d.clock = queue.NewClock()
+	d.info = offload.DeviceInfo{
+		Name: l.DeviceText(id, cl.DeviceName), Vendor: l.DeviceText(id, cl.DeviceVendor), Arch: l.DeviceText(id, cl.DeviceVersion),
+		DriverVersion: l.DeviceText(id, cl.DriverVersion), Type: offload.Accelerator, Class: offload.ClassEmulated,
+		ComputeUnits: int(l.DeviceNumber(id, cl.MaxComputeUnits) & math.MaxUint32), ClockMHz: int(l.DeviceNumber(id, cl.MaxClockFrequency) & math.MaxUint32),
+		MemoryBytes: int64(min(l.DeviceNumber(id, cl.GlobalMemSize), math.MaxInt64)),
+		VectorBits:  32 * int(l.DeviceNumber(id, cl.PreferredVectorWidthInt)&math.MaxUint32),
+		Limits: offload.Limits{
+			AllocationBytes: int64(min(l.DeviceNumber(id, cl.MaxMemAllocSize), math.MaxInt64)), SharedBytes: int(min(l.DeviceNumber(id, cl.LocalMemSize), math.MaxInt32)),
+			GroupItems: items, Groups: [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, SubgroupSizes: []int{subgroupSize},
+		},
+		Features: offload.Features{
+			Exact: l.DeviceNumber(id, cl.SingleFPConfig)&exact == exact && l.DeviceNumber(id, cl.DoubleFPConfig)&exact == exact,
+			F64:   f64, Atomics64: has("cl_khr_int64_base_atomics"), FloatAtomic: true, Subgroups: true, Prints: true, Clock: true,
+			Unified: l.DeviceNumber(id, cl.HostUnifiedMemory)&1 != 0,
+			Cancel:  d.shared && (d.atomics || kind&cl.TypeCPU != 0),
+		},
+	}
+	for axis, n := range l.DeviceNumbers(id, cl.MaxWorkItemSizes) {
+		d.info.Limits.GroupSize[axis] = int(min(n, uint64(items)))
+	}
+	switch {
+	case kind&cl.TypeGPU != 0:
+		d.info.Type, d.info.Class = offload.GPU, offload.ClassGPU
+		if d.info.Features.Unified {
+			d.info.Class = offload.ClassIntegratedGPU
+		}
+	case kind&cl.TypeCPU != 0:
+		d.info.Type = offload.CPU
+	}
+}
+
+func (d *device) close() {
+	d.lib.ReleaseQueue(d.aux)
+	d.lib.ReleaseContext(d.context)
+}
+
+func (d *device) Info() *offload.DeviceInfo { return &d.info }
+
+// failure returns an error of the driver.
+func (d *device) failure(op, label string, err error) *offload.Error {
+	code := offload.BackendFailure
+	var s cl.Status
+	hint := ""
+	if errors.As(err, &s) {
+		switch s {
+		case cl.MemObjectAllocationFailure, cl.OutOfResources, cl.OutOfHostMemory, cl.InvalidBufferSize:
+			code, hint = offload.OutOfResources, "free buffers, or use smaller ones"
+		case cl.DeviceNotAvailable:
+			code = offload.DeviceLost
+		}
+	}
+	e := offload.Errorf(code, op, "the OpenCL driver refused").On(d.id, label)
+	e.Err, e.Hint = err, hint
+	return e
+}
+
+// block implements [offload.Memory]. The host does not see it.
+type block struct {
+	device *device
+	handle cl.Mem
+	size   int64
+	kind   offload.MemoryKind
+	freed  atomic.Bool
+}
+
+func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	if size <= 0 {
+		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
+	}
+	if most := d.info.Limits.AllocationBytes; size > most {
+		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's largest block", size, most).On(d.id, "")
+	}
+	flags := uintptr(cl.MemReadWrite)
+	if kind != offload.DeviceMemory {
+		flags |= cl.MemAllocHostPtr
+	}
+	m, err := d.lib.NewBuffer(d.context, flags, size)
+	if err != nil {
+		return nil, d.failure("allocate", "", err)
+	}
+	return &block{device: d, handle: m, size: size, kind: kind}, nil
+}
+
+func (b *block) Size() int64              { return b.size }
+func (b *block) Kind() offload.MemoryKind { return b.kind }
+func (b *block) Bytes() []byte            { return nil }
+
+func (b *block) Free() error {
+	if b.freed.Swap(true) {
+		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.id, "")
+	}
+	return b.device.lib.ReleaseBuffer(b.handle)
+}
+
+// CheckImage returns a low fit: an image for the very device is better than portable IR.
+func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
+	if !ir.IsBinary(img.Data) {
+		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
+	}
+	return 1, nil
+}
+
+func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
+	if _, err := d.CheckImage(img); err != nil {
+		return nil, err
+	}
+	return load(ctx, d, img)
+}
+
+func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
+	q, err := d.lib.NewQueue(d.context, d.handle)
+	if err != nil {
+		return nil, d.failure("create queue", o.Label, err)
+	}
+	l := &lane{device: d, queue: q, idle: map[int][]records{}}
+	return queue.NewOnLane(l, queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
+}

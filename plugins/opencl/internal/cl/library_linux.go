@@ -1,0 +1,367 @@
+//go:build linux && (amd64 || arm64)
+
+package cl
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// function is a function of the loader.
+type function int
+
+const (
+	clGetPlatformIDs function = iota
+	clGetPlatformInfo
+	clGetDeviceIDs
+	clGetDeviceInfo
+	clCreateContext
+	clReleaseContext
+	clCreateCommandQueue
+	clReleaseCommandQueue
+	clCreateBuffer
+	clReleaseMemObject
+	clCreateProgramWithSource
+	clBuildProgram
+	clGetProgramBuildInfo
+	clReleaseProgram
+	clCreateKernel
+	clReleaseKernel
+	clSetKernelArg
+	clGetKernelWorkGroupInfo
+	clEnqueueNDRangeKernel
+	clEnqueueReadBuffer
+	clEnqueueWriteBuffer
+	clEnqueueCopyBuffer
+	clEnqueueFillBuffer
+	clEnqueueReadBufferRect
+	clEnqueueWriteBufferRect
+	clEnqueueCopyBufferRect
+	clEnqueueMarkerWithWaitList
+	clFlush
+	clWaitForEvents
+	clGetEventInfo
+	clGetEventProfilingInfo
+	clRetainEvent
+	clReleaseEvent
+	clSVMAlloc // this and the next are missing in loaders before 2.0
+	clSVMFree
+	clSetKernelArgSVMPointer
+	numFunctions
+)
+
+var functionNames = [numFunctions]string{"clGetPlatformIDs", "clGetPlatformInfo", "clGetDeviceIDs", "clGetDeviceInfo", "clCreateContext", "clReleaseContext",
+	"clCreateCommandQueue", "clReleaseCommandQueue", "clCreateBuffer", "clReleaseMemObject", "clCreateProgramWithSource", "clBuildProgram",
+	"clGetProgramBuildInfo", "clReleaseProgram", "clCreateKernel", "clReleaseKernel", "clSetKernelArg", "clGetKernelWorkGroupInfo", "clEnqueueNDRangeKernel",
+	"clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clEnqueueFillBuffer", "clEnqueueReadBufferRect", "clEnqueueWriteBufferRect",
+	"clEnqueueCopyBufferRect", "clEnqueueMarkerWithWaitList", "clFlush", "clWaitForEvents", "clGetEventInfo", "clGetEventProfilingInfo", "clRetainEvent",
+	"clReleaseEvent", "clSVMAlloc", "clSVMFree", "clSetKernelArgSVMPointer"}
+
+// Library is a loaded OpenCL loader. Its methods may be called by several goroutines, those of one Kernel by one at a time.
+type Library struct {
+	Path string
+	at   [numFunctions]uintptr
+}
+
+// Open loads the loader, which stays loaded: drivers do not expect to be unloaded. Without a path it is searched for.
+func Open(path string) (*Library, error) {
+	paths := []string{"libOpenCL.so.1", "libOpenCL.so"}
+	if path != "" {
+		paths = []string{path}
+	}
+	var failed error
+	for _, p := range paths {
+		handle, err := purego.Dlopen(p, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			if failed == nil {
+				failed = err
+			}
+			continue
+		}
+		l := &Library{Path: p}
+		for f := range numFunctions {
+			if l.at[f], err = purego.Dlsym(handle, functionNames[f]); err != nil && f < clSVMAlloc {
+				return nil, fmt.Errorf("%s: %w", p, err)
+			}
+		}
+		return l, nil
+	}
+	return nil, failed
+}
+
+// HasSVM reports whether the loader has the functions of shared virtual memory.
+func (l *Library) HasSVM() bool {
+	return l.at[clSVMAlloc] != 0 && l.at[clSVMFree] != 0 && l.at[clSetKernelArgSVMPointer] != 0
+}
+
+//go:uintptrescapes
+func (l *Library) call(f function, args ...uintptr) Status {
+	r, _, _ := purego.SyscallN(l.at[f], args...)
+	return Status(int32(r))
+}
+
+// create calls a function that returns a handle.
+//
+//go:uintptrescapes
+func (l *Library) create(f function, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(l.at[f], args...)
+	return r
+}
+
+// Platforms returns the drivers.
+func (l *Library) Platforms() ([]Platform, error) {
+	var n uint32
+	if s := l.call(clGetPlatformIDs, 0, 0, uintptr(unsafe.Pointer(&n))); s != 0 {
+		return nil, s
+	}
+	if n == 0 {
+		return nil, PlatformNotFound
+	}
+	list := make([]Platform, n)
+	return list, l.call(clGetPlatformIDs, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
+}
+
+// Devices returns the devices of a platform.
+func (l *Library) Devices(p Platform) ([]Device, error) {
+	var n uint32
+	if s := l.call(clGetDeviceIDs, uintptr(p), TypeAll, 0, 0, uintptr(unsafe.Pointer(&n))); s != 0 || n == 0 {
+		return nil, s.err()
+	}
+	list := make([]Device, n)
+	return list, l.call(clGetDeviceIDs, uintptr(p), TypeAll, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
+}
+
+// text returns the bytes that a query writes, without the zeros at their end.
+func text(query func(size uintptr, data, written unsafe.Pointer) Status) string {
+	var n uintptr
+	if query(0, nil, unsafe.Pointer(&n)) != 0 || n == 0 || n > 1<<24 {
+		return ""
+	}
+	data := make([]byte, n)
+	if query(n, unsafe.Pointer(&data[0]), nil) != 0 {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimRight(string(data), "\x00"))
+}
+
+// PlatformText returns a property of a platform, or "".
+func (l *Library) PlatformText(p Platform, what uintptr) string {
+	return text(func(size uintptr, data, written unsafe.Pointer) Status {
+		return l.call(clGetPlatformInfo, uintptr(p), what, size, uintptr(data), uintptr(written))
+	})
+}
+
+// DeviceText returns a property of a device, or "".
+func (l *Library) DeviceText(d Device, what uintptr) string {
+	return text(func(size uintptr, data, written unsafe.Pointer) Status {
+		return l.call(clGetDeviceInfo, uintptr(d), what, size, uintptr(data), uintptr(written))
+	})
+}
+
+// DeviceNumber returns a property of up to 8 bytes of a device, or 0.
+func (l *Library) DeviceNumber(d Device, what uintptr) uint64 { return l.DeviceNumbers(d, what)[0] }
+
+// DeviceNumbers returns the first numbers of a property of a device.
+func (l *Library) DeviceNumbers(d Device, what uintptr) (list [3]uint64) {
+	l.call(clGetDeviceInfo, uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
+	return list
+}
+
+// NewContext makes a context with one device.
+func (l *Library) NewContext(p Platform, d Device) (Context, error) {
+	properties := [3]uintptr{contextPlatform, uintptr(p), 0}
+	var s Status
+	c := l.create(clCreateContext, uintptr(unsafe.Pointer(&properties)), 1, uintptr(unsafe.Pointer(&d)), 0, 0, uintptr(unsafe.Pointer(&s)))
+	return Context(c), s.err()
+}
+
+// ReleaseContext releases a context.
+func (l *Library) ReleaseContext(c Context) { l.call(clReleaseContext, uintptr(c)) }
+
+// NewQueue makes an in-order queue whose commands have times.
+func (l *Library) NewQueue(c Context, d Device) (Queue, error) {
+	var s Status
+	q := l.create(clCreateCommandQueue, uintptr(c), uintptr(d), queueProfilingEnable, uintptr(unsafe.Pointer(&s)))
+	return Queue(q), s.err()
+}
+
+// ReleaseQueue releases a queue.
+func (l *Library) ReleaseQueue(q Queue) { l.call(clReleaseCommandQueue, uintptr(q)) }
+
+// Flush makes a driver begin the commands of a queue.
+func (l *Library) Flush(q Queue) error { return l.call(clFlush, uintptr(q)).err() }
+
+// NewBuffer allocates memory.
+func (l *Library) NewBuffer(c Context, flags uintptr, size int64) (Mem, error) {
+	var s Status
+	m := l.create(clCreateBuffer, uintptr(c), flags, uintptr(size), 0, uintptr(unsafe.Pointer(&s)))
+	return Mem(m), s.err()
+}
+
+// ReleaseBuffer releases memory.
+func (l *Library) ReleaseBuffer(m Mem) error { return l.call(clReleaseMemObject, uintptr(m)).err() }
+
+// NewShared allocates memory that host and device access at the same time. It returns nil if there is none left.
+func (l *Library) NewShared(c Context, flags uintptr, size int) unsafe.Pointer {
+	r, _, _ := purego.SyscallN(l.at[clSVMAlloc], uintptr(c), flags, uintptr(size), 64)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&r))
+}
+
+// ReleaseShared releases memory of NewShared.
+func (l *Library) ReleaseShared(c Context, p unsafe.Pointer) {
+	l.call(clSVMFree, uintptr(c), uintptr(p))
+}
+
+// Build compiles a program of one source. The log is that of the compiler, after an error too.
+func (l *Library) Build(c Context, d Device, source, options string) (p Program, log string, err error) {
+	src, opts := append([]byte(source), 0), append([]byte(options), 0)
+	first := &src[0]
+	var s Status
+	handle := l.create(clCreateProgramWithSource, uintptr(c), 1, uintptr(unsafe.Pointer(&first)), 0, uintptr(unsafe.Pointer(&s)))
+	if s != 0 {
+		return 0, "", s
+	}
+	p = Program(handle)
+	err = l.call(clBuildProgram, handle, 1, uintptr(unsafe.Pointer(&d)), uintptr(unsafe.Pointer(&opts[0])), 0, 0).err()
+	log = text(func(size uintptr, data, written unsafe.Pointer) Status {
+		return l.call(clGetProgramBuildInfo, handle, uintptr(d), buildLog, size, uintptr(data), uintptr(written))
+	})
+	if err != nil {
+		l.ReleaseProgram(p)
+		return 0, log, err
+	}
+	return p, log, nil
+}
+
+// ReleaseProgram releases a program.
+func (l *Library) ReleaseProgram(p Program) { l.call(clReleaseProgram, uintptr(p)) }
+
+// NewKernel makes a kernel object.
+func (l *Library) NewKernel(p Program, name string) (Kernel, error) {
+	text := append([]byte(name), 0)
+	var s Status
+	k := l.create(clCreateKernel, uintptr(p), uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&s)))
+	return Kernel(k), s.err()
+}
+
+// ReleaseKernel releases a kernel object.
+func (l *Library) ReleaseKernel(k Kernel) { l.call(clReleaseKernel, uintptr(k)) }
+
+// MaxGroup returns the number of work-items of the largest group of a kernel, or 0.
+func (l *Library) MaxGroup(k Kernel, d Device) int {
+	var n uintptr
+	l.call(clGetKernelWorkGroupInfo, uintptr(k), uintptr(d), kernelWorkGroupSize, unsafe.Sizeof(n), uintptr(unsafe.Pointer(&n)), 0)
+	return int(n)
+}
+
+// SetArg sets an argument to the size bytes at p, or to local memory of that size if p is nil.
+func (l *Library) SetArg(k Kernel, index, size int, p unsafe.Pointer) error {
+	return l.call(clSetKernelArg, uintptr(k), uintptr(index), uintptr(size), uintptr(p)).err()
+}
+
+// SetShared sets an argument to shared memory.
+func (l *Library) SetShared(k Kernel, index int, p unsafe.Pointer) error {
+	return l.call(clSetKernelArgSVMPointer, uintptr(k), uintptr(index), uintptr(p)).err()
+}
+
+// Launch enqueues a kernel with its arguments. It copies global and group.
+func (l *Library) Launch(q Queue, k Kernel, global, group *[3]uintptr) (e Event, err error) {
+	err = l.call(clEnqueueNDRangeKernel, uintptr(q), uintptr(k), 3, 0, uintptr(unsafe.Pointer(global)), uintptr(unsafe.Pointer(group)), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Read enqueues a copy to the host, or, if wait is set, makes it.
+func (l *Library) Read(q Queue, m Mem, offset int64, host []byte, wait bool) (e Event, err error) {
+	err = l.call(clEnqueueReadBuffer, uintptr(q), uintptr(m), flag(wait), uintptr(offset), uintptr(len(host)), uintptr(unsafe.Pointer(unsafe.SliceData(host))), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Write enqueues a copy from the host.
+func (l *Library) Write(q Queue, m Mem, offset int64, host []byte) (e Event, err error) {
+	err = l.call(clEnqueueWriteBuffer, uintptr(q), uintptr(m), 0, uintptr(offset), uintptr(len(host)), uintptr(unsafe.Pointer(unsafe.SliceData(host))), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Copy enqueues a copy between memories.
+func (l *Library) Copy(q Queue, dst Mem, to int64, src Mem, from, size int64) (e Event, err error) {
+	err = l.call(clEnqueueCopyBuffer, uintptr(q), uintptr(src), uintptr(dst), uintptr(from), uintptr(to), uintptr(size), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Fill enqueues a fill. Offset and size are multiples of the length of the pattern.
+func (l *Library) Fill(q Queue, m Mem, pattern []byte, offset, size int64) (e Event, err error) {
+	err = l.call(clEnqueueFillBuffer, uintptr(q), uintptr(m), uintptr(unsafe.Pointer(unsafe.SliceData(pattern))), uintptr(len(pattern)), uintptr(offset), uintptr(size), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Box places a box in memory: the first byte and the pitches.
+type Box struct{ Offset, RowPitch, SlicePitch int64 }
+
+// ReadBox enqueues a copy of a box, of bytes per row, rows and slices, to the host.
+func (l *Library) ReadBox(q Queue, m Mem, from Box, host []byte, to Box, extent [3]int64) (e Event, err error) {
+	return l.hostBox(clEnqueueReadBufferRect, q, m, from, host, to, extent)
+}
+
+// WriteBox enqueues a copy of a box from the host.
+func (l *Library) WriteBox(q Queue, m Mem, to Box, host []byte, from Box, extent [3]int64) (e Event, err error) {
+	return l.hostBox(clEnqueueWriteBufferRect, q, m, to, host, from, extent)
+}
+
+func (l *Library) hostBox(f function, q Queue, m Mem, device Box, host []byte, at Box, extent [3]int64) (e Event, err error) {
+	deviceOrigin, hostOrigin := [3]uintptr{uintptr(device.Offset)}, [3]uintptr{uintptr(at.Offset)}
+	region := [3]uintptr{uintptr(extent[0]), uintptr(extent[1]), uintptr(extent[2])}
+	err = l.call(f, uintptr(q), uintptr(m), 0, uintptr(unsafe.Pointer(&deviceOrigin)), uintptr(unsafe.Pointer(&hostOrigin)), uintptr(unsafe.Pointer(&region)),
+		uintptr(device.RowPitch), uintptr(device.SlicePitch), uintptr(at.RowPitch), uintptr(at.SlicePitch), uintptr(unsafe.Pointer(unsafe.SliceData(host))), 0, 0,
+		uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// CopyBox enqueues a copy of a box between memories.
+func (l *Library) CopyBox(q Queue, dst Mem, to Box, src Mem, from Box, extent [3]int64) (e Event, err error) {
+	srcOrigin, dstOrigin := [3]uintptr{uintptr(from.Offset)}, [3]uintptr{uintptr(to.Offset)}
+	region := [3]uintptr{uintptr(extent[0]), uintptr(extent[1]), uintptr(extent[2])}
+	err = l.call(clEnqueueCopyBufferRect, uintptr(q), uintptr(src), uintptr(dst), uintptr(unsafe.Pointer(&srcOrigin)), uintptr(unsafe.Pointer(&dstOrigin)),
+		uintptr(unsafe.Pointer(&region)), uintptr(from.RowPitch), uintptr(from.SlicePitch), uintptr(to.RowPitch), uintptr(to.SlicePitch), 0, 0,
+		uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Mark enqueues a command without effect.
+func (l *Library) Mark(q Queue) (e Event, err error) {
+	err = l.call(clEnqueueMarkerWithWaitList, uintptr(q), 0, 0, uintptr(unsafe.Pointer(&e))).err()
+	return e, err
+}
+
+// Wait blocks its thread until an event is reached.
+func (l *Library) Wait(e Event) { l.call(clWaitForEvents, 1, uintptr(unsafe.Pointer(&e))) }
+
+// Progress returns the state of a command: above 0 before its end, 0 after it, a status if it failed.
+func (l *Library) Progress(e Event) Status {
+	var s Status
+	if failed := l.call(clGetEventInfo, uintptr(e), eventExecutionStatus, unsafe.Sizeof(s), uintptr(unsafe.Pointer(&s)), 0); failed != 0 {
+		return failed
+	}
+	return s
+}
+
+// EndTime returns the time on the device's clock, in nanoseconds, at which a command ended. ok is false without a clock.
+func (l *Library) EndTime(e Event) (ns uint64, ok bool) {
+	s := l.call(clGetEventProfilingInfo, uintptr(e), profilingCommandEnd, unsafe.Sizeof(ns), uintptr(unsafe.Pointer(&ns)), 0)
+	return ns, s == 0
+}
+
+// Retain adds a user of an event.
+func (l *Library) Retain(e Event) { l.call(clRetainEvent, uintptr(e)) }
+
+// Release ends the use of an event.
+func (l *Library) Release(e Event) { l.call(clReleaseEvent, uintptr(e)) }
+
+func flag(b bool) uintptr {
+	if b {
+		return 1
+	}
+	return 0
+}
