@@ -100,7 +100,7 @@ func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 func byMaxClass(a, b *platform) int { return cmp.Compare(b.maxClass(), a.maxClass()) }
 
 // best returns the device of the highest class that is suitable. Plugins whose devices cannot reach the least class or
-// beat the best so far stay closed.
+// beat the best so far stay closed. A plugin with wrong options is an error.
 func (s *Session) best(ctx context.Context, id string, least int, suitable func(*Device) bool) (*Device, error) {
 	platforms := slices.Clone(s.platforms)
 	slices.SortStableFunc(platforms, byMaxClass)
@@ -109,7 +109,10 @@ func (s *Session) best(ctx context.Context, id string, least int, suitable func(
 		if p.maxClass() < least || best != nil && best.Info().Class >= p.maxClass() {
 			break
 		}
-		devices, _ := p.open(ctx)
+		devices, err := p.open(ctx)
+		if offload.CodeOf(err) == offload.InvalidArgument { // its options are wrong: no other device stands in for it
+			return nil, err
+		}
 		for _, d := range devices {
 			if suitable(d) && !d.IsLost() && (best == nil || byClass(d, best) < 0) {
 				best = d

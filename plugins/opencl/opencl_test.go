@@ -1,0 +1,48 @@
+package opencl_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// A missing loader, and a library that is no loader, are errors with a hint.
+func TestMissingLibrary(t *testing.T) {
+	for _, path := range []string{"/nonexistent/libOpenCL.so.1", "libc.so.6"} {
+		_, err := opencl.New(opencl.Options{Library: path}).Open(t.Context())
+		var e *offload.Error
+		if offload.CodeOf(err) != offload.NotFound || !asError(err, &e) || !strings.Contains(e.Hint, "pocl-opencl-icd") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+func asError(err error, e **offload.Error) bool {
+	var ok bool
+	*e, ok = err.(*offload.Error)
+	return ok
+}
+
+// The files of drivers tell whether one may have a GPU.
+func TestMaxClass(t *testing.T) {
+	t.Setenv("OCL_ICD_VENDORS", "")
+	t.Setenv("OCL_ICD_FILENAMES", "")
+	for _, c := range []struct {
+		files []string
+		want  int
+	}{{nil, offload.ClassEmulated}, {[]string{"pocl.icd"}, offload.ClassEmulated}, {[]string{"pocl.icd", "nvidia.icd"}, offload.ClassGPU}} {
+		dir := t.TempDir()
+		for _, f := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, f), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := opencl.New(opencl.Options{VendorsDir: dir}).(offload.ClassBounded).MaxClass(); got != c.want {
+			t.Errorf("%v: class %d, want %d", c.files, got, c.want)
+		}
+	}
+}
