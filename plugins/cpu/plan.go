@@ -2,16 +2,15 @@ package cpu
 
 import (
 	"errors"
-	"math"
-	"math/bits"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
 )
 
-// plan is a launch that was checked, and the code that was chosen for it: what [offload.Prepared] is here.
+// plan is a checked launch with the code that was chosen for it. It is the device's [offload.Prepared].
 type plan struct {
 	device  *device
 	kernel  *kernel
@@ -19,16 +18,16 @@ type plan struct {
 	code    runner
 	grid    interp.Launch
 	units   int
-	steady  *spmd.Variant    // the code, if the launch takes about as long each time, and has few units
-	made    int              // how often set was called
+	steady  *spmd.Variant    // the code, if the launch has few units that take a steady time
+	made    int              // the number of calls of set
 	labels  []string         // of the arguments
-	pos     offload.Position // of the launch that it was made for, for errors
+	pos     offload.Position // of the launch that the plan was made for
 }
 
 // Prepare implements [offload.Preparer].
 func (d *device) Prepare(o *offload.Launch, again offload.Prepared) (offload.Prepared, error) {
 	if o.Checks == offload.ChecksRaces {
-		return nil, nil // the interpreter then tells launches apart by what it prepared
+		return nil, nil // the interpreter tells launches apart by their preparation
 	}
 	if _, native := o.Kernel.(*nativeKernel); native {
 		return nil, nil
@@ -44,7 +43,7 @@ func (d *device) Prepare(o *offload.Launch, again offload.Prepared) (offload.Pre
 	return pl, nil
 }
 
-// clear drops what the plan keeps of others.
+// clear drops references, so that the plan keeps no memory alive.
 func (pl *plan) clear() {
 	clear(pl.grid.Args)
 	clear(pl.labels)
@@ -100,60 +99,28 @@ func (pl *plan) refuse(code offload.Code, format string, args ...any) *offload.E
 	return e
 }
 
-// setGrid takes over sizes.
+// setGrid checks and sets the sizes.
 func (pl *plan) setGrid(o *offload.Launch) error {
-	for axis, n := range o.Size {
-		if n < 0 || n > math.MaxInt32 {
-			return pl.refuse(offload.InvalidSize, "size %d on axis %c is not in 0 to %d", n, "xyz"[axis], math.MaxInt32)
-		}
-	}
-	if hi, items := bits.Mul64(uint64(o.Size[0])*uint64(o.Size[1]), uint64(o.Size[2])); hi != 0 || items > math.MaxInt64 {
-		return pl.refuse(offload.InvalidSize, "size %v is over 2^63 work-items", o.Size)
+	if err := queue.CheckGrid(o, &pl.device.info.Limits); err != nil {
+		return err.On(pl.device.id, pl.kernel.info.Name)
 	}
 	pl.grid.Size, pl.grid.GroupSize = o.Size, o.GroupSize
 	if o.GroupSize == [3]int{} {
 		pl.grid.GroupSize = offload.DefaultGroupSize(o.Size)
-		return nil
-	}
-	group := &o.GroupSize
-	limits, items := &pl.device.info.Limits, 1
-	for axis, n := range group {
-		if n < 1 || n > limits.GroupSize[axis] {
-			return pl.refuse(offload.InvalidSize, "group size %d on axis %c is not in 1 to %d", n, "xyz"[axis], limits.GroupSize[axis])
-		}
-		items *= n
-	}
-	if items > limits.GroupItems {
-		return pl.refuse(offload.InvalidSize, "a group of %v has %d work-items; the device has at most %d", *group, items, limits.GroupItems)
 	}
 	return nil
 }
 
-// setArgs takes over arguments.
+// setArgs checks and sets the arguments.
 func (pl *plan) setArgs(args []offload.Arg) error {
-	params := pl.kernel.info.Params
-	if len(args) != len(params) {
-		return pl.refuse(offload.InvalidArgument, "the kernel takes %d arguments and got %d", len(params), len(args))
+	list, err := portable.BindAll(pl.grid.Args[:0], pl.kernel.info.Params, args, pl.device.Bytes)
+	if err != nil {
+		err.Pos = pl.pos
+		return err.On(pl.device.id, pl.kernel.info.Name)
 	}
-	pl.grid.Args = pl.grid.Args[:0]
-	pl.labels = pl.labels[:0]
+	pl.grid.Args, pl.labels = list, pl.labels[:0]
 	for i := range args {
-		p, a := &params[i], &args[i]
-		pl.labels = append(pl.labels, a.Label)
-		var data []byte
-		if p.Buffer && a.Memory != nil {
-			var err error
-			if data, err = pl.device.Bytes(a.Memory); err != nil {
-				e := pl.refuse(offload.CodeOf(err), "parameter %s", p.Name)
-				e.Err = err
-				return e
-			}
-		}
-		arg, refused := portable.Bind(p, a, data)
-		if refused != nil {
-			return pl.refuse(refused.Code, "%s", refused.Detail)
-		}
-		pl.grid.Args = append(pl.grid.Args, arg)
+		pl.labels = append(pl.labels, args[i].Label)
 	}
 	return nil
 }

@@ -1,9 +1,9 @@
-// Package portable has what plugins share that load portable kernel IR: decoding an image, describing its kernels, binding
-// arguments, and reporting faults. Plugins outside of this module may import it.
+// Package portable has the code that plugins for portable kernel IR share. It decodes images and caches what a plugin compiles
+// from them, describes kernels, binds arguments, evaluates launch facts, and reports faults. Plugins outside of this module
+// may import it.
 package portable
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/orepl/orepl/kernels"
@@ -54,39 +54,18 @@ func TypeOf(t ir.Type) offload.Type {
 	return o
 }
 
-// Bind returns an argument of a launch for the interpreter's memory layout. data is the memory of a buffer, which the caller
-// found; it is nil for a scalar. The error states the parameter and what is wrong.
+// Bind checks an argument of a launch and returns it in the interpreter's memory layout. data is the memory of a buffer; it is
+// nil for a scalar.
 func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.Error) {
-	refuse := func(code offload.Code, format string, args ...any) (interp.Arg, *offload.Error) {
-		return interp.Arg{}, offload.Errorf(code, "launch", "parameter "+p.Name+format, args...)
+	if err := p.Check(a, int64(len(data))); err != nil {
+		return interp.Arg{}, err
 	}
-	switch {
-	case !p.Buffer && a.Memory != nil:
-		return refuse(offload.InvalidArgument, " is a scalar of type %v, and the argument a buffer", p.Type)
-	case !p.Buffer && a.Type != p.Type:
-		return refuse(offload.InvalidArgument, " has type %v, and the argument type %v", p.Type, a.Type)
-	case !p.Buffer:
+	if !p.Buffer {
 		return interp.Arg{Bits: a.Bits}, nil
-	case a.Memory == nil:
-		return refuse(offload.InvalidArgument, " is a buffer, and the argument none")
-	case a.Type != p.Type:
-		return refuse(offload.InvalidArgument, " is a buffer of %v, and the argument one of %v", p.Type, a.Type)
-	case a.Offset < 0 || a.Offset > int64(len(data)):
-		return refuse(offload.InvalidSize, ": offset %d leaves the memory of %d bytes", a.Offset, len(data))
 	}
 	data = data[a.Offset:]
-	need, fits := int64(p.Elem), true
-	for _, n := range a.Dims[:p.Rank] {
-		if n < 0 {
-			return refuse(offload.InvalidSize, ": extents %v", a.Dims[:p.Rank])
-		}
-		fits = fits && (n == 0 || need <= math.MaxInt64/int64(n))
-		need *= int64(n)
-	}
-	if !fits || need > int64(len(data)) {
-		return refuse(offload.InvalidSize, ": extents %v of %d bytes leave the %d bytes of memory", a.Dims[:p.Rank], p.Elem, len(data))
-	}
-	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(need), Dims: a.Dims}, nil
+	bytes, _ := p.Bytes(a)
+	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(bytes), Dims: a.Dims}, nil
 }
 
 // BindAll appends the arguments of a launch to a list. bytes returns the memory of a buffer.
