@@ -493,15 +493,6 @@ func TestEqualImagesAreCompiledOnce(t *testing.T) {
 		t.Error("compiled twice")
 	}
 	must(t, again.Unload())
-	d := f.dev.(*device)
-	for i := range kept + 10 {
-		p, err := f.dev.Load(background, image(t, fmt.Sprintf("orepl-ir 1\n\nkernel k%d() real f32 {\n  return\n}\n", i)))
-		must(t, err)
-		must(t, p.Unload())
-	}
-	if n := len(d.modules.modules); n != kept+1 {
-		t.Errorf("%d modules are kept, want %d", n, kept+1)
-	}
 }
 
 // A chain of additions over 16 queues, each step after the one before by events.

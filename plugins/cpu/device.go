@@ -29,7 +29,7 @@ type device struct {
 type shared struct {
 	machine machine.Info
 	clock   queue.Clock
-	modules *cache
+	modules *modules
 	memory  *memory.Pool
 }
 
@@ -93,7 +93,7 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	if img.Kind == offload.ImageELF {
 		return d.loadNative(ctx, img)
 	}
-	m, err := d.modules.get(ctx, img)
+	m, err := d.modules.Get(ctx, img)
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,11 @@ func (p *program) Listing(name, format string) (string, error) {
 	if format != "asm" && format != "engine" {
 		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)
 	}
-	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
+	i := slices.IndexFunc(p.module.Value.kernels, func(k *kernel) bool { return k.info.Name == name })
 	if i < 0 {
 		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	k := p.module.kernels[i]
+	k := p.module.Value.kernels[i]
 	if format == "engine" {
 		v, err := k.variant(offload.ChecksOn)
 		if err != nil {

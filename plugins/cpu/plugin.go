@@ -48,7 +48,7 @@ func (p plugin) Open(context.Context) (offload.Platform, error) {
 	choices.cores = cores
 	info := machine.Read()
 	shared := shared{
-		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newCache(choices, &info),
+		machine: info, clock: queue.NewClock(), memory: memory.NewPool(memory.Options{}), modules: newModules(choices, &info),
 	}
 	pl := &platform{memory: shared.memory}
 	for i := range n {

@@ -13,13 +13,13 @@ import (
 // program implements [offload.Program].
 type program struct {
 	device   *device
-	module   *module
+	module   *portable.Cached[*module]
 	unloaded atomic.Bool
 }
 
 func (p *program) Symbols() []offload.Symbol {
-	list := make([]offload.Symbol, len(p.module.kernels))
-	for i, k := range p.module.kernels {
+	list := make([]offload.Symbol, len(p.module.Value.kernels))
+	for i, k := range p.module.Value.kernels {
 		list[i] = offload.Symbol{Name: k.info.Name, Kernel: true}
 	}
 	return list
@@ -29,11 +29,11 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if p.unloaded.Load() {
 		return nil, p.closed("kernel", name)
 	}
-	i := slices.IndexFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name })
+	i := slices.IndexFunc(p.module.Value.kernels, func(k *kernel) bool { return k.info.Name == name })
 	if i < 0 {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	k := p.module.kernels[i]
+	k := p.module.Value.kernels[i]
 	if k.err != nil {
 		return nil, k.err
 	}
@@ -44,18 +44,18 @@ func (p *program) Global(name string) (offload.Memory, error) {
 	if p.unloaded.Load() {
 		return nil, p.closed("global", name)
 	}
-	if slices.ContainsFunc(p.module.kernels, func(k *kernel) bool { return k.info.Name == name }) {
+	if slices.ContainsFunc(p.module.Value.kernels, func(k *kernel) bool { return k.info.Name == name }) {
 		return nil, offload.Errorf(offload.SymbolKind, "global", "this is a kernel").On(p.device.id, name)
 	}
 	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
 }
 
-// Unload gives the compiled code back, which stays for a while in case that the same image is loaded again.
+// Unload ends the use of the compiled code. The cache keeps it for a while, in case that the same image is loaded again.
 func (p *program) Unload() error {
 	if p.unloaded.Swap(true) {
 		return p.closed("unload", "")
 	}
-	p.device.modules.put(p.module)
+	p.device.modules.Put(p.module)
 	return nil
 }
 
