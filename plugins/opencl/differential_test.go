@@ -1,0 +1,264 @@
+package opencl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// bench runs cases on a device.
+type bench struct {
+	t      testing.TB
+	device offload.Device
+	queue  offload.Queue
+}
+
+func newBench(t testing.TB) *bench {
+	t.Helper()
+	p, err := available(t, opencl.Options{}).Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, device: p.Devices()[0]}
+	if b.queue, err = b.device.NewQueue(offload.QueueOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(b.queue.Close(), p.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// collector collects prints. A print's line in the source is the number of its site.
+type collector struct {
+	mu     sync.Mutex
+	prints []oracle.Print
+}
+
+func (c *collector) Print(m *offload.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prints = append(c.prints, oracle.Print{Site: m.Pos.Line - 1, Item: m.Item, Text: m.Text})
+}
+
+func (c *collector) Call(context.Context, *offload.Request) (uint64, error) {
+	return 0, errors.New("there are no services")
+}
+
+// run runs a case on the device. The error is Unsupported for a kernel that the device refuses.
+func (b *bench) run(c *oracle.Case) (*oracle.Outcome, error) {
+	for i := range c.Kernel.Sites {
+		c.Kernel.Sites[i].Line = i + 1
+	}
+	data, err := irgen.Module(c.Kernel).MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	program, err := b.device.Load(b.t.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { b.must(program.Unload()) }()
+	k, err := program.Kernel(c.Kernel.Name)
+	if err != nil {
+		return nil, err
+	}
+	prints := &collector{}
+	l := &offload.Launch{Kernel: k, Size: c.Size, GroupSize: c.GroupSize, Services: prints}
+	if c.Unchecked {
+		l.Checks = offload.ChecksOff
+	}
+	if !k.Info().ObservesGroup {
+		l.GroupSize = [3]int{}
+	}
+	out := &oracle.Outcome{Data: make([][]byte, len(c.Args))}
+	for i := range c.Args {
+		a, p := &c.Args[i], k.Info().Params[i]
+		arg := offload.Arg{Type: p.Type, Bits: a.Bits}
+		if p.Buffer {
+			if a.Of > 0 {
+				arg.Memory, arg.Offset = l.Args[a.Of-1].Memory, l.Args[a.Of-1].Offset+int64(a.Offset)
+			} else {
+				arg.Memory, err = b.device.Allocate(int64(max(len(a.Data), 1)), offload.DeviceMemory)
+				b.must(err)
+				defer func(m offload.Memory) { b.must(m.Free()) }(arg.Memory)
+				b.must(b.queue.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(a.Data))}, a.Data))
+			}
+			copy(arg.Dims[:], a.Dims)
+		}
+		l.Args = append(l.Args, arg)
+	}
+	b.must(b.queue.Launch(l))
+	err = b.queue.Sync(b.t.Context())
+	for i := range c.Args {
+		if m := l.Args[i].Memory; m != nil {
+			out.Data[i] = make([]byte, m.Size()-l.Args[i].Offset)
+			if c.Args[i].Of == 0 {
+				out.Data[i] = out.Data[i][:len(c.Args[i].Data)]
+			}
+			b.must(b.queue.Retrieve(out.Data[i], offload.Span{Memory: m, Offset: l.Args[i].Offset, Size: int64(len(out.Data[i]))}))
+		}
+	}
+	b.must(b.queue.Sync(b.t.Context()))
+	out.Prints = prints.prints
+	var e *offload.Error
+	if errors.As(err, &e) && e.Fault != nil {
+		f := e.Fault
+		out.Fault = &oracle.Fault{Site: f.Pos.Line - 1, Item: f.Item}
+		if f.Array != "" {
+			out.Fault.Array, out.Fault.Index, out.Fault.Extent = f.Array, fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
+		}
+		return out, nil
+	}
+	return out, err
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// compare runs a case on the device and in the interpreter, and returns how the outcomes differ.
+func (b *bench) compare(c *oracle.Case) (diff string, err error) {
+	got, err := b.run(c)
+	if err != nil {
+		return "", err
+	}
+	watch := *c
+	if got.Fault != nil {
+		watch.Watch = &got.Fault.Item
+	}
+	want, err := watch.Interp(interp.Options{IgnoreProofs: true})
+	if err != nil {
+		return "", err
+	}
+	if f := want.Fault; f != nil && got.Fault != nil { // what the contract's fault does not repeat
+		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
+	}
+	return c.Diff(want, got), nil
+}
+
+// count returns the number of random kernels, 20 000 in a long run, and the first seed.
+func count(short, usual int) (n int, first uint64) {
+	n = usual
+	switch {
+	case os.Getenv("OREPL_TEST_LONG") == "1":
+		n = 20000
+	case testing.Short():
+		n = short
+	}
+	if s, err := strconv.Atoi(os.Getenv("OREPL_RANDOM_KERNELS")); err == nil {
+		n = s
+	}
+	first, _ = strconv.ParseUint(os.Getenv("OREPL_RANDOM_FIRST"), 10, 64)
+	return n, first
+}
+
+// TestRandomKernels runs random kernels on the device and in the interpreter: equal bits, faults and prints.
+func TestRandomKernels(t *testing.T) {
+	b := newBench(t)
+	n, first := count(15, 60)
+	refused := 0
+	for seed := first; seed < first+uint64(n); seed++ {
+		rng := rand.New(rand.NewPCG(seed, 29))
+		c := irgen.Case(rng, irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Tiles: seed%5 == 0, Places: seed%7 == 0, Jumps: seed%11 == 0,
+			Size: 20 + rng.IntN(100)})
+		c.SubgroupSize = 0 // the device's
+		diff, err := b.compare(c)
+		switch {
+		case offload.CodeOf(err) == offload.Unsupported:
+			refused++
+			t.Logf("seed %d: %v", seed, err)
+		case err != nil:
+			t.Fatalf("seed %d: %v\n%.4000v", seed, err, c.Kernel)
+		case diff != "":
+			t.Errorf("seed %d: %s\n%.4000v", seed, diff, c.Kernel)
+		}
+	}
+	if refused*10 > n {
+		t.Errorf("%d of %d kernels are refused", refused, n)
+	}
+	t.Logf("%d kernels from seed %d, %d refused", n, first, refused)
+}
+
+// TestOperations runs every operation on every type it is for, with all tuples of special values: equal bits.
+func TestOperations(t *testing.T) {
+	b := newBench(t)
+	const together = 8 // operations in a kernel, so that the driver compiles fewer
+	all := irgen.Operations()
+	results := 0
+	for len(all) > 0 {
+		part := all[:min(together, len(all))]
+		all = all[len(part):]
+		c := operations(part)
+		if diff, err := b.compare(c); err != nil {
+			t.Fatalf("%v: %v", part, err)
+		} else if diff != "" {
+			t.Errorf("%v: %s", part, diff)
+		}
+		for _, a := range c.Args {
+			results += int(a.Dims[0])
+		}
+	}
+	t.Logf("%d values", results)
+}
+
+// operations makes a kernel that applies operations to the elements of their operand buffers, each in a branch of its own.
+func operations(list []irgen.Operation) *oracle.Case {
+	k := &ir.Kernel{Name: "cells", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
+	b := ir.Builder{Kernel: k, Block: k.Body}
+	c := &oracle.Case{Kernel: k, Size: [3]int{1, 1, 1}, GroupSize: [3]int{64, 1, 1}}
+	path := []ir.Step{{Kind: ir.StepIndex}}
+	at := b.Emit(&ir.Instr{Op: ir.Item}, ir.I32)
+	for n := range list {
+		op := &list[n]
+		tuples := irgen.Tuples(op.Args)
+		buffer := func(t ir.Type, data []byte) *ir.Array {
+			a := &ir.Array{Name: fmt.Sprint("b", len(k.Arrays)), Space: ir.Global, Elem: ir.Elem{Scalar: t}, Rank: 1, ID: len(k.Arrays)}
+			k.Arrays = append(k.Arrays, a)
+			k.Params = append(k.Params, ir.Param{Name: a.Name, Array: a})
+			c.Args = append(c.Args, oracle.Arg{Data: data, Dims: []int32{int32(len(tuples))}})
+			return a
+		}
+		count := b.Emit(&ir.Instr{Op: ir.Const, Bits: uint64(len(tuples))}, ir.I32)
+		within := b.Emit(&ir.Instr{Op: ir.Lt, Args: []*ir.Value{at, count}}, ir.Bool)
+		branch := &ir.Instr{Op: ir.If, Args: []*ir.Value{within}, Then: &ir.Block{}, Else: &ir.Block{}}
+		b.Emit(branch, ir.Void)
+		outer := b.Block
+		b.Block = branch.Else
+		b.Emit(&ir.Instr{Op: ir.Yield}, ir.Void)
+		b.Block = branch.Then
+		in := ir.Instr{Op: op.Op, Elem: op.Elem}
+		for i, typ := range op.Args {
+			var data []byte
+			for _, tuple := range tuples {
+				data = irgen.AppendElem(data, typ, tuple[i])
+			}
+			in.Args = append(in.Args, b.Emit(&ir.Instr{Op: ir.Load, Array: buffer(typ, data), Path: path, Args: []*ir.Value{at}}, typ))
+		}
+		v := b.Emit(&in, op.To)
+		b.Emit(&ir.Instr{Op: ir.Store, Array: buffer(op.To, make([]byte, len(tuples)*op.To.Size())), Path: path, Args: []*ir.Value{at, v}}, ir.Void)
+		b.Emit(&ir.Instr{Op: ir.Yield}, ir.Void)
+		b.Block = outer
+		c.Size[0] = max(c.Size[0], len(tuples))
+	}
+	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	ir.CanonicalizeNaNs(k)
+	return c
+}
