@@ -70,7 +70,11 @@ func (m *instance) room(q *session.Queue) error {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
 	}
-	return m.waitServing(func() error { return q.WaitForSpace(m.engine.Running()) })
+	ctx := m.engine.Running()
+	if !m.hasHandlers() { // a closure costs as much as a tenth of a launch
+		return q.WaitForSpace(ctx)
+	}
+	return m.waitServing(func() error { return q.WaitForSpace(ctx) })
 }
 
 // A use is that a scope gave a queue its last command.

@@ -217,8 +217,10 @@ func (o *options) milliseconds(name string) time.Duration {
 }
 
 // extents is a count or an array of one to three counts.
-func (o *options) extents(name string) []int {
-	v := o.get(name)
+func (o *options) extents(name string) []int { return o.toExtents(name, o.get(name)) }
+
+// toExtents converts the value of an option; nil is the absent one.
+func (o *options) toExtents(name string, v goja.Value) []int {
 	if v == nil {
 		return nil
 	}

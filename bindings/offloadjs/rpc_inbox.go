@@ -109,12 +109,16 @@ func (m *instance) serveInbox() {
 	}
 }
 
+// hasHandlers reports whether the script has offered a service.
+func (m *instance) hasHandlers() bool {
+	m.rpc.mu.RLock()
+	defer m.rpc.mu.RUnlock()
+	return m.rpc.scripted
+}
+
 // waitServing waits for work, which another goroutine does, and runs handlers meanwhile.
 func (m *instance) waitServing(work func() error) error {
-	m.rpc.mu.RLock()
-	scripted := m.rpc.scripted
-	m.rpc.mu.RUnlock()
-	if !scripted {
+	if !m.hasHandlers() {
 		return work()
 	}
 	done := make(chan error, 1)

@@ -21,7 +21,7 @@ func (m *instance) sizeOption(o *options) []int {
 			return dims
 		}
 	}
-	return o.extents("size")
+	return o.toExtents("size", v)
 }
 
 // checkAxes refuses a launch whose size is the shape of a buffer that the kernel indexes by rows: sizes go x first, shapes
