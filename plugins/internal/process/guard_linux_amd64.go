@@ -156,6 +156,12 @@ var (
 // addresses gives the guard's entry for cgocall and the signal handler.
 func addresses() (guard, handler uintptr)
 
+// guarding reports whether a handler is the guard's, in front of Go's.
+func guarding(sig int, at uintptr) bool {
+	_, handler := addresses()
+	return sig < len(goHandlers) && at == handler && goHandlers[sig] == atStart[sig].handler
+}
+
 // install puts the handler in front of the present ones, which are Go's: libraries that replace them are loaded within
 // KeepSignals.
 func install() error {

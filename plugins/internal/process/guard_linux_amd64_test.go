@@ -298,6 +298,46 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
+// TestCheckSignals has a library take signals outside KeepSignals.
+func TestCheckSignals(t *testing.T) {
+	newGuard(t)
+	if err := CheckSignals(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		sig    unix.Signal
+		change func(a *action)
+		want   string
+	}{
+		{unix.SIGSEGV, func(a *action) { a.handler = atStart[unix.SIGUSR1].handler + 1 }, "SIGSEGV: the handler"},
+		{unix.SIGTERM, func(a *action) { *a = action{} }, "SIGTERM: the handler at 0x0 is neither"},
+		{unix.SIGUSR1, func(a *action) { a.flags &^= saOnStack }, "SIGUSR1: the handler"},
+		{unix.SIGURG, func(a *action) { a.flags &^= saOnStack }, "SIGURG: the handler"},
+	} {
+		before, err := getAction(int(c.sig))
+		if err != nil {
+			t.Fatal(err)
+		}
+		theirs := before
+		if c.change(&theirs); theirs == before {
+			t.Fatalf("%v: the action is the same", c.sig)
+		}
+		if err := setAction(int(c.sig), &theirs); err != nil {
+			t.Fatal(err)
+		}
+		err = CheckSignals()
+		if failed := setAction(int(c.sig), &before); failed != nil {
+			t.Fatal(failed)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %q", c.sig, err, c.want)
+		}
+	}
+	if err := CheckSignals(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestKeepSignalsRestoresAfterPanic(t *testing.T) {
 	before, err := getAction(sigSEGV)
 	if err != nil {

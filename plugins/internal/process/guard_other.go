@@ -22,6 +22,9 @@ func (Guard) Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 // CallHere gives [ErrUnsupported] on this platform.
 func (Guard) CallHere(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 
+// guarding reports false: there is no guard.
+func guarding(int, uintptr) bool { return false }
+
 // Interrupt does nothing on this platform.
 func (Guard) Interrupt(low, high uintptr, anywhere bool) {}
 

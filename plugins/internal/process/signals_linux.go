@@ -75,10 +75,6 @@ func KeepSignals(f func() error) (err error) {
 }
 
 func restore(before *[numSignals + 1]action) error {
-	var mine [numSignals + 1]bool
-	for _, sig := range kept {
-		mine[sig] = true
-	}
 	var errs []error
 	for sig := 1; sig <= numSignals; sig++ {
 		now, err := getAction(sig)
@@ -86,7 +82,7 @@ func restore(before *[numSignals + 1]action) error {
 			continue
 		}
 		switch {
-		case mine[sig]:
+		case mustKeep(sig):
 			err = setAction(sig, &before[sig])
 		case now.handler > 1 && now.flags&saOnStack == 0:
 			now.flags |= saOnStack // a goroutine's stack is too small for it

@@ -1,0 +1,19 @@
+package cpu
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// TestMain looks at all signal actions after the tests, which load images and the libraries that they need.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := process.CheckSignals(); err != nil {
+		fmt.Println("signals:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
