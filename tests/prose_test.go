@@ -14,7 +14,7 @@ import (
 )
 
 // plainRooms are the folders whose comments follow the rules below.
-var plainRooms = []string{"../runtime", "../plugins/cpu/internal/spmd/abi", "../plugins/cpu/internal/spmd/vcode", "../plugins/cpu/internal/spmd/regalloc", "../plugins/cpu/internal/spmd/emit", "../plugins/cpu/internal/spmd/avx2", "../plugins/cpu/internal/spmd/passes", "../plugins/cpu/internal/spmd/plan", "../plugins/cpu/internal/spmd/exec"}
+var plainRooms = []string{"../runtime", "../plugins/cpu/internal/spmd/abi", "../plugins/cpu/internal/spmd/vcode", "../plugins/cpu/internal/spmd/regalloc", "../plugins/cpu/internal/spmd/emit", "../plugins/cpu/internal/spmd/avx2", "../plugins/cpu/internal/spmd/passes", "../plugins/cpu/internal/spmd/plan", "../plugins/cpu/internal/spmd/exec", "../plugins/cpu/internal/spmd/isel", "../plugins/cpu/internal/spmd/grid"}
 
 // headless are forms that have a word of the field, or a subject, in plain English.
 var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall)\b`)

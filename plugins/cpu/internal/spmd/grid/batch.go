@@ -7,24 +7,24 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The rounds of one small work-group would fetch a little of each page at a time, which is too little for the processor
-// to see where memory is read. So several neighbouring groups, a batch, do the rounds of a loop together: as soon as all
-// gangs of one have come to the loop, the next group begins, in frames of its own. When the last one is there, too, all
-// do their rounds; then the groups go on one after the other.
+// The rounds of one small work-group load few lines of each page at a time, too few for hardware prefetchers. So several
+// adjacent groups, a batch, run an interleaved loop together. When all gangs of a group have reached the loop, the next
+// group starts, in frames of its own. When all groups have reached it, they run their rounds. Then they continue one after
+// the other.
 //
-// The present group is always the one that the context names, with its frames from ctxFrame to ctxEnd. What a group waits
-// with is in its first frame.
+// The context has the current group: its frames are those from CtxFrame to CtxEnd. The state of a waiting group is in its
+// first frame.
 
 const (
-	// RowBytes bounds the bytes of each row that a batch loads, for elements of 4 bytes.
+	// RowBytes bounds the bytes of each row that a batch loads in a round, for elements of 4 bytes.
 	RowBytes = 8 << 10
 
-	// RoundBytes bounds the bytes that all rows of a batch have in a round, for elements of 4 bytes: the first cache keeps
-	// those of the next round beside them, and the frames. Rows a power of two apart share sets.
+	// RoundBytes bounds the bytes of all rows that a batch loads in a round, for elements of 4 bytes. The L1 cache holds
+	// those of the next round, too, and the frames. Rows a power of two apart share cache sets.
 	RoundBytes = 16 << 10
 )
 
-// BatchBytes returns how many bytes of each row a batch may load in a round; 0 if groups do no rounds together.
+// BatchBytes returns the bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches.
 func (l *Builder) BatchBytes() int {
 	r := l.Batch
 	switch {
@@ -36,14 +36,14 @@ func (l *Builder) BatchBytes() int {
 	return min(RowBytes, RoundBytes/(max(r.Turns, isel.RoundsAhead)*max(r.Rows, 1)))
 }
 
-// gathers reports whether the groups of a batch meet before the loop in rounds that is emitted next. It is the first place
-// where gangs wait, on every way that they can take to it, and groups have nothing in memory of the batch but frames.
+// gathers reports whether the next interleaved loop can run for all groups of a batch. All paths to it must be free of
+// other waits, and groups must have no memory but frames.
 func (l *Builder) gathers() bool {
 	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
 }
 
-// gatherGroups emits what a group does whose first gang goes on at a loop in rounds: it lets the next group of the batch begin
-// or, as the last, goes on with the rounds of all. A group that has lost gangs does not take part, and ends the batch.
+// gatherGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
+// batch, or, in the last one, the rounds of all. A group that has lost gangs takes no part, and ends the batch.
 func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
@@ -66,7 +66,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.Jump(amd64.JE, all)
 	l.Mod(amd64.ADD, group.G4(), vcode.Imm(1))
 	l.Use(amd64.CMP, group.G4(), vcode.CtxMem(abi.CtxGroups, 4).At())
-	l.Jump(amd64.JGE, all) // a batch is of one row
+	l.Jump(amd64.JGE, all) // the groups of a batch are in one row
 	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), end.G8())
@@ -79,7 +79,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.firstOfBatch()
 }
 
-// firstOfBatch makes the first group of the batch the present one, and its first gang.
+// firstOfBatch emits the step to the first group of the batch, and to its first gang.
 func (l *Builder) firstOfBatch() {
 	frame, end, group := vcode.Phys(abi.Frame), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
@@ -91,7 +91,7 @@ func (l *Builder) firstOfBatch() {
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
 }
 
-// nextOfBatch makes the group behind the present one that, with its first gang.
+// nextOfBatch emits the step to the next group of the batch, and to its first gang.
 func (l *Builder) nextOfBatch() {
 	frame, end := vcode.Phys(abi.Frame), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
@@ -102,8 +102,7 @@ func (l *Builder) nextOfBatch() {
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
 }
 
-// roundOfBatch emits what comes after the last gang of a group in a round of a batch: the next group, or the next round
-// from top on.
+// roundOfBatch emits the end of a round of a group in a batch: a step to the next group, or to the next round at top.
 func (l *Builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
 	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
@@ -114,11 +113,11 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 	l.firstOfBatch()
 }
 
-// dissolve emits what the gangs of a batch do when one of them is to leave the loop: they go on at alone, group after group.
-// r.leave is where that begins.
+// dissolve emits the end of a batch, when a gang is to leave the loop. The groups continue alone at r.leave, one after the
+// other.
 func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
-		l.Bind(r.Ended) // the gang that had its turn is no more
+		l.Bind(r.Ended) // the gang has ended in its turn
 		first := l.NewSharedGPR()
 		l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
 		l.Def(amd64.MOV, first.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
@@ -143,7 +142,7 @@ func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) 
 	l.resumeGroup()
 }
 
-// resumeGroup emits how the present group of a batch goes on after the rounds.
+// resumeGroup emits the continuation of the current group of a batch after the rounds.
 func (l *Builder) resumeGroup() {
 	alive := l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.FrameMem(abi.FrameAlive, 8).At())
@@ -153,8 +152,8 @@ func (l *Builder) resumeGroup() {
 	l.Jump(amd64.JMP, l.dispatch)
 }
 
-// endOfGroup emits what comes after the end of a group whose kernel has batches: another group of the batch, or what
-// follows.
+// endOfGroup emits the step after the end of a group of a kernel with batches: to another group of the batch, or to the
+// code that follows.
 func (l *Builder) endOfGroup() {
 	frame, gathered, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
@@ -163,7 +162,7 @@ func (l *Builder) endOfGroup() {
 	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Jump(amd64.JE, last)
-	// It has never come to the loop before which others wait.
+	// The group has ended before the loop at which others wait.
 	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())

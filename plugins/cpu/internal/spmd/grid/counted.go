@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// counterOf returns the counter of a loop in rounds; nil if no single test covers several iterations.
+// counterOf returns the counter of an interleaved loop, or nil if no single test covers several iterations.
 func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	test := r.Exit.Args[0].Def
 	if r.Turns < 2 || !analysis.FallsThrough(r.Exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {

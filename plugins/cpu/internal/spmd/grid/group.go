@@ -78,7 +78,7 @@ func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
 		l.Jump(amd64.JE, dispatch)
 		l.computeGroups(dispatch)
-		l.Trap(vcode.Trap{Kind: vcode.TrapGroup, Lanes: l.Lanes()}) // of no gang, so that it has no position and no end
+		l.Trap(vcode.Trap{Kind: vcode.TrapGroup, Lanes: l.Lanes()}) // between gangs: without a position and an end
 	})
 }
 
@@ -113,7 +113,7 @@ func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.Global(axis)
 		l.Use(amd64.CMP, r.G4(), vcode.CtxMem(abi.CtxSize+4*axis, 4).At())
-		l.Jump(amd64.JAE, end) // in the last group it may be 2^31 and more
+		l.Jump(amd64.JAE, end) // in the last group it may be 2^31 or more
 	}
 	inLaunch, inGroup := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, inLaunch.G4(), vcode.CtxMem(abi.CtxSize, 4).At())

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// given gives the vectors of the first operand of a group operation, of a condition 1 or 0, with what absent lanes give
-// in lanes that take no part.
+// given returns the vectors of the first operand of a group operation; conditions are 1 or 0. Inactive lanes have the
+// operand of absent lanes.
 func (l *Builder) given(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
 	var regs []vcode.Reg
@@ -46,7 +46,8 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 	l.WithShared(func() { l.computeEach(dispatch) })
 }
 
-// computeEach emits the code of the group operations, behind comparisons with the number of the one that gangs wait for.
+// computeEach emits the code of each group operation, behind a comparison with the number of the operation that gangs wait
+// for.
 func (l *Builder) computeEach(dispatch amd64.Label) {
 	slow := l.NewLabel()
 	n := l.NewGPR()
@@ -78,8 +79,8 @@ func (l *Builder) computeEach(dispatch amd64.Label) {
 	l.Bind(slow)
 }
 
-// eachSegment goes through what gangs have left in their frames in segments of 32 items, of which several gangs have one, or
-// a gang has one or more: visit gets all of those.
+// eachSegment calls visit for the operands in the frames, in segments of 32 items. A segment is that of several gangs, or a
+// gang has one or more; visit gets all segments of a gang.
 func (l *Builder) eachSegment(visit func(list []segment)) {
 	lanes := l.Lanes()
 	gangs, segments := 1, 1
@@ -118,21 +119,21 @@ func (l *Builder) eachSegment(visit func(list []segment)) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// segment is 32 items of a group whose gangs wait.
+// segment is the operands of 32 items of a group whose gangs wait.
 type segment struct {
 	l      *isel.Lowerer
-	frames []vcode.Reg // of the gangs that have them
-	first  int         // the lane of the first one
+	frames []vcode.Reg // the frames of its gangs
+	first  int         // the lane of its first item
 }
 
-// place is where vector i of the segment's values of operand n lies in frames.
+// place returns the memory operand of vector i of operand n.
 func (s *segment) place(n, i, size int) vcode.Mem {
 	at := s.first*size + i*s.l.Target.Bytes()
 	perGang := s.l.Lanes() * size
 	return vcode.Mem{Base: s.frames[at/perGang], Disp: int32(abi.GroupValue(&s.l.Layout, n) + at%perGang)}
 }
 
-// load loads the segment's values of operand n.
+// load returns the vectors of operand n.
 func (s *segment) load(n, size int) []vcode.Reg {
 	out := vcode.NewVecs(s.l.Func, s.l.SegmentVectors(size))
 	for i, d := range out {
@@ -141,14 +142,14 @@ func (s *segment) load(n, size int) []vcode.Reg {
 	return out
 }
 
-// store stores results.
+// store emits stores of results.
 func (s *segment) store(regs []vcode.Reg, size int) {
 	for i, v := range regs {
 		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())
 	}
 }
 
-// shifted gives the vector of the elements so many bytes below those of v, where those of before come before v's.
+// shifted returns v shifted up by a number of bytes; the end of before fills the gap.
 func (l *Builder) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
 	d := l.NewVec()
 	if l.Target.HasMasks {
@@ -164,7 +165,7 @@ func (l *Builder) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
 	return d
 }
 
-// swapped gives a vector whose halves of each so many bytes, in pairs, have changed places.
+// swapped returns v with adjacent blocks of a number of bytes exchanged.
 func (l *Builder) swapped(v vcode.Reg, bytes int) vcode.Reg {
 	d := l.NewVec()
 	switch {

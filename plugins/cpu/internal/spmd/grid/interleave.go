@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Interleaves returns the If by which lanes leave a loop, if the loop is to be interleaved, else nil.
+// Interleaves returns the If by which lanes leave a loop if the loop is interleaved, or nil.
 func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 	if !l.Observes || !l.Spec.Adjacent || l.Spec.IsOneGang() || l.Cur != nil || l.Interleaved != nil || !analysis.ContinuesOnlyAtEnd(loop) {
 		return nil
@@ -25,7 +25,7 @@ func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 		l.grouping = l.Kernel.Uniformity(ir.Scope{})
 	}
 	for _, s := range l.Scopes {
-		if s.In.Op == ir.Loop && !l.Options.InterleaveAll || l.grouping.Diverges(s.In) { // loops in loops are mostly short
+		if s.In.Op == ir.Loop && !l.Options.InterleaveAll || l.grouping.Diverges(s.In) { // nested loops are mostly short
 			return nil
 		}
 	}
@@ -38,7 +38,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	params := loop.Then.Params
 	r := &isel.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
 	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
-		r.Turns = plan.SomeTurns // short rounds leave longer rows to a batch, of which vectors of half a line load less at once
+		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which vectors of half a line load in smaller parts
 	}
 	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Shadows: l.Followed(loop, nil)}
 	first := isel.Entry{Values: make([]isel.Value, len(params)), Shadows: make([]vcode.Reg, len(params))}

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// overSingles emits the loop over work-groups of one gang each.
+// overSingles emits the loop over one-gang groups.
 func (l *Builder) overSingles(done amd64.Label) {
 	group, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -25,7 +25,7 @@ func (l *Builder) overSingles(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// reduceSingle emits the reduction of a work-group that is one gang.
+// reduceSingle emits the reduction of a one-gang group.
 func (l *Builder) reduceSingle(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Result()
 	given := l.given(in)

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// prologue emits what is the same for the whole launch.
+// prologue emits the values that are the same for the whole launch.
 func (l *Builder) prologue() {
 	scalars := l.Kernel.Body.Params
 	for i, p := range l.Kernel.Params {
@@ -79,8 +79,8 @@ func (l *Builder) prologue() {
 	})
 }
 
-// hoist emits the instructions of the kernel's body that depend only on others that are already known and on items that
-// root accepts, before gangs begin.
+// hoist emits instructions of the kernel's body before the loop over gangs: those that root accepts, and those that depend
+// only on hoisted values.
 func (l *Builder) hoist(root func(*ir.Instr) bool) {
 	known := func(v *ir.Value) bool {
 		in := v.Def
@@ -105,5 +105,5 @@ func (l *Builder) hoist(root func(*ir.Instr) bool) {
 		l.Site = in.Site
 		l.Instr(in)
 	}
-	l.Undo = l.Undo[:0] // what is emitted here stays known
+	l.Undo = l.Undo[:0] // hoisted values are valid in all blocks
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// reduceGroup emits one reduction: first between gangs, those of the upper half of a power of two with those of the lower
-// one until one is left, where gangs that there are not have the identity; then between its vectors, then in the last
-// one. The order is that of the language.
+// reduceGroup emits a reduction as a tree, in the order of the language: over gangs, padded to a power of two with the
+// identity, then over the vectors of the last gang, then over its lanes.
 func (l *Builder) reduceGroup(in *ir.Instr) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	bytes, vectors, place := l.Target.Bytes(), l.GroupVectors(t), abi.GroupValue(&l.Layout, 0)
@@ -77,7 +76,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// addIdentity emits what becomes of gangs that have none to be combined with: −0 becomes 0 in sums.
+// addIdentity emits the combination of gangs without a partner with the identity: −0 becomes 0 in sums.
 func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	identity := l.Constant(c.Identity(), t.Size())
@@ -99,9 +98,9 @@ func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	l.Bind(past)
 }
 
-// reduceVectors emits the reduction of vectors, as many as a power of two, to one whose elements are all the result.
+// reduceVectors emits the reduction of vectors, a power of two of them, to one whose elements are all the result.
 func (l *Builder) reduceVectors(c scalar.Combiner, regs []vcode.Reg) vcode.Reg {
-	// Register 0 with that half of them behind it, and so on; each sum as soon as both are there, so that few live at once.
+	// Each sum is emitted as soon as both operands are there, so that few are live at once.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {
 		if n == len(regs) {

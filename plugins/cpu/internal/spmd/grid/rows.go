@@ -57,7 +57,7 @@ func (l *Builder) overRows(done amd64.Label) {
 		l.lastGang(pos, last, next, false)
 		l.GangRegs = w
 	} else {
-		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // of a stacked gang any may be at the bottom
+		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // any 2-D gang may be at the bottom
 	}
 	l.Bind(next)
 	if l.Band > 0 {
@@ -128,7 +128,7 @@ func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	l.Mod(amd64.ADD, y.G4(), vcode.Imm(int64(l.Height())))
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), y.G4())
 	l.Use(amd64.CMP, y.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
-	l.Jump(amd64.JB, row) // it may be 2^31 and more
+	l.Jump(amd64.JB, row) // it may be 2^31 or more
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxY, 4).At(), vcode.Imm(0))
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxZ, 4).At(), vcode.Imm(1))
 	l.Jump(amd64.JMP, row)
@@ -151,7 +151,7 @@ func (l *Builder) jumpAtBottom(tail amd64.Label) {
 	bottom := l.NewGPR()
 	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.Item.Y, Disp: int32(l.Height())}.At())
 	l.Use(amd64.CMP, bottom.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
-	l.Jump(amd64.JA, tail) // it may be 2^31 and more
+	l.Jump(amd64.JA, tail) // it may be 2^31 or more
 }
 
 // inStack returns the masks of the first n lanes of each row that is in the launch.

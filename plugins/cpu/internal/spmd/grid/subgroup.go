@@ -49,7 +49,7 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 // subgroups emits a subgroup operation between gangs.
 func (l *Builder) subgroups(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
-		for _, s := range slices.Backward(list) { // results may be wider than operands, and lie where those lie
+		for _, s := range slices.Backward(list) { // results may be wider than operands, whose memory they overwrite
 			values := s.load(0, max(in.Args[0].Type.Size(), 4))
 			var index []vcode.Reg
 			if len(in.Args) > 1 {
@@ -113,7 +113,7 @@ func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 	return d
 }
 
-// fromLanes emits the values of other lanes, 0 from lanes that there are not.
+// fromLanes emits a shuffle. Lanes out of range read 0.
 func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
 	most := l.Constant(abi.SubgroupSize, 4)

@@ -19,7 +19,7 @@ const (
 	scattered                // each lane has an offset
 )
 
-// MemRef is where an access goes.
+// MemRef is the memory operand of an access.
 type MemRef struct {
 	array   *ir.Array // nil for a private array that is cleared
 	access  access
@@ -33,7 +33,7 @@ type MemRef struct {
 	below   vcode.Reg // contiguous, in a 2-D gang: the distance in bytes between rows; 0 if the registers are adjacent
 	perRow  bool      // a load of a 2-D gang: the lanes of a row load the same element
 	oneRow  bool      // a load of a 2-D gang: all rows load the same elements
-	fetched bool      // a store whose lines were prefetched
+	fetched bool      // a store with prefetched lines
 }
 
 // term is an index of an access, as a term of the address.
@@ -110,7 +110,7 @@ func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 	return p
 }
 
-// consecutive reports whether the lanes of an access lie one after the other, in the rows of a stacked gang.
+// consecutive reports whether the lanes of an access are contiguous, in each row of a 2-D gang.
 func (l *Lowerer) consecutive(terms []term, size int) bool {
 	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
@@ -128,8 +128,8 @@ func (l *Lowerer) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// sameOn reports whether the indices of an access are the same for the lanes of a gang that differ on an axis only, and are
-// known in lane 0.
+// sameOn reports whether the indices of an access are the same for all lanes that differ on one axis only. Their lane-0
+// values must be known.
 func (l *Lowerer) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
@@ -244,12 +244,12 @@ func (l *Lowerer) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	return d
 }
 
-// WideIndex extends an index to 64 bits. Indices in bounds are not negative; that of lane 0 may be, if it takes no part.
+// WideIndex extends an index to 64 bits. Indices in bounds are not negative; that of an inactive lane 0 may be.
 func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	if t.Size() == 8 {
 		return r
 	}
-	l.Small = l.Small || !t.IsSigned() // an index of 2^31 or more would lead before the buffer
+	l.Small = l.Small || !t.IsSigned() // an index of 2^31 or more would be negative
 	if d, ok := l.Wide[r]; ok {
 		return d
 	}
@@ -260,7 +260,7 @@ func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
-// sumMoving adds the terms that differ between lanes.
+// sumMoving adds the terms that vary between lanes.
 func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
 	l.Small = true
 	if len(terms) == 1 && terms[0].inner == 0 && !private {
@@ -301,7 +301,7 @@ func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) 
 	}
 }
 
-// narrowIndex gives an index in 32 bits; in bounds it fits.
+// narrowIndex returns an index as vectors of 32-bit elements. Indices in bounds fit.
 func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	idx := l.Vector(v)
 	if v.Type.Size() == 8 {
@@ -310,7 +310,7 @@ func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	return idx
 }
 
-// LaneOffsets is the vector of the numbers of the lanes of register i times a size.
+// LaneOffsets returns the vector constant with the numbers of the lanes of register i times a size.
 func (l *Lowerer) LaneOffsets(i, size int) vcode.Reg {
 	data := make([]byte, 0, 64)
 	for j := range l.Target.Lanes {
@@ -319,8 +319,7 @@ func (l *Lowerer) LaneOffsets(i, size int) vcode.Reg {
 	return l.Pattern(data)
 }
 
-// flat turns the part of an address that is the same for all lanes into a base and a displacement, as an address with a
-// vector of offsets needs it.
+// flat computes the uniform part of an address into one base register, as gathers and scatters need it.
 func (l *Lowerer) flat(m vcode.Mem) vcode.Mem {
 	if m.Index == 0 {
 		return m
@@ -334,8 +333,8 @@ func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 
 func (l *Lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
 
-// setDisp sets the displacement of an address. If it, or a displacement beyond it by span, does not fit 32 bits, it
-// becomes a part of the base. That happens for constant indices that are far out of bounds, whose check fails.
+// setDisp sets the displacement of an address. A displacement that exceeds 32 bits, also after adding span, is added to the
+// base instead. That happens for constant indices far out of bounds, whose check fails.
 func (l *Lowerer) setDisp(m *vcode.Mem, disp, span int64) {
 	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {
 		m.Disp = int32(disp)

@@ -13,12 +13,13 @@ import (
 // maxWhole is the number of instructions of one register up to which the block of an If is emitted twice.
 const maxWhole = 96
 
-// wholeIf emits the block of an If without masks, for gangs of which all lanes take it, and reports whether it did: the
-// condition must be of numbers that grow from lane to lane, so that the first and the last lane tell it of all. After the
-// block comes a jump to done; other gangs go on behind that. What has become known since the call is not known there.
+// wholeIf emits the block of an If a second time without masks, for gangs of which all lanes take it, and reports whether
+// it did. The condition must compare a value that grows from lane to lane: the first and the last lane then decide for all.
+// The unmasked block ends with a jump to done. Other gangs continue behind it, where nothing is known that was computed in
+// it.
 //
-// So the interior of a grid runs without masks, and its edges with them. Where masks are registers they cost less than a
-// second copy of the block.
+// The interior of a grid thus runs without masks, and its edges with them. On targets with mask registers a second copy of
+// the block costs more than the masks.
 func (l *Lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
 	if l.Target.HasMasks || l.Spec.Is2D() || l.GangRegs*analysis.NumInstrs(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
 		return false
@@ -42,7 +43,7 @@ func (l *Lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.La
 	return true
 }
 
-// accessesMemory reports whether a block loads or stores, and does nothing that is of the whole group or leaves the block.
+// accessesMemory reports whether a block loads or stores, has no group operations, and is left only at its end.
 func accessesMemory(b *ir.Block) bool {
 	found, ok := false, b.Terminator().Op == ir.Yield
 	b.Walk(func(in *ir.Instr) {
@@ -58,7 +59,7 @@ func accessesMemory(b *ir.Block) bool {
 	return found && ok
 }
 
-// tellsAll reports whether a comparison is of an integer that grows from lane to lane, and one that all lanes share.
+// tellsAll reports whether a comparison is between an integer that grows from lane to lane and a uniform one.
 func (l *Lowerer) tellsAll(test *ir.Instr) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -77,8 +78,8 @@ func (l *Lowerer) tellsAll(test *ir.Instr) bool {
 	return growing == 1
 }
 
-// branchUnlessAll goes to a label unless a comparison for which tellsAll is true holds in all lanes. Where the number wraps
-// between the first lane and the last it goes there, too.
+// branchUnlessAll emits a jump to a label that is taken unless a comparison for which [Lowerer.tellsAll] is true holds in
+// all lanes. It is also taken if the integer wraps between the first and the last lane.
 func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	a, b := test.Args[0], test.Args[1]
 	compare := func(r vcode.Reg, bound *ir.Value) {
@@ -100,7 +101,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 		l.Jump(pick(amd64.JGE, amd64.JG), to)
 		return
 	}
-	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // that of an item of the launch does not wrap
+	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // the position of an item of the launch does not wrap
 		l.Use(amd64.CMP, l.lastLane(b).G8(), vcode.Imm(math.MaxInt32))
 		l.Jump(amd64.JG, to)
 	}
@@ -108,7 +109,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	l.Jump(pick(amd64.JLE, amd64.JL), to)
 }
 
-// lastLane returns what grows from lane to lane in the last one, in 64 bits.
+// lastLane returns the value in the last lane of an integer that grows from lane to lane, in 64 bits.
 func (l *Lowerer) lastLane(v *ir.Value) vcode.Reg {
 	s, _ := l.Affine.Strides(v)
 	last := l.NewGPR()

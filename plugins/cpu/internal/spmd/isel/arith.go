@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// byType is an operation on vectors of each type; integers of either sign share one where there is no other.
+// byType has the vector instruction of an operation for each type. An entry that is missing for unsigned integers is that
+// of signed ones.
 type byType struct{ i32, u32, i64, u64, f32, f64 amd64.Op }
 
 func (o *byType) Of(t ir.Type) amd64.Op {
@@ -48,7 +49,7 @@ var VectorOps = map[ir.Op]byType{
 
 var rounding = map[ir.Op]int64{ir.Rint: 8, ir.Floor: 9, ir.Ceil: 10, ir.Trunc: 11}
 
-// compute emits an operation on values.
+// compute emits a pure operation.
 func (l *Lowerer) compute(in *ir.Instr) {
 	r := in.Result()
 	switch {
@@ -73,7 +74,7 @@ func (l *Lowerer) compute(in *ir.Instr) {
 	l.Set(r, Value{Vec: l.compute1(in)})
 }
 
-// each makes the registers of a result one by one.
+// each calls make for each register of a result.
 func (l *Lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
 	n := l.NumVectors(in.Result())
 	args := l.vectors(in.Args)
@@ -98,12 +99,12 @@ func (l *Lowerer) vectors(args []*ir.Value) [][]vcode.Reg {
 	return out
 }
 
-// Op2 emits a plain operation of two vectors.
+// Op2 emits a vector instruction with two operands.
 func (l *Lowerer) Op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
 	return l.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
 
-// Sized picks the operation for elements of 4 or 8 bytes.
+// Sized returns the instruction for elements of 4 or 8 bytes.
 func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 	if size == 8 {
 		return op8
@@ -111,7 +112,7 @@ func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 	return op4
 }
 
-// compute1 emits an operation whose result is in vectors.
+// compute1 emits a pure operation whose result is in vectors.
 func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	from := in.Args[0].Type
@@ -178,7 +179,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 					a[0], a[1] = a[1], a[0] // constants can come from memory
 				}
 				if in.Op == ir.Mul && t.IsFloat() && l.Consts[vcode.ConstKey{Bits: ir.FloatBits(t, 2), Elem: uint8(e)}] == a[1] {
-					l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same, and needs no constant
+					l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same without a constant
 					return
 				}
 				l.Op2(op, d, a[0], a[1], e)
@@ -192,7 +193,7 @@ func commutes(op ir.Op) bool {
 	return op == ir.Add || op == ir.Mul || op == ir.Min || op == ir.Max || op == ir.And || op == ir.Or || op == ir.Xor
 }
 
-// canonicalize emits the value of a with the canonical NaN in place of any other; quiet says that no NaN is signalling.
+// canonicalize emits a copy of a in which each NaN is the canonical one. quiet means that a has no signalling NaNs.
 func (l *Lowerer) canonicalize(d, a vcode.Reg, e int, quiet bool) {
 	nan := l.Constant(canonicalNaN(e), e)
 	switch {
@@ -201,7 +202,7 @@ func (l *Lowerer) canonicalize(d, a vcode.Reg, e int, quiet bool) {
 		l.unordered(odd, a, a, e)
 		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
 		l.Def(Sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), nan.Z()).Folds(2, e).Mask = odd
-	case quiet: // the least of NaN and a number is the number, and of two NaNs the first
+	case quiet: // VMINPS of a NaN and a number returns the number, and of two NaNs the first
 		l.Def(Sized(e, amd64.VRANGEPS, amd64.VRANGEPD), d.Z(), nan.Z(), a.Z(), vcode.Imm(4))
 	default:
 		l.Def(amd64.VMOVDQA64, d.Z(), nan.Z()).Folds(1, 0)
@@ -214,7 +215,7 @@ func isQuiet(v *ir.Value) bool {
 	return v.Def != nil && (v.Def.Op == ir.Add || v.Def.Op == ir.Sub || v.Def.Op == ir.Mul || v.Def.Op == ir.FMA)
 }
 
-// canonical returns floats of 32 bits with the canonical NaN in place of any other.
+// canonical emits a copy of 32-bit floats in which each NaN is the canonical one.
 func (l *Lowerer) canonical(v *ir.Value) []vcode.Reg {
 	src := l.Vector(v)
 	if l.Nans.Canonical(v) {
@@ -230,7 +231,7 @@ func canonicalNaN(size int) uint64 {
 	return uint64(ir.NaN32)
 }
 
-// unordered finds the lanes where one of two floats is NaN.
+// unordered returns the masks of the lanes in which one of two floats is NaN.
 func (l *Lowerer) unordered(d, a, b vcode.Reg, size int) {
 	l.Def(Sized(size, amd64.VCMPPS, amd64.VCMPPD), d.K(), a.Z(), b.Z(), vcode.Cmp(amd64.CmpUnordered)).Folds(2, size)
 }
@@ -254,7 +255,7 @@ func (l *Lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	case op == ir.Sqrt:
 		l.Def(Sized(e, amd64.VSQRTPS, amd64.VSQRTPD), d.Z(), a.Z()).Folds(1, e)
 	case op == ir.Round:
-		// The floor, and one more if the rest is at least a half, with the sign of the operand.
+		// The floor, plus 1 if the fraction is at least a half, with the sign of the operand.
 		rest, up, whole := l.NewVec(), l.NewMask(), l.NewVec()
 		l.Def(Sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), whole.Z(), a.Z(), vcode.Imm(9)).Folds(1, e)
 		l.Op2(Sized(e, amd64.VSUBPS, amd64.VSUBPD), rest, a, whole, e)
@@ -267,7 +268,7 @@ func (l *Lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// MinMax emits the lesser or greater of floats, where NaN wins and −0 is less than +0.
+// MinMax emits the minimum or maximum of floats. NaN wins, and −0 is less than +0.
 func (l *Lowerer) MinMax(op ir.Op, e int, d, a, b vcode.Reg) {
 	odd := l.NewMask()
 	choice := int64(4)
@@ -281,7 +282,7 @@ func (l *Lowerer) MinMax(op ir.Op, e int, d, a, b vcode.Reg) {
 	l.Def(amd64.VMOVDQA64, d.Z(), t.Z())
 }
 
-// mulHi emits the high half of products of 32 bits: even lanes and odd lanes apart.
+// mulHi emits the high half of 32-bit products: even and odd lanes are multiplied separately.
 func (l *Lowerer) mulHi(t ir.Type, d, a, b vcode.Reg) {
 	op := amd64.VPMULUDQ
 	if t.IsSigned() {
@@ -334,8 +335,8 @@ func (l *Lowerer) shift(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// rotation reports whether an Or, Xor or Add puts together a value shifted to the left and to the right by counts that
-// sum up to its width.
+// rotation reports whether an Or, Xor or Add combines two shifts of a value, left and right, by counts whose sum is its
+// width.
 func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	plain := func(v *ir.Value) *ir.Value {
 		for v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast || v.Def.Op == ir.Convert) && v.Def.Args[0].Type.IsInt() &&
@@ -364,8 +365,8 @@ func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	return nil, 0, false
 }
 
-// keepNaNs is the table of a fixup that takes the source but where it is a NaN: a response for each class of floats, four
-// bits wide, from quiet and signalling NaNs on. 0 keeps the destination, 1 takes the source.
+// keepNaNs is the table of a VFIXUPIMM that takes the source unless it is NaN. It has a 4-bit response for each class of
+// floats, quiet and signalling NaNs first: 0 keeps the destination, 1 takes the source.
 const keepNaNs = 0x11111100
 
 // choose emits a Select.
@@ -383,7 +384,7 @@ func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
 	yes, no := l.Vector(in.Args[1]), l.Vector(in.Args[2])
 	neg := in.Args[1].Def
 	negated := l.Target.HasMasks && in.Type().IsFloat() && neg != nil && neg.Op == ir.Neg && neg.Args[0] == in.Args[2] &&
-		l.Uses[in.Args[1].ID].Count == 1 // then only some lanes change
+		l.Uses[in.Args[1].ID].Count == 1 // a masked move changes some lanes only
 	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
 	for i, d := range out {
 		m := l.PartMask(cond, i, e)
@@ -397,8 +398,8 @@ func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// chooseLess emits a Select of the lesser or the greater of two floats, as the instructions for these choose among zeros and
-// NaNs, too: they give the second operand unless the first is less, or greater. It gives nil for other Selects.
+// chooseLess emits a Select that is a minimum or maximum instruction: these return the second operand unless the first is
+// less, or greater, also for zeros and NaNs. It returns nil for other Selects.
 func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	test := in.Args[0].Def
 	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {
@@ -421,7 +422,7 @@ func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// maskOf spreads a condition in a general register, 0 or 1, over a mask.
+// maskOf returns the mask of all lanes or none for a condition in a general purpose register, 0 or 1.
 func (l *Lowerer) maskOf(g vcode.Reg) vcode.Reg {
 	r, m := l.NewGPR(), l.NewMask()
 	l.Def(amd64.MOV, r.G4(), g.G4())
@@ -430,7 +431,7 @@ func (l *Lowerer) maskOf(g vcode.Reg) vcode.Reg {
 	return m
 }
 
-// countBits emits Clz, Ctz and Popcnt, whose results are of 32 bits.
+// countBits emits Clz, Ctz and Popcnt. Their results have 32 bits.
 func (l *Lowerer) countBits(in *ir.Instr) []vcode.Reg {
 	t := in.Args[0].Type
 	e := t.Size()
@@ -447,7 +448,7 @@ func (l *Lowerer) countBits(in *ir.Instr) []vcode.Reg {
 		switch in.Op {
 		case ir.Clz:
 			l.Def(Sized(e, amd64.VPLZCNTD, amd64.VPLZCNTQ), d.Z(), a.Z()).Folds(1, e)
-		case ir.Ctz: // what lies below the lowest bit, counted from above
+		case ir.Ctz: // the bits below the lowest set bit, counted from the top
 			below, lead := l.NewVec(), l.NewVec()
 			l.Op2(Sized(e, amd64.VPADDD, amd64.VPADDQ), below, a, l.Constant(^uint64(0), e), e)
 			l.Op2(Sized(e, amd64.VPANDND, amd64.VPANDNQ), below, a, below, e)
@@ -463,7 +464,7 @@ func (l *Lowerer) countBits(in *ir.Instr) []vcode.Reg {
 	return counts
 }
 
-// popcount sums bits in fields of 2, 4 and 8, and then the bytes by a multiplication.
+// popcount emits sums of bits in fields of 2, 4 and 8 bits, then the sum of the bytes by a multiplication.
 func (l *Lowerer) popcount(e int, d, a vcode.Reg) {
 	and, sub, add := Sized(e, amd64.VPANDD, amd64.VPANDQ), Sized(e, amd64.VPSUBD, amd64.VPSUBQ), Sized(e, amd64.VPADDD, amd64.VPADDQ)
 	shr, mul := Sized(e, amd64.VPSRLD, amd64.VPSRLQ), Sized(e, amd64.VPMULLD, amd64.VPMULLQ)

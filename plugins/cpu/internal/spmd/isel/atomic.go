@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Places in the scratch part of a frame, in vectors.
+// The offsets in the scratch part of a frame, in vectors.
 const (
 	scratchOffsets = 0
 	scratchValues  = 1 // two
@@ -19,14 +19,14 @@ func (l *Lowerer) scratchMem(vector int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Scratch + l.Target.Bytes()*vector)}
 }
 
-// indexed is an element of a vector in the scratch part.
+// indexed returns an element of a vector in the scratch part of a frame.
 func (l *Lowerer) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
 	m := l.scratchMem(vector)
 	m.Index, m.IndexSize, m.Scale, m.Size = j, 8, uint8(size), uint8(size)
 	return m
 }
 
-// lanesOf emits a loop over the active lanes of one register: body gets the number of the lane and the lane's address.
+// lanesOf emits a loop over the active lanes of one register. body gets the lane's number and address.
 func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
 	bits, j := l.NewGPR(), l.NewGPR()
 	done, top := l.NewLabel(), l.NewLabel()
@@ -70,7 +70,7 @@ func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)
 	l.Bind(done)
 }
 
-// storeEach stores elements lane by lane.
+// storeEach emits stores lane by lane.
 func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
 	for i := range l.GangRegs {
 		if p.Size == 8 {
@@ -99,10 +99,10 @@ func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
 	}
 }
 
-// atomic emits an Atomic: lanes take their turn.
+// atomic emits an Atomic. Lanes execute it one after the other.
 func (l *Lowerer) atomic(in *ir.Instr) {
 	p := l.memRefOf(in)
-	if p.inside != 0 { // without faults: no lane takes part if the place is out of bounds
+	if p.inside != 0 { // without faults: lanes out of bounds are not active
 		inside := l.maskOf(p.inside)
 		all := make([]vcode.Reg, l.GangRegs)
 		for i := range all {
@@ -129,7 +129,7 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		}
 	}
 	straight := !used && l.byLanes(in, p)
-	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes needs no vector of them
+	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts it itself
 	for i := range l.GangRegs {
 		if values != nil && !(straight && same) {
 			keep(scratchValues, values, i)
@@ -148,7 +148,7 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		if straight {
 			some := l.NewLabel()
 			l.Use(amd64.KORTESTW, p.mask[i].K(), p.mask[i].K())
-			l.Jump(amd64.JAE, some) // the carry says that all bits are set
+			l.Jump(amd64.JAE, some) // the carry flag is set if all bits are
 			l.allLanes(in, p, i)
 			l.Jump(amd64.JMP, done)
 			l.Bind(some)
@@ -180,14 +180,14 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 	}
 }
 
-// byLanes reports whether all lanes of a register may update shared memory one after the other in straight code.
+// byLanes reports whether lanes may update shared memory in straight code when all lanes of a register are active.
 func (l *Lowerer) byLanes(in *ir.Instr, p MemRef) bool {
 	_, simple := simpleAtomics[in.Atomic]
 	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4 && (l.Target.HasMasks || p.mask == nil)
 }
 
-// allLanes emits the updates of register i for when all of its lanes take part. Each does no more than to fetch its offset,
-// and its value if they differ, and to update.
+// allLanes emits the updates of register i when all of its lanes are active. Each lane loads its offset, and its value if
+// they vary, and updates.
 func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
 	var same vcode.Reg
 	if v := in.Args[in.NumIndices()]; l.IsUniform(v) {
@@ -205,7 +205,7 @@ func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
 	lo, hi := l.scratchMem(scratchOffsets), l.scratchMem(scratchOffsets)
 	if l.Target.Bytes() == 32 {
 		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.Offs, i).Z())
-	} else { // in halves: what is stored whole is late to be loaded from the upper one
+	} else { // by halves: store forwarding from the upper half of a whole vector is slow
 		hi.Disp += 32
 		hi.Size = 32
 		l.Use(amd64.VMOVUPS, lo.At(), vcode.Part(p.Offs, i).Y())
@@ -232,19 +232,19 @@ func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
 var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
 	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
 
-// update emits the atomic operation of one lane and gives the old value, if it is used.
+// update emits the atomic operation of one lane, and returns the old value if it is used.
 func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
 	e := int(to.Size)
 	t := in.Accessed()
 	op, isSimple := simpleAtomics[in.Atomic]
-	others := in.Array.Space == ir.Global // other threads may see it: a group is run by one
+	others := in.Array.Space == ir.Global // other threads access it; shared memory belongs to one thread
 	switch {
 	case in.Atomic == ir.AtomicLoad:
 		d := l.NewGPR()
 		l.Def(amd64.MOV, d.G(e), to.At())
 		return d
 	case in.Atomic == ir.AtomicStore || in.Atomic == ir.AtomicExchange:
-		// Exchanges need no prefix.
+		// Exchanges are locked without a prefix.
 		l.swap(amd64.XCHG, to, v, e)
 		return v
 	case in.Atomic == ir.AtomicCompareExchange:
@@ -274,7 +274,7 @@ func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) 
 
 // swap emits an instruction that exchanges a register with memory.
 func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
-	// The register is the second operand, which is written too: it is kept in a machine register of its own.
+	// The instruction also writes its second operand, a machine register of its own.
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
 	l.Use(op, to.At(), vcode.Phys(amd64.RAX.As(e)))
 	i := len(l.Insts) - 1
@@ -282,7 +282,7 @@ func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Ins
 	return &l.Insts[i]
 }
 
-// retry emits a loop that computes the new value from the old until nobody else has changed it in between.
+// retry emits a compare-and-swap loop that computes the new value from the old one.
 func (l *Lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
 	others := in.Array.Space == ir.Global
 	e := int(to.Size)

@@ -8,12 +8,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// indexFromMemory returns what emits the index of a lane of register i, for an atomic operation whose index is some bits of
-// an element that is loaded just before, as that of a histogram is: each lane loads its element by itself, which is
-// faster than to take it out of a vector. It returns nil for other operations. The bits bound the index whatever is
-// loaded.
+// indexFromMemory returns a function that emits the index of a lane of register i, or nil. It is for atomic operations on
+// histograms: the index is some bits of an element that is loaded just before. Each lane then loads its element itself,
+// which is faster than extracting it from a vector. The bits bound the index whatever is loaded.
 //
-// The index must be scaled by the address, as it is where elements have a size by which addresses scale; scale is that.
+// The element size must be a scale factor of addresses, which is returned as scale.
 func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
 	v := in.Args[0].Def
 	if l.Cur != nil || l.Options.Unchecked || l.Spec.Is2D() || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
@@ -54,8 +53,8 @@ func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane in
 	}
 }
 
-// justBefore reports whether a load stands before an instruction in the present block, with nothing between them that
-// writes to memory or waits.
+// justBefore reports whether a load precedes an instruction in the current block, with no stores, barriers or calls between
+// them.
 func (l *Lowerer) justBefore(load, in *ir.Instr) bool {
 	found := false
 	for _, x := range l.inBlock.Instrs {

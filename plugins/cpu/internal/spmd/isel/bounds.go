@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// checkIndex checks an index of an access that is not proved to be in bounds.
+// checkIndex emits the check of an index that is not proved to be in bounds.
 func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
@@ -58,11 +58,11 @@ func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame 
 	})
 }
 
-// CheckKey is what a check compares: an index with an extent, where an array's own extents count.
+// CheckKey identifies a check: an index and an extent. For constant extents the array does not matter.
 type CheckKey struct{ Value, Array, Extent int }
 
-// Passed reports whether the same check has been made before in this block or one around it, and notes that it has. The
-// gangs that failed it have ended, and no lanes have come since.
+// Passed reports whether the same check was emitted before in this block or one around it, and records it. Gangs that
+// failed it have ended, and the active lanes are a subset of those of then.
 func (l *Lowerer) Passed(key CheckKey) bool {
 	if key.Extent >= 0 {
 		key.Array = -1
@@ -75,7 +75,7 @@ func (l *Lowerer) Passed(key CheckKey) bool {
 	return false
 }
 
-// ExtentMem is where an extent of a buffer is.
+// ExtentMem returns the memory operand of an extent of a buffer.
 func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	if extent == ir.Flat {
 		if a.Rank == 1 {
@@ -86,9 +86,9 @@ func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	return vcode.CtxMem(l.Buffer(a)+abi.BufDims+8*(-1-extent), size)
 }
 
-// checkRow compares the index of the last lane with an extent, where indices grow from lane to lane and that of the first
-// is in a register: one that is not negative and below it in the last lane is so in all. Only if that fails, which may be
-// for lanes that take no part, each is compared.
+// checkRow emits one check for all lanes of an index that grows from lane to lane and whose lane-0 value is known. If lane
+// 0 is not negative and the last lane is below the extent, all lanes are in bounds. If that fails, perhaps because of
+// inactive lanes only, each lane is compared.
 func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	v := in.Args[axis]
 	s, affine := l.Affine.Strides(v)
@@ -118,7 +118,7 @@ func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	return true
 }
 
-// outside gives the indices of an access, and the masks of the lanes whose are not below an extent.
+// outside returns the indices of an access, and the masks of the lanes whose index is not below an extent.
 func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
 	v := in.Args[axis]
 	e := v.Type.Size()
@@ -145,7 +145,7 @@ func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad [
 	return idx, bad
 }
 
-// checkLanes compares the indices of all lanes with an extent.
+// checkLanes emits comparisons of the indices of all lanes with an extent.
 func (l *Lowerer) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
 	idx, bad := l.outside(in, axis, extent, p)
 	if l.Options.Unchecked {
@@ -168,7 +168,7 @@ func (l *Lowerer) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
 	})
 }
 
-// limit gives an extent as the operand of comparisons: in a vector, or as an element in memory.
+// limit returns an extent as an operand of vector comparisons: a register, or a broadcast from memory.
 func (l *Lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
 	if extent >= 0 {
 		return l.Constant(uint64(extent), size).Z()

@@ -13,7 +13,7 @@ func (l *Lowerer) zero(in *ir.Instr) {
 	zero := l.Constant(0, 4)
 	from := l.Layout.Private[a.ID] * l.Lanes()
 	if l.Cur == nil || len(l.Scopes) == 0 {
-		// All lanes, or lanes that the others do not look at.
+		// All lanes are active, or inactive lanes never read the array.
 		n := a.Bytes() * l.Lanes()
 		l.Clear(vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)}, n, zero)
 		return
@@ -21,10 +21,10 @@ func (l *Lowerer) zero(in *ir.Instr) {
 	l.zeroLanes(a.Elem, a.Dims, vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)})
 }
 
-// maxZeroed is how many stores clear an array for some lanes without a loop.
+// maxZeroed bounds the stores of straight code that clears an array for some lanes.
 const maxZeroed = 32
 
-// zeroLanes clears an array, which may be a field of a record, for the lanes that take part.
+// zeroLanes clears an array, or a field of a record, for the active lanes.
 func (l *Lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
 	n := 1
 	for _, d := range dims {
@@ -51,7 +51,7 @@ func (l *Lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// zeroElem clears one element for the lanes that take part.
+// zeroElem clears one element for the active lanes.
 func (l *Lowerer) zeroElem(e ir.Elem, to vcode.Mem) {
 	if e.Record == nil {
 		p := MemRef{access: contiguous, Scalar: e.Scalar, Size: e.Scalar.Size(), mask: l.Cur, Uni: to}
@@ -66,7 +66,7 @@ func (l *Lowerer) zeroElem(e ir.Elem, to vcode.Mem) {
 	}
 }
 
-// numScalars is how many scalars an element consists of.
+// numScalars returns the number of scalars of an element.
 func numScalars(e ir.Elem) int {
 	if e.Record == nil {
 		return 1
@@ -83,7 +83,7 @@ func numScalars(e ir.Elem) int {
 	return sum
 }
 
-// Clear sets memory to zero: n bytes, a multiple of the lanes.
+// Clear emits stores of zero to n bytes of memory, a multiple of the vector size.
 func (l *Lowerer) Clear(m vcode.Mem, n int, zero vcode.Reg) {
 	whole := l.Target.Bytes()
 	if n <= 16*whole {

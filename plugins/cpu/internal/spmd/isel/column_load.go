@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// loadColumn loads a column, and reports whether it did.
+// loadColumn emits a transposed load, and reports whether it did.
 func (l *Lowerer) loadColumn(in *ir.Instr) bool {
 	n, ok := l.Columns[in]
 	if !ok || l.Cur != nil {
@@ -48,12 +48,13 @@ func (l *Lowerer) loadColumn(in *ir.Instr) bool {
 	return true
 }
 
-// columnMem is where register i of a column is left for a gang.
+// columnMem returns the memory operand of register i of a gang's column in the context.
 func (l *Lowerer) columnMem(n, i, gang int) vcode.Mem {
 	return vcode.CtxMem(l.Layout.Columns+((n*l.GangRegs+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
 }
 
-// turnColumns loads the rows in which the columns of the present gang and those after it lie, and leaves the columns.
+// turnColumns emits the loads of the rows that contain the columns of the current gang and the next ones, transposes them,
+// and stores the columns.
 func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 	mark := len(l.Undo)
 	r := in.Resolve()
@@ -72,7 +73,7 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 			m.Disp += int32(apart) * int32(l.Target.Lanes*i+lane)
 			return m
 		}
-		// Rows of eight elements, of AVX-512 with the row four further down in the upper half.
+		// Rows of eight elements. On AVX-512 the upper half has the row four further down.
 		var quads [2][4]vcode.Reg
 		for q := range quads {
 			var rows [4]vcode.Reg

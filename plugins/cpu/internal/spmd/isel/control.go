@@ -10,26 +10,26 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Scope is a structured instruction around the present place.
+// Scope is a structured instruction around the current position.
 type Scope struct {
 	In       *ir.Instr
 	diverges bool
-	join     []vcode.Reg // lanes that go on after it, if jumps to places outside take some away
-	act      []vcode.Reg // of a divergent loop: lanes of the next iteration
-	End      amd64.Label // after it
-	Latch    amd64.Label // of a loop: before its next iteration
+	join     []vcode.Reg // the lanes that reach its end, if some may leave by jumps
+	act      []vcode.Reg // of a divergent loop: the lanes of the next iteration
+	End      amd64.Label // the label of its end
+	Latch    amd64.Label // of a loop: the label before its next iteration
 	results  []Value
 	Params   []Value
-	Next     []Value     // what continues assign: those of the next iteration, or the parameters themselves
-	from     Entry       // of a loop: what its parameters begin with
-	Shadows  []vcode.Reg // of a loop: the parameters' values in lane 0, where general registers have them
-	assigned bool        // an edge has set the results already
-	yields   []vcode.Reg // the mask at the only edge to the end, if only one is taken by any lane
-	steps    []vcode.Reg // of a divergent loop: what the results that count along grow by, see countResults
-	overrun  bool        // of a divergent loop: lanes may go through the rest of this iteration though none is left
+	Next     []Value     // the variables that continues assign: the parameters, or others that are copied to them
+	from     Entry       // of a loop: the initial values
+	Shadows  []vcode.Reg // of a loop: the lane-0 values of the parameters, where they are in registers
+	assigned bool        // an edge has set the results
+	yields   []vcode.Reg // the mask at the only edge to the end
+	steps    []vcode.Reg // of a divergent loop: the increments of the results that are counters; see countResults
+	overrun  bool        // of a divergent loop: the rest of the iteration may run without active lanes
 }
 
-// Entry is what the parameters of a loop begin with: their values, and those in lane 0 where they are in registers.
+// Entry has the initial values of a loop's parameters, and their lane-0 values where these are in registers.
 type Entry struct {
 	Values  []Value
 	Shadows []vcode.Reg
@@ -50,7 +50,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	for _, r := range in.Results {
 		v := l.Variable(r)
 		s.results = append(s.results, v)
-		if s.diverges { // lanes get theirs in different iterations of a loop
+		if s.diverges { // lanes reach the end in different iterations of a loop
 			for _, reg := range v.regs() {
 				l.Declare(reg)
 			}
@@ -96,7 +96,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	}
 }
 
-// goesOn reports whether any edge leads to what follows the instruction.
+// goesOn reports whether control can reach the end of a structured instruction.
 func (l *Lowerer) goesOn(in *ir.Instr) bool {
 	found := false
 	if in.Op != ir.Loop {
@@ -108,7 +108,7 @@ func (l *Lowerer) goesOn(in *ir.Instr) bool {
 	return found
 }
 
-// takesAway reports whether lanes may leave the instruction, and not all together, for somewhere other than its end.
+// takesAway reports whether some lanes, but not all, may leave an instruction by a jump to another place than its end.
 func (l *Lowerer) takesAway(in *ir.Instr) bool {
 	inside := map[*ir.Instr]bool{in: true}
 	found := false
@@ -124,8 +124,8 @@ func (l *Lowerer) takesAway(in *ir.Instr) bool {
 	return found
 }
 
-// divergesWithin reports whether one of the structured instructions around j, in or outside it, splits lanes, so that a
-// return there is not of the whole gang.
+// divergesWithin reports whether lanes diverge at a structured instruction around j, in or outside of in. A return there
+// does not end the whole gang.
 func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
 	for _, s := range l.Scopes {
 		if s.diverges {
@@ -153,8 +153,8 @@ func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
 	return found
 }
 
-// soleEdge gives the block of an If from which alone control goes on after it, if the other one leaves and nothing within
-// leaves it otherwise: of a divergent If, or of one by which all lanes leave a divergent loop.
+// soleEdge returns the only block of an If that reaches its end, or nil. The other block must leave, and the first must
+// have no other exits. The If must be divergent, or the exit of a divergent loop.
 func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
 	in := s.In
 	if in.Op != ir.If {
@@ -177,7 +177,7 @@ func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
 	return sole
 }
 
-// uniformIf emits an If whose condition is the same for all lanes.
+// uniformIf emits an If with a uniform condition.
 func (l *Lowerer) uniformIf(s *Scope) {
 	in := s.In
 	els := l.NewLabel()
@@ -194,7 +194,7 @@ func (l *Lowerer) uniformIf(s *Scope) {
 	l.Block(in.Else)
 }
 
-// divergentIf emits an If by masks.
+// divergentIf emits an If with masks.
 func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	in := s.In
 	if loop := l.leavesLoop(in, sole, l.Scopes[:len(l.Scopes)-1]); loop != nil {
@@ -209,7 +209,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	whole := false
 	if !needed && sole == nil && entry == nil {
 		if whole = l.wholeIf(in, same, varying, els); whole {
-			same = nil // they have been asked
+			same = nil // wholeIf has tested them
 			l.Forget(mark)
 		}
 	}
@@ -256,7 +256,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	l.Block(in.Then)
 	l.Bind(els)
 	if one || whole {
-		l.Forget(mark) // what was made behind the jump
+		l.Forget(mark) // values behind the jump are not defined in other gangs
 	}
 	l.Cur, l.Dead = rest, s.End
 	if !trivial {
@@ -277,8 +277,8 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	}
 }
 
-// skipUnlessOne emits a jump for gangs in which no lane has a number that goes up by one from lane to lane, as is asked of
-// items that do something for all of their group. It reports whether the condition is of this kind.
+// skipUnlessOne emits a jump for gangs without the item that a condition selects, such as g.local.x == 0: the value must
+// grow by 1 from lane to lane. It reports whether the condition has this form.
 func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
 		return false
@@ -299,8 +299,8 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// split takes a condition that is to be as said apart: into conditions that are the same for all lanes, which are all to
-// be true, and others, the first of which differs between lanes. It gives nothing of the kind where that cannot be.
+// split separates a conjunction into uniform and varying terms. The first varying term differs between lanes. A condition
+// that must be false is one varying term.
 func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	if want {
 		if in := l.Vals[v.ID].test; in != nil && in.Op == ir.And && !l.IsUniform(v) {
@@ -317,8 +317,8 @@ func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	return nil, []*ir.Value{v}
 }
 
-// leavesLoop gives the divergent loop that one arm of an If in some scopes leaves with nothing else to do, while the other
-// goes on, if the present lanes are all that go round in the loop.
+// leavesLoop returns the divergent loop that one arm of an If only leaves, while the other arm continues, or nil. The
+// active lanes must be all lanes of the loop's iteration.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
 	if sole == nil {
 		return nil
@@ -348,8 +348,8 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	return nil
 }
 
-// exit emits an If that lanes leave a loop by. All lanes set the loop's results: what those that go on set there is set
-// again later. The loop's mask is narrowed where it is.
+// exit emits an If that leaves a loop. All lanes set the results of the loop: those that continue set them again later. The
+// mask of the loop is narrowed in place.
 func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	in := s.In
 	stay := sole == in.Then
@@ -357,7 +357,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	if !stay {
 		leave = in.Then
 	}
-	all := l.NewLabel() // leave
+	all := l.NewLabel() // all lanes leave
 	if v := in.Args[0]; l.IsUniform(v) {
 		l.Branch(v, all, !stay)
 		l.Cold(func() {
@@ -431,7 +431,7 @@ func (l *Lowerer) loop(s *Scope) {
 	}
 	switch {
 	case s.diverges && simple:
-		// Lanes go round together: without any left, none goes on.
+		// All lanes run the same iterations: the loop ends when none is left.
 		l.Cur, l.Dead = s.act, s.End
 	case s.diverges:
 		l.Cur, l.Dead = s.act, s.Latch
@@ -464,14 +464,14 @@ func (l *Lowerer) loop(s *Scope) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// Poll ends the gangs if the launch is to stop.
+// Poll emits a check of the cancel flag, which ends the gangs.
 func (l *Lowerer) Poll() {
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
 	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
 	l.Jump(amd64.JNE, l.stopped())
 }
 
-// yield ends a block of the innermost structured instruction.
+// yield emits the end of a block of the innermost structured instruction.
 func (l *Lowerer) yield(in *ir.Instr) {
 	s := l.Scopes[len(l.Scopes)-1]
 	l.edge(s, in)
@@ -480,7 +480,7 @@ func (l *Lowerer) yield(in *ir.Instr) {
 	}
 }
 
-// edge assigns the results of a structured instruction.
+// edge emits the phi copies to the results of a structured instruction.
 func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
 	var mask []vcode.Reg
 	if s.diverges && (s.assigned || l.repeats(s)) {
@@ -489,7 +489,7 @@ func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
 	l.edgeUnder(s, in, mask)
 }
 
-// edgeUnder assigns them for the lanes of a mask.
+// edgeUnder emits the phi copies to the results for the lanes of a mask.
 func (l *Lowerer) edgeUnder(s *Scope, in *ir.Instr, mask []vcode.Reg) {
 	args := make([]Value, len(in.Args))
 	for i, a := range in.Args {
@@ -503,7 +503,8 @@ func (l *Lowerer) edgeUnder(s *Scope, in *ir.Instr, mask []vcode.Reg) {
 	s.assigned = true
 }
 
-// repeats reports whether lanes may come to the end of a scope in several iterations of a loop in it, or that it is.
+// repeats reports whether s, or a structured instruction between s and the current position, is a loop. Lanes may then
+// reach the end of s in several iterations.
 func (l *Lowerer) repeats(s *Scope) bool {
 	for i := len(l.Scopes) - 1; ; i-- {
 		if l.Scopes[i].In.Op == ir.Loop {
@@ -548,7 +549,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 		}
 		return
 	}
-	var rounds []vcode.Reg // lanes of the next iteration
+	var rounds []vcode.Reg // the lanes of the next iteration
 	if in.Op == ir.Break {
 		rounds = s.act
 	}
@@ -572,8 +573,8 @@ func (l *Lowerer) finish() {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// takeFrom takes lanes out of all that the structured instructions from a depth on keep for later, and out of another
-// mask. One of them may be the mask of the lanes itself, which is emptied last.
+// takeFrom removes lanes from a mask, and from the masks that the structured instructions from a depth on keep. One of
+// those may be the mask of the removed lanes itself; it is cleared last.
 func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	kept := [][]vcode.Reg{other}
 	for _, s := range l.Scopes[depth:] {
@@ -592,7 +593,7 @@ func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	}
 }
 
-// remove takes lanes out of a mask that is a variable, all if they are nil.
+// remove removes lanes from a mask that is a variable. nil removes all lanes.
 func (l *Lowerer) remove(from, lost []vcode.Reg) {
 	for i := range from {
 		if lost == nil {
@@ -603,7 +604,7 @@ func (l *Lowerer) remove(from, lost []vcode.Reg) {
 	}
 }
 
-// copyMask makes a variable with the lanes of a mask.
+// copyMask returns a variable with the lanes of a mask.
 func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
 	out := l.NewMasks(l.GangRegs)
 	for i := range out {
@@ -619,7 +620,7 @@ func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
 // Full sets all bits of a mask.
 func (l *Lowerer) Full(m vcode.Reg) { l.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
 
-// branchEmpty goes to a label if no lane is in the mask.
+// branchEmpty emits a jump that is taken if no lane is in the mask.
 func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
 	if m == nil {
 		return
@@ -637,7 +638,7 @@ func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
 	l.Bind(some)
 }
 
-// BranchSome goes to a label if some lane is in the mask.
+// BranchSome emits a jump that is taken if some lane is in the mask.
 func (l *Lowerer) BranchSome(m []vcode.Reg, to amd64.Label) {
 	for i := 0; i < len(m); i += 2 {
 		l.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())
@@ -645,7 +646,7 @@ func (l *Lowerer) BranchSome(m []vcode.Reg, to amd64.Label) {
 	}
 }
 
-// leaveIfEmpty leaves the present block if no lane is left.
+// leaveIfEmpty emits a jump out of the current block that is taken if no lane is active.
 func (l *Lowerer) leaveIfEmpty(m []vcode.Reg) { l.branchEmpty(m, l.Dead) }
 
 func (l *Lowerer) stopped() amd64.Label { return l.Stop }

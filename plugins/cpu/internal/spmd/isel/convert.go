@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// widen makes n registers of 64-bit elements from registers of 32-bit ones.
+// widen emits conversions of 32-bit elements to n registers of 64-bit elements.
 func (l *Lowerer) widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	out := vcode.NewVecs(l.Func, n)
 	for i, d := range out {
@@ -24,7 +24,7 @@ func (l *Lowerer) widen(v []vcode.Reg, op amd64.Op, n int) []vcode.Reg {
 	return out
 }
 
-// narrow makes registers of 32-bit elements from twice as many of 64-bit ones.
+// narrow emits conversions of 64-bit elements to half as many registers of 32-bit elements.
 func (l *Lowerer) narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	lower := func(r vcode.Reg) vcode.Reg {
 		d := l.NewVec()
@@ -47,7 +47,7 @@ func (l *Lowerer) narrow(v []vcode.Reg, op amd64.Op, uniform bool) []vcode.Reg {
 	return out
 }
 
-// map1 makes a register from each of some.
+// map1 returns a new register for each register of a list.
 func (l *Lowerer) map1(v []vcode.Reg, make func(d, a vcode.Reg)) []vcode.Reg {
 	out := vcode.NewVecs(l.Func, len(v))
 	for i, d := range out {
@@ -66,7 +66,7 @@ func (l *Lowerer) convert(in *ir.Instr) []vcode.Reg {
 	v := l.Vector(arg)
 	uniform := l.IsUniform(r)
 	n := l.NumVectors(r)
-	if !uniform && len(v) == 1 { // spread over the lanes anyhow
+	if !uniform && len(v) == 1 { // broadcast in any case
 		full := make([]vcode.Reg, l.VectorsOf(from))
 		for i := range full {
 			full[i] = v[0]
@@ -92,7 +92,7 @@ func (l *Lowerer) convert(in *ir.Instr) []vcode.Reg {
 	return l.narrow(v, amd64.VPMOVQD, uniform)
 }
 
-// fromBool makes numbers of conditions: 1 where they are true.
+// fromBool emits the conversion of a condition to a number: 1 where it is true, else 0.
 func (l *Lowerer) fromBool(in *ir.Instr) []vcode.Reg {
 	to := in.Type()
 	e := to.Size()
@@ -150,11 +150,11 @@ func (l *Lowerer) intToFloat(v []vcode.Reg, from, to ir.Type, n int, uniform boo
 	return l.narrow(v, amd64.VCVTUQQ2PS, uniform)
 }
 
-// saturate emits a conversion of floats that keeps to the range of the integer; NaN gives 0.
+// saturate emits a conversion of floats to integers that clamps to the range of the integer. NaN becomes 0.
 func (l *Lowerer) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool) []vcode.Reg {
 	e := from.Size()
 	if !to.IsSigned() {
-		// Below zero, and NaN, to zero; the instructions give the greatest number beyond the range.
+		// Negative numbers and NaN become zero. Beyond the range the instructions return the greatest number.
 		zero := l.Constant(0, e)
 		v = l.map1(v, func(d, a vcode.Reg) { l.Op2(Sized(e, amd64.VMAXPS, amd64.VMAXPD), d, a, zero, e) })
 		switch {
@@ -167,7 +167,7 @@ func (l *Lowerer) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool)
 		}
 		return l.map1(v, func(d, a vcode.Reg) { l.Def(amd64.VCVTTPD2UQQ, d.Z(), a.Z()).Folds(1, 8) })
 	}
-	// Beyond the range the instructions give the least number: right it above, and for NaN.
+	// Beyond the range the instructions return the least number, which is wrong above the range and for NaN.
 	fix := func(d, a vcode.Reg, e, size int) {
 		over, odd := l.NewMask(), l.NewMask()
 		limit := l.Constant(ir.FloatBits(floatOf(e), math.Ldexp(1, 8*size-1)), e)
@@ -205,7 +205,7 @@ func floatOf(size int) ir.Type {
 	return ir.F32
 }
 
-// wrapFloat emits a conversion of floats modulo the range of the integer; NaN and infinities give 0.
+// wrapFloat emits a conversion of floats modulo the range of the integer. NaN and infinities become 0.
 func (l *Lowerer) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool) []vcode.Reg {
 	wide := v
 	if from == ir.F32 {
@@ -216,13 +216,13 @@ func (l *Lowerer) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool
 		wide = l.widen(v, amd64.VCVTPS2PD, m)
 	}
 	if from == ir.F32 && to.Size() == 4 {
-		// Beyond 2^63 all of the low 32 bits are 0, as in what the instruction gives.
+		// Beyond 2^63 the low 32 bits are 0, as in the result of the instruction.
 		wide = l.map1(wide, func(d, a vcode.Reg) { l.Def(amd64.VCVTTPD2QQ, d.Z(), a.Z()).Folds(1, 8) })
 		return l.narrow(wide, amd64.VPMOVQD, uniform)
 	}
 	c := func(x float64) vcode.Reg { return l.Constant(ir.FloatBits(ir.F64, x), 8) }
 	wide = l.map1(wide, func(d, a vcode.Reg) {
-		// Less whole multiples of 2^64, and once more so that it is within ±2^63: all exact.
+		// Subtract multiples of 2^64, then once more for a result within ±2^63. All steps are exact.
 		q, rest := l.NewVec(), l.NewVec()
 		l.Op2(amd64.VMULPD, q, a, c(math.Ldexp(1, -64)), 8)
 		l.Def(amd64.VRNDSCALEPD, q.Z(), q.Z(), vcode.Imm(11))
@@ -244,8 +244,7 @@ func (l *Lowerer) wrapFloat(v []vcode.Reg, from, to ir.Type, n int, uniform bool
 	return l.narrow(wide, amd64.VPMOVQD, uniform)
 }
 
-// quantize emits floats rounded to values of a narrower type; canonical says that no NaN has other bits than the canonical
-// one.
+// quantize emits floats rounded to values of a narrower type. canonical means that each NaN is the canonical one.
 func (l *Lowerer) quantize(t ir.Type, d, a vcode.Reg, canonical bool) {
 	if t == ir.F16 {
 		h := l.NewVec()
@@ -262,8 +261,8 @@ func (l *Lowerer) quantize(t ir.Type, d, a vcode.Reg, canonical bool) {
 	l.Op2(amd64.VPANDD, d, b, l.Constant(0xffff0000, 4), 4)
 }
 
-// brain rounds floats to bfloat16, which is then the upper half of each element. Rounding changes other NaNs than the
-// canonical one to anything.
+// brain emits floats rounded to bfloat16, which is then the upper half of each element. Rounding changes NaNs other than
+// the canonical one arbitrarily.
 func (l *Lowerer) brain(a vcode.Reg, canonical bool) vcode.Reg {
 	t, d := l.NewVec(), l.NewVec()
 	l.Def(amd64.VPSRLD, t.Z(), a.Z(), vcode.Imm(16))
@@ -287,7 +286,7 @@ func (l *Lowerer) divide(in *ir.Instr) []vcode.Reg {
 	if t.Size() == 8 {
 		return l.byTrap(in)
 	}
-	// The quotient of doubles truncates to the right one; of the least number by −1 it wraps.
+	// The quotient of doubles truncates to the exact one. That of the least number by −1 wraps.
 	widen, back := amd64.VCVTUDQ2PD, amd64.VCVTTPD2UDQ
 	if t.IsSigned() {
 		widen, back = amd64.VCVTDQ2PD, amd64.VCVTTPD2DQ

@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The forms of fused multiply-adds, by the signs of the product and of what is added. Form 213 puts the result over a
-// factor, form 231 over what is added.
+// The forms of fused multiply-adds, by the signs of the product and of the addend. The result of form 213 overwrites a
+// factor, that of form 231 the addend.
 var fmaForms = map[[2]bool][2]byType{
 	{false, false}: {{f32: amd64.VFMADD213PS, f64: amd64.VFMADD213PD}, {f32: amd64.VFMADD231PS, f64: amd64.VFMADD231PD}},
 	{false, true}:  {{f32: amd64.VFMSUB213PS, f64: amd64.VFMSUB213PD}, {f32: amd64.VFMSUB231PS, f64: amd64.VFMSUB231PD}},
@@ -15,7 +15,7 @@ var fmaForms = map[[2]bool][2]byType{
 	{true, true}:   {{f32: amd64.VFNMSUB213PS, f64: amd64.VFNMSUB213PD}, {f32: amd64.VFNMSUB231PS, f64: amd64.VFNMSUB231PD}},
 }
 
-// negation gives the operand of a negation that only fused multiply-adds use: they have forms that negate.
+// negation returns the operand of a negation that only fused multiply-adds use: their forms negate.
 func (l *Lowerer) negation(v *ir.Value) (*ir.Value, bool) {
 	if in := v.Def; in != nil && in.Op == ir.Neg && v.Type.IsFloat() && l.Uses[v.ID].OnlyFMA {
 		return in.Args[0], true
@@ -31,7 +31,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	y, negY := l.negation(in.Args[1])
 	added, negAdded := l.negation(in.Args[2])
 	form := fmaForms[[2]bool{negX != negY, negAdded}]
-	// The result goes over an operand: best one whose register it is to have, else one that is not needed any more.
+	// The result overwrites an operand: the one whose register it is to share, or else one that dies here.
 	cost := func(v, arg *ir.Value) int {
 		switch {
 		case l.follows(in.Result(), v):
@@ -56,7 +56,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 		isConstant := func(r vcode.Reg) bool { return l.Regs[r].Elem != 0 }
 		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
 		if isConstant(a) != first {
-			a, b = b, a // constants can come from memory: one that is added, or one that is copied
+			a, b = b, a // constants can be memory operands: an addend, or one that is copied
 		}
 		if over && l.Regs[c].Elem == 0 {
 			l.Def(amd64.VMOVDQA64, d.Z(), c.Z()).Folds(1, 0)
@@ -69,7 +69,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// follows reports whether a value is the next one of a parameter of a loop.
+// follows reports whether a value is the next value of a loop parameter.
 func (l *Lowerer) follows(v, p *ir.Value) bool {
 	for _, in := range l.Carried[v.ID] {
 		for i, a := range in.Args {
@@ -81,8 +81,8 @@ func (l *Lowerer) follows(v, p *ir.Value) bool {
 	return false
 }
 
-// accumulates reports whether an FMA is one of several in an iteration that add to a parameter of a loop, one after the
-// other: all of them then have its register.
+// accumulates reports whether an FMA is one of a chain that adds to a loop parameter in an iteration. All of the chain use
+// the parameter's register.
 func (l *Lowerer) accumulates(in *ir.Instr) bool {
 	first, by := in.Args[2], in
 	for first.Def != nil && first.Def.Op == ir.FMA && l.Uses[first.ID].Count == 1 {
@@ -98,7 +98,7 @@ func (l *Lowerer) accumulates(in *ir.Instr) bool {
 	return l.follows(last.Result(), first)
 }
 
-// dies reports whether an instruction is the last one that uses a value, which it takes as arg.
+// dies reports whether an instruction is the last user of its operand arg.
 func (l *Lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false

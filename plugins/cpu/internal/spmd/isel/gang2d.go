@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// ItemOffsets is the vector of what register i has more than lane 0 of a value that grows from item to item.
+// ItemOffsets returns the vector of the differences between the lanes of register i and lane 0, of a value with strides s.
 func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 	if !l.Spec.Is2D() {
 		return l.LaneOffsets(i, int(s[0]))
@@ -21,8 +21,8 @@ func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 	return l.Pattern(data)
 }
 
-// span is how much the last lane of a gang has more than the first, of a value that grows from item to item: by little
-// only, and never less from one lane to the next.
+// span returns the difference between the last lane of a gang and the first, of a value with strides s. grows means that
+// the difference is small and no lane has less than the one before it.
 func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
@@ -33,12 +33,11 @@ func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true
 }
 
-// rowsApart reports whether the rows of a gang lie a distance apart that does not depend on where the gang is, if lanes
-// follow each other in each. The indices grow so little that none can wrap between lanes of which one is in bounds, see
-// maxPeel.
+// rowsApart reports whether the rows of a gang are a constant distance apart, and the lanes of each row contiguous. Indices
+// grow so little that none can wrap between lanes of which one is in bounds; see vcode.MaxPeel.
 func (l *Lowerer) rowsApart(terms []term, size int) bool {
 	if size < 4 && !l.Target.HasMasks {
-		return false // lanes would have to be told apart, see scatterRow
+		return false // each lane would need an offset; see scatterRow
 	}
 	for _, t := range terms {
 		s, _ := l.Affine.Strides(t.v)
@@ -54,7 +53,7 @@ func (l *Lowerer) rowsApart(terms []term, size int) bool {
 	return true
 }
 
-// rowDistance gives how many bytes a row of a gang lies behind the one above.
+// rowDistance returns the distance in bytes between adjacent rows of a gang.
 func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	sum, bytes := l.NewGPR(), int64(0)
 	var pitched []vcode.Reg
@@ -77,12 +76,12 @@ func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	return sum
 }
 
-// registersOf returns the addresses of the n registers of an access in rows. Of four rows each is one, two or three
-// distances behind the first, by an index register.
+// registersOf returns the memory operands of the n registers of an access in rows. Rows 1 to 3 of each four are addressed
+// by an index register.
 func (l *Lowerer) registersOf(p *MemRef, n int) []vcode.Mem {
 	out := make([]vcode.Mem, n)
 	row, perRow := p.Uni, n
-	var indices [4]vcode.Mem // what the addresses of four rows have beside their base
+	var indices [4]vcode.Mem // the offsets of the addresses of four rows
 	if p.below != 0 {
 		perRow = n / l.GangRegs
 		row = l.flat(row)

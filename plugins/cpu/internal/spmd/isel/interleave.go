@@ -16,9 +16,9 @@ type Counter struct {
 	First vcode.Reg // the counter of the first item in the current round, zero-extended
 }
 
-// Interleaved is an interleaved loop. In each round, all gangs of a work-group execute some iterations in turn, so
-// that adjacent gangs access adjacent cache lines at about the same time. All lanes of all gangs must be active. When
-// a lane is to leave the loop, the gangs continue one by one, each from where it is.
+// Interleaved is an interleaved loop. In each round, each gang of a work-group executes some iterations in turn. Adjacent
+// gangs thus access adjacent cache lines at about the same time. All lanes of all gangs must be active. When a lane is to
+// leave the loop, the gangs continue one by one, each from its own iteration.
 //
 // All gangs wait before the loop, as at a barrier; the first that continues executes the rounds for all of them. Live
 // values are in the gangs' frames between rounds.

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// lanesFrom gives the vectors of what is in lane 0 as in a general register and grows from item to item.
+// lanesFrom expands a lane-0 value with strides s to the vectors of the gang.
 func (l *Lowerer) lanesFrom(r vcode.Reg, s analysis.Strides) []vcode.Reg {
 	first := l.Splat(r, ir.I32)
 	out := vcode.NewVecs(l.Func, l.GangRegs)
@@ -18,12 +18,12 @@ func (l *Lowerer) lanesFrom(r vcode.Reg, s analysis.Strides) []vcode.Reg {
 	return out
 }
 
-// HasLane0 reports whether the value of lane 0 is in a general register, or can be computed there.
+// HasLane0 reports whether the lane-0 value of v is in a register or can be computed there.
 func (l *Lowerer) HasLane0(v *ir.Value, depth int) bool {
 	return l.ComputesLane0(v, depth, func(v *ir.Value) bool { return l.Vals[v.ID].Lane0 != 0 })
 }
 
-// Lane0 gives the value of lane 0, of 32 bits.
+// Lane0 returns the register with the lane-0 value of a 32-bit value.
 func (l *Lowerer) Lane0(v *ir.Value) vcode.Reg {
 	if l.IsUniform(v) {
 		return l.General(v)
@@ -73,13 +73,13 @@ func (l *Lowerer) Lane0(v *ir.Value) vcode.Reg {
 	return d
 }
 
-// FromLane0 gives the vectors of an affine value by what lane 0 has.
+// FromLane0 returns the vectors of an affine value, expanded from its lane-0 value.
 func (l *Lowerer) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
 	s, _ := l.Affine.Strides(v)
 	return l.lanesFrom(r, s)
 }
 
-// beginLane0 sets the first values of a loop's parameters in lane 0.
+// beginLane0 emits the lane-0 values of a loop's parameters before the first iteration.
 func (l *Lowerer) beginLane0(s *Scope) {
 	s.Shadows = l.Followed(s.In, s.from.Shadows)
 	for i, r := range s.Shadows {
@@ -93,9 +93,8 @@ func (l *Lowerer) beginLane0(s *Scope) {
 	}
 }
 
-// Followed gives registers for the parameters of a loop that differ between lanes and whose values in lane 0 general
-// registers can have from iteration to iteration. The lanes that go round have all gone round equally often. The first
-// values may be in registers.
+// Followed allocates registers for the lane-0 values of affine loop parameters. They are valid because all active lanes
+// have run the same number of iterations. The initial values may be in registers already.
 func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
 	shadows := make([]vcode.Reg, len(params))
@@ -107,7 +106,7 @@ func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 			l.Vals[p.ID].Lane0 = shadows[i]
 		}
 	}
-	for again := some; again; { // the next value of one may come from another one
+	for again := some; again; { // the next value of a parameter may be that of another
 		again = false
 		for i, p := range params {
 			if shadows[i] != 0 && !l.HasLane0(last.Args[i], 0) {
@@ -118,7 +117,7 @@ func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	return shadows
 }
 
-// nextLane0 sets the values in lane 0 that a loop goes on with.
+// nextLane0 emits the lane-0 values of a loop's parameters for the next iteration.
 func (l *Lowerer) nextLane0(s *Scope, in *ir.Instr) {
 	next := make([]vcode.Reg, len(s.Shadows))
 	for i, r := range s.Shadows {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// PartMask gives the mask of register i of 64-bit elements, or none.
+// PartMask returns the mask of register i of 64-bit elements, or none.
 func (l *Lowerer) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	if mask == nil {
 		return 0
@@ -44,7 +44,7 @@ func (l *Lowerer) load(in *ir.Instr) {
 		l.scatterRow(&p)
 	}
 	perReg := l.BytesOfVector(p.Size)
-	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // what a loop loads next lies elsewhere
+	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // the next iteration loads from another line
 		l.prefetchRow(&p, n*perReg)
 	}
 	if p.access == contiguous && p.below == 0 {
@@ -79,7 +79,7 @@ func (l *Lowerer) load(in *ir.Instr) {
 	l.Set(r, Value{Masks: masks})
 }
 
-// loadRow loads consecutive elements.
+// loadRow emits a contiguous load.
 func (l *Lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	op := amd64.VMOVUPS
 	switch t {
@@ -102,7 +102,7 @@ func (l *Lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	}
 }
 
-// spoilt gives a mask register for a gather or scatter, which spoils it.
+// spoilt returns a copy of a mask for a gather or scatter, which clears it.
 func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
 	m := l.NewMask()
 	if mask == 0 {
@@ -113,7 +113,7 @@ func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
 	return m
 }
 
-// Gather loads elements from different places.
+// Gather emits a load of scattered elements.
 func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	uni := l.flat(p.Uni)
 	l.Def(amd64.VPXORD, d.Z(), d.Z(), d.Z())
@@ -130,7 +130,7 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
 		return
 	}
-	// Smaller elements are taken out of the aligned words around them, which lie in the same page.
+	// Smaller elements are extracted from the aligned words around them, which are in the same page.
 	first, base, bytes := l.NewGPR(), l.NewGPR(), l.NewVec()
 	l.Def(amd64.LEA, first.G8(), uni.At())
 	l.Def(amd64.MOV, base.G8(), first.G8())
@@ -174,7 +174,7 @@ func (l *Lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg
 	in.Mask, in.Early = mask, true
 }
 
-// halfOffsets gives the 8 offsets of register i of 64-bit elements.
+// halfOffsets returns the 8 offsets of register i of 64-bit elements.
 func (l *Lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
 	o := vcode.Part(offs, i/2)
 	if i%2 == 0 {
@@ -185,7 +185,7 @@ func (l *Lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
 	return d
 }
 
-// loadOne loads one element for all lanes.
+// loadOne emits a broadcast load.
 func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 	r := in.Result()
 	m := p.Uni
@@ -233,8 +233,7 @@ func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 	l.setLoaded(r, Value{G: d})
 }
 
-// setLoaded records a loaded element, whose place is the same for all lanes, where the analysis may not say so of the
-// value.
+// setLoaded records an element that is loaded once for all lanes. The analysis may call the value varying.
 func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
 	if l.IsUniform(r) {
 		l.Set(r, v)

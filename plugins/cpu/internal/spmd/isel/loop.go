@@ -9,10 +9,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Which registers hold the parameters and the results of loops, and how often a loop asks whether any lane is left.
+// The registers of the parameters and results of loops, and the tests for active lanes in loops.
 
-// shareResults lets a loop that all lanes leave together, and at one place only, give those results that are its parameters
-// in their registers.
+// shareResults lets the results of a loop with a single uniform exit alias its parameters.
 func (l *Lowerer) shareResults(s *Scope) {
 	exits := analysis.ExitsOf(s.In)
 	if s.diverges || len(exits) != 1 {
@@ -26,9 +25,9 @@ func (l *Lowerer) shareResults(s *Scope) {
 	}
 }
 
-// countResults finds the results of a divergent loop that are one of its counters: a parameter that is the same for all
-// lanes and grows by a constant. Their registers begin with its first value and count along under the mask of the lanes
-// that go on, so that lanes have theirs when they leave.
+// countResults finds the results of a divergent loop that are counters: a uniform parameter that grows by a constant. Their
+// registers start at its initial value, and grow under the mask of the lanes that continue. A lane that leaves thus has its
+// result.
 func (l *Lowerer) countResults(s *Scope, args []Value) {
 	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()
 	s.steps = make([]vcode.Reg, len(s.results))
@@ -61,7 +60,7 @@ func (l *Lowerer) countResults(s *Scope, args []Value) {
 	}
 }
 
-// countOn brings the results that count along to the next iteration.
+// countOn emits the increments of the results that are counters.
 func (l *Lowerer) countOn(s *Scope) {
 	for i, step := range s.steps {
 		if step == 0 {
@@ -80,8 +79,8 @@ func (l *Lowerer) countOn(s *Scope) {
 	}
 }
 
-// keepUniform gives parameters of a divergent loop that are the same for all lanes registers of their own for the next
-// iteration: lanes that go on to it must not change what the others still have to read in this one.
+// keepUniform allocates registers for the next values of the uniform parameters of a divergent loop. Lanes that continue
+// must not overwrite the values that other lanes still read in this iteration.
 func (l *Lowerer) keepUniform(s *Scope) {
 	for i, p := range s.In.Then.Params {
 		if !l.IsUniform(p) {

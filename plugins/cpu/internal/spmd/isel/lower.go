@@ -51,7 +51,7 @@ type Lowerer struct {
 	fetched map[*ir.Instr]bool // the stores whose lines are prefetched
 	Item    itemVal            // the position of the gang
 	Hoisted map[*ir.Instr]bool
-	Undo    []func() // undoes what holds in the current block only
+	Undo    []func() // undoes records that hold in the current block only
 	Small   bool     // the addresses need buffers below 2 GiB
 	Stop    amd64.Label
 
@@ -115,7 +115,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 	l.Forget(mark)
 }
 
-// Forget undoes the knowledge that was gained since a mark.
+// Forget undoes the values that were recorded since a mark.
 func (l *Lowerer) Forget(mark int) {
 	for len(l.Undo) > mark {
 		l.Undo[len(l.Undo)-1]()
@@ -134,7 +134,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	case ir.Return, ir.Unreachable:
 		l.finish()
 	case ir.Const:
-		// Made where they are used.
+		// Emitted at their uses.
 	case ir.Load:
 		l.load(in)
 	case ir.Store:
@@ -150,7 +150,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	case ir.Print, ir.Assert, ir.Call, ir.Clock:
 		l.service(in)
 	case ir.Fence:
-		if in.Reach != ir.ReachGroup { // gangs of a group run one after the other
+		if in.Reach != ir.ReachGroup { // one thread runs the gangs of a group
 			l.Use(amd64.MFENCE)
 		}
 	case ir.Pause:

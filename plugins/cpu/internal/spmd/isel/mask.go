@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// FirstLanes gives the masks of so many lanes.
+// FirstLanes returns the masks of the first n lanes.
 func (l *Lowerer) FirstLanes(n vcode.Reg) []vcode.Reg {
 	v := l.Splat(n, ir.I32)
 	out := l.NewMasks(l.GangRegs)
@@ -16,7 +16,7 @@ func (l *Lowerer) FirstLanes(n vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// half gives the mask of the lanes of register i of a value of 64-bit elements.
+// half returns the mask of register i of 64-bit elements.
 func (l *Lowerer) half(mask []vcode.Reg, i int) vcode.Reg {
 	if mask == nil {
 		return 0
@@ -39,7 +39,7 @@ func (l *Lowerer) half(mask []vcode.Reg, i int) vcode.Reg {
 	return d
 }
 
-// join makes a mask of those of its halves, which are of 64-bit elements.
+// join returns a mask made of its halves, which are masks of 64-bit elements.
 func (l *Lowerer) join(d, lo, hi vcode.Reg) {
 	if l.Target.HasMasks {
 		l.Def(amd64.KUNPCKBW, d.K(), hi.K(), lo.K())
@@ -50,7 +50,7 @@ func (l *Lowerer) join(d, lo, hi vcode.Reg) {
 	l.Def(amd64.VPERMQ, d.Z(), t.Z(), vcode.Imm(0xd8))
 }
 
-// maskOfScalar makes a mask of all lanes or none from a general register that is −1 or 0.
+// maskOfScalar returns the mask of all lanes or none for a general purpose register that is −1 or 0.
 func (l *Lowerer) maskOfScalar(m, r vcode.Reg) {
 	if l.Target.HasMasks {
 		l.Def(amd64.KMOVW, m.K(), r.G4())
@@ -59,7 +59,7 @@ func (l *Lowerer) maskOfScalar(m, r vcode.Reg) {
 	}
 }
 
-// scatterRow turns a place in a row into one with offsets, for lanes that must not touch what lies beside them.
+// scatterRow changes a contiguous memory operand to a scattered one, for lanes that must not access adjacent elements.
 func (l *Lowerer) scatterRow(p *MemRef) {
 	p.access, p.Scale = scattered, 1
 	p.Offs = vcode.NewVecs(l.Func, l.GangRegs)

@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// inOrder gives the instructions of a block in the order in which they are emitted. In the body of a loop what makes the
-// next value of a parameter comes after the last use of the present one, if it can, so that one register holds both.
+// inOrder returns the instructions of a block in the order in which they are emitted. In the body of a loop, the next value
+// of a parameter follows the last use of the current one if possible. One register then holds both.
 func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
 	last := b.Terminator()
 	if last.Op != ir.Continue || last.Target.Then != b {
@@ -23,8 +23,8 @@ func (l *Lowerer) inOrder(b *ir.Block) []*ir.Instr {
 	return list
 }
 
-// moveDown moves the instruction that makes the next value of a parameter after the last one that uses the present value,
-// unless something needs the next value before.
+// moveDown moves the instruction that computes the next value of a parameter behind the last use of the current value. It
+// moves nothing if the next value is used before that.
 func moveDown(list []*ir.Instr, d *ir.Instr, p *ir.Value) {
 	from := slices.Index(list, d)
 	to := from
@@ -45,7 +45,7 @@ func moveDown(list []*ir.Instr, d *ir.Instr, p *ir.Value) {
 	}
 }
 
-// uses reports whether an instruction, or one in its blocks, has a value as an operand.
+// uses reports whether a value is an operand of an instruction or of one nested in it.
 func uses(in *ir.Instr, v *ir.Value) bool {
 	found := false
 	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {

@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// ValueOf gives an operand in the form that a variable of value v has.
+// ValueOf returns an operand in the registers that a variable of value v needs.
 func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 	switch {
-	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // control cannot come here, where nothing is said of values
+	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, use zero
 		return Value{Vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
 	case l.IsUniform(v) && !l.IsUniform(a):
 		r := l.NewGPR()
@@ -23,7 +23,7 @@ func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 	return Value{Vec: l.Vector(a)}
 }
 
-// AssignAll assigns values to variables all at once, for the lanes of a mask.
+// AssignAll emits parallel copies to variables, for the lanes of a mask.
 func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) {
 	targets := map[vcode.Reg]int{}
 	for i := range to {
@@ -37,13 +37,13 @@ func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) 
 	for i := range to {
 		m := mask
 		if l.IsUniform(vs[i]) {
-			m = nil // its one register is not of lanes
+			m = nil // a uniform float: its register has no lanes
 		}
 		l.assign(to[i], from[i], m)
 	}
 }
 
-// saveSources copies the registers of a source that another assignment overwrites.
+// saveSources emits copies of source registers that another assignment overwrites.
 func (l *Lowerer) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
 	v := &from[i]
 	if v.G != 0 {
@@ -83,7 +83,7 @@ func (v *Value) regs() []vcode.Reg {
 	return v.Vec
 }
 
-// assign sets a variable for the lanes of a mask.
+// assign emits a copy to a variable for the lanes of a mask.
 func (l *Lowerer) assign(to, from Value, mask []vcode.Reg) {
 	switch {
 	case to.G != 0:

@@ -67,7 +67,7 @@ func (l *Lowerer) scalarBool(in *ir.Instr) vcode.Reg {
 	return d
 }
 
-// boolMasks emits an operation on conditions that differ between lanes.
+// boolMasks emits an operation on varying conditions.
 func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
 	out := l.NewMasks(l.GangRegs)
 	args := make([][]vcode.Reg, len(in.Args))
@@ -101,13 +101,12 @@ func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// condition gives the masks of a condition, for the lanes of a mask alone if that is not nil.
+// condition returns the masks of a condition, limited to the lanes of a mask unless that is nil.
 func (l *Lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
 	return l.Outcome(v, true, under, nil)
 }
 
-// Outcome gives the masks of the lanes of a mask, nil for all, in which a condition is as said: in registers of its own,
-// or in those given.
+// Outcome returns the lanes of under (nil: all) in which v == want. The masks are new registers, or those of into.
 func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.IsUniform(v) {
 		m := l.maskOf(l.General(v))
@@ -123,7 +122,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 		return l.within(l.Vals[v.ID].Masks, want, under, into)
 	case in.Op == ir.Not:
 		return l.Outcome(in.Args[0], !want, under, into)
-	case in.Op == ir.And && want, in.Op == ir.Or && !want: // both: the second among the lanes of the first
+	case in.Op == ir.And && want, in.Op == ir.Or && !want: // a conjunction: the second term among the lanes of the first
 		first := l.Outcome(in.Args[0], want, under, into)
 		return l.Outcome(in.Args[1], want, first, into)
 	case in.Op == ir.And || in.Op == ir.Or:
@@ -133,7 +132,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 	return l.compareMasks(in, want, under, into)
 }
 
-// within gives the lanes of a mask, nil for all, in which another one is set or not.
+// within returns the lanes of a mask (nil: all) in which another mask is set, or not set.
 func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
 	switch {
 	case set && under == nil && into == nil:
@@ -152,7 +151,7 @@ func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vco
 	return l.combine(amd64.KANDNW, m, under, into)
 }
 
-// or gives the registers, or new ones if there are none.
+// or returns registers, or new ones for nil.
 func (l *Lowerer) or(into []vcode.Reg) []vcode.Reg {
 	if into == nil {
 		return l.NewMasks(l.GangRegs)
@@ -179,14 +178,15 @@ func (l *Lowerer) and(a, b []vcode.Reg) []vcode.Reg {
 	return out
 }
 
-// comparison is the operation and the predicate that compare vectors.
+// comparison returns the instruction and the predicate that compare vectors.
 func comparison(op ir.Op, t ir.Type) (amd64.Op, amd64.Predicate) {
 	pred := map[ir.Op]amd64.Predicate{ir.Eq: amd64.CmpEQ, ir.Lt: amd64.CmpLT, ir.Le: amd64.CmpLE, ir.Ne: amd64.CmpNE}[op]
 	ops := byType{amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD}
 	return ops.Of(t), pred
 }
 
-// compareMasks emits a comparison of vectors: the lanes of a mask, nil for all, where it holds, or where it does not.
+// compareMasks emits a comparison of vectors, and returns the lanes of a mask (nil: all) where it holds, or where it does
+// not.
 func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
@@ -219,7 +219,7 @@ func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg
 }
 
 func (l *Lowerer) compareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Reg, elem int, under vcode.Reg) {
-	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can come from memory
+	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can be memory operands
 		a, b, pred = b, a, pred.Swap(op)
 	}
 	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Cmp(pred)).Folds(2, elem).Mask = under
@@ -244,7 +244,7 @@ func jumpOf(op ir.Op, t ir.Type) jumps {
 	return jumps{amd64.JBE, amd64.JA, amd64.SETBE}
 }
 
-// mirrored is the same for a comparison with its operands exchanged.
+// mirrored returns the condition of a comparison with its operands exchanged.
 func mirrored(op ir.Op, t ir.Type) jumps {
 	if op == ir.Eq || op == ir.Ne {
 		return jumpOf(op, t)
@@ -260,7 +260,7 @@ func mirrored(op ir.Op, t ir.Type) jumps {
 // flags emits a comparison of uniform integers.
 func (l *Lowerer) flags(in *ir.Instr) jumps {
 	t := in.Args[0].Type
-	if c, ok := plan.SmallConst(in.Args[0]); ok { // an immediate stands on the right
+	if c, ok := plan.SmallConst(in.Args[0]); ok { // an immediate must be the second operand
 		l.Use(amd64.CMP, l.General(in.Args[1]).G(t.Size()), vcode.Imm(c))
 		return mirrored(in.Op, t)
 	}
@@ -282,7 +282,7 @@ func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 	return m
 }
 
-// truth emits a uniform comparison into a general register.
+// truth emits a uniform comparison into a general purpose register.
 func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
 	d := l.NewGPR()
 	if in.Args[0].Type.IsFloat() {
@@ -297,7 +297,7 @@ func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
 	return d
 }
 
-// Branch goes to a label if a uniform condition is as said.
+// Branch emits a jump that is taken if a uniform condition equals want.
 func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
 	pick := func(yes, no amd64.Op) amd64.Op {
 		if when {

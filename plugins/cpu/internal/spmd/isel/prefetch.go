@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// wholeRows stores vectors one after the other in halves of lines or past the caches, and reports whether it did.
+// wholeRows emits half-line or non-temporal stores of contiguous vectors, and reports whether it did.
 func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	if l.Spec.Stores == plan.PlainStores || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
 		return false
@@ -21,15 +21,15 @@ func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	case !past && (l.Target.Bytes() != plan.LineBytes || !l.Options.Model.HalfLines):
 		return false
 	case past && p.below != 0:
-		return false // each row would have to lie well
+		return false // each row would need the alignment
 	case p.mask != nil && !l.Target.HasMasks:
-		return false // to find out that all lanes take part costs too much
+		return false // the test that all lanes are active costs too much
 	}
 	plain, done := l.NewLabel(), l.NewLabel()
 	asked := false
 	for _, m := range p.mask {
 		l.Use(amd64.KORTESTW, m.K(), m.K())
-		l.Jump(amd64.JAE, plain) // the carry says that all bits are set
+		l.Jump(amd64.JAE, plain) // the carry flag is set if all bits are
 		asked = true
 	}
 	to := *p
@@ -70,15 +70,15 @@ func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	return true
 }
 
-// prefetchAhead is how many bytes ahead of its loads a launch that writes much has its lines fetched. Processors stop at
-// the end of each page.
+// prefetchAhead is the distance in bytes at which launches with large outputs prefetch the lines of their loads. Hardware
+// prefetchers stop at the end of each page.
 const prefetchAhead = 2048
 
-// groupRow is how many bytes of a row make a gang that is a whole group fetch the row of the next group. Reductions load the
-// halves of lines in the order of their tree, which few processors foresee.
+// groupRow is the number of bytes of a row from which a one-gang group prefetches the row of the next group. Reductions
+// load the halves of lines in the order of their tree, which few hardware prefetchers detect.
 const groupRow = 512
 
-// prefetchRow fetches the lines that later gangs load, where the present one loads n bytes.
+// prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
 func (l *Lowerer) prefetchRow(p *MemRef, n int) {
 	group := l.Spec.IsOneGang() && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
 	if (l.Spec.Stores == plan.PlainStores || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang {
@@ -96,19 +96,19 @@ func (l *Lowerer) prefetchRow(p *MemRef, n int) {
 	}
 }
 
-// What a loop loads row by row at a distance that no processor foresees is fetched some iterations ahead.
+// Strided loads of loops, whose distance hardware prefetchers do not detect, are prefetched some iterations ahead.
 const (
 	strideFrom      = 256 // bytes from one iteration to the next
 	iterationsAhead = 16
-	rowsAhead       = 8  // where iterations go from row to row: most of them do much with each
-	RoundsAhead     = 2  // where the loop is run in rounds
-	ManyMisses      = 20 // loads that a core has under way which gains by fetching ahead what a long round loads
-	opsPerLine      = 6  // with fewer instructions for each, a processor sees enough lines ahead by itself
-	opsOfLoop       = 6  // instructions that come with each iteration
+	rowsAhead       = 8  // where iterations advance by rows, most with much arithmetic for each
+	RoundsAhead     = 2  // in an interleaved loop
+	ManyMisses      = 20 // loads in flight from which on prefetching pays in long rounds
+	opsPerLine      = 6  // with fewer instructions for each load, out-of-order execution finds enough loads
+	opsOfLoop       = 6  // instructions of the loop itself
 )
 
-// prefetchLoop fetches what a load of n bytes in a row will load in later iterations of the loop around it. A gang that does
-// many iterations in a round has as many loads under way as a core can have.
+// prefetchLoop prefetches the lines that a contiguous load of n bytes accesses in later iterations of the loop around it. A
+// gang with many iterations in a round has as many loads in flight as a core supports.
 func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	loop := l.Uses[in.Result().ID].Loop
 	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
@@ -121,7 +121,7 @@ func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	}
 	times := int64(max(l.Unrolled[loop], 1))
 	ahead = max(ahead/times, 1)
-	var rows part64 // by how many rows an iteration goes on
+	var rows part64 // the rows by which an iteration advances
 	for i := range r.Strides {
 		s, ok := l.Step(in.Args[i], loop, 0)
 		if !ok || s != 0 && r.Inner[i] > 0 && (rows.stride != 0 || l.Interleaved != nil) {
@@ -148,14 +148,14 @@ func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	l.prefetchLines(m, n)
 }
 
-// FetchesRounds reports whether gangs fetch ahead what they load in later rounds. With one row in long rounds they have as
-// many loads under way as a core can have, with more a core that can have many has some left.
+// FetchesRounds reports whether gangs prefetch the lines of later rounds. With one row in long rounds they keep all of a
+// core's line fill buffers busy. With more rows, cores with many buffers have some left.
 func (l *Lowerer) FetchesRounds(r *Interleaved) bool {
 	return r.Turns < plan.ManyTurns || r.Rows > 1 && l.Options.Model.Misses >= ManyMisses
 }
 
-// prefetchRows fetches what a load of n bytes in a row will load in later iterations, each of which goes on by rows, of
-// an extent that is known only when the code runs, and a step in them.
+// prefetchRows prefetches the lines that a contiguous load of n bytes accesses in later iterations. Each iteration advances
+// by whole rows, whose extent is known only at run time, and by a constant step.
 func (l *Lowerer) prefetchRows(p *MemRef, rows part64, step, iterations int64, n int) {
 	if far := rows.stride * iterations; int64(int32(far)) == far {
 		first, ahead := l.NewGPR(), l.NewGPR()
@@ -166,7 +166,7 @@ func (l *Lowerer) prefetchRows(p *MemRef, rows part64, step, iterations int64, n
 	}
 }
 
-// prefetchLines fetches the lines of n bytes.
+// prefetchLines prefetches the lines of n bytes.
 func (l *Lowerer) prefetchLines(m vcode.Mem, n int) {
 	m.Size = 1
 	for end := m.Disp + int32(n); m.Disp < end; m.Disp += plan.LineBytes {
@@ -174,8 +174,8 @@ func (l *Lowerer) prefetchLines(m vcode.Mem, n int) {
 	}
 }
 
-// prefetchRound fetches what a load of n bytes in a row will load in later rounds, if its index grows by what is known
-// only when the code runs.
+// prefetchRound prefetches the lines that a contiguous load of n bytes accesses in later rounds. The increment of its index
+// is known only at run time.
 func (l *Lowerer) prefetchRound(in *ir.Instr, p *MemRef, n int) {
 	if l.Interleaved == nil || in.NumIndices() != 1 || p.Size < 4 {
 		return

@@ -6,15 +6,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// A launch that writes much waits for the lines that it stores to, which a processor fetches first, and loads behind stores
-// that wait are held up, too, where they lie at the same place in a page. What gangs store right after a barrier is fetched
-// before it, while they load: the rows of a tile, say, that are far apart, so that no processor foresees them.
+// Stores that miss stall on read-for-ownership and, by 4 KiB aliasing, stall later loads. So the lines that gangs store to
+// right after a barrier are prefetched before it, while they load. An example is the rows of a tile, which are too far apart
+// for hardware prefetchers.
 
-// maxFetched bounds the lines that a gang fetches so.
+// maxFetched bounds the lines that a gang prefetches for its stores.
 const maxFetched = 32
 
-// fetchStored fetches the lines of the rows that the present gang stores after a barrier. rest is what follows the barrier
-// in the kernel's body.
+// fetchStored prefetches the lines of the rows that the current gang stores to after a barrier. rest has the instructions
+// after the barrier.
 func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() {
 		return
@@ -34,19 +34,19 @@ func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 	f.end()
 }
 
-// fetcher computes addresses before what they are computed of.
+// fetcher emits addresses of stores before the barrier.
 type fetcher struct {
 	l    *Lowerer
-	mark int         // what was known before
-	made []*ir.Value // what has been computed ahead
+	mark int         // the length of Undo before
+	made []*ir.Value // the values that were computed ahead
 	left int         // lines that may still be fetched
 }
 
-// fetch fetches the lines of a store, if its address can be computed here.
+// fetch emits the prefetch of the lines of a store, if its address can be computed here.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in
-	ahead.Proved = 1<<in.NumIndices() - 1 // no address can make a fetch fail
+	ahead.Proved = 1<<in.NumIndices() - 1 // a prefetch never faults
 	for _, v := range in.Args[:in.NumIndices()] {
 		if !f.ready(v, 0) || !l.HasLane0(v, 0) {
 			return
@@ -71,8 +71,8 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 }
 
-// ready makes what an index is computed of, as far as it is the same for all lanes: that of lane 0 is computed when it is
-// needed. It reports whether it could.
+// ready emits the uniform operands of an index; lane-0 values are computed when they are needed. It reports whether it
+// could.
 func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	l, in := f.l, v.Def
 	if in == nil || in.Op == ir.Const || l.Vals[v.ID].G != 0 || l.Vals[v.ID].Lane0 != 0 {
@@ -98,7 +98,7 @@ func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	return true
 }
 
-// end forgets what has been computed ahead: later it costs less than to keep it.
+// end forgets the values that were computed for addresses: it costs less to compute them again than to keep them live.
 func (f *fetcher) end() {
 	for _, v := range f.made {
 		f.l.Vals[v.ID] = Value{}

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Functions are those of the device library, by name and type, whose calls the compiler takes itself.
+// Functions returns the names and types of the device library's functions that isel emits itself.
 func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
 // call emits a call of one of [Functions].
@@ -40,7 +40,7 @@ func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 		func(i int) { l.Op2(amd64.VPMINUD, e[i], e[i], number(-0x1p-8), 4) },
 		func(i int) { l.Mod(amd64.VFMADD231PS, y[i].Z(), e[i].Z(), s[i].Z()) },
 	}
-	if !l.Target.HasMasks { // few registers: one after the other
+	if !l.Target.HasMasks { // few registers: one vector after the other
 		for i := range n {
 			for _, step := range steps {
 				step(i)
@@ -48,7 +48,7 @@ func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 		}
 		return y
 	}
-	for _, step := range steps { // so that none waits for its own last step
+	for _, step := range steps { // step by step for all vectors, so that none waits for its own last step
 		for i := range n {
 			step(i)
 		}

@@ -6,22 +6,22 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Square roots by steps are right for operands from here on, up to infinity: nothing underflows on the way.
+// The operands of Newton's method have a least value, from which up to infinity no step underflows.
 const (
 	LeastStepped = 0x10000000 // 2^-95
 	Infinity32   = 0x7f800000
 )
 
 // sqrtBySteps emits correctly rounded square roots. From an estimate of 14 bits of 1/√a one step makes g ≈ √a and h ≈
-// 1/(2√a) right to the last bits. The rest a − g² is exact, and g + (a − g²)h, rounded once, is the root rounded to
-// nearest, as the test shows for every significand and errors of the estimate. Lanes with other operands, such as zeros,
-// send all to the instruction for square roots.
+// 1/(2√a) right to the last bits. The rest a − g² is exact. The sum g + (a − g²)h, rounded once, is the root rounded to
+// nearest: the test shows it for every significand and error of the estimate. If a lane has another operand, such as zero,
+// all use the square root instruction.
 func (l *Lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	a := l.Vector(in.Args[0])
 	half := l.Constant(ir.FloatBits(ir.F32, 0.5), 4)
 	out, odd := vcode.NewVecs(l.Func, l.GangRegs), l.NewMasks(l.GangRegs)
 	g, h, e := vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs)
-	// Step after step for all registers, so that none waits for its own last one.
+	// Step by step for all registers, so that none waits for its own last step.
 	each := func(step func(s, g, h, e vcode.Reg)) {
 		for i := range out {
 			step(vcode.Part(a, i), g[i], h[i], e[i])

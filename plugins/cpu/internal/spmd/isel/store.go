@@ -21,7 +21,7 @@ func (l *Lowerer) store(in *ir.Instr) {
 	}
 }
 
-// Stored gives the vectors to store, of 32-bit elements where those in memory are smaller.
+// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits.
 func (l *Lowerer) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
 	switch t {
 	case ir.Bool:
@@ -71,14 +71,14 @@ func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
 	}
 }
 
-// storeRows stores vectors one after the other.
+// storeRows emits contiguous stores of several vectors.
 func (l *Lowerer) storeRows(p *MemRef, src []vcode.Reg, n int) {
 	for i, a := range l.registersOf(p, n) {
 		l.storeRow(p.Scalar, a, vcode.Part(src, i), l.PartMask(p.mask, i, p.Size))
 	}
 }
 
-// storeRow stores consecutive elements.
+// storeRow emits a contiguous store.
 func (l *Lowerer) storeRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
 	switch t {
 	case ir.Bool, ir.U8, ir.I8:
@@ -97,7 +97,7 @@ func (l *Lowerer) storeRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
 	}
 }
 
-// storeOne stores to one place: what all lanes have, or what one of them has.
+// storeOne emits a store to one element: the value of all lanes, or of some active lane.
 func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	var src []vcode.Reg
 	var whole vcode.Reg
@@ -117,7 +117,7 @@ func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	m := p.Uni
 	m.Size = uint8(p.Size)
 	switch {
-	case src != nil: // some lane's
+	case src != nil: // the value of some lane
 		p.access, p.Uni = scattered, l.flat(p.Uni)
 		p.Offs = []vcode.Reg{l.Constant(0, 4)}
 		l.storeLanes(&p, src)

@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TileState is where in the tile the present gang stores: the offset of its row; -1 if there is no tile.
+// TileState returns the memory operand with the offset of the current gang's row in its tile; −1 if there is no tile.
 func TileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
-// storeTile stores by the tile, if there is one.
+// storeTile emits a store by a transpose tile, if there is one.
 func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	n, ok := l.Tiles[in]
 	if !ok || p.mask != nil || p.access != scattered {
@@ -40,13 +40,13 @@ func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	return true
 }
 
-// tileRow is the memory of a row in the tile for register i of a store.
+// tileRow returns the memory operand of a row of the tile for register i of a store.
 func (l *Lowerer) tileRow(n, i, row int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
 }
 
-// turn stores the columns of a tile: the one of each lane where it stores, from the first row on. The present gang is
-// that of the last row.
+// turn transposes a tile and stores its columns: each lane's column to its own address, from the first row on. The current
+// gang has the last row.
 func (l *Lowerer) turn(p *MemRef, n, i int) {
 	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
 	first := l.flat(p.Uni)
@@ -89,7 +89,7 @@ func (l *Lowerer) turn(p *MemRef, n, i int) {
 	}
 }
 
-// turnQuads turns the blocks of 4 × 4 elements in parts of 128 bits: part b of result j has element j of part b of each row.
+// turnQuads transposes 4 × 4 elements in each part of 128 bits: part b of result j has element j of part b of each row.
 func (l *Lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
 	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
@@ -97,7 +97,7 @@ func (l *Lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 		l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
 }
 
-// shuffle gives a new register with elements of two.
+// shuffle returns a new register with elements of two others.
 func (l *Lowerer) shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
 	d := l.NewVec()
 	l.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)

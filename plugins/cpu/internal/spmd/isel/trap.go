@@ -26,7 +26,7 @@ func (l *Lowerer) trapOut(t vcode.Trap) {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// operands gives values as traps take them.
+// operands returns the registers of values in the form that traps need.
 func (l *Lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
 	for _, a := range args {
 		types = append(types, a.Type)
@@ -50,7 +50,7 @@ func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// checkDivisor makes lanes whose divisor is zero fault; with faults off it gives their masks.
+// checkDivisor emits the fault of lanes whose divisor is zero. With faults off it returns their masks.
 func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil
@@ -63,7 +63,7 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	zeros := l.NewMasks(n)
 	for i, d := range zeros {
 		var m vcode.Reg
-		if n == l.GangRegs && l.Cur != nil && !l.Options.Unchecked { // one that all lanes have concerns any of them
+		if n == l.GangRegs && l.Cur != nil && !l.Options.Unchecked { // a uniform divisor faults any active lane
 			m = l.Cur[i]
 		}
 		if e == 4 {
@@ -86,7 +86,7 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	all := zeros
 	l.Cold(func() {
 		l.Bind(bad)
-		if n < l.GangRegs { // the same in all lanes
+		if n < l.GangRegs { // uniform
 			all = l.Cur
 		}
 		l.trapOut(vcode.Trap{Kind: vcode.TrapZero, In: in, Mask: all})
