@@ -57,6 +57,7 @@ func commands() []command {
 		{"image", "COMMAND …", "work with images of device code: " + imageNames(), runImage},
 		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
+		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},
 		{"version", "", "print the version", runVersion},
 		{"help", "[TOPIC]", "explain a command, the exit codes, or a name of scripts such as fs.readText", runHelp},

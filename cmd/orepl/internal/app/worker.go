@@ -1,0 +1,65 @@
+package app
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// runWorker is orepl worker.
+func runWorker(inv *invocation) error {
+	listen := inv.flags.String("listen", "tcp:127.0.0.1:0", "where to listen: tcp:HOST:PORT or unix:`PATH`; port 0 is any free one")
+	tokenFile := inv.flags.String("token-file", "", "read the secret token from this `file`; without it, a new one is made")
+	stdio := inv.flags.Bool("stdio", false, "serve one client on standard input and output")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl worker --listen tcp:127.0.0.1:0"}
+	}
+	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == "far" || p.Name() == "mpi" })
+	if *stdio {
+		return remote.Serve(inv.ctx, &standard{inv.Stdin, inv.Stdout}, plugins...)
+	}
+	address, err := remote.ParseAddress(*listen)
+	if err != nil {
+		return &usageError{err.Error(), "write --listen tcp:127.0.0.1:0 or --listen unix:/run/user/1000/orepl"}
+	}
+	if *tokenFile != "" {
+		data, err := os.ReadFile(*tokenFile)
+		if err != nil {
+			return err
+		}
+		if address.Token = strings.TrimSpace(string(data)); address.Token == "" {
+			return fmt.Errorf("the file %s has no token", *tokenFile)
+		}
+	}
+	l, err := remote.Listen(address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Address().Secret())
+	return l.Serve(inv.ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
+}
+
+// standard is standard input and output as a stream.
+type standard struct {
+	io.Reader
+	io.Writer
+}
+
+// Close ends both.
+func (s *standard) Close() error {
+	for _, f := range []any{s.Reader, s.Writer} {
+		if c, ok := f.(io.Closer); ok {
+			_ = c.Close()
+		}
+	}
+	return nil
+}

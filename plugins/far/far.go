@@ -1,0 +1,134 @@
+// Package far is the plugin for devices of workers: processes that run orepl worker, on this machine or another. Devices
+// are far:cpu:0, far:opencl:0 and so on for one worker, far:0/cpu:0, far:1/cpu:0 for several. docs/remote.md explains them.
+package far
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// Name is the plugin's name.
+const Name = "far"
+
+// Variable is the environment variable that lists the workers.
+const Variable = "OREPL_FAR"
+
+// Options are the plugin's options.
+type Options struct {
+	// Workers are addresses, as orepl worker prints them, or "spawn" for a worker that this process starts and ends;
+	// "spawn:FILE" names the program.
+	Workers []string
+}
+
+// FromEnvironment returns the options that OREPL_FAR states: addresses, separated by commas. ok is false if it is not set.
+func FromEnvironment() (o Options, ok bool) {
+	text := os.Getenv(Variable)
+	for part := range strings.SplitSeq(text, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			o.Workers = append(o.Workers, part)
+		}
+	}
+	return o, len(o.Workers) > 0
+}
+
+// New returns the plugin.
+func New(o Options) offload.Plugin {
+	return remote.NewCluster(Name, func(context.Context) (peers []remote.Peer, err error) {
+		for i, worker := range o.Workers {
+			p := remote.Peer{Name: strconv.Itoa(i)}
+			if len(o.Workers) == 1 {
+				p.Name = ""
+			}
+			if p.Dial, err = dialer(worker); err != nil {
+				e := offload.Errorf(offload.InvalidArgument, "open", "worker %d", i).On(Name, "")
+				e.Err = err
+				return nil, e
+			}
+			peers = append(peers, p)
+		}
+		return peers, nil
+	})
+}
+
+func dialer(worker string) (remote.Dial, error) {
+	if word, program, _ := strings.Cut(worker, ":"); word == "spawn" {
+		return func(context.Context) (io.ReadWriteCloser, error) { return spawn(program) }, nil
+	}
+	a, err := remote.ParseAddress(worker)
+	return a.Dial, err
+}
+
+// child is a worker that this process started. It ends when its input ends.
+type child struct {
+	io.Writer
+	io.Reader
+	input io.Closer
+	cmd   *exec.Cmd
+	end   sync.Once
+}
+
+// endTime is how long a worker may take to end.
+const endTime = 3 * time.Second
+
+func spawn(program string) (io.ReadWriteCloser, error) {
+	if program == "" {
+		var err error
+		if program, err = command(); err != nil {
+			return nil, err
+		}
+	}
+	cmd := exec.Command(program, "worker", "--stdio")
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, Variable+"=") { // a worker has no workers
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &child{Writer: in, Reader: out, input: in, cmd: cmd}, nil
+}
+
+// Close ends the worker's input and waits for its end.
+func (c *child) Close() error {
+	c.end.Do(func() {
+		_ = c.input.Close()
+		overdue := time.AfterFunc(endTime, func() { _ = c.cmd.Process.Kill() })
+		defer overdue.Stop()
+		_ = c.cmd.Wait()
+	})
+	return nil
+}
+
+// command returns the command orepl: this program if it is it, else the one on the path.
+func command() (string, error) {
+	if info, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(info.Path, "/cmd/orepl") {
+		return os.Executable()
+	}
+	path, err := exec.LookPath("orepl")
+	if errors.Is(err, exec.ErrNotFound) {
+		return "", fmt.Errorf("the command orepl is not on the path: write spawn:FILE in %s", Variable)
+	}
+	return path, err
+}

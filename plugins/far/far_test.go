@@ -1,0 +1,135 @@
+package far_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/far"
+	"github.com/orepl/orepl/runtime/conform"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// TestMain makes this test binary a worker, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "worker" {
+		_ = remote.Serve(context.Background(), standard{}, cpu.New(cpu.Options{}))
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+type standard struct{}
+
+func (standard) Read(p []byte) (int, error)  { return os.Stdin.Read(p) }
+func (standard) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
+func (standard) Close() error                { return os.Stdin.Close() }
+
+var _ io.ReadWriteCloser = standard{}
+
+// TestSpawned runs a part of the conformance suite on a worker that the plugin starts.
+func TestSpawned(t *testing.T) {
+	plugin := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}})
+	match := func(name string) bool {
+		ok, _ := filepath.Match("launch/*", name)
+		return ok || name == "copy/round-trip" || name == "queue/order"
+	}
+	results, err := conform.Run(t.Context(), plugin, "far:cpu:0", conform.Options{Match: match})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(results) < 5 {
+		t.Errorf("%d cases", len(results))
+	}
+	for _, r := range results {
+		if r.Status != conform.Passed {
+			t.Errorf("%s: %v\n%s", r.Name, r.Status, strings.Join(r.Output, "\n"))
+		}
+	}
+}
+
+// TestKilled kills a worker in the middle of a copy: the device is lost, its commands and events end within two seconds, and
+// freeing and closing succeed.
+func TestKilled(t *testing.T) {
+	p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
+	must(t, err)
+	d := p.Devices()[0]
+	m, err := d.Allocate(64<<20, offload.DeviceMemory)
+	must(t, err)
+	q, err := d.NewQueue(offload.QueueOptions{})
+	must(t, err)
+	host := make([]byte, m.Size())
+	for range 32 {
+		must(t, q.Submit(offload.Span{Memory: m, Size: m.Size()}, host))
+	}
+	children := worker(t)
+	must(t, children.Kill())
+	began := time.Now()
+	err = q.Sync(t.Context())
+	if offload.CodeOf(err) != offload.DeviceLost {
+		t.Errorf("the queue ended with %v", err)
+	}
+	select {
+	case <-d.(offload.Losable).Lost():
+	case <-time.After(2 * time.Second):
+		t.Error("the device is not lost")
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("the loss was noticed after %v", took)
+	}
+	if _, err := d.Allocate(1, offload.DeviceMemory); offload.CodeOf(err) != offload.DeviceLost {
+		t.Errorf("an allocation gave %v", err)
+	}
+	must(t, m.Free())
+	must(t, q.Close())
+	must(t, p.Close())
+}
+
+// worker finds the process that this one started last.
+func worker(t *testing.T) *os.Process {
+	t.Helper()
+	tasks, err := filepath.Glob("/proc/self/task/*/children")
+	must(t, err)
+	for _, f := range tasks {
+		data, err := os.ReadFile(f)
+		must(t, err)
+		for _, word := range strings.Fields(string(data)) {
+			pid := 0
+			for _, c := range word {
+				pid = pid*10 + int(c-'0')
+			}
+			child, err := os.FindProcess(pid)
+			must(t, err)
+			return child
+		}
+	}
+	t.Skip("the system does not list children of processes")
+	return nil
+}
+
+// TestWrongWorkers names what is wrong with a list of workers.
+func TestWrongWorkers(t *testing.T) {
+	for worker, want := range map[string]string{"localhost:80": "no address of a worker", "spawn:/nonexistent": "no such file", "tcp:127.0.0.1:1#x": "refused"} {
+		_, err := far.New(far.Options{Workers: []string{worker}}).Open(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", worker, err)
+		}
+	}
+	t.Setenv(far.Variable, " spawn , tcp:127.0.0.1:1#x,")
+	if o, ok := far.FromEnvironment(); !ok || len(o.Workers) != 2 || o.Workers[0] != "spawn" {
+		t.Error(o, ok)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,152 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Peer is one of the servers behind a plugin.
+type Peer struct {
+	Name string // before a slash in the names of its devices; "" for a single peer
+	Dial Dial
+}
+
+// NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time; one that cannot be reached is an error.
+func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
+	return &cluster{name, peers}
+}
+
+type cluster struct {
+	name  string
+	peers func(context.Context) ([]Peer, error)
+}
+
+func (c *cluster) Name() string { return c.name }
+
+// MaxClass implements [offload.ClassBounded].
+func (c *cluster) MaxClass() int { return offload.ClassRemote }
+
+func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
+	peers, err := c.peers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(peers) == 0 {
+		return nil, offload.Errorf(offload.NotFound, "open", "there are no workers").On(c.name, "")
+	}
+	parts := make([]offload.Platform, len(peers))
+	errs := make([]error, len(peers))
+	var opening sync.WaitGroup
+	for i, p := range peers {
+		opening.Go(func() { parts[i], errs[i] = (&plugin{c.title(p), p.Dial}).Open(ctx) })
+	}
+	opening.Wait()
+	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
+		for _, p := range parts {
+			if p != nil {
+				_ = p.Close()
+			}
+		}
+		return nil, errs[i]
+	}
+	all := &clusterPlatform{parts: parts}
+	hooks := false
+	for i, p := range parts {
+		for _, d := range p.Devices() {
+			if peers[i].Name != "" {
+				d.(*device).name = peers[i].Name + "/" + d.(*device).name
+			}
+			all.devices = append(all.devices, d)
+		}
+		_, ok := p.(*hooked)
+		hooks = hooks || ok
+	}
+	if hooks {
+		return &hookedCluster{all}, nil
+	}
+	return all, nil
+}
+
+// title names a peer in errors.
+func (c *cluster) title(p Peer) string {
+	if p.Name == "" {
+		return c.name
+	}
+	return c.name + ":" + p.Name
+}
+
+// clusterPlatform implements [offload.Platform] for the servers together.
+type clusterPlatform struct {
+	parts   []offload.Platform
+	devices []offload.Device
+}
+
+func (p *clusterPlatform) Info() offload.PlatformInfo {
+	info := p.parts[0].Info()
+	if n := len(p.parts); n > 1 {
+		info.Vendor = fmt.Sprintf("%d workers, the first: %s", n, info.Vendor)
+	}
+	return info
+}
+
+func (p *clusterPlatform) Devices() []offload.Device { return p.devices }
+
+// CheckImage returns nil if a server has a use for the image, else why the first has none.
+func (p *clusterPlatform) CheckImage(img *offload.Image) (first error) {
+	for _, part := range p.parts {
+		err := part.CheckImage(img)
+		if err == nil {
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+func (p *clusterPlatform) Close() error {
+	errs := make([]error, len(p.parts))
+	var closing sync.WaitGroup
+	for i, part := range p.parts {
+		closing.Go(func() { errs[i] = part.Close() })
+	}
+	closing.Wait()
+	return errors.Join(errs...)
+}
+
+// hookedCluster tells the servers that want to know of libraries: it implements [offload.LibraryHooks].
+type hookedCluster struct{ *clusterPlatform }
+
+// RegisterLibrary leaves nothing behind if a server refuses.
+func (h *hookedCluster) RegisterLibrary(ctx context.Context, lib *offload.Library) error {
+	for i, part := range h.parts {
+		hooks, ok := part.(*hooked)
+		if !ok {
+			continue
+		}
+		if err := hooks.RegisterLibrary(ctx, lib); err != nil {
+			return errors.Join(err, h.unregister(ctx, lib, h.parts[:i]))
+		}
+	}
+	return nil
+}
+
+func (h *hookedCluster) UnregisterLibrary(ctx context.Context, lib *offload.Library) error {
+	return h.unregister(ctx, lib, h.parts)
+}
+
+func (h *hookedCluster) unregister(ctx context.Context, lib *offload.Library, parts []offload.Platform) (err error) {
+	for _, part := range slices.Backward(parts) {
+		if hooks, ok := part.(*hooked); ok {
+			err = errors.Join(err, hooks.UnregisterLibrary(ctx, lib))
+		}
+	}
+	return err
+}

@@ -1,0 +1,198 @@
+package remote
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Address is where a worker listens: "tcp:HOST:PORT#TOKEN" or "unix:PATH#TOKEN". The token is a secret that both sides know;
+// neither sends it.
+type Address struct {
+	Network string // "tcp" or "unix"
+	Place   string // HOST:PORT or a path
+	Token   string
+}
+
+// ParseAddress reads an address. The token may be missing.
+func ParseAddress(text string) (Address, error) {
+	place, token, _ := strings.Cut(text, "#")
+	network, place, ok := strings.Cut(place, ":")
+	if !ok || network != "tcp" && network != "unix" || place == "" {
+		return Address{}, fmt.Errorf("%q is no address of a worker: write tcp:HOST:PORT#TOKEN or unix:PATH#TOKEN, as orepl worker prints it", text)
+	}
+	if network == "tcp" {
+		if _, _, err := net.SplitHostPort(place); err != nil {
+			return Address{}, fmt.Errorf("%q is no address of a worker: %w", text, err)
+		}
+	}
+	return Address{network, place, token}, nil
+}
+
+// String returns the address without its token.
+func (a Address) String() string { return a.Network + ":" + a.Place }
+
+// Secret returns the address with its token.
+func (a Address) Secret() string { return a.String() + "#" + a.Token }
+
+const (
+	nonceBytes = 32
+	greetTime  = 5 * time.Second // for a stranger to prove that it knows the token
+)
+
+// proof shows knowledge of the token for two nonces, by a side.
+func (a Address) proof(side string, nonces ...[]byte) []byte {
+	h := hmac.New(sha256.New, []byte(a.Token))
+	h.Write([]byte("orepl worker, " + side))
+	for _, n := range nonces {
+		h.Write(n)
+	}
+	return h.Sum(nil)
+}
+
+// Dial connects to the worker at the address. Both sides prove that they know the token.
+func (a Address) Dial(ctx context.Context) (io.ReadWriteCloser, error) {
+	if a.Token == "" {
+		return nil, fmt.Errorf("the address %s has no token: write it as orepl worker prints it, with # and the token", a)
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, a.Network, a.Place)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	err = a.greetWorker(conn)
+	if !stop() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (a Address) greetWorker(conn net.Conn) error {
+	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
+		return err
+	}
+	theirs, mine := make([]byte, nonceBytes), make([]byte, nonceBytes)
+	_, _ = rand.Read(mine) // never fails
+	if _, err := io.ReadFull(conn, theirs); err != nil {
+		return fmt.Errorf("%s does not greet as a worker: %w", a, err)
+	}
+	if _, err := conn.Write(append(mine, a.proof("client", theirs, mine)...)); err != nil {
+		return err
+	}
+	answer := make([]byte, sha256.Size)
+	if _, err := io.ReadFull(conn, answer); err != nil {
+		return fmt.Errorf("the worker at %s refuses the token: %w", a, err)
+	}
+	if !hmac.Equal(answer, a.proof("worker", mine, theirs)) {
+		return fmt.Errorf("the worker at %s does not know the token", a)
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+func (a Address) greetClient(conn net.Conn) error {
+	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
+		return err
+	}
+	mine := make([]byte, nonceBytes)
+	_, _ = rand.Read(mine) // never fails
+	if _, err := conn.Write(mine); err != nil {
+		return err
+	}
+	answer := make([]byte, nonceBytes+sha256.Size)
+	if _, err := io.ReadFull(conn, answer); err != nil {
+		return err
+	}
+	theirs, proof := answer[:nonceBytes], answer[nonceBytes:]
+	if !hmac.Equal(proof, a.proof("client", mine, theirs)) {
+		return errors.New("the token is wrong")
+	}
+	if _, err := conn.Write(a.proof("worker", theirs, mine)); err != nil {
+		return err
+	}
+	return conn.SetDeadline(time.Time{})
+}
+
+// Listener accepts the clients of a worker.
+type Listener struct {
+	listener net.Listener
+	address  Address
+}
+
+// Listen listens at an address. A port 0 is any free one; without a token it makes one.
+func Listen(a Address) (*Listener, error) {
+	if a.Token == "" {
+		secret := make([]byte, 16)
+		_, _ = rand.Read(secret) // never fails
+		a.Token = hex.EncodeToString(secret)
+	}
+	l, err := net.Listen(a.Network, a.Place)
+	if err != nil {
+		return nil, err
+	}
+	if a.Network == "unix" {
+		if err := os.Chmod(a.Place, 0o600); err != nil {
+			_ = l.Close()
+			return nil, err
+		}
+	} else {
+		a.Place = l.Addr().String()
+	}
+	return &Listener{l, a}, nil
+}
+
+// Address returns where the listener listens, with its token.
+func (l *Listener) Address() Address { return l.address }
+
+// maxClients is the number of clients of a worker, greeted or not.
+const maxClients = 64
+
+// Serve serves clients until ctx ends. report, which may be nil, is told of connections that end with an error.
+func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.listener.Close() })
+	defer stop()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	room := make(chan struct{}, maxClients)
+	for {
+		conn, err := l.listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case room <- struct{}{}:
+		default:
+			_ = conn.Close()
+			continue
+		}
+		serving.Go(func() {
+			defer func() { <-room }()
+			err := l.address.greetClient(conn)
+			if err == nil {
+				err = Serve(ctx, conn, plugins...)
+			}
+			_ = conn.Close()
+			if err != nil && report != nil && ctx.Err() == nil {
+				report(fmt.Errorf("%s: %w", conn.RemoteAddr(), err))
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package remote_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// listen starts a worker in this process, which ends with the test.
+func listen(t *testing.T, address string) remote.Address {
+	t.Helper()
+	a, err := remote.ParseAddress(address)
+	must(t, err)
+	l, err := remote.Listen(a)
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error)
+	go func() { served <- l.Serve(ctx, nil, cpu.New(cpu.Options{})) }()
+	t.Cleanup(func() {
+		cancel()
+		must(t, <-served)
+	})
+	return l.Address()
+}
+
+// TestCluster connects to two workers, by TCP and by a socket of Unix.
+func TestCluster(t *testing.T) {
+	addresses := []remote.Address{listen(t, "tcp:127.0.0.1:0"), listen(t, "unix:"+filepath.Join(t.TempDir(), "worker"))}
+	p, err := remote.NewCluster("far", func(context.Context) (list []remote.Peer, err error) {
+		for i, a := range addresses {
+			list = append(list, remote.Peer{Name: string(rune('0' + i)), Dial: a.Dial})
+		}
+		return list, nil
+	}).Open(t.Context())
+	must(t, err)
+	var names []string
+	for _, d := range p.Devices() {
+		names = append(names, d.(offload.Named).Named())
+		m, err := d.Allocate(1<<20, offload.DeviceMemory)
+		must(t, err)
+		must(t, m.Free())
+	}
+	if got := strings.Join(names, " "); got != "0/cpu:0 1/cpu:0" {
+		t.Errorf("devices %s", got)
+	}
+	must(t, p.Close())
+}
+
+// TestClusterRefused reaches one of two workers: the error says which is missing, and nothing stays open.
+func TestClusterRefused(t *testing.T) {
+	a := listen(t, "tcp:127.0.0.1:0")
+	gone := remote.Address{Network: "unix", Place: filepath.Join(t.TempDir(), "none"), Token: "x"}
+	_, err := remote.NewCluster("far", func(context.Context) ([]remote.Peer, error) {
+		return []remote.Peer{{"0", a.Dial}, {"1", gone.Dial}}, nil
+	}).Open(t.Context())
+	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "far:1") {
+		t.Error(err)
+	}
+}
+
+// TestStrangers keeps out who does not know the token: a client with another one, one that says nothing sensible, and a
+// worker that does not know the client's.
+func TestStrangers(t *testing.T) {
+	a := listen(t, "tcp:127.0.0.1:0")
+	wrong := a
+	wrong.Token = "0123456789abcdef"
+	for token, want := range map[string]string{wrong.Token: "refuses the token", "": "has no token"} {
+		wrong.Token = token
+		if _, err := wrong.Dial(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("token %q: %v", token, err)
+		}
+	}
+	conn, err := net.Dial("tcp", a.Place)
+	must(t, err)
+	_, err = conn.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n", 8)))
+	must(t, err)
+	must(t, conn.SetReadDeadline(time.Now().Add(10*time.Second)))
+	if data, err := io.ReadAll(conn); len(data) > 32 {
+		t.Errorf("a stranger got %d bytes, %v", len(data), err)
+	}
+	must(t, conn.Close())
+
+	impostor, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer impostor.Close()
+	go func() {
+		if conn, err := impostor.Accept(); err == nil {
+			_, _ = conn.Write(make([]byte, 32))
+			_, _ = io.ReadFull(conn, make([]byte, 64))
+			_, _ = conn.Write(make([]byte, 32))
+		}
+	}()
+	a.Place = impostor.Addr().String()
+	if _, err := a.Dial(t.Context()); err == nil || !strings.Contains(err.Error(), "does not know the token") {
+		t.Error(err)
+	}
+}
+
+// TestAddresses reads addresses, and refuses what is none.
+func TestAddresses(t *testing.T) {
+	a, err := remote.ParseAddress("tcp:127.0.0.1:7#ab")
+	if err != nil || a.String() != "tcp:127.0.0.1:7" || a.Secret() != "tcp:127.0.0.1:7#ab" {
+		t.Error(a, err)
+	}
+	for _, bad := range []string{"", "tcp", "tcp:", "udp:1.2.3.4:5", "tcp:127.0.0.1", "#ab"} {
+		if _, err := remote.ParseAddress(bad); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
