@@ -16,7 +16,7 @@ func (p *Program) Listed() Spec {
 	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
 	s.WithinExtents, s.IndicesProved = p.facts.Any()
 	if p.rows > 0 {
-		s.Shape, s.Gang = plan.Gang2D, p.rows
+		s.Shape, s.Gang, s.Adjacent = plan.Gang2D, p.rows, false
 	}
 	return s
 }
@@ -53,12 +53,15 @@ func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
 	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0
 }
 
-// has2DGangs reports whether a launch has 2-D gangs: they leave hardly more lanes idle than 1-D gangs.
+// has2DGangs reports whether a launch has 2-D gangs: they leave hardly more lanes idle than 1-D gangs, and none in work-groups.
 func (p *Program) has2DGangs(g *interp.Launch) bool {
 	if p.rows == 0 || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return false
 	}
 	lanes := p.options.Target.Lanes
+	if p.observes {
+		return g.GroupSize[0]%lanes == 0 && g.GroupSize[1]%p.rows == 0 && wholeGroups(g)
+	}
 	return p.options.StackRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
 }
 
@@ -69,12 +72,19 @@ func (p *Program) rowGangs(g *interp.Launch, s Spec) Spec {
 		return s
 	}
 	lanes := p.options.Target.Lanes * s.Gang
-	s.Whole = g.GroupSize[0]%lanes == 0
-	for axis, n := range g.GroupSize {
-		s.Whole = s.Whole && g.Size[axis]%n == 0
-	}
+	s.Whole = g.GroupSize[0]%lanes == 0 && wholeGroups(g)
 	s.Adjacent = s.Whole && p.interleaves && (g.GroupSize[0] > lanes || p.batches && g.Size[0] > g.GroupSize[0])
 	return s
+}
+
+// wholeGroups reports whether all work-groups of a launch are complete.
+func wholeGroups(g *interp.Launch) bool {
+	for axis, n := range g.GroupSize {
+		if g.Size[axis]%n != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // fitting returns the number of registers of gangs for work-groups with a number of items along x: that of the general

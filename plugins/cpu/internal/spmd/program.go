@@ -68,7 +68,12 @@ func (p *Program) chooseGangs() {
 	}
 	switch {
 	case p.observes:
-		p.rows = 0
+		if p.rows == 0 && free && p.gang > 1 {
+			p.rows = plan.ChooseRows(p.kernel, p.options.Target, p.gang)
+		}
+		if !plan.StacksGroups(p.kernel) {
+			p.rows = 0
+		}
 		if free {
 			p.narrows, p.oneGang = true, plan.OneGangRegs(p.kernel, &p.options, p.gang)
 		}
@@ -174,7 +179,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 	}
 	if p.has2DGangs(g) {
 		rows := s
-		rows.Shape, rows.Gang = plan.Gang2D, p.rows
+		rows.Shape, rows.Gang, rows.Whole = plan.Gang2D, p.rows, p.observes
 		if v, units, err := p.prepare(g, rows); err == nil {
 			return v, units, nil
 		}
@@ -217,8 +222,7 @@ func (p *Program) prepare(g *interp.Launch, s Spec) (v *exec.Variant, units int,
 	if !p.observes {
 		return v, plan.NumGangs(g.Size, v.Code.Width, v.Code.Height), nil
 	}
-	lanes := p.options.Target.Lanes * s.Gang
-	if gangs := ((g.GroupSize[0]-1)/lanes + 1) * g.GroupSize[1] * g.GroupSize[2]; gangs*v.Code.Frame > maxFrames {
+	if v.Code.GangsOf(g.GroupSize)*v.Code.Frame > maxFrames {
 		return nil, 0, ErrTooLarge
 	}
 	units = 1

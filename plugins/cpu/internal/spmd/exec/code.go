@@ -16,8 +16,13 @@ func (c *Code) batch(size [3]int) int {
 	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1
 	}
-	gangs := (size[0]-1)/c.Lanes + 1
+	gangs := c.GangsOf(size)
 	return max(1, min(c.BatchRow/4/size[0], MaxBatch, maxSpare/(gangs*c.Frame)))
+}
+
+// GangsOf returns the number of gangs of work-groups of a size.
+func (c *Code) GangsOf(size [3]int) int {
+	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
 // ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs in each of

@@ -141,7 +141,8 @@ func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 		group[axis] = w.get32(abi.CtxGroup + 4*axis)
 		at[axis] = group[axis]*size[axis] + f.get32(abi.FrameLocal+4*axis)
 	}
-	at[0] += lane
+	at[0] += lane % w.v.Code.Width
+	at[1] += lane / w.v.Code.Width
 	items := size[0] * size[1] * size[2]
 	number := (group[2]*w.get32(abi.CtxGroups+4)+group[1])*w.get32(abi.CtxGroups) + group[0]
 	return at, number*items + w.place(f, lane)
@@ -149,8 +150,9 @@ func (w *Worker) itemOf(f frame, lane int) (at [3]int, order int) {
 
 // place returns the rank of a lane in its work-group.
 func (w *Worker) place(f frame, lane int) int {
-	size := w.g.GroupSize
-	return (f.get32(abi.FrameLocal+8)*size[1]+f.get32(abi.FrameLocal+4))*size[0] + f.get32(abi.FrameLocal) + lane
+	size, width := w.g.GroupSize, w.v.Code.Width
+	row := f.get32(abi.FrameLocal+8)*size[1] + f.get32(abi.FrameLocal+4) + lane/width
+	return row*size[0] + f.get32(abi.FrameLocal) + lane%width
 }
 
 // trap serves a trap.

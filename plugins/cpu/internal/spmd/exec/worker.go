@@ -269,11 +269,9 @@ func (w *Worker) Set(g *interp.Launch) {
 
 // setGroups prepares a worker whose kernel observes its work-group.
 func (w *Worker) setGroups() {
-	n := w.v.Code.Lanes
 	size := w.g.GroupSize
-	perRow := (size[0]-1)/n + 1
-	w.growFrames(perRow*size[1]*size[2], w.v.Code.batch(size))
-	w.put32(abi.CtxTogether, w.Together(size, n))
+	w.growFrames(w.v.Code.GangsOf(size), w.v.Code.batch(size))
+	w.put32(abi.CtxTogether, w.Together(size, w.v.Code.Lanes))
 	w.put64(abi.CtxHalves, 1<<bits.Len(uint(w.Gangs-1)))
 	for axis := range 3 {
 		w.put32(abi.CtxGroups+4*axis, (w.g.Size[axis]-1)/size[axis]+1)
@@ -307,7 +305,7 @@ func (w *Worker) beginGangs(first int) {
 
 // beginGroups sets the position of the first work-group of a run, and of its gangs.
 func (w *Worker) beginGroups(first int) {
-	n, size := w.v.Code.Lanes, w.g.GroupSize
+	c, size := w.v.Code, w.g.GroupSize
 	x, y, z := 0, 0, 0
 	w.presentFirst()
 	for i := range w.Gangs * w.batch {
@@ -316,9 +314,9 @@ func (w *Worker) beginGroups(first int) {
 		f.put32(abi.FrameLocal+4, y)
 		f.put32(abi.FrameLocal+8, z)
 		f.put32(abi.FrameIndex, i)
-		if x += n; x >= size[0] {
+		if x += c.Width; x >= size[0] {
 			x = 0
-			if y++; y == size[1] {
+			if y += c.Height; y >= size[1] {
 				if y, z = 0, z+1; z == size[2] {
 					z = 0 // of the next group of the batch
 				}

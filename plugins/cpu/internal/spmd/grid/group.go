@@ -37,6 +37,10 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.Item.X, l.Item.Local = l.Global(0), l.NewGPR()
 	l.Def(amd64.MOV, l.Item.Local.G4(), vcode.FrameMem(abi.FrameLocal, 4).At())
 	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameFirst, 4).At(), l.Item.X.G4())
+	if l.Spec.Is2D() {
+		l.Item.Y, l.Item.Row = l.Global(1), l.NewGPR()
+		l.Def(amd64.MOV, l.Item.Row.G4(), vcode.FrameMem(abi.FrameLocal+4, 4).At())
+	}
 	var mask []vcode.Reg
 	if !l.Spec.Whole {
 		mask = l.present(end)

@@ -45,6 +45,9 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		if in.Axis == 0 {
 			return Value{Vec: l.lanesFrom(l.Item.Local, analysis.Strides{1})}
 		}
+		if in.Axis == 1 && l.Spec.Is2D() {
+			return Value{Vec: l.lanesFrom(l.Item.Row, analysis.Strides{0, 1})}
+		}
 		d := l.NewGPR()
 		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+4*in.Axis, 4).At())
 		v = Value{G: d}

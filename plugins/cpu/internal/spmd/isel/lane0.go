@@ -38,6 +38,8 @@ func (l *Lowerer) Lane0(v *ir.Value) vcode.Reg {
 	var d vcode.Reg
 	if in.Op == ir.Item {
 		switch {
+		case in.Item == ir.LocalID && in.Axis == 1:
+			d = l.Item.Row
 		case in.Item == ir.LocalID:
 			d = l.Item.Local
 		case in.Axis == 1:

@@ -79,6 +79,7 @@ type itemVal struct {
 	X     vcode.Reg // global position of lane 0
 	Y     vcode.Reg // the global position on y, of a 2-D gang
 	Local vcode.Reg // local position of lane 0 on x
+	Row   vcode.Reg // the local position on y, of a 2-D gang
 }
 
 // Body emits the kernel's code for one gang with a mask of active lanes.

@@ -16,7 +16,7 @@ const maxFetched = 32
 // fetchStored prefetches the lines of the rows that the current gang stores to after a barrier. rest has the instructions
 // after the barrier.
 func (l *Lowerer) fetchStored(rest []*ir.Instr) {
-	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() {
+	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() || l.Spec.Is2D() {
 		return
 	}
 	f := fetcher{l: l, mark: len(l.Undo), left: maxFetched}

@@ -28,6 +28,9 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 		return 0
 	}
 	along, down := k.Uniformity(gangScope(false)), k.Uniformity(ir.Scope{Lockstep: true, UniformAxis: [3]bool{true, false, true}})
+	if k.ObservesGroup() {
+		return rowsOfGroups(k, along, down)
+	}
 	if rows := reusingRows(loops, along, down, k, t, gang); rows > 0 {
 		return rows
 	}
@@ -59,24 +62,8 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	sums, perRow, oneRow, fits := 0, 0, 0, true
 	for _, loop := range loops {
 		fits = fits && !along.Diverges(loop) && !down.Diverges(loop)
-		for _, p := range loop.Then.Params {
-			if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {
-				sums++
-			}
-		}
-		loop.Then.Walk(func(in *ir.Instr) {
-			switch {
-			case !analysis.AccessesShared(in) || analysis.AllUniform(in, along) && analysis.AllUniform(in, down):
-			case in.Op != ir.Load || in.Type().Size() < 4:
-				fits = false
-			case analysis.AllUniform(in, along):
-				perRow++
-			case analysis.AllUniform(in, down) && analysis.Stride(affine, in, 0) == int64(in.Type().Size()):
-				oneRow++
-			default:
-				fits = false
-			}
-		})
+		s, p, o, only := countReuse(loop, along, down, affine)
+		sums, perRow, oneRow, fits = sums+s, perRow+p, oneRow+o, fits && only
 	}
 	k.Body.Walk(func(in *ir.Instr) {
 		fits = fits && !Ordered(in.Op) && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
@@ -88,6 +75,84 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		return 4
 	}
 	return 8
+}
+
+// countReuse returns the number of varying values that a loop carries, of its loads that a row shares, and of those that all
+// rows share. only reports whether it has no other accesses that vary.
+func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Affine) (sums, perRow, oneRow int, only bool) {
+	for _, p := range loop.Then.Params {
+		if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {
+			sums++
+		}
+	}
+	only = true
+	loop.Then.Walk(func(in *ir.Instr) {
+		switch {
+		case !analysis.AccessesShared(in) || analysis.AllUniform(in, along) && analysis.AllUniform(in, down):
+		case in.Op != ir.Load || in.Type().Size() < 4:
+			only = false
+		case analysis.AllUniform(in, along):
+			perRow++
+		case analysis.AllUniform(in, down) && analysis.Stride(affine, in, 0) == int64(in.Type().Size()):
+			oneRow++
+		default:
+			only = false
+		}
+	})
+	return sums, perRow, oneRow, only
+}
+
+// rowsOfGroups returns the block height of 2-D gangs of complete work-groups, or 0 if 1-D gangs are better. Inner loops must
+// reuse what they load, as in [reusingRows]; other code must not access elements that are far apart. Kernels with group
+// operations and those with atomics have 1-D gangs, in whose order they combine values.
+func rowsOfGroups(k *ir.Kernel, along, down *ir.Uniformity) int {
+	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))
+	far := func(in *ir.Instr) bool { return analysis.AccessesShared(in) && IsFar(analysis.Stride(affine, in, 0)) }
+	private := slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private })
+	sums, reuses, fits := 0, false, StacksGroups(k) && !private
+	k.Body.Walk(func(in *ir.Instr) {
+		fits = fits && !far(in)
+		if in.Op != ir.Loop {
+			return
+		}
+		fits = fits && !along.Diverges(in) && !down.Diverges(in)
+		if hasInner(in) {
+			return
+		}
+		n, perRow, oneRow, only := countReuse(in, along, down, affine)
+		if only && perRow > 0 && oneRow > 0 {
+			reuses, sums = true, max(sums, n)
+		}
+	})
+	switch {
+	case !fits || !reuses || sums > 2:
+		return 0
+	case sums > 1:
+		return 4
+	}
+	return 8
+}
+
+// hasInner reports whether a loop contains another loop or a barrier.
+func hasInner(loop *ir.Instr) (yes bool) {
+	loop.Then.Walk(func(in *ir.Instr) { yes = yes || in.Op == ir.Loop || in.Op == ir.Barrier })
+	return yes
+}
+
+// StacksGroups reports whether the gangs of a work-group may be 2-D: no result may depend on the order of gangs or lanes.
+func StacksGroups(k *ir.Kernel) bool {
+	ok := true
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic:
+			ok = false
+		case ir.Item:
+			ok = ok && in.Item != ir.Lane
+		default:
+			ok = ok && !Ordered(in.Op)
+		}
+	})
+	return ok
 }
 
 // NumGangs returns the number of gangs of a launch.

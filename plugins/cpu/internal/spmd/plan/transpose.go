@@ -14,7 +14,7 @@ const maxColumns = 16
 
 // findColumnLoads finds the loads from shared memory that are transposed, and numbers them.
 func (l *Analysis) findColumnLoads() {
-	if !l.Observes || !l.Spec.Whole || l.Spec.IsOneGang() || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
+	if !l.Observes || !l.Spec.Whole || l.Spec.IsOneGang() || l.Spec.Is2D() || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
 		return
 	}
 	if l.hasFence() {
