@@ -6,30 +6,30 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// briefUnits is how many units a launch has at most that runs on the stack of the goroutine, whose thread nobody can
-// have until it ends. What a unit takes was measured, but memory that is not in the caches takes many times as long.
+// briefUnits bounds the units of a launch that runs on the stack of the goroutine, whose thread is then blocked until it
+// ends. The time of a unit was measured, but units that miss the caches take many times as long.
 const briefUnits = 1024
 
-// atHand is what a queue has at hand to run the prepared launch again that it ran last: a worker that is set for it.
+// atHand is a worker that a queue keeps for the prepared launch that it ran last.
 type atHand struct {
 	plan   *plan
-	made   int // what the plan was when the worker was set
+	made   int // the plan's count of calls of set when the worker was acquired
 	code   *spmd.Variant
 	worker *spmd.Worker
 }
 
-// isBrief reports whether launches of the plan surely take no longer than a moment.
+// isBrief reports whether launches of the plan take no longer than a microsecond.
 func (pl *plan) isBrief() bool {
 	if pl.steady == nil {
 		return false
 	}
 	const limit = int64(measureAbove) * costScale
 	cost := pl.variant.cost.Load()
-	return cost > 0 && cost <= limit && cost*int64(pl.units) <= limit // which cannot overflow
+	return cost > 0 && cost <= limit && cost*int64(pl.units) <= limit // the product cannot overflow
 }
 
-// RunAtOnce implements [queue.Launch] for launches that were prepared and are brief. To be ready for panics would take
-// longer than the rest: what code of its kernels asks of Go is guarded, the little that is here cannot panic.
+// RunAtOnce implements [queue.Launch] for launches that are prepared and brief. It has no recover, which would take longer
+// than the rest: the traps of the code are guarded, and nothing else can panic.
 func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	pl, ok := o.Prepared.(*plan)
 	if !ok || pl.device != l.own.device || !pl.isBrief() {
@@ -50,7 +50,7 @@ func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	return true, err
 }
 
-// failed is the error of a launch that was run at once.
+// failed returns the error of a launch that was run at once.
 func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error {
 	l.plan, l.at = o.Prepared.(*plan), o.Pos
 	defer l.Clear()
@@ -62,7 +62,7 @@ func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error
 	return l.faultError()
 }
 
-// drop gives the worker back.
+// drop releases the worker.
 func (k *atHand) drop() {
 	if k.worker != nil {
 		k.code.Release(k.worker)

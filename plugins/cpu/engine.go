@@ -9,45 +9,46 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// engine turns kernels into something that runs.
+// engine compiles kernels.
 type engine interface {
-	// compile compiles a kernel for launches with these checks. The kernel is valid, and optimized unless the checks look
-	// for races. It gives errUnsupported, perhaps wrapped, if another engine shall try.
+	// compile compiles a kernel for launches with these checks. The kernel is valid, and optimized unless the checks find
+	// races. The error wraps errUnsupported if another engine should try.
 	compile(k *ir.Kernel, checks offload.Checks) (executable, error)
 }
 
 // executable is a compiled kernel. Its methods are called by several goroutines at once.
 type executable interface {
-	// prepare checks a launch, chooses the code for it, and says into how many units it can be cut: work-groups, or
-	// runs of work-items where the kernel does not observe its group.
+	// prepare checks a launch, chooses the code for it, and returns the number of its units: work-groups, or runs of
+	// work-items where the kernel does not observe its group.
 	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
-	// describe says in a few words what runs the kernel, and if it is not what the engine is for, why.
+	// describe returns a short text that names the code of the kernel. The error is the reason why it is not what the
+	// engine is for.
 	describe() (string, error)
-	// unitCost is a guess of how many nanoseconds a unit takes.
+	// unitCost returns an estimate of the nanoseconds of a unit.
 	unitCost() float64
 }
 
 // runner is the code that was chosen for a launch.
 type runner interface {
-	// acquire gives the memory that one goroutine needs to run units of a prepared launch, and release takes it back.
+	// acquire returns the memory that one goroutine needs to run units of a prepared launch. release ends its use.
 	acquire(g *interp.Launch) worker
 	release(w worker)
 	// run runs units [first, last) of the launch. It ends early when g.Stop is set. It is brief if it surely takes no more
 	// than microseconds. An error is the engine's own.
 	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
-	// together is how many neighbouring units of a prepared launch are faster in one run than in several.
+	// together returns the number of adjacent units of a prepared launch that are faster in one run than in several.
 	together(g *interp.Launch) int
 }
 
-// worker is the memory of one goroutine, an engine's own.
+// worker is the memory of one goroutine. Its type is the engine's.
 type worker any
 
-// errUnsupported says that an engine does not compile a kernel.
+// errUnsupported is the error of an engine that does not compile a kernel.
 var errUnsupported = errors.New("unsupported by this engine")
 
-// interpreter is the engine that runs everything.
+// interpreter is the engine that runs all kernels.
 type interpreter struct{ functions *functions }
 
 func (e interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
@@ -88,7 +89,7 @@ func (x *interpreted) run(w worker, g *interp.Launch, first, last int, _ bool) (
 	return x.program.Run(w.(*interp.Worker), g, first, last), nil
 }
 
-// interpretedCost guesses how many nanoseconds the interpreter takes for 256 work-items: loops run 16 times.
+// interpretedCost estimates the nanoseconds of the interpreter for 256 work-items. It assumes that loops run 16 times.
 func interpretedCost(b *ir.Block) float64 {
 	const perInstr = 200
 	cost := 0.0

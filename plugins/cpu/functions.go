@@ -16,9 +16,8 @@ type functions struct {
 
 func newFunctions() *functions { return &functions{sync.OnceValues(kernels.New)} }
 
-// expand puts the code of the library's functions in the place of calls, but for those that vector code computes by
-// instructions. A kernel that calls what the library has not keeps its calls: no engine compiles it, and the error then
-// has its place.
+// expand replaces calls of library functions by their code, except for functions that the vector compiler emits itself.
+// Calls of unknown functions stay: no engine compiles such a kernel, and the error has the position of the call.
 func (f *functions) expand(m *ir.Module) error {
 	if !kernels.Needed(m) {
 		return nil
@@ -40,7 +39,7 @@ func expandBy(library *kernels.Library, m *ir.Module) error {
 	return nil
 }
 
-// all gives a kernel in which no calls are left, a copy if it has any.
+// all returns a kernel without calls of library functions: a copy if the kernel has any.
 func (f *functions) all(k *ir.Kernel) (*ir.Kernel, error) {
 	m := &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 	if !kernels.Needed(m) {

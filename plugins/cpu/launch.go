@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// runAlone is how long a launch may take on one core before others are asked to help.
+	// runAlone is the time of a launch on one core from which on other cores help.
 	runAlone = 30 * time.Microsecond
-	// Chunks are to take between these times, so that the cores finish together and a stop is seen soon.
+	// The bounds of the time of a chunk: the cores finish together, and a stop takes effect soon.
 	shortChunk = 5 * time.Microsecond
 	longChunk  = 500 * time.Microsecond
-	// chunksPerCore are enough to level out uneven chunks.
+	// chunksPerCore chunks for each core even out chunks of different lengths.
 	chunksPerCore = 16
-	// fewChunks are enough where units that run together are many.
+	// fewChunks is the same for launches whose units run in large batches.
 	fewChunks = 4
-	// measureAbove is how long a launch takes that is worth measuring each time.
+	// measureAbove is the time of a launch from which on each run is measured.
 	measureAbove = time.Microsecond
 )
 
@@ -75,7 +75,7 @@ func (l *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// Detach makes the plan the launch's own. A launch that runs without it is of a kernel that needs no services.
+// Detach makes the plan the launch's own. A launch that runs without Detach is of a kernel that needs no services.
 func (l *launch) Detach() {
 	if l.isNative {
 		return
@@ -89,7 +89,7 @@ func (l *launch) Detach() {
 	}
 }
 
-// Clear drops what the launch keeps of others.
+// Clear drops the references of the launch.
 func (l *launch) Clear() {
 	if l.isNative {
 		l.native.clear()
@@ -110,7 +110,7 @@ func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.
 	return e
 }
 
-// Cost is about how long the launch takes on one core.
+// Cost returns an estimate of the time of the launch on one core.
 func (l *launch) Cost() (about time.Duration, sure bool) {
 	if l.isNative {
 		return l.native.cost(), false
@@ -118,7 +118,7 @@ func (l *launch) Cost() (about time.Duration, sure bool) {
 	return l.cost, l.variant.steady
 }
 
-// Run runs the launch on as many cores as are worth it.
+// Run runs the launch on one or more cores, by its cost.
 func (l *launch) Run(stop *queue.Stop) error {
 	if l.isNative {
 		return l.native.run(stop)
@@ -145,7 +145,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	switch {
 	case l.broken != nil:
 		return l.broken
-	case l.host.interrupted.Load(): // its fault is the interruption
+	case l.host.interrupted.Load(): // the fault is the interruption of a service
 		return queue.ErrStopped
 	case l.fault != nil:
 		return l.faultError()
@@ -155,7 +155,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	return nil
 }
 
-// chunkUnits is how many units a core is to take at once.
+// chunkUnits returns the number of units that a core runs at once.
 func (l *launch) chunkUnits() int {
 	cores := l.device.pool.Cores()
 	about := min(l.cost/time.Duration(cores*chunksPerCore), longChunk)
@@ -212,7 +212,7 @@ func (l *launch) runChunks(s sched.Share, first, last int) {
 	}
 }
 
-// fail notes that the engine itself failed.
+// fail records an error of the engine.
 func (l *launch) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,8 +221,8 @@ func (l *launch) fail(err error) {
 	l.broken = e
 }
 
-// keep keeps the fault if it is of an earlier chunk than the one known. Since chunks are given in order and run to their
-// end, the one that is kept at last is that of the first work-group that has any, however many cores there are.
+// keep records a fault if its chunk is earlier than that of the recorded one. Chunks are started in order and run to their
+// end. So the recorded fault is that of the first work-group with a fault, on any number of cores.
 func (l *launch) keep(chunk int, fault *interp.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,7 +231,7 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
-// faultError is the fault as the contract has it.
+// faultError returns the fault as an error of the contract.
 func (l *launch) faultError() error {
 	f := portable.Fault(l.kernel.module, l.kernel.ir, l.fault, &l.grid, l.labels)
 	var cause error

@@ -18,7 +18,7 @@ type block struct {
 	freed  atomic.Bool
 }
 
-// Allocate gives memory of the host. All kinds are the same here.
+// Allocate returns memory of the host. All kinds are the same here.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	m, err := d.memory.Get(size, false)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *block) Free() error {
 	return b.device.named(b.memory.Free())
 }
 
-// named adds the device to an error of the contract.
+// named sets the device of an error of the contract.
 func (d *device) named(err error) error {
 	var e *offload.Error
 	if errors.As(err, &e) {

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// moveChunk is how many bytes are moved between two looks at the stop flag.
+// moveChunk is the number of bytes that are moved between two tests of the stop flag.
 const moveChunk = 64 << 20
 
 // Copy implements [queue.Device].

@@ -66,7 +66,7 @@ func (p *program) closed(op, label string) error {
 // kernel implements [offload.Kernel]. It is shared by the programs of equal images.
 type kernel struct {
 	module    *ir.Module
-	ir        *ir.Kernel // as it came
+	ir        *ir.Kernel // as decoded
 	optimized *ir.Kernel
 	info      offload.KernelInfo
 	engines   []engine
@@ -78,7 +78,7 @@ type kernel struct {
 type variant struct {
 	executable
 	refusals []string     // why no better engine runs it
-	steady   bool         // a unit takes about as long whatever it is given, and calls nobody
+	steady   bool         // units take about the same time for all arguments, and call no services
 	cost     atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
 }
 
@@ -88,7 +88,7 @@ func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel 
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
 
-// variant gives the kernel compiled for the checks. Two goroutines that need it first at the same time may both compile
+// variant returns the kernel compiled for the checks. Two goroutines that need it first at the same time may both compile
 // it; one result is kept.
 func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if int(checks) >= len(k.variants) {
@@ -99,7 +99,7 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	}
 	source := k.optimized
 	if checks == offload.ChecksRaces {
-		source = k.ir // whose accesses are all there
+		source = k.ir // which has all accesses
 	}
 	x, refusals, err := build(k.engines, k.module, source, checks)
 	if err != nil {
@@ -112,7 +112,7 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	return v, nil
 }
 
-// engine says what runs the kernel, and why nothing better does.
+// engine returns a text that names the code of the kernel, and the reasons why better engines do not run it.
 func (k *kernel) engine(v *variant) string {
 	what, err := v.describe()
 	parts := append([]string{what}, v.refusals...)
@@ -122,8 +122,8 @@ func (k *kernel) engine(v *variant) string {
 	return strings.Join(parts, "; ")
 }
 
-// isSteady reports whether units of a kernel take about as long whatever they are given, and call nobody. Units that are
-// groups take the longer the larger these are.
+// isSteady reports whether units of a kernel take about the same time for all arguments, and call no services. Units that
+// are work-groups take a time that depends on the group size.
 func isSteady(k *ir.Kernel) bool {
 	steady := !k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
@@ -135,7 +135,7 @@ func isSteady(k *ir.Kernel) bool {
 	return steady
 }
 
-// unitCost is about how many nanoseconds a unit takes: as measured, or guessed before the first run.
+// unitCost returns the nanoseconds of a unit: as measured, or estimated before the first run.
 func (v *variant) unitCost() float64 {
 	if c := v.cost.Load(); c > 0 {
 		return float64(c) / costScale
@@ -145,7 +145,7 @@ func (v *variant) unitCost() float64 {
 
 const costScale = 1024
 
-// measured takes note that a unit took so many nanoseconds.
+// measured records the nanoseconds of a unit.
 func (v *variant) measured(ns float64) {
 	now := max(int64(ns*costScale), 1)
 	if old := v.cost.Load(); old > 0 {

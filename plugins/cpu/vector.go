@@ -54,11 +54,10 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 type vectorized struct {
 	program *spmd.Program
 	slow    *interpreted
-	refused atomic.Bool // the interpreter had to run a launch, as the compiler lacks something that the kernel needs
+	refused atomic.Bool // the interpreter ran a launch that the compiler does not support
 }
 
-// prepare chooses vector code if there is any for the launch: the code for its kind is made now, and where that cannot be
-// the interpreter runs it.
+// prepare returns the vector code for a launch. If there is none, it returns the interpreter.
 func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	code, units, err := x.slow.prepare(g)
 	if err != nil {
@@ -78,7 +77,7 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	return code, units, nil
 }
 
-// variant gives the code for a launch. The queue is locked: a panic must not leave it so.
+// variant returns the code for a launch. It recovers from panics, because the caller has locked the queue.
 func (x *vectorized) variant(g *interp.Launch) (v *spmd.Variant, units int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -105,7 +104,7 @@ func (x *vectorized) unitCost() float64 {
 	return x.slow.cost / 50
 }
 
-// variantCode is the code for a kind of launches.
+// variantCode implements [runner] for a variant.
 type variantCode spmd.Variant
 
 func (v *variantCode) together(g *interp.Launch) int { return (*spmd.Variant)(v).Together(g) }

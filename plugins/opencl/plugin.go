@@ -1,4 +1,4 @@
-// Package opencl is the plugin for devices of OpenCL drivers, whoever made them: GPUs, accelerators, and processors (PoCL). It
+// Package opencl is the plugin for devices of OpenCL drivers of any vendor: GPUs, accelerators, and processors (PoCL). It
 // finds the loader libOpenCL.so.1 at run time. Devices are opencl:0, opencl:1 and so on, in the order of the drivers.
 //
 // Kernels arrive as portable IR. Package lower rewrites them in operations that OpenCL C 1.2 has, package clc prints them,

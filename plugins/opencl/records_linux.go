@@ -155,7 +155,7 @@ func (l *lane) take(k *lower.Kernel, prints bool) (records, error) {
 	return r, nil
 }
 
-// put gives records back.
+// put returns records back.
 func (l *lane) put(r records) {
 	class := 64
 	for class < len(r.words()) {

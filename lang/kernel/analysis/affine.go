@@ -2,12 +2,12 @@ package analysis
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Strides says how an integer differs between the items of a group: the value of an item is a part that is uniform in
-// the group, plus Strides[a] times the item's identifier on each axis a, modulo 2^32. An index with stride 1 on the
-// axis along which lanes lie is a contiguous access.
+// Strides describes how an integer differs between the items of a group. Its value is a sum modulo 2^32: a part that is
+// uniform in the group, plus Strides[a] times the item's identifier on each axis a. An index with stride 1 on the axis
+// along which lanes lie is a contiguous access.
 //
-// The sum is modulo 2^32 because i32 and u32 wrap. Lanes whose indices are all in bounds are consecutive as they stand:
-// for a stride s and a run of lanes, either no index wraps or some index is out of bounds.
+// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap. For a stride s and a run of lanes,
+// either no index wraps or some index is out of bounds.
 type Strides [3]int32
 
 // Affine finds the values of type i32 and u32 that are affine in the item's identifiers.
@@ -16,13 +16,13 @@ type Affine struct {
 	forms Values[known]
 }
 
-// form is what a value is: affine, or not.
+// form describes a value: affine, or not.
 type form struct {
 	strides Strides
 	affine  bool
 }
 
-// known is what is known of a value so far: nothing until it was seen.
+// known is the form of a value, or nothing before the value was seen.
 type known struct {
 	form
 	seen bool
@@ -55,7 +55,7 @@ func (a *Affine) Strides(v *ir.Value) (Strides, bool) {
 	return f.strides, f.affine
 }
 
-// lower records a form, and reports whether that is news. Two different forms make none.
+// lower records a form, and reports whether it changed. Two different forms of a value make it not affine.
 func (a *Affine) lower(v *ir.Value, f form) bool {
 	old := a.forms.At(v)
 	if old.seen && old.form != f {
@@ -75,7 +75,7 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 	w.changed = w.a.lower(v, f) || w.changed
 }
 
-// of is the form of an operand. A value not seen yet, which only a loop can bring, is none of the two.
+// of returns the form of an operand. An operand that was not seen yet is carried by a loop.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
 	k := w.a.forms.At(v)
 	return k.form, k.seen
@@ -108,8 +108,8 @@ func (w *affineWalk) block(b *ir.Block) {
 	}
 }
 
-// join brings one value to a parameter of a loop. Items that go round a different number of times would not agree on
-// the uniform part only if they came to the same iteration by different ways.
+// join merges a value into a loop parameter. In a divergent loop, items may reach an iteration through different continues.
+// Their uniform parts may then differ.
 func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	if f, seen := w.of(v); seen {
 		if w.a.u.Diverges(loop) && len(w.s.Continues[loop]) > 1 {
@@ -119,7 +119,7 @@ func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	}
 }
 
-// varying is the form of a value whose items come by different ways: affine only if it is uniform all the same.
+// varying returns the form of a value whose items may come from different edges: affine only if it is uniform.
 func (w *affineWalk) varying(v *ir.Value) form {
 	return form{affine: w.a.u.Value(v) != ir.Varying}
 }
@@ -136,7 +136,7 @@ func (w *affineWalk) result(in *ir.Instr, i int, r *ir.Value) {
 	}
 }
 
-// compute is the form of a result, if that of its operands is known yet.
+// compute returns the form of a result, and false if that of an operand is not known yet.
 func (w *affineWalk) compute(in *ir.Instr, r *ir.Value) (form, bool) {
 	if w.a.u.Value(r) != ir.Varying {
 		return form{affine: true}, true
@@ -186,7 +186,7 @@ func (w *affineWalk) compute(in *ir.Instr, r *ir.Value) (form, bool) {
 	return form{}, true
 }
 
-// combine is x + c·y.
+// combine returns the form of x + c·y.
 func combine(x, y form, c int32) form {
 	f := form{affine: true}
 	for axis := range f.strides {

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// NaNs says which floats of a kernel can be NaN.
+// NaNs has the floats of a kernel that can be NaN.
 type NaNs struct {
 	ranges Values[floats]
 }
@@ -37,7 +37,7 @@ func (n *NaNs) Canonical(v *ir.Value) bool {
 
 func anyFloat() floats { return floats{math.Inf(-1), math.Inf(1), true, true, true} }
 
-// span is the floats between two numbers that come of arithmetic: any float if one is NaN.
+// span returns the set of floats between two results of arithmetic; it is all floats if one of them is NaN.
 func span(t ir.Type, lo, hi float64, nan bool) floats {
 	lo, hi = roundTo(t, lo), roundTo(t, hi)
 	if lo != lo || hi != hi {
@@ -85,7 +85,7 @@ func (n *NaNs) block(s *Structure, b *ir.Block) {
 	}
 }
 
-// joined finds the results of a structured instruction: what its ends bring.
+// joined computes the results of a structured instruction, from the operands at its ends.
 func (n *NaNs) joined(s *Structure, in *ir.Instr) {
 	edges := s.Ends(in)
 	for i, v := range in.Results {
@@ -135,7 +135,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 	return anyFloat()
 }
 
-// rounded16 returns a bound of what rounding to 16 bits makes of numbers up to x.
+// rounded16 returns a bound of numbers up to x after rounding to 16 bits.
 func rounded16(x float64) float64 {
 	if math.Abs(x) < 32768 {
 		return 2 * x
@@ -163,7 +163,7 @@ func nanOf(t ir.Type) uint64 {
 	return ir.NaN64
 }
 
-// converted is the result of a conversion to a float: that of an integer is never NaN.
+// converted returns the result of a conversion to a float. That of an integer is never NaN.
 func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 	switch {
 	case v.Type.IsFloat():
@@ -182,7 +182,8 @@ func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 	return span(t, 0, 1<<64, false)
 }
 
-// chosen is the result of a Select. Where a comparison that is false for NaN chooses one of its operands, that is no NaN.
+// chosen returns the result of a Select. If its condition is a comparison that is false for NaN, an operand of both cannot
+// be NaN where it is chosen.
 func (n *NaNs) chosen(in *ir.Instr) floats {
 	yes, no := n.of(in.Args[1]), n.of(in.Args[2])
 	if c := in.Args[0].Def; c != nil {
@@ -217,8 +218,8 @@ func (n *NaNs) unary(op ir.Op, t ir.Type, x floats) floats {
 	return anyFloat()
 }
 
-// binaryFloats is the result of an operation on two sets, which are one value if same. Each operation is monotone in each
-// operand, so that the ends come of ends.
+// binaryFloats returns the result of an operation on two sets; same means that they are one value. Each operation is
+// monotone in each operand, so that the ends of the result come from ends.
 func binaryFloats(op ir.Op, t ir.Type, x, y floats, same bool) floats {
 	nan := x.nan || y.nan
 	if x.lo > x.hi || y.lo > y.hi { // an operand is NaN, or the code is never reached

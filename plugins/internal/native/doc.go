@@ -1,7 +1,7 @@
 // Package native loads shared objects for the host from memory and calls their functions as kernels.
 //
-// An image is copied to an anonymous file and loaded by the system's loader, so that thread-local storage, relocations and
-// the libraries that it needs work as for any other library. Its constructors and destructors are taken from the loader
+// An image is copied to an anonymous file and loaded by the system's loader. Thread-local storage, relocations and needed
+// libraries thus work as for any other library. Its constructors and destructors are taken from the loader
 // and run here, in order and guarded: a fault in one is an error, and no lock of the loader is held meanwhile.
 //
 // Calls run under a guard of package process: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and the end of the stack become

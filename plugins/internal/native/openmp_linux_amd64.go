@@ -146,7 +146,7 @@ var region struct {
 	abandoned int
 }
 
-// Region calls a target region with at most so many threads.
+// Region calls a target region with a limit of threads.
 func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
 	r := &region
 	for !r.TryLock() { // the region that runs may be endless

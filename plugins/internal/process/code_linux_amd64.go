@@ -30,7 +30,7 @@ func NewCode(code []byte) (*Code, error) {
 	return &Code{m}, nil
 }
 
-// Entry gives the address of the code at the given offset; 0 if it is not within the code, or the code is freed.
+// Entry returns the address of the code at the given offset; 0 if it is not within the code, or the code is freed.
 func (c *Code) Entry(offset int) uintptr {
 	if offset < 0 || offset >= len(c.mapping) {
 		return 0
@@ -38,7 +38,7 @@ func (c *Code) Entry(offset int) uintptr {
 	return uintptr(unsafe.Pointer(&c.mapping[offset]))
 }
 
-// Offset gives the distance of an address from the start of the code, and whether it is within the code.
+// Offset returns the distance of an address from the start of the code, and whether it is within the code.
 func (c *Code) Offset(address uintptr) (offset int, ok bool) {
 	start := c.Entry(0)
 	if start == 0 || address < start || address-start >= uintptr(len(c.mapping)) {
@@ -47,7 +47,7 @@ func (c *Code) Offset(address uintptr) (offset int, ok bool) {
 	return int(address - start), true
 }
 
-// Free gives the memory back. The code must not be running, nor be run again. A second Free does nothing.
+// Free releases the memory. The code must not be running, nor be run again. A second Free does nothing.
 func (c *Code) Free() error {
 	m := c.mapping
 	if m == nil {

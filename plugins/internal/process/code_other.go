@@ -5,13 +5,13 @@ package process
 // Code is machine code in memory of its own. There is none on this platform.
 type Code struct{}
 
-// NewCode gives [ErrUnsupported] on this platform.
+// NewCode returns [ErrUnsupported] on this platform.
 func NewCode([]byte) (*Code, error) { return nil, ErrUnsupported }
 
-// Entry gives 0 on this platform.
+// Entry returns 0 on this platform.
 func (*Code) Entry(int) uintptr { return 0 }
 
-// Offset gives false on this platform.
+// Offset returns false on this platform.
 func (*Code) Offset(uintptr) (offset int, ok bool) { return 0, false }
 
 // Free does nothing on this platform.

@@ -3,17 +3,16 @@
 //
 // # Signals
 //
-// Libraries of vendors install signal handlers when they are loaded or initialised, and then a nil dereference in Go,
-// which is a recoverable panic, ends the process. Every load and initialisation of such a library goes through
+// Libraries of vendors install signal handlers when they are loaded or initialised. A nil dereference in Go, which is a
+// recoverable panic, then ends the process. Every load and initialisation of such a library goes through
 // [KeepSignals], which keeps the mode of the floating-point unit too.
 //
 // # Faults
 //
 // [Guard.Call] runs native code by the C calling convention on a system stack, and [Guard.CallHere] generated code that
-// soon ends on the goroutine's. A fault in it (an invalid address, a division by zero, an illegal instruction, an
-// overflow of the system's stack, abort) comes back as a [*Fault]. The first guard installs handlers for SIGSEGV, SIGBUS,
-// SIGFPE, SIGILL and SIGABRT in front of Go's; a fault that does not come from guarded native code goes on to Go's handlers, so panics in
-// Go work as ever.
+// soon ends on the goroutine's. A fault in it comes back as a [*Fault]: an invalid address, a division by zero, an illegal
+// instruction, an overflow of the system's stack, abort. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE,
+// SIGILL and SIGABRT in front of Go's. Faults of other code reach Go's handlers, so that panics in Go work as before.
 //
 // [Guard.Interrupt] ends a call that does not end by itself, with a signal that no other code sends.
 //

@@ -23,10 +23,9 @@ var (
 	foreignFault guarded // its fault
 )
 
-// WatchForeign catches faults on threads that native code made itself, from now on: such a thread stays stopped for ever, and
-// a call that waits for it has to be interrupted. It forgets an earlier fault. A thread of an earlier call may still be
-// running after that call has failed, so that catching never ends, and its fault is reported to the next call. Threads of
-// other libraries are caught too.
+// WatchForeign starts to catch faults on threads that native code made itself. Such a thread stays stopped for ever, and a
+// call that waits for it has to be interrupted. It forgets an earlier fault. Catching never ends, because a thread may
+// still run after its call has failed; its fault is reported to the next call. Threads of other libraries are caught, too.
 func WatchForeign() *Foreign {
 	atomic.StoreUint32(&foreignTaken, 0)
 	atomic.StoreUint32(&foreignDone, 0)

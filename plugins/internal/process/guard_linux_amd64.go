@@ -41,7 +41,7 @@ func NewGuard() (Guard, error) {
 	return g, nil
 }
 
-// Free gives the guard back. It must not be used any more.
+// Free returns the guard back. It must not be used any more.
 func (g Guard) Free() {
 	places.Lock()
 	defer places.Unlock()
@@ -49,7 +49,7 @@ func (g Guard) Free() {
 }
 
 // Call runs the native code at entry by the C calling convention as void(*)(void *arg), on a stack of the system (a few
-// megabytes), while the garbage collector and other goroutines go on. A fault becomes a [*Fault]. The code finds the
+// megabytes). The garbage collector and other goroutines continue meanwhile. A fault becomes a [*Fault]. The code finds the
 // floating-point unit in its default mode, whatever other libraries set on the thread. It must not call back into Go if
 // arg points to memory of Go. Call does not allocate unless there is a fault.
 func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error {
@@ -60,9 +60,9 @@ func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// CallHere is Call on the goroutine's own stack, which takes a third of the time. It is for generated code that calls
-// nobody, uses less than 256 bytes of the stack, and surely ends soon: until then the goroutine cannot be preempted, and
-// the garbage collector has to wait for it, as for a copy of memory.
+// CallHere is Call on the goroutine's own stack, which takes a third of the time. It is for generated code that calls no
+// functions, uses less than 256 bytes of the stack, and ends soon: until then the goroutine cannot be preempted, and the
+// garbage collector has to wait for it, as for a copy of memory.
 //
 // A signal of the Go runtime that arrives meanwhile finds a place that is not Go's, and neither preempts nor unwinds it.
 func (g Guard) CallHere(entry uintptr, arg unsafe.Pointer) error {
@@ -153,7 +153,7 @@ var (
 	processID  uint32      //lint:ignore U1000 the assembly's alone
 )
 
-// addresses gives the guard's entry for cgocall and the signal handler.
+// addresses returns the guard's entry for cgocall and the signal handler.
 func addresses() (guard, handler uintptr)
 
 // guarding reports whether a handler is the guard's, in front of Go's.

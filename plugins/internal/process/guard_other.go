@@ -10,16 +10,16 @@ func Supported() bool { return false }
 // Guard guards nothing on this platform.
 type Guard struct{}
 
-// NewGuard gives [ErrUnsupported] on this platform.
+// NewGuard returns [ErrUnsupported] on this platform.
 func NewGuard() (Guard, error) { return Guard{}, ErrUnsupported }
 
 // Free does nothing.
 func (Guard) Free() {}
 
-// Call gives [ErrUnsupported] on this platform.
+// Call returns [ErrUnsupported] on this platform.
 func (Guard) Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 
-// CallHere gives [ErrUnsupported] on this platform.
+// CallHere returns [ErrUnsupported] on this platform.
 func (Guard) CallHere(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 
 // guarding reports false: there is no guard.

@@ -33,7 +33,7 @@ func (g Guard) Resume() { atomic.StoreUint64(&g.place.stop, 0) }
 func signalThreads() {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
-		return // without threads to list nobody can be interrupted; the caller repeats
+		return // no list of threads: the caller repeats
 	}
 	info := struct {
 		signal, errno, code, _ int32

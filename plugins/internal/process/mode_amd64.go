@@ -1,7 +1,7 @@
 package process
 
-// floatMode is how the floating-point unit of this thread rounds and treats denormals: its MXCSR.
+// floatMode returns the MXCSR of this thread: how its floating-point unit rounds and treats denormals.
 func floatMode() uint32
 
-// setFloatMode sets what floatMode gives.
+// setFloatMode sets the MXCSR of this thread.
 func setFloatMode(mode uint32)

@@ -53,11 +53,11 @@ const numSignals = 64
 
 var keeping sync.Mutex
 
-// KeepSignals runs f, which loads or initialises a library that is not Go, and afterwards gives the signals that the Go
-// runtime needs back the actions they had. A handler that the library keeps is made to run on the signal stack. The
-// thread's floating-point unit gets its mode back: a library built with -ffast-math changes it as it is loaded, and the
-// threads that this one starts later would have it so too. KeepSignals
-// gives the error of f, joined with its own. One f runs at a time; f must not call KeepSignals.
+// KeepSignals runs f, which loads or initialises a library that is not Go. It then restores the actions of the signals that
+// the Go runtime needs. A handler that the library keeps is made to run on the signal stack. The mode of the thread's
+// floating-point unit is restored, too: a library built with -ffast-math changes it as it is loaded, also for threads that
+// this one starts later. KeepSignals returns the error of f, joined with its own. One f runs at a time; f must not call
+// KeepSignals.
 func KeepSignals(f func() error) (err error) {
 	keeping.Lock()
 	defer keeping.Unlock()

@@ -2,9 +2,9 @@ package amd64
 
 import "fmt"
 
-// Assembler collects the instructions, labels and constants of one piece of code. The first wrong use is kept as an
-// error and everything after it is ignored: [Assembler.Finish] gives the error, and [Assembler.Err] at any time. An
-// Assembler is for one goroutine at a time.
+// Assembler collects the instructions, labels and constants of one piece of code. It keeps the first error and ignores
+// everything after it: [Assembler.Finish] returns the error, and [Assembler.Err] at any time. An Assembler is for one
+// goroutine at a time.
 type Assembler struct {
 	features Features
 	err      error
@@ -20,7 +20,7 @@ type Assembler struct {
 	in instruction // the one being emitted
 }
 
-// New gives an empty Assembler that takes the instructions of the baseline and of the given extensions.
+// New returns an empty Assembler that takes the instructions of the baseline and of the given extensions.
 func New(features Features) *Assembler { return &Assembler{features: features} }
 
 // Reset empties a for another piece of code, keeping its memory. A listing ends.
@@ -30,13 +30,13 @@ func (a *Assembler) Reset(features Features) {
 	a.pool.reset()
 }
 
-// Features gives the extensions whose instructions a takes.
+// Features returns the extensions whose instructions a accepts.
 func (a *Assembler) Features() Features { return a.features }
 
-// Err gives the first error, nil if there was none so far.
+// Err returns the first error, nil if there was none so far.
 func (a *Assembler) Err() error { return a.err }
 
-// Count gives the number of instructions emitted so far.
+// Count returns the number of instructions emitted.
 func (a *Assembler) Count() int { return a.count }
 
 func (a *Assembler) fail(format string, args ...any) {
@@ -58,19 +58,19 @@ func (a *Assembler) Emit(op Op, operands ...Operand) {
 // is [Assembler.Emit] without making each operand an [Operand], which takes memory.
 func (a *Assembler) Begin(op Op) { a.in.begin(op) }
 
-// Reg gives the instruction that was begun a register.
+// Reg appends a register operand to the current instruction.
 func (a *Assembler) Reg(r Reg) { a.in.addReg(r) }
 
-// Mem gives the instruction that was begun a memory operand.
+// Mem appends a memory operand to the current instruction.
 func (a *Assembler) Mem(m *Mem) { a.in.addMem(m) }
 
-// Imm gives the instruction that was begun an immediate.
+// Imm appends an immediate operand to the current instruction.
 func (a *Assembler) Imm(n Imm) { a.in.addImm(n) }
 
-// Label gives the instruction that was begun a label.
+// Label appends a label operand to the current instruction.
 func (a *Assembler) Label(l Label) { a.in.addLabel(l) }
 
-// Prefix gives the instruction that was begun a prefix.
+// Prefix adds a prefix to the current instruction.
 func (a *Assembler) Prefix(p Prefix) { a.in.setPrefix(p) }
 
 // End appends the instruction that was begun.

@@ -12,9 +12,8 @@
 // encodings of an instruction, the one GNU as would take is taken: VEX before EVEX where both do, the short immediate
 // where it fits, disp8 in the unit of the operand, branches short where they reach.
 //
-// An instruction that does not exist, does not take its operands, or belongs to an extension that the assembler was not
-// given, becomes an error that says which operand is wrong and what it could be. The first error is kept and given by
-// [Assembler.Finish].
+// An instruction that does not exist, does not take its operands, or belongs to an extension that the assembler lacks, is an
+// error. It names the wrong operand and the right ones. [Assembler.Finish] returns the first error.
 //
 // The code is independent of its position: it is to be placed at a multiple of 64 bytes, and what it addresses by
 // [Mem.Label] (constants, its own places) lies within. Emitting does not allocate but for growing the buffers that

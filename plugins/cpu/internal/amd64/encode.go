@@ -2,8 +2,8 @@ package amd64
 
 import "encoding/binary"
 
-// numbers are the register numbers that go into prefixes and ModRM. For a register in rm, index holds its bit 4 where
-// the bit 3 of an index goes, since EVEX uses the same bit for both.
+// numbers are the register numbers that go into prefixes and ModRM. For a register in rm, index holds bit 4 of its number
+// at the place of bit 3 of an index: EVEX uses the same bit for both.
 type numbers struct{ reg, rm, index, vvvv uint8 }
 
 // encode appends the instruction by the form it matched.
@@ -73,7 +73,7 @@ func (a *Assembler) encode(in *instruction) {
 	a.code = b
 }
 
-// immediate gives the immediate operand and its size in bytes.
+// immediate returns the immediate operand and its size in bytes.
 func (in *instruction) immediate() (value int64, size int) {
 	if in.value == nil {
 		return 0, 0
@@ -182,7 +182,7 @@ func (in *instruction) appendEVEX(b []byte, n numbers, address *Mem) []byte {
 	return append(b, 0x62, p0, p1, p2)
 }
 
-// dispUnit gives the unit of an EVEX instruction's 8-bit displacement.
+// dispUnit returns the unit of an EVEX instruction's 8-bit displacement.
 func (in *instruction) dispUnit() int32 {
 	if n := in.form.attr & nMask; n != 0 {
 		return int32(n)
@@ -193,7 +193,7 @@ func (in *instruction) dispUnit() int32 {
 	return int32(max(in.memBytes(), 1))
 }
 
-// unknown is a displacement that the end of the code gives.
+// unknown is a displacement that is patched at the end.
 const unknown = "\x00\x00\x00\x00"
 
 // appendAddress appends ModRM, SIB and displacement. The reg field is in its place already; trailing is the number of

@@ -49,7 +49,7 @@ var featureNames = [numFeatures]string{
 	"AVX512_VBMI2", "AVX512_VNNI", "AVX512_BITALG", "AVX512_VPOPCNTDQ", "AVX512_BF16", "GFNI",
 }
 
-// String gives the names of the extensions, joined by "+".
+// String returns the names of the extensions, joined by "+".
 func (f Features) String() string {
 	s := ""
 	for f &= AllFeatures; f != 0; f &= f - 1 {
@@ -61,7 +61,7 @@ func (f Features) String() string {
 	return s
 }
 
-// Host gives the extensions that this machine and its operating system support; none where the machine is not amd64.
+// Host returns the extensions that this machine and its operating system support; none where the machine is not amd64.
 func Host() Features {
 	x := &cpu.X86
 	f := Features(0)

@@ -120,7 +120,7 @@ const (
 	numPatterns
 )
 
-// patternKinds gives the kinds a pattern admits, by length.
+// patternKinds returns the kinds a pattern admits, by length.
 var patternKinds = [numPatterns][4]kind{
 	none:   fixed(kAbsent),
 	rS:     {kR8, kR16, kR32, kR64},
@@ -201,7 +201,7 @@ const (
 	numLayouts
 )
 
-// layouts gives the operand index for each place, -1 for none.
+// layouts returns the operand index for each place, -1 for none.
 var layouts = [numLayouts]struct{ reg, rm, vvvv, is4 int8 }{
 	noOperands: {-1, -1, -1, -1},
 	rel:        {-1, -1, -1, -1},
@@ -258,7 +258,7 @@ const (
 type attribute uint32
 
 const (
-	// n1 … n8 give the unit of disp8 in bytes where it is not the size of the memory operand.
+	// n1 … n8 are the unit of disp8 in bytes where it is not the size of the memory operand.
 	n1 attribute = 1 << iota
 	n2
 	n4

@@ -186,7 +186,7 @@ func (in *instruction) setReg(x *arg) string {
 	return ""
 }
 
-// setVector takes note of a vector register, and gives its length.
+// setVector records a vector register, and returns its length.
 func (in *instruction) setVector(r Reg) (length int) {
 	length = int(r&regSize>>sizeShift) - xmmLog
 	in.length = max(in.length, length)
@@ -398,7 +398,7 @@ func (in *instruction) swapped(f *form) bool {
 	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
-// memBytes gives the bytes that the memory operand stands for by the form (with a broadcast, after it), 0 if the form
+// memBytes returns the bytes that the memory operand stands for by the form (with a broadcast, after it), 0 if the form
 // does not say.
 func (in *instruction) memBytes() int {
 	k := kMem
@@ -417,7 +417,7 @@ func (in *instruction) memBytes() int {
 	return n
 }
 
-// elementBytes gives the size of a broadcast element.
+// elementBytes returns the size of a broadcast element.
 func (in *instruction) elementBytes() int {
 	if in.form.enc&ew1 != 0 {
 		return 8

@@ -39,13 +39,13 @@ const (
 	trapOpcode = 0xCC // int3: padding that is not to be run
 )
 
-// NewLabel gives a label to bind with [Assembler.Bind] and to branch to or address before or after.
+// NewLabel returns a label to bind with [Assembler.Bind] and to branch to or address before or after.
 func (a *Assembler) NewLabel() Label {
 	a.labels = append(a.labels, place{})
 	return Label(len(a.labels))
 }
 
-// NumLabels gives how many labels there are: they are numbered from 1.
+// NumLabels returns how many labels there are: they are numbered from 1.
 func (a *Assembler) NumLabels() int { return len(a.labels) }
 
 // Bind puts the label at the present end of the code.
@@ -62,8 +62,8 @@ func (a *Assembler) Bind(l Label) {
 	}
 }
 
-// Align pads with no-operations up to a multiple of n bytes (a power of two up to 64) from the start of the code, which
-// must itself be placed at such a multiple.
+// Align pads with no-operations to a multiple of n bytes, a power of two up to 64, from the start of the code. The code
+// must be placed at such a multiple.
 func (a *Assembler) Align(n int) {
 	if n < 1 || n > maxAlign || n&(n-1) != 0 {
 		a.fail("align: %d is not a power of two up to %d", n, maxAlign)
@@ -74,7 +74,7 @@ func (a *Assembler) Align(n int) {
 	}
 }
 
-// Offset gives the distance of a bound label from the start of the code. It is valid after [Assembler.Finish].
+// Offset returns the distance of a bound label from the start of the code. It is valid after [Assembler.Finish].
 func (a *Assembler) Offset(l Label) (offset int, ok bool) {
 	if !a.known(l) || !a.labels[l-1].bound {
 		return 0, false
@@ -109,7 +109,7 @@ func (a *Assembler) refer(l Label, add int32, trailing int) {
 	a.refs = append(a.refs, reference{int32(len(a.code)), int32(len(a.pieces)), l, add, int32(trailing)})
 }
 
-// address gives where the byte at lies that comes after the given number of pieces.
+// address returns where the byte at lies that comes after the given number of pieces.
 func (a *Assembler) address(at, pieces int32) int32 {
 	if pieces == 0 {
 		return at
@@ -118,9 +118,9 @@ func (a *Assembler) address(at, pieces int32) int32 {
 	return p.start + p.size + at - p.at
 }
 
-// Finish lays out branches (in their short form where it reaches) and padding, appends the constants, and gives the
-// code. It is independent of its position if placed at a multiple of 64 bytes; what it addresses lies within. The
-// result is the caller's to keep. Nothing may be emitted afterwards before [Assembler.Reset].
+// Finish lays out branches (short where they reach) and padding, appends the constants, and returns the code. The code is
+// position-independent if it is placed at a multiple of 64 bytes. The caller keeps the result. Nothing may be emitted
+// afterwards before [Assembler.Reset].
 func (a *Assembler) Finish() ([]byte, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -174,7 +174,7 @@ func (a *Assembler) layOut() {
 	}
 }
 
-// distance gives the displacement of a branch.
+// distance returns the displacement of a branch.
 func (a *Assembler) distance(p *piece) int32 {
 	t := &a.labels[p.label-1]
 	return a.address(t.at, t.pieces) - (p.start + p.size)

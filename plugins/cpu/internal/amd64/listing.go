@@ -39,7 +39,7 @@ func (l *listing) align(n int) {
 	}
 }
 
-// Listing gives the code as text that GNU as assembles to the same bytes (Intel syntax). Constants follow the code.
+// Listing returns the code as text that GNU as assembles to the same bytes (Intel syntax). Constants follow the code.
 func (a *Assembler) Listing() string {
 	if a.listing == nil {
 		return ""

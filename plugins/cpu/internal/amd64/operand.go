@@ -8,8 +8,8 @@ type Operand interface{ operand() }
 // n bits; for 64-bit operations the encodings sign-extend 32 bits, so only mov takes more.
 type Imm int64
 
-// Label names a place in the code, or a constant of the pool. The zero Label names nothing; [Assembler.NewLabel] gives
-// one.
+// Label names a place in the code, or a constant of the pool. The zero Label names nothing; [Assembler.NewLabel] returns
+// new ones.
 type Label int32
 
 // Mem is a memory operand: [Base + Index*Scale + Disp], or [Label + Disp] relative to the instruction pointer.
@@ -25,7 +25,7 @@ type Mem struct {
 	// Size is the bytes accessed (with Broadcast: the bytes after broadcasting). It may stay 0 where the instruction
 	// and the other operands tell; where they do not, Emit asks for it.
 	Size uint8
-	// Broadcast loads one element and gives it to all lanes.
+	// Broadcast loads one element into all lanes.
 	Broadcast bool
 	// Disp is added to the address.
 	Disp int32

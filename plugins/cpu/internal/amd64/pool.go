@@ -26,8 +26,8 @@ func (p *pool) reset() {
 	p.entries = p.entries[:0]
 }
 
-// Const gives a label for the constant data, which is placed after the code at a multiple of align bytes (a power of two
-// up to 64). Equal constants share one place.
+// Const returns a label for constant data, which is placed after the code at a multiple of align, a power of two up to 64.
+// Equal constants share one place.
 func (a *Assembler) Const(data []byte, align int) Label {
 	if align < 1 || align > maxAlign || align&(align-1) != 0 {
 		a.fail("constant: alignment %d is not a power of two up to %d", align, maxAlign)
@@ -49,13 +49,13 @@ func (a *Assembler) Const(data []byte, align int) Label {
 	return c.label
 }
 
-// Const32 gives a memory operand for the 32-bit constant.
+// Const32 returns a memory operand for the 32-bit constant.
 func (a *Assembler) Const32(v uint32) Mem {
 	binary.LittleEndian.PutUint32(a.pool.scratch[:], v)
 	return Mem{Label: a.Const(a.pool.scratch[:4], 4)}
 }
 
-// Const64 gives a memory operand for the 64-bit constant.
+// Const64 returns a memory operand for the 64-bit constant.
 func (a *Assembler) Const64(v uint64) Mem {
 	binary.LittleEndian.PutUint64(a.pool.scratch[:], v)
 	return Mem{Label: a.Const(a.pool.scratch[:8], 8)}

@@ -29,7 +29,7 @@ const (
 	gpr64 = classGPR | 3<<sizeShift
 )
 
-// The 64-bit general purpose registers. [Reg.As] gives their narrower forms.
+// The 64-bit general purpose registers. [Reg.As] returns their narrower forms.
 const (
 	RAX Reg = gpr64 + iota
 	RCX
@@ -87,7 +87,7 @@ const (
 	K7
 )
 
-// GPR gives general purpose register n (0–15, in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …) in the
+// GPR returns general purpose register n (0–15, in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …) in the
 // size given in bytes (1, 2, 4 or 8). Sizes of 1 mean the low byte; ah, bh, ch and dh are not available.
 func GPR(n, size int) Reg {
 	if n < 0 || n > 15 {
@@ -96,13 +96,13 @@ func GPR(n, size int) Reg {
 	return (RAX + Reg(n)).As(size)
 }
 
-// X gives xmm register n (0–31; 16 and above need AVX-512).
+// X returns xmm register n (0–31; 16 and above need AVX-512).
 func X(n int) Reg { return vec(n, xmmLog) }
 
-// Y gives ymm register n (0–31; 16 and above need AVX-512).
+// Y returns ymm register n (0–31; 16 and above need AVX-512).
 func Y(n int) Reg { return vec(n, xmmLog+1) }
 
-// Z gives zmm register n (0–31).
+// Z returns zmm register n (0–31).
 func Z(n int) Reg { return vec(n, xmmLog+2) }
 
 func vec(n int, log Reg) Reg {
@@ -112,7 +112,7 @@ func vec(n int, log Reg) Reg {
 	return classVec | log<<sizeShift | Reg(n)
 }
 
-// K gives mask register n (0–7).
+// K returns mask register n (0–7).
 func K(n int) Reg {
 	if n < 0 || n > 7 {
 		return regInvalid
@@ -120,8 +120,8 @@ func K(n int) Reg {
 	return K0 + Reg(n)
 }
 
-// As gives the same register in another size in bytes: 1, 2, 4 or 8 for a general purpose register, 16, 32 or 64 for a
-// vector register. Any other size gives an invalid register, which [Assembler.Emit] refuses.
+// As returns the same register in another size in bytes: 1, 2, 4 or 8 for a general purpose register, 16, 32 or 64 for a
+// vector register. For any other size the result is an invalid register, which [Assembler.Emit] refuses.
 func (r Reg) As(size int) Reg {
 	var log Reg
 	switch size {
@@ -141,8 +141,8 @@ func (r Reg) As(size int) Reg {
 	return r&^regSize | log<<sizeShift
 }
 
-// Merge gives the destination r under the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. A
-// zero k gives r without a mask.
+// Merge returns the destination r under the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. With
+// a zero k the result has no mask.
 func (r Reg) Merge(k Reg) Reg {
 	switch {
 	case k == 0:
@@ -153,8 +153,8 @@ func (r Reg) Merge(k Reg) Reg {
 	return r&^(regMask|regZeroing) | (k&7)<<maskShift
 }
 
-// Zero gives the destination r under the write mask k (k1–k7): lanes whose mask bit is clear become zero. A zero k
-// gives r without a mask.
+// Zero returns the destination r under the write mask k (k1–k7): lanes whose mask bit is clear become zero. With a zero k
+// the result has no mask.
 func (r Reg) Zero(k Reg) Reg {
 	if k == 0 {
 		return r.Merge(k)
@@ -162,10 +162,10 @@ func (r Reg) Zero(k Reg) Reg {
 	return r.Merge(k) | regZeroing
 }
 
-// Num gives the register's number in its class.
+// Num returns the register's number in its class.
 func (r Reg) Num() int { return int(r & 31) }
 
-// Bytes gives the register's size in bytes; 0 for a mask register and for no register.
+// Bytes returns the register's size in bytes; 0 for a mask register and for no register.
 func (r Reg) Bytes() int {
 	switch r & regClass {
 	case classGPR, classVec:
@@ -183,7 +183,7 @@ func (r Reg) IsVec() bool { return r&regClass == classVec }
 // IsMask reports whether r is a mask register.
 func (r Reg) IsMask() bool { return r&regClass == classMask }
 
-// valid reports whether r is a register that the functions and constants of this package give, or none.
+// valid reports whether r is none, or a register that this package can make.
 func (r Reg) valid() bool {
 	if r&regZeroing != 0 && r&regMask == 0 || r >= regInvalid {
 		return false
@@ -200,14 +200,14 @@ func (r Reg) valid() bool {
 	return r == 0
 }
 
-// writeMask gives the number of the write mask r carries, 0 for none.
+// writeMask returns the number of the write mask r carries, 0 for none.
 func (r Reg) writeMask() int { return int(r & regMask >> maskShift) }
 
 func (Reg) operand() {}
 
 var legacyNames = [8]string{"ax", "cx", "dx", "bx", "sp", "bp", "si", "di"}
 
-// String gives the register's name in Intel syntax, with its write mask.
+// String returns the register's name in Intel syntax, with its write mask.
 func (r Reg) String() string { return string(r.append(nil)) }
 
 func (r Reg) append(b []byte) []byte {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// String gives the mnemonic.
+// String returns the mnemonic.
 func (op Op) String() string {
 	if op < numOps && opNames[op] != "" {
 		return opNames[op]
@@ -14,12 +14,12 @@ func (op Op) String() string {
 	return "op(" + strconv.Itoa(int(op)) + ")"
 }
 
-// String gives the name of the label in listings.
+// String returns the name of the label in listings.
 func (l Label) String() string { return ".L" + strconv.Itoa(int(l)) }
 
 var roundingNames = [...]string{"", "{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}", "{sae}"}
 
-// String gives the rounding in Intel syntax.
+// String returns the rounding in Intel syntax.
 func (r Rounding) String() string {
 	if int(r) < len(roundingNames) {
 		return roundingNames[r]
@@ -27,7 +27,7 @@ func (r Rounding) String() string {
 	return "rounding(" + strconv.Itoa(int(r)) + ")"
 }
 
-// String gives the address in Intel syntax, with the size if it is set.
+// String returns the address in Intel syntax, with the size if it is set.
 func (v Mem) String() string { return string(v.append(nil, int(v.Size), 0)) }
 
 func sizeName(bytes int) string {
@@ -101,7 +101,7 @@ func (v *Mem) append(b []byte, size, lanes int) []byte {
 	return b
 }
 
-// String gives the instruction in the Intel syntax of GNU as; before it is matched, without the sizes of unsized memory
+// String returns the instruction in the Intel syntax of GNU as; before it is matched, without the sizes of unsized memory
 // operands.
 func (in *instruction) String() string {
 	var b []byte

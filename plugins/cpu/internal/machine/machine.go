@@ -1,4 +1,4 @@
-// Package machine tells what the processor of this machine is.
+// Package machine reads the processor, caches and memory of this machine.
 package machine
 
 import (
@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Info is what the operating system and the processor say. What is unknown is zero.
+// Info describes the machine. Unknown fields are zero.
 type Info struct {
 	Model       string // as its maker calls it
 	Vendor      string
@@ -41,7 +41,7 @@ func Features(s debug.Switches) amd64.Features {
 	return amd64.Host() & mask
 }
 
-// LastCache is the size in bytes of the last cache before memory; 0 if it is not known.
+// LastCache returns the size in bytes of the last-level cache; 0 if it is unknown.
 func (m *Info) LastCache() int {
 	size, level := int64(0), 0
 	for _, c := range m.Caches {
@@ -52,10 +52,10 @@ func (m *Info) LastCache() int {
 	return int(size)
 }
 
-// Cores is how many cores this process may use at once: those of its affinity mask, or fewer if GOMAXPROCS says so.
+// Cores returns the number of cores that this process may use: those of its affinity mask, or GOMAXPROCS if that is less.
 func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
-// Arch is the architecture's name: for amd64 the level of the x86-64 psABI.
+// Arch returns the name of the architecture: for amd64 the level of the x86-64 psABI.
 func Arch() string {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -79,7 +79,7 @@ func level() string {
 	return "-v4"
 }
 
-// VectorBits is the width of the widest vector register.
+// VectorBits returns the width of the widest vector register.
 func VectorBits() int {
 	switch {
 	case cpu.X86.HasAVX512F:

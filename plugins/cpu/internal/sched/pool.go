@@ -1,5 +1,5 @@
-// Package sched shares work among the cores: ranges of units, such as the work-groups of a launch, are cut into chunks,
-// which the caller and the pool's workers take one after the other until none is left.
+// Package sched shares work among the cores. It cuts a range of units, such as the work-groups of a launch, into chunks. The
+// caller and the pool's workers run them one after the other until none is left.
 //
 // Starting work takes no lock, and wakes no worker if there is too little work. Workers look for more work for a
 // moment before they sleep. When several callers have work at once, the workers spread evenly over them.
@@ -10,12 +10,12 @@ import (
 	"sync/atomic"
 )
 
-// maxJobs is how many jobs can have the help of workers at the same time. The caller of one more works alone.
+// maxJobs bounds the jobs that workers can help at the same time. The caller of one more works alone.
 const maxJobs = 32
 
 const (
-	// A worker looks for work so often before it sleeps, in a tenth of a millisecond or a little more: to be woken takes
-	// half as long, and whoever waits for one launch and begins the next is back before.
+	// The number of times that a worker looks for work before it sleeps. It takes a tenth of a millisecond or a little more.
+	// A wake-up takes half as long, and a caller that waits for each launch issues the next one within that time.
 	spins    = 8000
 	spinWait = 20 // loops between them
 	yieldAt  = 0x1f
@@ -35,10 +35,10 @@ type Pool struct {
 	workers  sync.WaitGroup
 }
 
-// NewPool makes a pool for so many cores.
+// NewPool returns a pool for a number of cores.
 func NewPool(cores int) *Pool { return &Pool{size: max(cores-1, 0)} }
 
-// Cores is how many goroutines can work at once.
+// Cores returns the number of goroutines that can work at once.
 func (p *Pool) Cores() int { return p.size + 1 }
 
 // Close ends the workers, after the work that they have begun. Run must not be called any more.
@@ -56,11 +56,11 @@ func (p *Pool) Close() {
 
 // Task is work that is done in chunks.
 type Task interface {
-	// Work runs chunks as [Share.Next] gives them, until it gives no more. Several goroutines call it at once.
+	// Work runs chunks until [Share.Next] reports that there are no more. Several goroutines call it at once.
 	Work(s Share)
 }
 
-// Job is room for one task at a time, used again and again. The zero value is ready for use.
+// Job is reusable memory for one task at a time. The zero value is ready for use.
 type Job struct {
 	pool  *Pool
 	task  Task
@@ -176,7 +176,7 @@ func (j *Job) leave() {
 	}
 }
 
-// helpers is how many workers take part.
+// helpers returns the number of workers that take part.
 func (j *Job) helpers() int64 { return j.state.Load() &^ (open | waiting) }
 
 func (j *Job) exhausted() bool { return j.next.Load() >= j.end.Load() }
@@ -187,7 +187,7 @@ type Share struct {
 	worker bool
 }
 
-// Next gives the next chunk: units [first, last). Chunks are given in ascending order.
+// Next returns the next chunk: units [first, last). Chunks are in ascending order.
 func (s Share) Next() (first, last int, ok bool) {
 	j := s.job
 	if j == nil {
@@ -207,14 +207,14 @@ func (s Share) Next() (first, last int, ok bool) {
 	return int(end - j.chunk), int(min(end, all)), true
 }
 
-// Stop gives no more chunks to anybody.
+// Stop ends the job: no goroutine gets another chunk.
 func (s Share) Stop() {
 	if s.job != nil {
 		s.job.next.Store(s.job.end.Load())
 	}
 }
 
-// needed reports whether another job has so few helpers that one of j's should change over.
+// needed reports whether a helper of j should change to another job that has fewer.
 func (p *Pool) needed(j *Job) bool {
 	mine := j.helpers()
 	for i := range p.jobs {
@@ -225,7 +225,7 @@ func (p *Pool) needed(j *Job) bool {
 	return false
 }
 
-// find gives the job with work that has the fewest helpers.
+// find returns the job with work that has the fewest helpers.
 func (p *Pool) find() *Job {
 	if p.count.Load() == 0 {
 		return nil

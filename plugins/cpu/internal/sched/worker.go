@@ -25,7 +25,7 @@ func (p *Pool) work() {
 	}
 }
 
-// park sleeps until there is work. It gives false when the pool is closed.
+// park sleeps until there is work. It returns false when the pool is closed.
 func (p *Pool) park(wake chan struct{}) bool {
 	p.mu.Lock()
 	if p.closed {
@@ -45,7 +45,7 @@ func (p *Pool) park(wake chan struct{}) bool {
 	return true
 }
 
-// pause passes some time between two looks.
+// pause waits between two looks for work.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()

@@ -17,24 +17,24 @@ type Model struct {
 	Divide float64 // a vdivps of 512 bits, 0 without AVX-512
 	Root   float64 // a vsqrtps of 512 bits, 0 without AVX-512
 
-	// PastCache is the memory of a launch, as a part of the last cache, from which rows that it only writes are stored past
-	// the caches; 0 stands for never.
+	// PastCache is the memory that a launch accesses, relative to the last-level cache, from which rows that it only writes
+	// have non-temporal stores. 0 means never.
 	PastCache float64
 
-	// PastCacheAlone is PastCache where a launch runs on one core; 0 stands for the same.
+	// PastCacheAlone is PastCache for launches on one core; 0 means the same.
 	PastCacheAlone float64
 
-	// HalfLines is set if lines that must be fetched first are stored faster in two halves of 256 bits.
+	// HalfLines is set if stores of two halves of a line are faster than one store of 512 bits, for lines that miss.
 	HalfLines bool
 
-	// FetchAhead is set if launches that write much gain by fetching ahead the rows that they load.
+	// FetchAhead is set if launches with large outputs gain from prefetching the rows of their loads.
 	FetchAhead bool
 
-	// Misses is how many loads a core can have under way past its first cache.
+	// Misses is the number of L1 misses that a core can have in flight.
 	Misses int
 }
 
-// generic stands for processors that no other table is for.
+// generic is the table for processors without a table of their own.
 var generic = Model{Name: "generic", Divide: 10, Root: 12, FetchAhead: true, Misses: 12}
 
 var models = []*Model{
@@ -49,7 +49,7 @@ var models = []*Model{
 	&generic,
 }
 
-// Generic returns the table for processors that no other is for.
+// Generic returns the table for processors without a table of their own.
 func Generic() *Model { return &generic }
 
 // Named returns the table of this name, nil if there is none.
@@ -79,7 +79,8 @@ type identity struct {
 	avx512        bool
 }
 
-// of returns the table for a processor. Of a family that is newer than the tables it is the newest of its maker.
+// of returns the table for a processor. For a family that is newer than the tables it returns the newest table of the
+// vendor.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":
