@@ -17,9 +17,9 @@ var atStart = func() (list [numSignals + 1]action) {
 	return list
 }()
 
-// CheckSignals returns an error that names the signals whose actions endanger the process. Such a handler runs on the stack
-// of a goroutine, or is that of a library for a signal of the Go runtime or the guard. Tests call it after each stage in
-// which a library may load more code; the stage it blames belongs inside [KeepSignals].
+// CheckSignals returns an error that names the signals whose actions endanger the process. Such a handler runs on a
+// goroutine's stack, or is a library's for a signal that the Go runtime or the guard needs. Tests call it after each stage
+// in which a library may load more code; the stage it blames belongs inside [KeepSignals].
 func CheckSignals() error {
 	var errs []error
 	for sig := 1; sig <= numSignals; sig++ {
