@@ -18,7 +18,7 @@ var layers = []struct {
 	pattern string
 	may     []string
 }{
-	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "kernels"}}, // cpu: its listing of code
+	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "plugins/far", "plugins/mpi", "kernels"}}, // cpu: its listing of code; far, mpi: workers
 	{"runtime/offload", nil},
 	{"runtime", []string{"runtime", "lang/spelling"}},
 	{"lang/spelling", nil},

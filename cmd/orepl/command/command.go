@@ -2,10 +2,12 @@
 package command
 
 import (
+	"fmt"
 	"os"
 
 	"github.com/orepl/orepl/cmd/orepl/internal/app"
 	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -14,8 +16,13 @@ import (
 func Main(others ...offload.Plugin) int {
 	plugins := append(all.Plugins(), others...)
 	app.ServeIsolated(plugins)
-	return app.Main(app.System{
+	code := app.Main(app.System{
 		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
+	if err := mpi.Finish(); err != nil {
+		fmt.Fprintln(os.Stderr, "error: the end of the MPI job:", err)
+		code = max(code, app.ExitFailed)
+	}
+	return code
 }

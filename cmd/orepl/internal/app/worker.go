@@ -1,12 +1,15 @@
 package app
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/plugins/far"
+	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
 )
@@ -23,9 +26,14 @@ func runWorker(inv *invocation) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl worker --listen tcp:127.0.0.1:0"}
 	}
-	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == "far" || p.Name() == "mpi" })
+	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
 		return remote.Serve(inv.ctx, &standard{inv.Stdin, inv.Stdout}, plugins...)
+	}
+	given := false
+	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "listen" })
+	if mpi.Launched() && !given {
+		return mpi.Serve(inv.ctx, plugins...)
 	}
 	address, err := remote.ParseAddress(*listen)
 	if err != nil {

@@ -1,0 +1,265 @@
+//go:build linux && (amd64 || arm64)
+
+// Package libmpi calls the user's own MPI, Open MPI 3 to 4 or MPICH 3 to 4, through its C interface. The library is found at
+// run time: which one, the launcher's environment says. Neither mpi.h nor cgo is needed; the values of handles and the layout of a
+// status, which the C interface leaves to the library, are known for these two.
+package libmpi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+)
+
+// Launched returns the number of processes that a launcher started together, this one among them; 0 without a launcher.
+func Launched() int {
+	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
+			return n
+		}
+	}
+	return 0
+}
+
+type function int
+
+const (
+	mpiInitThread function = iota
+	mpiFinalize
+	mpiCommRank
+	mpiCommSize
+	mpiCommDup
+	mpiCommSetErrhandler
+	mpiAllgather
+	mpiIsend
+	mpiIrecv
+	mpiIprobe
+	mpiTest
+	mpiErrorString
+	mpiGetLibraryVersion
+	numFunctions
+)
+
+var functionNames = [numFunctions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_dup", "MPI_Comm_set_errhandler",
+	"MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Test", "MPI_Error_string", "MPI_Get_library_version"}
+
+// Library is MPI after its initialization. All methods are called on the thread that called Open.
+type Library struct {
+	Version    string
+	Path       string
+	Rank, Size int
+
+	at       [numFunctions]uintptr
+	open     bool    // Open MPI, whose handles are addresses; else MPICH, whose handles are numbers of 32 bits
+	bytes    uintptr // the type MPI_BYTE
+	comm     uintptr // a duplicate of MPI_COMM_WORLD
+	anyRank  int32
+	anyTag   int32
+	requests uintptr // MPI_REQUEST_NULL
+}
+
+// Open loads and initializes MPI. The caller has locked its goroutine to a thread.
+func Open() (*Library, error) {
+	path := "libmpich.so.12"
+	if os.Getenv("OMPI_COMM_WORLD_SIZE") != "" {
+		path = "libmpi.so.40"
+	}
+	l := &Library{Path: path}
+	err := process.KeepSignals(func() error {
+		// Libraries below MPI take signals, and load drivers of devices to look at them: hwloc loads those of OpenCL.
+		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero"} {
+			setenv(name, value)
+		}
+		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
+		if err != nil {
+			return err
+		}
+		for f := range numFunctions {
+			if l.at[f], err = purego.Dlsym(handle, functionNames[f]); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+		}
+		return l.initialize(handle)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// setenv sets a variable of the C library, which has an environment of its own.
+func setenv(name, value string) {
+	if os.Getenv(name) != "" {
+		return
+	}
+	f, err := purego.Dlsym(purego.RTLD_DEFAULT, "setenv")
+	if err != nil {
+		return
+	}
+	n, v := append([]byte(name), 0), append([]byte(value), 0)
+	purego.SyscallN(f, uintptr(unsafe.Pointer(&n[0])), uintptr(unsafe.Pointer(&v[0])), 0)
+}
+
+const threadSerialized = 2
+
+func (l *Library) initialize(handle uintptr) error {
+	world, errorsReturn := uintptr(0x44000000), uintptr(0x54000001)
+	l.bytes, l.requests, l.anyRank, l.anyTag = 0x4c00010d, 0x2c000000, -2, -1
+	if at, err := purego.Dlsym(handle, "ompi_mpi_comm_world"); err == nil {
+		l.open, world, l.anyRank = true, at, -1
+		for name, to := range map[string]*uintptr{"ompi_mpi_errors_return": &errorsReturn, "ompi_mpi_byte": &l.bytes, "ompi_request_null": &l.requests} {
+			if *to, err = purego.Dlsym(handle, name); err != nil {
+				return err
+			}
+		}
+	}
+	text := make([]byte, 8192)
+	var length, provided int32
+	l.call(mpiGetLibraryVersion, uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&length)))
+	l.Version = string(bytes.TrimSpace(bytes.SplitN(text[:min(max(int(length), 0), len(text))], []byte("\n"), 2)[0]))
+	if c := l.call(mpiInitThread, 0, 0, threadSerialized, uintptr(unsafe.Pointer(&provided))); c != 0 {
+		return fmt.Errorf("MPI_Init_thread of %s: code %d", l.Version, c)
+	}
+	if provided < threadSerialized {
+		return fmt.Errorf("%s does not support threads", l.Version)
+	}
+	l.call(mpiCommSetErrhandler, world, errorsReturn)
+	var comm uintptr
+	if c := l.call(mpiCommDup, world, uintptr(unsafe.Pointer(&comm))); c != 0 {
+		return l.failure("MPI_Comm_dup", c)
+	}
+	l.comm = l.handle(comm)
+	l.call(mpiCommSetErrhandler, l.comm, errorsReturn)
+	var rank, size int32
+	l.call(mpiCommRank, l.comm, uintptr(unsafe.Pointer(&rank)))
+	l.call(mpiCommSize, l.comm, uintptr(unsafe.Pointer(&size)))
+	l.Rank, l.Size = int(rank), int(size)
+	if n := Launched(); n != l.Size {
+		return fmt.Errorf("the launcher started %d processes, and %s sees %d: the launcher is of another MPI; use mpirun.openmpi with Open MPI (libmpi.so.40), mpirun.mpich with MPICH (libmpich.so.12)",
+			n, l.Version, l.Size)
+	}
+	return nil
+}
+
+// handle returns a handle that the library wrote. Those of MPICH have 32 bits.
+func (l *Library) handle(h uintptr) uintptr {
+	if !l.open {
+		h &= 0xffffffff
+	}
+	return h
+}
+
+//go:uintptrescapes
+func (l *Library) call(f function, args ...uintptr) int32 {
+	r, _, _ := purego.SyscallN(l.at[f], args...)
+	return int32(r)
+}
+
+func (l *Library) failure(what string, code int32) error {
+	text := make([]byte, 1024)
+	var n int32
+	if l.call(mpiErrorString, uintptr(code), uintptr(unsafe.Pointer(&text[0])), uintptr(unsafe.Pointer(&n))) != 0 || n <= 0 {
+		return fmt.Errorf("%s: code %d", what, code)
+	}
+	return fmt.Errorf("%s: %s", what, text[:min(int(n), len(text))])
+}
+
+// Gather returns the byte that each process gives. All processes call it.
+func (l *Library) Gather(mine byte) ([]byte, error) {
+	all, one := make([]byte, l.Size), []byte{mine}
+	c := l.call(mpiAllgather, uintptr(unsafe.Pointer(&one[0])), 1, l.bytes, uintptr(unsafe.Pointer(&all[0])), 1, l.bytes, l.comm)
+	if c != 0 {
+		return nil, l.failure("MPI_Allgather", c)
+	}
+	return all, nil
+}
+
+// Request is a message on its way.
+type Request struct {
+	data   []byte
+	pinned runtime.Pinner
+	handle uintptr
+	status [3]uint64
+}
+
+func (r *Request) pin(data []byte) uintptr {
+	r.data = data
+	if len(data) == 0 {
+		return 0
+	}
+	r.pinned.Pin(&data[0])
+	return uintptr(unsafe.Pointer(&data[0]))
+}
+
+// Send begins to send. data must not change before Done reports true.
+func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
+	r := &Request{handle: l.requests}
+	at := r.pin(data)
+	c := l.call(mpiIsend, at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle)))
+	if c != 0 {
+		r.pinned.Unpin()
+		return nil, l.failure("MPI_Isend", c)
+	}
+	return r, nil
+}
+
+// Receive begins to receive a message that Probe found.
+func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
+	r := &Request{handle: l.requests}
+	at := r.pin(data)
+	c := l.call(mpiIrecv, at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle)))
+	if c != 0 {
+		r.pinned.Unpin()
+		return nil, l.failure("MPI_Irecv", c)
+	}
+	return r, nil
+}
+
+// Done reports whether a request has ended.
+func (l *Library) Done(r *Request) (bool, error) {
+	var flag int32
+	c := l.call(mpiTest, uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&r.status)))
+	if c != 0 {
+		return true, l.failure("MPI_Test", c)
+	}
+	if flag != 0 {
+		r.pinned.Unpin()
+	}
+	return flag != 0, nil
+}
+
+// Probe returns the source, tag and size of a message that can be received. ok is false if there is none.
+func (l *Library) Probe() (rank, tag, size int, ok bool, err error) {
+	var flag int32
+	var status [6]int32
+	c := l.call(mpiIprobe, uintptr(uint32(l.anyRank)), uintptr(uint32(l.anyTag)), l.comm, uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&status)))
+	if c != 0 {
+		return 0, 0, 0, false, l.failure("MPI_Iprobe", c)
+	}
+	if flag == 0 {
+		return 0, 0, 0, false, nil
+	}
+	if l.open { // source, tag, error, cancelled, count of 64 bits
+		return int(status[0]), int(status[1]), int(uint32(status[4])), true, nil
+	}
+	if status[1]&^1 != 0 { // of the count's high half, the low bit says cancelled
+		return 0, 0, 0, false, errors.New("a message is too long")
+	}
+	return int(status[2]), int(status[3]), int(status[0]), true, nil
+}
+
+// Finalize ends MPI. All processes call it.
+func (l *Library) Finalize() error {
+	if c := l.call(mpiFinalize); c != 0 {
+		return l.failure("MPI_Finalize", c)
+	}
+	return nil
+}

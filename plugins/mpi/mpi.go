@@ -1,0 +1,94 @@
+// Package mpi is the plugin for devices of other processes of an MPI job. The launcher starts workers and a host together:
+//
+//	mpirun -np 2 orepl worker : -np 1 orepl run script.js
+//
+// Devices of the host are mpi:0/cpu:0, mpi:1/cpu:0 and so on, by the worker's rank. The library, Open MPI or MPICH, is found at
+// run time, and only in a process that a launcher started. docs/mpi.md explains the use, package remote the protocol.
+//
+// # Progress
+//
+// One goroutine, locked to its thread, makes all calls of MPI. It sends what streams hand it, and receives one message at a
+// time. When nothing happens it waits in growing steps, up to a millisecond, so that a job may have more processes than cores.
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+
+	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// Name is the plugin's name.
+const Name = "mpi"
+
+// Launched reports whether an MPI launcher started this process together with others.
+func Launched() bool { return libmpi.Launched() > 1 }
+
+// New returns the plugin.
+func New() offload.Plugin { return remote.NewCluster(Name, workers) }
+
+// workers returns the workers of the job. It initializes MPI.
+func workers(context.Context) (peers []remote.Peer, err error) {
+	if !Launched() {
+		return nil, offload.Errorf(offload.NotFound, "open", "no MPI launcher started this process").On(Name, "").
+			WithHint("write: mpirun -np 2 orepl worker : -np 1 orepl run script.js")
+	}
+	w, err := start(hostRole, nil)
+	if err != nil {
+		e := offload.Errorf(offload.NotFound, "open", "MPI cannot be used").On(Name, "")
+		e.Err = err
+		return nil, e
+	}
+	for rank, role := range w.roles {
+		if role == workerRole {
+			peers = append(peers, remote.Peer{Name: strconv.Itoa(rank), Dial: func(context.Context) (io.ReadWriteCloser, error) { return w.dial(rank) }})
+		}
+	}
+	if len(peers) == 0 {
+		return nil, offload.Errorf(offload.NotFound, "open", "none of the %d processes of the MPI job is a worker", len(w.roles)).On(Name, "").
+			WithHint("write: mpirun -np 2 orepl worker : -np 1 orepl run script.js")
+	}
+	return peers, nil
+}
+
+// Serve makes this process a worker: it offers the devices of plugins to the job's hosts until all of them have left.
+func Serve(ctx context.Context, plugins ...offload.Plugin) error {
+	var serving sync.WaitGroup
+	w, err := start(workerRole, func(s *stream) {
+		serving.Go(func() {
+			if err := remote.Serve(ctx, s, plugins...); err != nil && ctx.Err() == nil {
+				fmt.Fprintf(os.Stderr, "orepl worker, rank %d: %v\n", s.world.lib.Rank, err)
+			}
+			_ = s.Close()
+		})
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case <-w.ended:
+		serving.Wait()
+		return w.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Finish ends the part of this process, a host, in an MPI job: the workers end, too. A host that has used no device of the
+// job takes part in its beginning and end nevertheless, since the others wait for it. Without a launcher it does nothing.
+func Finish() error {
+	if !Launched() || started != nil && started.role != hostRole {
+		return nil
+	}
+	w, err := start(hostRole, nil)
+	if err != nil {
+		return err
+	}
+	return w.leave()
+}

@@ -1,0 +1,184 @@
+package mpi_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/conform"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// roleVariable makes this test binary a process of a job.
+const roleVariable = "OREPL_TEST_MPI"
+
+func TestMain(m *testing.M) {
+	roles := map[string]func() error{
+		"worker":  func() error { return mpi.Serve(context.Background(), cpu.New(cpu.Options{})) },
+		"conform": suite,
+		"digests": digests,
+		"idle":    func() error { return nil }, // uses no device
+		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
+	}
+	if len(os.Args) == 2 && roles[os.Args[1]] != nil && os.Getenv(roleVariable) != "" {
+		err := roles[os.Args[1]]()
+		if end := mpi.Finish(); err == nil {
+			err = end
+		}
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(3)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// suite runs the conformance suite on the first worker, wherever it is among the ranks.
+func suite() error {
+	device := "mpi:" + os.Getenv("OREPL_TEST_RANK") + "/cpu:0"
+	match := func(name string) bool { return name != "copy/256-mib" }
+	results, err := conform.Run(context.Background(), mpi.New(), device, conform.Options{Match: match})
+	failed := 0
+	for _, r := range results {
+		if r.Status == conform.Failed {
+			failed++
+			fmt.Printf("failed %s\n%s\n", r.Name, strings.Join(r.Output, "\n"))
+		}
+	}
+	fmt.Printf("%d cases, %d failed\n", len(results), failed)
+	return err
+}
+
+// digests writes to the memory of each worker, and reads it back.
+func digests() error {
+	ctx := context.Background()
+	p, err := mpi.New().Open(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i, d := range p.Devices() {
+		names = append(names, d.(offload.Named).Named())
+		const n = 3 << 20
+		m, err := d.Allocate(n, offload.DeviceMemory)
+		if err != nil {
+			return err
+		}
+		q, err := d.NewQueue(offload.QueueOptions{})
+		if err != nil {
+			return err
+		}
+		data, back := make([]byte, n), make([]byte, n)
+		for j := range data {
+			data[j] = byte(j*7 + i)
+		}
+		if err := q.Submit(offload.Span{Memory: m, Size: n}, data); err != nil {
+			return err
+		}
+		if err := q.Retrieve(back, offload.Span{Memory: m, Size: n}); err != nil {
+			return err
+		}
+		if err := q.Sync(ctx); err != nil {
+			return err
+		}
+		if string(data) != string(back) {
+			return fmt.Errorf("%s: the bytes that came back differ", names[i])
+		}
+	}
+	fmt.Println(strings.Join(names, " "))
+	return p.Close()
+}
+
+// job runs processes of this test binary under a launcher: roles in the order of ranks.
+func job(t *testing.T, launcher string, env []string, roles ...string) (out string, err error) {
+	t.Helper()
+	if _, err := exec.LookPath(launcher); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	var args []string
+	if launcher == "mpirun.openmpi" {
+		args = append(args, "--oversubscribe", "--allow-run-as-root")
+	}
+	for i, r := range roles {
+		if i > 0 {
+			args = append(args, ":")
+		}
+		args = append(args, "-np", "1", os.Args[0], r)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, launcher, args...)
+	cmd.Env = append(os.Environ(), append(env, roleVariable+"=1")...)
+	data, err := cmd.CombinedOutput()
+	return string(data), err
+}
+
+var launchers = []string{"mpirun.openmpi", "mpirun.mpich"}
+
+// TestConformance runs the conformance suite on a worker of a job, with both libraries.
+func TestConformance(t *testing.T) {
+	for i, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			roles, rank := []string{"worker", "conform"}, "OREPL_TEST_RANK=0"
+			if i > 0 { // the host may have any rank
+				roles, rank = []string{"conform", "worker"}, "OREPL_TEST_RANK=1"
+			}
+			out, err := job(t, launcher, []string{rank}, roles...)
+			if err != nil || !strings.Contains(out, " cases, 0 failed") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			t.Log(out)
+		})
+	}
+}
+
+// TestJobs runs jobs of other shapes: several workers, a host that uses no device, a job without workers.
+func TestJobs(t *testing.T) {
+	for _, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			out, err := job(t, launcher, nil, "worker", "digests", "worker", "worker")
+			if err != nil || strings.TrimSpace(out) != "0/cpu:0 2/cpu:0 3/cpu:0" {
+				t.Errorf("three workers: %v\n%s", err, out)
+			}
+			out, err = job(t, launcher, nil, "digests", "worker", "digests")
+			if err != nil || strings.Count(out, "1/cpu:0") != 2 {
+				t.Errorf("two hosts: %v\n%s", err, out)
+			}
+			if out, err := job(t, launcher, nil, "idle", "worker"); err != nil || out != "" {
+				t.Errorf("a host without devices: %v\n%s", err, out)
+			}
+			if out, err := job(t, launcher, nil, "alone", "idle"); err == nil || !strings.Contains(out, "none of the 2 processes of the MPI job is a worker") {
+				t.Errorf("no worker: %v\n%s", err, out)
+			}
+		})
+	}
+}
+
+// TestWrongLauncher uses the library of one MPI under the launcher of the other: the error names both.
+func TestWrongLauncher(t *testing.T) {
+	out, err := job(t, "mpirun.mpich", []string{"OMPI_COMM_WORLD_SIZE=2"}, "alone", "idle")
+	if err == nil || !strings.Contains(out, "the launcher is of another MPI") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// Without a launcher the plugin says how to use one.
+func TestNoLauncher(t *testing.T) {
+	_, err := mpi.New().Open(t.Context())
+	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "no MPI launcher") {
+		t.Error(err)
+	}
+	if err := mpi.Finish(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,132 @@
+package mpi
+
+import (
+	"io"
+	"sync"
+)
+
+// stream is a connection to another process: messages of two tags, one for each direction. An empty message ends it.
+type stream struct {
+	world *world
+	at    address
+	tag   int // of what this side sends
+
+	writing sync.Mutex
+
+	mu      sync.Mutex
+	changed sync.Cond
+	inbox   [][]byte
+	bytes   int
+	over    error // what Read returns after the inbox
+	closed  bool  // this side has ended it
+	left    bool  // the other side has
+}
+
+func newStream(w *world, at address, tag int) *stream {
+	s := &stream{world: w, at: at, tag: tag}
+	s.changed.L = &s.mu
+	return s
+}
+
+// full reports whether what was received is enough for now.
+func (s *stream) full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes > maxInbox && !s.closed
+}
+
+// put adds a message to the inbox.
+func (s *stream) put(data []byte) {
+	s.mu.Lock()
+	if len(data) == 0 {
+		s.left, s.over = true, io.EOF
+	} else if !s.closed {
+		s.inbox = append(s.inbox, data)
+		s.bytes += len(data)
+	}
+	gone := s.left && s.closed
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	if gone {
+		s.remove()
+	}
+}
+
+// end makes Read return an error.
+func (s *stream) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over == nil {
+		s.over = err
+	}
+	s.changed.Broadcast()
+}
+
+// remove forgets the stream, which both sides have ended.
+func (s *stream) remove() {
+	s.world.mu.Lock()
+	delete(s.world.streams, s.at)
+	s.world.mu.Unlock()
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.inbox) == 0 && s.over == nil && !s.closed {
+		s.changed.Wait()
+	}
+	switch {
+	case s.closed:
+		return 0, io.ErrClosedPipe
+	case len(s.inbox) == 0:
+		return 0, s.over
+	}
+	n := copy(p, s.inbox[0])
+	if s.inbox[0] = s.inbox[0][n:]; len(s.inbox[0]) == 0 {
+		s.inbox[0] = nil
+		s.inbox = s.inbox[1:]
+	}
+	s.bytes -= n
+	return n, nil
+}
+
+func (s *stream) Write(p []byte) (n int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for len(p) > 0 {
+		s.mu.Lock()
+		closed := s.closed
+		s.mu.Unlock()
+		if closed {
+			return n, io.ErrClosedPipe
+		}
+		part := p[:min(len(p), maxMessage)]
+		if err := s.world.send(part, s.at.rank, s.tag); err != nil {
+			return n, err
+		}
+		n += len(part)
+		p = p[len(part):]
+	}
+	return n, nil
+}
+
+// Close ends this side: the other reads the end. What arrives afterwards is dropped.
+func (s *stream) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.inbox, s.bytes = nil, 0
+	gone := s.left
+	s.changed.Broadcast()
+	s.mu.Unlock()
+	s.writing.Lock()
+	err := s.world.send(nil, s.at.rank, s.tag)
+	s.writing.Unlock()
+	if gone {
+		s.remove()
+	}
+	return err
+}
