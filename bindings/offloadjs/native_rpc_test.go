@@ -166,6 +166,10 @@ void ask(int64_t i, int32_t *o, int32_t crash) {
   if (orepl_rpc_ask(&wait, i, &v, &r)) return;
   if (crash) *(volatile int *)8 = 0;
   o[i] = r.i32;
+}
+void stubborn(int64_t i) {
+  union orepl_rpc_value v = {0}, r;
+  for (;;) orepl_rpc_ask(&wait, i, &v, &r);
 }`, "clang-19")
 	got := runNative(t, dir, `
 		import { device, register, rpc, i32 } from 'offload'
@@ -193,8 +197,11 @@ void ask(int64_t i, int32_t *o, int32_t crash) {
 		release()
 		await first
 		console.log(...await o.read())
+		// A function that goes on after its service has failed.
+		rpc.on('wait', { args: [i32], result: i32 }, (_, call) => { call.stop('enough') })
+		await lib.kernel('stubborn', { args: [], convention: 'item' }).launch({ size: 1 }).then(undefined, e => console.log(e.code))
 	`)
-	if want := "timeout backend-failure 3 3 3 3\n10 3 20 21\n"; got != want {
+	if want := "timeout backend-failure 3 3 3 3\n10 3 20 21\ncancelled\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

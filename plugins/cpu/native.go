@@ -42,7 +42,7 @@ func (d *device) loadNative(ctx context.Context, img *offload.Image) (offload.Pr
 	if err != nil {
 		return nil, d.named(err)
 	}
-	ports, err := d.connect(loaded)
+	ports, err := d.connect(loaded, img.Label)
 	if err != nil {
 		return nil, d.named(errors.Join(err, loaded.Close()))
 	}

@@ -51,6 +51,8 @@ type nativeLaunch struct {
 	refused  atomic.Bool // a service failed, or the code has ended the launch
 	exited   atomic.Bool // the code has ended the launch with success
 	cut      atomic.Bool // a call ended by a fault or an interruption
+	halt     atomic.Bool // the stop flag of calls whose code calls services
+	patience *time.Timer // sets halt some time after a service failed
 
 	mu     sync.Mutex
 	failed error
@@ -166,6 +168,7 @@ func (l *nativeLaunch) clear() {
 	l.kernel, l.stop, l.failed, l.services = nil, nil, nil, nil
 	l.refused.Store(false)
 	l.exited.Store(false)
+	l.halt.Store(false)
 	l.cut.Store(false)
 }
 
@@ -306,9 +309,12 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 // call calls the function for items [first, last).
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
-	if p := k.program.ports; p != nil && p.enter != 0 {
-		c.Enter(p.enter, uint64(l.number))
-		defer c.Enter(0, 0)
+	if p := k.program.ports; p != nil {
+		stop = &l.halt
+		if p.enter != 0 {
+			c.Enter(p.enter, uint64(l.number))
+			defer c.Enter(0, 0)
+		}
 	}
 	switch k.convention {
 	case offload.PerItem:
@@ -337,7 +343,7 @@ func (l *nativeLaunch) fail(first int, err error) {
 	if l.exited.Load() {
 		return
 	}
-	if errors.Is(err, process.ErrInterrupted) && l.stop.Requested() {
+	if errors.Is(err, process.ErrInterrupted) && (l.stop.Requested() || l.refused.Load()) {
 		return // the queue reports why
 	}
 	l.mu.Lock()

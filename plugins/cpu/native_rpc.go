@@ -2,10 +2,13 @@ package cpu
 
 import (
 	"cmp"
+	"context"
+	"encoding/binary"
 	"errors"
+	"math"
+	"runtime/debug"
 	"strings"
-	"sync/atomic"
-	"unsafe"
+	"time"
 
 	"github.com/orepl/orepl/plugins/internal/native"
 	"github.com/orepl/orepl/runtime/offload"
@@ -19,6 +22,8 @@ const (
 	channelSymbol = "orepl_rpc_channel" // a pointer to the channel
 	enterSymbol   = "orepl_rpc_enter"   // tells a thread the number of its launch
 	rpcSymbols    = "orepl_rpc_"
+
+	oldClientSymbol = "__llvm_libc_rpc_client"
 )
 
 // portsPerCore are enough ports for the threads of OpenMP regions beyond the device's own.
@@ -34,19 +39,40 @@ type ports struct {
 }
 
 // connect makes the channel of an image that has the symbol for it, and returns nil for other images.
-func (d *device) connect(img *native.Image) (*ports, error) {
-	s, _, ok := img.Lookup(channelSymbol)
-	if !ok || s.Function || s.Size != 8 {
+func (d *device) connect(img *native.Image, label string) (*ports, error) {
+	refuse := func(format string, args ...any) *offload.Error {
+		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, label)
+	}
+	ours, _, own := img.Lookup(channelSymbol)
+	theirs, _, llvm := img.Lookup(rpc.LLVMClientSymbol)
+	old, _, isOld := img.Lookup(oldClientSymbol)
+	switch {
+	case own && llvm:
+		return nil, refuse("the image has both orepl_rpc_channel and %s, and is served through one of them", theirs.Name)
+	case own && (ours.Function || ours.Size != 8):
+		return nil, refuse("%s is not a pointer", channelSymbol)
+	case llvm && (theirs.Function || theirs.Size != rpc.LLVMClientBytes):
+		return nil, refuse("%s has %d bytes; the client of LLVM 20 and later has %d", theirs.Name, theirs.Size, rpc.LLVMClientBytes)
+	case isOld && !llvm:
+		return nil, refuse("%s is the client of LLVM 19 and before, whose packets lie elsewhere", old.Name).
+			WithHint("build the image with the libc of LLVM 20 or later")
+	case !own && !llvm:
 		return nil, nil
 	}
-	word := (*uint64)(unsafe.Pointer(unsafe.SliceData(img.Memory(s))))
 	p := &ports{}
-	if s, address, ok := img.Lookup(enterSymbol); ok && s.Function {
+	if s, address, ok := img.Lookup(enterSymbol); ok && s.Function && own {
 		p.enter = address
+	}
+	layout := rpc.Layout{Ports: min(portsPerCore*max(d.pool.Cores(), 4), rpc.MaxPorts), Lanes: 1}
+	attach := func(address uintptr) error {
+		if llvm {
+			return d.patch(img, theirs, rpc.LLVMClient(address, layout))
+		}
+		return d.patch(img, ours, binary.LittleEndian.AppendUint64(nil, uint64(address)))
 	}
 	var err error
 	p.host, err = rpchost.New(rpchost.Options{
-		Layout: rpc.Layout{Ports: min(portsPerCore*max(d.pool.Cores(), 4), rpc.MaxPorts), Lanes: 1},
+		Layout: layout,
 		Allocate: func(size int) (rpchost.Memory, error) {
 			b, err := d.memory.Get(int64(size), true)
 			if err != nil {
@@ -54,14 +80,28 @@ func (d *device) connect(img *native.Image) (*ports, error) {
 			}
 			return rpchost.Memory{Bytes: b.Bytes(), Free: func() { _ = b.Free() }}, nil
 		},
-		Heap:   heapBytes,
-		Attach: func(address uintptr) { atomic.StoreUint64(word, uint64(address)) },
+		Attach: attach, Silent: llvm, Heap: heapBytes,
 	})
 	return p, err
 }
 
+// patch overwrites a variable of an image.
+func (d *device) patch(img *native.Image, s native.Symbol, data []byte) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			err = offload.Errorf(offload.Unsupported, "load", "the variable %s is in memory that cannot be written", s.Name).
+				WithHint("declare it without const")
+		}
+	}()
+	copy(img.Memory(s), data)
+	return nil
+}
+
 // isPort reports whether a symbol is the header's, and no kernel or variable of the image.
-func isPort(s native.Symbol) bool { return strings.HasPrefix(s.Name, rpcSymbols) }
+func isPort(s native.Symbol) bool {
+	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
+}
 
 // enterPorts makes the services of a launch known to its code. leave waits for the one-way calls.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
@@ -74,18 +114,26 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 		release()
 		return nil, err
 	}
+	l.patience = time.AfterFunc(math.MaxInt64, func() { l.halt.Store(true) })
+	stopped := context.AfterFunc(ctx, func() { l.halt.Store(true) })
 	return func() {
+		l.patience.Stop()
+		stopped()
 		p.host.Leave(l.number, !l.cut.Load() && !stop.Requested())
 		release()
 	}, nil
 }
 
-// failCall keeps the error of a service. The code gets a status and returns by itself.
+// failPatience is how long the code may go on after a service has failed.
+const failPatience = time.Second
+
+// failCall keeps the error of a service. The code gets a status and returns by itself, or is interrupted later.
 func (l *nativeLaunch) failCall(err error) {
 	var exit *rpchost.Exit
 	if errors.As(err, &exit) && exit.Code == 0 {
 		l.exited.Store(true)
 		l.refused.Store(true)
+		l.patience.Reset(0)
 		return
 	}
 	e := l.refuse(offload.BackendFailure, "")
@@ -107,5 +155,12 @@ func (l *nativeLaunch) failCall(err error) {
 	if l.failed == nil {
 		l.failed, l.first = e, 0
 	}
-	l.refused.Store(true)
+	if l.refused.Swap(true) {
+		return
+	}
+	if exit != nil {
+		l.patience.Reset(0)
+	} else {
+		l.patience.Reset(failPatience)
+	}
 }

@@ -6,8 +6,10 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -35,6 +37,7 @@ type Launch struct {
 
 	mu       sync.Mutex
 	left     bool
+	failed   atomic.Bool // later calls fail at once
 	out, err lines
 }
 
@@ -59,8 +62,9 @@ type Memory struct {
 type Options struct {
 	Layout   rpc.Layout
 	Allocate func(size int) (Memory, error)
-	Attach   func(address uintptr) // tells the device code the address of the channel; 0: there is none
-	Heap     int                   // bytes that device code may allocate at a time
+	Attach   func(address uintptr) error // tells the device code the address of the channel; 0: there is none
+	Silent   bool                        // the device code does not ring the bell
+	Heap     int                         // bytes that device code may allocate at a time
 }
 
 // Host serves the device code of one program.
@@ -102,8 +106,11 @@ func (h *Host) start() error {
 	s.Handle(OpDeclare, "declare", h.serving(h.declare))
 	s.Handle(OpCall, "call", h.serving(h.call))
 	h.builtins(s)
+	if err := h.opts.Attach(uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))); err != nil {
+		m.Free()
+		return err
+	}
 	h.server = s
-	h.opts.Attach(uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes))))
 	go func() {
 		_ = s.Serve(context.Background()) // ends by Close alone
 		s.Wait()                          // a handler may take its time
@@ -130,7 +137,9 @@ func (h *Host) Enter(l *Launch) (number uint32, err error) {
 		h.launches = append(h.launches, nil)
 	}
 	h.launches[i] = l
-	h.running++
+	if h.running++; h.running == 1 && h.opts.Silent {
+		h.server.Poll(true)
+	}
 	if w, ok := l.Services.(offload.Warner); ok {
 		h.warn = w.Warn
 	}
@@ -143,6 +152,9 @@ func (h *Host) Leave(number uint32, whole bool) {
 	h.mu.Lock()
 	l, s := h.launches[number-1], h.server
 	h.mu.Unlock()
+	if h.opts.Silent && whole {
+		_ = s.Drain(l.Context) // the calls do not say that they are one-way
+	}
 	_ = s.Flush(l.Context, number) // a launch that is stopped does not wait
 	l.out.flush(l)
 	l.err.flush(l)
@@ -157,10 +169,13 @@ func (h *Host) Leave(number uint32, whole bool) {
 	if h.lost && h.running == 0 && !h.closed {
 		h.server.Close()
 		if err := h.start(); err != nil {
-			h.opts.Attach(0)
+			_ = h.opts.Attach(0) // calls fail
 			return
 		}
 		h.lost = false
+	}
+	if h.running == 0 && h.opts.Silent {
+		h.server.Poll(false)
 	}
 }
 
@@ -214,15 +229,21 @@ func (h *Host) serving(serve func(l *Launch, p *rpc.Port) error) rpc.Handler {
 		if err != nil {
 			return err
 		}
+		if l.failed.Load() {
+			return errFailed
+		}
 		return serve(l, p)
 	}
 }
+
+// errFailed is the error of calls after one that failed.
+var errFailed = offload.Errorf(offload.Cancelled, "call", "another call of the launch has failed")
 
 // fail passes an error on, unless the launch has ended or was stopped.
 func (l *Launch) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.left && l.Context.Err() == nil {
+	if l.failed.Store(true); !l.left && l.Context.Err() == nil && !errors.Is(err, errFailed) {
 		l.Fail(err)
 	}
 }

@@ -34,7 +34,7 @@ func newDevice(t *testing.T, ports int) *device {
 			d.memory = append(d.memory, m)
 			return Memory{Bytes: m, Free: func() { d.freed.Add(1) }}, nil
 		},
-		Attach: func(uintptr) {
+		Attach: func(uintptr) error {
 			c, err := rpc.NewClient(d.memory[len(d.memory)-1])
 			if err != nil {
 				t.Error(err)
@@ -42,6 +42,7 @@ func newDevice(t *testing.T, ports int) *device {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			d.client = c
+			return nil
 		},
 	})
 	if err != nil {
@@ -144,9 +145,8 @@ func callIn(ctx context.Context, c *rpc.Client, oneWay bool, words ...uint64) (r
 // TestDeclare checks which signatures are taken, and that a service has one number.
 func TestDeclare(t *testing.T) {
 	d := newDevice(t, 4)
-	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { return 0, nil }})
-	n := d.enter(t, l)
-	c := d.as(n)
+	s := services{"f": func(context.Context, *offload.Request) (uint64, error) { return 0, nil }}
+	failures := 0
 	for _, k := range []struct {
 		signature string
 		status    rpc.Status
@@ -157,6 +157,9 @@ func TestDeclare(t *testing.T) {
 		{"f", rpc.StatusError, 0}, {"f(i8)", rpc.StatusError, 0}, {"f(): u8", rpc.StatusError, 0}, {"f(i32,)", rpc.StatusError, 0},
 		{"", rpc.StatusError, 0}, {"g()", rpc.StatusError, 0}, {"f(" + string(make([]byte, 2000)) + ")", rpc.StatusError, 0},
 	} {
+		l := launch(s)
+		n := d.enter(t, l)
+		c := d.as(n)
 		status, number, args := declareIn(t, c, k.signature)
 		if status != k.status || status == 0 && (args != k.args || number == 0) {
 			t.Errorf("%.40q: status %v, number %d, %d arguments", k.signature, status, number, args)
@@ -164,10 +167,11 @@ func TestDeclare(t *testing.T) {
 		if _, again, _ := declareIn(t, c, k.signature); again != number {
 			t.Errorf("%q has the numbers %d and %d", k.signature, number, again)
 		}
+		d.host.Leave(n, true)
+		failures += len(l.errs)
 	}
-	d.host.Leave(n, true)
-	if len(l.errs) != 14 {
-		t.Errorf("%d errors, want 14: %v", len(l.errs), l.errs)
+	if failures != 7 {
+		t.Errorf("%d errors, want 7", failures)
 	}
 }
 
@@ -286,27 +290,34 @@ func TestLostPorts(t *testing.T) {
 // TestFailures reports the errors of services to the launch, with the item.
 func TestFailures(t *testing.T) {
 	d := newDevice(t, 2)
-	l := launch(services{
+	s := services{
 		"fail":  func(context.Context, *offload.Request) (uint64, error) { return 0, errors.New("no more") },
 		"panic": func(context.Context, *offload.Request) (uint64, error) { panic("gone") },
-	})
-	n := d.enter(t, l)
-	for _, name := range []string{"fail", "panic"} {
-		_, number, _ := declareIn(t, d.as(n), name+"()")
+	}
+	var errs []error
+	for _, name := range []string{"fail", "panic", ""} {
+		l := launch(s)
+		n := d.enter(t, l)
+		number := uint64(77)
+		if name != "" {
+			_, number, _ = declareIn(t, d.as(n), name+"()")
+		}
 		if reply, err := callIn(within(t), d.as(n), false, number, 999); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
 			t.Errorf("%s: %v, %v", name, reply, err)
 		}
+		// The next call fails at once, and the launch has the first error only.
+		if status, _, _ := declareIn(t, d.as(n), "fail()"); status != rpc.StatusError {
+			t.Errorf("after %s: %v", name, status)
+		}
+		d.host.Leave(n, true)
+		errs = append(errs, l.errs...)
 	}
-	if reply, err := callIn(within(t), d.as(n), false, 77, 0); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
-		t.Errorf("an unknown number: %v, %v", reply, err)
-	}
-	d.host.Leave(n, true)
 	var f *Failure
-	if len(l.errs) != 3 || !errors.As(l.errs[0], &f) || f.Item != [3]int{9, 9, 9} {
-		t.Errorf("the errors are %v", l.errs)
+	if len(errs) != 3 || !errors.As(errs[0], &f) || f.Item != [3]int{9, 9, 9} {
+		t.Errorf("the errors are %v", errs)
 	}
 	d.host.Close()
-	if _, err := d.host.Enter(&l.Launch); offload.CodeOf(err) != offload.Closed {
+	if _, err := d.host.Enter(&launch(s).Launch); offload.CodeOf(err) != offload.Closed {
 		t.Errorf("a launch after the end: %v", err)
 	}
 }

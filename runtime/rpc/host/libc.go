@@ -51,9 +51,17 @@ const (
 )
 
 // Exit is the failure of a launch that has ended itself. Code 0 is success.
-type Exit struct{ Code int32 }
+type Exit struct {
+	Code  int32
+	Abort bool
+}
 
-func (e *Exit) Error() string { return fmt.Sprintf("the kernel called exit(%d)", e.Code) }
+func (e *Exit) Error() string {
+	if e.Abort {
+		return "the kernel called abort"
+	}
+	return fmt.Sprintf("the kernel called exit(%d)", e.Code)
+}
 
 // builtins adds the services that need no script.
 func (h *Host) builtins(s *rpc.Server) {
@@ -77,9 +85,11 @@ func (h *Host) builtins(s *rpc.Server) {
 		return nil
 	})
 	handle(opNoop, "noop", func(_ *Launch, p *rpc.Port) error { return p.Recv(func(int, *rpc.Packet) {}) })
-	handle(opExit, "exit", func(l *Launch, p *rpc.Port) error { return ends(p, func(code int32) error { return &Exit{code} }) })
+	handle(opExit, "exit", func(l *Launch, p *rpc.Port) error {
+		return ends(p, func(code int32) error { return &Exit{Code: code} })
+	})
 	handle(opAbort, "abort", func(l *Launch, p *rpc.Port) error {
-		return ends(p, func(int32) error { return offload.Errorf(offload.BackendFailure, "call", "the kernel called abort") })
+		return ends(p, func(int32) error { return &Exit{Code: 134, Abort: true} })
 	})
 	for op, name := range map[uint32]string{opWriteOut: "write_stdout", opWriteErr: "write_stderr", opWriteStream: "write_stream", opWriteLine: "write_line"} {
 		handle(op, name, func(l *Launch, p *rpc.Port) error { return h.write(l, p, op) })
