@@ -11,7 +11,11 @@ func BenchmarkCompile(b *testing.B) {
 	for _, target := range allTargets {
 		b.Run(target.Name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Compile(k, plan.Options{Features: target.Features, Gang: 1}); err != nil {
+				p, err := Compile(k, plan.Options{Features: target.Features, Gang: 1})
+				if err == nil {
+					_, err = p.code(p.spec(), nil)
+				}
+				if err != nil {
 					b.Fatal(err)
 				}
 			}
