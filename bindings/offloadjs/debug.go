@@ -150,7 +150,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	}
 	call.Arguments = []goja.Value{launch}
 	var err error
-	d.launch, err = m.launchConfig(k.name, call, nil)
+	d.launch, err = m.launchConfig(k.name, call, nil, false)
 	return d, err
 }
 

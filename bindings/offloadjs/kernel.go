@@ -278,7 +278,9 @@ type launchOptions struct {
 }
 
 // launchConfig reads the options of a launch, its first argument. whole is the size of a launch that states none; nil: it must.
-func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int) (launchOptions, error) {
+// native says that the kernel is of an image, which may take shared memory and be launched cooperatively; a kernel of the script
+// refuses both, and is not asked again for an options object that it has seen without them.
+func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
 	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
 	if len(call.Arguments) == 0 {
@@ -290,7 +292,10 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	o := &options{op: op, obj: obj}
 	if !seen {
 		o = m.newOptions(op, call.Arguments[0], launchKeys...)
-		if o.err == nil {
+	}
+	if !seen || native {
+		cfg.SharedBytes, cfg.Cooperative = o.count("sharedBytes"), o.boolean("cooperative", false)
+		if o.err == nil && cfg.SharedBytes == 0 && !cfg.Cooperative {
 			m.checked = obj
 		}
 	}
@@ -326,7 +331,6 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	case "overflow":
 		cfg.overflows = true
 	}
-	cfg.SharedBytes, cfg.Cooperative = o.count("sharedBytes"), o.boolean("cooperative", false)
 	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
 	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
@@ -379,7 +383,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 
 // launch is kernel.launch(options, ...arguments).
 func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
-	cfg, err := m.launchConfig(k.name, call, nil)
+	cfg, err := m.launchConfig(k.name, call, nil, false)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	if k.signature != nil && k.signature.Convention == contract.OutlinedOpenMP {
 		whole = []int{1} // a target region is called once
 	}
-	cfg, err := m.launchConfig(k.name, call, whole)
+	cfg, err := m.launchConfig(k.name, call, whole, true)
 	if err != nil {
 		return nil, err
 	}

@@ -410,18 +410,27 @@ func (q *Queue) span(op string, s offload.Span) (place, error) {
 
 // lock locks the queue for a command, which a lost device refuses. After an error the queue is not locked.
 func (q *Queue) lock(op string) error {
+	q.mu.Lock()
+	if q.closed || q.flight.lost.Load() != nil {
+		return q.unlockRefused(op)
+	}
+	return nil
+}
+
+// unlockRefused unlocks the queue and returns why it takes no commands.
+func (q *Queue) unlockRefused(op string) error {
+	q.mu.Unlock()
 	if lost := q.flight.lost.Load(); lost != nil {
 		return q.lostError(op, *lost)
 	}
-	return q.lockOpen(op)
+	return q.refuse(offload.Closed, op, "the queue was closed")
 }
 
 // lockOpen locks the queue for a command that a lost device takes too.
 func (q *Queue) lockOpen(op string) error {
 	q.mu.Lock()
 	if q.closed {
-		q.mu.Unlock()
-		return q.refuse(offload.Closed, op, "the queue was closed")
+		return q.unlockRefused(op)
 	}
 	return nil
 }

@@ -114,9 +114,11 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 		q.mu.Unlock()
 		return closedError(op, "queue", q.object.Label).On(q.device.id, q.object.Label)
 	}
-	if err := q.device.checkLost(op, q.object.Label); err != nil {
-		q.mu.Unlock()
-		return err
+	if q.device.lost != nil {
+		if err := q.device.checkLost(op, q.object.Label); err != nil {
+			q.mu.Unlock()
+			return err
+		}
 	}
 	if len(accesses) == 0 {
 		return nil
