@@ -1,7 +1,7 @@
 package spmd
 
 import (
-	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -11,16 +11,33 @@ import (
 // variants are the variants of a program by their specs. Lookups of variants that exist take no lock.
 type variants struct {
 	mu   sync.Mutex
-	made atomic.Pointer[map[Spec]makeOnce] // copied at each change
+	made atomic.Pointer[[]variantEntry] // copied at each change
+}
+
+// variantEntry is a variant with its spec. A program has few, so that a list is searched faster than a map.
+type variantEntry struct {
+	spec Spec
+	make makeOnce
 }
 
 // makeOnce returns a variant, or the reason why it has no code. The first call makes it.
 type makeOnce func() (*exec.Variant, error)
 
+// all returns the entries.
+func (v *variants) all() []variantEntry {
+	if list := v.made.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
 // find returns the entry of a spec, or nil.
 func (v *variants) find(s Spec) makeOnce {
-	if all := v.made.Load(); all != nil {
-		return (*all)[s]
+	list := v.all()
+	for i := range list {
+		if list[i].spec == s {
+			return list[i].make
+		}
 	}
 	return nil
 }
@@ -32,22 +49,17 @@ func (v *variants) add(s Spec, compile makeOnce) makeOnce {
 	if m := v.find(s); m != nil {
 		return m
 	}
-	all := map[Spec]makeOnce{}
-	if old := v.made.Load(); old != nil {
-		maps.Copy(all, *old)
-	}
-	all[s] = sync.OnceValues(compile)
-	v.made.Store(&all)
-	return all[s]
+	e := variantEntry{s, sync.OnceValues(compile)}
+	list := append(slices.Clone(v.all()), e)
+	v.made.Store(&list)
+	return e.make
 }
 
 // specs returns the specs of the variants.
 func (v *variants) specs() []Spec {
 	var list []Spec
-	if all := v.made.Load(); all != nil {
-		for s := range *all {
-			list = append(list, s)
-		}
+	for _, e := range v.all() {
+		list = append(list, e.spec)
 	}
 	return list
 }
