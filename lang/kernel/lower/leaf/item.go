@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -71,8 +72,8 @@ func (t *item) block(b *ir.Block) *ir.Instr {
 		case ir.Barrier, ir.Subgroup:
 			t.meet(in)
 		case ir.Fence: // items run one after the other
-			if in.Reach == ir.ReachSystem && t.g.m.l.Host != nil {
-				t.g.m.l.Host()
+			if in.Reach == ir.ReachSystem {
+				t.g.m.l.hostTurn()
 			}
 		case ir.Pause:
 		case ir.Clock:
@@ -112,6 +113,10 @@ func (t *item) access(in *ir.Instr) {
 		t.fail(in, "the offset %d is not aligned", at)
 	}
 	p := memory[at : at+int64(size)]
+	if in.Op == ir.Atomic && in.Array == m.k.Records {
+		t.regs[in.Results[0].ID] = t.atomicWord(in, (*uint32)(unsafe.Pointer(&p[0])))
+		return
+	}
 	var old uint64
 	for i, b := range p {
 		old |= uint64(b) << (8 * i)
@@ -140,6 +145,30 @@ func (t *item) access(in *ir.Instr) {
 			put(update(in, old, operand(1)))
 		}
 		t.regs[in.Results[0].ID] = old
+	}
+}
+
+// atomicWord changes a word of the records, which the host and other launches may change at the same time.
+func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
+	for {
+		old := atomic.LoadUint32(p)
+		x := old
+		switch in.Atomic {
+		case ir.AtomicLoad:
+			return uint64(old)
+		case ir.AtomicCompareExchange:
+			if uint64(old) != t.regs[in.Args[1].ID] {
+				return uint64(old)
+			}
+			x = uint32(t.regs[in.Args[2].ID])
+		case ir.AtomicExchange:
+			x = uint32(t.regs[in.Args[1].ID])
+		default:
+			x = uint32(update(in, uint64(old), t.regs[in.Args[1].ID]))
+		}
+		if atomic.CompareAndSwapUint32(p, old, x) {
+			return uint64(old)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ package leaf
 import (
 	"fmt"
 	"iter"
+	"runtime"
 	"time"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -30,8 +31,18 @@ type Launch struct {
 	Records   []uint32
 	Steps     int // instructions of all items that may run; 0 means no limit
 
-	// Host, if it is set, is called at each fence of system scope. It may read and write the records.
+	// Host, if it is set, is called at each fence of system scope. It may read and write the records. Without it the host may
+	// serve them on another goroutine.
 	Host func()
+}
+
+// hostTurn lets the host work.
+func (l *Launch) hostTurn() {
+	if l.Host != nil {
+		l.Host()
+	} else {
+		runtime.Gosched()
+	}
 }
 
 // machine is a launch that runs.
