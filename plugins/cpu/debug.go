@@ -15,9 +15,9 @@ import (
 // choices are the engine and the options of the compiler, as [debug.Switches] force them.
 type choices struct {
 	interpret bool           // use the interpreter only
-	features  amd64.Features // that compiled code may use
+	features  amd64.Features // extensions that compiled code may use
 	gang      int            // registers of a gang; 0 for the compiler's choice
-	cores     int            // that run kernels; 0 if it is not known
+	cores     int            // cores that run kernels; 0 if unknown
 	model     *uarch.Model   // costs of the processor's instructions
 	dump      string         // folder for dumps of the compiler; "" for none
 }

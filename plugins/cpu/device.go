@@ -14,18 +14,18 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// subgroupSize is how many work-items a subgroup has.
+// subgroupSize is the number of work-items of a subgroup.
 const subgroupSize = 32
 
 // device implements [offload.Device], and [queue.Device] for its queues.
 type device struct {
-	id   string // as sessions call it
+	id   string // the name in sessions
 	info offload.DeviceInfo
 	pool *sched.Pool
 	shared
 }
 
-// shared is what the devices of one platform share.
+// shared has the state that the devices of one platform share.
 type shared struct {
 	machine machine.Info
 	clock   queue.Clock

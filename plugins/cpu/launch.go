@@ -39,7 +39,7 @@ type launch struct {
 	host     services
 	stop     *queue.Stop
 	job      sched.Job
-	measure  bool         // how long it takes
+	measure  bool         // the time of the run
 	busy     atomic.Int64 // nanoseconds, of all cores together
 	again    atHand
 	native   *nativeLaunch // made for the first launch of a native kernel

@@ -64,7 +64,7 @@ type nativeProgram struct {
 	idle    []*native.Caller // that no launch has
 }
 
-// outlined is how the names of clang's target regions begin. An image that has any exports no other kernels.
+// outlined is the prefix of the names of clang's target regions. An image that has any exports no other kernels.
 const outlined = "__omp_offloading_"
 
 func (p *nativeProgram) Symbols() []offload.Symbol {

@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// guessedCost is how many nanoseconds an item takes before the first launch was measured.
+// guessedCost is the assumed time of an item in nanoseconds, before the first launch was measured.
 const guessedCost = 2
 
 // rangeItems divides ranges that the device chooses: a multiple of it lets neighbouring calls write different cache lines.

@@ -124,7 +124,7 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	}, nil
 }
 
-// failPatience is how long the code may go on after a service has failed.
+// failPatience is the time that the code may continue after a service has failed.
 const failPatience = time.Second
 
 // failCall keeps the error of a service. The code gets a status and returns by itself, or is interrupted later.

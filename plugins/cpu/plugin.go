@@ -16,8 +16,8 @@ const Name = "cpu"
 
 // Options are the plugin's options; the zero value is what most want.
 type Options struct {
-	Cores int // that kernels may use at once; 0 means all that the process may
-	// Devices is how many devices share the cores evenly, so that programs which must not disturb each other have one
+	Cores int // cores that kernels may use at once; 0 means all cores of the process
+	// Devices is the number of devices that share the cores evenly, so that programs which must not disturb each other have one
 	// each; 0 means 1.
 	Devices int
 	// Debug sets switches of package debug, as in "cpu-engine=interp,gang=2"; those that it does not set are as the

@@ -78,7 +78,7 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 	}
 }
 
-const mostFailures = 1024 // that are told apart: the fault of a launch is one of them
+const mostFailures = 1024 // errors that are kept: the fault of a launch is one of them
 
 // note keeps the error of a call.
 func (s *services) note(err error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // Decode returns the module of an image, with the code of the library functions that its kernels call. The bytes are not
-// trusted: what is wrong with them is an InvalidBinary error.
+// trusted: the error for invalid ones is InvalidBinary.
 func Decode(img *offload.Image) (*ir.Module, error) {
 	m, err := ir.DecodeBinary(img.Data)
 	if err == nil && kernels.Needed(m) {

@@ -114,7 +114,7 @@ func (l *Layout) classify(p *offload.Param) ([]class, error) {
 		if p.Type == offload.Opaque {
 			return nil, fmt.Errorf("a scalar needs a type")
 		}
-		if isFloat(p.Type) && l.convention != offload.OutlinedOpenMP { // whose kernels take words
+		if isFloat(p.Type) && l.convention != offload.OutlinedOpenMP { // kernels of this convention take words
 			return []class{float}, nil
 		}
 		return []class{integer}, nil

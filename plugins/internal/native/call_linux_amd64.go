@@ -27,7 +27,7 @@ type Caller struct {
 	mu sync.Mutex // held while the call is interrupted or marked as ended
 }
 
-// block is what invoke reads. Its layout is known to call_linux_amd64.s.
+// block has the arguments of invoke. Its layout is known to call_linux_amd64.s.
 type block struct {
 	fn         uintptr
 	stack      unsafe.Pointer // to the words on the stack

@@ -19,7 +19,7 @@ type Symbol struct {
 	value    uint64
 }
 
-// object is what the loading of a shared object needs to know of it.
+// object describes a shared object for its loading.
 type object struct {
 	data    []byte // a copy whose constructors and destructors the system's loader does not see
 	symbols []Symbol

@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// destructorTime is how long the destructors of an image may take.
+// destructorTime bounds the run time of the destructors of an image.
 const destructorTime = 10 * time.Second
 
 // Image is a loaded shared object. Its methods may be called by several goroutines.

@@ -26,7 +26,7 @@ const (
 	targetName = "libomptarget.so."
 )
 
-// openmpFolders are where LLVM's packages place the run time outside of the loader's path.
+// openmpFolders are the folders outside of the loader's path in which LLVM's packages install the run time.
 const openmpFolders = "/usr/lib/llvm-*/lib/" + openmpName
 
 // openmp is LLVM's OpenMP run time in this process. It stays loaded: its threads cannot be ended.
@@ -129,13 +129,13 @@ func llvmVersion(path string) int {
 // 200, takes the cores from other kernels.
 const lingerTime = 1
 
-// turnPoll is how often a region looks whether it is its turn.
+// turnPoll is the interval at which a region polls for its turn.
 const turnPoll = 100 * time.Microsecond
 
-// settleTime is how long the end of a region that failed waits for the other threads of its team.
+// settleTime is the time that the end of a failed region waits for the other threads of its team.
 const settleTime = time.Second
 
-// maxAbandoned is how many threads with their teams may be given up: those of teams that never come to the end of a region.
+// maxAbandoned bounds the threads that are abandoned with their teams, because these never reach the end of a region.
 const maxAbandoned = 64
 
 // region is the thread that target regions run on, one at a time: each thread that calls the OpenMP run time gets a team of

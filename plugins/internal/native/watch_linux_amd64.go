@@ -10,7 +10,7 @@ import (
 const (
 	// While calls run, their stop flags are polled this often.
 	watchEvery = 5 * time.Millisecond
-	// watchIdle is how many polls without a running call the watcher makes before it sleeps.
+	// watchIdle is the number of polls without a running call after which the watcher sleeps.
 	watchIdle = 100
 	// A call is ended in other code than the image's, which may hold locks of the process, after this time.
 	patience = 200 * time.Millisecond

@@ -11,7 +11,7 @@ var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUn
 // ErrInterrupted is the error of a call that [Guard.Interrupt] ended.
 var ErrInterrupted = errors.New("native code: interrupted")
 
-// Fault is what stopped native code that was run by [Guard.Call].
+// Fault describes the signal that stopped native code in [Guard.Call].
 type Fault struct {
 	Signal  int     // number of the signal
 	Code    int     // si_code: the reason, by signal

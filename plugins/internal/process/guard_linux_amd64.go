@@ -15,7 +15,7 @@ import (
 // Supported reports whether [Guard] and [NewCode] work on this platform.
 func Supported() bool { return true }
 
-// Guard is what native code needs to be run: a place where the handler of a fault finds the call. It serves one call at
+// Guard runs native code. It has the entry in which the handler of a fault finds the call. It serves one call at
 // a time, and any number of them one after the other.
 type Guard struct{ place *guarded }
 
@@ -75,7 +75,7 @@ func (g Guard) CallHere(entry uintptr, arg unsafe.Pointer) error {
 //go:noescape
 func runHere(place *guarded, entry uintptr, arg unsafe.Pointer) int32
 
-// call is what the guard needs; it reads it once, before the native code runs.
+// call has the arguments of the guard, which reads them once, before the native code runs.
 type call struct {
 	guard *guarded
 	entry uintptr

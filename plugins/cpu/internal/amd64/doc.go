@@ -21,7 +21,7 @@
 //
 // # Tables
 //
-// The instructions are rows of tables (table_*.go). A row says what it takes and how it is encoded, for all operand
+// The instructions are rows of tables (table_*.go). A row has the operands and the encoding of an instruction, for all operand
 // lengths at once:
 //
 //	{VADDPS, args{vL, vL, vLb}, rvm, both | o0F, 0x58, xyz | kz | er, AVX},

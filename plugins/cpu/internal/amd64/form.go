@@ -52,7 +52,7 @@ const (
 	kMem = kM8 | kM16 | kM32 | kM64 | kM128 | kM256 | kM512
 )
 
-// pattern says what a form takes for an operand. Many depend on the length of the instruction: 8, 16, 32 or 64 bits
+// pattern is the set of operands that a form takes at a position. Many depend on the length of the instruction: 8, 16, 32 or 64 bits
 // for general purpose registers ("S"), 128, 256 or 512 for vectors ("L").
 type pattern uint8
 
@@ -182,7 +182,7 @@ var patternKinds = [numPatterns][4]kind{
 
 func fixed(k kind) [4]kind { return [4]kind{k, k, k, k} }
 
-// layout says where the operands of a form go.
+// layout assigns the operands of a form to fields of the encoding.
 type layout uint8
 
 const (

@@ -26,7 +26,7 @@ type instruction struct {
 	memory  *arg   // the memory operand, if any
 	value   *arg   // the immediate, if any
 	plain   bool   // without mask, rounding and prefix
-	problem string // what is wrong with an operand on its own; empty if nothing is
+	problem string // the error of an operand on its own; empty if there is none
 
 	// Set by match.
 	form   *form

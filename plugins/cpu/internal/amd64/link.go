@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// place is where a label is: after the given bytes of the code and the given number of pieces.
+// place is the position of a label: after a number of bytes of the code and a number of pieces.
 type place struct {
 	at     int32
 	pieces int32
@@ -22,7 +22,7 @@ type piece struct {
 	align int32
 	opc   byte  // of the short form of a branch, or trapOpcode
 	near  uint8 // the size of the branch's near form
-	start int32 // where it lies
+	start int32 // its position
 }
 
 // reference is a 32-bit displacement in the code relative to the end of its instruction.

@@ -1,6 +1,6 @@
 package amd64
 
-// Operand is what an instruction works on: a [Reg], a [Mem], an [Imm] or a [Label], and the modifiers [Rounding] and
+// Operand is an operand of an instruction: a [Reg], a [Mem], an [Imm] or a [Label], and the modifiers [Rounding] and
 // [Prefix]. No other type implements it.
 type Operand interface{ operand() }
 

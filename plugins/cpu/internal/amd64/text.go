@@ -278,7 +278,7 @@ var kindNames = [...]string{
 	"left out",
 }
 
-// describe says what a pattern admits.
+// describe names the operands that a pattern admits.
 func (p pattern) describe(index int) string {
 	k := patternKinds[p][index]
 	if k == kMem {

@@ -11,10 +11,10 @@ import (
 
 // Info describes the machine. Unknown fields are zero.
 type Info struct {
-	Model       string // as its maker calls it
+	Model       string // the vendor's name
 	Vendor      string
 	MHz         int
-	MemoryBytes int64 // that this process may use
+	MemoryBytes int64 // cores that this process may use
 	Caches      []Cache
 }
 
@@ -24,7 +24,7 @@ type Cache struct {
 	Type      string // "data", "instruction" or "unified"
 	Bytes     int64
 	LineBytes int
-	Cores     int // that share it
+	Cores     int // cores that share it
 }
 
 // Features returns the extensions that compiled code may use: those of the processor that cpu-features does not mask.

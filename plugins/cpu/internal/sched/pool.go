@@ -65,9 +65,9 @@ type Job struct {
 	pool  *Pool
 	task  Task
 	chunk int64
-	end   atomic.Int64 // who looks for work may look at a job that is being set up
+	end   atomic.Int64 // workers may look at a job that is being set up
 	next  atomic.Int64
-	state atomic.Int64 // how many workers take part, and flags
+	state atomic.Int64 // the number of workers that take part, and flags
 	done  chan struct{}
 }
 

@@ -28,7 +28,7 @@
 //
 // # Traps
 //
-// What the code does not do by itself it traps for: it saves its registers and returns to Go, which finds operands and
-// results by the allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault
+// A trap is a request of the code to Go. The code saves its registers and returns; Go finds operands and results by the
+// allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault
 // ends the gang in which it happens: the language does not specify the other effects of such a launch.
 package spmd

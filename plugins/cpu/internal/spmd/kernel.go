@@ -70,7 +70,7 @@ func optimise(l *grid.Builder) error {
 	in := passes.Input{Func: l.Func, Frames: l.Observes, Stacked: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
 		Advance: l.Advance, Start: l.Start, Fresh: l.Begin}
 	if l.Batch != nil {
-		in.Fresh = 0 // where this group begins, others of the batch may wait
+		in.Fresh = 0 // other groups of the batch may wait when this one begins
 	}
 	d := dump{dir: l.Options.Dump, name: dumpName(l.Kernel, l.Options, l.Spec)}
 	d.write("lowered", l.Func)

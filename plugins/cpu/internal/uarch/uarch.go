@@ -72,7 +72,7 @@ func Names() []string {
 // Host returns the table for this machine's processor.
 var Host = sync.OnceValue(func() *Model { return of(identify()) })
 
-// identity is what CPUID says that a processor is.
+// identity is a processor by CPUID.
 type identity struct {
 	vendor        string
 	family, model uint32

@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Options says how a function is emitted.
+// Options has the parameters of [Func].
 type Options struct {
 	Layout  *abi.Layout
-	Done    []amd64.Label         // where the function returns
+	Done    []amd64.Label         // the ends of the function
 	Fence   bool                  // emit a store fence at the end, after non-temporal stores
 	Comment func(site int) string // the text of a site in the listing; nil for none
 }

@@ -49,17 +49,17 @@ type Code struct {
 	Traps     []vcode.Trap
 	Groups    []*ir.Instr          // group operations
 	Constants map[vcode.Reg]uint64 // elements of constants
-	Resume    int                  // offset of the code that goes on after a trap; 0 if there are none
+	Resume    int                  // offset of the code that continues after a trap; 0 if there are no traps
 	Ends      []int
 	Frame     int // bytes of a gang's frame
 	Context   int // bytes of the context
-	Shared    int // where registers that gangs share begin in it
+	Shared    int // the offset of shared registers in it
 	Lanes     int // of a gang
 	Width     int // items of a gang in a row, and rows
 	Height    int
 	Target    *vcode.Target
 	Small     bool
 	BatchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
-	Band      int  // rows of the bands in which gangs go down columns; 0 if they go along rows
-	Barrier   bool // the kernel has barriers or group operations: gangs of a group run by turns
+	Band      int  // rows of a band in column-major order; 0 for row-major order
+	Barrier   bool // the kernel has barriers or group operations: gangs of a group run in turn
 }

@@ -22,7 +22,7 @@ type Variant struct {
 	entry   uintptr
 	resume  uintptr
 	workers sync.Pool
-	spare   atomic.Pointer[Worker] // at hand: the pool takes longer
+	spare   atomic.Pointer[Worker] // one idle worker: the pool is slower
 }
 
 // NewVariant maps code into executable memory.
@@ -174,7 +174,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	}
 	v := w.v // with it the code goes
 	w.first, w.faulted = first, false
-	w.prints.drop() // of a run that ended in an error
+	w.prints.drop() // the state of a run that ended in an error
 	w.put32(abi.CtxPending, 0)
 	w.put64(abi.CtxLeft, uint64(last-first))
 	if v.Code.Observes {

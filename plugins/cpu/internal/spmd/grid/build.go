@@ -27,7 +27,7 @@ func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 // Builder emits the loops over the rows, work-groups and gangs of a launch.
 type Builder struct {
 	*isel.Lowerer
-	Start, Advance         amd64.Label // where a gang of a group starts, and where the next gang continues
+	Start, Advance         amd64.Label // the start of a gang of a group, and the step to the next gang
 	Begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
 	Resumes                []amd64.Label
 	Batch                  *isel.Interleaved // the interleaved loop that the groups of a batch run together; nil if there is none

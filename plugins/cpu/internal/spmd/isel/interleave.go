@@ -25,7 +25,7 @@ type Counter struct {
 type Interleaved struct {
 	Loop    *ir.Instr
 	Exit    *ir.Instr   // the If by which lanes leave the loop
-	Leave   amd64.Label // where gangs continue one by one, with their values in variables
+	Leave   amd64.Label // the label at which gangs continue one by one, with their values in variables
 	Params  Entry       // the variables that hold the loop's parameters between rounds
 	Now     Entry       // the parameters in the current iteration
 	Turns   int         // iterations per round

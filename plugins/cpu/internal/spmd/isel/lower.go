@@ -44,7 +44,7 @@ type Lowerer struct {
 	Cur         []vcode.Reg // the mask of active lanes, by register; nil if all are active
 	Scopes      []*Scope
 	Interleaved *Interleaved // the interleaved loop around the current position
-	Dead        amd64.Label  // where to jump if no lane is active
+	Dead        amd64.Label  // the target of jumps that are taken if no lane is active
 	End         amd64.Label  // the end of the code of a gang
 
 	Layout  abi.Layout

@@ -22,7 +22,7 @@ func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
 // Integer instructions do what multiplications and minima of floats would: on AMD these share two of four pipes with the
 // fused multiply-adds. A subtraction from the upper words that stops at zero halves y. Where x is 0 or infinite the rest is
 // NaN, and where AVX2's estimate of a subnormal x is infinite, −∞: their bits are above those of −2⁻⁸, which bounds the rest
-// of every number. A finite step leaves an estimate as it is that is infinite, 0 or NaN.
+// of every number. A finite step does not change an estimate that is infinite, 0 or NaN.
 func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 	x := l.Vector(in.Args[0])
 	n := l.NumVectors(in.Result())

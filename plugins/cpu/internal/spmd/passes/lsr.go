@@ -232,7 +232,7 @@ func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// sum is derive for a copy with additions or a multiplication.
+// sum derives an induction variable from a copy with additions or a multiplication.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]

@@ -222,10 +222,10 @@ func (s *local) split(old []vcode.Inst) {
 	}
 }
 
-// foldAhead is how many instructions ahead a next use must be for an instruction to read a spill slot itself.
+// foldAhead is the distance of the next use, in instructions, from which an instruction reads a spill slot itself.
 const foldAhead = 24
 
-// usesOfConstant is how many more uses soon make a constant worth a register.
+// usesOfConstant is the number of further uses in the near future for which a constant gets a register.
 const usesOfConstant = 2
 
 // fromMemory returns the value that an instruction reads from its spill slot as its operand, or nil.

@@ -33,14 +33,14 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 		p.loops, p.depth = true, 1
 	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
-		room = straightRoom // what does not fit costs less than in a loop, and the latency more
+		room = straightRoom // outside of loops spills cost less, and latency more
 		if !t.HasMasks {
 			room = straightRoomShort
 		}
 	}
 	p.measure(k.Body)
 	if p.diverges && !t.HasMasks && !p.inRounds(k) {
-		p.most += 2 // the lanes that go on, and a condition
+		p.most += 2 // the active lanes, and a condition
 	}
 	switch {
 	case stores && p.most == 0: // of constants
@@ -77,7 +77,7 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
 	affine := analysis.FindAffine(k, p.u)
 	k.Body.Walk(func(in *ir.Instr) {
-		if in.Op != ir.Quant { // which a store of what is computed has besides
+		if in.Op != ir.Quant { // a store of a computed value has this one besides
 			count++
 		}
 		switch in.Op {

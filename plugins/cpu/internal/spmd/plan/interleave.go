@@ -157,7 +157,7 @@ func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	}
 	in := v.Def
 	if in == nil || l.Uses[v.ID].Loop != loop {
-		return 0, true // of before the loop
+		return 0, true // defined before the loop
 	}
 	if depth > MaxDepth || len(in.Args) == 0 {
 		return 0, false

@@ -23,7 +23,7 @@ var (
 // fewRegs is the number of registers of a class that tests of spilling allocate.
 const fewRegs = 1
 
-// Allocation is where each virtual register lives, for its whole live range.
+// Allocation assigns each virtual register a machine register or a spill slot, for its whole live range.
 type Allocation struct {
 	Phys        []int8  // by register: the machine register, −1 for a spill slot
 	Slot        []int32 // by register: the offset of the spill slot

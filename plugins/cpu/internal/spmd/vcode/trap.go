@@ -34,7 +34,7 @@ type Trap struct {
 	Results []Reg
 	Uniform bool        // the result is one vector of equal elements
 	X       Reg         // the position of lane 0
-	End     amd64.Label // where the gang ends, if its items fault
+	End     amd64.Label // the end of a gang whose items fault
 
 	// Uses and Defs are all registers that the trap reads and writes.
 	Uses, Defs []Reg
