@@ -24,5 +24,5 @@ func Main(others ...offload.Plugin) int {
 		fmt.Fprintln(os.Stderr, "error: the end of the MPI job:", err)
 		code = max(code, app.ExitFailed)
 	}
-	return code
+	return app.HandOver(code)
 }

@@ -58,6 +58,7 @@ func commands() []command {
 		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
+		{"mpirun", "[flags] FILE [ARGS…]", "run a script in an MPI job whose workers offer it their devices", runMPI},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},
 		{"version", "", "print the version", runVersion},
 		{"help", "[TOPIC]", "explain a command, the exit codes, or a name of scripts such as fs.readText", runHelp},

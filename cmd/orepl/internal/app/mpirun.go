@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/orepl/orepl/plugins/mpi"
+)
+
+// launchers are the commands that runMPI looks for. Those of Debian name their MPI; the others are whatever MPI is installed.
+var launchers = []string{"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"}
+
+// mpiEndTime bounds how long a launcher may take to end its job after Ctrl-C.
+const mpiEndTime = 10 * time.Second
+
+// runMPI is orepl mpirun.
+func runMPI(inv *invocation) error {
+	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script")
+	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(args) == 0:
+		return &usageError{"no script", "write: orepl mpirun -n 2 script.js"}
+	case *workers == 0:
+		return &usageError{"a job without workers has no devices", "write -n 1 or more; orepl run needs no MPI"}
+	case mpi.Launched():
+		return &usageError{"this process is part of an MPI job already", "write: mpirun -np 1 orepl run script.js : -np 2 orepl worker"}
+	case slices.Contains(args, ":"):
+		return &usageError{`":" cannot be an argument of a script here`, "launchers of MPI take it for the start of another program"}
+	case !isFile(args[0]):
+		return &usageError{fmt.Sprintf("there is no file %q", args[0]), "write: orepl mpirun -n 2 script.js"}
+	}
+	path, flags, err := inv.launcher(*launcher)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	status, err := os.CreateTemp("", "orepl-mpirun-")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(status.Name())
+	defer status.Close()
+
+	// The script is rank 0: it has the job's standard input.
+	job := append(flags, "-np", "1", self, "run")
+	job = append(append(job, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
+	cmd := exec.CommandContext(inv.ctx, path, job...)
+	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher ends all processes
+	cmd.WaitDelay = mpiEndTime
+	err = cmd.Run()
+	if inv.ctx.Err() != nil {
+		return context.Canceled
+	}
+	data, readErr := os.ReadFile(status.Name())
+	if code, notCode := strconv.Atoi(string(data)); readErr == nil && notCode == nil {
+		return &exitError{code}
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() > 0 { // the launcher or the job has told why
+		return &exitError{exit.ExitCode()}
+	}
+	if err == nil {
+		err = errors.New("the job ended before the script did")
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// launcher returns the launcher of an MPI and its flags. name may be empty.
+func (inv *invocation) launcher(name string) (path string, flags []string, err error) {
+	if name != "" {
+		if path, err = exec.LookPath(name); err != nil {
+			return "", nil, &usageError{fmt.Sprintf("there is no launcher %q", name), "name a command such as mpirun.openmpi or mpirun.mpich"}
+		}
+	}
+	for _, name := range launchers {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		return "", nil, &usageError{"no launcher of MPI is on the path", "install Open MPI or MPICH (Debian: openmpi-bin or mpich)"}
+	}
+	text, err := exec.CommandContext(inv.ctx, path, "--version").CombinedOutput()
+	switch {
+	case strings.Contains(string(text), "Open MPI") || strings.Contains(string(text), "OpenRTE"):
+		// A worker uses all processors that it may use, hence no binding to one of them.
+		flags = []string{"--oversubscribe", "--bind-to", "none"}
+		if os.Geteuid() == 0 {
+			flags = append(flags, "--allow-run-as-root")
+		}
+		return path, flags, nil
+	case strings.Contains(string(text), "HYDRA"): // MPICH
+		return path, nil, nil
+	}
+	if err == nil {
+		err = fmt.Errorf("it says %q", strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]))
+	}
+	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
+}
+
+// StatusVariable names a file for the exit code of a script under orepl mpirun.
+const StatusVariable = "OREPL_MPI_STATUS"
+
+// HandOver writes the exit code of a script to the file that orepl mpirun waits for, and returns the code for the launcher:
+// launchers print a page about codes other than 0, or lose them. It returns the code itself if there is no such file.
+func HandOver(code int) int {
+	path := os.Getenv(StatusVariable)
+	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
+		return code
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // made by orepl mpirun; on another machine there is none
+	if err != nil {
+		return code
+	}
+	_, err = f.WriteString(strconv.Itoa(code))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return code
+	}
+	return ExitOK
+}
