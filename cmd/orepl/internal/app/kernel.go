@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
+	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
@@ -41,28 +42,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return emitjs.Module(all...)
 	},
-	"clc": func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
-		target, err := clc.Target()
-		if err != nil {
-			return "", err
-		}
-		var all []*lower.Kernel
-		for _, c := range list {
-			m, err := expanded(c)
-			if err != nil {
-				return "", err
-			}
-			opt.Run(m, opt.Default, nil)
-			for _, k := range m.Kernels {
-				l, err := lower.Lower(k, target, lower.Options{MaxGroup: largestGroup(c)})
-				if err != nil {
-					return "", err
-				}
-				all = append(all, l)
-			}
-		}
-		return clc.Emit(all...)
-	},
+	"clc":      lowered(clc.Target, clc.Emit),
+	"ptx":      lowered(ptx.Target, ptx.Emit),
 	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
 	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
@@ -75,6 +56,32 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return cpu.List(c.Kernel.Module, options, groups...)
 	}),
+}
+
+// lowered returns an emitter of kernels that were lowered for a target.
+func lowered(target func() (*lower.Target, error), emit func(...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
+	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
+		to, err := target()
+		if err != nil {
+			return "", err
+		}
+		var all []*lower.Kernel
+		for _, c := range list {
+			m, err := expanded(c)
+			if err != nil {
+				return "", err
+			}
+			opt.Run(m, opt.Default, nil)
+			for _, k := range m.Kernels {
+				l, err := lower.Lower(k, to, lower.Options{MaxGroup: largestGroup(c)})
+				if err != nil {
+					return "", err
+				}
+				all = append(all, l)
+			}
+		}
+		return emit(all...)
+	}
 }
 
 // largestGroup is the number of items of the largest group that the kernel was launched in, and at least that of the
@@ -118,7 +125,7 @@ func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 // runKernel is orepl kernel.
 func runKernel(inv *invocation) error {
 	out := inv.flags.String("o", "", "write the kernels as portable IR to a `file`, a container that register(file) takes, in place of showing them")
-	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code), clc (OpenCL C) or warnings; ir unless given")
+	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code), clc (OpenCL C), ptx (for NVIDIA) or warnings; ir unless given")
 	name := inv.flags.String("name", "", "only the kernel of this `name`")
 	engine := inv.flags.String("engine", "", "the instruction `set` of --emit asm: avx2 or avx512; the best of this machine unless given")
 	stop := inv.flags.Bool("stop-at-launch", false, "end the script in place of the launch after which every kernel that it has made so far is compiled; with --name, in place of that kernel's first launch")
@@ -138,7 +145,7 @@ func runKernel(inv *invocation) error {
 	args = append(args[:1:1], rest...)
 	emitter := emitters[*emit]
 	if emitter == nil {
-		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm, clc or warnings"}
+		return &usageError{fmt.Sprintf("--emit %s is unknown", *emit), "write --emit ir, opt, js, asm, clc, ptx or warnings"}
 	}
 	switch {
 	case *out != "" && isSet(inv.flags, "emit"):

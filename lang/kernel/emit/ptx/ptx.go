@@ -1,0 +1,414 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+)
+
+// Target returns what PTX has on sm_70 and later.
+func Target() (*lower.Target, error) {
+	leaves := []string{"nested jumps", "div.f32", "sqrt.f32", "mulhi", "clock", "pause"}
+	for _, op := range []string{"min", "max"} {
+		for _, t := range []string{"i32", "u32", "i64", "u64"} {
+			leaves = append(leaves, op+"."+t, "atomic."+op+"."+t)
+		}
+	}
+	for _, op := range []string{"add", "and", "or", "xor", "exchange"} {
+		for _, t := range []string{"i32", "u32", "i64", "u64"} {
+			leaves = append(leaves, "atomic."+op+"."+t)
+		}
+	}
+	return lower.NewTarget("PTX sm_70", leaves...)
+}
+
+// Emit returns the text of kernels that were lowered for [Target].
+func Emit(list ...*lower.Kernel) (string, error) {
+	target, err := Target()
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(".version 7.0\n.target sm_70\n.address_size 64\n")
+	names := map[string]bool{}
+	for n, k := range list {
+		k.IR.Body.Walk(func(in *ir.Instr) {
+			if e := target.Check(in); e != nil && err == nil {
+				err = fmt.Errorf("kernel %s: %w", k.IR.Name, e)
+			}
+		})
+		if err != nil {
+			return "", err
+		}
+		name := Name(k.IR)
+		for names[name] {
+			name += "_"
+		}
+		names[name] = true
+		e := &emitter{kernel: k, number: n, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		b.WriteString(e.text(name))
+	}
+	return b.String(), nil
+}
+
+// Name returns the name of a kernel in the text of [Emit], if no kernel before it has an equal one.
+func Name(k *ir.Kernel) string {
+	return "k_" + strings.Map(func(r rune) rune {
+		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, k.Name)
+}
+
+// registers are the types of registers by those of values.
+var registers = map[ir.Type]string{ir.Bool: "pred", ir.I32: "b32", ir.U32: "b32", ir.I64: "b64", ir.U64: "b64", ir.F32: "f32", ir.F64: "f64"}
+
+// typed are the types of instructions by those of values.
+var typed = map[ir.Type]string{ir.I8: "s8", ir.U8: "u8", ir.I16: "s16", ir.U16: "u16", ir.I32: "s32", ir.U32: "u32", ir.I64: "s64", ir.U64: "u64", ir.F32: "f32", ir.F64: "f64"}
+
+// bits returns the type of untyped instructions on values of a size.
+func bits(t ir.Type) string {
+	if t.Size() == 8 {
+		return "b64"
+	}
+	return "b32"
+}
+
+// emitter prints one kernel.
+type emitter struct {
+	kernel  *lower.Kernel
+	number  int // of the kernel, for names outside functions
+	head    strings.Builder
+	b       strings.Builder
+	labels  int
+	scratch int
+	targets map[*ir.Instr]int     // the number in the labels of a structured instruction
+	scalars map[*ir.Array]ir.Type // private arrays that are registers
+	owner   *ir.Instr             // what a yield ends
+}
+
+func (e *emitter) line(format string, args ...any) {
+	e.b.WriteByte('\t')
+	fmt.Fprintf(&e.b, format, args...)
+	e.b.WriteString(";\n")
+}
+
+func (e *emitter) label(format string, args ...any) { fmt.Fprintf(&e.b, format+":\n", args...) }
+
+// fresh declares a register.
+func (e *emitter) fresh(kind string) string {
+	e.scratch++
+	name := fmt.Sprintf("%%t%d", e.scratch)
+	fmt.Fprintf(&e.head, "\t.reg .%s %s;\n", kind, name)
+	return name
+}
+
+func register(v *ir.Value) string { return fmt.Sprintf("%%v%d", v.ID) }
+
+func (e *emitter) declare(v *ir.Value) {
+	fmt.Fprintf(&e.head, "\t.reg .%s %s;\n", registers[v.Type], register(v))
+}
+
+func (e *emitter) text(name string) string {
+	k := e.kernel.IR
+	e.findScalars()
+	var params []string
+	param := func(kind, format string, args ...any) string {
+		p := "p_" + fmt.Sprintf(format, args...)
+		params = append(params, fmt.Sprintf("\t.param .%s %s", kind, p))
+		return p
+	}
+	scalars := k.Body.Params
+	for _, v := range scalars {
+		e.declare(v)
+	}
+	var tables strings.Builder
+	for _, p := range k.Params {
+		if p.Array == nil {
+			v := scalars[0]
+			scalars = scalars[1:]
+			e.scalarParam(v, param)
+			continue
+		}
+		a := p.Array
+		base, at := param("u64", "g%d", a.ID), param("u64", "at%d", a.ID)
+		address, offset := e.pointer(a), e.fresh("b64")
+		e.line("ld.param.u64 %s, [%s]", address, base)
+		e.line("cvta.to.global.u64 %s, %s", address, address)
+		e.line("ld.param.u64 %s, [%s]", offset, at)
+		e.line("add.s64 %s, %s, %s", address, address, offset)
+		for axis := range a.Rank {
+			param("u32", "d%d_%d", a.ID, axis)
+		}
+	}
+	for axis := range 3 {
+		param("u32", "size_%d", axis)
+	}
+	for _, a := range k.Arrays {
+		e.array(a, &tables)
+	}
+	e.block(k.Body)
+	var b strings.Builder
+	b.WriteString(tables.String())
+	fmt.Fprintf(&b, "\n.visible .entry %s(\n%s\n)", name, strings.Join(params, ",\n"))
+	if n := e.kernel.MaxGroup; n > 0 {
+		fmt.Fprintf(&b, "\n.maxntid %d, 1, 1", n)
+	}
+	fmt.Fprintf(&b, "\n{\n%s%s}\n", e.head.String(), e.b.String())
+	return b.String()
+}
+
+// scalarParam declares a scalar parameter and loads it.
+func (e *emitter) scalarParam(v *ir.Value, param func(kind, format string, args ...any) string) {
+	if v.Type != ir.Bool {
+		e.line("ld.param.%s %s, [%s]", registers[v.Type], register(v), param(registers[v.Type], "v%d", v.ID))
+		return
+	}
+	byteOf := e.fresh("b32")
+	e.line("ld.param.u8 %s, [%s]", byteOf, param("u8", "v%d", v.ID))
+	e.line("setp.ne.s32 %s, %s, 0", register(v), byteOf)
+}
+
+// findScalars finds the private arrays that are one register.
+func (e *emitter) findScalars() {
+	k := e.kernel.IR
+	for _, a := range k.Arrays {
+		if t := a.Elem.Scalar; a.Space == ir.Private && a.Elem.Record == nil && a.Bytes() == t.Size() && t.IsValue() && t != ir.Bool {
+			e.scalars[a] = t
+		}
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Array == nil || in.Op == ir.Extent {
+			return
+		}
+		if d := in.Args[0].Def; in.Elem != e.scalars[in.Array] || d == nil || d.Op != ir.Const {
+			delete(e.scalars, in.Array)
+		}
+	})
+}
+
+// pointer declares and returns the register of an array's address.
+func (e *emitter) pointer(a *ir.Array) string {
+	name := fmt.Sprintf("%%a%d", a.ID)
+	fmt.Fprintf(&e.head, "\t.reg .b64 %s;\n", name)
+	return name
+}
+
+// array declares an array that is no parameter, and its address.
+func (e *emitter) array(a *ir.Array, tables *strings.Builder) {
+	if t, ok := e.scalars[a]; ok {
+		fmt.Fprintf(&e.head, "\t.reg .%s %%s%d;\n", registers[t], a.ID)
+		e.line("mov.%s %%s%d, %s", registers[t], a.ID, literal(t, 0))
+		return
+	}
+	size := max(8, (a.Bytes()+7)/8*8)
+	name := fmt.Sprintf("array_%d_%d", e.number, a.ID)
+	switch a.Space {
+	case ir.Global:
+		return
+	case ir.Shared:
+		fmt.Fprintf(&e.head, "\t.shared .align 8 .b8 %s[%d];\n", name, size)
+	case ir.Private:
+		fmt.Fprintf(&e.head, "\t.local .align 8 .b8 %s[%d];\n", name, size)
+	case ir.Table:
+		data := make([]string, size)
+		for i := range data {
+			data[i] = "0"
+			if i < len(a.Data) {
+				data[i] = fmt.Sprint(a.Data[i])
+			}
+		}
+		fmt.Fprintf(tables, "\n.global .align 8 .b8 %s[%d] = {%s};\n", name, size, strings.Join(data, ", "))
+	}
+	e.line("mov.u64 %s, %s", e.pointer(a), name)
+}
+
+// literal returns the bits of a constant as an operand.
+func literal(t ir.Type, bits uint64) string {
+	switch t {
+	case ir.F32:
+		return fmt.Sprintf("0f%08X", uint32(bits))
+	case ir.F64:
+		return fmt.Sprintf("0d%016X", bits)
+	case ir.I32, ir.U32:
+		return fmt.Sprintf("0x%x", uint32(bits))
+	}
+	return fmt.Sprintf("0x%x", bits)
+}
+
+// comment returns a text that a comment may have.
+func comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// move copies values to others, all at once.
+func (e *emitter) move(to, from []*ir.Value) {
+	source := make([]string, len(from))
+	for i, v := range from {
+		source[i] = register(v)
+	}
+	for i := range to {
+		for j := range i {
+			if from[i] == to[j] { // written before it is read
+				source[i] = e.fresh(registers[from[i].Type])
+				e.line("mov.%s %s, %s", registers[from[i].Type], source[i], register(from[i]))
+				break
+			}
+		}
+	}
+	for i, v := range to {
+		if v != from[i] {
+			e.line("mov.%s %s, %s", registers[v.Type], register(v), source[i])
+		}
+	}
+}
+
+func (e *emitter) block(b *ir.Block) {
+	site := 0
+	for _, in := range b.Instrs {
+		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
+			if text := e.kernel.IR.Sites[s].Text; text != "" {
+				fmt.Fprintf(&e.b, "\t// %s\n", comment(text))
+			}
+			site = s
+		}
+		e.instr(in)
+	}
+}
+
+func (e *emitter) nested(in *ir.Instr, b *ir.Block) {
+	outer := e.owner
+	e.owner = in
+	e.block(b)
+	e.owner = outer
+}
+
+func (e *emitter) instr(in *ir.Instr) {
+	switch in.Op {
+	case ir.Region, ir.If, ir.Loop:
+		e.structured(in)
+	case ir.Yield:
+		e.move(e.owner.Results, in.Args)
+		e.line("bra end_%d", e.targets[e.owner])
+	case ir.Break:
+		e.move(in.Target.Results, in.Args)
+		e.line("bra end_%d", e.targets[in.Target])
+	case ir.Continue:
+		e.move(in.Target.Then.Params, in.Args)
+		e.line("bra loop_%d", e.targets[in.Target])
+	case ir.Return, ir.Unreachable:
+		e.line("ret")
+	case ir.Load, ir.Store, ir.Atomic:
+		e.access(in)
+	case ir.Barrier:
+		e.line("bar.sync 0")
+	case ir.Fence:
+		e.line("fence.acq_rel.%s", map[ir.FenceReach]string{ir.ReachGroup: "cta", ir.ReachDevice: "gpu", ir.ReachSystem: "sys"}[in.Reach])
+	case ir.Pause:
+		e.line("nanosleep.u32 32")
+	default:
+		e.declare(in.Results[0])
+		e.compute(in, register(in.Results[0]))
+	}
+}
+
+func (e *emitter) structured(in *ir.Instr) {
+	for _, r := range in.Results {
+		e.declare(r)
+	}
+	e.labels++
+	n := e.labels
+	e.targets[in] = n
+	switch in.Op {
+	case ir.Region:
+		e.nested(in, in.Then)
+	case ir.If:
+		e.line("@!%s bra else_%d", register(in.Args[0]), n)
+		e.nested(in, in.Then)
+		e.label("else_%d", n)
+		e.nested(in, in.Else)
+	case ir.Loop:
+		for _, p := range in.Then.Params {
+			e.declare(p)
+		}
+		e.move(in.Then.Params, in.Args)
+		e.label("loop_%d", n)
+		e.nested(in, in.Then)
+	}
+	e.label("end_%d", n)
+}
+
+var spaces = map[ir.Space]string{ir.Global: "global", ir.Shared: "shared", ir.Private: "local", ir.Table: "global"}
+
+// place returns the address of an access.
+func (e *emitter) place(in *ir.Instr) string {
+	offset := in.Args[0]
+	base := fmt.Sprintf("%%a%d", in.Array.ID)
+	if d := offset.Def; d != nil && d.Op == ir.Const && int64(d.Bits) >= 0 && d.Bits < 1<<20 {
+		return fmt.Sprintf("[%s+%d]", base, d.Bits)
+	}
+	at := e.fresh("b64")
+	from := register(offset)
+	if offset.Type.Size() == 4 {
+		e.line("cvt.s64.%s %s, %s", typed[offset.Type], at, from)
+		from = at
+	}
+	e.line("add.s64 %s, %s, %s", at, base, from)
+	return fmt.Sprintf("[%s]", at)
+}
+
+// access prints a Load, Store or Atomic.
+func (e *emitter) access(in *ir.Instr) {
+	a := in.Array
+	if in.Op != ir.Store {
+		e.declare(in.Results[0])
+	}
+	if t, ok := e.scalars[a]; ok {
+		if in.Op == ir.Store {
+			e.line("mov.%s %%s%d, %s", registers[t], a.ID, register(in.Args[1]))
+		} else {
+			e.line("mov.%s %s, %%s%d", registers[t], register(in.Results[0]), a.ID)
+		}
+		return
+	}
+	at, space := e.place(in), spaces[a.Space]
+	switch in.Op {
+	case ir.Load:
+		e.line("ld.%s.%s %s, %s", space, typed[in.Elem], register(in.Results[0]), at)
+		return
+	case ir.Store:
+		e.line("st.%s.%s %s, %s", space, typed[in.Elem], at, register(in.Args[1]))
+		return
+	}
+	scope := "gpu"
+	if a == e.kernel.Records {
+		scope = "sys" // the host reads and writes them while the kernel runs
+	}
+	r, t := register(in.Results[0]), in.Elem
+	switch in.Atomic {
+	case ir.AtomicLoad:
+		e.line("ld.relaxed.%s.%s.%s %s, %s", scope, space, bits(t), r, at)
+	case ir.AtomicCompareExchange:
+		e.line("atom.relaxed.%s.%s.cas.%s %s, %s, %s, %s", scope, space, bits(t), r, at, register(in.Args[1]), register(in.Args[2]))
+	default:
+		name, kind := in.Atomic.String(), typed[t]
+		switch in.Atomic {
+		case ir.AtomicExchange:
+			name, kind = "exch", bits(t)
+		case ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor:
+			kind = bits(t)
+		case ir.AtomicAdd:
+			kind = map[int]string{4: "u32", 8: "u64"}[t.Size()]
+		}
+		e.line("atom.relaxed.%s.%s.%s.%s %s, %s, %s", scope, space, name, kind, r, at, register(in.Args[1]))
+	}
+}
