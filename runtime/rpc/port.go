@@ -121,7 +121,10 @@ func (p *Port) Recv(use func(lane int, d *Packet)) error {
 	return nil
 }
 
-const firstBytes = PacketBytes - 8 // payload of the first packet of a stream
+const (
+	firstBytes = PacketBytes - 8 // payload of the first packet of a stream
+	atOnce     = 1 << 16         // bytes of a stream that are allocated before they arrive
+)
 
 // SendN sends the bytes of every lane: their number and the first 56 of them in one packet, then 64 a packet.
 func (p *Port) SendN(bytes func(lane int) []byte) error {
@@ -155,7 +158,7 @@ func (p *Port) RecvN(limit int, use func(lane int, data []byte)) error {
 		size[lane] = d[0]
 		most = max(most, d[0])
 		if d[0] <= uint64(limit) {
-			data[lane] = make([]byte, 0, d[0])
+			data[lane] = make([]byte, 0, min(d[0], atOnce)) // a client may claim bytes that it never sends
 			data[lane] = append(data[lane], bytesOf(d)[8:8+min(d[0], firstBytes)]...)
 		}
 	})

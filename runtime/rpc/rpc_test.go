@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -351,7 +353,9 @@ func TestHostile(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	ops := []uint32{opIncrement, opStream, opCount, opTwice, opFail, 0, 12345}
 	stop := time.Now().Add(2 * time.Second)
-	if testing.Short() {
+	if long {
+		stop = time.Now().Add(5 * time.Minute)
+	} else if testing.Short() {
 		stop = time.Now().Add(200 * time.Millisecond)
 	}
 	if raceEnabled {
@@ -518,5 +522,59 @@ func TestCloseEndsHandlers(t *testing.T) {
 	v.Wait()
 	if err := v.Drain(ctx); err != nil && offload.CodeOf(err) != offload.Closed {
 		t.Error(err)
+	}
+}
+
+// long is set for ./tests/run --long.
+var long = os.Getenv("OREPL_TEST_LONG") == "1"
+
+// TestManyCalls makes calls from several clients while the collector runs, and some of them one-way: each is answered once.
+func TestManyCalls(t *testing.T) {
+	calls := 100_000
+	if long {
+		calls = 10_000_000
+	} else if testing.Short() {
+		calls = 10_000
+	}
+	v := serve(t, Layout{4, 1})
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	const clients = 3
+	var all sync.WaitGroup
+	for g := range clients {
+		all.Go(func() {
+			c := v.client(t)
+			for i := range calls / clients {
+				if i%1000 == 0 && g == 0 {
+					runtime.GC()
+				}
+				want := uint64(g)<<40 | uint64(i)
+				if i%4 == 3 {
+					p, err := c.Open(ctx, opCount, 1, true)
+					if err == nil {
+						err = p.Send(func(_ int, d *Packet) { d[0] = 1 })
+						c.Close(p)
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					continue
+				}
+				replies, err := call(ctx, c, opIncrement, 1, func(_ int, d *Packet) { d[0] = want })
+				if err != nil || replies[0][0] != want+1 {
+					t.Errorf("call %d of client %d: %v, %v", i, g, replies[0], err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := v.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	oneWay := uint64(clients * (calls / clients / 4))
+	if n := v.count.Load(); n != oneWay {
+		t.Errorf("%d one-way calls were served, want %d", n, oneWay)
 	}
 }

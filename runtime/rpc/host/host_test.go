@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -324,4 +326,73 @@ func TestFailures(t *testing.T) {
 
 func unsafeBytes(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
+
+// noFiles counts the files that device code asks for, and refuses them.
+type noFiles struct {
+	services
+	asked atomic.Int64
+}
+
+func (f *noFiles) OpenFile(name, mode string) (offload.File, error) {
+	f.asked.Add(1)
+	return nil, offload.Errorf(offload.PermissionDenied, "open", "%s", name)
+}
+func (f *noFiles) RemoveFile(string) error         { f.asked.Add(1); return errors.New("none") }
+func (f *noFiles) RenameFile(string, string) error { f.asked.Add(1); return errors.New("none") }
+
+// TestHostile writes random calls of every operation into a channel. The host of another channel answers meanwhile, in time.
+func TestHostile(t *testing.T) {
+	end := time.Now().Add(2 * time.Second)
+	if os.Getenv("OREPL_TEST_LONG") == "1" {
+		end = time.Now().Add(5 * time.Minute)
+	} else if testing.Short() {
+		end = time.Now().Add(300 * time.Millisecond)
+	}
+	bad, good := newDevice(t, 8), newDevice(t, 8)
+	files := &noFiles{services: services{"f": func(context.Context, *offload.Request) (uint64, error) { return 1, nil }}}
+	honest := launch(files.services)
+	number := good.enter(t, honest)
+	_, service, _ := declareIn(t, good.as(number), "f(): i32")
+	random := rand.New(rand.NewPCG(5, 6))
+	for time.Now().Before(end) {
+		l := launch(files)
+		n := bad.enter(t, l)
+		for range 100 {
+			op := uint32('c'<<24) + uint32(random.IntN(32))
+			if random.IntN(3) == 0 {
+				op = OpDeclare + uint32(random.IntN(8))
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			if p, err := bad.as(n).Open(ctx, op, 1, random.IntN(2) == 0); err == nil {
+				for range random.IntN(4) {
+					if random.IntN(2) == 0 {
+						err = p.Send(func(_ int, d *rpc.Packet) {
+							for i := range d {
+								d[i] = random.Uint64() >> random.IntN(64)
+							}
+						})
+					} else {
+						err = p.Recv(func(int, *rpc.Packet) {})
+					}
+					if err != nil {
+						break
+					}
+				}
+				bad.as(n).Close(p)
+			}
+			cancel()
+		}
+		bad.host.Leave(n, false)
+		if reply, err := callIn(within(t), good.as(number), false, service, 0); err != nil || reply[1] != 1 {
+			t.Fatalf("the other host: %v, %v", reply, err)
+		}
+	}
+	good.host.Leave(number, true)
+	if len(honest.errs) > 0 {
+		t.Error(honest.errs)
+	}
+	if files.asked.Load() == 0 {
+		t.Error("no file was asked for: the calls do not reach the handlers")
+	}
 }
