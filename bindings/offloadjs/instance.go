@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"reflect"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -41,6 +42,8 @@ type instance struct {
 	language []*goja.Object // global objects that kernels know by name
 	plain    *goja.Object   // the prototype of object literals
 	services contract.Services
+	perQueue map[*session.Queue]*services // of queues whose kernels call services
+	handling *request                     // whose handler runs, or what the handler awaited
 	quota    quota
 	records  int // made by struct()
 	hosts    int // host functions that wait for the event loop
@@ -109,7 +112,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
-	m.services = &services{engine: e, instance: m}
+	m.services, m.perQueue = &services{engine: e, instance: m, mu: &sync.Mutex{}}, map[*session.Queue]*services{}
 	m.rpc = &rpc{inbox: newInbox()}
 	m.rpc.services, _ = hostServices(opts.Services) // checked before
 	m.plain = m.vm.NewObject().Prototype()

@@ -45,6 +45,7 @@ type specialization struct {
 	library *session.Library
 	on      map[*session.Device]*session.Call // filled anew for every launch
 	shapes  *shapes                           // of its launches; nil if it does not observe groups
+	calls   bool                              // it calls services
 	rows    map[int]bool                      // what byRows found of parameters
 	wraps   *wraps                            // nil of a kernel made for checks: 'overflow'
 }
@@ -215,7 +216,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 		if err != nil {
 			return nil, err
 		}
-		s = &specialization{Compiled: code, types: args, on: map[*session.Device]*session.Call{}}
+		s = &specialization{Compiled: code, types: args, calls: len(code.Kernel.Services()) > 0, on: map[*session.Device]*session.Call{}}
 		for i := range code.Params {
 			t, _ := contract.ParseType(code.Params[i].Type.String())
 			s.scalars = append(s.scalars, t)
@@ -245,6 +246,11 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 
 // kernelOn gives the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
 func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
+	if s.calls {
+		if err := m.checkCalls("launch", k.name, s.Compiled); err != nil {
+			return nil, err
+		}
+	}
 	if on := s.on[d]; on != nil {
 		return on, nil
 	}
@@ -256,9 +262,6 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	if k.exact && !d.Info().Features.Exact {
 		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
 			On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
-	}
-	if err := m.checkCalls(s.Kernel); err != nil {
-		return nil, err
 	}
 	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
 	if err != nil {
@@ -456,6 +459,9 @@ func countError(op, name string, params []string, given int) *contract.Error {
 // start binds and launches a kernel.
 func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
 	defer c.Unbind() // the call outlives the launch, and must not keep its buffers
+	if c.Kernel().Info().CallsServices() {
+		cfg.Services = m.servicesOn(q)
+	}
 	if err := c.Rebind(cfg, args...); err != nil {
 		return err
 	}

@@ -130,9 +130,22 @@ func (m *instance) mayBlock(op string) error {
 		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
 }
 
+// mayAwait refuses that a handler awaits the queue whose kernel called it: the kernel waits for the handler.
+func (m *instance) mayAwait(op string, q *session.Queue) error {
+	h := m.handling
+	if h == nil || h.queue != q || h.service.oneWay || h.done.Load() {
+		return nil
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits the queue of the kernel that called it, and the kernel waits for the handler", h.service.name).
+		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
+}
+
 // after gives a promise that is fulfilled with what finish makes when the queue has reached this point. A signal that is
 // aborted first cancels the commands so far.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
+	if err := m.mayAwait(label, q); err != nil {
+		return nil, err
+	}
 	ev, err := q.Record("")
 	if err != nil {
 		return nil, err
@@ -153,6 +166,11 @@ func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error
 
 // then makes an event awaitable: event.then(fulfilled, rejected).
 func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	if !ev.Done() {
+		if err := m.mayAwait("event", ev.Queue()); err != nil {
+			return nil, err
+		}
+	}
 	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, ev.Sync(ctx)
 	}).(*goja.Object)
@@ -179,6 +197,9 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 	signal := o.signal()
 	if o.err != nil {
 		return nil, o.err
+	}
+	if err := m.mayAwait("sync", q); err != nil {
+		return nil, err
 	}
 	return m.async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, q.Sync(ctx)
@@ -210,6 +231,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 	if contract.CodeOf(err) != contract.InvalidQueue { // else it is a default queue, and open
 		delete(m.queues, q)
 		delete(m.uses, q)
+		delete(m.perQueue, q)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package offloadjs
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,9 +18,11 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 const (
@@ -97,6 +100,9 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
 	}
 	m.rpc.services[name] = s
+	if !m.rpc.scripted {
+		m.vm.SetAsyncContextTracker(handlings{m})
+	}
 	m.rpc.scripted = true
 	return goja.Undefined(), nil
 }
@@ -198,30 +204,45 @@ func (r *rpc) find(name string) (*service, error) {
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
 
-// checkCalls refuses a kernel whose calls do not fit the services as they are.
-func (m *instance) checkCalls(k *ir.Kernel) (err error) {
-	if len(k.Services()) == 0 {
-		return nil
-	}
-	k.Body.Walk(func(in *ir.Instr) {
+// checkCalls refuses a kernel whose calls do not fit the services as they are, at the place of the call.
+func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
+	var err error
+	c.Kernel.Body.Walk(func(in *ir.Instr) {
 		if in.Op != ir.Call || err != nil {
 			return
 		}
-		s, missing := m.rpc.find(in.Fn)
-		if missing != nil {
-			return // reported when the kernel is bound
+		s, wrong := m.rpc.find(in.Fn)
+		if wrong == nil {
+			types := make([]ir.Type, len(in.Args))
+			for i, a := range in.Args {
+				types[i] = a.Type
+			}
+			result := ir.Void
+			if len(in.Results) > 0 {
+				result = in.Results[0].Type
+			}
+			wrong = s.fits(types, result)
 		}
-		types := make([]ir.Type, len(in.Args))
-		for i, a := range in.Args {
-			types[i] = a.Type
+		var known *contract.Error
+		if errors.As(wrong, &known) {
+			e := *known
+			e.Op, e.Label, e.Pos = op, label, siteOf(c, in.Site)
+			err = &e
 		}
-		result := ir.Void
-		if len(in.Results) > 0 {
-			result = in.Results[0].Type
-		}
-		err = s.fits(types, result)
 	})
 	return err
+}
+
+// siteOf returns the place of an instruction in the script.
+func siteOf(c *kernel.Compiled, site int) (p contract.Position) {
+	if site >= 0 && site < len(c.Kernel.Sites) {
+		s := &c.Kernel.Sites[site]
+		p.Line, p.Col = s.Line, s.Col
+		if s.File >= 0 && s.File < len(c.Module.Files) {
+			p.File = c.Module.Files[s.File]
+		}
+	}
+	return p
 }
 
 // fits reports whether a kernel may call the service with arguments of those types, and use a result of that type.
@@ -309,8 +330,8 @@ func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	return converted(bits, declared, used)
 }
 
-// serve serves a call of a kernel: the event loop runs the handler.
-func (m *instance) serve(ctx context.Context, r *contract.Request) (uint64, error) {
+// serve serves a call of a kernel on a queue: the event loop runs the handler.
+func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Request) (uint64, error) {
 	s, err := m.rpc.find(r.Name)
 	if err != nil {
 		return 0, err
@@ -326,7 +347,7 @@ func (m *instance) serve(ctx context.Context, r *contract.Request) (uint64, erro
 	if s.host != nil {
 		return s.serveHost(ctx, r)
 	}
-	q := &request{service: s, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
+	q := &request{service: s, queue: on, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
 	if err := m.rpc.inbox.put(ctx, m, q); err != nil {
 		return 0, err
 	}
@@ -355,6 +376,6 @@ func (m *instance) serve(ctx context.Context, r *contract.Request) (uint64, erro
 		q.abandoned.Store(true)
 		s.failures.Add(1)
 		return 0, contract.Errorf(contract.Timeout, "call", "the service %s did not answer within %v", s.name, s.deadline).
-			WithHint("handlers run while the script awaits; give rpc.on a longer deadline, in milliseconds")
+			WithHint("handlers run while the script awaits, and must not await an event of the kernel that called it; rpc.on takes a longer deadline, in milliseconds")
 	}
 }

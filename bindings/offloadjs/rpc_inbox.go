@@ -17,11 +17,13 @@ import (
 // request is a call of a kernel that waits for its handler.
 type request struct {
 	service   *service
+	queue     *session.Queue
 	message   contract.Message
 	args      []contract.Scalar
 	result    ir.Type
 	answer    chan answer // of one
-	abandoned atomic.Bool // nobody waits for the answer
+	abandoned atomic.Bool // the kernel does not wait for the answer
+	done      atomic.Bool // the answer is known
 }
 
 type answer struct {
@@ -150,6 +152,7 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 func (m *instance) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
+		q.done.Store(true)
 		if err != nil && s.oneWay {
 			if s.failures.Add(1) == 1 { // the others are counted
 				m.engine.Report(m.explain(err))
@@ -178,7 +181,12 @@ func (m *instance) handle(q *request) {
 	if s.wantsWho {
 		args = append(args, m.whoCalls(q, &stopped))
 	}
-	v, err := m.callHandler(s, args)
+	v, err := m.callHandler(q, args)
+	if _, isObject := v.(*goja.Object); err == nil && isObject {
+		if _, isPromise := promiseOf(v); !isPromise { // it may have a then method, as events do
+			v = m.engine.Resolved(v)
+		}
+	}
 	answered = true
 	resolve := func(v goja.Value, err error) {
 		switch {
@@ -211,11 +219,25 @@ func (m *instance) handle(q *request) {
 }
 
 // callHandler runs a handler. Meanwhile the script may not wait for a queue: the kernel that calls may run on it.
-func (m *instance) callHandler(s *service, args []goja.Value) (goja.Value, error) {
+func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error) {
 	m.handlers++
-	defer func() { m.handlers-- }()
-	return s.fn(goja.Undefined(), args...)
+	before := m.handling
+	m.handling = q
+	defer func() { m.handlers--; m.handling = before }()
+	return q.service.fn(goja.Undefined(), args...)
 }
+
+// handlings carries the request of a handler over its awaits. It implements [goja.AsyncContextTracker].
+type handlings struct{ m *instance }
+
+// Grab implements [goja.AsyncContextTracker].
+func (h handlings) Grab() any { return h.m.handling }
+
+// Resumed implements [goja.AsyncContextTracker].
+func (h handlings) Resumed(v any) { h.m.handling, _ = v.(*request) }
+
+// Exited implements [goja.AsyncContextTracker].
+func (h handlings) Exited() { h.m.handling = nil }
 
 // whoCalls makes the last argument of a handler: which work-item calls, and how to stop its launch.
 func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {

@@ -102,6 +102,28 @@ await k.launch({ size: 1 }, 1)
 await k.launch({ size: 1 }, 2).then(() => {}, e => console.log(e.code))
 console.log(rpc.services[0].signature, rpc.services[0].calls, rpc.services[0].failures, rpc.off('f'), rpc.off('f'), rpc.services.length)`,
 			"backend-failure\n(i32): void 2 1 true false 0\n"},
+		{"a thenable", `
+const twice = kernel({ o: [i32] }, (g, o) => { o[0] = 4 })
+const own = d.createQueue(), p = d.buffer(i32, 1)
+await p.read() // the default queue has filled it
+rpc.on('f', { result: i32 }, () => ({ then(resolve) { setTimeout(() => resolve(6), 5) } }))
+rpc.on('wait', {}, () => twice.launch({ size: 1, queue: own }, p))
+const o = d.buffer(i32, 1)
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')); g.call('wait') }).launch({ size: 1 }, o)
+console.log((await o.read())[0], (await p.read())[0])`, "6 4\n"},
+		{"awaits another queue", `
+const own = d.createQueue()
+rpc.on('f', { result: i32 }, async () => { await null; await own.sync(); return 6 })
+const o = d.buffer(i32, 1)
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
+console.log((await o.read())[0])`, "6\n"},
+		{"others await the queue meanwhile", `
+rpc.on('f', { result: i32 }, async () => { await new Promise(r => setTimeout(r, 20)); return 6 })
+const o = d.buffer(i32, 1)
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
+await new Promise(r => setTimeout(r, 5))
+await d.queue.sync()
+console.log((await o.read())[0])`, "6\n"},
 		{"replaced", `
 rpc.on('f', { result: i32 }, () => 1)
 const k = kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) })
@@ -139,6 +161,9 @@ func TestServiceErrors(t *testing.T) {
 		{"rejects", `rpc.on('f', {}, async () => { throw new RangeError('too far') }); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "backend-failure", "the service f threw RangeError: too far", ""},
 		{"stops", `rpc.on('f', call => call.stop('enough')); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "cancelled", "enough", ""},
 		{"deadline", `rpc.on('f', { deadline: 20 }, () => new Promise(() => {})); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "timeout", "did not answer within 20ms", "longer deadline"},
+		{"awaits itself", `rpc.on('f', {}, async () => { await null; await d.queue.sync() }); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"awaits its event", `let e; rpc.on('f', { deadline: 50 }, async () => { await null; await e }); e = kernel(g => { g.call('f') }).launch({ size: 1 }); await e`, "timeout", "did not answer within 50ms", "an event of the kernel that called it"},
+		{"reads its buffer", `const o = d.buffer(i32, 1); rpc.on('f', {}, async () => { await o.read() }); await kernel((g, o) => { g.call('f'); o[0] = 1 }).launch({ size: 1 }, o)`, "backend-failure", "awaits the queue of the kernel that called it", ""},
 		{"waits for itself", `const o = d.buffer(i32, 1); rpc.on('f', {}, () => { o.readSync() }); await kernel((g, o) => { g.call('f'); o[0] = 1 }).launch({ size: 1 }, o)`, "backend-failure", "the kernel that called it waits for the handler", ""},
 		{"name", `rpc.on('', {}, () => {})`, "invalid-argument", "the name of a service", "rpc.on('loss'"},
 		{"handler", `rpc.on('f', {}, 5)`, "invalid-argument", "is not a function", ""},
@@ -178,6 +203,21 @@ func TestServiceThrowsWhere(t *testing.T) {
 	}
 	if want := "7 the handler failed here 4 launched here 8"; where != want {
 		t.Errorf("the places are %q, want %q", where, want)
+	}
+}
+
+// TestServicePlaces reports a call that does not fit at its line of the kernel, also when the service was replaced after a launch.
+func TestServicePlaces(t *testing.T) {
+	for _, text := range []string{
+		"const k = kernel(g => {\n  g.call('f', 1)\n})\nk.launch({ size: 1 })",
+		"const k = kernel(g => {\n  g.call('f', 1)\n})\nrpc.on('f', { args: [bool] }, () => {}); k.launch({ size: 1 })",
+		"const k = kernel(g => {\n  g.call('f', 1)\n})\nrpc.on('f', { args: [i32] }, () => {}); await k.launch({ size: 1 }); rpc.on('f', {}, () => {}); k.launch({ size: 1 })",
+	} {
+		_, err := runServices(t, text)
+		var d *diag.Diagnostic
+		if !errors.As(err, &d) || d.Line != 4 {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

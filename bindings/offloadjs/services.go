@@ -9,14 +9,27 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // services are the requests that the script's kernels may make of it.
 type services struct {
 	engine   *lang.Engine
 	instance *instance
+	queue    *session.Queue // of the launch; nil if its kernel calls no service
+	mu       *sync.Mutex    // held while a line is written: kernels print from several threads
+}
 
-	mu sync.Mutex // held while a line is written: kernels print from several threads
+// servicesOn returns the services of launches on a queue.
+func (m *instance) servicesOn(q *session.Queue) contract.Services {
+	s := m.perQueue[q]
+	if s == nil {
+		of := *m.services.(*services)
+		of.queue = q
+		s = &of
+		m.perQueue[q] = s
+	}
+	return s
 }
 
 // Print writes a line that a kernel printed, whole, to the script's output.
@@ -34,7 +47,7 @@ func (s *services) CheckService(name string) error {
 
 // Call implements [contract.Services].
 func (s *services) Call(ctx context.Context, r *contract.Request) (uint64, error) {
-	return s.instance.serve(ctx, r)
+	return s.instance.serve(ctx, s.queue, r)
 }
 
 // Warn implements [contract.Warner]. It may be called on any goroutine.
