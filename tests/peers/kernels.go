@@ -196,6 +196,16 @@ var workloads = []workload{
   for (let r = 0; r < 32; r += 8) to[g.group.x * 32 + y + r][g.group.y * 32 + x] = tile[x][y + r]
 }`, [3]int{2048, 512, 1}, 8 * 2048 * 2048 / 1e9, []ir.Type{ir.F32, ir.F32}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 1e-6,
 		[]uintptr{2048}, [3]int{32, 8, 1}, "run_transpose_blocks"},
+	{"blend of bytes 4 Mi", "GB/s", `(g, x, y) => { y[g.x] = (3 * x[g.x] + y[g.x] + 2) >> 2 }`, [3]int{4 << 20, 1, 1}, 3 * (4 << 20) / 1e9,
+		[]ir.Type{ir.U8, ir.U8}, [][]int{{4 << 20}, {4 << 20}}, 1, 0, []uintptr{4 << 20}, [3]int{}, "run_blend"},
+	{"blur of bytes 2048²", "Mpix/s", `(g, from, to) => {
+  const x = g.x, y = g.y
+  if (x > 0 && y > 0 && x < 2047 && y < 2047)
+    to[y][x] = (4 * from[y][x] + from[y][x - 1] + from[y][x + 1] + from[y - 1][x] + from[y + 1][x]) >> 3
+}`, [3]int{2048, 2048, 1}, 2048 * 2048 / 1e6, []ir.Type{ir.U8, ir.U8}, [][]int{{2048, 2048}, {2048, 2048}}, 1, 0,
+		[]uintptr{2048, 2048}, [3]int{}, "run_blur"},
+	{"lookup 1 Mi", "Gelem/s", `(g, at, table, out) => { out[g.x] = table[at[g.x] & 4095] }`, [3]int{1 << 20, 1, 1}, (1 << 20) / 1e9,
+		[]ir.Type{ir.I32, ir.F32, ir.F32}, [][]int{{1 << 20}, {4096}, {1 << 20}}, 2, 1e-6, []uintptr{1 << 20}, [3]int{}, "run_lookup"},
 }
 
 // kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
@@ -371,6 +381,8 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 			binary.LittleEndian.PutUint64(b[8*at:], math.Float64bits(f))
 		case ir.F32:
 			binary.LittleEndian.PutUint32(b[4*at:], math.Float32bits(float32(f)))
+		case ir.U8:
+			b[at] = byte(x)
 		default:
 			binary.LittleEndian.PutUint32(b[4*at:], x)
 		}
@@ -454,6 +466,8 @@ func (w *workload) agree(a, b []byte) error {
 	for at := 0; at < len(a); at += size {
 		var p, q float64
 		switch {
+		case size == 1:
+			p, q = float64(a[at]), float64(b[at])
 		case size == 8:
 			p = math.Float64frombits(binary.LittleEndian.Uint64(a[at:]))
 			q = math.Float64frombits(binary.LittleEndian.Uint64(b[at:]))

@@ -190,3 +190,18 @@ void run_transpose_blocks(long n, const float *restrict from, float *restrict to
 			for (long y = i; y < i + 32; y++)
 				for (long x = j; x < j + 32; x++) to[y * n + x] = from[x * n + y];
 }
+
+void run_blend(long n, const uint8_t *restrict x, uint8_t *restrict y) {
+	for (long i = 0; i < n; i++) y[i] = (3 * x[i] + y[i] + 2) >> 2;
+}
+
+void run_blur(long w, long h, const uint8_t *restrict from, uint8_t *restrict to) {
+	for (long j = 1; j < h - 1; j++)
+		for (long i = 1; i < w - 1; i++)
+			to[j * w + i] = (4 * from[j * w + i] + from[j * w + i - 1] + from[j * w + i + 1] + from[(j - 1) * w + i] +
+				from[(j + 1) * w + i]) >> 3;
+}
+
+void run_lookup(long n, const int *restrict at, const float *restrict table, float *restrict out) {
+	for (long i = 0; i < n; i++) out[i] = table[at[i] & 4095];
+}

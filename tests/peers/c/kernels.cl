@@ -219,3 +219,19 @@ kernel void run_sgemm_packed(global const float *a, global const float *b, globa
 }
 
 kernel void run_empty() {}
+
+kernel void run_blend(global const uchar *x, global uchar *y) {
+	size_t i = get_global_id(0);
+	y[i] = (3 * x[i] + y[i] + 2) >> 2;
+}
+
+kernel void run_blur(global const uchar *from, global uchar *to) {
+	int x = get_global_id(0), y = get_global_id(1), w = 2048;
+	if (x > 0 && y > 0 && x < w - 1 && y < w - 1)
+		to[y * w + x] = (4 * from[y * w + x] + from[y * w + x - 1] + from[y * w + x + 1] + from[(y - 1) * w + x] + from[(y + 1) * w + x]) >> 3;
+}
+
+kernel void run_lookup(global const int *at, global const float *table, global float *out) {
+	size_t i = get_global_id(0);
+	out[i] = table[at[i] & 4095];
+}
