@@ -15,7 +15,7 @@ import (
 )
 
 // every is a cost table by which stores are made in each way.
-var every = &uarch.Model{Name: "every", Divide: 10, Root: 12, PastCache: 0.75, HalfLines: true, FetchAhead: true}
+var every = &uarch.Model{Name: "every", Divide: 10, Root: 12, PastCache: 0.75, HalfLines: true, FetchAhead: true, SplitGathers: true}
 
 func TestPrefetchOfLoops(t *testing.T) {
 	for _, c := range []struct {

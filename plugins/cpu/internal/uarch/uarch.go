@@ -30,6 +30,9 @@ type Model struct {
 	// FetchAhead is set if launches with large outputs gain from prefetching the rows of their loads.
 	FetchAhead bool
 
+	// SplitGathers is set if a gather of 8 elements takes longer than 8 loads with insertions.
+	SplitGathers bool
+
 	// Misses is the number of L1 misses that a core can have in flight.
 	Misses int
 }
@@ -42,10 +45,10 @@ var models = []*Model{
 	{Name: "skylake", FetchAhead: true, Misses: 12},
 	{Name: "skylake-sp", Divide: 10, Root: 12, HalfLines: true, FetchAhead: true, Misses: 12},
 	{Name: "icelake", Divide: 10, Root: 12, HalfLines: true, FetchAhead: true, Misses: 12},
-	{Name: "zen2", PastCache: 1.25, Misses: 22},
-	{Name: "zen3", PastCache: 1.25, Misses: 24},
-	{Name: "zen4", Divide: 7, Root: 10, PastCache: 1.25, Misses: 24},
-	{Name: "zen5", Divide: 2.5, Root: 4.5, PastCache: 1.25, PastCacheAlone: 0.75, Misses: 48},
+	{Name: "zen2", PastCache: 1.25, SplitGathers: true, Misses: 22},
+	{Name: "zen3", PastCache: 1.25, SplitGathers: true, Misses: 24},
+	{Name: "zen4", Divide: 7, Root: 10, PastCache: 1.25, SplitGathers: true, Misses: 24},
+	{Name: "zen5", Divide: 2.5, Root: 4.5, PastCache: 1.25, PastCacheAlone: 0.75, SplitGathers: true, Misses: 48},
 	&generic,
 }
 

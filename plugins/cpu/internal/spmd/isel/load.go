@@ -116,6 +116,10 @@ func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
 // Gather emits a load of scattered elements.
 func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	uni := l.flat(p.Uni)
+	if p.Size == 4 && mask == 0 && !l.Target.HasMasks && l.Options.Model.SplitGathers {
+		l.loadEach(uni, vcode.Part(p.Offs, i), p.Scale, d)
+		return
+	}
 	l.Def(amd64.VPXORD, d.Z(), d.Z(), d.Z())
 	m := l.spoilt(mask)
 	if p.Size == 8 {
@@ -167,6 +171,40 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 		}
 		l.Def(op, d.Z(), raw.Z(), vcode.Imm(up))
 	}
+}
+
+// loadEach loads 8 elements of 32 bits one by one, at offsets from an address.
+func (l *Lowerer) loadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg) {
+	var halves [2]vcode.Reg
+	for h := range halves {
+		from := offs
+		if h == 1 {
+			from = l.NewVec()
+			l.Def(amd64.VEXTRACTI64X4, from.Y(), offs.Z(), vcode.Imm(1))
+		}
+		for pair := range int64(2) {
+			both, first := l.NewGPR(), l.NewGPR()
+			if pair == 0 {
+				l.Def(amd64.VMOVQ, both.G8(), from.X())
+			} else {
+				l.Def(amd64.VPEXTRQ, both.G8(), from.X(), vcode.Imm(1))
+			}
+			l.Def(amd64.MOVSXD, first.G8(), both.G4())
+			l.Mod(amd64.SAR, both.G8(), vcode.Imm(32))
+			for n, index := range [2]vcode.Reg{first, both} {
+				at, lane := uni, 2*pair+int64(n)
+				at.Index, at.IndexSize, at.Scale, at.Size = index, 8, scale, 4
+				next := l.NewVec()
+				if lane == 0 {
+					l.Def(amd64.VMOVSS, next.X(), at.At())
+				} else {
+					l.Def(amd64.VINSERTPS, next.X(), halves[h].X(), at.At(), vcode.Imm(lane<<4))
+				}
+				halves[h] = next
+			}
+		}
+	}
+	l.Def(amd64.VINSERTI64X4, d.Z(), halves[0].Z(), halves[1].Y(), vcode.Imm(1))
 }
 
 func (l *Lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
