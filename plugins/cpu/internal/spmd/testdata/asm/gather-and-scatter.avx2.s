@@ -49,21 +49,59 @@
 	vpcmpeqd ymm11, ymm11, ymm13
 	vptest ymm11, ymm11
 	jne .L10
-	vpxor ymm11, ymm11, ymm11
-	vpcmpeqd ymm14, ymm14, ymm14
-	vpgatherdd ymm11, [rbx + ymm13*4], ymm14
-	vpmulld ymm14, ymm10, ymm4
-	vpxor ymm13, ymm13, ymm13
-	vpcmpeqd ymm10, ymm10, ymm10
-	vpgatherdd ymm13, [rbx + ymm14*4], ymm10
-	vaddps ymm10, ymm11, ymm13
-	vcmpps ymm13, ymm10, ymm10, 3
-	vblendvps ymm10, ymm10, ymm5, ymm13
-	vpmaxud ymm13, ymm12, ymm7
-	vpcmpeqd ymm13, ymm13, ymm12
-	vptest ymm13, ymm13
+	vmovq r13, xmm13
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm11, dword ptr [rbx + r14*4]
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm13, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
+	vextracti128 xmm13, ymm13, 1
+	vmovq r13, xmm13
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm14, dword ptr [rbx + r14*4]
+	vinsertps xmm14, xmm14, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm13, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm14, xmm14, dword ptr [rbx + r13*4], 32
+	vinsertps xmm14, xmm14, dword ptr [rbx + r14*4], 48
+	vinserti128 ymm14, ymm11, xmm14, 1
+	vpmulld ymm10, ymm10, ymm4
+	vmovq r13, xmm10
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm11, dword ptr [rbx + r14*4]
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm10, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
+	vextracti128 xmm10, ymm10, 1
+	vmovq r13, xmm10
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm13, dword ptr [rbx + r14*4]
+	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm10, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 48
+	vinserti128 ymm13, ymm11, xmm13, 1
+	vaddps ymm13, ymm14, ymm13
+	vcmpps ymm14, ymm13, ymm13, 3
+	vblendvps ymm13, ymm13, ymm5, ymm14
+	vpmaxud ymm14, ymm12, ymm7
+	vpcmpeqd ymm14, ymm14, ymm12
+	vptest ymm14, ymm14
 	jne .L11
-	vmovups ymmword ptr [r15 + 96], ymm10
+	vmovups ymmword ptr [r15 + 96], ymm13
 	vmovups ymmword ptr [r15 + 64], ymm12
 	mov r13d, 255
 .L3:
@@ -87,49 +125,49 @@
 	jge .L9
 	mov r14, r12
 	sub r14, r10
-	vmovd xmm13, r14d
+	vmovd xmm14, r14d
+	vpbroadcastd ymm14, xmm14
+	vpcmpgtd ymm14, ymm14, ymm0
+	vmovd xmm13, r10d
 	vpbroadcastd ymm13, xmm13
-	vpcmpgtd ymm13, ymm13, ymm0
-	vmovd xmm10, r10d
-	vpbroadcastd ymm10, xmm10
-	vpaddd ymm10, ymm10, ymm0
+	vpaddd ymm13, ymm13, ymm0
 	# y[g.x]
 	movsxd r14, r10d
-	vmaskmovps ymm12, ymm13, ymmword ptr [rsi + r14*4]
-	vcvttps2dq ymm14, ymm12
-	vcmpps ymm11, ymm12, ymm1, 13
-	vcmpps ymm12, ymm12, ymm12, 3
-	vblendvps ymm14, ymm14, ymm2, ymm11
-	vblendvps ymm14, ymm14, ymm3, ymm12
-	vmaskmovps ymm12, ymm13, ymmword ptr [rsi + r14*4 + 4]
+	vmaskmovps ymm12, ymm14, ymmword ptr [rsi + r14*4]
 	vcvttps2dq ymm11, ymm12
+	vcmpps ymm10, ymm12, ymm1, 13
+	vcmpps ymm12, ymm12, ymm12, 3
+	vblendvps ymm11, ymm11, ymm2, ymm10
+	vblendvps ymm11, ymm11, ymm3, ymm12
+	vmaskmovps ymm12, ymm14, ymmword ptr [rsi + r14*4 + 4]
+	vcvttps2dq ymm10, ymm12
 	vcmpps ymm15, ymm12, ymm1, 13
 	vcmpps ymm12, ymm12, ymm12, 3
-	vblendvps ymm11, ymm11, ymm2, ymm15
-	vblendvps ymm11, ymm11, ymm3, ymm12
-	vpmaxud ymm12, ymm11, ymm8
-	vpcmpeqd ymm12, ymm12, ymm11
-	vpand ymm12, ymm12, ymm13
+	vblendvps ymm10, ymm10, ymm2, ymm15
+	vblendvps ymm10, ymm10, ymm3, ymm12
+	vpmaxud ymm12, ymm10, ymm8
+	vpcmpeqd ymm12, ymm12, ymm10
+	vpand ymm12, ymm12, ymm14
 	vptest ymm12, ymm12
 	jne .L12
 	vpxor ymm12, ymm12, ymm12
-	vmovdqa ymm15, ymm13
-	vpgatherdd ymm12, [rbx + ymm11*4], ymm15
-	vpmulld ymm15, ymm10, ymm4
-	vpxor ymm11, ymm11, ymm11
-	vmovdqa ymm10, ymm13
-	vpgatherdd ymm11, [rbx + ymm15*4], ymm10
-	vaddps ymm10, ymm12, ymm11
-	vcmpps ymm11, ymm10, ymm10, 3
-	vblendvps ymm10, ymm10, ymm5, ymm11
-	vpmaxud ymm11, ymm14, ymm9
-	vpcmpeqd ymm11, ymm11, ymm14
-	vpand ymm11, ymm11, ymm13
-	vptest ymm11, ymm11
+	vmovdqa ymm15, ymm14
+	vpgatherdd ymm12, [rbx + ymm10*4], ymm15
+	vpmulld ymm15, ymm13, ymm4
+	vpxor ymm10, ymm10, ymm10
+	vmovdqa ymm13, ymm14
+	vpgatherdd ymm10, [rbx + ymm15*4], ymm13
+	vaddps ymm13, ymm12, ymm10
+	vcmpps ymm10, ymm13, ymm13, 3
+	vblendvps ymm13, ymm13, ymm5, ymm10
+	vpmaxud ymm10, ymm11, ymm9
+	vpcmpeqd ymm10, ymm10, ymm11
+	vpand ymm10, ymm10, ymm14
+	vptest ymm10, ymm10
 	jne .L13
-	vmovups ymmword ptr [r15 + 96], ymm10
-	vmovups ymmword ptr [r15 + 64], ymm14
-	vmovmskps r14d, ymm13
+	vmovups ymmword ptr [r15 + 96], ymm13
+	vmovups ymmword ptr [r15 + 64], ymm11
+	vmovmskps r14d, ymm14
 	test r14d, r14d
 	je .L7
 .L6:
