@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -107,7 +108,7 @@ func (w *world) run(ready chan<- error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, s := range w.streams {
-		s.end(io.EOF)
+		s.end(cmp.Or(w.err, io.EOF))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// printWords is the room for the prints of a launch, in words.
+// printWords is the length of the records of a launch that prints, 4 MiB.
 const printWords = 1 << 20
 
 // records are the records of one launch at a time, on the device.
@@ -124,14 +124,13 @@ func (r *copiedRecords) free() {
 
 // take returns records for a launch of a kernel, as the kernel expects them at its begin.
 func (l *lane) take(k *lower.Kernel, prints bool) (records, error) {
+	class := classOf(k.PrintStart())
+	if prints {
+		class = max(class, printWords)
+	}
 	room := 0
 	if prints {
-		room = printWords
-	}
-	n := k.PrintStart() + room
-	class := 64
-	for class < n {
-		class *= 2
+		room = class - k.PrintStart()
 	}
 	l.mu.Lock()
 	var r records
@@ -155,12 +154,18 @@ func (l *lane) take(k *lower.Kernel, prints bool) (records, error) {
 	return r, nil
 }
 
-// put returns records back.
-func (l *lane) put(r records) {
+// classOf returns the words of records that hold n: a power of two, so that launches of several kernels share them.
+func classOf(n int) int {
 	class := 64
-	for class < len(r.words()) {
+	for class < n {
 		class *= 2
 	}
+	return class
+}
+
+// put keeps records for a later launch.
+func (l *lane) put(r records) {
+	class := len(r.words())
 	l.mu.Lock()
 	l.idle[class] = append(l.idle[class], r)
 	l.mu.Unlock()
