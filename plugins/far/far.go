@@ -121,6 +121,9 @@ func (c *child) Close() error {
 	return nil
 }
 
+// Abort kills the worker: one that is stopped does not end with its input.
+func (c *child) Abort() { _ = c.cmd.Process.Kill() }
+
 // command returns the command orepl: this program if it is it, else the one on the path.
 func command() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(info.Path, "/cmd/orepl") {

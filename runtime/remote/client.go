@@ -32,12 +32,17 @@ func (p *plugin) Name() string { return p.name }
 func (p *plugin) MaxClass() int { return offload.ClassRemote }
 
 func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
-	stream, err := p.dial(ctx)
+	limit, err := silence()
+	if err != nil {
+		return nil, err
+	}
+	dialed, err := p.dial(ctx)
 	if err != nil {
 		e := offload.Errorf(offload.NotFound, "open", "the server of %s cannot be reached", p.name)
 		e.Err = err
 		return nil, e
 	}
+	stream := &listeningStream{ReadWriteCloser: dialed}
 	c := &client{link: newLink(stream, false), clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
 		sent: map[digest]bool{}}
@@ -51,6 +56,9 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 			c.end(nil)
 			<-c.ended
 			return nil, err
+		}
+		if limit > 0 {
+			go c.watch(stream, limit)
 		}
 		if w.Hooks {
 			return &hooked{client: c, libraries: map[*offload.Library]uint64{}}, nil
@@ -223,6 +231,7 @@ func (c *client) handle(p packet) error {
 		if cancel != nil { // else it was answered at the same time
 			cancel()
 		}
+	case *alive: // that it arrived is all
 	default:
 		return fmt.Errorf("message %T is a client's", p)
 	}
@@ -274,7 +283,7 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 	case r = <-ch:
 	case <-ctx.Done():
 		c.link.send(&cancelRequest{number})
-		late := time.AfterFunc(cancelTime, func() { c.end(errors.New("the server does not answer")) })
+		late := time.AfterFunc(cancelTime, func() { c.abort(errors.New("the server does not answer")) })
 		r = <-ch // after it the object of the request exists or does not
 		late.Stop()
 	}

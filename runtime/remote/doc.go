@@ -19,6 +19,6 @@
 //
 // # Loss
 //
-// When the stream ends or carries what cannot be a message, the client's devices are lost, and the server frees what the client
-// had. Neither side trusts the other: lengths, numbers and ranges are checked before they are used.
+// When the stream ends or carries what cannot be a message, the client's devices are lost. So they are when it carries nothing for
+// a while. The server then frees what the client had. Neither side trusts the other: it checks what it reads.
 package remote

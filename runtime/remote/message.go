@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. A change of any message changes it.
-const version = 1
+const version = 2
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -51,6 +51,7 @@ var packets = []func() packet{
 	23: func() packet { return new(serviceCancel) },
 	24: func() packet { return new(registerLibrary) },
 	25: func() packet { return new(unregisterLibrary) },
+	26: func() packet { return new(alive) },
 }
 
 // typeOf returns the number of a message's type.
@@ -108,6 +109,8 @@ func typeOf(p packet) packetType {
 		return 24
 	case *unregisterLibrary:
 		return 25
+	case *alive:
+		return 26
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -555,3 +558,8 @@ func (m *serviceAnswer) code(c *coder) {
 type serviceCancel struct{ Call uint64 }
 
 func (m *serviceCancel) code(c *coder) { num(c, &m.Call, 8) }
+
+// alive tells the client that the server runs. It sends it when it has sent nothing else for a while.
+type alive struct{}
+
+func (m *alive) code(*coder) {}

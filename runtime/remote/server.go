@@ -192,6 +192,7 @@ func (s *server) greet(m *hello) error {
 		w.Error = offload.EncodeError(cmp.Or[error](first, offload.Errorf(offload.NotFound, "open", "the server has no device")))
 	}
 	s.link.send(w)
+	s.running.Go(func() { s.link.keepAlive(s.ctx) })
 	return nil
 }
 

@@ -54,7 +54,7 @@ func samples() []packet {
 		&record{at{1, 2}}, &stop{at{1, 2}}, &reached{at{1, 2}, failed, []byte("e"), true, -7}, &printed{at{1, 2}, msg},
 		&serviceCall{at{1, 2}, 3, offload.Request{Message: msg, Name: "s", Args: []offload.Scalar{{Type: offload.I8, Bits: 255}}, Result: offload.F64}},
 		&serviceAnswer{1, 2, []byte("e")}, &serviceCancel{1},
-		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2},
+		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2}, &alive{},
 	}
 }
 

@@ -1,0 +1,64 @@
+//go:build unix
+
+package far_test
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/far"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// TestFrozen stops a worker, without ending it, while a command and an event wait: both end within two seconds with a lost
+// device, another worker goes on, and no process is left.
+func TestFrozen(t *testing.T) {
+	p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
+	must(t, err)
+	frozen := worker(t)
+	others, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
+	must(t, err)
+	d := p.Devices()[0]
+	m, err := d.Allocate(1<<20, offload.DeviceMemory)
+	must(t, err)
+	q, err := d.NewQueue(offload.QueueOptions{})
+	must(t, err)
+	must(t, q.Sync(t.Context()))
+	must(t, frozen.Signal(syscall.SIGSTOP))
+	began := time.Now()
+	must(t, q.Retrieve(make([]byte, 1<<20), offload.Span{Memory: m, Size: 1 << 20}))
+	ev, err := q.Record()
+	must(t, err)
+	if err := ev.Sync(t.Context()); offload.CodeOf(err) != offload.DeviceLost {
+		t.Errorf("the event ended with %v", err)
+	}
+	if took := time.Since(began); took > 3*time.Second { // two, and some for a busy machine
+		t.Errorf("the loss was noticed after %v", took)
+	}
+	if err := d.(offload.Losable).LostError(); !strings.Contains(err.Error(), "has sent nothing for") {
+		t.Errorf("the reason is %v", err)
+	}
+	other, err := others.Devices()[0].Allocate(64, offload.DeviceMemory)
+	must(t, err)
+	must(t, other.Free())
+	must(t, others.Close())
+	must(t, q.Close())
+	must(t, p.Close())
+	if err := frozen.Signal(syscall.Signal(0)); err == nil {
+		t.Error("the worker is still there")
+	}
+}
+
+// TestSilenceSetting refuses a time that is none.
+func TestSilenceSetting(t *testing.T) {
+	for _, text := range []string{"soon", "1ms", "-5s"} {
+		t.Setenv("OREPL_REMOTE_SILENCE", text)
+		_, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
+		if offload.CodeOf(err) != offload.InvalidArgument || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	aliveEvery     = 200 * time.Millisecond // between messages of an idle server
+	defaultSilence = 1800 * time.Millisecond
+	minSilence     = time.Second
+)
+
+// SilenceVariable is the environment variable for how long a server may send nothing before its devices are lost.
+const SilenceVariable = "OREPL_REMOTE_SILENCE"
+
+// silence returns how long a server may send nothing, or 0 for any time.
+func silence() (time.Duration, error) {
+	text := os.Getenv(SilenceVariable)
+	if text == "" {
+		return defaultSilence, nil
+	}
+	d, err := time.ParseDuration(text)
+	if text == "off" {
+		return 0, nil
+	}
+	if err != nil || d < minSilence {
+		return 0, offload.Errorf(offload.InvalidArgument, "open", "%s is %q", SilenceVariable, text).
+			WithHint("write a time of at least %v, such as 5s, or off", minSilence)
+	}
+	return d, nil
+}
+
+// keepAlive sends a message whenever the server has sent nothing for a while, until ctx ends.
+func (l *link) keepAlive(ctx context.Context) {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	last := int64(-1)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if at := l.position(); at != last {
+			last = at
+			continue
+		}
+		if l.waitWritten(last) { // else messages would collect for a client that does not read
+			l.send(&alive{})
+		}
+		last = l.position()
+	}
+}
+
+// listeningStream is a stream that knows whether a reader waits, and how much was read.
+type listeningStream struct {
+	io.ReadWriteCloser
+	waiting atomic.Bool
+	reads   atomic.Uint64
+}
+
+func (s *listeningStream) Read(b []byte) (int, error) {
+	s.waiting.Store(true)
+	n, err := s.ReadWriteCloser.Read(b)
+	s.waiting.Store(false)
+	s.reads.Add(1)
+	return n, err
+}
+
+// Aborter is a stream whose Close may wait for the peer. Abort ends the peer or the stream at once; Close still follows.
+type Aborter interface{ Abort() }
+
+// watch loses the devices of a server that sends nothing for the time limit. It counts its own ticks: time in which this process
+// was stopped, or handled a message, is not the server's.
+func (c *client) watch(s *listeningStream, limit time.Duration) {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	silent, last := time.Duration(0), uint64(0)
+	for {
+		select {
+		case <-c.lost:
+			return
+		case <-tick.C:
+		}
+		if reads := s.reads.Load(); reads != last || !s.waiting.Load() {
+			silent, last = 0, reads
+			continue
+		}
+		if silent += aliveEvery; silent < limit {
+			continue
+		}
+		c.abort(fmt.Errorf("the server has sent nothing for %v: it is stopped, or the connection is cut", limit))
+		return
+	}
+}
+
+// abort ends the connection to a server that does not answer.
+func (c *client) abort(why error) {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = why
+	}
+	c.mu.Unlock()
+	if a, ok := c.link.stream.(*listeningStream).ReadWriteCloser.(Aborter); ok {
+		a.Abort()
+	}
+	c.end(why)
+}
