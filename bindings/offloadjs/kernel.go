@@ -259,17 +259,28 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 			return nil, err
 		}
 	}
-	if k.exact && !d.Info().Features.Exact {
-		return nil, contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
-			On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
+	if err := k.checkExact(d); err != nil {
+		return nil, err
 	}
 	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
 	if err != nil {
 		return nil, err
 	}
+	if err := k.checkExact(d); err != nil { // the device may have found out at its first kernel
+		return nil, err
+	}
 	call := on.Unbound()
 	s.on[d] = call
 	return call, nil
+}
+
+// checkExact refuses an exact kernel on a device without exact arithmetic.
+func (k *kernelObject) checkExact(d *session.Device) error {
+	if !k.exact || d.Info().Features.Exact {
+		return nil
+	}
+	return contract.Errorf(contract.Unsupported, "launch", "the kernel must give the language's exact bits, and the device cannot").
+		On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
 }
 
 // launchOptions are the options of a launch.

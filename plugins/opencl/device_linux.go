@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -24,7 +25,10 @@ type device struct {
 	aux     cl.Queue // for copies of records, beside the queues of callers
 	target  *lower.Target
 	id      string
-	info    offload.DeviceInfo
+	info    atomic.Pointer[offload.DeviceInfo]
+	proof   sync.Once
+	inexact error  // the result that the comparison found wrong
+	options string // of the driver's compiler
 	clock   queue.Clock
 	shared  bool // records are in fine-grained shared virtual memory
 	atomics bool // shared virtual memory has atomics
@@ -48,7 +52,7 @@ func (d *device) describe(share bool) {
 	f64 := has("cl_khr_fp64") || l.DeviceNumber(id, cl.DoubleFPConfig) != 0
 	items := int(min(l.DeviceNumber(id, cl.MaxWorkGroupSize), lower.MaxGroupItems))
 	d.clock = queue.NewClock()
-	d.info = offload.DeviceInfo{
+	info := offload.DeviceInfo{
 		Name: l.DeviceText(id, cl.DeviceName), Vendor: l.DeviceText(id, cl.DeviceVendor), Arch: l.DeviceText(id, cl.DeviceVersion),
 		DriverVersion: l.DeviceText(id, cl.DriverVersion), Type: offload.Accelerator, Class: offload.ClassEmulated,
 		ComputeUnits: int(l.DeviceNumber(id, cl.MaxComputeUnits) & math.MaxUint32), ClockMHz: int(l.DeviceNumber(id, cl.MaxClockFrequency) & math.MaxUint32),
@@ -66,17 +70,18 @@ func (d *device) describe(share bool) {
 		},
 	}
 	for axis, n := range l.DeviceNumbers(id, cl.MaxWorkItemSizes) {
-		d.info.Limits.GroupSize[axis] = int(min(n, uint64(items)))
+		info.Limits.GroupSize[axis] = int(min(n, uint64(items)))
 	}
 	switch {
 	case kind&cl.TypeGPU != 0:
-		d.info.Type, d.info.Class = offload.GPU, offload.ClassGPU
-		if d.info.Features.Unified {
-			d.info.Class = offload.ClassIntegratedGPU
+		info.Type, info.Class = offload.GPU, offload.ClassGPU
+		if info.Features.Unified {
+			info.Class = offload.ClassIntegratedGPU
 		}
 	case kind&cl.TypeCPU != 0:
-		d.info.Type = offload.CPU
+		info.Type = offload.CPU
 	}
+	d.info.Store(&info)
 }
 
 func (d *device) close() {
@@ -84,7 +89,7 @@ func (d *device) close() {
 	d.lib.ReleaseContext(d.context)
 }
 
-func (d *device) Info() *offload.DeviceInfo { return &d.info }
+func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
 // failure returns an error of the driver.
 func (d *device) failure(op, label string, err error) *offload.Error {
@@ -117,7 +122,7 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
 	}
-	if most := d.info.Limits.AllocationBytes; size > most {
+	if most := d.Info().Limits.AllocationBytes; size > most {
 		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's largest block", size, most).On(d.id, "")
 	}
 	flags := uintptr(cl.MemReadWrite)

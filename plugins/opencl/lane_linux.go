@@ -333,7 +333,7 @@ func (l *lane) Stop(n uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range l.flying {
-		if f.number <= n && f.records != nil && l.device.info.Features.Cancel && l.device.lib.Progress(f.event) > 0 {
+		if f.number <= n && f.records != nil && l.device.Info().Features.Cancel && l.device.lib.Progress(f.event) > 0 {
 			f.records.stop()
 			f.stopped = true
 		}

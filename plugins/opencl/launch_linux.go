@@ -43,7 +43,7 @@ func (s *launch) Set(o *offload.Launch) error {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
 	}
 	s.kernel, s.pos = k, o.Pos
-	if err := queue.CheckLaunch(o, &s.device.info.Limits); err != nil {
+	if err := queue.CheckLaunch(o, &s.device.Info().Limits); err != nil {
 		return err
 	}
 	if o.Checks == offload.ChecksRaces {
@@ -54,7 +54,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	if s.group = o.GroupSize; s.group == [3]int{} {
 		s.group = offload.DefaultGroupSize(o.Size)
 		if !k.info.ObservesGroup {
-			s.group = freeGroup(o.Size, s.device.info.Limits.GroupItems)
+			s.group = freeGroup(o.Size, s.device.Info().Limits.GroupItems)
 		}
 	}
 	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]

@@ -30,9 +30,10 @@ const Name = "opencl"
 
 // Options are the plugin's options; the zero value is right for most programs.
 type Options struct {
-	Library    string // file of the loader; "" means the system's
-	Unshared   bool   // records are copied, as for a driver without shared virtual memory
-	VendorsDir string // folder in which drivers are registered; "" means the system's
+	Library      string // file of the loader; "" means the system's
+	Unshared     bool   // records are copied, as for a driver without shared virtual memory
+	BuildOptions string // more options of the drivers' compilers, after a space
+	VendorsDir   string // folder in which drivers are registered; "" means the system's
 }
 
 type plugin struct{ options Options }

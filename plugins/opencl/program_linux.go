@@ -60,7 +60,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 		one := *m
 		one.Kernels = m.Kernels[i : i+1 : i+1]
 		opt.Run(&one, opt.Default, nil)
-		n.info.GroupItems = d.info.Limits.GroupItems
+		n.info.GroupItems = d.Info().Limits.GroupItems
 		p.kernels = append(p.kernels, n)
 	}
 	return p, nil
@@ -87,6 +87,7 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if k == nil {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
+	p.device.proveExact()
 	v := &k.variants[0]
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -135,7 +136,11 @@ func (p *program) Listing(name, format string) (string, error) {
 	case "clc":
 		return v.source, nil
 	case "engine":
-		return fmt.Sprintf("OpenCL C, compiled by %s", p.device.info.Name), nil
+		text := fmt.Sprintf("OpenCL C, compiled by %s", p.device.Info().Name)
+		if p.device.inexact != nil { // set before the first kernel
+			text += "; not exact: " + p.device.inexact.Error()
+		}
+		return text, nil
 	}
 	return "", offload.Errorf(offload.Unsupported, "listing", "an OpenCL device has no %s", format).On(p.device.id, name).WithHint("the format 'clc' shows its OpenCL C")
 }
@@ -151,7 +156,7 @@ func (k *kernel) build(v *variant, unchecked bool) error {
 
 func (k *kernel) compile(v *variant, unchecked bool) error {
 	d := k.device
-	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.info.Limits.GroupItems, Unchecked: unchecked})
+	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: unchecked})
 	if err == nil {
 		v.source, err = clc.Emit(lowered)
 	}
@@ -160,12 +165,12 @@ func (k *kernel) compile(v *variant, unchecked bool) error {
 		e.Err = err
 		return e
 	}
-	if !d.info.Features.F64 && strings.Contains(v.source, "double") {
+	if !d.Info().Features.F64 && strings.Contains(v.source, "double") {
 		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.info.Name).
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}
 	var log string
-	v.program, log, err = d.lib.Build(d.context, d.handle, v.source, "-cl-std=CL1.2")
+	v.program, log, err = d.lib.Build(d.context, d.handle, v.source, "-cl-std=CL1.2"+d.options)
 	if err != nil {
 		e := d.failure("compile", k.info.Name, err)
 		if log != "" {
