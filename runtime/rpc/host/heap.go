@@ -24,6 +24,7 @@ type heap struct {
 	held   int                           // bytes of all chunks and large blocks
 	free   [largestClass + 1][]freeBlock // by class
 	chunks []*chunk
+	empty  int                    // chunks without a block in use
 	blocks map[uintptr]*heapBlock // in use
 }
 
@@ -76,7 +77,9 @@ func (h *heap) get(size uint64, kernel string) uintptr {
 		}
 		list := h.free[b.class]
 		address, b.in = list[len(list)-1].address, list[len(list)-1].in
-		b.in.used++
+		if b.in.used++; b.in.used == 1 {
+			h.empty--
+		}
 		h.free[b.class] = list[:len(list)-1]
 	}
 	if h.blocks == nil {
@@ -102,6 +105,7 @@ func (h *heap) refill(class int) bool {
 	}
 	h.held += size
 	c := &chunk{Memory: m}
+	h.empty++
 	h.chunks = append(h.chunks, c)
 	base := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))
 	for at := size - 1<<class; at >= 0; at -= 1 << class {
@@ -112,6 +116,10 @@ func (h *heap) refill(class int) bool {
 
 // trim frees the chunks that have no block in use.
 func (h *heap) trim() {
+	if h.empty == 0 {
+		return
+	}
+	h.empty = 0
 	for class := range h.free {
 		h.free[class] = slices.DeleteFunc(h.free[class], func(b freeBlock) bool { return b.in.used == 0 })
 	}
@@ -138,7 +146,9 @@ func (h *heap) put(address uintptr) bool {
 		h.held -= b.size
 		b.own.Free()
 	} else {
-		b.in.used--
+		if b.in.used--; b.in.used == 0 {
+			h.empty++
+		}
 		h.free[b.class] = append(h.free[b.class], freeBlock{address, b.in})
 	}
 	return true

@@ -250,8 +250,8 @@ func TestFlush(t *testing.T) {
 // when its handler has returned.
 func TestLostPorts(t *testing.T) {
 	d := newDevice(t, 1)
-	hang := make(chan struct{})
-	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { <-hang; return 7, nil }})
+	hang, started := make(chan struct{}), make(chan struct{})
+	l := launch(services{"f": func(context.Context, *offload.Request) (uint64, error) { close(started); <-hang; return 7, nil }})
 	ctx, cancel := context.WithCancel(t.Context())
 	l.Context = ctx
 	n := d.enter(t, l)
@@ -264,6 +264,7 @@ func TestLostPorts(t *testing.T) {
 	if err := p.Send(func(_ int, d *rpc.Packet) { d[0] = number }); err != nil {
 		t.Fatal(err)
 	}
+	<-started
 	cancel()
 	d.host.Leave(n, false) // the port stays locked
 	if len(d.memory) != 2 {
