@@ -302,7 +302,7 @@ func (c *client) refused(op string) error {
 // forgetImages makes the server drop the contents of images if they are large. c.images is held until the next message that
 // names an image has been sent.
 func (c *client) forgetImages() {
-	if c.sentBytes > keepImages {
+	if c.sentBytes > keepImages || len(c.sent) > maxImages/2 {
 		c.link.send(&forgetImages{})
 		clear(c.sent)
 		c.sentBytes = 0

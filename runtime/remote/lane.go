@@ -15,6 +15,7 @@ import (
 const (
 	laneWindow = 64       // commands in flight of a queue
 	laneBytes  = 64 << 20 // bytes of the host in flight above which no command begins: the server holds as many
+	maxCalls   = 1 << 16  // open calls of a server's work-items
 	laneLooks  = 100      // at the reached number before a goroutine sleeps
 )
 
@@ -317,10 +318,10 @@ func (l *lane) call(m *serviceCall) error {
 	c := l.device.client
 	ctx, cancel := context.WithCancel(context.Background())
 	c.mu.Lock()
-	if c.calls[m.Call] != nil {
+	if c.calls[m.Call] != nil || len(c.calls) >= maxCalls {
 		c.mu.Unlock()
 		cancel()
-		return fmt.Errorf("call %d is open", m.Call)
+		return fmt.Errorf("call %d is open, or too many are", m.Call)
 	}
 	c.calls[m.Call] = cancel
 	c.mu.Unlock()

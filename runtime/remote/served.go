@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -91,6 +93,38 @@ func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	}
 	d.base = ev
 	return ev.Settle(ctx)
+}
+
+// whenUnused calls free after all commands issued so far, which may use what it frees. A copy to the memory whose bytes are still
+// arriving fails.
+func (s *server) whenUnused(memory offload.Memory, free func()) {
+	var last []offload.Event
+	s.mu.Lock()
+	queues := slices.AppendSeq(slices.Collect(maps.Keys(s.closing)), maps.Values(s.queues))
+	s.mu.Unlock()
+	for _, q := range queues {
+		if in := q.incoming; in != nil && in.dst.Memory == memory {
+			in.err = offload.Errorf(offload.Closed, "copy", "the memory was freed")
+		}
+		q.mu.Lock()
+		for i := len(q.pending) - 1; i >= 0; i-- {
+			if ev := q.pending[i].event; ev != nil {
+				last = append(last, ev)
+				break
+			}
+		}
+		q.mu.Unlock()
+	}
+	if len(last) == 0 {
+		free()
+		return
+	}
+	s.running.Go(func() {
+		for _, ev := range last {
+			_ = ev.Settle(context.Background()) // report tells of the failure
+		}
+		free()
+	})
 }
 
 func (s *server) onQueue(at at, do func(*servedQueue) error) error {
@@ -250,7 +284,7 @@ func (q *servedQueue) fragment(m *fragment) error {
 		return nil
 	}
 	q.incoming = nil
-	if in.data != nil {
+	if in.data != nil && in.err == nil {
 		in.err = q.submit(in.dst, in.data, in.extent)
 	}
 	return q.issued(in.at, pending{}, in.err)
@@ -327,6 +361,9 @@ func (q *servedQueue) report() {
 		if len(q.pending) == 0 {
 			q.mu.Unlock()
 			_ = q.near.Close() // all failures were reported
+			q.server.mu.Lock()
+			delete(q.server.closing, q)
+			q.server.mu.Unlock()
 			return
 		}
 		p := q.pending[0]

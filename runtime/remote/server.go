@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	maxRequests = 1024 // open requests of a client
-	maxPending  = 1024 // commands of a queue that have not ended; a client has at most its window
+	maxRequests = 1024    // open requests of a client
+	maxImages   = 1 << 16 // contents of images; a client forgets them at half of it
+	maxPending  = 1024    // commands of a queue that have not ended; a client has at most its window
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
@@ -26,7 +27,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{ctx: ctx, link: newLink(stream, true), plugins: plugins, images: map[digest]*content{}, memories: map[uint64]offload.Memory{},
-		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{},
+		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
 		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
 	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
 	err := s.link.receive(s.handle)
@@ -47,9 +48,10 @@ type server struct {
 	plugins []offload.Plugin
 
 	// Of the goroutine that receives:
-	greeted bool
-	devices []*servedDevice
-	images  map[digest]*content
+	greeted    bool
+	devices    []*servedDevice
+	images     map[digest]*content
+	imageBytes int64 // of their contents
 
 	platforms []offload.Platform
 	running   sync.WaitGroup // requests and queues
@@ -59,6 +61,7 @@ type server struct {
 	programs map[uint64]*servedProgram
 	kernels  map[uint64]offload.Kernel
 	queues   map[uint64]*servedQueue
+	closing  map[*servedQueue]bool // released queues whose commands have not ended
 	requests map[uint64]context.CancelFunc
 	calls    map[uint64]chan *serviceAnswer
 	lastCall uint64
@@ -113,6 +116,7 @@ func (s *server) handle(p packet) (err error) {
 		return s.addData(m)
 	case *forgetImages:
 		clear(s.images)
+		s.imageBytes = 0
 		return nil
 	case *checkImage:
 		return s.checkImage(m)
@@ -281,8 +285,14 @@ func (s *server) addData(m *imageData) error {
 	const limit = 1 << 32
 	c := s.images[m.Digest]
 	if c == nil {
+		if len(s.images) >= maxImages {
+			return errors.New("too many images")
+		}
 		c = &content{total: m.Total}
 		s.images[m.Digest] = c
+	}
+	if s.imageBytes += int64(len(m.Data)); s.imageBytes > limit+keepImages {
+		return errors.New("the images are too large")
 	}
 	if m.Total != c.total || m.Total > limit || uint64(len(c.data))+uint64(len(m.Data)) > c.total {
 		return errors.New("the pieces of an image do not fit")
@@ -483,13 +493,16 @@ func (s *server) release(m *release) error {
 		delete(s.programs, m.Object)
 	case queueObject:
 		delete(s.queues, m.Object)
+		if queue != nil {
+			s.closing[queue] = true
+		}
 	}
 	s.mu.Unlock()
 	switch {
 	case m.Kind == memoryObject && memory != nil:
-		_ = memory.Free() // the client was told that it succeeded
+		s.whenUnused(memory, func() { _ = memory.Free() }) // the client was told that it succeeded
 	case m.Kind == programObject && program != nil:
-		_ = program.Unload()
+		s.whenUnused(nil, func() { _ = program.Unload() })
 	case m.Kind == queueObject && queue != nil:
 		queue.close()
 	default:

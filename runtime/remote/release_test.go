@@ -1,0 +1,145 @@
+package remote
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// gated is a plugin whose fills wait for a gate, and whose memory reports that it was freed.
+type gated struct {
+	offload.Plugin
+	gate, freed chan struct{}
+}
+
+func (g *gated) Open(ctx context.Context) (offload.Platform, error) {
+	p, err := g.Plugin.Open(ctx)
+	return gatedPlatform{p, g}, err
+}
+
+type gatedPlatform struct {
+	offload.Platform
+	g *gated
+}
+
+func (p gatedPlatform) Devices() []offload.Device {
+	return []offload.Device{gatedDevice{p.Platform.Devices()[0], p.g}}
+}
+
+type gatedDevice struct {
+	offload.Device
+	g *gated
+}
+
+func (d gatedDevice) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	m, err := d.Device.Allocate(size, kind)
+	return gatedMemory{m, d.g}, err
+}
+
+func (d gatedDevice) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
+	q, err := d.Device.NewQueue(o)
+	return gatedQueue{q, d.g}, err
+}
+
+type gatedMemory struct {
+	offload.Memory
+	g *gated
+}
+
+func (m gatedMemory) Free() error {
+	select {
+	case m.g.freed <- struct{}{}:
+	default:
+	}
+	return m.Memory.Free()
+}
+
+type gatedQueue struct {
+	offload.Queue
+	g *gated
+}
+
+func (q gatedQueue) Fill(offload.Span, []byte) error {
+	return q.Host(func() error { <-q.g.gate; return nil })
+}
+
+// TestReleaseDuringCommand releases memory that a running command uses: it is freed after the command.
+func TestReleaseDuringCommand(t *testing.T) {
+	t.Run("open queue", func(t *testing.T) { releaseDuringCommand(t, false) })
+	t.Run("released queue", func(t *testing.T) { releaseDuringCommand(t, true) })
+}
+
+func releaseDuringCommand(t *testing.T, closed bool) {
+	here, there := net.Pipe()
+	g := &gated{cpu.New(cpu.Options{}), make(chan struct{}), make(chan struct{}, 1)}
+	served := make(chan error, 1)
+	go func() { served <- Serve(context.Background(), there, g) }()
+	replies := make(chan uint64, 16)
+	go func() {
+		var head [4]byte
+		for {
+			if _, err := io.ReadFull(here, head[:]); err != nil {
+				return
+			}
+			frame := make([]byte, binary.LittleEndian.Uint32(head[:]))
+			if _, err := io.ReadFull(here, frame); err != nil {
+				return
+			}
+			if p, err := parse(frame); err != nil {
+				t.Error(err)
+			} else if r, ok := p.(*reply); ok {
+				replies <- r.Request
+			}
+		}
+	}()
+	write := func(b []byte) {
+		t.Helper()
+		if _, err := here.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(session())
+	<-replies
+	<-replies
+	b := appendFrame(nil, &fill{at{20, 1}, 10, 0, 8, []byte{1}}, 0)
+	if closed {
+		b = appendFrame(b, &release{queueObject, 20}, 0)
+	}
+	b = appendFrame(b, &release{memoryObject, 10}, 0)
+	write(appendFrame(b, &allocate{3, 0, 11, 64, 0}, 0))
+	<-replies // the release was handled
+	select {
+	case <-g.freed:
+		t.Error("the memory was freed while a command ran")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(g.gate)
+	select {
+	case <-g.freed:
+	case <-time.After(time.Minute):
+		t.Error("the memory is not freed")
+	}
+	_ = here.Close()
+	<-served
+}
+
+// TestManyDigests sends the starts of more images than a server keeps.
+func TestManyDigests(t *testing.T) {
+	s := &server{images: map[digest]*content{}}
+	var err error
+	sent := 0
+	for ; err == nil && sent <= 2*maxImages; sent++ {
+		m := &imageData{Total: 8, Data: []byte{1}}
+		binary.LittleEndian.PutUint32(m.Digest[:], uint32(sent))
+		err = s.addData(m)
+	}
+	if err == nil || len(s.images) > maxImages {
+		t.Errorf("%d of %d images are kept, error: %v", len(s.images), sent, err)
+	}
+}
