@@ -9,6 +9,10 @@
 //
 // One goroutine, locked to its thread, makes all calls of MPI. It sends what streams hand it, and receives one message at a
 // time. When nothing happens it waits in growing steps, up to a millisecond, so that a job may have more processes than cores.
+//
+// # Loss
+//
+// MPI reports no death of a process. A TCP connection between each host and each worker does: see [SilenceVariable].
 package mpi
 
 import (
@@ -71,10 +75,15 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	if err != nil {
 		return err
 	}
-	select {
-	case <-w.ended:
+	left := make(chan error, 1)
+	go func() {
+		err := w.wait()
 		serving.Wait()
-		return w.err
+		left <- err
+	}()
+	select {
+	case err := <-left:
+		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -1,11 +1,17 @@
 package mpi_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,7 +26,8 @@ const roleVariable = "OREPL_TEST_MPI"
 
 func TestMain(m *testing.M) {
 	roles := map[string]func() error{
-		"worker":  func() error { return mpi.Serve(context.Background(), cpu.New(cpu.Options{})) },
+		"worker":  worker,
+		"loss":    loss,
 		"conform": suite,
 		"digests": digests,
 		"idle":    func() error { return nil }, // uses no device
@@ -38,6 +45,86 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// worker is a worker, which leaves its process number for others to find.
+func worker() error {
+	if dir := os.Getenv("OREPL_TEST_DIR"); dir != "" {
+		rank := os.Getenv("OMPI_COMM_WORLD_RANK") + os.Getenv("PMI_RANK")
+		if err := os.WriteFile(filepath.Join(dir, rank), []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+			return err
+		}
+	}
+	return mpi.Serve(context.Background(), cpu.New(cpu.Options{}))
+}
+
+// loss sends a signal to the worker of rank 1 while it is used: its device is lost, that of rank 2 goes on.
+func loss() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	p, err := mpi.New().Open(ctx)
+	if err != nil {
+		return err
+	}
+	pid, err := os.ReadFile(filepath.Join(os.Getenv("OREPL_TEST_DIR"), "1"))
+	if err != nil {
+		return err
+	}
+	process, err := strconv.Atoi(string(pid))
+	if err != nil {
+		return err
+	}
+	number, _ := strconv.Atoi(os.Getenv("OREPL_TEST_SIGNAL"))
+	devices := p.Devices()
+	if err := copies(ctx, devices[0]); err != nil {
+		return err
+	}
+	if err := syscall.Kill(process, syscall.Signal(number)); err != nil {
+		return err
+	}
+	start := time.Now()
+	for err = nil; err == nil; { // what was sent before the loss is known may succeed
+		err = copies(ctx, devices[0])
+	}
+	fmt.Printf("%v after %v: %v\n", offload.CodeOf(err), time.Since(start).Round(time.Millisecond), err)
+	if err := copies(ctx, devices[1]); err != nil {
+		return err
+	}
+	fmt.Println("rank 2 goes on")
+	_ = syscall.Kill(process, syscall.SIGCONT)
+	return p.Close()
+}
+
+// copies writes to the memory of a device and reads it back.
+func copies(ctx context.Context, d offload.Device) error {
+	const n = 3 << 20
+	m, err := d.Allocate(n, offload.DeviceMemory)
+	if err != nil {
+		return err
+	}
+	defer m.Free()
+	q, err := d.NewQueue(offload.QueueOptions{})
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	data, back := make([]byte, n), make([]byte, n)
+	for j := range data {
+		data[j] = byte(j * 7)
+	}
+	if err := q.Submit(offload.Span{Memory: m, Size: n}, data); err != nil {
+		return err
+	}
+	if err := q.Retrieve(back, offload.Span{Memory: m, Size: n}); err != nil {
+		return err
+	}
+	if err := q.Sync(ctx); err != nil {
+		return err
+	}
+	if !bytes.Equal(data, back) {
+		return errors.New("the bytes that came back differ")
+	}
+	return nil
 }
 
 // suite runs the conformance suite on the first worker, wherever it is among the ranks.
@@ -66,30 +153,8 @@ func digests() error {
 	var names []string
 	for i, d := range p.Devices() {
 		names = append(names, d.(offload.Named).Named())
-		const n = 3 << 20
-		m, err := d.Allocate(n, offload.DeviceMemory)
-		if err != nil {
-			return err
-		}
-		q, err := d.NewQueue(offload.QueueOptions{})
-		if err != nil {
-			return err
-		}
-		data, back := make([]byte, n), make([]byte, n)
-		for j := range data {
-			data[j] = byte(j*7 + i)
-		}
-		if err := q.Submit(offload.Span{Memory: m, Size: n}, data); err != nil {
-			return err
-		}
-		if err := q.Retrieve(back, offload.Span{Memory: m, Size: n}); err != nil {
-			return err
-		}
-		if err := q.Sync(ctx); err != nil {
-			return err
-		}
-		if string(data) != string(back) {
-			return fmt.Errorf("%s: the bytes that came back differ", names[i])
+		if err := copies(ctx, d); err != nil {
+			return fmt.Errorf("%s: %w", names[i], err)
 		}
 	}
 	fmt.Println(strings.Join(names, " "))
@@ -107,7 +172,10 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	}
 	var args []string
 	if launcher == "mpirun.openmpi" {
-		args = append(args, "--oversubscribe", "--allow-run-as-root")
+		args = append(args, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none")
+		if slices.Contains(roles, "loss") {
+			args = append(args, "--enable-recovery")
+		}
 	}
 	for i, r := range roles {
 		if i > 0 {
@@ -161,6 +229,32 @@ func TestJobs(t *testing.T) {
 				t.Errorf("no worker: %v\n%s", err, out)
 			}
 		})
+	}
+}
+
+// TestLoss kills and freezes a worker: its device is lost, the rest of the job goes on and ends. MPICH's launcher ends a job
+// with a process that was killed.
+func TestLoss(t *testing.T) {
+	for _, launcher := range launchers {
+		for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
+			t.Run(launcher+"/"+name, func(t *testing.T) {
+				env := []string{"OREPL_TEST_DIR=" + t.TempDir(), "OREPL_TEST_SIGNAL=" + strconv.Itoa(int(signal)), mpi.SilenceVariable + "=4s"}
+				out, err := job(t, launcher, env, "loss", "worker", "worker")
+				t.Log(out)
+				if launcher == "mpirun.mpich" && signal == syscall.SIGKILL {
+					if err == nil {
+						t.Error("the launcher reports success")
+					}
+					return
+				}
+				if !strings.Contains(out, "device-lost after") || !strings.Contains(out, "rank 2 goes on") {
+					t.Errorf("%v", err)
+				}
+				if launcher == "mpirun.openmpi" && err != nil {
+					t.Errorf("the job failed: %v", err)
+				}
+			})
+		}
 	}
 }
 

@@ -62,6 +62,18 @@ func (s *stream) end(err error) {
 	s.changed.Broadcast()
 }
 
+// lose makes Read return why the other process is lost.
+func (s *stream) lose(why error) {
+	s.end(why)
+	s.mu.Lock()
+	s.left = true
+	gone := s.closed
+	s.mu.Unlock()
+	if gone {
+		s.remove()
+	}
+}
+
 // remove forgets the stream, which both sides have ended.
 func (s *stream) remove() {
 	s.world.mu.Lock()

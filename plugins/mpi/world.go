@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
@@ -41,14 +42,22 @@ type world struct {
 	role  byte
 	roles []byte
 	sends chan *message
-	ended chan struct{} // closed when the goroutine has ended
-	err   error         // why; set before ended is closed
+
+	finishing chan struct{} // closed when nothing is sent or received any more
+	ended     chan struct{} // closed when the goroutine has ended
+	err       error         // why; set before finishing is closed, or by the end of MPI before ended is
+
+	silence   time.Duration  // after which a process is lost; 0 without connections
+	beating   sync.WaitGroup // goroutines that write to connections
+	losses    atomic.Int32   // number of lost processes
+	abandoned []*libmpi.Request
 
 	mu      sync.Mutex
+	lost    map[int]error // why processes are lost, by rank
+	left    map[int]bool  // hosts that have said goodbye or are lost
 	streams map[address]*stream
 	next    int // number of the next connection
 	accept  func(*stream)
-	byes    int // hosts that have said goodbye
 	leaving bool
 }
 
@@ -73,7 +82,8 @@ var (
 // accept is called for each connection that a host opens.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
-		w := &world{role: role, accept: accept, sends: make(chan *message, 64), ended: make(chan struct{}), streams: map[address]*stream{}}
+		w := &world{role: role, accept: accept, sends: make(chan *message, 64), finishing: make(chan struct{}), ended: make(chan struct{}),
+			streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}}
 		ready := make(chan error)
 		go w.run(ready)
 		if startErr = <-ready; startErr == nil {
@@ -94,13 +104,14 @@ func (w *world) run(ready chan<- error) {
 	runtime.LockOSThread()
 	var err error
 	if w.lib, err = libmpi.Open(); err == nil {
-		w.roles, err = w.lib.Gather(w.role)
+		err = w.introduce()
 	}
 	ready <- err
 	if err != nil {
 		return
 	}
 	w.err = w.progress()
+	close(w.finishing)
 	if w.err == nil {
 		w.err = w.lib.Finalize()
 	}
@@ -116,18 +127,18 @@ func (w *world) run(ready chan<- error) {
 func (w *world) progress() error {
 	var flying []*message
 	var incoming *reception
+	seen := int32(0)
 	for idle := 0; ; {
 		worked := false
+		if n := w.losses.Load(); n != seen {
+			seen = n
+			flying = w.abandon(flying, &incoming)
+		}
 		for more := true; more; {
 			select {
 			case m := <-w.sends:
 				worked = true
-				var err error
-				if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err != nil {
-					m.done <- err
-				} else {
-					flying = append(flying, m)
-				}
+				flying = w.begin(m, flying)
 			default:
 				more = false
 			}
@@ -155,31 +166,43 @@ func (w *world) progress() error {
 			return nil
 		}
 		idle++
-		w.rest(idle, len(flying) > 0 || incoming != nil, &flying)
+		if m := w.rest(idle, len(flying) > 0 || incoming != nil); m != nil {
+			flying = w.begin(m, flying)
+		}
 	}
 }
 
-// rest waits the longer the longer nothing has happened: processes may be more than cores.
-func (w *world) rest(idle int, busy bool, flying *[]*message) {
+// begin begins to send a message and adds it to those on their way.
+func (w *world) begin(m *message, flying []*message) []*message {
+	err := w.lostError(m.rank)
+	if err == nil {
+		m.request, err = w.lib.Send(m.data, m.rank, m.tag)
+	}
+	if err != nil {
+		m.done <- err
+		return flying
+	}
+	return append(flying, m)
+}
+
+// rest waits the longer the longer nothing has happened: processes may be more than cores. It returns a message to be
+// sent if one ended the wait.
+func (w *world) rest(idle int, busy bool) *message {
 	switch {
 	case idle < 500 || busy && idle < 5000:
 		runtime.Gosched()
-		return
+		return nil
 	case idle < 2000:
 		time.Sleep(20 * time.Microsecond)
-		return
+		return nil
 	}
 	timer := time.NewTimer(time.Millisecond)
 	defer timer.Stop()
 	select {
 	case m := <-w.sends:
-		var err error
-		if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err != nil {
-			m.done <- err
-		} else {
-			*flying = append(*flying, m)
-		}
+		return m
 	case <-timer.C:
+		return nil
 	}
 }
 
@@ -234,6 +257,9 @@ func (w *world) deliver(r *reception) error {
 	n := int(uint32(r.data[1]) | uint32(r.data[2])<<8 | uint32(r.data[3])<<16 | uint32(r.data[4])<<24)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lost[r.rank] != nil {
+		return nil
+	}
 	switch r.data[0] {
 	case openStream:
 		at := address{r.rank, n}
@@ -244,7 +270,7 @@ func (w *world) deliver(r *reception) error {
 		w.streams[at] = s
 		w.accept(s)
 	case goodbye:
-		w.byes++
+		w.left[r.rank] = true
 	default:
 		return fmt.Errorf("rank %d sent a message of kind %d", r.rank, r.data[0])
 	}
@@ -261,13 +287,12 @@ func (w *world) mayLeave() bool {
 	if w.role == hostRole {
 		return w.leaving
 	}
-	hosts := 0
-	for _, r := range w.roles {
-		if r == hostRole {
-			hosts++
+	for rank, r := range w.roles {
+		if r == hostRole && !w.left[rank] {
+			return false
 		}
 	}
-	return w.byes >= hosts
+	return true
 }
 
 // send sends a message and waits until its data may change.
@@ -316,16 +341,19 @@ func (w *world) leave() error {
 	left := slices.Collect(maps.Values(w.streams))
 	w.mu.Unlock()
 	for _, s := range left {
-		errs = append(errs, s.Close())
+		if err := s.Close(); w.lostError(s.at.rank) == nil {
+			errs = append(errs, err)
+		}
 	}
 	for rank, role := range w.roles {
-		if role == workerRole {
-			errs = append(errs, w.tell(rank, goodbye, 0))
+		if role == workerRole && w.lostError(rank) == nil {
+			if err := w.tell(rank, goodbye, 0); w.lostError(rank) == nil {
+				errs = append(errs, err)
+			}
 		}
 	}
 	w.mu.Lock()
 	w.leaving = true
 	w.mu.Unlock()
-	<-w.ended
-	return errors.Join(append(errs, w.err)...)
+	return errors.Join(append(errs, w.wait())...)
 }

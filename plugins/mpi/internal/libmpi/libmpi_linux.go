@@ -172,10 +172,10 @@ func (l *Library) failure(what string, code int32) error {
 	return fmt.Errorf("%s: %s", what, text[:min(int(n), len(text))])
 }
 
-// Gather returns the byte that each process gives. All processes call it.
-func (l *Library) Gather(mine byte) ([]byte, error) {
-	all, one := make([]byte, l.Size), []byte{mine}
-	c := l.call(mpiAllgather, uintptr(unsafe.Pointer(&one[0])), 1, l.bytes, uintptr(unsafe.Pointer(&all[0])), 1, l.bytes, l.comm)
+// Gather returns the bytes of all processes, by rank. All processes call it with equally many.
+func (l *Library) Gather(mine []byte) ([]byte, error) {
+	all, n := make([]byte, l.Size*len(mine)), uintptr(len(mine))
+	c := l.call(mpiAllgather, uintptr(unsafe.Pointer(&mine[0])), n, l.bytes, uintptr(unsafe.Pointer(&all[0])), n, l.bytes, l.comm)
 	if c != 0 {
 		return nil, l.failure("MPI_Allgather", c)
 	}

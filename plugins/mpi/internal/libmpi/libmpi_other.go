@@ -21,7 +21,7 @@ var errPlatform = errors.New("MPI is used on Linux, on x86-64 and arm64")
 // Open returns an error on this platform, as all methods do.
 func Open() (*Library, error) { return nil, errPlatform }
 
-func (*Library) Gather(byte) ([]byte, error)                      { return nil, errPlatform }
+func (*Library) Gather([]byte) ([]byte, error)                    { return nil, errPlatform }
 func (*Library) Send([]byte, int, int) (*Request, error)          { return nil, errPlatform }
 func (*Library) Receive([]byte, int, int) (*Request, error)       { return nil, errPlatform }
 func (*Library) Done(*Request) (bool, error)                      { return true, errPlatform }

@@ -1,0 +1,341 @@
+package mpi
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"time"
+)
+
+// MPI reports no death of a process: what was sent to it never ends. Each host therefore holds a TCP connection to each
+// worker. Its end is the end of the process; both sides send a byte from time to time, so that a frozen process is found too.
+
+// SilenceVariable is the time after which a process that sends nothing is lost, such as 10s, or off.
+const SilenceVariable = "OREPL_MPI_SILENCE"
+
+const defaultSilence = 10 * time.Second
+
+// Bytes of a connection between processes.
+const (
+	beat     = 1
+	farewell = 2 // the process leaves in order
+)
+
+const (
+	introTime = 5 * time.Second // for a connection's first bytes
+	tokenSize = 16
+)
+
+// silence returns the time of [SilenceVariable], 0 for off.
+func silence() (time.Duration, error) {
+	switch text := os.Getenv(SilenceVariable); text {
+	case "":
+		return defaultSilence, nil
+	case "off":
+		return 0, nil
+	default:
+		d, err := time.ParseDuration(text)
+		if err != nil || d < 100*time.Millisecond {
+			return 0, fmt.Errorf("%s=%s is no time: write 10s, a time of at least 100ms, or off", SilenceVariable, text)
+		}
+		return d, nil
+	}
+}
+
+// identity is what processes tell one another at the beginning, through MPI.
+type identity struct {
+	Role    byte
+	Watched byte // 0 if the process wants no connections
+	Machine [64]byte
+	Port    uint16
+	Token   [tokenSize]byte
+	Places  [8][16]byte // IP addresses; unused ones are zero
+}
+
+// meet exchanges identities. All processes call it.
+func (w *world) meet(me *identity) ([]identity, error) {
+	mine, err := binary.Append(nil, binary.LittleEndian, me)
+	if err != nil {
+		return nil, err
+	}
+	data, err := w.lib.Gather(mine)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]identity, w.lib.Size)
+	_, err = binary.Decode(data, binary.LittleEndian, all)
+	return all, err
+}
+
+// introduce learns the roles of all processes and connects hosts with workers. All processes call it.
+func (w *world) introduce() error {
+	var err error
+	if w.silence, err = silence(); err != nil {
+		return err
+	}
+	me := &identity{Role: w.role, Watched: 1}
+	if w.silence == 0 {
+		me.Watched = 0
+	}
+	name, _ := os.Hostname()
+	copy(me.Machine[:], name)
+	all, err := w.meet(me)
+	if err != nil {
+		return err
+	}
+	watched, near := true, true
+	for _, p := range all {
+		w.roles = append(w.roles, p.Role)
+		watched = watched && p.Watched != 0
+		near = near && p.Machine == me.Machine
+	}
+	if !watched {
+		w.silence = 0
+		return nil
+	}
+	if w.role == workerRole {
+		if err := w.expect(me, near); err != nil {
+			return err
+		}
+	}
+	if all, err = w.meet(me); err != nil || w.role != hostRole {
+		return err
+	}
+	for rank, p := range all {
+		if p.Role == workerRole {
+			if err := w.attach(rank, &p, me); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// expect accepts connections of hosts: from this machine alone if all processes are on it.
+func (w *world) expect(me *identity, near bool) error {
+	place := ":0"
+	if near {
+		place = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", place)
+	if err != nil {
+		return err
+	}
+	_, _ = rand.Read(me.Token[:]) // never fails
+	me.Port = l.Addr().(*net.TCPAddr).AddrPort().Port()
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	n := 0
+	for _, a := range list {
+		ip, ok := a.(*net.IPNet)
+		if !ok || n == len(me.Places) || ip.IP.IsLoopback() || ip.IP.IsLinkLocalUnicast() {
+			continue
+		}
+		copy(me.Places[n][:], ip.IP.To16())
+		n++
+	}
+	go func() {
+		<-w.finishing
+		_ = l.Close()
+	}()
+	token := me.Token
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil { // such as too many open files
+				time.Sleep(10 * time.Millisecond)
+				continue
+			}
+			go w.admit(conn, token)
+		}
+	}()
+	return nil
+}
+
+// admit takes a connection of a host, which knows the token. Others are closed.
+func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
+	var intro [tokenSize + 4]byte
+	_ = conn.SetDeadline(time.Now().Add(introTime))
+	_, err := io.ReadFull(conn, intro[:])
+	rank := int(binary.LittleEndian.Uint32(intro[tokenSize:]))
+	if err != nil || subtle.ConstantTimeCompare(intro[:tokenSize], token[:]) == 0 || rank >= len(w.roles) || w.roles[rank] != hostRole {
+		_ = conn.Close()
+		return
+	}
+	w.watch(conn, rank)
+}
+
+// attach connects a host to a worker.
+func (w *world) attach(rank int, p, me *identity) error {
+	var places []string
+	if p.Machine == me.Machine {
+		places = append(places, "127.0.0.1")
+	}
+	for _, b := range p.Places {
+		if b != [16]byte{} {
+			places = append(places, netip.AddrFrom16(b).Unmap().String())
+		}
+	}
+	var failures []error
+	for _, place := range places {
+		conn, err := net.DialTimeout("tcp", net.JoinHostPort(place, strconv.Itoa(int(p.Port))), introTime)
+		if err == nil {
+			_, err = conn.Write(binary.LittleEndian.AppendUint32(p.Token[:], uint32(w.lib.Rank)))
+		}
+		if err == nil {
+			go w.watch(conn, rank)
+			return nil
+		}
+		failures = append(failures, err)
+	}
+	name, _, _ := bytes.Cut(p.Machine[:], []byte{0})
+	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w",
+		rank, name, SilenceVariable, errors.Join(failures...))
+}
+
+// beats is the number of bytes that a process sends in the time of silence. Time in which this process did not run is
+// not the other's silence, hence waits of one beat each are counted.
+const beats = 5
+
+// watch reads from the connection to a process until the process has left in order or is lost.
+func (w *world) watch(conn net.Conn, rank int) {
+	_ = conn.SetDeadline(time.Time{})
+	inOrder := make(chan bool, 1)
+	beating := make(chan struct{})
+	w.beating.Go(func() {
+		defer close(beating)
+		w.beat(conn, inOrder)
+	})
+	why := w.listen(conn, rank)
+	inOrder <- why == nil
+	if why != nil {
+		w.lose(rank, why)
+	}
+	<-beating
+	_ = conn.Close()
+}
+
+// beat writes to a connection until this process or the other leaves.
+func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
+	ticker := time.NewTicker(w.silence / beats)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_ = conn.SetWriteDeadline(time.Now().Add(w.silence / beats))
+			_, _ = conn.Write([]byte{beat}) // the reader finds errors
+			continue
+		case <-w.finishing:
+		case ok := <-inOrder:
+			if !ok {
+				return // a frozen process must not take this for a farewell
+			}
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write([]byte{farewell})
+		return
+	}
+}
+
+// listen returns nil when a process has left in order, else why it is lost.
+func (w *world) listen(conn net.Conn, rank int) error {
+	buf := make([]byte, 64)
+	for missing := 0; missing <= beats; missing++ {
+		_ = conn.SetReadDeadline(time.Now().Add(w.silence / beats))
+		n, err := conn.Read(buf)
+		switch {
+		case bytes.IndexByte(buf[:n], farewell) >= 0:
+			return nil
+		case n > 0:
+			missing = -1
+		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
+			return fmt.Errorf("the process of rank %d ended", rank)
+		}
+	}
+	return fmt.Errorf("the process of rank %d has been silent for %v", rank, w.silence)
+}
+
+// lose makes everything end that waits for a process.
+func (w *world) lose(rank int, why error) {
+	w.mu.Lock()
+	if w.lost[rank] != nil {
+		w.mu.Unlock()
+		return
+	}
+	w.lost[rank] = why
+	w.left[rank] = true
+	w.losses.Add(1)
+	var streams []*stream
+	for at, s := range w.streams {
+		if at.rank == rank {
+			streams = append(streams, s)
+		}
+	}
+	w.mu.Unlock()
+	for _, s := range streams {
+		s.lose(why)
+	}
+}
+
+// lostError returns why a process is lost, nil if it is not.
+func (w *world) lostError(rank int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lost[rank]
+}
+
+// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
+func (w *world) abandon(flying []*message, incoming **reception) []*message {
+	rest := flying[:0]
+	for _, m := range flying {
+		if err := w.lostError(m.rank); err != nil {
+			w.abandoned = append(w.abandoned, m.request)
+			m.done <- err
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	clear(flying[len(rest):])
+	if *incoming != nil && w.lostError((*incoming).rank) != nil {
+		w.abandoned = append(w.abandoned, (*incoming).request)
+		*incoming = nil
+	}
+	return rest
+}
+
+// endTime bounds how long the end of MPI may take after a loss: it waits for all processes.
+const endTime = 3 * time.Second
+
+// wait waits until this process has left the job, and returns why if that is an error.
+func (w *world) wait() error {
+	<-w.finishing
+	w.beating.Wait()
+	var since time.Time
+	for {
+		select {
+		case <-w.ended:
+			return w.err
+		case <-time.After(100 * time.Millisecond):
+		}
+		if since.IsZero() && w.losses.Load() > 0 {
+			since = time.Now()
+		}
+		if !since.IsZero() && time.Since(since) > endTime {
+			return nil
+		}
+	}
+}
