@@ -18,7 +18,7 @@ import (
 // launchers are the commands that runMPI looks for. Those of Debian name their MPI; the others are whatever MPI is installed.
 var launchers = []string{"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"}
 
-// mpiEndTime bounds how long a launcher may take to end its job after Ctrl-C.
+// mpiEndTime bounds how long a launcher may take to end its job after Ctrl-C or the script's end.
 const mpiEndTime = 10 * time.Second
 
 // runMPI is orepl mpirun.
@@ -59,7 +59,14 @@ func runMPI(inv *invocation) error {
 	// The script is rank 0: it has the job's standard input.
 	job := append(flags, "-np", "1", self, "run")
 	job = append(append(job, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
-	cmd := exec.CommandContext(inv.ctx, path, job...)
+	ctx, cancel := context.WithCancel(inv.ctx)
+	defer cancel()
+	go func() {
+		if readStatus(ctx, status.Name()) { // a launcher waits for a frozen worker for ever
+			time.AfterFunc(mpiEndTime, cancel)
+		}
+	}()
+	cmd := exec.CommandContext(ctx, path, job...)
 	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher ends all processes
@@ -82,6 +89,20 @@ func runMPI(inv *invocation) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
+// readStatus waits until a script has written its exit code to a file. It reports false if ctx ended before.
+func readStatus(ctx context.Context, path string) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(100 * time.Millisecond):
+		}
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return true
+		}
+	}
+}
+
 // launcher returns the launcher of an MPI and its flags. name may be empty.
 func (inv *invocation) launcher(name string) (path string, flags []string, err error) {
 	if name != "" {
@@ -101,7 +122,8 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 	switch {
 	case strings.Contains(string(text), "Open MPI") || strings.Contains(string(text), "OpenRTE"):
 		// A worker uses all processors that it may use, hence no binding to one of them.
-		flags = []string{"--oversubscribe", "--bind-to", "none"}
+		// With recovery it does not end the job when a worker dies.
+		flags = []string{"--oversubscribe", "--bind-to", "none", "--enable-recovery"}
 		if os.Geteuid() == 0 {
 			flags = append(flags, "--allow-run-as-root")
 		}
