@@ -27,6 +27,7 @@ const defaultSilence = 10 * time.Second
 const (
 	beat     = 1
 	farewell = 2 // the process leaves in order
+	broken   = 3 // the process leaves a job in which it has lost another
 )
 
 const (
@@ -245,8 +246,12 @@ func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
 				return // a frozen process must not take this for a farewell
 			}
 		}
+		last := byte(farewell)
+		if w.losses.Load() > 0 {
+			last = broken
+		}
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte{farewell})
+		_, _ = conn.Write([]byte{last})
 		return
 	}
 }
@@ -258,6 +263,8 @@ func (w *world) listen(conn net.Conn, rank int) error {
 		_ = conn.SetReadDeadline(time.Now().Add(w.silence / beats))
 		n, err := conn.Read(buf)
 		switch {
+		case bytes.IndexByte(buf[:n], broken) >= 0:
+			return io.EOF // the end of MPI may not come for this process either
 		case bytes.IndexByte(buf[:n], farewell) >= 0:
 			return nil
 		case n > 0:
@@ -317,13 +324,17 @@ func (w *world) abandon(flying []*message, incoming **reception) []*message {
 	return rest
 }
 
-// endTime bounds how long the end of MPI may take after a loss: it waits for all processes.
-const endTime = 3 * time.Second
+// The end of MPI waits for all processes: these times bound it after a loss, and without one that is known here.
+const (
+	endTime  = 3 * time.Second
+	slowTime = time.Minute
+)
 
 // wait waits until this process has left the job, and returns why if that is an error.
 func (w *world) wait() error {
 	<-w.finishing
 	w.beating.Wait()
+	start := time.Now()
 	var since time.Time
 	for {
 		select {
@@ -334,7 +345,7 @@ func (w *world) wait() error {
 		if since.IsZero() && w.losses.Load() > 0 {
 			since = time.Now()
 		}
-		if !since.IsZero() && time.Since(since) > endTime {
+		if !since.IsZero() && time.Since(since) > endTime || time.Since(start) > slowTime {
 			return nil
 		}
 	}
