@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -163,6 +164,10 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	if kind != "module" {
 		return e.loadData(key, name, kind, data)
 	}
+	if bytes.IndexByte(data[:min(len(data), 512)], 0) >= 0 {
+		return nil, diag.New("syntax", "import %s: this is a binary file, not a script", name).
+			WithHint("an image of device code is registered, register(%q) of 'offload', and listed by: orepl image list FILE", name)
+	}
 	return e.loadSource(path, name, string(data), false)
 }
 
@@ -193,14 +198,21 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	if err == nil {
 		err = &fs.PathError{Op: "import", Path: path, Err: errors.New("is a directory without an index.js")}
 	}
-	d := fileError("import", name, err)
-	if near := e.neighbour(path); near != "" {
-		return "", "", d.WithHint("did you mean %s?", near)
-	}
-	return "", "", d
+	return "", "", e.ReadError("import", name, path, err)
 }
 
-// neighbour finds a file beside a path that names none, with a name much like it. A policy may forbid to look.
+// ReadError is [FileError] for a path that is read. If the file does not exist, the hint names a file beside it with a similar name.
+func (e *Engine) ReadError(op, name, path string, err error) error {
+	d := fileError(op, name, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		if near := e.neighbour(path); near != "" {
+			return d.WithHint("did you mean %s?", near)
+		}
+	}
+	return d
+}
+
+// neighbour returns the name of a file beside a missing path that resembles its name. An engine with a policy returns none.
 func (e *Engine) neighbour(path string) string {
 	if e.opts.Policy.Read != nil {
 		return ""

@@ -49,7 +49,7 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		file, err := f.OpenFile(path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		defer file.Close()
 		names, columns, rows, err := parseCSV(ctx, file, o)

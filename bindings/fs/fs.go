@@ -156,7 +156,7 @@ func readText(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		data, err := f.ReadFile(ctx, path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		return f.value(string(data)), nil
 	}
@@ -199,7 +199,7 @@ func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		data, err := f.ReadFile(ctx, path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		return func() (goja.Value, error) { return lang.TypedArray(f.Engine, data) }, nil
 	}
@@ -217,7 +217,7 @@ func readJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		data, err := f.ReadFile(ctx, path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		return func() (goja.Value, error) { return f.ParseJSON(name, bytes.TrimPrefix(data, []byte("\ufeff"))) }, nil
 	}
@@ -262,7 +262,7 @@ func list(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(context.Context) (result, error) {
 		entries, err := os.ReadDir(path)
 		if err != nil {
-			return nil, lang.FileError("list", name, err)
+			return nil, f.ReadError("list", name, path, err)
 		}
 		return func() (goja.Value, error) {
 			names := make([]any, len(entries))
@@ -282,7 +282,7 @@ func stat(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(context.Context) (result, error) {
 		info, err := os.Stat(path)
 		if err != nil {
-			return nil, lang.FileError("stat", name, err)
+			return nil, f.ReadError("stat", name, path, err)
 		}
 		return func() (goja.Value, error) {
 			vm := f.VM()
@@ -322,7 +322,7 @@ func remove(f *files, a *lang.Args) func(context.Context) (result, error) {
 			err = os.RemoveAll(path)
 		}
 		if err != nil {
-			return nil, lang.FileError("remove", name, err)
+			return nil, f.ReadError("remove", name, path, err)
 		}
 		return nil, nil
 	}

@@ -33,7 +33,7 @@ func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		data, err := f.ReadFile(ctx, path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		picture, err := decode(name, data, f.Options().Limits.Memory)
 		if err != nil {

@@ -56,7 +56,7 @@ func readNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	return func(ctx context.Context) (result, error) {
 		raw, err := f.ReadFile(ctx, path)
 		if err != nil {
-			return nil, lang.FileError("read", name, err)
+			return nil, f.ReadError("read", name, path, err)
 		}
 		n, err := parseNPY(raw)
 		if err != nil {

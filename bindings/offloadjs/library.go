@@ -2,6 +2,8 @@ package offloadjs
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -44,7 +46,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	allow := session.RegisterOptions{AllowNative: m.engine.AllowNative}
+	allow := session.RegisterOptions{AllowNative: m.engine.AllowNative, AllowRead: func(path string) (string, error) { return m.engine.ReadPath(path) }}
 	source := call.Argument(0)
 	if name, ok := exported(source).(string); ok {
 		path, err := m.engine.ReadPath(name)
@@ -52,7 +54,11 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 			return nil, err
 		}
 		return m.registering(func(ctx context.Context) (*session.Library, error) {
-			return m.env.session.RegisterFile(ctx, label, path, allow)
+			lib, err := m.env.session.RegisterFile(ctx, label, path, allow)
+			if err != nil && errors.Is(err, fs.ErrNotExist) && contract.CodeOf(err) == contract.NotFound {
+				err = m.engine.ReadError(op, name, path, errors.Unwrap(err)) // its cause, as an error of devices would win
+			}
+			return lib, err
 		}), nil
 	}
 	data, ok := m.engine.Bytes(source)

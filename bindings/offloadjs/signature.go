@@ -77,6 +77,10 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 	word, conventional := exported(o.Get("convention")).(string)
 	if !conventional {
 		params, err := m.namedParams(o, m.imageParam)
+		if err != nil && o.Get("args") != nil {
+			return nil, nil, refuse("the signature has args and no convention").
+				WithHint("write { args: […], convention: 'item' }, 'range' or 'openmp', as the function was compiled; see docs/images.md")
+		}
 		if err != nil {
 			return nil, nil, refuse("%v", err)
 		}

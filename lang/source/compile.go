@@ -215,7 +215,7 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 	}
 	w.nameDeclaredExports(wrapper.Body.List)
 	if n := len(wrapper.Body.List); n > 0 && o.Kind == Prompt {
-		_, w.result = wrapper.Body.List[n-1].(*ast.ExpressionStatement)
+		w.result = hasValue(wrapper.Body.List[n-1])
 	}
 	w.hoistVars(wrapper.DeclarationList)
 	w.hoist(wrapper.Body.List)

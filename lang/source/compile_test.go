@@ -120,6 +120,9 @@ func TestModuleSyntax(t *testing.T) {
 		{`export /* c */ default function f() { return 7 }; f.x = 1`, "default=function f() { return 7 };"},
 		{`export default function () { return 7 }`, "default=function () { return 7 };"},
 		{`export default class extends Object {}`, "default=class extends Object {};"},
+		{"export default class { m() { return {} } } /x/.test('x')", "default=class { m() { return {} } };"},
+		{"export default function () {}\n(1)", "default=function () {};"},
+		{"export default function ({ a } = {}) {} 1", "default=function ({ a } = {}) {};"},
 		{`import d, { a, b as c } from 'm'; import * as ns from "n"; export const r = [d, a, c, ns].join()`,
 			"r=default of m,a of m,b of m,* of n;"},
 		{"import 'side'\nimport cfg from './c.json' with { type: 'json' }\nexport const r = cfg", "r=default of ./c.json;"},
@@ -272,6 +275,9 @@ func TestPrompt(t *testing.T) {
 		{"for (var i = 0; i < 3; i++) {} globalThis.i", "3"},
 		{"1 +\n 2 // three", "3"},
 		{"let u; u", "undefined"},
+		{"try { 3 + 4 } catch {}", "7"},
+		{"try { throw 2 } catch (e) { e + 1 } finally { 9 }", "3"},
+		{"if (false) 1; else if (true) { let p = 6; p }", "6"},
 		{"x", "1"},
 	} {
 		text := c.text

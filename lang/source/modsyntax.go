@@ -279,7 +279,9 @@ func (m *moduleSyntax) scanExportDefault(s *scanner, t, def lexeme, out []byte) 
 	if s.text(after) == "async" {
 		name = s.next()
 	}
-	if w := s.text(name); w == "function" || w == "class" {
+	w := s.text(name)
+	declaration := w == "function" || w == "class"
+	if declaration {
 		name = s.next()
 		if s.text(name) == "*" {
 			name = s.next()
@@ -296,7 +298,35 @@ func (m *moduleSyntax) scanExportDefault(s *scanner, t, def lexeme, out []byte) 
 	m.defaultVar = t.start + len("var ")
 	m.exports = append(m.exports, Export{Name: "default", Local: defaultName, Import: -1, Offset: t.start})
 	s.rewind(rewind, def)
+	if declaration {
+		endDeclaration(*s, out)
+	}
 	return nil
+}
+
+// endDeclaration writes a semicolon behind an exported function or class without a name, which is the value of a variable for the
+// parser. A space before a token that would continue the expression has to be there for it.
+func endDeclaration(s scanner, out []byte) {
+	s.nested = nil
+	for opened := false; ; {
+		t := s.next()
+		switch text := s.text(t); {
+		case t.kind == lexEnd:
+			return
+		case text == "{" && s.depth() == 1:
+			opened = true
+		case text == "}" && s.depth() == 0 && opened:
+			next := s.peek()
+			if next.kind == lexEnd || s.text(next) == ";" {
+				return
+			}
+			// A line that begins with a word begins a statement for the parser too.
+			if c := s.src[t.end]; c == ' ' || c == '\t' || next.kind != lexWord && (c == '\n' || c == '\r') {
+				out[t.end] = ';'
+			}
+			return
+		}
+	}
 }
 
 // rewind goes back to a place at nesting depth 0.

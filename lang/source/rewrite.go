@@ -358,8 +358,45 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 // at is the tree's position of an offset in the parsed text.
 func (w *walker) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
 
+// hasValue reports whether a statement at the end of a prompt's text has a value to show.
+func hasValue(s ast.Statement) bool {
+	switch s.(type) {
+	case *ast.ExpressionStatement, *ast.TryStatement, *ast.IfStatement, *ast.BlockStatement:
+		return true
+	}
+	return false
+}
+
+// returnLast makes the last statement of a list return its value: an expression, or the last ones of its blocks.
+func returnLast(list []ast.Statement) {
+	if last := len(list) - 1; last >= 0 {
+		list[last] = returning(list[last])
+	}
+}
+
+// returning returns a statement that returns the value of s, if it has one.
+func returning(s ast.Statement) ast.Statement {
+	switch s := s.(type) {
+	case *ast.ExpressionStatement:
+		return &ast.ReturnStatement{Return: s.Idx0(), Argument: s.Expression}
+	case *ast.BlockStatement:
+		returnLast(s.List)
+	case *ast.IfStatement:
+		s.Consequent = returning(s.Consequent)
+		if s.Alternate != nil {
+			s.Alternate = returning(s.Alternate)
+		}
+	case *ast.TryStatement:
+		returnLast(s.Body.List)
+		if s.Catch != nil {
+			returnLast(s.Catch.Body.List)
+		}
+	}
+	return s
+}
+
 // makeGlobal turns the declarations at the top level into assignments to globals, so that a later line sees them and
-// may declare them again. The value of a last expression is returned.
+// may declare them again. The value of the last statement is returned.
 func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
 	var functions, out []ast.Statement
 	for _, s := range wrapper.Body.List {
@@ -376,10 +413,8 @@ func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
 			out = append(out, s)
 		}
 	}
-	if last := len(out) - 1; w.result && last >= 0 {
-		if es, ok := out[last].(*ast.ExpressionStatement); ok {
-			out[last] = &ast.ReturnStatement{Return: es.Idx0(), Argument: es.Expression}
-		}
+	if w.result {
+		returnLast(out)
 	}
 	wrapper.Body.List = append(functions, out...)
 	wrapper.DeclarationList = nil

@@ -2,6 +2,7 @@ package image
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -96,10 +97,16 @@ func identifyELF(img *offload.Image) error {
 	return nil
 }
 
+// errProgram is the cause of the error of noDeviceImages.
+var errProgram = errors.New("this is a program without device images")
+
 // noDeviceImages returns the reason why a program is not loaded.
 func noDeviceImages(label string) error {
-	return unsupported(label, "this is a program without device images")
+	return &offload.Error{Code: offload.Unsupported, Op: "identify image", Label: label, Err: errProgram}
 }
+
+// IsProgram reports whether an image is a host's program without device images, which is code of no device.
+func IsProgram(img *offload.Image) bool { return errors.Is(img.Unusable, errProgram) }
 
 // cudaArch returns the compute capability from the header's flags: the low byte, or the next one since ABI version 8.
 func cudaArch(flags uint32, abi byte) uint32 {

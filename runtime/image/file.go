@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"unsafe"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -107,5 +108,25 @@ func fileError(op, path string, err error) error {
 	if errors.As(err, &cause) {
 		err = cause.Err
 	}
-	return &offload.Error{Code: code, Op: op, Label: path, Err: err}
+	e := &offload.Error{Code: code, Op: op, Label: path, Err: err}
+	if near := neighbour(path); code == offload.NotFound && near != "" {
+		return e.WithHint("did you mean %s?", near)
+	}
+	return e
+}
+
+// neighbour returns the path of a file whose name resembles that of a missing one, in the same directory.
+func neighbour(path string) string {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	if near := spelling.Nearest(filepath.Base(path), names); near != "" {
+		return filepath.Join(filepath.Dir(path), near)
+	}
+	return ""
 }

@@ -49,13 +49,20 @@ type Kernel struct {
 type RegisterOptions struct {
 	// AllowNative returns why native code must not be loaded from the library, or nil. nil: it may.
 	AllowNative func(label string) error
+	// AllowRead returns the path to read for a member of a thin archive, or why it must not be read. nil: all may be.
+	AllowRead func(path string) (string, error)
 }
 
 // Register makes a library of device code: an image of any kind, a container, or a file with embedded images; see
 // [image.Read]. The images are offered to the plugins; nothing is loaded yet. Errors: InvalidBinary for unknown and damaged
 // data, PermissionDenied if all images are native code that the options refuse.
 func (s *Session) Register(ctx context.Context, label string, data []byte, opts ...RegisterOptions) (*Library, error) {
-	lib, err := image.Read(label, data)
+	return s.registerRead(ctx, label, data, image.Reader{}, opts)
+}
+
+// registerRead registers the images that a reader finds in data.
+func (s *Session) registerRead(ctx context.Context, label string, data []byte, r image.Reader, opts []RegisterOptions) (*Library, error) {
+	lib, err := r.Read(label, data)
 	if err == nil {
 		refuseNative(&lib, opts)
 		err = image.Check(&lib)
@@ -66,7 +73,8 @@ func (s *Session) Register(ctx context.Context, label string, data []byte, opts 
 	return s.register(ctx, Object{Kind: "library", Label: label}, false, lib)
 }
 
-// RegisterFile registers the contents of a file. An empty label is the file's name.
+// RegisterFile registers the contents of a file. An empty label is the file's name. The members of a thin archive are read
+// beside it.
 func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...RegisterOptions) (*Library, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -76,7 +84,25 @@ func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...
 		}
 		return nil, &offload.Error{Code: code, Op: "register", Label: label, Err: err}
 	}
-	return s.Register(ctx, cmp.Or(label, filepath.Base(path)), data, opts...)
+	return s.registerRead(ctx, cmp.Or(label, filepath.Base(path)), data, image.Reader{Resolve: memberReader(path, opts)}, opts)
+}
+
+// memberReader returns a function that reads a member of the thin archive at a path.
+func memberReader(archive string, opts []RegisterOptions) func(name string) ([]byte, error) {
+	return func(name string) (_ []byte, err error) {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(filepath.Dir(archive), name)
+		}
+		for _, o := range opts {
+			if o.AllowRead == nil {
+				continue
+			}
+			if name, err = o.AllowRead(name); err != nil {
+				return nil, err
+			}
+		}
+		return os.ReadFile(name)
+	}
 }
 
 // refuseNative marks the images as unusable that the options refuse.
@@ -261,7 +287,17 @@ func (l *Library) Address(ctx context.Context, d *Device, name string) (uint64, 
 func (p *program) symbolError(err error, name string, kernel bool) error {
 	err = located(err, p.device.id, name)
 	e, ok := err.(*offload.Error)
-	if !ok || e.Code != offload.NotFound || e.Hint != "" {
+	if !ok || e.Hint != "" {
+		return err
+	}
+	if e.Code == offload.SymbolKind {
+		c := *e
+		if kernel {
+			return c.WithHint("a variable is read and written as a buffer: lib.global(%q)", name)
+		}
+		return c.WithHint("a function is launched as a kernel: lib.kernel(%q)", name)
+	}
+	if e.Code != offload.NotFound {
 		return err
 	}
 	var names []string

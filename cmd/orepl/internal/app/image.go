@@ -175,6 +175,7 @@ func packImages(inv *invocation) error {
 		}
 		entries = append(entries, e)
 	}
+	inv.warnShadowed(entries)
 	var data []byte
 	if *compress != "" {
 		data, err = image.WriteCompressed(method, entries)
@@ -185,6 +186,22 @@ func packImages(inv *invocation) error {
 		return err
 	}
 	return image.ReplaceFile(*out, data)
+}
+
+// warnShadowed warns of images for the same target: a device loads one image of a library.
+func (inv *invocation) warnShadowed(entries []image.BundleEntry) {
+	first := make(map[string]bool)
+	for i := range entries {
+		target := strings.TrimSuffix(entries[i].Strings["triple"]+","+entries[i].Strings["arch"], ",")
+		key := fmt.Sprintf("%d:%s", entries[i].Kind, target)
+		if first[key] {
+			fmt.Fprintf(inv.Stderr, "warning: several images are for %s; a device loads one of them, and the kernels of the others are not found\n",
+				target)
+			fmt.Fprintln(inv.Stderr, "hint: link them to one shared object, or pack a container for each")
+			return
+		}
+		first[key] = true
+	}
 }
 
 // isSet reports whether a flag was on the command line.

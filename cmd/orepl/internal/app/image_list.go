@@ -103,6 +103,7 @@ func (inv *invocation) reportFile(file string, devices bool) (fileReport, error)
 		return fileReport{}, err
 	}
 	r := fileReport{File: file, Images: []imageReport{}, Requires: lib.Requires}
+	lib.Images = slices.DeleteFunc(lib.Images, image.IsProgram)
 	for _, img := range lib.Images {
 		r.Images = append(r.Images, newImageReport(img))
 	}

@@ -53,8 +53,12 @@ func verifyFile(file string) (images int, problems []string, err error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	lib.Images = slices.DeleteFunc(lib.Images, image.IsProgram)
 	err = f.Guard(func() error {
 		for _, img := range lib.Images {
+			if waitsForLink(f, img) {
+				continue
+			}
 			problems = append(problems, verifyImage(img, lib.Entries)...)
 		}
 		return nil
@@ -62,16 +66,21 @@ func verifyFile(file string) (images int, problems []string, err error) {
 	return len(lib.Images), problems, err
 }
 
-// verifyImage returns the problems of an image: it is damaged, its label contradicts its bytes, its tables are damaged, or it
+// waitsForLink reports whether an image is for a linker by design: it needs a link, and is embedded in an object or archive.
+func waitsForLink(f *image.File, img *offload.Image) bool {
+	return offload.CodeOf(img.Unusable) == offload.Unsupported && img.Label != f.Path &&
+		(bytes.HasPrefix(f.Data, []byte("\x7fELF")) || bytes.HasPrefix(f.Data, []byte("!<")))
+}
+
+// verifyImage returns the problems of an image: no device can load it, its label contradicts its bytes, its tables are damaged, or it
 // lacks a symbol that the program's table of entries names.
 func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))
 	}
 	switch {
-	case offload.CodeOf(img.Unusable) == offload.Unsupported: // such as a relocatable object, which is well formed
 	case img.Unusable != nil:
-		problem("%v", img.Unusable)
+		problem("%s", unusable(img))
 		return problems
 	}
 	if img.Conflict != "" {
@@ -99,6 +108,14 @@ func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string
 		}
 	}
 	return problems
+}
+
+// unusable returns why no device loads an image, and what to do about it.
+func unusable(img *offload.Image) string {
+	if hint := diag.Hint(img.Unusable); hint != "" {
+		return img.Unusable.Error() + "; " + hint
+	}
+	return img.Unusable.Error()
 }
 
 // exported returns the names of an ELF file's dynamic symbols; of a cubin, which has none, those of its symbol table.

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/emitjs"
@@ -75,13 +76,27 @@ func lowered(target func() (*lower.Target, error), emit func(...*lower.Kernel) (
 			for _, k := range m.Kernels {
 				l, err := lower.Lower(k, to, lower.Options{MaxGroup: largestGroup(c)})
 				if err != nil {
-					return "", err
+					return "", lowerError(m, k, err)
 				}
 				all = append(all, l)
 			}
 		}
 		return emit(all...)
 	}
+}
+
+// lowerError returns the error of a kernel that cannot be lowered, at its place in the script.
+func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
+	var unsupported *lower.UnsupportedError
+	if !errors.As(err, &unsupported) || unsupported.Site >= len(k.Sites) {
+		return err
+	}
+	d := diag.New("unsupported", "%v", err)
+	if s := k.Sites[unsupported.Site]; s.File < len(m.Files) && s.Line > 0 {
+		d.Position = diag.Position{File: m.Files[s.File], Line: s.Line, Column: s.Col}
+		d.Message += fmt.Sprintf(" in `%s`", s.Text)
+	}
+	return d
 }
 
 // largestGroup is the number of items of the largest group that the kernel was launched in, and at least that of the
