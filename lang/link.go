@@ -43,16 +43,21 @@ type module struct {
 	err       error
 	began     *loop.Scope // whose its evaluation is
 
+	ordering
+
+	awaits   int             // offset of the await that the module's own code came to last; -1 before the first
+	awaited  goja.Value      // and what it awaits there
+	imported []pendingImport // import(…)s of its code that have not ended
+}
+
+// ordering is the state of a module in the traversals that link and evaluate modules.
+type ordering struct {
 	index, lowest int       // in a traversal
 	root          *module   // the first of its ring to be evaluated
 	turn          int       // its place among the modules that await or wait; 0 if it does not
 	pending       int       // imports that it waits for
 	parents       []*module // that wait for it
 	waiters       []func(error)
-
-	awaits   int             // offset of the await that the module's own code came to last; -1 before the first
-	awaited  goja.Value      // and what it awaits there
-	imported []pendingImport // import(…)s of its code that have not ended
 }
 
 type moduleState int

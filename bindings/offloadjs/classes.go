@@ -89,8 +89,14 @@ func (m *instance) defineClasses() {
 		Row:     deviceRow,
 	})
 	m.defineBuffer()
+	m.defineQueue()
+	m.defineKernel()
+	m.defineLibrary()
 	m.definePipeline()
 	m.defineTrace()
+}
+
+func (m *instance) defineQueue() {
 	m.queue = lang.NewClass(m.engine, lang.ClassSpec[*session.Queue]{
 		Name: "Queue",
 		Methods: []lang.Method[*session.Queue]{
@@ -129,6 +135,9 @@ func (m *instance) defineClasses() {
 		Fields:  []lang.Field[*rpc]{field(m, "services", m.listServices)},
 		Inspect: func(r *rpc, _ inspect.Options) string { return r.inspect() },
 	})
+}
+
+func (m *instance) defineKernel() {
 	m.kernel = lang.NewClass(m.engine, lang.ClassSpec[*kernelObject]{
 		Name: "Kernel",
 		Methods: []lang.Method[*kernelObject]{
@@ -144,6 +153,9 @@ func (m *instance) defineClasses() {
 		Inspect: func(k *kernelObject, _ inspect.Options) string { return inspectKernel(k) },
 		Row:     kernelRow,
 	})
+}
+
+func (m *instance) defineLibrary() {
 	m.library = lang.NewClass(m.engine, lang.ClassSpec[*libraryObject]{
 		Name: "Library",
 		Methods: []lang.Method[*libraryObject]{

@@ -54,7 +54,11 @@ type instance struct {
 	used     *usedLibraries
 	reads    *held // receives what the compilation that runs reads of captured objects, or nil
 
-	// Scratch of launches.
+	scratch
+}
+
+// scratch is memory that launches use again.
+type scratch struct {
 	checked   *goja.Object // the last launch's options
 	key       []byte
 	argBuffer []kernel.Arg

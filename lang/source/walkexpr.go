@@ -26,21 +26,7 @@ func (w *walker) expr(slot *ast.Expression) {
 	case *ast.UnaryExpression:
 		w.unary(slot, e)
 	case *ast.BinaryExpression:
-		w.expr(&e.Left)
-		if a := opened(e); a != nil {
-			w.noteWrite(&e.Right, a.Left)
-			w.target(a.Left, false)
-			w.expr(&a.Right)
-			return
-		}
-		w.expr(&e.Right)
-		if isLogical(e.Operator) && isConstant(e.Left) {
-			// The compiler evaluates a constant anew at every operator behind it, in exponential time.
-			e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
-		}
-		if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // by a literal it grows slowly
-			w.notePower(e.Operator, power{slot: slot})
-		}
+		w.binary(slot, e)
 	case *ast.CallExpression:
 		w.callee(&e.Callee)
 		w.move(&e.LeftParenthesis)
@@ -113,6 +99,25 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.move(&e.Idx)
 	default:
 		w.literal(e)
+	}
+}
+
+// binary visits an expression with two operands.
+func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
+	w.expr(&e.Left)
+	if a := opened(e); a != nil {
+		w.noteWrite(&e.Right, a.Left)
+		w.target(a.Left, false)
+		w.expr(&a.Right)
+		return
+	}
+	w.expr(&e.Right)
+	if isLogical(e.Operator) && isConstant(e.Left) {
+		// The compiler evaluates a constant anew at every operator behind it, in exponential time.
+		e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
+	}
+	if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // by a literal it grows slowly
+		w.notePower(e.Operator, power{slot: slot})
 	}
 }
 

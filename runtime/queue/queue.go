@@ -48,6 +48,24 @@ type Queue struct {
 	tail atomic.Uint64 // the number of the newest command; written under mu
 	_    [48]byte      // keeps the fields of issuer and runner on separate cache lines
 
+	runner
+	_ [48]byte
+
+	forgotten forgotten
+	flight    flight
+
+	unreported
+
+	mu      sync.Mutex
+	closed  bool
+	backlog time.Duration // estimated time of the commands that have not started
+	sleepers
+	again Launch // reused by launches that run at once
+	reports
+}
+
+// runner is the state of the goroutine that runs commands, which others read.
+type runner struct {
 	head     atomic.Uint64         // the number of the newest command that has finished; written by the role's holder
 	role     atomic.Bool           // held by the goroutine that runs commands
 	hosting  atomic.Bool           // a host function runs
@@ -62,27 +80,28 @@ type Queue struct {
 	helping  atomic.Int32  // number of waiters that run the commands of the queue that this one waits for
 	failed   atomic.Bool   // failures is not empty
 	guard    atomic.Pointer[guard]
-	_        [48]byte
+}
 
-	forgotten forgotten
-	flight    flight
-
-	// Written by the holder of the role:
+// unreported is the first failure since the last event. The holder of the role writes it.
+type unreported struct {
 	own       error    // the first failure of the commands since the last event that is no mark
 	ownNumber uint64   // of the command that own is the failure of
 	parted    uint64   // the number of that event
 	owed      []*Event // events whose waits were cancelled; later commands still wait for them
+}
 
-	mu       sync.Mutex
-	closed   bool
-	backlog  time.Duration // estimated time of the commands that have not started
-	worker   workerState
-	kicked   bool // the worker looks for work once more before it sleeps
-	wake     chan struct{}
-	workers  sync.WaitGroup
-	parked   []*waiter
-	spare    []*waiter
-	again    Launch     // reused by launches that run at once
+// sleepers are the worker and the goroutines that wait for commands; under Queue.mu.
+type sleepers struct {
+	worker  workerState
+	kicked  bool // the worker looks for work once more before it sleeps
+	wake    chan struct{}
+	workers sync.WaitGroup
+	parked  []*waiter
+	spare   []*waiter
+}
+
+// reports are the failures that no caller has seen; under Queue.mu.
+type reports struct {
 	failures []*failure // unreported, in order
 	cause    error      // of the last cancellation
 	told     uint64     // the cancellation of commands up to this number has been reported
@@ -118,7 +137,7 @@ func (p *place) forLane() Place {
 
 // New returns a queue on a device.
 func New(dev Device, opts Options) *Queue {
-	q := &Queue{dev: dev, opts: opts, spin: runtime.GOMAXPROCS(0) > 1, wake: make(chan struct{}, 1)}
+	q := &Queue{dev: dev, opts: opts, spin: runtime.GOMAXPROCS(0) > 1, sleepers: sleepers{wake: make(chan struct{}, 1)}}
 	q.ring.Store(newRing(firstSlots))
 	q.timer = time.AfterFunc(time.Hour, q.expire)
 	q.timer.Stop()

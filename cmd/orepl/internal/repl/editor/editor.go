@@ -51,11 +51,16 @@ type Editor struct {
 
 	mu      sync.Mutex
 	editing bool
+	output
+	stopped error
+	closed  bool
+}
+
+// output is what the program printed; under Editor.mu.
+type output struct {
 	pending bytes.Buffer // printed while a block is edited
 	woken   bool         // the reader was told of it
 	column  bool         // the last output did not end its line
-	stopped error
-	closed  bool
 }
 
 // Supported reports whether the process's terminal can edit blocks.
