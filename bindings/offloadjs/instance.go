@@ -45,16 +45,21 @@ type instance struct {
 	perQueue map[*session.Queue]*services // of queues whose kernels call services
 	handling *request                     // whose handler runs, or what the handler awaited
 	quota    quota
-	records  int // made by struct()
-	hosts    int // host functions that wait for the event loop
-	rpc      *rpc
-	handlers int // of services, that run
-	uses     map[*session.Queue]*loop.Scope
-	lastUse  use
-	used     *usedLibraries
-	reads    *held // receives what the compilation that runs reads of captured objects, or nil
+	counts
+	rpc     *rpc
+	uses    map[*session.Queue]*loop.Scope
+	lastUse use
+	used    *usedLibraries
+	reads   *held // receives what the compilation that runs reads of captured objects, or nil
 
 	scratch
+}
+
+// counts are the numbers of what the script made or has running.
+type counts struct {
+	records  int // made by struct()
+	hosts    int // host functions that wait for the event loop
+	handlers int // of services, that run
 }
 
 // scratch is memory that launches use again.
