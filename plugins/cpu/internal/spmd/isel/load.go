@@ -39,6 +39,7 @@ func (l *Lowerer) load(in *ir.Instr) {
 	if p.oneRow {
 		n /= l.GangRegs
 	}
+	l.noteNarrow(in, &p)
 	out := vcode.NewVecs(l.Func, n)
 	if p.access == contiguous && p.mask != nil && p.Size < 4 && !l.Target.HasMasks {
 		l.scatterRow(&p)

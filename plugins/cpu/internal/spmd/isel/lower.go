@@ -60,6 +60,10 @@ type Lowerer struct {
 	Wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
 	rows    map[rowKey]vcode.Reg    // the bases of addresses
 	checked map[CheckKey]bool
+
+	sources  map[*ir.Value]narrowSource // loads for narrow stores
+	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
+	epoch    int                        // the number of instructions so far that may change memory
 }
 
 // PitchKey identifies the product of the inner extents of an array.
@@ -125,6 +129,9 @@ func (l *Lowerer) Forget(mark int) {
 }
 
 func (l *Lowerer) Instr(in *ir.Instr) {
+	if in.Op != ir.Load && !in.IsPure() {
+		defer func() { l.epoch++ }()
+	}
 	switch in.Op {
 	case ir.Region, ir.If, ir.Loop:
 		l.structured(in)

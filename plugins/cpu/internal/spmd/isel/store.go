@@ -14,6 +14,9 @@ func (l *Lowerer) store(in *ir.Instr) {
 		l.storeOne(in, p, v)
 		return
 	}
+	if l.storeNarrow(v, &p) {
+		return
+	}
 	src := l.Stored(p.Scalar, v)
 	p.fetched = l.fetched[in]
 	if !l.storeTile(in, &p, src) {

@@ -1,0 +1,281 @@
+package isel
+
+import (
+	"math/bits"
+
+	"github.com/orepl/orepl/lang/kernel/analysis"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Stores of bytes and words compute their values in lanes of 16 bits if the values come from loads of bytes and words, and if
+// 16 bits are enough. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
+// have no other use.
+
+// A narrowSource is a load whose elements can be loaded again for lanes of 16 bits.
+type narrowSource struct {
+	uni   vcode.Mem
+	elem  ir.Type
+	block *ir.Block
+	epoch int // of memory, which may have changed since
+}
+
+// isNarrow reports whether an element type is an integer of 8 or 16 bits.
+func isNarrow(t ir.Type) bool { return t == ir.U8 || t == ir.I8 || t == ir.U16 || t == ir.I16 }
+
+// isNarrowRow reports whether an access is of adjacent narrow elements by all lanes.
+func (l *Lowerer) isNarrowRow(p *MemRef) bool {
+	return p.array != nil && p.array.Space != ir.Private && isNarrow(p.Scalar) && p.access == contiguous && p.mask == nil && p.below == 0 &&
+		!l.Spec.Is2D() && l.GangRegs%2 == 0
+}
+
+// noteNarrow records the address of a load for narrow stores.
+func (l *Lowerer) noteNarrow(in *ir.Instr, p *MemRef) {
+	if !l.isNarrowRow(p) {
+		return
+	}
+	if l.sources == nil {
+		l.sources, l.narrowed = map[*ir.Value]narrowSource{}, map[*ir.Value][]vcode.Reg{}
+	}
+	r := in.Result()
+	l.sources[r] = narrowSource{p.Uni, p.Scalar, l.inBlock, l.epoch}
+	l.Undo = append(l.Undo, func() { delete(l.sources, r) })
+}
+
+// storeNarrow emits a store in lanes of 16 bits, and reports whether it can.
+func (l *Lowerer) storeNarrow(v *ir.Value, p *MemRef) bool {
+	if len(l.sources) == 0 || !l.isNarrowRow(p) || l.IsUniform(v) {
+		return false
+	}
+	s := narrowSpans{l: l, seen: map[*ir.Value]span{}}
+	r, ok := s.of(v, 0)
+	if !ok {
+		return false
+	}
+	words := l.words(v)
+	n := l.GangRegs / 2
+	at := func(i int) vcode.Mem {
+		m := p.Uni
+		m.Disp += int32(i * 2 * l.Target.Lanes * p.Size)
+		return m
+	}
+	switch {
+	case p.Size == 2:
+		for i := range n {
+			l.Use(amd64.VMOVUPS, at(i).At(), vcode.Part(words, i).Z())
+		}
+	case l.Target.HasMasks:
+		for i := range n {
+			m := at(i)
+			m.Size = 32
+			l.Use(amd64.VPMOVWB, m.At(), vcode.Part(words, i).Z())
+		}
+	default:
+		for i := 0; i < n; i += 2 {
+			a, b := vcode.Part(words, i), vcode.Part(words, min(i+1, n-1))
+			if !r.within(0, 255) { // the packing would saturate
+				a, b = l.lowBytes(a), l.lowBytes(b)
+			}
+			packed, d := l.NewVec(), l.NewVec()
+			l.Def(amd64.VPACKUSWB, packed.Z(), a.Z(), b.Z())
+			l.Def(amd64.VPERMQ, d.Z(), packed.Z(), vcode.Imm(0xd8))
+			if i+1 < n {
+				l.Use(amd64.VMOVUPS, at(i).At(), d.Z())
+			} else {
+				l.Use(amd64.VMOVUPS, at(i).At(), d.X())
+			}
+		}
+	}
+	return true
+}
+
+// lowBytes returns the low bytes of words.
+func (l *Lowerer) lowBytes(a vcode.Reg) vcode.Reg {
+	d := l.NewVec()
+	l.Def(amd64.VPANDD, d.Z(), a.Z(), l.Constant(0x00ff00ff, 4).Z())
+	return d
+}
+
+// narrowOps are the instructions of 16 bits whose results have the low 16 bits of those of 32 bits.
+var narrowOps = map[ir.Op]amd64.Op{
+	ir.Add: amd64.VPADDW, ir.Sub: amd64.VPSUBW, ir.Mul: amd64.VPMULLW, ir.And: amd64.VPANDD, ir.Or: amd64.VPORD, ir.Xor: amd64.VPXORD,
+}
+
+// words returns the low 16 bits of a value for which [narrowSpans.of] is ok.
+func (l *Lowerer) words(v *ir.Value) []vcode.Reg {
+	if c, ok := plan.SmallConst(v); ok {
+		return []vcode.Reg{l.Constant(uint64(uint16(c))*0x10001, 4)}
+	}
+	if regs, ok := l.narrowed[v]; ok {
+		return regs
+	}
+	in := v.Def
+	out := vcode.NewVecs(l.Func, l.GangRegs/2)
+	switch in.Op {
+	case ir.Load:
+		l.loadWords(v, out)
+	case ir.Wrap, ir.Bitcast:
+		out = l.words(in.Args[0])
+	case ir.Shl, ir.Shr:
+		a := l.words(in.Args[0])
+		c, _ := plan.SmallConst(in.Args[1])
+		op := amd64.VPSLLW
+		if in.Op == ir.Shr {
+			op = amd64.VPSRLW
+			if s := (narrowSpans{l: l, seen: map[*ir.Value]span{}}); !s.unsigned(in.Args[0]) {
+				op = amd64.VPSRAW
+			}
+		}
+		l.eachWord(out, func(i int, d vcode.Reg) { l.Def(op, d.Z(), vcode.Part(a, i).Z(), vcode.Imm(c)) })
+	default:
+		a, b, op := l.words(in.Args[0]), l.words(in.Args[1]), narrowOps[in.Op]
+		c, known := plan.SmallConst(in.Args[1])
+		switch {
+		case in.Op == ir.Mul && known && c > 0 && c < 1<<15 && c&(c-1) == 0:
+			l.eachWord(out, func(i int, d vcode.Reg) {
+				l.Def(amd64.VPSLLW, d.Z(), vcode.Part(a, i).Z(), vcode.Imm(int64(bits.TrailingZeros64(uint64(c)))))
+			})
+		default:
+			l.eachWord(out, func(i int, d vcode.Reg) { l.Def(op, d.Z(), vcode.Part(a, i).Z(), vcode.Part(b, i).Z()) })
+		}
+	}
+	l.narrowed[v] = out
+	l.Undo = append(l.Undo, func() { delete(l.narrowed, v) })
+	return out
+}
+
+func (l *Lowerer) eachWord(out []vcode.Reg, emit func(i int, d vcode.Reg)) {
+	for i, d := range out {
+		emit(i, d)
+	}
+}
+
+// loadWords loads the elements of a source, extended to 16 bits.
+func (l *Lowerer) loadWords(v *ir.Value, out []vcode.Reg) {
+	s := l.sources[v]
+	for i, d := range out {
+		m := s.uni
+		m.Disp += int32(i * 2 * l.Target.Lanes * s.elem.Size())
+		switch s.elem {
+		case ir.U8:
+			m.Size = 32
+			l.Def(amd64.VPMOVZXBW, d.Z(), m.At())
+		case ir.I8:
+			m.Size = 32
+			l.Def(amd64.VPMOVSXBW, d.Z(), m.At())
+		default:
+			l.Def(amd64.VMOVUPS, d.Z(), m.At())
+		}
+	}
+}
+
+// span is the values that an integer can have. Those of anySpan are not known.
+type span struct{ lo, hi int64 }
+
+var anySpan = span{-1 << 40, 1 << 40}
+
+func (s span) within(lo, hi int64) bool { return lo <= s.lo && s.hi <= hi }
+
+// narrowSpans computes the spans of values.
+type narrowSpans struct {
+	l    *Lowerer
+	seen map[*ir.Value]span
+}
+
+// of returns the span of a value, and reports whether lanes of 16 bits can compute its low 16 bits.
+func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
+	if v.Type != ir.I32 && v.Type != ir.U32 {
+		return s, false
+	}
+	if c, ok := plan.SmallConst(v); ok {
+		return fitted(v.Type, span{c, c}), true
+	}
+	if s, ok := n.seen[v]; ok {
+		return s, true
+	}
+	if v.Def == nil || depth > plan.MaxDepth || n.l.IsUniform(v) {
+		return s, false
+	}
+	if s, ok = n.compute(v.Def, depth+1); ok {
+		s = fitted(v.Type, s)
+		n.seen[v] = s
+	}
+	return s, ok
+}
+
+// unsigned reports whether a value for which of is ok has no sign in 16 bits.
+func (n *narrowSpans) unsigned(v *ir.Value) bool {
+	s, _ := n.of(v, 0)
+	return s.within(0, 1<<16-1)
+}
+
+// fitted returns a span, or anySpan if the type does not have all of it.
+func fitted(t ir.Type, s span) span {
+	if lo, hi, _ := analysis.IntRange(t); !s.within(lo, hi) {
+		return anySpan
+	}
+	return s
+}
+
+func (n *narrowSpans) compute(in *ir.Instr, depth int) (s span, ok bool) {
+	if in.Op == ir.Load {
+		from, known := n.l.sources[in.Result()]
+		if _, loaded := n.l.narrowed[in.Result()]; !known || !loaded && (from.block != n.l.inBlock || from.epoch != n.l.epoch) {
+			return s, false
+		}
+		lo, hi, _ := analysis.IntRange(from.elem)
+		return span{lo, hi}, true
+	}
+	if len(in.Args) == 0 || len(in.Args) > 2 {
+		return s, false
+	}
+	var x [2]span
+	for i, a := range in.Args {
+		if x[i], ok = n.of(a, depth); !ok {
+			return s, false
+		}
+	}
+	a, b := x[0], x[1]
+	switch in.Op {
+	case ir.Add:
+		return span{a.lo + b.lo, a.hi + b.hi}, true
+	case ir.Sub:
+		return span{a.lo - b.hi, a.hi - b.lo}, true
+	case ir.Mul:
+		if !a.within(-1<<20, 1<<20) || !b.within(-1<<20, 1<<20) {
+			return anySpan, true
+		}
+		p := [4]int64{a.lo * b.lo, a.lo * b.hi, a.hi * b.lo, a.hi * b.hi}
+		return span{min(p[0], p[1], p[2], p[3]), max(p[0], p[1], p[2], p[3])}, true
+	case ir.And:
+		switch {
+		case a.lo >= 0 && b.lo >= 0:
+			return span{0, min(a.hi, b.hi)}, true
+		case a.lo >= 0:
+			return span{0, a.hi}, true
+		case b.lo >= 0:
+			return span{0, b.hi}, true
+		}
+		return anySpan, true
+	case ir.Or, ir.Xor:
+		if a.lo < 0 || b.lo < 0 {
+			return anySpan, true
+		}
+		return span{0, 1<<bits.Len64(uint64(max(a.hi, b.hi))) - 1}, true
+	case ir.Wrap, ir.Bitcast:
+		return a, true
+	case ir.Shl, ir.Shr:
+		c, known := plan.SmallConst(in.Args[1])
+		if !known || c < 0 || c > 15 {
+			return s, false
+		}
+		if in.Op == ir.Shl {
+			return span{a.lo << c, a.hi << c}, true
+		}
+		signed := in.Args[0].Type.IsSigned() && a.within(-1<<15, 1<<15-1)
+		return span{a.lo >> c, a.hi >> c}, signed || a.within(0, 1<<16-1)
+	}
+	return s, false
+}
