@@ -61,9 +61,7 @@ type Lowerer struct {
 	rows    map[rowKey]vcode.Reg    // the bases of addresses
 	checked map[CheckKey]bool
 
-	sources  map[*ir.Value]narrowSource // loads for narrow stores
-	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
-	epoch    int                        // the number of instructions so far that may change memory
+	narrowState
 }
 
 // PitchKey identifies the product of the inner extents of an array.

@@ -10,9 +10,16 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Stores of bytes and words compute their values in lanes of 16 bits if the values come from loads of bytes and words, and if
-// 16 bits are enough. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
+// Stores of bytes and words compute their values in lanes of 16 bits if 16 bits are enough. The values must come from loads
+// of bytes and words. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
 // have no other use.
+
+// narrowState is what the lowering of narrow stores has found so far.
+type narrowState struct {
+	sources  map[*ir.Value]narrowSource // loads for narrow stores
+	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
+	epoch    int                        // the number of instructions so far that may change memory
+}
 
 // A narrowSource is a load whose elements can be loaded again for lanes of 16 bits.
 type narrowSource struct {
