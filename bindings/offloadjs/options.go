@@ -262,7 +262,10 @@ func integer(v goja.Value) (int, error) {
 		return int(n), nil
 	}
 	x, err := number(v)
-	if err != nil || x != math.Trunc(x) || x < 0 || x > 1<<53 {
+	if err == nil && x > 1<<53 {
+		return 0, fmt.Errorf("expected an integer of at most 2**53, not %s", convert.Describe(v))
+	}
+	if err != nil || x != math.Trunc(x) || x < 0 {
 		return 0, fmt.Errorf("expected an integer from 0 on, not %s", convert.Describe(v))
 	}
 	return int(x), nil
