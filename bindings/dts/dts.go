@@ -26,6 +26,9 @@ func Declarations(r *bindings.Registry) string {
 	for _, name := range libraries {
 		w.line("/// <reference lib=\"%s\" />", name)
 	}
+	w.line("")
+	w.line("// Where a module is: its URL, its file, the folder of its file, and whether it is the one that was started.")
+	w.line("interface ImportMeta { readonly url: string; readonly filename: string; readonly dirname: string; readonly main: boolean }")
 	for _, m := range r.Modules() {
 		if m.Within != "" {
 			continue

@@ -68,7 +68,9 @@ func (c *Client) tryOpen(index int, opcode uint32, mask uint64, oneWay bool) *Po
 	if oneWay {
 		p.flags |= flagOneWay
 	}
-	c.c.headers[index] = header{mask, opcode, p.flags}
+	h := &c.c.headers[index]
+	h.mask, h.opcode = mask, opcode
+	atomic.StoreUint32(&h.flags, p.flags) // a server that flushes looks at the flags of all ports
 	return p
 }
 
@@ -85,7 +87,7 @@ func (c *Client) Close(p *Port) {
 	}
 	go func() {
 		if p.available() || awaitServer(context.Background(), p) == nil {
-			p.c.headers[p.index].flags = flagOurs | flagAbandoned
+			atomic.StoreUint32(&p.c.headers[p.index].flags, flagOurs|flagAbandoned)
 			p.release()
 		}
 		c.unlock(p)
