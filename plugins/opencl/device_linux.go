@@ -29,6 +29,7 @@ type device struct {
 	proof   sync.Once
 	inexact error  // the result that the comparison found wrong
 	options string // of the driver's compiler
+	pocl    bool   // the driver is PoCL
 	clock   queue.Clock
 	shared  bool // records are in fine-grained shared virtual memory
 	atomics bool // shared virtual memory has atomics

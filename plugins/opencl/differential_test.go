@@ -170,16 +170,30 @@ func count(short, usual int) (n int, first uint64) {
 	return n, first
 }
 
+// randomCase returns the case of a seed, for the device's width of subgroups.
+func randomCase(seed uint64) *oracle.Case {
+	rng := rand.New(rand.NewPCG(seed, 29))
+	c := irgen.Case(rng, irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Tiles: seed%5 == 0, Places: seed%7 == 0, Jumps: seed%11 == 0,
+		Size: 20 + rng.IntN(100)})
+	c.SubgroupSize = 0
+	return c
+}
+
+// TestBarriersInBranches runs a kernel with barriers in a condition, in groups that are not complete, which PoCL 3.1 with its
+// optimizations computes wrong.
+func TestBarriersInBranches(t *testing.T) {
+	if diff, err := newBench(t).compare(randomCase(77004)); err != nil || diff != "" {
+		t.Error(diff, err)
+	}
+}
+
 // TestRandomKernels runs random kernels on the device and in the interpreter: equal bits, faults and prints.
 func TestRandomKernels(t *testing.T) {
 	b := newBench(t)
 	n, first := count(15, 60)
 	refused := 0
 	for seed := first; seed < first+uint64(n); seed++ {
-		rng := rand.New(rand.NewPCG(seed, 29))
-		c := irgen.Case(rng, irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Tiles: seed%5 == 0, Places: seed%7 == 0, Jumps: seed%11 == 0,
-			Size: 20 + rng.IntN(100)})
-		c.SubgroupSize = 0 // the device's
+		c := randomCase(seed)
 		diff, err := b.compare(c)
 		switch {
 		case offload.CodeOf(err) == offload.Unsupported:

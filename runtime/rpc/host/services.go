@@ -14,8 +14,6 @@ const (
 	maxSignature = 1024 // bytes
 	maxDeclared  = 4096 // services of a program
 	maxArgs      = 64
-
-	firstArgs = 6 // in the first packet of a call; eight in each one after it
 )
 
 // table holds the services that device code has declared. It outlives a channel.
