@@ -113,7 +113,7 @@ func TestCompletionInKernels(t *testing.T) {
 	u.press("\t")
 	time.Sleep(50 * time.Millisecond)
 	u.press("\t")
-	u.sees(0, "\nasm       clc       ir        js        opt       warnings\n")
+	u.sees(0, "\nasm       clc       ir        js        opt       ptx       warnings\n")
 	u.giveUp()
 }
 
