@@ -177,7 +177,23 @@ func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
 		_ = conn.Close()
 		return
 	}
+	if !w.enter() { // all hosts have left, this one too
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = conn.Write([]byte{farewell})
+		_ = conn.Close()
+		return
+	}
 	w.watch(conn, rank)
+}
+
+// enter counts a connection for which wait is to wait, until its last byte was written. It reports false once that has begun.
+func (w *world) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.parting {
+		w.beating.Add(1)
+	}
+	return !w.parting
 }
 
 // attach connects a host to a worker.
@@ -197,7 +213,7 @@ func (w *world) attach(rank int, p, me *identity) error {
 		if err == nil {
 			_, err = conn.Write(binary.LittleEndian.AppendUint32(p.Token[:], uint32(w.lib.Rank)))
 		}
-		if err == nil {
+		if err == nil && w.enter() {
 			go w.watch(conn, rank)
 			return nil
 		}
@@ -212,15 +228,16 @@ func (w *world) attach(rank int, p, me *identity) error {
 // not the other's silence, hence waits of one beat each are counted.
 const beats = 5
 
-// watch reads from the connection to a process until the process has left in order or is lost.
+// watch reads from the connection to a process until the process has left in order or is lost. enter has counted it.
 func (w *world) watch(conn net.Conn, rank int) {
 	_ = conn.SetDeadline(time.Time{})
 	inOrder := make(chan bool, 1)
 	beating := make(chan struct{})
-	w.beating.Go(func() {
+	go func() {
+		defer w.beating.Done()
 		defer close(beating)
 		w.beat(conn, inOrder)
-	})
+	}()
 	why := w.listen(conn, rank)
 	inOrder <- why == nil
 	if why != nil {
@@ -333,6 +350,9 @@ const (
 // wait waits until this process has left the job, and returns why if that is an error.
 func (w *world) wait() error {
 	<-w.finishing
+	w.mu.Lock()
+	w.parting = true
+	w.mu.Unlock()
 	w.beating.Wait()
 	start := time.Now()
 	var since time.Time

@@ -59,6 +59,7 @@ type world struct {
 	next    int // number of the next connection
 	accept  func(*stream)
 	leaving bool
+	parting bool // connections that come now are not waited for
 }
 
 // address names a stream in this process.
