@@ -13,6 +13,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -142,6 +143,9 @@ func Listen(a Address) (*Listener, error) {
 		a.Token = hex.EncodeToString(secret)
 	}
 	l, err := net.Listen(a.Network, a.Place)
+	if err != nil && a.Network == "unix" && abandoned(a.Place) && os.Remove(a.Place) == nil {
+		l, err = net.Listen(a.Network, a.Place)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -154,6 +158,19 @@ func Listen(a Address) (*Listener, error) {
 		a.Place = l.Addr().String()
 	}
 	return &Listener{l, a}, nil
+}
+
+// abandoned reports whether a file is a socket at which no process listens: its worker was killed.
+func abandoned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
 // Address returns where the listener listens, with its token.

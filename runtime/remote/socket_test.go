@@ -116,3 +116,16 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestAbandonedSocket listens where a killed worker has left its socket, and not where one still listens.
+func TestAbandonedSocket(t *testing.T) {
+	place := filepath.Join(t.TempDir(), "worker")
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: place, Net: "unix"})
+	must(t, err)
+	l.SetUnlinkOnClose(false)
+	if _, err := remote.Listen(remote.Address{Network: "unix", Place: place}); err == nil {
+		t.Error("two workers listen at one place")
+	}
+	must(t, l.Close())
+	listen(t, "unix:"+place)
+}

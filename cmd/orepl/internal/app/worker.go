@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -28,7 +29,8 @@ func runWorker(inv *invocation) error {
 	}
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
-		return remote.Serve(inv.ctx, &standard{inv.Stdin, inv.Stdout}, plugins...)
+		// The terminal's Ctrl-C reaches this process too; the script's process decides what ends.
+		return remote.Serve(context.WithoutCancel(inv.ctx), &standard{inv.Stdin, inv.Stdout}, plugins...)
 	}
 	given := false
 	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "listen" })
