@@ -7,11 +7,13 @@
 // over between machines; times do not.
 //
 // What the comparisons need beside Go, as Debian packages: gcc (all that compare with C), clang-19 (compilers, target),
-// clang-tools-19 and libomp-19-dev (target), pocl-opencl-icd and ocl-icd-libopencl1 (pocl). ISPC is not in Debian: its own
+// clang-tools-19 and libomp-19-dev (target), pocl-opencl-icd and ocl-icd-libopencl1 (pocl), libopenmpi-dev, openmpi-bin,
+// libmpich-dev and mpich (mpi). ISPC is not in Debian: its own
 // release is used if the command ispc exists.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sort"
@@ -39,10 +41,18 @@ var comparisons = []comparison{
 	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
 	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
 	{"launch", "an empty launch, from Go and from a script", launches},
+	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }
 
 func main() {
+	if role := mpiRoles[os.Getenv(mpiRole)]; role != nil {
+		if err := role(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	wanted := map[string]bool{}
 	for _, name := range os.Args[1:] {
 		wanted[name] = true

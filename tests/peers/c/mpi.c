@@ -1,0 +1,115 @@
+// Rank 0 has rank 1 do what a host asks of a worker: a header and a completion for a launch, and bytes after it for a copy. Other
+// ranks wait for headers. It prints a line with a name and a figure for each measurement.
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { launch, launch_silently, submit, retrieve, leave };
+enum { header_tag = 1, data_tag, completion_tag };
+
+struct header {
+	int64_t op, size, other[6];
+};
+
+static void await(MPI_Request *r) {
+	int done = 0;
+	while (!done)
+		MPI_Test(r, &done, MPI_STATUS_IGNORE);
+}
+
+static void worker(char *data) {
+	for (;;) {
+		struct header h;
+		int found = 0;
+		MPI_Status s;
+		while (!found)
+			MPI_Iprobe(MPI_ANY_SOURCE, header_tag, MPI_COMM_WORLD, &found, &s);
+		MPI_Recv(&h, sizeof h, MPI_BYTE, s.MPI_SOURCE, header_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		int64_t completion[2] = {0, 0};
+		switch (h.op) {
+		case submit:
+			MPI_Recv(data, (int)h.size, MPI_BYTE, s.MPI_SOURCE, data_tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			break;
+		case retrieve:
+			MPI_Send(data, (int)h.size, MPI_BYTE, s.MPI_SOURCE, data_tag, MPI_COMM_WORLD);
+			continue;
+		case launch_silently:
+			continue;
+		case leave:
+			return;
+		}
+		MPI_Send(completion, sizeof completion, MPI_BYTE, s.MPI_SOURCE, completion_tag, MPI_COMM_WORLD);
+	}
+}
+
+static void request(int64_t op, int64_t size, char *data) {
+	struct header h = {op, size, {0}};
+	int64_t completion[2];
+	MPI_Request r;
+	if (op == retrieve)
+		MPI_Irecv(data, (int)size, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD, &r);
+	else
+		MPI_Irecv(completion, sizeof completion, MPI_BYTE, 1, completion_tag, MPI_COMM_WORLD, &r);
+	MPI_Send(&h, sizeof h, MPI_BYTE, 1, header_tag, MPI_COMM_WORLD);
+	if (op == submit)
+		MPI_Send(data, (int)size, MPI_BYTE, 1, data_tag, MPI_COMM_WORLD);
+	await(&r);
+}
+
+static void host(char *data, int ranks) {
+	int times = ranks > 2 ? 200 : 20000; // processes that wait take the processor of others
+	double start;
+	for (int i = 0; i < 100; i++)
+		request(launch, 0, data);
+	start = MPI_Wtime();
+	for (int i = 0; i < times; i++)
+		request(launch, 0, data);
+	printf("round %g\n", (MPI_Wtime() - start) / times * 1e6);
+
+	enum { batch = 1000 };
+	struct header h = {launch_silently, 0, {0}};
+	int batches = ranks > 2 ? 10 : 100;
+	start = MPI_Wtime();
+	for (int b = 0; b < batches; b++) {
+		for (int i = 1; i < batch; i++)
+			MPI_Send(&h, sizeof h, MPI_BYTE, 1, header_tag, MPI_COMM_WORLD);
+		request(launch, 0, data);
+	}
+	printf("pipelined %g\n", batches * batch / (MPI_Wtime() - start) / 1e3);
+
+	for (int mib = 1; mib <= 64; mib *= 64) {
+		int copies = 256 / mib;
+		int64_t size = (int64_t)mib << 20;
+		request(submit, size, data);
+		request(retrieve, size, data);
+		start = MPI_Wtime();
+		for (int i = 0; i < copies; i++)
+			request(submit, size, data);
+		printf("submit%d %g\n", mib, size * copies / (MPI_Wtime() - start) / 1e9);
+		start = MPI_Wtime();
+		for (int i = 0; i < copies; i++)
+			request(retrieve, size, data);
+		printf("retrieve%d %g\n", mib, size * copies / (MPI_Wtime() - start) / 1e9);
+	}
+	h.op = leave;
+	for (int i = 1; i < ranks; i++)
+		MPI_Send(&h, sizeof h, MPI_BYTE, i, header_tag, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+	int rank, ranks;
+	char *data = malloc(64 << 20);
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	memset(data, 1, 64 << 20);
+	if (rank == 0)
+		host(data, ranks);
+	else
+		worker(data);
+	MPI_Finalize();
+	free(data);
+	return 0;
+}
