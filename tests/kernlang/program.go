@@ -195,7 +195,7 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	return res, nil
 }
 
-// lowered compares with what the kernel does in leaves, for one target after the other.
+// lowered compares with what the kernel does in leaves, for one target after the other, and with what its PTX does.
 func (r *Runner) lowered(c *oracle.Case) error {
 	r.runs++
 	target := r.targets[r.runs%len(r.targets)]
@@ -205,6 +205,13 @@ func (r *Runner) lowered(c *oracle.Case) error {
 		return fmt.Errorf("by leaves of target %s: %w", target.Name, err)
 	case diff != "":
 		return &DifferenceError{"interpreter and leaf-only back end", diff}
+	}
+	_, diff, err = c.ComparePTX(r.runs%2 == 0)
+	switch {
+	case err != nil:
+		return fmt.Errorf("as PTX: %w", err)
+	case diff != "":
+		return &DifferenceError{"interpreter and PTX", diff}
 	}
 	return nil
 }

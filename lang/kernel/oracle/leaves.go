@@ -12,10 +12,11 @@ import (
 // maxLeafSteps bounds the instructions of a launch by leaves. The largest random kernels need more than 10^8.
 const maxLeafSteps = 4_000_000_000
 
-// Leaves lowers the case's kernel for a target and runs it by leaves. With known, lowering may rely on the group size.
-func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
+// lowered lowers the case's kernel for a target, and returns the groups that it may run with. With known, lowering may rely on the
+// group size.
+func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
 	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
-	group := c.GroupSize
+	group = c.GroupSize
 	if !c.Kernel.ObservesGroup() {
 		group = [3]int{16, 2, 1} // any will do
 	}
@@ -23,40 +24,14 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	if known {
 		o.GroupSize = group
 	}
-	k, err := lower.Lower(c.Kernel, target, o)
-	if err != nil {
-		return nil, err
-	}
-	m := &ir.Module{Kernels: []*ir.Kernel{k.IR}, Records: k.IR.Records()}
-	for _, s := range k.IR.Sites {
-		for s.File >= len(m.Files) {
-			m.Files = append(m.Files, fmt.Sprint("file", len(m.Files)))
-		}
-	}
-	if err := m.VerifyLowered(); err != nil {
-		return nil, err
-	}
-	_, data := c.Bind(words)
-	l := &leaf.Launch{Size: c.Size, GroupSize: group, Records: k.NewRecords(1 << 18), Steps: maxLeafSteps}
-	for i := range c.Args {
-		l.Args = append(l.Args, leaf.Arg{Bits: c.Args[i].Bits, Data: data[i], Dims: c.Args[i].Dims})
-	}
-	calls := k.Calls(l.Records)
-	turn := 0
-	l.Host = func() {
-		if turn++; turn%3 != 0 { // the item looks in vain at first
-			return
-		}
-		if call, ok := calls.Next(); ok {
-			bits, err := serve(call.Service, call.Args)
-			calls.Answer(call, bits, err)
-		}
-	}
-	if err := leaf.Run(k, target, l); err != nil {
-		return nil, err
-	}
+	k, err = lower.Lower(c.Kernel, target, o)
+	return k, group, err
+}
+
+// outcome returns what a launch of a lowered kernel left in its buffers and its records.
+func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []uint32, calls *lower.Calls) (*Outcome, error) {
 	out := &Outcome{Data: data}
-	fault, prints, lost := k.Read(l.Records, lower.Geometry{Size: c.Size, GroupSize: group})
+	fault, prints, lost := k.Read(records, lower.Geometry{Size: c.Size, GroupSize: group})
 	if lost > 0 {
 		return nil, fmt.Errorf("%d prints have no room in the records", lost)
 	}
@@ -76,6 +51,48 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	return out, nil
 }
 
+// host returns a function that serves calls of a launch when it is called. An item looks in vain at first.
+func host(calls *lower.Calls) func() {
+	turn := 0
+	return func() {
+		if turn++; turn%3 != 0 {
+			return
+		}
+		if call, ok := calls.Next(); ok {
+			bits, err := serve(call.Service, call.Args)
+			calls.Answer(call, bits, err)
+		}
+	}
+}
+
+// Leaves lowers the case's kernel for a target and runs it by leaves. With known, lowering may rely on the group size.
+func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
+	k, group, err := c.lowered(target, known)
+	if err != nil {
+		return nil, err
+	}
+	m := &ir.Module{Kernels: []*ir.Kernel{k.IR}, Records: k.IR.Records()}
+	for _, s := range k.IR.Sites {
+		for s.File >= len(m.Files) {
+			m.Files = append(m.Files, fmt.Sprint("file", len(m.Files)))
+		}
+	}
+	if err := m.VerifyLowered(); err != nil {
+		return nil, err
+	}
+	_, data := c.Bind(words)
+	l := &leaf.Launch{Size: c.Size, GroupSize: group, Records: k.NewRecords(1 << 18), Steps: maxLeafSteps}
+	for i := range c.Args {
+		l.Args = append(l.Args, leaf.Arg{Bits: c.Args[i].Bits, Data: data[i], Dims: c.Args[i].Dims})
+	}
+	calls := k.Calls(l.Records)
+	l.Host = host(calls)
+	if err := leaf.Run(k, target, l); err != nil {
+		return nil, err
+	}
+	return c.outcome(k, group, data, l.Records, calls)
+}
+
 // CompareLeaves runs the case by leaves and in the interpreter, which keeps the fault of the same item, and returns how
 // the outcomes differ.
 func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, diff string, err error) {
@@ -83,13 +100,19 @@ func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, di
 	if err != nil {
 		return nil, "", err
 	}
+	diff, err = c.compareInterp(got)
+	return got, diff, err
+}
+
+// compareInterp runs the case in the interpreter, which keeps the fault of the same item, and returns how the outcomes differ.
+func (c *Case) compareInterp(got *Outcome) (diff string, err error) {
 	watch := *c
 	if got.Fault != nil {
 		watch.Watch = &got.Fault.Item
 	}
 	want, err := watch.Interp(interp.Options{IgnoreProofs: true})
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	return got, c.Diff(want, got), nil
+	return c.Diff(want, got), nil
 }

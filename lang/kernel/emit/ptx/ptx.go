@@ -11,7 +11,7 @@ import (
 
 // Target returns what PTX has on sm_70 and later.
 func Target() (*lower.Target, error) {
-	leaves := []string{"nested jumps", "div.f32", "sqrt.f32", "mulhi", "clock", "pause"}
+	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause"}
 	for _, op := range []string{"min", "max"} {
 		for _, t := range []string{"i32", "u32", "i64", "u64"} {
 			leaves = append(leaves, op+"."+t, "atomic."+op+"."+t)

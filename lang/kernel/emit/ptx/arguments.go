@@ -1,0 +1,48 @@
+package ptx
+
+import (
+	"encoding/binary"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+)
+
+// Argument is an argument of a kernel: the bits of a scalar, or a buffer.
+type Argument struct {
+	Bits    uint64
+	Address uint64 // of a buffer
+	Offset  uint64 // in bytes from Address
+	Dims    []int32
+}
+
+// AppendArguments appends the argument block of a launch, each argument at its own alignment. The records are the last argument.
+func AppendArguments(block []byte, k *lower.Kernel, args []Argument, size [3]int) []byte {
+	start := len(block)
+	word := func(bits uint64, n int) {
+		for (len(block)-start)%n != 0 {
+			block = append(block, 0)
+		}
+		var b [8]byte
+		binary.LittleEndian.PutUint64(b[:], bits)
+		block = append(block, b[:n]...)
+	}
+	for i, p := range k.IR.Params {
+		a := &args[i]
+		switch {
+		case p.Array != nil:
+			word(a.Address, 8)
+			word(a.Offset, 8)
+			for _, d := range a.Dims[:p.Array.Rank] {
+				word(uint64(d), 4)
+			}
+		case p.Type == ir.Bool:
+			word(min(a.Bits, 1), 1)
+		default:
+			word(a.Bits, p.Type.Size())
+		}
+	}
+	for _, n := range size {
+		word(uint64(n), 4)
+	}
+	return block
+}

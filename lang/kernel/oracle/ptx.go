@@ -1,0 +1,81 @@
+package oracle
+
+import (
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/emit/ptx"
+	"github.com/orepl/orepl/lang/kernel/emit/ptx/ptxrun"
+)
+
+// PTX prints the case's kernel as PTX, parses the text, and runs it in the interpreter of PTX.
+func (c *Case) PTX(known bool) (*Outcome, error) {
+	target, err := ptx.Target()
+	if err != nil {
+		return nil, err
+	}
+	k, group, err := c.lowered(target, known)
+	if err != nil {
+		return nil, err
+	}
+	text, err := ptx.Emit(k)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ptxrun.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	_, data := c.Bind(words)
+	records := k.NewRecords(1 << 18)
+	args := make([]ptx.Argument, 0, len(c.Args)+1)
+	memory := make(ranges, 0, len(c.Args)+1)
+	for i := range c.Args {
+		a := ptx.Argument{Bits: c.Args[i].Bits, Dims: c.Args[i].Dims}
+		if c.Kernel.Params[i].Array != nil {
+			a.Address = memory.add(data[i])
+		}
+		args = append(args, a)
+	}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(records))), 4*len(records))
+	args = append(args, ptx.Argument{Address: memory.add(bytes), Dims: []int32{int32(len(records))}})
+	l := &ptxrun.Launch{Block: group, Params: ptx.AppendArguments(nil, k, args, c.Size), Memory: memory.at, Steps: maxLeafSteps}
+	calls := k.Calls(records)
+	l.Host = host(calls)
+	for axis, n := range c.Size {
+		l.Grid[axis] = (n + group[axis] - 1) / group[axis]
+	}
+	if err := m.Kernels()[0].Run(l); err != nil {
+		return nil, err
+	}
+	return c.outcome(k, group, data, records, calls)
+}
+
+// ComparePTX runs the case as PTX and in the interpreter, which keeps the fault of the same item, and returns how the outcomes differ.
+func (c *Case) ComparePTX(known bool) (out *Outcome, diff string, err error) {
+	got, err := c.PTX(known)
+	if err != nil {
+		return nil, "", err
+	}
+	diff, err = c.compareInterp(got)
+	return got, diff, err
+}
+
+// ranges is the memory of buffers.
+type ranges [][]byte
+
+// add adds the memory of a buffer, and returns its address.
+func (r *ranges) add(data []byte) uint64 {
+	*r = append(*r, data)
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
+}
+
+// at returns the memory at an address, or nil.
+func (r ranges) at(address uint64, size int) unsafe.Pointer {
+	for _, data := range r {
+		start := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
+		if address >= start && address-start+uint64(size) <= uint64(len(data)) {
+			return unsafe.Pointer(&data[address-start])
+		}
+	}
+	return nil
+}
