@@ -179,11 +179,14 @@ func randomCase(seed uint64) *oracle.Case {
 	return c
 }
 
-// TestBarriersInBranches runs a kernel with barriers in a condition, in groups that are not complete, which PoCL 3.1 with its
-// optimizations computes wrong.
+// TestBarriersInBranches runs kernels with barriers in conditions, which PoCL 3.1 computes wrong: in groups that are not
+// complete if it optimizes, and in groups that have one item in their first dimension.
 func TestBarriersInBranches(t *testing.T) {
-	if diff, err := newBench(t).compare(randomCase(77004)); err != nil || diff != "" {
-		t.Error(diff, err)
+	b := newBench(t)
+	for _, seed := range []uint64{77004, 200030, 200062} {
+		if diff, err := b.compare(randomCase(seed)); err != nil || diff != "" {
+			t.Errorf("seed %d: %.2000s %v", seed, diff, err)
+		}
 	}
 }
 

@@ -134,6 +134,11 @@ func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 			n := uintptr(s.group[axis])
 			global[axis], group[axis] = (uintptr(s.size[axis])+n-1)/n*n, n
 		}
+		if v.flat {
+			items := group[0] * group[1] * group[2]
+			global = [3]uintptr{global[0] / group[0] * items, global[1] / group[1], global[2] / group[2]}
+			group = [3]uintptr{items, 1, 1}
+		}
 		e, err = d.lib.Launch(l.queue, v.handle, &global, &group)
 	}
 	if err != nil {
@@ -192,6 +197,11 @@ func (s *launch) bind(v *variant, r records) (err error) {
 	}
 	for _, n := range s.size {
 		number(int32(n))
+	}
+	if v.flat {
+		for _, n := range s.group {
+			number(int32(n))
+		}
 	}
 	return err
 }

@@ -25,8 +25,18 @@ func Target() (*lower.Target, error) {
 	return lower.NewTarget("OpenCL C 1.2", leaves...)
 }
 
+// Options are the options of [Options.Emit]. The zero value is right for drivers that keep to the specification.
+type Options struct {
+	// FlatGroups computes the places of work-items in their groups from a group of one dimension. Three more parameters, after
+	// the size of the launch, are the group's size in each dimension.
+	FlatGroups bool
+}
+
 // Emit returns the text of kernels that were lowered for [Target].
-func Emit(list ...*lower.Kernel) (string, error) {
+func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
+
+// Emit returns the text of kernels that were lowered for [Target].
+func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	target, err := Target()
 	if err != nil {
 		return "", err
@@ -43,7 +53,7 @@ func Emit(list ...*lower.Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		e := &emitter{kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, indent: 1}
+		e := &emitter{options: o, kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, indent: 1}
 		name := identifier(k.IR.Name)
 		for names[name] {
 			name += "_"
@@ -86,6 +96,7 @@ func identifier(name string) string {
 
 // emitter prints one kernel.
 type emitter struct {
+	options Options
 	kernel  *lower.Kernel
 	number  int // of the kernel, for names outside functions
 	b       strings.Builder
@@ -131,7 +142,15 @@ func (e *emitter) text(name string) string {
 		}
 	}
 	params = append(params, "int size_0", "int size_1", "int size_2")
+	if e.options.FlatGroups {
+		params = append(params, "int group_0", "int group_1", "int group_2")
+	}
 	fmt.Fprintf(&e.b, "void %s(%s) {\n", name, strings.Join(params, ", "))
+	if e.options.FlatGroups {
+		e.line("const int item_0 = (int)get_local_id(0) %% group_0;")
+		e.line("const int item_1 = (int)get_local_id(0) / group_0 %% group_1;")
+		e.line("const int item_2 = (int)get_local_id(0) / group_0 / group_1;")
+	}
 	scalars = k.Body.Params
 	for _, v := range scalars {
 		test := ""
@@ -376,6 +395,9 @@ func (e *emitter) coordinate(in *ir.Instr) string {
 		return fmt.Sprintf("size_%d", in.Axis)
 	case ir.SubgroupSize:
 		return strconv.Itoa(e.kernel.SubgroupSize)
+	}
+	if flat := map[ir.ItemKind]string{ir.LocalID: "item", ir.GroupSize: "group"}[in.Item]; flat != "" && e.options.FlatGroups {
+		return fmt.Sprintf("%s_%d", flat, in.Axis)
 	}
 	name := map[ir.ItemKind]string{ir.LocalID: "local_id", ir.GroupID: "group_id", ir.GroupSize: "local_size", ir.NumGroups: "num_groups"}[in.Item]
 	return fmt.Sprintf("(int)get_%s(%d)", name, in.Axis)
