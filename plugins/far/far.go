@@ -32,20 +32,33 @@ type Options struct {
 	Workers []string
 }
 
-// FromEnvironment returns the options that OREPL_FAR states: addresses, separated by commas. ok is false if it is not set.
-func FromEnvironment() (o Options, ok bool) {
+// FromEnvironment returns the options that OREPL_FAR states: addresses, separated by commas.
+func FromEnvironment() (o Options) {
 	text := os.Getenv(Variable)
 	for part := range strings.SplitSeq(text, ",") {
 		if part = strings.TrimSpace(part); part != "" {
 			o.Workers = append(o.Workers, part)
 		}
 	}
-	return o, len(o.Workers) > 0
+	return o
+}
+
+type plugin struct {
+	offload.Plugin
+	workers int
+}
+
+// Unconfigured names the variable that lists workers, unless there are some.
+func (p plugin) Unconfigured() string {
+	if p.workers > 0 {
+		return ""
+	}
+	return "far has the devices of workers: set " + Variable + "=spawn, or to the address that orepl worker prints"
 }
 
 // New returns the plugin.
 func New(o Options) offload.Plugin {
-	return remote.NewCluster(Name, func(context.Context) (peers []remote.Peer, err error) {
+	return plugin{workers: len(o.Workers), Plugin: remote.NewCluster(Name, func(context.Context) (peers []remote.Peer, err error) {
 		for i, worker := range o.Workers {
 			p := remote.Peer{Name: strconv.Itoa(i)}
 			if len(o.Workers) == 1 {
@@ -59,7 +72,7 @@ func New(o Options) offload.Plugin {
 			peers = append(peers, p)
 		}
 		return peers, nil
-	})
+	})}
 }
 
 func dialer(worker string) (remote.Dial, error) {

@@ -122,8 +122,8 @@ func TestWrongWorkers(t *testing.T) {
 		}
 	}
 	t.Setenv(far.Variable, " spawn , tcp:127.0.0.1:1#x,")
-	if o, ok := far.FromEnvironment(); !ok || len(o.Workers) != 2 || o.Workers[0] != "spawn" {
-		t.Error(o, ok)
+	if o := far.FromEnvironment(); len(o.Workers) != 2 || o.Workers[0] != "spawn" {
+		t.Error(o)
 	}
 }
 

@@ -35,7 +35,17 @@ const Name = "mpi"
 func Launched() bool { return libmpi.Launched() > 1 }
 
 // New returns the plugin.
-func New() offload.Plugin { return remote.NewCluster(Name, workers) }
+func New() offload.Plugin { return plugin{remote.NewCluster(Name, workers)} }
+
+type plugin struct{ offload.Plugin }
+
+// Unconfigured names the commands that start a job, unless this process is part of one.
+func (plugin) Unconfigured() string {
+	if Launched() {
+		return ""
+	}
+	return "mpi has devices in a job of MPI: start it with orepl mpirun -n 2 script.js, or as docs/mpi.md shows"
+}
 
 // workers returns the workers of the job. It initializes MPI.
 func workers(context.Context) (peers []remote.Peer, err error) {

@@ -13,6 +13,14 @@ type Plugin interface {
 	Open(ctx context.Context) (Platform, error)
 }
 
+// Unconfigured is a plugin that finds devices only as the user told it to: on workers, say.
+type Unconfigured interface {
+	Plugin
+	// Unconfigured returns what the user must do before the plugin has devices, or "" if that was done. Until then the
+	// runtime does not open the plugin, and the text is the hint for its devices.
+	Unconfigured() string
+}
+
 // Platform is an opened plugin. Its methods may be called by several goroutines. Platforms and devices are comparable values,
 // such as pointers: the runtime keeps them as keys.
 type Platform interface {

@@ -112,7 +112,11 @@ func (e *Error) Message() string {
 		if e.Detail != "" {
 			b.WriteString(": ")
 		}
-		b.WriteString(e.Err.Error())
+		if cause, ok := e.Err.(*Error); ok && cause.Code == e.Code {
+			b.WriteString(cause.Message())
+		} else {
+			b.WriteString(e.Err.Error())
+		}
 	}
 	return b.String()
 }

@@ -98,7 +98,10 @@ func (a Address) greetWorker(conn net.Conn) error {
 	}
 	answer := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(conn, answer); err != nil {
-		return fmt.Errorf("the worker at %s refuses the token: %w", a, err)
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("the worker at %s refuses the token", a)
+		}
+		return fmt.Errorf("the worker at %s does not answer: %w", a, err)
 	}
 	if !hmac.Equal(answer, a.proof("worker", mine, theirs)) {
 		return fmt.Errorf("the worker at %s does not know the token", a)

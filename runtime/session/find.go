@@ -183,7 +183,14 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		e.Hint = strings.Join(hints, "; ")
 		return e
 	}
+	if plugin, _, _ := strings.Cut(id, ":"); s.unready[plugin] != "" {
+		e.Hint = s.unready[plugin]
+		return e
+	}
 	hint := listHint(id, ids, "devices")
+	if len(ids) == 0 && len(closed) > 0 { // not all plugins are open
+		hint = "device() returns the best one, devices() lists all"
+	}
 	if near := nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}

@@ -23,6 +23,7 @@ type Options struct {
 type Session struct {
 	log       *slog.Logger
 	platforms []*platform            // one for each plugin, in order
+	unready   map[string]string      // what to do before a plugin that is not among them has devices, by name
 	first     atomic.Pointer[Device] // the best of all, once somebody asked
 	registry  *registry.Registry
 	live      liveTable
@@ -44,6 +45,13 @@ func Open(opts Options) *Session {
 	}
 	s := &Session{log: log, registry: registry.New(log)}
 	for _, p := range opts.Plugins {
+		if u, ok := p.(offload.Unconfigured); ok && u.Unconfigured() != "" {
+			if s.unready == nil {
+				s.unready = map[string]string{}
+			}
+			s.unready[p.Name()] = u.Unconfigured()
+			continue
+		}
 		s.platforms = append(s.platforms, &platform{session: s, plugin: p})
 	}
 	return s

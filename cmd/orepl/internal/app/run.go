@@ -1,8 +1,15 @@
 package app
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -23,6 +30,9 @@ func runScript(inv *invocation) error {
 	if args[0] == "-" {
 		return &usageError{"- is no file", "standard input is read without FILE: orepl < script.js; for a file of that name write ./-"}
 	}
+	if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
+		return &usageError{fmt.Sprintf("there is no file %q", args[0]), nearFile(args[0])}
+	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {
 		return err
@@ -40,6 +50,19 @@ func runScript(inv *invocation) error {
 		return inv.watch(args[0], opts, run)
 	}
 	return run(inv, opts)
+}
+
+// nearFile returns a hint for the name of a file that is missing.
+func nearFile(name string) string {
+	entries, _ := os.ReadDir(filepath.Dir(name)) // a directory that cannot be read has no near names
+	names := make([]string, len(entries))
+	for i := range entries {
+		names[i] = entries[i].Name()
+	}
+	if near := spelling.Nearest(filepath.Base(name), names); near != "" {
+		return fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
+	}
+	return "write: orepl run FILE [ARGS…]"
 }
 
 // script runs a file in this process, and reports on leaks if it is to.

@@ -15,6 +15,9 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
+// tokenBytes is the least length of a token: 16 characters of hexadecimal are 64 bits.
+const tokenBytes = 16
+
 // runWorker is orepl worker.
 func runWorker(inv *invocation) error {
 	listen := inv.flags.String("listen", "tcp:127.0.0.1:0", "where to listen: tcp:HOST:PORT or unix:`PATH`; port 0 is any free one")
@@ -34,7 +37,10 @@ func runWorker(inv *invocation) error {
 	}
 	given := false
 	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "listen" })
-	if mpi.Launched() && !given {
+	if mpi.Launched() && given {
+		return &usageError{"a worker of an MPI job serves the job alone", "leave --listen out, or start the worker without mpirun"}
+	}
+	if mpi.Launched() {
 		return mpi.Serve(inv.ctx, plugins...)
 	}
 	address, err := remote.ParseAddress(*listen)
@@ -46,8 +52,8 @@ func runWorker(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		if address.Token = strings.TrimSpace(string(data)); address.Token == "" {
-			return fmt.Errorf("the file %s has no token", *tokenFile)
+		if address.Token = strings.TrimSpace(string(data)); len(address.Token) < tokenBytes {
+			return fmt.Errorf("the token in %s has %d characters; %d are the least", *tokenFile, len(address.Token), tokenBytes)
 		}
 	}
 	l, err := remote.Listen(address)
