@@ -57,17 +57,17 @@ func Passes(level int) []Pass {
 		list = append(list, Pass{Name: "fold", Run: Fold})
 	}
 	if level >= Default {
-		list = append(list, Pass{Name: "unroll", Run: Unroll}, Pass{Name: "promote", Run: Promote})
+		list = append(list, Pass{Name: "unroll", Run: Unroll}, Pass{Name: "sroa", Run: SROA})
 	}
 	if level >= Basic {
 		list = append(list,
-			Pass{Name: "merge", Run: Merge},
+			Pass{Name: "cse", Run: CSE},
 			Pass{Name: "prove", Run: Prove, Marks: true},
-			Pass{Name: "sweep", Run: Sweep},
+			Pass{Name: "dce", Run: DCE},
 		)
 	}
 	if level >= Default {
-		list = append(list, Pass{Name: "hoist", Run: Hoist})
+		list = append(list, Pass{Name: "licm", Run: LICM})
 	}
 	return list
 }

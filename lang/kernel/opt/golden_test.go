@@ -46,12 +46,12 @@ func bodyText(k *ir.Kernel) string {
 
 var passes = map[string]func(*ir.Kernel){
 	"fold":      func(k *ir.Kernel) { opt.Fold(k, nil) },
-	"merge":     func(k *ir.Kernel) { opt.Merge(k, nil) },
-	"sweep":     func(k *ir.Kernel) { opt.Sweep(k, nil) },
+	"cse":       func(k *ir.Kernel) { opt.CSE(k, nil) },
+	"dce":       func(k *ir.Kernel) { opt.DCE(k, nil) },
 	"prove":     func(k *ir.Kernel) { opt.Prove(k, nil) },
-	"hoist":     func(k *ir.Kernel) { opt.Hoist(k, nil) },
+	"licm":      func(k *ir.Kernel) { opt.LICM(k, nil) },
 	"unroll":    func(k *ir.Kernel) { opt.Unroll(k, nil) },
-	"promote":   func(k *ir.Kernel) { opt.Promote(k, nil) },
+	"sroa":      func(k *ir.Kernel) { opt.SROA(k, nil) },
 	"ifconvert": func(k *ir.Kernel) { opt.IfConvert(k, 4) },
 	"run":       func(k *ir.Kernel) { opt.Run(&ir.Module{Kernels: []*ir.Kernel{k}}, opt.Default, nil) },
 }

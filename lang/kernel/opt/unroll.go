@@ -15,7 +15,7 @@ const (
 )
 
 // Unroll replaces short loops by their iterations where that makes all indices of a private array constant, so that
-// [Promote] can keep the array's elements in values. The number of iterations must come out of constants alone.
+// [SROA] can keep the array's elements in values. The number of iterations must come out of constants alone.
 func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false

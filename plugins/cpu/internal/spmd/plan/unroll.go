@@ -16,12 +16,12 @@ func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr
 		return k, nil // without a copy
 	}
 	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
-	limits := opt.Repeating{Whole: maxRepeated / spec.Gang, Body: maxRepeated / spec.Gang, Total: MaxBoth * 3 / 4 / spec.Gang}
+	limits := opt.PartialUnrollLimits{Whole: maxRepeated / spec.Gang, Body: maxRepeated / spec.Gang, Total: MaxBoth * 3 / 4 / spec.Gang}
 	if spec.Adjacent || options.InterleaveAll {
 		u := c.Uniformity(gangScope(spec.Is2D()))
 		limits.Leave = func(loop *ir.Instr) bool { return OnlyExit(loop) != nil && loadsRows(loop, u) }
 	}
-	if times, changed := opt.Repeat(c, limits); changed {
+	if times, changed := opt.PartialUnroll(c, limits); changed {
 		return c, times
 	}
 	return k, nil

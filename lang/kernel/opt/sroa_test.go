@@ -35,9 +35,9 @@ func TestPromoteIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := privates(m.Kernels[0])
-	opt.Promote(m.Kernels[0], nil)
+	opt.SROA(m.Kernels[0], nil)
 	if err := m.Verify(); err != nil {
-		t.Fatalf("after Promote: %.300v", err)
+		t.Fatalf("after SROA: %.300v", err)
 	}
 	if after := privates(m.Kernels[0]); after == 0 || after >= before {
 		t.Errorf("%d of %d arrays are left; some should become values, and not all", after, before)

@@ -5,11 +5,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Hoist moves what gives the same value in every iteration out of loops: pure instructions that each iteration runs,
+// LICM moves what gives the same value in every iteration out of loops: pure instructions that each iteration runs,
 // and loads that cannot fault before the loop either and whose memory the loop does not write. Constants move from
 // anywhere in the loop.
-func Hoist(k *ir.Kernel, facts *Facts) bool {
-	h := &hoister{s: analysis.StructureOf(k), m: &merger{effects: map[*ir.Instr]effect{}}}
+func LICM(k *ir.Kernel, facts *Facts) bool {
+	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
 		h.m.gather(in)
 	}
@@ -28,16 +28,16 @@ func Hoist(k *ir.Kernel, facts *Facts) bool {
 	return h.changed
 }
 
-type hoister struct {
+type licm struct {
 	s       *analysis.Structure
 	movable map[*ir.Instr]map[*ir.Instr]bool
-	m       *merger // for what loops write
+	m       *cse // for what loops write
 	changed bool
 }
 
 // asks reports whether it depends on proofs what leaves the loops of a block in a loop, which may be nil, and whether there
 // are loops.
-func (h *hoister) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
+func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	if b == nil {
 		return false, false
 	}
@@ -62,7 +62,7 @@ func (h *hoister) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 }
 
 // mayBeInvariant reports whether values may be defined outside the loop once all that can has left it.
-func (h *hoister) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
+func (h *licm) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	for _, v := range vs {
 		if depth == 0 || h.s.Invariant(v, loop) {
 			continue
@@ -75,7 +75,7 @@ func (h *hoister) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool
 }
 
 // block moves instructions of the loops in the block to before them, the innermost loops first.
-func (h *hoister) block(b *ir.Block) {
+func (h *licm) block(b *ir.Block) {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	for _, in := range b.Instrs {
 		if in.Then != nil {
@@ -93,7 +93,7 @@ func (h *hoister) block(b *ir.Block) {
 }
 
 // empty appends what can leave the loop from one of its blocks to the instructions before it.
-func (h *hoister) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
+func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		if h.leaves(loop, in, always) {
@@ -118,7 +118,7 @@ func (h *hoister) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always 
 	return before
 }
 
-func (h *hoister) leaves(loop, in *ir.Instr, always bool) bool {
+func (h *licm) leaves(loop, in *ir.Instr, always bool) bool {
 	switch {
 	case in.Op == ir.Const || in.Op == ir.Item || in.Op == ir.Extent:
 		return true
@@ -144,7 +144,7 @@ func (h *hoister) leaves(loop, in *ir.Instr, always bool) bool {
 }
 
 // written reports whether the loop may change what a load of the array gives.
-func (h *hoister) written(loop *ir.Instr, a *ir.Array) bool {
+func (h *licm) written(loop *ir.Instr, a *ir.Array) bool {
 	e := h.m.effects[loop]
 	switch a.Space {
 	case ir.Global:

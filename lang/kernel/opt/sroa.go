@@ -17,10 +17,10 @@ const (
 	maxCarried  = 1 << 17
 )
 
-// Promote replaces private arrays whose indices are all constants by values, one for each element that is used, and
-// drops those arrays. Control flow then carries the values, of which [Sweep] removes what is not needed.
-func Promote(k *ir.Kernel, _ *Facts) bool {
-	p := &promoter{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
+// SROA replaces private arrays whose indices are all constants by values, one for each element that is used, and
+// drops those arrays. Control flow then carries the values, of which [DCE] removes what is not needed.
+func SROA(k *ir.Kernel, _ *Facts) bool {
+	p := &sroa{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
 		zeros: map[ir.Type]*ir.Value{}}
 	if !p.choose() {
 		return false
@@ -48,7 +48,7 @@ func Promote(k *ir.Kernel, _ *Facts) bool {
 	return true
 }
 
-type promoter struct {
+type sroa struct {
 	k       *ir.Kernel
 	vars    map[*ir.Array]map[int]int // numbers of elements, by offset
 	types   []ir.Type                 // of elements, by number
@@ -60,7 +60,7 @@ type promoter struct {
 }
 
 // choose finds the arrays to replace, and reports whether there are any.
-func (p *promoter) choose() bool {
+func (p *sroa) choose() bool {
 	unfit := map[*ir.Array]bool{}
 	p.k.Body.Walk(func(in *ir.Instr) {
 		for _, a := range in.Arrays {
@@ -129,7 +129,7 @@ func offset(in *ir.Instr) (int, bool) {
 }
 
 // gather finds the elements that are set in structured instructions.
-func (p *promoter) gather(in *ir.Instr) (set []int) {
+func (p *sroa) gather(in *ir.Instr) (set []int) {
 	if vars := p.vars[in.Array]; in.Array != nil && vars != nil {
 		switch in.Op {
 		case ir.Store:
@@ -163,7 +163,7 @@ func (p *promoter) gather(in *ir.Instr) (set []int) {
 }
 
 // zero is the constant 0 of a type.
-func (p *promoter) zero(t ir.Type) *ir.Value {
+func (p *sroa) zero(t ir.Type) *ir.Value {
 	v := p.zeros[t]
 	if v == nil {
 		in := &ir.Instr{Op: ir.Const}
@@ -176,7 +176,7 @@ func (p *promoter) zero(t ir.Type) *ir.Value {
 }
 
 // block replaces accesses in a block of a structured instruction. Now are the elements' values, at the end those of then.
-func (p *promoter) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
+func (p *sroa) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		for i, a := range in.Args {
@@ -203,7 +203,7 @@ func (p *promoter) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
 }
 
 // access does what a load, store or zero does.
-func (p *promoter) access(in *ir.Instr, now []*ir.Value) {
+func (p *sroa) access(in *ir.Instr, now []*ir.Value) {
 	vars := p.vars[in.Array]
 	if in.Op == ir.Zero {
 		for _, n := range vars {
@@ -220,7 +220,7 @@ func (p *promoter) access(in *ir.Instr, now []*ir.Value) {
 }
 
 // pick gives the values of the elements that are set in a structured instruction.
-func (p *promoter) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
+func (p *sroa) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
 	var out []*ir.Value
 	for _, n := range p.written[in] {
 		out = append(out, now[n])
@@ -229,7 +229,7 @@ func (p *promoter) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
 }
 
 // structured lets a structured instruction carry the elements that are set in it.
-func (p *promoter) structured(in *ir.Instr, now []*ir.Value) {
+func (p *sroa) structured(in *ir.Instr, now []*ir.Value) {
 	set := p.written[in]
 	inner := slices.Clone(now)
 	if in.Op == ir.Loop {

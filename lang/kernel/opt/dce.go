@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Sweep removes what has no effect: instructions whose results nobody uses, results and carried values of structured
+// DCE removes what has no effect: instructions whose results nobody uses, results and carried values of structured
 // instructions likewise, and whole loops, if they are sure to end.
-func Sweep(k *ir.Kernel, _ *Facts) bool {
-	s := &sweeper{Structure: analysis.StructureOf(k), around: map[*ir.Instr]bool{}, values: analysis.NewValues[bool](k)}
+func DCE(k *ir.Kernel, _ *Facts) bool {
+	s := &dce{Structure: analysis.StructureOf(k), around: map[*ir.Instr]bool{}, values: analysis.NewValues[bool](k)}
 	s.roots(k.Body, nil)
 	for len(s.work) > 0 {
 		v := s.work[len(s.work)-1]
@@ -21,7 +21,7 @@ func Sweep(k *ir.Kernel, _ *Facts) bool {
 	return s.changed
 }
 
-type sweeper struct {
+type dce struct {
 	*analysis.Structure
 	around  map[*ir.Instr]bool    // structured instructions that live
 	values  analysis.Values[bool] // live
@@ -30,7 +30,7 @@ type sweeper struct {
 }
 
 // roots keeps what lives by itself in a block of a structured instruction.
-func (s *sweeper) roots(b *ir.Block, parent *ir.Instr) {
+func (s *dce) roots(b *ir.Block, parent *ir.Instr) {
 	if b == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func (s *sweeper) roots(b *ir.Block, parent *ir.Instr) {
 	}
 }
 
-func (s *sweeper) isRoot(in *ir.Instr) bool {
+func (s *dce) isRoot(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Store, ir.Atomic, ir.Zero, ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Print, ir.Return, ir.Unreachable, ir.Fence, ir.Pause:
 		return true
@@ -56,7 +56,7 @@ func (s *sweeper) isRoot(in *ir.Instr) bool {
 }
 
 // keep marks what an instruction needs, which lives itself, and the structured instructions around it.
-func (s *sweeper) keep(in, parent *ir.Instr) {
+func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
 	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // whose operands live if what they give does
@@ -89,7 +89,7 @@ func (s *sweeper) keep(in, parent *ir.Instr) {
 }
 
 // lives reports whether an instruction stays.
-func (s *sweeper) lives(in *ir.Instr) bool {
+func (s *dce) lives(in *ir.Instr) bool {
 	switch {
 	case in.Then != nil:
 		return s.around[in]
@@ -99,7 +99,7 @@ func (s *sweeper) lives(in *ir.Instr) bool {
 	return slices.ContainsFunc(in.Results, func(r *ir.Value) bool { return s.values.At(r) })
 }
 
-func (s *sweeper) use(v *ir.Value) {
+func (s *dce) use(v *ir.Value) {
 	if !s.values.At(v) {
 		s.values.Set(v, true)
 		s.work = append(s.work, v)
@@ -107,7 +107,7 @@ func (s *sweeper) use(v *ir.Value) {
 }
 
 // follow marks what a live value comes from.
-func (s *sweeper) follow(v *ir.Value) {
+func (s *dce) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {
 		if c := s.LoopOf[v]; c.Loop != nil {
@@ -133,7 +133,7 @@ func (s *sweeper) follow(v *ir.Value) {
 }
 
 // block drops what is not live. Terminators stay.
-func (s *sweeper) block(b *ir.Block) {
+func (s *dce) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		if !s.lives(in) {
@@ -155,7 +155,7 @@ func (s *sweeper) block(b *ir.Block) {
 }
 
 // edges drops the dead results and carried values of a structured instruction.
-func (s *sweeper) edges(in *ir.Instr) {
+func (s *dce) edges(in *ir.Instr) {
 	alive := s.alive(in.Results)
 	for _, end := range s.Ends(in) {
 		end.Args = filter(end.Args, alive)
@@ -172,7 +172,7 @@ func (s *sweeper) edges(in *ir.Instr) {
 	in.Then.Params = filter(in.Then.Params, alive)
 }
 
-func (s *sweeper) alive(vs []*ir.Value) []bool {
+func (s *dce) alive(vs []*ir.Value) []bool {
 	alive := make([]bool, len(vs))
 	for i, v := range vs {
 		alive[i] = s.values.At(v)

@@ -7,21 +7,21 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Repeating says how far [Repeat] goes, in instructions that are no constants.
-type Repeating struct {
+// PartialUnrollLimits says how far [PartialUnroll] goes, in instructions that are no constants.
+type PartialUnrollLimits struct {
 	Whole int                       // that all iterations of a loop which goes away may have
 	Body  int                       // that the body of a loop which stays may have
 	Total int                       // that a kernel may have
 	Leave func(loop *ir.Instr) bool // if not nil: the loops that stay as they are
 }
 
-// Repeat makes the bodies of loops longer whose numbers of iterations come out of constants: one does the work of
+// PartialUnroll makes the bodies of loops longer whose numbers of iterations come out of constants: one does the work of
 // several, or all iterations stand one after the other, so that what comes with each costs less. Indices keep their
 // marks of proof. It is for targets that gain by it, after [Run]: the values are renumbered, and the form of indices is
-// such that those of one array differ by constants that are added last. Repeat gives how often the bodies of loops that
+// such that those of one array differ by constants that are added last. PartialUnroll gives how often the bodies of loops that
 // stay are repeated, and whether it has changed the kernel.
-func Repeat(k *ir.Kernel, limits Repeating) (times map[*ir.Instr]int, changed bool) {
-	r := &repeater{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
+func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
+	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
 	r.total = operations(k.Body)
 	if !r.choose(k.Body) {
@@ -29,16 +29,16 @@ func Repeat(k *ir.Kernel, limits Repeating) (times map[*ir.Instr]int, changed bo
 	}
 	r.block(k.Body)
 	addLast(k, k.Body)
-	for _, p := range []func(*ir.Kernel, *Facts) bool{Fold, Merge, Sweep} {
+	for _, p := range []func(*ir.Kernel, *Facts) bool{Fold, CSE, DCE} {
 		p(k, nil)
 	}
 	k.Renumber()
 	return r.times, true
 }
 
-type repeater struct {
+type partialUnroller struct {
 	*unroller
-	limits Repeating
+	limits PartialUnrollLimits
 	total  int
 	times  map[*ir.Instr]int
 }
@@ -55,7 +55,7 @@ func operations(b *ir.Block) int {
 }
 
 // choose repeats the bodies of innermost loops, and notes those that are to go away. It reports whether there are any.
-func (r *repeater) choose(b *ir.Block) bool {
+func (r *partialUnroller) choose(b *ir.Block) bool {
 	if b == nil {
 		return false
 	}
@@ -98,7 +98,7 @@ func (r *repeater) choose(b *ir.Block) bool {
 const maxTimes = 8
 
 // simple reports whether a loop has neither loops in it nor what is of the group or of the host.
-func (r *repeater) simple(loop *ir.Instr) bool {
+func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {
 		switch in.Op {
@@ -111,7 +111,7 @@ func (r *repeater) simple(loop *ir.Instr) bool {
 
 // counted gives the plan of a loop that a counter, in steps of a constant from a constant on, leaves at a constant, without
 // having wrapped.
-func (r *repeater) counted(loop *ir.Instr) *plan {
+func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	p := r.wayOut(loop)
 	if p == nil {
 		return nil
@@ -153,7 +153,7 @@ func (r *repeater) counted(loop *ir.Instr) *plan {
 }
 
 // repeat lets an iteration of a loop do what several did, whose number divides that of all.
-func (r *repeater) repeat(loop *ir.Instr, p *plan, times int) {
+func (r *partialUnroller) repeat(loop *ir.Instr, p *plan, times int) {
 	last := loop.Then.Terminator()
 	body := loop.Then.Instrs[:len(loop.Then.Instrs)-1]
 	out := append([]*ir.Instr(nil), body...)

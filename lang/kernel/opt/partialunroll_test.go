@@ -95,7 +95,7 @@ func TestRepeat(t *testing.T) {
 			Args: []oracle.Arg{{Data: data, Dims: []int32{64}}, {Data: make([]byte, 20), Dims: []int32{5}}}}
 		name := fmt.Sprintf("from %d by %d, %s, until %v", c.first, c.step, c.test, c.until)
 		changed := m.Clone()
-		times, _ := opt.Repeat(changed.Kernels[0], opt.Repeating{Whole: c.whole, Body: 100, Total: 1000})
+		times, _ := opt.PartialUnroll(changed.Kernels[0], opt.PartialUnrollLimits{Whole: c.whole, Body: 100, Total: 1000})
 		if err := changed.Verify(); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -118,8 +118,8 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// TestRepeatKeepsResults repeats the loops of random kernels, after the passes, as devices do.
-func TestRepeatKeepsResults(t *testing.T) {
+// TestPartialUnrollKeepsResults repeats the loops of random kernels, after the passes, as devices do.
+func TestPartialUnrollKeepsResults(t *testing.T) {
 	changed := 0
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -128,7 +128,7 @@ func TestRepeatKeepsResults(t *testing.T) {
 		opt.Run(m, opt.Default, nil)
 		want := launch(t, random, m.Kernels[0], interp.Options{})
 		r := m.Clone()
-		_, did := opt.Repeat(r.Kernels[0], opt.Repeating{Whole: 300, Body: 300, Total: 4000})
+		_, did := opt.PartialUnroll(r.Kernels[0], opt.PartialUnrollLimits{Whole: 300, Body: 300, Total: 4000})
 		if err := r.Verify(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
