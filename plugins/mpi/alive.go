@@ -322,25 +322,6 @@ func (w *world) lostError(rank int) error {
 	return w.lost[rank]
 }
 
-// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
-func (w *world) abandon(flying []*message, incoming **reception) []*message {
-	rest := flying[:0]
-	for _, m := range flying {
-		if err := w.lostError(m.rank); err != nil {
-			w.abandoned = append(w.abandoned, m.request)
-			m.done <- err
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	clear(flying[len(rest):])
-	if *incoming != nil && w.lostError((*incoming).rank) != nil {
-		w.abandoned = append(w.abandoned, (*incoming).request)
-		*incoming = nil
-	}
-	return rest
-}
-
 // The end of MPI waits for all processes: these times bound it after a loss, and without one that is known here.
 const (
 	endTime  = 3 * time.Second

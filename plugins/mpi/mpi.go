@@ -7,8 +7,8 @@
 //
 // # Progress
 //
-// One goroutine, locked to its thread, makes all calls of MPI. It sends what streams hand it, and receives one message at a
-// time. When nothing happens it waits in growing steps, up to a millisecond, so that a job may have more processes than cores.
+// One goroutine at a time calls MPI: one that waits for a message, or one that sends. While none does, the goroutine that began MPI
+// looks for messages, in steps that grow to a millisecond, so that a job may have more processes than cores.
 //
 // # Loss
 //

@@ -3,6 +3,7 @@ package mpi
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // stream is a connection to another process: messages of two tags, one for each direction. An empty message ends it.
@@ -12,9 +13,14 @@ type stream struct {
 	tag   int // of what this side sends
 
 	writing sync.Mutex
+	posted  atomic.Int32 // messages of Post on their way
+	ready   atomic.Bool  // Read does not wait
 
 	mu      sync.Mutex
 	changed sync.Cond
+	parked  int // goroutines that wait for changed
+	driven  int // goroutines in Drive, which look for changes themselves
+	readers int // goroutines in Read
 	inbox   [][]byte
 	bytes   int
 	over    error // what Read returns after the inbox
@@ -45,10 +51,18 @@ func (s *stream) put(data []byte) {
 		s.bytes += len(data)
 	}
 	gone := s.left && s.closed
-	s.changed.Broadcast()
+	s.signal()
 	s.mu.Unlock()
 	if gone {
 		s.remove()
+	}
+}
+
+// signal makes goroutines see a change. s.mu is held.
+func (s *stream) signal() {
+	s.ready.Store(len(s.inbox) > 0 || s.over != nil || s.closed)
+	if s.parked > 0 && (s.driven == 0 || s.readers > 0) {
+		s.changed.Broadcast()
 	}
 }
 
@@ -59,7 +73,7 @@ func (s *stream) end(err error) {
 	if s.over == nil {
 		s.over = err
 	}
-	s.changed.Broadcast()
+	s.signal()
 }
 
 // lose makes Read return why the other process is lost.
@@ -81,12 +95,52 @@ func (s *stream) remove() {
 	s.world.mu.Unlock()
 }
 
-func (s *stream) Read(p []byte) (int, error) {
+// Poll implements [remote.Poller].
+func (s *stream) Poll() bool {
+	if !s.ready.Load() {
+		s.world.tryStep()
+	}
+	return s.ready.Load()
+}
+
+// Drive implements [remote.Poller].
+func (s *stream) Drive(done func() bool) bool {
+	s.mu.Lock()
+	s.driven++
+	s.mu.Unlock()
+	ok := s.world.drive(done)
+	s.mu.Lock()
+	s.driven--
+	if s.ready.Load() {
+		s.signal() // this goroutine has not read it
+	}
+	s.mu.Unlock()
+	return ok
+}
+
+// Wait implements [remote.Poller].
+func (s *stream) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.inbox) == 0 && s.over == nil && !s.closed {
+	s.parked++
+	for !s.ready.Load() {
 		s.changed.Wait()
 	}
+	s.parked--
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	if !s.world.drive(s.ready.Load) {
+		s.mu.Lock()
+		s.readers++
+		s.mu.Unlock()
+		s.Wait()
+		s.mu.Lock()
+		s.readers--
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case s.closed:
 		return 0, io.ErrClosedPipe
@@ -99,7 +153,29 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.inbox = s.inbox[1:]
 	}
 	s.bytes -= n
+	s.ready.Store(len(s.inbox) > 0 || s.over != nil)
 	return n, nil
+}
+
+const (
+	maxPosted = 16      // messages on their way above which none is posted
+	maxPost   = 8 << 10 // bytes of a posted message, which both libraries send at once
+)
+
+// Post implements [remote.Poster].
+func (s *stream) Post(b []byte) bool {
+	if len(b) > maxPost || s.posted.Load() >= maxPosted || !s.writing.TryLock() {
+		return false
+	}
+	defer s.writing.Unlock()
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return false
+	}
+	s.posted.Add(1)
+	return s.world.begin(&message{data: b, rank: s.at.rank, tag: s.tag, posted: &s.posted})
 }
 
 func (s *stream) Write(p []byte) (n int, err error) {
@@ -132,7 +208,7 @@ func (s *stream) Close() error {
 	s.closed = true
 	s.inbox, s.bytes = nil, 0
 	gone := s.left
-	s.changed.Broadcast()
+	s.signal()
 	s.mu.Unlock()
 	s.writing.Lock()
 	err := s.world.send(nil, s.at.rank, s.tag)

@@ -36,21 +36,20 @@ const (
 	goodbye    = 2
 )
 
-// world is the processes that a launcher started together. One goroutine makes all calls of MPI.
+// world is the processes that a launcher started together. After the beginning, the holder of calling calls MPI.
 type world struct {
 	lib   *libmpi.Library
 	role  byte
 	roles []byte
-	sends chan *message
+	progress
 
 	finishing chan struct{} // closed when nothing is sent or received any more
 	ended     chan struct{} // closed when the goroutine has ended
 	err       error         // why; set before finishing is closed, or by the end of MPI before ended is
 
-	silence   time.Duration  // after which a process is lost; 0 without connections
-	beating   sync.WaitGroup // goroutines that write to connections
-	losses    atomic.Int32   // number of lost processes
-	abandoned []*libmpi.Request
+	silence time.Duration  // after which a process is lost; 0 without connections
+	beating sync.WaitGroup // goroutines that write to connections
+	losses  atomic.Int32   // number of lost processes
 
 	mu      sync.Mutex
 	lost    map[int]error // why processes are lost, by rank
@@ -70,7 +69,17 @@ type message struct {
 	data      []byte
 	rank, tag int
 	request   *libmpi.Request
-	done      chan error
+	done      chan error    // has room for the result; nil if nobody waits
+	posted    *atomic.Int32 // messages of a stream for which nobody waits; nil if done is not
+}
+
+// end reports how a message ended.
+func (m *message) end(err error) {
+	if m.done != nil {
+		m.done <- err
+	} else {
+		m.posted.Add(-1) // a lost process is found otherwise
+	}
 }
 
 var (
@@ -83,7 +92,7 @@ var (
 // accept is called for each connection that a host opens.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
-		w := &world{role: role, accept: accept, sends: make(chan *message, 64), finishing: make(chan struct{}), ended: make(chan struct{}),
+		w := &world{role: role, accept: accept, finishing: make(chan struct{}), ended: make(chan struct{}),
 			streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}}
 		ready := make(chan error)
 		go w.run(ready)
@@ -100,7 +109,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 	return started, nil
 }
 
-// run is the goroutine of MPI.
+// run begins and ends MPI, and calls it while no other goroutine does.
 func (w *world) run(ready chan<- error) {
 	runtime.LockOSThread()
 	var err error
@@ -111,8 +120,16 @@ func (w *world) run(ready chan<- error) {
 	if err != nil {
 		return
 	}
-	w.err = w.progress()
+	w.err = w.background()
+	w.calling.Lock()
+	w.over = true
+	flying := w.flying
+	w.flying = nil
+	w.calling.Unlock()
 	close(w.finishing)
+	for _, m := range flying { // after an error
+		m.end(io.ErrClosedPipe)
+	}
 	if w.err == nil {
 		w.err = w.lib.Finalize()
 	}
@@ -122,121 +139,6 @@ func (w *world) run(ready chan<- error) {
 	for _, s := range w.streams {
 		s.end(cmp.Or(w.err, io.EOF))
 	}
-}
-
-// progress sends and receives until all streams have ended and this process leaves.
-func (w *world) progress() error {
-	var flying []*message
-	var incoming *reception
-	seen := int32(0)
-	for idle := 0; ; {
-		worked := false
-		if n := w.losses.Load(); n != seen {
-			seen = n
-			flying = w.abandon(flying, &incoming)
-		}
-		for more := true; more; {
-			select {
-			case m := <-w.sends:
-				worked = true
-				flying = w.begin(m, flying)
-			default:
-				more = false
-			}
-		}
-		rest := flying[:0]
-		for _, m := range flying {
-			if ok, err := w.lib.Done(m.request); ok {
-				worked = true
-				m.done <- err
-			} else {
-				rest = append(rest, m)
-			}
-		}
-		clear(flying[len(rest):])
-		flying = rest
-		got, err := w.receive(&incoming)
-		if err != nil {
-			return err
-		}
-		if worked || got {
-			idle = 0
-			continue
-		}
-		if len(flying) == 0 && incoming == nil && w.mayLeave() {
-			return nil
-		}
-		idle++
-		if m := w.rest(idle, len(flying) > 0 || incoming != nil); m != nil {
-			flying = w.begin(m, flying)
-		}
-	}
-}
-
-// begin begins to send a message and adds it to those on their way.
-func (w *world) begin(m *message, flying []*message) []*message {
-	err := w.lostError(m.rank)
-	if err == nil {
-		m.request, err = w.lib.Send(m.data, m.rank, m.tag)
-	}
-	if err != nil {
-		m.done <- err
-		return flying
-	}
-	return append(flying, m)
-}
-
-// rest waits the longer the longer nothing has happened: processes may be more than cores. It returns a message to be
-// sent if one ended the wait.
-func (w *world) rest(idle int, busy bool) *message {
-	switch {
-	case idle < 500 || busy && idle < 5000:
-		runtime.Gosched()
-		return nil
-	case idle < 2000:
-		time.Sleep(20 * time.Microsecond)
-		return nil
-	}
-	timer := time.NewTimer(time.Millisecond)
-	defer timer.Stop()
-	select {
-	case m := <-w.sends:
-		return m
-	case <-timer.C:
-		return nil
-	}
-}
-
-// reception is a message that arrives.
-type reception struct {
-	rank, tag int
-	data      []byte
-	request   *libmpi.Request
-}
-
-// receive receives at most one message at a time, so that those of a stream stay in order.
-func (w *world) receive(r **reception) (worked bool, err error) {
-	if *r == nil {
-		rank, tag, size, ok, err := w.lib.Probe()
-		if err != nil || !ok {
-			return false, err
-		}
-		if s := w.streamOf(rank, tag); s != nil && s.full() {
-			return false, nil
-		}
-		n := &reception{rank: rank, tag: tag, data: make([]byte, size)}
-		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
-			return false, err
-		}
-		*r = n
-	}
-	ok, err := w.lib.Done((*r).request)
-	if !ok || err != nil {
-		return false, err
-	}
-	n := *r
-	*r = nil
-	return true, w.deliver(n)
 }
 
 func (w *world) streamOf(rank, tag int) *stream {
@@ -282,7 +184,7 @@ func (w *world) deliver(r *reception) error {
 func (w *world) mayLeave() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.streams) > 0 || len(w.sends) > 0 {
+	if len(w.streams) > 0 {
 		return false
 	}
 	if w.role == hostRole {
@@ -294,22 +196,6 @@ func (w *world) mayLeave() bool {
 		}
 	}
 	return true
-}
-
-// send sends a message and waits until its data may change.
-func (w *world) send(data []byte, rank, tag int) error {
-	m := &message{data: data, rank: rank, tag: tag, done: make(chan error, 1)}
-	select {
-	case w.sends <- m:
-	case <-w.ended:
-		return io.ErrClosedPipe
-	}
-	select {
-	case err := <-m.done:
-		return err
-	case <-w.ended:
-		return io.ErrClosedPipe
-	}
 }
 
 func (w *world) tell(rank int, what byte, n int) error {

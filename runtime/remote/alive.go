@@ -59,11 +59,16 @@ func (l *link) keepAlive(ctx context.Context) {
 	}
 }
 
-// listeningStream is a stream that knows whether a reader waits, and how much was read.
-type listeningStream struct {
-	io.ReadWriteCloser
+// hearing is what is known of a stream's input: whether a reader waits, and how much was read.
+type hearing struct {
 	waiting atomic.Bool
 	reads   atomic.Uint64
+}
+
+// listeningStream is a stream with its hearing.
+type listeningStream struct {
+	io.ReadWriteCloser
+	hearing
 }
 
 func (s *listeningStream) Read(b []byte) (int, error) {
@@ -74,12 +79,42 @@ func (s *listeningStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// pollingStream is a listeningStream with the methods of [Poller] and [Poster].
+type pollingStream struct {
+	*listeningStream
+	Poster
+	poller
+}
+
+// poller is a Poller whose name is no field's.
+type poller struct {
+	Poller
+	hearing *hearing
+}
+
+func (p poller) Wait() {
+	p.hearing.waiting.Store(true)
+	p.Poller.Wait()
+	p.hearing.waiting.Store(false)
+}
+
+// listenTo returns a stream that does what dialed does, and its hearing.
+func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
+	s := &listeningStream{ReadWriteCloser: dialed}
+	p, ok1 := dialed.(Poller)
+	w, ok2 := dialed.(Poster)
+	if ok1 && ok2 {
+		return &pollingStream{s, w, poller{p, &s.hearing}}, &s.hearing
+	}
+	return s, &s.hearing
+}
+
 // Aborter is a stream whose Close may wait for the peer. Abort ends the peer or the stream at once; Close still follows.
 type Aborter interface{ Abort() }
 
 // watch loses the devices of a server that sends nothing for the time limit. It counts its own ticks: time in which this process
 // was stopped, or handled a message, is not the server's.
-func (c *client) watch(s *listeningStream, limit time.Duration) {
+func (c *client) watch(s *hearing, limit time.Duration) {
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
 	silent, last := time.Duration(0), uint64(0)
@@ -108,7 +143,7 @@ func (c *client) abort(why error) {
 		c.why = why
 	}
 	c.mu.Unlock()
-	if a, ok := c.link.stream.(*listeningStream).ReadWriteCloser.(Aborter); ok {
+	if a, ok := c.dialed.(Aborter); ok {
 		a.Abort()
 	}
 	c.end(why)

@@ -42,10 +42,11 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 		e.Err = err
 		return nil, e
 	}
-	stream := &listeningStream{ReadWriteCloser: dialed}
-	c := &client{link: newLink(stream, false), clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
+	stream, heard := listenTo(dialed)
+	c := &client{link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
 		sent: map[digest]bool{}}
+	c.link.handle = c.handle
 	go c.receive()
 	m := &hello{Version: version}
 	copy(m.Magic[:], magic)
@@ -58,7 +59,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 			return nil, err
 		}
 		if limit > 0 {
-			go c.watch(stream, limit)
+			go c.watch(heard, limit)
 		}
 		if w.Hooks {
 			return &hooked{client: c, libraries: map[*offload.Library]uint64{}}, nil
@@ -79,6 +80,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 // client is a connection to a server: it implements [offload.Platform].
 type client struct {
 	link     *link
+	dialed   io.ReadWriteCloser
 	clock    queue.Clock
 	info     offload.PlatformInfo
 	devices  []offload.Device
@@ -173,7 +175,7 @@ func (c *client) LostError() error {
 // receive handles the server's messages until the connection ends. Then it makes everything end that waits for the server.
 func (c *client) receive() {
 	defer close(c.ended)
-	c.end(c.link.receive(c.handle))
+	c.end(c.link.receive())
 	c.link.end() // no memory of a command is used afterwards
 	c.mu.Lock()
 	c.gone = true
@@ -262,6 +264,15 @@ func (c *client) request(ctx context.Context, op string, number uint64, img *off
 	})
 }
 
+// await looks for done for a while, handling what arrives meanwhile. It reports whether done returned true.
+func (c *client) await(done func() bool) bool {
+	poller := c.link.poller
+	return poller != nil && poller.Drive(func() bool {
+		c.link.poll()
+		return done()
+	})
+}
+
 // cancelTime is how long a cancelled request waits for its reply, before the connection is given up.
 const cancelTime = 2 * time.Second
 
@@ -279,6 +290,7 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 	}
 	send()
 	var r *reply
+	c.await(func() bool { return len(ch) > 0 })
 	select {
 	case r = <-ch:
 	case <-ctx.Done():

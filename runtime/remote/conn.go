@@ -10,16 +10,42 @@ import (
 )
 
 const (
-	packAt  = 32 << 10 // bytes of small messages that are written at once
-	maxSent = 16 << 20 // unsent bytes above which a sender that may wait does
+	packAt     = 7 << 10 // bytes of small messages that are written at once: MPI sends as many without a handshake
+	readAtOnce = 32 << 10
+	maxSent    = 16 << 20 // unsent bytes above which a sender that may wait does
+
+	maxCopied = 4 << 10 // bytes of data that are copied into the packed messages
 
 	flushTime = 2 * time.Second // for the last messages of a connection
 )
 
+// Poster is a stream that can begin to write without waiting. Post takes the bytes, which then belong to the stream, or reports
+// false and takes none.
+type Poster interface{ Post(b []byte) bool }
+
+// Poller is a stream whose input a goroutine that waits for it looks for itself, which saves waking another one.
+type Poller interface {
+	// Poll looks for input. It reports whether Read would return at once.
+	Poll() bool
+	// Drive looks for input until done returns true or a while has passed. It reports whether done did.
+	Drive(done func() bool) bool
+	// Wait waits until Read would return at once.
+	Wait()
+}
+
 // link sends messages on a stream from any goroutine, and packs those that wait while the stream is busy.
 type link struct {
 	stream io.ReadWriteCloser
-	keeps  bool // the bytes of fragments
+	keeps  bool   // the bytes of fragments
+	poster Poster // the stream, or nil
+	poller Poller // the stream, or nil
+
+	reading sync.Mutex // held by the goroutine that handles input
+	in      *bufio.Reader
+	buf     []byte
+	broken  error              // of the input
+	handle  func(packet) error // handles a message
+	idle    func()             // is called when no input is left; may be nil
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -29,12 +55,16 @@ type link struct {
 	queued  int64    // bytes of all messages so far
 	done    int64    // of these, bytes that were written
 	writing bool     // parts that were taken are being written
+	asleep  bool     // the writer waits for parts
+	waiters int      // other goroutines that wait for changed
 	ended   bool
 	written sync.WaitGroup // the writer
 }
 
 func newLink(stream io.ReadWriteCloser, keeps bool) *link {
-	l := &link{stream: stream, keeps: keeps}
+	l := &link{stream: stream, keeps: keeps, in: bufio.NewReaderSize(stream, readAtOnce)}
+	l.poster, _ = stream.(Poster)
+	l.poller, _ = stream.(Poller)
 	l.changed.L = &l.mu
 	l.written.Add(1)
 	go l.write()
@@ -42,10 +72,13 @@ func newLink(stream io.ReadWriteCloser, keeps bool) *link {
 }
 
 // send sends a message. It does not wait. It reports false after the end.
-func (l *link) send(p packet) bool { return l.sendWith(p, nil) }
+func (l *link) send(p packet) bool { return l.add(p, nil, true) }
 
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
-func (l *link) sendWith(p packet, data []byte) bool {
+func (l *link) sendWith(p packet, data []byte) bool { return l.add(p, data, true) }
+
+// add appends a message to those to be sent, and makes them be sent or leaves that to flush.
+func (l *link) add(p packet, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
@@ -57,18 +90,53 @@ func (l *link) sendWith(p packet, data []byte) bool {
 		l.parts = append(l.parts, nil)
 	}
 	l.packing = appendFrame(l.packing, p, len(data))
+	if len(data) > 0 {
+		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // of the empty byte string
+	}
+	copied := len(data) <= maxCopied
+	if copied {
+		l.packing = append(l.packing, data...)
+	}
 	l.parts[len(l.parts)-1] = l.packing
 	l.size += len(l.packing) - before
 	l.queued += int64(len(l.packing) - before)
-	if len(data) > 0 {
-		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // of the empty byte string
+	if !copied {
 		l.parts = append(l.parts, data)
 		l.packing = nil
 		l.size += len(data)
 		l.queued += int64(len(data))
 	}
-	l.changed.Broadcast()
+	if flush {
+		l.flushLocked(true)
+	} else if l.size > packAt {
+		l.flushLocked(false)
+	}
 	return true
+}
+
+// flush makes messages be sent: by this goroutine if the stream can take them at once and now is set, else by the writer.
+func (l *link) flush(now bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.flushLocked(now)
+}
+
+func (l *link) flushLocked(now bool) {
+	if len(l.parts) == 0 || l.ended {
+		return
+	}
+	if now && l.poster != nil && !l.writing && len(l.parts) == 1 && l.packing != nil && l.poster.Post(l.packing) {
+		l.done += int64(len(l.packing))
+		l.parts[0] = nil
+		l.parts, l.packing, l.size = l.parts[:0], nil, 0
+		if l.waiters > 0 {
+			l.changed.Broadcast()
+		}
+		return
+	}
+	if l.asleep {
+		l.changed.Broadcast()
+	}
 }
 
 // waitForSpace waits until few bytes are unsent, or the end.
@@ -76,7 +144,7 @@ func (l *link) waitForSpace() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.size > maxSent && !l.ended {
-		l.changed.Wait()
+		l.wait()
 	}
 }
 
@@ -92,9 +160,16 @@ func (l *link) waitWritten(position int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.done < position && !l.ended {
-		l.changed.Wait()
+		l.wait()
 	}
 	return l.done >= position
+}
+
+// wait waits for a change. l.mu is held.
+func (l *link) wait() {
+	l.waiters++
+	l.changed.Wait()
+	l.waiters--
 }
 
 // write writes parts until the end.
@@ -104,7 +179,9 @@ func (l *link) write() {
 	defer l.mu.Unlock()
 	for {
 		for len(l.parts) == 0 && !l.ended {
+			l.asleep = true
 			l.changed.Wait()
+			l.asleep = false
 		}
 		if l.ended {
 			return
@@ -151,40 +228,74 @@ func (l *link) flushed() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for (len(l.parts) > 0 || l.writing) && !l.ended {
-		l.changed.Wait()
+		l.wait()
 	}
 }
 
-// receive reads frames until the stream ends or handle returns an error. Byte strings of messages are valid during handle;
+// receive handles messages until the stream ends or handle returns an error. Byte strings of messages are valid during handle;
 // those of fragments stay if the link keeps them.
-func (l *link) receive(handle func(packet) error) error {
-	var buf []byte
-	var head [4]byte
-	in := bufio.NewReaderSize(l.stream, packAt)
+func (l *link) receive() error {
 	for {
-		if _, err := io.ReadFull(in, head[:]); err != nil {
-			return err
+		if l.poller != nil && !l.keeps { // a client, whose waiting goroutines poll
+			l.poller.Wait()
 		}
-		n := binary.LittleEndian.Uint32(head[:])
-		if n == 0 || n > maxFrame {
-			return fmt.Errorf("a frame of %d bytes", n)
+		l.reading.Lock()
+		err := l.broken
+		if l.poller == nil || l.keeps || l.poller.Poll() { // else another goroutine has handled the input
+			for more := true; err == nil && more; more = l.in.Buffered() > 0 {
+				err = l.receiveOne()
+			}
 		}
-		if uint32(cap(buf)) < n {
-			buf = make([]byte, max(n, 4096))
-		}
-		buf = buf[:n]
-		if _, err := io.ReadFull(in, buf); err != nil {
-			return err
-		}
-		p, err := parse(buf)
+		l.broken = err
+		l.reading.Unlock()
 		if err != nil {
 			return err
 		}
-		if _, data := p.(*fragment); data && l.keeps {
-			buf = nil
-		}
-		if err := handle(p); err != nil {
-			return err
+	}
+}
+
+// poll handles the messages that have arrived, unless another goroutine does.
+func (l *link) poll() {
+	if !l.reading.TryLock() {
+		return
+	}
+	defer l.reading.Unlock()
+	for l.broken == nil && (l.in.Buffered() > 0 || l.poller.Poll()) {
+		if l.broken = l.receiveOne(); l.broken != nil {
+			_ = l.stream.Close() // receive returns
 		}
 	}
+}
+
+// receiveOne reads a frame and handles its message. l.reading is held.
+func (l *link) receiveOne() error {
+	var head [4]byte
+	if _, err := io.ReadFull(l.in, head[:]); err != nil {
+		return err
+	}
+	n := binary.LittleEndian.Uint32(head[:])
+	if n == 0 || n > maxFrame {
+		return fmt.Errorf("a frame of %d bytes", n)
+	}
+	if uint32(cap(l.buf)) < n {
+		l.buf = make([]byte, max(n, 4096))
+	}
+	buf := l.buf[:n]
+	if _, err := io.ReadFull(l.in, buf); err != nil {
+		return err
+	}
+	p, err := parse(buf)
+	if err != nil {
+		return err
+	}
+	if f, ok := p.(*fragment); ok && l.keeps && len(f.Data) > 0 {
+		l.buf = nil
+	}
+	if err := l.handle(p); err != nil {
+		return err
+	}
+	if l.idle != nil && l.in.Buffered() == 0 {
+		l.idle()
+	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	laneWindow = 64       // commands in flight of a queue
+	laneWindow = 256      // commands in flight of a queue
 	laneBytes  = 64 << 20 // bytes of the host in flight above which no command begins: the server holds as many
 	maxCalls   = 1 << 16  // open calls of a server's work-items
 	laneLooks  = 100      // at the reached number before a goroutine sleeps
@@ -58,7 +58,9 @@ func (l *lane) Check(m offload.Memory) error {
 }
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
-func (l *lane) Flush()                      {} // the link sends at once
+
+// Flush sends the commands begun so far: at once if no others are in flight, else together with those that follow soon.
+func (l *lane) Flush() { l.device.client.link.flush(l.window.Load() <= 1) }
 
 func (l *lane) Window() int {
 	if l.bytes.Load() > laneBytes {
@@ -157,7 +159,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	link, at := l.device.client.link, at{l.id, c.Number}
 	switch c.Kind {
 	case queue.CopyBytes, queue.CopyBox:
-		link.send(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)})
+		link.add(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)}, nil, false)
 		if c.Src.Memory == nil {
 			l.sendHost(at, c)
 			l.mu.Lock()
@@ -165,13 +167,13 @@ func (l *lane) Begin(c *queue.Command) error {
 			l.mu.Unlock()
 		}
 	case queue.FillBytes:
-		link.send(&fill{at, c.Dst.Memory.(*memory).id, c.Dst.Offset, c.Size, c.Pattern})
+		link.add(&fill{at, c.Dst.Memory.(*memory).id, c.Dst.Offset, c.Size, c.Pattern}, nil, false)
 	case queue.LaunchKernel:
 		m := &c.Launch.(*launch).message
 		m.At = at
-		link.send(m)
+		link.add(m, nil, false)
 	case queue.RecordEvent:
-		link.send(&record{at})
+		link.add(&record{at}, nil, false)
 	}
 	return nil
 }
@@ -183,7 +185,7 @@ func (l *lane) sendHost(at at, c *queue.Command) {
 	eachRow(&c.Src, extentOf(c), func(row []byte) {
 		for len(row) > 0 {
 			n := min(maxFragment, len(row))
-			link.sendWith(&fragment{At: at, Offset: sent}, row[:n])
+			link.add(&fragment{At: at, Offset: sent}, row[:n], false)
 			sent += int64(n)
 			row = row[n:]
 		}
@@ -348,8 +350,13 @@ func guarded(ctx context.Context, s offload.Services, r *offload.Request) (bits 
 func (l *lane) Reached() uint64 { return l.reached.Load() }
 
 func (l *lane) Await(ctx context.Context, n uint64) {
+	reached := func() bool { return l.reached.Load() >= n || ctx.Err() != nil }
+	l.device.client.link.flush(true)
+	if l.device.client.await(reached) {
+		return
+	}
 	for range laneLooks {
-		if l.reached.Load() >= n {
+		if reached() {
 			return
 		}
 		runtime.Gosched()

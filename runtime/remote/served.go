@@ -23,10 +23,12 @@ type servedQueue struct {
 	// Of the goroutine that receives:
 	last     uint64 // the newest command
 	incoming *incoming
+	untold   uint64 // the newest command that ended at once, which the client has not been told; 0 if there is none
 
 	mu        sync.Mutex
 	changed   sync.Cond
 	pending   []pending // in order
+	reporting bool      // of a command that pending no longer has
 	stoppedTo uint64    // commands up to this number were asked to stop
 	closing   bool
 }
@@ -57,7 +59,7 @@ func (s *server) newQueue(m *newQueue) error {
 		return err
 	}
 	return s.answer(m.Request, func(context.Context, *reply) error {
-		near, err := d.NewQueue(offload.QueueOptions{Label: m.Label, Deferred: true})
+		near, err := d.NewQueue(offload.QueueOptions{Label: m.Label})
 		if err != nil {
 			return err
 		}
@@ -154,20 +156,51 @@ func (q *servedQueue) issue(at at, p pending, do func() error) error {
 	return q.issued(at, p, do())
 }
 
-// issued keeps p until the command that was just issued has ended.
+// issued keeps p until the command that was just issued has ended, or has the end reported with those of the commands that follow.
 func (q *servedQueue) issued(at at, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
 		p.event, p.err = q.near.Record()
 	}
+	plain := p.err == nil && !p.record && p.data == nil && p.event.Done()
+	if plain {
+		p.err = p.event.Sync(q.server.ctx)
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if plain && p.err == nil && len(q.pending) == 0 && !q.reporting {
+		if q.untold == 0 {
+			q.server.ended = append(q.server.ended, q)
+		}
+		q.untold = p.number
+		return nil
+	}
+	q.tell()
 	if len(q.pending) >= maxPending {
 		return fmt.Errorf("queue %d has too many commands", q.id)
 	}
 	q.pending = append(q.pending, p)
 	q.changed.Broadcast()
 	return nil
+}
+
+// tell reports the commands that ended at once. q.mu is held, so that the reports of later ones follow.
+func (q *servedQueue) tell() {
+	if q.untold != 0 {
+		q.server.link.send(&reached{At: at{q.id, q.untold}})
+		q.untold = 0
+	}
+}
+
+// reportAtOnce reports the commands that ended at once, when no more have arrived.
+func (s *server) reportAtOnce() {
+	for i, q := range s.ended {
+		q.mu.Lock()
+		q.tell()
+		q.mu.Unlock()
+		s.ended[i] = nil
+	}
+	s.ended = s.ended[:0]
 }
 
 // boxSize returns the number of bytes in a box, or false if it is not positive or larger than limit.
@@ -383,7 +416,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 		m.Time, m.Timed = p.event.Since(q.device.base)
 	}
 	q.mu.Lock()
-	q.pending = q.pending[1:]
+	q.pending, q.reporting = q.pending[1:], true
 	stoppedTo := q.stoppedTo
 	follows := err == nil && !p.record && p.data == nil && len(q.pending) > 0 && q.pending[0].event != nil
 	var next offload.Event
@@ -391,6 +424,11 @@ func (q *servedQueue) reportEnd(p *pending) {
 		next = q.pending[0].event
 	}
 	q.mu.Unlock()
+	defer func() {
+		q.mu.Lock()
+		q.reporting = false
+		q.mu.Unlock()
+	}()
 	if follows && next.Done() {
 		return // the report of the next command covers this one
 	}

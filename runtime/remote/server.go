@@ -30,7 +30,8 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
 		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
 	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
-	err := s.link.receive(s.handle)
+	s.link.handle, s.link.idle = s.handle, s.reportAtOnce
+	err := s.link.receive()
 	stop()
 	cancel()
 	s.link.end()
@@ -51,7 +52,8 @@ type server struct {
 	greeted    bool
 	devices    []*servedDevice
 	images     map[digest]*content
-	imageBytes int64 // of their contents
+	imageBytes int64          // of their contents
+	ended      []*servedQueue // whose commands ended at once, which the client has not been told
 
 	platforms []offload.Platform
 	running   sync.WaitGroup // requests and queues

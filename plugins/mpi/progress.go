@@ -1,0 +1,228 @@
+package mpi
+
+import (
+	"io"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
+)
+
+// progress is the state of messages on their way. A goroutine that waits for messages drives MPI itself, so that no other has to be
+// woken; while none does, the goroutine that began MPI drives it at intervals.
+type progress struct {
+	drivers atomic.Int32 // goroutines that drive MPI while they wait
+	callers atomic.Int32 // goroutines that have a message to send
+
+	calling   sync.Mutex // held by the goroutine that calls MPI
+	flying    []*message
+	incoming  *reception
+	seen      int32 // lost processes as of the last step
+	over      bool  // MPI is not called any more
+	failure   error // of MPI
+	abandoned []*libmpi.Request
+}
+
+// reception is a message that arrives.
+type reception struct {
+	rank, tag int
+	data      []byte
+	request   *libmpi.Request
+}
+
+const (
+	driveTime   = 200 * time.Microsecond // how long a goroutine that waits drives MPI before it sleeps
+	drivesAtime = 32                     // between looks at the clock
+	maxAtOnce   = 16                     // messages received in one step
+)
+
+// background drives MPI until all streams have ended and this process leaves.
+func (w *world) background() error {
+	var last time.Time
+	for {
+		if w.drivers.Load() > 0 {
+			last = time.Now()
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		w.calling.Lock()
+		worked, busy, err := w.step()
+		w.calling.Unlock()
+		switch {
+		case err != nil:
+			return err
+		case worked:
+			last = time.Now()
+		case !busy && w.mayLeave():
+			return nil
+		default:
+			rest(time.Since(last), busy)
+		}
+	}
+}
+
+// rest sleeps the longer the longer nothing has happened: processes may be more than cores. Timers of the Go runtime are too coarse.
+func rest(idle time.Duration, busy bool) {
+	d := time.Millisecond
+	switch {
+	case busy && idle < time.Millisecond:
+		runtime.Gosched()
+		return
+	case busy || idle < 20*time.Millisecond:
+		d = 20 * time.Microsecond
+	case idle < time.Second:
+		d = 200 * time.Microsecond
+	}
+	t := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&t, nil) // a signal may end it
+}
+
+// step makes progress once. The caller holds calling. busy is set while messages are on their way.
+func (w *world) step() (worked, busy bool, err error) {
+	if w.over || w.failure != nil {
+		return false, false, w.failure
+	}
+	if n := w.losses.Load(); n != w.seen {
+		w.seen = n
+		w.abandon()
+	}
+	if len(w.flying) > 0 {
+		rest := w.flying[:0]
+		for _, m := range w.flying {
+			if ok, err := w.lib.Done(m.request); ok {
+				worked = true
+				m.end(err)
+			} else {
+				rest = append(rest, m)
+			}
+		}
+		clear(w.flying[len(rest):])
+		w.flying = rest
+	}
+	for range maxAtOnce {
+		got, err := w.receive(&w.incoming)
+		if err != nil {
+			w.failure = err
+			return false, false, err
+		}
+		if !got {
+			break
+		}
+		worked = true
+	}
+	return worked, len(w.flying) > 0 || w.incoming != nil, nil
+}
+
+// tryStep makes progress once if no other goroutine does or wants to.
+func (w *world) tryStep() {
+	if w.callers.Load() == 0 && w.calling.TryLock() {
+		_, _, _ = w.step() // background ends with the error
+		w.calling.Unlock()
+	}
+}
+
+// drive makes progress until done returns true or a while has passed. It reports whether done did.
+func (w *world) drive(done func() bool) bool {
+	if done() {
+		return true
+	}
+	w.drivers.Add(1)
+	defer w.drivers.Add(-1)
+	start := time.Now()
+	for i := 1; ; i++ {
+		w.tryStep()
+		if done() {
+			return true
+		}
+		if i%drivesAtime == 0 {
+			if time.Since(start) > driveTime {
+				return false
+			}
+			runtime.Gosched()
+		}
+	}
+}
+
+// receive receives at most one message at a time, so that those of a stream stay in order.
+func (w *world) receive(r **reception) (worked bool, err error) {
+	if *r == nil {
+		rank, tag, size, ok, err := w.lib.Probe()
+		if err != nil || !ok {
+			return false, err
+		}
+		if s := w.streamOf(rank, tag); s != nil && s.full() {
+			return false, nil
+		}
+		n := &reception{rank: rank, tag: tag, data: make([]byte, size)}
+		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
+			return false, err
+		}
+		*r = n
+	}
+	ok, err := w.lib.Done((*r).request)
+	if !ok || err != nil {
+		return false, err
+	}
+	n := *r
+	*r = nil
+	return true, w.deliver(n)
+}
+
+// begin begins to send a message. It reports false if MPI has ended.
+func (w *world) begin(m *message) bool {
+	w.callers.Add(1)
+	w.calling.Lock()
+	w.callers.Add(-1)
+	defer w.calling.Unlock()
+	if w.over {
+		return false
+	}
+	err := w.lostError(m.rank)
+	done := err != nil
+	if err == nil {
+		if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err == nil {
+			done, err = w.lib.Done(m.request)
+		} else {
+			done = true
+		}
+	}
+	if done {
+		m.end(err)
+	} else {
+		w.flying = append(w.flying, m)
+	}
+	return true
+}
+
+// send sends a message and waits until its data may change.
+func (w *world) send(data []byte, rank, tag int) error {
+	m := &message{data: data, rank: rank, tag: tag, done: make(chan error, 1)}
+	if !w.begin(m) {
+		return io.ErrClosedPipe
+	}
+	w.drive(func() bool { return len(m.done) > 0 })
+	return <-m.done
+}
+
+// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
+func (w *world) abandon() {
+	rest := w.flying[:0]
+	for _, m := range w.flying {
+		if err := w.lostError(m.rank); err != nil {
+			w.abandoned = append(w.abandoned, m.request)
+			m.end(err)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	clear(w.flying[len(rest):])
+	w.flying = rest
+	if w.incoming != nil && w.lostError(w.incoming.rank) != nil {
+		w.abandoned = append(w.abandoned, w.incoming.request)
+		w.incoming = nil
+	}
+}
