@@ -14,7 +14,7 @@ import (
 )
 
 // plainRooms are the folders whose comments follow the rules below.
-var plainRooms = []string{"../runtime", "../plugins/all", "../plugins/cpu", "../plugins/internal", "../plugins/portable", "../lang/kernel/analysis"}
+var plainRooms = []string{"../runtime", "../plugins/all", "../plugins/cpu", "../plugins/internal", "../plugins/portable", "../lang/kernel"}
 
 // headless are forms that have a word of the field, or a subject, in plain English.
 var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall)\b`)

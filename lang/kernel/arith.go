@@ -161,8 +161,9 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// exactInF32 reports whether an integer is seldom or never beyond 2²⁴: an element of 8 or 16 bits, a bool, what is left
-// by a mask, a remainder or a shift, and what is computed of coordinates, extents and small constants alone.
+// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for elements of 8 or 16 bits, bools, and results
+// of masks, remainders and shifts. It also holds for results computed from coordinates, extents and small constants
+// alone.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def

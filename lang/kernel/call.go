@@ -125,7 +125,7 @@ func required(fn *syntax.Func) int {
 	return n
 }
 
-// bindArgs gives the parameters their values; an argument that is missing or undefined has the default value, if there is
+// bindArgs sets the parameters to the arguments. A missing or undefined argument takes the default value, if there is
 // one.
 func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 	for i, p := range fn.Params {
@@ -253,8 +253,8 @@ func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
 	return r
 }
 
-// give assigns what a return gives to the results.
-func (c *compiler) give(r *results, x value, at syntax.Span) {
+// setResults assigns the value of a return statement to the results.
+func (c *compiler) setResults(r *results, x value, at syntax.Span) {
 	parts := []value{x}
 	switch {
 	case x.kind == kBad:

@@ -180,7 +180,7 @@ func (c *compiler) numberTable(list []float64, name string) *ir.Array {
 	return &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: t}, Rank: 1, Dims: []int{len(list)}, Data: data}
 }
 
-// placed gives a captured table its array in this walk's kernel.
+// placed sets the array of a captured table in this walk's kernel.
 func (c *compiler) placed(v value, key captureKey) value {
 	if v.kind != kPlace {
 		return v
@@ -226,7 +226,7 @@ func IsLanguageName(name string) bool {
 	return ok
 }
 
-// languageName is the meaning that the language gives to a name.
+// languageName returns the language's own meaning of a name.
 func languageName(name string) (value, bool) {
 	if v, ok := globalBuiltins[name]; ok {
 		return v, true

@@ -79,7 +79,7 @@ func (j *joint) either(a, b value) func() value {
 	return nil
 }
 
-// result makes a register of type t that holds a if the first side ran and b if the second did, and gives its number.
+// result makes a register of type t for the phi of a and b and returns its number.
 func (j *joint) result(t ir.Type, a, b value) int {
 	side := func(v value) value {
 		if t == ir.U32 {

@@ -14,12 +14,13 @@ import (
 const (
 	maxPasses  = 16     // what is assumed settles in a few
 	maxInlined = 1000   // calls on top of each other
-	maxCalls   = 50000  // calls that are inlined, which may all give constants and leave no registers
+	maxCalls   = 50000  // inlined calls; those that fold to constants use no registers
 	maxValues  = 200000 // registers of one kernel
 )
 
-// A compiler types and lowers a kernel in one walk over its tree, repeated until the types that it assumed are the types
-// that it finds: what a `let` has joined, and which inferred parameters are integers. Only the last walk's IR is kept.
+// compiler types and lowers a kernel in one walk over its tree. It repeats the walk until the assumed types are the
+// inferred ones: the joined types of `let` variables and which inferred parameters are integers. Only the last walk's
+// IR is kept.
 type compiler struct {
 	f    *Function
 	opts Options
@@ -399,7 +400,7 @@ type helperCache struct {
 	parsed map[*Source]*syntax.Func
 }
 
-// parse gives the function of a source, parsed once; name is for one that has none.
+// parse returns the function of a source, parsed once. It uses name if the source has none.
 func (h *helperCache) parse(src *Source, name string) (*syntax.Func, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -475,8 +476,8 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 	return ir.Site{File: file, Line: p.Line, Col: p.Column, Text: text}
 }
 
-// record is the module's record for r: r itself, the one like it that is declared already, or, if its name is taken by
-// another, a copy with a name of its own.
+// record returns the module's record for r: r itself, or an identical record that is already declared. If another
+// record has its name, it returns a copy with a new name.
 func (c *compiler) record(r *ir.Record) *ir.Record {
 	if r == nil || c.records[r] != nil {
 		return c.records[r]

@@ -272,7 +272,7 @@ func (c *compiler) get(t assignee) value {
 	return bad
 }
 
-// put writes an assignee and gives the value assigned, as JavaScript's assignment does.
+// put writes an assignee and returns the assigned value, as JavaScript's assignment does.
 func (c *compiler) put(t assignee, v value, at syntax.Span) value {
 	switch {
 	case t.v != nil && !t.v.slot:

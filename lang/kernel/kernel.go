@@ -1,8 +1,8 @@
 // Package kernel compiles kernels: the text of a JavaScript function becomes typed, portable kernel IR.
 //
 // The language is a statically typed subset of JavaScript (docs/kernel-language.md). [Parse] reads a function's text
-// once; [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and gives a verified
-// [ir.Module]. What the language has not, or cannot type, is a [diag.List]: each entry has an ID, a position in the
+// once; [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and returns a verified
+// [ir.Module]. Errors of type and constructs outside the language are a [diag.List]: each entry has an ID, a position in the
 // script and the rewrite that works.
 package kernel
 
@@ -17,23 +17,23 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// Source is the text of one function as the script engine gives it. Its Capture may return:
+// Source is the text of one function, from the script engine. Its Capture may return:
 //
 //   - nil: the name is no binding of the script, so that the language's own meaning holds (Math, f32, Infinity, …);
 //   - bool, float64, or *big.Int for a BigInt;
 //   - []float64 for a flat array of numbers;
 //   - [Table] for a typed array;
 //   - [Object] for a plain object, whose numeric fields are read;
-//   - *Source for a helper function; the same function should give the same *Source;
+//   - *Source for a helper function; equal functions should return the same *Source;
 //   - [ir.Type] or *[ir.Record] for an element type;
 //   - or an error that says why the value cannot be captured.
 type Source = syntax.Source
 
 // Object is a captured plain object.
 type Object interface {
-	// Field gives a field's value as Source.Capture does; nil if the object has no such field.
+	// Field returns a field's value, with the types of Source.Capture; nil if the object has no such field.
 	Field(name string) (any, error)
-	// Fields gives the names of the fields.
+	// Fields returns the names of the fields.
 	Fields() []string
 }
 
@@ -140,8 +140,8 @@ type Param struct {
 	Reason string  // why it has its type, as in "i32 because it is used as an index at blur.js:12:5"
 
 	decl diag.Position
-	// signature writes the signature that gives this parameter the type t, or for Void the real type; it is empty if the
-	// kernel does not compile so. Nil if the parameter's type is not inferred.
+	// signature returns the kernel's signature if this parameter has the type t, or the real type for Void. It is empty if
+	// the kernel does not compile with it. It is nil if the parameter's type is not inferred.
 	signature func(t ir.Type) string
 }
 
@@ -196,7 +196,7 @@ func inRange(x float64, t ir.Type) bool {
 	return isIntegral(x) && low <= x && x < high
 }
 
-// Compile types the kernel for its arguments and gives its IR. The error is a [diag.List].
+// Compile types the kernel for its arguments and returns its IR. The error is a [diag.List].
 func (f *Function) Compile(args []Arg, opts Options) (*Compiled, error) {
 	if len(args) != len(f.params) {
 		return nil, diag.List{f.fn.Source.Diagnostic(f.fn.Span, diag.ArgumentCount, "",

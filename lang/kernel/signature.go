@@ -8,8 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// signatureWith gives a function that tries the kernel with another type for the parameter p, all others as they are: see
-// Param.signature.
+// signatureWith returns a function that compiles the kernel with another type for the parameter p; see Param.signature.
 func (c *compiler) signatureWith(p *param) func(ir.Type) string {
 	f, opts, real := c.f, c.opts, c.real
 	opts.Warnings, opts.Trace = false, false

@@ -144,7 +144,7 @@ func (c *compiler) declare(d *syntax.Decl) *variable {
 	return v
 }
 
-// bind declares a name and gives it its first value.
+// bind declares a name with its first value.
 func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
@@ -179,7 +179,7 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	c.assign(v, init, at)
 }
 
-// assign gives a variable a value; the variable's type is the join of all of them.
+// assign sets a variable to a value; the variable's type is the join of all its values.
 func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	if !c.wantScalar(x, at) {
 		x = bad
@@ -268,7 +268,7 @@ func (c *compiler) asTruth(v value) value {
 	return register(c.truth(v))
 }
 
-// settleTypes gives the variables that have no type yet a first guess, so that they can be carried around a loop.
+// settleTypes assigns first types to the untyped variables, so that a loop can carry them.
 func settleTypes(vars []*variable) {
 	for _, v := range vars {
 		v.typ = v.slotType()
@@ -389,7 +389,7 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 	}
 	c.step(s.Span, func() {
 		if s.X != nil {
-			c.give(&f.results, c.expr(s.X), s.X.Range())
+			c.setResults(&f.results, c.expr(s.X), s.X.Range())
 		}
 	})
 	c.jump(f.exit)

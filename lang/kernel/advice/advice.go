@@ -151,7 +151,7 @@ func (a *Access) remedy() string {
 // worth is what sparing a check is worth.
 const worth = "; in an innermost loop that may gain a few per cent"
 
-// Accesses gives the accesses to buffers that the optimised kernel has, each once.
+// Accesses returns the distinct accesses to buffers in the optimised kernel.
 func Accesses(c *kernel.Compiled) []Access {
 	facts := &opt.Facts{}
 	plain := optimised(c, facts)
@@ -246,9 +246,9 @@ func picks(v *ir.Value, op ir.Op) bool {
 	return false
 }
 
-// Warnings gives what the compiler found doubtful, and what costs time that other code could spare: accesses of
-// neighbouring items that lie apart, and checks in loops of indices that the loop could bound. Of several accesses to
-// one buffer that cost the same it names the first. It optimises the kernel to see that.
+// Warnings returns the compiler's warnings and performance advice: strided accesses of neighbouring items, and bounds
+// checks that a loop condition could prove. Of several accesses to one buffer with the same cost it names the first. It
+// optimises the kernel for the analysis.
 func Warnings(c *kernel.Compiled) diag.List {
 	list := slices.Clone(c.Warnings)
 	type kind struct {
@@ -361,7 +361,7 @@ func (t *Tile) String() string {
 		"compare with the length at the edge", t.Text, t.Line, t.Column)
 }
 
-// RaggedTiles gives a warning for each tile of a kernel that was launched with a size that is no multiple of its groups'.
+// RaggedTiles returns a warning for each tile if the launch's size is not a multiple of the group's size.
 func RaggedTiles(c *kernel.Compiled) diag.List {
 	var list diag.List
 	for _, t := range Tiles(c) {
@@ -372,7 +372,7 @@ func RaggedTiles(c *kernel.Compiled) diag.List {
 	return list
 }
 
-// Tiles gives the tiles of a kernel, by shared array.
+// Tiles returns the tiles of a kernel, in the order of its shared arrays.
 func Tiles(c *kernel.Compiled) []Tile {
 	first, barriers := map[*ir.Array]*ir.Instr{}, 0
 	c.Kernel.Body.Walk(func(in *ir.Instr) {

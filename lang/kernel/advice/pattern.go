@@ -143,7 +143,7 @@ func (l *layouts) bring(in *ir.Instr, to, from []*ir.Value) {
 	}
 }
 
-// of gives the layout of an access to a buffer.
+// of returns the layout of an access to a buffer.
 func (l *layouts) of(in *ir.Instr) Layout {
 	dims := in.Array.Rank // the indices behind are of arrays in a record
 	if in.Path[0].Kind == ir.StepFlat {
@@ -161,7 +161,7 @@ func (l *layouts) of(in *ir.Instr) Layout {
 	return out
 }
 
-// indices gives the layout of what the indices of one array choose.
+// indices returns the layout of the elements that the indices into one array select.
 func (l *layouts) indices(list []*ir.Value) Layout {
 	out, dims, split := Layout{}, len(list), false
 	for i, index := range list {
@@ -356,7 +356,7 @@ func (l *layouts) fromData(v *ir.Value) bool {
 	return data
 }
 
-// reads reports whether an instruction, or one inside it, gives what memory or the host has.
+// reads reports whether the result of an instruction, or of one inside it, depends on memory or on the host.
 func reads(in *ir.Instr) bool {
 	found := false
 	visit := func(in *ir.Instr) {

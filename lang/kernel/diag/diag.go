@@ -37,7 +37,7 @@ func (d *Diagnostic) Code() string { return string(d.ID) }
 // Hint is the rewrite that works, or an empty string.
 func (d *Diagnostic) Hint() string { return d.Rewrite }
 
-// Error gives position, message, ID and hint in one line, with a further line for each note.
+// Error returns position, message, ID and hint in one line, and a further line for each note.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {
@@ -58,7 +58,7 @@ func (d *Diagnostic) Error() string {
 // List is the diagnostics of one compilation, in the order of the text. It is never empty where it is used as error.
 type List []*Diagnostic
 
-// Error gives one diagnostic a line.
+// Error returns the diagnostics, one per line.
 func (l List) Error() string {
 	lines := make([]string, len(l))
 	for i, d := range l {

@@ -6,8 +6,9 @@ type Entry struct {
 	Warning bool
 	Meaning string
 
-	// Example is the text of a kernel that has it, where the parameter x is a buffer of f32, k of i32, u of u32, n of
-	// i64, b of u8 and ps of a record; m is a buffer of f32 with two dimensions. Empty if it takes more than a text.
+	// Example is the text of a kernel with the error. Parameter x is a buffer of f32, k of i32, u of u32, n of i64, b of
+	// u8, and ps of a record. Parameter m is a buffer of f32 with two dimensions. It is empty if the error needs more than
+	// a text.
 	Example string
 }
 

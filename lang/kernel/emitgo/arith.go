@@ -241,7 +241,7 @@ func (e *emitter) saturate(to ir.Type, x string) string {
 	return fmt.Sprintf("%s(float64(%s))", e.file.help(name), x)
 }
 
-// bitcast gives every NaN the bits of the canonical one.
+// bitcast emits a bitcast; every NaN becomes the canonical one.
 func (e *emitter) bitcast(from, to ir.Type, x string) string {
 	switch {
 	case from == to:

@@ -315,7 +315,7 @@ func bare(expr string) string {
 // inlineText is the length up to which an expression stands where its only use is.
 const inlineText = 60
 
-// define gives a result its value.
+// define emits the definition of an instruction's result.
 func (e *emitter) define(in *ir.Instr, expr string) {
 	v := in.Result()
 	uses := e.uses.Of(v)

@@ -52,7 +52,7 @@ func mulHighSigned(x, y int64) int64 {
 	return int64(mulHigh(uint64(x), uint64(y))) - x>>63&y - y>>63&x
 }`,
 
-	"saturateI32": `// saturateI32 truncates x to an int32, saturating; NaN gives 0.
+	"saturateI32": `// saturateI32 truncates x to an int32, saturating; NaN becomes 0.
 func saturateI32(x float64) int32 {
 	switch {
 	case x != x:
@@ -65,7 +65,7 @@ func saturateI32(x float64) int32 {
 	return int32(x)
 }`,
 
-	"saturateU32": `// saturateU32 truncates x to a uint32, saturating; NaN gives 0.
+	"saturateU32": `// saturateU32 truncates x to a uint32, saturating; NaN becomes 0.
 func saturateU32(x float64) uint32 {
 	switch {
 	case !(x > 0):
@@ -76,7 +76,7 @@ func saturateU32(x float64) uint32 {
 	return uint32(int64(x))
 }`,
 
-	"saturateI64": `// saturateI64 truncates x to an int64, saturating; NaN gives 0.
+	"saturateI64": `// saturateI64 truncates x to an int64, saturating; NaN becomes 0.
 func saturateI64(x float64) int64 {
 	switch {
 	case x != x:
@@ -89,7 +89,7 @@ func saturateI64(x float64) int64 {
 	return int64(x)
 }`,
 
-	"saturateU64": `// saturateU64 truncates x to a uint64, saturating; NaN gives 0.
+	"saturateU64": `// saturateU64 truncates x to a uint64, saturating; NaN becomes 0.
 func saturateU64(x float64) uint64 {
 	switch {
 	case !(x > 0):

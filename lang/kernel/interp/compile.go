@@ -4,7 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// compiler turns a kernel into nodes and gives its values registers.
+// compiler turns a kernel into nodes and assigns registers to its values.
 type compiler struct {
 	p   *Program
 	err error
@@ -92,7 +92,7 @@ func (c *compiler) release(v *ir.Value) {
 
 func (c *compiler) reg(v *ir.Value) int { return c.regs[v.ID] }
 
-// input gives the register of an input, of which there is one for each key.
+// input returns the register of an input; equal keys share one.
 func (c *compiler) input(key any, in input) int {
 	reg, ok := c.known[key]
 	if !ok {

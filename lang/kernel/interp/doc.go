@@ -4,8 +4,8 @@
 // # How it runs
 //
 // A kernel is compiled once into a tree of closures. Each instruction is one tight loop over the active work-items
-// (lanes) of a block of up to 256 items, so that the cost of dispatch is shared by all of them. A block is a work-group
-// if the kernel observes its group, else a run of consecutive items; a group of more than 256 items has several rows of
+// (lanes) of a block of up to 256 items, which share the cost of dispatch. A block is a work-group
+// if the kernel observes its group, else a run of consecutive items. A group of more than 256 items has several rows of
 // 256 lanes, which every group operation brings together. Registers are arrays of 256 lanes in the worker's memory.
 // Divergent control flow splits and rejoins lists of lanes; a loop ends when no lane is left in it.
 //
@@ -13,8 +13,8 @@
 //
 // # What it promises
 //
-// The meaning is that of docs/kernel-language.md, computed without Go's math package but for square roots, fused
-// multiply-add, rounding to integers and bits. IR that [ir.Module.Verify] accepts never makes it panic, whatever the
-// arguments are, and it touches no memory outside the arguments; a wrong [ir.Instr.Proved], which only a pass of this
-// process can make, is trusted unless Options.IgnoreProofs is set. Running allocates nothing in the steady state.
+// Operations mean what docs/kernel-language.md defines. Of Go's math package they use square roots, fused multiply-add,
+// rounding to integers and bits. IR that [ir.Module.Verify] accepts never causes a panic, for any arguments. A launch
+// accesses no memory outside the arguments. It trusts [ir.Instr.Proved], which only passes of this process set, unless
+// Options.IgnoreProofs is set. Running allocates nothing in the steady state.
 package interp

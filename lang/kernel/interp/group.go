@@ -281,7 +281,7 @@ func combineSubgroup[T number](in *ir.Instr, d, x int) node {
 	})
 }
 
-// shuffle gives each lane another's value, 0 from one that is absent or outside the subgroup.
+// shuffle emits a subgroup shuffle; lanes that are absent or outside the subgroup read as 0.
 func shuffle[T any](kind ir.SubgroupKind, d, x, from int) node {
 	return groupNode(func(w *Worker, m mask) {
 		var none T

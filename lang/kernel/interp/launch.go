@@ -27,9 +27,9 @@ type Scalar struct {
 
 // Services is what kernels ask of the host. Its methods are called by the goroutines that run groups.
 type Services interface {
-	// Print takes the text of a print. The prints of a group, or of a run of items where groups cannot be observed,
-	// come after it ends, by item and for each item in program order, but for texts of over 1 MiB together, which
-	// come in several such parts.
+	// Print receives the text of a print. Where groups cannot be observed, a run of items counts as a group. The prints of
+	// a group come after it ends, by item, and for each item in program order. Texts of more than 1 MiB together come in
+	// several such parts.
 	Print(site int, item [3]int, text string)
 	// Call serves a call of the named service and returns its result's bits. An error is a fault of the item.
 	Call(site int, name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
@@ -44,9 +44,9 @@ type Launch struct {
 	SubgroupSize int          // 4, 8, 16, 32 or 64; 0 means 32
 	Stop         *atomic.Bool // if set during a run, it ends within milliseconds with effects as they are
 
-	// Unchecked turns faults off, except those of Call: an integer division by zero gives 0, a load out of bounds
-	// gives 0 and a store or atomic there does nothing, and a Uniform gives the value of the group's first item to all
-	// of them. Other devices promise only what the division gives.
+	// Unchecked turns faults off, except those of Call. An integer division by zero returns 0, a load out of bounds
+	// returns 0, and a store or atomic there has no effect. A Uniform returns the value of the group's first item to all
+	// items. Other devices promise only the result of the division.
 	Unchecked bool
 
 	// Watch, if it is set, is the only item whose fault is kept.

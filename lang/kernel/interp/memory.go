@@ -36,8 +36,8 @@ type access struct {
 	zeros  bool // the array's zeros are a value to read
 }
 
-// resolve works out the offsets of the lanes in f.addr and returns the lanes that are in bounds and the address that
-// the offsets are relative to. The others have left the kernel, or are in f.bad if faults are off.
+// resolve computes the offsets of the lanes in f.addr. It returns the lanes in bounds and the base address of the
+// offsets. The others have left the kernel, or are in f.bad if faults are off.
 func (a *access) resolve(f *frame, lanes []uint8) ([]uint8, unsafe.Pointer) {
 	m := &f.w.arrays[a.array.ID]
 	base := m.base
@@ -79,7 +79,7 @@ func (a *access) resolve(f *frame, lanes []uint8) ([]uint8, unsafe.Pointer) {
 	return lanes, base
 }
 
-// bounds gives the extent of an index and the distance from one to the next.
+// bounds returns the extent of an index and its stride.
 func (t *term) bounds(m *memory, rank int) (extent, stride uint64) {
 	stride = t.stride
 	for n := rank - t.inner; n < rank; n++ {

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// The arithmetic that neither Go's operators nor package scalar give in a form that is fast enough for a loop.
+// Arithmetic for which Go has no operator and package scalar is too slow in a loop.
 
 type signed interface{ int32 | int64 }
 
@@ -20,8 +20,8 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
-// fma32 is a·b + c rounded once. The product is exact in float64; the sum there rounds again to the right float32 unless
-// it lies half way between two of them, or among the subnormal ones or beyond, where package scalar works it out.
+// fma32 returns a·b + c rounded once. The product is exact in float64, and so the sum usually rounds to the right
+// float32. Package scalar computes the exceptions: sums half way between two float32, subnormal results and overflows.
 func fma32(a, b, c float32) float32 {
 	s := float64(float64(a)*float64(b)) + float64(c)
 	u := math.Float64bits(s)
@@ -32,7 +32,7 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// fmod gives the exact remainder; that of two float32 is a float32.
+// fmod returns the exact remainder; that of two float32 is a float32.
 func fmod[T float](x, y T) T { return T(scalar.Fmod(float64(x), float64(y))) }
 
 // fmin is the lesser of two floats; NaN wins and −0 is less than +0.

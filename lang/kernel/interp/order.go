@@ -14,7 +14,7 @@ var fences atomic.Uint32
 // start is what clocks count from.
 var start = time.Now()
 
-// Clock returns the nanoseconds that a Clock gives.
+// Clock returns the time in nanoseconds, for the operation Clock.
 func Clock() uint64 { return uint64(time.Since(start)) }
 
 // order compiles a Fence, Clock or Pause.

@@ -6,9 +6,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// races finds races by barrier epochs: two accesses to a byte, one of them a write and not both atomic, by different
-// items, race if the items are of different groups, or if no barrier of the group lies between. What matters is which
-// barriers lie between, not in which order the interpreter happens to run.
+// races finds races by barrier epochs. Two accesses to a byte by different items conflict if one of them is a write and
+// not both are atomic. They race if the items are of different groups, or if no barrier of the group separates them.
+// The order in which the interpreter runs items does not matter.
 type races struct {
 	w      *Worker
 	launch int64 // serial of the launch that global is of

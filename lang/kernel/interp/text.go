@@ -22,7 +22,7 @@ type printed struct {
 // maxPending bounds the text that waits for the end of its group.
 const maxPending = 1 << 20
 
-// flush gives the text to the host, by item.
+// flush passes the text to the host, by item.
 func (p *prints) flush(w *Worker) {
 	if len(p.entries) == 0 {
 		return

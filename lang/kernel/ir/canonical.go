@@ -6,8 +6,8 @@ import "math"
 // each use that shows the bits of a float: stores of f32 and f64 in buffers, the operands that atomics store or compare,
 // and those of [Call]. Stores of f16 and bf16, and arithmetic atomics, store the canonical NaN by themselves.
 //
-// A plain copy keeps its bits: a value all of whose sources are elements of f32 or f64, scalar parameters and
-// constants, by way of control flow, [Select], shuffles, and private or shared arrays into which the kernel stores nothing else.
+// A plain copy keeps its bits. All sources of a plain copy are elements of f32 or f64, scalar parameters and constants.
+// It may pass through control flow, [Select] and shuffles, and through private or shared arrays that hold only copies.
 func CanonicalizeNaNs(k *Kernel) {
 	c := &copies{computed: make([]bool, k.NumValues()), arrays: make([]bool, len(k.Arrays)), compared: make([]bool, len(k.Arrays))}
 	k.Body.Walk(func(in *Instr) {

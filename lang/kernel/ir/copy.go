@@ -67,7 +67,7 @@ func (c *Copier) Instr(in *Instr) *Instr {
 	return &n
 }
 
-// Block copies a block; nil gives nil.
+// Block returns a copy of a block, or nil for nil.
 func (c *Copier) Block(b *Block) *Block {
 	if b == nil {
 		return nil

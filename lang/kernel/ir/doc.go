@@ -5,10 +5,9 @@
 //
 // A [Module] has records and kernels. A [Kernel] has parameters, arrays (its buffers, shared and private arrays and
 // constant tables) and one body. The body is structured SSA: a [Block] is a list of instructions that ends in one
-// terminator, and control flow nests, so that masks, JavaScript, OpenCL C and PTX can all be produced from it without
-// rebuilding structure:
+// terminator, and control flow nests. Back ends emit masks, JavaScript, OpenCL C and PTX without rebuilding structure:
 //
-//	block        a region that break leaves early; its results are the values given by yield or break
+//	block        a region that break leaves early; its results are the operands of yield or break
 //	if           two regions; its results are the values that the regions yield
 //	loop         a region with carried values (its block parameters), re-entered by continue and left by break
 //	yield        ends a region of if or block normally
@@ -21,12 +20,12 @@
 //
 // # Meaning
 //
-// Every operation has the meaning that the kernel language gives it (docs/kernel-language.md): wrap-around integers,
+// Every operation means what docs/kernel-language.md defines: wrap-around integers,
 // IEEE floats rounded at each operation in their own type, JavaScript's min, max and round. Fused multiply-add is the
 // operation [FMA], made by the front end alone; no pass or backend makes or splits one.
 //
 // An access names an [Array] and a path of indices and fields. It is checked by definition: an index outside its
-// extent is a fault, which records its [Site] and ends the work-item, as an integer division by zero, a failed assert
-// and a divergent uniform do. Passes that prove a check away record so in [Instr.Proved], which no serialized form
-// carries: a decoded module is always fully checked.
+// extent is a fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and
+// divergent uniforms are faults, too. Passes mark proved checks in [Instr.Proved], which no serialized form carries: a
+// decoded module is always fully checked.
 package ir

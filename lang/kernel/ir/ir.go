@@ -294,10 +294,10 @@ func (k *Kernel) Access() []Access {
 	return access
 }
 
-// Resolved is a path worked out to an address: the start of the array plus Offset plus, for each index operand i,
-// its value times Strides[i] bytes. Index i must be in [0, Extents[i]). A Global array's own extents are not known
-// here: for its leading indices Extents[i] is −1−axis, and a stride that depends on extents is given as
-// Strides[i] in bytes per innermost element with Inner[i] naming how many trailing extents multiply it.
+// Resolved is a path resolved to an address: the start of the array plus Offset plus Strides[i] bytes times index i,
+// for each index. Index i must be in [0, Extents[i]). A Global array's own extents are unknown at compile time.
+// Extents[i] of its leading index i is −1−axis. A stride that depends on extents is Strides[i] bytes times the product
+// of the last Inner[i] extents.
 type Resolved struct {
 	Scalar  Type // storage type of what is accessed; Void if the path is wrong
 	Offset  int

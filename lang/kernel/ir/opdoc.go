@@ -1,6 +1,6 @@
 package ir
 
-// opDoc is what an operation takes and gives, and means.
+// opDoc is the signature of an operation and its meaning.
 type opDoc struct{ form, meaning string }
 
 // opDocs is the reference of operations. T is one type throughout a line, S another.
@@ -76,7 +76,7 @@ var opDocs = [numOps]opDoc{
 	Lib:   {"S, … → T, …", "version 2: the named function of the device library, with operands and results of any types, and arrays by reference"},
 }
 
-// Doc returns what the operation takes and gives, as "operands → result", and what it means, for reference manuals.
+// Doc returns the operation's signature, as "operands → result", and its meaning, for reference manuals.
 func (op Op) Doc() (form, meaning string) {
 	if op >= numOps {
 		return "", ""

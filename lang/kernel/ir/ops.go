@@ -44,7 +44,7 @@ const (
 	Le      // T T → bool, ints and floats
 	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; 64-bit to 32-bit and float to int are not for it
 	Sat     // S → T: float to int, saturating; fractions truncate; NaN becomes 0
-	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities give 0
+	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities become 0
 	Bitcast // S → T of the same size: the bits
 	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; NaN becomes the canonical one
 	Math    // T… → T, floats: the function of the device library that Instr.Fn names
@@ -156,7 +156,7 @@ func (r FenceReach) String() string {
 	return fmt.Sprintf("reach(%d)", uint8(r))
 }
 
-// ItemKind says which coordinate [Item] gives.
+// ItemKind is the coordinate that [Item] returns.
 type ItemKind uint8
 
 // The coordinates of a work-item.
@@ -213,7 +213,7 @@ func (c Combine) String() string {
 type AtomicKind uint8
 
 // The atomic operations. AtomicLoad takes no operand, AtomicCompareExchange takes expected and new value, the others
-// one; each gives the old value.
+// one; each returns the old value.
 const (
 	AtomicAdd AtomicKind = iota
 	AtomicSub

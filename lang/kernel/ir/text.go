@@ -414,7 +414,7 @@ func axisName(axis int) string {
 	return strconv.Itoa(axis)
 }
 
-// canonical NaNs, the bits that the language gives for NaN.
+// canonical NaNs, the bits of NaN in the language.
 const (
 	NaN32 = 0x7fc00000
 	NaN64 = 0x7ff8000000000000

@@ -18,8 +18,8 @@ func (l Level) String() string { return levelNames[min(l, Varying)] }
 // Scope says for which set of items uniformity is asked. The zero value is what the rule on barriers means: all items
 // of a group, which advance independently.
 type Scope struct {
-	// Lockstep narrows the group to items that one thread steps together, as lanes of a vector are: a load by them of
-	// one address gives one value, whoever else writes there.
+	// Lockstep narrows the group to items that one thread steps together, as lanes of a vector are. Their load of one
+	// address reads one value, even if other items write there.
 	Lockstep bool
 	// UniformAxis says on which axes these items have the same identifiers.
 	UniformAxis [3]bool
@@ -281,7 +281,7 @@ func (w *uniformWalk) block(b *Block) {
 	}
 }
 
-// result is the level of what an instruction gives, from that of its operands.
+// result returns the level of an instruction's result, computed from that of its operands.
 func (u *Uniformity) result(in *Instr) Level {
 	args := LaunchUniform
 	for _, a := range in.Args {
@@ -405,7 +405,7 @@ func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
 	w.causes[depth] = cause
 }
 
-// carry gives a loop's parameters the levels of what continue brings.
+// carry raises the levels of a loop's parameters by the operands of continue.
 func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	for i, p := range in.Then.Params {
 		if next.edges == 0 {

@@ -16,8 +16,8 @@ func (m *Module) Verify() error {
 	return v.verify()
 }
 
-// VerifyLowered is Verify for a module of lowered kernels, which access memory by [StepByte] and have no operations that
-// the uniformity of control flow must be proved for.
+// VerifyLowered verifies a module of lowered kernels. They access memory by [StepByte] and have no operations that need
+// uniform control flow.
 func (m *Module) VerifyLowered() error {
 	v := verifier{m: m, lowered: true}
 	return v.verify()

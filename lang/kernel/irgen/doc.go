@@ -1,4 +1,4 @@
-// Package irgen makes kernels for tests: every operation on every type that it is for, the values at which operations
-// show what they are, and random kernels whose results are defined, so that any two ways to run them must agree. Reduce
-// returns a small kernel that still fails where a random one does.
+// Package irgen makes kernels for tests. Kernels for each operation and type use operands at the edges of their ranges.
+// Random kernels have defined results, and so any two ways to run them must agree. Reduce returns a small kernel that
+// still fails in place of a large random one.
 package irgen

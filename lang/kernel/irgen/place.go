@@ -64,8 +64,8 @@ func (g *generator) apart(name string) *array {
 	return a
 }
 
-// view makes another name of a buffer's memory, or of a part of it, in which an item has some of the elements that it has
-// there.
+// view returns another name for a buffer's memory or a part of it. Each item owns there a part of the elements that it
+// owns in the buffer.
 func (g *generator) view(name string, of *array) *array {
 	base := slices.IndexFunc(g.k.Params, func(p ir.Param) bool { return p.Array == of.Array })
 	t := of.Elem.Scalar

@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Reduce returns a kernel for which fails still returns true and from which no edit of a fixed set can be made: an
-// instruction removed, a value replaced by an operand or by zero, a structured instruction replaced by one of its blocks,
-// a result or a carried value dropped. Its parameters are those of k. Coordinates of items stay, because items that store
-// at one index race.
+// Reduce returns a kernel for which fails still returns true and to which no edit of a fixed set applies. The edits
+// remove an instruction, a result or a carried value, and replace a value by an operand or by zero. They also replace a
+// structured instruction by one of its blocks. Its parameters are those of k. Coordinates of items stay, because items
+// that store at one index race.
 func Reduce(k *ir.Kernel, fails func(*ir.Kernel) bool) *ir.Kernel {
 	for {
 		before := countInstrs(k)

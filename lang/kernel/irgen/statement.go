@@ -487,8 +487,8 @@ func (g *generator) loop(at context) {
 	g.defineAll(in)
 }
 
-// stride emits a loop that begins at the item's position and goes on by about the size of the launch, as long as that is
-// in a buffer, or not much longer.
+// stride emits a grid-stride loop: it begins at the item's position and advances by about the size of the launch. It
+// ends at the end of a buffer, or slightly behind it.
 func (g *generator) stride(at context) {
 	a := one(g, g.long)
 	first := g.self[len(g.self)-1]

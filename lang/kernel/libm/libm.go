@@ -2253,7 +2253,7 @@ func mulHigh(x, y uint64) uint64 {
 	return high
 }
 
-// saturateI32 truncates x to an int32, saturating; NaN gives 0.
+// saturateI32 truncates x to an int32, saturating; NaN becomes 0.
 func saturateI32(x float64) int32 {
 	switch {
 	case x != x:

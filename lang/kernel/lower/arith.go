@@ -174,8 +174,8 @@ func formatOf(t ir.Type) format {
 	return format{ir.U64, 52, 1023}
 }
 
-// remainder is Rem of floats. The operands' significands are integers, of which the dividend's is shifted as far as 64
-// bits have room and reduced by the divisor's, until both exponents are the same.
+// remainder emits Rem of floats. It shifts the dividend's significand up as far as 64 bits have room and reduces it by
+// the divisor's. It repeats this until both exponents are equal.
 func (e *emitter) remainder(x, y *ir.Value) *ir.Value {
 	t, f := x.Type, formatOf(x.Type)
 	u := func(n uint64) *ir.Value { return e.konst(ir.U64, n) }

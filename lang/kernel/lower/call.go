@@ -177,7 +177,7 @@ func (c *Calls) slot(n int) []uint32 {
 	return c.words[c.kernel.callStart()+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
-// Next returns a call that waits for an answer, which [Calls.Answer] gives.
+// Next returns a call that waits for [Calls.Answer].
 func (c *Calls) Next() (call Call, ok bool) {
 	if c.kernel.slotWords == 0 {
 		return Call{}, false

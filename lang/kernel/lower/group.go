@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// groups replaces reductions, scans, uniform and subgroup operations by exchanges of values through shared memory, or
-// through the lanes of a subgroup where the target has shuffles.
+// groups replaces reductions, scans, uniform and subgroup operations by exchanges through shared memory. It uses the
+// lanes of a subgroup instead where the target has shuffles.
 func (l *lowering) groups() {
 	with := map[*ir.Value]*ir.Value{}
 	l.groupsIn(l.out.IR.Body, with)

@@ -121,7 +121,8 @@ func (l *lowering) inBounds(checks []check) (all *ir.Value) {
 	return all
 }
 
-// guarded runs something if a condition holds, and gives 0 where it does not; nil stands for true.
+// guarded emits run under a condition and returns its value, or 0 where the condition is false. A nil condition is
+// true.
 func (l *lowering) guarded(c *ir.Value, t ir.Type, run func() *ir.Value) *ir.Value {
 	switch {
 	case c == nil:

@@ -95,10 +95,11 @@ type Target struct {
 	native map[string]bool
 }
 
-// NewTarget returns a target with the optional leaves of the names, such as "min.f32" or, for all types, "mulhi";
-// "nested jumps" says that break and continue may leave several constructs at once, "calls" that the host serves the records
-// while a launch runs, "everything" stands for all of these.
-// "extension.NAME" keeps that extension operation, with its operands and, as its block, its fallback.
+// NewTarget returns a target with the optional leaves of the names, such as "min.f32" or, for all types, "mulhi".
+//
+// Further names are properties: "nested jumps" allows break and continue to leave several constructs at once. "calls"
+// means that the host serves the records while a launch runs. "everything" stands for all of these. "extension.NAME"
+// keeps that extension operation, with its operands and, as its block, its fallback.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// DCE removes what has no effect: instructions whose results nobody uses, results and carried values of structured
-// instructions likewise, and whole loops, if they are sure to end.
+// DCE eliminates dead code: instructions without effect whose results are unused, and dead results and carried values
+// of structured instructions. It removes a dead loop only if the loop is finite.
 func DCE(k *ir.Kernel, _ *Facts) bool {
 	s := &dce{Structure: analysis.StructureOf(k), around: map[*ir.Instr]bool{}, values: analysis.NewValues[bool](k)}
 	s.roots(k.Body, nil)
@@ -59,7 +59,7 @@ func (s *dce) isRoot(in *ir.Instr) bool {
 func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
-	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // whose operands live if what they give does
+	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // their operands live if the corresponding results do
 		for _, a := range in.Args {
 			s.use(a)
 		}

@@ -4,9 +4,9 @@
 // fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. What it may
 // change is what the language leaves open: the payload of a NaN, and which of several faults is recorded first.
 //
-// A fault ends its work-item, so after a checked access or division the same check cannot fail again, and an access
-// whose result is unused must stay as long as its check may fail. [Prove] finds the checks that cannot, which the other
-// passes then move and drop more freely. A proof holds where its instruction stands: no pass moves a proved access to
+// A fault ends its work-item: after a checked access or division the same check cannot fail again. An access with an
+// unused result stays while its check may fail. [Prove] finds the checks that cannot fail, which the other passes then
+// move and remove more freely. A proof holds where its instruction stands: no pass moves a proved access to
 // where less is known.
 //
 // Passes may remove what made [ir.Kernel.ObservesGroup] true. Ask for it, and for [ir.Kernel.ABI], before optimizing.

@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// identity returns the value that an instruction is sure to give, or rewrites it in place to a simpler one and returns
-// nil. Every rule is exact for every operand; of NaNs alone the payload may change. Constants go to the right of
-// commutative operations.
+// identity returns a value equal to the instruction's result, or rewrites the instruction in place to a simpler one and
+// returns nil. Every rule is exact for every operand; only the payload of a NaN may change. Constants go to the right
+// of commutative operations.
 func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	if commutes(in.Op) {
 		if _, left := analysis.ConstBits(in.Args[0]); left {

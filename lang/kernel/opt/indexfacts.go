@@ -12,9 +12,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IndexFact says of an index that its greatest value in a launch is below an extent: of a buffer, or of an array in the
-// kernel, which is a number then. It is about what the launch brings alone, so that a backend can find out before it
-// launches, and proves every check whose index has that greatest value.
+// IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a
+// constant for an array in the kernel. It depends only on the launch's arguments, and so a back end can evaluate it
+// before the launch. If it holds, it proves every bounds check with that maximum.
 type IndexFact struct {
 	Most   Bound
 	Buffer string
@@ -51,8 +51,8 @@ const (
 	TermScalar                    // a scalar parameter
 )
 
-// IndexFacts returns the facts that would prove checks of the kernel which are not proved with the others. A backend may
-// give them all to [Run] to make another version of the kernel, and run that one where they hold.
+// IndexFacts returns the conditions that would prove further bounds checks of the kernel. A back end may pass them all
+// to [Run] to compile another version, for launches in which they hold.
 func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p := newProver(k, facts)
 	p.asks = map[*ir.Instr][]IndexFact{}
@@ -152,7 +152,7 @@ func (b Bound) times(o Bound) (Bound, bool) {
 
 func number(n int64) Bound { return Bound{{Factor: n}} }
 
-// String gives the term as in size.x or n, the name as a Go string.
+// String returns the term as text, such as size.x or n, the name as a Go string.
 func (t Term) String() string {
 	switch t.Kind {
 	case TermExtent:
@@ -163,7 +163,7 @@ func (t Term) String() string {
 	return [...]string{"size", "groupsize", "groups"}[t.Kind] + "." + "xyz"[t.Axis:t.Axis+1]
 }
 
-// String gives the sum as a formula.
+// String returns the sum as a formula.
 func (b Bound) String() string {
 	if len(b) == 0 {
 		return "0"
@@ -181,7 +181,7 @@ func (b Bound) String() string {
 	return out.String()
 }
 
-// String gives the fact as a formula. Different facts have different ones.
+// String returns the fact as a formula. Different facts have different formulas.
 func (f *IndexFact) String() string {
 	var out strings.Builder
 	out.WriteString(f.Most.String() + " < ")

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// LICM moves what gives the same value in every iteration out of loops: pure instructions that each iteration runs,
-// and loads that cannot fault before the loop either and whose memory the loop does not write. Constants move from
+// LICM moves loop-invariant code in front of loops. It moves pure instructions that every iteration executes. It moves
+// loads if they cannot fault in front of the loop and the loop does not write their memory. It moves constants from
 // anywhere in the loop.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
@@ -35,8 +35,8 @@ type licm struct {
 	changed bool
 }
 
-// asks reports whether it depends on proofs what leaves the loops of a block in a loop, which may be nil, and whether there
-// are loops.
+// asks reports whether instructions that leave a block's loops depend on proofs, and whether it has loops. The loop
+// around the block may be nil.
 func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	if b == nil {
 		return false, false
@@ -143,7 +143,7 @@ func (h *licm) leaves(loop, in *ir.Instr, always bool) bool {
 	return true
 }
 
-// written reports whether the loop may change what a load of the array gives.
+// written reports whether the loop may write what a load of the array reads.
 func (h *licm) written(loop *ir.Instr, a *ir.Array) bool {
 	e := h.m.effects[loop]
 	switch a.Space {

@@ -15,11 +15,9 @@ type PartialUnrollLimits struct {
 	Leave func(loop *ir.Instr) bool // if not nil: the loops that stay as they are
 }
 
-// PartialUnroll makes the bodies of loops longer whose numbers of iterations come out of constants: one does the work of
-// several, or all iterations stand one after the other, so that what comes with each costs less. Indices keep their
-// marks of proof. It is for targets that gain by it, after [Run]: the values are renumbered, and the form of indices is
-// such that those of one array differ by constants that are added last. PartialUnroll gives how often the bodies of loops that
-// stay are repeated, and whether it has changed the kernel.
+// PartialUnroll unrolls loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It
+// runs after [Run] and renumbers values. It adds the constant parts of indices last, so that neighbouring accesses
+// differ by a displacement. It returns the factors of the loops that remain, and whether it changed the kernel.
 func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
 	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
@@ -109,8 +107,8 @@ func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	return ok
 }
 
-// counted gives the plan of a loop that a counter, in steps of a constant from a constant on, leaves at a constant, without
-// having wrapped.
+// counted returns the plan of a counted loop: the counter's start, step and limit are constants and it does not wrap.
+// It returns nil for other loops.
 func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	p := r.wayOut(loop)
 	if p == nil {

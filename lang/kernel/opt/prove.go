@@ -97,8 +97,8 @@ type prover struct {
 
 	products map[*ir.Array][]*ir.Value // the values that are an array's number of elements
 
-	// What is looked for besides proofs, if it is not nil: what would prove checks that are not proved, what is not proved
-	// of accesses, and for each loop the accesses and divisions in it that could not fail at its entry either.
+	// Results besides proofs, or nil: facts that would prove further checks, unproved parts of accesses, and for each loop
+	// the accesses and divisions that cannot fail at its entry.
 	wanted  map[*ir.Instr][]SizeFact
 	asks    map[*ir.Instr][]IndexFact
 	doubts  map[*ir.Instr]Doubt
@@ -270,8 +270,7 @@ func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	return products
 }
 
-// extentsIn gives the axes of the extents that a value is the product of, and of which array they all are; nil if it is
-// another product.
+// extentsIn returns the axes if v is a product of extents of one array, and that array; nil for other values.
 func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 	if v.Def == nil || v.Type != ir.I64 || len(*axes) >= ir.MaxRank {
 		return nil
@@ -306,7 +305,7 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 			p.assume(in.Args[0], is, depth+1)
 			p.assume(in.Args[1], is, depth+1)
 		}
-	case ir.If: // a && b gives false if a is false, a || b true if a is true
+	case ir.If: // a && b is false if a is false, a || b is true if a is true
 		for i, r := range in.Results {
 			if r != cond {
 				continue

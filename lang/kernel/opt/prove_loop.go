@@ -15,8 +15,8 @@ type loopGuess struct {
 	brought []interval // by the continues, where operations that wrap are looked for; nil if there was none
 }
 
-// loop follows the body with supposed intervals of its parameters, again with wider ones where they prove wrong, and
-// at last with intervals that can't be wrong.
+// loop analyses the body with assumed intervals of its parameters. It widens them and repeats while they prove wrong,
+// and at last uses the whole range of the type.
 func (p *prover) loop(in *ir.Instr) {
 	p.findMovable(in)
 	params := in.Then.Params
@@ -166,8 +166,8 @@ func (p *prover) carry(in *ir.Instr) {
 	}
 }
 
-// wraps reports whether a falling parameter's next value, the sum of it and a constant, may have wrapped to the top of the
-// type, which is further down the greater the step.
+// wraps reports whether a decreasing parameter's next value may have wrapped to the top of the type. The next value is
+// sum, the parameter plus a constant; the top range grows with the step.
 func (p *prover) wraps(sum, param *ir.Value) bool {
 	by, ok := analysis.Increase(sum, param)
 	if !ok {

@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// SizeFacts returns the relations between the launch's size and the extents of buffers that would prove checks of the
-// kernel which are not proved without, as those of x[g.x]. A backend may give some to [Run] to make a second version of
-// the kernel, and run that one where they hold.
+// SizeFacts returns the relations between the launch's size and extents of buffers that would prove further checks,
+// such as those of x[g.x]. A back end may pass some to [Run] to compile a second version, for launches in which they
+// hold.
 func SizeFacts(k *ir.Kernel) []SizeFact {
 	p := newProver(k, nil)
 	p.wanted = map[*ir.Instr][]SizeFact{}
@@ -78,7 +78,7 @@ func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	return false
 }
 
-// addend is what is added to a parameter to give a value; nil if it is no such sum.
+// addend returns a with sum = param + a; nil if sum has another form.
 func addend(sum, param *ir.Value) *ir.Value {
 	if sum.Def != nil && sum.Def.Op == ir.Add {
 		for i, a := range sum.Def.Args {
@@ -90,8 +90,7 @@ func addend(sum, param *ir.Value) *ir.Value {
 	return nil
 }
 
-// want notes that an index of an access which is below the size on an axis would be in bounds if the size were at most the
-// extent.
+// want records that an index below the size on an axis is in bounds if the size is at most the extent.
 func (p *prover) want(in *ir.Instr, v *ir.Value, extent int) {
 	a := in.Array
 	if extent == ir.Flat && a.Rank == 1 {

@@ -54,7 +54,7 @@ type sroa struct {
 	types   []ir.Type                 // of elements, by number
 	written map[*ir.Instr][]int       // the elements that are set in a structured instruction, by number
 	carried int                       // elements in written, or too many if an instruction can't carry its own
-	subst   map[*ir.Value]*ir.Value   // what loads of elements give
+	subst   map[*ir.Value]*ir.Value   // values of loads of elements
 	zeros   map[ir.Type]*ir.Value
 	order   []ir.Type // in which zeros were made
 }
@@ -114,7 +114,7 @@ func (p *sroa) choose() bool {
 	return true
 }
 
-// offset gives the place of an access in its array, in bytes, if its indices are constants in bounds.
+// offset returns the byte offset of an access in its array, if its indices are constants in bounds.
 func offset(in *ir.Instr) (int, bool) {
 	r := in.Resolve()
 	at := r.Offset
@@ -219,7 +219,7 @@ func (p *sroa) access(in *ir.Instr, now []*ir.Value) {
 	}
 }
 
-// pick gives the values of the elements that are set in a structured instruction.
+// pick returns the values of the elements that are set in a structured instruction.
 func (p *sroa) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
 	var out []*ir.Value
 	for _, n := range p.written[in] {

@@ -14,8 +14,8 @@ const (
 	maxUnrolled = 2000 // instructions that a kernel may have afterwards
 )
 
-// Unroll replaces short loops by their iterations where that makes all indices of a private array constant, so that
-// [SROA] can keep the array's elements in values. The number of iterations must come out of constants alone.
+// Unroll fully unrolls short loops with constant trip counts if that makes all indices of a private array constant.
+// [SROA] can then keep the array's elements in values.
 func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false
@@ -92,7 +92,7 @@ func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*i
 	return loops, unfit
 }
 
-// isWhole reports whether a load gives, or a store takes, a value of the type that is in memory.
+// isWhole reports whether an access loads or stores the type in memory without conversion.
 func isWhole(in *ir.Instr) bool { return in.Accessed().IsValue() }
 
 // maxDepth bounds how far the arithmetic of an index is followed.
@@ -147,7 +147,7 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 	return nil
 }
 
-// wayOut gives the plan of a loop with one continue, at its end, and one way out, without the number of iterations.
+// wayOut returns the plan of a loop with one continue, at its end, and one exit, without the trip count.
 func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	last := loop.Then.Terminator()
 	if last.Op != ir.Continue || last.Target != loop || len(u.Continues[loop]) != 1 || len(u.Breaks[loop]) != 1 {

@@ -38,8 +38,8 @@ type Arg struct {
 	Of, Offset int
 }
 
-// Bind gives the arguments of a launch with buffers in memory that the function gives, which is aligned for any element,
-// and the contents of the buffers.
+// Bind returns the arguments of a launch, and the contents of its buffers. memory allocates a buffer aligned for any
+// element.
 func (c *Case) Bind(memory func(bytes int) []byte) (args []interp.Arg, data [][]byte) {
 	for i, a := range c.Args {
 		arg := interp.Arg{Bits: a.Bits}
@@ -72,7 +72,7 @@ type Outcome struct {
 	Prints []Print
 }
 
-// Fault is what a fault report says, in the form that JavaScript gives it.
+// Fault is a fault report in the form of JavaScript's.
 type Fault struct {
 	Kind   string `json:"kind"`
 	Site   int    `json:"site"`

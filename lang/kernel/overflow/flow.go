@@ -1,10 +1,10 @@
-// Package overflow finds integer operations of kernels that may wrap where JavaScript's numbers would not, and makes
-// kernels in which each of them is a fault.
+// Package overflow finds integer operations of kernels that may wrap where JavaScript's numbers would not. It also
+// makes kernels in which each of them is a fault.
 //
-// A result that wraps has the low bits of the number that JavaScript computes, unless that is beyond 2⁵³ and rounded. So
-// the two agree wherever the low bits alone count: in stores to integers, bit operations and shifts, and in x | 0. They
-// differ where the value counts: in conversions to floats or wider integers, comparisons, divisions, Math.min, Math.max
-// and Math.abs, and in indices.
+// A result that wraps has the low bits of the number that JavaScript computes, unless that is beyond 2⁵³ and rounded.
+// So the two agree wherever the low bits alone count: in stores to integers, bit operations and shifts, and in x | 0.
+// They differ where the value counts: in conversions to floats or wider integers, comparisons, divisions, Math.min,
+// Math.max and Math.abs, and in indices.
 package overflow
 
 import (

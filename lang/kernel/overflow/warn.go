@@ -11,8 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Most is what sizes, extents and integer arguments are taken to be at most before a kernel was launched, and how often a
-// loop goes around whose end is not known.
+// Most bounds sizes, extents and integer arguments before the first launch, and unknown trip counts.
 const Most = 1 << 24
 
 // Assumed are the launches that a kernel is taken to have before its first one.
@@ -33,8 +32,9 @@ func Assumed(c *kernel.Compiled) *opt.Launches {
 	return l
 }
 
-// Warnings returns a warning for each operation on 32-bit integers that may wrap in the launches, where a float, a
-// comparison or a division gets the result, and for each product that JavaScript may round where only its low bits count. Elements of buffers may be any number but those near the ends of the type.
+// Warnings returns a warning for each operation on 32-bit integers that may wrap if a float, a comparison or a division
+// uses the result. It also returns one for each product that JavaScript may round where only its low bits count.
+// Elements of buffers may have any value but those near the ends of the type.
 func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	l := *launches
 	l.Trips, l.Margin = Most, Most
@@ -73,8 +73,8 @@ func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	f.next(v, func(to *ir.Value) { f.taint(to, tainted) })
 }
 
-// end returns the first instruction, in the order of the text, that needs the value of what v flows into, and of which a
-// warning tells; nil if there is none.
+// end returns the first instruction in the text that uses v by value, directly or through others, and for which a
+// warning exists. It returns nil if there is none.
 func (f *flow) end(v *ir.Value) *ir.Instr {
 	reached := map[*ir.Value]bool{}
 	f.taint(v, reached)

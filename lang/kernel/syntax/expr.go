@@ -115,7 +115,7 @@ func (p *parse) funcValue(at Span, fn *Func) Expr {
 	return &FuncLit{at, fn}
 }
 
-// number turns a literal into the value that JavaScript gives it.
+// number returns the literal with its value in JavaScript.
 func (p *parse) number(e *ast.NumberLiteral, at Span) Expr {
 	switch v := e.Value.(type) {
 	case int64:

@@ -1,6 +1,6 @@
-// Package syntax parses the text of a kernel function into a tree of the kernel language: names are bound to their
-// declarations, what the language has not is refused with the rewrite that works, and every construct knows which
-// outer variables it assigns, so that SSA form can be built in one walk.
+// Package syntax parses the text of a kernel function into a tree of the kernel language. Names are bound to their
+// declarations. Constructs outside the language are refused with a rewrite that works. Every construct lists the outer
+// variables that it assigns, so that one walk can build SSA form.
 package syntax
 
 import "math/big"
@@ -14,14 +14,14 @@ func (s Span) Range() Span { return s }
 // Node is a part of the tree.
 type Node interface{ Range() Span }
 
-// Source is the text of one function as the script engine gives it.
+// Source is the text of one function, from the script engine.
 type Source struct {
 	// Text is the function's own text: a function expression, an arrow function or a method.
 	Text string
 	// Position says where in the script a byte offset of Text lies; nil if unknown: then positions are within Text.
 	Position func(offset int) (file string, line, col int)
-	// Capture gives the value of a free variable; package kernel says which types it may have. A nil value with a nil
-	// error says that the name is no binding of the script, so that the language's own meaning of the name holds.
+	// Capture returns the value of a free variable; package kernel lists its types. If both results are nil, the name is
+	// not bound in the script and has the language's own meaning.
 	Capture func(name string) (any, error)
 	// Names lists the script's names, for suggestions; nil if they are unknown.
 	Names func() []string

@@ -1,7 +1,7 @@
 // Package trace runs one work-item of a kernel in the interpreter and keeps what each of its statements did.
 //
 // The kernel is compiled with [kernel.Options.Trace]. The item's whole work-group runs, so that barriers and group
-// operations give what they give in a launch; where the kernel does not observe its group, the items around it do.
+// operations have the results of a launch; where the kernel does not observe its group, the items around it do.
 package trace
 
 import (

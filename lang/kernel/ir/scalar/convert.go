@@ -40,7 +40,7 @@ func intToFloat(t ir.Type, n uint64) float64 {
 	return compose(normal(kept, drop))
 }
 
-// normal halves an even m of 2^53, which rounding up can give.
+// normal halves an even m of 2^53, a possible result of rounding up.
 func normal(m uint64, e int) (uint64, int) {
 	if m == 1<<53 {
 		return m >> 1, e + 1
@@ -78,7 +78,7 @@ func limits(t ir.Type) (least int64, most uint64) {
 	return 0, math.MaxUint64
 }
 
-// Wrap is the operation of that name: to an integer type modulo its range; NaN and infinities give 0.
+// Wrap computes the operation Wrap: conversion to an integer type modulo its range; NaN and infinities become 0.
 func Wrap(from, to ir.Type, b uint64) uint64 {
 	if !from.IsFloat() {
 		return Convert(from, to, b)

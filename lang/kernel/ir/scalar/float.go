@@ -38,8 +38,8 @@ func canonical(t ir.Type, b uint64) uint64 {
 }
 
 func float(op ir.Op, t ir.Type, a []uint64) (uint64, bool) {
-	// One float64 operation on float32 operands, rounded once more to float32, gives the correctly rounded result for
-	// + − × ÷ and square root, since 53 ≥ 2·24+2.
+	// One float64 operation on float32 operands, rounded once more to float32, is correctly rounded. This holds for + − ×
+	// ÷ and square root, since 53 ≥ 2·24+2.
 	x := widen(t, a[0])
 	switch op {
 	case ir.Neg:
@@ -153,7 +153,7 @@ func Fmod(x, y float64) float64 {
 	return math.Copysign(compose(mx, ey), x)
 }
 
-// significand gives m and e with |x| = m·2^e, m below 2^53 and, unless x is subnormal, at least 2^52.
+// significand returns m and e with |x| = m·2^e; m is below 2^53 and, unless x is subnormal, at least 2^52.
 func significand(x float64) (m uint64, e int) {
 	b := math.Float64bits(x)
 	m, e = b&(1<<52-1), int(b>>52&0x7ff)

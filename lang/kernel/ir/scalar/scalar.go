@@ -1,8 +1,8 @@
-// Package scalar is the meaning of the IR's operations on single values, given and returned as bits: what a constant
-// folder computes with, and a second statement of the language's arithmetic beside the interpreter's.
+// Package scalar computes the IR's operations on single values, which it takes and returns as bits. Constant folding uses
+// it, and tests compare the interpreter's arithmetic with it.
 //
-// It uses nothing of Go's math but FMA, Sqrt, rounding and bits, and converts every product explicitly, so that Go
-// never fuses one with a sum. A result that is NaN is the canonical NaN.
+// Of Go's math package it uses only FMA, Sqrt, rounding and bits. It converts every product explicitly, so that Go never
+// fuses one with a sum. A result that is NaN is the canonical NaN.
 package scalar
 
 import (
@@ -150,7 +150,7 @@ func integer(op ir.Op, t ir.Type, a []uint64) (uint64, bool) {
 	return 0, false
 }
 
-// divide gives the quotient or remainder; y is not 0. Go's own operators wrap for the least integer by −1.
+// divide returns the quotient or remainder; y is not 0. Go's own operators wrap for the least integer by −1.
 func divide(op ir.Op, t ir.Type, x, y uint64) uint64 {
 	if !t.IsSigned() {
 		if op == ir.Div {

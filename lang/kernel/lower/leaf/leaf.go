@@ -1,6 +1,6 @@
-// Package leaf interprets lowered kernels (package lower). It has nothing but leaves, verifies the precondition of each,
-// and runs every item of every group, as a processor does that knows no absent items: it shows that the list of leaves
-// is complete, and that lowered kernels keep to it.
+// Package leaf interprets lowered kernels (package lower). It has leaves only, verifies the precondition of each, and runs
+// every item of every group, also those outside the launch's size. It shows that the list of leaves is complete, and
+// that lowered kernels use no other operation.
 //
 // An item runs by itself from one barrier or subgroup operation to the next. All items of a group must reach each of
 // these together.
@@ -145,7 +145,7 @@ func (m *machine) bind() {
 	}
 }
 
-// garbage is memory of an array that nobody has cleared.
+// garbage returns the memory of an array before it is cleared.
 func garbage(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -217,7 +217,7 @@ func (g *group) run() {
 	}
 }
 
-// subgroup moves values between lanes; from a lane that there is not it gives a value that nobody expects.
+// subgroup moves values between lanes; absent lanes read as an arbitrary pattern, which reveals their use.
 func (g *group) subgroup(in *ir.Instr) {
 	width := g.m.k.SubgroupSize
 	operand := func(t *item, n int) uint64 { return t.regs[in.Args[n].ID] }

@@ -38,7 +38,7 @@ type instr struct {
 	text   string
 }
 
-// widths of memory that loads extend the sign of
+// extend sign-extends a loaded value of a signed type.
 func (k kind) extend(bits uint64) uint64 {
 	if k.class == 's' {
 		return uint64(signed(bits, k.size))
