@@ -1,158 +1,42 @@
 package opencl_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strconv"
-	"sync"
 	"testing"
 
-	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/tests/ondevice"
 )
 
-// bench runs cases on a device.
+// bench runs cases on the first device.
 type bench struct {
-	t      testing.TB
-	device offload.Device
-	queue  offload.Queue
+	t testing.TB
+	*ondevice.Runner
 }
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	p, err := available(t, opencl.Options{}).Open(t.Context())
+	r, err := ondevice.Open(t.Context(), available(t, opencl.Options{}))
 	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{t: t, device: p.Devices()[0]}
-	if b.queue, err = b.device.NewQueue(offload.QueueOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := errors.Join(b.queue.Close(), p.Close()); err != nil {
+		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return b
-}
-
-// collector collects prints. A print's line in the source is the number of its site.
-type collector struct {
-	mu     sync.Mutex
-	prints []oracle.Print
-}
-
-func (c *collector) Print(m *offload.Message) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.prints = append(c.prints, oracle.Print{Site: m.Pos.Line - 1, Item: m.Item, Text: m.Text})
-}
-
-func (c *collector) Call(context.Context, *offload.Request) (uint64, error) {
-	return 0, errors.New("there are no services")
-}
-
-// run runs a case on the device. The error is Unsupported for a kernel that the device refuses.
-func (b *bench) run(c *oracle.Case) (*oracle.Outcome, error) {
-	for i := range c.Kernel.Sites {
-		c.Kernel.Sites[i].Line = i + 1
-	}
-	data, err := irgen.Module(c.Kernel).MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	program, err := b.device.Load(b.t.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { b.must(program.Unload()) }()
-	k, err := program.Kernel(c.Kernel.Name)
-	if err != nil {
-		return nil, err
-	}
-	prints := &collector{}
-	l := &offload.Launch{Kernel: k, Size: c.Size, GroupSize: c.GroupSize, Services: prints}
-	if c.Unchecked {
-		l.Checks = offload.ChecksOff
-	}
-	if !k.Info().ObservesGroup {
-		l.GroupSize = [3]int{}
-	}
-	out := &oracle.Outcome{Data: make([][]byte, len(c.Args))}
-	for i := range c.Args {
-		a, p := &c.Args[i], k.Info().Params[i]
-		arg := offload.Arg{Type: p.Type, Bits: a.Bits}
-		if p.Buffer {
-			if a.Of > 0 {
-				arg.Memory, arg.Offset = l.Args[a.Of-1].Memory, l.Args[a.Of-1].Offset+int64(a.Offset)
-			} else {
-				arg.Memory, err = b.device.Allocate(int64(max(len(a.Data), 1)), offload.DeviceMemory)
-				b.must(err)
-				defer func(m offload.Memory) { b.must(m.Free()) }(arg.Memory)
-				b.must(b.queue.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(a.Data))}, a.Data))
-			}
-			copy(arg.Dims[:], a.Dims)
-		}
-		l.Args = append(l.Args, arg)
-	}
-	b.must(b.queue.Launch(l))
-	err = b.queue.Sync(b.t.Context())
-	for i := range c.Args {
-		if m := l.Args[i].Memory; m != nil {
-			out.Data[i] = make([]byte, m.Size()-l.Args[i].Offset)
-			if c.Args[i].Of == 0 {
-				out.Data[i] = out.Data[i][:len(c.Args[i].Data)]
-			}
-			b.must(b.queue.Retrieve(out.Data[i], offload.Span{Memory: m, Offset: l.Args[i].Offset, Size: int64(len(out.Data[i]))}))
-		}
-	}
-	b.must(b.queue.Sync(b.t.Context()))
-	out.Prints = prints.prints
-	var e *offload.Error
-	if errors.As(err, &e) && e.Fault != nil {
-		f := e.Fault
-		out.Fault = &oracle.Fault{Site: f.Pos.Line - 1, Item: f.Item}
-		if f.Array != "" {
-			out.Fault.Array, out.Fault.Index, out.Fault.Extent = f.Array, fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
-		}
-		return out, nil
-	}
-	return out, err
-}
-
-func (b *bench) must(err error) {
-	b.t.Helper()
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	return &bench{t, r}
 }
 
 // compare runs a case on the device and in the interpreter, and returns how the outcomes differ.
-func (b *bench) compare(c *oracle.Case) (diff string, err error) {
-	got, err := b.run(c)
-	if err != nil {
-		return "", err
-	}
-	watch := *c
-	if got.Fault != nil {
-		watch.Watch = &got.Fault.Item
-	}
-	want, err := watch.Interp(interp.Options{IgnoreProofs: true})
-	if err != nil {
-		return "", err
-	}
-	if f := want.Fault; f != nil && got.Fault != nil { // what the contract's fault does not repeat
-		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
-	}
-	return c.Diff(want, got), nil
-}
+func (b *bench) compare(c *oracle.Case) (diff string, err error) { return b.Compare(b.t.Context(), c) }
 
 // count returns the number of random kernels, 20 000 in a long run, and the first seed.
 func count(short, usual int) (n int, first uint64) {

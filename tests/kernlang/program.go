@@ -1,8 +1,10 @@
 package kernlang
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel"
@@ -11,7 +13,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/tests/irpage"
+	"github.com/orepl/orepl/tests/ondevice"
 )
 
 // Arg is an argument of a launch.
@@ -97,9 +102,12 @@ type Runner struct {
 	node    *oracle.Node    // nil: there is none
 	targets []*lower.Target // of the leaf-only back end
 	runs    int
+
+	device  *ondevice.Runner // nil: there is none
+	refused int              // kernels that the device lacks features for
 }
 
-// NewRunner starts node, if there is one.
+// NewRunner starts node, if there is one. With OREPL_KERNLANG_OPENCL=1 programs run on the first OpenCL device, too.
 func NewRunner() (*Runner, error) {
 	library, err := kernels.New()
 	if err != nil {
@@ -120,18 +128,30 @@ func NewRunner() (*Runner, error) {
 		}
 		r.targets = append(r.targets, target)
 	}
+	if os.Getenv("OREPL_KERNLANG_OPENCL") == "1" {
+		err = errors.Join(err, r.OnDevice(opencl.New(opencl.Options{})))
+	}
 	return r, err
 }
 
 // HasNode reports whether programs run under node too.
 func (r *Runner) HasNode() bool { return r.node != nil }
 
-// Close ends node.
-func (r *Runner) Close() error {
-	if r.node == nil {
-		return nil
+// Close ends node and closes the device.
+func (r *Runner) Close() (err error) {
+	if r.device != nil {
+		err = r.device.Close()
 	}
-	return r.node.Close()
+	if r.node != nil {
+		err = errors.Join(err, r.node.Close())
+	}
+	return err
+}
+
+// OnDevice has programs run on the first device of a plugin, too.
+func (r *Runner) OnDevice(p offload.Plugin) (err error) {
+	r.device, err = ondevice.Open(context.Background(), p)
+	return err
 }
 
 // Result is what a program leaves on every way to run it.
@@ -182,6 +202,9 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	if err := r.lowered(plain); err != nil {
 		return nil, err
 	}
+	if err := r.onDevice(plain); err != nil {
+		return nil, err
+	}
 	if r.node == nil {
 		return res, nil
 	}
@@ -214,6 +237,31 @@ func (r *Runner) lowered(c *oracle.Case) error {
 		return &DifferenceError{"interpreter and PTX", diff}
 	}
 	return nil
+}
+
+// onDevice compares with what the kernel does on the device.
+func (r *Runner) onDevice(c *oracle.Case) error {
+	if r.device == nil {
+		return nil
+	}
+	diff, err := r.device.Compare(context.Background(), c)
+	switch {
+	case offload.CodeOf(err) == offload.Unsupported && lacks(&r.device.Device.Info().Features, c.Kernel):
+		r.refused++
+	case err != nil:
+		return fmt.Errorf("on %s: %w", r.device.Device.Info().Name, err)
+	case diff != "":
+		return &DifferenceError{"interpreter and " + r.device.Device.Info().Name, diff}
+	}
+	return nil
+}
+
+// lacks reports whether a kernel uses a feature that a device does not have. Devices may be without a clock.
+func lacks(f *offload.Features, k *ir.Kernel) (lacks bool) {
+	k.Body.Walk(func(in *ir.Instr) {
+		lacks = lacks || in.Op == ir.Clock || in.Op == ir.Call && !f.Calls || in.Type() == ir.F64 && !f.F64 || in.Op == ir.Atomic && in.Elem.Size() == 8 && !f.Atomics64
+	})
+	return lacks || !f.Exact
 }
 
 // optimized compares with what the optimized kernel does: first with every check in place, so that one wrongly proved

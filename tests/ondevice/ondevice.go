@@ -1,0 +1,168 @@
+// Package ondevice runs cases of package oracle on a device of a plugin, and compares with the interpreter.
+package ondevice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/oracle"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Runner runs cases on a device. One goroutine uses it at a time.
+type Runner struct {
+	Device   offload.Device
+	platform offload.Platform
+	queue    offload.Queue
+}
+
+// Open returns a runner on the first device of a plugin.
+func Open(ctx context.Context, plugin offload.Plugin) (*Runner, error) {
+	p, err := plugin.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{Device: p.Devices()[0], platform: p}
+	if r.queue, err = r.Device.NewQueue(offload.QueueOptions{}); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return r, nil
+}
+
+// Close closes the queue and the platform.
+func (r *Runner) Close() error { return errors.Join(r.queue.Close(), r.platform.Close()) }
+
+// collector collects prints. A print's line in the source is the number of its site.
+type collector struct {
+	mu     sync.Mutex
+	prints []oracle.Print
+}
+
+func (c *collector) Print(m *offload.Message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.prints = append(c.prints, oracle.Print{Site: m.Pos.Line - 1, Item: m.Item, Text: m.Text})
+}
+
+func (c *collector) Call(context.Context, *offload.Request) (uint64, error) {
+	return 0, errors.New("there are no services")
+}
+
+// Run runs a case on the device. A fault is part of the outcome; an error that is none has the code Unsupported if the device
+// refuses the kernel.
+func (r *Runner) Run(ctx context.Context, c *oracle.Case) (out *oracle.Outcome, err error) {
+	kernel := *c.Kernel
+	kernel.Sites = append(kernel.Sites[:0:0], kernel.Sites...)
+	for i := range kernel.Sites {
+		kernel.Sites[i].Line = i + 1
+	}
+	data, err := irgen.Module(&kernel).MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	program, err := r.Device.Load(ctx, &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		return nil, err
+	}
+	l := &offload.Launch{Size: c.Size, GroupSize: c.GroupSize}
+	defer func() {
+		for i := range l.Args {
+			if m := l.Args[i].Memory; m != nil && c.Args[i].Of == 0 {
+				err = errors.Join(err, m.Free())
+			}
+		}
+		err = errors.Join(err, program.Unload())
+	}()
+	if l.Kernel, err = program.Kernel(c.Kernel.Name); err != nil {
+		return nil, err
+	}
+	prints := &collector{}
+	l.Services = prints
+	if c.Unchecked {
+		l.Checks = offload.ChecksOff
+	}
+	if !l.Kernel.Info().ObservesGroup {
+		l.GroupSize = [3]int{}
+	}
+	for i := range c.Args {
+		arg, err := r.argument(c, l, i)
+		if err != nil {
+			return nil, err
+		}
+		l.Args = append(l.Args, arg)
+	}
+	if err := r.queue.Launch(l); err != nil {
+		return nil, err
+	}
+	failed := r.queue.Sync(ctx)
+	out = &oracle.Outcome{Data: make([][]byte, len(c.Args)), Prints: prints.prints}
+	for i := range c.Args {
+		m := l.Args[i].Memory
+		if m == nil {
+			continue
+		}
+		out.Data[i] = make([]byte, m.Size()-l.Args[i].Offset)
+		if c.Args[i].Of == 0 {
+			out.Data[i] = out.Data[i][:len(c.Args[i].Data)]
+		}
+		if err := r.queue.Retrieve(out.Data[i], offload.Span{Memory: m, Offset: l.Args[i].Offset, Size: int64(len(out.Data[i]))}); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.queue.Sync(ctx); err != nil {
+		return nil, err
+	}
+	var e *offload.Error
+	if errors.As(failed, &e) && e.Fault != nil {
+		f := e.Fault
+		out.Fault = &oracle.Fault{Site: f.Pos.Line - 1, Item: f.Item}
+		if f.Array != "" {
+			out.Fault.Array, out.Fault.Index, out.Fault.Extent = f.Array, fmt.Sprint(f.Index), fmt.Sprint(f.Extent)
+		}
+		return out, nil
+	}
+	return out, failed
+}
+
+// argument returns an argument of the launch, in memory of the device. Arguments before it are in l.
+func (r *Runner) argument(c *oracle.Case, l *offload.Launch, i int) (arg offload.Arg, err error) {
+	a, p := &c.Args[i], l.Kernel.Info().Params[i]
+	arg = offload.Arg{Type: p.Type, Bits: a.Bits}
+	if !p.Buffer {
+		return arg, nil
+	}
+	copy(arg.Dims[:], a.Dims)
+	if a.Of > 0 {
+		of := &l.Args[a.Of-1]
+		arg.Memory, arg.Offset = of.Memory, of.Offset+int64(a.Offset)
+		return arg, nil
+	}
+	if arg.Memory, err = r.Device.Allocate(int64(max(len(a.Data), 1)), offload.DeviceMemory); err != nil {
+		return arg, err
+	}
+	return arg, r.queue.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(a.Data))}, a.Data)
+}
+
+// Compare runs a case on the device and in the interpreter, and returns how the outcomes differ.
+func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err error) {
+	got, err := r.Run(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	watch := *c
+	if got.Fault != nil {
+		watch.Watch = &got.Fault.Item
+	}
+	want, err := watch.Interp(interp.Options{IgnoreProofs: true})
+	if err != nil {
+		return "", err
+	}
+	if f := want.Fault; f != nil && got.Fault != nil { // what the contract's fault does not repeat
+		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
+	}
+	return c.Diff(want, got), nil
+}

@@ -1,0 +1,105 @@
+package tests
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/opencl"
+)
+
+// withoutOpenCL are the scripts that need what OpenCL devices lack, by the feature.
+var withoutOpenCL = map[string]string{"03-services.js": "calls", "04-native.js": "native images", "05-native-services.js": "native images"}
+
+// TestExamplesOnOpenCL runs the examples on the first OpenCL device and on the CPU: equal digests of what they print and write, but
+// for figures of speed.
+func TestExamplesOnOpenCL(t *testing.T) {
+	if p, err := opencl.New(opencl.Options{}).Open(t.Context()); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	} else if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	orepl := filepath.Join(t.TempDir(), "orepl")
+	if out, err := exec.Command("go", "build", "-o", orepl, "../cmd/orepl").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	scripts, err := filepath.Glob("../examples/[0-9]*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels, err := filepath.Glob("../examples/kernels/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, script := range append(scripts, kernels...) {
+		name := filepath.Base(script)
+		if testing.Short() && i%8 != 0 {
+			continue
+		}
+		t.Run(strings.TrimSuffix(name, ".js"), func(t *testing.T) {
+			if why := withoutOpenCL[name]; why != "" {
+				t.Skip("needs " + why)
+			}
+			want, got := digest(t, orepl, script, "cpu:0"), digest(t, orepl, script, "opencl:0")
+			if want != got {
+				t.Errorf("on cpu:0 it leaves\n%s\nand on opencl:0\n%s", want, got)
+			}
+		})
+	}
+}
+
+// speed matches figures that differ from run to run: times and rates, and the names of devices.
+var speed = regexp.MustCompile(`[0-9.,]+ ?(ns|µs|ms|s|G[A-Za-z/]+|M[A-Za-z/]+|k[A-Za-z/]+)\b|, on .*`)
+
+// verified matches the rows of a table of bench, with their first column and their last.
+var verified = regexp.MustCompile(`(?m)^(\w+) .* (yes|no)$`)
+
+// digest runs a script of which device() returns the device, and returns what it prints with a digest of each file it writes.
+func digest(t *testing.T, orepl, script, device string) string {
+	t.Helper()
+	dir := t.TempDir()
+	// The script's own folder must hold what it imports.
+	for _, f := range []string{script, "../examples/kernels/check.js"} {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.ReplaceAll(text, []byte("device()"), []byte("device('"+device+"')"))
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(orepl, "run", filepath.Join(dir, filepath.Base(script)))
+	cmd.Dir = t.TempDir()
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("on %s: %v\n%s%s", device, err, out, stderr.Bytes())
+	}
+	text := string(speed.ReplaceAll(out, nil))
+	if filepath.Base(script) == "02-bench.js" { // a table of times: its rows are verified or not
+		text = ""
+		for _, row := range verified.FindAllStringSubmatch(string(out), -1) {
+			text += row[1] + " " + row[2] + "\n"
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(cmd.Dir, "*"))
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += fmt.Sprintf("%s %x\n", filepath.Base(f), sha256.Sum256(data))
+	}
+	return text
+}
