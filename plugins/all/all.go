@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/cuda"
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/plugins/opencl"
@@ -11,5 +12,5 @@ import (
 
 // Plugins returns all plugins with their default options. None is opened yet.
 func Plugins() []offload.Plugin {
-	return []offload.Plugin{cpu.New(cpu.Options{}), opencl.New(opencl.Options{}), far.New(far.FromEnvironment()), mpi.New()}
+	return []offload.Plugin{cpu.New(cpu.Options{}), cuda.New(cuda.Options{}), opencl.New(opencl.Options{}), far.New(far.FromEnvironment()), mpi.New()}
 }

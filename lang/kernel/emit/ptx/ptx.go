@@ -240,6 +240,24 @@ func literal(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("0x%x", bits)
 }
 
+// where returns the line and column of a site, as the comments of the text have it.
+func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
+
+// SiteOf returns the site of the kernel that line n of a text, counted from 1, was printed for.
+func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
+	lines := strings.Split(text, "\n")
+	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "{"); i-- {
+		if s, found := strings.CutPrefix(lines[i], "\t// "); found {
+			for site := range k.Sites {
+				if strings.HasPrefix(s, where(&k.Sites[site])) {
+					return site, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
 // comment returns a text that a comment may have.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -277,7 +295,7 @@ func (e *emitter) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
 			if text := e.kernel.IR.Sites[s].Text; text != "" {
-				fmt.Fprintf(&e.b, "\t// %s\n", comment(text))
+				fmt.Fprintf(&e.b, "\t// %s%s\n", where(&e.kernel.IR.Sites[s]), comment(text))
 			}
 			site = s
 		}

@@ -1,0 +1,48 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/plugins/cuda"
+	"github.com/orepl/orepl/runtime/conform"
+)
+
+// TestConformance runs the suite on the stand-in, whose kernels the interpreter of PTX runs.
+func TestConformance(t *testing.T) {
+	for name, set := range map[string]map[string]int32{"pools": {}, "old": {"pools": 0, "managed": 0}} {
+		t.Run(name, func(t *testing.T) {
+			s := newStandIn(t)
+			for what, n := range set {
+				s.set(what, n)
+			}
+			match := func(name string) bool { return !testing.Short() || name != "copy/256-mib" }
+			results, err := conform.Run(t.Context(), cuda.New(s.options()), "cuda:0", conform.Options{Match: match, Report: func(r conform.Result) {
+				t.Run(r.Name, func(t *testing.T) {
+					text := strings.Join(r.Output, "\n")
+					switch r.Status {
+					case conform.Failed:
+						t.Errorf("%v\n%s", r.Elapsed, text)
+					case conform.Skipped:
+						t.Skip(text)
+					}
+					t.Log(r.Elapsed)
+				})
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, r := range results {
+				names = append(names, r.Name)
+			}
+			if want := slices.DeleteFunc(conform.Names(), func(n string) bool { return !match(n) }); !slices.Equal(names, want) {
+				t.Errorf("results of %q, and the suite lists %q", names, want)
+			}
+			s.checkLive(t)
+		})
+	}
+}

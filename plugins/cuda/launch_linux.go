@@ -1,0 +1,181 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"context"
+	"time"
+
+	"github.com/orepl/orepl/lang/kernel/emit/ptx"
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/portable"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+)
+
+// launch implements [queue.LaneLaunch].
+type launch struct {
+	device    *device
+	kernel    *kernel
+	unchecked bool
+	size      [3]int
+	group     [3]int
+	args      []ptx.Argument // with room for the records
+	dims      []interp.Arg   // extents, for faults
+	labels    []string
+	pos       offload.Position
+	services  offload.Services
+
+	lowered *lower.Kernel // of the variant that runs
+	calls   *lower.Calls
+	params  []byte // the argument block
+}
+
+func (s *launch) Set(o *offload.Launch) error {
+	k, ok := o.Kernel.(*kernel)
+	if !ok || k.device != s.device {
+		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
+	}
+	s.kernel, s.pos = k, o.Pos
+	if err := queue.CheckLaunch(o, &s.device.info.Limits); err != nil {
+		return err
+	}
+	if o.Checks == offload.ChecksRaces {
+		return s.located(offload.Errorf(offload.Unsupported, "launch", "a CUDA device does not look for races").
+			WithHint("launch the kernel on the device 'cpu' with checks: 'races'"))
+	}
+	s.unchecked, s.size, s.services = o.Checks == offload.ChecksOff, o.Size, o.Services
+	if s.group = o.GroupSize; s.group == [3]int{} {
+		s.group = offload.DefaultGroupSize(o.Size)
+		if !k.info.ObservesGroup {
+			s.group = freeGroup(o.Size)
+		}
+	}
+	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
+	for i := range o.Args {
+		a := &o.Args[i]
+		n := ptx.Argument{Bits: a.Bits}
+		if a.Memory != nil {
+			b, ok := a.Memory.(*block)
+			if !ok || b.device != s.device {
+				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", k.info.Params[i].Name))
+			}
+			if b.freed.Load() {
+				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", k.info.Params[i].Name))
+			}
+			n.Address, n.Offset = uint64(b.at), uint64(a.Offset)
+		}
+		s.args = append(s.args, n)
+		s.dims = append(s.dims, interp.Arg{Dims: a.Dims})
+		s.labels = append(s.labels, a.Label)
+	}
+	return nil
+}
+
+// freeGroup returns a group for a kernel that cannot observe it.
+func freeGroup(size [3]int) [3]int {
+	switch {
+	case size[0] >= 256:
+		return [3]int{256, 1, 1}
+	case size[0] > 32:
+		return [3]int{64, 1, 1}
+	case size[0] > 1 && size[1] > 1:
+		return [3]int{32, 8, 1}
+	case size[1] > 1:
+		return [3]int{1, 64, 1}
+	}
+	return [3]int{32, 1, 1}
+}
+
+func (s *launch) Clear() {
+	clear(s.args)
+	clear(s.labels)
+	*s = launch{device: s.device, args: s.args[:0], dims: s.dims[:0], labels: s.labels[:0], params: s.params[:0]}
+}
+
+// located returns an error about the launch: with its device, its kernel and its place in the script.
+func (s *launch) located(e *offload.Error) *offload.Error {
+	e.Pos = s.pos
+	return e.On(s.device.id, s.kernel.info.Name)
+}
+
+// enqueue hands the launch to the driver. The context is current.
+func (s *launch) enqueue(l *lane) (*records, error) {
+	d := s.device
+	items := s.group[0] * s.group[1] * s.group[2]
+	v, err := s.kernel.variant(s.unchecked, items)
+	if err != nil {
+		return nil, err
+	}
+	s.lowered = v.lowered
+	if items > v.most {
+		return nil, s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the device runs this kernel with at most %d", s.group, items, v.most).
+			WithHint("give a smaller groupSize"))
+	}
+	r, err := l.take(v.lowered, s.kernel.info.Prints)
+	if err != nil {
+		return nil, err
+	}
+	s.calls = v.lowered.Calls(r.words)
+	for i := range s.args {
+		s.args[i].Dims = s.dims[i].Dims[:]
+	}
+	s.args = append(s.args, ptx.Argument{Address: uint64(r.memory.at), Dims: []int32{int32(len(r.words)), 0, 0}})
+	s.params = ptx.AppendArguments(s.params[:0], v.lowered, s.args, s.size)
+	s.args = s.args[:len(s.args)-1]
+	var grid [3]int
+	for axis, n := range s.size {
+		grid[axis] = (n-1)/s.group[axis] + 1
+	}
+	if err := d.driver.Launch(v.function, grid, s.group, 0, l.stream, s.params); err != nil {
+		l.put(r)
+		e := s.located(offload.Errorf(offload.BackendFailure, "launch", "the CUDA driver refused"))
+		e.Err = err
+		return nil, e
+	}
+	return r, nil
+}
+
+// serve answers the calls of services that a launch makes, until it has ended. A call is abandoned when the launch is stopped.
+func (s *launch) serve(f *flight) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	calls, services, device, kernel := s.calls, s.services, s.device, s.kernel // the launch may be another when a call returns
+	source := s.lowered.Source
+	pause := time.Microsecond
+	for {
+		select {
+		case <-f.settled:
+			return
+		case <-device.lost:
+			return
+		default:
+		}
+		if f.stop.Load() {
+			cancel()
+		}
+		call, ok := calls.Next()
+		if !ok {
+			time.Sleep(pause)
+			pause = min(2*pause, 200*time.Microsecond)
+			continue
+		}
+		pause = time.Microsecond
+		at, _ := portable.Position(kernel.module, source, call.Site)
+		r := &offload.Request{Message: offload.Message{Device: device.id, Kernel: kernel.info.Name, Item: call.Item, Pos: at}, Name: call.Service, Result: portable.TypeOf(call.Result)}
+		for _, a := range call.Args {
+			r.Args = append(r.Args, offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits})
+		}
+		go func() {
+			defer func() {
+				if p := recover(); p != nil {
+					err := offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", call.Service, p)
+					f.answer(func() { calls.Answer(call, 0, err) })
+				}
+			}()
+			bits, err := services.Call(ctx, r)
+			f.answer(func() { calls.Answer(call, bits, err) })
+		}()
+	}
+}

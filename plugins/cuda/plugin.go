@@ -1,0 +1,82 @@
+// Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time; no toolkit is needed. Devices
+// are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES chooses.
+//
+// Kernels arrive as portable IR. Package lower rewrites them in operations that PTX has, package ptx prints them, and the driver
+// compiles them one by one, when they are asked for.
+//
+// # Contexts
+//
+// A device retains the primary context, which other users of the driver in the process share, and never resets it. Each group of calls
+// pushes the context on its thread and pops it again, so goroutines may call from any thread.
+//
+// # Records
+//
+// Each launch has a buffer of records in pinned host memory, which the device maps. The kernel leaves its first fault, its prints and its
+// calls there, and looks at a word that ends it.
+//
+// # Transfers
+//
+// Copies between host and device go through blocks of pinned memory, several at a time, so that the driver never blocks on pageable
+// memory.
+//
+// # Loss
+//
+// After a sticky error, such as an illegal address of an image that another compiler built, every call in the context fails. The device
+// is lost then, by the rules of the contract.
+package cuda
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Name is the plugin's name.
+const Name = "cuda"
+
+// Options are the plugin's options; the zero value is right for most programs.
+type Options struct {
+	Library string // file of the driver's library; "" means the system's
+}
+
+type plugin struct{ options Options }
+
+// New returns the plugin.
+func New(o Options) offload.Plugin { return plugin{o} }
+
+func (plugin) Name() string { return Name }
+
+// MaxClass implements [offload.ClassBounded]. Without the files of a kernel driver the library is not loaded for the search of the
+// best device.
+func (p plugin) MaxClass() int {
+	if p.options.Library != "" {
+		return offload.ClassGPU
+	}
+	for _, file := range []string{"/dev/nvidiactl", "/proc/driver/nvidia/version", "/dev/dxg", "/dev/nvhost-ctrl-gpu", "/dev/nvgpu"} {
+		if _, err := os.Stat(file); err == nil {
+			return offload.ClassGPU
+		}
+	}
+	return 0
+}
+
+func (p plugin) Open(ctx context.Context) (offload.Platform, error) { return open(ctx, p.options) }
+
+// absent returns the error of a machine without a driver or a device.
+func absent(err error) error {
+	e := offload.Errorf(offload.NotFound, "open", "no CUDA device was found").On(Name, "")
+	e.Err = err
+	hint := "install NVIDIA's driver (its library is libcuda.so.1; the package libcuda1 of Debian)"
+	var s driver.Status
+	if errors.As(err, &s) {
+		hint = "look whether nvidia-smi lists a device"
+		if s == driver.NoDevice {
+			hint = "the driver's library is there and sees no device: look whether nvidia-smi lists one, and at CUDA_VISIBLE_DEVICES"
+		}
+	}
+	e.Hint = hint
+	return e
+}

@@ -1,0 +1,229 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/orepl/orepl/lang/kernel/emit/ptx"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/portable"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// program implements [offload.Program].
+type program struct {
+	device  *device
+	kernels []*kernel
+}
+
+// kernel implements [offload.Kernel].
+type kernel struct {
+	device   *device
+	module   *ir.Module
+	ir       *ir.Kernel // optimized
+	info     offload.KernelInfo
+	variants [2][2]variant // with checks and without; for groups of smallGroup items and for larger ones
+}
+
+// smallGroup is the number of items of usual groups. Kernels for at most that many may use more registers.
+const smallGroup = 256
+
+// variant is a kernel as the driver compiled it.
+type variant struct {
+	mu       sync.Mutex
+	lowered  *lower.Kernel
+	source   string
+	module   driver.Module
+	function driver.Function
+	most     int   // items of the largest group
+	err      error // why it could not be compiled; kept
+}
+
+// load makes a program. Its kernels are compiled when they are asked for, each by itself, so that one which the device cannot run does
+// not spoil the others.
+func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
+	m, err := portable.Decode(img)
+	if err != nil {
+		return nil, err
+	}
+	p := &program{device: d}
+	for i, k := range m.Kernels {
+		if ctx.Err() != nil {
+			e := portable.Cancelled(ctx, img)
+			return nil, e
+		}
+		n := &kernel{device: d, module: m, ir: k, info: portable.Describe(k)}
+		one := *m
+		one.Kernels = m.Kernels[i : i+1 : i+1]
+		opt.Run(&one, opt.Default, nil)
+		n.info.GroupItems = d.info.Limits.GroupItems
+		p.kernels = append(p.kernels, n)
+	}
+	return p, nil
+}
+
+func (k *kernel) Info() *offload.KernelInfo { return &k.info }
+
+func (p *program) Symbols() (list []offload.Symbol) {
+	for _, k := range p.kernels {
+		list = append(list, offload.Symbol{Name: k.info.Name, Kernel: true})
+	}
+	return list
+}
+
+func (p *program) find(name string) *kernel {
+	if i := slices.IndexFunc(p.kernels, func(k *kernel) bool { return k.info.Name == name }); i >= 0 {
+		return p.kernels[i]
+	}
+	return nil
+}
+
+func (p *program) Kernel(name string) (offload.Kernel, error) {
+	k := p.find(name)
+	if k == nil {
+		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
+	}
+	if _, err := k.variant(false, smallGroup); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+func (p *program) Global(name string) (offload.Memory, error) {
+	if p.find(name) != nil {
+		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.id, name)
+	}
+	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
+}
+
+func (p *program) Unload() error {
+	for _, k := range p.kernels {
+		for i := range k.variants {
+			for j := range k.variants[i] {
+				v := &k.variants[i][j]
+				v.mu.Lock()
+				if v.module != 0 && !p.device.isLost.Load() {
+					_ = p.device.in(func() error { return p.device.driver.Unload(v.module) })
+				}
+				v.module, v.function, v.err = 0, 0, offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(p.device.id, k.info.Name)
+				v.mu.Unlock()
+			}
+		}
+	}
+	return nil
+}
+
+// Listing implements [offload.Lister].
+func (p *program) Listing(name, format string) (string, error) {
+	k := p.find(name)
+	if k == nil {
+		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
+	}
+	v, err := k.variant(false, smallGroup)
+	if err != nil {
+		return "", err
+	}
+	switch format {
+	case "ptx":
+		return v.source, nil
+	case "engine":
+		d := p.device.driver
+		text := ""
+		err := p.device.in(func() error {
+			text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", p.device.info.Arch,
+				d.FunctionAttribute(v.function, driver.FuncRegisters), d.FunctionAttribute(v.function, driver.FuncSharedBytes), d.FunctionAttribute(v.function, driver.FuncLocalBytes))
+			return nil
+		})
+		return text, err
+	}
+	return "", offload.Errorf(offload.Unsupported, "listing", "a CUDA device has no %s", format).On(p.device.id, name).WithHint("the format 'ptx' shows its PTX")
+}
+
+// variant returns the variant for groups of a number of items, compiled.
+func (k *kernel) variant(unchecked bool, items int) (*variant, error) {
+	i, j, most := 0, 0, smallGroup
+	if unchecked {
+		i = 1
+	}
+	if items > smallGroup {
+		j, most = 1, k.device.info.Limits.GroupItems
+	}
+	v := &k.variants[i][j]
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.function == 0 && v.err == nil {
+		err := k.compile(v, unchecked, most)
+		if k.device.isLost.Load() {
+			return nil, k.device.LostError()
+		}
+		v.err = err
+	}
+	return v, v.err
+}
+
+func (k *kernel) compile(v *variant, unchecked bool, most int) error {
+	d := k.device
+	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.info.Limits.GroupItems), Unchecked: unchecked})
+	if err == nil {
+		v.source, err = ptx.Emit(lowered)
+	}
+	if err != nil {
+		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)
+		e.Err = err
+		return e
+	}
+	err = d.in(func() error {
+		m, log, err := d.driver.Load([]byte(v.source))
+		if err != nil {
+			return k.refused(v.source, log, err)
+		}
+		f, err := d.driver.Function(m, ptx.Name(k.ir))
+		if err != nil {
+			_ = d.driver.Unload(m)
+			return err
+		}
+		v.module, v.function = m, f
+		v.most = d.driver.FunctionAttribute(f, driver.FuncMaxThreads)
+		return nil
+	})
+	if err != nil {
+		return d.failure("compile", k.info.Name, err)
+	}
+	v.lowered = lowered
+	return nil
+}
+
+// logLine finds the number of a line of PTX in the driver's log.
+var logLine = regexp.MustCompile(`\bline (\d+)`)
+
+// refused returns the error for PTX that the driver does not compile, at the statement of the script that the log's line is of.
+func (k *kernel) refused(source, log string, err error) error {
+	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.id, k.info.Name)
+	e.Err = err
+	if log = strings.TrimSpace(log); log != "" {
+		e.Detail += fmt.Sprintf(": %.2000s", log)
+	}
+	switch err {
+	case driver.UnsupportedPTX:
+		e.Hint = "the driver is too old for PTX 7.0: install one of CUDA 11.0 or later"
+	case driver.InvalidPTX:
+		e.Hint = "this is an error of orepl: please report it with the PTX, which `orepl kernel --emit ptx` shows"
+	}
+	if match := logLine.FindStringSubmatch(log); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		if site, ok := ptx.SiteOf(k.ir, source, n); ok {
+			e.Pos, _ = portable.Position(k.module, k.ir, site)
+		}
+	}
+	return e
+}

@@ -1,0 +1,103 @@
+//go:build linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/portable"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// printWords is the length of the records of a launch that prints, 4 MiB.
+const printWords = 1 << 20
+
+// records are the records of one launch at a time, in memory that host and device access at the same time.
+type records struct {
+	memory *pinned
+	words  []uint32
+}
+
+// stop asks the running launch to end.
+func (r *records) stop() { atomic.StoreUint32(&r.words[lower.StopWord], 1) }
+
+// take returns records for a launch of a kernel, as the kernel expects them at its begin. The context is current.
+func (l *lane) take(k *lower.Kernel, prints bool) (*records, error) {
+	class := 1024
+	for class < k.PrintStart() {
+		class *= 2
+	}
+	room := 0
+	if prints {
+		class = max(class, printWords)
+		room = class - k.PrintStart()
+	}
+	l.mu.Lock()
+	var r *records
+	if list := l.idle[class]; len(list) > 0 {
+		r = list[len(list)-1]
+		l.idle[class] = list[:len(list)-1]
+	}
+	l.mu.Unlock()
+	if r == nil {
+		b, err := l.device.pinned.get(int64(4 * class))
+		if err != nil {
+			return nil, err
+		}
+		r = &records{b, unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b.data))), class)}
+	}
+	clear(r.words[:k.PrintStart()])
+	r.words[lower.CapacityWord] = uint32(room)
+	return r, nil
+}
+
+// put keeps records for a later launch.
+func (l *lane) put(r *records) {
+	l.mu.Lock()
+	l.idle[len(r.words)] = append(l.idle[len(r.words)], r)
+	l.mu.Unlock()
+}
+
+// kinds are the kinds of faults by name.
+var kinds = func() map[string]interp.FaultKind {
+	m := map[string]interp.FaultKind{}
+	for k := interp.OutOfBounds; k <= interp.Unwritten; k++ {
+		m[k.String()] = k
+	}
+	return m
+}()
+
+// outcome reads what a launch left in its records, and delivers its prints.
+func (s *launch) outcome(r *records) error {
+	k := s.lowered
+	fault, prints, lost := k.Read(r.words, lower.Geometry{Size: s.size, GroupSize: s.group})
+	if s.services != nil {
+		for _, p := range prints {
+			at, _ := portable.Position(s.kernel.module, k.Source, p.Site)
+			s.services.Print(&offload.Message{Device: s.device.id, Kernel: s.kernel.info.Name, Item: p.Item, Pos: at, Text: p.Text})
+		}
+	}
+	switch {
+	case fault != nil:
+		f := &interp.Fault{Kind: kinds[fault.Kind], Site: fault.Site, Array: fault.Array, Axis: fault.Axis, Item: fault.Item, Text: fault.Text}
+		if fault.Array != nil && len(fault.Bits) >= 2 {
+			f.Index, f.Extent = int64(fault.Bits[0]), int64(fault.Bits[1])
+		}
+		cause := s.calls.Err(fault)
+		if cause != nil {
+			f.Text = cause.Error()
+		}
+		grid := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
+		out := portable.Fault(s.kernel.module, k.Source, f, grid, s.labels)
+		e := s.located(offload.Errorf(out.Code, "launch", "%s", out))
+		e.Fault, e.Err = out, cause
+		return e
+	case lost > 0:
+		return s.located(offload.Errorf(offload.OutOfResources, "launch", "%d prints had no room in %d MiB", lost, 4*printWords>>20).
+			WithHint("print from fewer work-items, or in several launches; the results of this launch are complete"))
+	}
+	return nil
+}
