@@ -21,7 +21,7 @@ func NewExports(e *lang.Engine) *Exports {
 // Add exports a function.
 func (x *Exports) Add(name string, fn lang.NativeFunc) { x.Set(name, x.Func(name, fn)) }
 
-// AddAsync exports a function that gives a promise: an error rejects it.
+// AddAsync exports a function that returns a promise: an error rejects it.
 func (x *Exports) AddAsync(name string, fn lang.NativeFunc) { x.Add(name, x.Promised(fn)) }
 
 // Set exports a value.
@@ -38,5 +38,5 @@ func (x *Exports) LazySet(name string, value func() (goja.Value, error)) {
 	}
 }
 
-// Done gives the module's object.
+// Done returns the module's object.
 func (x *Exports) Done() (*goja.Object, error) { return x.Object, x.err }

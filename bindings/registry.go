@@ -1,6 +1,6 @@
 // Package bindings is the registry of what scripts can use: every module, function, class, member and constant, with
 // its TypeScript signature, help and example. Completion, help(), the .d.ts file and the reference manual are made from
-// it, and a test fails for a name that a module exports without an entry here. The modules themselves are the packages
+// it. A test fails for a name that a module exports without an entry here. The modules themselves are the packages
 // below this one.
 package bindings
 
@@ -122,7 +122,7 @@ func (r *Registry) Module(name string) (*Module, bool) {
 	return nil, false
 }
 
-// Engine gives the modules as the engine wants them, for [lang.Options].
+// Engine returns the modules for [lang.Options].
 func (r *Registry) Engine() []lang.Module {
 	list := make([]lang.Module, 0, len(r.modules))
 	for _, m := range r.modules {
@@ -151,7 +151,7 @@ func (r *Registry) Global(name string, prompt bool) (*Entry, *Module, bool) {
 }
 
 // Lookup finds an entry by a path as a person writes it: "fs", "fs.readText", "setTimeout", "URL.searchParams",
-// "console.log". A module's name alone gives the module and no entry.
+// "console.log". For a module's name alone it returns the module and no entry.
 func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(strings.TrimSuffix(path, "()"), ".")
 	if e, m, ok := r.Global(first, true); ok {

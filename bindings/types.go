@@ -68,7 +68,7 @@ func Fields(text string) []Entry {
 	return joined(list)
 }
 
-// joined gives the fields that follow a comment on a line of its own its text.
+// joined merges fields of one comment: fields that follow a comment on a line of its own get its text.
 func joined(list []Entry) []Entry {
 	var out []Entry
 	help := ""

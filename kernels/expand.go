@@ -8,12 +8,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Expand replaces every call of a library function in the module by the function's code, in place, and every extension
-// operation by its fallback, but for those that the library leaves ([Library.Leaving]). Equal calls in a
-// block should be merged before (package opt), the code cleaned after. It is for the module of a backend that lowers it:
-// images keep the calls and stay small.
+// Expand replaces every call of a library function in the module by the function's code, in place. It replaces
+// extension operations by their fallbacks, but for those that the library leaves ([Library.Leaving]). Merge equal calls
+// of a block before it, and clean the code after it (package opt). It is for back ends that lower the module: images
+// keep the calls and stay small.
 //
-// On an error, which says which function of which kernel is unknown or called wrongly, the module is as it was.
+// On an error, which names the kernel and the function that is unknown or called wrongly, the module is unchanged.
 func (l *Library) Expand(m *ir.Module) error {
 	for _, k := range m.Kernels {
 		if err := l.check(k); err != nil {

@@ -19,8 +19,8 @@ type Library struct {
 	left      []string             // those whose calls stay
 }
 
-// function is a function of the library as a kernel: its scalar parameters are the operands, then come the arrays that it
-// gets by reference, then a buffer for each result, in which its body ends by storing it.
+// function is a function of the library as a kernel. Its scalar parameters are the operands, followed by the arrays
+// that it takes by reference, and by a buffer for each result. Its body ends with stores of the results.
 type function struct {
 	kernel  *ir.Kernel
 	arrays  []*ir.Array        // by reference
@@ -35,7 +35,7 @@ func (f *function) result(i int) *ir.Value {
 	return args[len(args)-1]
 }
 
-// signature writes what the function takes and gives.
+// signature writes the function's operands and results.
 func (f *function) signature() string {
 	var b strings.Builder
 	b.WriteString("(")

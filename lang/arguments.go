@@ -161,7 +161,7 @@ func (a *Args) Bytes(i int, param string) []byte {
 	return nil
 }
 
-// Bytes gives the memory of a typed array, DataView or ArrayBuffer, without copying.
+// Bytes returns the memory of a typed array, DataView or ArrayBuffer, without copying.
 func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -189,7 +189,7 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 	return memory[from : from+n : from+n], true
 }
 
-// memoryOf gives the memory of a typed array as it is exported: a slice of it.
+// memoryOf returns a slice of the memory of an exported typed array.
 func memoryOf(exported any) ([]byte, bool) {
 	switch s := exported.(type) {
 	case []uint8:

@@ -16,8 +16,8 @@ var (
 	typePromise     = reflect.TypeFor[*goja.Promise]()
 )
 
-// Async starts work on another goroutine and gives the promise of its result. work must not touch values of the
-// script; the function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
+// Async starts work on another goroutine and returns the promise of its result. work must not touch values of the
+// script. The function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
 // context ends when the call that began it fails or is cancelled, or the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
@@ -32,9 +32,8 @@ func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) 
 // mostPosted is how many callbacks of an operation may wait for the script.
 const mostPosted = 64
 
-// Stream is AsyncUntil for work that has something for the script before it ends: post queues a callback on the loop's
-// goroutine, and waits while many of them wait there, so that the work goes no faster than the script takes it. It fails
-// when the context ends. Any goroutine may call it.
+// Stream is AsyncUntil for work that has something for the script before it ends. post queues a callback on the loop's
+// goroutine, and blocks while too many callbacks are queued. It fails when the context ends. Any goroutine may call it.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)
@@ -146,8 +145,8 @@ func (s *Settler) ended() bool {
 	return s.aborted != nil
 }
 
-// located gives an error that knows no place the one where the operation began: when it fails, nothing of the script
-// is on the stack.
+// located returns an error with the position where the operation began, if err has none. When an operation fails, no
+// call of the script is on the stack.
 func (s *Settler) located(err error) error {
 	if !s.place.IsValid() || thrown(err) != nil {
 		return err
@@ -172,17 +171,17 @@ type placedError struct {
 
 func (p *placedError) Unwrap() error { return p.error }
 
-// OnCancel sets what is called if the engine gives up waiting.
+// OnCancel sets a function that the engine calls if it stops waiting.
 func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
 
-// Resolved gives a promise that is fulfilled already.
+// Resolved returns a promise that is fulfilled already.
 func (e *Engine) Resolved(v goja.Value) goja.Value {
 	p, resolve, _ := e.vm.NewPromise()
 	_ = resolve(v)
 	return e.vm.ToValue(p)
 }
 
-// Rejected gives a promise that is rejected already.
+// Rejected returns a promise that is rejected already.
 func (e *Engine) Rejected(err error) goja.Value {
 	if v := thrown(err); v != nil {
 		return e.rejectedWith(v)
@@ -190,7 +189,7 @@ func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.ErrorValue(err))
 }
 
-// Promised makes a native function that gives a promise reject it with every error, that of a wrong argument included,
+// Promised wraps a native function that returns a promise: every error, also of a wrong argument, rejects the promise,
 // so that a script's catch sees it.
 func (e *Engine) Promised(fn NativeFunc) NativeFunc {
 	return func(call goja.FunctionCall) (v goja.Value, err error) {
@@ -212,7 +211,7 @@ func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Handled marks a promise as handled: if it is rejected and nobody looks, nothing is reported.
+// Handled marks a promise as handled: its rejection is not reported.
 func (e *Engine) Handled(promise goja.Value) {
 	e.when(promise, func(goja.Value) error { return nil }, func(goja.Value) error { return nil })
 }
@@ -273,7 +272,7 @@ func (e *Engine) reportRejection() error {
 	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place, r.scope}
 }
 
-// An unhandledRejection is the exception of a promise that nobody looks at.
+// unhandledRejection is the exception of a promise without a handler.
 type unhandledRejection struct {
 	exception error
 	place     diag.Position // of the rejection, if the exception knows none

@@ -158,7 +158,7 @@ func declaredBy(text, name string) string {
 
 // hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
-	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // the variable is no promise, but the call may give one
+	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // the variable is no promise, but the call may return one
 		if givesPromise().MatchString(expression[:end]) {
 			return fmt.Sprintf("it gives a promise: write (await %s)%s", expression[:end], expression[end:])
 		}

@@ -16,8 +16,8 @@ const (
 	mostBoundedBits = 1 << 24
 )
 
-// defineOperators makes the functions that stand for ** in every text, so that powers have the bits of Math.pow, and for
-// << in texts that use BigInts. Both check how large a BigInt would become.
+// defineOperators defines the functions that replace ** in every text and << in texts that use BigInts. Powers then
+// have the bits of Math.pow, and both operators check the size of BigInt results.
 func (e *Engine) defineOperators() error {
 	check := func(operator string, bits func(a, b *big.Int) *big.Int) goja.Value {
 		return e.Func(operator, func(c goja.FunctionCall) (goja.Value, error) {

@@ -25,7 +25,7 @@ func NewCache() *Cache {
 	return &Cache{files: map[string][]byte{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
-// read gives a file as it was at first. A nil cache keeps nothing, here as below.
+// read returns a file as it was at the first read. A nil cache keeps nothing, here as below.
 func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return read(path)

@@ -79,13 +79,13 @@ type Capture struct {
 	Declared diag.Position
 	// Assigned are the places where it is assigned besides its declaration. A kernel refuses such a variable.
 	Assigned []diag.Position
-	// Prompt says that it is a variable of the prompt, which later lines may give another value.
+	// Prompt marks a variable of the prompt, which later lines may assign.
 	Prompt bool
 	// Function describes the value if it is a function of the script. Recursive functions make circles.
 	Function *FunctionInfo
 }
 
-// Position gives the place in the source as written of an offset in Text.
+// Position returns the place in the source as written of an offset in Text.
 func (f *FunctionInfo) Position(offset int) diag.Position {
 	if !f.Known {
 		return diag.Position{}
@@ -251,7 +251,7 @@ type promptBinding struct {
 	assigned []diag.Position // inside functions: a line that assigns at its top level declares anew
 }
 
-// noteDeclarations remembers what a line of the prompt declares, and gives a new var its first value.
+// noteDeclarations records the declarations of a line of the prompt, and initializes a new var.
 func (e *Engine) noteDeclarations(u *source.Unit) {
 	for _, b := range u.Declares {
 		if b.Kind == source.KindVar && e.global(b.Name) == nil {

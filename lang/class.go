@@ -23,7 +23,7 @@ type ClassSpec[T any] struct {
 	// Dispose is what "using" calls at the end of a block, AsyncDispose what "await using" calls.
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
-	// Iterate is what "for … of" calls; it gives an iterator of the script.
+	// Iterate is called by "for … of"; it returns an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
 	// Call is what a call of an object does; its objects are functions then.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
@@ -192,7 +192,7 @@ func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
 	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// Of gives the Go value behind an object of the class.
+// Of returns the Go value behind an object of the class.
 func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
@@ -213,7 +213,7 @@ func (c *Class[T]) Prototype() *goja.Object { return c.proto }
 
 func (i *instance[T]) value() any { return i.self }
 
-// HostValue gives the Go value behind an object of any class.
+// HostValue returns the Go value behind an object of any class.
 func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {

@@ -18,8 +18,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Diagnose turns any error that running a script gave into a diagnostic with positions in the source as written, code
-// frames and a stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
+// Diagnose turns an error of a script into a diagnostic. It has positions in the source as written, code frames and a
+// stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if a, ok := find[*awaitedError](err); ok {
 		return e.diagnoseAwaited(a)
@@ -96,8 +96,8 @@ func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 	return d
 }
 
-// Ended describes the end of a context, or a limit, that cut a call short: what calls of the engine give, and what a
-// program should give whose own part of the work was cut short.
+// Ended describes the end of a context, or a limit, that cut a call short. Calls of the engine return it, and a program
+// should return it for its own part of the work.
 func Ended(cause error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: diag.Code(cause), Message: cause.Error(), Hint: diag.Hint(cause), Cause: cause}
 	if d.ID == "" {
@@ -138,7 +138,7 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	return d
 }
 
-// errorObject gives an Error that is not behind a proxy.
+// errorObject returns an Error that is not behind a proxy.
 func errorObject(v goja.Value) (*goja.Object, bool) {
 	o, ok := v.(*goja.Object)
 	return o, ok && o.ExportType() != typeProxy && o.ClassName() == "Error"
@@ -214,7 +214,7 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 	}
 }
 
-// property gives a property of o or its prototypes without running anything of the script: nil stands for a getter.
+// property returns a property of o or its prototypes without running anything of the script: nil stands for a getter.
 func (e *Engine) property(o *goja.Object, name string) goja.Value {
 	return e.inspector.Data(o, e.vm.ToValue(name))
 }
@@ -234,7 +234,7 @@ func (e *Engine) textOf(o *goja.Object, name string) string {
 	return v.String()
 }
 
-// locate gives a diagnostic the script's calls, and the place of the innermost.
+// locate sets a diagnostic's stack of calls, and the position of the innermost.
 func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	d.Stack = e.frames(frames)
 	if len(d.Stack) > 0 && !d.Position.IsValid() {
@@ -302,7 +302,7 @@ func (e *Engine) Caller() diag.Position {
 	return diag.Position{}
 }
 
-// SourceText gives the text of a file that was loaded, as it was written.
+// SourceText returns the text of a file that was loaded, as it was written.
 func (e *Engine) SourceText(file string) (string, bool) {
 	return e.report.sources.get(file)
 }
@@ -330,8 +330,8 @@ var declarations = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
 })
 
-// hintForName suggests the name that was meant. The interpreter gives a call's place as its parenthesis; the name
-// before it is what a person looks for.
+// hintForName suggests the name that was meant. The interpreter's position of a call is its parenthesis; the name
+// stands before it.
 func (e *Engine) hintForName(d *diag.Diagnostic) {
 	name, ok := strings.CutSuffix(d.Message, " is not defined")
 	if !ok || d.Hint != "" {
@@ -360,5 +360,5 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 	}
 }
 
-// Stack gives the script's calls that led to the running native function, innermost first.
+// Stack returns the script's calls that led to the running native function, innermost first.
 func (e *Engine) Stack() []diag.Frame { return e.frames(e.vm.CaptureCallStack(0, nil)) }

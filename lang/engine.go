@@ -1,9 +1,9 @@
 // Package lang is the script engine: an interpreter with an event loop, ES modules, TypeScript, limits, diagnostics and
 // printing. It knows nothing of accelerators; what scripts can import comes as [Module] values.
 //
-// An [Engine] is single-threaded. Its methods that run script code take turns; everything else that touches values of
-// the script belongs on the loop's goroutine, that is, into a native function, a callback of [Engine.Post], or the
-// callback of a held operation ([Engine.Hold]).
+// An [Engine] is single-threaded. Its methods that run script code take turns. All other code that touches values of the
+// script must run on the loop's goroutine: in native functions, callbacks of [Engine.Post], or callbacks of held
+// operations ([Engine.Hold]).
 package lang
 
 import (
@@ -268,7 +268,7 @@ func (o *Options) reporter() func(error) {
 	}
 }
 
-// Options gives the options, completed by defaults.
+// Options returns the options, completed by defaults.
 func (e *Engine) Options() *Options { return &e.opts }
 
 // VM is the interpreter. It must only be touched on the loop's goroutine.
@@ -297,10 +297,10 @@ func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
 // Loop is the engine's event loop.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
 
-// OnFailure registers a function that is called when a call has failed, and what it set in motion on the loop has been
-// cancelled: a module that keeps work elsewhere, such as on a device, ends there what belongs to a scope, or all if the
-// scope is nil. fn runs where the loop's goroutine does; the function that it gives, if any, runs on another goroutine,
-// which the call waits for, but not for ever. It is not called for an exception at a prompt.
+// OnFailure registers a function that is called when a call has failed and its callbacks on the loop are cancelled. A
+// module that keeps work elsewhere, such as on a device, ends there the work of the scope, or all if the scope is nil.
+// fn runs on the loop's goroutine. The function that it returns, if any, runs on another goroutine, and the call waits
+// for it, up to a limit. It is not called for an exception at a prompt.
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.hooks.failed = append(e.hooks.failed, fn)
 }

@@ -37,7 +37,7 @@ func (e *Engine) boundUnit(m *module) (goja.Value, error) {
 	return e.intrinsics.bind(fn, append([]goja.Value{e.vm.GlobalObject()}, e.unitParameters(m)...)...)
 }
 
-// unitParameters are the functions that rewritten code calls, in the order that the package source gives them.
+// unitParameters returns the functions that rewritten code calls, in the order of package source's parameters.
 func (e *Engine) unitParameters(m *module) []goja.Value {
 	return []goja.Value{
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.mark(m, c) }),
@@ -85,8 +85,8 @@ func (e *Engine) uninitialized(name, from string) error {
 		Hint: fmt.Sprintf("%q is part of a ring of imports, and its code comes later: use the name in functions that are called later, or move what both need into a file of its own", from)}
 }
 
-// mark (function, mark) notes where a function was made. It runs for every function that a script makes: setting a
-// symbol costs half of what defining a hidden property does. With a number alone it gives the site of that number.
+// mark (function, mark) records where a function was made. It runs for every function that a script makes: setting a
+// symbol costs half of defining a hidden property. With a number alone it returns the site of that number.
 func (e *Engine) mark(m *module, c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) == 1 {
 		return e.siteValue(m, c.Argument(0))
@@ -127,7 +127,7 @@ func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
 	return m.sites[n]
 }
 
-// link gives a module's imports their values, now and whenever they change.
+// link sets the values of a module's imports, now and at each change.
 func (e *Engine) link(m *module, setter goja.Value) {
 	set, ok := goja.AssertFunction(setter)
 	if !ok {
@@ -156,7 +156,7 @@ func (m *module) export(index, v goja.Value) {
 	}
 }
 
-// update (result, index, thunk, …) exports what the thunks give and passes the result on.
+// update (result, index, thunk, …) exports the values of the thunks and passes the result on.
 func (m *module) update(c goja.FunctionCall) goja.Value {
 	for i := 1; i+1 < len(c.Arguments); i += 2 {
 		if thunk, ok := goja.AssertFunction(c.Arguments[i+1]); ok {

@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// explain says what the interpreter's own messages leave out: the expression concerned, and what to do. The interpreter
-// gives values and places; the expression is read off the line.
+// explain adds to the interpreter's own messages the expression concerned, and what to do. The interpreter reports
+// values and positions; the expression is read off the line.
 func (e *Engine) explain(d *diag.Diagnostic) {
 	if d.Excerpt == nil || d.Hint != "" {
 		return
@@ -42,7 +42,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case strings.HasPrefix(message, "Cannot read property '"):
 		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
 		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
-			object += after[:i+1] // of a[0].f() the interpreter gives the place of the first bracket
+			object += after[:i+1] // the interpreter's position of a[0].f() is the first bracket
 		}
 		if object == "" || object == "null" || object == "undefined" {
 			if object != "" {

@@ -34,8 +34,8 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	return nil
 }
 
-// Report gives Options.OnError an error that belongs to no call. It is for the loop's goroutine, and for functions that
-// [Engine.OnClose] calls.
+// Report passes an error that belongs to no call to Options.OnError. It is for the loop's goroutine, and for functions
+// that [Engine.OnClose] calls.
 func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
 // abandon ends what a call that failed has set in motion: nothing of it shows in a later call.

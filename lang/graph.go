@@ -238,8 +238,8 @@ func (e *Engine) job(fn func()) error {
 	return err
 }
 
-// connect links a module and all that it leads to: it finds what is imported, and makes the functions of each, so that in
-// a ring they can be called before the code around them has run.
+// connect links a module and its transitive imports. It resolves the imports, and makes the functions of each module,
+// so that modules of a cycle can call them before their code has run.
 func (e *Engine) connect(m *module) error {
 	return (&traversal{engine: e}).connect(m)
 }
@@ -326,7 +326,7 @@ func (e *Engine) instantiate(m *module) error {
 	})
 }
 
-// importing begins import(specifier) in a module, and gives its promise.
+// importing starts import(specifier) in a module, and returns its promise.
 func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 	p, resolve, reject := e.vm.NewPromise()
 	promise := e.vm.ToValue(p)

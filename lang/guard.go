@@ -142,8 +142,7 @@ func (e *Engine) Exit(code int) {
 	e.loop.Post(func() error { return e.running.exit })
 }
 
-// SetStatus sets the status that the program shall end with when nothing else ends it. The program asks for it with
-// [Engine.Status].
+// SetStatus sets the exit status of the program for an end without an error. The program reads it with [Engine.Status].
 func (e *Engine) SetStatus(code int) { e.running.status = code }
 
 // Status is what SetStatus set last, or 0.

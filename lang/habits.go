@@ -102,7 +102,7 @@ var makers = sync.OnceValue(func() (list []maker) {
 	return list
 })
 
-// givesPromise matches calls of methods that give promises.
+// givesPromise matches calls of methods that return promises.
 var givesPromise = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\.(?:read|readRect|readText|readJSON|readBytes|readCSV|readNPY|readImage|sync|unregister)\([^()]*\)$`)
 })

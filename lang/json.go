@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// JSON gives a value of the script as JSON, under the engine's limits: typed arrays as arrays, BigInts as
-// strings of digits, what JSON cannot say (functions, symbols, undefined) left out, and null for a value that is nothing but that.
+// JSON returns a value of the script as JSON, under the engine's limits. Typed arrays become arrays and BigInts strings
+// of digits. Functions, symbols and undefined are left out, or null if the value itself is one.
 func (e *Engine) JSON(ctx context.Context, v goja.Value) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return json.RawMessage("null"), nil

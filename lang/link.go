@@ -100,7 +100,7 @@ func (c *cell) set(v goja.Value) {
 	}
 }
 
-// importedBy gives an import of a module the value, if there is one, and every later one.
+// importedBy sets an import of a module to the value, if there is one, and to every later one.
 func (c *cell) importedBy(m *module, index int) {
 	if c.value != nil {
 		m.setImport(index, c.value)
@@ -117,7 +117,7 @@ func (c *cell) importedBy(m *module, index int) {
 // extensions are tried, in order, for a path that names no file.
 var extensions = []string{".ts", ".js", ".mjs", ".json", "/index.ts", "/index.js"}
 
-// load gives the module that importer's specifier names, compiled with all that it imports.
+// load returns the module of a specifier in importer, compiled with its transitive imports.
 func (e *Engine) load(specifier, kind string, importer *module) (*module, error) {
 	if _, ok := e.esm.builtins[specifier]; ok {
 		return e.loadBuiltin(specifier)
@@ -145,8 +145,8 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 	return m, nil
 }
 
-// loadFile loads a file by a name that is absolute or relative to the engine's directory; anew, if it shall have a state
-// of its own.
+// loadFile loads a file by a name that is absolute or relative to the engine's directory. anew makes a module with
+// state of its own.
 func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	name, path, err := e.find(name)
 	if err != nil {
@@ -355,8 +355,8 @@ func (m *module) imports(other *module, visited map[*module]bool) bool {
 	return false
 }
 
-// forgetUnfinished drops the modules that were cut short, those that never began, which may import them, and those that
-// wait for what is lost and so will never go on.
+// forgetUnfinished drops modules whose evaluation was cut short, and modules that wait for lost ones. It drops modules
+// that never began, because they may import others of these.
 func (e *Engine) forgetUnfinished(lost func(*module) bool) {
 	for key, m := range e.esm.files {
 		_, cut := ended(m.err)

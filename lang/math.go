@@ -213,7 +213,7 @@ func low64(n *big.Int) uint64 {
 	return new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
 
-// toUint32 is a number modulo 2³², without its fraction; NaN and infinities give 0.
+// toUint32 returns a number modulo 2³², without its fraction; NaN and infinities become 0.
 func toUint32(x float64) uint32 {
 	if math.Abs(x) < 1<<62 {
 		return uint32(int64(x))

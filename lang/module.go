@@ -68,7 +68,7 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 	return nil, fmt.Errorf("module %q has no export %q", module, name)
 }
 
-// Require gives the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
+// Require returns the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
 func (e *Engine) Require(name string) (*goja.Object, error) {
 	b := e.esm.builtins[name]
 	if b == nil {
@@ -83,7 +83,7 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 	b.busy = true
 	b.exports, b.err = b.Instantiate(e)
 	b.busy = false
-	if b.err == nil && b.exports.Get("default") == nil { // the object is the namespace too, which import() gives
+	if b.err == nil && b.exports.Get("default") == nil { // the object is also the namespace that import() returns
 		b.err = b.exports.DefineDataProperty("default", b.exports, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	}
 	if b.err != nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// namespaceOf gives the object behind "import * as". No script can change it, and its properties follow the exports: one
-// that has its only value is a plain property, any other is read where the module keeps it.
+// namespaceOf returns the object of "import * as". No script can change it, and its properties follow the exports. A
+// final value is a plain property; a getter reads others from the module.
 func (e *Engine) namespaceOf(m *module) *goja.Object {
 	if m.builtin != nil {
 		return m.builtin
@@ -54,7 +54,7 @@ func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 	_ = ns.DefineAccessorProperty(name, getter, nil, replaced, goja.FLAG_TRUE)
 }
 
-// live gives the value behind a getter of a namespace, which printing shows as if it were a plain property.
+// live returns the value behind a getter of a namespace, for printing it like a plain property.
 func (e *Engine) live(getter *goja.Object) (goja.Value, bool) {
 	c, ok := e.reveal(getter, e.objects.hiddenSymbol).(*cell)
 	if !ok || c.value == nil {

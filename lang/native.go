@@ -73,9 +73,9 @@ func isThrow(x any) bool {
 	}
 }
 
-// Throw throws err in the script; it does not return. An error that came out of the script goes back as it was; any
-// other becomes an Error with the properties code, hint and label where err has them, and is found again by errors.As
-// in what [Engine.Run] returns.
+// Throw throws err in the script; it does not return. An error that came out of the script is thrown unchanged. Any
+// other becomes an Error with the properties code, hint and label of err. errors.As finds err in the result of
+// [Engine.Run].
 func (e *Engine) Throw(err error) {
 	if v := thrown(err); v != nil {
 		panic(v)
@@ -87,7 +87,7 @@ func (e *Engine) Throw(err error) {
 	panic(e.ErrorValue(err))
 }
 
-// thrown gives the value that the script threw, if err is its exception and not a description that has one as cause.
+// thrown returns the value that the script threw, if err is its exception and not a description that has one as cause.
 func thrown(err error) goja.Value {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch err := err.(type) {
@@ -163,7 +163,7 @@ func (e *Engine) stackOf(d *diag.Diagnostic) string {
 	return b.String()
 }
 
-// errorClass gives one of the interpreter's error constructors; an unknown name gives Error.
+// errorClass returns one of the interpreter's error constructors; for an unknown name, Error.
 func (e *Engine) errorClass(name string) *goja.Object {
 	if c := e.intrinsics.errors[name]; c != nil {
 		return c
@@ -200,7 +200,7 @@ func (*capsule) Keys() []string              { return nil }
 
 func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&capsule{value}) }
 
-// reveal gives what is hidden under a symbol of o, or nil.
+// reveal returns what is hidden under a symbol of o, or nil.
 func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
 	for at := o; at != nil; at = at.Prototype() {
 		if at.ExportType() == typeProxy { // its handler would run

@@ -83,7 +83,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 	return exports, err
 }
 
-// waitElsewhere waits for what the call has left outside the loop, and gives the first failure.
+// waitElsewhere waits for the call's work outside the loop, and returns its first failure.
 func (e *Engine) waitElsewhere() error {
 	for _, wait := range e.hooks.quiet {
 		if err := wait(e.running.scope); err != nil {
@@ -112,7 +112,7 @@ func (m *module) awaitPlace(visited []*module) diag.Position {
 	return m.unit.Position(m.awaits)
 }
 
-// atAwait gives an error that ended a wait the place of the await.
+// atAwait sets the position of an error that ended a wait to that of the await.
 func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	if d.Position.IsValid() || e.esm.entry == nil {
 		return d
@@ -125,9 +125,9 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	return d
 }
 
-// Eval runs a line of a prompt and gives the value of its last expression, awaited if the line awaits. Declarations
-// are global and may be repeated. It returns when the value is there; timers and operations go on in [Engine.Serve] or
-// the next call, and their errors then go to Options.OnError. name stands in positions of errors.
+// Eval runs a line of a prompt and returns the value of its last expression, awaited if the line awaits. Declarations
+// are global and may be repeated. It returns once the value is known. Timers and operations continue in [Engine.Serve]
+// or the next call, and their errors then go to Options.OnError. name stands in positions of errors.
 func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -254,7 +254,7 @@ func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error 
 	})
 }
 
-// Await runs fn as Do does, and waits for the promise that it gives; any other value is the result itself.
+// Await runs fn as Do does, and waits for the promise that it returns; any other value is the result itself.
 func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -348,8 +348,8 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 	return err
 }
 
-// post queues the work of a call. The function that it gives abandons it: a call that fails before its work began must
-// not leave it to the next one, which would write to places that the caller has got back.
+// post queues the work of a call. The function that it returns abandons the work. A call that fails first must abandon
+// it, because the work would write to the caller's variables in a later call.
 func (e *Engine) post(fn func() error) (abandon func()) {
 	abandoned := false
 	e.loop.PostFor(e.running.scope, func() error {

@@ -18,7 +18,7 @@ type Signal struct {
 	subscribe, withdraw goja.Callable // addEventListener, removeEventListener
 }
 
-// Signal takes the option signal of a function; undefined and nil give nil.
+// Signal takes the option signal of a function; it is nil for undefined.
 func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
@@ -48,8 +48,8 @@ func (s *Signal) reason() goja.Value {
 
 var errAborted = errors.New("the operation was aborted")
 
-// until lets the signal end an operation, which cancel stops, and gives what forgets that. The promise is rejected when the
-// operation has ended, so that nothing of it is in the way of what the script does then.
+// until calls cancel when the signal is aborted, and returns a function that detaches the signal. The promise is
+// rejected after the operation has ended, so that the script can use its resources again.
 func (s *Signal) until(settle *Settler, cancel func(error)) (forget func(), err error) {
 	event := s.engine.vm.ToValue("abort")
 	listener := s.engine.Func("abort", func(goja.FunctionCall) (goja.Value, error) {

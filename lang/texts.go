@@ -1,7 +1,7 @@
 package lang
 
-// texts are the texts that were compiled, by their names. Those of files stay; of those that calls gave, the last ones do:
-// a program may give any number.
+// texts are the compiled texts by name. Texts of files stay. Of the texts of calls only the last ones stay, because
+// their number has no bound.
 type texts struct {
 	byName map[string]text
 	given  []string // names of those that calls gave, oldest first
@@ -21,7 +21,7 @@ const (
 
 func newTexts() texts { return texts{byName: map[string]text{}} }
 
-// get gives a text by its name, and whether it is kept.
+// get returns a text by its name, and whether it is kept.
 func (t *texts) get(name string) (string, bool) {
 	x, ok := t.byName[name]
 	return x.string, ok
@@ -34,7 +34,7 @@ func (t *texts) set(name, content string, given bool) {
 		t.size -= len(old.string)
 	}
 	if given && !old.given {
-		if known { // a file has the name: its text gives way, but the name stays
+		if known { // a file has the name: its text is replaced, but the name stays
 			given = false
 		} else {
 			t.given = append(t.given, name)

@@ -19,7 +19,7 @@ func TypedArray[T Element](e *Engine, values []T) (*goja.Object, error) {
 	return e.TypedArray(arrayClass(any(zero)), bytesOf(values))
 }
 
-// bytesOf gives the memory of values.
+// bytesOf returns the memory of values.
 func bytesOf[T Element](values []T) []byte {
 	if len(values) == 0 {
 		return nil

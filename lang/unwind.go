@@ -7,10 +7,9 @@ import (
 	"github.com/dop251/goja"
 )
 
-// unwinder empties the stacks of an interpreter in which nothing runs. An interrupt that hits an asynchronous function
-// behind an await leaves its frames there (goja pops them only when the function gives or throws something); with them
-// the interpreter believes that it is still inside a call, and runs no job of a promise any more. There is no other way
-// to them than through its fields.
+// unwinder empties the stacks of an interpreter that is idle. An interrupt in an asynchronous function behind an await
+// leaves its frames there: goja pops them only at a return or throw. With them the interpreter believes that it is
+// inside a call, and runs no job of a promise any more. The frames can be reached only through fields.
 type unwinder struct {
 	stacks []reflect.Value // slices
 	sp     reflect.Value   // an int

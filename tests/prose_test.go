@@ -13,30 +13,29 @@ import (
 	"testing"
 )
 
-// plainRooms are the folders whose comments follow the rules below.
-var plainRooms = []string{"../runtime", "../plugins/all", "../plugins/cpu", "../plugins/internal", "../plugins/portable", "../lang/kernel"}
-
 // headless are forms that have a word of the field, or a subject, in plain English.
 var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall)\b`)
 
 // mostWords bounds a sentence of a comment.
 const mostWords = 25
 
-// TestProse holds the rules for comments: a doc comment begins with its subject, sentences are short, and words are plain.
+// TestProse holds the rules for comments in the whole tree: a doc comment begins with its subject, sentences are short, and
+// words are plain.
 func TestProse(t *testing.T) {
-	for _, room := range plainRooms {
-		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			for _, complaint := range proseOf(t, path) {
-				t.Error(complaint)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
 		}
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		for _, complaint := range proseOf(t, path) {
+			t.Error(complaint)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

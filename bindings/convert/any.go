@@ -16,10 +16,10 @@ var (
 	typePromise = reflect.TypeFor[*goja.Promise]()
 )
 
-// anything gives the Go value that stands for a value of the script where the destination takes any: an int64 or float64,
-// a string, bool or *big.Int, a []any for an array or Set, a map[string]any for an object, a map[any]any for a Map, a copy
-// of a typed array's or ArrayBuffer's elements, a [time.Time], or a function that calls the script's. The interpreter's
-// own export has no bound on depth, and shares memory with the script.
+// anything returns the Go value for a value of the script where the destination is any. It is an int64 or float64, a
+// string, bool or *big.Int, a []any for an array or Set, or a map[string]any for an object. A Map becomes a
+// map[any]any, a typed array or ArrayBuffer a copy, a Date a [time.Time], and a function a Go function. The
+// interpreter's own export has no bound on depth, and shares memory with the script.
 func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok {

@@ -55,8 +55,8 @@ type decoder struct {
 	module bool // the value is a module's exports
 }
 
-// run decodes, and turns what a getter of the script throws, or an interrupt of it, into an error: a function of the
-// interpreter's gives both.
+// run decodes, and turns exceptions and interrupts of a script's getter into errors. A function of the interpreter's
+// returns both.
 func (d *decoder) run(v goja.Value, dst reflect.Value) (err error) {
 	body, _ := goja.AssertFunction(d.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		if failed := d.value(v, dst, nil); failed != nil {
@@ -158,8 +158,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 // maxExact is the largest integer up to which every Number is exact.
 const maxExact = 1<<53 - 1
 
-// integer gives a Number that is an integer, or a BigInt. A Number beyond maxExact is refused: what was written may have
-// been another integer.
+// integer returns a Number that is an integer, or a BigInt. It refuses a Number beyond maxExact, which may be rounded.
 func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Error) {
 	switch x := Primitive(v).(type) {
 	case int64:

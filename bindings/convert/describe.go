@@ -19,7 +19,7 @@ func isFunction(v goja.Value) bool {
 	return callable
 }
 
-// kindName says what a script must give for a Go type.
+// kindName describes the values of scripts that a Go type accepts.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:

@@ -14,9 +14,8 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Encode makes a value of the script: a struct or a map becomes an object, a slice of numbers a typed array, any other
-// slice an array, a function a function, nil null. Nothing is shared with Go afterwards. Call it on the engine's
-// goroutine.
+// Encode makes a value of the script. Structs and maps become objects, slices of numbers typed arrays, other slices
+// arrays, functions functions, and nil null. Nothing is shared with Go afterwards. Call it on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil

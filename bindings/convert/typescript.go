@@ -10,7 +10,7 @@ import (
 
 var typeTextMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 
-// TypeScript gives the type of a Go value as scripts see it.
+// TypeScript returns the type of a Go value as scripts see it.
 func TypeScript(value any) string {
 	if value == nil {
 		return "null"
@@ -18,7 +18,7 @@ func TypeScript(value any) string {
 	return typeScript(reflect.TypeOf(value), 0)
 }
 
-// Signature gives the TypeScript signature of a Go function, without its name.
+// Signature returns the TypeScript signature of a Go function, without its name.
 func Signature(fn any, async bool) string {
 	s, err := signatureOf("function", fn)
 	if err != nil {

@@ -243,7 +243,7 @@ func (o *csvOptions) column(name, first string) (column, error) {
 	return chooseColumn(kind, first), nil
 }
 
-// ignored is a column that nobody wants.
+// ignored is a column that the destination leaves out.
 type ignored struct{}
 
 func (ignored) add(context.Context, string) error { return nil }

@@ -1,7 +1,7 @@
 // Package fs implements the module imported as 'fs': files as text, bytes, JSON, images, CSV and NPY.
 //
-// Every operation that touches a file comes twice: readText gives a promise and works beside the script, readTextSync
-// makes the script wait. The engine's policy is asked for every path.
+// Every operation that touches a file comes twice: readText returns a promise and runs in the background, readTextSync
+// blocks the script. The engine's policy is asked for every path.
 package fs
 
 import (
@@ -21,7 +21,7 @@ import (
 // A result makes the value of a finished operation, on the loop's goroutine. Nil stands for undefined.
 type result func() (goja.Value, error)
 
-// An operation reads its arguments, on the loop's goroutine, and gives the work, which must not touch the script.
+// An operation reads its arguments, on the loop's goroutine, and returns the work, which must not touch the script.
 type operation func(f *files, a *lang.Args) func(context.Context) (result, error)
 
 // files is the state of one engine's module.

@@ -105,7 +105,7 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	return picture, nil
 }
 
-// flatten gives the pixels row by row with 1 or 4 channels; 0 lets the picture decide.
+// flatten returns the pixels row by row with 1 or 4 channels; 0 lets the picture decide.
 func flatten(picture image.Image, channels int) ([]byte, int) {
 	b := picture.Bounds()
 	at := image.Rect(0, 0, b.Dx(), b.Dy())

@@ -17,8 +17,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Module is the module. registry gives what help knows; it is asked when help is called, so that the registry can
-// contain this module too.
+// Module is the module. registry returns the registry when help is called, so that the registry can contain this module
+// too.
 func Module(registry func() *bindings.Registry) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "help", Globals: []string{"help"}, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
@@ -73,8 +73,8 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }
 
-// IsDiagnostic reports whether a text with hyphens is the ID of a kernel's diagnostic, such as strided-access, or the
-// code of an error, such as out-of-bounds. As an expression it would be a difference.
+// IsDiagnostic reports whether a text with hyphens is the ID of a kernel's diagnostic or the code of an error, such as
+// strided-access or out-of-bounds. As an expression it would be a difference.
 func IsDiagnostic(text string) bool {
 	_, isCode := lookupCode(text)
 	_, isKernel := kerneldiag.Lookup(kerneldiag.ID(text))
@@ -194,7 +194,7 @@ func writeList(w io.Writer, prefix string, list []bindings.Entry) {
 	}
 }
 
-// Find gives the path of the entry that documents a value: an export, a member of one, or the class of an object. It is
+// Find returns the path of the entry that documents a value: an export, a member of one, or the class of an object. It is
 // empty if there is none. Call it on the engine's goroutine.
 func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 	o, ok := v.(*goja.Object)
@@ -244,7 +244,7 @@ func findIn(in, o *goja.Object, entries []bindings.Entry) string {
 	return ""
 }
 
-// findInClass looks for a method, or for the class that a value is an object of: then it gives ".".
+// findInClass looks for a method, or for the class of a value; for the class it returns ".".
 func findInClass(class, o *goja.Object, en *bindings.Entry) string {
 	proto, ok := class.Get("prototype").(*goja.Object)
 	if !ok {

@@ -159,8 +159,8 @@ func writeValues(t elemType, values string) string {
 	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
 }
 
-// warnOfShape tells who wrote buffer(f32, [1, 2, 3]) that these are the extents: numbers that count up from 0 or 1 look like
-// values, and nobody should get a buffer of six elements without a word. All else may well be the extents of a small matrix.
+// warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. Numbers that count up from 0 or 1 look like
+// values. All others may be the extents of a small matrix.
 func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
 	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.elem.Record != nil {
 		return
@@ -380,7 +380,7 @@ func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Que
 	return m.queueFor(op, given, nil, b.Device())
 }
 
-// write is buffer.write(data, start?, {queue}?): gives the buffer.
+// write is buffer.write(data, start?, {queue}?) and returns the buffer.
 func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "write"
 	data, err := toBytes(m.vm, b.elem, call.Argument(0))
@@ -400,7 +400,7 @@ func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCal
 	return this, m.writeNow(q, b.Buffer, int64(start), data)
 }
 
-// fill is buffer.fill(value, {queue}?): gives the buffer.
+// fill is buffer.fill(value, {queue}?) and returns the buffer.
 func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "fill"
 	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
@@ -423,7 +423,7 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	return this, q.Write(b.Buffer, 0, data)
 }
 
-// copyTo is buffer.copyTo(destination, {queue}?): gives the destination.
+// copyTo is buffer.copyTo(destination, {queue}?) and returns the destination.
 func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "copy"
 	dst := m.asBuffer(call.Argument(0))
@@ -508,7 +508,7 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	return m.after(q, nil, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
 }
 
-// writeRect is buffer.writeRect(data, {origin, extent, queue}?): gives the buffer.
+// writeRect is buffer.writeRect(data, {origin, extent, queue}?) and returns the buffer.
 func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	data, err := toBytes(m.vm, b.elem, call.Argument(0))
 	if err != nil {
@@ -565,7 +565,7 @@ func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 	return text.String()
 }
 
-// shortest gives an f32 as the shortest decimal that names it, instead of all the digits of the same f64.
+// shortest returns an f32 as the shortest decimal that names it, instead of all the digits of the same f64.
 func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 	if t != ir.F32 {
 		return v

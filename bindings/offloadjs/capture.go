@@ -17,8 +17,8 @@ import (
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// source gives a function of the script to the kernel compiler: its text, where it stands, and what it captures.
-// info has the name under which the script knows it.
+// source returns the kernel compiler's source for a function of the script: its text, position and captures. info has
+// the name under which the script knows it.
 func (m *instance) source(fn goja.Value) (src *kernel.Source, info *lang.FunctionInfo, err error) {
 	if info, err = m.engine.FunctionInfo(fn); err != nil {
 		return nil, nil, err
@@ -42,7 +42,7 @@ func (m *instance) sourceOf(info *lang.FunctionInfo) *kernel.Source {
 	}
 }
 
-// capture gives the value of a free variable of a function.
+// capture returns the value of a free variable of a function.
 func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 	c, ok := info.Capture(name)
 	switch {
@@ -182,7 +182,7 @@ type capturedObject struct {
 	path string // how the script writes it
 }
 
-// Field gives a field as Source.Capture would.
+// Field returns a field as Source.Capture would.
 func (c capturedObject) Field(name string) (any, error) {
 	v := c.o.Get(name)
 	if v == nil {
@@ -194,7 +194,7 @@ func (c capturedObject) Field(name string) (any, error) {
 	return c.m.captured(v, c.path+"."+name)
 }
 
-// Fields gives the names of the object's own properties.
+// Fields returns the names of the object's own properties.
 func (c capturedObject) Fields() []string { return c.o.Keys() }
 
 // wrapKernel makes a kernel from a text of ours that calls a function of the script by a name.

@@ -18,7 +18,7 @@ func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja
 	}}
 }
 
-// promised is a method that gives a promise: every error rejects it.
+// promised is a method that returns a promise: every error rejects it.
 func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	explained := method(m, name, fn).Call
 	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
@@ -26,7 +26,7 @@ func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (go
 	}}
 }
 
-// chained is a method that gives the object it was called on, or another value of the script.
+// chained is a method that returns the object it was called on, or another value of the script.
 func chained[T any](m *instance, name string, fn func(goja.Value, T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	return method(m, name, func(self T, call goja.FunctionCall) (goja.Value, error) { return fn(call.This, self, call) })
 }

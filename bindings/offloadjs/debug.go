@@ -29,8 +29,8 @@ type debugOptions struct {
 	print  bool
 }
 
-// debug is kernel.debug({item, ...launch options}, ...arguments): runs one item in the interpreter on a copy of the
-// buffers, and gives what each of its statements did.
+// debug is kernel.debug({item, ...launch options}, ...arguments). It runs one item in the interpreter on a copy of the
+// buffers, and returns a trace of its statements.
 func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
 	o, err := m.debugOptions(k, call)
 	if err != nil {

@@ -22,8 +22,8 @@ func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	return q, nil
 }
 
-// lookQueue is where printing a buffer reads it: on a queue of its own it waits for the commands that use the buffer and
-// for no others, and takes no failure that a sync should give.
+// lookQueue returns the queue on which printing reads a buffer. On a queue of its own it waits only for the commands
+// that use the buffer, and takes no failure from the next sync.
 func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
 	if q := m.lookers[d]; q != nil {
 		return q, nil

@@ -20,7 +20,7 @@ type elemType struct {
 	elem ir.Elem
 }
 
-// contract gives the type as buffers know it: a record is opaque bytes.
+// contract returns the type as buffers know it: a record is opaque bytes.
 func (t elemType) contract() contract.Type {
 	if t.elem.Record != nil {
 		return contract.Opaque
@@ -65,7 +65,7 @@ var typedArrays = map[string]ir.Type{
 	"Float32Array": ir.F32, "Float64Array": ir.F64,
 }
 
-// asTypedArray gives the memory of a typed array, not copied, and the type of its elements.
+// asTypedArray returns the memory of a typed array, not copied, and the type of its elements.
 func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
@@ -94,8 +94,8 @@ func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return bytes[offset : offset+length : offset+length], t, true
 }
 
-// toBytes gives the elements of v in the memory layout of t: v is a typed array of the same layout (not copied), or an
-// array or other typed array (converted).
+// toBytes returns the elements of v in the memory layout of t. v is a typed array of the same layout (not copied), or
+// an array or other typed array (converted).
 func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	if data, from, ok := asTypedArray(v); ok {
 		if t.elem.Record == nil && (from == t.elem.Scalar || (from == ir.U8 && t.elem.Scalar == ir.Bool)) {
@@ -287,8 +287,8 @@ func bigBits(t ir.Type, n *big.Int) (uint64, error) {
 	return n.Uint64(), nil
 }
 
-// fromBytes gives elements to the script: a typed array over data where the layout allows, else a widened one, and an
-// array of objects for records.
+// fromBytes returns elements as a value of the script. It is a typed array over data where the layout allows, else a
+// widened one, and an array of objects for records.
 func fromBytes(vm *goja.Runtime, t elemType, data []byte) (goja.Value, error) {
 	if t.elem.Record != nil {
 		n := len(data) / t.size()
@@ -309,7 +309,7 @@ func fromBytes(vm *goja.Runtime, t elemType, data []byte) (goja.Value, error) {
 	return vm.New(vm.Get(arrayClass(t.elem.Scalar)), vm.ToValue(vm.NewArrayBuffer(data)))
 }
 
-// widened gives the f32 bits of an f16 or bf16.
+// widened returns the f32 bits of an f16 or bf16.
 func widened(t ir.Type, data []byte) uint32 {
 	return uint32(scalar.Load(t, uint64(binary.LittleEndian.Uint16(data))))
 }

@@ -28,8 +28,9 @@ type launchStop struct {
 	pending map[*kernelObject]bool // made and not launched yet
 }
 
-// StopAtLaunch sets a function that is called in place of a launch, and whose error ends it: of the first one of the
-// kernel of a name, or, without a name, of the first one after which no kernel that was made is still to be compiled.
+// StopAtLaunch sets a function that is called in place of a launch, and whose error ends it. It replaces the first
+// launch of the kernel with the name. Without a name, it replaces the first launch after which every kernel is
+// compiled.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*kernelObject]bool{}})
 }

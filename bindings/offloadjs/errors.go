@@ -30,8 +30,8 @@ func Explain(e *lang.Engine, err error) error {
 	return err
 }
 
-// ExplainStop is err, which ended a script, with notes of the launches that it ended while they ran, as
-// [session.Session.Cancel] gives them.
+// ExplainStop returns err, which ended a script, with notes of the launches that it ended, from
+// [session.Session.Cancel].
 func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 	if len(stopped) == 0 {
 		return err

@@ -13,8 +13,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// explainText is kernel.explain(): for each signature that the kernel was compiled for, why its scalars have their
-// types, how items that lie beside each other access memory, which checks stayed, and the warnings.
+// explainText is kernel.explain(). For each compiled signature it explains the types of scalars and the memory accesses
+// of neighbouring items. It lists the remaining checks and the warnings.
 func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value, error) {
 	if len(k.compiled) == 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "explain", "the kernel was not compiled yet").On("", k.name).

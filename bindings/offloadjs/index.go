@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// noElements stands behind the prototype of buffers. A buffer's elements are on its device: to index it, as a typed
-// array is indexed, would silently give undefined, so it is an error that says what to write.
+// noElements stands behind the prototype of buffers. A buffer's elements are on its device: indexing it like a typed
+// array would silently return undefined. It throws an error with the expression to write instead.
 type noElements struct{ m *instance }
 
 // refuseElements makes what a script would do with an array of numbers an error where a buffer stands: it puts

@@ -87,7 +87,7 @@ type classes struct {
 
 // ModuleOptions are choices of the program that embeds the engine.
 type ModuleOptions struct {
-	// OwnQueues gives each engine default queues of its own, for programs in which several engines share the devices.
+	// OwnQueues makes default queues for each engine, for programs in which several engines share the devices.
 	OwnQueues bool
 	// Services are Go functions that kernels call. They have passed [CheckServices].
 	Services []HostService
@@ -246,7 +246,7 @@ func (m *instance) inspectValue(v goja.Value) string {
 	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
 }
 
-// typeObject gives an element type to the script; a scalar type is one object, callable in kernels only.
+// typeObject returns an element type as a value of the script; a scalar type is one object, callable in kernels only.
 func (m *instance) typeObject(t elemType) *goja.Object {
 	if t.elem.Record != nil {
 		return m.typ.New(t)

@@ -244,7 +244,7 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 	return key
 }
 
-// kernelOn gives the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
+// kernelOn returns the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
 func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
 		if err := m.checkCalls("launch", k.name, s.Compiled); err != nil {
@@ -441,7 +441,8 @@ func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.V
 	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
 }
 
-// countError says how many arguments there must be. Who wrote (x, y) => … gives one too many.
+// countError returns the error for a wrong number of arguments. A frequent cause of one too many is a kernel written as
+// (x, y) => ….
 func (k *kernelObject) countError(op string, given int) error {
 	err := countError(op, k.name, k.params, given)
 	if item := k.fn.Item(); given == len(k.params)+1 && item != "g" {

@@ -35,7 +35,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	}
 	used := m.quota.bytes()
 	if want > limit || used+want > limit {
-		runtime.GC() // buffers that nobody holds any more free themselves
+		runtime.GC() // unreachable buffers free themselves
 		used = m.quota.bytes()
 	}
 	if want > limit || used+want > limit {
@@ -83,8 +83,8 @@ type use struct {
 	scope *loop.Scope
 }
 
-// abandon ends the commands of a call that failed, on the queues that nobody used after it. Their failures are the
-// call's, and not to be told to a later one.
+// abandon ends the commands of a failed call, on the queues that only the call has used since. Their failures belong to
+// the call, and no later call reports them.
 func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	var queues []*session.Queue
 	for q, by := range m.uses {
@@ -108,8 +108,8 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	}
 }
 
-// settle waits for the commands that a call has left on queues, whose failures are the call's: it gives the first, and
-// reports those of other queues. Engines that share the devices' default queues leave that to the end of the session.
+// settle waits for the commands that a call has left on queues. It returns the first failure, and reports those of
+// other queues. Engines that share the devices' default queues leave that to the end of the session.
 func (m *instance) settle(s *loop.Scope) error {
 	if !m.opts.OwnQueues {
 		return nil

@@ -35,7 +35,7 @@ type port struct {
 	elem   elemType
 	rank   int           // of an input; 0: a number
 	dims   []int         // fixed extents of an output or temporary
-	extent goja.Callable // or the function that gives them
+	extent goja.Callable // or the function that returns them
 	buffer *bufferObject
 	object *goja.Object
 }
@@ -145,7 +145,7 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 	return err
 }
 
-// ensure gives the port a buffer of these extents: the one it has, if it fits.
+// ensure returns the port's buffer of these extents: the current one, if it fits, or a new one.
 func (p *Pipeline) ensure(at *port, dims []int) error {
 	if at.buffer != nil && slices.Equal(at.buffer.Dims(), dims) {
 		return nil
@@ -165,7 +165,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	return p.io.Set(at.name, at.object)
 }
 
-// shape gives an output or temporary the buffer that it needs for the inputs of this run.
+// shape allocates the buffer of an output or temporary for the inputs of this run.
 func (p *Pipeline) shape(at *port) error {
 	dims := at.dims
 	if at.extent != nil {
@@ -180,7 +180,7 @@ func (p *Pipeline) shape(at *port) error {
 	return p.ensure(at, dims)
 }
 
-// free gives the buffers back.
+// free releases the buffers.
 func (p *Pipeline) free() {
 	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
 		for _, at := range list {
@@ -224,7 +224,7 @@ func (m *instance) definePipeline() {
 	})
 }
 
-// typeName says what the port takes or gives.
+// typeName describes the type of the port's values.
 func (at *port) typeName() string {
 	if at.rank == 0 && at.extent == nil && at.dims == nil {
 		return at.elem.String()

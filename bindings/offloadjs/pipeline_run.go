@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Input is a value that the host gives to a pipeline.
+// Input is an input of a pipeline, from the host.
 type Input struct {
 	Name   string
 	Type   contract.Type // of the elements
@@ -24,7 +24,7 @@ type Input struct {
 type Output struct {
 	Name string
 	Type contract.Type
-	// Store gives the memory for a result of these extents, which the pipeline writes until Run returns.
+	// Store returns the memory for a result of these extents, which the pipeline writes until Run returns.
 	Store func(dims []int) ([]byte, error)
 }
 
@@ -161,7 +161,7 @@ func given(in []Input, name string) bool {
 	return false
 }
 
-// start gives the inputs to the queue and calls the script.
+// start writes the inputs and calls the script.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
@@ -217,5 +217,5 @@ func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 	return nil
 }
 
-// Free gives the pipeline's buffers back. Call it when it does not run.
+// Free releases the pipeline's buffers. Call it when it does not run.
 func (p *Pipeline) Free() { p.free() }

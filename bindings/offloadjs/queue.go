@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// queueFor is the queue that an operation goes to: the one given, or the default queue of the device given, or of the
-// device that the operation's buffers are on, or of the best device. It has room for commands.
+// queueFor returns the queue of an operation: the argument queue, the default queue of the argument device, that of the
+// device of the operation's buffers, or that of the best device. It has room for commands.
 func (m *instance) queueFor(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.asQueue(queue)
@@ -64,8 +64,8 @@ func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Val
 	return m.queueObject(q), nil
 }
 
-// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it, and for
-// the promise that it gives.
+// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it, and
+// for the promise that it returns.
 func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	fn, ok := goja.AssertFunction(call.Argument(0))
 	if !ok {
@@ -106,7 +106,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 			if v, err = fn(goja.Undefined()); err == nil {
 				m.engine.Settled(v, end)
 			}
-			return nil // the queue has the error: the next sync gives it
+			return nil // the queue has the error: the next sync reports it
 		})
 		return <-done
 	})
@@ -140,8 +140,8 @@ func (m *instance) mayAwait(op string, q *session.Queue) error {
 		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
 }
 
-// after gives a promise that is fulfilled with what finish makes when the queue has reached this point. A signal that is
-// aborted first cancels the commands so far.
+// after returns a promise that is fulfilled with the result of finish when the queue has reached this point. If the
+// signal is aborted first, it cancels the commands so far.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
 	if err := m.mayAwait(label, q); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish 
 	}), nil
 }
 
-// eventAfter gives an event for the commands so far.
+// eventAfter returns an event for the commands so far.
 func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error) {
 	ev, err := q.Record(label)
 	if err != nil {

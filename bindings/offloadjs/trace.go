@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/trace"
 )
 
-// itemTrace is the trace of one item, as kernel.debug gives it.
+// itemTrace is the trace of one item, the result of kernel.debug.
 type itemTrace struct {
 	*trace.Trace
 	name string

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// belong makes a program end with this process, however that ends, and gives it a group of its own: Ctrl-C at the
-// terminal is the script's, which ends its programs.
+// belong ties a program to this process: it is killed when this process ends, however that ends. It is in a process
+// group of its own. Ctrl-C at the terminal is the script's, which ends its programs.
 func belong(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

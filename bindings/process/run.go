@@ -120,7 +120,7 @@ func (c *children) arguments(a *lang.Args) *command {
 	return cmd
 }
 
-// options reads the options of process.run into cmd, and gives the environment.
+// options reads the options of process.run into cmd, and returns the environment.
 func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[string]string {
 	env := c.Options().Env
 	has := func(name string) goja.Value {
@@ -255,7 +255,7 @@ func (c *children) sink(lines goja.Callable, limit int, post func(func() error) 
 	return &sink{c: c, lines: lines, limit: limit, post: post, fail: fail, read: make(chan struct{})}
 }
 
-// open makes the pipe and gives the program's end of it.
+// open makes the pipe and returns the program's end of it.
 func (s *sink) open() *os.File {
 	var ours *os.File
 	if ours, s.file, s.failed = os.Pipe(); s.failed == nil {
@@ -310,7 +310,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	}
 }
 
-// line gives a line to the script, when it has room for it.
+// line passes a line to the script, when it has room for it.
 func (s *sink) line(line []byte) error {
 	text := string(bytes.TrimSuffix(line, []byte("\r")))
 	return s.post(func() error {

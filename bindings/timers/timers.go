@@ -48,7 +48,7 @@ func Module() bindings.Module {
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {
-	// itself makes a method that gives the timer, so that calls can be chained.
+	// itself makes a method that returns the timer, so that calls can be chained.
 	itself := func(name string, do func(*loop.Timer)) lang.Method[*loop.Timer] {
 		return lang.Method[*loop.Timer]{Name: name, Call: func(t *loop.Timer, call goja.FunctionCall) (goja.Value, error) {
 			do(t)

@@ -154,7 +154,8 @@ func (w *web) newDecoder(call goja.ConstructorCall) (*decoder, error) {
 	return d, nil
 }
 
-// decode gives the text of data and of what the last call kept; with stream, a character may go on in the next call.
+// decode returns the text of data after the bytes that the last call kept. With stream, a character may continue in the
+// next call.
 func (d *decoder) decode(data []byte, stream bool) (string, error) {
 	if len(d.rest) > 0 {
 		data = append(d.rest, data...)

@@ -47,7 +47,7 @@ func Module() bindings.Module {
 type web struct {
 	*bindings.Exports
 	began time.Time // the clock counts from here
-	// cancelling gives what abort.js makes, once.
+	// cancelling returns the object that abort.js makes, once.
 	cancelling func() (*goja.Object, error)
 }
 
@@ -111,7 +111,7 @@ func (w *web) abort() (*goja.Object, error) {
 	return v.(*goja.Object), nil
 }
 
-// fail gives a DOMException as the error of a native function.
+// fail returns a DOMException as the error of a native function.
 func (w *web) fail(name, hint, format string, args ...any) error {
 	made, err := w.cancelling()
 	if err != nil {

@@ -19,7 +19,7 @@ type Position struct {
 // IsValid reports whether the line is known.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// String gives file:line:column, without the parts that are unknown.
+// String returns file:line:column, without the parts that are unknown.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -69,7 +69,7 @@ type Diagnostic struct {
 	Thrown  any   // the value that the script threw, as the engine knows it; nil if nothing was thrown
 }
 
-// Error gives position, class, message and ID in one line.
+// Error returns position, class, message and ID in one line.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {
@@ -80,7 +80,7 @@ func (d *Diagnostic) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause, so that errors.Is and errors.As see through a script.
+// Unwrap returns the cause, so that errors.Is and errors.As see through a script.
 func (d *Diagnostic) Unwrap() error { return d.Cause }
 
 // Code is the ID: a diagnostic that passes through a script again keeps it.

@@ -21,7 +21,7 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 	return &Excerpt{FirstLine: first, Lines: lines, Width: max(width, 1)}
 }
 
-// linesOf gives the lines first to last, counted from 1, without line ends.
+// linesOf returns the lines first to last, counted from 1, without line ends.
 func linesOf(text string, first, last int) []string {
 	var lines []string
 	for n := 1; n <= last; n++ {
@@ -37,7 +37,7 @@ func linesOf(text string, first, last int) []string {
 	return lines
 }
 
-// PositionAt gives line and column of a byte offset in text.
+// PositionAt returns line and column of a byte offset in text.
 func PositionAt(file, text string, offset int) Position {
 	offset = min(max(offset, 0), len(text))
 	before := text[:offset]

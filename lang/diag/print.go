@@ -133,8 +133,8 @@ const (
 	minColumns = 8
 )
 
-// window cuts a line down to a part around the characters that are marked, and gives their place in it. An ellipsis
-// stands where something is missing.
+// window cuts a line down to a part around the marked characters, and returns their place in it. An ellipsis stands
+// where characters are cut off.
 func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	line = slices.Clone(line)
 	for i, r := range line {
@@ -209,7 +209,7 @@ func writeStack(b *strings.Builder, p painter, stack []Frame, at Position) {
 	}
 }
 
-// String gives "function (file:line:column)".
+// String returns "function (file:line:column)".
 func (f Frame) String() string {
 	if f.Function == "" {
 		return f.Position.String()

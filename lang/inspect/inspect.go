@@ -42,7 +42,7 @@ type Hook func(o *goja.Object, opts Options) (string, bool)
 
 // Inspector prints values of one interpreter. It is bound to the interpreter's goroutine.
 type Inspector struct {
-	// Live, if set, knows getters of the host that are shown as the value that it gives. Set it before printing.
+	// Live, if set, returns the value to print for a getter of the host. Set it before printing.
 	Live func(getter *goja.Object) (goja.Value, bool)
 
 	vm   *goja.Runtime
@@ -111,7 +111,7 @@ func (in *Inspector) regexp(o *goja.Object) string {
 	return text
 }
 
-// method calls one of the interpreter's functions on o. A failure gives nil.
+// method calls one of the interpreter's functions on o. It returns nil if the call fails.
 func (in *Inspector) method(name string, o *goja.Object, args ...goja.Value) goja.Value {
 	v, err := in.own[name](o, args...)
 	if err != nil {
@@ -286,8 +286,8 @@ func isObject(v goja.Value) bool {
 	return ok
 }
 
-// Data gives the value of a plain property of o or its prototypes, and nil if there is none, or a getter or a proxy
-// stands there: nothing of the script runs. The key is a string or a symbol.
+// Data returns the value of a plain property of o or its prototypes, and nil for a getter, a proxy or no property. No
+// code of the script runs. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
 // ClassName is the name of the constructor that made o; "" if its prototype is none or a proxy.
@@ -298,7 +298,7 @@ func (in *Inspector) ClassName(o *goja.Object) string {
 	return in.className(o)
 }
 
-// data gives the value of a plain property of o or its prototypes; getters count as absent.
+// data returns the value of a plain property of o or its prototypes; getters count as absent.
 func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }

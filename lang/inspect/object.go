@@ -52,8 +52,8 @@ func (p *printer) object(o *goja.Object, depth int) string {
 	return s
 }
 
-// ownWay prints an object as its method [Symbol.for('nodejs.util.inspect.custom')] wants it: what it gives is printed in
-// the object's place, a string as it is.
+// ownWay prints an object by its method [Symbol.for('nodejs.util.inspect.custom')]. It prints the method's result in
+// place of the object, a string without quotes.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	if p.o.Passive {
 		return "", false
@@ -118,7 +118,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	case "Arguments":
 		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
 	case "Object":
-		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // which the interpreter gives no class
+		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // which have no class in the interpreter
 			class = name
 		}
 	}

@@ -22,7 +22,7 @@ const (
 	fdErrors // the script's standard error; the process's own carries the last words of a crash
 )
 
-// Build makes the engine of a child. The function that it gives closes what belongs to the engine, after the engine.
+// Build makes the engine of a child. The function that it returns closes the engine's resources, after the engine.
 type Build func(lang.Options) (*lang.Engine, func() error, error)
 
 // Serve is the life of a child: if this process is one, it serves the host's calls and ends the process. Otherwise it
@@ -79,7 +79,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		Stderr: stderr,
 	}
 	if conf.TellErrors {
-		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // without a host nobody listens
+		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // without a host there is no reader
 	}
 	if conf.AskRead {
 		opts.Policy.Read = func(path string) error { return c.ask("read", path) }

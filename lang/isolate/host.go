@@ -169,7 +169,7 @@ func (e *Engine) begin(ctx context.Context) error {
 	return nil
 }
 
-// Run runs a text as a module, as [lang.Engine.Run] does, and gives its exports as JSON: see [lang.Engine.JSON].
+// Run runs a text as a module, as [lang.Engine.Run] does, and returns its exports as JSON: see [lang.Engine.JSON].
 func (e *Engine) Run(ctx context.Context, name, text string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opRun, Name: name, Text: text})
 }
@@ -184,7 +184,7 @@ func (e *Engine) Import(ctx context.Context, specifier string) (json.RawMessage,
 	return e.call(ctx, request{Op: opImport, Name: specifier})
 }
 
-// Eval runs a line, as [lang.Engine.Eval] does, and gives its value as JSON.
+// Eval runs a line, as [lang.Engine.Eval] does, and returns its value as JSON.
 func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
 }
@@ -372,7 +372,7 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	select {
-	case <-e.ended: // whoever called was told
+	case <-e.ended: // the caller has the error
 		return nil
 	default:
 	}

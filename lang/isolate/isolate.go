@@ -1,7 +1,6 @@
 // Package isolate runs a script engine in a child process behind the engine's own calls: Run, RunFile, Import and Eval.
-// What cannot be guaranteed inside one process, because an operation of the interpreter cannot be interrupted or a
-// fatal error of Go cannot be caught, is guaranteed by the end of the child: the host survives, in bounded time, with
-// an error that says what happened.
+// Some operations of the interpreter cannot be interrupted, and fatal errors of Go cannot be caught. The end of the child
+// process ends both: the host survives, in bounded time, with an error that describes the cause.
 //
 // The child is the same program, started again. It must call [Serve] first thing in main:
 //

@@ -29,8 +29,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// A Scope is whom work belongs to: a call of the engine, say. Timers and operations belong to the scope of the callback
-// that made them, and so do their callbacks. nil stands for nobody.
+// A Scope owns work: a call of the engine, for example. Timers and operations belong to the scope of the callback that
+// made them, and so do their callbacks. A nil scope has no owner.
 type Scope struct{ _ byte } // not of size 0, so that no two are the same
 
 // Loop is an event loop. Use [New].
@@ -72,8 +72,8 @@ func New() *Loop {
 // Scope is whom the callback that runs belongs to. Call it on the loop's goroutine.
 func (l *Loop) Scope() *Scope { return l.scope }
 
-// Post queues fn, which belongs to nobody. It may be called from any goroutine and does not keep the loop alive before
-// it is called.
+// Post queues fn without a scope. It may be called from any goroutine and does not keep the loop alive before it is
+// called.
 func (l *Loop) Post(fn Callback) { l.PostFor(nil, fn) }
 
 // PostFor is Post for a callback that belongs to a scope.

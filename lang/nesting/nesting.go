@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Max is the largest depth that files and lines of the prompt may have. A level takes at most some 5 KiB of stack in the parsers and
-// compilers that are used here, and some need time with the square of the depth; TestLevelsFitTheStack measures both.
+// Max is the largest depth of files and lines of the prompt. A level takes about 5 KiB of stack in the parsers and
+// compilers of this module. Some need time with the square of the depth; TestLevelsFitTheStack measures both.
 const Max = 8000
 
 // maxRepeated bounds how often the parser reads the tokens of a text, in all: it reads the parameters of an arrow function
@@ -297,10 +297,10 @@ func (c *counter) endsStatement(prev token, control bool, t token) bool {
 	return false
 }
 
-// Plain returns a text of the same size and with the same tokens in which no parser can mistake one kind of token for
-// another, whatever it expects: comments are blank, strings and regular expressions have harmless contents, templates are
-// arrays, divisions are multiplications. If a parser accepts it, it reads the text itself token by token as [Check] did.
-// Regular expressions that are divisions, or the other way round, make it refuse.
+// Plain returns a text of the same size with the same tokens, in which a parser cannot mistake one kind of token for
+// another. Comments are blank, strings and regular expressions have harmless contents, templates are arrays, and
+// divisions are multiplications. If a parser accepts it, the parser reads the original with the same tokens as [Check].
+// If Check took a division for a regular expression, or the reverse, a parser refuses it.
 func Plain(src string) string {
 	l := newLexer(src, true)
 	for l.next().kind != end {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Reader reads the end of a pipe that another process writes to. Once [Reader.End] said that the process has ended,
-// it still gives what is in the pipe, but does not wait for whoever else holds the pipe open. One goroutine may read.
+// A Reader reads the end of a pipe that another process writes to. After [Reader.End] it returns the rest of the pipe's
+// contents without waiting, even if other processes hold the pipe open. One goroutine may read.
 type Reader struct {
 	file  *os.File
 	ended bool          // Read saw the end of the process

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// advise gives a syntax error a hint, if it has none: what a person would change first.
+// advise sets the hint of a syntax error without one: the change that a person would try first.
 func advise(d *diag.Diagnostic, text string) {
 	if d.Hint == "" {
 		d.Hint = advice(d.Message, text)

@@ -86,7 +86,7 @@ func (p *problem) diagnostic(u *Unit) *diag.Diagnostic {
 	return d
 }
 
-// Position gives the place in the text as written of an offset in u.Text.
+// Position returns the place in the text as written of an offset in u.Text.
 func (u *Unit) Position(offset int) diag.Position {
 	return diag.PositionAt(u.Name, u.Original, u.moved.original(offset))
 }

@@ -6,9 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Locate gives the place of a value that is written in the text: of the export, and below it of the properties and
-// elements that steps name (strings and ints), as far as they are written as literals. It follows constants of the
-// text's top level. Zero if the export is not found.
+// Locate returns the position of a literal in an export of the text. steps are the properties (strings) and elements
+// (ints) below the export. It follows constants of the text's top level. It is zero if the export is not found.
 func (u *Unit) Locate(export string, steps []any) diag.Position {
 	masked, syntax, err := maskModuleSyntax(u.Text)
 	if err != nil {
@@ -64,7 +63,7 @@ func (l *locator) declare(s ast.Statement) {
 	}
 }
 
-// descend gives the property or element of a literal, or nil.
+// descend returns the property or element of a literal, or nil.
 func (l *locator) descend(value ast.Expression, step any) ast.Expression {
 	for range len(l.top) + 1 { // constants may refer to each other in a circle
 		id, ok := value.(*ast.Identifier)
@@ -73,7 +72,7 @@ func (l *locator) descend(value ast.Expression, step any) ast.Expression {
 		}
 		value = l.top[id.Name.String()]
 	}
-	// A function around a literal most often gives the literal back, completed.
+	// A function around a literal usually returns the literal, completed.
 	if c, ok := value.(*ast.CallExpression); ok && len(c.ArgumentList) == 1 {
 		value = c.ArgumentList[0]
 	}

@@ -75,9 +75,9 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 	return m, nil
 }
 
-// restoreNames gives the generated text with the names that stand in the text as written: esbuild renames a local
-// variable that hides another one, and a person would meet a name in errors that is nowhere in the script. The names
-// that it makes up itself stay, those that could hide them, and those that it uses where none is written.
+// restoreNames returns the generated text with the names of the written one. esbuild renames local variables that
+// shadow others, and errors would show names that the script does not have. It keeps names that esbuild makes up, names
+// that could shadow those, and names where none is written.
 func (m *offsetMap) restoreNames(generated, written string) string {
 	renamed := func(i, at int) (now, name string) {
 		now, name = wordOf(generated[at:]), m.names[i]

@@ -91,8 +91,8 @@ func (w *walker) checkImports(top *scope) {
 	}
 }
 
-// replaceReads makes an error of a use of arguments at the top level, where there are none and the interpreter would give
-// those of the function around the text, and of imports that have no value yet, if these are to be checked.
+// replaceReads replaces reads of arguments at the top level by an error, because the interpreter would read those of
+// the function around the text. If checks are on, it also replaces reads of imports that may have no value yet.
 func (w *walker) replaceReads(top *scope) {
 	imports := map[string]int{}
 	for i, l := range w.unit.Links {
@@ -243,8 +243,8 @@ func (w *walker) exportWrites(top *scope) {
 	}
 }
 
-// placeMarks numbers the sites and gives each function its mark: the number alone if its free variables are all of the
-// module or global, else a thunk that reads the others and gives what the number stands for.
+// placeMarks numbers the sites and attaches a mark to each function. The mark is the number alone if all free variables
+// are global or the module's. Otherwise it is a thunk that reads the others and returns the mark of the number.
 func (w *walker) placeMarks(top *scope) {
 	for i, m := range w.made {
 		at := m.node.Idx0()

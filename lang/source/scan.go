@@ -41,7 +41,7 @@ func (s *scanner) text(t lexeme) string { return s.src[t.start:t.end] }
 
 func (s *scanner) depth() int { return len(s.nested) }
 
-// next gives the next lexeme; spaces and comments are skipped.
+// next returns the next lexeme; spaces and comments are skipped.
 func (s *scanner) next() lexeme {
 	s.skipBlank()
 	t := lexeme{start: s.pos}
@@ -83,7 +83,7 @@ func (s *scanner) next() lexeme {
 	return t
 }
 
-// peek gives the next lexeme without taking it.
+// peek returns the next lexeme without taking it.
 func (s *scanner) peek() lexeme {
 	saved := *s
 	saved.nested = append([]bracket(nil), s.nested...)

@@ -1,12 +1,12 @@
 // Package source turns the text of a script or module into a program for the interpreter.
 //
-// The program is the text's own tree with three additions, made on the tree and never in the text, so that every
-// position and Function.prototype.toString stay exact:
+// The program is the text's own tree with three additions. They are made on the tree and never in the text, so that
+// every position and Function.prototype.toString stay exact:
 //
 //   - import and export statements become links between modules;
 //   - top-level await makes the module's function asynchronous;
-//   - each function that a kernel could be, or could call, carries a mark from which its place in the source and the
-//     values of its free variables can be found.
+//   - each function that may be a kernel or its helper carries a mark. The mark leads to its position in the source and
+//     the values of its free variables.
 //
 // What the interpreter cannot parse (TypeScript, for await, async generators, using) is lowered by esbuild first;
 // positions are then mapped back to the text as written.
@@ -33,7 +33,7 @@ const (
 const (
 	paramMark    = "%mark"    // (function, mark): function, marked; (number): the site with the number
 	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, its functions marked
-	paramScope   = "%scope"   // (thunk): gives access to module-level bindings
+	paramScope   = "%scope"   // (thunk): accesses module-level bindings
 	paramLink    = "%link"    // (setter): receives the values of imports
 	paramExport  = "%export"  // (index, value): a new value of an export
 	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
@@ -61,10 +61,12 @@ type Unit struct {
 	Name string
 	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
 	Original, Text string
-	// Program evaluates to a function with the parameters mark, markAll, scope, link, export, update, import, step, await,
-	// unset, early, noargs, power, powerof, shift, times, spread and eval. That of a Prompt does what the text says, and returns its value or the promise of it. That
-	// of a Module is a generator: its first value comes when the module's functions exist, its imports are linked, and no
-	// other code of it has run; each further one is a value that the top level awaits, and next or throw gives it back.
+	// Program evaluates to a function. Its parameters are mark, markAll, scope, link, export, update, import, step, await,
+	// unset, early, noargs, power, powerof, shift, times, spread and eval.
+	//
+	// The function of a Prompt runs the text, and returns its value or the promise of it. The function of a Module is a
+	// generator. Its first value comes when the module's functions exist, its imports are linked, and no other code of
+	// it has run. Each further value is one that the top level awaits; next or throw passes the result back.
 	Program *goja.Program
 	// Async says that the text awaits at its top level.
 	Async   bool
@@ -118,8 +120,8 @@ type Free struct {
 	Local, Module int
 }
 
-// Source gives the function's own text.
+// Source returns the function's own text.
 func (s *Site) Source() string { return s.Unit.Text[s.Start:s.End] }
 
-// Binding gives a binding of the text's top level, or nil.
+// Binding returns a binding of the text's top level, or nil.
 func (u *Unit) Binding(name string) *Binding { return u.top[name] }

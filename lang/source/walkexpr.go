@@ -160,7 +160,7 @@ func (w *walker) exprs(list []ast.Expression) {
 	}
 }
 
-// callee visits what is called. A function called on the spot needs no mark: nobody else sees it.
+// callee visits the callee of a call. A function called on the spot needs no mark: no other code refers to it.
 func (w *walker) callee(slot *ast.Expression) {
 	if isFunction(*slot) {
 		w.visitFunction(*slot)
@@ -252,8 +252,8 @@ func (w *walker) notePower(operator token.Token, p power) {
 	w.powers = append(w.powers, p)
 }
 
-// opened is the assignment in N || (N = {}), which a namespace of TypeScript becomes: it gives the variable its first
-// value, and does not count as another.
+// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace. It initializes the variable,
+// and does not count as another assignment.
 func opened(e *ast.BinaryExpression) *ast.AssignExpression {
 	name, ok := e.Left.(*ast.Identifier)
 	a, assigns := e.Right.(*ast.AssignExpression)
@@ -321,7 +321,7 @@ func (w *walker) target(target ast.Expression, assigns bool) {
 	}
 }
 
-// value visits an expression that gives its name to a function, which therefore stays as it is.
+// value visits an expression that names an anonymous function. The function therefore stays as it is.
 func (w *walker) value(slot *ast.Expression) {
 	if *slot != nil && isFunction(*slot) {
 		w.visitFunction(*slot)

@@ -8,7 +8,7 @@
 // # Progress
 //
 // One goroutine at a time calls MPI: one that waits for a message, or one that sends. While none does, the goroutine that began MPI
-// looks for messages, in steps that grow to a millisecond, so that a job may have more processes than cores.
+// polls for messages. Its pauses grow to a millisecond, so that a job may have more processes than cores.
 //
 // # Loss
 //

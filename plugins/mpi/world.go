@@ -69,8 +69,8 @@ type message struct {
 	data      []byte
 	rank, tag int
 	request   *libmpi.Request
-	done      chan error    // has room for the result; nil if nobody waits
-	posted    *atomic.Int32 // messages of a stream for which nobody waits; nil if done is not
+	done      chan error    // has room for the result; nil if no goroutine waits
+	posted    *atomic.Int32 // messages of a stream without a waiting goroutine; nil if done is not
 }
 
 // end reports how a message ended.

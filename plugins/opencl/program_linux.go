@@ -192,10 +192,10 @@ func (k *kernel) compile(v *variant, unchecked bool) error {
 	return nil
 }
 
-// meetsInBranch reports whether a block has a barrier in a condition. PoCL 3.1 computes such kernels wrong in two ways. It runs
-// the first work-item of a group alone, to see which way the condition goes; in groups that have one item in their first
-// dimension, the loop over the others runs it again, and in groups of one dimension it does not (seed 200030 of TestRandomKernels).
-// Its optimizations let items beyond the launch's size take part (seed 77004).
+// meetsInBranch reports whether a block has a barrier in a condition. PoCL 3.1 computes such kernels wrong in two ways.
+// It runs the first work-item of a group alone, to see which way the condition goes. Groups with one item in their
+// first dimension run it again, in the loop over the others; groups of one dimension do not (seed 200030 of
+// TestRandomKernels). Its optimizations let items beyond the launch's size take part (seed 77004).
 func meetsInBranch(b *ir.Block, branch bool) bool {
 	for _, in := range b.Instrs {
 		if in.Op == ir.Barrier && branch {

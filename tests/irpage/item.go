@@ -262,7 +262,7 @@ func (t *item) access(in *ir.Instr) bool {
 	if t.fault != nil {
 		return false
 	}
-	if !ok { // with checks off: a load gives 0, a store and an atomic do nothing
+	if !ok { // with checks off: a load returns 0, a store and an atomic do nothing
 		t.set(in.Results, make([]uint64, len(in.Results)))
 		return true
 	}

@@ -46,7 +46,7 @@ func oneLine(s string) string {
 	return s
 }
 
-// Apply gives the file's text with the fault.
+// Apply returns the file's text with the fault.
 func (m *Mutant) Apply(text []byte) []byte {
 	return []byte(string(text[:m.From]) + m.New + string(text[m.To:]))
 }

@@ -18,8 +18,8 @@ import (
 	"strings"
 )
 
-// Fault is a mutant that stands in the program beside what it replaces, and takes its place in a process whose
-// environment has its number in [FaultVariable].
+// Fault is a mutant that stands in the program beside the original code. It runs in a process whose environment has its
+// number in [FaultVariable].
 type Fault struct {
 	*Mutant
 	Number int
@@ -89,7 +89,7 @@ type listedPackage struct {
 	DepOnly                       bool
 }
 
-// goList gives the compiled packages that the package in a folder needs, by path, and the package itself.
+// goList returns the compiled packages that the package in a folder needs, by path, and the package itself.
 func goList(root, folder string) (exports map[string]string, own listedPackage, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,DepOnly", "./"+folder, "os", "strconv", "sync")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
@@ -135,7 +135,7 @@ func (c *Checker) check(trees map[string]*ast.File, info *types.Info) (*types.Pa
 	return c.config.Check(c.folder, c.files, list, info)
 }
 
-// Compiles reports whether the package compiles with a file's text in place of its own.
+// compiles reports whether the package compiles with a file's text in place of its own.
 func (c *Checker) compiles(file string, text []byte) bool {
 	tree, err := parser.ParseFile(c.files, file, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -151,8 +151,8 @@ func (c *Checker) compiles(file string, text []byte) bool {
 	return err == nil
 }
 
-// Fault makes a fault of a mutant. It reports false for one that does not compile: an expression beside what it replaces,
-// as where only a constant can stand, or the text without a statement, which may have been the only use of a variable.
+// Fault makes a fault of a mutant. It reports false for one that does not compile: an expression where only a constant
+// can stand, or a removed statement with the only use of a variable.
 func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
 	f := Fault{Mutant: m, Number: number}
 	text, ok := c.texts[m.File]
@@ -180,7 +180,8 @@ func (c *Checker) planted(file string, faults []Fault) []byte {
 	return []byte(nest(string(c.texts[file]), 0, len(c.texts[file]), in))
 }
 
-// nest gives the text between two offsets with faults in it: in order, each before those within what it replaces.
+// nest returns the text between two offsets with faults in it: in order, each before those within the text that it
+// replaces.
 func nest(text string, from, to int, faults []Fault) string {
 	var out strings.Builder
 	for len(faults) > 0 {

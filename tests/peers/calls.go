@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// A nativeCall is a call from a script, of a function that is written for goja alone, of one that a module registers
-// and that checks its arguments, and of an ordinary Go function.
+// A nativeCall is a call from a script of three functions: one written for goja, one of a module, which checks its
+// arguments, and an ordinary Go function.
 type nativeCall struct {
 	name   string
 	call   string // the expression; f is the function
@@ -74,7 +74,7 @@ func nativeCalls(e *lang.Engine, vm *goja.Runtime) []nativeCall {
 	}
 }
 
-// callLoop is the script: it gives a function that calls f n times.
+// callLoop is the script: it returns a function that calls f n times.
 const callLoop = `(function (f) {
 	const v = new Float32Array(16), s = 'a string'
 	return function (n) { for (let i = 0; i < n; i++) %s }

@@ -47,7 +47,7 @@ func compilerPeers() []compiler {
 	return all
 }
 
-// build compiles the peers' functions; it gives 0 where the compiler is not on this machine.
+// build compiles the peers' functions; it returns 0 if the compiler is not installed.
 func (c *compiler) build(dir string, number int) (uintptr, error) {
 	if _, err := exec.LookPath(c.command[0]); err != nil {
 		return 0, nil

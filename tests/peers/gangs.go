@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// gangs compares the gang width that the compiler chooses for each kernel with each of those it can choose from, under
-// what else OREPL_DEBUG forces, such as cpu-engine=avx2.
+// gangs compares the gang width that the compiler chooses for each kernel with every other choice. OREPL_DEBUG may
+// force further properties, such as cpu-engine=avx2.
 func gangs(*report) error {
 	widths := []string{"", "gang=1", "gang=2", "gang=4"}
 	for i := range workloads {

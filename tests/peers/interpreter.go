@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// An interpreted loop is run for each item of a launch by the kernel language's interpreter, by a tree of closures
-// that does the same, and as a script.
+// An interpreted loop is run for each item of a launch in three forms: by the kernel language's interpreter, by an
+// equivalent tree of closures, and as a script.
 type interpretedLoop struct {
 	name     string
 	elements string  // what a kernel and a script do with the item number i, ending with out[i] = …
@@ -23,7 +23,7 @@ type interpretedLoop struct {
 	// operations counts the operators that all items execute, given the results: arithmetic, shifts, comparisons and
 	// steps of counters, but no "| 0", which only says a type.
 	operations func(out []int32) int
-	scripted   bool // a script gives the same results, which it does not in f32
+	scripted   bool // a script has the same results; in f32 it has not
 }
 
 const (

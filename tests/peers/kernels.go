@@ -390,7 +390,7 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	return m, nil
 }
 
-// rate gives the rate of a function by the processor time of this process.
+// rate returns the rate of a function by the processor time of this process.
 func (w *workload) rate(run func() error) func() (float64, error) {
 	return w.rateBy(processorTime, run)
 }

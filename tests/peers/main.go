@@ -2,14 +2,18 @@
 //
 //	go run ./tests/peers [NAME...]
 //
-// Each comparison alternates the two sides, checks that their results agree where they have any, and prints the
-// median of each and the median of the ratios of neighbouring runs with its spread (the middle half). Ratios carry
-// over between machines; times do not.
+// Each comparison alternates the two sides and compares their results. It prints the median of each, and the median of
+// the ratios of neighbouring runs with its spread (the middle half). Ratios carry over between machines; times do not.
 //
-// What the comparisons need beside Go, as Debian packages: gcc (all that compare with C), clang-19 (compilers, target),
-// clang-tools-19 and libomp-19-dev (target), pocl-opencl-icd and ocl-icd-libopencl1 (pocl), libopenmpi-dev, openmpi-bin,
-// libmpich-dev and mpich (mpi). ISPC is not in Debian: its own
-// release is used if the command ispc exists.
+// The comparisons need these Debian packages:
+//
+//	gcc                                         all that compare with C
+//	clang-19                                    compilers, target
+//	clang-tools-19, libomp-19-dev               target
+//	pocl-opencl-icd, ocl-icd-libopencl1         pocl
+//	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi
+//
+// ISPC is not in Debian; it takes part if the command ispc exists.
 package main
 
 import (
@@ -81,8 +85,8 @@ func main() {
 // report prints figures.
 type report struct{}
 
-// pair alternates two measurements rounds times and prints them. A measurement gives a figure in unit, and more is
-// better or worse as the caller sees it: the ratio printed is ours/theirs.
+// pair alternates two measurements rounds times and prints them. A measurement returns a figure in unit. The printed
+// ratio is ours/theirs; the caller knows whether more is better.
 func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float64, error)) (ratio float64, err error) {
 	var a, b, ratios []float64
 	for i := 0; i < rounds; i++ {

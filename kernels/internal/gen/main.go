@@ -89,7 +89,7 @@ func compile(dir string) (*ir.Module, error) {
 // cost less than the branch.
 const maxArms = 12
 
-// names are the functions that ir.Math may call; the sources give each a suffix for its type.
+// names are the functions that ir.Math may call; in the sources they have a suffix for the type.
 var names = strings.Fields("acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 frexp frexp_exponent " +
 	"hypot ldexp log log10 log1p log2 pow rsqrt sin sinh sqrt tan tanh")
 

@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// library is the text of the device library: one scope of functions and constants over all its files. The files are
-// ES modules to be read; exported names are unique, so that joining them gives each name the meaning it has there.
+// library is the text of the device library: one scope of functions and constants over all its files. The files are ES
+// modules for readability. Exported names are unique, so that the joined files mean the same.
 type library struct {
 	vm        *goja.Runtime
 	functions map[string]*function
@@ -85,7 +85,7 @@ func (lib *library) add(file, text string) error {
 	return nil
 }
 
-// capture gives a name of the library to the compiler: a function, a number, or a table.
+// capture returns the value of a name in the library for the compiler: a function, a number, or a table.
 func (lib *library) capture(name string) (any, error) {
 	if f := lib.functions[name]; f != nil {
 		return f.source, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 )
 
-// helper is a captured function of a value of its class and an integer, which gives a value of the class.
+// helper is a captured function of a value of its class and an integer, which returns a value of the class.
 type helper struct {
 	name  string
 	class class

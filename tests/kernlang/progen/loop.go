@@ -75,8 +75,8 @@ func (g *generator) leave(uniform bool) {
 	g.line("if (%s) %s%s", cond, word, label)
 }
 
-// stride writes a loop whose counter goes up or down by any step, as i32 or u32, and in it accesses to arrays at the
-// counter. Guards keep these in bounds, from which proofs are made that must not forget that a counter wraps.
+// stride writes a loop with accesses to arrays at its counter, which goes up or down by any step, as i32 or u32. Guards
+// keep these in bounds; proofs from them must not forget that a counter wraps.
 func (g *generator) stride(uniform bool) {
 	k, label := g.name("k"), g.name("l")
 	a := g.inputs[g.IntN(len(g.inputs))]

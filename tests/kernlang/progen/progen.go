@@ -1,10 +1,11 @@
-// Package progen writes kernels at random, in source, whose results are defined: an item writes only its own elements
-// and what others read behind a barrier, atomics are of kinds whose order does not show, and their results are unused.
-// So every way to run a program must leave the same.
+// Package progen writes random kernels with defined results, in source. An item writes only its own elements, and reads
+// those of others behind a barrier. Atomics are of kinds whose order does not show, and their results are unused. So
+// all runs of a program have equal results.
 //
-// The programs have all value and storage types, buffers of one to three dimensions, rows of them, records in buffers,
-// private and shared arrays and locals, helpers inside and captured, nested control flow under uniform and divergent
-// conditions, labels, barriers, group operations, atomics, and sizes that are no multiple of the group's. Some fault.
+// The programs have all value and storage types, buffers of one to three dimensions, rows of them, and records in
+// buffers. They have private and shared arrays and locals, and helpers inside and captured. Control flow nests under
+// uniform and divergent conditions, with labels, barriers, group operations and atomics. Sizes need not be multiples of
+// the group's. Some programs fault.
 package progen
 
 import (
@@ -81,7 +82,7 @@ type generator struct {
 	names         int
 	budget        int // statements left
 	loops         []loop
-	helper        bool // inside a helper function, where a return gives a value
+	helper        bool // inside a helper function, where a return has a value
 
 	captured bool // writing a function outside of the kernel
 }

@@ -83,7 +83,7 @@ type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// Main runs the command line and gives the exit code.
+// Main runs the command line and returns the exit code.
 func Main(sys System) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -170,7 +170,7 @@ func (inv *invocation) finish(err error) int {
 	return ExitScript
 }
 
-// parse parses the flags and gives what follows them. -h prints the command's help.
+// parse parses the flags and returns the remaining arguments. -h prints the command's help.
 func (inv *invocation) parse() ([]string, error) { return inv.parseArgs(inv.Args) }
 
 func (inv *invocation) parseArgs(args []string) ([]string, error) {
@@ -249,9 +249,9 @@ func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engin
 	return rt.NewEngine(inv.engineOptions(opts))
 }
 
-// close ends engine and runtime. After a script that ended well it waits for the devices, at most for the script's time
-// limit again, and a failure that no script was told of is an error of the run. After any other, what still runs is
-// cancelled.
+// close ends engine and runtime. After a successful script it waits for the devices, at most for the script's time
+// limit again. A failure that the script has not seen is then an error of the run. After any other, it cancels the
+// commands that still run.
 func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()

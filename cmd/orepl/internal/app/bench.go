@@ -133,8 +133,8 @@ type benchProgress struct {
 	shown bool
 }
 
-// report shows how many samples of a benchmark are there. It writes a few times a second, so as not to disturb, and removes
-// the line after the last sample, as the script may print then.
+// report shows the progress of a benchmark in samples. It writes only a few times a second, because writing disturbs
+// the measurement. It removes the line after the last sample, as the script may print then.
 func (p *benchProgress) report(name string, done, samples int) {
 	if done == samples {
 		p.clear()

@@ -72,8 +72,8 @@ func waitsForLink(f *image.File, img *offload.Image) bool {
 		(bytes.HasPrefix(f.Data, []byte("\x7fELF")) || bytes.HasPrefix(f.Data, []byte("!<")))
 }
 
-// verifyImage returns the problems of an image: no device can load it, its label contradicts its bytes, its tables are damaged, or it
-// lacks a symbol that the program's table of entries names.
+// verifyImage returns the problems of an image: no device can load it, its label contradicts its bytes, its tables are
+// damaged, or symbols of the table of entries are missing.
 func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))

@@ -58,7 +58,7 @@ type completion struct {
 	kernel      *kernelText // that the cursor is in, or nil
 }
 
-// words gives the word that is being completed and what it may become.
+// words returns the word before the cursor and its completions.
 func (c *completion) words() (word string, words []string) {
 	text := strings.TrimLeft(c.left, "? \t")
 	if asked := strings.HasPrefix(strings.TrimLeft(c.left, " \t"), "?"); asked && isPathOfNames(strings.TrimSuffix(text, ".")) {
@@ -363,7 +363,7 @@ func (c *completion) argumentWords(at *place, prefix string) []string {
 	return fit
 }
 
-// launched gives the parameters of the kernel whose launch begins at a bracket, or nil.
+// launched returns the parameters of the kernel whose launch begins at a bracket, or nil.
 func (c *completion) launched(at bracket) []string {
 	if at.char != '(' {
 		return nil
@@ -379,7 +379,7 @@ func (c *completion) launched(at bracket) []string {
 	return kernelParams(c.p, s.value)
 }
 
-// kernelParams gives the names of a kernel's parameters; nil if v is no kernel.
+// kernelParams returns the names of a kernel's parameters; nil if v is no kernel.
 func kernelParams(p *prompt, v goja.Value) []string {
 	host, _ := p.engine.HostValue(v)
 	if k, ok := host.(interface{ Params() []string }); ok {

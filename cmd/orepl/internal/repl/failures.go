@@ -11,8 +11,8 @@ import (
 // failurePeriod is how often queues are asked for failures while a line is edited.
 const failurePeriod = 200 * time.Millisecond
 
-// watchFailures reports failures of commands that nobody waits for, until done is closed. They stay to be given to the
-// next sync or read. A failure is reported when it is seen twice: the script may just be about to wait.
+// watchFailures reports failures of commands without a waiting call, until done is closed. They stay for the next sync
+// or read. A failure is reported when it is seen twice: the script may just be about to wait.
 func (p *prompt) watchFailures(done <-chan struct{}) {
 	tick := time.NewTicker(failurePeriod)
 	defer tick.Stop()

@@ -112,8 +112,8 @@ func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 	return v, err == nil, err
 }
 
-// looksLikeCode reports whether a text looks like the code of an error, as it stands in a message, and not like a
-// difference or an array of variables.
+// looksLikeCode reports whether a text is the code of an error, as in a message, and not a difference or an array of
+// variables.
 func (p *prompt) looksLikeCode(text string) bool {
 	m := codeShape.FindStringSubmatch(text)
 	if m == nil || !strings.ContainsAny(text, "[-") {
@@ -228,7 +228,7 @@ func (p *prompt) source(text string) error {
 	return nil
 }
 
-// A histogram samples a buffer: at most so many elements, in pieces spread evenly over it, are copied.
+// Bounds of the sample of a buffer in a histogram: its elements, and the pieces, spread evenly over the buffer.
 const (
 	samplePieces = 64
 	sampleMost   = 1 << 18

@@ -82,7 +82,7 @@ const (
 	nextPrompt  = "... "
 )
 
-// Run reads and evaluates until the end of the input, .exit, or a script's process.exit, which gives an
+// Run reads and evaluates until the end of the input, .exit, or a script's process.exit, for which it returns a
 // [lang.ExitError].
 func Run(ctx context.Context, o Options) (err error) {
 	p := &prompt{Options: o, ctx: ctx, kept: map[string]goja.Value{}, interrupts: make(chan os.Signal, 1)}
@@ -168,7 +168,8 @@ func openTerminal(o Options) (term terminal, prompts bool, err error) {
 	return editor.NewPlain(o.Stdin, o.Stdout, prompts), prompts, nil
 }
 
-// watchSignals keeps interrupts for what runs, and gives the terminal back before a signal ends the process.
+// watchSignals turns interrupts into cancellations of running calls, and restores the terminal before a signal ends the
+// process.
 func (p *prompt) watchSignals() (stop func()) {
 	signal.Notify(p.interrupts, os.Interrupt)
 	ends := make(chan os.Signal, 1)
@@ -198,7 +199,7 @@ func (p *prompt) newEngine() (*lang.Engine, error) {
 	return p.NewEngine(opts)
 }
 
-// background receives errors of timers and of promises that nobody awaits.
+// background receives errors of timers and of promises without a handler.
 func (p *prompt) background(err error) {
 	var exit *lang.ExitError
 	if errors.As(err, &exit) {
@@ -254,7 +255,8 @@ func (p *prompt) stopDevices() {
 	}
 }
 
-// cancelCommands ends what the devices do. What had failed before is told now: nobody else will be.
+// cancelCommands ends the commands on all devices. It prints earlier failures first, because no later call reports
+// them.
 func (p *prompt) cancelCommands() {
 	failures, stopped := p.Session.Cancel(errInterrupted)
 	for _, err := range failures {

@@ -97,7 +97,7 @@ func (r resolver) index(s subject, key string) (subject, bool) {
 	return subject{typ: typ}, ok
 }
 
-// result is what a call gives, by its documented type.
+// result returns the subject of a call's documented result type.
 func (r resolver) result(s subject) (subject, bool) {
 	if s.entry == nil {
 		return subject{}, false
@@ -172,7 +172,7 @@ func isIndexed(o *goja.Object) bool {
 	return t != nil && t.Kind() == reflect.Slice
 }
 
-// data gives a property of an object or its prototypes without running code of the script.
+// data returns a property of an object or its prototypes without running code of the script.
 func (r resolver) data(o *goja.Object, name string) goja.Value {
 	self := o
 	for depth := 0; o != nil && depth < maxDepth && !isProxy(o); depth++ {
@@ -184,7 +184,7 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// own gives a property that an object itself has; nil stands for one that only code of the script could give.
+// own returns a property of an object itself; nil stands for a getter, which would run code of the script.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	desc := r.p.engine.OwnProperty(o, name)
 	if desc == nil {

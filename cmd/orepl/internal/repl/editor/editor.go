@@ -1,6 +1,6 @@
 // Package editor edits blocks of code on the process's terminal while other goroutines print.
 //
-// liner takes the terminal and gives it back. Reading keys, the text with its cursor, and drawing are the editor's own: a
+// liner takes the terminal and restores it. Reading keys, the text with its cursor, and drawing are the editor's own: a
 // block has several lines, with tabs and any character in them; a paste of any size is one block; characters are grapheme
 // clusters; and output from the background goes above the block while it is edited.
 package editor
@@ -288,7 +288,7 @@ func (e *Editor) Stop(err error) {
 // Remember adds a block to the history.
 func (e *Editor) Remember(block string) { e.history.add(strings.TrimRight(block, "\n")) }
 
-// Close gives the terminal back in the state in which it was.
+// Close restores the terminal's state.
 func (e *Editor) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 // indent is what Tab inserts at the beginning of a line.
 const indent = "  "
 
-// tab completes the word before the cursor; a second Tab lists what is possible. Nobody types on within one burst of input:
-// there it is a character of text.
+// tab completes the word before the cursor; a second Tab lists the completions. A Tab inside one burst of input is
+// text: it was pasted.
 func (e *Editor) tab(k key) {
 	switch {
 	case k.burst && !e.onlyTabsFollow():
