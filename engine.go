@@ -36,14 +36,15 @@ type EngineOptions struct {
 	Policy lang.Policy  // which files scripts may touch
 	Logger *slog.Logger // default: the runtime's
 
-	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of timers and
-	// operations that an earlier call left behind, when they go on in a later one, which they do not fail; and failures
-	// of kernels that no call was given when the engine closes. They are diagnostics. It is called while the engine runs
-	// or closes, and must not call it. Default: they are logged, or printed on Stderr if there is no Logger.
+	// OnError receives the errors that belong to no running call. These are exceptions and unhandled rejections of timers
+	// and operations that an earlier call left behind. They do not fail the later call in which they run. At the close of
+	// the engine it also receives failures of kernels that no call has reported. The errors are diagnostics. It is called
+	// while the engine runs or closes, and must not call it. Default: they are logged, or printed on Stderr if there is no
+	// Logger.
 	OnError func(error)
 
-	// OnOverdue receives why a call was ended, by a limit or its context, when it has not returned two seconds later,
-	// because a builtin runs that looks at no interrupt. It runs on a goroutine of its own, and may end the process.
+	// OnOverdue receives the cause if a call has not returned two seconds after its end by a limit or its context. A
+	// builtin then runs that checks no interrupt. It runs on a goroutine of its own, and may end the process.
 	OnOverdue func(error)
 
 	cache *lang.Cache // of a pipeline's engines
@@ -58,14 +59,16 @@ type EngineOptions struct {
 type Service = offloadjs.HostService
 
 // Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
-// turns. When the context of a call ends, the script that runs and the kernels that it waits for are stopped.
+// turns. When the context of a call ends, its script and the kernels that the script waits for are stopped.
 //
-// A call fails only through what it set in motion itself, however late. When it fails, all of that ends with it: timers
-// and queued callbacks are dropped, operations are cancelled and programs killed, and the commands that it gave to queues
-// are dropped, with those of earlier calls that still wait in the same queues. The call returns when that is done; only
-// a Go function that ignores its context, or a device that cannot be stopped, may go on, which nothing sees. What a call
-// leaves behind that does not fail goes on in the next ones, and fails none of them, but for commands of queues: those
-// that Eval or [Value.Call] launched and did not await fail the next wait for their queue. Run and RunFile wait for theirs.
+// A call fails only because of work that it started, directly or transitively. When it fails, all of that work ends.
+// Timers and queued callbacks are dropped, operations are cancelled and programs killed. Its commands in queues are
+// dropped, and also those of earlier calls that wait in the same queues. The call returns when that is done. Only a Go
+// function that ignores its context, or a device that cannot be stopped, may continue, without effect on the engine.
+//
+// Work that a successful call leaves behind continues in later calls, and does not fail them. Commands of queues are
+// the exception. If Eval or [Value.Call] launched and did not await them, their failure fails the next wait for their
+// queue. Run and RunFile wait for theirs.
 type Engine struct {
 	lang     *lang.Engine
 	registry *bindings.Registry
@@ -159,9 +162,9 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Run runs a text as a module, and everything that it sets in motion, kernels that it does not await included; it gives
-// the module's exports as the properties of a value. name stands in positions of errors. An error is a diagnostic with the place in the script, which
-// [diag.Print] writes with the code around it, or a [lang.ExitError].
+// Run runs a text as a module, and waits for all that it starts, also for kernels that it does not await. It returns
+// the module's exports as the properties of a value. name stands in positions of errors. An error is a diagnostic with
+// the position in the script, which [diag.Print] writes with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.Run(ctx, name, text)
@@ -211,7 +214,7 @@ type Value struct {
 	steps   []any        // from there
 }
 
-// Get gives a property; a value of undefined if there is none.
+// Get returns a property; a value of undefined if there is none.
 func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	got := &Value{engine: v.engine, value: goja.Undefined(), exports: v.exports, steps: append(v.steps[:len(v.steps):len(v.steps)], name)}
 	err := v.engine.Do(ctx, func(*goja.Runtime) error {
@@ -230,10 +233,10 @@ func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 // IsUndefined reports whether the value is undefined: what a property is that does not exist.
 func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v.value) }
 
-// Decode stores the value in what dst points to, see [convert]. If something does not fit, the error is a diagnostic
-// with the path, such as ".stages[2].size", with the place in the script where it is written, and it wraps a
-// [convert.Error]. A property that no field takes is an error too, but for exports of a module: a script may export more
-// than the program asks for.
+// Decode stores the value in the variable that dst points to, see [convert]. If a part does not fit, the error is a
+// diagnostic that wraps a [convert.Error]. It has the path, such as ".stages[2].size", and the position in the script.
+// A property without a field is an error too, but for exports of a module: a script may export more than the program
+// asks for.
 func (v *Value) Decode(ctx context.Context, dst any) error {
 	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
 		decode := convert.Decode

@@ -47,7 +47,7 @@ func (p slicePointer[T]) output(out *offloadjs.Output) {
 	}
 }
 
-// resized gives a slice of as many elements as the extents say: s itself, if it has room.
+// resized returns a slice whose length is the product of the extents: s itself, if it has room.
 func resized[T any](s []T, dims []int) []T {
 	n := 1
 	for _, d := range dims {
@@ -59,7 +59,7 @@ func resized[T any](s []T, dims []int) []T {
 	return s[:n]
 }
 
-// bytesOf gives the memory of a slice.
+// bytesOf returns the memory of a slice.
 func bytesOf[T Element](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -91,7 +91,7 @@ func typeOf[T Element]() contract.Type {
 	return contract.F64
 }
 
-// sliceOf gives the memory of a slice of any element type, as data of one dimension.
+// sliceOf returns the memory of a slice of any element type, as data of one dimension.
 func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	switch s := x.(type) {
 	case []int8:

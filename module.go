@@ -28,7 +28,7 @@ type Function struct {
 	// call. For functions that are called very often, a [lang.NativeFunc] takes the interpreter's values as they are,
 	// without reflection.
 	Func any
-	// Async runs Func on a goroutine of its own and gives the script a promise.
+	// Async runs Func on a goroutine of its own; the script receives a promise.
 	Async bool
 	// Signature is TypeScript for help and declarations, such as "(path: string): number"; default: made from Func.
 	Signature string

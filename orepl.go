@@ -1,6 +1,6 @@
-// Package orepl lets a script drive accelerators. It is the front door for Go programs: open a runtime with the
-// plugins that the program wants, and run scripts in engines on it, or load a pipeline from a script and run it on the
-// program's own data.
+// Package orepl lets a script drive accelerators. It is the front door for Go programs. They open a runtime with the
+// plugins that they need, and run scripts in engines on it. They can also load a pipeline from a script and run it on
+// their own data.
 //
 //	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 //	defer rt.Close(ctx)
@@ -60,7 +60,7 @@ func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Mod
 	return registry, err
 }
 
-// Session gives the devices, buffers and queues to Go.
+// Session returns the session, with which Go uses devices, buffers and queues.
 func (r *Runtime) Session() *session.Session { return r.session }
 
 // Register makes a library of device code: a container such as orepl kernel -o and orepl image pack write, an image alone,
@@ -84,8 +84,8 @@ func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
 	return lang.New(opts)
 }
 
-// Close waits for the devices, gives the first failure that no script was told of, and frees everything. If ctx ends
-// first, what runs is cancelled. Engines must be closed before.
+// Close waits for the devices, returns the first failure that no script has seen, and frees everything. If ctx ends
+// first, it cancels running commands. Engines must be closed before.
 func (r *Runtime) Close(ctx context.Context) error {
 	return r.session.Close(ctx)
 }

@@ -135,7 +135,7 @@ func (p *Pipeline) named(err error) error {
 
 var errPipelineClosed = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
 
-// take gives an instance that is idle, or a new one.
+// take returns an idle instance, or a new one.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.ended {

@@ -24,8 +24,8 @@ type block struct {
 	freed   atomic.Bool
 }
 
-// Allocate allocates device memory from a pool, host memory that is pinned and mapped, and shared memory that is managed where the host
-// may use it while kernels run.
+// Allocate allocates device memory from a pool, and host memory that is pinned and mapped. Shared memory is managed
+// where the host may use it while kernels run.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")

@@ -1,8 +1,8 @@
 // Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time; no toolkit is needed. Devices
 // are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES chooses.
 //
-// Kernels arrive as portable IR. Package lower rewrites them in operations that PTX has, package ptx prints them, and the driver
-// compiles them one by one, when they are asked for.
+// Kernels arrive as portable IR. Package lower rewrites them in operations of PTX and package ptx prints them. The driver compiles each
+// kernel at its first use.
 //
 // # Contexts
 //
