@@ -89,7 +89,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 	opts := m.newOptions(op, o, "args", "convention", "axes")
 	convention, ok := contract.ParseConvention(word)
 	if !ok {
-		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp'")
+		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp', and 'image' for kernels of GPU images")
 	}
 	sig.Convention = convention
 	if v := opts.get("axes"); v != nil {

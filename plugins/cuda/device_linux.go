@@ -194,6 +194,8 @@ func (d *device) failure(op, label string, err error) error {
 // CheckImage returns a low fit: an image for the very device is better than portable IR.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	switch {
+	case img.Kind != offload.ImageIR:
+		return d.checkNative(img)
 	case !ir.IsBinary(img.Data):
 		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
 	case d.major < 7:
@@ -208,6 +210,9 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	}
 	if d.isLost.Load() {
 		return nil, d.LostError()
+	}
+	if img.Kind != offload.ImageIR {
+		return d.loadNative(img)
 	}
 	return load(ctx, d, img)
 }

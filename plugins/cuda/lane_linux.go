@@ -185,7 +185,7 @@ func (l *lane) start(f *flight) error {
 		return l.device.failure("enqueue", "", err)
 	}
 	if f.records != nil {
-		if s := f.command.Launch.(*launch); s.services != nil && s.kernel.info.CallsServices() {
+		if s := f.command.Launch.(*launch); s.services != nil && s.info.CallsServices() {
 			go s.serve(f)
 		}
 	}
@@ -229,7 +229,7 @@ func (f *flight) answer(give func()) {
 // prints reports whether settling the command calls the host.
 func (f *flight) prints() bool {
 	s, ok := f.command.Launch.(*launch)
-	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.kernel.info.Prints
+	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.info.Prints
 }
 
 // done reports whether a command is settled. It settles one that has ended; a goroutine of its own does where that calls the host.

@@ -4,11 +4,13 @@ package cuda
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -17,7 +19,10 @@ import (
 // launch implements [queue.LaneLaunch].
 type launch struct {
 	device    *device
-	kernel    *kernel
+	kernel    *kernel       // nil if native is not
+	native    *nativeKernel // of an image that another compiler built
+	info      *offload.KernelInfo
+	shared    int // bytes of shared memory beyond what the kernel declares
 	unchecked bool
 	size      [3]int
 	group     [3]int
@@ -33,11 +38,21 @@ type launch struct {
 }
 
 func (s *launch) Set(o *offload.Launch) error {
-	k, ok := o.Kernel.(*kernel)
-	if !ok || k.device != s.device {
+	s.info, s.pos, s.shared = o.Kernel.Info(), o.Pos, o.SharedBytes
+	s.kernel, s.native = nil, nil
+	of := (*device)(nil)
+	switch k := o.Kernel.(type) {
+	case *kernel:
+		s.kernel, of = k, k.device
+	case *nativeKernel:
+		s.native, of = k, k.program.device
+		if k.program.unloaded.Load() {
+			return s.located(offload.Errorf(offload.Closed, "launch", "the program was unloaded"))
+		}
+	}
+	if of != s.device {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
 	}
-	s.kernel, s.pos = k, o.Pos
 	if err := queue.CheckLaunch(o, &s.device.info.Limits); err != nil {
 		return err
 	}
@@ -48,7 +63,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	s.unchecked, s.size, s.services = o.Checks == offload.ChecksOff, o.Size, o.Services
 	if s.group = o.GroupSize; s.group == [3]int{} {
 		s.group = offload.DefaultGroupSize(o.Size)
-		if !k.info.ObservesGroup {
+		if !s.info.ObservesGroup {
 			s.group = freeGroup(o.Size)
 		}
 	}
@@ -59,16 +74,19 @@ func (s *launch) Set(o *offload.Launch) error {
 		if a.Memory != nil {
 			b, ok := a.Memory.(*block)
 			if !ok || b.device != s.device {
-				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", k.info.Params[i].Name))
+				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", s.info.Params[i].Name))
 			}
 			if b.freed.Load() {
-				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", k.info.Params[i].Name))
+				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", s.info.Params[i].Name))
 			}
 			n.Address, n.Offset = uint64(b.at), uint64(a.Offset)
 		}
 		s.args = append(s.args, n)
 		s.dims = append(s.dims, interp.Arg{Dims: a.Dims})
 		s.labels = append(s.labels, a.Label)
+	}
+	if s.native != nil {
+		s.params = s.native.appendBlock(s.params[:0], o.Args)
 	}
 	return nil
 }
@@ -97,21 +115,25 @@ func (s *launch) Clear() {
 // located returns an error about the launch: with its device, its kernel and its place in the script.
 func (s *launch) located(e *offload.Error) *offload.Error {
 	e.Pos = s.pos
-	return e.On(s.device.id, s.kernel.info.Name)
+	return e.On(s.device.id, s.info.Name)
 }
 
 // enqueue hands the launch to the driver. The context is current.
 func (s *launch) enqueue(l *lane) (*records, error) {
-	d := s.device
 	items := s.group[0] * s.group[1] * s.group[2]
+	if s.native != nil {
+		if most := s.info.GroupItems; items > most {
+			return nil, s.tooLarge(items, most)
+		}
+		return nil, s.submit(l, s.native.function)
+	}
 	v, err := s.kernel.variant(s.unchecked, items)
 	if err != nil {
 		return nil, err
 	}
 	s.lowered = v.lowered
 	if items > v.most {
-		return nil, s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the device runs this kernel with at most %d", s.group, items, v.most).
-			WithHint("give a smaller groupSize"))
+		return nil, s.tooLarge(items, v.most)
 	}
 	r, err := l.take(v.lowered, s.kernel.info.Prints)
 	if err != nil {
@@ -124,17 +146,33 @@ func (s *launch) enqueue(l *lane) (*records, error) {
 	s.args = append(s.args, ptx.Argument{Address: uint64(r.memory.at), Dims: []int32{int32(len(r.words)), 0, 0}})
 	s.params = ptx.AppendArguments(s.params[:0], v.lowered, s.args, s.size)
 	s.args = s.args[:len(s.args)-1]
+	if err := s.submit(l, v.function); err != nil {
+		l.put(r)
+		return nil, err
+	}
+	return r, nil
+}
+
+// tooLarge returns the error for a group that the device does not run the kernel with.
+func (s *launch) tooLarge(items, most int) error {
+	return s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the device runs this kernel with at most %d", s.group, items, most).
+		WithHint("give a smaller groupSize"))
+}
+
+// submit launches a function with the argument block. The context is current.
+func (s *launch) submit(l *lane, f driver.Function) error {
 	var grid [3]int
 	for axis, n := range s.size {
 		grid[axis] = (n-1)/s.group[axis] + 1
 	}
-	if err := d.driver.Launch(v.function, grid, s.group, 0, l.stream, s.params); err != nil {
-		l.put(r)
-		e := s.located(offload.Errorf(offload.BackendFailure, "launch", "the CUDA driver refused"))
-		e.Err = err
-		return nil, e
+	err := s.device.driver.Launch(f, grid, s.group, s.shared, l.stream, s.params)
+	var status driver.Status
+	if err == nil || errors.As(err, &status) && status.Sticky() {
+		return err
 	}
-	return r, nil
+	e := s.located(offload.Errorf(offload.BackendFailure, "launch", "the CUDA driver refused"))
+	e.Err = err
+	return e
 }
 
 // serve answers the calls of services that a launch makes, until it has ended. A call is abandoned when the launch is stopped.

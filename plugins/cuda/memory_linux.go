@@ -74,6 +74,14 @@ func (b *block) Bytes() []byte {
 	return unsafe.Slice((*byte)(b.host), b.size)
 }
 
+// Address implements [offload.Addresser]: libraries that the script calls between launches take the address too.
+func (b *block) Address() (uint64, error) {
+	if b.freed.Load() {
+		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed").On(b.device.id, "")
+	}
+	return uint64(b.at), nil
+}
+
 func (b *block) Free() error {
 	if b.owned {
 		return offload.Errorf(offload.InvalidArgument, "free", "the memory belongs to a program").On(b.device.id, "")

@@ -63,10 +63,11 @@ func (p *platform) Info() offload.PlatformInfo { return p.info }
 func (p *platform) Devices() []offload.Device  { return p.devices }
 
 func (p *platform) CheckImage(img *offload.Image) error {
-	if img.Kind == offload.ImageIR {
+	switch img.Kind {
+	case offload.ImageIR, offload.ImagePTX, offload.ImageCubin, offload.ImageFatbin:
 		return nil
 	}
-	return offload.Errorf(offload.Unsupported, "load", "CUDA devices load portable kernel IR, and this image is of kind %q", img.Kind).On(Name, img.Label)
+	return offload.Errorf(offload.Unsupported, "load", "CUDA devices load PTX, cubins, fat binaries and portable kernel IR, and this image is of kind %q", img.Kind).On(Name, img.Label)
 }
 
 func (p *platform) Close() error {
