@@ -76,7 +76,8 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	var serving sync.WaitGroup
 	w, err := start(workerRole, func(s *stream) {
 		serving.Go(func() {
-			if err := remote.Serve(ctx, s, plugins...); err != nil && ctx.Err() == nil {
+			server := remote.Server{Plugins: plugins, Address: strconv.Itoa(s.world.lib.Rank), DialPeer: s.world.dialPeer}
+			if err := server.Serve(ctx, s); err != nil && ctx.Err() == nil {
 				fmt.Fprintf(os.Stderr, "orepl worker, rank %d: %v\n", s.world.lib.Rank, err)
 			}
 			_ = s.Close()

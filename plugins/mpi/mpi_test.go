@@ -156,9 +156,45 @@ func digests() error {
 		if err := copies(ctx, d); err != nil {
 			return fmt.Errorf("%s: %w", names[i], err)
 		}
+		if i > 0 {
+			if err := exchange(ctx, d, p.Devices()[i-1]); err != nil {
+				return fmt.Errorf("%s and %s: %w", names[i-1], names[i], err)
+			}
+		}
 	}
 	fmt.Println(strings.Join(names, " "))
 	return p.Close()
+}
+
+// exchange copies from a device to another and back to other memory of the first.
+func exchange(ctx context.Context, a, b offload.Device) error {
+	if !a.(offload.PeerCopier).CanExchange(b) {
+		return errors.New("the workers do not exchange memory")
+	}
+	const n = 3<<20 + 1
+	q, err := a.NewQueue(offload.QueueOptions{})
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	var spans [3]offload.Span
+	for i, d := range []offload.Device{a, b, a} {
+		m, err := d.Allocate(n, offload.DeviceMemory)
+		if err != nil {
+			return err
+		}
+		defer m.Free()
+		spans[i] = offload.Span{Memory: m, Size: n}
+	}
+	data, back := make([]byte, n), make([]byte, n)
+	for i := range data {
+		data[i] = byte(i * 5)
+	}
+	err = errors.Join(q.Submit(spans[0], data), q.Exchange(spans[1], spans[0]), q.Exchange(spans[2], spans[1]), q.Retrieve(back, spans[2]), q.Sync(ctx))
+	if err == nil && !bytes.Equal(data, back) {
+		err = errors.New("the bytes that came back differ")
+	}
+	return err
 }
 
 // job runs processes of this test binary under a launcher: roles in the order of ranks.

@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -218,3 +219,6 @@ func (s *stream) Close() error {
 	}
 	return err
 }
+
+// Abort implements [remote.Aborter]: what was sent to a process that does not answer never ends.
+func (s *stream) Abort() { s.world.lose(s.at.rank, errors.New("it does not answer")) }

@@ -2,12 +2,14 @@ package mpi
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,11 +204,29 @@ func (w *world) tell(rank int, what byte, n int) error {
 	return w.send([]byte{what, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, rank, controlTag)
 }
 
-// dial opens a connection to a worker.
+// dialPeer opens a connection of this worker to another one, at its rank.
+func (w *world) dialPeer(_ context.Context, address string) (io.ReadWriteCloser, error) {
+	rank, err := strconv.Atoi(address)
+	if err != nil || rank < 0 || rank >= len(w.roles) || w.roles[rank] != workerRole || rank == w.lib.Rank {
+		return nil, fmt.Errorf("rank %q is no other worker", address)
+	}
+	if err := w.lostError(rank); err != nil {
+		return nil, err
+	}
+	return w.dial(rank)
+}
+
+// dial opens a connection to a worker. Of two workers that connect to each other, one takes even numbers and the other odd ones.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
 	n := w.next
 	w.next++
+	if w.role == workerRole {
+		n *= 2
+		if rank < w.lib.Rank {
+			n++
+		}
+	}
 	if firstTag+2*n+1 > maxTag {
 		w.mu.Unlock()
 		return nil, errors.New("this process has opened too many connections")

@@ -83,6 +83,9 @@ type client struct {
 	dialed   io.ReadWriteCloser
 	clock    queue.Clock
 	info     offload.PlatformInfo
+	address  string // where other servers reach this one
+	session  sessionID
+	cluster  *clusterPlatform // of servers that reach each other; nil if there is none
 	devices  []offload.Device
 	welcomed chan *welcome
 	serial   atomic.Uint64 // numbers of objects and requests
@@ -114,7 +117,7 @@ func (c *client) open(w *welcome) error {
 	if err := offload.DecodeError(w.Error); err != nil {
 		return err
 	}
-	c.info = w.Platform
+	c.info, c.address, c.session = w.Platform, w.Address, w.Session
 	for i := range w.Devices {
 		d := &w.Devices[i]
 		if d.Name == "" {
@@ -151,6 +154,13 @@ func (c *client) Close() error {
 	c.end(errors.New("the connection was closed"))
 	<-c.ended
 	return nil
+}
+
+// isClosing reports whether Close was called.
+func (c *client) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing
 }
 
 // end makes the connection end for a reason; the first one counts.

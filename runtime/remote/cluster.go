@@ -67,6 +67,7 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 		_, ok := p.(*hooked)
 		hooks = hooks || ok
 	}
+	all.introduce()
 	if hooks {
 		return &hookedCluster{all}, nil
 	}
@@ -85,6 +86,36 @@ func (c *cluster) title(p Peer) string {
 type clusterPlatform struct {
 	parts   []offload.Platform
 	devices []offload.Device
+}
+
+// clientOf returns the client of a part.
+func clientOf(p offload.Platform) *client {
+	if h, ok := p.(*hooked); ok {
+		return h.client
+	}
+	return p.(*client)
+}
+
+// introduce lets the servers exchange memory, and tells them of those that are lost.
+func (p *clusterPlatform) introduce() {
+	for _, part := range p.parts {
+		c := clientOf(part)
+		c.cluster = p
+		if c.address == "" {
+			continue
+		}
+		go func() {
+			<-c.lost
+			if c.isClosing() {
+				return
+			}
+			for _, other := range p.parts {
+				if o := clientOf(other); o != c {
+					o.link.send(&peerLost{c.address})
+				}
+			}
+		}()
+	}
 }
 
 func (p *clusterPlatform) Info() offload.PlatformInfo {

@@ -47,7 +47,7 @@ func newLane(d *device, id uint64) *lane {
 
 func (l *lane) Check(m offload.Memory) error {
 	mem, ok := m.(*memory)
-	if !ok || mem.device != l.device {
+	if !ok || mem.device != l.device && !l.device.CanExchange(mem.device) {
 		return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").
 			WithHint("copy it through the host, or exchange it where the devices can")
 	}
@@ -55,6 +55,14 @@ func (l *lane) Check(m offload.Memory) error {
 		return offload.Errorf(offload.Closed, "access", "the memory was freed")
 	}
 	return nil
+}
+
+// own refuses memory of another device, which the queue can only exchange.
+func (l *lane) own(m offload.Memory) error {
+	if m == nil || m.(*memory).device == l.device {
+		return nil
+	}
+	return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").WithHint("copy it to this one")
 }
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
@@ -93,7 +101,11 @@ func (s *launch) Set(o *offload.Launch) error {
 		a := &o.Args[i]
 		w := wireArg{Type: a.Type, Bits: a.Bits, Offset: a.Offset, Dims: a.Dims, Label: a.Label}
 		if a.Memory != nil {
-			if err := s.lane.Check(a.Memory); err != nil {
+			err := s.lane.Check(a.Memory)
+			if err == nil {
+				err = s.lane.own(a.Memory)
+			}
+			if err != nil {
 				s.Clear()
 				return err
 			}
@@ -140,7 +152,40 @@ func hostBytes(c *queue.Command) int64 {
 	return extent[0] * extent[1] * extent[2]
 }
 
+// peerOf returns the client of the other device that a copy is from or to; nil if there is none.
+func (l *lane) peerOf(c *queue.Command) (*client, error) {
+	if c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox || c.Dst.Memory == nil || c.Src.Memory == nil {
+		if c.Kind <= queue.FillBytes {
+			if err := l.own(c.Dst.Memory); err != nil {
+				return nil, err
+			}
+			return nil, l.own(c.Src.Memory)
+		}
+		return nil, nil
+	}
+	dst, src := c.Dst.Memory.(*memory).device, c.Src.Memory.(*memory).device
+	other := dst
+	switch {
+	case dst == l.device && src == l.device:
+		return nil, nil
+	case dst == l.device:
+		other = src
+	case src != l.device:
+		return nil, l.own(c.Src.Memory)
+	}
+	select {
+	case <-other.client.lost:
+		return nil, other.client.refused("exchange")
+	default:
+		return other.client, nil
+	}
+}
+
 func (l *lane) Begin(c *queue.Command) error {
+	peer, err := l.peerOf(c)
+	if err != nil {
+		return err
+	}
 	l.mu.Lock()
 	if l.lost != nil {
 		l.mu.Unlock()
@@ -157,6 +202,15 @@ func (l *lane) Begin(c *queue.Command) error {
 	l.window.Add(1)
 	l.bytes.Add(hostBytes(c))
 	link, at := l.device.client.link, at{l.id, c.Number}
+	if peer != nil {
+		m := &exchange{At: at, Peer: peer.address, Session: peer.session, Push: c.Src.Memory.(*memory).device == l.device, Near: wireOf(&c.Dst), Far: wireOf(&c.Src),
+			Extent: extentOf(c)}
+		if m.Push {
+			m.Near, m.Far = m.Far, m.Near
+		}
+		link.add(m, nil, false)
+		return nil
+	}
 	switch c.Kind {
 	case queue.CopyBytes, queue.CopyBox:
 		link.add(&transfer{At: at, Dst: wireOf(&c.Dst), Src: wireOf(&c.Src), Extent: extentOf(c)}, nil, false)

@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. A change of any message changes it.
-const version = 2
+const version = 3
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -52,6 +52,10 @@ var packets = []func() packet{
 	24: func() packet { return new(registerLibrary) },
 	25: func() packet { return new(unregisterLibrary) },
 	26: func() packet { return new(alive) },
+	27: func() packet { return new(exchange) },
+	28: func() packet { return new(peerHello) },
+	29: func() packet { return new(peerCopy) },
+	30: func() packet { return new(peerLost) },
 }
 
 // typeOf returns the number of a message's type.
@@ -111,6 +115,14 @@ func typeOf(p packet) packetType {
 		return 25
 	case *alive:
 		return 26
+	case *exchange:
+		return 27
+	case *peerHello:
+		return 28
+	case *peerCopy:
+		return 29
+	case *peerLost:
+		return 30
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -153,13 +165,16 @@ func (m *hello) code(c *coder) {
 	num(c, &m.Version, 4)
 }
 
-// welcome is the first message of a server. Error says why it offers no device.
+// welcome is the first message of a server. Error says why it offers no device. Address is where other servers reach it; empty if
+// they do not.
 type welcome struct {
 	Magic    [8]byte
 	Version  uint32
 	Error    []byte
 	Platform offload.PlatformInfo
 	Hooks    bool // a plugin is told of libraries
+	Address  string
+	Session  sessionID
 	Devices  []remoteDevice
 }
 
@@ -176,6 +191,8 @@ func (m *welcome) code(c *coder) {
 	c.bytes(&m.Error)
 	platformInfo(c, &m.Platform)
 	c.flag(&m.Hooks)
+	text(c, &m.Address)
+	c.array(m.Session[:])
 	list(c, &m.Devices, func(c *coder, d *remoteDevice) {
 		text(c, &d.Name)
 		deviceInfo(c, &d.Info)
@@ -563,3 +580,55 @@ func (m *serviceCancel) code(c *coder) { num(c, &m.Call, 8) }
 type alive struct{}
 
 func (m *alive) code(*coder) {}
+
+// exchange copies a box between memory of the server, Near, and memory Far of the server at Peer, with which the client has Session.
+// Push: from Near to Far.
+type exchange struct {
+	At        at
+	Peer      string
+	Session   sessionID
+	Push      bool
+	Near, Far wirePlace
+	Extent    [3]int64
+}
+
+func (m *exchange) code(c *coder) {
+	m.At.code(c)
+	text(c, &m.Peer)
+	c.array(m.Session[:])
+	c.flag(&m.Push)
+	m.Near.code(c)
+	m.Far.code(c)
+	three(c, &m.Extent, 8)
+}
+
+// peerHello is the first message of a server to another server. Session is that of the client with the other server.
+type peerHello struct {
+	Magic   [8]byte
+	Version uint32
+	Session sessionID
+}
+
+func (m *peerHello) code(c *coder) {
+	c.array(m.Magic[:])
+	num(c, &m.Version, 4)
+	c.array(m.Session[:])
+}
+
+// peerCopy writes a box of the other server, whose bytes follow the message, or reads it: the bytes follow the reply.
+type peerCopy struct {
+	Write  bool
+	Place  wirePlace
+	Extent [3]int64
+}
+
+func (m *peerCopy) code(c *coder) {
+	c.flag(&m.Write)
+	m.Place.code(c)
+	three(c, &m.Extent, 8)
+}
+
+// peerLost tells a server that another one is lost.
+type peerLost struct{ Peer string }
+
+func (m *peerLost) code(c *coder) { text(c, &m.Peer) }

@@ -25,6 +25,12 @@ func (d *device) Named() string { return d.name }
 // Describe implements [offload.Describer].
 func (d *device) Describe() []offload.Property { return d.properties }
 
+// CanExchange implements [offload.PeerCopier]: servers of one cluster that reach each other exchange memory.
+func (d *device) CanExchange(with offload.Device) bool {
+	o, ok := with.(*device)
+	return ok && d.client != o.client && d.client.cluster != nil && d.client.cluster == o.client.cluster && d.client.address != "" && o.client.address != ""
+}
+
 // Lost implements [offload.Losable].
 func (d *device) Lost() <-chan struct{} { return d.client.lost }
 

@@ -117,13 +117,17 @@ func (s *server) whenUnused(memory offload.Memory, free func()) {
 		}
 		q.mu.Unlock()
 	}
-	if len(last) == 0 {
+	held := memory != nil && s.isHeld(memory)
+	if len(last) == 0 && !held {
 		free()
 		return
 	}
 	s.running.Go(func() {
 		for _, ev := range last {
 			_ = ev.Settle(context.Background()) // report tells of the failure
+		}
+		if held {
+			s.waitUnheld(memory)
 		}
 		free()
 	})

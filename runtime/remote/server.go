@@ -24,14 +24,32 @@ const (
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
 // frees what the client had, and closes the plugins. The error says why it ended; nil: the client closed the stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
+	return Server{Plugins: plugins}.Serve(ctx, stream)
+}
+
+// Server is a server whose devices may exchange memory with those of other servers.
+type Server struct {
+	Plugins  []offload.Plugin
+	Address  string // where other servers reach this one; empty if they do not
+	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error)
+}
+
+// Serve is [Serve] for a client, or another server, at the other end of the stream.
+func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{ctx: ctx, link: newLink(stream, true), plugins: plugins, images: map[digest]*content{}, memories: map[uint64]offload.Memory{},
+	s := &server{ctx: ctx, link: newLink(stream, true), options: o, session: newSessionID(),
+		images: map[digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
 		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
-	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
+	s.held, s.peers = map[offload.Memory]int{}, map[string]*peer{}
+	s.unheld.L = &s.mu
 	s.link.handle, s.link.idle = s.handle, s.reportAtOnce
+	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
 	err := s.link.receive()
+	if errors.Is(err, errPeer) {
+		err = s.servePeer(s.other)
+	}
 	stop()
 	cancel()
 	s.link.end()
@@ -46,7 +64,9 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 type server struct {
 	ctx     context.Context
 	link    *link
-	plugins []offload.Plugin
+	options Server
+	session sessionID
+	other   *peerHello // of a server at the other end
 
 	// Of the goroutine that receives:
 	greeted    bool
@@ -60,6 +80,8 @@ type server struct {
 
 	mu       sync.Mutex
 	memories map[uint64]offload.Memory
+	deviceOf map[uint64]*servedDevice // of memories
+	exchanges
 	programs map[uint64]*servedProgram
 	kernels  map[uint64]offload.Kernel
 	queues   map[uint64]*servedQueue
@@ -81,6 +103,7 @@ type servedDevice struct {
 
 type servedProgram struct {
 	offload.Program
+	device  *servedDevice
 	kernels []uint64
 	globals []uint64
 }
@@ -101,6 +124,10 @@ func (s *server) handle(p packet) (err error) {
 	if m, ok := p.(*hello); ok && !s.greeted {
 		s.greeted = true
 		return s.greet(m)
+	}
+	if m, ok := p.(*peerHello); ok && !s.greeted {
+		s.other = m
+		return errPeer
 	}
 	if !s.greeted {
 		return fmt.Errorf("message %T comes before the greeting", p)
@@ -142,6 +169,16 @@ func (s *server) handle(p packet) (err error) {
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.transfer(m) })
 	case *fragment:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(m) })
+	case *exchange:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.exchangePeer(m) })
+	case *peerLost:
+		s.mu.Lock()
+		lost := s.peers[m.Peer]
+		s.mu.Unlock()
+		if lost != nil { // else no exchange with it has begun
+			lost.drop()
+		}
+		return nil
 	case *fill:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })
 	case *launchKernel:
@@ -167,7 +204,7 @@ func (s *server) greet(m *hello) error {
 		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, version)
 	}
 	var first error
-	for _, p := range s.plugins {
+	for _, p := range s.options.Plugins {
 		platform, err := p.Open(s.ctx)
 		if err != nil {
 			first = cmp.Or(first, err)
@@ -197,6 +234,10 @@ func (s *server) greet(m *hello) error {
 	if len(s.devices) == 0 {
 		w.Error = offload.EncodeError(cmp.Or[error](first, offload.Errorf(offload.NotFound, "open", "the server has no device")))
 	}
+	if s.options.Address != "" {
+		w.Address, w.Session = s.options.Address, s.session
+		sessions.Store(s.session, s)
+	}
 	s.link.send(w)
 	s.running.Go(func() { s.link.keepAlive(s.ctx) })
 	return nil
@@ -210,7 +251,12 @@ func (s *server) free() {
 	}
 	queues := s.queues
 	s.queues = nil
+	peers := s.peers
 	s.mu.Unlock()
+	sessions.Delete(s.session)
+	for _, p := range peers {
+		p.end()
+	}
 	for _, q := range queues {
 		q.abort()
 	}
@@ -221,6 +267,12 @@ func (s *server) free() {
 	for _, l := range slices.Backward(s.libraries) {
 		_ = l.unregister(context.Background())
 	}
+	s.mu.Lock()
+	for len(s.held) > 0 {
+		s.unheld.Wait()
+	}
+	s.held = nil
+	s.mu.Unlock()
 	for _, m := range s.memories {
 		_ = m.Free()
 	}
@@ -361,7 +413,7 @@ func (s *server) load(m *load) error {
 			return err
 		}
 		r.Symbols = p.Symbols()
-		return keep(s, s.programs, m.Program, &servedProgram{Program: p}, p.Unload)
+		return keep(s, s.programs, m.Program, &servedProgram{Program: p, device: d}, p.Unload)
 	})
 }
 
@@ -430,6 +482,9 @@ func (s *server) findGlobal(m *findGlobal) error {
 			return err
 		}
 		r.Value, r.Kind = g.Size(), g.Kind()
+		s.mu.Lock()
+		s.deviceOf[m.Memory] = p.device
+		s.mu.Unlock()
 		if err := keep(s, s.memories, m.Memory, offload.Memory(global{g}), func() error { return nil }); err != nil {
 			return err
 		}
@@ -461,7 +516,13 @@ func (s *server) allocate(m *allocate) error {
 		if err != nil {
 			return err
 		}
-		return keep(s, s.memories, m.Memory, mem, mem.Free)
+		if err := keep(s, s.memories, m.Memory, mem, mem.Free); err != nil {
+			return err
+		}
+		s.mu.Lock()
+		s.deviceOf[m.Memory] = d
+		s.mu.Unlock()
+		return nil
 	})
 }
 
@@ -483,6 +544,7 @@ func (s *server) release(m *release) error {
 	switch m.Kind {
 	case memoryObject:
 		delete(s.memories, m.Object)
+		delete(s.deviceOf, m.Object)
 	case programObject:
 		if program != nil {
 			for _, k := range program.kernels {
@@ -490,6 +552,7 @@ func (s *server) release(m *release) error {
 			}
 			for _, g := range program.globals {
 				delete(s.memories, g)
+				delete(s.deviceOf, g)
 			}
 		}
 		delete(s.programs, m.Object)

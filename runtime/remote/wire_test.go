@@ -35,11 +35,13 @@ func samples() []packet {
 	kernel := offload.KernelInfo{Name: "k", Params: params, ObservesGroup: true, SharedBytes: 1, GroupItems: 2, Registers: 3, DynamicShared: true,
 		Cooperative: true, Services: []string{"s"}, AnyService: true, Prints: true}
 	msg := offload.Message{Kernel: "k", Item: [3]int{1, -2, 3}, Pos: pos, Text: "hé"}
-	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"}, Hooks: true,
+	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"}, Hooks: true, Address: "2", Session: sessionID{4, 5},
 		Devices: []remoteDevice{{Name: "cpu:0", Info: info, Properties: []byte("[]")}}}
 	h := &hello{Version: version}
 	copy(h.Magic[:], magic)
 	copy(w.Magic[:], magic)
+	ph := &peerHello{Version: version, Session: sessionID{6}}
+	copy(ph.Magic[:], magic)
 	return []packet{
 		h, w,
 		&reply{Request: 1, Error: []byte("e"), Value: -2, Kind: offload.SharedMemory, Symbols: []offload.Symbol{{Name: "k", Kernel: true, Size: 3}}, Info: kernel},
@@ -55,6 +57,8 @@ func samples() []packet {
 		&serviceCall{at{1, 2}, 3, offload.Request{Message: msg, Name: "s", Args: []offload.Scalar{{Type: offload.I8, Bits: 255}}, Result: offload.F64}},
 		&serviceAnswer{1, 2, []byte("e")}, &serviceCancel{1},
 		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2}, &alive{},
+		&exchange{at{1, 2}, "3", sessionID{4}, true, wirePlace{5, 6, 7, 8}, wirePlace{9, 10, 11, 12}, [3]int64{13, 14, 15}}, ph,
+		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"},
 	}
 }
 
