@@ -53,7 +53,7 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		e := &emitter{options: o, kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, indent: 1}
+		e := &emitter{options: o, kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, bits: map[*ir.Value]bool{}, indent: 1}
 		name := identifier(k.IR.Name)
 		for names[name] {
 			name += "_"
@@ -103,6 +103,7 @@ type emitter struct {
 	indent  int
 	needs   map[string]bool       // extensions
 	scalars map[*ir.Array]ir.Type // private arrays that are variables
+	bits    map[*ir.Value]bool    // floats that a variable has as integers, too
 	owner   *ir.Instr             // what a yield ends
 	tables  strings.Builder
 }
@@ -356,9 +357,37 @@ func (e *emitter) instr(in *ir.Instr) {
 		e.define(in, fmt.Sprintf("d%d_%d", in.Array.ID, in.Axis))
 	case ir.Item:
 		e.define(in, e.coordinate(in))
+	case ir.Select:
+		e.selection(in)
 	default:
 		e.define(in, e.compute(in))
 	}
+}
+
+var sameBits = map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
+
+// selection prints a Select. A float that may be a constant, as is one whose NaNs become the canonical NaN, is selected as an
+// integer, and so it is stored: clang for AVX-512 loads the constant with a mask, which is slow as long as the mask is 0 and
+// nothing else has touched the constant's page.
+func (e *emitter) selection(in *ir.Instr) {
+	v, constant := in.Results[0], false
+	for _, a := range in.Args[1:] {
+		constant = constant || a.Def != nil && a.Def.Op == ir.Const
+	}
+	same, float := sameBits[v.Type]
+	if !float || !constant {
+		e.define(in, e.compute(in))
+		return
+	}
+	as := func(a *ir.Value) string {
+		if a.Def != nil && a.Def.Op == ir.Const {
+			return e.literal(same, a.Def.Bits)
+		}
+		return fmt.Sprintf("as_%s(%s)", cTypes[same], e.x(a))
+	}
+	e.bits[v] = true
+	e.line("const %s b%d = %s ? %s : %s;", cTypes[same], v.ID, e.x(in.Args[0]), as(in.Args[1]), as(in.Args[2]))
+	e.define(in, fmt.Sprintf("as_%s(b%d)", cTypes[v.Type], v.ID))
 }
 
 func (e *emitter) structured(in *ir.Instr) {
@@ -424,6 +453,10 @@ func (e *emitter) access(in *ir.Instr) {
 	case ir.Load:
 		e.define(in, fmt.Sprintf("*(%smem_%v *)%s", spaces[a.Space], in.Elem, place))
 	case ir.Store:
+		if v := in.Args[1]; e.bits[v] && v.Type == in.Elem {
+			e.line("*(%smem_%v *)%s = b%d;", spaces[a.Space], sameBits[v.Type], place, v.ID)
+			return
+		}
 		e.line("*(%smem_%v *)%s = (%s)%s;", spaces[a.Space], in.Elem, place, cTypes[in.Elem], e.x(in.Args[1]))
 	case ir.Atomic:
 		pointer := fmt.Sprintf("(volatile %s%s *)%s", spaces[a.Space], cTypes[in.Elem], place)
