@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -164,5 +165,13 @@ func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err 
 	if f := want.Fault; f != nil && got.Fault != nil { // what the contract's fault does not repeat
 		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
 	}
+	inOrder(want.Prints)
+	inOrder(got.Prints)
 	return c.Diff(want, got), nil
+}
+
+// inOrder sorts prints by work-item. A device may choose the groups of a kernel that cannot observe them, and so the order of
+// prints of several items.
+func inOrder(list []oracle.Print) {
+	slices.SortStableFunc(list, func(a, b oracle.Print) int { return slices.Compare(a.Item[:], b.Item[:]) })
 }
