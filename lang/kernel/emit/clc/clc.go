@@ -366,9 +366,9 @@ func (e *emitter) instr(in *ir.Instr) {
 
 var sameBits = map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
 
-// selection prints a Select. A float that may be a constant, as is one whose NaNs become the canonical NaN, is selected as an
-// integer, and so it is stored: clang for AVX-512 loads the constant with a mask, which is slow as long as the mask is 0 and
-// nothing else has touched the constant's page.
+// selection prints a Select. A float with a constant among its operands is selected and stored as an integer. As a float, clang
+// for AVX-512 would load the constant under a mask. That takes 250 ns for a zero mask if the constant's page was never loaded.
+// Such a mask is usual for the canonical NaN.
 func (e *emitter) selection(in *ir.Instr) {
 	v, constant := in.Results[0], false
 	for _, a := range in.Args[1:] {
