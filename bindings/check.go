@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Check compares what a module exports with its entries, both ways, and lists every difference. It must run on the
+// Check compares the exports of a module with its entries, both ways, and lists every difference. It must run on the
 // engine's goroutine; the engine must have the module.
 func Check(e *lang.Engine, m *Module) []string {
 	exports, err := e.Require(m.Name)

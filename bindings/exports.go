@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Exports gathers what a module exports.
+// Exports collects the exports of a module.
 type Exports struct {
 	*lang.Engine
 	Object *goja.Object

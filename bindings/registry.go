@@ -1,4 +1,4 @@
-// Package bindings is the registry of what scripts can use: every module, function, class, member and constant, with
+// Package bindings is the registry of script names: every module, function, class, member and constant, with
 // its TypeScript signature, help and example. Completion, help(), the .d.ts file and the reference manual are made from
 // it. A test fails for a name that a module exports without an entry here. The modules themselves are the packages
 // below this one.
@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Kind says what an entry is.
+// Kind is the kind of an entry.
 type Kind string
 
 // The kinds of entries.
@@ -230,7 +230,7 @@ func (r *Registry) Keys(typ string) []string {
 	return keys
 }
 
-// Paths lists the paths whose last name is the one given, sorted: what a person may mean who asks for "launch".
+// Paths returns the sorted paths whose last name is the argument: candidates for a person who asks for "launch".
 func (r *Registry) Paths(name string) []string {
 	var paths []string
 	var add func(prefix string, list []Entry)

@@ -145,7 +145,7 @@ func parametersOf(signature string) int {
 	return -1
 }
 
-// inBrackets is what stands between the bracket that a text begins with and the one that closes it.
+// inBrackets returns the text between its first bracket and the closing one.
 func inBrackets(text string) string {
 	depth := 0
 	for i := range len(text) {

@@ -30,8 +30,8 @@ func adviceOnJSON(message string) string {
 	return "look before this character: a comma, a colon or a double quote is missing there"
 }
 
-// adviceOnBuiltin is what to do about an error of one of the interpreter's own functions and operators; before and
-// after are the code on both sides of the place. It is "" for errors that the script made itself.
+// adviceOnBuiltin returns advice for an error of one of the interpreter's own functions and operators; before and after
+// are the code on both sides of the position. It is "" for errors that the script made itself.
 func adviceOnBuiltin(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch d.Name {

@@ -17,8 +17,8 @@ import (
 type ArgumentError struct {
 	Func   string // such as "fs.readText"
 	Name   string // of the parameter
-	Detail string // what was wrong
-	Advice string // what to write instead; if empty, the hint names the function's help
+	Detail string // the cause
+	Advice string // the expression to write instead; if empty, the hint names the function's help
 }
 
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
@@ -26,7 +26,7 @@ func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func,
 // Code is the error's code.
 func (e *ArgumentError) Code() string { return "invalid-argument" }
 
-// Hint says what to write instead.
+// Hint names the expression to write instead.
 func (e *ArgumentError) Hint() string {
 	if e.Advice == "" {
 		return fmt.Sprintf("help('%s') shows how to call it", e.Func)

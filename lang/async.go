@@ -55,7 +55,7 @@ func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, 
 var errLeft = diag.New("internal", "internal error: a function of the program ended its goroutine").
 	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 
-// operate runs work on a goroutine of its own and settles a promise with what comes of it, however it ends.
+// operate runs work on a goroutine of its own and settles a promise with its result, also if work panics.
 func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
 	if s != nil && s.aborted() {
 		return e.rejectedWith(s.reason())
@@ -98,7 +98,7 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 type Settler struct {
 	engine          *Engine
 	pending         *loop.Pending
-	place           diag.Position // in the script, of what began the operation
+	place           diag.Position // of the operation's call in the script
 	resolve, reject func(any) error
 	settled         func()     // is called before the promise is settled, if it is not nil
 	aborted         goja.Value // why a signal ended the operation, or nil; set on the loop's goroutine
@@ -110,7 +110,7 @@ func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
-// Resolve fulfils the promise with what value makes, on the loop's goroutine; nil makes undefined.
+// Resolve fulfils the promise with the result of value, on the loop's goroutine; nil makes undefined.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -193,7 +193,7 @@ func (e *Engine) Rejected(err error) goja.Value {
 // so that a script's catch sees it.
 func (e *Engine) Promised(fn NativeFunc) NativeFunc {
 	return func(call goja.FunctionCall) (v goja.Value, err error) {
-		// What is thrown on the way, by a getter of an option for instance.
+		// Exceptions thrown meanwhile, for instance by a getter of an option.
 		if x := e.vm.Try(func() { v, err = fn(call) }); x != nil {
 			return e.rejectedWith(x.Value()), nil
 		}
@@ -259,7 +259,8 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 	}
 }
 
-// reportRejection runs behind every turn, when all jobs of promises have run: what is unhandled now stays so.
+// reportRejection runs after every turn, when all jobs of promises have run: a rejection without a handler is final
+// then.
 func (e *Engine) reportRejection() error {
 	if len(e.report.rejected) == 0 {
 		return nil

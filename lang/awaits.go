@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// watchPromises notices a forgotten await where no error would follow: the elements and the length of a promise are
-// undefined, in a loop as in arithmetic. The watcher stands behind Promise.prototype, so that it is asked only for what
+// watchPromises detects a forgotten await that causes no error: the elements and the length of a promise are undefined,
+// in a loop as in arithmetic. The watcher is the prototype of Promise.prototype, and so it sees only properties that
 // promises lack.
 func (e *Engine) watchPromises() {
 	promise, _ := e.vm.GlobalObject().Get("Promise").(*goja.Object)
@@ -45,7 +45,7 @@ func (*promiseWatcher) Keys() []string { return nil }
 // mostWarnings is how many places of one engine are warned of.
 const mostWarnings = 10
 
-// Warn tells of what is doubtful where the script called, once for each place.
+// Warn reports a doubtful use at the script's current call, once for each position.
 func (e *Engine) Warn(message, hint string) {
 	if d := e.warning(message, hint); d != nil {
 		e.opts.OnWarning(d)
@@ -129,7 +129,7 @@ func elementName(key string) string {
 	return "elements"
 }
 
-// declaredBy finds what a variable was declared with, on its line.
+// declaredBy finds the initializer of a variable, on its line.
 func declaredBy(text, name string) string {
 	if name == "" {
 		return ""
@@ -156,7 +156,7 @@ func declaredBy(text, name string) string {
 	return strings.TrimSpace(m[1])
 }
 
-// hintForAwait suggests an await, if a variable holds what a call gave that was not awaited.
+// hintForAwait suggests an await, if a variable holds the promise of a call.
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // the variable is no promise, but the call may return one
 		if givesPromise().MatchString(expression[:end]) {

@@ -37,8 +37,8 @@ var visitingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 }
 
-// boundFunctions are the builtins that get a check. What runs in constant time, or in a time that is bounded by what
-// the script had to make first, is not here.
+// boundFunctions are the builtins with a check. Builtins are missing here if their time is constant, or bounded by the
+// size of values that the script had to make first.
 var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{
 		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
@@ -106,7 +106,7 @@ func count(v goja.Value) uint64 {
 	return uint64(f)
 }
 
-// textLength is the length of what a string method works on.
+// textLength is the length of the string that a method works on.
 func textLength(v goja.Value) uint64 {
 	if s, ok := v.(goja.String); ok {
 		return uint64(s.Length())
@@ -140,7 +140,7 @@ func keyCount(v goja.Value) uint64 {
 	return 0
 }
 
-// checkKeys is for what visits the properties of its arguments: a text has one for every character.
+// checkKeys is for builtins that visit the properties of their arguments: a text has one for every character.
 func checkKeys(b *bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		n := keyCount(v)
@@ -158,8 +158,8 @@ func checkNames(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// boundSpread makes what looks at a value before it is spread into an array or into arguments: an array may claim any
-// length.
+// boundSpread makes the function that checks a value before it is spread into an array or into arguments: an array may
+// claim any length.
 func (e *Engine) boundSpread() {
 	e.intrinsics.spread = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)
@@ -179,7 +179,7 @@ func checkNothing(*bounds, string, goja.FunctionCall) {}
 
 func checkLength(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
-// checkCopy is for what makes about as much as it visits; concat visits its arguments too.
+// checkCopy is for builtins whose results are about as large as their arguments; concat visits its arguments too.
 func checkCopy(b *bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
 	for _, v := range c.Arguments {
@@ -205,7 +205,7 @@ func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkFill is for what writes elements that need not have been there.
+// checkFill is for builtins that write elements that need not exist before.
 func checkFill(b *bounds, name string, c goja.FunctionCall) {
 	const sparseSize = 24 // bytes of an element of an array with holes
 	n := lengthOf(c.This)
@@ -223,7 +223,7 @@ func checkSpread(arg int) check {
 	return func(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
 }
 
-// checkFlat walks what is to be flattened: nested arrays may be deep, and may hold one another many times.
+// checkFlat walks the argument of flat: nested arrays may be deep, and may contain one another many times.
 func checkFlat(b *bounds, name string, c goja.FunctionCall) {
 	depth := 1
 	if d := c.Argument(0); !goja.IsUndefined(d) {
@@ -315,7 +315,7 @@ func checkBits(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, count(c.Argument(0))/8)
 }
 
-// product multiplies; what does not fit is as large as can be.
+// product multiplies and saturates on overflow.
 func product(x, y uint64) uint64 {
 	if x != 0 && y > math.MaxUint64/x {
 		return math.MaxUint64

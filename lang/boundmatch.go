@@ -125,7 +125,7 @@ func (m *matchBound) field(of reflect.Value, name string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// limit sets the timeout for a call of a builtin on a regular expression, and returns what sets it back.
+// limit sets the timeout for a call of a builtin on a regular expression, and returns the function that resets it.
 func (m *matchBound) limit(c goja.FunctionCall) (restore func()) {
 	nothing := func() {}
 	at, ok := patternOf(c.This)

@@ -127,7 +127,7 @@ func (b *bounds) replace(on *goja.Object, name string, original *goja.Object, lo
 	}
 }
 
-// hasInstance is what instanceof asks, by the prototypes.
+// hasInstance computes instanceof by the prototypes.
 func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 	class, _ := c.This.(*goja.Object)
 	o, _ := c.Argument(0).(*goja.Object)
@@ -141,7 +141,7 @@ func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 	return b.engine.vm.ToValue(found)
 }
 
-// boundJSON bounds the depth of what JSON.parse reads, and the depth and size of what JSON.stringify writes.
+// boundJSON bounds the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
 func (e *Engine) boundJSON() {
 	b := e.limit.bounds
 	object := e.vm.GlobalObject().Get("JSON").(*goja.Object)
@@ -169,7 +169,7 @@ func (e *Engine) boundJSON() {
 		}
 		watched := []goja.Value{c.Argument(0), e.vm.ToValue(w.replace), c.Argument(2)}
 		out := fn(goja.FunctionCall{This: c.This, Arguments: watched})
-		if replacer != nil && w.replacer == nil { // a list of names: what is written with it is less
+		if replacer != nil && w.replacer == nil { // a list of names: fewer properties are written
 			return fn(c)
 		}
 		return out

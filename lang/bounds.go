@@ -11,9 +11,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Bounds on the interpreter's builtins: of what the machine has, and in an engine with limits of these. A builtin runs to its end without looking at
-// interrupts, so it must be known before it begins that it is short and small; and what recurses in Go must be known
-// to be shallow, because Go ends a process whose stack is exhausted.
+// Bounds on the interpreter's builtins, by the machine's resources and by the engine's limits. A builtin runs to its
+// end without checking for interrupts. So its time and memory must be bounded before it begins. Recursion in Go must be
+// shallow, because Go ends a process whose stack is exhausted.
 type bounds struct {
 	engine *Engine
 	// items is how many elements one call may visit, bytes how much it may allocate.
@@ -153,8 +153,8 @@ func (e *Engine) letInterrupt() {
 // A check looks at a call before the builtin runs.
 type check func(b *bounds, name string, c goja.FunctionCall)
 
-// boundBuiltins puts checks before the builtins that need one: always before those that allocate what a number says, and
-// in an engine with limits before all that may run long.
+// boundBuiltins puts checks before the builtins that need one: always before those that allocate by a number, and in an
+// engine with limits before all that may run long.
 func (e *Engine) boundBuiltins() error {
 	e.limit.bounds = newBounds(e)
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()

@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// A Cache keeps the files that engines import, as they were when the first engine read them, and what they compile to:
-// for several engines that are to run the same. It may be used by them at the same time. Policies are asked all the same.
+// A Cache keeps the files that engines import, as the first engine read them, and their compiled programs. Several
+// engines then run the same texts. They may use it at the same time. It does not bypass policies.
 type Cache struct {
 	mu    sync.Mutex
 	files map[string][]byte // by their paths
@@ -42,7 +42,7 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	return data, err
 }
 
-// extension is what a path was found with before.
+// extension is the one with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {
 	if c == nil {
 		return "", false

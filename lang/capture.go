@@ -17,11 +17,10 @@ type siteRecord struct {
 	module *module
 }
 
-// FunctionInfo is what the engine knows about a function of a script: its text, where it stands, and the values that
-// its free variables have now.
+// FunctionInfo describes a function of a script: its text, its position, and the current values of its free variables.
 type FunctionInfo struct {
 	Name string // of the function, or of the const or property that holds it; may be empty
-	// Text is the function's own text. For TypeScript it is what the types were removed from.
+	// Text is the function's own text. For TypeScript it is the text without types.
 	Text string
 	File string // the file's name; empty if Known is false
 	// Known says that the loader saw the function being made. Otherwise (a function of new Function, a class's method,
@@ -39,8 +38,8 @@ type FunctionInfo struct {
 	prompt map[string]promptBinding
 }
 
-// Names lists what is declared at the top level of the function's file or at the prompt, and what the function
-// captures: a name that is none of them may be one of them misspelt.
+// Names lists the declarations at the top level of the function's file or at the prompt, and the function's captures.
+// Spelling hints search it.
 func (f *FunctionInfo) Names() []string {
 	var names []string
 	if f.Known {
@@ -56,7 +55,7 @@ func (f *FunctionInfo) Names() []string {
 	return slices.Compact(names)
 }
 
-// CaptureState says what was found for a free variable.
+// CaptureState says how a free variable was found.
 type CaptureState int
 
 const (
@@ -244,7 +243,7 @@ func positions(u *source.Unit, offsets []int) []diag.Position {
 	return list
 }
 
-// A promptBinding is what is known of a global that was declared at the prompt.
+// A promptBinding describes a global that was declared at the prompt.
 type promptBinding struct {
 	kind     source.BindingKind
 	declared diag.Position

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// ClassSpec says what objects of the script that stand for a Go value look like.
+// ClassSpec describes the script's class of a Go type.
 type ClassSpec[T any] struct {
 	Name    string
 	Methods []Method[T]
@@ -20,12 +20,12 @@ type ClassSpec[T any] struct {
 	Inspect func(self T, o inspect.Options) string
 	// Row returns the columns of an object in console.table, as pairs of a name and a text. Without it there are none.
 	Row func(self T) [][2]string
-	// Dispose is what "using" calls at the end of a block, AsyncDispose what "await using" calls.
+	// Dispose runs for "using" at the end of a block, AsyncDispose for "await using".
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
 	// Iterate is called by "for … of"; it returns an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
-	// Call is what a call of an object does; its objects are functions then.
+	// Call runs when an object is called; the objects are functions then.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
 	// Light objects cost a third to make. They cannot be frozen and have no keys that are symbols.
 	Light bool
@@ -55,14 +55,14 @@ type Class[T any] struct {
 	spec   ClassSpec[T]
 }
 
-// instance is what is hidden in an object of a class.
+// instance is the Go value hidden in an object of a class.
 type instance[T any] struct {
 	class *Class[T]
 	self  T
 	added expando // to a light object, which this is the handler of
 }
 
-// printable is what the inspector asks a hidden value.
+// printable is implemented by hidden values that the inspector prints.
 type printable interface {
 	print(o inspect.Options) (string, bool)
 }
@@ -187,7 +187,7 @@ func (c *Class[T]) New(self T) *goja.Object {
 	return o
 }
 
-// tie hides the Go value in an object. What copies the object's properties, such as { ...object }, does not copy it.
+// tie hides the Go value in an object. A copy of the object's properties, such as { ...object }, does not copy it.
 func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
 	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }

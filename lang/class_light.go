@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// lightHost is what is behind a light object.
+// lightHost is the Go value of a light object.
 type lightHost interface {
 	goja.DynamicObject
 	light()
@@ -17,8 +17,8 @@ var typeLightHost = reflect.TypeFor[lightHost]()
 
 var typeProxy = reflect.TypeFor[goja.Proxy]()
 
-// host is what is hidden in an object of a class, and nil for other objects. It runs nothing of the script: a proxy,
-// whose handler would, is not the object that it stands for.
+// host returns the value hidden in an object of a class, and nil for other objects. It runs no code of the script: a
+// proxy has a handler and does not count as its target.
 func (e *Engine) host(o *goja.Object) any {
 	switch t := o.ExportType(); {
 	case t == typeProxy:

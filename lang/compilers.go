@@ -13,9 +13,9 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// boundCompilers puts a check before what compiles a text while the script runs: the parser and the compiler recurse, and
-// look at no interrupt. A call of eval as such is checked by code that the package source puts around its argument. The
-// error says that a builtin was not found in the interpreter, so that it would stay unchecked.
+// boundCompilers puts a check before functions that compile a text while the script runs: the parser and the compiler
+// recurse, and check for no interrupt. A direct call of eval is checked by code that package source puts around its
+// argument. The error says that a builtin was not found in the interpreter, and would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
 	var last struct{ text, checked string } // a loop often compiles the same text again
@@ -146,8 +146,8 @@ func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(s
 	return []goja.Value{vm.ToValue(parts[0]), vm.ToValue(parts[1])}
 }
 
-// A native is where the interpreter keeps what a builtin function does. Replaced there, the function stays the same object:
-// the interpreter compares eval with it, and constructors are reached by many ways.
+// A native is the field in which the interpreter keeps the Go function of a builtin. Replacing it keeps the function
+// object: the interpreter compares eval with it, and constructors are reachable in many ways.
 type native struct {
 	call      *func(goja.FunctionCall) goja.Value
 	construct *func([]goja.Value, *goja.Object) *goja.Object

@@ -67,8 +67,8 @@ func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnos
 	return d
 }
 
-// find is errors.As that does not look behind an exception: to unwrap one, the interpreter asks the prototypes of what
-// was thrown, which may be proxies of the script.
+// find is errors.As that does not unwrap an exception: to unwrap one, the interpreter asks the prototypes of the thrown
+// value, which may be proxies of the script.
 func find[T error](err error) (found T, ok bool) {
 	for err != nil {
 		if found, ok = err.(T); ok {
@@ -111,13 +111,13 @@ func Ended(cause error) *diag.Diagnostic {
 	return d
 }
 
-// What is told of an error at most.
+// Bounds on the description of an error.
 const (
 	maxCauses = 10 // a chain of causes may lead back to itself
 	maxErrors = 50 // of an AggregateError
 )
 
-// diagnoseException describes what a script threw; above are the errors that it is the cause of. Nothing of the script
+// diagnoseException describes an exception of a script; above are the errors that it caused. No code of the script
 // runs: limits and contexts have ended, and a getter could do anything.
 func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: "exception", Thrown: ex.Value()}

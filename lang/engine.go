@@ -1,5 +1,5 @@
 // Package lang is the script engine: an interpreter with an event loop, ES modules, TypeScript, limits, diagnostics and
-// printing. It knows nothing of accelerators; what scripts can import comes as [Module] values.
+// printing. It does not depend on accelerators; builtin modules are [Module] values.
 //
 // An [Engine] is single-threaded. Its methods that run script code take turns. All other code that touches values of the
 // script must run on the loop's goroutine: in native functions, callbacks of [Engine.Post], or callbacks of held
@@ -30,11 +30,11 @@ import (
 type Options struct {
 	Stdout, Stderr io.Writer
 
-	Args []string // what the script sees as its arguments
+	Args []string // the script's arguments
 	Env  map[string]string
 	Dir  string // the directory that relative paths and imports at the prompt start from; default: the process's
 
-	Modules []Module // what scripts can import by a bare name
+	Modules []Module // modules that scripts import by a bare name
 	Prompt  bool     // the names in Module.PromptGlobals are global too
 
 	Limits Limits
@@ -43,24 +43,24 @@ type Options struct {
 	Cache  *Cache       // of imported files, shared with other engines; nil: each engine reads for itself
 	Logger *slog.Logger // default: nothing is logged
 
-	// OnError receives the errors that belong to no call that runs: exceptions and unhandled rejections of what an
-	// earlier call left behind, such as a timer, and with Prompt those of all timers and promises. They are diagnostics. It
-	// runs on the loop's goroutine and must not call the engine. Default: they are logged, or printed on Stderr if
-	// there is no Logger.
+	// OnError receives the errors that belong to no running call: exceptions and unhandled rejections of work that an
+	// earlier call left behind, such as a timer. With Prompt it also receives those of all timers and promises. They are
+	// diagnostics. It runs on the loop's goroutine and must not call the engine. Default: they are logged, or printed on
+	// Stderr if there is no Logger.
 	OnError func(error)
 
 	// OnOverdue receives why a call was ended, by a limit or its context, when it has not returned two seconds later: a
 	// builtin runs that looks at no interrupt. It runs on a goroutine of its own, and may end the process.
 	OnOverdue func(error)
 
-	// OnWarning receives what is no error but doubtful, such as an await that seems to be missing. It runs on the loop's
-	// goroutine. Without it warnings are printed to Stderr.
+	// OnWarning receives warnings, such as one for an await that seems to be missing. It runs on the loop's goroutine.
+	// Without it warnings are printed to Stderr.
 	OnWarning  func(*diag.Diagnostic)
 	NoWarnings bool // warnings are neither printed nor given to OnWarning
 }
 
-// Limits bound what a script may use. Zero means no limit, but for CallDepth. What they guarantee, and what only a
-// process of its own does (package isolate), is in docs/limits.md.
+// Limits bound a script's use of resources. Zero means no limit, but for CallDepth. docs/limits.md lists their
+// guarantees, and those of a process of its own (package isolate).
 type Limits struct {
 	// Time bounds each call of Run, RunFile, Eval and Import.
 	Time time.Duration
@@ -125,7 +125,7 @@ type Engine struct {
 // running is the state of the call that runs.
 type running struct {
 	now    context.Context // of the call, or nil; read on the loop's goroutine
-	scope  *loop.Scope     // of what the call sets in motion, or nil
+	scope  *loop.Scope     // of the call's timers and operations, or nil
 	exit   error           // set by Exit until the call that it ends has ended
 	status int             // see SetStatus
 }
@@ -152,7 +152,7 @@ type modules struct {
 	turns       int                // of modules that await, see module.turn
 }
 
-// hostObjects are what objects with Go values behind them, and their operations, share.
+// hostObjects are shared by objects with Go values behind them, and by their operations.
 type hostObjects struct {
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
 	errorSymbol  *goja.Symbol // on errors: the Go error behind
@@ -160,7 +160,7 @@ type hostObjects struct {
 	operations   operations
 }
 
-// reports is what diagnostics are made of, and which were given.
+// reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
 	aside    bool                              // exceptions of timers and promises go to OnError, whosever they are
 	sources  texts                             // as written, for code frames
@@ -258,7 +258,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// reporter is what becomes of errors that belong to no call where the program does not say.
+// reporter handles errors that belong to no call, by default.
 func (o *Options) reporter() func(error) {
 	if o.Logger == nil {
 		return func(err error) { diag.Print(o.Stderr, err, o.Colors) }
@@ -287,8 +287,8 @@ func (e *Engine) Running() context.Context {
 }
 
 // Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
-// and does not keep the engine running. An error of fn goes to Options.OnError: what belongs to an operation is posted
-// with [loop.Pending.Post].
+// and does not keep the engine running. An error of fn goes to Options.OnError; use [loop.Pending.Post] for callbacks
+// of an operation.
 func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
 
 // Hold registers an operation that ends later, so that the engine waits for it. See [loop.Pending].
@@ -305,16 +305,16 @@ func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.hooks.failed = append(e.hooks.failed, fn)
 }
 
-// OnQuiet registers a function that is called where Run or RunFile would return, nothing being pending any more on the
-// loop: a module that keeps work elsewhere waits there for what belongs to the scope, as long as [Engine.Running] lasts.
-// An error fails the call. fn runs on the loop's goroutine.
+// OnQuiet registers a function that is called when Run or RunFile would return and the loop is empty. A module that
+// keeps work elsewhere waits there for the work of the scope, as long as [Engine.Running] lasts. An error fails the
+// call. fn runs on the loop's goroutine.
 func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.hooks.quiet, fn) }
 
 // OnClose registers a function that Close calls, last registered first.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
-// Close ends what is pending and releases what modules hold. A call that runs is interrupted and waited for; a function
-// that the script runs gets an error instead.
+// Close ends pending operations and releases the modules' resources. It interrupts a running call and waits for it; a
+// function that the script runs gets an error instead.
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine() {
 		return errReentrant

@@ -10,8 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// callUnit calls the function that a unit compiles to: it does what a line of the prompt says, and makes a generator of a
-// module.
+// callUnit calls the compiled function of a unit: it runs a line of the prompt, and makes a generator of a module.
 func (e *Engine) callUnit(m *module) (goja.Value, error) {
 	v, err := e.vm.RunProgram(m.unit.Program)
 	if err != nil {
@@ -74,7 +73,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 	}
 }
 
-// tooEarly is what a script gets that uses an import whose module has not come to its declaration.
+// tooEarly is the error of a use of an import before its declaration has run.
 func (e *Engine) tooEarly(m *module, index int) goja.Value {
 	l := m.unit.Links[index]
 	return e.ErrorValue(e.uninitialized(l.Local, m.unit.Imports[l.Import].From))
@@ -111,8 +110,8 @@ func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	return o
 }
 
-// siteValue is what stands on a function: its site, which lives as long as a function that has it, or the thunk that
-// knows it.
+// siteValue is the mark of a function: its site, which lives as long as a function that has it, or the thunk that
+// returns it.
 func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
 	if _, isThunk := mark.(*goja.Object); isThunk {
 		return mark

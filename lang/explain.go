@@ -102,7 +102,7 @@ var madeByScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
 })
 
-// explainCall is about calling what is no function. The interpreter points at the parenthesis.
+// explainCall explains a call of a value that is not a function. The interpreter points at the parenthesis.
 func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	if callee == "" {
 		return
@@ -179,7 +179,7 @@ func (e *Engine) methodOf(class string) string {
 	return ""
 }
 
-// classOf guesses of which class of a builtin module an expression is, by what it was made with; "" if it does not show.
+// classOf guesses the class of a builtin module of an expression, from its initializer; "" if unknown.
 func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 	if o, ok := e.property(e.vm.GlobalObject(), expression).(*goja.Object); ok { // at a prompt
 		if class := e.inspector.ClassName(o); len(e.classMembers(class)) > 0 {

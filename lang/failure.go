@@ -9,15 +9,15 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// How long a call that failed waits for what it began and cancelled, where it ended by itself and where it was cut
-// short. What does not end by then goes on without effect on the script: a Go function, say, that ignores its context.
+// Time that a failed call waits for its cancelled work, after an error of its own and after an interrupt. Work that
+// takes longer continues without effect on the script: for instance a Go function that ignores its context.
 const (
 	failurePatience = 2 * time.Second
 	cutPatience     = 150 * time.Millisecond
 )
 
-// uncaught decides what becomes of an error that a callback of the loop gave: that of the running call ends it, what a
-// call of before left behind goes to OnError.
+// uncaught handles an error of a callback of the loop: an error of the running call ends it, and one of an earlier call
+// goes to OnError.
 func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	if rejection, ok := find[*unhandledRejection](err); ok {
 		s = rejection.scope
@@ -38,7 +38,7 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 // that [Engine.OnClose] calls.
 func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
-// abandon ends what a call that failed has set in motion: nothing of it shows in a later call.
+// abandon ends the work of a failed call: a later call sees nothing of it.
 func (e *Engine) abandon(cause error) {
 	mine := e.running.scope
 	e.loop.CancelScope(mine, cause)

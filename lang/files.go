@@ -46,7 +46,7 @@ func realPath(path string) (string, error) {
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return real, err
 		}
-		if target, err := os.Readlink(path); err == nil { // a link to what does not exist yet
+		if target, err := os.Readlink(path); err == nil { // a link to a file that does not exist yet
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(filepath.Dir(path), target)
 			}

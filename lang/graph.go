@@ -52,7 +52,7 @@ func (e *Engine) evaluate(m *module, then func(error)) {
 	m.waiters = append(m.waiters, then)
 }
 
-// visit evaluates a module behind what it imports, as far as that can be done now.
+// visit evaluates a module after its imports, as far as possible now.
 func (t *traversal) visit(m *module) error {
 	if m.state == evaluating || m.state == evaluated {
 		return m.err
@@ -123,7 +123,7 @@ func (e *Engine) executeSync(m *module) error {
 // execute runs the code of a module that awaits, or whose imports were awaited.
 func (e *Engine) execute(m *module) { e.resume(m, e.intrinsics.next, nil) }
 
-// resume goes on with a module that awaits, with what came of it.
+// resume continues a module that awaits, with the result of the await.
 func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	at := m.awaits
 	done, awaited, err := e.advance(m, method, v)
@@ -228,8 +228,8 @@ func (m *module) fail(err error) {
 	}
 }
 
-// job runs fn so that no jobs of promises run between the calls of the script that it makes, but all behind it. The error
-// is an interrupt's, or what fn panics with.
+// job runs fn so that jobs of promises run after fn, and not between its calls of the script. The error is an
+// interrupt's, or the value of a panic of fn.
 func (e *Engine) job(fn func()) error {
 	_, err := e.intrinsics.call(nil, e.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		fn()
@@ -288,7 +288,7 @@ func (t *traversal) connect(m *module) error {
 	return nil
 }
 
-// checkLinks looks whether what a module imports is there.
+// checkLinks checks that a module's imports exist.
 func (e *Engine) checkLinks(m *module) error {
 	for _, l := range m.unit.Links {
 		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
@@ -300,7 +300,7 @@ func (e *Engine) checkLinks(m *module) error {
 	return nil
 }
 
-// checkUses compiles a module of a ring again, so that what it imports is an error before it has a value.
+// checkUses compiles a module of a cycle again, so that a read of an import before it has a value is an error.
 func (e *Engine) checkUses(m *module) error {
 	o := e.sourceOptions(m.unit.Name)
 	o.CheckImports = true
@@ -400,7 +400,7 @@ func (e *Engine) anyRing() *diag.Diagnostic {
 	return nil
 }
 
-// wayTo is the way from m over what it waits for, or may wait for, to a module, both included, or nil.
+// wayTo returns the path of awaited modules from m to a module, both included, or nil.
 func (m *module) wayTo(to *module, maybe bool, way []*module, visited map[*module]bool) []*module {
 	way = append(way, m)
 	next := func(dep *module) []*module {
@@ -420,7 +420,7 @@ func (m *module) wayTo(to *module, maybe bool, way []*module, visited map[*modul
 			}
 		}
 	}
-	if m != to { // what m itself imports was there before its code ran
+	if m != to { // the imports of m itself existed before its code ran
 		for _, dep := range m.deps {
 			if found := next(dep); found != nil {
 				return found

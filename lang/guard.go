@@ -145,7 +145,7 @@ func (e *Engine) Exit(code int) {
 // SetStatus sets the exit status of the program for an end without an error. The program reads it with [Engine.Status].
 func (e *Engine) SetStatus(code int) { e.running.status = code }
 
-// Status is what SetStatus set last, or 0.
+// Status returns the last argument of SetStatus, or 0.
 func (e *Engine) Status() int { return e.running.status }
 
 // ended tells why a call was cut short: an exit, the context, or a limit.

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// What people write out of habit with other systems, and what it is here. An entry names the builtin module that must
-// be there for the advice to be true; empty: none.
+// Habits from other systems, and their equivalents here. An entry names the builtin module that must exist for the
+// advice to be true; empty: none.
 type habit struct{ module, hint string }
 
 // nodeModules are modules of Node that stand under another name here, or are not needed.
@@ -107,7 +107,7 @@ var givesPromise = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\.(?:read|readRect|readText|readJSON|readBytes|readCSV|readNPY|readImage|sync|unregister)\([^()]*\)$`)
 })
 
-// moduleHabit is what to write instead of a module of Node, or "".
+// moduleHabit returns the equivalent of a module of Node, or "".
 func (e *Engine) moduleHabit(specifier string) string {
 	name := strings.TrimPrefix(specifier, "node:")
 	first, _, _ := strings.Cut(name, "/")
@@ -123,7 +123,7 @@ func (e *Engine) moduleHabit(specifier string) string {
 	return ""
 }
 
-// nameHabit is what to write instead of a name of Node, or "".
+// nameHabit returns the equivalent of a name of Node, or "".
 func (e *Engine) nameHabit(name string) string { return e.habit(foreignNames, name) }
 
 func (e *Engine) habit(table map[string]habit, name string) string {

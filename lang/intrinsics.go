@@ -7,15 +7,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// intrinsics are functions of the interpreter that the engine itself calls. They are taken before any script runs: a
-// script may replace what its globals hold.
+// intrinsics are functions of the interpreter that the engine itself calls. They are read before any script runs: a
+// script may replace globals.
 type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
 	next, throw                       goja.Callable // of generators
 	preventExtensions                 goja.Callable // of Object
 	call                              goja.Callable // calls its argument from code of the script
-	power, powerOf, shift             goja.Value    // what ** and **= become, and << in a text that uses BigInts; see Engine.defineOperators
-	times                             goja.Value    // what * becomes in a text that uses BigInts
+	power, powerOf, shift             goja.Value    // the functions for ** and **=, and for << in a text that uses BigInts; see Engine.defineOperators
+	times                             goja.Value    // the function for * in a text that uses BigInts
 	spread                            goja.Value    // (value): value, which is to be spread; it checks the length
 	evalText                          goja.Value    // (text): the text that eval compiles in its place; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
@@ -101,7 +101,7 @@ func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
 	return desc
 }
 
-// isTypedArray tells by what the interpreter knows of the object, not by what its properties say.
+// isTypedArray uses the interpreter's own class of the object, not its properties.
 func isTypedArray(o *goja.Object) bool {
 	t := o.ExportType()
 	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"

@@ -38,7 +38,7 @@ type module struct {
 
 	given     bool // its text came with a call
 	connected bool
-	main      bool // it is what a call of the engine was told to run
+	main      bool // it is the argument of a call of the engine
 	state     moduleState
 	err       error
 	began     *loop.Scope // whose its evaluation is
@@ -46,7 +46,7 @@ type module struct {
 	ordering
 
 	awaits   int             // offset of the await that the module's own code came to last; -1 before the first
-	awaited  goja.Value      // and what it awaits there
+	awaited  goja.Value      // the value that it awaits there
 	imported []pendingImport // import(…)s of its code that have not ended
 }
 
@@ -233,7 +233,7 @@ func (e *Engine) neighbour(path string) string {
 	return spelling.Nearest(filepath.Base(path), names)
 }
 
-// FileError describes a failed file operation: op says what was tried, name is the file as the script named it.
+// FileError describes a failed file operation: op names the operation, name is the file as the script named it.
 func FileError(op, name string, err error) error { return fileError(op, name, err) }
 
 func fileError(op, name string, err error) *diag.Diagnostic {
@@ -260,7 +260,7 @@ func underlying(err error) error {
 	return err
 }
 
-// kindOf tells by the name what a file is when it is imported.
+// kindOf returns the kind of an imported file by its name.
 func kindOf(name string) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
@@ -317,7 +317,7 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	return nil, d
 }
 
-// loadSource compiles a text and loads what it imports. A circle of imports finds the module half loaded.
+// loadSource compiles a text and loads its imports. A cycle of imports finds the module half loaded.
 func (e *Engine) loadSource(path, name, text string, given bool) (*module, error) {
 	m, err := e.compile(path, name, text, given, source.Options{TypeScript: isTypeScript(name)})
 	if err != nil {
@@ -470,8 +470,8 @@ func (e *Engine) importError(m *module, offset, width int, err error) error {
 // A missingExport says that a module lacks a name.
 type missingExport struct {
 	name, near string
-	has        []string // what it exports
-	elsewhere  string   // what to write instead, if the name is known
+	has        []string // its exports
+	elsewhere  string   // the equivalent to write instead, if the name is known
 }
 
 func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
@@ -534,7 +534,7 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 	return nil, missing(name, e.exportNames(m, nil))
 }
 
-// exportNames lists what a module exports.
+// exportNames lists the exports of a module.
 func (e *Engine) exportNames(m *module, visited []*module) []string {
 	if m.builtin != nil {
 		return m.builtin.Keys()

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory is how many bytes the machine and the limits of the process leave for the heap, what it holds already
+// machineMemory returns the bytes that the machine and the limits of the process leave for the heap, the current heap
 // included.
 func machineMemory() uint64 {
 	room := uint64(math.MaxUint64)

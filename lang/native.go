@@ -200,7 +200,7 @@ func (*capsule) Keys() []string              { return nil }
 
 func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&capsule{value}) }
 
-// reveal returns what is hidden under a symbol of o, or nil.
+// reveal returns the value hidden under a symbol of o, or nil.
 func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
 	for at := o; at != nil; at = at.Prototype() {
 		if at.ExportType() == typeProxy { // its handler would run

@@ -4,8 +4,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// definePolyfills adds what the interpreter lacks of the language and scripts or lowered code refer to: well-known
-// symbols, grouping, and promises with their resolvers.
+// definePolyfills adds parts of the language that the interpreter lacks and that scripts or lowered code refer to:
+// well-known symbols, grouping, and promises with their resolvers.
 func (e *Engine) definePolyfills() {
 	global := e.vm.GlobalObject()
 	symbol := global.Get("Symbol").(*goja.Object)
@@ -56,7 +56,7 @@ func (e *Engine) arrayFromText() {
 	_ = typed.DefineDataProperty("from", wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// wellFormed adds what finds and replaces halves of UTF-16 pairs that stand alone.
+// wellFormed adds methods that find and replace unpaired surrogates.
 func (e *Engine) wellFormed(proto goja.Value) {
 	text := func(name string, c goja.FunctionCall) (goja.String, error) {
 		if goja.IsUndefined(c.This) || goja.IsNull(c.This) {

@@ -69,7 +69,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 			}
 		}
 		if err != nil && err != loop.ErrStalled {
-			return cmp.Or(failed, err) // what was interrupted knows the place
+			return cmp.Or(failed, err) // an interrupt's error has the position
 		}
 		if failed != nil {
 			return failed
@@ -151,8 +151,8 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	return result, err
 }
 
-// Prepare compiles a line of a prompt, evaluates what it imports, and returns a function of the script that runs the line in
-// each call: to run it often without compiling it again.
+// Prepare compiles a line of a prompt and evaluates its imports. It returns a function of the script, whose calls run the
+// line without compiling it again.
 func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -204,7 +204,7 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) err
 	return e.job(func() { e.evaluateImports(m, 0, settle, run) })
 }
 
-// evaluateImports evaluates what a line of the prompt imports, and then calls run, or settle with an error.
+// evaluateImports evaluates the imports of a line of the prompt, and then calls run, or settle with an error.
 func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, error), run func()) {
 	if from == len(m.deps) {
 		run()
@@ -219,9 +219,9 @@ func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, er
 	})
 }
 
-// Serve runs timers and finished operations until the context ends: what a prompt does while it waits for a line.
-// Errors go to Options.OnError. The end of the context interrupts code of the script that runs; cancel it in a callback
-// of [Engine.Post] to let that code finish.
+// Serve runs timers and finished operations until the context ends, for a prompt that waits for a line. Errors go to
+// Options.OnError. The end of the context interrupts code of the script that runs; cancel it in a callback of
+// [Engine.Post] to let that code finish.
 func (e *Engine) Serve(ctx context.Context) {
 	if err := e.turn.take(ctx); err != nil {
 		if err == errReentrant {
@@ -296,7 +296,7 @@ func exportPromise(v goja.Value) (*goja.Promise, bool) {
 	return p, ok
 }
 
-// call takes a turn, under the context and the limits, and diagnoses what went wrong.
+// call takes a turn, under the context and the limits, and diagnoses errors.
 func (e *Engine) call(ctx context.Context, body func(context.Context) error) error {
 	if err := e.turn.take(ctx); err == errReentrant {
 		return err
@@ -361,7 +361,7 @@ func (e *Engine) post(fn func() error) (abandon func()) {
 	return func() { abandoned = true }
 }
 
-// protect runs Go code that may run the script's, as by a getter: what is thrown there, and an interrupt, is its error.
+// protect runs Go code that may run the script's, as by a getter: exceptions and interrupts become its error.
 func (e *Engine) protect(fn func() error) (err error) {
 	defer func() {
 		switch x := recover().(type) {

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A specifier is what stands behind from: the name of a builtin module, a path, or a file's URL.
+// A specifier is the text behind from: the name of a builtin module, a path, or a file's URL.
 
 func isPath(specifier string) bool {
 	return specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") ||

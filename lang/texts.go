@@ -13,7 +13,7 @@ type text struct {
 	given bool
 }
 
-// What is kept of texts that calls gave.
+// Bounds of the texts of calls that are kept.
 const (
 	mostTexts    = 500
 	mostTextSize = 8 << 20

@@ -38,7 +38,7 @@ func (e *Error) Error() string {
 // Code is the error's code.
 func (e *Error) Code() string { return "invalid-argument" }
 
-// Hint says what to write instead.
+// Hint names the expression to write instead.
 func (e *Error) Hint() string { return e.Advice }
 
 // path is where in a value a conversion is; it grows inwards.

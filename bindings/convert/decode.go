@@ -29,8 +29,8 @@ const maxDepth = 100
 
 var errDestination = &Error{Message: "the destination must be a pointer that is not nil", Advice: "pass its address, as in &config"}
 
-// Decode stores a value of the script in what dst points to. Nothing is shared with the script afterwards. The error is
-// an [*Error]. Call it on the engine's goroutine.
+// Decode stores a value of the script in the variable that dst points to. Nothing is shared with the script afterwards.
+// The error is an [*Error]. Call it on the engine's goroutine.
 func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -304,7 +304,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// array makes an array of what a Map or Set iterates over.
+// array makes an array of the elements of a Map or Set.
 func (d *decoder) array(o *goja.Object) *goja.Object {
 	var list []any
 	d.vm.ForOf(o, func(v goja.Value) bool {
@@ -450,7 +450,7 @@ func isPlain(o *goja.Object) bool {
 	return false
 }
 
-// opaque names the class of an object that seems plain and holds what is no property.
+// opaque names the class of an object that seems plain and has contents besides its properties.
 func opaque(o *goja.Object) string {
 	tag := o.GetSymbol(goja.SymToStringTag)
 	if tag == nil {

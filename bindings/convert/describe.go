@@ -44,7 +44,7 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// classes names the objects of the language by what their values are in Go, which no script can feign.
+// classes names the objects of the language by their Go values, which no script can fake.
 var classes = map[reflect.Type]string{
 	reflect.TypeFor[*goja.Promise]():    "a promise (is an await missing?)",
 	reflect.TypeFor[goja.ArrayBuffer](): "an ArrayBuffer",
@@ -62,8 +62,7 @@ var classes = map[reflect.Type]string{
 	reflect.TypeFor[[]float64]():        "a Float64Array",
 }
 
-// Describe names a value of a script in an error that says what was expected instead of it. It runs no code of the
-// script.
+// Describe names a value of a script for an error about an unexpected value. It runs no code of the script.
 func Describe(v goja.Value) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):

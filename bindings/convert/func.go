@@ -25,7 +25,7 @@ var (
 	typeDoubles = reflect.TypeFor[[]float64]()
 )
 
-// signature is what is known about a Go function that scripts call.
+// signature describes a Go function that scripts call.
 type signature struct {
 	fn      reflect.Value
 	context bool // the first parameter is a context
@@ -156,8 +156,8 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 	return args, nil
 }
 
-// simple converts the arguments that most calls have, without what the decoder needs for the others: numbers, strings,
-// booleans and typed arrays to the Go type of just that name.
+// simple converts frequent kinds of arguments without a decoder: numbers, strings, booleans and typed arrays to the Go
+// type of just that name.
 func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 	if goja.IsNumber(v) {
 		if t == typeFloat {

@@ -1,4 +1,4 @@
-// Package dts writes what the registry of script names knows: TypeScript declarations, and the reference manual.
+// Package dts writes the registry of script names as TypeScript declarations, and as the reference manual.
 package dts
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// libraries are TypeScript's libraries of what the engine has beyond ECMAScript 2016. The whole editions have more:
+// libraries are TypeScript's libraries of the engine's features beyond ECMAScript 2016. The whole editions have more:
 // WeakRef, SharedArrayBuffer, iterator helpers and others that the engine lacks.
 var libraries = []string{
 	"es2017.object", "es2017.string", "es2017.typedarrays", "es2018.asyncgenerator", "es2018.asynciterable", "es2018.promise", "es2018.regexp",
@@ -18,8 +18,8 @@ var libraries = []string{
 	"es2023.array", "es2024.collection", "es2024.object", "es2024.promise", "es2024.string", "esnext.disposable",
 }
 
-// Declarations returns the .d.ts file: a module declaration for each module, with its globals. With the setting
-// "lib": ["es2016"] it declares what the engine has.
+// Declarations returns the .d.ts file: a module declaration for each module, with its globals. It completes the setting
+// "lib": ["es2016"].
 func Declarations(r *bindings.Registry) string {
 	w := &writer{}
 	w.line("// Declarations of the modules and globals of orepl scripts; written by: orepl types")

@@ -24,7 +24,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// csvOptions are what a script says about a file.
+// csvOptions are a script's options for a file.
 type csvOptions struct {
 	separator rune
 	header    bool
@@ -122,7 +122,7 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 
 // parseCSV reads row by row: memory holds the columns and one row.
 func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, columns []column, rows int, err error) {
-	defer func() { // what is being copied ends before the file does, whatever happened
+	defer func() { // a copy ends before its file, also after an error
 		for _, c := range columns {
 			if s, ok := c.(sink); ok {
 				err = cmp.Or(err, s.close(ctx))
@@ -231,7 +231,7 @@ func (o *csvOptions) known(names []string) error {
 	return nil
 }
 
-// column makes what takes a column, whose first field is given.
+// column makes a function of a column, which is its first argument.
 func (o *csvOptions) column(name, first string) (column, error) {
 	if b := o.into[name]; b != nil {
 		return newSink(name, b)

@@ -137,7 +137,7 @@ func parseNPY(raw []byte) (*npyFile, error) {
 	return n, nil
 }
 
-// foreignElements says what elements of another type are, and what to do.
+// foreignElements describes elements of another type, with advice.
 func foreignElements(descr string) error {
 	what := map[string]string{"U": "text", "S": "bytes of text", "a": "bytes of text", "O": "objects of Python", "c": "complex numbers", "M": "dates", "m": "durations", "V": "raw bytes", "f": "extended floats"}
 	kind := strings.TrimLeft(descr, "<>=|")

@@ -35,7 +35,7 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 	}
 }
 
-// explain prints what is known about a name or value of the script.
+// explain prints the documentation of a name or value of the script.
 func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	write := func(write func(io.Writer) error) error { return write(e.Options().Stdout) }
 	if f, ok := e.Options().Stdout.(Flowing); ok {
@@ -140,7 +140,7 @@ func codeNames() []string {
 	return list
 }
 
-// writeDiagnostic explains what the kernel language says of a kernel.
+// writeDiagnostic explains a diagnostic of the kernel language.
 func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 	kind := "an error"
 	if d.Warning {
@@ -152,7 +152,7 @@ func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 	}
 }
 
-// writePaths lists what a name may mean.
+// writePaths lists the candidates for a name.
 func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) {
 	fmt.Fprintf(w, "%s is a member of several things:\n\n", name)
 	for _, path := range paths {

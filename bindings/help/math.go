@@ -17,7 +17,7 @@ type mathDoc struct {
 	f32, f64  float64 // greatest errors in ulp, as docs/math.md has them; 0 if the result is exact
 }
 
-// mathDocs are the members of Math that JavaScript has; what kernels have beyond is in the registry.
+// mathDocs are the members of Math in JavaScript; the registry has those of kernels alone.
 var mathDocs = map[string]mathDoc{
 	"abs":    {"abs(x: number): number", "The absolute value.", 0, 0},
 	"acos":   {"acos(x: number): number", "The arc cosine, in radians; NaN outside of [-1, 1].", 0.63, 0.68},

@@ -92,7 +92,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	return m.classes.buffer.New(buf), nil
 }
 
-// typeHint is how to write what was given as the first argument of buffer.
+// typeHint returns the spelling of an element type for a wrong first argument of buffer.
 func (m *instance) typeHint(v goja.Value) string {
 	name, _ := exported(v).(string)
 	if o, ok := v.(*goja.Object); ok {
@@ -109,7 +109,7 @@ func (m *instance) typeHint(v goja.Value) string {
 	return "write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))"
 }
 
-// foreignType is the type that a name means: its own, that of a typed array, or what another language calls it.
+// foreignType returns the type for a name: its own, that of a typed array, or another language's.
 func foreignType(name string) (ir.Type, bool) {
 	for _, t := range scalarTypes {
 		if name == t.String() {

@@ -146,13 +146,13 @@ func numbersOf(array *goja.Object) ([]float64, error) {
 	return list, nil
 }
 
-// captureError says why a value cannot be captured, and what to write instead.
+// captureError explains why a value cannot be captured, with advice.
 type captureError struct{ message, hint string }
 
 func (e *captureError) Error() string { return e.message }
 func (e *captureError) Hint() string  { return e.hint }
 
-// nativeHints say what a kernel writes in the place of functions of the host.
+// nativeHints are the equivalents in kernels of functions of the host.
 var nativeHints = map[string]string{
 	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
 	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)",

@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// defaultTrace bounds a trace: of steps and what happened in them, together.
+// defaultTrace bounds a trace: the sum of steps and of events in them.
 const defaultTrace = 10_000
 
 // debugOptions are the options of kernel.debug: those of a launch, and these.
@@ -40,7 +40,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	values := call.Arguments[1:]
-	p, err := m.prepare("debug", k, &o.launch, values) // for the device: what a launch would refuse is refused here
+	p, err := m.prepare("debug", k, &o.launch, values) // for the device, with the same errors as a launch
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 	return m.classes.trace.New(out), nil
 }
 
-// traced runs what can be stopped: by the script's end, an interrupt, or the timeout.
+// traced runs code that can be stopped: by the script's end, an interrupt, or the timeout.
 func (m *instance) traced(o debugOptions, run func(*atomic.Bool) (*trace.Trace, error)) (*trace.Trace, error) {
 	ctx, cancel := m.engine.Running(), context.CancelFunc(func() {})
 	if o.launch.Timeout > 0 {

@@ -44,8 +44,8 @@ func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *sessio
 	(*queues)[d] = q
 }
 
-// closeQueues ends the engine's queues, and what it gave to others unless the session reports that. The engine's context
-// has ended: what runs is cancelled. What had failed before, and no script was given, is told now.
+// closeQueues ends the engine's queues, and reports failures unless the session does. The engine's context has ended,
+// and so running commands are cancelled. It reports earlier failures that no script has seen.
 func (m *instance) closeQueues() {
 	ctx := m.engine.Context()
 	tell := func(q *session.Queue, err error) {

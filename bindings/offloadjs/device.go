@@ -58,7 +58,7 @@ func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// live is live(): the table of what was made and not freed.
+// live is live(): the table of objects that were made and not freed.
 func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, obj := range m.env.session.Live() {

@@ -137,7 +137,8 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	return out, nil
 }
 
-// trustedLength is up to what length an object is believed without a look at its elements: any object may claim any.
+// trustedLength bounds the length of an object that is used before its elements are counted: any object may claim any
+// length.
 const trustedLength = 1 << 12
 
 // normalised makes every byte 0 or 1.
@@ -222,7 +223,7 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 }
 
 // scalarBits converts a Number, BigInt or boolean to the bits of an element of type t. An integer type takes integers
-// of its range only: what would not survive is an error.
+// of its range only; other values are errors.
 func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)
@@ -370,7 +371,7 @@ func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	return vm.ToValue(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 }
 
-// contentsHint says what the contents of a buffer of the type may be.
+// contentsHint describes the contents that a buffer of the type may have.
 func contentsHint(t elemType) string {
 	switch {
 	case t.elem.Record != nil:

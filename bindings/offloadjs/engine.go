@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// engines says, for each device that a specialization was launched on, what runs it there and why, where the device
-// tells.
+// engines reports, for each device that a specialization was launched on, its engine and the reason for it, if the
+// device tells.
 func engines(s *specialization) string {
 	devices := make([]*session.Device, 0, len(s.on))
 	for d := range s.on {

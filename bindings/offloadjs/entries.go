@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// entries documents what the module exports.
+// entries documents the module's exports.
 func entries() []bindings.Entry {
 	list := []bindings.Entry{
 		bindings.NewFunction("device", "Gives a device by its id: the best of all without one, 'gpu' for the best GPU, a plugin's name for its first device. A device is one object however often it is asked for.",

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Environment is what the engines of a process share: the session, and the kernels of scripts that were registered.
+// Environment is shared by the engines of a process: the session, and the registered kernels of scripts.
 type Environment struct {
 	session *session.Session
 

@@ -28,7 +28,7 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 	return m.vm.ToValue(strings.Join(parts, "\n")), nil
 }
 
-// Explain is what kernel.explain() says of this compilation.
+// Explain returns the text of kernel.explain() for this compilation.
 func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel, c.of.warnings()) }
 
 func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
@@ -89,7 +89,8 @@ func (s *specialization) launched() []Shape {
 // narrow reports whether groups have several rows of few work-items.
 func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 }
 
-// Warnings lists what is doubtful or slow in this compilation: a line with the kernel's name, then one for each with its place.
+// Warnings lists doubtful or slow code in this compilation: a line with the kernel's name, then one for each with its
+// position.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
 	list := c.of.warnings()
@@ -105,7 +106,7 @@ func (c Compilation) Warnings() string {
 	return b.String()
 }
 
-// kernelWarnings is kernel.warnings: what is doubtful or slow, for all signatures so far.
+// kernelWarnings is kernel.warnings: doubtful or slow code, for all signatures so far.
 func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 	list := []any{}
 	var seen []string

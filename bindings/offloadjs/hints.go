@@ -6,8 +6,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// hintFor is what to do about an error that does not say so itself: the runtime knows what went wrong, but not what a
-// script would write.
+// hintFor returns advice for an error without a hint: the runtime knows the cause, but not the script's way to write
+// it.
 func hintFor(e *contract.Error) string {
 	switch e.Code {
 	case contract.OutOfBounds:

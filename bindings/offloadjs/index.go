@@ -13,8 +13,8 @@ import (
 // array would silently return undefined. It throws an error with the expression to write instead.
 type noElements struct{ m *instance }
 
-// refuseElements makes what a script would do with an array of numbers an error where a buffer stands: it puts
-// noElements between the prototype of buffers and that of objects, and refuses arithmetic and iteration.
+// refuseElements makes uses of a buffer as an array of numbers an error. It puts noElements between the prototype of
+// buffers and that of objects, and refuses arithmetic and iteration.
 func (m *instance) refuseElements() error {
 	proto := m.buffer.Prototype()
 	arithmetic := m.function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {

@@ -43,19 +43,19 @@ type instance struct {
 	plain    *goja.Object   // the prototype of object literals
 	services contract.Services
 	perQueue map[*session.Queue]*services // of queues whose kernels call services
-	handling *request                     // whose handler runs, or what the handler awaited
+	handling *request                     // whose handler runs, or awaits
 	quota    quota
 	counts
 	rpc     *rpc
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
 	used    *usedLibraries
-	reads   *held // receives what the compilation that runs reads of captured objects, or nil
+	reads   *held // receives the compilation's reads of captured objects, or nil
 
 	scratch
 }
 
-// counts are the numbers of what the script made or has running.
+// counts are the numbers of the script's objects and running operations.
 type counts struct {
 	records  int // made by struct()
 	hosts    int // host functions that wait for the event loop

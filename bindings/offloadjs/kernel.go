@@ -27,7 +27,7 @@ type kernelObject struct {
 	exact     bool
 	compiled  map[string]*specialization
 	checked   map[string]*specialization // for launches with checks: 'overflow'
-	quiet     bool                       // what may differ from JavaScript is not printed
+	quiet     bool                       // results that may differ from JavaScript's are not reported
 	last      *specialization            // of the last launch
 	lastKey   []byte
 	held      held // the captured values, to be compared at launches
@@ -37,7 +37,7 @@ type kernelObject struct {
 // Params are the names of the kernel's parameters behind the item object.
 func (k *kernelObject) Params() []string { return k.params }
 
-// specialization is a kernel for one signature, and what it became on each device.
+// specialization is a kernel for one signature, with its program on each device.
 type specialization struct {
 	*kernel.Compiled
 	types   []kernel.Arg    // of the arguments that it was compiled for
@@ -46,7 +46,7 @@ type specialization struct {
 	on      map[*session.Device]*session.Call // filled anew for every launch
 	shapes  *shapes                           // of its launches; nil if it does not observe groups
 	calls   bool                              // it calls services
-	rows    map[int]bool                      // what byRows found of parameters
+	rows    map[int]bool                      // results of byRows by parameter
 	wraps   *wraps                            // nil of a kernel made for checks: 'overflow'
 }
 
@@ -234,8 +234,8 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 	return s, nil
 }
 
-// appendKey appends what tells one argument's type from others. Records are told apart by identity: a
-// compiled kernel keeps its own.
+// appendKey appends a key of an argument's type. Records are distinguished by identity: a compiled kernel keeps its
+// own.
 func appendKey(key []byte, a *kernel.Arg) []byte {
 	key = append(key, byte(a.Kind), byte(a.Type), byte(a.Elem.Scalar), byte(a.Rank))
 	if a.Elem.Record != nil {
@@ -361,8 +361,7 @@ type prepared struct {
 	args  []session.Arg
 }
 
-// prepare makes ready what launch and debug start. The arguments are scratch of the instance: they are good until the
-// next launch.
+// prepare prepares a launch or debug. The arguments are scratch of the instance: they are valid until the next launch.
 func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, values []goja.Value) (p prepared, err error) {
 	if len(values) != len(k.params) {
 		return p, k.countError(op, len(values))
@@ -514,7 +513,7 @@ func axis(dims []int, i int) int {
 	return 1
 }
 
-// argTypes says what is known about the arguments, and appends to buffers the buffer behind each, or nil.
+// argTypes returns the compiler's descriptions of the arguments, and appends to buffers the buffer behind each, or nil.
 func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*bufferObject) ([]kernel.Arg, []*bufferObject, error) {
 	args := m.argBuffer[:0]
 	for i, v := range values {

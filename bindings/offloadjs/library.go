@@ -125,7 +125,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		}
 		return m.classes.native.New(k), nil
 	}
-	// The image says what its kernels take, or the script must.
+	// Either the image declares the arguments of its kernels, or the script must.
 	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
 	if err != nil {
 		return nil, err

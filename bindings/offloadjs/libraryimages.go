@@ -69,7 +69,7 @@ func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// inspectLibrary returns what printing a library shows: a line for each image with the decisions of the opened devices.
+// inspectLibrary prints a library: a line for each image with the decisions of the opened devices.
 func inspectLibrary(l *libraryObject) string {
 	images := l.Images()
 	var b strings.Builder

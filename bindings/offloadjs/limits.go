@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// quota is what the engine's limits leave of the devices.
+// quota is the rest of the engine's limits on devices.
 type quota struct {
 	held     []weak.Pointer[session.Buffer] // buffers that the script made, those that are gone included
 	launched uint64
@@ -151,7 +151,7 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 }
 
 const (
-	largeRead     = 64 << 20 // bytes from which on it is worth to ask what the machine has
+	largeRead     = 64 << 20 // bytes from which on the machine's free memory is checked
 	objectBytes   = 600      // about, of an object of the script
 	propertyBytes = 100      // about, of each of its properties
 )
@@ -168,7 +168,7 @@ func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
 		most, of = int64(min(limit, math.MaxInt64)), "the script's limit allows"
 	}
 	if need >= largeRead {
-		if n := memory.Available() / 2; n < most { // the rest is for what the script makes of it, and for others
+		if n := memory.Available() / 2; n < most { // the rest is for the script's own use of it, and for others
 			most, of = n, "half of what the machine has left is"
 		}
 	}

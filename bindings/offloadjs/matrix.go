@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// What printing shows of a matrix at each end of a row or column, if not all fits.
+// Elements that printing shows of a matrix at each end of a row or column, if not all fit.
 const (
 	shownRows    = 5
 	shownColumns = 12

@@ -20,7 +20,7 @@ import (
 // options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
 // kept, so that a caller asks for all of them and looks at err once.
 type options struct {
-	op     string // what the options are of
+	op     string // the function of the options
 	engine *lang.Engine
 	obj    *goja.Object
 	only   []string // if not nil, obj has no other properties
@@ -53,7 +53,7 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 			return o
 		}
 	}
-	if obj.Prototype() == m.plain { // which has no options to inherit: to ask an object for what it lacks takes long
+	if obj.Prototype() == m.plain { // which has no options to inherit: a lookup of an absent property takes long
 		o.only = names
 	}
 	return o
@@ -86,7 +86,7 @@ func (m *instance) launchHint(known []string, v goja.Value) string {
 	return "write launch({ size: n }, …)"
 }
 
-// hint adds what to do to the mistake.
+// hint adds advice to the error.
 func (o *options) hint(text string) {
 	if e, ok := o.err.(*contract.Error); ok && e.Hint == "" && text != "" {
 		o.err = e.WithHint("%s", text)

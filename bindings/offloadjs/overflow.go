@@ -27,7 +27,7 @@ type wraps struct {
 
 	mu       sync.Mutex
 	code     *kernel.Compiled // with branches where they matter; nil until it is needed
-	launched *opt.Launches    // what the launches so far brought; nil: there was none
+	launched *opt.Launches    // properties of the launches so far; nil: there was none
 	covered  *opt.Launches    // launches in which there are no more than found
 	found    kerneldiag.List
 	analyses int
@@ -62,7 +62,7 @@ func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches)
 	opts := w.opts
 	opts.Branches = true
 	code, err := w.fn.Compile(types, opts)
-	if err != nil { // a getter of what it captures may have changed its mind
+	if err != nil { // a getter of a captured object may return another value
 		return nil
 	}
 	w.code = code
@@ -92,7 +92,7 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	}
 	w.analyses++
 	w.launched = joined(w.launched, l)
-	// A launch of the same kernel may be greater soon: what holds with more room need not be asked again.
+	// A launch of the same kernel may be larger soon: a check with more room need not be repeated then.
 	room := roomier(w.launched)
 	list := w.analyse(s.Compiled, s.types, room)
 	w.covered = room
@@ -186,7 +186,7 @@ func roomier(l *opt.Launches) *opt.Launches {
 	return out
 }
 
-// launchesOf are launches of a size, without what arguments bring.
+// launchesOf are launches of a size, without facts of arguments.
 func launchesOf(size, group []int) *opt.Launches {
 	l := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	items := [3]int{axis(size, 0), axis(size, 1), axis(size, 2)}
@@ -200,7 +200,7 @@ func launchesOf(size, group []int) *opt.Launches {
 	return l
 }
 
-// launchesWith is what a launch of a kernel with arguments brings.
+// launchesWith are launches of a kernel with facts of its arguments.
 func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) *opt.Launches {
 	l := launchesOf(cfg.Size, cfg.GroupSize)
 	for i, v := range values {
@@ -218,7 +218,7 @@ func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchO
 	return l
 }
 
-// warnOfWraps prints what a launch of the kernel may compute other than JavaScript would, once for each place.
+// warnOfWraps prints results of a launch that may differ from JavaScript's, once for each position.
 func (m *instance) warnOfWraps(k *kernelObject, s *specialization, l *opt.Launches) {
 	for _, w := range s.wraps.launch(s, l) {
 		if k.quiet {

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Pipeline is what a script declares with pipeline({…}): named inputs, outputs and temporaries, and a function that
+// Pipeline is declared by a script with pipeline({…}): named inputs, outputs and temporaries, and a function that
 // launches kernels over them. The host runs it again and again; its buffers stay as long as their shapes do.
 type Pipeline struct {
 	m                            *instance
@@ -26,7 +26,7 @@ type Pipeline struct {
 	inputs, outputs, temporaries []*port
 	self                         *goja.Object // the declaration, this of run
 	run                          goja.Callable
-	io                           *goja.Object // what run is given
+	io                           *goja.Object // the argument of run
 }
 
 // port is a named value that goes into a pipeline, comes out of it, or stays inside.

@@ -43,8 +43,8 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 		v, err := p.start(q, in)
 		return v, p.m.explain(err)
 	})
-	// Whatever went wrong, the queue may still use the host's memory. A result is asked for when there is one: what a
-	// kernel that failed left in a buffer is none.
+	// The queue may use the host's memory even after an error. Results are read only on success: a failed kernel leaves no
+	// result.
 	if synced := q.Sync(ctx); err == nil {
 		err = synced
 	}
@@ -74,7 +74,7 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 	return explained
 }
 
-// check compares what is given with what is declared.
+// check compares the arguments with the declaration.
 func (p *Pipeline) check(in []Input, out []Output) error {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)

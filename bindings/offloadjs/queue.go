@@ -76,7 +76,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	// The operation is held until the function has returned, so that a loop which is cancelled before it calls the
-	// function tells the queue. All but what stands in q.Host runs on the loop's goroutine.
+	// function tells the queue. All code runs on the loop's goroutine but for the function of q.Host.
 	pending := m.engine.Hold("host function of " + q.Label())
 	done := make(chan error, 1)
 	m.hosts++

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// What console.table shows of the module's objects.
+// Columns that console.table shows of the module's objects.
 
 func deviceRow(d *session.Device) [][2]string {
 	info := d.Info()

@@ -286,7 +286,7 @@ func fromContract(t contract.Type) ir.Type {
 	return r
 }
 
-// converted converts the bits of a number of one type to another type. What that cannot hold is an error.
+// converted converts the bits of a number of one type to another type. A value out of range is an error.
 func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	switch {
 	case from == to:
@@ -321,7 +321,7 @@ func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	return scalarValue(m.vm, to, data[:]), nil
 }
 
-// bitsOf converts what a handler returned to the result's type, and that to the type that the kernel uses.
+// bitsOf converts a handler's result to the result's type, and that to the type that the kernel uses.
 func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	bits, err := scalarBits(declared, v)
 	if err != nil || used == ir.Void {

@@ -13,7 +13,7 @@ type Shape struct {
 	Ragged bool   // the launch's size was no multiple of it
 }
 
-// maxShapes bounds what is kept of the shapes of a kernel's launches.
+// maxShapes bounds the recorded shapes of a kernel's launches.
 const maxShapes = 16
 
 // shapes are those of the launches of a kernel that observes its groups, each once, in the order of their first launch.

@@ -43,7 +43,7 @@ func newChildren(e *lang.Engine) *children {
 	return c
 }
 
-// killAll ends what still runs: the engine closes, and the process may end right behind it.
+// killAll kills running programs: the engine closes, and the process may end right after it.
 func (c *children) killAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *children) killAll() {
 	}
 }
 
-// A command is what the script asked for.
+// A command is a program with its arguments and options, from the script.
 type command struct {
 	name, path     string
 	args           []string
@@ -242,7 +242,7 @@ type sink struct {
 	limit int
 	post  func(func() error) error
 	fail  context.CancelCauseFunc
-	text  strings.Builder // what is collected
+	text  strings.Builder // the collected output
 	rest  []byte          // the line that is not complete
 
 	file   *os.File // the program's end of the pipe
@@ -279,7 +279,7 @@ func (s *sink) begin() {
 	}()
 }
 
-// end waits until what the program printed has been read, when it has ended: those that it started may go on.
+// end waits until the output of the ended program has been read; its own children may continue.
 func (s *sink) end() {
 	s.pipe.End()
 	<-s.read

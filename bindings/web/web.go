@@ -154,7 +154,7 @@ func tooDeep(call goja.FunctionCall) (goja.Value, error) {
 		Hint:    "keep long chains in an array, or copy them in a loop"}
 }
 
-// kindOf tells what a value is behind its prototype: the class of the interpreter, or of the host.
+// kindOf returns the class of a value, regardless of its prototype: the interpreter's, or the host's.
 func (w *web) kindOf(call goja.FunctionCall) (goja.Value, error) {
 	kind := "primitive"
 	if o, ok := call.Argument(0).(*goja.Object); ok {

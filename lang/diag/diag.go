@@ -1,5 +1,5 @@
-// Package diag describes what went wrong in a script so that a person can act on it: what, where in the source as it
-// was written, the code around it, and what to do. It knows neither the interpreter nor the terminal.
+// Package diag describes errors of a script so that a person can act on them: the cause, the position in the source as
+// it was written, the code around it, and a hint. It depends neither on the interpreter nor on the terminal.
 package diag
 
 import (
@@ -54,12 +54,12 @@ type Note struct {
 	Excerpt *Excerpt
 }
 
-// Diagnostic is one problem, complete with what is needed to print it.
+// Diagnostic is one problem, with all that [Print] needs.
 type Diagnostic struct {
 	ID      string // stable message ID or error code, lower-kebab, such as "syntax" or "out-of-bounds"
 	Name    string // the class of the error in the script, such as "TypeError"; may be empty
 	Message string // one sentence
-	Hint    string // what to do; may be empty
+	Hint    string // advice; may be empty
 
 	Position
 	Excerpt *Excerpt // nil if the source is unknown

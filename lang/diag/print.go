@@ -39,7 +39,7 @@ func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }
 
-// Format is what [Print] writes.
+// Format returns the text that [Print] writes.
 func Format(err error, colors bool) string { return FormatFor(err, colors, maxColumns) }
 
 // FormatFor is Format for a terminal: lines of code that are wider are cut around the place, so that the marker below
@@ -65,12 +65,12 @@ func FormatFor(err error, colors bool, columns int) string {
 	return b.String()
 }
 
-// PrintWarning writes a diagnostic of what is only doubtful.
+// PrintWarning writes a diagnostic as a warning.
 func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
 	_, _ = io.WriteString(w, FormatWarning(d, colors, maxColumns))
 }
 
-// FormatWarning is what [PrintWarning] writes, for a terminal of some columns.
+// FormatWarning returns the text that [PrintWarning] writes, for a terminal of some columns.
 func FormatWarning(d *Diagnostic, colors bool, columns int) string {
 	var b strings.Builder
 	p := painter{colors, columns}
@@ -127,7 +127,7 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 	}
 }
 
-// What a line with its number takes of a terminal, at most and at least.
+// Columns of a line with its number on a terminal, at most and at least.
 const (
 	maxColumns = 120
 	minColumns = 8
@@ -168,7 +168,7 @@ func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	return text, from, upTo
 }
 
-// tabWidth is what a tab counts for when lines are cut.
+// tabWidth is the width of a tab when lines are cut.
 const tabWidth = 8
 
 func columnsOf(text []rune) int {

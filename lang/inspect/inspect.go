@@ -11,7 +11,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Options bound and colour what is printed. The zero value of a limit means its default.
+// Options bound and colour the printed text. The zero value of a limit means its default.
 type Options struct {
 	Depth     int // nested objects below this depth are abbreviated; default 4; also Unlimited and TopOnly
 	Items     int // elements or properties printed of one object; default 100
@@ -253,7 +253,7 @@ func quote(s string, limit int) string {
 	return b.String() + tail
 }
 
-// property is what a descriptor says, without running a getter.
+// property is a property's descriptor, read without running a getter.
 type property struct {
 	value    goja.Value
 	get, set bool
@@ -343,7 +343,7 @@ func (in *Inspector) className(o *goja.Object) string {
 	return "Object"
 }
 
-// proxied is what a proxy stands for, without asking it; nil for other objects and revoked proxies.
+// proxied returns the target of a proxy, without asking it; nil for other objects and revoked proxies.
 func proxied(o *goja.Object) *goja.Object {
 	if o.ExportType() != typeProxy {
 		return nil

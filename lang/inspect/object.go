@@ -90,8 +90,8 @@ func (p *printer) tooDeep(depth int) bool {
 	return depth > min(p.o.Depth, mostDepth)
 }
 
-// What is printed at most, whatever the options say: beyond it objects are abbreviated. Text of inner objects counts
-// again for each object around them, as it does for the time that printing takes.
+// Bounds of the printed text, for any options: beyond them objects are abbreviated. Text of inner objects counts again
+// for each object around them, as does the time of printing.
 const (
 	mostDepth   = 200
 	mostPrinted = 4 << 20 // bytes
@@ -153,7 +153,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 // generator matches the text of a generator.
 var generator = regexp.MustCompile(`^(function\s*)?\*`)
 
-// heritage is what a class's text says it extends, or "".
+// heritage returns the extends clause in a class's text, or "".
 func heritage(text string) string {
 	head, _, _ := strings.Cut(text, "{")
 	words := strings.Fields(head)
@@ -206,7 +206,7 @@ func (p *printer) besides(head string, entries []string, depth int) string {
 	return head + " " + p.braces("{", "}", entries, depth)
 }
 
-// What the head of a function or error shows already.
+// Properties that the head of a function or error shows already.
 var (
 	functionOwn = []string{"prototype", "name", "length"}
 	errorOwn    = []string{"stack", "message", "name", "cause", "errors"}
@@ -237,7 +237,7 @@ func (p *printer) err(o *goja.Object, depth int) string {
 	return p.besides(s, entries, depth)
 }
 
-// cleanStack drops what only the interpreter's authors want to see.
+// cleanStack drops the interpreter's internal frames.
 func cleanStack(stack string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
@@ -299,7 +299,7 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	}, depth)
 }
 
-// dataView shows what a view covers, and its memory; ok is false for an object that is only called so.
+// dataView prints the range of a view, and its memory; ok is false for an object that is only named so.
 func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 	if p.tooDeep(depth) {
 		return "", false
@@ -315,7 +315,7 @@ func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {
 	n := 0
-	if class != "" { // what its property length says is up to the script
+	if class != "" { // the script may set its property length to any value
 		n = reflect.ValueOf(o.Export()).Len()
 	} else if v := p.in.data(o, "length"); v != nil {
 		n = int(v.ToInteger())
@@ -383,7 +383,7 @@ func plural(format string, n int) string {
 	return fmt.Sprintf(format, n, s)
 }
 
-// more is the entry that stands for what is not printed.
+// more is the entry for elements that are not printed.
 func (p *printer) more(n int) string { return p.paint(gray, plural("... %d more item%s", n)) }
 
 func (p *printer) mapping(o *goja.Object, depth int) string {
@@ -416,7 +416,7 @@ func (p *printer) set(o *goja.Object, depth int) string {
 	return p.collection(o, "Set", n) + p.braces("{", "}", append(p.limited(entries, n), p.properties(o, depth, nil)...), depth)
 }
 
-// collection is the head of a map or set: its class, its size, and what it is if the class has another name.
+// collection is the head of a map or set: its class, its size, and the builtin's name if the class has another name.
 func (p *printer) collection(o *goja.Object, kind string, n int) string {
 	name := p.in.className(o)
 	if name == "" || name == kind {
@@ -454,7 +454,7 @@ func (p *printer) record(o *goja.Object, depth int) string {
 	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
 }
 
-// tag is what the object or its class calls itself.
+// tag is the Symbol.toStringTag of the object or its class.
 func (p *printer) tag(o *goja.Object) (string, bool) {
 	s, ok := p.in.inherited(o, goja.SymToStringTag).(goja.String)
 	if !ok || s.String() == "" {

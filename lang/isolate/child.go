@@ -34,9 +34,9 @@ func Serve(build Build) {
 	for _, fd := range []int{fdRequests, fdReplies, fdErrors} {
 		own(fd)
 	}
-	_ = os.Unsetenv(childVariable) // what the script starts is no child
-	// A terminal sends Ctrl-C to all processes. The host decides what ends; the signal is received rather than ignored, since
-	// what the script starts would inherit that.
+	_ = os.Unsetenv(childVariable) // programs that the script starts are no children
+	// A terminal sends Ctrl-C to all processes. The host decides which of them end. The signal is received rather than
+	// ignored, because programs of the script would inherit that.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	c := &child{
 		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies"), maxFrame),
@@ -121,7 +121,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	return <-listening
 }
 
-// A call is a request that the engine runs; what cancels it is known from when it arrives.
+// A call is a request that the engine runs; it can be cancelled from its arrival on.
 type call struct {
 	request
 	ctx context.Context

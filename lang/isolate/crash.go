@@ -47,7 +47,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// A head keeps the beginning of what is written to it: a crash says what it is first, and lists goroutines then.
+// A head keeps the beginning of the bytes written to it: a crash begins with its cause, and lists goroutines then.
 type head struct {
 	mu   sync.Mutex
 	text []byte

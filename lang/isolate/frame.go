@@ -17,7 +17,7 @@ const maxFrame = 256 << 20
 // A wire sends and receives messages: four bytes of length, then JSON.
 type wire struct {
 	in    *bufio.Reader
-	limit int // of what is received, in bytes
+	limit int // of received messages, in bytes
 	mu    sync.Mutex
 	out   io.Writer
 }

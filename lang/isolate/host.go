@@ -49,22 +49,23 @@ const (
 	graceTime = time.Second
 )
 
-// How long others may hold the child's pipes open when it has ended, and functions of the host what came from there.
+// Time that other processes may hold the child's pipes open after its end, and that functions of the host may take for
+// its last messages.
 const (
 	holdTime  = 200 * time.Millisecond
 	drainTime = 5 * time.Second
 )
 
-// processOverhead is the memory that a process needs besides what the script may use: the program, the plugins, and
-// what the collector has not collected yet.
+// processOverhead is the memory that a process needs besides the script's limit: the program, the plugins, and garbage
+// that is not collected yet.
 const processOverhead = 256 << 20
 
-// frameOverhead is what a message of the child may have besides a result.
+// frameOverhead bounds the parts of a child's message besides a result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and makes an engine in it. Of the options, Modules mean nothing here: what scripts can import is
-// decided by the function that the program gave to [Serve]. Policy functions and OnError run in this process. The
-// memory limit bounds the whole child where the system can do that (Linux).
+// Start starts a child and makes an engine in it. Of the options, Modules have no effect here: the function passed to
+// [Serve] decides which modules scripts can import. Policy functions and OnError run in this process. The memory limit
+// bounds the whole child where the system can do that (Linux).
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return start(ctx, opts, resultBound(opts.Limits))
 }
@@ -124,7 +125,7 @@ func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) 
 		time.AfterFunc(graceTime, func() { _ = e.cmd.Process.Kill() }) // it can be asked nothing more
 	}()
 	go func() {
-		err := e.cmd.Wait() // not the end of the pipes: what the script started may hold them
+		err := e.cmd.Wait() // not the end of the pipes: programs of the script may hold them
 		answers.End()
 		words.End()
 		drain, cancel := context.WithTimeout(context.Background(), drainTime)
@@ -271,7 +272,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 		case <-cancelled:
 			cancelled = nil
 			go func() {
-				<-sent // never before what it cancels
+				<-sent // a cancellation never overtakes its call
 				_ = e.wire.send(request{Op: opCancel, ID: id})
 			}()
 			grace := time.NewTimer(graceTime)

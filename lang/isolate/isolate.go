@@ -50,7 +50,7 @@ type bound struct {
 // defaultResultBytes bounds a result where memory is not limited.
 const defaultResultBytes = 64 << 20
 
-// bytesPerValue is how much of the bound on bytes each value takes: what the interpreter needs for a number in an array.
+// bytesPerValue is the part of the bound on bytes that each value uses: the interpreter's size of a number in an array.
 const bytesPerValue = 16
 
 func resultBound(l lang.Limits) bound {
@@ -73,7 +73,7 @@ func (b bound) check(result []byte) error {
 	return nil
 }
 
-// countValues counts the values in JSON, itself included. What is empty counts twice.
+// countValues counts the values in JSON, itself included. Empty arrays and objects count twice.
 func countValues(text []byte) int {
 	n, quoted := 1, false
 	for i := 0; i < len(text); i++ {
@@ -93,7 +93,7 @@ func countValues(text []byte) int {
 type request struct {
 	ID        int
 	Op        operation
-	Name      string // of the text, the path of a file, or what to import
+	Name      string // of the text, the path of a file, or the import
 	Text      string
 	Allowed   bool   // the answer to a question
 	Reason    string // why not
@@ -118,7 +118,7 @@ type reply struct {
 	Ready  bool // the child is up
 	Result json.RawMessage
 	Error  *failure
-	Status int // what the script set process.exitCode to
+	Status int // the script's process.exitCode
 
 	Background *failure // an error that belongs to no call
 
@@ -133,7 +133,7 @@ type failure struct {
 	Message string
 	Code    string
 	Hint    string
-	Report  *report // what a diagnostic says besides
+	Report  *report // further fields of a diagnostic
 }
 
 // A report is a diagnostic that crosses the border: its cause is a diagnostic or a text.

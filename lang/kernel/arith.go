@@ -110,7 +110,7 @@ var arithOps = map[syntax.Op]ir.Op{
 	syntax.And: ir.And, syntax.Or: ir.Or, syntax.Xor: ir.Xor, syntax.Shl: ir.Shl, syntax.Shr: ir.Shr, syntax.UShr: ir.Shr,
 }
 
-// arith is x op y for what is no comparison.
+// arith is x op y for operators other than comparisons.
 func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	okX, okY := c.wantScalar(x, xAt), c.wantScalar(y, yAt)
 	if !okX || !okY {

@@ -116,7 +116,7 @@ func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 	return true
 }
 
-// required is the number of arguments that a call must have: what follows in the list of parameters has default values.
+// required is the number of arguments that a call must have: later parameters have default values.
 func required(fn *syntax.Func) int {
 	n := len(fn.Params)
 	for n > 0 && fn.Default(n-1) != nil {
@@ -157,7 +157,7 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 	return c.result(last.Span, last.X)
 }
 
-// returned is what a trace calls the value of a helper function.
+// returned is the name of a helper function's value in traces.
 const returned = "return"
 
 // result is the value that a helper returns at its end.
@@ -170,7 +170,7 @@ func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
 	return v
 }
 
-// results is what a helper that returns from within returns: one variable, or one for each part of [a, b] or {a, b}.
+// results are the variables for a helper's early returns: one, or one for each part of [a, b] or {a, b}.
 type results struct {
 	vars  []variable
 	names []string // of {a, b}
@@ -187,7 +187,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	for i := range f.results.vars {
 		vars = append(vars, &f.results.vars[i])
 	}
-	// Parameters that the body assigns live in this frame; what leaves the region is the results alone.
+	// Parameters that the body assigns live in this frame; only the results leave the region.
 	f.exit = newExit(&ir.Instr{Op: ir.Region}, vars)
 	c.region(f.exit, func() { c.stmts(f.fn.Body) })
 	out := value{kind: kVoid}
@@ -201,7 +201,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 			return bad
 		}
 		if typ, ok := v.join.typ(c.real); ok && typ != v.typ {
-			// This walk's code is dropped; what the caller learns of types in it should be right already.
+			// This walk's code is dropped; types that the caller learns from it should be right already.
 			v.cur = c.zero(typ)
 		}
 		out.list = append(out.list, register(v.cur).withTaint(v.taint))
@@ -217,7 +217,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	return out
 }
 
-// resultsOf makes the variables for what a helper returns, by the form of its first return with a value.
+// resultsOf makes the variables for a helper's results, by the form of its first return with a value.
 func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
 	var r results
 	n := 0

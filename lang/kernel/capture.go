@@ -19,8 +19,8 @@ type captureKey struct {
 	path string
 }
 
-// once reads a value of the script, unless an earlier compilation of the kernel has: what the script changes in between
-// does not make two signatures differ.
+// once reads a value of the script, unless an earlier compilation of the kernel has: changes of the script in between
+// do not make two signatures differ.
 func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	f.mu.Lock()
 	got, ok := f.captured[key]
@@ -72,7 +72,7 @@ func (c *compiler) free(n *syntax.Name) value {
 	return c.placed(v, key)
 }
 
-// captureHint is what the script engine advises, or what works for most values.
+// captureHint returns the script engine's advice, or advice that fits most values.
 func captureHint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -103,7 +103,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	return c.placed(v, key)
 }
 
-// captured turns what Source.Capture gave into a value.
+// captured turns the result of Source.Capture into a value.
 func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) {
 	switch got := got.(type) {
 	case bool:

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// joint is where the values of the two sides of a conditional meet: each side yields the parts of its own, and what
-// comes of it is made of the results.
+// joint joins the values of the two sides of a conditional: each side yields the parts of its own, and the results form
+// the joined value.
 type joint struct {
 	c       *compiler
 	in      *ir.Instr
@@ -169,7 +169,7 @@ func indexType(a, b ir.Type) (ir.Type, bool) {
 	return ir.I64, true
 }
 
-// element joins two parts of one array: the indices are chosen, and the part is what it was, also for writing.
+// element joins two parts of one array: phis select the indices, and the part keeps its kind, also for writing.
 func (j *joint) element(p, q *place) func() value {
 	numbers := make([]int, len(p.index)) // of results; -1 where both have the same index
 	for i := range p.index {

@@ -12,7 +12,7 @@ import (
 
 // The limits of a compilation: they keep inlined helpers from growing without bound.
 const (
-	maxPasses  = 16     // what is assumed settles in a few
+	maxPasses  = 16     // assumptions settle in a few
 	maxInlined = 1000   // calls on top of each other
 	maxCalls   = 50000  // inlined calls; those that fold to constants use no registers
 	maxValues  = 200000 // registers of one kernel
@@ -90,7 +90,7 @@ type evidence struct {
 	at    diag.Position
 }
 
-// frameInfo is what walks learn about one inlined instance of a function.
+// frameInfo holds the results of walks for one inlined instance of a function.
 type frameInfo struct {
 	vars     []varInfo
 	results  []varInfo
@@ -133,7 +133,7 @@ type variable struct {
 	decl  *syntax.Decl
 	info  *varInfo
 	state initState
-	fixed value // of what is never assigned: any value
+	fixed value // of a variable that is never assigned: any value
 	slot  bool  // it is assigned: typ, cur and join count
 	typ   ir.Type
 	cur   *ir.Value // nil if state is unset
@@ -302,11 +302,11 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	c.bind(n.Decl, v, n.Span)
 }
 
-// decideParams turns inferred parameters that are no integers by their uses into the real type. What a variable holds, and
-// so how a parameter is used through it, is known once the walks agree.
+// decideParams turns inferred parameters that are no integers by their uses into the real type. Uses through variables
+// are known once the walks agree.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
-		c.dirty = true // what is combined with these is combined with integers
+		c.dirty = true // later operands are combined with integers
 		return
 	}
 	for _, p := range c.params {
@@ -351,7 +351,7 @@ func (c *compiler) newFrame(fn *syntax.Func, info *frameInfo, outer, caller *fra
 	return &frame{fn: fn, info: info, vars: make([]variable, len(fn.Decls)), outer: outer, caller: caller}
 }
 
-// settle compares what the variables of a frame joined with what was assumed of them.
+// settle compares the joined types of a frame's variables with the assumed ones.
 func (c *compiler) settle(f *frame) {
 	for i := range f.vars {
 		c.settleVar(&f.vars[i])
@@ -450,7 +450,7 @@ func (c *compiler) warnf(at syntax.Span, id diag.ID, rewrite, format string, arg
 	}
 }
 
-// at makes the instructions to come carry the site of a node, and returns what to restore.
+// at makes later instructions carry the site of a node, and returns the site to restore.
 func (c *compiler) at(s syntax.Span) (before int) {
 	before = c.b.Site
 	key := siteKey{c.frame.fn, s}
@@ -523,7 +523,7 @@ func (c *compiler) recordNamed(name string) *ir.Record {
 	return nil
 }
 
-// finish drops what the last walk declared and does not use, and verifies the module.
+// finish drops unused declarations of the last walk, and verifies the module.
 func (c *compiler) finish() (*Compiled, error) {
 	used := map[*ir.Array]bool{}
 	c.k.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })

@@ -218,7 +218,7 @@ func (c *compiler) update(x *syntax.Update) value {
 	return old
 }
 
-// assignee is what an assignment writes to: a variable or a place.
+// assignee is the destination of an assignment: a variable or a place.
 type assignee struct {
 	v     *variable
 	name  *syntax.Name
@@ -321,7 +321,7 @@ func (c *compiler) destructureArray(t *syntax.ArrayPat, v value, at syntax.Span,
 			c.errorf(t.Span, diag.BadPattern, "", "the pattern takes %d elements, and there are %d", len(t.Elems), len(v.list))
 			return
 		}
-		// What a swap assigns is read before anything is written; a register stays what it was.
+		// A swap reads all its values before it writes; a register keeps its value.
 		parts := slices.Clone(v.list)
 		for i := 1; i < len(t.Elems) && !declare; i++ {
 			if t.Elems[i] != nil {

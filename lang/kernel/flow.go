@@ -53,7 +53,7 @@ func (c *compiler) emit(in *ir.Instr) {
 	c.b.Block.Instrs = append(c.b.Block.Instrs, in)
 }
 
-// terminate ends the current block; what follows is typed but not kept.
+// terminate ends the current block; later code is typed but not kept.
 func (c *compiler) terminate(in *ir.Instr) {
 	c.emit(in)
 	c.dead = true
@@ -229,8 +229,8 @@ func (c *compiler) skipped(vars []*variable, body func() value) value {
 	return a.out
 }
 
-// branch is if (cond) yes else no, for statements and expressions: sets is what the sides assign; the result, if the
-// sides have values, is one of them.
+// branch compiles if (cond) yes else no, for statements and expressions. sets are the variables that the sides assign.
+// The result, if the sides have values, is their phi.
 func (c *compiler) branch(cond value, test syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	return c.choose(cond, test, test, sets, yes, no)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// What a kernel may do with a parameter depends on what it was given. Where the two do not fit, either may be meant: the
-// messages here say what was given.
+// The uses of a parameter in a kernel depend on its argument. If the two do not fit, either may be wrong: the messages
+// here name the argument.
 
 // paramOf is the scalar parameter that a register is; nil if it is none.
 func (c *compiler) paramOf(r *ir.Value) *param {

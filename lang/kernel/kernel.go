@@ -50,7 +50,7 @@ type Function struct {
 	helpers helperCache
 
 	mu       sync.Mutex
-	captured map[captureKey]any // what was read of the script, once for all signatures
+	captured map[captureKey]any // values read from the script, once for all signatures
 }
 
 // Parse reads the text of a kernel function. The error is a [diag.List].
@@ -90,7 +90,7 @@ func (f *Function) Params() []string { return f.params }
 // Item is the name of the first parameter, the item object.
 func (f *Function) Item() string { return f.fn.Params[0].(*syntax.Name).Name }
 
-// ArgKind says what is known about an argument.
+// ArgKind is the kind of an argument.
 type ArgKind uint8
 
 // The kinds of arguments.
@@ -102,7 +102,7 @@ const (
 	Buffer                // a buffer of Arg.Elem and Arg.Rank
 )
 
-// Arg is what is known about one argument when a kernel is compiled.
+// Arg describes one argument for the compilation of a kernel.
 type Arg struct {
 	Kind ArgKind
 	Type ir.Type // Scalar: the storage or value type in the signature
@@ -126,7 +126,7 @@ type Compiled struct {
 	Kernel   *ir.Kernel // the only kernel of Module
 	Params   []Param
 	Warnings diag.List
-	Marks    []Mark // with Options.Trace: what the calls of [TraceService] mean
+	Marks    []Mark // with Options.Trace: the meaning of the calls of [TraceService]
 
 	places map[*ir.Instr]Place
 }
@@ -165,7 +165,7 @@ func (p *Param) CheckNumber(x float64) error {
 	}
 }
 
-// rewriteFor says what to do to pass x, which the parameter's integer type does not hold.
+// rewriteFor returns advice to pass x, which the parameter's integer type does not hold.
 func (p *Param) rewriteFor(x float64) string {
 	if p.signature == nil {
 		return "pass an integer of its range, or change the signature"

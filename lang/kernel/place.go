@@ -22,7 +22,7 @@ type place struct {
 	flat  bool      // buffer.flat: the next index counts all elements
 	fresh bool      // a copy of a record that has no name yet
 	known []float64 // the elements of a table of numbers
-	comma string    // what was meant, if the last index was written as [i, j]
+	comma string    // the intended expression, if the last index was written as [i, j]
 }
 
 func wholeArray(a *ir.Array) *place {

@@ -10,7 +10,7 @@ import (
 type Place struct {
 	At, End  diag.Position
 	Text     string    // as written
-	Operands [2]string // the operands as written; of an assignment such as += the second is what is added
+	Operands [2]string // the operands as written; the second of an assignment such as += is its right side
 	Updates  bool      // it is ++, --, += or another assignment of that kind
 }
 
@@ -35,7 +35,7 @@ func (c *compiler) note(v *ir.Value, at syntax.Span, operands ...syntax.Span) {
 	c.places[v.Def] = p
 }
 
-// explicit marks an integer that the text wraps: x | 0, x >>> 0 or u32(x). The mark is an Or with 0 behind what may wrap,
+// explicit marks an integer that the text wraps: x | 0, x >>> 0 or u32(x). The mark is an Or of the operation with 0,
 // which the optimizer removes.
 func (c *compiler) explicit(v value) value {
 	if v.kind != kReg || !v.reg.Type.IsInt() {

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// quotient recognises (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers. They convert: what is done with the result says
-// nothing of a and b.
+// quotient recognises (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers. They convert: uses of the result say
+// nothing about the types of a and b.
 func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	var div syntax.Expr
 	switch x := x.(type) {
@@ -53,9 +53,9 @@ func (c *compiler) convertedQuotient(d *syntax.Binary, at syntax.Span) (q value,
 	return q.withTaint(0), of
 }
 
-// intQuotient compiles a / b. If both are integers, not both constants, it is their truncated quotient, and of is its type:
-// q may be i64 for what is 32 bits wide, to hold any quotient of mixed signs. Else it is the division as any other, and of
-// is void.
+// intQuotient compiles a / b. If both are integers, not both constants, it is their truncated quotient, and of is its
+// type. q may be i64 for 32-bit operands, to hold any quotient of mixed signs. Otherwise it is an ordinary division,
+// and of is void.
 func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	x := c.expr(d.X)
 	y := c.expr(d.Y)

@@ -471,7 +471,7 @@ func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, boo
 	return pick, true
 }
 
-// matches compares what a switch is about with the test of a clause.
+// matches compares the value of a switch with the test of a clause.
 func (c *compiler) matches(s *syntax.Switch, x value, test syntax.Expr) value {
 	same := c.compare(syntax.Eq, x, c.expr(test), s.X.Range(), test.Range(), test.Range())
 	if same.kind == kBad {
@@ -480,7 +480,7 @@ func (c *compiler) matches(s *syntax.Switch, x value, test syntax.Expr) value {
 	return same
 }
 
-// forget undeclares what a clause declares: another clause cannot see its registers.
+// forget undeclares the declarations of a clause: another clause cannot see its registers.
 func (c *compiler) forget(list []syntax.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {

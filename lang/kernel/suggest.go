@@ -53,7 +53,7 @@ func fastNames() []string {
 	})
 }
 
-// elsewhere are names that other languages for devices, and JavaScript, have for what kernels write otherwise.
+// elsewhere are names of other languages for devices, and of JavaScript, with their equivalents in kernels.
 var elsewhere = map[string]string{
 	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
 	"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
@@ -88,7 +88,7 @@ var elsewhereInMath = map[string]string{
 	"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",
 }
 
-// suggestName is what to write in the place of a name that is declared nowhere.
+// suggestName returns the name to write in the place of an undeclared one.
 func (c *compiler) suggestName(name string) string {
 	if text := elsewhere[name]; text != "" {
 		return text

@@ -12,7 +12,7 @@ import (
 // argument is the mark's position in [Compiled.Marks].
 const TraceService = "orepl.trace"
 
-// MarkKind says what a mark reports.
+// MarkKind is the kind of a mark.
 type MarkKind uint8
 
 // The kinds of marks.
@@ -31,7 +31,7 @@ const (
 type Mark struct {
 	Kind  MarkKind
 	Site  int       // position in [ir.Kernel.Sites]
-	Names []string  // MarkValue: what each value is of, such as a variable; "" for a condition
+	Names []string  // MarkValue: the source of each value, such as a variable; "" for a condition
 	Array *ir.Array // MarkLoad, MarkStore, MarkAtomic
 	Path  []ir.Step // likewise
 	Text  []string  // MarkPrint: as in [ir.Instr.Text]
@@ -50,7 +50,7 @@ func (c *compiler) mark(m Mark, at syntax.Span, values ...*ir.Value) {
 	c.b.Site = before
 }
 
-// step runs what compiles one statement, between two marks. Its site is that of instructions without one of their own.
+// step compiles one statement, between two marks. Its site is that of instructions without one of their own.
 func (c *compiler) step(at syntax.Span, body func()) {
 	before := c.at(at)
 	c.mark(Mark{Kind: MarkBegin}, at)
@@ -59,7 +59,7 @@ func (c *compiler) step(at syntax.Span, body func()) {
 	c.b.Site = before
 }
 
-// tested is the condition of a statement, or what a switch compares, as a step of its own.
+// tested is the condition of a statement, or the value of a switch, as a step of its own.
 func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value {
 	var v value
 	c.step(x.Range(), func() {

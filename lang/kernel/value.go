@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// kind is what a compile-time value is.
+// kind is the kind of a compile-time value.
 type kind uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	kType                // an element type
 )
 
-// value is what an expression compiles to.
+// value is the compiled form of an expression.
 type value struct {
 	kind    kind
 	builtin builtinID // kBuiltin
@@ -144,7 +144,7 @@ func fits(x float64, t ir.Type) bool {
 	return false
 }
 
-// joined is the set of what is assigned to a variable, as bits.
+// joined is the set of the types assigned to a variable, as bits.
 type joined uint16
 
 const (
@@ -162,10 +162,10 @@ const (
 	jReal   // other literals
 	jBig    // BigInt literals that i64 holds
 	jBigU   // BigInt literals that only u64 holds
-	jBelow  // literals below 0, besides what else they are
+	jBelow  // literals below 0, besides their types
 )
 
-// joinOf is what a value adds to the set; zero if it is no scalar.
+// joinOf returns the contribution of a value to the set; zero if it is no scalar.
 func joinOf(v value) joined {
 	switch v.kind {
 	case kBool:

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// verify checks the module. What only the whole kernel shows, group operations in divergent control flow, becomes
-// diagnostics; any other finding is a fault of this package.
+// verify checks the module. Group operations in divergent control flow, which only the whole kernel shows, become
+// diagnostics; any other finding is a bug of this package.
 func (c *compiler) verify() error {
 	count := 0
 	c.k.Body.Walk(func(*ir.Instr) { count++ })

@@ -3,7 +3,7 @@
 // It differs from a browser's loop in one way: it ends by itself, when nothing is queued, no timer is set and no
 // operation is held. A host operation that finishes later keeps the loop alive with [Loop.Hold] and brings its result
 // back with [Pending.Resolve], which any goroutine may call. Everything that the loop runs, it runs on the goroutine
-// that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve]: that is what makes a single-threaded interpreter safe.
+// that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve]: that makes a single-threaded interpreter safe.
 package loop
 
 import (
@@ -37,7 +37,7 @@ type Scope struct{ _ byte } // not of size 0, so that no two are the same
 type Loop struct {
 	// AfterTurn, if set, runs after every callback. An error ends the run. Set it before the loop runs.
 	AfterTurn Callback
-	// OnError, if set, is given the error of a callback and its scope: what it returns ends the run, nil lets it go on.
+	// OnError, if set, receives the error of a callback and its scope: its result ends the run, and nil lets it continue.
 	// Set it before the loop runs.
 	OnError func(*Scope, error) error
 
@@ -172,7 +172,7 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 	}
 }
 
-// take hands over what is ready: queued callbacks, but not too many, then timers that are due.
+// take returns callbacks that are ready: a bounded number of queued ones, then timers that are due.
 func (l *Loop) take() []task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,7 +210,7 @@ func (l *Loop) recycle(batch []task) {
 	}
 }
 
-// turn runs one callback and then AfterTurn, and asks OnError what becomes of an error of theirs.
+// turn runs one callback and then AfterTurn, and passes their errors to OnError.
 func (l *Loop) turn(t task) error {
 	l.scope = t.scope
 	err := l.guarded(t.fn)
@@ -253,7 +253,7 @@ func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 		l.sleeping = false
 		return 0, true
 	}
-	return wait, m != untilQuiet || l.held > 0 || l.timers.keepsAlive() // any timer may bring what is awaited
+	return wait, m != untilQuiet || l.held > 0 || l.timers.keepsAlive() // any timer may complete an awaited operation
 }
 
 func (l *Loop) stayAwake() {

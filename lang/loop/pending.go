@@ -12,8 +12,8 @@ type Pending struct {
 	done       bool
 }
 
-// Hold registers an operation of the scope that runs. label says what it is, for a person who asks what a script waits
-// for. Call it on the loop's goroutine, or while the loop does not run.
+// Hold registers an operation of the running scope. label describes it for a person who asks why a script waits. Call
+// it on the loop's goroutine, or while the loop does not run.
 func (l *Loop) Hold(label string) *Pending {
 	p := &Pending{loop: l, scope: l.scope, label: label}
 	l.mu.Lock()
@@ -29,7 +29,8 @@ func (l *Loop) Hold(label string) *Pending {
 	return p
 }
 
-// OnCancel sets what [Loop.Cancel] and [Loop.CancelScope] call, once, if the operation is still pending; it must not block. It returns p.
+// OnCancel sets a function that [Loop.Cancel] and [Loop.CancelScope] call, once, if the operation is still pending; it
+// must not block. It returns p.
 func (p *Pending) OnCancel(fn func(cause error)) *Pending {
 	p.loop.mu.Lock()
 	p.onCancel = fn
@@ -100,7 +101,7 @@ func (l *Loop) Pending() []string {
 // of theirs does nothing.
 func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
 
-// CancelScope is Cancel for what belongs to one scope.
+// CancelScope is Cancel for the operations of one scope.
 func (l *Loop) CancelScope(s *Scope, cause error) {
 	l.cancel(cause, func(other *Scope) bool { return other == s })
 }

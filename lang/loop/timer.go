@@ -16,7 +16,7 @@ type Timer struct {
 	every time.Duration
 	fn    Callback
 	index int // in the heap, or stopped
-	// period is what the timer was set to, for Restart.
+	// period is the timer's duration, for Restart.
 	period time.Duration
 	idle   bool // does not keep the loop alive
 }

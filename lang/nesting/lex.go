@@ -38,7 +38,7 @@ type lexer struct {
 	prev        token
 	before      token // the one before prev
 	open        []bracket
-	closed      bracket // what the last closing bracket closed
+	closed      bracket // the pair of the last closing bracket
 	bodies      []body  // the functions, classes and cases whose body or colon has not come yet
 	starts      bool    // the last word begins a statement
 	asyncStarts bool    // the last word is async, and begins a declaration
@@ -331,7 +331,7 @@ func (l *lexer) scanString(quote byte) {
 	l.pos = len(l.src)
 }
 
-// clean replaces in a string what a parser could read as its end.
+// clean replaces characters of a string that a parser could read as its end.
 func (l *lexer) clean(from, to int) {
 	for i := from; i < to && l.plain != nil; i++ {
 		switch c := l.plain[i]; {
@@ -477,7 +477,7 @@ func (l *lexer) isControl() bool {
 	return false
 }
 
-// brace reports what kind of brace is the next token: whether it belongs to an operand, and whether it has members.
+// brace classifies the brace of the next token: whether it belongs to an operand, and whether it has members.
 func (l *lexer) brace() (value, members bool) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth == len(l.open) && l.bodies[n-1].word != "case" {
 		b := l.bodies[n-1]

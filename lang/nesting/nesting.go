@@ -30,7 +30,7 @@ const maxReread = 16
 // beforeReread are the words before such parentheses where they would otherwise be those of a call.
 var beforeReread = []string{"async", "function", "let"}
 
-// maxArrows is how many arrow functions a short text may have before it matters what its slashes are: each may double the time.
+// maxArrows bounds the arrow functions of a short text in which slashes may be ambiguous: each may double the time.
 const maxArrows = 10
 
 // A Problem says why a text is refused.
@@ -39,7 +39,7 @@ type Problem struct {
 	Message, Hint string
 }
 
-// A level is what is open between two brackets.
+// A level is the state between two brackets.
 type level struct {
 	run     int   // the depth of the expression or statement that is being read
 	base    int   // the part of run that belongs to statements: if (a), for (;;), label:
@@ -211,7 +211,7 @@ func (c *counter) endStatement(prev, t token) {
 	c.base, c.begins = 0, true
 }
 
-// noteStatement notes what a token, just counted, says about statements, angle brackets and colons.
+// noteStatement records the effect of a token, just counted, on statements, angle brackets and colons.
 func (c *counter) noteStatement(t token) {
 	began, named := c.begins, c.named
 	c.begins, c.named = t.kind == open || t.kind == reset, false
@@ -264,7 +264,7 @@ func (c *counter) isDoubled(before, prev, t token) bool {
 	return false
 }
 
-// Ambiguous reports whether a text, though it is short, could cost much if its tokens are not what [Check] takes them for.
+// Ambiguous reports whether a text, though short, could cost much time if [Check] mistook its tokens.
 func Ambiguous(src string) bool {
 	return strings.Contains(src, "/") && strings.Count(src, "=>") > maxArrows
 }

@@ -1,4 +1,4 @@
-// Package pipe reads what a process writes into a pipe that other processes may hold open when it has ended.
+// Package pipe reads the output of a process from a pipe that other processes may hold open after its end.
 package pipe
 
 import (
@@ -17,7 +17,7 @@ type Reader struct {
 	rest  int           // left to be read, from then on
 }
 
-// capacity is more than a pipe holds: what comes beyond it is not the ended process's.
+// capacity is more than a pipe holds: bytes beyond it are not the ended process's.
 const capacity = 1 << 20
 
 // NewReader makes a reader. Behind the end of the process it waits for data no longer than grace, all in all.

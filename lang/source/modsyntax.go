@@ -31,7 +31,7 @@ type Export struct {
 	Offset     int
 }
 
-// moduleSyntax is what the import and export statements of a text say.
+// moduleSyntax holds the import and export statements of a text.
 type moduleSyntax struct {
 	imports []Import
 	exports []Export
@@ -51,7 +51,7 @@ const (
 	maskedImport  = "$mport"
 )
 
-// maskModuleSyntax blanks out what the parser does not know, keeping every offset, and returns what was there.
+// maskModuleSyntax blanks out syntax that the parser does not know, keeping every offset, and returns the original.
 func maskModuleSyntax(text string) (string, *moduleSyntax, error) {
 	m := &moduleSyntax{defaultVar: -1}
 	if !strings.Contains(text, "import") && !strings.Contains(text, "export") {

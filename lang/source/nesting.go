@@ -13,6 +13,6 @@ func CheckNesting(name, text string) error {
 	return refusal(name, text, p.Offset, p.Message, p.Hint)
 }
 
-// needsPlain reports whether a text may nest too deep if its tokens are not what [nesting.Check] takes them for. Then its
-// plain form is parsed first.
+// needsPlain reports whether a text may nest too deep if [nesting.Check] mistook its tokens. Then its plain form is
+// parsed first.
 func needsPlain(text string, limit int) bool { return len(text) > limit || nesting.Ambiguous(text) }

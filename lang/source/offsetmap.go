@@ -11,7 +11,7 @@ import (
 // An offsetMap leads from offsets in a generated text to offsets in the text as written. A nil map is the identity.
 type offsetMap struct {
 	generated, written []int    // sorted by generated
-	names              []string // as written, of what is named otherwise in the generated text; else empty
+	names              []string // as written, of names that differ in the generated text; else empty
 }
 
 func (m *offsetMap) original(offset int) int {
@@ -176,7 +176,7 @@ func decodeVLQ(segment string) ([]int, error) {
 type columns struct {
 	text  string
 	lines []int
-	last  struct{ line, column, offset int } // what was asked for last: mostly the next lies behind it
+	last  struct{ line, column, offset int } // the last query: the next usually lies behind it
 }
 
 func newColumns(text string) *columns {

@@ -51,7 +51,7 @@ func (w *walker) listLinks() {
 	}
 }
 
-// exports finds the bindings of exported names. What is imported and exported again becomes a plain re-export.
+// exports finds the bindings of exported names. A name that is imported and exported again becomes a plain re-export.
 func (w *walker) exports(top *scope) {
 	u := w.unit
 	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
@@ -342,7 +342,7 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 		if u.kind == Module {
 			head = append(head, decl)
 		}
-		// That the setter mentions it lets every function of the text that uses an import keep what watches them.
+		// Because the setter mentions it, every function of the text that uses an import keeps its watcher alive.
 		head = append(head, statement(call(paramLink, at, selector(at, cases, ident(paramLink, at), "%v"))))
 	}
 	if len(u.Captured) > 0 {

@@ -2,7 +2,7 @@ package source
 
 import "strings"
 
-// lexemeKind tells apart what the scanner must not confuse: code, and text that looks like code.
+// lexemeKind distinguishes code from text that looks like code.
 type lexemeKind int
 
 const (

@@ -69,7 +69,7 @@ func (w *walker) openScope(fn *function) *scope {
 
 func (w *walker) closeScope() { w.scope = w.scope.parent }
 
-// declare adds a name to s. A name that is there already stays what it is.
+// declare adds a name to s. An existing name stays unchanged.
 func (w *walker) declare(id *ast.Identifier, kind BindingKind, s *scope) *Binding {
 	name := id.Name.String()
 	if b := s.bindings[name]; b != nil {
@@ -89,7 +89,7 @@ func (s *scope) declares(id *ast.Identifier) bool {
 	return b != nil && b.node == id
 }
 
-// resolve binds every reference and notes what each function captures.
+// resolve binds every reference and records the captures of each function.
 func (w *walker) resolve() {
 	for _, r := range w.refs {
 		b := r.scope.lookup(r.name)

@@ -8,7 +8,7 @@
 //   - each function that may be a kernel or its helper carries a mark. The mark leads to its position in the source and
 //     the values of its free variables.
 //
-// What the interpreter cannot parse (TypeScript, for await, async generators, using) is lowered by esbuild first;
+// Syntax that the interpreter cannot parse (TypeScript, for await, async generators, using) is lowered by esbuild first;
 // positions are then mapped back to the text as written.
 package source
 
@@ -19,7 +19,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Kind says what a text is.
+// Kind is the kind of a text.
 type Kind int
 
 const (
@@ -40,7 +40,7 @@ const (
 	paramImport  = "%import"  // the function behind import(…), with the property meta
 	paramStep    = "%step"    // (): counts an iteration
 	paramAwait   = "%await"   // (value, offset): value, which the top level awaits at an offset of the text
-	paramUnset   = "%unset"   // what an import holds before it has a value
+	paramUnset   = "%unset"   // the value of an import before its declaration has run
 	paramEarly   = "%early"   // (index): throws, since the import with the index is used too early
 	paramNoArgs  = "%noargs"  // (): throws, since there is no name arguments here
 	paramPower   = "%power"   // (a, b): a ** b

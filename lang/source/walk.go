@@ -24,7 +24,7 @@ type walker struct {
 	// later are changes of the tree that wait for the marks.
 	later []func()
 	await bool // at the top level
-	// powers are the operations whose result may be much larger than what they are given, if the text uses BigInts.
+	// powers are the operations whose result may be much larger than their operands, if the text uses BigInts.
 	powers  []power
 	bigInts bool
 	// reads are the uses of names that may have to become something else: imports and arguments.
@@ -41,7 +41,7 @@ type marking struct {
 	site  *Site
 	node  ast.Expression
 	slot  *ast.Expression      // the expression to wrap, or nil
-	place func(ast.Expression) // or else what puts the mark in its place
+	place func(ast.Expression) // or else the function that puts the mark in its place
 }
 
 // A write is an assignment to a name.
@@ -93,7 +93,7 @@ func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {
 	targets(target, func(id *ast.Identifier) { w.declare(id, kind, w.scope) })
 }
 
-// hoist declares what a list of statements declares, before the statements are visited.
+// hoist declares the names of a list of statements, before the statements are visited.
 func (w *walker) hoist(list []ast.Statement) {
 	for _, s := range list {
 		switch s := s.(type) {

@@ -216,9 +216,9 @@ func (b *prunedBlob) write() ([]byte, error) {
 	return WriteBundle(b.version, b.entries)
 }
 
-// inPlace returns the containers without the dropped images in the same number of bytes. Images of containers that are not
-// compressed keep their places. A container extends to the next one, so that readers step over what was dropped.
-// It returns zeros if no image stays.
+// inPlace returns the containers without the dropped images in the same number of bytes. Images of containers that are
+// not compressed keep their places. A container extends to the next one, so that readers step over dropped bytes. It
+// returns zeros if no image stays.
 func (p *pruned) inPlace() ([]byte, error) {
 	out := make([]byte, len(p.data))
 	var kept []prunedBlob

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// object plans the change of an ELF file. Containers in loaded segments are changed in place; other sections shrink, and what
-// follows them moves.
+// object plans the change of an ELF file. Containers in loaded segments are changed in place; other sections shrink,
+// and later ones move.
 func (e *editor) object(label string, o *object) error {
 	e.number = 0
 	sections, err := o.containers()
@@ -77,7 +77,7 @@ type cut struct {
 // removed returns how many bytes fewer the file has.
 func (c *cut) removed() uint64 { return c.end - c.start - uint64(len(c.data)) }
 
-// shrink returns the cut of a section that is in no segment. What follows moves by a multiple of its alignment.
+// shrink returns the cut of a section that is in no segment. Later sections move by a multiple of its alignment.
 func (o *object) shrink(s containerSection, p *pruned) (*cut, error) {
 	out, err := p.shrunk()
 	if err != nil {
@@ -142,7 +142,7 @@ func (o *object) mapped(s section) bool {
 // move adds the changes of the tables that follow from cuts: of offsets behind them, and of the sections' sizes.
 func (e *editor) move(o *object, cuts []cut) error {
 	le := binary.LittleEndian
-	// moved returns the new place of what is at an offset, which must not be in a removed part.
+	// moved returns the new offset for an old one, which must not be in a removed part.
 	moved := func(offset, size uint64) (uint64, error) {
 		to := offset
 		for i := range cuts {

@@ -8,7 +8,7 @@ import (
 
 const (
 	chunk      = 64 << 10
-	extraBytes = 1 << 20 // what a small file may be read in excess of its size
+	extraBytes = 1 << 20 // bytes that reading a small file may exceed its size by
 	readRatio  = 4
 )
 

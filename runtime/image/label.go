@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// image returns the entry as an image. The container's strings refine what the bytes say; where the two contradict each
-// other the bytes win, and the image's Conflict says so.
+// image returns the entry as an image. The container's strings refine the target in the bytes. Where the two contradict
+// each other the bytes win, and the image's Conflict says so.
 func (e *BundleEntry) image(label string) *offload.Image {
 	triple, arch := e.Strings["triple"], e.Strings["arch"]
 	if arch == "generic" {

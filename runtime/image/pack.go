@@ -44,9 +44,9 @@ func FullTriple(name string) string {
 	return name
 }
 
-// NewEntry identifies data by its first bytes and returns its entry in a container. The strings refine or repeat what the
-// bytes say. Without a "triple" the bytes' own target is used. Errors: InvalidBinary for unknown bytes and for strings
-// that contradict them, InvalidArgument for data that names no target.
+// NewEntry identifies data by its first bytes and returns its entry in a container. The strings refine or repeat the
+// target in the bytes. Without a "triple" the bytes' own target is used. Errors: InvalidBinary for unknown bytes and
+// for strings that contradict them, InvalidArgument for data that names no target.
 func NewEntry(label string, data []byte, producer Producer, meta map[string]string) (BundleEntry, error) {
 	img, err := Identify(label, data)
 	if err != nil {

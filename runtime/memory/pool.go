@@ -27,7 +27,7 @@ var skews = [...]int64{0, 2048, 1024, 3072, 512, 2560, 1536, 3584}
 
 // Options are the options of a pool.
 type Options struct {
-	Limit     int64 // bytes in use and kept at most; 0: what the machine has available when the pool is made, less a reserve
+	Limit     int64 // bytes in use and kept at most; 0: the machine's available memory when the pool is made, less a reserve
 	HighWater int64 // bytes kept for later at most; 0: a quarter of the limit
 }
 

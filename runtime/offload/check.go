@@ -2,8 +2,8 @@ package offload
 
 import "math"
 
-// Check checks an argument for the parameter. size is the number of bytes of the argument's memory, if it has any. The error
-// states the parameter and what is wrong.
+// Check checks an argument for the parameter. size is the number of bytes of the argument's memory, if it has any. The
+// error states the parameter and the cause.
 func (p *Param) Check(a *Arg, size int64) *Error {
 	refuse := func(code Code, format string, args ...any) *Error {
 		return Errorf(code, "launch", "parameter %s"+format, append([]any{p.Name}, args...)...)

@@ -16,8 +16,8 @@ type Plugin interface {
 // Unconfigured is a plugin that finds devices only as the user told it to: on workers, say.
 type Unconfigured interface {
 	Plugin
-	// Unconfigured returns what the user must do before the plugin has devices, or "" if that was done. Until then the
-	// runtime does not open the plugin, and the text is the hint for its devices.
+	// Unconfigured returns advice for the user if the plugin needs configuration before it has devices, or "". Until then
+	// the runtime does not open the plugin, and the text is the hint for its devices.
 	Unconfigured() string
 }
 
@@ -104,7 +104,7 @@ type Launch struct {
 	Services  Services      // the requests that device code may make of the host; may be nil
 	Prepared  Prepared      // from [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 
-	SharedBytes int  // shared memory of each group beyond what the kernel declares, for kernels that take it; else 0
+	SharedBytes int  // shared memory of each group beyond the kernel's own, for kernels that take it; else 0
 	Cooperative bool // all groups run at the same time, for kernels that synchronize across groups
 }
 

@@ -198,7 +198,7 @@ func (f *Fault) String() string {
 	return b.String()
 }
 
-// describe writes what happened, by the code.
+// describe writes the event by its code.
 func (f *Fault) describe(b *strings.Builder) {
 	switch f.Code {
 	case OutOfBounds:

@@ -66,7 +66,7 @@ type Image struct {
 	Kind   ImageKind
 	Target string // target triple, such as "nvptx64-nvidia-cuda"; empty for IR
 	Arch   string // architecture, such as "sm_90"; empty if any
-	Label  string // what errors call it
+	Label  string // the name in errors
 	Data   []byte
 	Meta   map[string]string // the container's strings, such as "triple" and "arch"
 

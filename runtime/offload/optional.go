@@ -82,9 +82,9 @@ type EventFailurePeeker interface {
 	Failure() error
 }
 
-// LibraryHooks is a [Platform] that is told of whole libraries: once before any image of the library is checked, and
-// once after its last program was unloaded. A failure of RegisterLibrary must leave nothing behind; it is reported, and
-// fails only what needs this platform. If ctx had ended, the hook is called again when the library is needed.
+// LibraryHooks is a [Platform] with calls for whole libraries: one before any image of the library is checked, and one
+// after its last program was unloaded. A failure of RegisterLibrary must leave nothing behind. It is reported, and
+// fails only operations that need this platform. If ctx had ended, the hook is called again when the library is needed.
 // UnregisterLibrary follows only a RegisterLibrary that succeeded. Libraries end in the reverse order of registration.
 type LibraryHooks interface {
 	RegisterLibrary(ctx context.Context, lib *Library) error

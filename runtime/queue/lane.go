@@ -42,8 +42,8 @@ type Lane interface {
 
 // LaneLaunch holds one launch of a kernel at a time and is reused.
 type LaneLaunch interface {
-	// Set checks a launch and copies what belongs to the caller. After an error it keeps nothing. The queue is locked: Set
-	// calls no driver.
+	// Set checks a launch and copies the caller's data. After an error it keeps nothing. The queue is locked: Set calls no
+	// driver.
 	Set(l *offload.Launch) error
 	// Clear drops the references that Set kept.
 	Clear()

@@ -12,7 +12,7 @@ import (
 type flight struct {
 	first   atomic.Uint64         // number of the oldest command in flight; 0 if none is
 	watched atomic.Bool           // a goroutine waits for the lane
-	changes atomic.Uint64         // counts what a holder of the role may have missed
+	changes atomic.Uint64         // counts changes that a holder of the role may have missed
 	expired atomic.Uint64         // number of the newest command whose time limit passed
 	lost    atomic.Pointer[error] // why the device is lost; nil if it is not
 

@@ -20,8 +20,8 @@ const (
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
 
-	// An idle queue runs on the issuing goroutine what costs more to hand over: copies up to copyAtOnce bytes, which the
-	// caller's caches hold, launches that surely take less than briefLaunches, and events.
+	// An idle queue runs cheap commands on the issuing goroutine. These are events, launches that surely take less than
+	// briefLaunches, and copies up to copyAtOnce bytes, which the caller's caches hold.
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
 )

@@ -61,7 +61,7 @@ func (q *Queue) bounce(dst, src *Buffer) error {
 			return err
 		}
 	}
-	return q.follow(far) // what comes later in q comes after the copy
+	return q.follow(far) // later commands in q come after the copy
 }
 
 // currentFences returns fences after the commands issued so far. A closed queue has run all of its commands.

@@ -50,7 +50,7 @@ type shape struct {
 // allocation is the memory behind a buffer and its views. It must not refer to the buffer.
 type allocation struct {
 	resource           // not used for a global variable
-	res      *resource // what commands lock: the resource above, or a program
+	res      *resource // the object that commands lock: the resource above, or a program
 	global   bool      // memory of a global variable: it belongs to the program
 	device   *Device
 	raw      offload.Memory
@@ -410,7 +410,7 @@ func (b *Buffer) String() string {
 type ViewOptions struct {
 	Start int64        // the first element, counted in elements of the buffer
 	Dims  []int        // extents of the view
-	Type  offload.Type // with Elem: what the view takes the bytes for; both zero: as the buffer
+	Type  offload.Type // with Elem: the view's type of elements; both zero: the buffer's
 	Elem  int
 	Label string // default: the buffer's
 }

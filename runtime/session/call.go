@@ -87,7 +87,7 @@ type Config struct {
 	Services  offload.Services
 	Pos       offload.Position // of the launch, for errors
 
-	SharedBytes int  // of each group beyond what the kernel declares
+	SharedBytes int  // of each group beyond the kernel's own
 	Cooperative bool // all groups run at the same time
 }
 

@@ -45,7 +45,7 @@ type Kernel struct {
 	name    string
 }
 
-// RegisterOptions are the options of Register and RegisterFile; the zero value is what most want.
+// RegisterOptions are the options of Register and RegisterFile; the zero value suits most callers.
 type RegisterOptions struct {
 	// AllowNative returns why native code must not be loaded from the library, or nil. nil: it may.
 	AllowNative func(label string) error

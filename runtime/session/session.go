@@ -23,7 +23,7 @@ type Options struct {
 type Session struct {
 	log       *slog.Logger
 	platforms []*platform            // one for each plugin, in order
-	unready   map[string]string      // what to do before a plugin that is not among them has devices, by name
+	unready   map[string]string      // hints for plugins without devices, by name
 	first     atomic.Pointer[Device] // the best of all, once somebody asked
 	registry  *registry.Registry
 	live      liveTable

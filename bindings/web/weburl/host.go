@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What no host may hold, and what no domain name may hold either.
+// Code points that no host may contain, and further ones that no domain name may contain.
 const (
 	forbiddenInHosts   = "\x00\t\n\r #/:<>?@[\\]^|"
 	forbiddenInDomains = forbiddenInHosts + "%\x7f"
@@ -73,7 +73,8 @@ func (r Reader) domain(text string) (string, error) {
 	return name, nil
 }
 
-// mapped drops what domain names ignore (soft hyphens, joiners, selectors of variants), and makes every dot one.
+// mapped removes characters that domain names ignore (soft hyphens, joiners, selectors of variants), and makes every
+// dot one.
 func mapped(c rune) rune {
 	switch {
 	case c == 0xad || c == 0x200b || c == 0x2060 || c == 0xfeff || c >= 0xfe00 && c <= 0xfe0f:

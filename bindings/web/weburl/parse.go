@@ -226,7 +226,7 @@ func (p *parser) withoutScheme(c rune) error {
 	return nil
 }
 
-// inherit takes path and query of the base, and reads what comes behind them.
+// inherit takes path and query of the base, and parses the rest of the reference.
 func (p *parser) inherit(c rune) {
 	p.u.path, p.u.query = slices.Clone(p.base.path), p.base.query
 	p.behindPath(c)

@@ -19,7 +19,7 @@ const (
 
 const digits = "0123456789ABCDEF"
 
-// encode writes the characters of a set, controls and what is not ASCII as % and two digits for each byte of UTF-8.
+// encode percent-encodes the characters of a set, controls and characters beyond ASCII, each byte of their UTF-8.
 func encode(text string, s set) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -72,7 +72,7 @@ func EncodeForm(text string) string {
 	return strings.ReplaceAll(encode(text, formSet), "%20", "+")
 }
 
-// DecodeForm reads a name or value of a query. What is not UTF-8 becomes the replacement character.
+// DecodeForm decodes a name or value of a query. Invalid UTF-8 becomes the replacement character.
 func DecodeForm(text string) string {
 	return strings.ToValidUTF8(decode(strings.ReplaceAll(text, "+", " ")), "\ufffd")
 }

@@ -91,7 +91,7 @@ func toPunycode(label string) (string, bool) {
 
 func punyDigit(d int) byte { return "abcdefghijklmnopqrstuvwxyz0123456789"[d] }
 
-// isPunycode reports whether what stands behind xn-- means a label.
+// isPunycode reports whether the text after xn-- encodes a label.
 func isPunycode(code string) bool {
 	basic := 0
 	if i := strings.LastIndexByte(code, '-'); i >= 0 {

@@ -163,7 +163,7 @@ func behind(sign string, part *string) string {
 	return sign + *part
 }
 
-// Origin is what pages of one site have in common; "null" for schemes that have no sites.
+// Origin returns the scheme, host and port that pages of one site share; "null" for schemes without sites.
 func (u *URL) Origin(r Reader) string {
 	switch u.Scheme {
 	case "blob":

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// compute learns the interval of a result from those of the operands, and what it is at most.
+// compute derives the interval and upper bound of a result from those of the operands.
 func (p *prover) compute(in *ir.Instr, v *ir.Value) {
 	r, bounds := p.result(in, v.Type)
 	if r != full(v.Type) {
@@ -158,7 +158,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 	return all, nil
 }
 
-// both is what neither of two values exceeds: an extent, plus a constant.
+// both returns a common upper bound of two values: an extent, plus a constant.
 func (p *prover) both(a, b *ir.Value) []bound {
 	if isConst(b) {
 		a, b = b, a

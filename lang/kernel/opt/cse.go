@@ -27,7 +27,7 @@ type memoryState struct {
 	private        []int // by Array.ID
 }
 
-// effect is what an instruction, or all that is nested in it, may write.
+// effect is the memory that an instruction, or one nested in it, may write.
 type effect struct {
 	global, shared bool
 	private        map[*ir.Array]bool
@@ -59,7 +59,7 @@ type cse struct {
 	changed bool
 }
 
-// gather finds what structured instructions may write.
+// gather computes the effects of structured instructions.
 func (m *cse) gather(in *ir.Instr) effect {
 	var e effect
 	switch in.Op {

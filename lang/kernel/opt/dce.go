@@ -29,7 +29,8 @@ type dce struct {
 	changed bool
 }
 
-// roots keeps what lives by itself in a block of a structured instruction.
+// roots marks the instructions of a block that live by themselves. parent is the structured instruction around the
+// block.
 func (s *dce) roots(b *ir.Block, parent *ir.Instr) {
 	if b == nil {
 		return
@@ -55,7 +56,7 @@ func (s *dce) isRoot(in *ir.Instr) bool {
 	return analysis.MayFault(in)
 }
 
-// keep marks what an instruction needs, which lives itself, and the structured instructions around it.
+// keep marks the operands of a live instruction, and the structured instructions around it.
 func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
@@ -106,7 +107,7 @@ func (s *dce) use(v *ir.Value) {
 	}
 }
 
-// follow marks what a live value comes from.
+// follow marks the definition of a live value.
 func (s *dce) follow(v *ir.Value) {
 	in := v.Def
 	if in == nil {
@@ -132,7 +133,7 @@ func (s *dce) follow(v *ir.Value) {
 	}
 }
 
-// block drops what is not live. Terminators stay.
+// block removes dead instructions. Terminators stay.
 func (s *dce) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

@@ -1,8 +1,8 @@
 // Package opt has the passes over kernel IR that every back end wants. They rest on package analysis.
 //
 // A pass changes a kernel in place and keeps its results to the bit: values, memory, printed output, and which items
-// fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. What it may
-// change is what the language leaves open: the payload of a NaN, and which of several faults is recorded first.
+// fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. It may
+// change results that the language leaves open: the payload of a NaN, and which of several faults is recorded first.
 //
 // A fault ends its work-item: after a checked access or division the same check cannot fail again. An access with an
 // unused result stays while its check may fail. [Prove] finds the checks that cannot fail, which the other passes then
@@ -14,13 +14,13 @@ package opt
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Facts are what is known of the launches that a kernel is specialized for. The zero value claims nothing.
+// Facts are properties of the launches that a kernel is specialized for. The zero value has none.
 type Facts struct {
 	Size      [3]int           // items on each axis; 0 if unknown
 	GroupSize [3]int           // items of a group on each axis; 0 if unknown
 	Extents   map[string][]int // extents of buffers by name, outermost first
 	Within    []SizeFact       // relations between size and extents
-	Index     []IndexFact      // what indices are at most
+	Index     []IndexFact      // upper bounds of indices
 }
 
 // SizeFact says that the launch's size on axis Axis is at most extent number Extent of a buffer: an access at the

@@ -8,8 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Fold computes what is constant, applies algebraic identities that are exact, and simplifies control flow that goes
-// one way only.
+// Fold folds constants, applies exact algebraic identities, and simplifies control flow with a constant condition.
 func Fold(k *ir.Kernel, _ *Facts) bool {
 	f := &folder{k: k, s: analysis.StructureOf(k), subst: analysis.NewValues[*ir.Value](k), order: analysis.NewValues[int](k)}
 	k.Body.Walk(func(in *ir.Instr) {
@@ -25,8 +24,8 @@ func Fold(k *ir.Kernel, _ *Facts) bool {
 type folder struct {
 	k       *ir.Kernel
 	s       *analysis.Structure
-	subst   analysis.Values[*ir.Value] // what replaces a value; never itself replaced
-	order   analysis.Values[int]       // of definition, from 1 on, to tell what is visible outside
+	subst   analysis.Values[*ir.Value] // the replacement of a value; never itself replaced
+	order   analysis.Values[int]       // of definition, from 1 on, to find values visible outside
 	defined int                        // number of values defined so far
 	nans    *analysis.NaNs             // as the kernel was; nil if it has no Quant
 	changed bool
@@ -109,7 +108,7 @@ func (f *folder) constant(in *ir.Instr) bool {
 }
 
 func (f *folder) structured(b *ir.Block, in *ir.Instr) {
-	entry := f.defined // what is defined from here on is not visible outside, carried values included
+	entry := f.defined // later definitions are not visible outside, carried values included
 	switch in.Op {
 	case ir.If:
 		if c, ok := analysis.ConstBits(in.Args[0]); ok {

@@ -26,7 +26,7 @@ type IndexFact struct {
 // Bound is a sum of products.
 type Bound []Product
 
-// Product is a number times what a launch brings.
+// Product is a number times values of the launch.
 type Product struct {
 	Factor int64
 	Terms  []Term
@@ -39,7 +39,7 @@ type Term struct {
 	Name string // of a buffer or scalar parameter
 }
 
-// TermKind says what a [Term] is.
+// TermKind is the kind of a [Term].
 type TermKind uint8
 
 // The kinds of terms.
@@ -225,7 +225,7 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
 	return slices.ContainsFunc(p.granted, f.equal)
 }
 
-// ask works out what fact would prove a check.
+// ask computes the fact that would prove a check.
 func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1
@@ -257,7 +257,7 @@ type asker struct {
 // lastNumber is the greatest number that counts as a bound by itself: greater ones come of types.
 const lastNumber = 1 << 30
 
-// most finds an upper bound of a value that is not negative, if what it adds to the fact holds.
+// most finds an upper bound of a non-negative value, whose term fits in the fact.
 func (s *asker) most(v *ir.Value) (Bound, bool) {
 	if s.left--; s.left < 0 || v.Type != ir.I32 {
 		return nil, false
@@ -267,7 +267,7 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 		return number(r.hi), true
 	}
 	if r.lo >= 0 && (v.Def == nil || v.Def.Op != ir.Extent) {
-		for _, u := range s.p.of(termOf(v)).upper { // what the kernel itself compares it with comes first
+		for _, u := range s.p.of(termOf(v)).upper { // comparisons in the kernel come first
 			if b, ok := s.related(u.of, v); ok {
 				return b.plus(number(u.plus))
 			}
@@ -279,7 +279,7 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 	return s.computed(v.Def, r)
 }
 
-// brought is the bound of what the launch brings, and of what items know of themselves.
+// brought returns the bound from the launch's arguments, and from properties of items.
 func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	in := v.Def
 	switch {
@@ -316,7 +316,7 @@ func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	return nil, false
 }
 
-// related is the bound of what a relation names. Positions of items are bounded by what the launch brings anyway.
+// related returns the bound from a relation. Positions of items are bounded by the launch's size anyway.
 func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	switch {
 	case defines(v, ir.Item) && (t.size || t.v != nil && t.v.Def != nil):
@@ -334,7 +334,7 @@ func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	return b, ok
 }
 
-// computed is the bound of a result, of whose range is known what r says.
+// computed returns the bound of a result whose interval is r.
 func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 	operand := func(i int) (Bound, bool) { return s.most(in.Args[i]) }
 	switch in.Op {

@@ -31,7 +31,7 @@ func LICM(k *ir.Kernel, facts *Facts) bool {
 type licm struct {
 	s       *analysis.Structure
 	movable map[*ir.Instr]map[*ir.Instr]bool
-	m       *cse // for what loops write
+	m       *cse // for the writes of loops
 	changed bool
 }
 
@@ -92,7 +92,7 @@ func (h *licm) block(b *ir.Block) {
 	b.Instrs = kept
 }
 
-// empty appends what can leave the loop from one of its blocks to the instructions before it.
+// empty moves instructions that can leave the loop from one of its blocks to the instructions before it.
 func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

@@ -95,7 +95,7 @@ func (r *partialUnroller) choose(b *ir.Block) bool {
 // maxTimes bounds how often a body is repeated in a loop that stays.
 const maxTimes = 8
 
-// simple reports whether a loop has neither loops in it nor what is of the group or of the host.
+// simple reports whether a loop has no inner loops and no operations of the group or the host.
 func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -150,7 +150,7 @@ func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	return p
 }
 
-// repeat lets an iteration of a loop do what several did, whose number divides that of all.
+// repeat unrolls a loop by a factor that divides its trip count.
 func (r *partialUnroller) repeat(loop *ir.Instr, p *plan, times int) {
 	last := loop.Then.Terminator()
 	body := loop.Then.Instrs[:len(loop.Then.Instrs)-1]

@@ -28,7 +28,7 @@ func Prove(k *ir.Kernel, facts *Facts) bool {
 	return changed
 }
 
-// term is what a relation is about: an extent, the launch's size on an axis, or else a value.
+// term is a side of a relation: an extent, the launch's size on an axis, or else a value.
 type term struct {
 	v     *ir.Value
 	array *ir.Array
@@ -48,7 +48,7 @@ func termOf(v *ir.Value) term {
 	return term{v: v}
 }
 
-// slot is the place of a term in what is known.
+// slot is the index of a term in the known facts.
 func (p *prover) slot(t term) int {
 	switch {
 	case t.v != nil:
@@ -59,11 +59,11 @@ func (p *prover) slot(t term) int {
 	return p.k.NumValues() + ir.MaxRank*len(p.k.Arrays) + t.axis
 }
 
-// knowledge is what is known of a term.
+// knowledge is the known facts of a term.
 type knowledge struct {
 	interval
 	bounded bool    // there is an interval
-	upper   []bound // what it is at most
+	upper   []bound // upper bounds
 }
 
 // entry is a piece of knowledge as it was.
@@ -81,9 +81,9 @@ type bound struct {
 type prover struct {
 	k      *ir.Kernel
 	s      *analysis.Structure
-	proofs map[*ir.Instr]uint32 // of what has checks
+	proofs map[*ir.Instr]uint32 // of instructions with checks
 
-	// What is known here, by slot. Changes are undone at the end of the block where they were made.
+	// Known facts here, by slot. Changes are undone at the end of the block where they were made.
 	known []knowledge
 	trail []entry
 
@@ -150,13 +150,13 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 	return p
 }
 
-// begin sets what is known of a term everywhere.
+// begin sets the facts of a term that hold everywhere.
 func (p *prover) begin(t term, r interval) {
 	known := &p.known[p.slot(t)]
 	known.interval, known.bounded = r, true
 }
 
-// of is what is known of a term.
+// of returns the known facts of a term.
 func (p *prover) of(t term) *knowledge { return &p.known[p.slot(t)] }
 
 func (p *prover) rangeOf(v *ir.Value) interval {
@@ -190,7 +190,7 @@ func (p *prover) narrow(t term, to interval) {
 	known.interval, known.bounded = to, true
 }
 
-// remember lets undo bring back what is known of a term now.
+// remember saves the facts of a term for undo.
 func (p *prover) remember(t term) {
 	at := p.slot(t)
 	p.trail = append(p.trail, entry{at, p.known[at]})
@@ -248,7 +248,7 @@ func (p *prover) unequal(a, b *ir.Value) {
 	}
 }
 
-// productsOf finds what multiplies all extents of an array of several dimensions. It does not wrap: the elements are in
+// productsOf finds products of all extents of an array of several dimensions. They do not wrap: the elements are in
 // memory, and where an extent is 0 the product of the two others is below 2^62.
 func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	var products map[*ir.Array][]*ir.Value
@@ -291,7 +291,7 @@ func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 
 func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 
-// assume learns what follows from a condition being true or false.
+// assume derives facts from a condition being true or false.
 func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 	in := cond.Def
 	if in == nil || depth > 8 {
@@ -390,7 +390,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 			return ir.ProvedDivisor
 		}
 	case ir.Load, ir.Store, ir.Atomic:
-		// An instruction is looked at again where what was supposed of a loop around it proves wrong.
+		// An instruction is analysed again if an assumption about a loop around it proves wrong.
 		delete(p.wanted, in)
 		delete(p.asks, in)
 		var bits uint32

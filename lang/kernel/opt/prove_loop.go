@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// loopGuess is what is supposed of the parameters of a loop while its body is followed: an interval for each, which
-// holds at first, and must hold of what every continue brings.
+// loopGuess is the assumption about the parameters of a loop while its body is analysed: an interval for each. It holds
+// for the initial values, and must hold for the operands of every continue.
 type loopGuess struct {
 	ranges []interval
 	falls  []bool // never more than at first, by a relation
@@ -153,7 +153,7 @@ func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) boo
 	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])
 }
 
-// carry checks what is supposed of a loop against what a continue brings.
+// carry checks the assumption about a loop against the operands of a continue.
 func (p *prover) carry(in *ir.Instr) {
 	g := p.loops[in.Target]
 	if p.wrap != nil {
@@ -182,7 +182,7 @@ func (p *prover) findMovable(loop *ir.Instr) {
 	if p.movable == nil {
 		return
 	}
-	p.movable[loop] = nil // what an outer loop's refuted guess let move
+	p.movable[loop] = nil // moved because of an outer loop's refuted guess
 	if p.visits < 0 {
 		return
 	}

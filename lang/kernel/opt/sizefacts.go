@@ -26,8 +26,8 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
-// Doubt says what is not proved of the indices of an access, as bits: a comparison with 0 would prove those that may be
-// negative, since they are below their extents.
+// Doubt is the set of unproved bounds of an access's indices, as bits. A comparison with 0 would prove those that may
+// be negative, since they are below their extents.
 type Doubt struct {
 	Negative uint32
 	Either   uint32 // neither that it is not negative nor that it is below the extent
@@ -45,8 +45,8 @@ func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 // maxOperands bounds how deep a computation is looked into.
 const maxOperands = 8
 
-// onlyWraps reports whether a value can be negative only where what it is made of wrapped: sums and products of what is not
-// negative, and counters that go up from there.
+// onlyWraps reports whether a value can be negative only if an operand wrapped: sums and products of non-negative
+// values, and counters that increase from them.
 func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	switch r := p.rangeOf(v); {
 	case r.lo >= 0:

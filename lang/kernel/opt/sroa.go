@@ -202,7 +202,7 @@ func (p *sroa) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
 	b.Instrs = kept
 }
 
-// access does what a load, store or zero does.
+// access replaces a load, store or zero.
 func (p *sroa) access(in *ir.Instr, now []*ir.Value) {
 	vars := p.vars[in.Array]
 	if in.Op == ir.Zero {

@@ -34,11 +34,11 @@ type unroller struct {
 	*analysis.Structure
 	plans  map[*ir.Instr]*plan // by loop; nil for one that cannot be unrolled
 	chosen map[*ir.Instr]bool
-	subst  map[*ir.Value]*ir.Value // what results of unrolled loops are
+	subst  map[*ir.Value]*ir.Value // results of unrolled loops
 	proved bool                    // copies keep their marks of proof
 }
 
-// plan is what is known of a loop that can be unrolled.
+// plan describes a loop that can be unrolled.
 type plan struct {
 	exit  *ir.Instr // the If by which alone it is left
 	out   *ir.Block // the arm of it that leaves
@@ -192,7 +192,7 @@ func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
 	}
 }
 
-// run computes what is known in an iteration, and reports whether the loop is left in it, if that is known.
+// run evaluates an iteration, and reports whether the loop is left in it, if that is known.
 func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if in == p.exit {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Launches bounds what the launches of a kernel bring, for [Wraps]. Unlike [Facts] it may be an assumption.
+// Launches bounds the sizes and arguments of a kernel's launches, for [Wraps]. Unlike [Facts] it may be an assumption.
 type Launches struct {
 	Size      [3]int64            // items on each axis are at most these
 	GroupSize [3]int64            // items of a group on each axis are at most these
@@ -39,7 +39,7 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 // kernels have up to seven or eight, as convolutions do.
 const wrapVisits = 400_000
 
-// wrapSearch is what a prover keeps besides where it looks for operations that wrap.
+// wrapSearch is a prover's state for the search of operations that wrap.
 type wrapSearch struct {
 	p      *prover
 	found  map[*ir.Instr]bool
@@ -50,7 +50,7 @@ type wrapSearch struct {
 	margin int64
 }
 
-// suppose begins with what launches bring.
+// suppose sets the facts of the launches.
 func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	p := w.p
 	for axis := range 3 {
@@ -110,7 +110,7 @@ func (w *wrapSearch) likely(t ir.Type) interval {
 	return r
 }
 
-// learned records the interval of a result, and whether what computes it may wrap.
+// learned records the interval of a result, and whether its operation may wrap.
 func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
 	if isRing(in.Op) || in.Op == ir.Div {
 		w.found[in] = w.wraps(in)
@@ -193,7 +193,7 @@ func Signed(v *ir.Value) *ir.Value {
 // claim says of a loop's parameter that it is in start, plus something in by for each time that the loop went around.
 type claim struct {
 	start, by interval
-	again     change    // what it may begin anew with
+	again     change    // changes that it may begin anew with
 	counter   *ir.Value // another parameter, which tells how often the loop went around; nil if none does
 	first     interval  // of the counter
 	step      int64     // of the counter at least; negative if it goes down
@@ -213,7 +213,7 @@ func rounds(first, r interval, step int64) (int64, bool) {
 	return n, ok && n < math.MaxInt32
 }
 
-// grown is what by is after n times.
+// grown returns the change by after n iterations.
 func grown(by interval, n int64) (interval, bool) {
 	lo, ok1 := mulOK(min(by.lo, 0), n)
 	hi, ok2 := mulOK(max(by.hi, 0), n)
@@ -247,7 +247,7 @@ func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	return c.after(v.Type, n), true
 }
 
-// change is what a value may be after a loop went around once: its parameter plus something in by, or something in other.
+// change is the change of a value in one iteration: its parameter plus a value in by, or a value in other.
 type change struct {
 	by, other       interval
 	hasBy, hasOther bool
@@ -284,7 +284,7 @@ func (c change) plus(r interval) (change, bool) {
 // maxChange bounds how deep a change is followed.
 const maxChange = 24
 
-// changeOf is the change of a loop's parameter that a value is, by what was found of the loop's body.
+// changeOf returns v as a change of a loop's parameter, from the analysis of the loop's body.
 func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	if v == param {
 		return change{hasBy: true}
@@ -363,8 +363,8 @@ func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	return w.p.rangeOf(v)
 }
 
-// refine follows the body of a loop again, with narrower intervals of its parameters: first what its continues brought,
-// then, by how often it goes around, what is added to sums.
+// refine analyses the body of a loop again, with narrower intervals of its parameters: first from the operands of its
+// continues, then from the trip count and the addends of sums.
 func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, run func()) {
 	params := loop.Then.Params
 	again := false
@@ -395,7 +395,7 @@ func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, ru
 	run()
 }
 
-// claim makes the claims of a loop's parameters, and reports whether they tell more than what is known.
+// claim derives claims about a loop's parameters, and reports whether they are stronger than the known facts.
 func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) bool {
 	params := loop.Then.Params
 	changes := make([]change, len(params))
@@ -450,7 +450,7 @@ func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) boo
 	return tells
 }
 
-// forget drops what was claimed of parameters.
+// forget drops the claims about parameters.
 func (w *wrapSearch) forget(params []*ir.Value) {
 	for _, v := range params {
 		delete(w.claims, v)

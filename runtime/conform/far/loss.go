@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Mishap is what happens to the devices of a plugin at one of their calls.
+// Mishap is an injected fault at a call of a plugin's devices.
 type Mishap int
 
 // The mishaps.
@@ -36,8 +36,9 @@ const (
 	callUnregister = "unregister library"
 )
 
-// Loss makes the devices of a plugin be lost, or a call of them fail, at the call of a number: a command, an allocation, a
-// load, a new queue, a recorded event or a hook. It counts what is alive. Its methods may be called on nil: no mishap.
+// Loss injects a fault at the call with a number: the devices are lost, or the call fails. Calls are commands,
+// allocations, loads, new queues, recorded events and hooks. It counts live objects. Its methods may be called on nil,
+// without a fault.
 type Loss struct {
 	// Delay, if it is set before the device is used, bounds a random time that passes before each command runs.
 	Delay time.Duration
@@ -50,7 +51,7 @@ type Loss struct {
 	count  int
 	kind   string // of the call that met the mishap
 	queues []*queue
-	live   map[any]string // objects that were made and not ended, by what they are
+	live   map[any]string // objects that were made and not ended, by description
 	wrong  []string       // ends of objects that were not alive
 }
 
@@ -82,7 +83,7 @@ func (l *Loss) Kind() string {
 	return l.kind
 }
 
-// Leaks returns what is alive and what was ended twice.
+// Leaks returns the live objects, and those that were ended twice.
 func (l *Loss) Leaks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
