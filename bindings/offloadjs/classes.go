@@ -91,6 +91,7 @@ func (m *instance) defineClasses() {
 	m.defineBuffer()
 	m.defineQueue()
 	m.defineKernel()
+	m.defineBoundLaunch()
 	m.defineLibrary()
 	m.definePipeline()
 	m.defineTrace()
@@ -142,6 +143,7 @@ func (m *instance) defineKernel() {
 		Name: "Kernel",
 		Methods: []lang.Method[*kernelObject]{
 			method(m, "launch", m.launch),
+			method(m, "bind", m.bind),
 			method(m, "explain", m.explainText),
 			method(m, "debug", m.debug),
 		},

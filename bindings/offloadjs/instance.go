@@ -72,17 +72,18 @@ type scratch struct {
 
 // classes are the module's classes.
 type classes struct {
-	typ      *lang.Class[elemType]
-	device   *lang.Class[*session.Device]
-	buffer   *lang.Class[*bufferObject]
-	queue    *lang.Class[*session.Queue]
-	event    *lang.Class[*session.Event]
-	kernel   *lang.Class[*kernelObject]
-	library  *lang.Class[*libraryObject]
-	native   *lang.Class[*nativeKernel]
-	pipeline *lang.Class[*Pipeline]
-	trace    *lang.Class[*itemTrace]
-	rpcClass *lang.Class[*rpc]
+	typ        *lang.Class[elemType]
+	device     *lang.Class[*session.Device]
+	buffer     *lang.Class[*bufferObject]
+	queue      *lang.Class[*session.Queue]
+	event      *lang.Class[*session.Event]
+	kernel     *lang.Class[*kernelObject]
+	library    *lang.Class[*libraryObject]
+	native     *lang.Class[*nativeKernel]
+	pipeline   *lang.Class[*Pipeline]
+	trace      *lang.Class[*itemTrace]
+	rpcClass   *lang.Class[*rpc]
+	boundClass *lang.Class[*boundLaunch]
 }
 
 // ModuleOptions are choices of the program that embeds the engine.
@@ -171,7 +172,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
-		m.trace.Constructor(), m.rpcClass.Constructor(),
+		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err

@@ -34,8 +34,8 @@ func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 	return e
 }
 
-// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000: with the same options each time, and
-// with new ones.
+// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000: with the same options each time,
+// with new ones, and bound.
 func BenchmarkLaunchFromScript(b *testing.B) {
 	e := newEngine(b)
 	ctx := context.Background()
@@ -50,11 +50,16 @@ export async function kept(n) {
 export async function fresh(n) {
   for (let i = 0; i < n; i++) k.launch({ size: 16 }, 2, x)
   await dev.queue.sync()
+}
+const call = k.bind({ size: 16 }, 2, x)
+export async function bound(n) {
+  for (let i = 0; i < n; i++) call.launch()
+  await dev.queue.sync()
 }`)
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, name := range []string{"kept", "fresh"} {
+	for _, name := range []string{"kept", "fresh", "bound"} {
 		fn, _ := goja.AssertFunction(exports.Get(name))
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

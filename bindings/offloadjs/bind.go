@@ -1,0 +1,72 @@
+package offloadjs
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// boundLaunch is a launch whose options and arguments were checked once.
+type boundLaunch struct {
+	kernel   *kernelObject
+	queue    *session.Queue
+	call     *session.Call
+	label    string
+	services bool // the kernel calls services
+}
+
+func (m *instance) defineBoundLaunch() {
+	m.boundClass = lang.NewClass(m.engine, lang.ClassSpec[*boundLaunch]{
+		Name:    "BoundLaunch",
+		Methods: []lang.Method[*boundLaunch]{method(m, "launch", m.launchBound)},
+		Fields: []lang.Field[*boundLaunch]{
+			value(m, "name", func(b *boundLaunch) any { return b.kernel.name }),
+			field(m, "queue", func(b *boundLaunch) (goja.Value, error) { return m.queueObject(b.queue), nil }),
+		},
+		Inspect: func(b *boundLaunch, _ inspect.Options) string {
+			l := b.call.Command()
+			return fmt.Sprintf("BoundLaunch of %s, size %v, on %s", b.kernel.name, l.Size, b.queue.Device().ID())
+		},
+	})
+}
+
+// bind is kernel.bind(options, ...arguments).
+func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
+	cfg, err := m.launchConfig(k.name, call, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.prepare("launch", k, &cfg, call.Arguments[1:])
+	if err != nil {
+		return nil, err
+	}
+	b := &boundLaunch{kernel: k, queue: p.queue, label: cfg.label, services: p.call.Kernel().Info().CallsServices()}
+	if b.services {
+		cfg.Services = m.servicesOn(p.queue)
+	}
+	if b.call, err = p.call.Kernel().Bind(cfg.Config, p.args...); err != nil {
+		return nil, err
+	}
+	return m.boundClass.New(b), nil
+}
+
+// launchBound is boundLaunch.launch().
+func (m *instance) launchBound(b *boundLaunch, _ goja.FunctionCall) (goja.Value, error) {
+	if err := m.env.stopLaunch(b.kernel); err != nil {
+		return nil, err
+	}
+	if err := m.submit(b.queue, b.call); err != nil {
+		return nil, err
+	}
+	if b.services {
+		m.serveUntilDone(b.queue)
+	}
+	if len(b.kernel.held) > 0 {
+		m.warnOfChanges(b.kernel)
+	}
+	return m.eventAfter(b.queue, b.label)
+}
