@@ -27,7 +27,7 @@ const (
 	bytesPerSecond = 1 << 30
 	itemSize       = 16 // bytes of an element of an array
 
-	// unlimitedItems is how many elements a builtin may visit in an engine without limits: it looks at no interrupt.
+	// unlimitedItems bounds the elements that a builtin may visit in an engine without limits: it checks for no interrupt.
 	unlimitedItems = 1 << 28
 
 	// maxDepth bounds nested builtins, proxies around proxies, and nested data: each level takes about 1 KiB of stack.

@@ -49,8 +49,8 @@ type Options struct {
 	// Stderr if there is no Logger.
 	OnError func(error)
 
-	// OnOverdue receives why a call was ended, by a limit or its context, when it has not returned two seconds later: a
-	// builtin runs that looks at no interrupt. It runs on a goroutine of its own, and may end the process.
+	// OnOverdue receives the cause if a call has not returned two seconds after its end by a limit or its context. A
+	// builtin then runs that checks for no interrupt. It runs on a goroutine of its own, and may end the process.
 	OnOverdue func(error)
 
 	// OnWarning receives warnings, such as one for an await that seems to be missing. It runs on the loop's goroutine.

@@ -74,8 +74,8 @@ func (e *Engine) OpenFile(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// ReadFile reads the whole of a file as [Engine.OpenFile] opens it. It fails if the file is larger than the memory
-// limit or than the machine's free memory. It ends with the context, also if the file never ends.
+// ReadFile reads a file as [Engine.OpenFile] opens it. It fails if the file is larger than the memory limit or than the
+// machine's free memory. It ends with the context, also if the file never ends.
 func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := e.OpenFile(path)
 	if err != nil {

@@ -198,7 +198,7 @@ func (e *Engine) fulfil(m *module) {
 	}
 }
 
-// released adds the modules that wait for nothing any more when m has been evaluated.
+// released appends the modules that became ready to run when m was evaluated.
 func (m *module) released(list []*module) []*module {
 	for _, p := range m.parents {
 		if slices.Contains(list, p) || p.root != nil && p.root.err != nil {

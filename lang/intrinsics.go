@@ -16,7 +16,7 @@ type intrinsics struct {
 	call                              goja.Callable // calls its argument from code of the script
 	power, powerOf, shift             goja.Value    // the functions for ** and **=, and for << in a text that uses BigInts; see Engine.defineOperators
 	times                             goja.Value    // the function for * in a text that uses BigInts
-	spread                            goja.Value    // (value): value, which is to be spread; it checks the length
+	spread                            goja.Value    // (value): value, checked for its length before it is spread
 	evalText                          goja.Value    // (text): the text that eval compiles in its place; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
 

@@ -72,7 +72,7 @@ const (
 type cell struct {
 	value     goja.Value
 	importers []importer
-	once      func()          // is told of the first value
+	once      func()          // called with the first value
 	assigned  []diag.Position // besides the declaration
 	changes   bool            // it may get more than one value
 }
@@ -402,8 +402,9 @@ func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit,
 	return UntilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
 }
 
-// UntilCallEnds runs work on a goroutine of its own, and leaves it to itself if the running call ends first: for parsers and
-// operations on files that look at no interrupt. The error is then the cause of that end. Call it on the loop's goroutine.
+// UntilCallEnds runs work on a goroutine of its own, and detaches it if the running call ends first. It is for parsers
+// and operations on files that check for no interrupt. The error is then the cause of that end. Call it on the loop's
+// goroutine.
 func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -118,7 +118,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 		name = "TypeError"
 	}
 	o, nerr := e.vm.New(e.errorClass(name), e.vm.ToValue(message))
-	if nerr != nil { // the script's stack is exhausted: nothing can be built any more
+	if nerr != nil { // the script's stack is exhausted: no object can be made
 		panic(nerr)
 	}
 	set := func(name, value string) {

@@ -31,7 +31,7 @@ func EncodeNamed(e *lang.Engine, name string, x any) (goja.Value, error) {
 	return (&encoder{engine: e, name: name}).value(reflect.ValueOf(x), nil)
 }
 
-// maxGoDepth bounds the nesting of a Go value, which may lead back to itself; pointers count too.
+// maxGoDepth bounds the nesting of a Go value, which may be cyclic; pointers count too.
 const maxGoDepth = 1000
 
 type encoder struct {

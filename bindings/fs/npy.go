@@ -168,7 +168,7 @@ func (n *npyFile) setShape(list string, most int) (count int, err error) {
 // maxRank is how many dimensions an array may have, as in NumPy.
 const maxRank = 64
 
-// rowByRow brings elements that are stored column by column, as Fortran does, into the order of C.
+// rowByRow converts elements from column-major order, as of Fortran, to row-major order.
 func rowByRow(data []byte, shape []int, size int) []byte {
 	out := make([]byte, 0, len(data))
 	index := make([]int, len(shape))

@@ -44,7 +44,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 			WithHint("%s", m.typeHint(first))
 	}
 	second := call.Argument(1)
-	if shape := shapeOf(second); shape != nil { // the options say it, so that an array of numbers cannot be mistaken
+	if shape := shapeOf(second); shape != nil { // explicit extents, which an array of values cannot be mistaken for
 		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
 	}
 	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {

@@ -85,7 +85,7 @@ func (c Compilation) Shapes() []Shape {
 	return c.of.shapes.all()
 }
 
-// Observe sets a function that is told of every compilation; nil ends it.
+// Observe sets a function that receives every compilation; nil ends it.
 func (e *Environment) Observe(fn func(Compilation)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

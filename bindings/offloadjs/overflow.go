@@ -69,7 +69,7 @@ func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches)
 	return overflow.Warnings(code, l)
 }
 
-// done reports whether there is nothing to find any more.
+// done reports whether the search is complete.
 func (w *wraps) done() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,7 +109,7 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	return fresh
 }
 
-// anything are launches that bring whatever they can.
+// anything are launches with any values.
 func anything(c *kernel.Compiled) *opt.Launches {
 	l := overflow.Assumed(c)
 	l.Size = [3]int64{math.MaxInt32, math.MaxInt32, math.MaxInt32}
@@ -122,7 +122,7 @@ func anything(c *kernel.Compiled) *opt.Launches {
 	return l
 }
 
-// includes reports whether launches bring no more than others.
+// includes reports whether all other launches are within the bounds.
 func includes(all, l *opt.Launches) bool {
 	for i := range l.Size {
 		if l.Size[i] > all.Size[i] || l.GroupSize[i] > all.GroupSize[i] {
@@ -163,7 +163,7 @@ func joined(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roomier are launches that bring up to twice as much.
+// roomier returns bounds up to twice as large.
 func roomier(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {

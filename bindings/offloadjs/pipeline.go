@@ -29,7 +29,7 @@ type Pipeline struct {
 	io                           *goja.Object // the argument of run
 }
 
-// port is a named value that goes into a pipeline, comes out of it, or stays inside.
+// port is a named input, output or temporary of a pipeline.
 type port struct {
 	name   string
 	elem   elemType

@@ -29,8 +29,8 @@ type Output struct {
 }
 
 // Run runs the pipeline once. It must not be called while it runs. Errors of the script and of its kernels are
-// explained with their places; wherever ctx ends it, the error is that of a script that ctx ends. Outputs are stored only
-// when the script and its kernels have ended well. When it returns nothing uses the host's memory any more.
+// explained with their positions. If ctx ends Run, the error is that of a script that ctx ends. Outputs are stored only
+// after the script and its kernels have succeeded. After its return the host's memory is unused.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 	if err := p.check(in, out); err != nil {
 		return err

@@ -13,5 +13,5 @@ func belong(cmd *exec.Cmd) {
 
 // kill ends a program and those that it started.
 func kill(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended by itself
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 }

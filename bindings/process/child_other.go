@@ -9,5 +9,5 @@ func belong(*exec.Cmd) {}
 
 // kill ends a program.
 func kill(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill() // it may have ended by itself
+	_ = cmd.Process.Kill() // it may have ended
 }

@@ -20,7 +20,7 @@ type joint struct {
 	value   func() value // made of results, once they are final
 }
 
-// join brings the values of the two sides of in to one type.
+// join converts the values of the two sides of in to one type.
 func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *joint {
 	j := &joint{c: c, in: in, t: t, e: e, at: at, keep: keep}
 	switch {

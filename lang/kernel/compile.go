@@ -47,7 +47,7 @@ type walk struct {
 	frame    *frame
 	depth    int
 	calls    int  // inlined so far
-	dead     bool // control cannot come here; code is typed but not kept
+	dead     bool // unreachable: code is typed but not kept
 	targets  []*target
 	errs     diag.List
 	warnings diag.List

@@ -66,7 +66,7 @@ func (c *compiler) arithType(x, y value) (t ir.Type, ok bool) {
 	return tx, false
 }
 
-// scalarType is the type that a scalar has by itself.
+// scalarType returns the type of a scalar without context.
 func (c *compiler) scalarType(v value) ir.Type {
 	switch v.kind {
 	case kReg:
@@ -214,7 +214,7 @@ func constTruth(v value) bool {
 
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
-// mixed64 reports that a number of one type does not become one of another by itself, since one is a 64-bit integer.
+// mixed64 reports an implicit conversion between types of which one is a 64-bit integer.
 func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
 	why := ""
 	if !is64(from) {

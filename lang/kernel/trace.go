@@ -33,7 +33,7 @@ type Mark struct {
 	Site  int       // position in [ir.Kernel.Sites]
 	Names []string  // MarkValue: the source of each value, such as a variable; "" for a condition
 	Array *ir.Array // MarkLoad, MarkStore, MarkAtomic
-	Path  []ir.Step // likewise
+	Path  []ir.Step // the path of the access
 	Text  []string  // MarkPrint: as in [ir.Instr.Text]
 }
 

@@ -27,8 +27,8 @@ func IsQuick(text string) bool {
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
-// EvalText checks a text that is to be compiled by eval, and returns the text to compile in its place: calls of eval in it
-// are indirect, so that they are checked too. The error is a *[diag.Diagnostic].
+// EvalText checks a text for eval, and returns the text to compile in its place: calls of eval in it are indirect, so
+// that they are checked too. The error is a *[diag.Diagnostic].
 func EvalText(text string) (string, error) {
 	if p := nesting.Check(text, maxEvalNesting); p != nil {
 		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)

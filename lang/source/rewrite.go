@@ -117,8 +117,8 @@ func (w *walker) replaceReads(top *scope) {
 	}
 }
 
-// replacePowers makes calls of powers, and of shifts that are to be checked. It comes last, since other changes are made
-// where their operands stand.
+// replacePowers makes calls of powers, and of shifts that need a check. It comes last, since other changes replace
+// their operands.
 func (w *walker) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {

@@ -46,8 +46,8 @@ const (
 	paramPower   = "%power"   // (a, b): a ** b
 	paramPowerOf = "%powerof" // (object, key): a function of b, which is object[key] **= b
 	paramShift   = "%shift"   // (a, b): a << b, in a text that uses BigInts
-	paramTimes   = "%times"   // (a, b): a * b, likewise
-	paramSpread  = "%spread"  // (value): value, which is to be spread
+	paramTimes   = "%times"   // (a, b): a * b, checked for its size
+	paramSpread  = "%spread"  // (value): value, checked before it is spread
 	paramEval    = "%eval"    // (text): the text that eval compiles in its place
 
 	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.

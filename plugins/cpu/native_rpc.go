@@ -127,7 +127,7 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 // failPatience is the time that the code may continue after a service has failed.
 const failPatience = time.Second
 
-// failCall keeps the error of a service. The code gets a status and returns by itself, or is interrupted later.
+// failCall keeps the error of a service. The code gets a status and returns normally, or is interrupted later.
 func (l *nativeLaunch) failCall(err error) {
 	var exit *rpchost.Exit
 	if errors.As(err, &exit) && exit.Code == 0 {

@@ -13,7 +13,7 @@ type Plugin interface {
 	Open(ctx context.Context) (Platform, error)
 }
 
-// Unconfigured is a plugin that finds devices only as the user told it to: on workers, say.
+// Unconfigured is implemented by plugins that find devices only after configuration, on workers for instance.
 type Unconfigured interface {
 	Plugin
 	// Unconfigured returns advice for the user if the plugin needs configuration before it has devices, or "". Until then

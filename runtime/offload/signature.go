@@ -65,7 +65,7 @@ type SymbolAddresser interface {
 	SymbolAddress(name string) (uint64, error)
 }
 
-// Addresser is a [Memory] that kernels may be told the address of, to follow pointers in data. Default: no address.
+// Addresser is a [Memory] whose address kernels may receive, to follow pointers in data. Default: no address.
 type Addresser interface {
 	// Address returns the address of the first byte in the address space of the device's kernels. It is valid until the
 	// memory is freed, or the program that it belongs to is unloaded.

@@ -81,7 +81,7 @@ func (a Arg) String() string {
 // Config is the configuration of a launch.
 type Config struct {
 	Size      []int // work-items along x, y, z; missing axes are 1; 0 on any axis does nothing
-	GroupSize []int // likewise; nil: the language's default
+	GroupSize []int // the group size; nil: the language's default
 	Checks    offload.Checks
 	Timeout   time.Duration // 0: none
 	Services  offload.Services

@@ -17,7 +17,7 @@ import (
 // QueueOptions are the options of a queue.
 type QueueOptions struct {
 	Label     string           // default: "queue N"
-	NoHazards bool             // commands do not wait for other queues by themselves
+	NoHazards bool             // commands do not wait for other queues automatically
 	Unlisted  bool             // [Session.Live] does not list it: its maker keeps it for itself
 	Pos       offload.Position // where it is made
 }
@@ -321,7 +321,7 @@ func (q *Queue) Wait(ev *Event) error {
 	return err
 }
 
-// WaitForSpace waits until the queue accepts a command without blocking. Commands wait by themselves, but only here can a
+// WaitForSpace waits until the queue accepts a command without blocking. Commands wait without it, but only here can a
 // context end the wait: then the commands issued so far are cancelled as by Sync, whose error it returns.
 func (q *Queue) WaitForSpace(ctx context.Context) error {
 	if q.bounded == nil {

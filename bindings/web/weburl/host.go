@@ -43,7 +43,7 @@ func (r Reader) parseHost(text string, opaque bool) (string, error) {
 	return writeIPv4(address), nil
 }
 
-// domain brings a domain name to its ASCII form.
+// domain converts a domain name to its ASCII form.
 func (r Reader) domain(text string) (string, error) {
 	name := text
 	if !isASCII(text) {

@@ -30,7 +30,7 @@ func special(scheme string) bool {
 	return yes
 }
 
-// A Reader parses URLs. Normalize brings text to the form NFKC, for domain names of other scripts than Latin.
+// A Reader parses URLs. Normalize converts text to the form NFKC, for domain names of other scripts than Latin.
 type Reader struct{ Normalize func(string) string }
 
 // An Error says why a text is no URL.

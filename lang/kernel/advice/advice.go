@@ -34,7 +34,7 @@ type Access struct {
 	Check  Check
 
 	index  string // the first index that nothing proves, one that is no number if there is such a one, as written; "" if the text does not tell
-	extent string // what it has to be below, as written
+	extent string // the bound on the index, as written
 	sign   bool   // of it only that it is not negative is not proved
 	wraps  bool   // which it is only where it wrapped
 	either bool   // of it neither that nor that it is below is proved

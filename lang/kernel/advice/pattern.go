@@ -111,7 +111,7 @@ func newLayouts(k *ir.Kernel) *layouts {
 	return l
 }
 
-// collect notes what the edges of the control flow bring to the values of structured instructions.
+// collect records the operands that jumps pass to structured instructions.
 func (l *layouts) collect(b *ir.Block, around *ir.Instr) {
 	if b == nil {
 		return

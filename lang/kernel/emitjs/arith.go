@@ -144,7 +144,7 @@ func binary(op ir.Op, t ir.Type, x, y string) string {
 		return call(fmt.Sprintf("div_%v", t))
 	case ir.Rem:
 		switch {
-		case t.IsFloat(): // exact, so that there is nothing to round
+		case t.IsFloat(): // exact, without rounding
 			return x + " % " + y
 		case wide(t):
 			return call("rem_64")

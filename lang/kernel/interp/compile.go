@@ -123,7 +123,7 @@ func (c *compiler) entry() block {
 	return c.block(k.Body)
 }
 
-// pinned reports whether the instruction's result is in a register that is never given back.
+// pinned reports whether the instruction's result is in a register that is never released.
 func pinned(in *ir.Instr) bool { return in.Op == ir.Const || in.Op == ir.Item || in.Op == ir.Extent }
 
 func (c *compiler) block(b *ir.Block) block {

@@ -119,8 +119,8 @@ func (n *loop) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// jump ends a block: it copies values and adds the lanes to a set. They stay in the mask, which the instruction around
-// then brings in line with the set.
+// jump ends a block: it copies values and adds the lanes to a set. They stay in the mask, from which the instruction
+// around removes the lanes of the set.
 type jump struct {
 	copies line
 	to     int

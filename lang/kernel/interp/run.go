@@ -131,7 +131,7 @@ func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	return &fault
 }
 
-// stop reports whether the launch was told to stop.
+// stop reports whether the launch was stopped.
 func (w *Worker) stop() bool {
 	if !w.stopped && w.launch.Stop != nil && w.launch.Stop.Load() {
 		w.stopped = true

@@ -26,7 +26,7 @@ func (c *Copier) All(vs []*Value) []*Value {
 	return out
 }
 
-// Define makes values like those given, defined by def, that stand for them from now on.
+// Define makes values like those of the list, defined by def, and substitutes them from now on.
 func (c *Copier) Define(vs []*Value, def *Instr) []*Value {
 	if vs == nil {
 		return nil

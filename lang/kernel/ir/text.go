@@ -302,7 +302,7 @@ func (p *printer) nest(b *Block) {
 	p.indent--
 }
 
-// isEmpty reports whether the block is nothing but a plain yield, as the else branch that the text form leaves out.
+// isEmpty reports whether the block is only a plain yield, as the else branch that the text form leaves out.
 func (b *Block) isEmpty() bool {
 	return b != nil && len(b.Instrs) == 1 && b.Instrs[0].Op == Yield && len(b.Instrs[0].Args) == 0 && b.Instrs[0].Site == 0
 }

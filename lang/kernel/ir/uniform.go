@@ -27,8 +27,8 @@ type Scope struct {
 	Apart *Array
 }
 
-// Uniformity is what is known of a kernel's values and control flow. A value is meant as it is for the items that
-// are active at its definition, in the same iteration of every loop around it.
+// Uniformity is the result of the uniformity analysis of a kernel's values and control flow. The level of a value holds
+// for the items that are active at its definition, in the same iteration of every loop around it.
 type Uniformity struct {
 	scope    Scope
 	values   []Level
@@ -45,7 +45,7 @@ type Divergence struct {
 	Cause *Instr // the if whose condition differs within the group, if known
 }
 
-// joinInfo is what is known of a structured instruction. The two entries of each pair are for control that depends on
+// joinInfo is the analysis of a structured instruction. The two entries of each pair are for control that depends on
 // values that differ between groups, and within groups.
 type joinInfo struct {
 	depth     int
@@ -190,11 +190,11 @@ type edgeInfo struct {
 type values struct {
 	edges int
 	first []*Value
-	one   []bool // every edge brings the same value, which is not made anew in iterations of a loop that the edge leaves
+	one   []bool // every edge passes the same value, and iterations of a loop that the edge leaves do not compute it again
 	level []Level
 }
 
-// add brings values along an edge to the join of that depth.
+// add passes values along an edge to the join of that depth.
 func (v *values) add(w *uniformWalk, depth int, args []*Value) {
 	if v.edges == 0 {
 		v.first, v.one, v.level = args, make([]bool, len(args)), make([]Level, len(args))
@@ -216,7 +216,7 @@ func (w *uniformWalk) raise(v *Value, to Level) {
 	}
 }
 
-// apart reports whether items that were together at the entry of the construct of that depth may not be any more.
+// apart reports whether items that entered the construct of that depth together may have separated.
 func (w *uniformWalk) apart(i, depth int) bool {
 	return w.split[i].from(depth+1) || w.left[i].from(depth)
 }
@@ -231,7 +231,7 @@ func (w *uniformWalk) cause() *Instr {
 	return nil
 }
 
-// unreached says nothing of what is computed where control cannot come: code that is made of it must fit together.
+// unreached ignores values in unreachable code: code that is made of it must fit together.
 func (w *uniformWalk) unreached(list []*Instr) {
 	for _, in := range list {
 		for _, r := range in.Results {
@@ -423,7 +423,7 @@ func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	}
 }
 
-// edge brings values to the end of a construct of that depth.
+// edge passes values to the end of a construct of that depth.
 func (w *uniformWalk) edge(to *Instr, depth int, args []*Value) { w.edges[to].out.add(w, depth, args) }
 
 func (w *uniformWalk) jump(in *Instr) {

@@ -370,7 +370,7 @@ func (g *generator) parameters() {
 	}
 }
 
-// coordinates emits what items know of themselves.
+// coordinates emits the coordinates of items.
 func (g *generator) coordinates() {
 	item := func(kind ir.ItemKind, axis int, uniform bool) *ir.Value {
 		return g.define(g.emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32), uniform)

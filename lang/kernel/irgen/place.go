@@ -118,7 +118,7 @@ func (g *generator) ownIndices(a *array) []*ir.Value {
 	return list
 }
 
-// number is a number that the compiler knows, or one that the launch brings.
+// number is a compile-time number, or one of the launch.
 func (g *generator) number(n int) *ir.Value {
 	for axis, size := range g.c.Size {
 		if n == size && g.chance(30) {

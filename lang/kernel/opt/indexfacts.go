@@ -32,7 +32,7 @@ type Product struct {
 	Terms  []Term
 }
 
-// Term is an integer that a launch brings.
+// Term is an integer of a launch: an extent, a size or an argument.
 type Term struct {
 	Kind TermKind
 	Axis int    // of sizes and extents
@@ -70,7 +70,7 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	return out
 }
 
-// Holds reports whether the fact holds of a launch that brings the values.
+// Holds reports whether the fact holds for a launch with the values.
 func (f *IndexFact) Holds(value func(Term) int64) bool {
 	for _, name := range f.Counts {
 		if value(Term{Kind: TermScalar, Name: name}) < 0 {
@@ -254,7 +254,7 @@ type asker struct {
 	left int
 }
 
-// lastNumber is the greatest number that counts as a bound by itself: greater ones come of types.
+// lastNumber is the greatest number that counts as a bound: greater ones are limits of types.
 const lastNumber = 1 << 30
 
 // most finds an upper bound of a non-negative value, whose term fits in the fact.

@@ -480,7 +480,7 @@ func (p *prover) block(b *ir.Block) {
 	}
 }
 
-// bring joins the intervals that come along an edge to those of the results.
+// bring joins the intervals of an edge's operands to those of the results.
 func (p *prover) bring(to *ir.Instr, args []*ir.Value) {
 	old, had := p.out[to]
 	now := make([]interval, len(args))

@@ -30,7 +30,7 @@ func (p *prover) loop(in *ir.Instr) {
 		}
 	}
 	mark := len(p.trail)
-	final := lastAttempt // where nothing is supposed of any parameter
+	final := lastAttempt // without assumptions about parameters
 	if p.wrap != nil {
 		p.wrap.forget(params)
 		final += 2 // those that did not fail keep their intervals first
@@ -146,8 +146,8 @@ func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	return up, down
 }
 
-// descends reports whether a parameter is to be related to its first value, as one that only gets less. The supposed
-// interval does not tell: a value that wrapped may be in it, and [prover.carry] looks whether one can.
+// descends reports whether to relate a parameter to its first value, because it only decreases. The assumed interval
+// does not show that: a value that wrapped may be in it, and [prover.carry] checks whether one can.
 func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) bool {
 	_, down := p.direction(loop, i)
 	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])

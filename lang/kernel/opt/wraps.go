@@ -14,7 +14,7 @@ type Launches struct {
 	Extents   map[string][]int64  // extents of buffers are at most these, by name, outermost first
 	Scalars   map[string][2]int64 // no parameter is less than the first, nor greater than the second of its numbers
 
-	// Trips is how often a loop goes around at most whose bound is not known.
+	// Trips bounds the trip count of a loop whose bound is unknown.
 	Trips int64
 	// Margin is how far an integer of unknown origin, such as one that is loaded, is from the ends of its type.
 	Margin int64
@@ -197,8 +197,8 @@ type claim struct {
 	counter   *ir.Value // another parameter, which tells how often the loop went around; nil if none does
 	first     interval  // of the counter
 	step      int64     // of the counter at least; negative if it goes down
-	most      int64     // how often the loop goes around
-	bounded   bool      // most is known, or supposed
+	most      int64     // the trip count's bound
+	bounded   bool      // most is known, or assumed
 	supposed  bool      // by Launches.Trips
 }
 
@@ -457,7 +457,7 @@ func (w *wrapSearch) forget(params []*ir.Value) {
 	}
 }
 
-// bring joins the intervals that a continue brings to those that others brought.
+// bring joins the intervals of a continue's operands to those of the others.
 func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
 	now := make([]interval, len(args))
 	for i, a := range args {

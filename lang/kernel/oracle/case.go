@@ -122,7 +122,7 @@ func (o *printer) Print(site int, item [3]int, text string) {
 	o.Prints = append(o.Prints, Print{site, item, text})
 }
 
-// Diff says how two outcomes of the case differ, or nothing if they do not.
+// Diff describes the difference of two outcomes of the case, or returns "".
 func (c *Case) Diff(a, b *Outcome) string {
 	return c.diff(a, b, func(_ ir.Elem, data []byte) []byte { return data })
 }

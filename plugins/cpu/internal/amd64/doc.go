@@ -8,7 +8,7 @@
 //	code, err := a.Finish()
 //
 // Operands are in Intel order. The destination carries the write mask ([Reg.Merge], [Reg.Zero], [Mem.Mask]); broadcasts
-// are said by [Mem.Broadcast], static rounding by a [Rounding] among the operands, a lock prefix by [Lock]. Of the
+// are set by [Mem.Broadcast], static rounding by a [Rounding] among the operands, a lock prefix by [Lock]. Of the
 // encodings of an instruction, the one GNU as would take is taken: VEX before EVEX where both do, the short immediate
 // where it fits, disp8 in the unit of the operand, branches short where they reach.
 //
@@ -29,5 +29,5 @@
 // reads: destination and first source are vectors of the instruction's length L, the second source is a vector, memory
 // of this length or one element broadcast; they go to ModRM.reg, vvvv and ModRM.rm; opcode 0F 58 without a prefix in VEX
 // and EVEX, W0; 128, 256 and 512 bits; write masks that merge or zero; static rounding; the VEX form needs AVX.
-// How to read the words is said where they are declared, in form.go.
+// form.go declares and explains the words.
 package amd64

@@ -41,7 +41,7 @@ func NewPool(cores int) *Pool { return &Pool{size: max(cores-1, 0)} }
 // Cores returns the number of goroutines that can work at once.
 func (p *Pool) Cores() int { return p.size + 1 }
 
-// Close ends the workers, after the work that they have begun. Run must not be called any more.
+// Close ends the workers, after their current jobs. Run must not be called afterwards.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -117,7 +117,7 @@ func (p *Pool) enter(j *Job) bool {
 	return false
 }
 
-// mobilise wakes or starts up to n workers. Those that are awake find the job by themselves.
+// mobilise wakes or starts up to n workers. Workers that are awake find the job without it.
 func (p *Pool) mobilise(n int) {
 	if p.sleeping.Load() == 0 && int(p.started.Load()) == p.size {
 		return

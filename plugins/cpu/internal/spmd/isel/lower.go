@@ -16,7 +16,7 @@ type Grid interface {
 	Barrier(op int)
 	// GroupOp emits a group operation.
 	GroupOp(in *ir.Instr)
-	// Interleaves returns the only exit of a loop that is to be interleaved, or nil.
+	// Interleaves returns the only exit of a loop for which interleaving pays, or nil.
 	Interleaves(loop *ir.Instr) *ir.Instr
 	// BeginInterleaved begins an interleaved loop, and returns the values of its parameters in the first iteration.
 	BeginInterleaved(loop, exit *ir.Instr) Entry

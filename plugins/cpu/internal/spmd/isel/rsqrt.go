@@ -15,14 +15,14 @@ func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
 	return l.rsqrtFast(in) // the only one of Functions
 }
 
-// rsqrtFast emits 1/√x within 4 units in the last place: the instruction's estimate y, of 14 bits or 12, and a step by the
-// rest e = 1 − xy², y + ye/2. The step ends below the root by 3y/8·e², which from 12 bits is up to 3.4 units. There the
-// rest is taken from 1 + 2⁻²³, which adds up to one unit to each result.
+// rsqrtFast emits 1/√x within 4 units in the last place. It is one Newton step y + ye/2 from the instruction's estimate
+// y of 14 or 12 bits, with the residual e = 1 − xy². The result is below the root by 3y/8·e², which from 12 bits is up
+// to 3.4 units. There the residual is computed from 1 + 2⁻²³, which adds up to one unit to each result.
 //
-// Integer instructions do what multiplications and minima of floats would: on AMD these share two of four pipes with the
-// fused multiply-adds. A subtraction from the upper words that stops at zero halves y. Where x is 0 or infinite the rest is
-// NaN, and where AVX2's estimate of a subnormal x is infinite, −∞: their bits are above those of −2⁻⁸, which bounds the rest
-// of every number. A finite step does not change an estimate that is infinite, 0 or NaN.
+// Integer instructions replace multiplications and minima of floats: on AMD these share two of four pipes with the
+// fused multiply-adds. A saturating subtraction on the upper words halves y. The residual is NaN if x is 0 or infinite,
+// and −∞ if AVX2's estimate of a subnormal x is infinite. Their bits are above those of −2⁻⁸, which bounds all other
+// residuals. A finite step does not change an estimate that is infinite, 0 or NaN.
 func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 	x := l.Vector(in.Args[0])
 	n := l.NumVectors(in.Result())

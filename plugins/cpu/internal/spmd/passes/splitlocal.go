@@ -288,7 +288,7 @@ func (s *local) vector() vcode.Reg {
 	return r
 }
 
-// release frees the registers of values that nothing reads any more.
+// release frees the registers of values after their last use.
 func (s *local) release(here []*localValue) {
 	for _, v := range here {
 		if i := slices.Index(s.held, v); i >= 0 && v.next() == math.MaxInt32 {

@@ -57,7 +57,7 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 	return 1
 }
 
-// inRounds reports whether all divergent loops are to be interleaved, and so need no masks.
+// inRounds reports whether all divergent loops are interleaved, and so need no masks.
 func (p *pressure) inRounds(k *ir.Kernel) bool {
 	ok := k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
