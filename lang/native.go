@@ -171,6 +171,14 @@ func (e *Engine) errorClass(name string) *goja.Object {
 	return e.intrinsics.errors["Error"]
 }
 
+// Unthrown returns the Go error behind an exception of the script, or err itself if there is none.
+func (e *Engine) Unthrown(err error) error {
+	if behind := e.goError(thrown(err)); behind != nil {
+		return behind
+	}
+	return err
+}
+
 // goError finds the Go error that Throw hid in an Error object.
 func (e *Engine) goError(v goja.Value) error {
 	o, ok := v.(*goja.Object)

@@ -94,6 +94,7 @@ func (m *instance) defineClasses() {
 	m.defineBoundLaunch()
 	m.defineLibrary()
 	m.definePipeline()
+	m.definePool()
 	m.defineTrace()
 }
 

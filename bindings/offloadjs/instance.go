@@ -81,6 +81,7 @@ type classes struct {
 	library    *lang.Class[*libraryObject]
 	native     *lang.Class[*nativeKernel]
 	pipeline   *lang.Class[*Pipeline]
+	pool       *lang.Class[*poolObject]
 	trace      *lang.Class[*itemTrace]
 	rpcClass   *lang.Class[*rpc]
 	boundClass *lang.Class[*boundLaunch]
@@ -140,7 +141,7 @@ var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U3
 
 // promptGlobals lists the exports that are global at a prompt.
 func promptGlobals() []string {
-	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "rpc", "args"}
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "pool", "rpc", "args"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
 	}
@@ -158,7 +159,7 @@ func (m *instance) exports() (*goja.Object, error) {
 		fn   func(goja.FunctionCall) (goja.Value, error)
 	}{
 		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
-		{"register", m.engine.Promised(m.explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline},
+		{"register", m.engine.Promised(m.explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline}, {"pool", m.newPool},
 	} {
 		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
 			return nil, err
@@ -171,7 +172,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	}
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
-		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
+		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(), m.pool.Constructor(),
 		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {

@@ -208,6 +208,15 @@ interface Declaration<I, O, T> {
   run(ports: Ports<I> & Buffers<O> & Buffers<T> & { readonly device: Device; readonly queue: Queue }): unknown
 }
 
+interface PoolOptions {
+  /** The tasks that a device runs at a time: 2 unless told otherwise, so that one computes while another one copies. */
+  tasks?: number
+}
+/** What a task of a pool runs on. The queue is the task's own while it runs; launches and copies that name no queue go to the device's default queue. */
+interface PoolSlot { readonly device: Device; readonly queue: Queue }
+/** Where the data of a task is: a device, or the device that has most bytes of buffers. */
+type Near = Device | string | Buffer | readonly Buffer[] | undefined
+
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }
 interface LiveObject { kind: string; label: string; device: string; bytes: number; at: string }
 interface DeviceLimits { allocationBytes: number; sharedBytes: number; groupItems: number; groupSize: number[]; groups: number[]; subgroupSizes: number[] }

@@ -1,0 +1,81 @@
+package far_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/plugins/far"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// TestPoolSurvivesWorker kills one of two workers while a pool maps over both: every item has its result, and the items of the
+// lost device ran on the other.
+func TestPoolSurvivesWorker(t *testing.T) {
+	spawn := "spawn:" + os.Args[0]
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{spawn, spawn}})}})
+	defer func() { _ = rt.Close(context.Background()) }() // the lost device has nothing to close
+	var out strings.Builder
+	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	must(t, err)
+	defer func() { must(t, e.Close()) }()
+	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
+		must(t, worker(t).Kill())
+		return goja.Undefined()
+	}))
+	_, err = e.Run(t.Context(), "pool.js", `
+import { pool, kernel, i32 } from 'offload'
+const count = kernel((g, n, x) => { for (let i = 0; i < 1000; i++) x[g.x] += n })
+const p = pool(['far:0/cpu:0', 'far:1/cpu:0'])
+let calls = 0
+const sums = await p.map(Array.from({ length: 40 }, (_, i) => i), async (n, { device, queue }) => {
+  if (++calls === 10) killWorker()
+  const x = device.buffer(i32, 16, { queue })
+  for (let i = 0; i < 5; i++) await count.launch({ size: 16, queue }, n, x)
+  return (await x.read()).reduce((a, b) => a + b)
+})
+console.log(sums.every((sum, n) => sum === n * 80000), sums.length, calls > 40)
+const lost = p.devices.filter(d => d.lost).length, done = p.devices.reduce((n, d) => n + d.done, 0)
+console.log(lost, done === calls)
+console.log(await p.run(({ device }) => device.id) === p.devices.find(d => !d.lost).device)
+p.close()
+`)
+	must(t, err)
+	if want := "true 40 true\n1 true\ntrue\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
+// TestPoolWithoutDevices loses all devices: each task that waits is told.
+func TestPoolWithoutDevices(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}})}})
+	defer func() { _ = rt.Close(context.Background()) }()
+	var out strings.Builder
+	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	must(t, err)
+	defer func() { must(t, e.Close()) }()
+	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
+		must(t, worker(t).Kill())
+		return goja.Undefined()
+	}))
+	_, err = e.Run(t.Context(), "pool.js", `
+import { pool, i32 } from 'offload'
+const p = pool(['far:cpu:0'], { tasks: 1 })
+const task = async ({ device }) => {
+  const x = device.buffer(i32, 16)
+  killWorker()
+  for (;;) await x.read()
+}
+const ends = await Promise.allSettled([p.run(task), p.run(task)])
+console.log(ends.map(e => e.reason.code).join(), ends[1].reason.message.includes('every device'))
+`)
+	must(t, err)
+	if want := "device-lost,device-lost true\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}

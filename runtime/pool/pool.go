@@ -1,0 +1,156 @@
+// Package pool decides which device runs which task. A task runs where its data is, or on an idle device if that one is busy.
+// The tasks of a lost device run elsewhere. The package starts nothing itself. Its methods must not be called by several
+// goroutines at the same time.
+package pool
+
+import "slices"
+
+// Anywhere is the member of a task without data on a device.
+const Anywhere = -1
+
+// Pool holds tasks that wait, and the members that run them.
+type Pool[T any] struct {
+	members []Member
+	near    [][]T // per member, the waiting tasks whose data it has
+	common  []T   // waiting tasks without such data, and those of lost members
+	width   int
+	turn    int // the member that is asked first
+}
+
+// Member is a device of the pool.
+type Member struct {
+	Running int  // tasks that run on it
+	Done    int  // tasks that ended on it
+	Stolen  int  // tasks that it began although their data is elsewhere
+	Lost    bool // it begins no task
+}
+
+// New returns a pool of members, each of which runs up to width tasks at a time.
+func New[T any](members, width int) *Pool[T] {
+	return &Pool[T]{members: make([]Member, members), near: make([][]T, members), width: width}
+}
+
+// Members returns the state of each member.
+func (p *Pool[T]) Members() []Member { return p.members }
+
+// Push adds a task whose data is on a member, or Anywhere.
+func (p *Pool[T]) Push(task T, member int) {
+	if member == Anywhere || p.members[member].Lost {
+		p.common = append(p.common, task)
+		return
+	}
+	p.near[member] = append(p.near[member], task)
+}
+
+// Again adds a task that ran on a member which was lost, before all others.
+func (p *Pool[T]) Again(task T) { p.common = slices.Insert(p.common, 0, task) }
+
+// Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks, then
+// those without data. Then it takes the last task of the longest list among members all of whose places are taken.
+func (p *Pool[T]) Next() (task T, member int, ok bool) {
+	for _, choose := range [...]func(int) (T, bool){p.own, p.steal} {
+		for range p.members {
+			at := p.turn
+			p.turn = (p.turn + 1) % len(p.members)
+			if !p.free(at) {
+				continue
+			}
+			if task, ok = choose(at); ok {
+				p.members[at].Running++
+				return task, at, true
+			}
+		}
+	}
+	return task, 0, false
+}
+
+func (p *Pool[T]) free(member int) bool {
+	m := &p.members[member]
+	return !m.Lost && m.Running < p.width
+}
+
+// own returns the first waiting task of a member, or the first without data.
+func (p *Pool[T]) own(member int) (task T, ok bool) {
+	if task, ok = takeFirst(&p.near[member]); ok {
+		return task, true
+	}
+	return takeFirst(&p.common)
+}
+
+// steal returns the last task of the longest list of a member that is busy.
+func (p *Pool[T]) steal(member int) (task T, ok bool) {
+	longest := -1
+	for i, list := range p.near {
+		if len(list) > 0 && !p.free(i) && (longest < 0 || len(list) > len(p.near[longest])) {
+			longest = i
+		}
+	}
+	if longest < 0 {
+		return task, false
+	}
+	list := p.near[longest]
+	task = list[len(list)-1]
+	p.near[longest] = slices.Delete(list, len(list)-1, len(list))
+	p.members[member].Stolen++
+	return task, true
+}
+
+func takeFirst[T any](list *[]T) (task T, ok bool) {
+	if len(*list) == 0 {
+		return task, false
+	}
+	task = (*list)[0]
+	*list = slices.Delete(*list, 0, 1)
+	return task, true
+}
+
+// End ends a task that Next returned for a member.
+func (p *Pool[T]) End(member int) {
+	p.members[member].Running--
+	p.members[member].Done++
+}
+
+// Lose takes a member out. Its waiting tasks can begin elsewhere; those that run are ended as others are.
+func (p *Pool[T]) Lose(member int) {
+	p.members[member].Lost = true
+	p.common = append(p.common, p.near[member]...)
+	p.near[member] = nil
+}
+
+// Alive returns the number of members that are not lost.
+func (p *Pool[T]) Alive() int {
+	n := 0
+	for i := range p.members {
+		if !p.members[i].Lost {
+			n++
+		}
+	}
+	return n
+}
+
+// Withdraw removes the waiting tasks for which drop returns true, and returns them.
+func (p *Pool[T]) Withdraw(drop func(T) bool) (withdrawn []T) {
+	keep := func(list []T) []T {
+		return slices.DeleteFunc(list, func(task T) bool {
+			if drop(task) {
+				withdrawn = append(withdrawn, task)
+				return true
+			}
+			return false
+		})
+	}
+	p.common = keep(p.common)
+	for i := range p.near {
+		p.near[i] = keep(p.near[i])
+	}
+	return withdrawn
+}
+
+// Waiting returns the number of tasks that have not begun.
+func (p *Pool[T]) Waiting() int {
+	n := len(p.common)
+	for _, list := range p.near {
+		n += len(list)
+	}
+	return n
+}

@@ -1,0 +1,123 @@
+package pool
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// begun drains Next.
+func begun(p *Pool[int]) (list [][2]int) {
+	for {
+		task, member, ok := p.Next()
+		if !ok {
+			return list
+		}
+		list = append(list, [2]int{task, member})
+	}
+}
+
+func TestTasksBeginWhereTheirDataIs(t *testing.T) {
+	p := New[int](2, 1)
+	p.Push(1, 1)
+	p.Push(2, 1)
+	p.Push(3, 0)
+	p.Push(4, Anywhere)
+	if got := begun(p); !slices.Equal(got, [][2]int{{3, 0}, {1, 1}}) {
+		t.Error(got)
+	}
+	p.End(0) // takes the task without data before another member's
+	if got := begun(p); !slices.Equal(got, [][2]int{{4, 0}}) {
+		t.Error(got)
+	}
+	p.End(0) // member 1 is busy
+	if got := begun(p); !slices.Equal(got, [][2]int{{2, 0}}) {
+		t.Error(got)
+	}
+	if m := p.Members()[0]; m != (Member{Running: 1, Done: 2, Stolen: 1}) {
+		t.Error(m)
+	}
+}
+
+func TestLostMember(t *testing.T) {
+	p := New[int](2, 1)
+	for task := range 3 {
+		p.Push(task, 0)
+	}
+	if got := begun(p); !slices.Equal(got, [][2]int{{0, 0}, {2, 1}}) {
+		t.Error(got)
+	}
+	p.Lose(0)
+	p.End(0)
+	p.Again(0)
+	p.Push(5, 0)
+	p.End(1)
+	for _, want := range []int{0, 1, 5} {
+		if got := begun(p); !slices.Equal(got, [][2]int{{want, 1}}) {
+			t.Error(got, want)
+		}
+		p.End(1)
+	}
+	if p.Alive() != 1 || p.Waiting() != 0 {
+		t.Error(p.Alive(), p.Waiting())
+	}
+}
+
+// TestEachTaskBeginsOnce compares random histories with what must hold of each.
+func TestEachTaskBeginsOnce(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		members, width := 1+r.IntN(4), 1+r.IntN(3)
+		p := New[int](members, width)
+		pushed, gone := 0, map[int]bool{}
+		running := make([][]int, members)
+		for range 100 {
+			switch r.IntN(6) {
+			case 0, 1:
+				p.Push(pushed, r.IntN(members+1)-1)
+				pushed++
+			case 2:
+				for _, b := range begun(p) {
+					if gone[b[0]] {
+						t.Fatalf("seed %d: task %d begins twice", seed, b[0])
+					}
+					gone[b[0]] = true
+					running[b[1]] = append(running[b[1]], b[0])
+				}
+				for i, list := range running {
+					if m := p.Members()[i]; len(list) != m.Running || m.Running > width {
+						t.Fatalf("seed %d: member %d runs %d tasks of %d", seed, i, len(list), width)
+					}
+					if !p.Members()[i].Lost && len(list) < width && p.Waiting() > 0 {
+						t.Fatalf("seed %d: member %d is idle while %d tasks wait", seed, i, p.Waiting())
+					}
+				}
+			case 3, 4:
+				if i := r.IntN(members); len(running[i]) > 0 {
+					task := running[i][0]
+					running[i] = running[i][1:]
+					p.End(i)
+					if p.Members()[i].Lost {
+						gone[task] = false
+						p.Again(task)
+					}
+				}
+			case 5:
+				if p.Alive() > 1 && r.IntN(10) == 0 {
+					p.Lose(r.IntN(members))
+				}
+			}
+		}
+		for _, task := range p.Withdraw(func(int) bool { return true }) {
+			if gone[task] {
+				t.Fatalf("seed %d: task %d waits and has begun", seed, task)
+			}
+			gone[task] = true
+		}
+		for task := range pushed {
+			if !gone[task] {
+				t.Fatalf("seed %d: task %d is lost", seed, task)
+			}
+		}
+	}
+}
