@@ -30,6 +30,8 @@ type device struct {
 	inexact error  // the result that the comparison found wrong
 	options string // of the driver's compiler
 	pocl    bool   // the driver is PoCL
+	cache   *cache
+	driver  string // name and version
 	clock   queue.Clock
 	shared  bool // records are in fine-grained shared virtual memory
 	atomics bool // shared virtual memory has atomics

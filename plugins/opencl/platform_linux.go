@@ -73,7 +73,8 @@ func (p *platform) addDevices(driver cl.Platform, target *lower.Target, o Option
 			return err
 		}
 		pocl := p.lib.PlatformText(driver, cl.PlatformName) == "Portable Computing Language"
-		d := &device{pocl: pocl, lib: p.lib, handle: id, context: c, target: target, options: o.BuildOptions, id: fmt.Sprintf("%s:%d", Name, len(p.devices))}
+		d := &device{pocl: pocl, cache: newCache(o.CacheDir), driver: p.lib.PlatformText(driver, cl.PlatformName) + p.lib.PlatformText(driver, cl.PlatformVersion),
+			lib: p.lib, handle: id, context: c, target: target, options: o.BuildOptions, id: fmt.Sprintf("%s:%d", Name, len(p.devices))}
 		d.describe(!o.Unshared)
 		if d.aux, err = p.lib.NewQueue(c, id); err != nil {
 			p.lib.ReleaseContext(c)

@@ -33,6 +33,7 @@ type Options struct {
 	Library      string // file of the loader; "" means the system's
 	Unshared     bool   // records are copied, as for a driver without shared virtual memory
 	BuildOptions string // more options of the drivers' compilers, after a space
+	CacheDir     string // folder of built programs; "" means that of the user, "off" none
 	VendorsDir   string // folder in which drivers are registered; "" means the system's
 }
 

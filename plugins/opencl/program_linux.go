@@ -176,7 +176,7 @@ func (k *kernel) compile(v *variant, unchecked bool) error {
 	if v.flat {
 		options += " -cl-opt-disable"
 	}
-	v.program, log, err = d.lib.Build(d.context, d.handle, v.source, options)
+	v.program, log, err = d.buildSource(v.source, options)
 	if err != nil {
 		e := d.failure("compile", k.info.Name, err)
 		if log != "" {
@@ -207,4 +207,23 @@ func meetsInBranch(b *ir.Block, branch bool) bool {
 		}
 	}
 	return false
+}
+
+// buildSource compiles a source, or takes the binary that it was compiled to before.
+func (d *device) buildSource(source, options string) (p cl.Program, log string, err error) {
+	info := d.Info()
+	key := cacheKey(d.driver, info.Name, info.Arch, info.DriverVersion, options, source)
+	if binary := d.cache.get(key); binary != nil {
+		if p, log, err = d.lib.BuildBinary(d.context, d.handle, binary, options); err == nil {
+			return p, log, nil
+		}
+		d.cache.remove(key)
+	}
+	p, log, err = d.lib.Build(d.context, d.handle, source, options)
+	if err == nil {
+		if binary := d.lib.Binary(p); binary != nil {
+			_ = d.cache.put(key, binary) // the next process compiles again
+		}
+	}
+	return p, log, err
 }

@@ -29,6 +29,7 @@ const (
 	OutOfResources             Status = -5
 	OutOfHostMemory            Status = -6
 	BuildProgramFailure        Status = -11
+	InvalidBinary              Status = -42
 	InvalidWorkGroupSize       Status = -54
 	InvalidBufferSize          Status = -61
 	PlatformNotFound           Status = -1001
@@ -125,6 +126,8 @@ const (
 // The queries of programs, events and kernels.
 const (
 	contextPlatform       = 0x1084
+	programBinarySizes    = 0x1165
+	programBinaries       = 0x1166
 	queueProfilingEnable  = 1 << 1
 	buildLog              = 0x1183
 	kernelWorkGroupSize   = 0x11B0

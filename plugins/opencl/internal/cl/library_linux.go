@@ -4,6 +4,7 @@ package cl
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -25,7 +26,9 @@ const (
 	clCreateBuffer
 	clReleaseMemObject
 	clCreateProgramWithSource
+	clCreateProgramWithBinary
 	clBuildProgram
+	clGetProgramInfo
 	clGetProgramBuildInfo
 	clReleaseProgram
 	clCreateKernel
@@ -54,7 +57,7 @@ const (
 )
 
 var functionNames = [numFunctions]string{"clGetPlatformIDs", "clGetPlatformInfo", "clGetDeviceIDs", "clGetDeviceInfo", "clCreateContext", "clReleaseContext",
-	"clCreateCommandQueue", "clReleaseCommandQueue", "clCreateBuffer", "clReleaseMemObject", "clCreateProgramWithSource", "clBuildProgram",
+	"clCreateCommandQueue", "clReleaseCommandQueue", "clCreateBuffer", "clReleaseMemObject", "clCreateProgramWithSource", "clCreateProgramWithBinary", "clBuildProgram", "clGetProgramInfo",
 	"clGetProgramBuildInfo", "clReleaseProgram", "clCreateKernel", "clReleaseKernel", "clSetKernelArg", "clGetKernelWorkGroupInfo", "clEnqueueNDRangeKernel",
 	"clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clEnqueueFillBuffer", "clEnqueueReadBufferRect", "clEnqueueWriteBufferRect",
 	"clEnqueueCopyBufferRect", "clEnqueueMarkerWithWaitList", "clFlush", "clWaitForEvents", "clGetEventInfo", "clGetEventProfilingInfo", "clRetainEvent",
@@ -217,23 +220,71 @@ func (l *Library) ReleaseShared(c Context, p unsafe.Pointer) {
 
 // Build compiles a program of one source. The log is that of the compiler, after an error too.
 func (l *Library) Build(c Context, d Device, source, options string) (p Program, log string, err error) {
-	src, opts := append([]byte(source), 0), append([]byte(options), 0)
+	src := append([]byte(source), 0)
 	first := &src[0]
+	var pin runtime.Pinner
+	pin.Pin(first)
+	defer pin.Unpin()
 	var s Status
 	handle := l.create(clCreateProgramWithSource, uintptr(c), 1, uintptr(unsafe.Pointer(&first)), 0, uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return 0, "", s
 	}
-	p = Program(handle)
-	err = l.call(clBuildProgram, handle, 1, uintptr(unsafe.Pointer(&d)), uintptr(unsafe.Pointer(&opts[0])), 0, 0).err()
+	return l.build(Program(handle), d, options)
+}
+
+// BuildBinary makes a program of a binary, which Binary returned or another compiler wrote.
+func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string) (p Program, log string, err error) {
+	if len(binary) == 0 {
+		return 0, "", InvalidBinary
+	}
+	first, size := &binary[0], uintptr(len(binary))
+	var pin runtime.Pinner
+	pin.Pin(first)
+	defer pin.Unpin()
+	var status, s Status
+	handle := l.create(clCreateProgramWithBinary, uintptr(c), 1, uintptr(unsafe.Pointer(&d)), uintptr(unsafe.Pointer(&size)), uintptr(unsafe.Pointer(&first)),
+		uintptr(unsafe.Pointer(&status)), uintptr(unsafe.Pointer(&s)))
+	if s == 0 && status != 0 {
+		if s = status; handle != 0 {
+			l.ReleaseProgram(Program(handle))
+		}
+	}
+	if s != 0 {
+		return 0, "", s
+	}
+	return l.build(Program(handle), d, options)
+}
+
+// build builds a program, and releases it if that fails.
+func (l *Library) build(p Program, d Device, options string) (_ Program, log string, err error) {
+	opts := append([]byte(options), 0)
+	err = l.call(clBuildProgram, uintptr(p), 1, uintptr(unsafe.Pointer(&d)), uintptr(unsafe.Pointer(&opts[0])), 0, 0).err()
 	log = text(func(size uintptr, data, written unsafe.Pointer) Status {
-		return l.call(clGetProgramBuildInfo, handle, uintptr(d), buildLog, size, uintptr(data), uintptr(written))
+		return l.call(clGetProgramBuildInfo, uintptr(p), uintptr(d), buildLog, size, uintptr(data), uintptr(written))
 	})
 	if err != nil {
 		l.ReleaseProgram(p)
 		return 0, log, err
 	}
 	return p, log, nil
+}
+
+// Binary returns the binary of a program of one device, or nil if the driver has none.
+func (l *Library) Binary(p Program) []byte {
+	var size uintptr
+	if l.call(clGetProgramInfo, uintptr(p), programBinarySizes, unsafe.Sizeof(size), uintptr(unsafe.Pointer(&size)), 0) != 0 || size == 0 || size > 1<<28 {
+		return nil
+	}
+	data := make([]byte, size)
+	first := &data[0]
+	var pin runtime.Pinner
+	pin.Pin(first) // its address lies in memory that the driver reads
+	defer pin.Unpin()
+	if l.call(clGetProgramInfo, uintptr(p), programBinaries, unsafe.Sizeof(first), uintptr(unsafe.Pointer(&first)), 0) != 0 {
+		return nil
+	}
+	return data
 }
 
 // ReleaseProgram releases a program.

@@ -1,0 +1,141 @@
+package opencl
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// cache keeps binaries of programs in files of a folder, for this process and others. A file is complete or absent: it is
+// renamed to its name once it is written. It begins with a mark and the digest of the rest, so that a damaged file is not used.
+type cache struct {
+	dir  string // "" keeps nothing
+	most int64  // bytes of all files
+}
+
+const (
+	cacheMark  = "orepl-cl1\n"
+	cacheBytes = 256 << 20
+	staleAfter = time.Hour // for files of processes that ended while they wrote
+)
+
+// newCache returns the cache in a folder; "" is the user's, "off" none.
+func newCache(dir string) *cache {
+	switch dir {
+	case "off":
+		return &cache{}
+	case "":
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return &cache{}
+		}
+		dir = filepath.Join(user, "orepl", "opencl")
+	}
+	return &cache{dir: dir, most: cacheBytes}
+}
+
+// cacheKey returns the name of the file for everything that determines a binary.
+func cacheKey(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		n := sha256.Sum256([]byte(p))
+		h.Write(n[:])
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// get returns a binary, or nil. A damaged file is removed.
+func (c *cache) get(key string) []byte {
+	if c.dir == "" {
+		return nil
+	}
+	path := filepath.Join(c.dir, key)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	const head = len(cacheMark) + sha256.Size
+	if len(data) > head && strings.HasPrefix(string(data[:len(cacheMark)]), cacheMark) {
+		if digest := sha256.Sum256(data[head:]); bytes.Equal(digest[:], data[len(cacheMark):head]) {
+			now := time.Now()
+			_ = os.Chtimes(path, now, now) // the oldest files are removed first
+			return data[head:]
+		}
+	}
+	c.remove(key)
+	return nil
+}
+
+// remove removes a binary that the driver did not take.
+func (c *cache) remove(key string) { _ = os.Remove(filepath.Join(c.dir, key)) }
+
+// put keeps a binary. The program runs without it, so that a full disk or a folder without permission is no error of the launch.
+func (c *cache) put(key string, binary []byte) error {
+	if c.dir == "" || int64(len(binary)) > c.most/4 {
+		return nil
+	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(c.dir, "new-*")
+	if err != nil {
+		return err
+	}
+	digest := sha256.Sum256(binary)
+	for _, part := range [][]byte{[]byte(cacheMark), digest[:], binary} {
+		if err == nil {
+			_, err = f.Write(part)
+		}
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), filepath.Join(c.dir, key))
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return err
+	}
+	return c.bound()
+}
+
+// bound removes the files that were not used for longest once there are too many, and abandoned ones.
+func (c *cache) bound() error {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return err
+	}
+	var files []fs.FileInfo
+	var total int64
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() { // another process removed it
+			continue
+		}
+		if strings.HasPrefix(e.Name(), "new-") {
+			if time.Since(info.ModTime()) > staleAfter {
+				c.remove(e.Name())
+			}
+			continue
+		}
+		files, total = append(files, info), total+info.Size()
+	}
+	if total <= c.most {
+		return nil
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
+	for _, f := range files {
+		if total <= c.most/4*3 {
+			break
+		}
+		c.remove(f.Name())
+		total -= f.Size()
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package opencl
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// binaryOf returns the binary that the tests keep under a key.
+func binaryOf(key string) []byte {
+	digest := sha256.Sum256([]byte(key))
+	return bytes.Repeat(digest[:], 1+int(digest[0])*16)
+}
+
+func TestCache(t *testing.T) {
+	c := newCache(t.TempDir())
+	key := cacheKey("driver", "source")
+	if other := cacheKey("drive", "rsource"); other == key {
+		t.Error("two lists of parts have one key")
+	}
+	if c.get(key) != nil {
+		t.Error("an empty cache has a binary")
+	}
+	want := binaryOf(key)
+	if err := c.put(key, want); err != nil || !bytes.Equal(c.get(key), want) {
+		t.Fatalf("the binary was not kept: %v", err)
+	}
+	path := filepath.Join(c.dir, key)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 200 { // each damage, of a byte or of the length, is noticed
+		damaged := bytes.Clone(whole)
+		if at := rand.IntN(len(whole)); n%2 == 0 {
+			damaged[at] ^= 1 << rand.IntN(8)
+		} else {
+			damaged = damaged[:at]
+		}
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c.get(key) != nil {
+			t.Fatalf("a damaged binary of %d of %d bytes was taken", len(damaged), len(whole))
+		}
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Fatal("a damaged file stays")
+		}
+	}
+	if newCache("off").put(key, want) != nil || newCache("off").get(key) != nil {
+		t.Error("no cache keeps a binary")
+	}
+}
+
+// TestCacheIsBounded fills a cache: the binaries that were used last stay, and files of ended processes go.
+func TestCacheIsBounded(t *testing.T) {
+	c := &cache{dir: t.TempDir(), most: 100_000}
+	abandoned := filepath.Join(c.dir, "new-1")
+	if err := os.WriteFile(abandoned, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-2 * staleAfter)
+	if err := os.Chtimes(abandoned, long, long); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if err := c.put(fmt.Sprint("key", i), make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		at := long.Add(time.Duration(i) * time.Second)
+		if err := os.Chtimes(filepath.Join(c.dir, fmt.Sprint("key", i)), at, at); err != nil {
+			t.Fatal(err)
+		}
+		if c.get("key0") == nil {
+			t.Fatalf("the binary in use was removed after %d", i)
+		}
+	}
+	files, err := os.ReadDir(c.dir)
+	if err != nil || len(files) > 101 || len(files) < 50 {
+		t.Errorf("%d files: %v", len(files), err)
+	}
+	if _, err := os.Stat(abandoned); !os.IsNotExist(err) {
+		t.Error("an abandoned file stays")
+	}
+}
+
+const cacheFolder = "OREPL_TEST_CACHE" // makes the test binary a process that uses a cache
+
+// TestCacheOfKilledProcess shares a cache with a process that is killed at random: what is read is always whole.
+func TestCacheOfKilledProcess(t *testing.T) {
+	if dir := os.Getenv(cacheFolder); dir != "" {
+		useCache(t, &cache{dir: dir, most: 1 << 20}, time.Hour)
+		return
+	}
+	c := &cache{dir: t.TempDir(), most: 1 << 20}
+	kills := 10
+	if os.Getenv("OREPL_TEST_LONG") == "1" {
+		kills = 300
+	}
+	hits := 0
+	for range kills {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestCacheOfKilledProcess$")
+		cmd.Env = append(os.Environ(), cacheFolder+"="+c.dir)
+		var out strings.Builder
+		cmd.Stdout = &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		hits += useCache(t, c, 50*time.Millisecond+time.Duration(rand.IntN(100))*time.Millisecond)
+		_ = cmd.Process.Kill()
+		if _ = cmd.Wait(); strings.Contains(out.String(), "FAIL") {
+			t.Fatal(out.String())
+		}
+	}
+	if hits == 0 {
+		t.Error("no binary was found")
+	}
+	t.Logf("%d binaries read while %d processes were killed", hits, kills)
+}
+
+// useCache keeps and reads binaries for a while, and returns how many it read.
+func useCache(t *testing.T, c *cache, d time.Duration) (hits int) {
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		key := cacheKey(fmt.Sprint(rand.IntN(500)))
+		switch got := c.get(key); {
+		case got == nil:
+			if err := c.put(key, binaryOf(key)); err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		case !bytes.Equal(got, binaryOf(key)):
+			t.Fatalf("%s has another binary", key)
+		default:
+			hits++
+		}
+	}
+	return hits
+}
