@@ -20,7 +20,7 @@ type Input struct {
 	Number any           // float64, int64, *big.Int or bool, if it is a number
 }
 
-// Output is where the host wants a result.
+// Output is the destination of a result on the host.
 type Output struct {
 	Name string
 	Type contract.Type

@@ -29,8 +29,7 @@ type dce struct {
 	changed bool
 }
 
-// roots marks the instructions of a block that live by themselves. parent is the structured instruction around the
-// block.
+// roots marks the instructions of a block that have effects. parent is the structured instruction around the block.
 func (s *dce) roots(b *ir.Block, parent *ir.Instr) {
 	if b == nil {
 		return

@@ -67,7 +67,7 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 
 // optimise runs the passes, and writes a dump after each one if that is asked for.
 func optimise(l *grid.Builder) error {
-	in := passes.Input{Func: l.Func, Frames: l.Observes, Stacked: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
+	in := passes.Input{Func: l.Func, Frames: l.Observes, TwoD: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
 		Advance: l.Advance, Start: l.Start, Fresh: l.Begin}
 	if l.Batch != nil {
 		in.Fresh = 0 // other groups of the batch may wait when this one begins

@@ -16,8 +16,8 @@ func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
 }
 
 // rsqrtFast emits 1/√x within 4 units in the last place. It is one Newton step y + ye/2 from the instruction's estimate
-// y of 14 or 12 bits, with the residual e = 1 − xy². The result is below the root by 3y/8·e², which from 12 bits is up
-// to 3.4 units. There the residual is computed from 1 + 2⁻²³, which adds up to one unit to each result.
+// y of 14 or 12 bits. The residual is e = 1 − xy². The result is below the root by 3y/8·e², which from 12 bits is up to
+// 3.4 units. There the residual is computed from 1 + 2⁻²³, which adds up to one unit to each result.
 //
 // Integer instructions replace multiplications and minima of floats: on AMD these share two of four pipes with the
 // fused multiply-adds. A saturating subtraction on the upper words halves y. The residual is NaN if x is 0 or infinite,

@@ -11,9 +11,9 @@ import (
 // Input is a function, with facts that its instructions do not show.
 type Input struct {
 	*vcode.Func
-	Frames  bool // gangs have frames of their own, because the kernel observes its group
-	Stacked bool // gangs are 2-D: several vectors hold rows of items
-	Single  bool // a work-group is one gang
+	Frames bool // gangs have frames of their own, because the kernel observes its group
+	TwoD   bool // gangs are 2-D: several vectors hold rows of items
+	Single bool // a work-group is one gang
 
 	// For SplitRanges: where a gang that waits jumps to, where gangs start, and where no gang is left.
 	Advance, Start, Fresh amd64.Label
@@ -29,7 +29,7 @@ type pass struct {
 
 // table lists the passes in the order in which they run.
 var table = []pass{
-	{name: "cse", when: func(in *Input) bool { return in.Stacked },
+	{name: "cse", when: func(in *Input) bool { return in.TwoD },
 		run: plain(func(in *Input) { CSE(in.Func) })},
 	// Masks of AVX2 are vectors, which CSE must not mistake for values.
 	{name: "expand", after: []string{"cse"}, when: func(in *Input) bool { return in.Target == &vcode.AVX2 },
@@ -48,7 +48,7 @@ var table = []pass{
 		run: plain(func(in *Input) { Coalesce(in.Func) })},
 	// A load folds only if two instructions mention its register, and a copy is one.
 	{name: "fold", after: []string{"coalesce"},
-		run: plain(func(in *Input) { FoldLoads(in.Func, in.Single || in.Stacked) })},
+		run: plain(func(in *Input) { FoldLoads(in.Func, in.Single || in.TwoD) })},
 	// Copies between a branch and its target are gone.
 	{name: "branches", after: []string{"coalesce"},
 		run: plain(func(in *Input) { InvertBranches(in.Func) })},

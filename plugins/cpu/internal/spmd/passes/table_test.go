@@ -33,7 +33,7 @@ func TestRun(t *testing.T) {
 		want []string
 	}{
 		{Input{Func: vcode.NewFunc(&vcode.AVX512, amd64.New(amd64.ForAVX512))}, []string{"licm", "lsr", "dce", "coalesce", "fold", "branches", "splitranges", "splitlocal"}},
-		{Input{Func: vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2)), Stacked: true}, Names()},
+		{Input{Func: vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2)), TwoD: true}, Names()},
 	} {
 		r, dead := c.in.NewVec(), c.in.NewVec()
 		c.in.Def(amd64.VPXORD, r.Z(), r.Z(), r.Z())

@@ -22,13 +22,13 @@ const (
 // of much arithmetic without loops, as long as all live values fit the machine registers. Kernels with barriers gain
 // from wide gangs because there are fewer gangs to wait for. A 2-D gang with vector masks may have three registers:
 // two short vectors do not hide the latency of a loop, and the spills of three cost less.
-func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
-	u := k.Uniformity(gangScope(stacked))
+func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
+	u := k.Uniformity(gangScope(twoD))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
 	p.number(k.Body)
 	p.at = 0
 	room := t.Vectors + vcode.ScratchVectors + t.Spare
-	stores := !stacked && p.copies(k)
+	stores := !twoD && p.copies(k)
 	if stores {
 		p.loops, p.depth = true, 1
 	} else if p.straight(k, t) {
@@ -49,7 +49,7 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, stacked bool) int {
 		return 1
 	case 4*p.most <= room && (!p.diverges || t.HasMasks && p.masks <= 1 || p.inRounds(k)): // masks must fit their registers, too
 		return 4
-	case stacked && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
+	case twoD && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
 		return 3
 	case 2*p.most <= room:
 		return 2

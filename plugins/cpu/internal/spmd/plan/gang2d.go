@@ -9,8 +9,8 @@ import (
 )
 
 // gangScope returns the scope of uniformity of a gang. In a 2-D gang, values that depend on y vary, too.
-func gangScope(stacked bool) ir.Scope {
-	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !stacked, true}}
+func gangScope(twoD bool) ir.Scope {
+	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !twoD, true}}
 }
 
 // ChooseRows returns the block height of a 2-D gang, the number of its rows, or 0 if a 1-D gang is better. Items in a

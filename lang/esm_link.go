@@ -50,14 +50,15 @@ type module struct {
 	imported []pendingImport // import(…)s of its code that have not ended
 }
 
-// ordering is the state of a module in the traversals that link and evaluate modules.
+// ordering is the state of a module in the traversals that link and evaluate modules. ECMA-262 names its fields alike.
 type ordering struct {
-	index, lowest int       // in a traversal
-	root          *module   // the first of its ring to be evaluated
-	turn          int       // its place among the modules that await or wait; 0 if it does not
-	pending       int       // imports that it waits for
-	parents       []*module // that wait for it
-	waiters       []func(error)
+	dfsIndex         int       // in a traversal
+	dfsAncestorIndex int       // the least index that the module's cycle reaches
+	cycleRoot        *module   // the first module of its cycle to be evaluated
+	asyncOrder       int       // order among the modules that await or wait; 0 if it does not
+	pendingAsync     int       // number of asynchronous imports that it waits for
+	asyncParents     []*module // modules that wait for it
+	waiters          []func(error)
 }
 
 type moduleState int

@@ -27,8 +27,8 @@ type traversal struct {
 // see [Engine.job].
 func (e *Engine) evaluate(m *module, then func(error)) {
 	if m.state == evaluating || m.state == evaluated {
-		if m.root != nil {
-			m = m.root
+		if m.cycleRoot != nil {
+			m = m.cycleRoot
 		}
 		if m.state == evaluated {
 			then(m.err)
@@ -58,7 +58,7 @@ func (t *traversal) visit(m *module) error {
 		return m.err
 	}
 	m.state, m.began = evaluating, t.engine.loop.Scope()
-	m.index, m.lowest = t.index, t.index
+	m.dfsIndex, m.dfsAncestorIndex = t.index, t.index
 	t.index++
 	t.stack = append(t.stack, m)
 	for _, dep := range m.deps {
@@ -66,35 +66,35 @@ func (t *traversal) visit(m *module) error {
 			return err
 		}
 		if slices.Contains(t.stack, dep) {
-			m.lowest = min(m.lowest, dep.lowest)
-		} else if dep.root != nil {
-			dep = dep.root
+			m.dfsAncestorIndex = min(m.dfsAncestorIndex, dep.dfsAncestorIndex)
+		} else if dep.cycleRoot != nil {
+			dep = dep.cycleRoot
 			if dep.err != nil {
 				return dep.err
 			}
 		}
-		if dep.turn > 0 {
-			m.pending++
-			dep.parents = append(dep.parents, m)
+		if dep.asyncOrder > 0 {
+			m.pendingAsync++
+			dep.asyncParents = append(dep.asyncParents, m)
 		}
 	}
-	if m.pending > 0 || m.unit.Async {
+	if m.pendingAsync > 0 || m.unit.Async {
 		t.engine.esm.turns++
-		m.turn = t.engine.esm.turns
-		if m.pending == 0 {
+		m.asyncOrder = t.engine.esm.turns
+		if m.pendingAsync == 0 {
 			t.engine.execute(m)
 		}
 	} else if err := t.engine.executeSync(m); err != nil {
 		return err
 	}
-	if m.lowest != m.index {
+	if m.dfsAncestorIndex != m.dfsIndex {
 		return nil
 	}
 	for { // m is the first of a ring, or alone
 		last := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
-		last.root = m
-		if last.turn == 0 {
+		last.cycleRoot = m
+		if last.asyncOrder == 0 {
 			last.state = evaluated
 		}
 		if last == m {
@@ -105,7 +105,7 @@ func (t *traversal) visit(m *module) error {
 
 // finish ends a module's evaluation, and tells those who wait for it.
 func (m *module) finish(err error) {
-	m.state, m.err, m.turn, m.generator, m.awaited = evaluated, err, 0, nil, nil
+	m.state, m.err, m.asyncOrder, m.generator, m.awaited = evaluated, err, 0, nil, nil
 	waiters := m.waiters
 	m.waiters = nil
 	for _, then := range waiters {
@@ -182,7 +182,7 @@ func (e *Engine) fulfil(m *module) {
 	}
 	m.finish(nil)
 	ready := m.released(nil)
-	slices.SortFunc(ready, func(a, b *module) int { return cmp.Compare(a.turn, b.turn) })
+	slices.SortFunc(ready, func(a, b *module) int { return cmp.Compare(a.asyncOrder, b.asyncOrder) })
 	for _, next := range ready {
 		switch {
 		case next.state == evaluated:
@@ -200,18 +200,18 @@ func (e *Engine) fulfil(m *module) {
 
 // released appends the modules that became ready to run when m was evaluated.
 func (m *module) released(list []*module) []*module {
-	for _, p := range m.parents {
-		if slices.Contains(list, p) || p.root != nil && p.root.err != nil {
+	for _, p := range m.asyncParents {
+		if slices.Contains(list, p) || p.cycleRoot != nil && p.cycleRoot.err != nil {
 			continue
 		}
-		if p.pending--; p.pending == 0 {
+		if p.pendingAsync--; p.pendingAsync == 0 {
 			list = append(list, p)
 			if !p.unit.Async {
 				list = p.released(list)
 			}
 		}
 	}
-	m.parents = nil
+	m.asyncParents = nil
 	return list
 }
 
@@ -220,8 +220,8 @@ func (m *module) fail(err error) {
 	if m.state == evaluated {
 		return
 	}
-	parents := m.parents
-	m.parents = nil
+	parents := m.asyncParents
+	m.asyncParents = nil
 	m.finish(err)
 	for _, p := range parents {
 		p.fail(err)
@@ -249,7 +249,7 @@ func (t *traversal) connect(m *module) error {
 		return nil
 	}
 	m.connected = true
-	m.index, m.lowest = t.index, t.index
+	m.dfsIndex, m.dfsAncestorIndex = t.index, t.index
 	t.index++
 	t.stack = append(t.stack, m)
 	for _, dep := range m.deps {
@@ -257,10 +257,10 @@ func (t *traversal) connect(m *module) error {
 			return err
 		}
 		if slices.Contains(t.stack, dep) {
-			m.lowest = min(m.lowest, dep.lowest)
+			m.dfsAncestorIndex = min(m.dfsAncestorIndex, dep.dfsAncestorIndex)
 		}
 	}
-	if m.lowest != m.index {
+	if m.dfsAncestorIndex != m.dfsIndex {
 		return nil
 	}
 	at := slices.Index(t.stack, m)

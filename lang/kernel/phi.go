@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// joint joins the values of the two sides of a conditional: each side yields the parts of its own, and the results form
+// phiJoin joins the values of the two sides of a conditional: each side yields the parts of its own, and the results form
 // the joined value.
-type joint struct {
+type phiJoin struct {
 	c       *compiler
 	in      *ir.Instr
 	t, e    *arm
@@ -21,8 +21,8 @@ type joint struct {
 }
 
 // join converts the values of the two sides of in to one type.
-func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *joint {
-	j := &joint{c: c, in: in, t: t, e: e, at: at, keep: keep}
+func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *phiJoin {
+	j := &phiJoin{c: c, in: in, t: t, e: e, at: at, keep: keep}
 	switch {
 	case t.dead && !e.dead && e.out.kind != kVoid:
 		t.out = e.out
@@ -43,7 +43,7 @@ func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *joi
 func constantly(v value) func() value { return func() value { return v } }
 
 // either says how one of two values is made of the results; nil if there is no way.
-func (j *joint) either(a, b value) func() value {
+func (j *phiJoin) either(a, b value) func() value {
 	switch {
 	case a.kind == kBad || b.kind == kBad:
 		return constantly(bad)
@@ -80,7 +80,7 @@ func (j *joint) either(a, b value) func() value {
 }
 
 // result makes a register of type t for the phi of a and b and returns its number.
-func (j *joint) result(t ir.Type, a, b value) int {
+func (j *phiJoin) result(t ir.Type, a, b value) int {
 	side := func(v value) value {
 		if t == ir.U32 {
 			return register(j.c.joined(v, t, j.at))
@@ -95,7 +95,7 @@ func (j *joint) result(t ir.Type, a, b value) int {
 }
 
 // atEnd runs code for the end of a side, unless control does not come there.
-func (j *joint) atEnd(a *arm, code func()) {
+func (j *phiJoin) atEnd(a *arm, code func()) {
 	if a.dead && j.keep {
 		return
 	}
@@ -105,7 +105,7 @@ func (j *joint) atEnd(a *arm, code func()) {
 	j.c.b.Block = outer
 }
 
-func (j *joint) scalar(a, b value) func() value {
+func (j *phiJoin) scalar(a, b value) func() value {
 	c := j.c
 	typ, ok := (joinOf(a) | joinOf(b)).typ(c.real)
 	if !ok {
@@ -125,7 +125,7 @@ func (j *joint) scalar(a, b value) func() value {
 }
 
 // parts joins tuples and objects part by part.
-func (j *joint) parts(a value, other []value) func() value {
+func (j *phiJoin) parts(a value, other []value) func() value {
 	makers := make([]func() value, len(other))
 	for i := range other {
 		if makers[i] = j.either(a.list[i], other[i]); makers[i] == nil {
@@ -170,7 +170,7 @@ func indexType(a, b ir.Type) (ir.Type, bool) {
 }
 
 // element joins two parts of one array: phis select the indices, and the part keeps its kind, also for writing.
-func (j *joint) element(p, q *place) func() value {
+func (j *phiJoin) element(p, q *place) func() value {
 	numbers := make([]int, len(p.index)) // of results; -1 where both have the same index
 	for i := range p.index {
 		x, y := p.index[i], q.index[i]
@@ -202,7 +202,7 @@ func ownRecord(v value) *ir.Record {
 }
 
 // record joins two records that are copies, or written out, in a third.
-func (j *joint) record(r *ir.Record, a, b value) func() value {
+func (j *phiJoin) record(r *ir.Record, a, b value) func() value {
 	c := j.c
 	out := c.newRecord(r)
 	errs := len(c.errs)
@@ -215,7 +215,7 @@ func (j *joint) record(r *ir.Record, a, b value) func() value {
 }
 
 // selected computes both sides and takes one.
-func (c *compiler) selected(test *ir.Value, j *joint) {
+func (c *compiler) selected(test *ir.Value, j *phiJoin) {
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.t.block.Instrs...)
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.e.block.Instrs...)
 	for i := range j.results {
