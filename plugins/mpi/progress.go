@@ -15,8 +15,8 @@ import (
 // progress is the state of messages on their way. A goroutine that waits for messages drives MPI itself, so that no other has to be
 // woken; while none does, the goroutine that began MPI drives it at intervals.
 type progress struct {
-	drivers atomic.Int32 // goroutines that drive MPI while they wait
-	callers atomic.Int32 // goroutines that have a message to send
+	steps   atomic.Uint64 // by goroutines that wait
+	callers atomic.Int32  // goroutines that have a message to send
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
@@ -43,10 +43,11 @@ const (
 // background drives MPI until all streams have ended and this process leaves.
 func (w *world) background() error {
 	var last time.Time
+	seen := uint64(0)
 	for {
-		if w.drivers.Load() > 0 {
-			last = time.Now()
-			time.Sleep(time.Millisecond)
+		if n := w.steps.Load(); n != seen { // a goroutine that waits does it; one that handles what it found may wait for this one
+			seen, last = n, time.Now()
+			rest(0, false)
 			continue
 		}
 		w.calling.Lock()
@@ -120,6 +121,7 @@ func (w *world) step() (worked, busy bool, err error) {
 // tryStep makes progress once if no other goroutine does or wants to.
 func (w *world) tryStep() {
 	if w.callers.Load() == 0 && w.calling.TryLock() {
+		w.steps.Add(1)
 		_, _, _ = w.step() // background ends with the error
 		w.calling.Unlock()
 	}
@@ -130,8 +132,6 @@ func (w *world) drive(done func() bool) bool {
 	if done() {
 		return true
 	}
-	w.drivers.Add(1)
-	defer w.drivers.Add(-1)
 	start := time.Now()
 	for i := 1; ; i++ {
 		w.tryStep()
