@@ -15,6 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/conform"
@@ -30,6 +34,7 @@ func TestMain(m *testing.M) {
 		"loss":    loss,
 		"conform": suite,
 		"digests": digests,
+		"pool":    pooled,
 		"idle":    func() error { return nil }, // uses no device
 		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
 	}
@@ -143,6 +148,52 @@ func suite() error {
 	return err
 }
 
+// pooled runs tasks of a script on two workers and kills that of rank 1 in the middle: the other one runs its tasks again.
+func pooled() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New()}})
+	defer rt.Close(ctx)
+	stop := func() error { // the worker has left its number since
+		data, err := os.ReadFile(filepath.Join(os.Getenv("OREPL_TEST_DIR"), "1"))
+		if err != nil {
+			return err
+		}
+		pid, err := strconv.Atoi(string(data))
+		if err != nil {
+			return err
+		}
+		if err = syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
+			err = nil // the task that kills runs again
+		}
+		return err
+	}
+	e, err := rt.NewEngine(lang.Options{Stdout: os.Stdout, Stderr: os.Stderr, Modules: []lang.Module{{Name: "victim", Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+		o := e.VM().NewObject()
+		return o, o.Set("kill", stop)
+	}}}})
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	_, err = e.Run(ctx, "pool.js", `
+import { kernel, pool, i32 } from 'offload'
+import { kill } from 'victim'
+const square = kernel((g, n, x) => { x[g.x] = (g.x + n) * (g.x + n) }), workers = pool()
+const items = Array.from({ length: 400 }, (_, i) => i)
+const sums = await workers.map(items, async (n, { device, queue }) => {
+  const x = device.buffer(i32, 64, { queue })
+  square.launch({ size: 64, queue }, n, x)
+  if (n === 100) kill()
+  const sum = (await x.read()).reduce((a, b) => a + b)
+  x.free()
+  return sum
+})
+const wrong = items.filter(n => { let s = 0; for (let i = 0; i < 64; i++) s += (i + n) * (i + n); return s !== sums[n] })
+console.log('wrong', wrong.length, 'left', workers.devices.filter(d => !d.lost).map(d => d.device).join())`)
+	return err
+}
+
 // digests writes to the memory of each worker, and reads it back.
 func digests() error {
 	ctx := context.Background()
@@ -209,7 +260,7 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	var args []string
 	if launcher == "mpirun.openmpi" {
 		args = append(args, "--oversubscribe", "--allow-run-as-root", "--bind-to", "none")
-		if slices.Contains(roles, "loss") {
+		if slices.Contains(roles, "loss") || slices.Contains(roles, "pool") {
 			args = append(args, "--enable-recovery")
 		}
 	}
@@ -291,6 +342,14 @@ func TestLoss(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestPool kills a worker while a pool uses it. MPICH's launcher would end the job.
+func TestPool(t *testing.T) {
+	out, err := job(t, "mpirun.openmpi", []string{"OREPL_TEST_DIR=" + t.TempDir()}, "pool", "worker", "worker")
+	if err != nil || !strings.Contains(out, "wrong 0 left mpi:2/cpu:0\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 
