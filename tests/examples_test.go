@@ -12,10 +12,7 @@ import (
 // TestExamples runs every script under examples with the command as users build it. The expectations are inside the
 // scripts; a script that fails exits with another code than 0.
 func TestExamples(t *testing.T) {
-	orepl := filepath.Join(t.TempDir(), "orepl")
-	if out, err := exec.Command("go", "build", "-o", orepl, "../cmd/orepl").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	orepl := buildCommand(t)
 	var scripts []string
 	for _, pattern := range []string{"../examples/[0-9]*.[jt]s", "../examples/kernels/*.js"} {
 		found, err := filepath.Glob(pattern)
@@ -47,4 +44,14 @@ func TestExamples(t *testing.T) {
 			}
 		})
 	}
+}
+
+// buildCommand builds the command and returns its path.
+func buildCommand(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "orepl")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/orepl").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	return path
 }

@@ -28,10 +28,7 @@ func TestExamplesOnOpenCL(t *testing.T) {
 	} else if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	orepl := filepath.Join(t.TempDir(), "orepl")
-	if out, err := exec.Command("go", "build", "-o", orepl, "../cmd/orepl").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	orepl := buildCommand(t)
 	scripts, err := filepath.Glob("../examples/[0-9]*.js")
 	if err != nil {
 		t.Fatal(err)
