@@ -15,7 +15,8 @@ import (
 )
 
 // withoutOpenCL are the scripts that need what OpenCL devices lack, by the feature.
-var withoutOpenCL = map[string]string{"03-services.js": "calls", "04-native.js": "native images", "05-native-services.js": "native images"}
+var withoutOpenCL = map[string]string{"03-services.js": "calls", "04-native.js": "native images", "05-native-services.js": "native images",
+	"06-two-devices.js": "the CPU beside it, which TestExamples has"}
 
 // TestExamplesOnOpenCL runs the examples on the first OpenCL device and on the CPU: equal digests of what they print and write, but
 // for figures of speed.

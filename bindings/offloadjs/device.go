@@ -2,6 +2,8 @@ package offloadjs
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -17,10 +19,12 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		if m.asDevice(v) != nil {
 			return v, nil
 		}
+		if list, ok := v.(*goja.Object); ok && list.ClassName() == "Array" {
+			return m.firstDevice(list)
+		}
 		s, ok := exported(v).(string)
 		if !ok {
-			return nil, contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", convert.Describe(v)).
-				WithHint("write device('cpu'), device('gpu') or device()")
+			return nil, noDeviceID(v)
 		}
 		id = s
 	}
@@ -29,6 +33,43 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		return nil, err
 	}
 	return m.deviceObject(d), nil
+}
+
+func noDeviceID(v goja.Value) error {
+	return contract.Errorf(contract.InvalidArgument, "device", "expected a device's id, not %s", convert.Describe(v)).
+		WithHint("write device('cpu'), device('gpu'), device(['gpu', 'cpu']) or device()")
+}
+
+// firstDevice returns the first device of a list of ids that is available, and warns of those before it.
+func (m *instance) firstDevice(ids *goja.Object) (goja.Value, error) {
+	n := int(ids.Get("length").ToInteger())
+	if n == 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "device", "the list of ids is empty").WithHint("write device() for the best device")
+	}
+	var failed []string // why earlier devices are not available
+	for i := range n {
+		v := ids.Get(strconv.Itoa(i))
+		if v == nil {
+			v = goja.Undefined()
+		}
+		id, ok := exported(v).(string)
+		if !ok {
+			return nil, noDeviceID(v)
+		}
+		d, err := m.env.session.Device(m.engine.Running(), id)
+		if err == nil {
+			if len(failed) > 0 {
+				m.engine.Warn(fmt.Sprintf("%s is used: %s", d.ID(), strings.Join(failed, "; ")), "")
+			}
+			return m.deviceObject(d), nil
+		}
+		if code := contract.CodeOf(err); code == contract.Cancelled || code == contract.InvalidArgument {
+			return nil, err
+		}
+		failed = append(failed, fmt.Sprintf("%s is not available: %v", id, err))
+	}
+	return nil, contract.Errorf(contract.NotFound, "device", "no device of the list is available: %s", strings.Join(failed, "; ")).
+		WithHint("add 'cpu' to the list")
 }
 
 // listDevices is devices(): all devices, best first.

@@ -11,8 +11,8 @@ import (
 // entries documents the module's exports.
 func entries() []bindings.Entry {
 	list := []bindings.Entry{
-		bindings.NewFunction("device", "Gives a device by its id: the best of all without one, 'gpu' for the best GPU, a plugin's name for its first device. A device is one object however often it is asked for.",
-			"import { device } from 'offload'\nconsole.log(device('cpu').id)", "(id?: string | Device): Device"),
+		bindings.NewFunction("device", "Gives a device by its id: the best of all without one, 'gpu' for the best GPU, a plugin's name for its first device. Of a list of ids it is the first that is available, and a warning says why the others are not. A device is one object however often it is asked for.",
+			"import { device } from 'offload'\nconsole.log(device(['gpu', 'cpu']).id)", "(id?: string | Device | string[]): Device"),
 		bindings.NewFunction("devices", "Lists the devices of all plugins, best first. It opens every plugin; device('cpu') opens only what it must.",
 			"import { devices } from 'offload'\nfor (const d of devices()) console.log(d.id, d.name)", "(): Device[]"),
 		bindings.NewFunction("platforms", "Lists the plugins, and why one is not available.",

@@ -1,0 +1,36 @@
+// One picture by two devices at once: an OpenCL device computes its upper half, the CPU its lower half. The halves are joined on the
+// CPU by a queue that waits for both, and have the bits of a run on one device.
+import { device, kernel, u8 } from 'offload'
+import fs from 'fs'
+
+const near = device('cpu')
+const far = device(['opencl', 'cpu']) // where there is no OpenCL driver a warning says so, and both halves are computed here
+const w = 640, h = 480
+
+const mandelbrot = kernel((g, from, out) => {
+  const cx = -2.2 + 3 * g.x / 640, cy = -1.125 + 2.25 * (g.y + from) / 480
+  let x = 0, y = 0, n = 0
+  while (n < 255 && x * x + y * y < 4) {
+    const t = x * x - y * y + cx
+    y = 2 * x * y + cy
+    x = t
+    n++
+  }
+  out[g.y][g.x] = 255 - n
+})
+
+// Both devices begin; nothing is awaited. The CPU's queue waits for the other device before it copies the upper half.
+const upper = far.buffer(u8, [h / 2, w], { label: 'upper half' })
+const joined = near.buffer(u8, [h, w], { label: 'picture' })
+mandelbrot.launch({ size: [w, h / 2] }, 0, upper)
+mandelbrot.launch({ size: [w, h / 2] }, h / 2, joined.view(w * h / 2, [h / 2, w]))
+near.queue.wait(far.queue.record())
+upper.copyTo(joined.view(0, [h / 2, w]))
+
+const whole = near.buffer(u8, [h, w])
+mandelbrot.launch({ size: [w, h] }, 0, whole)
+const got = await joined.read(), want = await whole.read()
+const wrong = got.findIndex((v, i) => v !== want[i])
+if (wrong >= 0) throw new Error(`pixel ${wrong} is ${got[wrong]} in the halves, and ${want[wrong]} in the whole`)
+await fs.writeImage('two-devices.png', joined)
+console.log(`${w}×${h} pixels on two devices, equal to those of one`)
