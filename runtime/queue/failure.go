@@ -122,17 +122,22 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	return count, first
 }
 
-// withMore returns a copy of err whose detail has the number of further failures.
+// withMore returns a copy of err whose text has the number of further failures.
 func withMore(err error, more int) error {
 	e, ok := err.(*offload.Error)
 	if !ok || more <= 0 {
 		return err
 	}
 	c := *e
-	if c.Detail != "" {
-		c.Detail += "; "
+	text := fmt.Sprintf("and %d more failed", more)
+	switch {
+	case c.Err != nil: // its text comes last
+		c.Err = fmt.Errorf("%w; %s", c.Err, text)
+	case c.Detail != "":
+		c.Detail += "; " + text
+	default:
+		c.Detail = text
 	}
-	c.Detail += fmt.Sprintf("and %d more failed", more)
 	return &c
 }
 

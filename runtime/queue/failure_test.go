@@ -2,8 +2,10 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -170,5 +172,15 @@ func TestFailuresCanBeLookedAt(t *testing.T) {
 	}
 	if got := detail(bad.(*Event).Failure()); got != "lost" {
 		t.Errorf("the event tells %s, once it was given", got)
+	}
+}
+
+// The number of further failures follows the text of the cause.
+func TestMoreFailuresFollowTheCause(t *testing.T) {
+	err := offload.Errorf(offload.DeviceLost, "sync", "the device is lost")
+	err.Err = errors.New("its process ended")
+	more := withMore(err, 2)
+	if text := more.Error(); !strings.Contains(text, "the device is lost: its process ended; and 2 more failed") || offload.CodeOf(more) != offload.DeviceLost {
+		t.Error(text)
 	}
 }

@@ -175,10 +175,13 @@ func (c *client) end(why error) {
 
 // LostError returns why the server's devices are lost.
 func (c *client) LostError() error {
-	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the device's process ended")
+	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the process of the device is lost")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err.Err = c.why
+	if errors.Is(c.why, io.EOF) || errors.Is(c.why, io.ErrUnexpectedEOF) {
+		err.Err = errors.New("the process ended, or closed the connection")
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/mpi"
 )
 
@@ -25,8 +27,14 @@ const mpiEndTime = 10 * time.Second
 func runMPI(inv *invocation) error {
 	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script")
 	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
+	limits := inv.limits()
+	inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
+	inv.noWarnings()
 	args, err := inv.parse()
 	if err != nil {
+		return err
+	}
+	if _, err := limits.options(lang.Options{}); err != nil {
 		return err
 	}
 	switch {
@@ -58,6 +66,7 @@ func runMPI(inv *invocation) error {
 
 	// The script is rank 0: it has the job's standard input.
 	job := append(flags, "-np", "1", self, "run")
+	job = append(job, inv.flagsOfRun()...)
 	job = append(append(job, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
@@ -87,6 +96,23 @@ func runMPI(inv *invocation) error {
 		err = errors.New("the job ended before the script did")
 	}
 	return fmt.Errorf("%s: %w", path, err)
+}
+
+// flagsOfRun returns the flags of the command that are those of orepl run.
+func (inv *invocation) flagsOfRun() (list []string) {
+	inv.flags.Visit(func(f *flag.Flag) {
+		if f.Name == "n" || f.Name == "launcher" {
+			return
+		}
+		values := []string{f.Value.String()}
+		if several, ok := f.Value.(*directories); ok {
+			values = *several
+		}
+		for _, v := range values {
+			list = append(list, "--"+f.Name+"="+v)
+		}
+	})
+	return list
 }
 
 // readStatus waits until a script has written its exit code to a file. It reports false if ctx ended before.
