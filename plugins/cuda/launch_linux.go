@@ -27,7 +27,7 @@ type launch struct {
 	size      [3]int
 	group     [3]int
 	args      []ptx.Argument // with room for the records
-	dims      []interp.Arg   // extents, for faults
+	dims      []interp.Arg   // scalars and extents, for faults and facts
 	labels    []string
 	pos       offload.Position
 	services  offload.Services
@@ -79,10 +79,10 @@ func (s *launch) Set(o *offload.Launch) error {
 			if b.freed.Load() {
 				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", s.info.Params[i].Name))
 			}
-			n.Address, n.Offset = uint64(b.at), uint64(a.Offset)
+			n.Address = uint64(b.at) + uint64(a.Offset)
 		}
 		s.args = append(s.args, n)
-		s.dims = append(s.dims, interp.Arg{Dims: a.Dims})
+		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
 		s.labels = append(s.labels, a.Label)
 	}
 	if s.native != nil {
@@ -127,7 +127,7 @@ func (s *launch) enqueue(l *lane) (*records, error) {
 		}
 		return nil, s.submit(l, s.native.function)
 	}
-	v, err := s.kernel.variant(s.unchecked, items)
+	v, err := s.kernel.variant(s.kernel.choose(s))
 	if err != nil {
 		return nil, err
 	}

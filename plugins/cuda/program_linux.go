@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
+	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -28,11 +29,26 @@ type program struct {
 
 // kernel implements [offload.Kernel].
 type kernel struct {
-	device   *device
-	module   *ir.Module
-	ir       *ir.Kernel // optimized
-	info     offload.KernelInfo
-	variants [2][2]variant // with checks and without; for groups of smallGroup items and for larger ones
+	device *device
+	module *ir.Module
+	ir     *ir.Kernel // optimized
+	info   offload.KernelInfo
+	facts  *portable.LaunchFacts
+	axes   int // that the kernel's own positions have
+
+	mu       sync.Mutex
+	variants map[choice]*variant
+	unloaded bool
+}
+
+// choice is what a variant of a kernel is compiled for. The fewer axes, and the more facts of the launch that prove checks, the shorter
+// the code.
+type choice struct {
+	unchecked bool
+	large     bool // groups of more than smallGroup items
+	axes      int  // on which the launch has more than one item or group item
+	within    bool // the launch's size is within the extents
+	indices   bool // other indices are too
 }
 
 // smallGroup is the number of items of usual groups. Kernels for at most that many may use more registers.
@@ -67,6 +83,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 		one.Kernels = m.Kernels[i : i+1 : i+1]
 		opt.Run(&one, opt.Default, nil)
 		n.info.GroupItems = d.info.Limits.GroupItems
+		n.facts, n.axes, n.variants = portable.FindLaunchFacts(k), axesOf(k), map[choice]*variant{}
 		p.kernels = append(p.kernels, n)
 	}
 	return p, nil
@@ -93,7 +110,7 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if k == nil {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	if _, err := k.variant(false, smallGroup); err != nil {
+	if _, err := k.variant(k.usual()); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -108,16 +125,16 @@ func (p *program) Global(name string) (offload.Memory, error) {
 
 func (p *program) Unload() error {
 	for _, k := range p.kernels {
-		for i := range k.variants {
-			for j := range k.variants[i] {
-				v := &k.variants[i][j]
-				v.mu.Lock()
-				if v.module != 0 && !p.device.isLost.Load() {
-					_ = p.device.in(func() error { return p.device.driver.Unload(v.module) })
-				}
-				v.module, v.function, v.err = 0, 0, offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(p.device.id, k.info.Name)
-				v.mu.Unlock()
+		k.mu.Lock()
+		k.unloaded = true
+		k.mu.Unlock()
+		for _, v := range k.variants { // nothing adds to them any longer
+			v.mu.Lock()
+			if v.module != 0 && !p.device.isLost.Load() {
+				_ = p.device.in(func() error { return p.device.driver.Unload(v.module) })
 			}
+			v.module, v.function, v.err = 0, 0, k.closed()
+			v.mu.Unlock()
 		}
 	}
 	return nil
@@ -129,7 +146,7 @@ func (p *program) Listing(name, format string) (string, error) {
 	if k == nil {
 		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	v, err := k.variant(false, smallGroup)
+	v, err := k.variant(k.usual())
 	if err != nil {
 		return "", err
 	}
@@ -149,20 +166,59 @@ func (p *program) Listing(name, format string) (string, error) {
 	return "", offload.Errorf(offload.Unsupported, "listing", "a CUDA device has no %s", format).On(p.device.id, name).WithHint("the format 'ptx' shows its PTX")
 }
 
-// variant returns the variant for groups of a number of items, compiled.
-func (k *kernel) variant(unchecked bool, items int) (*variant, error) {
-	i, j, most := 0, 0, smallGroup
-	if unchecked {
-		i = 1
+// axesOf returns the number of axes that a kernel's positions have.
+func axesOf(k *ir.Kernel) int {
+	axes := 1
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Item && in.Item != ir.SubgroupSize {
+			axes = max(axes, int(in.Axis)+1)
+		}
+	})
+	return axes
+}
+
+// usual returns the choice of the launches that are likely.
+func (k *kernel) usual() choice {
+	c := choice{axes: k.axes}
+	c.within, _ = k.facts.Any()
+	return c
+}
+
+// choose returns the choice for a launch.
+func (k *kernel) choose(s *launch) choice {
+	c := choice{unchecked: s.unchecked, large: s.group[0]*s.group[1]*s.group[2] > smallGroup, axes: 1}
+	for axis := 1; axis < 3; axis++ {
+		if s.size[axis] > 1 || s.group[axis] > 1 {
+			c.axes = axis + 1
+		}
 	}
-	if items > smallGroup {
-		j, most = 1, k.device.info.Limits.GroupItems
+	if !s.unchecked {
+		c.within, c.indices = k.facts.Hold(&interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims})
 	}
-	v := &k.variants[i][j]
+	return c
+}
+
+func (k *kernel) closed() error {
+	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
+}
+
+// variant returns a variant, compiled.
+func (k *kernel) variant(c choice) (*variant, error) {
+	k.mu.Lock()
+	if k.unloaded {
+		k.mu.Unlock()
+		return nil, k.closed()
+	}
+	v := k.variants[c]
+	if v == nil {
+		v = &variant{}
+		k.variants[c] = v
+	}
+	k.mu.Unlock()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.function == 0 && v.err == nil {
-		err := k.compile(v, unchecked, most)
+		err := k.compile(v, c)
 		if k.device.isLost.Load() {
 			return nil, k.device.LostError()
 		}
@@ -171,11 +227,17 @@ func (k *kernel) variant(unchecked bool, items int) (*variant, error) {
 	return v, v.err
 }
 
-func (k *kernel) compile(v *variant, unchecked bool, most int) error {
-	d := k.device
-	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.info.Limits.GroupItems), Unchecked: unchecked})
+func (k *kernel) compile(v *variant, c choice) error {
+	d, most, source := k.device, smallGroup, k.ir
+	if c.large {
+		most = d.info.Limits.GroupItems
+	}
+	if c.within || c.indices {
+		source = k.facts.Prove(k.ir, c.indices)
+	}
+	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.info.Limits.GroupItems), Unchecked: c.unchecked})
 	if err == nil {
-		v.source, err = ptx.Emit(lowered)
+		v.source, err = ptx.EmitFor(c.axes, lowered)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)

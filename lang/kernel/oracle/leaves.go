@@ -19,6 +19,9 @@ func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group
 	group = c.GroupSize
 	if !c.Kernel.ObservesGroup() {
 		group = [3]int{16, 2, 1} // any will do
+		if known && c.Size[1] == 1 && c.Size[2] == 1 {
+			group = [3]int{32, 1, 1}
+		}
 	}
 	o.MaxGroup = group[0] * group[1] * group[2]
 	if known {

@@ -17,7 +17,13 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := ptx.Emit(k)
+	axes := 1
+	for axis := range 3 {
+		if c.Size[axis] > 1 || group[axis] > 1 {
+			axes = axis + 1
+		}
+	}
+	text, err := ptx.EmitFor(axes, k)
 	if err != nil {
 		return nil, err
 	}

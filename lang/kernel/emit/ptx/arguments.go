@@ -11,7 +11,6 @@ import (
 type Argument struct {
 	Bits    uint64
 	Address uint64 // of a buffer
-	Offset  uint64 // in bytes from Address
 	Dims    []int32
 }
 
@@ -31,7 +30,6 @@ func AppendArguments(block []byte, k *lower.Kernel, args []Argument, size [3]int
 		switch {
 		case p.Array != nil:
 			word(a.Address, 8)
-			word(a.Offset, 8)
 			for _, d := range a.Dims[:p.Array.Rank] {
 				word(uint64(d), 4)
 			}

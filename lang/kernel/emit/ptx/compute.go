@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -31,6 +32,10 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 	case ir.Extent:
 		e.line("ld.param.u32 %s, [p_d%d_%d]", r, in.Array.ID, in.Axis)
 	case ir.Item:
+		if in.Item != ir.SubgroupSize && int(in.Axis) >= e.axes {
+			e.line("mov.b32 %s, %d", r, map[ir.ItemKind]int{ir.GlobalSize: 1, ir.GroupSize: 1, ir.NumGroups: 1}[in.Item])
+			return
+		}
 		switch in.Item {
 		case ir.GlobalSize:
 			e.line("ld.param.u32 %s, [p_size_%d]", r, in.Axis)
@@ -42,6 +47,13 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 	case ir.Clock:
 		e.line("mov.u64 %s, %%globaltimer", r)
 	case ir.Select:
+		if x := oneNaN(in.Args); x != nil {
+			at := e.fresh("b32")
+			e.line("mov.b32 %s, %s", at, register(x))
+			e.line("min.s32 %s, %s, 0x%x", at, at, uint32(ir.FloatBits(ir.F32, math.NaN())))
+			e.line("mov.b32 %s, %s", r, at)
+			return
+		}
 		e.selection(in.Args, to, r)
 	case ir.Convert, ir.Wrap, ir.Sat:
 		e.convert(in.Args[0], to, r)
@@ -74,16 +86,90 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 		e.line("fma.rn.%s %s, %s, %s, %s", typed[t], r, args[0], args[1], args[2])
 	case ir.MulHi:
 		e.line("mul.hi.%s %s, %s, %s", typed[t], r, args[0], args[1])
-	default: // add, sub, mul, div, rem, min, max
-		name := in.Op.String()
-		switch {
-		case t.IsFloat():
-			name += ".rn"
-		case in.Op == ir.Mul:
-			name += ".lo"
+	case ir.Mul:
+		if !e.product(in, r) {
+			e.arithmetic(in, args, r)
 		}
-		e.line("%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
+	default: // add, sub, mul, div, rem, min, max
+		e.arithmetic(in, args, r)
 	}
+}
+
+// arithmetic prints an operation of two operands of the result's type.
+func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
+	name, t := in.Op.String(), in.Args[0].Type
+	switch {
+	case t.IsFloat():
+		name += ".rn"
+	case in.Op == ir.Mul:
+		name += ".lo"
+	}
+	e.line("%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
+}
+
+// product prints a product of 64 bits whose factors were 32 bits wide, and reports whether it did: one of such a value and a constant, and
+// one of two of these, as indices of rows and the bytes of a row are.
+func (e *emitter) product(in *ir.Instr, r string) bool {
+	if in.Args[0].Type.Size() != 8 {
+		return false
+	}
+	if from, factor := widening(in); from != nil {
+		e.line("mul.wide.%s %s, %s, %d", typed[from.Type], r, register(from), factor)
+		return true
+	}
+	for i, v := range in.Args {
+		index, row := narrow(v), in.Args[1-i].Def
+		if index == nil || row == nil || row.Op != ir.Mul {
+			continue
+		}
+		if extent, size := widening(row); extent != nil && extent.Type == index.Type {
+			at := e.fresh("b64")
+			e.line("mul.wide.%s %s, %s, %s", typed[index.Type], at, register(index), register(extent))
+			e.line("mul.lo.s64 %s, %s, %d", r, at, size)
+			return true
+		}
+	}
+	return false
+}
+
+// narrow returns the 32-bit integer that a value of 64 bits was converted from, or nil.
+func narrow(v *ir.Value) *ir.Value {
+	if d := v.Def; d != nil && (d.Op == ir.Wrap || d.Op == ir.Convert) && d.Args[0].Type.IsInt() && d.Args[0].Type.Size() == 4 {
+		return d.Args[0]
+	}
+	return nil
+}
+
+// widening returns the 32-bit operand and the constant factor of a product of 64 bits that mul.wide computes; nil for others.
+func widening(in *ir.Instr) (from *ir.Value, factor int64) {
+	for i, v := range in.Args {
+		if n, ok := constant(in.Args[1-i]); ok && n >= 0 && n <= math.MaxInt32 && v.Type.Size() == 8 {
+			if from = narrow(v); from != nil {
+				return from, n
+			}
+		}
+	}
+	return nil, 0
+}
+
+// constant returns the value of an integer that is a constant, a conversion of one, or a product of two.
+func constant(v *ir.Value) (n int64, ok bool) {
+	d := v.Def
+	switch {
+	case d == nil || !v.Type.IsInt():
+		return 0, false
+	case d.Op == ir.Const && v.Type == ir.I32:
+		return int64(int32(d.Bits)), true
+	case d.Op == ir.Const:
+		return int64(d.Bits), true
+	case (d.Op == ir.Wrap || d.Op == ir.Convert) && v.Type.Size() == 8:
+		return constant(d.Args[0])
+	case d.Op == ir.Mul && v.Type.Size() == 8:
+		x, ok1 := constant(d.Args[0])
+		y, ok2 := constant(d.Args[1])
+		return x * y, ok1 && ok2
+	}
+	return 0, false
 }
 
 func (e *emitter) logical(t ir.Type) string {
@@ -120,6 +206,29 @@ func (e *emitter) sign(in *ir.Instr, arg, r string) {
 		e.line("and.%s %s, %s, 0x%x", width, at, at, sign-1)
 	}
 	e.line("mov.%s %s, %s", width, r, at)
+}
+
+// oneNaN returns the operand of a choice between a result of f32 arithmetic and, where that is NaN, the NaN of the language; nil for
+// other choices. A NaN result has the bits 0x7fffffff. As a signed integer it is above all other values, so that a minimum makes it
+// the language's. Source: CUDA C Programming Guide, floating-point standard.
+func oneNaN(args []*ir.Value) *ir.Value {
+	test, yes, no := args[0].Def, args[1], args[2]
+	if test == nil || yes.Type != ir.F32 || len(test.Args) != 2 || test.Args[0] != test.Args[1] {
+		return nil
+	}
+	if test.Op == ir.Eq {
+		yes, no = no, yes
+	} else if test.Op != ir.Ne {
+		return nil
+	}
+	if no != test.Args[0] || no.Def == nil || yes.Def == nil || yes.Def.Op != ir.Const || yes.Def.Bits != ir.FloatBits(ir.F32, math.NaN()) {
+		return nil
+	}
+	switch no.Def.Op {
+	case ir.Add, ir.Sub, ir.Mul, ir.Div, ir.FMA, ir.Sqrt:
+		return no
+	}
+	return nil
 }
 
 // selection prints a choice. Predicates have no instruction for it.

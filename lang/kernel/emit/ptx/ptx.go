@@ -26,7 +26,10 @@ func Target() (*lower.Target, error) {
 }
 
 // Emit returns the text of kernels that were lowered for [Target].
-func Emit(list ...*lower.Kernel) (string, error) {
+func Emit(list ...*lower.Kernel) (string, error) { return EmitFor(3, list...) }
+
+// EmitFor is Emit for launches whose size and groups are 1 on the axes from a number on.
+func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 	target, err := Target()
 	if err != nil {
 		return "", err
@@ -48,7 +51,7 @@ func Emit(list ...*lower.Kernel) (string, error) {
 			name += "_"
 		}
 		names[name] = true
-		e := &emitter{kernel: k, number: n, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		e := &emitter{kernel: k, number: n, axes: axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
 		b.WriteString(e.text(name))
 	}
 	return b.String(), nil
@@ -82,6 +85,7 @@ func bits(t ir.Type) string {
 type emitter struct {
 	kernel  *lower.Kernel
 	number  int // of the kernel, for names outside functions
+	axes    int // on which launches may have more than one item
 	head    strings.Builder
 	b       strings.Builder
 	labels  int
@@ -135,12 +139,9 @@ func (e *emitter) text(name string) string {
 			continue
 		}
 		a := p.Array
-		base, at := param("u64", "g%d", a.ID), param("u64", "at%d", a.ID)
-		address, offset := e.pointer(a), e.fresh("b64")
-		e.line("ld.param.u64 %s, [%s]", address, base)
+		address := e.pointer(a)
+		e.line("ld.param.u64 %s, [%s]", address, param("u64", "g%d", a.ID))
 		e.line("cvta.to.global.u64 %s, %s", address, address)
-		e.line("ld.param.u64 %s, [%s]", offset, at)
-		e.line("add.s64 %s, %s, %s", address, address, offset)
 		for axis := range a.Rank {
 			param("u32", "d%d_%d", a.ID, axis)
 		}
@@ -374,6 +375,12 @@ func (e *emitter) place(in *ir.Instr) string {
 	if d := offset.Def; d != nil && d.Op == ir.Const && int64(d.Bits) >= 0 && d.Bits < 1<<20 {
 		return fmt.Sprintf("[%s+%d]", base, d.Bits)
 	}
+	displacement := uint64(0)
+	if d := offset.Def; d != nil && d.Op == ir.Add && offset.Type.Size() == 8 {
+		if n, ok := constant(d.Args[1]); ok && n >= 0 && n < 1<<20 {
+			offset, displacement = d.Args[0], uint64(n)
+		}
+	}
 	at := e.fresh("b64")
 	from := register(offset)
 	if offset.Type.Size() == 4 {
@@ -381,6 +388,9 @@ func (e *emitter) place(in *ir.Instr) string {
 		from = at
 	}
 	e.line("add.s64 %s, %s, %s", at, base, from)
+	if displacement > 0 {
+		return fmt.Sprintf("[%s+%d]", at, displacement)
+	}
 	return fmt.Sprintf("[%s]", at)
 }
 

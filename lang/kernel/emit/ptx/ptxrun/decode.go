@@ -135,6 +135,7 @@ func (p *parser) move(in *instr, t kind, operands []string) (done bool, err erro
 // operation is an instruction on values. The type of each operand and the result is the instruction's unless a field has another.
 type operation struct {
 	operands int
+	narrow   bool   // the instruction's type has 32 bits
 	classes  string // of the types that the instruction has
 	result   kind   // instead of the instruction's type
 	last     kind   // of the last operand, instead of the instruction's type
@@ -146,7 +147,7 @@ func (p *parser) operation(in *instr, op operation, t kind, operands []string) (
 	if len(operands) != op.operands+1 {
 		return fmt.Errorf("%d operands instead of %d", len(operands), op.operands+1)
 	}
-	if !strings.ContainsRune(op.classes, rune(t.class)) || t.class != 'p' && t.size < 4 {
+	if !strings.ContainsRune(op.classes, rune(t.class)) || t.class != 'p' && t.size < 4 || op.narrow && t.size != 4 {
 		return errors.New("the instruction has no such type")
 	}
 	result := t

@@ -188,11 +188,14 @@ var operations = map[string]operation{
 	"sub":    binary("su", integers(func(x, y uint64) uint64 { return x - y })),
 	"mul.lo": binary("su", integers(func(x, y uint64) uint64 { return x * y })),
 	"mul.hi": binary("su", mulHigh),
-	"min":    binary("su", ordered(least[int64], least[uint64])),
-	"max":    binary("su", ordered(greatest[int64], greatest[uint64])),
-	"div":    divided(func(x, y int64) int64 { return x / y }, func(x, y uint64) uint64 { return x / y }),
-	"rem":    divided(func(x, y int64) int64 { return x % y }, func(x, y uint64) uint64 { return x % y }),
-	"shl":    shifted(func(_ kind, x, n uint64) uint64 { return x << n }, "b"),
+	"mul.wide": {operands: 2, classes: "su", narrow: true, result: kind{'b', 8}, fast: func(t kind) func(x, y, z uint64) uint64 {
+		return func(x, y, _ uint64) uint64 { return t.extend(x) * t.extend(y) }
+	}},
+	"min": binary("su", ordered(least[int64], least[uint64])),
+	"max": binary("su", ordered(greatest[int64], greatest[uint64])),
+	"div": divided(func(x, y int64) int64 { return x / y }, func(x, y uint64) uint64 { return x / y }),
+	"rem": divided(func(x, y int64) int64 { return x % y }, func(x, y uint64) uint64 { return x % y }),
+	"shl": shifted(func(_ kind, x, n uint64) uint64 { return x << n }, "b"),
 	"shr": shifted(func(t kind, x, n uint64) uint64 {
 		if t.class == 's' {
 			return uint64(signed(x, t.size) >> n)
