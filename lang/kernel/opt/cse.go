@@ -2,6 +2,7 @@ package opt
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/analysis"
@@ -12,7 +13,7 @@ import (
 // write what they read; a store makes its value available to loads of the same element. It ignores writes of other items
 // without a barrier: they are races, after which any value is allowed.
 func CSE(k *ir.Kernel, _ *Facts) bool {
-	m := &cse{subst: analysis.NewValues[*ir.Value](k), table: map[uint64]*available{}, effects: map[*ir.Instr]effect{}}
+	m := &cse{subst: analysis.NewValues[*ir.Value](k), table: make([]available, 1, k.NumValues()/2+1), buckets: make([]int32, 1<<bits.Len(uint(k.NumValues()))), effects: map[*ir.Instr]effect{}}
 	for _, in := range k.Body.Instrs {
 		m.gather(in)
 	}
@@ -46,13 +47,14 @@ type expression struct {
 type available struct {
 	expression
 	value *ir.Value
-	next  *available // with the same hash
+	hash  uint64
+	next  int32 // the entry before in the same bucket; 0 ends the list
 }
 
 type cse struct {
 	subst   analysis.Values[*ir.Value]
-	table   map[uint64]*available
-	undo    []uint64 // hashes of the table's entries, in order of entry
+	table   []available // in the order of entry; the first is none
+	buckets []int32     // by hash: the last entry in the table
 	state   memoryState
 	epochs  int
 	effects map[*ir.Instr]effect // of structured instructions
@@ -118,7 +120,7 @@ func (m *cse) apply(e effect) {
 }
 
 func (m *cse) block(b *ir.Block) {
-	mark := len(m.undo)
+	mark := len(m.table)
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
 		for i, a := range in.Args {
@@ -137,10 +139,10 @@ func (m *cse) block(b *ir.Block) {
 	}
 	clear(b.Instrs[len(kept):])
 	b.Instrs = kept
-	for _, hash := range slices.Backward(m.undo[mark:]) {
-		m.table[hash] = m.table[hash].next
+	for i := len(m.table) - 1; i >= mark; i-- {
+		*m.bucket(m.table[i].hash) = m.table[i].next
 	}
-	m.undo = m.undo[:mark]
+	m.table = m.table[:mark]
 }
 
 // structured merges in the nested blocks. Each begins with the memory as it is before, but for a loop, which may come
@@ -185,8 +187,8 @@ func (m *cse) duplicate(in *ir.Instr) bool {
 // enter replaces result by the value of an equal expression, if one is available, or makes it available.
 func (m *cse) enter(x expression, result *ir.Value) bool {
 	hash := x.hash()
-	for a := m.table[hash]; a != nil; a = a.next {
-		if a.equals(x) {
+	for i := *m.bucket(hash); i != 0; i = m.table[i].next {
+		if a := &m.table[i]; a.hash == hash && a.equals(x) {
 			m.subst.Set(result, a.value)
 			return true
 		}
@@ -196,9 +198,12 @@ func (m *cse) enter(x expression, result *ir.Value) bool {
 }
 
 func (m *cse) add(hash uint64, x expression, v *ir.Value) {
-	m.table[hash] = &available{x, v, m.table[hash]}
-	m.undo = append(m.undo, hash)
+	bucket := m.bucket(hash)
+	m.table = append(m.table, available{x, v, hash, *bucket})
+	*bucket = int32(len(m.table) - 1)
 }
+
+func (m *cse) bucket(hash uint64) *int32 { return &m.buckets[hash&uint64(len(m.buckets)-1)] }
 
 // loadOf returns the load of the element that in accesses, with memory in its current state.
 func (m *cse) loadOf(in *ir.Instr, indices []*ir.Value) expression {

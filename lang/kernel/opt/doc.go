@@ -78,15 +78,32 @@ func Run(m *ir.Module, level int, facts *Facts) {
 	passes := Passes(level)
 	for _, k := range m.Kernels {
 		k.Body.Walk(func(in *ir.Instr) { in.Proved = 0 })
-		for range maxRounds {
-			changed := false
-			for _, p := range passes {
-				changed = p.Run(k, facts) && !p.Marks || changed
-			}
-			if !changed {
-				break
+		run(k, passes, facts)
+		k.Renumber()
+	}
+}
+
+// run repeats the passes until none changes the kernel. It skips a pass whose last run changed nothing if no pass has
+// changed the kernel since.
+func run(k *ir.Kernel, passes []Pass, facts *Facts) {
+	version := 1
+	clean := make([]int, len(passes)) // by pass: the version that it leaves unchanged; 0: none
+	for range maxRounds {
+		before := version
+		for i, p := range passes {
+			switch {
+			case clean[i] == version:
+			case !p.Run(k, facts):
+				clean[i] = version
+			case p.Marks:
+				clear(clean[i+1:]) // the passes after it look at the marks
+				clean[i] = version
+			default:
+				version++
 			}
 		}
-		k.Renumber()
+		if version == before {
+			break
+		}
 	}
 }
