@@ -24,7 +24,9 @@ type device struct {
 	context driver.Context
 	target  *lower.Target
 	id      string
-	info    offload.DeviceInfo
+	info    atomic.Pointer[offload.DeviceInfo]
+	proof   sync.Once
+	inexact error // the result that the comparison found wrong
 	clock   queue.Clock
 	major   int // compute capability
 	minor   int
@@ -80,7 +82,7 @@ func (d *device) describe() {
 	integrated := get(driver.Integrated) != 0
 	total := d.driver.TotalMemory(d.handle)
 	items := min(get(driver.MaxThreadsPerBlock), lower.MaxGroupItems)
-	d.info = offload.DeviceInfo{
+	info := offload.DeviceInfo{
 		Name: d.driver.Name(d.handle), Vendor: "NVIDIA", Type: offload.GPU, Arch: fmt.Sprintf("sm_%d%d", d.major, d.minor), UID: d.driver.UUID(d.handle),
 		DriverVersion: versionText(d.driver.Version), Class: offload.ClassGPU, ComputeUnits: get(driver.MultiprocessorCount), ClockMHz: get(driver.ClockRate) / 1000,
 		MemoryBytes: total,
@@ -89,12 +91,13 @@ func (d *device) describe() {
 			HostVisible: true, Unified: integrated},
 	}
 	if integrated {
-		d.info.Class = offload.ClassIntegratedGPU
+		info.Class = offload.ClassIntegratedGPU
 	}
 	for axis := range 3 {
-		d.info.Limits.GroupSize[axis] = min(get(driver.MaxBlockDimX+driver.Attribute(axis)), items)
-		d.info.Limits.Groups[axis] = min(get(driver.MaxGridDimX+driver.Attribute(axis)), math.MaxInt32)
+		info.Limits.GroupSize[axis] = min(get(driver.MaxBlockDimX+driver.Attribute(axis)), items)
+		info.Limits.Groups[axis] = min(get(driver.MaxGridDimX+driver.Attribute(axis)), math.MaxInt32)
 	}
+	d.info.Store(&info)
 }
 
 // Describe implements [offload.Describer].
@@ -127,7 +130,7 @@ func (d *device) close() {
 	_ = d.driver.Release(d.handle)
 }
 
-func (d *device) Info() *offload.DeviceInfo { return &d.info }
+func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
 // in makes calls in the device's context. A sticky error loses the device.
 func (d *device) in(f func() error) error {

@@ -314,3 +314,30 @@ func TestCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestExact compares arithmetic at the first kernel: a device whose sums are wrong loses the feature.
+func TestExact(t *testing.T) {
+	for _, wrong := range []bool{false, true} {
+		s := newStandIn(t)
+		s.mu.Lock()
+		s.wrong32 = wrong
+		s.mu.Unlock()
+		p := s.open(t)
+		d := p.Devices()[0]
+		program, err := d.Load(t.Context(), image(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = program.Kernel("k"); err != nil {
+			t.Fatal(err)
+		}
+		engine, err := program.(offload.Lister).Listing("k", "engine")
+		if err != nil || strings.Contains(engine, "not exact: x + y in f32") != wrong || d.Info().Features.Exact == wrong {
+			t.Errorf("wrong: %t, exact: %t, %q, %v", wrong, d.Info().Features.Exact, engine, err)
+		}
+		if err := errors.Join(program.Unload(), p.Close()); err != nil {
+			t.Error(err)
+		}
+		s.checkLive(t)
+	}
+}

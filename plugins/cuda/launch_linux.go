@@ -53,7 +53,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	if of != s.device {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
 	}
-	if err := queue.CheckLaunch(o, &s.device.info.Limits); err != nil {
+	if err := queue.CheckLaunch(o, &s.device.Info().Limits); err != nil {
 		return err
 	}
 	if o.Checks == offload.ChecksRaces {

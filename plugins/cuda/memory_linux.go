@@ -30,7 +30,7 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
 	}
-	if most := d.info.Limits.AllocationBytes; size > most && kind == offload.DeviceMemory {
+	if most := d.Info().Limits.AllocationBytes; size > most && kind == offload.DeviceMemory {
 		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's memory", size, most).On(d.id, "")
 	}
 	b := &block{device: d, size: size, kind: kind}

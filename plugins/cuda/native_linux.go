@@ -63,11 +63,11 @@ func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	exact := major == d.major && minor == d.minor
 	switch {
 	case m[3] != "" && !exact:
-		return refuse("the image is for %s alone, and the device is %s", img.Arch, d.info.Arch)
+		return refuse("the image is for %s alone, and the device is %s", img.Arch, d.Info().Arch)
 	case img.Kind == offload.ImageCubin && (major != d.major || minor > d.minor):
-		return refuse("the cubin is for %s, and the device is %s", img.Arch, d.info.Arch)
+		return refuse("the cubin is for %s, and the device is %s", img.Arch, d.Info().Arch)
 	case major > d.major || major == d.major && minor > d.minor:
-		return refuse("the PTX is for %s and later, and the device is %s", img.Arch, d.info.Arch)
+		return refuse("the PTX is for %s and later, and the device is %s", img.Arch, d.Info().Arch)
 	case img.Kind == offload.ImageCubin:
 		return 10000 + minor, nil
 	}

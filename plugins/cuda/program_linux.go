@@ -78,15 +78,18 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 			e := portable.Cancelled(ctx, img)
 			return nil, e
 		}
-		n := &kernel{device: d, module: m, ir: k, info: portable.Describe(k)}
 		one := *m
 		one.Kernels = m.Kernels[i : i+1 : i+1]
 		opt.Run(&one, opt.Default, nil)
-		n.info.GroupItems = d.info.Limits.GroupItems
-		n.facts, n.axes, n.variants = portable.FindLaunchFacts(k), axesOf(k), map[choice]*variant{}
-		p.kernels = append(p.kernels, n)
+		p.kernels = append(p.kernels, d.newKernel(m, k, portable.Describe(k)))
 	}
 	return p, nil
+}
+
+// newKernel returns an optimized kernel, which is compiled when it is needed.
+func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
+	info.GroupItems = d.Info().Limits.GroupItems
+	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), axes: axesOf(k), variants: map[choice]*variant{}}
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
@@ -110,6 +113,7 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if k == nil {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
+	p.device.proveExact()
 	if _, err := k.variant(k.usual()); err != nil {
 		return nil, err
 	}
@@ -157,8 +161,11 @@ func (p *program) Listing(name, format string) (string, error) {
 		d := p.device.driver
 		text := ""
 		err := p.device.in(func() error {
-			text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", p.device.info.Arch,
+			text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", p.device.Info().Arch,
 				d.FunctionAttribute(v.function, driver.FuncRegisters), d.FunctionAttribute(v.function, driver.FuncSharedBytes), d.FunctionAttribute(v.function, driver.FuncLocalBytes))
+			if p.device.inexact != nil { // set before the first kernel
+				text += "; not exact: " + p.device.inexact.Error()
+			}
 			return nil
 		})
 		return text, err
@@ -230,12 +237,12 @@ func (k *kernel) variant(c choice) (*variant, error) {
 func (k *kernel) compile(v *variant, c choice) error {
 	d, most, source := k.device, smallGroup, k.ir
 	if c.large {
-		most = d.info.Limits.GroupItems
+		most = d.Info().Limits.GroupItems
 	}
 	if c.within || c.indices {
 		source = k.facts.Prove(k.ir, c.indices)
 	}
-	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.info.Limits.GroupItems), Unchecked: c.unchecked})
+	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), Unchecked: c.unchecked})
 	if err == nil {
 		v.source, err = ptx.EmitFor(c.axes, lowered)
 	}

@@ -439,7 +439,7 @@ CALL standin_set(const char *what, int n) {
 	if (!strcmp(what, "init")) initial = n;
 	if (!strcmp(what, "managed")) managed = n;
 	if (!strcmp(what, "pools")) pools = n;
-	if (!strcmp(what, "recover")) { sticky = OK; wrong = 0; reason[0] = 0; traced = 0; }
+	if (!strcmp(what, "recover")) { memset(live, 0, sizeof live); sticky = OK; wrong = 0; reason[0] = 0; traced = 0; }
 	return OK;
 }
 CALL standin_run(void *kernel, void *image) { run = kernel; check = image; return OK; }
