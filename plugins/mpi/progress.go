@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 )
 
@@ -78,8 +76,7 @@ func rest(idle time.Duration, busy bool) {
 	case idle < time.Second:
 		d = 200 * time.Microsecond
 	}
-	t := unix.NsecToTimespec(int64(d))
-	_ = unix.Nanosleep(&t, nil) // a signal may end it
+	pause(d)
 }
 
 // step makes progress once. The caller holds calling. busy is set while messages are on their way.

@@ -61,6 +61,14 @@ func num[T integer](c *coder, p *T, width int) {
 	*p = T(v)
 }
 
+// within codes an integer of 8 bytes, and refuses one outside of lowest to highest.
+func within[T ~int | ~int64](c *coder, p *T, lowest, highest T) {
+	if num(c, p, 8); c.reading && (*p < lowest || *p > highest) {
+		c.fail("a number of %d, outside of %d to %d", *p, lowest, highest)
+		*p = lowest
+	}
+}
+
 func (c *coder) flag(p *bool) {
 	var b uint8
 	if *p {

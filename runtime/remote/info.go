@@ -1,6 +1,10 @@
 package remote
 
-import "github.com/orepl/orepl/runtime/offload"
+import (
+	"math"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
 
 func platformInfo(c *coder, p *offload.PlatformInfo) {
 	text(c, &p.Name)
@@ -38,8 +42,8 @@ func param(c *coder, p *offload.Param) {
 	text(c, &p.Name)
 	c.flag(&p.Buffer)
 	num(c, &p.Type, 1)
-	num(c, &p.Elem, 8)
-	num(c, &p.Rank, 8)
+	within(c, &p.Elem, 0, math.MaxInt)
+	within(c, &p.Rank, 0, 3)
 	c.flag(&p.Reads)
 	c.flag(&p.Writes)
 	aggregate := p.Fields != nil
@@ -59,9 +63,9 @@ func kernelInfo(c *coder, k *offload.KernelInfo) {
 		k.Params = []offload.Param{}
 	}
 	c.flag(&k.ObservesGroup)
-	num(c, &k.SharedBytes, 8)
-	num(c, &k.GroupItems, 8)
-	num(c, &k.Registers, 8)
+	within(c, &k.SharedBytes, 0, math.MaxInt)
+	within(c, &k.GroupItems, 0, math.MaxInt)
+	within(c, &k.Registers, 0, math.MaxInt)
 	c.flag(&k.DynamicShared)
 	c.flag(&k.Cooperative)
 	list(c, &k.Services, text[string])
@@ -72,7 +76,7 @@ func kernelInfo(c *coder, k *offload.KernelInfo) {
 func symbol(c *coder, s *offload.Symbol) {
 	text(c, &s.Name)
 	c.flag(&s.Kernel)
-	num(c, &s.Size, 8)
+	within(c, &s.Size, 0, math.MaxInt64)
 }
 
 func signature(c *coder, s *offload.Signature) {

@@ -324,6 +324,9 @@ func (l *lane) advance(n uint64) {
 func (l *lane) print(m *printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if m.At.Number <= l.ended { // a handler that had begun at the end of its launch, after a timeout say
+		return nil
+	}
 	if l.services[m.At.Number] == nil {
 		return fmt.Errorf("a print of command %d, which has no services", m.At.Number)
 	}
@@ -366,8 +369,12 @@ func printTo(s offload.Services, m *offload.Message) {
 // call serves a request of a work-item on a goroutine of its own.
 func (l *lane) call(m *serviceCall) error {
 	l.mu.Lock()
-	s := l.services[m.At.Number]
+	s, over := l.services[m.At.Number], m.At.Number <= l.ended
 	l.mu.Unlock()
+	if over {
+		l.device.client.link.send(&serviceAnswer{m.Call, 0, offload.EncodeError(offload.Errorf(offload.Cancelled, "call", "the launch has ended"))})
+		return nil
+	}
 	if s == nil {
 		return fmt.Errorf("a call of command %d, which has no services", m.At.Number)
 	}

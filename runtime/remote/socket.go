@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -179,8 +180,14 @@ func abandoned(path string) bool {
 // Address returns where the listener listens, with its token.
 func (l *Listener) Address() Address { return l.address }
 
-// maxClients is the number of clients of a worker, greeted or not.
-const maxClients = 64
+// maxClients is the number of clients of a worker, and maxStrangers the number of connections that have not proved the token.
+const (
+	maxClients   = 64
+	maxStrangers = 64
+)
+
+// acceptPause is the time after which a worker that has no file descriptors left accepts again.
+const acceptPause = 100 * time.Millisecond
 
 // Serve serves clients until ctx ends. report, which may be nil, is told of connections that end with an error.
 func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
@@ -189,30 +196,60 @@ func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...off
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	room := make(chan struct{}, maxClients)
+	var strangers strangers
 	for {
 		conn, err := l.listener.Accept()
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return nil
-		}
-		if err != nil {
+		case errors.Is(err, net.ErrClosed):
 			return err
-		}
-		select {
-		case room <- struct{}{}:
-		default:
-			_ = conn.Close()
+		case err != nil: // no file descriptors are left, say
+			time.Sleep(acceptPause)
 			continue
 		}
+		strangers.add(conn)
 		serving.Go(func() {
-			defer func() { <-room }()
 			err := l.address.greetClient(conn)
+			strangers.remove(conn)
 			if err == nil {
-				err = Serve(ctx, conn, plugins...)
+				select {
+				case room <- struct{}{}:
+					err = Serve(ctx, conn, plugins...)
+					<-room
+				default:
+					err = fmt.Errorf("the worker has %d clients already", maxClients)
+				}
 			}
 			_ = conn.Close()
 			if err != nil && report != nil && ctx.Err() == nil {
 				report(fmt.Errorf("%s: %w", conn.RemoteAddr(), err))
 			}
 		})
+	}
+}
+
+// strangers are connections that have not proved the token, oldest first.
+type strangers struct {
+	mu   sync.Mutex
+	list []net.Conn
+}
+
+// add adds a connection. If there are too many it closes the oldest, so that idle ones do not keep clients out.
+func (s *strangers) add(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) >= maxStrangers {
+		_ = s.list[0].Close()
+		s.list = s.list[1:]
+	}
+	s.list = append(s.list, conn)
+}
+
+func (s *strangers) remove(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.list, conn); i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
 	}
 }

@@ -104,6 +104,19 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// TestIdleStrangers opens more connections than may wait to prove the token: clients with the token are served all the same.
+func TestIdleStrangers(t *testing.T) {
+	a := listen(t, "tcp:127.0.0.1:0")
+	for range 80 {
+		conn, err := net.Dial("tcp", a.Place)
+		must(t, err)
+		defer conn.Close()
+	}
+	conn, err := a.Dial(t.Context())
+	must(t, err)
+	must(t, conn.Close())
+}
+
 // TestAddresses reads addresses, and refuses what is none.
 func TestAddresses(t *testing.T) {
 	a, err := remote.ParseAddress("tcp:127.0.0.1:7#ab")

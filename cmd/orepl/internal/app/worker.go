@@ -33,7 +33,13 @@ func runWorker(inv *invocation) error {
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
 		// The terminal's Ctrl-C reaches this process too; the script's process decides what ends.
-		return remote.Serve(context.WithoutCancel(inv.ctx), &standard{inv.Stdin, inv.Stdout}, plugins...)
+		stream := &standard{inv.Stdin, inv.Stdout}
+		if inv.Stdin == io.Reader(os.Stdin) && inv.Stdout == io.Writer(os.Stdout) {
+			if stream, err = ownStandard(); err != nil {
+				return err
+			}
+		}
+		return remote.Serve(context.WithoutCancel(inv.ctx), stream, plugins...)
 	}
 	given := false
 	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "listen" })
@@ -52,9 +58,13 @@ func runWorker(inv *invocation) error {
 		if err != nil {
 			return err
 		}
-		if address.Token = strings.TrimSpace(string(data)); len(address.Token) < tokenBytes {
-			return fmt.Errorf("the token in %s has %d characters; %d are the least", *tokenFile, len(address.Token), tokenBytes)
+		address.Token = strings.TrimSpace(string(data))
+		if address.Token == "" {
+			return fmt.Errorf("the file %s has no token", *tokenFile)
 		}
+	}
+	if n := len(address.Token); n > 0 && n < tokenBytes {
+		return &usageError{fmt.Sprintf("the token has %d characters; %d are the least", n, tokenBytes), "leave it out: the worker makes one and prints it"}
 	}
 	l, err := remote.Listen(address)
 	if err != nil {

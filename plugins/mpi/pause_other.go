@@ -1,0 +1,8 @@
+//go:build !linux
+
+package mpi
+
+import "time"
+
+// pause sleeps.
+func pause(d time.Duration) { time.Sleep(d) }

@@ -1,0 +1,38 @@
+package remote
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// TestLatePrint hands a lane what device code printed before its launch ended and the server sent afterwards: it is dropped, and
+// only what no launch can have printed is an error.
+func TestLatePrint(t *testing.T) {
+	l := &lane{ended: 3, newest: 5, services: map[uint64]offload.Services{}}
+	if err := l.print(&printed{At: at{Number: 3}}); err != nil {
+		t.Error(err)
+	}
+	if err := l.print(&printed{At: at{Number: 4}}); err == nil {
+		t.Error("a print of a launch without services is no error")
+	}
+}
+
+// TestWrongDescriptions refuses descriptions of kernels that no server has.
+func TestWrongDescriptions(t *testing.T) {
+	for _, p := range []offload.Param{{Rank: -1}, {Rank: 4}, {Elem: -1}} {
+		c := &coder{}
+		param(c, &p)
+		c.reading = true
+		if param(c, &p); c.err == nil || !strings.Contains(c.err.Error(), "outside of") {
+			t.Errorf("%+v: %v", p, c.err)
+		}
+	}
+	c := &coder{}
+	symbol(c, &offload.Symbol{Size: -5})
+	c.reading = true
+	if symbol(c, &offload.Symbol{}); c.err == nil {
+		t.Error("a variable of -5 bytes is no error")
+	}
+}
