@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LSR replaces address arithmetic on loop counters by registers that are incremented with the counters (loop strength
-// reduction).
+// LSR is loop strength reduction: it replaces address arithmetic on loop counters by registers that are incremented with
+// the counters.
 //
 // Such arithmetic extends an index from 32 to 64 bits, and the new register does not wrap where a 32-bit index would.
 // LSR replaces only indices that are proved to be in bounds in every iteration, which do not wrap.
