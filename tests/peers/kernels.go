@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -294,6 +295,7 @@ func processorTime() float64 {
 type prepared struct {
 	launch  offload.Launch
 	buffers []offload.Memory
+	queue   offload.Queue
 	run     func() error // and wait
 	close   func()
 }
@@ -329,7 +331,7 @@ func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{launch: offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}}
+	p := &prepared{queue: q, launch: offload.Launch{Kernel: k, Size: w.size, GroupSize: w.group}}
 	p.close = func() {
 		q.Close()
 		program.Unload()
@@ -353,24 +355,37 @@ func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
 			p.close()
 			return nil, err
 		}
+		if arg.Memory.Bytes() == nil { // the host does not see it
+			data := w.contents(i)
+			if err := errors.Join(q.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(data))}, data), q.Sync(ctx)); err != nil {
+				p.close()
+				return nil, err
+			}
+		}
 		p.buffers = append(p.buffers, arg.Memory)
 		p.launch.Args = append(p.launch.Args, arg)
 	}
 	return p, nil
 }
 
-// buffer makes buffer i. One that has a single element, as results have, is 0.
+// buffer makes buffer i of a device whose memory the host sees.
 func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
+	data := w.contents(i)
+	m, err := dev.Allocate(int64(len(data)), offload.DeviceMemory)
+	if err == nil {
+		copy(m.Bytes(), data)
+	}
+	return m, err
+}
+
+// contents returns the bytes of buffer i. One that has a single element, as results have, is 0.
+func (w *workload) contents(i int) []byte {
 	t := w.buffers[i]
 	n := 1
 	for _, d := range w.dims[i] {
 		n *= d
 	}
-	m, err := dev.Allocate(int64(n*t.Size()), offload.DeviceMemory)
-	if err != nil {
-		return nil, err
-	}
-	b := m.Bytes()
+	b := make([]byte, n*t.Size())
 	for at := range n {
 		x := uint32(4*at*2654435761>>8) % 1000
 		if n == 1 {
@@ -387,7 +402,7 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 			binary.LittleEndian.PutUint32(b[4*at:], x)
 		}
 	}
-	return m, nil
+	return b
 }
 
 // rate returns the rate of a function by the processor time of this process.

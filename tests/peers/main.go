@@ -43,6 +43,7 @@ var comparisons = []comparison{
 	{"interpreter", "the kernel interpreter on one core, nanoseconds per operation / closures by hand, and goja", interpreter},
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
+	{"opencl", "kernels on an OpenCL device, launches and copies / the same in OpenCL C on the same PoCL, by its own calls", onOpenCL},
 	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},

@@ -68,7 +68,7 @@ func (w *workload) symbolCL() string {
 }
 
 // beside compares a workload with OpenCL.
-func (w *workload) beside(r *report, dev offload.Device, cl *opencl) (ratio float64, err error) {
+func (w *workload) beside(r *report, dev offload.Device, cl *driver) (ratio float64, err error) {
 	p, err := w.prepare(dev)
 	if err != nil {
 		return 0, err
@@ -102,7 +102,7 @@ func (w *workload) beside(r *report, dev offload.Device, cl *opencl) (ratio floa
 }
 
 // launches compares empty launches.
-func (cl *opencl) launches(r *report, ours *launcher) error {
+func (cl *driver) launches(r *report, ours *launcher) error {
 	k, err := cl.kernel("run_empty", nil)
 	if err != nil {
 		return err
@@ -156,13 +156,16 @@ func (cl *opencl) launches(r *report, ours *launcher) error {
 	return err
 }
 
-// opencl is the first device of PoCL, through the ICD loader.
-type opencl struct {
+// driver is the first device of PoCL, through the ICD loader.
+type driver struct {
 	context, queue, program uintptr
+	ownMemory               bool // buffers are the driver's, with a copy of the host's memory
 
 	createBuffer  func(context uintptr, flags uint64, size uintptr, host unsafe.Pointer, err *int32) uintptr
 	createKernel  func(program uintptr, name string, err *int32) uintptr
 	setArg        func(kernel uintptr, index uint32, size uintptr, value *uintptr) int32
+	writeBuffer   func(queue, buffer uintptr, block uint32, offset, size uintptr, from unsafe.Pointer, events uint32, wait, event *uintptr) int32
+	readBuffer    func(queue, buffer uintptr, block uint32, offset, size uintptr, to unsafe.Pointer, events uint32, wait, event *uintptr) int32
 	enqueueKernel func(queue, kernel uintptr, dims uint32, offset, size, group *uintptr, events uint32, wait, event *uintptr) int32
 	finishQueue   func(queue uintptr) int32
 	releaseBuffer func(buffer uintptr) int32
@@ -170,7 +173,7 @@ type opencl struct {
 }
 
 // openCL opens the device with one thread and builds the kernels.
-func openCL() (cl *opencl, err error) {
+func openCL() (cl *driver, err error) {
 	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
 	if err != nil {
 		return nil, err
@@ -192,13 +195,14 @@ func openCL() (cl *opencl, err error) {
 		build       func(program uintptr, n uint32, devices *uintptr, options string, notify, data uintptr) int32
 		programInfo func(program, device uintptr, what uint32, size uintptr, value *byte, got *uintptr) int32
 	)
-	cl = &opencl{}
+	cl = &driver{}
 	for name, fn := range map[string]any{
 		"clGetPlatformIDs": &platforms, "clGetPlatformInfo": &platform, "clGetDeviceIDs": &devices, "clCreateContext": &newContext,
 		"clCreateCommandQueue": &newQueue, "clCreateProgramWithSource": &newProgram, "clBuildProgram": &build,
 		"clGetProgramBuildInfo": &programInfo, "clCreateBuffer": &cl.createBuffer, "clCreateKernel": &cl.createKernel,
 		"clSetKernelArg": &cl.setArg, "clEnqueueNDRangeKernel": &cl.enqueueKernel, "clFinish": &cl.finishQueue,
 		"clReleaseMemObject": &cl.releaseBuffer, "clReleaseKernel": &cl.releaseKernel,
+		"clEnqueueWriteBuffer": &cl.writeBuffer, "clEnqueueReadBuffer": &cl.readBuffer,
 	} {
 		purego.RegisterLibFunc(fn, lib, name)
 	}
@@ -245,21 +249,24 @@ func openCL() (cl *opencl, err error) {
 
 // clKernel is a kernel with its buffers set.
 type clKernel struct {
-	*opencl
+	*driver
 	id      uintptr
 	buffers []uintptr
 }
 
 // kernel makes a kernel whose buffers are memory of the host.
-func (cl *opencl) kernel(name string, memory []offload.Memory) (*clKernel, error) {
-	const useHostPtr = 1 << 3
-	k := &clKernel{opencl: cl}
+func (cl *driver) kernel(name string, memory []offload.Memory) (*clKernel, error) {
+	flags := uint64(1 << 3) // CL_MEM_USE_HOST_PTR
+	if cl.ownMemory {
+		flags = 1 << 5 // CL_MEM_COPY_HOST_PTR
+	}
+	k := &clKernel{driver: cl}
 	var status int32
 	if k.id = cl.createKernel(cl.program, name, &status); status != 0 {
 		return nil, fmt.Errorf("clCreateKernel %s: %d", name, status)
 	}
 	for i, m := range memory {
-		b := cl.createBuffer(cl.context, useHostPtr, uintptr(m.Size()), unsafe.Pointer(&m.Bytes()[0]), &status)
+		b := cl.createBuffer(cl.context, flags, uintptr(m.Size()), unsafe.Pointer(&m.Bytes()[0]), &status)
 		if status == 0 {
 			k.buffers = append(k.buffers, b)
 			status = cl.setArg(k.id, uint32(i), unsafe.Sizeof(b), &b)
