@@ -96,6 +96,7 @@ func (m *instance) defineClasses() {
 	m.definePipeline()
 	m.definePool()
 	m.defineTrace()
+	m.defineCollective()
 }
 
 func (m *instance) defineQueue() {

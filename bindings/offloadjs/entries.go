@@ -35,6 +35,7 @@ func entries() []bindings.Entry {
 			"import { pool, kernel, f32 } from 'offload'\nconst square = kernel((g, x) => { x[g.x] *= x[g.x] })\nusing p = pool(['cpu'])\nconst sums = await p.map([1, 2, 3], async (n, { device, queue }) => {\n  const x = device.buffer(f32, 4, i => i, { queue })\n  square.launch({ size: 4, queue }, x)\n  return n * (await x.read()).reduce((a, b) => a + b)\n})\nconsole.log(sums)",
 			"(devices?: readonly (Device | string)[], options?: PoolOptions): Pool"),
 		bindings.NewConstant("rpc", "RPC", "The services of this script that its kernels call. A kernel passes numbers and booleans, and gets one back; see docs/rpc.md."),
+		bindings.NewConstant("collective", "Collective", "Copies and reductions over buffers of many devices, such as those of the workers of an MPI job."),
 		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line, or the code behind -e."),
 	}
 	for _, t := range scalarTypes {

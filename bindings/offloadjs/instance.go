@@ -85,6 +85,7 @@ type classes struct {
 	trace      *lang.Class[*itemTrace]
 	rpcClass   *lang.Class[*rpc]
 	boundClass *lang.Class[*boundLaunch]
+	collective *lang.Class[*collective]
 }
 
 // ModuleOptions are choices of the program that embeds the engine.
@@ -141,7 +142,7 @@ var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U3
 
 // promptGlobals lists the exports that are global at a prompt.
 func promptGlobals() []string {
-	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "pool", "rpc", "args"}
+	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "pool", "rpc", "collective", "args"}
 	for _, t := range scalarTypes {
 		names = append(names, t.String())
 	}
@@ -173,13 +174,16 @@ func (m *instance) exports() (*goja.Object, error) {
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(), m.pool.Constructor(),
-		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(),
+		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err
 		}
 	}
 	if err := o.Set("rpc", m.rpcClass.New(m.rpc)); err != nil {
+		return nil, err
+	}
+	if err := o.Set("collective", m.collective.New(&collective{})); err != nil {
 		return nil, err
 	}
 	var args []any // a copy: the script may change the array
