@@ -20,9 +20,12 @@ func Main(others ...offload.Plugin) int {
 		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
+	told := app.HandOver(code) // first: orepl mpirun waits for it, and the end of MPI may take long
 	if err := mpi.Finish(); err != nil {
 		fmt.Fprintln(os.Stderr, "error: the end of the MPI job:", err)
-		code = max(code, app.ExitFailed)
+		if code == app.ExitOK {
+			told = app.HandOver(app.ExitFailed)
+		}
 	}
-	return app.HandOver(code)
+	return told
 }

@@ -84,8 +84,11 @@ type Host struct {
 	warn  func(text string) // of the last launch that takes warnings
 }
 
-// New allocates a channel, attaches it and serves it until [Host.Close].
+// New allocates a channel, attaches it and serves it until [Host.Close]. Its packets have one lane.
 func New(opts Options) (*Host, error) {
+	if opts.Layout.Lanes != 1 {
+		return nil, offload.Errorf(offload.Unsupported, "serve", "calls of %d lanes at a time are not served", opts.Layout.Lanes)
+	}
 	h := &Host{opts: opts, heap: heap{allocate: opts.Allocate, limit: opts.Heap}}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -219,6 +222,13 @@ func (h *Host) launch(p *rpc.Port) (*Launch, error) {
 func (h *Host) report(p *rpc.Port, err error) {
 	if l, _ := h.launch(p); l != nil {
 		l.fail(err)
+		return
+	}
+	h.mu.Lock()
+	warn := h.warn
+	h.mu.Unlock()
+	if warn != nil { // no launch can fail
+		warn(err.Error())
 	}
 }
 

@@ -173,7 +173,7 @@ func HandOver(code int) int {
 	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
 		return code
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY, 0) // made by orepl mpirun; on another machine there is none
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // made by orepl mpirun; on another machine there is none
 	if err != nil {
 		return code
 	}
