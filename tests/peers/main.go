@@ -45,6 +45,7 @@ var comparisons = []comparison{
 	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
 	{"opencl", "kernels on an OpenCL device, launches and copies / the same in OpenCL C on the same PoCL, by its own calls", onOpenCL},
 	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
+	{"rpc", "calls of the host by kernels / a C program with LLVM's protocol, its server on a thread", rpc},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
