@@ -56,8 +56,12 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	return c.outcome(k, group, data, records, calls)
 }
 
-// ComparePTX runs the case as PTX and in the interpreter, which keeps the fault of the same item, and returns how the outcomes differ.
+// ComparePTX runs the case as PTX and in the interpreter, with subgroups of 32 items, and returns how the outcomes differ. The
+// interpreter keeps the fault of the same item.
 func (c *Case) ComparePTX(known bool) (out *Outcome, diff string, err error) {
+	warps := *c
+	warps.SubgroupSize = 32
+	c = &warps
 	got, err := c.PTX(known)
 	if err != nil {
 		return nil, "", err

@@ -11,7 +11,8 @@ import (
 
 // Target returns what PTX has on sm_70 and later.
 func Target() (*lower.Target, error) {
-	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause"}
+	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause",
+		"subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"}
 	for _, op := range []string{"min", "max"} {
 		for _, t := range []string{"i32", "u32", "i64", "u64"} {
 			leaves = append(leaves, op+"."+t, "atomic."+op+"."+t)
@@ -39,7 +40,11 @@ func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 	names := map[string]bool{}
 	for n, k := range list {
 		k.IR.Body.Walk(func(in *ir.Instr) {
-			if e := target.Check(in); e != nil && err == nil {
+			e := target.Check(in)
+			if in.Op == ir.Subgroup && k.SubgroupSize != warpItems {
+				e = fmt.Errorf("subgroups of %d items, and a warp has %d", k.SubgroupSize, warpItems)
+			}
+			if e != nil && err == nil {
 				err = fmt.Errorf("kernel %s: %w", k.IR.Name, e)
 			}
 		})
@@ -90,6 +95,7 @@ type emitter struct {
 	b       strings.Builder
 	labels  int
 	scratch int
+	mask    string                // the register of the lanes that the warp has
 	targets map[*ir.Instr]int     // the number in the labels of a structured instruction
 	scalars map[*ir.Array]ir.Type // private arrays that are registers
 	owner   *ir.Instr             // what a yield ends
@@ -152,6 +158,7 @@ func (e *emitter) text(name string) string {
 	for _, a := range k.Arrays {
 		e.array(a, &tables)
 	}
+	e.members()
 	e.block(k.Body)
 	var b strings.Builder
 	b.WriteString(tables.String())
@@ -332,6 +339,9 @@ func (e *emitter) instr(in *ir.Instr) {
 		e.line("bar.sync 0")
 	case ir.Fence:
 		e.line("fence.acq_rel.%s", map[ir.FenceReach]string{ir.ReachGroup: "cta", ir.ReachDevice: "gpu", ir.ReachSystem: "sys"}[in.Reach])
+	case ir.Subgroup:
+		e.declare(in.Results[0])
+		e.exchange(in, register(in.Results[0]))
 	case ir.Pause:
 		e.line("nanosleep.u32 32")
 	default:

@@ -16,7 +16,9 @@ const (
 	updates // atomically
 	branches
 	meets
-	waits // lets the host work
+	votes    // of the lanes of a warp
+	shuffles // between the lanes of a warp
+	waits    // lets the host work
 	ends
 	clocks
 )
@@ -70,6 +72,21 @@ func (p *parser) decode(in *instr, opcode string, operands []string) error {
 			return errors.New("a barrier under a guard")
 		}
 		return expect(1)
+	case "vote.sync.ballot.b32":
+		in.class = votes
+		if err := expect(3); err != nil {
+			return err
+		}
+		return p.lanes(in, operands[0], []string{operands[1], operands[2], operands[2]}, kind{'p', 1})
+	case "shfl.sync.idx.b32":
+		in.class = shuffles
+		if err := expect(5); err != nil {
+			return err
+		}
+		if operands[3] != "31" {
+			return errors.New("a part of a warp")
+		}
+		return p.lanes(in, operands[0], []string{operands[1], operands[2], operands[4]}, kind{'b', 4})
 	case "nanosleep.u32", "fence.acq_rel.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys":
 		in.class, in.system = waits, opcode == "fence.acq_rel.sys"
 		return nil
@@ -108,6 +125,23 @@ func (p *parser) decode(in *instr, opcode string, operands []string) error {
 		return errors.New("unknown instruction")
 	}
 	return p.operation(in, op, t, operands)
+}
+
+// lanes decodes an operation of a warp: its result, its value, a lane, and the mask of the lanes.
+func (p *parser) lanes(in *instr, to string, from []string, value kind) (err error) {
+	if in.guard >= 0 {
+		return errors.New("an operation of a warp under a guard")
+	}
+	word := kind{'b', 4}
+	if in.to, err = p.write(to, word, false); err != nil {
+		return err
+	}
+	for i, t := range []kind{value, word, word} {
+		if in.from[i], err = p.read(from[i], t, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // move decodes moves of addresses and of the clock.

@@ -175,7 +175,7 @@ func (m *Module) global(line string) error {
 }
 
 // special are the registers that every item has.
-var special = []string{"%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z"}
+var special = []string{"%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"}
 
 func newParser(m *Module, name string) *parser {
 	p := &parser{k: &Kernel{Name: name, module: m, sharedAt: map[string]int{}, localAt: map[string]int{}}, registers: map[string]register{},

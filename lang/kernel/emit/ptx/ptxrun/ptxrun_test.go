@@ -65,6 +65,7 @@ func TestParseErrors(t *testing.T) {
 // TestRunErrors runs kernels whose results PTX leaves open.
 func TestRunErrors(t *testing.T) {
 	for body, want := range map[string]string{
+		"\tvote.sync.ballot.b32 %i, %p, 0xffffffff;\n":     "mask",
 		"\tdiv.s32 %i, 1, 0;\n":                            "division by zero",
 		"\tdiv.s32 %i, 0x80000000, -1;\n":                  "quotient",
 		"\tld.global.u32 %i, [%a+32];\n":                   "no memory",
@@ -104,6 +105,15 @@ func TestResults(t *testing.T) {
 		if got, err := run(t, body, 2); err != nil || got[0] != want {
 			t.Errorf("%q: %#x, want %#x; %v", body, got, want, err)
 		}
+	}
+}
+
+// TestWarp exchanges values of the two items of a short warp, and collects their votes.
+func TestWarp(t *testing.T) {
+	got, err := run(t, "\tmov.u32 %i, %laneid;\n\txor.b32 %i, %i, 1;\n\tshfl.sync.idx.b32 %i, %i, %i, 31, 0x3;\n\tsetp.ne.s32 %p, %i, 0;\n\tadd.s32 %i, %i, 7;\n"+
+		"\tmov.u32 %i, %tid.x;\n\tmul.wide.u32 %l, %i, 4;\n\tvote.sync.ballot.b32 %i, %p, 0x3;\n\tadd.s64 %a, %a, %l;\n\tst.global.u32 [%a], %i;\n", 2)
+	if err != nil || got[0] != 2 || got[1] != 2 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *machine) group(list []item, at [3]int) error {
 		copy(t.r, m.k.initial)
 		scramble(t.local)
 		t.next, t.ended = 0, false
-		for i, v := range [...]int{n % size[0], n / size[0] % size[1], n / size[0] / size[1], at[0], at[1], at[2], size[0], size[1], size[2], m.l.Grid[0], m.l.Grid[1], m.l.Grid[2]} {
+		for i, v := range [...]int{n % size[0], n / size[0] % size[1], n / size[0] / size[1], at[0], at[1], at[2], size[0], size[1], size[2], m.l.Grid[0], m.l.Grid[1], m.l.Grid[2], n % warp} {
 			t.r[i] = uint64(v)
 		}
 	}
@@ -97,10 +97,46 @@ func (m *machine) group(list []item, at [3]int) error {
 		if list[0].ended {
 			return nil
 		}
+		if err := exchange(list, &m.k.code[list[0].next]); err != nil {
+			return err
+		}
 		for n := range list {
 			list[n].next++
 		}
 	}
+}
+
+const warp = 32 // items
+
+// exchange computes an operation of warps, which all items of the group have reached.
+func exchange(list []item, in *instr) error {
+	if in.class == meets {
+		return nil
+	}
+	for start := 0; start < len(list); start += warp {
+		lanes := list[start:min(start+warp, len(list))]
+		var results [warp]uint64
+		for i := range lanes {
+			r := lanes[i].r
+			if mask := r[in.from[2]]; mask != 1<<len(lanes)-1 {
+				return fmt.Errorf("%q: the mask %#x is not that of %d lanes", in.text, mask, len(lanes))
+			}
+			results[i] = 0x7b7b7b7b // from a lane that the warp lacks
+			if from := int(r[in.from[1]] % warp); in.class == shuffles && from < len(lanes) {
+				results[i] = lanes[from].r[in.from[0]]
+			}
+			if in.class == votes {
+				results[i] = 0
+				for j := range lanes {
+					results[i] |= lanes[j].r[in.from[0]] << j
+				}
+			}
+		}
+		for i := range lanes {
+			lanes[i].r[in.to] = results[i]
+		}
+	}
+	return nil
 }
 
 // item runs an item until its end or a barrier. next stays at the instruction that ends it.
@@ -126,7 +162,7 @@ func (m *machine) item(t *item) (err error) {
 		case ends:
 			t.ended = true
 			return nil
-		case meets:
+		case meets, votes, shuffles:
 			return nil
 		case waits:
 			if m.l.Host != nil && in.system {
