@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -328,12 +329,18 @@ func (g *group) step(ctx context.Context, i int) {
 	}
 }
 
+// detail returns what an error says without its cause, and with the number of further failures, which follows the cause.
 func detail(err error) string {
 	var e *offload.Error
-	if errors.As(err, &e) {
-		return e.Detail
+	if !errors.As(err, &e) {
+		return ""
 	}
-	return ""
+	if e.Err != nil {
+		if _, more, ok := strings.Cut(e.Err.Error(), "; and "); ok {
+			return e.Detail + "; and " + more
+		}
+	}
+	return e.Detail
 }
 
 func (g *group) told(what string, err error, want string) {
