@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	window = 64  // commands in flight of a queue
-	looks  = 200 // at the progress of a command before a goroutine sleeps
+	window = 64 // commands in flight of a queue
+	looks  = 8  // at the progress of a command before a wait: each takes a lock that the driver needs
 )
 
 // lane implements [queue.Lane] for a command queue of the driver.
@@ -295,11 +295,19 @@ func (l *lane) Await(ctx context.Context, n uint64) {
 	if i := slices.IndexFunc(l.flying, func(f *flight) bool { return f.number >= n }); i >= 0 {
 		f = l.flying[i]
 	}
-	if f != nil {
+	direct := f != nil && ctx.Done() == nil && !f.prints()
+	if direct {
+		l.device.lib.Retain(f.event)
+	} else if f != nil {
 		f.watch(l)
 	}
 	l.mu.Unlock()
 	if f == nil {
+		return
+	}
+	if direct { // nothing can end the wait before the command
+		l.device.lib.Wait(f.event)
+		l.device.lib.Release(f.event)
 		return
 	}
 	select {

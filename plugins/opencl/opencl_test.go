@@ -2,6 +2,7 @@ package opencl_test
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,5 +45,29 @@ func TestMaxClass(t *testing.T) {
 		if got := opencl.New(opencl.Options{VendorsDir: dir}).(offload.ClassBounded).MaxClass(); got != c.want {
 			t.Errorf("%v: class %d, want %d", c.files, got, c.want)
 		}
+	}
+}
+
+// A registered driver whose library is missing is named.
+func TestBrokenDriver(t *testing.T) {
+	dir := os.Getenv("OREPL_TEST_VENDORS") // of the child: loaders read the environment of the process's start
+	if dir == "" {
+		dir = t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "x.icd"), []byte("/nonexistent/libx.so\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(os.Args[0], "-test.run=^TestBrokenDriver$", "-test.v")
+		cmd.Env = append(os.Environ(), "OREPL_TEST_VENDORS="+dir, "OCL_ICD_VENDORS="+dir, "OCL_ICD_FILENAMES=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	_, err := opencl.New(opencl.Options{}).Open(t.Context())
+	if err == nil {
+		t.Fatal("a device was found")
+	}
+	if text := err.Error(); strings.Contains(text, "PLATFORM_NOT_FOUND") && !strings.Contains(text, "x.icd: /nonexistent/libx.so") {
+		t.Error(text)
 	}
 }

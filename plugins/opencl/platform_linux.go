@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
@@ -36,6 +37,9 @@ func open(_ context.Context, o Options) (offload.Platform, error) {
 		}
 		return err
 	})
+	if errors.Is(err, cl.PlatformNotFound) {
+		err = errors.Join(err, brokenDrivers(&o))
+	}
 	if err != nil {
 		return nil, absent(err)
 	}
@@ -57,6 +61,20 @@ func open(_ context.Context, o Options) (offload.Platform, error) {
 	}
 	p.info = offload.PlatformInfo{Name: Name, Vendor: strings.Join(names, ", "), Version: strings.Join(versions, ", "), Library: p.lib.Path}
 	return p, nil
+}
+
+// brokenDrivers returns why the registered drivers cannot be loaded. A loader leaves them out without a word.
+func brokenDrivers(o *Options) (broken error) {
+	for _, file := range o.driverFiles() {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = process.KeepSignals(func() error { return cl.Loadable(strings.TrimSpace(string(data))) })
+		}
+		if err != nil {
+			broken = errors.Join(broken, fmt.Errorf("the driver of %s: %w", file, err))
+		}
+	}
+	return broken
 }
 
 func (p *platform) addDevices(driver cl.Platform, target *lower.Target, o Options) error {

@@ -50,17 +50,25 @@ func (p plugin) MaxClass() int {
 	if p.options.Library != "" || os.Getenv("OCL_ICD_FILENAMES") != "" || os.Getenv("OCL_ICD_VENDORS") != "" {
 		return offload.ClassGPU
 	}
-	dir := p.options.VendorsDir
-	if dir == "" {
-		dir = "/etc/OpenCL/vendors"
-	}
-	files, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
-	for _, f := range files {
+	for _, f := range p.options.driverFiles() {
 		if name := strings.ToLower(filepath.Base(f)); !strings.Contains(name, "pocl") && !strings.Contains(name, "oclgrind") {
 			return offload.ClassGPU
 		}
 	}
 	return offload.ClassEmulated
+}
+
+// driverFiles returns the files in which drivers are registered.
+func (o *Options) driverFiles() []string {
+	dir := o.VendorsDir
+	if dir == "" {
+		dir = os.Getenv("OCL_ICD_VENDORS")
+	}
+	if dir == "" {
+		dir = "/etc/OpenCL/vendors"
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*.icd"))
+	return files
 }
 
 func (p plugin) Open(ctx context.Context) (offload.Platform, error) { return open(ctx, p.options) }

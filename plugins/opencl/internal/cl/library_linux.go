@@ -95,6 +95,12 @@ func Open(path string) (*Library, error) {
 	return nil, failed
 }
 
+// Loadable returns why a driver's library cannot be loaded.
+func Loadable(path string) error {
+	_, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	return err
+}
+
 // HasSVM reports whether the loader has the functions of shared virtual memory.
 func (l *Library) HasSVM() bool {
 	return l.at[clSVMAlloc] != 0 && l.at[clSVMFree] != 0 && l.at[clSetKernelArgSVMPointer] != 0
