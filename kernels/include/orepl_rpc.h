@@ -2,7 +2,7 @@
  *
  * A kernel of an image that a script registers calls the script's services by name:
  *
- *   static struct orepl_rpc_service enough = {"enough(f64, f64): bool"};
+ *   static struct orepl_rpc_service enough = {"enough(f64, f64): bool", 0, 0};
  *   ...
  *   union orepl_rpc_value v[2] = {{.f64 = hits}, {.f64 = throws}}, stop;
  *   if (orepl_rpc_ask(&enough, item, v, &stop)) return;    // failed: the launch ends with the service's error

@@ -24,6 +24,7 @@ func imageCommands() []command {
 		{"image extract", "[--target TARGET[,ARCH]]… [-o OUT | --dir DIR] FILE", "write images to files of their own", extractImages},
 		{"image drop", "--target TARGET[,ARCH]… [-o OUT] FILE…", "drop images of targets from files, in place", dropImages},
 		{"image strip", "[-o OUT] FILE…", "drop every image from files, in place", stripImages},
+		{"image headers", "[DIR]", "write the C headers of kernels that call services to a folder, by default this one", writeHeaders},
 		{"image verify", "FILE…", "check containers, labels, images and the table of entries", verifyImages},
 	}
 }
@@ -71,7 +72,7 @@ func (inv *invocation) failed(err error) error {
 
 // imageNames lists the names of the subcommands.
 func imageNames() string {
-	return "pack, list, extract, drop, strip, verify"
+	return "pack, list, extract, drop, strip, headers, verify"
 }
 
 // parseFiles parses flags before and between the names of files.
