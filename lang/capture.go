@@ -142,8 +142,8 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	return f
 }
 
-// PromptCaptures are the variables of the prompt that the function captures, and those that the functions capture which it
-// refers to.
+// PromptCaptures are the variables of the prompt that the function captures, directly or through functions that it
+// calls.
 func (f *FunctionInfo) PromptCaptures() []*Capture {
 	var list []*Capture
 	seen := map[*FunctionInfo]bool{}

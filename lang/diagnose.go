@@ -181,7 +181,7 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja
 	}
 }
 
-// noteErrors tells of the errors that an AggregateError holds.
+// noteErrors adds the errors of an AggregateError as notes.
 func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
 	errs, ok := held.(*goja.Object)
 	if !ok || errs.ExportType() == typeProxy || errs.ClassName() != "Array" {

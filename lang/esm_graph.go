@@ -103,7 +103,7 @@ func (t *traversal) visit(m *module) error {
 	}
 }
 
-// finish ends a module's evaluation, and tells those who wait for it.
+// finish ends a module's evaluation, and calls the functions that wait for it.
 func (m *module) finish(err error) {
 	m.state, m.err, m.asyncOrder, m.generator, m.awaited = evaluated, err, 0, nil, nil
 	waiters := m.waiters
@@ -141,7 +141,7 @@ func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	}
 }
 
-// An awaitedError ended a module behind an await of its top level, which the interpreter's stack does not tell.
+// An awaitedError ended a module behind an await of its top level, a position that the interpreter's stack lacks.
 type awaitedError struct {
 	error
 	place diag.Position

@@ -69,7 +69,7 @@ const (
 	evaluated
 )
 
-// A cell holds the value of one export and tells importers about changes.
+// A cell holds the value of one export and notifies importers of changes.
 type cell struct {
 	value     goja.Value
 	importers []importer
@@ -299,8 +299,8 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	return m, nil
 }
 
-// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the place of an error with
-// Go's parser, which tells it.
+// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the position of an error
+// with Go's parser.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {

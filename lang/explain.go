@@ -171,7 +171,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	}
 }
 
-// methodOf is the first method of a class that a builtin module exports: the one that it is for.
+// methodOf returns the first, and main, method of a class that a builtin module exports.
 func (e *Engine) methodOf(class string) string {
 	if members := e.classMembers(class); len(members) > 0 {
 		return members[0]

@@ -85,7 +85,7 @@ func (e *Engine) typeHabit(name string) string {
 	return ""
 }
 
-// A maker tells by a text that its value is of a class of the module 'offload'.
+// A maker is a text that shows that its value is of a class of the module 'offload'.
 type maker struct {
 	made  *regexp.Regexp
 	class string

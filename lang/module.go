@@ -21,8 +21,8 @@ type Module struct {
 	Globals []string
 	// PromptGlobals are the exports that are also global at a prompt. The module's own name stands for its default export.
 	PromptGlobals []string
-	// Names are the exports, as far as they are known before the module is made: for hints about names that a script
-	// uses and does not import.
+	// Names are the exports that are known before the module is made, for hints about names that a script uses and does
+	// not import.
 	Names []string
 }
 

@@ -61,7 +61,7 @@ func (e *Engine) recoverNative() {
 	e.Throw(d.WithHint("this is a defect of the program, not of the script"))
 }
 
-// isThrow tells a panic by which the interpreter throws from a real one.
+// isThrow reports whether a panic is a throw of the interpreter.
 func isThrow(x any) bool {
 	switch x := x.(type) {
 	case goja.Value, *goja.Exception, *goja.InterruptedError, *goja.StackOverflowError:

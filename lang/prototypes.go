@@ -93,7 +93,7 @@ func (e *Engine) named(name string, length int, fn NativeFunc) *goja.Object {
 	return f
 }
 
-// isFixed tells objects with Go code behind them, also through proxies.
+// isFixed reports whether an object has Go code behind it, also through proxies.
 func isFixed(v goja.Value) bool {
 	for o, ok := v.(*goja.Object); ok && o != nil; {
 		t := o.ExportType()

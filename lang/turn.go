@@ -45,7 +45,7 @@ func (t *turn) giveBack() {
 	<-t.held
 }
 
-// goroutine is the number of the running goroutine, which Go tells in traces only.
+// goroutine returns the number of the running goroutine, which Go shows in traces only.
 func goroutine() uint64 {
 	var text [64]byte
 	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // goroutine 12 [running]:

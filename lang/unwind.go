@@ -15,7 +15,7 @@ type unwinder struct {
 	sp     reflect.Value   // an int
 }
 
-// newUnwinder finds the stacks; those that another version of the interpreter has not are left alone.
+// newUnwinder finds the stacks; it ignores those that another version of the interpreter lacks.
 func newUnwinder(runtime *goja.Runtime) unwinder {
 	var u unwinder
 	vm := reflect.ValueOf(runtime).Elem().FieldByName("vm")

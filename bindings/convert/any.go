@@ -54,7 +54,7 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	}
 }
 
-// isTyped tells the types of typed arrays.
+// isTyped reports whether a type is that of a typed array.
 func isTyped(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Slice && t != typeList && t != typeMap
 }

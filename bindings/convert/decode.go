@@ -441,7 +441,7 @@ func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, 
 	return o, nil
 }
 
-// isPlain reports whether an object is its properties, as far as its class tells.
+// isPlain reports whether an object's class is that of objects made of properties only.
 func isPlain(o *goja.Object) bool {
 	switch o.ClassName() {
 	case "Object", "Error", "Arguments":

@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// A pixelSource is a picture that a script writes: its pixels are at hand, or come from a device.
+// A pixelSource is a picture that a script writes: its pixels are in memory, or on a device.
 type pixelSource struct {
 	width, height, channels int
 	at                      []byte              // a byte for each channel of each pixel

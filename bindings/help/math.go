@@ -105,7 +105,7 @@ func writeMath(w io.Writer, r *bindings.Registry, path string, f mathDoc) {
 	fmt.Fprintf(w, "  %s%s.\n", kind, where)
 }
 
-// writeErrors tells how accurate a function is.
+// writeErrors writes the greatest errors of a function.
 func writeErrors(w io.Writer, f mathDoc) {
 	if f.f64 > 0 {
 		fmt.Fprintf(w, "  Greatest error, in units in the last place (ulp): f64 %.2f, f32 %.2f.\n", f.f64, f.f32)

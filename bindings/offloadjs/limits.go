@@ -64,7 +64,7 @@ func (q *quota) bytes() uint64 {
 }
 
 // room waits until the queue takes commands without waiting, or until the script is stopped. It stands before every
-// command, so that it knows who uses the queue.
+// command, and so records each user of the queue.
 func (m *instance) room(q *session.Queue) error {
 	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
 		m.lastUse = use{q, s}

@@ -20,7 +20,7 @@ const maxShapes = 16
 type shapes struct {
 	mu   sync.Mutex
 	list []Shape
-	last Shape // of who notes
+	last Shape // of the caller of note
 }
 
 // note takes a launch over. Only the engine's goroutine notes; anybody may ask for the list.

@@ -49,7 +49,7 @@ func PositionAt(file, text string, offset int) Position {
 	}
 }
 
-// InCharacters turns a column counted in bytes into one counted in characters, as far as the text has that place.
+// InCharacters converts a column counted in bytes into one counted in characters, up to the length of the text.
 func InCharacters(text string, p Position) Position {
 	if !p.IsValid() || p.Column <= 1 {
 		return p

@@ -463,7 +463,7 @@ func (p *printer) tag(o *goja.Object) (string, bool) {
 	return s.String(), true
 }
 
-// plainKey tells keys that need no quotes.
+// plainKey reports whether a key needs no quotes.
 func plainKey(key string) bool {
 	for i, r := range key {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {

@@ -285,7 +285,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 	}
 }
 
-// answered looks whether a reply is the one that was waited for.
+// answered checks whether a reply is the expected one.
 func (e *Engine) answered(id int, r reply) (reply, error) {
 	if r.ID == id {
 		return r, nil

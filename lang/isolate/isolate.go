@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// childVariable tells a child from the program itself.
+// childVariable distinguishes a child from the program itself.
 const childVariable = "OREPL_ISOLATED_CHILD"
 
 // A config is the first message to a child: the part of the options that can cross the border.

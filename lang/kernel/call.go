@@ -201,7 +201,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 			return bad
 		}
 		if typ, ok := v.join.typ(c.real); ok && typ != v.typ {
-			// This walk's code is dropped; types that the caller learns from it should be right already.
+			// This walk's code is dropped; the types that it infers for the caller should be right already.
 			v.cur = c.zero(typ)
 		}
 		out.list = append(out.list, register(v.cur).withTaint(v.taint))

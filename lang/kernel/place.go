@@ -217,7 +217,7 @@ func (c *compiler) tupleTable(t value) *place {
 	return p
 }
 
-// indexValue is an index as a register of integer type, checked as far as constants tell.
+// indexValue is an index as a register of integer type, checked if it is a constant.
 func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 	switch i.kind {
 	case kNum, kBig:

@@ -18,7 +18,7 @@ type MarkKind uint8
 // The kinds of marks.
 const (
 	MarkBegin  MarkKind = iota // a statement, or the condition of one, begins
-	MarkEnd                    // the one that began last is done
+	MarkEnd                    // ends the innermost open mark
 	MarkExit                   // the item leaves the kernel
 	MarkValue                  // values, under Mark.Names
 	MarkLoad                   // the indices and then the value that was loaded

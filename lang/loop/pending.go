@@ -97,8 +97,8 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
-// Cancel drops every timer and queued callback, tells the held operations to stop, and forgets them: a later Resolve
-// of theirs does nothing.
+// Cancel drops every timer and queued callback, cancels the held operations, and forgets them: a later Resolve of
+// theirs does nothing.
 func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
 
 // CancelScope is Cancel for the operations of one scope.

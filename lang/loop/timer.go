@@ -68,7 +68,7 @@ func (t *Timer) KeepAlive(yes bool) {
 	t.loop.rouse()
 }
 
-// KeepsAlive tells whether the loop waits for the timer.
+// KeepsAlive reports whether the loop waits for the timer.
 func (t *Timer) KeepsAlive() bool {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()

@@ -119,7 +119,7 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 	return finish(u, parsed, len(prefix), syntax, o)
 }
 
-// looksLikeObject tells "{a: 1}" at a prompt, which is meant as an object and not as a block.
+// looksLikeObject recognises "{a: 1}" at a prompt, which is meant as an object and not as a block.
 func looksLikeObject(text string) bool {
 	t := strings.TrimSpace(text)
 	return strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}")
@@ -196,7 +196,7 @@ func lineOffset(text string, line int) int {
 	return off
 }
 
-// usesBigInts tells a text in which BigInts may be made.
+// usesBigInts reports whether a text may make BigInts.
 var usesBigInts = regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`)
 
 // finish analyses, rewrites and compiles a parsed text.

@@ -195,7 +195,7 @@ func (w *walker) pause(body *[]ast.Statement) {
 	*body = slices.Insert(*body, functions, statement(&ast.YieldExpression{Yield: 1}))
 }
 
-// isDefaultFunction tells "export default function () …".
+// isDefaultFunction recognises "export default function () …".
 func isDefaultFunction(s ast.Statement) bool {
 	v, ok := s.(*ast.VariableStatement)
 	if !ok {

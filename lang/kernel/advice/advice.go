@@ -33,7 +33,7 @@ type Access struct {
 	Layout Layout
 	Check  Check
 
-	index  string // the first index that nothing proves, one that is no number if there is such a one, as written; "" if the text does not tell
+	index  string // the first unproved index, preferably one that is no number, as written; "" if the text does not show it
 	extent string // the bound on the index, as written
 	sign   bool   // of it only that it is not negative is not proved
 	wraps  bool   // which it is only where it wrapped
@@ -95,7 +95,7 @@ func (a *Access) parted() string {
 	return "which an `if` around the interior would spare"
 }
 
-// neighbours is what to do about an access to elements that lie anywhere; who is what has to allow it.
+// neighbours returns advice for a scattered access; who is the code that has to allow it.
 func (a *Access) neighbours(who string) string {
 	if a.op == ir.Atomic {
 		return "count in a shared array first, or a private one and g.reduce where the elements are few; then add to the buffer once per group"

@@ -24,7 +24,7 @@ const (
 // Layout is where the elements of neighbouring items lie.
 type Layout struct {
 	Pattern Pattern
-	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only a launch tells
+	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only known at a launch
 	Record  int  // Strided: what lies apart are records of this size in bytes, of which each item accesses a field
 	Edges   bool // it is so but where the index is limited or wraps, as by Math.min and %
 	Gather  bool // of Contiguous with Edges: each item's index is a choice of its own, so that the CPU accesses one by one
@@ -79,7 +79,7 @@ func (l Layout) records() string {
 type along struct {
 	known bool  // by the same number each time
 	by    int64 // which, unless many is set
-	many  bool  // a number that is not 0 and that only a launch tells
+	many  bool  // a nonzero number that is known only at a launch
 	edges bool  // but where it is limited or wraps
 	split bool  // by a choice that each item makes for itself
 }

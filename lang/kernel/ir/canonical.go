@@ -130,7 +130,7 @@ func (c *copies) insert(k *Kernel, b *Block) {
 	b.Instrs = out
 }
 
-// shows reports whether others can tell the bits of an instruction's float operands.
+// shows reports whether the bits of an instruction's float operands are observable.
 func (c *copies) shows(in *Instr) bool {
 	switch in.Op {
 	case Store:

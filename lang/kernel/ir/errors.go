@@ -48,7 +48,7 @@ type VerifyError struct {
 // maxInstrShown bounds the characters of an instruction in a message.
 const maxInstrShown = 400
 
-// Error tells the kernel, the place, the instruction, cut if it is long, and the rule.
+// Error returns the kernel, the position, the instruction, cut if it is long, and the rule.
 func (e *VerifyError) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel IR")

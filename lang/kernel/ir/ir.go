@@ -329,7 +329,7 @@ func (in *Instr) Accessed() Type {
 	return t
 }
 
-// follow follows the path of an access, and tells of its indices. The type is Void if the path is wrong.
+// follow resolves the path of an access, with its indices. The type is Void if the path is wrong.
 func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, offset int) {
 	a := in.Array
 	if a == nil {

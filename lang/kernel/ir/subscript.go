@@ -2,8 +2,8 @@ package ir
 
 import "strings"
 
-// Subscript is index i of an access whose text in the source is given, as it is written there; "" if the text does not
-// tell. The indices of rows may be hidden in a name: those that the text has are the last ones.
+// Subscript returns the text of index i of an access, as written; "" if the source does not show it. The indices of
+// rows may be hidden in a name: those in the text are the last ones.
 func (in *Instr) Subscript(i int, text string) string {
 	list := subscripts(text)
 	if in.Op == Atomic { // Atomics.add(m[a], b, value): the index is an argument

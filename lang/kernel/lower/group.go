@@ -166,8 +166,8 @@ func (l *lowering) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	return r
 }
 
-// reduceLanes is the steps of a reduction within a subgroup, as far as they begin at top; the result is right in lane 0.
-// n is how many items there are, place the item's number among them.
+// reduceLanes emits the steps of a reduction within a subgroup that begin at top or below; the result is right in lane
+// 0. n is the number of items, place the item's number among them.
 func (l *lowering) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Value {
 	none := l.identity(c, v.Type)
 	for s := l.options.SubgroupSize / 2; s > 0; s /= 2 {

@@ -18,7 +18,7 @@ func (p *prover) compute(in *ir.Instr, v *ir.Value) {
 	}
 }
 
-// under makes the bound "at most v + c", or none for a constant, which the interval tells of.
+// under returns the bound "at most v + c", or none for a constant, whose interval is exact.
 func under(v *ir.Value, c int64) []bound {
 	if isConst(v) {
 		return nil

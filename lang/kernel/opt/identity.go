@@ -37,7 +37,7 @@ func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 }
 
 // commutes reports whether the first two operands can change places. Float addition and multiplication can: only the
-// payload of a NaN could tell.
+// payload of a NaN differs.
 func commutes(op ir.Op) bool {
 	switch op {
 	case ir.Add, ir.Mul, ir.Min, ir.Max, ir.MulHi, ir.And, ir.Or, ir.Xor, ir.Eq, ir.Ne, ir.FMA:

@@ -344,7 +344,7 @@ func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 			n = -n
 		}
 		switch {
-		case isNumber && n < 0 && r.lo >= 0: // so it has not wrapped
+		case isNumber && n < 0 && r.lo >= 0: // it has not wrapped
 			if b, ok = operand(0); ok {
 				b, ok = b.plus(number(n))
 			}

@@ -215,7 +215,7 @@ func (p *prover) undo(mark int) {
 	}
 }
 
-// atMost learns that a ≤ b + c.
+// atMost records a ≤ b + c.
 func (p *prover) atMost(a, b *ir.Value, c int64) {
 	if narrow := widened(a); narrow != nil && a.Type == ir.I64 {
 		p.atMost(narrow, b, c)
@@ -232,7 +232,7 @@ func (p *prover) atMost(a, b *ir.Value, c int64) {
 	}
 }
 
-// unequal learns that a is not b, which tells of the ends of its interval.
+// unequal records a ≠ b, which narrows an interval that ends at b.
 func (p *prover) unequal(a, b *ir.Value) {
 	if isConst(a) {
 		a, b = b, a

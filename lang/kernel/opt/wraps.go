@@ -194,7 +194,7 @@ func Signed(v *ir.Value) *ir.Value {
 type claim struct {
 	start, by interval
 	again     change    // changes that it may begin anew with
-	counter   *ir.Value // another parameter, which tells how often the loop went around; nil if none does
+	counter   *ir.Value // another parameter that counts the iterations; nil if none does
 	first     interval  // of the counter
 	step      int64     // of the counter at least; negative if it goes down
 	most      int64     // the trip count's bound
@@ -471,7 +471,7 @@ func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
 	return now
 }
 
-// assume learns of integers that are compared as floats, such as a counter with a parameter of the kernel's real type.
+// assume records comparisons of integers as floats, such as of a counter with a parameter of the kernel's real type.
 func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
 	switch {
 	case op == ir.Lt && is, op == ir.Le && is:
@@ -481,7 +481,7 @@ func (w *wrapSearch) assume(op ir.Op, a, b *ir.Value, is bool) {
 	}
 }
 
-// below learns that a is at most b.
+// below records that a is at most b.
 func (w *wrapSearch) below(a, b *ir.Value) {
 	if v := widenedInt(a); v != nil {
 		if r, ok := w.real(b); ok {

@@ -92,7 +92,7 @@ func (f *flow) end(v *ir.Value) *ir.Instr {
 	return end
 }
 
-// warning tells of an operation that may wrap, and of where its result is needed.
+// warning reports an operation that may wrap, and the use of its result.
 func (f *flow) warning(in, end *ir.Instr) *diag.Diagnostic {
 	at, _ := f.c.PlaceOf(in)
 	t := in.Type()

@@ -201,7 +201,7 @@ func (src *Source) At(offset int) diag.Position {
 	return diag.Position{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[start:])) + 1}
 }
 
-// Excerpt is the text of a span as a person would quote it: in one line, with the parentheses that the tree has not.
+// Excerpt returns the text of a span in one line for quoting, with the parentheses that the tree lacks.
 func (src *Source) Excerpt(s Span) string {
 	text := src.Text
 	from, to := min(max(s.Pos, 0), len(text)), min(max(s.End, 0), len(text))

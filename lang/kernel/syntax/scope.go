@@ -90,7 +90,7 @@ func (s *openSet) add(d *Decl) bool {
 	return true
 }
 
-// uses records that a function is used here: fn, or the one that decl turns out to name.
+// uses records a use of a function: fn, or the function that decl names.
 func (p *parse) uses(decl *Decl, fn *Func) {
 	var into []*openSet
 	for i := len(p.sets) - 1; i >= 0; i-- {
