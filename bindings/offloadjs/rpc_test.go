@@ -273,3 +273,26 @@ func TestHostServices(t *testing.T) {
 		t.Errorf("no name: %q", got)
 	}
 }
+
+// TestServiceDeadline ends a kernel within 10 ms of the deadline of a handler that never answers. The best of several
+// launches counts: other work on the machine delays some.
+func TestServiceDeadline(t *testing.T) {
+	got, err := runServices(t, `
+rpc.on('hang', { deadline: 50 }, () => new Promise(() => {}))
+const k = kernel(g => { g.call('hang') })
+let least = Infinity, codes = new Set()
+for (let i = 0; i < 20 && !(least < 60); i++) {
+  const start = performance.now()
+  await k.launch({ size: 1 }).then(() => codes.add('none'), e => codes.add(e.code))
+  const took = performance.now() - start
+  if (took < 50) throw new Error('it ended after ' + took + ' ms')
+  least = Math.min(least, took)
+}
+console.log([...codes].join(), least < 60 ? 'in time' : 'after ' + least + ' ms')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != "timeout in time\n" {
+		t.Errorf("it printed %q", got)
+	}
+}
