@@ -58,7 +58,7 @@ func rankOf(p *place) string {
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, dimensions(p.arr.Rank))
 }
 
-// orOfRank is the other thing to do, as the end of a hint.
+// orOfRank returns the end of a hint: the alternative of a buffer of another rank.
 func orOfRank(p *place) string {
 	if !given(p) {
 		return ""

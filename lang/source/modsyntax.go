@@ -25,7 +25,7 @@ type ImportName struct {
 type Export struct {
 	Name  string
 	Local string // the binding here; empty for a re-export
-	// For a re-export: the import that it comes from and the name over there ("*" for the namespace).
+	// For a re-export: the import that it comes from and the exported name there ("*" for the namespace).
 	Import     int
 	ImportName string
 	Offset     int
