@@ -5,10 +5,10 @@ import { places, placeOf, report } from './devices.js'
 const n = 512, parts = 8, share = n / parts, steps = 5
 
 // Every device has the places of all bodies, as x, y, z and mass.
-const all = new Map(places.map(d => [d, d.buffer(f32, [n, 4], (i, k) => k === 3 ? 1 + i % 7 : (Math.imul(i * 4 + k, 2654435761) >>> 0) / 2 ** 32 - 0.5)]))
+const all = places.map(d => d.buffer(f32, [n, 4], (i, k) => k === 3 ? 1 + i % 7 : (Math.imul(i * 4 + k, 2654435761) >>> 0) / 2 ** 32 - 0.5))
 const shares = Array.from({ length: parts }, (_, part) => {
   const d = placeOf(part, parts)
-  return { d, first: part * share, speed: d.buffer(f32, [share, 3]), moved: d.buffer(f32, [share, 4]) }
+  return { bodies: all[places.indexOf(d)], first: part * share, speed: d.buffer(f32, [share, 3]), moved: d.buffer(f32, [share, 4]) }
 })
 
 const move = kernel((g, first, bodies, speed, moved) => {
@@ -34,10 +34,10 @@ const move = kernel((g, first, bodies, speed, moved) => {
 })
 
 for (let i = 0; i < steps; i++) {
-  for (const s of shares) move.launch({ size: share }, s.first, all.get(s.d), s.speed, s.moved)
-  for (const bodies of all.values())
+  for (const s of shares) move.launch({ size: share }, s.first, s.bodies, s.speed, s.moved)
+  for (const bodies of all)
     for (const s of shares) s.moved.view(0).copyTo(bodies.view(s.first * 4, share * 4))
 }
-const ends = await Promise.all([...all.values()].map(b => b.read()))
+const ends = await Promise.all(all.map(b => b.read()))
 if (ends.some(e => e.some((v, i) => v !== ends[0][i]))) throw new Error('the devices differ')
 report('bodies', ends[0])

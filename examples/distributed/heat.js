@@ -17,6 +17,7 @@ const step = kernel((g, now, next) => {
   next[y][x] = now[y][x] + 0.2 * (now[y - 1][x] + now[y + 1][x] + now[y][x - 1] + now[y][x + 1] - 4 * now[y][x])
 })
 
+/** @type {(buffer: import('offload').Buffer, y: number) => import('offload').Buffer} */
 const row = (buffer, y) => buffer.view(y * width, width)
 for (let i = 0; i < steps; i++) {
   for (const s of strips) step.launch({ size: [width - 2, rows] }, s.now, s.next)
