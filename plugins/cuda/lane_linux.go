@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -46,6 +47,8 @@ type flight struct {
 	records *records
 	blocks  []*pinned // that the command uses
 	after   func()    // what the host does behind the command; nil if nothing
+	calls   *serving  // of a launch that calls services
+	prints  bool      // settling the command calls the host
 	stop    atomic.Bool
 
 	answers sync.Mutex // to calls of services
@@ -163,7 +166,10 @@ func (l *lane) start(f *flight) error {
 			err = l.fill(f, c)
 		case c.Kind == queue.LaunchKernel:
 			if s := c.Launch.(*launch); !slices.Contains(s.size[:], 0) {
-				f.records, err = s.enqueue(l)
+				if f.records, err = s.enqueue(l); f.records != nil && s.services != nil { // Clear may come as soon as it is started
+					f.prints = s.info.Prints
+					f.calls = s.serving()
+				}
 			}
 		case c.Kind == queue.RecordEvent:
 			flags = 0
@@ -184,10 +190,8 @@ func (l *lane) start(f *flight) error {
 		f.blocks = nil
 		return l.device.failure("enqueue", "", err)
 	}
-	if f.records != nil {
-		if s := f.command.Launch.(*launch); s.services != nil && s.info.CallsServices() {
-			go s.serve(f)
-		}
+	if f.calls != nil {
+		go f.calls.serve(f)
 	}
 	return nil
 }
@@ -217,6 +221,16 @@ func (f *flight) finished(l *lane, failed error) {
 	})
 }
 
+// next returns a call of a service that waits, unless the command has ended.
+func (f *flight) next() (c lower.Call, ok bool) {
+	f.answers.Lock()
+	defer f.answers.Unlock()
+	if f.over {
+		return c, false
+	}
+	return f.calls.calls.Next()
+}
+
 // answer answers a call of a service unless the command has ended.
 func (f *flight) answer(give func()) {
 	f.answers.Lock()
@@ -224,12 +238,6 @@ func (f *flight) answer(give func()) {
 	if !f.over {
 		give()
 	}
-}
-
-// prints reports whether settling the command calls the host.
-func (f *flight) prints() bool {
-	s, ok := f.command.Launch.(*launch)
-	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.info.Prints
 }
 
 // done reports whether a command is settled. It settles one that has ended; a goroutine of its own does where that calls the host.
@@ -257,7 +265,7 @@ func (f *flight) done(l *lane, started bool, e driver.Event) bool {
 			return false
 		}
 	}
-	if failed == nil && f.prints() {
+	if failed == nil && f.prints {
 		if !f.watched.Swap(true) {
 			go f.finished(l, nil)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/plugins/portable"
@@ -175,12 +176,28 @@ func (s *launch) submit(l *lane, f driver.Function) error {
 	return e
 }
 
+// serving is what the calls of a launch need. The launch itself may be another one when a call returns.
+type serving struct {
+	calls    *lower.Calls
+	services offload.Services
+	device   *device
+	kernel   *kernel
+	source   *ir.Kernel
+}
+
+// serving returns nil if the kernel calls no services.
+func (s *launch) serving() *serving {
+	if !s.info.CallsServices() {
+		return nil
+	}
+	return &serving{s.calls, s.services, s.device, s.kernel, s.lowered.Source}
+}
+
 // serve answers the calls of services that a launch makes, until it has ended. A call is abandoned when the launch is stopped.
-func (s *launch) serve(f *flight) {
+func (v *serving) serve(f *flight) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	calls, services, device, kernel := s.calls, s.services, s.device, s.kernel // the launch may be another when a call returns
-	source := s.lowered.Source
+	calls, services, device, kernel := v.calls, v.services, v.device, v.kernel
 	pause := time.Microsecond
 	for {
 		select {
@@ -193,14 +210,14 @@ func (s *launch) serve(f *flight) {
 		if f.stop.Load() {
 			cancel()
 		}
-		call, ok := calls.Next()
+		call, ok := f.next()
 		if !ok {
 			time.Sleep(pause)
 			pause = min(2*pause, 200*time.Microsecond)
 			continue
 		}
 		pause = time.Microsecond
-		at, _ := portable.Position(kernel.module, source, call.Site)
+		at, _ := portable.Position(kernel.module, v.source, call.Site)
 		r := &offload.Request{Message: offload.Message{Device: device.id, Kernel: kernel.info.Name, Item: call.Item, Pos: at}, Name: call.Service, Result: portable.TypeOf(call.Result)}
 		for _, a := range call.Args {
 			r.Args = append(r.Args, offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits})
