@@ -54,8 +54,11 @@ func (c *command) forLane() *Command {
 
 // onlyOrders reports whether the command has no effect that an event covers.
 func (c *command) onlyOrders() bool {
-	return c.kind == awaitEvent || c.kind == recordEvent && c.event.mark
+	return c.kind == awaitEvent || c.isMark()
 }
+
+// isMark reports whether the command records an event that covers no commands.
+func (c *command) isMark() bool { return c.kind == recordEvent && c.event.mark }
 
 // onWorker reports whether only the worker may run the command: the host code that it calls may need the goroutine of a
 // caller.

@@ -227,7 +227,7 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 				return begun, true
 			}
 			c.err = q.host(c, n)
-		case c.kind == awaitEvent, c.kind == recordEvent && c.event.mark:
+		case c.onlyOrders():
 		case c.kind == fillBytes && q.forgotten.holds(c.memory, n):
 		case f.count >= max(1, q.lane.Window()):
 			return begun, by == issuer && !f.watched.Load()

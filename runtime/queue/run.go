@@ -273,7 +273,9 @@ func (q *Queue) run(c *command, n uint64) {
 // drop fails command n, which was cancelled before it ran.
 func (q *Queue) drop(c *command, n uint64) {
 	err := q.droppedError(c)
-	q.fail(c, n, err)
+	if !c.isMark() {
+		q.fail(c, n, err)
+	}
 	if c.kind == recordEvent {
 		q.reach(c.event, err)
 	}
