@@ -335,7 +335,11 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	}
 	p.tasks.End(t.member)
 	lost := p.lostBy(t.member, err)
-	if t.queue != nil && !lost && !p.devices[t.member].IsLost() {
+	switch {
+	case t.queue == nil:
+	case lost || p.devices[t.member].IsLost():
+		p.forgive(t)
+	default:
 		p.idle[t.member] = append(p.idle[t.member], t.queue)
 	}
 	t.queue = nil
@@ -347,6 +351,14 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 		t.done(v, err)
 	}
 	p.dispatchSoon()
+}
+
+// forgive takes the failures of a lost device from the queues of a task: the task runs again, and nothing else failed.
+func (p *poolObject) forgive(t *poolTask) {
+	if q, err := p.m.defaultQueue(p.devices[t.member]); err == nil {
+		_ = q.Sync(p.m.engine.Running())
+	}
+	_ = p.m.closeQueue(t.queue)
 }
 
 // lostBy reports whether a task failed because its device was lost. The error may come before the device's own notice.
