@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
+	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -55,7 +56,11 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 }
 
 // launchBound is boundLaunch.launch().
-func (m *instance) launchBound(b *boundLaunch, _ goja.FunctionCall) (goja.Value, error) {
+func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Value, error) {
+	if n := len(call.Arguments); n > 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "launch", "a bound launch takes no arguments, not %d: bind fixed them", n).On("", b.kernel.name).
+			WithHint("bind the kernel again for other arguments; the elements of buffers may change")
+	}
 	if err := m.env.stopLaunch(b.kernel); err != nil {
 		return nil, err
 	}
