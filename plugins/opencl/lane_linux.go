@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/offload"
@@ -163,6 +164,9 @@ func (l *lane) copyRows(f *flight, c *queue.Command) (last cl.Event, err error) 
 		for y := range c.Extent[1] {
 			row := queue.Command{Kind: queue.CopyBytes, Dst: rowOf(&c.Dst, y, z, c.Extent[0]), Src: rowOf(&c.Src, y, z, c.Extent[0]), Size: c.Extent[0]}
 			e, err := l.copy(f, &row)
+			if err != nil {
+				l.quiesce() // the rows before still use the host's memory
+			}
 			if last != 0 {
 				l.device.lib.Release(last)
 			}
@@ -172,6 +176,14 @@ func (l *lane) copyRows(f *flight, c *queue.Command) (last cl.Event, err error) 
 		}
 	}
 	return last, nil
+}
+
+// quiesce waits for the commands that the driver has, after one that it refused.
+func (l *lane) quiesce() {
+	if e, err := l.device.lib.Mark(l.queue); err == nil {
+		l.device.lib.Wait(e)
+		l.device.lib.Release(e)
+	}
 }
 
 // rowOf returns the place of a row of a box.
@@ -196,6 +208,9 @@ func (l *lane) fill(f *flight, c *queue.Command) (last cl.Event, err error) {
 	data := f.pin(bytes.Repeat(c.Pattern, int((min(c.Size, most)+n-1)/n)))
 	for at := int64(0); at < c.Size; at += most {
 		e, err := lib.Write(l.queue, m, c.Dst.Offset+at, data[:min(most, c.Size-at)])
+		if err != nil {
+			l.quiesce() // the writes before still read data
+		}
 		if last != 0 {
 			lib.Release(last)
 		}
@@ -262,7 +277,9 @@ func (f *flight) watch(l *lane) {
 	lib := l.device.lib
 	lib.Retain(f.event)
 	go func() {
-		lib.Wait(f.event)
+		for lib.Wait(f.event); lib.Progress(f.event) > 0; { // a wait may fail while the command runs
+			time.Sleep(time.Millisecond)
+		}
 		f.finished(l, lib.Progress(f.event))
 		lib.Release(f.event)
 	}()

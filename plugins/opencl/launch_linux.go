@@ -34,7 +34,6 @@ type argument struct {
 	memory *block
 	offset uint64
 	bits   uint64
-	size   int // bytes of a scalar
 }
 
 func (s *launch) Set(o *offload.Launch) error {
@@ -60,7 +59,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
 	for i := range o.Args {
 		a := &o.Args[i]
-		n := argument{bits: a.Bits, size: a.Type.Size()}
+		n := argument{bits: a.Bits}
 		if a.Memory != nil {
 			b, ok := a.Memory.(*block)
 			if !ok || b.device != s.device {
@@ -142,6 +141,7 @@ func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 		e, err = d.lib.Launch(l.queue, v.handle, &global, &group)
 	}
 	if err != nil {
+		l.quiesce() // the driver may still read the records
 		l.put(r)
 		return 0, nil, s.located(d.failure("launch", "", err))
 	}

@@ -5,8 +5,8 @@ package opencl
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
@@ -155,6 +155,16 @@ func (k *kernel) build(v *variant, unchecked bool) error {
 	return v.err
 }
 
+var (
+	comments = regexp.MustCompile(`//[^\n]*`)
+	doubles  = regexp.MustCompile(`\bdouble\d*\b`)
+)
+
+// usesDouble reports whether OpenCL C of package clc computes in double; names and comments of the script may contain the word.
+func usesDouble(source string) bool {
+	return doubles.MatchString(comments.ReplaceAllString(source, ""))
+}
+
 func (k *kernel) compile(v *variant, unchecked bool) error {
 	d := k.device
 	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: unchecked})
@@ -167,7 +177,7 @@ func (k *kernel) compile(v *variant, unchecked bool) error {
 		e.Err = err
 		return e
 	}
-	if !d.Info().Features.F64 && strings.Contains(v.source, "double") {
+	if !d.Info().Features.F64 && usesDouble(v.source) {
 		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.info.Name).
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}

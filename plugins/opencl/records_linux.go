@@ -163,12 +163,21 @@ func classOf(n int) int {
 	return class
 }
 
-// put keeps records for a later launch.
+// mostIdle is how many records of a size a queue keeps; those of kernels that print have 4 MiB.
+const mostIdle = 8
+
+// put keeps records for a later launch, or frees them.
 func (l *lane) put(r records) {
 	class := len(r.words())
 	l.mu.Lock()
-	l.idle[class] = append(l.idle[class], r)
+	kept := len(l.idle[class]) < mostIdle
+	if kept {
+		l.idle[class] = append(l.idle[class], r)
+	}
 	l.mu.Unlock()
+	if !kept {
+		r.free()
+	}
 }
 
 // kinds are the kinds of faults by name.
@@ -184,6 +193,7 @@ var kinds = func() map[string]interp.FaultKind {
 func (s *launch) outcome(r records) error {
 	k := s.lowered
 	words := r.words()
+	words[lower.CapacityWord] = min(words[lower.CapacityWord], uint32(max(len(words)-k.PrintStart(), 0))) // the kernel may have written it
 	if used := int(min(words[lower.CursorWord], words[lower.CapacityWord])); used > 0 {
 		if err := r.fetch(k.PrintStart(), k.PrintStart()+used); err != nil {
 			return s.located(s.device.failure("launch", "", err))
