@@ -92,7 +92,15 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 			return bad
 		}
 		if got == nil {
-			c.errorf(at, diag.UnknownField, didYouMean(o.str, name, o.obj.Fields()), "%s has no field %s", o.str, name)
+			hint := didYouMean(o.str, name, o.obj.Fields())
+			switch {
+			case len(o.obj.Fields()) > 0:
+			case slices.Contains(itemNames, name):
+				hint = fmt.Sprintf("did you mean g.%s, of the kernel's first parameter?", name)
+			default:
+				hint = "a kernel reads numbers, arrays, plain objects and functions of the script"
+			}
+			c.errorf(at, diag.UnknownField, hint, "%s has no field %s", o.str, name)
 			return bad
 		}
 		if v, ok = c.captured(got, key.path, at); !ok {

@@ -33,7 +33,7 @@ func ParseAddress(text string) (Address, error) {
 	place, token, _ := strings.Cut(text, "#")
 	network, place, ok := strings.Cut(place, ":")
 	if !ok || network != "tcp" && network != "unix" || place == "" {
-		return Address{}, fmt.Errorf("%q is no address of a worker: write tcp:HOST:PORT#TOKEN or unix:PATH#TOKEN, as orepl worker prints it", text)
+		return Address{}, fmt.Errorf("%q is no address of a worker: write tcp:HOST:PORT#TOKEN or unix:PATH#TOKEN, as orepl worker prints it, or spawn", text)
 	}
 	if network == "tcp" {
 		if _, _, err := net.SplitHostPort(place); err != nil {

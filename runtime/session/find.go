@@ -195,9 +195,12 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	if id == "gpu" { // no other name was meant
-		hint = listHint("", ids, "devices") + "; device() returns the best one"
+		hint = "device() returns the best one"
+		if len(ids) > 0 {
+			hint = listHint("", ids, "devices") + "; " + hint
+		}
 	}
-	if len(closed) > 0 {
+	if len(closed) > 0 && id != "gpu" {
 		hint += "; plugins that were not asked: " + strings.Join(closed, ", ")
 	}
 	if len(missing) > 0 {

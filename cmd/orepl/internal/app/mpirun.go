@@ -77,6 +77,9 @@ func runMPI(inv *invocation) error {
 	}()
 	cmd := exec.CommandContext(ctx, path, job...)
 	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
+	if !inv.colors(inv.Stdout) { // Open MPI gives the script a terminal of its own
+		cmd.Env = append(cmd.Env, "NO_COLOR=1")
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher ends all processes
 	cmd.WaitDelay = mpiEndTime
