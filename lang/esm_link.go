@@ -462,7 +462,7 @@ func (e *Engine) importError(m *module, offset, width int, err error) error {
 		return d
 	}
 	located := *d
-	if located.Name == "" {
+	if located.Name == "" && located.ID == "" { // a code says more
 		located.Name = "Error"
 	}
 	e.place(&located, m.unit.Position(offset), width)
@@ -497,7 +497,7 @@ func missing(name string, has []string) *missingExport {
 }
 
 // mostNames is how many names a hint lists.
-const mostNames = 8
+const mostNames = 40
 
 // exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.
 func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {

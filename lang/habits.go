@@ -94,7 +94,7 @@ type maker struct {
 // makers are asked in order: a launch may have a buffer that is made in its arguments.
 var makers = sync.OnceValue(func() (list []maker) {
 	for _, m := range [][2]string{
-		{`^[\p{L}\w$.]*\.(?:launch|record)\(`, "Event"}, {`^(?:offload\.)?kernel\(`, "Kernel"}, {`\.createQueue\([^()]*\)$|\.queue$`, "Queue"},
+		{`^[\p{L}\w$.]*\.(?:launch|record)\(`, "Event"}, {`^[\p{L}\w$.]*\.bind\(`, "BoundLaunch"}, {`^(?:offload\.)?pool\(`, "Pool"}, {`^(?:offload\.)?kernel\(`, "Kernel"}, {`\.createQueue\([^()]*\)$|\.queue$`, "Queue"},
 		{`\.(?:buffer|view)\((?:[^()]|\([^()]*\))*\)(?:\.(?:fill|write)\((?:[^()]|\([^()]*\))*\))?$`, "Buffer"}, {`^(?:offload\.)?(?:device\([^()]*\)|devices\(\)\[\d+\])$`, "Device"},
 	} {
 		list = append(list, maker{regexp.MustCompile(m[0]), m[1]})

@@ -1,6 +1,7 @@
 package offloadjs
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dop251/goja"
@@ -41,7 +42,7 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 	if err != nil {
 		return nil, err
 	}
-	p, err := m.prepare("launch", k, &cfg, call.Arguments[1:])
+	p, err := m.prepare("bind", k, &cfg, call.Arguments[1:])
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +66,10 @@ func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Val
 		return nil, err
 	}
 	if err := m.submit(b.queue, b.call); err != nil {
+		var e *contract.Error
+		if errors.As(err, &e) { // else it is the place of bind
+			e.Pos = m.caller()
+		}
 		return nil, err
 	}
 	if b.services {

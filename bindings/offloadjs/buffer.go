@@ -36,6 +36,10 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		if _, isFn := goja.AssertFunction(call.Argument(1)); isFn {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "a typed array needs no initialiser")
 		}
+		if dims, err := extents(call.Argument(1)); err == nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "the extents of a typed array's buffer are an option").
+				WithHint("write buffer(array, { shape: %s })", strings.ReplaceAll(fmt.Sprint(dims), " ", ", "))
+		}
 		return m.bufferOf(d, elemType{ir.Elem{Scalar: t}}, data, call.Argument(1))
 	}
 	t, ok := m.asType(first)

@@ -58,6 +58,12 @@ func position(p contract.Position) diag.Position {
 	return diag.Position{File: p.File, Line: p.Line, Column: p.Col}
 }
 
+// mostMistakes and mostAlike bound the notes of a kernel's error: in all, and of one kind.
+const (
+	mostMistakes = 12
+	mostAlike    = 3
+)
+
 // explainKernel shows the first mistake in full and the others as notes.
 func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
@@ -70,12 +76,20 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	for _, n := range first.Notes {
 		d.Notes = append(d.Notes, note(e, n.Message, n.Position))
 	}
-	for _, other := range list[1:] {
+	alike, hidden := map[kerneldiag.ID]int{first.ID: 1}, 0
+	for i, other := range list[1:] {
+		if alike[other.ID]++; i >= mostMistakes || alike[other.ID] > mostAlike {
+			hidden++
+			continue
+		}
 		text := fmt.Sprintf("%s [%s]", other.Message, other.ID)
 		if other.Rewrite != "" {
 			text += "; " + other.Rewrite
 		}
 		d.Notes = append(d.Notes, note(e, text, other.Position))
+	}
+	if hidden > 0 {
+		d.Notes = append(d.Notes, diag.Note{Message: fmt.Sprintf("%d more mistakes like these", hidden)})
 	}
 	return d
 }

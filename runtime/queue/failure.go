@@ -84,12 +84,18 @@ func (q *Queue) Failure() error {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	var first error
+	count := 0
 	for _, f := range q.failures {
-		if !f.cancelled() && (f.event == nil || f.event.asked.Load() == 0) {
-			return f.err
+		if f.cancelled() || f.event != nil && f.event.asked.Load() != 0 {
+			continue
 		}
+		if first == nil {
+			first = f.err
+		}
+		count += 1 + f.more
 	}
-	return nil
+	return withMore(first, count-1)
 }
 
 // collect removes the wanted failures up to command n. It returns the first of them and the number of those that are not

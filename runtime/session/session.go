@@ -75,6 +75,24 @@ func (s *Session) Failures() []error {
 	return list
 }
 
+// TakeFailures returns, and consumes, the failures of the queues whose commands have all run.
+func (s *Session) TakeFailures(ctx context.Context) []error {
+	var list []error
+	for _, p := range s.platforms {
+		for _, d := range p.opened() {
+			for _, q := range d.allQueues() {
+				if q.Failure() == nil || !q.Idle() {
+					continue
+				}
+				if err := q.Sync(ctx); err != nil {
+					list = append(list, err)
+				}
+			}
+		}
+	}
+	return list
+}
+
 // Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It
 // returns the unreported failures, without those of cancelled commands. stopped are the launches that this call, or a
 // cancellation since the last call, ended while they ran.

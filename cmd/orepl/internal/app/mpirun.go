@@ -77,7 +77,7 @@ func runMPI(inv *invocation) error {
 	}()
 	cmd := exec.CommandContext(ctx, path, job...)
 	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
-	if !inv.colors(inv.Stdout) { // Open MPI gives the script a terminal of its own
+	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr

@@ -2,10 +2,12 @@ package repl
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // failurePeriod is how often queues are asked for failures while a line is edited.
@@ -24,12 +26,30 @@ func (p *prompt) watchFailures(done <-chan struct{}) {
 		}
 		seen := map[string]int{}
 		for _, err := range p.Session.Failures() {
-			text := err.Error()
-			if seen[text] = p.failures[text] + 1; seen[text] == 2 {
+			key := failureKey(err)
+			if seen[key] = p.failures[key] + 1; seen[key] == 2 {
 				p.engine.Post(func() error { p.reportFailure(err); return nil })
 			}
 		}
 		p.failures = seen
+	}
+}
+
+// failureKey tells failures apart by their texts and the places of their launches.
+func failureKey(err error) string {
+	var e *offload.Error
+	if errors.As(err, &e) {
+		return fmt.Sprint(e.Pos, err)
+	}
+	return err.Error()
+}
+
+// reportLast reports the failures that watchFailures has not reported, when the prompt is left.
+func (p *prompt) reportLast() {
+	for _, err := range p.Session.TakeFailures(p.ctx) {
+		if p.failures[failureKey(err)] < 2 {
+			p.report(offloadjs.Explain(p.engine, err))
+		}
 	}
 }
 

@@ -101,7 +101,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	if p.engine, err = p.newEngine(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, p.engine.Close()) }()
+	defer func() {
+		p.reportLast()
+		err = errors.Join(err, p.engine.Close())
+	}()
 	p.term.SetCompleter(p.complete)
 	if prompts {
 		p.printf("orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n")

@@ -261,6 +261,11 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	if n := strings.Count(u.all(0), "nobody waits"); n != 1 {
 		t.Errorf("reported %d times", n)
 	}
+	u.enters("k.launch({ size: 8 }, b);")
+	at := u.row()
+	u.sees(at, "nobody waits")
+	u.enters("k.launch({ size: 9 }, b);")
+	u.sees(at, "and 1 more failed")
 }
 
 // A kernel keeps what it captured when a later line gives the variable another value: its next launch says so, once.
