@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -64,6 +65,15 @@ const (
 	mostAlike    = 3
 )
 
+// withoutCode drops what a message quotes of the script.
+func withoutCode(message string) string {
+	parts := strings.Split(message, "`")
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = ""
+	}
+	return strings.Join(parts, "`")
+}
+
 // explainKernel shows the first mistake in full and the others as notes.
 func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
@@ -76,9 +86,10 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	for _, n := range first.Notes {
 		d.Notes = append(d.Notes, note(e, n.Message, n.Position))
 	}
-	alike, hidden := map[kerneldiag.ID]int{first.ID: 1}, 0
+	alike, hidden := map[string]int{withoutCode(first.Message): 1}, 0
 	for i, other := range list[1:] {
-		if alike[other.ID]++; i >= mostMistakes || alike[other.ID] > mostAlike {
+		kind := withoutCode(other.Message)
+		if alike[kind]++; i >= mostMistakes || alike[kind] > mostAlike {
 			hidden++
 			continue
 		}

@@ -222,6 +222,12 @@ func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []
 	for _, n := range d.Notes {
 		all = append(all, told{n.Line, n.Column, n.Message})
 	}
+	var list kerneldiag.List
+	if errors.As(d.Cause, &list) { // the notes leave out repetitions
+		for _, k := range list {
+			all = append(all, told{k.Position.Line, k.Position.Column, fmt.Sprintf("%s [%s]; %s", k.Message, k.ID, k.Rewrite)})
+		}
+	}
 	for _, x := range m.expects {
 		if w.name == "TypeScript" && strings.Contains(x.pattern, "tagged templates") {
 			continue // lowered to calls before the kernel compiler sees them
