@@ -126,7 +126,8 @@ func (c *client) open(w *welcome) error {
 		info := d.Info
 		info.Class = offload.ClassRemote
 		info.Features.Unified, info.Features.HostVisible = false, false
-		dev := &device{client: c, number: uint32(i), name: d.Name, info: info}
+		dev := &device{client: c, number: uint32(i), name: d.Name}
+		dev.info.Store(&info)
 		if len(d.Properties) > 0 {
 			if err := json.Unmarshal(d.Properties, &dev.properties); err != nil {
 				return offload.Errorf(offload.BackendFailure, "open", "the properties of device %s are damaged: %v", d.Name, err)

@@ -37,6 +37,7 @@ type lane struct {
 	results  map[uint64]*reached         // of ended commands that failed or have a time
 	inbox    []packet                    // reports and prints that wait for a print to be delivered
 	printing bool                        // a goroutine delivers inbox
+	waiting  int                         // prints in inbox
 	changed  chan struct{}               // closed when reached changes; nil if no goroutine waits
 	lost     error
 }
@@ -90,7 +91,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	if !ok || k.device != s.lane.device {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On("", o.Kernel.Info().Name)
 	}
-	if err := queue.CheckLaunch(o, &s.lane.device.info.Limits); err != nil {
+	if err := queue.CheckLaunch(o, &s.lane.device.Info().Limits); err != nil {
 		return err
 	}
 	m := &s.message
@@ -325,10 +326,14 @@ func (l *lane) print(m *printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if m.At.Number <= l.ended { // a handler that had begun at the end of its launch, after a timeout say
+		l.device.client.link.send(&printsDone{1})
 		return nil
 	}
 	if l.services[m.At.Number] == nil {
 		return fmt.Errorf("a print of command %d, which has no services", m.At.Number)
+	}
+	if l.waiting++; l.waiting > maxPrints {
+		return fmt.Errorf("more than %d lines at once", maxPrints)
 	}
 	l.inbox = append(l.inbox, m)
 	if !l.printing {
@@ -341,6 +346,7 @@ func (l *lane) print(m *printed) error {
 func (l *lane) deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	done := uint32(0)
 	for len(l.inbox) > 0 {
 		p := l.inbox[0]
 		l.inbox = l.inbox[1:]
@@ -355,6 +361,12 @@ func (l *lane) deliver() {
 				printTo(s, &m.Message)
 				l.mu.Lock()
 			}
+			l.waiting--
+			done++
+		}
+		if done > 0 && (done >= maxPrints/4 || len(l.inbox) == 0) {
+			l.device.client.link.send(&printsDone{done})
+			done = 0
 		}
 	}
 	l.printing = false

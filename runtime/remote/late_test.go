@@ -10,9 +10,13 @@ import (
 // TestLatePrint hands a lane what device code printed before its launch ended and the server sent afterwards: it is dropped, and
 // only what no launch can have printed is an error.
 func TestLatePrint(t *testing.T) {
-	l := &lane{ended: 3, newest: 5, services: map[uint64]offload.Services{}}
+	stream := &stream{Reader: strings.NewReader("")}
+	l := &lane{device: &device{client: &client{link: newLink(stream, false)}}, ended: 3, newest: 5, services: map[uint64]offload.Services{}}
 	if err := l.print(&printed{At: at{Number: 3}}); err != nil {
 		t.Error(err)
+	}
+	if sent := l.device.client.link.position(); sent != int64(len(appendFrame(nil, &printsDone{1}, 0))) {
+		t.Errorf("%d bytes were sent, which do not report a line as printed", sent)
 	}
 	if err := l.print(&printed{At: at{Number: 4}}); err == nil {
 		t.Error("a print of a launch without services is no error")

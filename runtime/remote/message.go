@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. A change of any message changes it.
-const version = 3
+const version = 4
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -56,6 +56,7 @@ var packets = []func() packet{
 	28: func() packet { return new(peerHello) },
 	29: func() packet { return new(peerCopy) },
 	30: func() packet { return new(peerLost) },
+	31: func() packet { return new(printsDone) },
 }
 
 // typeOf returns the number of a message's type.
@@ -123,6 +124,8 @@ func typeOf(p packet) packetType {
 		return 29
 	case *peerLost:
 		return 30
+	case *printsDone:
+		return 31
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -208,6 +211,7 @@ type reply struct {
 	Kind    offload.MemoryKind
 	Symbols []offload.Symbol
 	Info    offload.KernelInfo
+	Inexact bool // the device of a load or a kernel has withdrawn [offload.Features].Exact
 }
 
 func (m *reply) code(c *coder) {
@@ -217,6 +221,7 @@ func (m *reply) code(c *coder) {
 	num(c, &m.Kind, 1)
 	list(c, &m.Symbols, symbol)
 	kernelInfo(c, &m.Info)
+	c.flag(&m.Inexact)
 }
 
 // cancelRequest ends the context of a request.
@@ -543,6 +548,11 @@ func (m *printed) code(c *coder) {
 	message(c, &m.Message)
 }
 
+// printsDone tells the server how many more lines were printed: it sends at most maxPrints that were not.
+type printsDone struct{ Count uint32 }
+
+func (m *printsDone) code(c *coder) { num(c, &m.Count, 4) }
+
 // serviceCall is a request of a work-item to the host.
 type serviceCall struct {
 	At      at
@@ -615,7 +625,8 @@ func (m *peerHello) code(c *coder) {
 	c.array(m.Session[:])
 }
 
-// peerCopy writes a box of the other server, whose bytes follow the message, or reads it: the bytes follow the reply.
+// peerCopy writes a box of the other server, whose pieces follow the message, or reads it: the pieces follow the reply. A byte
+// stands before each piece: pieceFollows, or pieceFailed and a reply with the error instead of the piece and those behind it.
 type peerCopy struct {
 	Write  bool
 	Place  wirePlace

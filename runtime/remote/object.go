@@ -13,11 +13,19 @@ type device struct {
 	client     *client
 	number     uint32
 	name       string
-	info       offload.DeviceInfo
+	info       atomic.Pointer[offload.DeviceInfo] // replaced, never changed
 	properties []offload.Property
 }
 
-func (d *device) Info() *offload.DeviceInfo { return &d.info }
+func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
+
+// withdraw notes that the server's device has found its arithmetic to be inexact.
+func (d *device) withdraw(inexact bool) {
+	if info := *d.info.Load(); inexact && info.Features.Exact {
+		info.Features.Exact = false
+		d.info.Store(&info)
+	}
+}
 
 // Named implements [offload.Named].
 func (d *device) Named() string { return d.name }
@@ -58,6 +66,7 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	if err != nil {
 		return nil, err
 	}
+	d.withdraw(r.Inexact)
 	return &program{device: d, id: id, symbols: r.Symbols}, nil
 }
 
@@ -134,6 +143,7 @@ func (p *program) find(name string, signed bool, sig *offload.Signature) (offloa
 	if err != nil {
 		return nil, err
 	}
+	p.device.withdraw(r.Inexact)
 	return &kernel{device: p.device, id: id, info: r.Info}, nil
 }
 

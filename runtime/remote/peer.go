@@ -2,12 +2,14 @@ package remote
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -32,6 +34,7 @@ type exchanges struct {
 	held   map[offload.Memory]int // exchanges of other servers that use a memory; nil when the client is gone
 	unheld sync.Cond              // held changed
 	peers  map[string]*peer       // by address
+	served map[io.Closer]bool     // connections of other servers that use memory of this client
 }
 
 // peerBuffer is the size of the pieces that are exchanged.
@@ -59,32 +62,31 @@ func (q *servedQueue) exchangePeer(m *exchange) error {
 	if s.options.DialPeer == nil {
 		return errors.New("an exchange with a server that cannot be reached")
 	}
-	total, err := checkBox(mem, &m.Near, m.Extent)
-	if err != nil {
+	if err := checkBox(mem, &m.Near, m.Extent); err != nil {
 		return err
 	}
 	return q.issue(m.At, pending{}, func() error {
 		return q.near.Host(func() error {
-			return s.peerTo(m.Peer).copy(s, q.device, mem, m, total)
+			return s.peerTo(m.Peer).copy(s, q.device, mem, m)
 		})
 	})
 }
 
-// checkBox returns the number of bytes of a box, which must be in the memory.
-func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) (int64, error) {
+// checkBox refuses a box that leaves the memory.
+func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) error {
 	size := mem.Size()
-	total, ok := boxSize(extent, size)
+	_, ok := boxSize(extent, size)
 	last := p.Offset
 	for i, pitch := range [3]int64{1, p.RowPitch, p.SlicePitch} {
 		if !ok || last < 0 || last > size || pitch < 0 || extent[i] > 1 && pitch > size/(extent[i]-1) {
-			return 0, errors.New("a box leaves its memory")
+			return errors.New("a box leaves its memory")
 		}
 		last += (extent[i] - 1) * pitch
 	}
 	if last >= size {
-		return 0, errors.New("a box leaves its memory")
+		return errors.New("a box leaves its memory")
 	}
-	return total, nil
+	return nil
 }
 
 // peerTo returns the connection to another server, which may not be open.
@@ -100,16 +102,16 @@ func (s *server) peerTo(address string) *peer {
 }
 
 // copy makes the exchange m. It waits.
-func (p *peer) copy(s *server, d *servedDevice, mem offload.Memory, m *exchange, total int64) error {
+func (p *peer) copy(s *server, d *servedDevice, mem offload.Memory, m *exchange) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var failure error
 	err := p.open(s, m)
 	if err == nil {
-		err = p.transfer(s.ctx, d, mem, m, total)
+		failure, err = p.transfer(s.ctx, d, mem, m)
 	}
-	var failed *offload.Error
-	if err == nil || errors.As(err, &failed) {
-		return err
+	if err == nil {
+		return failure
 	}
 	if p.stream != nil { // the bytes of a broken exchange may still come
 		_ = p.stream.Close()
@@ -143,38 +145,41 @@ func (p *peer) open(s *server, m *exchange) error {
 	return err
 }
 
-func (p *peer) transfer(ctx context.Context, d *servedDevice, mem offload.Memory, m *exchange, total int64) error {
+// transfer makes an exchange on an open connection. failure is that of a device, after which the connection is as before.
+func (p *peer) transfer(ctx context.Context, d *servedDevice, mem offload.Memory, m *exchange) (failure, err error) {
 	if _, err := p.out.Write(appendFrame(nil, &peerCopy{m.Push, m.Far, m.Extent}, 0)); err != nil {
-		return err
+		return nil, err
 	}
 	box := rectOf(mem, &m.Near)
 	if m.Push {
-		if err := writeBox(ctx, p.out, d, box, m.Extent); err != nil {
-			return fmt.Errorf("in the middle: %w", plain{err})
+		if failure, err = writeBox(ctx, p.out, d, box, m.Extent); err != nil {
+			return nil, err
 		}
 	}
 	if err := p.out.Flush(); err != nil {
-		return err
+		return nil, err
 	}
 	answer, err := readPacket(p.in)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, ok := answer.(*reply)
 	if !ok {
-		return fmt.Errorf("message %T is no answer", answer)
+		return nil, fmt.Errorf("message %T is no answer", answer)
 	}
-	if err := offload.DecodeError(r.Error); err != nil || m.Push {
-		return err
+	if failure = cmp.Or(failure, offload.DecodeError(r.Error)); failure != nil || m.Push {
+		return failure, nil
 	}
-	if err := readBox(ctx, p.in, d, box, m.Extent); err != nil {
-		return fmt.Errorf("in the middle: %w", plain{err})
-	}
-	return nil
+	return readBox(ctx, p.in, d, box, m.Extent)
 }
 
-// plain hides the type of an error: the connection is broken, whatever the reason.
-type plain struct{ error }
+// abort closes a stream without waiting for the other side.
+func abort(stream io.Closer) {
+	if a, ok := stream.(Aborter); ok {
+		a.Abort()
+	}
+	_ = stream.Close()
+}
 
 // drop ends the connection to a server that is lost.
 func (p *peer) drop() {
@@ -182,11 +187,8 @@ func (p *peer) drop() {
 	p.lost = true
 	stream := p.opened
 	p.state.Unlock()
-	if a, ok := stream.(Aborter); ok {
-		a.Abort()
-	}
 	if stream != nil {
-		_ = stream.Close()
+		abort(stream)
 	}
 }
 
@@ -218,42 +220,138 @@ func readPacket(in *bufio.Reader) (packet, error) {
 	return parse(buf)
 }
 
-// writeBox writes the bytes of a box.
-func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.Rect, extent [3]int64) error {
-	return eachPiece(ctx, d, box, extent, func(q offload.Queue, piece offload.Span, data []byte) error {
-		if q != nil {
-			if err := errors.Join(q.Retrieve(data, piece), q.Sync(ctx)); err != nil {
+// Bytes before the pieces of a box.
+const (
+	pieceFollows = 0
+	pieceFailed  = 1 // a reply with the error follows
+)
+
+// failedPiece is a failure of the device in eachPiece, which ends the box but not the connection.
+type failedPiece struct{ error }
+
+// boxCopy copies pieces of a box: bytes of the memory itself, or room for them with a queue of the device.
+type boxCopy struct {
+	visible, room []byte
+	queue         offload.Queue
+}
+
+func (b *boxCopy) open(d *servedDevice, box offload.Rect, extent [3]int64) (err error) {
+	if b.visible = box.Memory.Bytes(); b.visible == nil {
+		b.room = make([]byte, min(peerBuffer, extent[0]))
+		b.queue, err = d.NewQueue(offload.QueueOptions{Label: "exchange"})
+	}
+	return err
+}
+
+func (b *boxCopy) close() {
+	if b.queue != nil {
+		_ = b.queue.Close()
+	}
+}
+
+// writeBox writes the pieces of a box. failure is the device's, which the other side is told; err is the connection's.
+func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
+	var b boxCopy
+	defer b.close()
+	if err = b.open(d, box, extent); err != nil {
+		err = failedPiece{err}
+	} else {
+		err = b.eachPiece(ctx, box, extent, func(piece offload.Span, data []byte) error {
+			if b.queue != nil {
+				if err := errors.Join(b.queue.Retrieve(data, piece), b.queue.Sync(ctx)); err != nil {
+					return failedPiece{err}
+				}
+			}
+			if _, err := out.Write([]byte{pieceFollows}); err != nil {
+				return err
+			}
+			_, err := out.Write(data)
+			return err
+		})
+	}
+	var failed failedPiece
+	if !errors.As(err, &failed) {
+		return nil, err
+	}
+	_, err = out.Write(appendFrame([]byte{pieceFailed}, &reply{Error: offload.EncodeError(nameless(failed.error))}, 0))
+	return failed.error, err
+}
+
+// readBox reads the pieces of a box. failure is that of a device; then the pieces that follow were read, too. err is the connection's.
+func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
+	var b boxCopy
+	defer b.close()
+	if failure = b.open(d, box, extent); failure != nil {
+		return failure, skipBox(in, extent)
+	}
+	err = b.eachPiece(ctx, box, extent, func(piece offload.Span, data []byte) error {
+		if err := pieceBegins(in); err != nil {
+			return err
+		}
+		if failure != nil {
+			_, err := io.CopyN(io.Discard, in, piece.Size)
+			return err
+		}
+		if _, err := io.ReadFull(in, data); err != nil || b.queue == nil {
+			return err
+		}
+		failure = errors.Join(b.queue.Submit(piece, data), b.queue.Sync(ctx))
+		return nil
+	})
+	var failed failedPiece
+	if errors.As(err, &failed) {
+		return failed.error, nil
+	}
+	return failure, err
+}
+
+// pieceBegins reads the byte before a piece. It returns a failedPiece if the device of the other side failed.
+func pieceBegins(in *bufio.Reader) error {
+	switch kind, err := in.ReadByte(); {
+	case err != nil:
+		return err
+	case kind == pieceFailed:
+		return theirFailure(in)
+	case kind != pieceFollows:
+		return fmt.Errorf("a piece of kind %d", kind)
+	}
+	return nil
+}
+
+// theirFailure reads the reply that ends a box early.
+func theirFailure(in *bufio.Reader) error {
+	p, err := readPacket(in)
+	if err != nil {
+		return err
+	}
+	r, ok := p.(*reply)
+	if !ok || len(r.Error) == 0 {
+		return fmt.Errorf("message %T is no failure", p)
+	}
+	return failedPiece{offload.DecodeError(r.Error)}
+}
+
+// skipBox reads the pieces of a box that has no place.
+func skipBox(in *bufio.Reader, extent [3]int64) error {
+	for range extent[1] * extent[2] {
+		for left := extent[0]; left > 0; left -= peerBuffer {
+			err := pieceBegins(in)
+			if err == nil {
+				_, err = io.CopyN(io.Discard, in, min(left, peerBuffer))
+			}
+			if errors.As(err, new(failedPiece)) {
+				return nil
+			}
+			if err != nil {
 				return err
 			}
 		}
-		_, err := out.Write(data)
-		return err
-	})
-}
-
-// readBox reads the bytes of a box.
-func readBox(ctx context.Context, in io.Reader, d *servedDevice, box offload.Rect, extent [3]int64) error {
-	return eachPiece(ctx, d, box, extent, func(q offload.Queue, piece offload.Span, data []byte) error {
-		if _, err := io.ReadFull(in, data); err != nil || q == nil {
-			return err
-		}
-		return errors.Join(q.Submit(piece, data), q.Sync(ctx))
-	})
-}
-
-// eachPiece calls do with pieces of a box and their bytes: those of the memory itself, or room for them and a queue of the device.
-func eachPiece(ctx context.Context, d *servedDevice, box offload.Rect, extent [3]int64, do func(q offload.Queue, piece offload.Span, data []byte) error) error {
-	visible := box.Memory.Bytes()
-	var q offload.Queue
-	var room []byte
-	if visible == nil {
-		var err error
-		if q, err = d.NewQueue(offload.QueueOptions{Label: "exchange"}); err != nil {
-			return err
-		}
-		defer q.Close()
-		room = make([]byte, min(peerBuffer, extent[0]))
 	}
+	return nil
+}
+
+// eachPiece calls do with the pieces of a box and their bytes, or room for them.
+func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int64, do func(piece offload.Span, data []byte) error) error {
 	return eachSpan(box, extent, func(row offload.Span, _ int64) error {
 		for row.Size > 0 {
 			if err := context.Cause(ctx); err != nil {
@@ -262,11 +360,11 @@ func eachPiece(ctx context.Context, d *servedDevice, box offload.Rect, extent [3
 			piece := row
 			piece.Size = min(row.Size, peerBuffer)
 			row.Offset, row.Size = row.Offset+piece.Size, row.Size-piece.Size
-			data := room[:min(int64(len(room)), piece.Size)]
-			if visible != nil {
-				data = visible[piece.Offset:][:piece.Size]
+			data := b.room[:min(int64(len(b.room)), piece.Size)]
+			if b.visible != nil {
+				data = b.visible[piece.Offset:][:piece.Size]
 			}
-			if err := do(q, piece, data); err != nil {
+			if err := do(piece, data); err != nil {
 				return err
 			}
 		}
@@ -287,6 +385,10 @@ func (s *server) servePeer(m *peerHello) error {
 		return errors.New("another server named a client that this one does not have")
 	}
 	owner := found.(*server)
+	if !owner.serves(s.link.stream) {
+		return nil
+	}
+	defer owner.servesNoMore(s.link.stream)
 	out := bufio.NewWriterSize(s.link.stream, peerBuffer)
 	for {
 		p, err := readPacket(s.link.in)
@@ -306,25 +408,56 @@ func (s *server) servePeer(m *peerHello) error {
 	}
 }
 
-func (s *server) servePeerCopy(in io.Reader, out io.Writer, m *peerCopy) error {
+// serves notes a connection of another server. It reports false when the client is gone.
+func (s *server) serves(stream io.Closer) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.leaving {
+		s.served[stream] = true
+	}
+	return !s.leaving
+}
+
+func (s *server) servesNoMore(stream io.Closer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.served, stream)
+}
+
+// servePeerCopy serves a copy of another server. Its error is one of the connection: failures of the device are replies.
+func (s *server) servePeerCopy(in *bufio.Reader, out io.Writer, m *peerCopy) error {
+	if _, ok := boxSize(m.Extent, math.MaxInt64); !ok {
+		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
+	}
 	mem, d, done := s.hold(m.Place.Memory)
+	var failure error
 	if mem == nil {
-		return fmt.Errorf("an exchange of memory %d, which does not exist", m.Place.Memory)
-	}
-	defer done()
-	if _, err := checkBox(mem, &m.Place, m.Extent); err != nil {
-		return err
-	}
-	box := rectOf(mem, &m.Place)
-	if m.Write {
-		if err := readBox(s.ctx, in, d, box, m.Extent); err != nil {
-			return err
+		failure = offload.Errorf(offload.Closed, "exchange", "the memory of the other device was freed")
+	} else {
+		defer done()
+		if err := checkBox(mem, &m.Place, m.Extent); err != nil {
+			failure = offload.Errorf(offload.InvalidSize, "exchange", "%v", err)
 		}
 	}
-	if _, err := out.Write(appendFrame(nil, &reply{}, 0)); err != nil || m.Write {
+	var err error
+	switch {
+	case m.Write && failure != nil:
+		err = skipBox(in, m.Extent)
+	case m.Write:
+		failure, err = readBox(s.ctx, in, d, rectOf(mem, &m.Place), m.Extent)
+	}
+	if err != nil {
 		return err
 	}
-	return writeBox(s.ctx, out, d, box, m.Extent)
+	r := &reply{}
+	if failure != nil {
+		r.Error = offload.EncodeError(nameless(failure))
+	}
+	if _, err := out.Write(appendFrame(nil, r, 0)); err != nil || m.Write || failure != nil {
+		return err
+	}
+	_, err = writeBox(s.ctx, out, d, rectOf(mem, &m.Place), m.Extent)
+	return err
 }
 
 // hold returns memory of the client, which is not freed before done is called, and its device; nil if there is none.

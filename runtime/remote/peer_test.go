@@ -36,13 +36,19 @@ func (s *countingStream) Write(b []byte) (int, error) {
 // peers opens the devices of three servers that reach each other. It returns the bytes that passed the client, and a function
 // that kills a server.
 func peers(t *testing.T) (devices []offload.Device, passed *atomic.Int64, kill func(server int)) {
+	return peersOf(t, cpu.New(cpu.Options{}), new(atomic.Int64))
+}
+
+// peersOf opens the devices of three servers of a plugin, and counts their connections.
+func peersOf(t *testing.T, plugin offload.Plugin, dials *atomic.Int64) (devices []offload.Device, passed *atomic.Int64, kill func(server int)) {
 	passed = new(atomic.Int64)
 	var servers [3]context.Context
 	var kills [3]context.CancelCauseFunc
 	var serve func(i int) io.ReadWriteCloser
 	serve = func(i int) io.ReadWriteCloser {
+		dials.Add(1)
 		here, there := net.Pipe()
-		o := Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}, Address: strconv.Itoa(i), DialPeer: func(_ context.Context, address string) (io.ReadWriteCloser, error) {
+		o := Server{Plugins: []offload.Plugin{plugin}, Address: strconv.Itoa(i), DialPeer: func(_ context.Context, address string) (io.ReadWriteCloser, error) {
 			to, err := strconv.Atoi(address)
 			if err != nil || servers[to].Err() != nil {
 				return nil, errors.New("nobody listens at " + address)

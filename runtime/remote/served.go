@@ -473,8 +473,15 @@ type hostServices struct {
 }
 
 func (h *hostServices) Print(m *offload.Message) {
-	h.server.link.waitForSpace()
-	h.server.link.send(&printed{h.at, *m})
+	s := h.server
+	s.mu.Lock()
+	for s.prints >= maxPrints && !s.leaving {
+		s.printed.Wait()
+	}
+	s.prints++
+	s.mu.Unlock()
+	s.link.waitForSpace()
+	s.link.send(&printed{h.at, *m})
 }
 
 func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, error) {

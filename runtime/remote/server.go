@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ const (
 	maxRequests = 1024    // open requests of a client
 	maxImages   = 1 << 16 // contents of images; a client forgets them at half of it
 	maxPending  = 1024    // commands of a queue that have not ended; a client has at most its window
+	maxPrints   = 1024    // lines sent to a client that it has not printed
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
@@ -42,8 +44,9 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 		images: map[digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
 		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
-	s.held, s.peers = map[offload.Memory]int{}, map[string]*peer{}
+	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
 	s.unheld.L = &s.mu
+	s.printed.L = &s.mu
 	s.link.handle, s.link.idle = s.handle, s.reportAtOnce
 	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
 	err := s.link.receive()
@@ -89,8 +92,16 @@ type server struct {
 	requests map[uint64]context.CancelFunc
 	calls    map[uint64]chan *serviceAnswer
 	lastCall uint64
+	lines
 
 	libraries []*servedLibrary // in order of registration
+}
+
+// lines bounds what device code prints; under server.mu.
+type lines struct {
+	prints  int       // lines sent that the client has not printed
+	printed sync.Cond // prints or leaving changed
+	leaving bool      // the client is gone
 }
 
 type servedDevice struct {
@@ -190,6 +201,15 @@ func (s *server) handle(p packet) (err error) {
 	case *serviceAnswer:
 		s.answered(m)
 		return nil
+	case *printsDone:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if int64(m.Count) > int64(s.prints) {
+			return fmt.Errorf("%d lines were printed of %d", m.Count, s.prints)
+		}
+		s.prints -= int(m.Count)
+		s.printed.Broadcast()
+		return nil
 	}
 	return fmt.Errorf("message %T is a server's", p)
 }
@@ -249,9 +269,14 @@ func (s *server) free() {
 	for _, cancel := range s.requests {
 		cancel()
 	}
-	queues := s.queues
+	queues := slices.AppendSeq(slices.Collect(maps.Keys(s.closing)), maps.Values(s.queues))
 	s.queues = nil
 	peers := s.peers
+	s.leaving = true
+	s.printed.Broadcast()
+	for stream := range s.served { // a server that neither sends nor ends must not keep memory
+		go func() { _ = stream.Close() }()
+	}
 	s.mu.Unlock()
 	sessions.Delete(s.session)
 	for _, p := range peers {
@@ -412,7 +437,7 @@ func (s *server) load(m *load) error {
 		if err != nil {
 			return err
 		}
-		r.Symbols = p.Symbols()
+		r.Symbols, r.Inexact = p.Symbols(), !d.Info().Features.Exact
 		return keep(s, s.programs, m.Program, &servedProgram{Program: p, device: d}, p.Unload)
 	})
 }
@@ -460,7 +485,7 @@ func (s *server) findKernel(m *findKernel) error {
 		if err != nil {
 			return err
 		}
-		r.Info = *k.Info()
+		r.Info, r.Inexact = *k.Info(), !p.device.Info().Features.Exact
 		if err := keep(s, s.kernels, m.Kernel, k, func() error { return nil }); err != nil {
 			return err
 		}
@@ -476,19 +501,20 @@ func (s *server) findGlobal(m *findGlobal) error {
 	if err != nil {
 		return err
 	}
+	if m.Memory == 0 {
+		return errors.New("a global has the number 0")
+	}
 	return s.answer(m.Request, func(_ context.Context, r *reply) error {
 		g, err := p.Global(m.Name)
 		if err != nil {
 			return err
 		}
 		r.Value, r.Kind = g.Size(), g.Kind()
-		s.mu.Lock()
-		s.deviceOf[m.Memory] = p.device
-		s.mu.Unlock()
 		if err := keep(s, s.memories, m.Memory, offload.Memory(global{g}), func() error { return nil }); err != nil {
 			return err
 		}
 		s.mu.Lock()
+		s.deviceOf[m.Memory] = p.device
 		p.globals = append(p.globals, m.Memory)
 		s.mu.Unlock()
 		return nil

@@ -44,7 +44,7 @@ func samples() []packet {
 	copy(ph.Magic[:], magic)
 	return []packet{
 		h, w,
-		&reply{Request: 1, Error: []byte("e"), Value: -2, Kind: offload.SharedMemory, Symbols: []offload.Symbol{{Name: "k", Kernel: true, Size: 3}}, Info: kernel},
+		&reply{Request: 1, Error: []byte("e"), Value: -2, Kind: offload.SharedMemory, Symbols: []offload.Symbol{{Name: "k", Kernel: true, Size: 3}}, Info: kernel, Inexact: true},
 		&cancelRequest{4}, &imageData{Digest: digest{9}, Total: 10, Data: []byte("ab")}, &forgetImages{}, &checkImage{1, anyDevice, ref}, &load{1, 2, 3, ref},
 		&findKernel{Request: 1, Program: 2, Kernel: 3, Name: "k", Signed: true, Signature: offload.Signature{Params: params, Convention: offload.PerItem, Axes: 2, Pos: pos}},
 		&findGlobal{1, 2, 3, "g"}, &allocate{1, 2, 3, 1 << 33, offload.HostMemory}, &newQueue{1, 2, 3, "q"}, &release{programObject, 5},
@@ -58,7 +58,7 @@ func samples() []packet {
 		&serviceAnswer{1, 2, []byte("e")}, &serviceCancel{1},
 		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2}, &alive{},
 		&exchange{at{1, 2}, "3", sessionID{4}, true, wirePlace{5, 6, 7, 8}, wirePlace{9, 10, 11, 12}, [3]int64{13, 14, 15}}, ph,
-		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"},
+		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"}, &printsDone{7},
 	}
 }
 
