@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -316,6 +317,34 @@ func TestCalls(t *testing.T) {
 	if err := errors.Join(program.Unload(), m.Free()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestParallelLoads loads and unloads programs on several threads; none of their modules is left.
+func TestParallelLoads(t *testing.T) {
+	s := newStandIn(t)
+	p := s.open(t)
+	img := image(t)
+	var done sync.WaitGroup
+	for range 4 {
+		done.Go(func() {
+			for range 200 {
+				program, err := p.Devices()[0].Load(t.Context(), img)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, err = program.Kernel("k")
+				if err := errors.Join(err, program.Unload()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	s.checkLive(t)
 }
 
 // TestExact compares arithmetic at the first kernel: a device whose sums are wrong loses the feature.

@@ -34,6 +34,8 @@ static status sticky;          // the error that all later calls return
 static int live[8];            // objects by kind
 enum { CONTEXTS, STREAMS, EVENTS, BLOCKS, MODULES, POOLS };
 
+static void count(int kind, int n) { __atomic_fetch_add(&live[kind], n, __ATOMIC_RELAXED); }
+
 static status bad(const char *what) {
 	pthread_mutex_lock(&lock);
 	if (!wrong++) snprintf(reason, sizeof reason, "%s", what);
@@ -101,7 +103,7 @@ static status allocate(pointer *p, size_t size, int host) {
 	pthread_mutex_lock(&lock);
 	*b = (struct block){(uint64_t)m, size, host, blocks};
 	blocks = b;
-	live[BLOCKS]++;
+	count(BLOCKS, 1);
 	pthread_mutex_unlock(&lock);
 	*p = b->at;
 	return OK;
@@ -113,7 +115,7 @@ static status release(pointer p, int host) {
 		if ((*b)->at != p || (*b)->host != host) continue;
 		struct block *old = *b;
 		*b = old->next;
-		live[BLOCKS]--;
+		count(BLOCKS, -1);
 		pthread_mutex_unlock(&lock);
 		free((void *)old->at);
 		free(old);
@@ -247,11 +249,11 @@ CALL cuDevicePrimaryCtxRetain(struct context **c, int d) {
 	if (s) return s;
 	*c = &contexts[d];
 	(*c)->device = d;
-	(*c)->users++;
-	live[CONTEXTS]++;
+	__atomic_fetch_add(&(*c)->users, 1, __ATOMIC_RELAXED);
+	count(CONTEXTS, 1);
 	return OK;
 }
-CALL cuDevicePrimaryCtxRelease_v2(int d) { contexts[d].users--; live[CONTEXTS]--; return enter("cuDevicePrimaryCtxRelease"); }
+CALL cuDevicePrimaryCtxRelease_v2(int d) { __atomic_fetch_add(&contexts[d].users, -1, __ATOMIC_RELAXED); count(CONTEXTS, -1); return enter("cuDevicePrimaryCtxRelease"); }
 CALL cuDevicePrimaryCtxReset_v2(int d) { return bad("a reset of the primary context"); }
 CALL cuCtxPushCurrent_v2(struct context *c) { if (height == 64) return bad("too many contexts"); stack[height++] = c; return OK; }
 CALL cuCtxPopCurrent_v2(struct context **c) { if (height == 0) return bad("no context to pop"); *c = stack[--height]; return OK; }
@@ -262,7 +264,7 @@ CALL cuStreamCreate(struct stream **p, unsigned flags) {
 	struct stream *s = *p = calloc(1, sizeof *s);
 	s->last = &s->first;
 	pthread_cond_init(&s->more, NULL);
-	live[STREAMS]++;
+	count(STREAMS, 1);
 	return pthread_create(&s->thread, NULL, work, s) ? OUT_OF_MEMORY : OK;
 }
 CALL cuStreamDestroy_v2(struct stream *s) {
@@ -270,7 +272,7 @@ CALL cuStreamDestroy_v2(struct stream *s) {
 	pthread_mutex_lock(&lock);
 	s->ends = 1;
 	pthread_cond_signal(&s->more);
-	live[STREAMS]--;
+	count(STREAMS, -1);
 	pthread_mutex_unlock(&lock);
 	pthread_join(s->thread, NULL);
 	free(s);
@@ -289,10 +291,10 @@ CALL cuEventCreate(struct event **p, unsigned flags) {
 	READY(cuEventCreate);
 	*p = calloc(1, sizeof **p);
 	(*p)->flags = flags;
-	__atomic_fetch_add(&live[EVENTS], 1, __ATOMIC_RELAXED);
+	count(EVENTS, 1);
 	return OK;
 }
-CALL cuEventDestroy_v2(struct event *e) { READY(cuEventDestroy); __atomic_fetch_add(&live[EVENTS], -1, __ATOMIC_RELAXED); return OK; } // streams may still write it
+CALL cuEventDestroy_v2(struct event *e) { READY(cuEventDestroy); count(EVENTS, -1); return OK; } // streams may still write it
 CALL cuEventRecord(struct event *e, struct stream *s) {
 	READY(cuEventRecord);
 	pthread_mutex_lock(&lock);
@@ -327,10 +329,10 @@ CALL cuMemPoolCreate(void **p, const struct properties *q) {
 	READY(cuMemPoolCreate);
 	if (q->kind != 1 || q->location != 1 || q->id >= devices) return bad("properties of a pool");
 	*p = malloc(8);
-	live[POOLS]++;
+	count(POOLS, 1);
 	return OK;
 }
-CALL cuMemPoolDestroy(void *p) { READY(cuMemPoolDestroy); free(p); live[POOLS]--; return OK; }
+CALL cuMemPoolDestroy(void *p) { READY(cuMemPoolDestroy); free(p); count(POOLS, -1); return OK; }
 CALL cuMemPoolSetAttribute(void *p, int a, void *v) { READY(cuMemPoolSetAttribute); return a == 4 ? OK : INVALID_VALUE; }
 CALL cuMemAllocFromPoolAsync(pointer *p, size_t size, void *pool, struct stream *s) { READY(cuMemAllocFromPoolAsync); return pool && s ? allocate(p, size, 0) : bad("no pool"); }
 CALL cuMemFreeAsync(pointer p, struct stream *s) { READY(cuMemFreeAsync); return enqueue(s, (struct operation){.kind = FREE, .to = p}); }
@@ -386,10 +388,10 @@ CALL cuModuleLoadDataEx(struct module **p, const char *image, unsigned n, int *o
 	if (s) return s;
 	*p = malloc(sizeof **p);
 	(*p)->image = strdup(image);
-	live[MODULES]++;
+	count(MODULES, 1);
 	return OK;
 }
-CALL cuModuleUnload(struct module *m) { READY(cuModuleUnload); live[MODULES]--; free(m->image); m->image = NULL; return OK; }
+CALL cuModuleUnload(struct module *m) { READY(cuModuleUnload); count(MODULES, -1); free(m->image); m->image = NULL; return OK; }
 CALL cuModuleGetFunction(struct function **f, struct module *m, const char *name) {
 	READY(cuModuleGetFunction);
 	char text[300];
@@ -444,7 +446,7 @@ CALL standin_set(const char *what, int n) {
 }
 CALL standin_run(void *kernel, void *image) { run = kernel; check = image; return OK; }
 CALL standin_fail(const char *name, int s, int after) { snprintf(failing, sizeof failing, "%s", name); failure = s; failing_after = after; return OK; }
-CALL standin_live(int kind) { return live[kind]; }
+CALL standin_live(int kind) { return __atomic_load_n(&live[kind], __ATOMIC_RELAXED); }
 CALL standin_range(uint64_t at, uint64_t *range) {
 	pthread_mutex_lock(&lock);
 	struct block *b = find(at, 1);
