@@ -1,6 +1,7 @@
 package offloadjs
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,7 +79,22 @@ func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	for _, d := range m.env.session.Devices(m.engine.Running()) {
 		list = append(list, m.deviceObject(d))
 	}
+	m.warnUnreached()
 	return m.vm.NewArray(list...), nil
+}
+
+// warnUnreached warns of devices that were asked for and are missing in a list of all.
+func (m *instance) warnUnreached() {
+	for _, missing := range m.env.session.Unreached() {
+		reason, hint := missing.Err.Error(), ""
+		var e *contract.Error
+		if errors.As(missing.Err, &e) {
+			bare := *e
+			bare.Op, bare.Device = "", "" // the id says both
+			reason, hint = bare.Message(), e.Hint
+		}
+		m.engine.Warn(fmt.Sprintf("%s is not available: %s", missing.Name, reason), hint)
+	}
 }
 
 // platforms is platforms(): each plugin, and why one could not be opened.

@@ -76,7 +76,9 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 // poolDevices reads an array of devices and ids; undefined is all devices.
 func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
-		return m.env.session.Devices(m.engine.Running()), nil
+		list := m.env.session.Devices(m.engine.Running())
+		m.warnUnreached()
+		return list, nil
 	}
 	list, isObject := v.(*goja.Object)
 	if !isObject || list.ClassName() != "Array" {

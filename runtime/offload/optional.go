@@ -29,6 +29,18 @@ type HostRect struct {
 	SlicePitch int64
 }
 
+// Partial is a [Platform] that may lack devices which the plugin's options name. Default: it lacks none.
+type Partial interface {
+	// Missing returns the groups of devices that could not be reached.
+	Missing() []Missing
+}
+
+// Missing is a group of devices that could not be reached.
+type Missing struct {
+	Name string // before a slash in the names of the devices
+	Err  error
+}
+
 // BoundedCommands is the number of outstanding commands that every [Bounded] queue accepts without blocking.
 const BoundedCommands = 1024
 

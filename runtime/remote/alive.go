@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"sync/atomic"
 	"time"
@@ -12,18 +13,22 @@ import (
 )
 
 const (
-	aliveEvery     = 200 * time.Millisecond // between messages of an idle server
-	defaultSilence = 1800 * time.Millisecond
+	aliveEvery     = 200 * time.Millisecond  // between messages of an idle server
+	defaultSilence = 1800 * time.Millisecond // of a server on this machine, or of an MPI job
+	distantSilence = 10 * time.Second        // of a server that TCP reaches on another machine
 	minSilence     = time.Second
 )
 
 // SilenceVariable is the environment variable for how long a server may send nothing before its devices are lost.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
-// silence returns how long a server may send nothing, or 0 for any time.
-func silence() (time.Duration, error) {
+// silence returns how long the server at the other end of a stream may send nothing, or 0 for any time.
+func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 	text := os.Getenv(SilenceVariable)
 	if text == "" {
+		if c, ok := dialed.(net.Conn); ok && isDistant(c.LocalAddr(), c.RemoteAddr()) {
+			return distantSilence, nil
+		}
 		return defaultSilence, nil
 	}
 	d, err := time.ParseDuration(text)
@@ -35,6 +40,13 @@ func silence() (time.Duration, error) {
 			WithHint("write a time of at least %v, such as 5s, or off", minSilence)
 	}
 	return d, nil
+}
+
+// isDistant reports whether a connection leads to another machine.
+func isDistant(local, remote net.Addr) bool {
+	l, ok1 := local.(*net.TCPAddr)
+	r, ok2 := remote.(*net.TCPAddr)
+	return ok1 && ok2 && !r.IP.IsLoopback() && !r.IP.Equal(l.IP)
 }
 
 // keepAlive sends a message whenever the server has sent nothing for a while, until ctx ends.

@@ -32,16 +32,20 @@ func (p *plugin) Name() string { return p.name }
 func (p *plugin) MaxClass() int { return offload.ClassRemote }
 
 func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
-	limit, err := silence()
-	if err != nil {
+	if _, err := silence(nil); err != nil {
 		return nil, err
 	}
 	dialed, err := p.dial(ctx)
 	if err != nil {
-		e := offload.Errorf(offload.NotFound, "open", "the server of %s cannot be reached", p.name)
+		e := offload.Errorf(offload.NotFound, "open", "the worker of %s cannot be reached", p.name)
 		e.Err = err
+		var inner *Unreachable
+		if errors.As(err, &inner) {
+			e.Hint = inner.Hint
+		}
 		return nil, e
 	}
+	limit, _ := silence(dialed)
 	stream, heard := listenTo(dialed)
 	c := &client{link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
@@ -71,7 +75,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 	case <-ctx.Done():
 		c.end(context.Cause(ctx))
 		<-c.ended
-		e := offload.Errorf(offload.Cancelled, "open", "the server of %s did not answer in time", p.name)
+		e := offload.Errorf(offload.Cancelled, "open", "the worker of %s did not answer in time", p.name)
 		e.Err = context.Cause(ctx)
 		return nil, e
 	}

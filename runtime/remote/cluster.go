@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ type Peer struct {
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
-// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time; one that cannot be reached is an error.
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time. Those that cannot be reached are missing; it is
+// an error if none can be, or if one has wrong options.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name, peers}
 }
@@ -47,17 +49,29 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 		opening.Go(func() { parts[i], errs[i] = (&plugin{c.title(p), p.Dial}).Open(ctx) })
 	}
 	opening.Wait()
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		for _, p := range parts {
-			if p != nil {
-				_ = p.Close()
-			}
+	all := &clusterPlatform{}
+	var wrong error
+	for i, err := range errs {
+		if err == nil {
+			all.parts = append(all.parts, parts[i])
+			continue
 		}
-		return nil, errs[i]
+		all.missing = append(all.missing, offload.Missing{Name: peers[i].Name, Err: err})
+		if offload.CodeOf(err) == offload.InvalidArgument || ctx.Err() != nil {
+			wrong = cmp.Or(wrong, err)
+		}
 	}
-	all := &clusterPlatform{parts: parts}
+	if wrong != nil || len(all.parts) == 0 {
+		for _, p := range all.parts {
+			_ = p.Close()
+		}
+		return nil, cmp.Or(wrong, all.missing[0].Err)
+	}
 	hooks := false
 	for i, p := range parts {
+		if p == nil {
+			continue
+		}
 		for _, d := range p.Devices() {
 			if peers[i].Name != "" {
 				d.(*device).name = peers[i].Name + "/" + d.(*device).name
@@ -86,7 +100,11 @@ func (c *cluster) title(p Peer) string {
 type clusterPlatform struct {
 	parts   []offload.Platform
 	devices []offload.Device
+	missing []offload.Missing
 }
+
+// Missing implements [offload.Partial].
+func (p *clusterPlatform) Missing() []offload.Missing { return p.missing }
 
 // clientOf returns the client of a part.
 func clientOf(p offload.Platform) *client {

@@ -64,14 +64,26 @@ func (a Address) proof(side string, nonces ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
+// Unreachable is the error of a worker that cannot be reached, with advice for the user.
+type Unreachable struct {
+	Err  error
+	Hint string
+}
+
+// Error returns the text of Err.
+func (u *Unreachable) Error() string { return u.Err.Error() }
+
+// Unwrap returns Err.
+func (u *Unreachable) Unwrap() error { return u.Err }
+
 // Dial connects to the worker at the address. Both sides prove that they know the token.
 func (a Address) Dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	if a.Token == "" {
 		return nil, fmt.Errorf("the address %s has no token: write it as orepl worker prints it, with # and the token", a)
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, a.Network, a.Place)
+	conn, err := (&net.Dialer{Timeout: greetTime}).DialContext(ctx, a.Network, a.Place)
 	if err != nil {
-		return nil, err
+		return nil, &Unreachable{err, fmt.Sprintf("start the worker: orepl worker --listen %s; it prints the address that OREPL_FAR takes", a)}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	err = a.greetWorker(conn)
@@ -92,6 +104,9 @@ func (a Address) greetWorker(conn net.Conn) error {
 	theirs, mine := make([]byte, nonceBytes), make([]byte, nonceBytes)
 	_, _ = rand.Read(mine) // never fails
 	if _, err := io.ReadFull(conn, theirs); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return &Unreachable{fmt.Errorf("the worker at %s says nothing", a), "see whether its process is stopped, and start another one"}
+		}
 		return fmt.Errorf("%s does not greet as a worker: %w", a, err)
 	}
 	if _, err := conn.Write(append(mine, a.proof("client", theirs, mine)...)); err != nil {
@@ -100,7 +115,7 @@ func (a Address) greetWorker(conn net.Conn) error {
 	answer := make([]byte, sha256.Size)
 	if _, err := io.ReadFull(conn, answer); err != nil {
 		if errors.Is(err, io.EOF) {
-			return fmt.Errorf("the worker at %s refuses the token", a)
+			return &Unreachable{fmt.Errorf("the worker at %s refuses the token", a), "copy the line OREPL_FAR=… that this worker printed when it began"}
 		}
 		return fmt.Errorf("the worker at %s does not answer: %w", a, err)
 	}

@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"path/filepath"
@@ -54,15 +55,28 @@ func TestCluster(t *testing.T) {
 	must(t, p.Close())
 }
 
-// TestClusterRefused reaches one of two workers: the error says which is missing, and nothing stays open.
+// TestClusterRefused reaches one of two workers: its devices can be used, and the other is missing with its name and a hint.
 func TestClusterRefused(t *testing.T) {
 	a := listen(t, "tcp:127.0.0.1:0")
 	gone := remote.Address{Network: "unix", Place: filepath.Join(t.TempDir(), "none"), Token: "x"}
-	_, err := remote.NewCluster("far", func(context.Context) ([]remote.Peer, error) {
-		return []remote.Peer{{"0", a.Dial}, {"1", gone.Dial}}, nil
+	p, err := remote.NewCluster("far", func(context.Context) ([]remote.Peer, error) {
+		return []remote.Peer{{Name: "0", Dial: gone.Dial}, {Name: "1", Dial: a.Dial}}, nil
 	}).Open(t.Context())
-	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "far:1") {
-		t.Error(err)
+	must(t, err)
+	m, err := p.Devices()[0].Allocate(64, offload.DeviceMemory)
+	must(t, err)
+	must(t, m.Free())
+	missing := p.(offload.Partial).Missing()
+	var e *offload.Error
+	if len(missing) != 1 || missing[0].Name != "0" || !errors.As(missing[0].Err, &e) || e.Code != offload.NotFound ||
+		!strings.Contains(e.Error(), "far:0") || !strings.Contains(e.Hint, "orepl worker --listen unix:") {
+		t.Errorf("missing are %+v", missing)
+	}
+	must(t, p.Close())
+	if _, err := remote.NewCluster("far", func(context.Context) ([]remote.Peer, error) {
+		return []remote.Peer{{Name: "0", Dial: gone.Dial}}, nil
+	}).Open(t.Context()); offload.CodeOf(err) != offload.NotFound {
+		t.Errorf("without any worker: %v", err)
 	}
 }
 

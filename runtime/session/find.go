@@ -51,6 +51,11 @@ func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 		if id == name && len(devices) > 0 {
 			return devices[0], nil
 		}
+		for _, m := range p.missing {
+			if rest, ok := strings.CutPrefix(id, name+":"+m.Name); ok && (rest == "" || rest[0] == '/') {
+				return nil, unavailable(id, m.Err)
+			}
+		}
 	}
 	return nil, s.unknownDevice(ctx, id)
 }

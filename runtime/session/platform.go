@@ -19,6 +19,7 @@ type platform struct {
 	tried   bool
 	raw     offload.Platform
 	devices []*Device
+	missing []offload.Missing
 	err     error // why it could not be opened
 }
 
@@ -28,6 +29,7 @@ type PlatformStatus struct {
 	Opened  bool
 	Info    offload.PlatformInfo // if opened
 	Devices []*Device            // if opened
+	Missing []offload.Missing    // if opened: devices that could not be reached
 	Err     error                // why it could not be opened
 }
 
@@ -54,6 +56,9 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 		return nil, err
 	}
 	p.raw = raw
+	if partial, ok := raw.(offload.Partial); ok {
+		p.missing = partial.Missing()
+	}
 	ids := make([]string, 0, len(raw.Devices()))
 	for i, dev := range raw.Devices() {
 		d := newDevice(p, p.deviceID(i, dev, len(raw.Devices())), dev)
@@ -109,7 +114,7 @@ func (p *platform) close(ctx context.Context) error {
 func (p *platform) status() (st PlatformStatus, tried bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st = PlatformStatus{Plugin: p.plugin.Name(), Opened: p.raw != nil, Devices: p.devices, Err: p.err}
+	st = PlatformStatus{Plugin: p.plugin.Name(), Opened: p.raw != nil, Devices: p.devices, Missing: p.missing, Err: p.err}
 	if st.Opened {
 		st.Info = p.raw.Info()
 	}
@@ -147,7 +152,24 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 		devices, err := p.open(ctx)
 		list[i] = PlatformStatus{Plugin: p.plugin.Name(), Opened: err == nil, Devices: devices, Err: err}
 		if err == nil {
+			list[i].Missing = p.missing
 			list[i].Info = p.raw.Info()
+		}
+	}
+	return list
+}
+
+// Unreached returns the ids of devices that the options of opened plugins name and that are not available, such as those of a
+// worker that ended, with the reasons.
+func (s *Session) Unreached() (list []offload.Missing) {
+	for _, p := range s.platforms {
+		_, configured := p.plugin.(offload.Unconfigured)
+		st, _ := p.status()
+		if configured && st.Err != nil {
+			list = append(list, offload.Missing{Name: st.Plugin, Err: st.Err})
+		}
+		for _, m := range st.Missing {
+			list = append(list, offload.Missing{Name: st.Plugin + ":" + m.Name, Err: m.Err})
 		}
 	}
 	return list

@@ -45,6 +45,9 @@ func runDevices(inv *invocation) error {
 		if !p.Opened {
 			missing = append(missing, platformReport{p.Plugin, p.Err.Error(), diag.Hint(p.Err)})
 		}
+		for _, part := range p.Missing {
+			missing = append(missing, platformReport{p.Plugin + ":" + part.Name, part.Err.Error(), diag.Hint(part.Err)})
+		}
 	}
 	if *asJSON {
 		enc := json.NewEncoder(inv.Stdout)

@@ -259,6 +259,9 @@ func (p *prompt) devices(string) error {
 		if !s.Opened {
 			p.printf("%s\n", p.paint(gray, fmt.Sprintf("%s: not available: %v", s.Plugin, s.Err)))
 		}
+		for _, part := range s.Missing {
+			p.printf("%s\n", p.paint(gray, fmt.Sprintf("%s:%s: not available: %v", s.Plugin, part.Name, part.Err)))
+		}
 	}
 	return nil
 }
