@@ -25,7 +25,7 @@ const defaultSilence = 10 * time.Second
 
 // Bytes of a connection between processes.
 const (
-	beat     = 1
+	beat     = 1 // the first one answers a host that connects
 	farewell = 2 // the process leaves in order
 	broken   = 3 // the process leaves a job in which it has lost another
 )
@@ -183,6 +183,11 @@ func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
 		_ = conn.Close()
 		return
 	}
+	if _, err = conn.Write([]byte{beat}); err != nil {
+		w.beating.Done()
+		_ = conn.Close()
+		return
+	}
 	w.watch(conn, rank)
 }
 
@@ -209,10 +214,7 @@ func (w *world) attach(rank int, p, me *identity) error {
 	}
 	var failures []error
 	for _, place := range places {
-		conn, err := net.DialTimeout("tcp", net.JoinHostPort(place, strconv.Itoa(int(p.Port))), introTime)
-		if err == nil {
-			_, err = conn.Write(binary.LittleEndian.AppendUint32(p.Token[:], uint32(w.lib.Rank)))
-		}
+		conn, err := w.knock(net.JoinHostPort(place, strconv.Itoa(int(p.Port))), p.Token)
 		if err == nil && w.enter() {
 			go w.watch(conn, rank)
 			return nil
@@ -222,6 +224,27 @@ func (w *world) attach(rank int, p, me *identity) error {
 	name, _, _ := bytes.Cut(p.Machine[:], []byte{0})
 	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w",
 		rank, name, SilenceVariable, errors.Join(failures...))
+}
+
+// knock connects to a worker. A process that is none, behind the same address of another network, does not answer the token.
+func (w *world) knock(place string, token [tokenSize]byte) (net.Conn, error) {
+	conn, err := net.DialTimeout("tcp", place, introTime)
+	if err != nil {
+		return nil, err
+	}
+	var answer [1]byte
+	_ = conn.SetDeadline(time.Now().Add(introTime))
+	if _, err = conn.Write(binary.LittleEndian.AppendUint32(token[:], uint32(w.lib.Rank))); err == nil {
+		_, err = io.ReadFull(conn, answer[:])
+	}
+	if err == nil && answer[0] != beat && answer[0] != farewell {
+		err = fmt.Errorf("%s answers with a byte %d, which no worker sends", place, answer[0])
+	}
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
 }
 
 // beats is the number of bytes that a process sends in the time of silence. Time in which this process did not run is

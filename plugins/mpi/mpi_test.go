@@ -32,6 +32,8 @@ func TestMain(m *testing.M) {
 	roles := map[string]func() error{
 		"worker":  worker,
 		"loss":    loss,
+		"flood":   mpi.Flood,
+		"unread":  mpi.Unread,
 		"conform": suite,
 		"digests": digests,
 		"pool":    pooled,
@@ -342,6 +344,17 @@ func TestLoss(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestFullStream fills a connection whose reader is busy: another one to the same process goes on.
+func TestFullStream(t *testing.T) {
+	for _, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			if out, err := job(t, launcher, nil, "flood", "unread"); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -152,7 +152,9 @@ func (w *world) receive(r **reception) (worked bool, err error) {
 			return false, err
 		}
 		if s := w.streamOf(rank, tag); s != nil && s.full() {
-			return false, nil
+			if rank, tag, size, ok, err = w.probeOthers(); err != nil || !ok {
+				return false, err
+			}
 		}
 		n := &reception{rank: rank, tag: tag, data: make([]byte, size)}
 		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
@@ -167,6 +169,29 @@ func (w *world) receive(r **reception) (worked bool, err error) {
 	n := *r
 	*r = nil
 	return true, w.deliver(n)
+}
+
+// probeOthers finds a message behind those of streams that are full.
+func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
+	var from []address // rank and tag
+	for rank, role := range w.roles {
+		if role == hostRole {
+			from = append(from, address{rank, controlTag})
+		}
+	}
+	w.mu.Lock()
+	for at, s := range w.streams {
+		if !s.full() {
+			from = append(from, address{at.rank, s.peerTag()})
+		}
+	}
+	w.mu.Unlock()
+	for _, a := range from {
+		if size, ok, err = w.lib.ProbeFor(a.rank, a.connection); ok || err != nil {
+			return a.rank, a.connection, size, ok, err
+		}
+	}
+	return 0, 0, 0, false, nil
 }
 
 // begin begins to send a message. It reports false if MPI has ended.

@@ -35,6 +35,14 @@ func newStream(w *world, at address, tag int) *stream {
 	return s
 }
 
+// peerTag returns the tag of what the other side sends.
+func (s *stream) peerTag() int {
+	if s.tag == firstTag+2*s.at.connection {
+		return s.tag + 1
+	}
+	return s.tag - 1
+}
+
 // full reports whether what was received is enough for now.
 func (s *stream) full() bool {
 	s.mu.Lock()

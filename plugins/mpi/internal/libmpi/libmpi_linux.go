@@ -236,11 +236,21 @@ func (l *Library) Done(r *Request) (bool, error) {
 	return flag != 0, nil
 }
 
-// Probe returns the source, tag and size of a message that can be received. ok is false if there is none.
+// Probe returns the source, tag and size of the first message that can be received. ok is false if there is none.
 func (l *Library) Probe() (rank, tag, size int, ok bool, err error) {
+	return l.probe(l.anyRank, l.anyTag)
+}
+
+// ProbeFor is Probe for messages of a source with a tag.
+func (l *Library) ProbeFor(rank, tag int) (size int, ok bool, err error) {
+	_, _, size, ok, err = l.probe(int32(rank), int32(tag))
+	return size, ok, err
+}
+
+func (l *Library) probe(from, with int32) (rank, tag, size int, ok bool, err error) {
 	var flag int32
 	var status [6]int32
-	c := l.call(mpiIprobe, uintptr(uint32(l.anyRank)), uintptr(uint32(l.anyTag)), l.comm, uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&status)))
+	c := l.call(mpiIprobe, uintptr(uint32(from)), uintptr(uint32(with)), l.comm, uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&status)))
 	if c != 0 {
 		return 0, 0, 0, false, l.failure("MPI_Iprobe", c)
 	}

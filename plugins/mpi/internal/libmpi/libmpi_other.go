@@ -26,4 +26,7 @@ func (*Library) Send([]byte, int, int) (*Request, error)          { return nil, 
 func (*Library) Receive([]byte, int, int) (*Request, error)       { return nil, errPlatform }
 func (*Library) Done(*Request) (bool, error)                      { return true, errPlatform }
 func (*Library) Probe() (rank, tag, size int, ok bool, err error) { return 0, 0, 0, false, errPlatform }
-func (*Library) Finalize() error                                  { return errPlatform }
+
+// ProbeFor is Probe for messages of a source with a tag.
+func (*Library) ProbeFor(rank, tag int) (size int, ok bool, err error) { return 0, false, errPlatform }
+func (*Library) Finalize() error                                       { return errPlatform }

@@ -1,0 +1,95 @@
+package mpi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Unread serves streams as a worker that does not read the first one before the second one has ended.
+func Unread() error {
+	first := make(chan *stream, 1)
+	served := make(chan error, 2)
+	w, err := start(workerRole, func(s *stream) {
+		if s.at.connection == 0 {
+			first <- s
+			return
+		}
+		go func() {
+			_, err := io.Copy(s, s)
+			_ = s.Close()
+			s = <-first
+			n, e := io.Copy(io.Discard, s)
+			_ = s.Close()
+			if err == nil {
+				err = e
+			}
+			if err == nil && n != flood {
+				err = fmt.Errorf("%d bytes arrived, want %d", n, flood)
+			}
+			served <- err
+		}()
+	})
+	if err != nil {
+		return err
+	}
+	return errorOf(w.wait(), <-served)
+}
+
+const flood = maxInbox + 64*maxMessage
+
+// Flood fills a stream to a worker and uses another one meanwhile.
+func Flood() error {
+	w, err := start(hostRole, nil)
+	if err != nil {
+		return err
+	}
+	a, err := w.dial(1)
+	if err != nil {
+		return err
+	}
+	written := make(chan error, 1)
+	go func() {
+		data := make([]byte, maxMessage)
+		for n := 0; n < flood; n += len(data) {
+			if _, err := a.Write(data); err != nil {
+				written <- err
+				return
+			}
+		}
+		written <- a.Close()
+	}()
+	time.Sleep(500 * time.Millisecond) // more than the worker takes has been sent
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	echoed := make(chan error, 1)
+	go func() {
+		b, err := w.dial(1)
+		if err != nil {
+			echoed <- err
+			return
+		}
+		for range 10 {
+			if _, err = b.Write([]byte("are you there?")); err == nil {
+				_, err = io.ReadFull(b, make([]byte, 14))
+			}
+		}
+		echoed <- errorOf(err, b.Close())
+	}()
+	select {
+	case err = <-echoed:
+	case <-ctx.Done():
+		return fmt.Errorf("the second stream stands still while the first one is full")
+	}
+	return errorOf(err, <-written)
+}
+
+func errorOf(list ...error) error {
+	for _, err := range list {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
