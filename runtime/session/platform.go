@@ -159,8 +159,7 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	return list
 }
 
-// Unreached returns the ids of devices that the options of opened plugins name and that are not available, such as those of a
-// worker that ended, with the reasons.
+// Unreached returns the devices that the options of opened plugins name and that are not available, with the reasons.
 func (s *Session) Unreached() (list []offload.Missing) {
 	for _, p := range s.platforms {
 		_, configured := p.plugin.(offload.Unconfigured)
