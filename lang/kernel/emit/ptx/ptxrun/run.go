@@ -66,6 +66,8 @@ func (k *Kernel) Run(l *Launch) error {
 }
 
 // scramble fills memory with bits that no kernel expects.
+//
+//go:norace
 func scramble(words []uint64) {
 	for i := range words {
 		words[i] = 0xa5acb3bac1c8cfd6 + uint64(i)
@@ -73,6 +75,8 @@ func scramble(words []uint64) {
 }
 
 // group runs the items of a group from one barrier to the next.
+//
+//go:norace
 func (m *machine) group(list []item, at [3]int) error {
 	scramble(m.shared)
 	size := m.l.Block
@@ -139,7 +143,10 @@ func exchange(list []item, in *instr) error {
 	return nil
 }
 
-// item runs an item until its end or a barrier. next stays at the instruction that ends it.
+// item runs an item until its end or a barrier. next stays at the instruction that ends it. The race detector ignores what it and its
+// helpers access: registers of one goroutine, and memory of kernels, whose order PTX defines.
+//
+//go:norace
 func (m *machine) item(t *item) (err error) {
 	r, code := t.r, m.k.code
 	for ; ; t.next++ {
@@ -198,6 +205,7 @@ func (m *machine) item(t *item) (err error) {
 	}
 }
 
+//go:norace
 func (l *Launch) param(in *instr) (bits uint64) {
 	for i := range in.kind.size {
 		bits |= uint64(l.Params[int(in.offset)+i]) << (8 * i)
@@ -206,6 +214,8 @@ func (l *Launch) param(in *instr) (bits uint64) {
 }
 
 // at returns the memory of an access.
+//
+//go:norace
 func (m *machine) at(t *item, in *instr) (unsafe.Pointer, error) {
 	address, size := t.r[in.from[0]]+in.offset, uint64(in.kind.size)
 	if address%size != 0 {
@@ -235,6 +245,7 @@ func (m *machine) at(t *item, in *instr) (unsafe.Pointer, error) {
 	return unsafe.Add(unsafe.Pointer(&words[0]), address), nil
 }
 
+//go:norace
 func load(p unsafe.Pointer, size int) uint64 {
 	switch size {
 	case 1:
@@ -247,6 +258,7 @@ func load(p unsafe.Pointer, size int) uint64 {
 	return *(*uint64)(p)
 }
 
+//go:norace
 func store(p unsafe.Pointer, size int, x uint64) {
 	switch size {
 	case 1:
