@@ -126,7 +126,7 @@ func (r *Registry) Module(name string) (*Module, bool) {
 func (r *Registry) Engine() []lang.Module {
 	list := make([]lang.Module, 0, len(r.modules))
 	for _, m := range r.modules {
-		if m.Instantiate == nil {
+		if !m.Importable() {
 			continue
 		}
 		for _, e := range m.Entries {

@@ -137,6 +137,9 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 	if m := e.esm.files[name]; m != nil {
 		return m, nil
 	}
+	if b := e.esm.builtins[name]; b.Source != "" {
+		return e.loadSource(name, name+".js", b.Source, false)
+	}
 	exports, err := e.Require(name)
 	if err != nil {
 		return nil, err

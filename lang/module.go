@@ -17,6 +17,9 @@ type Module struct {
 	// the object's own enumerable properties. The property "default", if there is one, else the object itself, is the
 	// default export.
 	Instantiate func(*Engine) (*goja.Object, error)
+	// Source is the module's code as a script, instead of Instantiate. Its diagnostics name the file Name.js. It imports builtin
+	// modules only and does not await.
+	Source string
 	// Globals are the exports that are also global in every script.
 	Globals []string
 	// PromptGlobals are the exports that are also global at a prompt. The module's own name stands for its default export.
@@ -25,6 +28,9 @@ type Module struct {
 	// not import.
 	Names []string
 }
+
+// Importable reports whether scripts can import the module; else it only documents names.
+func (m *Module) Importable() bool { return m.Instantiate != nil || m.Source != "" }
 
 // A builtin is a Module in one engine.
 type builtin struct {
@@ -35,8 +41,8 @@ type builtin struct {
 }
 
 func (e *Engine) addModule(m Module) error {
-	if m.Name == "" || m.Instantiate == nil {
-		return diag.New("invalid-argument", "a module needs a name and a function Instantiate")
+	if m.Name == "" || (m.Instantiate == nil) == (m.Source == "") {
+		return diag.New("invalid-argument", "a module needs a name, and a function Instantiate or a source")
 	}
 	if e.esm.builtins[m.Name] != nil {
 		return diag.New("invalid-argument", "two modules are named %q", m.Name)
@@ -81,15 +87,35 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 		return nil, fmt.Errorf("module %q needs itself", name)
 	}
 	b.busy = true
-	b.exports, b.err = b.Instantiate(e)
+	if b.Source != "" {
+		b.exports, b.err = e.evaluateBuiltin(b)
+	} else {
+		b.exports, b.err = b.Instantiate(e)
+	}
 	b.busy = false
-	if b.err == nil && b.exports.Get("default") == nil { // the object is also the namespace that import() returns
+	if b.err == nil && b.Source == "" && b.exports.Get("default") == nil { // the object is also the namespace that import() returns
 		b.err = b.exports.DefineDataProperty("default", b.exports, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	}
 	if b.err != nil {
 		b.err = fmt.Errorf("module %q: %w", name, b.err)
 	}
 	return b.exports, b.err
+}
+
+// evaluateBuiltin runs the source of a module, and returns its namespace.
+func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
+	m, err := e.loadBuiltin(b.Name)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.connect(m); err != nil {
+		return nil, err
+	}
+	var failed error
+	if err := e.job(func() { e.evaluate(m, func(err error) { failed = err }) }); err != nil {
+		return nil, err
+	}
+	return e.namespaceOf(m), failed
 }
 
 // ModuleNames lists the builtin modules, sorted.

@@ -105,9 +105,11 @@ func (w *writer) module(m *bindings.Module) {
 	for i := range m.Entries {
 		w.export(m, &m.Entries[i])
 	}
-	if m.Default != "" {
+	switch {
+	case m.Source != "": // a script without a default export
+	case m.Default != "":
 		w.line("export { %s as default }", m.Default)
-	} else {
+	default:
 		w.line("const all: typeof import('%s')", m.Name) // TypeScript 7 refuses a module's import of itself
 		w.line("export { all as default }")
 	}

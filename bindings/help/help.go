@@ -202,7 +202,7 @@ func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 		return ""
 	}
 	for _, m := range r.Modules() {
-		if m.Instantiate == nil {
+		if !m.Importable() {
 			continue
 		}
 		exports, err := e.Require(m.Name)

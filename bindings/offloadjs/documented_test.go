@@ -38,7 +38,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 	}
 	defer e.Close()
 	for _, m := range rt.Registry().Modules() {
-		if m.Instantiate == nil {
+		if !m.Importable() {
 			continue
 		}
 		err := e.Do(context.Background(), func(*goja.Runtime) error {
@@ -56,7 +56,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 // Every example runs, and every one but those about nothing prints.
 func TestDocumentedExamplesRun(t *testing.T) {
 	rt := newRuntime(t)
-	for _, name := range []string{"offload", "kernel-language", "help", "bench"} {
+	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels"} {
 		m, ok := rt.Registry().Module(name)
 		if !ok {
 			t.Fatalf("no module %s", name)

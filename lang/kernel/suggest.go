@@ -82,7 +82,7 @@ var elsewhereInItem = map[string]string{
 
 // elsewhereInMath are such names that were looked for in Math.
 var elsewhereInMath = map[string]string{
-	"random": "compute random numbers from g.x and a seed, for example with Philox",
+	"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",
 	"lerp":   "write Math.mix(a, b, t)", "mad": "write Math.fma(a, b, c)", "fabs": "write Math.abs", "fmod": "write x % y", "mod": "write x % y",
 	"saturate": "write Math.clamp(x, 0, 1)", "fract": "write x - Math.floor(x)", "int": "write i32(x)", "ln": "write Math.log",
 	"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",

@@ -255,7 +255,7 @@ func (c *completion) importNames() (word string, words []string, ok bool) {
 		module = from[1]
 	}
 	for _, m := range c.p.Registry.Modules() {
-		if m.Instantiate != nil && (module == "" || m.Name == module) {
+		if m.Importable() && (module == "" || m.Name == module) {
 			for _, e := range m.Entries {
 				words = append(words, e.Name)
 			}

@@ -50,7 +50,7 @@
   x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; g has x, y, z, local, .*, assert, call, fence, clock$"
   x[7] = g.local.w // ### "^18: g\\.local has no \\.w \\[unknown-property\\]; write g\\.local\\.x, \\.y or \\.z$"
   x[8] = Math.foo(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$"
-  x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; compute random numbers from g\\.x and a seed, for example with Philox$"
+  x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; import { random } from 'kernels', and write random\\(seed, 0, g\\.x\\)$"
   x[10] = Math.sqrt() // ### "^11: `Math\\.sqrt` takes 1 argument; given: 0 \\[call-arguments\\]; $"
   x[11] = Math.fast.floor(1.5) // ### "^21: Math\\.fast\\.floor is not in kernels \\[unknown-math-function\\]; write Math\\.floor$"
   x[12] = g.scan.mul(1) // ### "^18: g\\.scan has no \\.mul \\[unknown-property\\]; write \\.add, \\.min or \\.max$"

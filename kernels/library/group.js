@@ -1,0 +1,91 @@
+// Operations of the items of a group. Every item of the group calls them, and all other arguments than value are the same for
+// the group. scratch is a shared array with an element for each item of the group.
+
+// inGroup returns the number of the item among the items of its group that are inside of the launch, and their count.
+function inGroup(g) {
+  const width = Math.min(g.groupSize.x, g.size.x - g.group.x * g.groupSize.x)
+  const height = Math.min(g.groupSize.y, g.size.y - g.group.y * g.groupSize.y)
+  const depth = Math.min(g.groupSize.z, g.size.z - g.group.z * g.groupSize.z)
+  return [g.local.x + width * (g.local.y + height * g.local.z), width * height * depth]
+}
+
+// The tree combines neighbours, so op may be any associative function: t[l] = op(t[l], t[l + s]) for s = 1, 2, 4 … and
+// every l that is a multiple of 2s.
+export function groupReduce(g, scratch, value, op) {
+  const [l, count] = inGroup(g)
+  scratch[l] = value
+  g.barrier()
+  for (let s = 1; s < count; s <<= 1) {
+    if ((l & (s << 1) - 1) === 0 && l + s < count) scratch[l] = op(scratch[l], scratch[l + s])
+    g.barrier()
+  }
+  const result = scratch[0]
+  g.barrier()
+  return result
+}
+
+// Hillis and Steele, "Data parallel algorithms", 1986.
+export function groupScan(g, scratch, value, op) {
+  const [l, count] = inGroup(g)
+  scratch[l] = value
+  g.barrier()
+  for (let s = 1; s < count; s <<= 1) {
+    let sum = scratch[l]
+    if (l >= s) sum = op(scratch[l - s], sum)
+    g.barrier()
+    scratch[l] = sum
+    g.barrier()
+  }
+  const result = scratch[l]
+  g.barrier()
+  return result
+}
+
+export function groupScanExclusive(g, scratch, value, op, identity) {
+  const l = inGroup(g)[0]
+  scratch[l] = groupScan(g, scratch, value, op)
+  g.barrier()
+  const result = l > 0 ? scratch[l - 1] : identity
+  g.barrier()
+  return result
+}
+
+export function groupBroadcast(g, scratch, value, from) {
+  const l = inGroup(g)[0]
+  if (l === from) scratch[0] = value
+  g.barrier()
+  const result = scratch[0]
+  g.barrier()
+  return result
+}
+
+export function groupAny(g, condition) {
+  return g.reduce.max(condition ? 1 : 0) === 1
+}
+
+export function groupAll(g, condition) {
+  return g.reduce.min(condition ? 1 : 0) === 1
+}
+
+export function groupCount(g, condition) {
+  return g.reduce.add(condition ? 1 : 0)
+}
+
+export function subgroupReduce(g, value, op) {
+  const lanes = g.subgroup.add(1)
+  let result = value
+  for (let s = 1; s < g.subgroupSize; s <<= 1) {
+    const other = g.subgroup.shuffleDown(result, s)
+    if (g.lane + s < lanes) result = op(result, other)
+  }
+  return g.subgroup.broadcast(result, 0)
+}
+
+export function subgroupScan(g, value, op) {
+  let result = value
+  for (let s = 1; s < g.subgroupSize; s <<= 1) {
+    const other = g.subgroup.shuffleUp(result, s)
+    if (g.lane >= s) result = op(other, result)
+  }
+  return result
+}
