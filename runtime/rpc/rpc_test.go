@@ -578,3 +578,113 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("%d one-way calls were served, want %d", n, oneWay)
 	}
 }
+
+// TestTurns calls while a handler blocks, while one waits for its client, and after one that ended its goroutine.
+func TestTurns(t *testing.T) {
+	const opBlock, opExit = 't'<<24 | 100, 't'<<24 | 101
+	v := serve(t, Layout{8, 1})
+	ctx := within(t)
+	blocked, release := make(chan bool, 4), make(chan bool)
+	v.Handle(opBlock, "block", func(_ context.Context, p *Port) error {
+		if err := p.Recv(func(int, *Packet) {}); err != nil {
+			return err
+		}
+		blocked <- true
+		<-release
+		return p.Send(func(_ int, d *Packet) { d[0] = 7 })
+	})
+	v.Handle(opExit, "exit", func(_ context.Context, p *Port) error {
+		_ = p.Recv(func(int, *Packet) {})
+		runtime.Goexit()
+		return nil
+	})
+	check := func() {
+		t.Helper()
+		for i := range uint64(100) {
+			replies, err := call(ctx, v.client(t), opIncrement, 1, func(_ int, d *Packet) { d[0] = i })
+			if err != nil || replies[0][0] != i+1 {
+				t.Fatalf("%d, %v", replies[0][0], err)
+			}
+		}
+	}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			replies, err := call(ctx, v.client(t), opBlock, 1, func(int, *Packet) {})
+			if err != nil || replies[0][0] != 7 {
+				t.Errorf("a call that blocked: %d, %v", replies[0][0], err)
+			}
+		})
+	}
+	for range 3 {
+		<-blocked
+	}
+	check()
+	waiting, err := v.client(t).Open(ctx, opTwice, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := waiting.Send(func(_ int, d *Packet) { d[0] = 5 }); err != nil {
+		t.Fatal(err)
+	}
+	check()
+	for range 3 {
+		replies, err := call(ctx, v.client(t), opExit, 1, func(int, *Packet) {})
+		if err != nil || replies[0][0] != uint64(StatusError) {
+			t.Errorf("a handler that exits: %v, %v", Status(replies[0][0]), err)
+		}
+		check()
+	}
+	close(release)
+	all.Wait()
+	if err := waiting.Send(func(_ int, d *Packet) { d[0] = 6 }); err != nil {
+		t.Fatal(err)
+	}
+	if err := waiting.Recv(func(_ int, d *Packet) {
+		if d[0] != 11 {
+			t.Errorf("a call of two packets: %d", d[0])
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	v.client(t).Close(waiting)
+	check()
+}
+
+// TestHandlersBurst has handlers of all lengths around the time that another goroutine takes over, from several clients.
+func TestHandlersBurst(t *testing.T) {
+	const opSpin = 't'<<24 | 100
+	v := serve(t, Layout{4, 1})
+	ctx := within(t)
+	v.Handle(opSpin, "spin", func(_ context.Context, p *Port) error {
+		var d Packet
+		if err := p.Recv(func(_ int, in *Packet) { d = *in }); err != nil {
+			return err
+		}
+		for start := time.Now(); time.Since(start) < time.Duration(d[0])*time.Microsecond; {
+			runtime.Gosched()
+		}
+		return p.Send(func(_ int, reply *Packet) { *reply = Packet{d[0] + 1} })
+	})
+	var all sync.WaitGroup
+	for g := range uint64(6) {
+		all.Go(func() {
+			c, random := v.client(t), rand.New(rand.NewPCG(g, 3))
+			for range 400 {
+				n := random.Uint64N(10)
+				if random.Uint32N(4) == 0 {
+					n = 60 + random.Uint64N(200)
+				}
+				replies, err := call(ctx, c, opSpin, 1, func(_ int, d *Packet) { d[0] = n })
+				if err != nil || replies[0][0] != n+1 {
+					t.Errorf("%d, want %d: %v", replies[0][0], n+1, err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := v.Drain(ctx); err != nil {
+		t.Error(err)
+	}
+}

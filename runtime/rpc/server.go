@@ -2,7 +2,6 @@ package rpc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -17,8 +16,9 @@ import (
 // and does not block.
 type Func func(lane int, d *Packet)
 
-// Handler serves an operation by its own sequence of sends and receives, the first of which is a receive. It runs on a
-// goroutine of its own. An error is reported, and ends the call.
+// Handler serves an operation by its own sequence of sends and receives, the first of which is a receive. It starts on the
+// server's goroutine and may block: another goroutine serves the other calls meanwhile, after about [overrun]. An error is
+// reported, and ends the call.
 type Handler func(ctx context.Context, p *Port) error
 
 type entry struct {
@@ -45,6 +45,13 @@ type Server struct {
 	polling atomic.Bool
 	closed  chan struct{}
 	serving sync.Mutex // held by Serve
+
+	turn     atomic.Pointer[turn] // of the Serve that runs
+	calls    uint64               // handlers that were started, counted by the goroutine that has the turn
+	handling atomic.Uint64        // the number of the handler that runs on that goroutine; 0: none
+	watching atomic.Bool          // the timer is set
+	watched  atomic.Uint64        // the handler that ran when the timer last fired
+	timer    *time.Timer
 }
 
 // serverPort is the server's side of a port.
@@ -52,6 +59,8 @@ type serverPort struct {
 	Port
 	state atomic.Uint32
 	wake  chan struct{}
+	call  uint64 // the number of the handler
+	turn  *turn  // that the handler started with
 }
 
 // States of a port at the server.
@@ -76,10 +85,13 @@ func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Serve
 	*c.control = control{magic: magic, version: Version, ports: uint32(l.Ports), lanes: uint32(l.Lanes)}
 	s := &Server{c: c, report: report, closed: make(chan struct{}), ports: make([]serverPort, l.Ports)}
 	s.handlers.Store(&map[uint32]*entry{})
+	s.timer = time.AfterFunc(time.Hour, s.watch)
+	s.timer.Stop()
 	for i := range s.ports {
 		p := &s.ports[i]
 		p.Port = Port{c: c, index: i, server: true, inbox: &c.second[i], outbox: &c.first[i]}
 		p.wake = make(chan struct{}, 1)
+		p.await = func(*Port) error { return s.await(p) }
 	}
 	return s, nil
 }
@@ -121,66 +133,6 @@ func (s *Server) Counts() []Count {
 		list = append(list, Count{op, e.name, e.count.Load()})
 	}
 	return list
-}
-
-// spinTime is how long the server polls after its last request before it sleeps.
-const spinTime = 20 * time.Microsecond
-
-// pollTime is how long a server sleeps whose clients do not ring.
-const pollTime = 50 * time.Microsecond
-
-// Poll makes Serve look for requests again and again, for clients that do not ring the bell. It takes up to a tenth of a core.
-func (s *Server) Poll(on bool) {
-	s.polling.Store(on)
-	wake(s.c.control)
-}
-
-// Serve answers requests until ctx ends or [Server.Close]. It sleeps while there are none. One call of Serve may run at a time.
-func (s *Server) Serve(ctx context.Context) error {
-	s.serving.Lock()
-	defer s.serving.Unlock()
-	defer context.AfterFunc(ctx, func() { wake(s.c.control) })()
-	var idle time.Time
-	for n := 0; ; n++ {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if s.closing.Load() {
-			return nil
-		}
-		if s.scan(ctx) {
-			idle = time.Time{}
-			continue
-		}
-		if n%16 != 0 {
-			continue
-		}
-		if now := time.Now(); idle.IsZero() {
-			idle = now
-		} else if now.Sub(idle) > spinTime {
-			if s.polling.Load() {
-				time.Sleep(pollTime)
-				continue
-			}
-			s.doze(ctx)
-			idle = time.Time{}
-			continue
-		}
-		runtime.Gosched()
-	}
-}
-
-// doze arms the bell, looks once more, and sleeps until it rings. A client that publishes after the look sees the armed bell.
-func (s *Server) doze(ctx context.Context) {
-	bell := &s.c.control.bell
-	atomic.StoreUint32(bell, 1)
-	if s.scan(ctx) || s.closing.Load() || s.polling.Load() || ctx.Err() != nil {
-		atomic.StoreUint32(bell, 0)
-		return
-	}
-	for atomic.LoadUint32(bell) == 1 {
-		sleep(s.c.control)
-	}
 }
 
 // Close ends Serve, waits of handlers, and waits of clients in Go. After it, [Server.Wait] tells when the memory is free.
@@ -265,60 +217,6 @@ func (s *Server) pending() bool {
 	return s.active.Load() != 0
 }
 
-// scan visits every port once and reports whether any had work.
-func (s *Server) scan(ctx context.Context) bool {
-	found := false
-	n := len(s.ports)
-	for k := range n {
-		i := s.start + k
-		if i >= n {
-			i -= n
-		}
-		p := &s.ports[i]
-		state := p.state.Load() // before the mailboxes: a handler hands the packets over, then makes its port idle
-		if atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
-			continue // the client's
-		}
-		switch state {
-		case portIdle:
-			s.begin(ctx, p)
-			found = true
-		case portWaiting:
-			if p.state.CompareAndSwap(portWaiting, portBusy) {
-				p.wake <- struct{}{}
-				found = true
-			}
-		}
-	}
-	if s.start++; s.start >= n {
-		s.start = 0
-	}
-	return found
-}
-
-// begin starts the call of a port whose packets the client has handed over.
-func (s *Server) begin(ctx context.Context, p *serverPort) {
-	h := s.c.headers[p.index]
-	p.mask, p.opcode, p.flags = h.mask&s.c.allLanes(), h.opcode, h.flags
-	p.out, p.owned, p.received = atomic.LoadUint32(p.outbox), true, false
-	e := (*s.handlers.Load())[p.opcode]
-	switch {
-	case p.abandoned():
-		p.release()
-	case e == nil:
-		s.unknown(p)
-	case e.f != nil:
-		e.count.Add(uint64(p.Count()))
-		s.inline(p, e)
-	default:
-		e.count.Add(uint64(p.Count()))
-		p.state.Store(portBusy)
-		s.active.Add(1)
-		s.running.Add(1)
-		go s.run(ctx, p, e)
-	}
-}
-
 // inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition.
 func (s *Server) inline(p *serverPort, e *entry) {
 	defer func() {
@@ -336,29 +234,6 @@ func (s *Server) inline(p *serverPort, e *entry) {
 		}
 	}
 	p.release()
-}
-
-// run runs a handler. The reply to a call that failed before its reply is a status.
-func (s *Server) run(ctx context.Context, p *serverPort, e *entry) {
-	defer s.running.Done()
-	p.await = func(*Port) error { return s.await(ctx, p) }
-	p.broken = false
-	err := s.call(ctx, p, e)
-	if err != nil && !errors.Is(err, errAbandoned) && ctx.Err() == nil {
-		s.fail(&p.Port, err)
-	}
-	state := uint32(portIdle)
-	switch {
-	case p.owned && err != nil:
-		s.refuse(p, StatusError)
-	case p.owned:
-		p.release()
-	case p.broken: // the server ends in the middle of the call
-		state = portDead
-	}
-	p.state.Store(state)
-	s.active.Add(-1)
-	ring(s.c.control) // the client may have called again
 }
 
 // errAbandoned is the error of a handler whose client has given up.
@@ -386,37 +261,6 @@ func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) 
 		}
 	}()
 	return e.h(ctx, &p.Port)
-}
-
-// await blocks a handler until the client has handed the packets over.
-func (s *Server) await(ctx context.Context, p *serverPort) error {
-	for {
-		p.state.Store(portWaiting)
-		var ended error
-		if !p.available() || !p.state.CompareAndSwap(portWaiting, portBusy) {
-			select {
-			case <-p.wake:
-			case <-ctx.Done():
-				ended = context.Cause(ctx)
-			case <-s.closed:
-				ended = offload.Errorf(offload.Closed, "rpc", "the server has ended")
-			}
-		}
-		if ended != nil {
-			if p.state.CompareAndSwap(portWaiting, portBusy) {
-				return ended
-			}
-			<-p.wake
-		}
-		if !p.available() { // the scan compared the mailboxes of the wait before
-			continue
-		}
-		if p.abandoned() {
-			p.owned = true
-			return errAbandoned
-		}
-		return nil
-	}
 }
 
 // unknown answers a call of an operation without a handler: the reply of our own clients holds a status.

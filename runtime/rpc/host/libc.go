@@ -195,6 +195,20 @@ func (h *Host) streams(reply func(op uint32, name string, f func(l *Launch, d *r
 
 // one serves a call of one packet a lane.
 func one(l *Launch, p *rpc.Port, f func(l *Launch, d *rpc.Packet) error) error {
+	if p.Count() > 1 {
+		return many(l, p, f)
+	}
+	var d rpc.Packet
+	if err := p.Recv(func(_ int, in *rpc.Packet) { d = *in }); err != nil {
+		return err
+	}
+	if err := f(l, &d); err != nil || p.OneWay() {
+		return err
+	}
+	return p.Send(func(_ int, reply *rpc.Packet) { *reply = d })
+}
+
+func many(l *Launch, p *rpc.Port, f func(l *Launch, d *rpc.Packet) error) error {
 	var lanes [rpc.MaxLanes]rpc.Packet
 	if err := p.Recv(func(lane int, d *rpc.Packet) { lanes[lane] = *d }); err != nil {
 		return err

@@ -1,0 +1,268 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	spinTime = 20 * time.Microsecond  // how long the server polls after its last request before it sleeps
+	pollTime = 50 * time.Microsecond  // how long a server sleeps whose clients do not ring
+	overrun  = 100 * time.Microsecond // how long a handler may run before another goroutine serves the other calls
+
+	awaitSpins = 2000 // looks at a mailbox before a handler passes its turn on, about 2 µs
+)
+
+// turn is the right to scan the ports. One goroutine has it at a time. A handler runs on that goroutine, and loses the turn
+// to a new goroutine when it waits for its client or overruns.
+type turn struct {
+	ctx   context.Context
+	ended chan error // receives the result of Serve
+}
+
+// Poll makes Serve look for requests again and again, for clients that do not ring the bell. It takes up to a tenth of a core.
+func (s *Server) Poll(on bool) {
+	s.polling.Store(on)
+	wake(s.c.control)
+}
+
+// Serve answers requests until ctx ends or [Server.Close]. It sleeps while there are none. One call of Serve may run at a time.
+func (s *Server) Serve(ctx context.Context) error {
+	s.serving.Lock()
+	defer s.serving.Unlock()
+	defer context.AfterFunc(ctx, func() { wake(s.c.control) })()
+	t := &turn{ctx, make(chan error, 1)}
+	s.turn.Store(t)
+	go s.take(t)
+	return <-t.ended
+}
+
+// take scans the ports until the server ends or a handler loses the turn.
+func (s *Server) take(t *turn) {
+	var idle time.Time
+	for n := 0; ; n++ {
+		if t.ctx.Err() != nil {
+			t.ended <- context.Cause(t.ctx)
+			return
+		}
+		if s.closing.Load() {
+			t.ended <- nil
+			return
+		}
+		found, kept := s.scan(t)
+		if !kept {
+			return
+		}
+		if found {
+			idle = time.Time{}
+			continue
+		}
+		if n%16 != 0 {
+			continue
+		}
+		if now := time.Now(); idle.IsZero() {
+			idle = now
+		} else if now.Sub(idle) > spinTime {
+			if s.polling.Load() {
+				time.Sleep(pollTime)
+				continue
+			}
+			if !s.doze(t) {
+				return
+			}
+			idle = time.Time{}
+			continue
+		}
+		runtime.Gosched()
+	}
+}
+
+// doze arms the bell, looks once more, and sleeps until it rings. A client that publishes after the look sees the armed bell.
+// It reports whether the goroutine still has the turn.
+func (s *Server) doze(t *turn) bool {
+	bell := &s.c.control.bell
+	atomic.StoreUint32(bell, 1)
+	found, kept := s.scan(t)
+	if !kept {
+		return false // the bell belongs to the goroutine that has the turn
+	}
+	if found || s.closing.Load() || s.polling.Load() || t.ctx.Err() != nil {
+		atomic.StoreUint32(bell, 0)
+		return true
+	}
+	for atomic.LoadUint32(bell) == 1 {
+		sleep(s.c.control)
+	}
+	return true
+}
+
+// scan visits every port once. It reports whether any had work, and whether the goroutine still has the turn.
+func (s *Server) scan(t *turn) (found, kept bool) {
+	n := len(s.ports)
+	for k := range n {
+		i := s.start + k
+		if i >= n {
+			i -= n
+		}
+		p := &s.ports[i]
+		state := p.state.Load() // before the mailboxes: a handler hands the packets over, then makes its port idle
+		if atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
+			continue // the client's
+		}
+		switch state {
+		case portIdle:
+			if !s.begin(t, p) {
+				return true, false
+			}
+			found = true
+		case portWaiting:
+			if p.state.CompareAndSwap(portWaiting, portBusy) {
+				p.wake <- struct{}{}
+				found = true
+			}
+		}
+	}
+	if s.start++; s.start >= n {
+		s.start = 0
+	}
+	return found, true
+}
+
+// begin serves the call of a port whose packets the client has handed over. It reports whether the goroutine still has the
+// turn.
+func (s *Server) begin(t *turn, p *serverPort) bool {
+	h := s.c.headers[p.index]
+	p.mask, p.opcode, p.flags = h.mask&s.c.allLanes(), h.opcode, h.flags
+	p.out, p.owned, p.received = atomic.LoadUint32(p.outbox), true, false
+	e := (*s.handlers.Load())[p.opcode]
+	switch {
+	case p.abandoned():
+		p.release()
+	case e == nil:
+		s.unknown(p)
+	case e.f != nil:
+		e.count.Add(uint64(p.Count()))
+		s.inline(p, e)
+	default:
+		e.count.Add(uint64(p.Count()))
+		p.state.Store(portBusy)
+		s.active.Add(1)
+		s.running.Add(1)
+		return s.run(t, p, e)
+	}
+	return true
+}
+
+// errExited is the error of a handler that ended its goroutine.
+var errExited = offload.Errorf(offload.BackendFailure, "rpc", "the handler of a service ended its goroutine")
+
+// run runs a handler and reports whether the goroutine still has the turn. The reply to a call that failed before its reply
+// is a status.
+func (s *Server) run(t *turn, p *serverPort, e *entry) (kept bool) {
+	s.calls++
+	n := s.calls
+	p.broken, p.call, p.turn = false, n, t
+	s.handling.Store(n)
+	if !s.watching.Load() {
+		s.rewatch()
+	}
+	err, returned := error(errExited), false
+	defer func() {
+		if err != nil && !errors.Is(err, errAbandoned) && t.ctx.Err() == nil {
+			s.fail(&p.Port, err)
+		}
+		state := uint32(portIdle)
+		switch {
+		case p.owned && err != nil:
+			s.refuse(p, StatusError)
+		case p.owned:
+			p.release()
+		case p.broken: // the server ends in the middle of the call
+			state = portDead
+		}
+		p.state.Store(state)
+		s.active.Add(-1)
+		if kept = s.handling.CompareAndSwap(n, 0); !kept {
+			ring(s.c.control) // the client may have called again
+		} else if !returned {
+			go s.take(t)
+		}
+		s.running.Done()
+	}()
+	err = s.call(t.ctx, p, e)
+	returned = true
+	return kept
+}
+
+// rewatch sets the timer unless it is set.
+func (s *Server) rewatch() {
+	if s.watching.CompareAndSwap(false, true) {
+		s.timer.Reset(overrun)
+	}
+}
+
+// watch runs when the timer fires. A handler that ran when it fired before loses the turn.
+func (s *Server) watch() {
+	n := s.handling.Load()
+	if n != 0 && s.watched.Swap(n) == n {
+		s.pass(s.turn.Load(), n)
+	}
+	s.watching.Store(false)
+	if s.handling.Load() != 0 {
+		s.rewatch()
+	}
+}
+
+// pass starts a goroutine with the turn of a handler, if the handler has it.
+func (s *Server) pass(t *turn, n uint64) {
+	if s.handling.CompareAndSwap(n, 0) {
+		go s.take(t)
+	}
+}
+
+// await returns when the client of a handler has handed the packets over.
+func (s *Server) await(p *serverPort) error {
+	ctx := p.turn.ctx
+	for range awaitSpins {
+		if p.available() {
+			return s.awaited(p)
+		}
+	}
+	s.pass(p.turn, p.call)
+	for {
+		p.state.Store(portWaiting)
+		var ended error
+		if !p.available() || !p.state.CompareAndSwap(portWaiting, portBusy) {
+			select {
+			case <-p.wake:
+			case <-ctx.Done():
+				ended = context.Cause(ctx)
+			case <-s.closed:
+				ended = offload.Errorf(offload.Closed, "rpc", "the server has ended")
+			}
+		}
+		if ended != nil {
+			if p.state.CompareAndSwap(portWaiting, portBusy) {
+				return ended
+			}
+			<-p.wake
+		}
+		if p.available() { // otherwise the scan compared the mailboxes of the wait before
+			return s.awaited(p)
+		}
+	}
+}
+
+// awaited returns an error if the client that has handed the packets over has given up.
+func (s *Server) awaited(p *serverPort) error {
+	if p.abandoned() {
+		p.owned = true
+		return errAbandoned
+	}
+	return nil
+}
