@@ -51,3 +51,37 @@ func TestFunctions(t *testing.T) {
 		t.Errorf("compiled:\n%s\ninterpreted:\n%s", printed["compiled"], printed["interpreted"])
 	}
 }
+
+// TestSubgroups combines values over subgroups of whatever size the device has, the last one ragged.
+func TestSubgroups(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer func() {
+		if err := rt.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}()
+	var out strings.Builder
+	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = e.Run(t.Context(), "subgroups.js", `
+import { device, kernel, i32 } from 'offload'
+import { subgroupReduce, subgroupScan } from 'kernels'
+const join = (a, b) => i32(a / 1000) * 1000 + b % 1000 // the first of a and the last of b: it does not commute
+const k = kernel((g, x, total, wrong) => {
+  const sum = subgroupReduce(g, x[g.x], (a, b) => (a + b) | 0), scan = subgroupScan(g, x[g.x], (a, b) => (a + b) | 0)
+  const ends = subgroupReduce(g, g.x * 1000 + g.x, join), lanes = g.subgroup.add(1)
+  if (g.lane === 0) Atomics.add(total, 0, sum)
+  if (g.lane === lanes - 1 && scan !== sum) Atomics.add(wrong, 0, 1)
+  if (ends !== (g.x - g.lane) * 1000 + g.x - g.lane + lanes - 1) Atomics.add(wrong, 1, 1)
+})
+const dev = device('cpu'), total = dev.buffer(i32, 1), wrong = dev.buffer(i32, 2)
+k.launch({ size: 997, groupSize: 96 }, dev.buffer(i32, 997, i => i), total, wrong)
+console.log((await total.read())[0], (await wrong.read()).join())
+`)
+	if err != nil || out.String() != "496506 0,0\n" {
+		t.Errorf("%v, printed %q", err, out.String())
+	}
+}
