@@ -1,6 +1,9 @@
 package offload
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // The interfaces in this file are optional: the runtime finds them by type assertion and has a slower or a failing
 // fallback for each.
@@ -118,6 +121,32 @@ type Property struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"` // bool, number, string or []Property
 	Unit  string `json:"unit,omitempty"`
+}
+
+// UnmarshalJSON reads a list as nested properties, and a number without a fraction as an int64.
+func (p *Property) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Name, Unit string
+		Value      json.RawMessage
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	p.Name, p.Unit, p.Value = raw.Name, raw.Unit, nil
+	if len(raw.Value) == 0 {
+		return nil
+	}
+	var nested []Property
+	if json.Unmarshal(raw.Value, &nested) == nil && nested != nil {
+		p.Value = nested
+		return nil
+	}
+	var n int64
+	if json.Unmarshal(raw.Value, &n) == nil && string(raw.Value) != "null" {
+		p.Value = n
+		return nil
+	}
+	return json.Unmarshal(raw.Value, &p.Value)
 }
 
 // Lister is a [Program] that shows its generated code.

@@ -192,6 +192,13 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		e.Hint = s.unready[plugin]
 		return e
 	}
+	if small := strings.ToLower(id); small != id && slices.ContainsFunc(s.platforms, func(p *platform) bool {
+		name, _, _ := strings.Cut(small, ":")
+		return p.plugin.Name() == name
+	}) {
+		e.Hint = fmt.Sprintf("ids are in small letters: %q", small)
+		return e
+	}
 	hint := listHint(id, ids, "devices")
 	if len(ids) == 0 && len(closed) > 0 { // not all plugins are open
 		hint = "device() returns the best one, devices() lists all"

@@ -52,7 +52,7 @@ func commands() []command {
 	return []command{
 		{"repl", "[flags]", "the prompt; also without a command, if standard input is a terminal; -e CODE runs code, -i FILE loads a file first", runREPL},
 		{"run", "[flags] FILE [ARGS…]", "run a script; also FILE [ARGS…] without a command", runScript},
-		{"devices", "[--json]", "list the devices of this machine", runDevices},
+		{"devices", "[--json] [ID…]", "list the devices of this machine, or those with these ids", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to, or write them to a file with -o", runKernel},
 		{"image", "COMMAND …", "work with images of device code: " + imageNames(), runImage},
 		{"bench", "[flags] FILE…", "run scripts and print what they measure with bench()", runBench},

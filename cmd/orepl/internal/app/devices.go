@@ -6,6 +6,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // deviceReport is a device in the output of orepl devices --json.
@@ -31,17 +32,27 @@ func runDevices(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	if len(args) > 0 {
-		return &usageError{"orepl devices takes no arguments", "write: orepl devices [--json]"}
-	}
 	rt := inv.open()
 	defer rt.Close(inv.ctx)
+	var found []*session.Device
+	for _, id := range args {
+		d, err := rt.Session().Device(inv.ctx, id)
+		if err != nil {
+			return err
+		}
+		found = append(found, d)
+	}
+	platforms := []session.PlatformStatus(nil)
+	if len(args) == 0 {
+		found = rt.Session().Devices(inv.ctx)
+		platforms = rt.Session().Platforms(inv.ctx)
+	}
 	var devices []deviceReport
 	var missing []platformReport
-	for _, d := range rt.Session().Devices(inv.ctx) {
+	for _, d := range found {
 		devices = append(devices, deviceReport{d.ID(), d.Info().Type.String(), d.Platform(), d.Info(), d.Properties()})
 	}
-	for _, p := range rt.Session().Platforms(inv.ctx) {
+	for _, p := range platforms {
 		if !p.Opened {
 			missing = append(missing, platformReport{p.Plugin, p.Err.Error(), diag.Hint(p.Err)})
 		}

@@ -152,6 +152,9 @@ func runKernel(inv *invocation) error {
 	if len(args) == 0 {
 		return &usageError{"the script's file is missing", "write: orepl kernel [--emit ir] FILE [ARGS…]"}
 	}
+	if err := checkFile(args[0], "write: orepl kernel [--emit ir] FILE [ARGS…]"); err != nil {
+		return err
+	}
 	// Flags may follow the file too; "--" begins the script's own.
 	rest, err := inv.parseArgs(args[1:])
 	if err != nil {

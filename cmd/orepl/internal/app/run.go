@@ -30,8 +30,8 @@ func runScript(inv *invocation) error {
 	if args[0] == "-" {
 		return &usageError{"- is no file", "standard input is read without FILE: orepl < script.js; for a file of that name write ./-"}
 	}
-	if _, err := os.Stat(args[0]); errors.Is(err, fs.ErrNotExist) {
-		return &usageError{fmt.Sprintf("there is no file %q", args[0]), nearFile(args[0])}
+	if err := checkFile(args[0], "write: orepl run FILE [ARGS…]"); err != nil {
+		return err
 	}
 	opts, err := limits.options(lang.Options{Args: args[1:]})
 	if err != nil {
@@ -52,17 +52,20 @@ func runScript(inv *invocation) error {
 	return run(inv, opts)
 }
 
-// nearFile returns a hint for the name of a file that is missing.
-func nearFile(name string) string {
+// checkFile returns an error of usage for a file that does not exist, with the name of a near one or the usage as hint.
+func checkFile(name, usage string) error {
+	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	entries, _ := os.ReadDir(filepath.Dir(name)) // a directory that cannot be read has no near names
 	names := make([]string, len(entries))
 	for i := range entries {
 		names[i] = entries[i].Name()
 	}
 	if near := spelling.Nearest(filepath.Base(name), names); near != "" {
-		return fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
+		usage = fmt.Sprintf("did you mean %s?", filepath.Join(filepath.Dir(name), near))
 	}
-	return "write: orepl run FILE [ARGS…]"
+	return &usageError{fmt.Sprintf("there is no file %q", name), usage}
 }
 
 // script runs a file in this process, and reports on leaks if it is to.

@@ -51,16 +51,16 @@ func runWorker(inv *invocation) error {
 	}
 	address, err := remote.ParseAddress(*listen)
 	if err != nil {
-		return &usageError{err.Error(), "write --listen tcp:127.0.0.1:0 or --listen unix:/run/user/1000/orepl"}
+		return &usageError{fmt.Sprintf("--listen: %q is no address", *listen), "write --listen tcp:127.0.0.1:0 or --listen unix:/run/user/1000/orepl"}
 	}
 	if *tokenFile != "" {
 		data, err := os.ReadFile(*tokenFile)
 		if err != nil {
-			return err
+			return &usageError{fmt.Sprintf("--token-file: %v", err), "a file of the token alone, 16 characters or more; without --token-file the worker makes one"}
 		}
 		address.Token = strings.TrimSpace(string(data))
 		if address.Token == "" {
-			return fmt.Errorf("the file %s has no token", *tokenFile)
+			return &usageError{fmt.Sprintf("--token-file: the file %s has no token", *tokenFile), "a file of the token alone, 16 characters or more; without --token-file the worker makes one"}
 		}
 	}
 	if n := len(address.Token); n > 0 && n < tokenBytes {
