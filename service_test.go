@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/plugins/all"
@@ -52,5 +56,84 @@ func TestServicesOfTheProgram(t *testing.T) {
 	}
 	if _, err := rt.Engine(orepl.EngineOptions{Services: []orepl.Service{{Name: "f", Func: 5}}}); err == nil {
 		t.Error("a service that is no function is taken")
+	}
+}
+
+// TestServicesOfManyItems calls services from all items, of which some fail, exit or outlast their launch.
+func TestServicesOfManyItems(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(context.Background())
+	var out bytes.Buffer
+	var wasCalled atomic.Int64
+	release, ended := make(chan bool), make(chan bool)
+	engine, err := rt.Engine(orepl.EngineOptions{Stdout: &out, Services: []orepl.Service{
+		{Name: "next", Func: func(x int32) int32 { return x + 1 }},
+		{Name: "fast", AtOnce: true, Func: func(x int32) int32 { return x + 1 }},
+		{Name: "panics", AtOnce: true, Func: func(int32) int32 { panic("oops") }},
+		{Name: "exits", Func: func(int32) int32 { runtime.Goexit(); return 0 }},
+		{Name: "hangs", Func: func(x int32) int32 {
+			if wasCalled.Add(1) == 1 {
+				<-release
+				close(ended)
+			}
+			return x
+		}},
+		{Name: "obeys", Func: func(ctx context.Context, x int32) (int32, error) { <-ctx.Done(); return 0, ctx.Err() }},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	before := runtime.NumGoroutine()
+	for _, c := range []struct{ service, options, want string }{
+		{"next", "", "true"},
+		{"fast", "", "true"},
+		{"panics", "", "the service panics panicked: oops"},
+		{"exits", "", "the service exits ended its goroutine"},
+		{"hangs", ", timeout: 20", "[timeout]"},
+		{"next", "", "true"},
+		{"obeys", ", timeout: 20", "[timeout]"},
+		{"fast", "", "true"},
+	} {
+		out.Reset()
+		_, err := engine.Run(context.Background(), "s.js", fmt.Sprintf(`import { device, kernel, i32 } from 'offload'
+			const o = device('cpu').buffer(i32, 5000)
+			await kernel((g, o) => { o[g.x] = i32(g.call('%s', i32(g.x))) }).launch({ size: 5000%s }, o)
+			console.log((await o.read()).every((v, i) => v === i + 1))`, c.service, c.options))
+		got := out.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s gave %q, want %q", c.service, got, c.want)
+		}
+	}
+	close(release)
+	<-ended
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+4; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+		}
+	}
+}
+
+func BenchmarkService(b *testing.B) {
+	for _, atOnce := range []bool{false, true} {
+		b.Run(fmt.Sprint("AtOnce=", atOnce), func(b *testing.B) {
+			rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+			defer rt.Close(context.Background())
+			engine, err := rt.Engine(orepl.EngineOptions{Services: []orepl.Service{{Name: "next", AtOnce: atOnce, Func: func(x int32) int32 { return x + 1 }}}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer engine.Close()
+			b.ResetTimer()
+			_, err = engine.Run(context.Background(), "b.js", fmt.Sprintf(`import { device, kernel, i32 } from 'offload'
+				const o = device('cpu').buffer(i32, 1)
+				await kernel((g, o, n) => { let s = 0; for (let i = 0; i < n; i++) s = i32(g.call('next', s)); o[0] = s }).launch({ size: 1 }, o, %d)`, b.N))
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
 	}
 }

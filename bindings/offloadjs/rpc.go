@@ -48,6 +48,7 @@ type service struct {
 	deadline time.Duration // 0: none
 	fn       goja.Callable // nil of a Go function
 	host     func(ctx context.Context, values []uint64) (uint64, error)
+	atOnce   bool // host never waits
 	wantsWho bool // the handler takes the call itself as one more argument
 
 	calls, failures atomic.Int64
@@ -279,12 +280,15 @@ func convertible(from, to ir.Type) bool {
 
 // fromContract returns a type of the contract as kernels have it.
 func fromContract(t contract.Type) ir.Type {
-	if t == contract.Opaque {
-		return ir.Void
-	}
-	r, _ := ir.ParseType(t.String())
-	return r
+	return kernelTypes[t]
 }
+
+var kernelTypes = func() (types [256]ir.Type) {
+	for t := contract.Bool; t <= contract.F64; t++ {
+		types[t], _ = ir.ParseType(t.String())
+	}
+	return types
+}()
 
 // converted converts the bits of a number of one type to another type. A value out of range is an error.
 func converted(bits uint64, from, to ir.Type) (uint64, error) {
@@ -336,9 +340,10 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	if err != nil {
 		return 0, err
 	}
-	types := make([]ir.Type, len(r.Args))
-	for i, a := range r.Args {
-		types[i] = fromContract(a.Type)
+	var few [8]ir.Type
+	types := few[:0]
+	for _, a := range r.Args {
+		types = append(types, fromContract(a.Type))
 	}
 	if err := s.fits(types, fromContract(r.Result)); err != nil {
 		return 0, err

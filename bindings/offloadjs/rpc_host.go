@@ -17,6 +17,8 @@ type HostService struct {
 	// launch. It returns nothing, one of these, an error, or one of these and an error. Work-items call it from several
 	// goroutines at once.
 	Func any
+	// AtOnce says that Func never waits. Kernels call it in place, which is faster, and a launch that is stopped waits for it.
+	AtOnce bool
 }
 
 var (
@@ -41,7 +43,7 @@ func (h HostService) service() (*service, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "Func of the service %s is %T, and must be a function with a fixed number of parameters", h.Name, h.Func)
 	}
 	t := f.Type()
-	s := &service{name: h.Name}
+	s := &service{name: h.Name, atOnce: h.AtOnce}
 	withContext := t.NumIn() > 0 && t.In(0) == typeContext
 	first := 0
 	if withContext {
@@ -139,13 +141,14 @@ func goBits(v reflect.Value, t ir.Type) uint64 {
 
 // serveHost calls a Go function on the goroutine of the kernel.
 func (s *service) serveHost(ctx context.Context, r *contract.Request) (uint64, error) {
-	values := make([]uint64, len(r.Args))
+	var few [8]uint64
+	values := few[:0]
 	for i, a := range r.Args {
 		bits, err := converted(a.Bits, fromContract(a.Type), s.args[i])
 		if err != nil {
 			return 0, contract.Errorf(contract.InvalidArgument, "call", "argument %d of the service %s: %v", i+1, s.name, err)
 		}
-		values[i] = bits
+		values = append(values, bits)
 	}
 	bits, err := s.host(ctx, values)
 	if used := fromContract(r.Result); err == nil && used != ir.Void {

@@ -50,6 +50,12 @@ func (s *services) Call(ctx context.Context, r *contract.Request) (uint64, error
 	return s.instance.serve(ctx, s.queue, r)
 }
 
+// ReturnsAtOnce implements [contract.PromptServices].
+func (s *services) ReturnsAtOnce(name string) bool {
+	of, err := s.instance.rpc.find(name)
+	return err == nil && of.atOnce
+}
+
 // Warn implements [contract.Warner]. It may be called on any goroutine.
 func (s *services) Warn(text string) {
 	s.engine.Post(func() error { s.engine.WarnAgain(text, ""); return nil })

@@ -139,6 +139,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	} else {
 		l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
 	}
+	l.host.end()
 	if l.measure && l.fault == nil && l.broken == nil && !stop.Requested() {
 		l.variant.measured(float64(l.busy.Load()) / float64(l.units))
 	}

@@ -15,12 +15,16 @@ import (
 // services forwards a launch's requests to the host.
 type services struct {
 	host   offload.Services
+	prompt offload.PromptServices // host, if some of its services return at once
 	kernel *kernel
 	device string
 	stop   *queue.Stop
 
 	mu       sync.Mutex
 	failures map[string]error // of calls, by their text, which is all that a fault keeps
+	ctx      context.Context  // of the calls; nil before the first
+	release  func()           // ends ctx
+	callers  []*caller        // that no work-item uses
 
 	interrupted atomic.Bool // a call was abandoned because the launch was stopped
 }
@@ -28,6 +32,7 @@ type services struct {
 // reset prepares for another launch.
 func (s *services) reset(host offload.Services, k *kernel, device string) {
 	s.host, s.kernel, s.device, s.stop = host, k, device, nil
+	s.prompt, _ = host.(offload.PromptServices)
 	s.interrupted.Store(false)
 	s.failures = nil
 }
@@ -45,37 +50,54 @@ func (s *services) Print(site int, item [3]int, text string) {
 
 // Call implements [interp.Services]. It returns when the launch is stopped, even if the host's service does not.
 func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
-	r := &offload.Request{Message: s.message(site, item, ""), Name: name, Args: make([]offload.Scalar, len(args)), Result: portable.TypeOf(result)}
-	for i, a := range args {
-		r.Args[i] = offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits}
+	ctx, c := s.caller()
+	r := &c.request
+	r.Message, r.Name, r.Result, r.Args = s.message(site, item, ""), name, portable.TypeOf(result), r.Args[:0]
+	for _, a := range args {
+		r.Args = append(r.Args, offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits})
 	}
-	ctx, release := s.stop.Context()
-	defer release()
-	type answer struct {
-		bits uint64
-		err  error
-	}
-	answered := make(chan answer, 1)
-	host := s.host // the call may outlast the launch, whose services are then another's
-	go func() {
-		defer func() {
-			if p := recover(); p != nil {
-				answered <- answer{0, offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", name, p)}
-			}
-		}()
-		bits, err := host.Call(ctx, r)
-		answered <- answer{bits, err}
-	}()
-	select {
-	case a := <-answered:
-		if a.err != nil {
-			s.note(a.err)
-		}
-		return a.bits, a.err
-	case <-ctx.Done():
+	var a answer
+	if s.prompt != nil && s.prompt.ReturnsAtOnce(name) {
+		a = c.call(ctx, s.host)
+	} else if !c.ask(ctx, s.host, &a) {
 		s.interrupted.Store(true)
 		return 0, context.Cause(ctx)
 	}
+	if a.err != nil {
+		s.note(a.err)
+	}
+	s.mu.Lock()
+	s.callers = append(s.callers, c)
+	s.mu.Unlock()
+	return a.bits, a.err
+}
+
+// caller returns the context of the launch's calls and a caller that no work-item uses.
+func (s *services) caller() (context.Context, *caller) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.release == nil {
+		s.ctx, s.release = s.stop.Context()
+	}
+	last := len(s.callers) - 1
+	if last < 0 {
+		return s.ctx, &caller{}
+	}
+	c := s.callers[last]
+	s.callers = s.callers[:last]
+	return s.ctx, c
+}
+
+// end ends the context and the goroutines of the launch's calls.
+func (s *services) end() {
+	if s.release == nil { // there were none
+		return
+	}
+	s.release()
+	for _, c := range s.callers {
+		c.end()
+	}
+	s.ctx, s.release, s.callers = nil, nil, nil
 }
 
 const mostFailures = 1024 // errors that are kept: the fault of a launch is one of them

@@ -50,9 +50,15 @@ func Describe(k *ir.Kernel) offload.KernelInfo {
 
 // TypeOf returns the contract's name of a type; records are opaque.
 func TypeOf(t ir.Type) offload.Type {
-	o, _ := offload.ParseType(t.String())
-	return o
+	return types[t]
 }
+
+var types = func() (list [256]offload.Type) {
+	for t := range list {
+		list[t], _ = offload.ParseType(ir.Type(t).String())
+	}
+	return list
+}()
 
 // Bind checks an argument of a launch and returns it in the interpreter's memory layout. data is the memory of a buffer; it is
 // nil for a scalar.

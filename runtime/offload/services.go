@@ -22,6 +22,13 @@ type ServiceChecker interface {
 	CheckService(name string) error
 }
 
+// PromptServices is a [Services] that knows services which return at once. Default: each may wait.
+type PromptServices interface {
+	// ReturnsAtOnce reports whether Call of a service never waits. A device may then call it on a thread of its own, and a
+	// launch that is stopped waits for the call.
+	ReturnsAtOnce(name string) bool
+}
+
 // FileServices is a [Services] whose device code may use files. The host's rules for files hold; a refusal is PermissionDenied.
 // Default: the device has no files.
 type FileServices interface {

@@ -88,7 +88,7 @@ static void *server(void *unused) {
   (void)unused;
   int64_t idle = 0;
   for (;;) {
-    int found = 0;
+    int found = 0, last = atomic_load(&ended);
     for (int i = 0; i < PORTS; i++) {
       uint32_t v = atomic_load_explicit(&from_client[i], memory_order_acquire);
       if (v == atomic_load_explicit(&from_server[i], memory_order_relaxed)) continue;
@@ -100,7 +100,7 @@ static void *server(void *unused) {
       idle = 0;
       continue;
     }
-    if (atomic_load(&ended)) return 0;
+    if (last) return 0;
     if (!idle) idle = now();
     if (now() - idle > 25000) rest(250000);
   }

@@ -304,10 +304,12 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	for i, bits := range w.operands(f, t, lane) {
 		w.values = append(w.values, interp.Scalar{Type: t.Types[i], Bits: bits})
 	}
-	err := fmt.Errorf("there is no service %s", t.In.Fn)
 	var bits uint64
+	var err error
 	if w.g.Services != nil {
 		bits, err = w.g.Services.Call(t.In.Site, t.In.Fn, item, w.values, t.In.Type())
+	} else {
+		err = fmt.Errorf("there is no service %s", t.In.Fn)
 	}
 	if err != nil {
 		if fault := w.record(f, t, lane, interp.CallFailed); fault != nil {

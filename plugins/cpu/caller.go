@@ -1,0 +1,79 @@
+package cpu
+
+import (
+	"context"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// caller calls services of the host, one at a time, on a goroutine of its own. The work-item does not wait for a service
+// after its launch was stopped.
+type caller struct {
+	request   offload.Request
+	questions chan question // nil before the first
+	answers   chan answer   // of one, so that an abandoned goroutine can end
+}
+
+type question struct {
+	ctx  context.Context
+	host offload.Services
+}
+
+type answer struct {
+	bits   uint64
+	err    error
+	exited bool // the service ended the goroutine
+}
+
+// ask passes the request to the goroutine. It reports false if the launch was stopped; the caller must not be used again then.
+func (c *caller) ask(ctx context.Context, host offload.Services, a *answer) bool {
+	if c.questions == nil {
+		c.questions, c.answers = make(chan question), make(chan answer, 1)
+		go c.serve()
+	}
+	c.questions <- question{ctx, host}
+	select {
+	case *a = <-c.answers:
+		if a.exited {
+			c.questions = nil
+		}
+		return true
+	case <-ctx.Done():
+		c.end()
+		return false
+	}
+}
+
+func (c *caller) serve() {
+	asked := false
+	defer func() {
+		if asked {
+			err := offload.Errorf(offload.BackendFailure, "call", "the service %s ended its goroutine", c.request.Name)
+			c.answers <- answer{0, err, true}
+		}
+	}()
+	for q := range c.questions {
+		asked = true
+		a := c.call(q.ctx, q.host)
+		asked = false
+		c.answers <- a
+	}
+}
+
+// call calls the service. A panic of it is an error.
+func (c *caller) call(ctx context.Context, host offload.Services) (a answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a.err = offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", c.request.Name, p)
+		}
+	}()
+	a.bits, a.err = host.Call(ctx, &c.request)
+	return a
+}
+
+// end ends the goroutine after its call.
+func (c *caller) end() {
+	if c.questions != nil {
+		close(c.questions)
+	}
+}
