@@ -9,43 +9,68 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // TestRulesOnOpenCL runs the kernels of TestRules on the first OpenCL device, too, which may refuse only what it has no
 // feature for.
 func TestRulesOnOpenCL(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 12
+	}
+	rulesOn(t, opencl.New(opencl.Options{}), nil, step)
+}
+
+// runnerOn returns a runner that also runs programs on the first device of a plugin.
+func runnerOn(t *testing.T, plugin offload.Plugin) *Runner {
 	runner, err := NewRunner()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
-	if err := runner.OnDevice(opencl.New(opencl.Options{})); err != nil {
+	})
+	if err := runner.OnDevice(plugin); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal(err)
 		}
 		t.Skip(err)
 	}
-	files, _ := filepath.Glob("testdata/*/*.js")
-	n, step := 0, 1
-	if testing.Short() {
-		step = 12
+	return runner
+}
+
+// rulesOn runs every step-th kernel of TestRules on the first device of a plugin, too. near, which may be nil, is the plugin whose
+// device a worker offers under the first one: what differs there may differ in the same way.
+func rulesOn(t *testing.T, plugin, near offload.Plugin, step int) {
+	runner := runnerOn(t, plugin)
+	var local *Runner
+	if near != nil {
+		local = runnerOn(t, near)
 	}
+	files, _ := filepath.Glob("testdata/*/*.js")
+	n, alike := 0, 0
 	for _, file := range files {
 		for i, r := range readRules(t, file) {
 			if i%step != 0 {
 				continue
 			}
 			n++
-			if err := r.check(runner); err != nil {
+			err := r.check(runner)
+			if err != nil && local != nil {
+				if other := r.check(local); other != nil && other.Error() == err.Error() {
+					alike++
+					err = nil
+				}
+			}
+			if err != nil {
 				t.Errorf("%s:%d: %s\n%v", r.file, r.line, r.title, err)
 			}
 		}
 	}
-	t.Logf("%d kernels, %d refused for a missing feature", n, runner.refused)
+	t.Logf("%d kernels, %d refused for a missing feature, %d as on the device without a worker", n, runner.refused, alike)
 }
 
 // oclgrind is the driver of Oclgrind, which simulates a device and reports accesses out of bounds and races.
