@@ -14,13 +14,12 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 func newRuntime(t testing.TB) *orepl.Runtime {
 	t.Helper()
-	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpuPlugin(t)}})
 	t.Cleanup(func() {
 		if err := rt.Close(context.Background()); err != nil {
 			t.Error(err)

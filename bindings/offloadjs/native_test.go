@@ -8,7 +8,6 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/tests/clang"
 )
@@ -113,7 +112,7 @@ closed: read "lib.so" on cpu: the library has been closed
 // runNative runs a script in a folder and returns what it prints.
 func runNative(t *testing.T, dir, script string) string {
 	t.Helper()
-	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpuPlugin(t)}})
 	defer rt.Close(t.Context())
 	var out strings.Builder
 	e, err := rt.NewEngine(lang.Options{Dir: dir, Stdout: &out, Stderr: &out})
@@ -130,7 +129,7 @@ func runNative(t *testing.T, dir, script string) string {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	return out.String()
+	return plainIDs(out.String())
 }
 
 // TestNativePointers passes addresses of buffers, of a variable and of a function in a struct.

@@ -28,7 +28,7 @@ func runServices(t *testing.T, text string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_, err = e.Run(ctx, "service.js", rpcImports+"const d = device('cpu')\n"+text)
-	return out.String(), err
+	return plainIDs(out.String()), err
 }
 
 // TestServices runs scripts whose kernels call services that the script answers.

@@ -47,7 +47,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 	}
 	limit, _ := silence(dialed)
 	stream, heard := listenTo(dialed)
-	c := &client{link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
+	c := &client{name: p.name, link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
 		sent: map[digest]bool{}}
 	c.link.handle = c.handle
@@ -83,6 +83,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 
 // client is a connection to a server: it implements [offload.Platform].
 type client struct {
+	name     string // of the plugin
 	link     *link
 	dialed   io.ReadWriteCloser
 	clock    queue.Clock

@@ -72,6 +72,7 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 		if p == nil {
 			continue
 		}
+		clientOf(p).name = c.name
 		for _, d := range p.Devices() {
 			if peers[i].Name != "" {
 				d.(*device).name = peers[i].Name + "/" + d.(*device).name

@@ -358,6 +358,7 @@ func (l *lane) deliver() {
 		case *printed:
 			if s := l.services[m.At.Number]; s != nil {
 				l.mu.Unlock()
+				m.Message.Device = l.device.id()
 				printTo(s, &m.Message)
 				l.mu.Lock()
 			}
@@ -402,6 +403,7 @@ func (l *lane) call(m *serviceCall) error {
 	c.mu.Unlock()
 	go func() {
 		defer cancel()
+		m.Request.Device = l.device.id()
 		bits, err := guarded(ctx, s, &m.Request)
 		c.mu.Lock()
 		delete(c.calls, m.Call)

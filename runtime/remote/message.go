@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. A change of any message changes it.
-const version = 4
+const version = 5
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -57,6 +57,7 @@ var packets = []func() packet{
 	29: func() packet { return new(peerCopy) },
 	30: func() packet { return new(peerLost) },
 	31: func() packet { return new(printsDone) },
+	32: func() packet { return new(findAddress) },
 }
 
 // typeOf returns the number of a message's type.
@@ -126,6 +127,8 @@ func typeOf(p packet) packetType {
 		return 30
 	case *printsDone:
 		return 31
+	case *findAddress:
+		return 32
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -207,7 +210,7 @@ func (m *welcome) code(c *coder) {
 type reply struct {
 	Request uint64
 	Error   []byte // of [offload.EncodeError]; empty: the request succeeded
-	Value   int64  // fit of an image, size of a global
+	Value   int64  // fit of an image, size of a global, address
 	Kind    offload.MemoryKind
 	Symbols []offload.Symbol
 	Info    offload.KernelInfo
@@ -337,6 +340,20 @@ func (m *findGlobal) code(c *coder) {
 	num(c, &m.Request, 8)
 	num(c, &m.Program, 8)
 	num(c, &m.Memory, 8)
+	text(c, &m.Name)
+}
+
+// findAddress looks the address of memory up, or that of a symbol if Memory is 0.
+type findAddress struct {
+	Request         uint64
+	Memory, Program uint64
+	Name            string
+}
+
+func (m *findAddress) code(c *coder) {
+	num(c, &m.Request, 8)
+	num(c, &m.Memory, 8)
+	num(c, &m.Program, 8)
 	text(c, &m.Name)
 }
 

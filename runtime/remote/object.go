@@ -27,6 +27,9 @@ func (d *device) withdraw(inexact bool) {
 	}
 }
 
+// id returns the id that the device has in this process.
+func (d *device) id() string { return d.client.name + ":" + d.name }
+
 // Named implements [offload.Named].
 func (d *device) Named() string { return d.name }
 
@@ -103,6 +106,24 @@ func (m *memory) Size() int64              { return m.size }
 func (m *memory) Kind() offload.MemoryKind { return m.kind }
 func (m *memory) Bytes() []byte            { return nil }
 
+// Address implements [offload.Addresser]: it is an address in the process of the server.
+func (m *memory) Address() (uint64, error) {
+	if m.freed.Load() {
+		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed")
+	}
+	return m.device.address(&findAddress{Memory: m.id})
+}
+
+// address sends a request for an address.
+func (d *device) address(m *findAddress) (uint64, error) {
+	m.Request = d.client.serial.Add(1)
+	r, err := d.client.request(context.Background(), "address", m.Request, nil, func(imageRef) packet { return m })
+	if err != nil {
+		return 0, err
+	}
+	return uint64(r.Value), nil
+}
+
 func (m *memory) Free() error {
 	if m.global {
 		return offload.Errorf(offload.InvalidArgument, "free", "the memory belongs to a program")
@@ -158,6 +179,14 @@ func (p *program) Global(name string) (offload.Memory, error) {
 		return nil, err
 	}
 	return &memory{device: p.device, id: id, size: r.Value, kind: r.Kind, global: true}, nil
+}
+
+// SymbolAddress implements [offload.SymbolAddresser].
+func (p *program) SymbolAddress(name string) (uint64, error) {
+	if err := p.closed("address", name); err != nil {
+		return 0, err
+	}
+	return p.device.address(&findAddress{Program: p.id, Name: name})
 }
 
 func (p *program) Unload() error {

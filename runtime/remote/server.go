@@ -170,6 +170,8 @@ func (s *server) handle(p packet) (err error) {
 		return s.findKernel(m)
 	case *findGlobal:
 		return s.findGlobal(m)
+	case *findAddress:
+		return s.findAddress(m)
 	case *allocate:
 		return s.allocate(m)
 	case *newQueue:
@@ -518,6 +520,33 @@ func (s *server) findGlobal(m *findGlobal) error {
 		p.globals = append(p.globals, m.Memory)
 		s.mu.Unlock()
 		return nil
+	})
+}
+
+func (s *server) findAddress(m *findAddress) error {
+	mem := s.memory(m.Memory)
+	var p *servedProgram
+	var err error
+	if m.Memory == 0 {
+		p, err = s.program(m.Program)
+	} else if mem == nil {
+		err = fmt.Errorf("memory %d does not exist", m.Memory)
+	}
+	if err != nil {
+		return err
+	}
+	return s.answer(m.Request, func(_ context.Context, r *reply) error {
+		var address uint64
+		err := error(offload.Errorf(offload.Unsupported, "address", "the device has no addresses").On("", m.Name))
+		if p == nil {
+			if a, ok := mem.(offload.Addresser); ok {
+				address, err = a.Address()
+			}
+		} else if a, ok := p.Program.(offload.SymbolAddresser); ok {
+			address, err = a.SymbolAddress(m.Name)
+		}
+		r.Value = int64(address)
+		return err
 	})
 }
 
