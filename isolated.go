@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/isolate"
 )
 
-// ServeIsolated is what a program must call first thing in main if it makes engines with [EngineOptions.Isolate]: such
+// ServeIsolated must be called first in main of a program that makes engines with [EngineOptions.Isolate]: such
 // an engine is the same program, started again. In that process it serves the engine and does not return; in any other
 // it does nothing. opts make the runtime over there.
 func ServeIsolated(opts Options) {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module is what a Go program offers to scripts under a name that they import.
+// Module is a set of Go functions and values that scripts import by its name.
 type Module struct {
 	Name      string
 	Help      string // for help('name')

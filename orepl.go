@@ -71,7 +71,7 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 	return r.session.Register(ctx, label, data)
 }
 
-// Environment is what the script module 'offload' shares between engines.
+// Environment returns the state of the script module 'offload' that engines share.
 func (r *Runtime) Environment() *offloadjs.Environment { return r.env }
 
 // Registry documents every name that scripts can use: for completion, help and declarations.

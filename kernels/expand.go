@@ -213,7 +213,7 @@ func (x *expander) private(a *ir.Array) *ir.Array {
 	return &own
 }
 
-// resolve is what stands for a value.
+// resolve returns the value that replaces v.
 func (x *expander) resolve(v *ir.Value) *ir.Value {
 	if r := x.with[v]; r != nil {
 		return r

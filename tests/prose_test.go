@@ -14,7 +14,10 @@ import (
 )
 
 // headless are forms that have a word of the field, or a subject, in plain English.
-var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall)\b`)
+var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall|(is|are|was|were|has|have) (what|who))\b`)
+
+// subjectless is a sentence that begins with a clause instead of a noun.
+var subjectless = regexp.MustCompile(`^(What|Who) `)
 
 // mostWords bounds a sentence of a comment.
 const mostWords = 25
@@ -55,6 +58,9 @@ func proseOf(t *testing.T, path string) (complaints []string) {
 			complain(group.Pos(), "write a plain verb or the field's noun instead of %q", word)
 		}
 		for _, sentence := range sentences(text) {
+			if subjectless.MatchString(sentence) {
+				complain(group.Pos(), "begin a sentence with a noun: %.60s…", sentence)
+			}
 			if n := len(strings.Fields(sentence)); n > mostWords {
 				complain(group.Pos(), "a sentence has %d words, more than %d: %.60s…", n, mostWords, sentence)
 			}

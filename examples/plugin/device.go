@@ -36,7 +36,7 @@ func (p *platform) Close() error {
 	return nil
 }
 
-// CheckImage refuses what no device here can load. The reason is what scripts and orepl image list --devices show.
+// CheckImage refuses images that no device here can load. Scripts and orepl image list --devices show the reason.
 func (p *platform) CheckImage(img *offload.Image) error {
 	if img.Kind == offload.ImageIR {
 		return nil
@@ -65,7 +65,7 @@ func newDevice(id string) *device {
 			AllocationBytes: capacity, SharedBytes: 64 << 10, GroupItems: most, GroupSize: [3]int{most, most, most},
 			Groups: [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, SubgroupSizes: []int{32},
 		},
-		// What is false here is left out of the conformance suite, and refused by the runtime with a hint.
+		// A false feature is left out of the conformance suite, and refused by the runtime with a hint.
 		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Subgroups: true, Cancel: true, Clock: true},
 	}
 	return d

@@ -95,7 +95,7 @@ type launch struct {
 	pos    offload.Position
 }
 
-// Set checks a launch. What is wrong is an error here, at the call, and not when the launch runs.
+// Set checks a launch. A mistake is an error here, at the call, and not when the launch runs.
 func (l *launch) Set(o *offload.Launch) error {
 	k, ok := o.Kernel.(*kernel)
 	if !ok || k.device != l.device {

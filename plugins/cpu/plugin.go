@@ -14,7 +14,7 @@ import (
 // Name is the plugin's name, and its device's id.
 const Name = "cpu"
 
-// Options are the plugin's options; the zero value is what most want.
+// Options are the plugin's options; the zero value suits most users.
 type Options struct {
 	Cores int // cores that kernels may use at once; 0 means all cores of the process
 	// Devices is the number of devices that share the cores evenly, so that programs which must not disturb each other have one

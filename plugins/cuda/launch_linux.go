@@ -176,7 +176,7 @@ func (s *launch) submit(l *lane, f driver.Function) error {
 	return e
 }
 
-// serving is what the calls of a launch need. The launch itself may be another one when a call returns.
+// serving is the state of the calls of a launch. The launch itself may be another one when a call returns.
 type serving struct {
 	calls    *lower.Calls
 	services offload.Services

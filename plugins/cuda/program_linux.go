@@ -41,7 +41,7 @@ type kernel struct {
 	unloaded bool
 }
 
-// choice is what a variant of a kernel is compiled for. The fewer axes, and the more facts of the launch that prove checks, the shorter
+// choice is the key of a kernel's variant. The fewer axes, and the more facts of the launch that prove checks, the shorter
 // the code.
 type choice struct {
 	unchecked bool

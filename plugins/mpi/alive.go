@@ -51,7 +51,7 @@ func silence() (time.Duration, error) {
 	}
 }
 
-// identity is what processes tell one another at the beginning, through MPI.
+// identity is the message that processes exchange at the beginning, through MPI.
 type identity struct {
 	Role    byte
 	Watched byte // 0 if the process wants no connections

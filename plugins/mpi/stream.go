@@ -207,7 +207,7 @@ func (s *stream) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close ends this side: the other reads the end. What arrives afterwards is dropped.
+// Close ends this side: the other reads the end. Later bytes are dropped.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -32,7 +32,7 @@ const (
 	controlSize = 5
 )
 
-// What a host tells a worker.
+// Messages of a host to a worker.
 const (
 	openStream = 1 // with the connection's number
 	goodbye    = 2

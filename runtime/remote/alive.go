@@ -71,7 +71,7 @@ func (l *link) keepAlive(ctx context.Context) {
 	}
 }
 
-// hearing is what is known of a stream's input: whether a reader waits, and how much was read.
+// hearing is the state of a stream's input: whether a reader waits, and the number of bytes read.
 type hearing struct {
 	waiting atomic.Bool
 	reads   atomic.Uint64

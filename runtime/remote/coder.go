@@ -103,7 +103,7 @@ func text[T ~string](c *coder, p *T) {
 	c.buf = append(c.buf, *p...)
 }
 
-// bytes codes a byte string. What is read shares the memory of the input.
+// bytes codes a byte string. The result shares the memory of the input.
 func (c *coder) bytes(p *[]byte) {
 	n := c.length(len(*p))
 	if !c.reading {

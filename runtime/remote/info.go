@@ -86,7 +86,7 @@ func signature(c *coder, s *offload.Signature) {
 	c.position(&s.Pos)
 }
 
-// imageRef names the content of an image and has what is known of it.
+// imageRef names the content of an image and holds its known facts.
 type imageRef struct {
 	Kind                                  offload.ImageKind
 	Target, Arch, Label, Producers, Other string // Other: the conflict of the container with the bytes

@@ -29,7 +29,7 @@ func newSessionID() (id sessionID) {
 // sessions are the connections of clients to servers in this process, by [sessionID].
 var sessions sync.Map
 
-// exchanges are what a server knows of other servers, for one client; under server.mu.
+// exchanges are a server's connections to other servers, for one client; under server.mu.
 type exchanges struct {
 	held   map[offload.Memory]int // exchanges of other servers that use a memory; nil when the client is gone
 	unheld sync.Cond              // held changed

@@ -25,7 +25,7 @@ const Version = 1
 
 const magic = 0x4350_526f // "oRPC" in little-endian order
 
-// Packet is what one lane sends or receives at once.
+// Packet is the data that one lane sends or receives at once.
 type Packet [PacketBytes / 8]uint64
 
 // header describes the call that a port carries.

@@ -154,7 +154,7 @@ func (r *Runner) OnDevice(p offload.Plugin) (err error) {
 	return err
 }
 
-// Result is what a program leaves on every way to run it.
+// Result holds the outputs of a program for every way to run it.
 type Result struct {
 	*oracle.Outcome
 	Compiled *kernel.Compiled

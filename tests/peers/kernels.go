@@ -282,7 +282,7 @@ func buildPeers() (uintptr, error) {
 	return purego.Dlopen(out, purego.RTLD_NOW)
 }
 
-// processorTime is what this process has used, in seconds.
+// processorTime returns the processor time of this process in seconds.
 func processorTime() float64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -1,5 +1,5 @@
 // Package ddmath computes a few functions of two arguments to about 98 bits, in double words: a reference that is
-// thousands of times faster than package bigmath, for searches. What a search finds is to be confirmed there.
+// thousands of times faster than package bigmath, for searches. A found case is to be confirmed there.
 package ddmath
 
 import "math"
@@ -45,7 +45,7 @@ func (x Value) scale(n int) Value { return Value{math.Ldexp(x.High, n), math.Lde
 var (
 	ln2    = Value{0.6931471805599453, 2.3190468138462996e-17}
 	halfPi = Value{1.5707963267948966, 6.123233995736766e-17}
-	// ln2Rest and halfPiRest are what the double words leave.
+	// ln2Rest and halfPiRest are the remainders beyond the double words.
 	ln2Rest    = 5.707708438416212e-34
 	halfPiRest = -1.4973849048591833e-33
 )

@@ -73,7 +73,7 @@ func (a *Access) place() string {
 	return fmt.Sprintf("%d:%d", a.Line, a.Column)
 }
 
-// kind is what an access to elements that lie anywhere is called.
+// kind returns the name of an access to scattered elements.
 func (a *Access) kind() string {
 	switch a.op {
 	case ir.Store:
@@ -143,12 +143,12 @@ var variable = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
 })
 
-// remedy is what would prove the index of a sparable check.
+// remedy returns a change that would prove the index of a sparable check.
 func (a *Access) remedy() string {
 	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", a.index, a.extent) + worth
 }
 
-// worth is what sparing a check is worth.
+// worth returns the gain of a spared check.
 const worth = "; in an innermost loop that may gain a few per cent"
 
 // Accesses returns the distinct accesses to buffers in the optimised kernel.

@@ -6,6 +6,6 @@
 //   - [FindOutputs]: buffers that a kernel stores to, and those that it never reads.
 //   - [EndsEarly], [MayFault], [IsSpeculable]: where an item may end, and what may move.
 //
-// Uniformity is in package ir, because the verifier needs it: [ir.Kernel.Uniformity]. What a pass proves of indices is in
+// Uniformity is in package ir, because the verifier needs it: [ir.Kernel.Uniformity]. Facts that a pass proves of indices are in
 // package opt.
 package analysis

@@ -143,7 +143,7 @@ func rounded16(x float64) float64 {
 	return math.Copysign(math.Inf(1), x)
 }
 
-// wider is what the set becomes where its ends may have been rounded inwards.
+// wider returns the set for ends that may have been rounded inwards.
 func (r floats) wider() floats {
 	r.lo, r.hi = math.Nextafter(r.lo, math.Inf(-1)), math.Nextafter(r.hi, math.Inf(1))
 	return r

@@ -66,7 +66,7 @@ func File(pkg, head string, functions []Function) ([]byte, error) {
 	return text, nil
 }
 
-// file is what the functions of a file share.
+// file is the state that the functions of a file share.
 type file struct {
 	tables  map[string]string // names in Go, by name and contents
 	taken   map[string]bool

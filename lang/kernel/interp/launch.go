@@ -25,7 +25,7 @@ type Scalar struct {
 	Bits uint64
 }
 
-// Services is what kernels ask of the host. Its methods are called by the goroutines that run groups.
+// Services serves the calls of kernels to the host. Its methods are called by the goroutines that run groups.
 type Services interface {
 	// Print receives the text of a print. Where groups cannot be observed, a run of items counts as a group. The prints of
 	// a group come after it ends, by item, and for each item in program order. Texts of more than 1 MiB together come in

@@ -8,10 +8,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// fences is what fences write, since a locked write orders all accesses of a processor.
+// fences is a word that fences write, since a locked write orders all accesses of a processor.
 var fences atomic.Uint32
 
-// start is what clocks count from.
+// start is the origin of clocks.
 var start = time.Now()
 
 // Clock returns the time in nanoseconds, for the operation Clock.

@@ -54,7 +54,7 @@ func (l *visits) conflict(v *visit) *visit {
 	return nil
 }
 
-// history is what races need to know of a byte. Of plain writes none are concurrent without a race, so that the last one
+// history holds the accesses of a byte that races are found by. Of plain writes none are concurrent without a race, so that the last one
 // stands for all; atomic accesses do not race with each other, and many may be.
 type history struct {
 	write   visit

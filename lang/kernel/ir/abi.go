@@ -1,6 +1,6 @@
 package ir
 
-// ABI is what a host must know of a kernel to launch it.
+// ABI describes a kernel to the host that launches it.
 type ABI struct {
 	Kernel        string
 	Args          []ArgABI

@@ -11,7 +11,7 @@ type Copier struct {
 	instrs map[*Instr]*Instr
 }
 
-// All is what stands for values.
+// All returns the copies of values.
 func (c *Copier) All(vs []*Value) []*Value {
 	if vs == nil {
 		return nil

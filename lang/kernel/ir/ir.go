@@ -386,7 +386,7 @@ func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, off
 	return elem.Scalar, offset
 }
 
-// Bound is what index i of an access is compared with, as the kernel's source has it: x.length, m.shape[1],
+// Bound returns the extent that index i of an access is compared with, in the kernel's source: x.length, m.shape[1],
 // m.flat.length, or the extent itself where it is a constant.
 func (in *Instr) Bound(i int) string {
 	switch extent := in.Resolve().Extents[i]; {

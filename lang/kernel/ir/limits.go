@@ -1,6 +1,6 @@
 package ir
 
-// What a module may hold. The limits are far above what a kernel needs; they bound the time and memory that a hostile
+// Limits of a module. The limits are far above what a kernel needs; they bound the time and memory that a hostile
 // module can take, and every part that recurses over nested blocks relies on MaxDepth.
 const (
 	MaxDepth        = 255       // nesting of block, if and loop

@@ -209,7 +209,7 @@ func (c Combine) String() string {
 	return fmt.Sprintf("combine(%d)", uint8(c))
 }
 
-// AtomicKind is what an [Atomic] does with the element.
+// AtomicKind is the operation of an [Atomic] on the element.
 type AtomicKind uint8
 
 // The atomic operations. AtomicLoad takes no operand, AtomicCompareExchange takes expected and new value, the others
@@ -270,7 +270,7 @@ func (k AssertKind) String() string {
 	return fmt.Sprintf("assert(%d)", uint8(k))
 }
 
-// SubgroupKind is what a [Subgroup] operation does.
+// SubgroupKind is the kind of a [Subgroup] operation.
 type SubgroupKind uint8
 
 // The subgroup operations.

@@ -19,7 +19,7 @@ func (in *Instr) Subscript(i int, text string) string {
 	return list[k]
 }
 
-// subscripts are what stands in the outermost brackets of a text, from the left; none if it has other parentheses beside
+// subscripts are the contents of the outermost brackets of a text, from the left; none if it has other parentheses beside
 // them, as a call has.
 func subscripts(text string) (list []string) {
 	depth, start := 0, 0

@@ -78,7 +78,7 @@ func (t Type) IsInt() bool { return t >= I8 && t <= U64 }
 // IsSigned reports whether t is a signed integer type.
 func (t Type) IsSigned() bool { return t == I8 || t == I16 || t == I32 || t == I64 }
 
-// Elem is what one element of an array is: a scalar, or a record if Record is not nil.
+// Elem is the type of an array's elements: a scalar, or a record if Record is not nil.
 type Elem struct {
 	Scalar Type
 	Record *Record

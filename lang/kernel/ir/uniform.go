@@ -15,7 +15,7 @@ var levelNames = [...]string{"launch-uniform", "group-uniform", "varying"}
 // String names the level.
 func (l Level) String() string { return levelNames[min(l, Varying)] }
 
-// Scope says for which set of items uniformity is asked. The zero value is what the rule on barriers means: all items
+// Scope says for which set of items uniformity is asked. The zero value is the scope of the rule on barriers: all items
 // of a group, which advance independently.
 type Scope struct {
 	// Lockstep narrows the group to items that one thread steps together, as lanes of a vector are. Their load of one

@@ -35,7 +35,7 @@ const (
 	slotFailed
 )
 
-// What the loop of a call ends with.
+// The ends of the loop of a call.
 const (
 	callReturned = iota
 	callRefused

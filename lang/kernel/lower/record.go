@@ -20,7 +20,7 @@ const (
 	FaultStart   = 8 // coordinates of the item and operands of the fault
 )
 
-// Message is what a record stands for: a print, a call of a service, or a fault of an instruction.
+// Message is the meaning of a record: a print, a call of a service, or a fault of an instruction.
 type Message struct {
 	Site  int
 	Kind  string // of a fault, as [interp.FaultKind] names it; "" for a print or a call

@@ -65,7 +65,7 @@ func words(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, n/8+1)))), n)
 }
 
-// Outcome is what a launch leaves.
+// Outcome holds the effects of a launch.
 type Outcome struct {
 	Data   [][]byte // of each buffer, nil for scalars
 	Fault  *Fault
@@ -84,7 +84,7 @@ type Fault struct {
 	Text   string `json:"text"`
 }
 
-// Print is what an item printed.
+// Print is a print of an item.
 type Print struct {
 	Site int    `json:"site"`
 	Item [3]int `json:"item"`

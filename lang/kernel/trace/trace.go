@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Trace is what one item did.
+// Trace is the list of one item's actions.
 type Trace struct {
 	Steps []Step        // in the order in which they were done; what is called comes before what called it
 	Fault *interp.Fault // of the item, or nil
@@ -34,7 +34,7 @@ type Step struct {
 	Events []Event
 }
 
-// Event is what was set, loaded, stored or printed.
+// Event is a value that was set, loaded, stored or printed.
 type Event struct {
 	Kind  kernel.MarkKind // MarkValue, MarkLoad, MarkStore, MarkAtomic or MarkPrint
 	Name  string          // the variable, "return", or "" for a condition; the array
@@ -93,7 +93,7 @@ type recorder struct {
 	stop  *atomic.Bool
 }
 
-// Print does nothing: a mark has what the item printed.
+// Print does nothing: a mark holds the item's prints.
 func (r *recorder) Print(int, [3]int, string) {}
 
 // Call records a mark of the item.

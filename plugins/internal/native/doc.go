@@ -5,6 +5,6 @@
 // and run here, in order and guarded: a fault in one is an error, and no lock of the loader is held meanwhile.
 //
 // Calls run under a guard of package process: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and the end of the stack become
-// errors, and a call that does not end is interrupted. What the code held then, such as a lock or memory of malloc, stays
+// errors, and a call that does not end is interrupted. A lock or memory of malloc that the code held then stays
 // held. Faults on threads that the code made itself are not caught.
 package native

@@ -52,7 +52,7 @@ func (f *Failure) Error() string { return f.Err.Error() }
 // Unwrap returns the error of the service.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Memory is what a channel lies in. Free is called when no server uses it.
+// Memory holds a channel. Free is called when no server uses it.
 type Memory struct {
 	Bytes []byte // aligned to 8
 	Free  func()

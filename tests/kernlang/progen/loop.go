@@ -52,7 +52,7 @@ func (g *generator) loop(uniform bool) {
 	g.loops = g.loops[:len(g.loops)-1]
 }
 
-// leave writes a break or continue. What it skips of a loop may have a barrier if the loop is uniform, so that all items
+// leave writes a break or continue. The skipped part of a loop may have a barrier if the loop is uniform, so that all items
 // of the group must leave together.
 func (g *generator) leave(uniform bool) {
 	at := g.IntN(len(g.loops))

@@ -22,7 +22,7 @@ import (
 // Elements is how many elements each buffer that is only read has.
 const Elements = 64
 
-// class is what an expression can be combined with: the types of a class mix, those of two classes need conversions.
+// class is a set of types that mix in expressions; types of two classes need conversions.
 type class int
 
 const (

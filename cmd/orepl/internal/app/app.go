@@ -20,7 +20,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// System is what a command sees of the process.
+// System is the part of the process that a command uses.
 type System struct {
 	Args           []string // without the program's name
 	Env            []string

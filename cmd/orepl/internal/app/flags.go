@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// What the package flag says of a mistake.
+// Errors of the package flag.
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: --?(.+)$`)
 	emptyFlag   = regexp.MustCompile(`^flag needs an argument: --?(.+)$`)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownStandard returns standard input and output under other numbers. What native kernels and drivers print afterwards goes to
+// ownStandard returns standard input and output under other numbers. Later output of native kernels and drivers goes to
 // standard error, and what they read is empty: the protocol has the stream for itself.
 func ownStandard() (*standard, error) {
 	var files [2]*os.File

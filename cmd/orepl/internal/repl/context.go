@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A place is what surrounds the end of an unfinished text.
+// A place describes the surroundings of the end of an unfinished text.
 type place struct {
 	quote   byte // of the string that the text ends in, or 0
 	text    int  // where that string's contents begin

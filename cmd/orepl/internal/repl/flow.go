@@ -20,7 +20,7 @@ func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 	return err
 }
 
-// stdout is where scripts print. What is written for reading flows.
+// stdout is the output of scripts. Text for reading flows.
 type stdout struct {
 	io.Writer
 	p *prompt
@@ -37,7 +37,7 @@ var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
 // codeLine is a line of code in an error, below which a marker stands.
 var codeLine = regexp.MustCompile(`^\s*\d* \| `)
 
-// broken breaks a line between words. What follows is indented like the line, or like the second column of a list.
+// broken breaks a line between words. The rest is indented like the line, or like the second column of a list.
 func broken(line string, room int) string {
 	if columns.Of(line) < room || codeLine.MatchString(visible(line)) {
 		return line

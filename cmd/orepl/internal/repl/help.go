@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// buffer is what the prompt asks of the host's buffers.
+// buffer is the part of the host's buffers that the prompt uses.
 type buffer interface {
 	Label() string
 	Dims() []int

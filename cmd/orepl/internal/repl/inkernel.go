@@ -55,7 +55,7 @@ func kernelAround(text string, at *place) *kernelText {
 	return nil
 }
 
-// bufferMembers are what an array has in kernels.
+// bufferMembers are the members of an array in kernels.
 var bufferMembers = []string{"length", "shape", "flat"}
 
 // kernelMembers completes behind a dot in a kernel. ok is false if the chain is not about the kernel's own names.

@@ -1,7 +1,7 @@
 // Package repl is the prompt: it reads blocks of lines, evaluates them in an engine and prints their values.
 //
 // While a person types, the engine serves timers and finished operations on a goroutine of its own; between lines the
-// prompt has the engine to itself. What runs can be interrupted; the session goes on.
+// prompt has the engine to itself. Running code can be interrupted; the session goes on.
 package repl
 
 import (
@@ -293,7 +293,7 @@ func (p *prompt) run(fn func(context.Context)) {
 // patience is how long what was interrupted may take to stop before another interrupt leaves.
 const patience = 500 * time.Millisecond
 
-// errInterrupted is what Ctrl-C does to code that runs.
+// errInterrupted ends running code after Ctrl-C.
 var errInterrupted error = interruption{}
 
 type interruption struct{}
@@ -361,7 +361,7 @@ func (p *prompt) enter(block string) error {
 	return err
 }
 
-// name is what the next block is called in errors.
+// name returns the name of the next block in errors.
 func (p *prompt) name() string {
 	p.count++
 	return fmt.Sprintf("repl-%d.js", p.count)

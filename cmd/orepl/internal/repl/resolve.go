@@ -19,7 +19,7 @@ type resolver struct {
 	vm *goja.Runtime
 }
 
-// A subject is what is known of a part of a chain.
+// A subject holds the known facts of a part of a chain.
 type subject struct {
 	value goja.Value      // nil: no value is known
 	entry *bindings.Entry // of the name, if it is documented

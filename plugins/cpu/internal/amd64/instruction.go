@@ -34,7 +34,7 @@ type instruction struct {
 	isEVEX bool // encoded by EVEX
 }
 
-// set takes an operation and its operands. What is wrong with an operand on its own is returned.
+// set takes an operation and its operands. A mistake in an operand on its own is returned.
 func (in *instruction) set(op Op, operands []Operand) (problem string) {
 	in.begin(op)
 	for _, o := range operands {
@@ -311,7 +311,7 @@ func (in *instruction) match(features Features) bool {
 	return false
 }
 
-// fits reports whether the operands are what the form takes.
+// fits reports whether the form takes the operands.
 func (in *instruction) fits(f *form) bool {
 	switch {
 	case f.attr&bAll != 0:

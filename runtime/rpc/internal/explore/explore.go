@@ -27,7 +27,7 @@ const (
 	locBell      = 3 * maxPorts
 )
 
-// Config is what the threads do.
+// Config lists the steps of the threads.
 type Config struct {
 	Ports  int
 	Calls  [2][]Call // of each client

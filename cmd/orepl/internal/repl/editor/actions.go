@@ -214,7 +214,7 @@ type browsing struct {
 	index  int    // into the entries
 }
 
-// browse finds the entry before (-1) or behind (1) the one that is shown. Behind the last is what was typed.
+// browse finds the entry before (-1) or behind (1) the one that is shown. Behind the last is the typed text.
 func (h *history) browse(b *browsing, text string, at, step int) (entry string, ok bool) {
 	if !b.active {
 		*b = browsing{active: true, prefix: text[:at], typed: text, index: len(h.entries)}

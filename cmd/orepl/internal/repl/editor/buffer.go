@@ -24,7 +24,7 @@ type buffer struct {
 	yankAge int      // which of the kills that was, from the latest
 }
 
-// state is what undo restores.
+// state is the part of a buffer that undo restores.
 type state struct {
 	text string
 	at   int

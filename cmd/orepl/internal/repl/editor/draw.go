@@ -80,7 +80,7 @@ func cursorRow(rows []row, at int) int {
 	return 0
 }
 
-// picture is what the editor has drawn.
+// picture is the text that the editor has drawn.
 type picture struct {
 	rows   int // drawn
 	cursor int // the row of the cursor among them

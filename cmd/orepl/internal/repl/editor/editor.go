@@ -56,7 +56,7 @@ type Editor struct {
 	closed  bool
 }
 
-// output is what the program printed; under Editor.mu.
+// output is the program's output; under Editor.mu.
 type output struct {
 	pending bytes.Buffer // printed while a block is edited
 	woken   bool         // the reader was told of it

@@ -9,7 +9,7 @@ import (
 	"github.com/peterh/liner"
 )
 
-// history is what was entered, in a file that is appended to at once: several sessions may share it, and none loses
+// history holds the entered blocks, in a file that is appended to at once: several sessions may share it, and none loses
 // its blocks by a crash.
 type history struct {
 	file    string

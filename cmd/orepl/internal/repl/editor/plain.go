@@ -50,7 +50,7 @@ func (p *Plain) line(prompt string) (string, error) {
 // Write prints.
 func (p *Plain) Write(b []byte) (int, error) { return p.out.Write(b) }
 
-// Size is what a terminal has by default.
+// Size returns a terminal's default size.
 func (p *Plain) Size() (columns, rows int) { return defaultColumns, defaultRows }
 
 // Remember does nothing: there are no keys to recall a line with.

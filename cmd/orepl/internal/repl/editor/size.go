@@ -1,6 +1,6 @@
 package editor
 
-// What is assumed of a terminal that does not tell its size.
+// The size of a terminal that does not report one.
 const (
 	defaultColumns = 80
 	defaultRows    = 24

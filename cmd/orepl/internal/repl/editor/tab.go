@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// indent is what Tab inserts at the beginning of a line.
+// indent is the text that Tab inserts at the beginning of a line.
 const indent = "  "
 
 // tab completes the word before the cursor; a second Tab lists the completions. A Tab inside one burst of input is

@@ -223,7 +223,7 @@ var operations = map[string]operation{
 	}},
 }
 
-// atomicOp is what an atomic instruction writes. The operands are the old value and those of the instruction.
+// atomicOp returns the value that an atomic instruction writes. The operands are the old value and those of the instruction.
 type atomicOp struct {
 	classes string
 	of      func(t kind) func(old, x, y uint64) uint64

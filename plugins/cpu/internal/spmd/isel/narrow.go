@@ -14,7 +14,7 @@ import (
 // of bytes and words. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
 // have no other use.
 
-// narrowState is what the lowering of narrow stores has found so far.
+// narrowState holds the findings of the lowering of narrow stores so far.
 type narrowState struct {
 	sources  map[*ir.Value]narrowSource // loads for narrow stores
 	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
