@@ -102,10 +102,11 @@ type Policy struct {
 
 // Engine runs scripts. Use [New].
 type Engine struct {
-	opts Options
-	vm   *goja.Runtime
-	loop *loop.Loop
-	turn turn
+	opts   Options
+	output *output
+	vm     *goja.Runtime
+	loop   *loop.Loop
+	turn   turn
 
 	ctx    context.Context // ends when the engine closes
 	cancel context.CancelCauseFunc
@@ -188,7 +189,7 @@ func New(o Options) (*Engine, error) {
 	}
 	vm := goja.New()
 	e := &Engine{
-		opts: o, vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
+		opts: o, output: o.Stdout.(*output), vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
 		limit: limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
 		esm: modules{
 			files: map[string]*module{}, builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}, imported: map[string]*module{},
@@ -229,6 +230,14 @@ func (o *Options) complete() error {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
+	if inner, ok := o.Stdout.(*output); ok { // of another engine
+		o.Stdout = inner.to
+	}
+	if inner, ok := o.Stderr.(behind); ok {
+		o.Stderr = inner.to
+	}
+	out := newOutput(o.Stdout)
+	o.Stdout, o.Stderr = out, behind{out, o.Stderr}
 	if o.NoWarnings {
 		o.OnWarning = func(*diag.Diagnostic) {}
 	}
@@ -331,6 +340,7 @@ func (e *Engine) Close() error {
 		e.hooks.closed[i]()
 	}
 	e.hooks.closed = nil
+	e.output.flushNow(true)
 	return nil
 }
 

@@ -304,6 +304,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) err
 		return Ended(err)
 	}
 	defer e.turn.giveBack()
+	defer e.Flush()
 	if e.ctx.Err() != nil {
 		return errClosed
 	}

@@ -38,7 +38,7 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 // explain prints the documentation of a name or value of the script.
 func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	write := func(write func(io.Writer) error) error { return write(e.Options().Stdout) }
-	if f, ok := e.Options().Stdout.(Flowing); ok {
+	if f, ok := e.Terminal().(Flowing); ok {
 		write = f.Flow
 	}
 	if goja.IsUndefined(what) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/big"
 	"reflect"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -124,7 +123,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
-	m.services, m.perQueue = &services{engine: e, instance: m, mu: &sync.Mutex{}}, map[*session.Queue]*services{}
+	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}
 	m.rpc = &rpc{inbox: newInbox()}
 	m.rpc.services, _ = hostServices(opts.Services) // checked before
 	m.plain = m.vm.NewObject().Prototype()

@@ -39,6 +39,7 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 	if err != nil {
 		return err
 	}
+	defer p.m.engine.Flush()
 	_, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		v, err := p.start(q, in)
 		return v, p.m.explain(err)

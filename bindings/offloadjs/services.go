@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -17,7 +16,6 @@ type services struct {
 	engine   *lang.Engine
 	instance *instance
 	queue    *session.Queue // of the launch; nil if its kernel calls no service
-	mu       *sync.Mutex    // held while a line is written: kernels print from several threads
 }
 
 // servicesOn returns the services of launches on a queue.
@@ -33,11 +31,7 @@ func (m *instance) servicesOn(q *session.Queue) contract.Services {
 }
 
 // Print writes a line that a kernel printed, whole, to the script's output.
-func (s *services) Print(m *contract.Message) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fmt.Fprintln(s.engine.Options().Stdout, m.Text)
-}
+func (s *services) Print(m *contract.Message) { s.engine.PrintLine(m.Text) }
 
 // CheckService implements [contract.ServiceChecker].
 func (s *services) CheckService(name string) error {
