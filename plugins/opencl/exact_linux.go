@@ -16,7 +16,7 @@ func (d *device) proveExact() {
 			return
 		}
 		d.inexact = portable.CompareArithmetic(d, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
-			n := &kernel{device: d, module: &ir.Module{Kernels: []*ir.Kernel{k}}, ir: k, info: info}
+			n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
 			p := &program{device: d, kernels: []*kernel{n}}
 			return n, p.Unload, nil
 		})

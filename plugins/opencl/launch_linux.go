@@ -21,7 +21,7 @@ type launch struct {
 	size      [3]int
 	group     [3]int
 	args      []argument
-	dims      []interp.Arg // extents, for faults
+	dims      []interp.Arg // scalars and extents
 	labels    []string
 	pos       offload.Position
 	services  offload.Services
@@ -71,15 +71,21 @@ func (s *launch) Set(o *offload.Launch) error {
 			n.memory, n.offset = b, uint64(a.Offset)
 		}
 		s.args = append(s.args, n)
-		s.dims = append(s.dims, interp.Arg{Dims: a.Dims})
+		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
 		s.labels = append(s.labels, a.Label)
 	}
 	return nil
 }
 
-// freeGroup returns a group for a kernel that cannot observe it. Drivers compile a kernel for each size of group, so there
-// are few.
+// freeGroup returns a group for a kernel that cannot observe it: if there is one, such that the launch has complete groups only.
+// Drivers compile a kernel for each size of group, so there are few.
 func freeGroup(size [3]int, most int) [3]int {
+	candidates := [][3]int{{256, 1, 1}, {64, 1, 1}, {8, 8, 1}, {16, 1, 1}}
+	for _, g := range candidates {
+		if g[0]*g[1] <= most && size[0]%g[0] == 0 && size[1]%g[1] == 0 {
+			return g
+		}
+	}
 	switch {
 	case size[0] >= 256 && most >= 256:
 		return [3]int{256, 1, 1}
@@ -106,15 +112,11 @@ func (s *launch) located(e *offload.Error) *offload.Error {
 // enqueue hands the launch to the driver. The event is that of its end.
 func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 	d := s.device
-	v := &s.kernel.variants[0]
-	if s.unchecked {
-		v = &s.kernel.variants[1]
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err := s.kernel.build(v, s.unchecked); err != nil {
+	v, err := s.kernel.lock(s.kernel.choose(s))
+	if err != nil {
 		return 0, nil, err
 	}
+	defer v.mu.Unlock()
 	s.lowered = v.lowered
 	if items := s.group[0] * s.group[1] * s.group[2]; items > v.most {
 		return 0, nil, s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the driver runs this kernel with at most %d", s.group, items, v.most).

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
+	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -26,12 +27,28 @@ type program struct {
 
 // kernel implements [offload.Kernel].
 type kernel struct {
-	device   *device
-	module   *ir.Module
-	ir       *ir.Kernel // optimized
-	info     offload.KernelInfo
-	variants [2]variant // with checks, and without
+	device *device
+	module *ir.Module
+	ir     *ir.Kernel // optimized
+	info   offload.KernelInfo
+	facts  *portable.LaunchFacts
+
+	mu       sync.Mutex
+	variants map[choice]*variant
+	unloaded bool
 }
+
+// choice is what a variant of a kernel is compiled for. Drivers vectorize kernels without checks, polls and absent work-items.
+type choice struct {
+	unchecked bool
+	whole     bool // the launch has complete groups only
+	within    bool // the launch's size is within the extents
+	indices   bool // other indices are, too
+	brief     bool // the launch executes at most briefWork instructions
+}
+
+// briefWork bounds the instructions of launches whose loops do not look whether they are to stop. A processor executes them in about a second.
+const briefWork = 1 << 31
 
 // variant is a kernel as the driver compiled it. The driver's kernel object holds the arguments of one launch at a time.
 type variant struct {
@@ -57,14 +74,18 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 		if ctx.Err() != nil {
 			return nil, &offload.Error{Code: offload.Cancelled, Op: "load", Device: d.id, Label: img.Label, Err: context.Cause(ctx)}
 		}
-		n := &kernel{device: d, module: m, ir: k, info: portable.Describe(k)}
-		one := *m
+		info, one := portable.Describe(k), *m
 		one.Kernels = m.Kernels[i : i+1 : i+1]
 		opt.Run(&one, opt.Default, nil)
-		n.info.GroupItems = d.Info().Limits.GroupItems
-		p.kernels = append(p.kernels, n)
+		p.kernels = append(p.kernels, d.newKernel(m, k, info))
 	}
 	return p, nil
+}
+
+// newKernel returns an optimized kernel, which is compiled when it is needed.
+func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
+	info.GroupItems = d.Info().Limits.GroupItems
+	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), variants: map[choice]*variant{}}
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
@@ -89,12 +110,11 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
 	p.device.proveExact()
-	v := &k.variants[0]
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err := k.build(v, false); err != nil {
+	v, err := k.lock(k.usual())
+	if err != nil {
 		return nil, err
 	}
+	v.mu.Unlock()
 	return k, nil
 }
 
@@ -107,14 +127,16 @@ func (p *program) Global(name string) (offload.Memory, error) {
 
 func (p *program) Unload() error {
 	for _, k := range p.kernels {
-		for i := range k.variants {
-			v := &k.variants[i]
+		k.mu.Lock()
+		k.unloaded = true
+		k.mu.Unlock()
+		for _, v := range k.variants { // nothing adds to them any longer
 			v.mu.Lock()
 			if v.handle != 0 {
 				p.device.lib.ReleaseKernel(v.handle)
 				p.device.lib.ReleaseProgram(v.program)
 			}
-			v.handle, v.err = 0, offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(p.device.id, k.info.Name)
+			v.handle, v.err = 0, k.closed()
 			v.mu.Unlock()
 		}
 	}
@@ -127,12 +149,11 @@ func (p *program) Listing(name, format string) (string, error) {
 	if k == nil {
 		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	v := &k.variants[0]
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if err := k.build(v, false); err != nil {
+	v, err := k.lock(k.usual())
+	if err != nil {
 		return "", err
 	}
+	defer v.mu.Unlock()
 	switch format {
 	case "clc":
 		return v.source, nil
@@ -146,13 +167,53 @@ func (p *program) Listing(name, format string) (string, error) {
 	return "", offload.Errorf(offload.Unsupported, "listing", "an OpenCL device has no %s", format).On(p.device.id, name).WithHint("the format 'clc' shows its OpenCL C")
 }
 
-// build compiles a variant if that has not been done. v.mu is held.
-func (k *kernel) build(v *variant, unchecked bool) error {
-	if v.handle != 0 || v.err != nil {
-		return v.err
+// usual returns the choice of the launches that are likely.
+func (k *kernel) usual() choice {
+	within, indices := k.facts.Any()
+	return choice{whole: true, within: within, indices: indices, brief: k.facts.Bounded()}
+}
+
+// choose returns the choice for a launch.
+func (k *kernel) choose(s *launch) choice {
+	c := choice{unchecked: s.unchecked, whole: true}
+	for axis, n := range s.size {
+		c.whole = c.whole && n%s.group[axis] == 0
 	}
-	v.err = k.compile(v, unchecked)
-	return v.err
+	g := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
+	if !s.unchecked {
+		c.within, c.indices = k.facts.Hold(g)
+	}
+	work, ok := k.facts.Work(g)
+	c.brief = ok && work <= briefWork
+	return c
+}
+
+func (k *kernel) closed() error {
+	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
+}
+
+// lock returns a variant, compiled. Its mutex is held.
+func (k *kernel) lock(c choice) (*variant, error) {
+	k.mu.Lock()
+	if k.unloaded {
+		k.mu.Unlock()
+		return nil, k.closed()
+	}
+	v := k.variants[c]
+	if v == nil {
+		v = &variant{}
+		k.variants[c] = v
+	}
+	k.mu.Unlock()
+	v.mu.Lock()
+	if v.handle == 0 && v.err == nil {
+		v.err = k.compile(v, c)
+	}
+	if v.err != nil {
+		v.mu.Unlock()
+		return nil, v.err
+	}
+	return v, nil
 }
 
 var (
@@ -165,9 +226,12 @@ func usesDouble(source string) bool {
 	return doubles.MatchString(comments.ReplaceAllString(source, ""))
 }
 
-func (k *kernel) compile(v *variant, unchecked bool) error {
-	d := k.device
-	lowered, err := lower.Lower(k.ir, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: unchecked})
+func (k *kernel) compile(v *variant, c choice) error {
+	d, source := k.device, k.ir
+	if c.within || c.indices {
+		source = k.facts.Prove(k.ir, c.indices)
+	}
+	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: c.unchecked, Whole: c.whole, Unpolled: c.brief})
 	if err == nil {
 		v.flat = d.pocl && meetsInBranch(lowered.IR.Body, false)
 		v.source, err = clc.Options{FlatGroups: v.flat}.Emit(lowered)

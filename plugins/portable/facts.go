@@ -1,6 +1,9 @@
 package portable
 
 import (
+	"math"
+
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -12,14 +15,20 @@ type LaunchFacts struct {
 	size   []opt.SizeFact
 	index  []opt.IndexFact // besides those
 	params map[string]int  // positions of parameters
+	work   *analysis.Work  // nil if the number of instructions is not bounded
+	scalar map[*ir.Value]int
 }
 
 // FindLaunchFacts analyses an optimized kernel.
 func FindLaunchFacts(k *ir.Kernel) *LaunchFacts {
 	f := &LaunchFacts{size: opt.SizeFacts(k), params: make(map[string]int, len(k.Params))}
 	f.index = opt.IndexFacts(k, &opt.Facts{Within: f.size})
+	f.work, f.scalar = analysis.FindWork(k), map[*ir.Value]int{}
 	for i := range k.Params {
 		f.params[k.Params[i].Name] = i
+		if k.Params[i].Array == nil {
+			f.scalar[k.Body.Params[len(f.scalar)]] = i
+		}
 	}
 	return f
 }
@@ -55,6 +64,39 @@ func (f *LaunchFacts) value(g *interp.Launch, t opt.Term) int64 {
 		return int64(int32(g.Args[f.params[t.Name]].Bits))
 	}
 	return int64(g.Args[f.params[t.Name]].Dims[t.Axis])
+}
+
+// Bounded reports whether [LaunchFacts.Work] has a bound for launches.
+func (f *LaunchFacts) Bounded() bool { return f.work != nil }
+
+// Work returns a bound of the instructions that all work-items of a launch execute, or false if there is none.
+func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
+	if f.work == nil {
+		return 0, false
+	}
+	n = f.work.Instrs(func(v *ir.Value) int64 {
+		switch in := v.Def; {
+		case in == nil:
+			return int64(int32(g.Args[f.scalar[v]].Bits))
+		case in.Op == ir.Const:
+			return int64(int32(in.Bits))
+		case in.Op == ir.Extent:
+			return int64(g.Args[f.params[in.Array.Name]].Dims[in.Axis])
+		case in.Item == ir.GlobalSize:
+			return f.value(g, opt.Term{Kind: opt.TermSize, Axis: in.Axis})
+		case in.Item == ir.GroupSize:
+			return f.value(g, opt.Term{Kind: opt.TermGroupSize, Axis: in.Axis})
+		default:
+			return f.value(g, opt.Term{Kind: opt.TermGroups, Axis: in.Axis})
+		}
+	})
+	for _, items := range g.Size {
+		if n > math.MaxInt64/int64(max(items, 1)) {
+			return 0, false
+		}
+		n *= int64(items)
+	}
+	return n, true
 }
 
 // Prove returns a copy of the kernel with the proofs that the conditions on the size allow, and those on indices if index is

@@ -73,7 +73,7 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 	var r []*ir.Value
 	if l.meets {
-		r = l.choose(l.get(l.alive), run, func() []*ir.Value {
+		r = l.choose(l.isAlive(), run, func() []*ir.Value {
 			return []*ir.Value{l.i32(callReturned), l.zero(ir.U32), l.zero(ir.U32)}
 		})
 	} else {

@@ -184,7 +184,7 @@ func (l *lowering) division(in *ir.Instr) *ir.Value {
 // lowerLoop lowers a Loop, in which items look whether the launch is to stop, and which no item that had a fault keeps
 // running.
 func (l *lowering) lowerLoop(in *ir.Instr) {
-	together := l.meets && l.uniform.Together(in)
+	together := l.meets && l.uniform.Together(in) && !l.options.Unpolled
 	init := l.all(in.Args)
 	if together {
 		init = append(init, l.i32(1))
@@ -214,12 +214,16 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 			l.Block = c.Else
 			l.jump(ir.Yield, nil)
 			l.Block = outer
+		case l.options.Unpolled:
+			if l.meets && !l.steady && !l.uniform.Together(in) {
+				l.leave(l.not(l.isAlive()), ir.Break, n, l.zeros(in.Results)...)
+			}
 		default:
 			t := l.plus(l.get(l.ticks), 1)
 			l.set(l.ticks, t)
 			l.poll(l.eq(l.and(t, l.i32(pollEvery-1)), l.i32(0)))
 			if l.meets {
-				l.leave(l.not(l.get(l.alive)), ir.Break, n, l.zeros(in.Results)...)
+				l.leave(l.not(l.isAlive()), ir.Break, n, l.zeros(in.Results)...)
 			}
 		}
 	})

@@ -41,13 +41,10 @@ func (e *emitter) cmp(op ir.Op, x, y *ir.Value) *ir.Value { return e.Op(op, ir.B
 func (e *emitter) add(x, y *ir.Value) *ir.Value           { return e.bin(ir.Add, x, y) }
 func (e *emitter) sub(x, y *ir.Value) *ir.Value           { return e.bin(ir.Sub, x, y) }
 func (e *emitter) mul(x, y *ir.Value) *ir.Value           { return e.bin(ir.Mul, x, y) }
-func (e *emitter) and(x, y *ir.Value) *ir.Value           { return e.bin(ir.And, x, y) }
-func (e *emitter) or(x, y *ir.Value) *ir.Value            { return e.bin(ir.Or, x, y) }
 func (e *emitter) eq(x, y *ir.Value) *ir.Value            { return e.cmp(ir.Eq, x, y) }
 func (e *emitter) ne(x, y *ir.Value) *ir.Value            { return e.cmp(ir.Ne, x, y) }
 func (e *emitter) lt(x, y *ir.Value) *ir.Value            { return e.cmp(ir.Lt, x, y) }
 func (e *emitter) le(x, y *ir.Value) *ir.Value            { return e.cmp(ir.Le, x, y) }
-func (e *emitter) not(x *ir.Value) *ir.Value              { return e.Op(ir.Not, x.Type, x) }
 func (e *emitter) shl(x *ir.Value, n int) *ir.Value       { return e.bin(ir.Shl, x, e.i32(n)) }
 func (e *emitter) shr(x *ir.Value, n int) *ir.Value       { return e.bin(ir.Shr, x, e.i32(n)) }
 func (e *emitter) clz(x *ir.Value) *ir.Value              { return e.Op(ir.Clz, ir.I32, x) }
@@ -60,7 +57,46 @@ func (e *emitter) plus(x *ir.Value, n int64) *ir.Value {
 	return e.add(x, e.int(x.Type, n))
 }
 
-func (e *emitter) sel(c, x, y *ir.Value) *ir.Value { return e.Op(ir.Select, x.Type, c, x, y) }
+// truth returns the value of a constant condition.
+func truth(c *ir.Value) (is, known bool) {
+	if c.Type != ir.Bool || c.Def == nil || c.Def.Op != ir.Const {
+		return false, false
+	}
+	return c.Def.Bits != 0, true
+}
+
+func (e *emitter) and(x, y *ir.Value) *ir.Value {
+	if is, known := truth(x); known && is {
+		return y
+	}
+	if is, known := truth(y); known && is {
+		return x
+	}
+	return e.bin(ir.And, x, y)
+}
+
+func (e *emitter) or(x, y *ir.Value) *ir.Value {
+	for _, v := range []*ir.Value{x, y} {
+		if is, known := truth(v); known && is {
+			return v
+		}
+	}
+	return e.bin(ir.Or, x, y)
+}
+
+func (e *emitter) not(x *ir.Value) *ir.Value {
+	if is, known := truth(x); known && is {
+		return e.konst(ir.Bool, 0)
+	}
+	return e.Op(ir.Not, x.Type, x)
+}
+
+func (e *emitter) sel(c, x, y *ir.Value) *ir.Value {
+	if is, known := truth(c); known && is {
+		return x
+	}
+	return e.Op(ir.Select, x.Type, c, x, y)
+}
 
 // wrap converts between integer types by the low bits; bool becomes 0 or 1.
 func (e *emitter) wrap(t ir.Type, x *ir.Value) *ir.Value {
@@ -101,6 +137,9 @@ func bitsType(t ir.Type) ir.Type {
 
 // choose runs one of two blocks and returns what they yield.
 func (e *emitter) choose(c *ir.Value, then, els func() []*ir.Value) []*ir.Value {
+	if is, known := truth(c); known && is {
+		return then()
+	}
 	in := e.Nested(ir.If, nil, c)
 	outer := e.Block
 	e.Block = in.Then

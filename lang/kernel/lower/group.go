@@ -113,7 +113,7 @@ func (l *lowering) combine(c ir.Combine, x, y *ir.Value) *ir.Value {
 
 // present is the operand of an item that is alive, and the identity of others.
 func (l *lowering) present(c ir.Combine, x *ir.Value) *ir.Value {
-	return l.sel(l.get(l.alive), x, l.identity(c, x.Type))
+	return l.sel(l.isAlive(), x, l.identity(c, x.Type))
 }
 
 // halfPower is half of the least power of two that is at least n.
@@ -261,11 +261,11 @@ func (l *lowering) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	var v *ir.Value
 	switch in.Subgroup {
 	case ir.SubgroupAny:
-		v = l.ne(l.ballot(l.and(x, l.get(l.alive)), base, length), l.zero(ir.U64))
+		v = l.ne(l.ballot(l.and(x, l.isAlive()), base, length), l.zero(ir.U64))
 	case ir.SubgroupAll:
-		v = l.eq(l.ballot(l.and(l.not(x), l.get(l.alive)), base, length), l.zero(ir.U64))
+		v = l.eq(l.ballot(l.and(l.not(x), l.isAlive()), base, length), l.zero(ir.U64))
 	case ir.SubgroupBallot:
-		v = l.ballot(l.and(x, l.get(l.alive)), base, length)
+		v = l.ballot(l.and(x, l.isAlive()), base, length)
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
 		v = l.reduceLanes(combine, l.present(combine, x), lane, length, l.halfPower(length))
 		if l.shuffles(v.Type) {
@@ -302,16 +302,18 @@ func (l *lowering) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value
 	there := l.and(l.le(l.zero(ir.I64), from), l.lt(from, l.convert(ir.I64, length)))
 	at := l.sel(there, l.wrap(ir.I32, from), l.i32(0))
 	if x.Type == ir.Bool {
-		bits := l.ballot(l.and(x, l.get(l.alive)), base, length)
+		bits := l.ballot(l.and(x, l.isAlive()), base, length)
 		return l.and(there, l.ne(l.and(l.bin(ir.Shr, bits, at), l.int(ir.U64, 1)), l.zero(ir.U64)))
 	}
 	if l.shuffles(x.Type) {
-		bits := l.ballot(l.get(l.alive), base, length)
+		bits := l.ballot(l.isAlive(), base, length)
 		there = l.and(there, l.ne(l.and(l.bin(ir.Shr, bits, at), l.int(ir.U64, 1)), l.zero(ir.U64)))
 		return l.sel(there, l.shuffle(ir.SubgroupShuffle, x, at), l.zero(x.Type))
 	}
 	source := l.add(base, at)
-	there = l.and(there, l.fetch(l.get(l.alive), source))
+	if !l.steady {
+		there = l.and(there, l.fetch(l.isAlive(), source))
+	}
 	return l.sel(there, l.fetch(x, source), l.zero(x.Type))
 }
 

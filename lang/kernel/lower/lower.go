@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -16,6 +17,8 @@ type Options struct {
 	MaxGroup     int    // items of the largest group; 0 means [MaxGroupItems]
 	GroupSize    [3]int // of all launches, if it is known; else zero
 	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero is 0
+	Whole        bool   // all launches have complete groups only
+	Unpolled     bool   // loops do not look whether the launch is to stop; all of them must end ([analysis.FindWork])
 }
 
 // Kernel is a lowered kernel.
@@ -122,7 +125,8 @@ type lowering struct {
 	global [3]*ir.Value
 	number *ir.Value // of the item in its group
 	items  *ir.Value // of a full group
-	alive  variable  // the item is present and had no fault
+	alive  variable  // the item is present and had no fault; see isAlive
+	steady bool      // all items are alive from the begin to the end
 	ticks  variable  // iterations of loops that items leave apart from each other
 	first  *firstStores
 
@@ -230,15 +234,14 @@ func (l *lowering) begin() {
 	x, y, z := e.item(ir.GroupSize, 0), e.item(ir.GroupSize, 1), e.item(ir.GroupSize, 2)
 	l.items = e.mul(e.mul(x, y), z)
 	l.number = e.add(l.local[0], e.mul(x, e.add(l.local[1], e.mul(y, l.local[2]))))
-	var present *ir.Value
+	present := e.konst(ir.Bool, 1)
 	for axis, at := range l.global {
+		if l.options.Whole {
+			break
+		}
 		// The last group of an axis may reach beyond 2^31.
 		in := e.lt(e.wrap(ir.U32, at), e.wrap(ir.U32, e.item(ir.GlobalSize, axis)))
-		if present == nil {
-			present = in
-		} else {
-			present = e.and(present, in)
-		}
+		present = e.and(present, in)
 	}
 	l.first = l.findFirstStores()
 	l.clearShared()
@@ -252,12 +255,35 @@ func (l *lowering) begin() {
 	l.ticks = e.newVariable(".ticks", ir.I32)
 	e.set(l.ticks, e.i32(0))
 	if !l.meets {
-		e.leave(e.not(present), ir.Return, nil)
+		if !l.options.Whole {
+			e.leave(e.not(present), ir.Return, nil)
+		}
 		return
 	}
+	l.steady = l.allSurvive()
 	l.alive = e.newVariable(".alive", ir.Bool)
 	e.set(l.alive, present)
 	l.first.begin(l)
+}
+
+// allSurvive reports whether every item is present and has no fault.
+func (l *lowering) allSurvive() bool {
+	all := l.options.Whole
+	l.from.Body.Walk(func(in *ir.Instr) {
+		switch {
+		case in.Op == ir.Call, in.Op == ir.Loop && !l.options.Unpolled, !l.options.Unchecked && analysis.MayFault(in):
+			all = false
+		}
+	})
+	return all
+}
+
+// isAlive is whether the item is present and had no fault.
+func (l *lowering) isAlive() *ir.Value {
+	if l.steady {
+		return l.konst(ir.Bool, 1)
+	}
+	return l.get(l.alive)
 }
 
 // clear emits stores of zero in an array: all by each item, or by the items of the group in turn.

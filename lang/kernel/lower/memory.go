@@ -95,12 +95,12 @@ func (l *lowering) access(in *ir.Instr) {
 			return
 		}
 		if l.meets && !private {
-			inside = l.both(l.get(l.alive), inside)
+			inside = l.both(l.isAlive(), inside)
 		}
 		l.guarded(inside, ir.Void, func() *ir.Value { l.storeElem(elem, a, at, args[n]); return nil })
 	case ir.Atomic:
 		if l.meets {
-			inside = l.both(l.get(l.alive), inside)
+			inside = l.both(l.isAlive(), inside)
 		}
 		l.values[in.Result()] = l.guarded(inside, elem, func() *ir.Value { return l.atomically(in, elem, a, at, args[n:]) })
 	}
@@ -169,7 +169,7 @@ func (l *lowering) failing(c *ir.Value, record func()) {
 	outer := l.Block
 	l.Block = in.Then
 	if l.meets {
-		l.when(l.get(l.alive), record)
+		l.when(l.isAlive(), record)
 		l.set(l.alive, l.konst(ir.Bool, 0))
 		l.jump(ir.Yield, nil)
 	} else {

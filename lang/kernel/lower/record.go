@@ -123,7 +123,7 @@ func (l *lowering) print(in *ir.Instr) {
 		}, lost)
 	}
 	if l.meets {
-		l.when(l.get(l.alive), put)
+		l.when(l.isAlive(), put)
 	} else {
 		put()
 	}

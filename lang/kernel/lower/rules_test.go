@@ -359,3 +359,48 @@ func TestManual(t *testing.T) {
 		t.Errorf("the table of leaves in %s differs; -update writes it anew", manual)
 	}
 }
+
+// A launch of complete groups whose loops end has no leaves for absent items, faults and stops.
+func TestWholeLaunches(t *testing.T) {
+	k := kernel(t, "x: i32[*], out: i32[*]", "", `%1: i32 = item.local.x
+%2: i32 = const 0
+%3: i32 = const 1
+%9: i32 = const 100
+%10: i32 = loop @1 (%4: i32 = %2) {
+%5: bool = lt %4, %9
+if %5 {
+yield
+} else {
+break @1 %4
+}
+%6: i32 = reduce.add %4
+%7: i32 = add %4, %3
+continue @1 %7
+}
+%8: i32 = scan.add %10
+store out[%1], %8`)
+	target := targets(t)[0]
+	records := func(o lower.Options) (n int) {
+		l, err := lower.Lower(k, target, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.IR.Body.Walk(func(in *ir.Instr) {
+			if in.Array == l.Records || in.Op == ir.Item && in.Item == ir.GlobalSize {
+				n++
+			}
+		})
+		return n
+	}
+	if n := records(lower.Options{MaxGroup: 4}); n == 0 {
+		t.Error("the general form does not look at the records")
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Store {
+			in.Proved = 1
+		}
+	})
+	if n := records(lower.Options{MaxGroup: 4, Whole: true, Unpolled: true}); n != 0 {
+		t.Errorf("%d leaves for absent items, faults and stops", n)
+	}
+}

@@ -31,7 +31,7 @@ func (f *firstStores) store(l *lowering, in *ir.Instr, a *ir.Array, t ir.Type, a
 	if wrote == nil {
 		return false
 	}
-	alive := l.get(l.alive)
+	alive := l.isAlive()
 	l.when(l.or(alive, l.not(l.get(*wrote))), func() { l.storeElem(t, a, at, l.sel(alive, x, l.zero(x.Type))) })
 	l.set(*wrote, l.or(alive, l.get(*wrote)))
 	return true

@@ -3,6 +3,7 @@ package oracle
 import (
 	"fmt"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
@@ -13,7 +14,7 @@ import (
 const maxLeafSteps = 4_000_000_000
 
 // lowered lowers the case's kernel for a target, and returns the groups that it may run with. With known, lowering may rely on the
-// group size.
+// group size, and on what else the launch is known to have.
 func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
 	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
 	group = c.GroupSize
@@ -25,7 +26,11 @@ func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group
 	}
 	o.MaxGroup = group[0] * group[1] * group[2]
 	if known {
-		o.GroupSize = group
+		o.GroupSize, o.Whole = group, true
+		for axis, n := range group {
+			o.Whole = o.Whole && c.Size[axis]%n == 0
+		}
+		o.Unpolled = analysis.FindWork(c.Kernel) != nil
 	}
 	k, err = lower.Lower(c.Kernel, target, o)
 	return k, group, err

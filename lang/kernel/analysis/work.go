@@ -1,0 +1,123 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Work bounds the instructions that one item executes, for kernels whose loops all have counters with bounds that are known
+// before the launch.
+type Work struct {
+	instrs int64 // outside loops
+	loops  []loopWork
+}
+
+// loopWork is the work of a loop. Its counter begins at first or above, and goes up by step while it is below limit.
+type loopWork struct {
+	first, step int64
+	limit       *ir.Value
+	body        Work
+}
+
+// FindWork returns the bound for a kernel, or nil if a loop has none.
+func FindWork(k *ir.Kernel) *Work {
+	w := &Work{}
+	if !w.add(k.Body, StructureOf(k)) {
+		return nil
+	}
+	return w
+}
+
+func (w *Work) add(b *ir.Block, s *Structure) bool {
+	if b == nil {
+		return true
+	}
+	for _, in := range b.Instrs {
+		w.instrs++
+		if in.Op == ir.Call {
+			return false // it waits for the host
+		}
+		if in.Op != ir.Loop {
+			if !w.add(in.Then, s) || !w.add(in.Else, s) {
+				return false
+			}
+			continue
+		}
+		l, ok := s.counted(in)
+		if !ok || !l.body.add(in.Then, s) {
+			return false
+		}
+		w.loops = append(w.loops, l)
+	}
+	return true
+}
+
+// counted returns the counter of a loop that is left when the counter reaches a limit, which is known before the launch.
+func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
+	for _, in := range loop.Then.Instrs {
+		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
+			return l, false // an iteration may skip the rest
+		}
+		if in.Op != ir.If || !EndsIn(in.Then, ir.Yield) || !leaves(in.Else, loop, s) {
+			continue
+		}
+		cond := in.Args[0].Def
+		if cond == nil || cond.Op != ir.Lt {
+			continue
+		}
+		counter, limit := cond.Args[0], cond.Args[1]
+		c := s.LoopOf[counter]
+		if c.Loop != loop || counter.Type != ir.I32 || !s.beforeLaunch(limit) {
+			continue
+		}
+		first, known := least(loop.Args[c.I])
+		if step, ok := s.Step(loop, c.I); ok && known && step >= 1 {
+			return loopWork{first: first, step: step, limit: limit}, true
+		}
+	}
+	return l, false
+}
+
+// least returns a number that an i32 is not below.
+func least(v *ir.Value) (int64, bool) {
+	if n, ok := ConstInt(v); ok {
+		return n, true
+	}
+	return 0, v.Type == ir.I32 && v.Def != nil && v.Def.Op == ir.Item
+}
+
+// beforeLaunch reports whether an i32 depends on the launch alone.
+func (s *Structure) beforeLaunch(v *ir.Value) bool {
+	if v.Type != ir.I32 {
+		return false
+	}
+	switch in := v.Def; {
+	case in == nil:
+		return s.LoopOf[v].Loop == nil // a scalar parameter of the kernel
+	case in.Op == ir.Item:
+		return in.Item == ir.GlobalSize || in.Item == ir.GroupSize || in.Item == ir.NumGroups
+	default:
+		return in.Op == ir.Const || in.Op == ir.Extent && in.Array.Space == ir.Global
+	}
+}
+
+// Instrs returns the bound for a launch in which limits of loops have the values that the function returns.
+func (w *Work) Instrs(value func(*ir.Value) int64) int64 {
+	n := w.instrs
+	for i := range w.loops {
+		l := &w.loops[i]
+		limit := value(l.limit)
+		if limit > math.MaxInt32-l.step {
+			return math.MaxInt64 // the counter may wrap
+		}
+		trips := max(limit-l.first, 0)/l.step + 2
+		body := l.body.Instrs(value)
+		if body > math.MaxInt64/2/trips || n > math.MaxInt64/2-body*trips {
+			return math.MaxInt64
+		}
+		n += body * trips
+	}
+	return n
+}

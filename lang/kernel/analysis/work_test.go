@@ -1,0 +1,62 @@
+package analysis
+
+import (
+	"math"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+func TestWork(t *testing.T) {
+	value := func(v *ir.Value) int64 {
+		if v.Def.Op == ir.Extent {
+			return 1000
+		}
+		return int64(int32(v.Def.Bits))
+	}
+	w := FindWork(parse(t, counting))
+	if w == nil {
+		t.Fatal("the loop has no bound")
+	}
+	// 50 iterations and the last test, of six instructions or more, and at most a few more.
+	if n := w.Instrs(value); n < 51*6 || n > 60*10 {
+		t.Errorf("%d instructions", n)
+	}
+	if n := w.Instrs(func(*ir.Value) int64 { return math.MaxInt32 - 1 }); n != math.MaxInt64 {
+		t.Errorf("%d instructions, although the counter may wrap", n)
+	}
+	nested := `  %0: i32 = const 0
+  %1: i32 = const 1
+  %2: i32 = extent.0 x
+  loop @1 (%3: i32 = %0) {
+    %4: bool = lt %3, %2
+    if %4 {
+      yield
+    } else {
+      break @1
+    }
+    loop @2 (%5: i32 = %0) {
+      %6: bool = lt %5, %2
+      if %6 {
+        yield
+      } else {
+        break @2
+      }
+      %7: i32 = add %5, %1
+      continue @2 %7
+    }
+    %8: i32 = add %3, %1
+    continue @1 %8
+  }
+  return
+`
+	if w = FindWork(parse(t, nested)); w == nil {
+		t.Fatal("nested loops have no bound")
+	}
+	if n := w.Instrs(value); n < 1000*1000*5 || n > 1100*1100*8 {
+		t.Errorf("%d instructions of nested loops", n)
+	}
+	if FindWork(parse(t, "loop @1 () {\ncontinue @1\n}\nreturn\n")) != nil {
+		t.Error("an endless loop has a bound")
+	}
+}
