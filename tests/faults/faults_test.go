@@ -88,7 +88,6 @@ func cut(t *testing.T, pid int) {
 // way starts a script with two workers.
 type way struct {
 	name string
-	env  []string
 	args []string
 	// abort: the launcher ends the job when a process dies.
 	abort bool
