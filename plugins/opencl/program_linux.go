@@ -38,7 +38,7 @@ type kernel struct {
 	unloaded bool
 }
 
-// choice is what a variant of a kernel is compiled for. Drivers vectorize kernels without checks, polls and absent work-items.
+// choice selects a variant of a kernel. Drivers vectorize kernels without checks, polls and absent work-items.
 type choice struct {
 	unchecked bool
 	whole     bool // the launch has complete groups only
