@@ -324,6 +324,17 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 	return r, offload.DecodeError(r.Error)
 }
 
+// usable returns an error if the server is lost.
+func (c *client) usable(op string) error {
+	c.mu.Lock()
+	gone := c.gone
+	c.mu.Unlock()
+	if gone {
+		return c.refused(op)
+	}
+	return nil
+}
+
 func (c *client) refused(op string) error {
 	e := offload.Errorf(offload.DeviceLost, op, "the device is lost")
 	e.Err = c.LostError()

@@ -110,7 +110,8 @@ func (s *launch) Set(o *offload.Launch) error {
 				s.Clear()
 				return err
 			}
-			w.Memory = a.Memory.(*memory).id
+			m := a.Memory.(*memory)
+			w.Memory, w.Offset = m.id, a.Offset+m.base
 		}
 		if a.Data != nil {
 			w.Struct = true
@@ -133,7 +134,8 @@ func wireOf(p *queue.Place) wirePlace {
 	if p.Memory == nil {
 		return wirePlace{}
 	}
-	return wirePlace{p.Memory.(*memory).id, p.Offset, p.RowPitch, p.SlicePitch}
+	m := p.Memory.(*memory)
+	return wirePlace{m.id, m.base + p.Offset, p.RowPitch, p.SlicePitch}
 }
 
 // extentOf returns the box of a copy. A copy of bytes is one row.
@@ -222,7 +224,8 @@ func (l *lane) Begin(c *queue.Command) error {
 			l.mu.Unlock()
 		}
 	case queue.FillBytes:
-		link.add(&fill{at, c.Dst.Memory.(*memory).id, c.Dst.Offset, c.Size, c.Pattern}, nil, false)
+		p := wireOf(&c.Dst)
+		link.add(&fill{at, p.Memory, p.Offset, c.Size, c.Pattern}, nil, false)
 	case queue.LaunchKernel:
 		m := &c.Launch.(*launch).message
 		m.At = at

@@ -15,6 +15,7 @@ type device struct {
 	name       string
 	info       atomic.Pointer[offload.DeviceInfo] // replaced, never changed
 	properties []offload.Property
+	leases     leases
 }
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
@@ -49,6 +50,21 @@ func (d *device) Lost() <-chan struct{} { return d.client.lost }
 func (d *device) LostError() error { return d.client.LostError() }
 
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
+	var m *memory
+	var err error
+	if d.leases.takes(size, kind) {
+		m, err = d.leases.allocate(d, size)
+	} else {
+		m, err = d.allocate(size, kind)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// allocate asks the server for memory.
+func (d *device) allocate(size int64, kind offload.MemoryKind) (*memory, error) {
 	c := d.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
 	if _, err := c.request(context.Background(), "allocate", number, nil, func(imageRef) packet { return &allocate{number, d.number, id, size, kind} }); err != nil {
@@ -95,7 +111,9 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 // memory is memory of a server's device.
 type memory struct {
 	device *device
-	id     uint64
+	id     uint64 // of the server's memory
+	base   int64  // the first byte in it
+	block  *block // that it is a piece of; nil if it is whole
 	size   int64
 	kind   offload.MemoryKind
 	global bool // it belongs to its program
@@ -111,7 +129,8 @@ func (m *memory) Address() (uint64, error) {
 	if m.freed.Load() {
 		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed")
 	}
-	return m.device.address(&findAddress{Memory: m.id})
+	at, err := m.device.address(&findAddress{Memory: m.id})
+	return at + uint64(m.base), err
 }
 
 // address sends a request for an address.
@@ -130,6 +149,10 @@ func (m *memory) Free() error {
 	}
 	if m.freed.Swap(true) {
 		return offload.Errorf(offload.Closed, "free", "the memory was freed")
+	}
+	if m.block != nil {
+		m.device.leases.end(m.block, m.base)
+		return nil
 	}
 	m.device.client.link.send(&release{memoryObject, m.id})
 	return nil

@@ -1,0 +1,139 @@
+package remote
+
+import (
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Small memory is cut from blocks of the server's memory, so that it needs no round trip. Its place on the wire is one in the block.
+
+const (
+	leastPiece = 256 // also the alignment
+	mostPiece  = 64 << 10
+	mostPieces = 256     // of a block
+	mostBlock  = 1 << 20 // bytes of a block
+)
+
+// leases are the blocks of a device.
+type leases struct {
+	mu     sync.Mutex
+	blocks map[int64][]*block // by the size of their pieces
+}
+
+// block is memory of the server that is cut into pieces of one size.
+type block struct {
+	device  *device
+	id      uint64
+	piece   int64
+	free    []int64   // offsets
+	retired []retired // in the order of their ends
+	used    int       // pieces of memory that was not freed
+}
+
+// retired is a piece whose memory was freed while commands may use it.
+type retired struct {
+	offset int64
+	after  []mark
+}
+
+// mark is the newest command of a lane at some time.
+type mark struct {
+	lane   *lane
+	number uint64
+}
+
+// takes reports whether memory is cut from a block.
+func (*leases) takes(size int64, kind offload.MemoryKind) bool {
+	return kind == offload.DeviceMemory && size > 0 && size <= mostPiece
+}
+
+// allocate returns memory. A block that the device has no room for leaves it to the server.
+func (s *leases) allocate(d *device, size int64) (*memory, error) {
+	if err := d.client.usable("allocate"); err != nil {
+		return nil, err
+	}
+	piece := max(leastPiece, int64(1)<<bits.Len64(uint64(size-1)))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.blocks[piece] {
+		if offset, ok := b.take(); ok {
+			return b.memory(offset, size), nil
+		}
+	}
+	count := min(mostPieces, mostBlock/piece)
+	whole, err := d.allocate(count*piece, offload.DeviceMemory)
+	if err != nil {
+		if offload.CodeOf(err) == offload.DeviceLost {
+			return nil, err
+		}
+		return d.allocate(size, offload.DeviceMemory)
+	}
+	b := &block{device: d, id: whole.id, piece: piece}
+	for offset := (count - 1) * piece; offset > 0; offset -= piece {
+		b.free = append(b.free, offset)
+	}
+	b.used = 1
+	if s.blocks == nil {
+		s.blocks = map[int64][]*block{}
+	}
+	s.blocks[piece] = append(s.blocks[piece], b)
+	return b.memory(0, size), nil
+}
+
+func (b *block) memory(offset, size int64) *memory {
+	return &memory{device: b.device, id: b.id, base: offset, size: size, kind: offload.DeviceMemory, block: b}
+}
+
+// take returns a free piece.
+func (b *block) take() (offset int64, ok bool) {
+	if len(b.free) == 0 {
+		for len(b.retired) > 0 && !slices.ContainsFunc(b.retired[0].after, mark.runs) {
+			b.free = append(b.free, b.retired[0].offset)
+			b.retired = b.retired[1:]
+		}
+	}
+	if len(b.free) == 0 {
+		return 0, false
+	}
+	offset = b.free[len(b.free)-1]
+	b.free = b.free[:len(b.free)-1]
+	b.used++
+	return offset, true
+}
+
+// runs reports whether the command has not ended.
+func (m mark) runs() bool { return m.lane.reached.Load() < m.number }
+
+// end ends a piece. A block without pieces in use is released if there is another one of its size.
+func (s *leases) end(b *block, offset int64) {
+	c := b.device.client
+	var after []mark
+	c.mu.Lock()
+	lanes := make([]*lane, 0, len(c.lanes))
+	for _, l := range c.lanes {
+		lanes = append(lanes, l)
+	}
+	c.mu.Unlock()
+	for _, l := range lanes {
+		l.mu.Lock()
+		if m := (mark{l, l.newest}); m.runs() {
+			after = append(after, m)
+		}
+		l.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.used--
+	if len(after) == 0 {
+		b.free = append(b.free, offset)
+	} else {
+		b.retired = append(b.retired, retired{offset, after})
+	}
+	if b.used == 0 && len(s.blocks[b.piece]) > 1 {
+		s.blocks[b.piece] = slices.DeleteFunc(s.blocks[b.piece], func(o *block) bool { return o == b })
+		c.link.send(&release{memoryObject, b.id})
+	}
+}
