@@ -30,7 +30,7 @@ var layers = []struct {
 	{"lang/kernel", []string{"lang/kernel", "lang/diag", "lang/spelling", "lang/nesting"}},
 	{"lang", []string{"lang"}},
 	{"kernels", []string{"kernels", "lang/kernel"}},
-	{"plugins/portable", []string{"runtime/offload", "lang/kernel/ir", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
+	{"plugins/portable", []string{"runtime/offload", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
 	{spmd + "abi", []string{"plugins/cpu/internal/amd64"}},
