@@ -12,9 +12,10 @@ const Anywhere = -1
 type Pool[T any] struct {
 	members []Member
 	near    [][]T // per member, the waiting tasks whose data it has
+	owned   int   // tasks in near
 	common  []T   // waiting tasks without such data, and those of lost members
 	width   int
-	turn    int // the member that is asked first
+	turns   []int // members that may have room, the one that is asked first in front
 }
 
 // Member is a device of the pool.
@@ -23,11 +24,17 @@ type Member struct {
 	Done    int  // tasks that ended on it
 	Stolen  int  // tasks that it began although their data is elsewhere
 	Lost    bool // it begins no task
+
+	out bool // it takes no turns, since it has no room
 }
 
 // New returns a pool of members, each of which runs up to width tasks at a time.
 func New[T any](members, width int) *Pool[T] {
-	return &Pool[T]{members: make([]Member, members), near: make([][]T, members), width: width}
+	p := &Pool[T]{members: make([]Member, members), near: make([][]T, members), width: width}
+	for i := range members {
+		p.turns = append(p.turns, i)
+	}
+	return p
 }
 
 // Members returns the state of each member.
@@ -40,6 +47,7 @@ func (p *Pool[T]) Push(task T, member int) {
 		return
 	}
 	p.near[member] = append(p.near[member], task)
+	p.owned++
 }
 
 // Again adds a task that ran on a member which was lost, before all others.
@@ -48,13 +56,18 @@ func (p *Pool[T]) Again(task T) { p.common = slices.Insert(p.common, 0, task) }
 // Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks, then
 // those without data. Then it takes the last task of the longest list among members all of whose places are taken.
 func (p *Pool[T]) Next() (task T, member int, ok bool) {
+	if len(p.common)+p.owned == 0 {
+		return task, 0, false
+	}
 	for _, choose := range [...]func(int) (T, bool){p.own, p.steal} {
-		for range p.members {
-			at := p.turn
-			p.turn = (p.turn + 1) % len(p.members)
+		for range p.turns {
+			at := p.turns[0]
+			p.turns = p.turns[1:]
 			if !p.free(at) {
+				p.members[at].out = true // End lets it take turns again
 				continue
 			}
+			p.turns = append(p.turns, at)
 			if task, ok = choose(at); ok {
 				p.members[at].Running++
 				return task, at, true
@@ -72,6 +85,7 @@ func (p *Pool[T]) free(member int) bool {
 // own returns the first waiting task of a member, or the first without data.
 func (p *Pool[T]) own(member int) (task T, ok bool) {
 	if task, ok = takeFirst(&p.near[member]); ok {
+		p.owned--
 		return task, true
 	}
 	return takeFirst(&p.common)
@@ -80,6 +94,9 @@ func (p *Pool[T]) own(member int) (task T, ok bool) {
 // steal returns the last task of the longest list of a member that is busy.
 func (p *Pool[T]) steal(member int) (task T, ok bool) {
 	longest := -1
+	if p.owned == 0 {
+		return task, false
+	}
 	for i, list := range p.near {
 		if len(list) > 0 && !p.free(i) && (longest < 0 || len(list) > len(p.near[longest])) {
 			longest = i
@@ -92,6 +109,7 @@ func (p *Pool[T]) steal(member int) (task T, ok bool) {
 	task = list[len(list)-1]
 	p.near[longest] = slices.Delete(list, len(list)-1, len(list))
 	p.members[member].Stolen++
+	p.owned--
 	return task, true
 }
 
@@ -99,8 +117,9 @@ func takeFirst[T any](list *[]T) (task T, ok bool) {
 	if len(*list) == 0 {
 		return task, false
 	}
-	task = (*list)[0]
-	*list = slices.Delete(*list, 0, 1)
+	var none T
+	task, (*list)[0] = (*list)[0], none
+	*list = (*list)[1:]
 	return task, true
 }
 
@@ -108,12 +127,17 @@ func takeFirst[T any](list *[]T) (task T, ok bool) {
 func (p *Pool[T]) End(member int) {
 	p.members[member].Running--
 	p.members[member].Done++
+	if p.members[member].out && p.free(member) {
+		p.members[member].out = false
+		p.turns = append(p.turns, member)
+	}
 }
 
 // Lose takes a member out. Its waiting tasks can begin elsewhere; those that run are ended as others are.
 func (p *Pool[T]) Lose(member int) {
 	p.members[member].Lost = true
 	p.common = append(p.common, p.near[member]...)
+	p.owned -= len(p.near[member])
 	p.near[member] = nil
 }
 

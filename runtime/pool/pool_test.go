@@ -121,3 +121,23 @@ func TestEachTaskBeginsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyMembersTakeNoTurns fills all places of many members: looking for a task then asks none of them, and afterwards only the
+// one that has room.
+func TestBusyMembersTakeNoTurns(t *testing.T) {
+	const members = 1000
+	p := New[int](members, 2)
+	for task := range 3 * members {
+		p.Push(task, Anywhere)
+	}
+	if n := len(begun(p)); n != 2*members || len(p.turns) != 0 {
+		t.Errorf("%d tasks began, %d members still take turns", n, len(p.turns))
+	}
+	p.End(7)
+	if len(p.turns) != 1 {
+		t.Errorf("%d members take turns", len(p.turns))
+	}
+	if got := begun(p); !slices.Equal(got, [][2]int{{2 * members, 7}}) {
+		t.Error(got)
+	}
+}
