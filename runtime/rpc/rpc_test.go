@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -350,16 +351,16 @@ func TestSleep(t *testing.T) {
 // ends.
 func TestHostile(t *testing.T) {
 	v := serve(t, Layout{8, 4})
-	random := rand.New(rand.NewPCG(3, 4))
+	random := rand.New(rand.NewPCG(seed(t), 4))
 	ops := []uint32{opIncrement, opStream, opCount, opTwice, opFail, 0, 12345}
 	stop := time.Now().Add(2 * time.Second)
 	if long {
-		stop = time.Now().Add(5 * time.Minute)
+		stop = time.Now().Add(10 * time.Minute)
 	} else if testing.Short() {
 		stop = time.Now().Add(200 * time.Millisecond)
 	}
 	if raceEnabled {
-		return // the writes below race by intent
+		t.Skip("the writes race by intent")
 	}
 	for time.Now().Before(stop) {
 		i := random.IntN(8)
@@ -376,6 +377,18 @@ func TestHostile(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	v.Drain(ctx)
+}
+
+// seed returns the seed of a random test, which OREPL_RPC_SEED sets, and logs it. Long runs have a new one each time.
+func seed(t *testing.T) uint64 {
+	n := uint64(3)
+	if text := os.Getenv("OREPL_RPC_SEED"); text != "" {
+		n, _ = strconv.ParseUint(text, 10, 64)
+	} else if long {
+		n = rand.Uint64()
+	}
+	t.Logf("OREPL_RPC_SEED=%d", n)
+	return n
 }
 
 func BenchmarkCall(b *testing.B) {
@@ -537,6 +550,14 @@ func TestManyCalls(t *testing.T) {
 		calls = 10_000
 	}
 	v := serve(t, Layout{4, 1})
+	const opPlusOne = 't'<<24 | 100
+	v.Handle(opPlusOne, "plus one", func(_ context.Context, p *Port) error {
+		var d Packet
+		if err := p.Recv(func(_ int, in *Packet) { d = *in }); err != nil {
+			return err
+		}
+		return p.Send(func(_ int, reply *Packet) { reply[0] = d[0] + 1 })
+	})
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	const clients = 3
@@ -561,7 +582,11 @@ func TestManyCalls(t *testing.T) {
 					}
 					continue
 				}
-				replies, err := call(ctx, c, opIncrement, 1, func(_ int, d *Packet) { d[0] = want })
+				op := uint32(opIncrement)
+				if i%4 == 1 {
+					op = opPlusOne
+				}
+				replies, err := call(ctx, c, op, 1, func(_ int, d *Packet) { d[0] = want })
 				if err != nil || replies[0][0] != want+1 {
 					t.Errorf("call %d of client %d: %v, %v", i, g, replies[0], err)
 					return

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -346,7 +347,7 @@ func (f *noFiles) RenameFile(string, string) error { f.asked.Add(1); return erro
 func TestHostile(t *testing.T) {
 	end := time.Now().Add(2 * time.Second)
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
-		end = time.Now().Add(5 * time.Minute)
+		end = time.Now().Add(10 * time.Minute)
 	} else if testing.Short() {
 		end = time.Now().Add(300 * time.Millisecond)
 	}
@@ -355,7 +356,14 @@ func TestHostile(t *testing.T) {
 	honest := launch(files.services)
 	number := good.enter(t, honest)
 	_, service, _ := declareIn(t, good.as(number), "f(): i32")
-	random := rand.New(rand.NewPCG(5, 6))
+	seed := uint64(5)
+	if text := os.Getenv("OREPL_RPC_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	} else if os.Getenv("OREPL_TEST_LONG") == "1" {
+		seed = rand.Uint64()
+	}
+	t.Logf("OREPL_RPC_SEED=%d", seed)
+	random := rand.New(rand.NewPCG(seed, 6))
 	for time.Now().Before(end) || files.asked.Load() == 0 && time.Now().Before(end.Add(30*time.Second)) {
 		l := launch(files)
 		n := bad.enter(t, l)
