@@ -123,10 +123,13 @@ func (m *instance) defineQueue() {
 		Name:  "Event",
 		Light: true, // every launch makes one
 		Methods: []lang.Method[*session.Event]{
-			method(m, "then", m.then),
 			method(m, "elapsedSince", m.elapsedSince),
 		},
 		Fields: []lang.Field[*session.Event]{
+			{Name: "then", Hidden: true, Get: func(ev *session.Event) (goja.Value, error) {
+				v, err := m.thenOf(ev)
+				return v, m.explain(err)
+			}},
 			value(m, "done", func(ev *session.Event) any { return ev.Done() }),
 			field(m, "queue", func(ev *session.Event) (goja.Value, error) { return m.queueObject(ev.Queue()), nil }),
 		},

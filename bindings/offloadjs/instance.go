@@ -56,9 +56,10 @@ type instance struct {
 
 // counts are the numbers of the script's objects and running operations.
 type counts struct {
-	records  int // made by struct()
-	hosts    int // host functions that wait for the event loop
-	handlers int // of services, that run
+	records    int        // made by struct()
+	hosts      int        // host functions that wait for the event loop
+	handlers   int        // of services, that run
+	thenMethod goja.Value // of events; nil before the first
 }
 
 // scratch is memory that launches use again.

@@ -130,11 +130,16 @@ func (m *instance) mayBlock(op string) error {
 		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
 }
 
-// mayAwait refuses that a handler awaits the queue whose kernel called it: the kernel waits for the handler.
-func (m *instance) mayAwait(op string, q *session.Queue) error {
+// mayAwait refuses that a handler awaits an event, or a whole queue, that waits for the kernel that called it: the kernel waits
+// for the handler.
+func (m *instance) mayAwait(op string, q *session.Queue, what interface{ Needs(*session.Queue) bool }) error {
 	h := m.handling
-	if h == nil || h.queue != q || h.service.oneWay || h.done.Load() {
+	if h == nil || h.service.oneWay || h.done.Load() || !what.Needs(h.queue) {
 		return nil
+	}
+	if q != h.queue {
+		return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits a command that waits for the kernel that called it, and the kernel waits for the handler", h.service.name).
+			On(q.Device().ID(), q.Label()).WithHint("use a buffer that the kernel does not use, or hand the values to the kernel")
 	}
 	return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits the queue of the kernel that called it, and the kernel waits for the handler", h.service.name).
 		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
@@ -143,10 +148,10 @@ func (m *instance) mayAwait(op string, q *session.Queue) error {
 // after returns a promise that is fulfilled with the result of finish when the queue has reached this point. If the
 // signal is aborted first, it cancels the commands so far.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
-	if err := m.mayAwait(label, q); err != nil {
-		return nil, err
-	}
 	ev, err := q.Record("")
+	if err == nil {
+		err = m.mayAwait(label, q, ev)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -164,13 +169,25 @@ func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error
 	return m.classes.event.New(ev), nil
 }
 
+// thenOf returns the method then of events. An await reads it while its function is known, and calls it later.
+func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
+	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
+		return nil, err
+	}
+	if m.thenMethod == nil {
+		m.thenMethod = m.function("then", func(call goja.FunctionCall) (goja.Value, error) {
+			ev, ok := m.classes.event.Of(call.This)
+			if !ok {
+				return nil, contract.Errorf(contract.InvalidArgument, "event", "then is a method of events")
+			}
+			return m.then(ev, call)
+		})
+	}
+	return m.thenMethod, nil
+}
+
 // then makes an event awaitable: event.then(fulfilled, rejected).
 func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
-	if !ev.Done() {
-		if err := m.mayAwait("event", ev.Queue()); err != nil {
-			return nil, err
-		}
-	}
 	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, ev.Sync(ctx)
 	}).(*goja.Object)
@@ -198,7 +215,7 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 	if o.err != nil {
 		return nil, o.err
 	}
-	if err := m.mayAwait("sync", q); err != nil {
+	if err := m.mayAwait("sync", q, q); err != nil {
 		return nil, err
 	}
 	return m.async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {

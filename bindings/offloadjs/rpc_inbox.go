@@ -182,11 +182,6 @@ func (m *instance) handle(q *request) {
 		args = append(args, m.whoCalls(q, &stopped))
 	}
 	v, err := m.callHandler(q, args)
-	if _, isObject := v.(*goja.Object); err == nil && isObject {
-		if _, isPromise := promiseOf(v); !isPromise { // it may have a then method, as events do
-			v = m.engine.Resolved(v)
-		}
-	}
 	answered = true
 	resolve := func(v goja.Value, err error) {
 		switch {
@@ -224,7 +219,13 @@ func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error
 	before := m.handling
 	m.handling = q
 	defer func() { m.handlers--; m.handling = before }()
-	return q.service.fn(goja.Undefined(), args...)
+	v, err := q.service.fn(goja.Undefined(), args...)
+	if _, isObject := v.(*goja.Object); err == nil && isObject {
+		if _, isPromise := promiseOf(v); !isPromise { // it may have a then method, as events do
+			v = m.engine.Resolved(v)
+		}
+	}
+	return v, err
 }
 
 // handlings carries the request of a handler over its awaits. It implements [goja.AsyncContextTracker].

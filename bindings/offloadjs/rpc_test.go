@@ -117,6 +117,18 @@ rpc.on('f', { result: i32 }, async () => { await null; await own.sync(); return 
 const o = d.buffer(i32, 1)
 kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
 console.log((await o.read())[0])`, "6\n"},
+		{"awaits another queue before it waits for the kernel", `
+const own = d.createQueue(), add = kernel((g, o) => { o[0] += 1 }), o = d.buffer(i32, 1), p = d.buffer(i32, 1)
+await p.read() // the default queue has filled it
+rpc.on('f', { result: i32, deadline: 5000 }, async () => {
+  const e = own.launch(add, { size: 1 }, p)
+  own.launch(add, { size: 1 }, o)
+  await null
+  await e
+  return 6
+})
+kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
+console.log((await o.read())[0])`, "6\n"},
 		{"others await the queue meanwhile", `
 rpc.on('f', { result: i32 }, async () => { await new Promise(r => setTimeout(r, 20)); return 6 })
 const o = d.buffer(i32, 1)
@@ -148,6 +160,7 @@ console.log(first, (await o.read())[0])`, "1 2\n"},
 
 // TestServiceErrors gives each mistake its code, message and hint.
 func TestServiceErrors(t *testing.T) {
+	const selfWait = "let e; const o = d.buffer(i32, 1), q = d.createQueue(), k = kernel((g, o) => { g.call('f'); o[0] = 1 }), add = kernel((g, o) => { o[0] += 1 })\n"
 	for _, c := range []struct{ name, text, code, message, hint string }{
 		{"unknown", `rpc.on('loss', { args: [f32] }, () => {}); kernel(g => { g.call('los', 1.5) }).launch({ size: 1 })`, "not-found", `no service is named "los"`, `did you mean "loss"`},
 		{"none", `kernel(g => { g.call('loss', 1.5) }).launch({ size: 1 })`, "not-found", `no service is named "loss"`, `rpc.on('loss'`},
@@ -162,7 +175,14 @@ func TestServiceErrors(t *testing.T) {
 		{"stops", `rpc.on('f', call => call.stop('enough')); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "cancelled", "enough", ""},
 		{"deadline", `rpc.on('f', { deadline: 20 }, () => new Promise(() => {})); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "timeout", "did not answer within 20ms", "longer deadline"},
 		{"awaits itself", `rpc.on('f', {}, async () => { await null; await d.queue.sync() }); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "backend-failure", "awaits the queue of the kernel that called it", ""},
-		{"awaits its event", `let e; rpc.on('f', { deadline: 50 }, async () => { await null; await e }); e = kernel(g => { g.call('f') }).launch({ size: 1 }); await e`, "timeout", "did not answer within 50ms", "an event of the kernel that called it"},
+		{"awaits its event", selfWait + `rpc.on('f', async () => { await null; await e }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"returns its event", selfWait + `rpc.on('f', () => e); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"waits for its event by then", selfWait + `rpc.on('f', () => e.then(() => 1)); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"waits for all events", selfWait + `rpc.on('f', async () => { await null; await Promise.all([e]) }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"awaits its queue", selfWait + `rpc.on('f', async () => { await null; await d.queue.sync() }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"reads a buffer", selfWait + `rpc.on('f', async () => { await null; await o.read() }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
+		{"awaits a kernel behind it", selfWait + `rpc.on('f', async () => { await null; await q.launch(add, { size: 1 }, o) }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits a command that waits for the kernel that called it", ""},
+		{"awaits a queue behind it", selfWait + `rpc.on('f', async () => { q.launch(add, { size: 1 }, o); await null; await q.sync() }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits a command that waits for the kernel that called it", ""},
 		{"reads its buffer", `const o = d.buffer(i32, 1); rpc.on('f', {}, async () => { await o.read() }); await kernel((g, o) => { g.call('f'); o[0] = 1 }).launch({ size: 1 }, o)`, "backend-failure", "awaits the queue of the kernel that called it", ""},
 		{"waits for itself", `const o = d.buffer(i32, 1); rpc.on('f', {}, () => { o.readSync() }); await kernel((g, o) => { g.call('f'); o[0] = 1 }).launch({ size: 1 }, o)`, "backend-failure", "the kernel that called it waits for the handler", ""},
 		{"name", `rpc.on('', {}, () => {})`, "invalid-argument", "the name of a service", "rpc.on('loss'"},

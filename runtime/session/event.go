@@ -17,6 +17,9 @@ type Event struct {
 	object Object
 }
 
+// Needs reports whether the event waits for a command of a queue, its own or one that its queue waits for.
+func (ev *Event) Needs(q *Queue) bool { return ev.queue.needs(ev.seq, q) }
+
 // Record returns an event that is reached when the commands before it have run. The label may be empty.
 func (q *Queue) Record(label string) (*Event, error) {
 	if err := q.enter("record", nil, false); err != nil {

@@ -40,7 +40,7 @@ type Queue struct {
 
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
-	waited  []position // how far other queues are waited for
+	waited  []waited // how far other queues are waited for
 	pending []*Event
 
 	fences    sync.Mutex
@@ -51,6 +51,12 @@ type Queue struct {
 type position struct {
 	queue *Queue
 	seq   uint64
+}
+
+// waited is a position that the commands behind the first after ones wait for.
+type waited struct {
+	position
+	after uint64
 }
 
 // fence is an event that is reached when the first seq commands of its queue have run.
@@ -236,12 +242,12 @@ func (q *Queue) waitForFence(other *Queue, m fence) error {
 	}
 	for i := range q.waited {
 		if q.waited[i].queue == other {
-			q.waited[i].seq = max(q.waited[i].seq, m.seq)
+			q.waited[i].seq, q.waited[i].after = max(q.waited[i].seq, m.seq), q.issued.Load()
 			return nil
 		}
 	}
-	q.waited = slices.DeleteFunc(q.waited, func(c position) bool { return c.seq <= c.queue.done.Load() })
-	q.waited = append(q.waited, position{other, m.seq})
+	q.waited = slices.DeleteFunc(q.waited, func(c waited) bool { return c.seq <= c.queue.done.Load() })
+	q.waited = append(q.waited, waited{position{other, m.seq}, q.issued.Load()})
 	return nil
 }
 
@@ -252,6 +258,23 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 		}
 	}
 	return 0
+}
+
+// Needs reports whether the queue's commands so far wait for a command of a queue, this one or one that this one waits for.
+func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other) }
+
+// needs reports whether the first seq commands cannot have run before another queue has run a command that it has.
+func (q *Queue) needs(seq uint64, other *Queue) bool {
+	if q.reached(seq) {
+		return false
+	}
+	if q == other {
+		return true
+	}
+	q.mu.Lock()
+	list := slices.Clone(q.waited)
+	q.mu.Unlock()
+	return slices.ContainsFunc(list, func(w waited) bool { return w.after < seq && w.queue.needs(w.seq, other) })
 }
 
 // await waits for the fence and reports no failure of commands.
