@@ -26,7 +26,12 @@ func Explain(e *lang.Engine, err error) error {
 	}
 	var oe *contract.Error
 	if errors.As(err, &oe) {
-		return explainRuntime(e, oe)
+		d := explainRuntime(e, oe)
+		var refused *refusedLaunch
+		if errors.As(err, &refused) && refused.at.IsValid() {
+			d.Notes = append(d.Notes, note(e, "launched here", refused.at))
+		}
+		return d
 	}
 	return err
 }
@@ -107,7 +112,7 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 
 // explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the
 // script made the call.
-func explainRuntime(e *lang.Engine, oe *contract.Error) error {
+func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
 	launched := position(oe.Pos)
 	if oe.Fault != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/spelling"
@@ -205,6 +206,15 @@ func (r *rpc) find(name string) (*service, error) {
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
 
+// refusedLaunch is the error of a launch whose kernel calls a service wrongly. The error has the place of the call.
+type refusedLaunch struct {
+	error
+	at diag.Position
+}
+
+// Unwrap returns the error of the call.
+func (r *refusedLaunch) Unwrap() error { return r.error }
+
 // checkCalls refuses a kernel whose calls do not fit the services as they are, at the place of the call.
 func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 	var err error
@@ -228,7 +238,7 @@ func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 		if errors.As(wrong, &known) {
 			e := *known
 			e.Op, e.Label, e.Pos = op, label, siteOf(c, in.Site)
-			err = &e
+			err = &refusedLaunch{&e, m.engine.Caller()}
 		}
 	})
 	return err
