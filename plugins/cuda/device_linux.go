@@ -13,28 +13,28 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
 
 // device implements [offload.Device] and [offload.Losable].
 type device struct {
-	driver  *driver.Driver
-	handle  driver.Device
-	context driver.Context
-	target  *lower.Target
-	id      string
-	info    atomic.Pointer[offload.DeviceInfo]
-	proof   sync.Once
-	inexact error // the result that the comparison found wrong
-	clock   queue.Clock
-	major   int // compute capability
-	minor   int
-	managed bool // the host may use managed memory while kernels run
-	aux     driver.Stream
-	pool    driver.Pool
-	pinned  pinnedPool
-	stamps  stamps
+	driver     *driver.Driver
+	handle     driver.Device
+	context    driver.Context
+	target     *lower.Target
+	id         string
+	info       atomic.Pointer[offload.DeviceInfo]
+	arithmetic portable.Arithmetic
+	clock      queue.Clock
+	major      int // compute capability
+	minor      int
+	managed    bool // the host may use managed memory while kernels run
+	aux        driver.Stream
+	pool       driver.Pool
+	pinned     pinnedPool
+	stamps     stamps
 
 	lost    chan struct{}
 	losing  sync.Once

@@ -113,7 +113,9 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if k == nil {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	p.device.proveExact()
+	if err := p.device.proveExact(); err != nil {
+		return nil, err
+	}
 	if _, err := k.variant(k.usual()); err != nil {
 		return nil, err
 	}
@@ -163,8 +165,8 @@ func (p *program) Listing(name, format string) (string, error) {
 		err := p.device.in(func() error {
 			text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", p.device.Info().Arch,
 				d.FunctionAttribute(v.function, driver.FuncRegisters), d.FunctionAttribute(v.function, driver.FuncSharedBytes), d.FunctionAttribute(v.function, driver.FuncLocalBytes))
-			if p.device.inexact != nil { // set before the first kernel
-				text += "; not exact: " + p.device.inexact.Error()
+			if inexact := p.device.arithmetic.Inexact(); inexact != nil {
+				text += "; not exact: " + inexact.Error()
 			}
 			return nil
 		})

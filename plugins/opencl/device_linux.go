@@ -7,34 +7,33 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
+	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
 
 // device implements [offload.Device].
 type device struct {
-	lib     *cl.Library
-	handle  cl.Device
-	context cl.Context
-	aux     cl.Queue // for copies of records, beside the queues of callers
-	target  *lower.Target
-	id      string
-	info    atomic.Pointer[offload.DeviceInfo]
-	proof   sync.Once
-	inexact error  // the result that the comparison found wrong
-	options string // of the driver's compiler
-	pocl    bool   // the driver is PoCL
-	cache   *cache
-	driver  string // name and version
-	clock   queue.Clock
-	shared  bool // records are in fine-grained shared virtual memory
-	atomics bool // shared virtual memory has atomics
+	lib        *cl.Library
+	handle     cl.Device
+	context    cl.Context
+	aux        cl.Queue // for copies of records, beside the queues of callers
+	target     *lower.Target
+	id         string
+	info       atomic.Pointer[offload.DeviceInfo]
+	arithmetic portable.Arithmetic
+	options    string // of the driver's compiler
+	pocl       bool   // the driver is PoCL
+	cache      *cache
+	driver     string // name and version
+	clock      queue.Clock
+	shared     bool // records are in fine-grained shared virtual memory
+	atomics    bool // shared virtual memory has atomics
 }
 
 // subgroupSize is the width of subgroups, which kernels make of shared memory.

@@ -109,7 +109,9 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if k == nil {
 		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
 	}
-	p.device.proveExact()
+	if err := p.device.proveExact(); err != nil {
+		return nil, err
+	}
 	v, err := k.lock(k.usual())
 	if err != nil {
 		return nil, err
@@ -159,8 +161,8 @@ func (p *program) Listing(name, format string) (string, error) {
 		return v.source, nil
 	case "engine":
 		text := fmt.Sprintf("OpenCL C, compiled by %s", p.device.Info().Name)
-		if p.device.inexact != nil { // set before the first kernel
-			text += "; not exact: " + p.device.inexact.Error()
+		if inexact := p.device.arithmetic.Inexact(); inexact != nil {
+			text += "; not exact: " + inexact.Error()
 		}
 		return text, nil
 	}

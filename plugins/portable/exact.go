@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -147,27 +148,58 @@ func (p *probe) run(d offload.Device, load Loader) (out [][]byte, err error) {
 // Loader compiles a kernel for a device. unload frees it.
 type Loader func(k *ir.Kernel, info offload.KernelInfo) (compiled offload.Kernel, unload func() error, err error)
 
-// CompareArithmetic returns an error for the first result of a device that differs from the interpreter's. The kernels compute ten
-// expressions of 784 triples of operands, in f32 and f64.
-func CompareArithmetic(d offload.Device, load Loader) error {
+// Arithmetic is the comparison of a device's arithmetic with the interpreter's. It is made once; the zero value is ready.
+type Arithmetic struct {
+	mu      sync.Mutex
+	made    bool
+	inexact error
+}
+
+// Inexact returns the first result that differs, as an error; nil if none does, or before the comparison.
+func (a *Arithmetic) Inexact() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inexact
+}
+
+// Compare makes the comparison unless it was made before. The kernels compute ten expressions of 784 triples of operands, in f32 and f64.
+// differ is called if a result differs. An error tells that the kernels could not run, and proves nothing of the arithmetic: the next call compares again.
+func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.made {
+		return nil
+	}
+	inexact, err := compareArithmetic(d, load)
+	if err != nil {
+		return err
+	}
+	if a.made, a.inexact = true, inexact; inexact != nil {
+		differ()
+	}
+	return nil
+}
+
+// compareArithmetic returns the first result that differs, or an error if the kernels could not run.
+func compareArithmetic(d offload.Device, load Loader) (inexact, err error) {
 	for _, t := range []ir.Type{ir.F32, ir.F64} {
 		p := newProbe(t)
 		want, err := p.interpret()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		got, err := p.run(d, load)
 		if err != nil {
-			return fmt.Errorf("the comparison of its arithmetic failed: %w", err)
+			return nil, fmt.Errorf("the comparison of the device's arithmetic could not run: %w", err)
 		}
 		for i, name := range p.names {
 			for at, size := 0, t.Size(); at < p.count*size; at += size {
 				if w, g := want[3+i][at:][:size], got[3+i][at:][:size]; !bytes.Equal(w, g) {
 					return fmt.Errorf("%s in %s has the bits %x instead of %x, for x = %x, y = %x, z = %x (least byte first)", name, t, g, w,
-						want[0][at:][:size], want[1][at:][:size], want[2][at:][:size])
+						want[0][at:][:size], want[1][at:][:size], want[2][at:][:size]), nil
 				}
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }

@@ -1,0 +1,25 @@
+package portable
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// A comparison that cannot run proves nothing: it is an error, and the next kernel compares again.
+func TestComparisonFails(t *testing.T) {
+	var a Arithmetic
+	failure := offload.Errorf(offload.OutOfResources, "compile", "no memory")
+	for n := range 2 {
+		calls := 0
+		err := a.Compare(nil, func(*ir.Kernel, offload.KernelInfo) (offload.Kernel, func() error, error) {
+			calls++
+			return nil, nil, failure
+		}, func() { t.Error("the device counts as inexact") })
+		if !errors.Is(err, failure) || offload.CodeOf(err) != offload.OutOfResources || calls != 1 || a.Inexact() != nil {
+			t.Errorf("call %d: %v, %d kernels loaded, inexact: %v", n, err, calls, a.Inexact())
+		}
+	}
+}
