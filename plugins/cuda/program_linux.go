@@ -45,11 +45,21 @@ type kernel struct {
 // the code.
 type choice struct {
 	unchecked bool
-	large     bool // groups of more than smallGroup items
-	axes      int  // on which the launch has more than one item or group item
-	within    bool // the launch's size is within the extents
-	indices   bool // other indices are too
+	large     bool   // groups of more than smallGroup items
+	axes      int    // on which the launch has more than one item or group item
+	within    bool   // the launch's size is within the extents
+	indices   bool   // other indices are too
+	small     bool   // no extent and no size is above smallExtent
+	whole     bool   // the size is a multiple of the group's
+	brief     bool   // its loops need no look at the stop word: see briefWork
+	group     [3]int // of a kernel that observes it; zero if it is unknown
 }
+
+const (
+	smallExtent = 1 << 30 // sums of an index and a constant do not wrap below it
+	briefWork   = 1 << 36 // instructions of launches whose loops do not look whether they are to stop: less than a second
+	briefItem   = 1 << 26 // of them, those of one item
+)
 
 // smallGroup is the number of items of usual groups. Kernels for at most that many may use more registers.
 const smallGroup = 256
@@ -116,7 +126,13 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 	if err := p.device.proveExact(); err != nil {
 		return nil, err
 	}
-	if _, err := k.variant(k.usual()); err != nil {
+	var err error
+	if k.info.ObservesGroup { // the first launch compiles it for its group
+		_, _, err = k.emit(k.usual())
+	} else {
+		_, err = k.variant(k.usual())
+	}
+	if err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -188,7 +204,7 @@ func axesOf(k *ir.Kernel) int {
 
 // usual returns the choice of the launches that are likely.
 func (k *kernel) usual() choice {
-	c := choice{axes: k.axes}
+	c := choice{axes: k.axes, small: true, whole: true, brief: k.facts.Bounded()}
 	c.within, _ = k.facts.Any()
 	return c
 }
@@ -201,8 +217,16 @@ func (k *kernel) choose(s *launch) choice {
 			c.axes = axis + 1
 		}
 	}
+	g := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
 	if !s.unchecked {
-		c.within, c.indices = k.facts.Hold(&interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims})
+		c.within, c.indices = k.facts.Hold(g)
+		c.small = max(s.size[0], s.size[1], s.size[2]) <= smallExtent && !slices.ContainsFunc(s.dims, func(a interp.Arg) bool { return max(a.Dims[0], a.Dims[1], a.Dims[2]) > smallExtent })
+	}
+	c.whole = s.size[0]%s.group[0] == 0 && s.size[1]%s.group[1] == 0 && s.size[2]%s.group[2] == 0
+	work, bounded := k.facts.Work(g)
+	c.brief = bounded && work <= briefWork && work/max(1, int64(s.size[0])*int64(s.size[1])*int64(s.size[2])) <= briefItem
+	if k.info.ObservesGroup {
+		c.group = s.group
 	}
 	return c
 }
@@ -236,23 +260,39 @@ func (k *kernel) variant(c choice) (*variant, error) {
 	return v, v.err
 }
 
-func (k *kernel) compile(v *variant, c choice) error {
+// emit returns the kernel for a choice, lowered and as PTX.
+func (k *kernel) emit(c choice) (lowered *lower.Kernel, text string, err error) {
 	d, most, source := k.device, smallGroup, k.ir
 	if c.large {
 		most = d.Info().Limits.GroupItems
 	}
-	if c.within || c.indices {
-		source = k.facts.Prove(k.ir, c.indices)
+	facts := k.facts.Facts(c.within, c.indices)
+	if c.small {
+		facts.MaxExtent, facts.MaxSize = smallExtent, smallExtent
 	}
-	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), Unchecked: c.unchecked})
+	if facts.GroupSize = c.group; !c.unchecked || c.group != [3]int{} {
+		source = portable.Specialize(k.ir, facts)
+	}
+	lowered, err = lower.Lower(ptx.Unroll(source), d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), GroupSize: c.group,
+		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked})
 	if err == nil {
-		v.source, err = ptx.EmitFor(c.axes, lowered)
+		text, err = ptx.EmitFor(c.axes, lowered)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)
 		e.Err = err
-		return e
+		return nil, "", e
 	}
+	return lowered, text, nil
+}
+
+func (k *kernel) compile(v *variant, c choice) error {
+	d := k.device
+	lowered, text, err := k.emit(c)
+	if err != nil {
+		return err
+	}
+	v.source = text
 	err = d.in(func() error {
 		m, log, err := d.driver.Load([]byte(v.source))
 		if err != nil {

@@ -102,11 +102,23 @@ func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
 // Prove returns a copy of the kernel with the proofs that the conditions on the size allow, and those on indices if index is
 // true.
 func (f *LaunchFacts) Prove(k *ir.Kernel, index bool) *ir.Kernel {
-	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone()
-	facts := opt.Facts{Within: f.size}
+	return Specialize(k, f.Facts(true, index))
+}
+
+// Facts returns the conditions on the size and those on indices, each if it is true.
+func (f *LaunchFacts) Facts(size, index bool) (facts opt.Facts) {
+	if size {
+		facts.Within = f.size
+	}
 	if index {
 		facts.Index = f.index
 	}
+	return facts
+}
+
+// Specialize returns a copy of the kernel, optimized for launches with facts.
+func Specialize(k *ir.Kernel, facts opt.Facts) *ir.Kernel {
+	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone()
 	opt.Run(m, opt.Default, &facts)
 	return m.Kernels[0]
 }

@@ -63,21 +63,35 @@ func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 		if in.Op != ir.If || !EndsIn(in.Then, ir.Yield) || !leaves(in.Else, loop, s) {
 			continue
 		}
-		cond := in.Args[0].Def
-		if cond == nil || cond.Op != ir.Lt {
-			continue
-		}
-		counter, limit := cond.Args[0], cond.Args[1]
-		c := s.LoopOf[counter]
-		if c.Loop != loop || counter.Type != ir.I32 || !s.beforeLaunch(limit) {
-			continue
-		}
-		first, known := least(loop.Args[c.I])
-		if step, ok := s.Step(loop, c.I); ok && known && step >= 1 {
-			return loopWork{first: first, step: step, limit: limit}, true
+		if l, ok = s.limited(loop, in.Args[0]); ok {
+			return l, true
 		}
 	}
 	return l, false
+}
+
+// limited returns the counter of a loop that goes on while a condition holds. Of a conjunction, either operand may be the limit's.
+func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
+	cond := v.Def
+	switch {
+	case cond == nil:
+		return l, false
+	case cond.Op == ir.And && v.Type == ir.Bool:
+		if l, ok = s.limited(loop, cond.Args[0]); !ok {
+			l, ok = s.limited(loop, cond.Args[1])
+		}
+		return l, ok
+	case cond.Op != ir.Lt:
+		return l, false
+	}
+	counter, limit := cond.Args[0], cond.Args[1]
+	c := s.LoopOf[counter]
+	if c.Loop != loop || counter.Type != ir.I32 || !s.beforeLaunch(limit) {
+		return l, false
+	}
+	first, known := least(loop.Args[c.I])
+	step, steady := s.Step(loop, c.I)
+	return loopWork{first: first, step: step, limit: limit}, known && steady && step >= 1
 }
 
 // least returns a number that an i32 is not below.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -55,6 +56,13 @@ func TestWork(t *testing.T) {
 	}
 	if n := w.Instrs(value); n < 1000*1000*5 || n > 1100*1100*8 {
 		t.Errorf("%d instructions of nested loops", n)
+	}
+	both := strings.Replace(nested, "if %6 {", "%9: bool = eq %3, %1\n%10: bool = and %9, %6\nif %10 {", 1)
+	if w = FindWork(parse(t, both)); w == nil {
+		t.Error("a loop has no bound that goes on while its counter is below a limit and something else holds")
+	}
+	if either := strings.Replace(both, "and %9", "or %9", 1); FindWork(parse(t, either)) != nil {
+		t.Error("a loop has a bound that goes on while its counter is below a limit or something else holds")
 	}
 	if FindWork(parse(t, "loop @1 () {\ncontinue @1\n}\nreturn\n")) != nil {
 		t.Error("an endless loop has a bound")

@@ -27,7 +27,7 @@ func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks 
 		}
 		at = l.addProduct(at, wide, stride)
 		c := check{axis: k, index: wide, faults: in.Proved>>k&1 == 0 && !l.options.Unchecked}
-		if !c.faults && !l.meets {
+		if !c.faults && (!l.meets || l.steady) {
 			continue
 		}
 		if d := v.Def; d != nil && d.Op == ir.Const && r.Extents[k] >= 0 && d.Bits < uint64(r.Extents[k]) {

@@ -19,6 +19,8 @@ type Facts struct {
 	Size      [3]int           // items on each axis; 0 if unknown
 	GroupSize [3]int           // items of a group on each axis; 0 if unknown
 	Extents   map[string][]int // extents of buffers by name, outermost first
+	MaxExtent int              // of all buffers; 0 if unknown
+	MaxSize   int              // of the launch on all axes; 0 if unknown
 	Within    []SizeFact       // relations between size and extents
 	Index     []IndexFact      // upper bounds of indices
 }

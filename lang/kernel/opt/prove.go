@@ -116,6 +116,9 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 	}
 	for axis := range 3 {
 		size := interval{1, math.MaxInt32} // an item is running
+		if facts.MaxSize > 0 {
+			size.hi = int64(facts.MaxSize)
+		}
 		if n := facts.Size[axis]; n > 0 {
 			size = exactly(int64(n))
 		}
@@ -130,6 +133,9 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		byName[a.Name] = a
 		for axis := range a.Rank {
 			extent := interval{0, math.MaxInt32}
+			if facts.MaxExtent > 0 {
+				extent.hi = int64(facts.MaxExtent)
+			}
 			if dims := facts.Extents[a.Name]; len(dims) == a.Rank {
 				extent = exactly(int64(dims[axis]))
 			}

@@ -13,7 +13,9 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, group, err := c.lowered(target, known)
+	unrolled := *c
+	unrolled.Kernel = ptx.Unroll(c.Kernel)
+	k, group, err := unrolled.lowered(target, known)
 	if err != nil {
 		return nil, err
 	}

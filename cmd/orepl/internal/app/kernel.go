@@ -43,8 +43,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return emitjs.Module(all...)
 	},
-	"clc":      lowered(clc.Target, clc.Emit),
-	"ptx":      lowered(ptx.Target, ptx.Emit),
+	"clc":      lowered(clc.Target, nil, clc.Emit),
+	"ptx":      lowered(ptx.Target, ptx.Unroll, ptx.Emit),
 	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
 	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
@@ -59,8 +59,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 	}),
 }
 
-// lowered returns an emitter of kernels that were lowered for a target.
-func lowered(target func() (*lower.Target, error), emit func(...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
+// lowered returns an emitter of kernels that were lowered for a target. If prepare is not nil, it returns what is lowered of a kernel.
+func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
 		to, err := target()
 		if err != nil {
@@ -74,6 +74,9 @@ func lowered(target func() (*lower.Target, error), emit func(...*lower.Kernel) (
 			}
 			opt.Run(m, opt.Default, nil)
 			for _, k := range m.Kernels {
+				if prepare != nil {
+					k = prepare(k)
+				}
 				l, err := lower.Lower(k, to, lower.Options{MaxGroup: largestGroup(c)})
 				if err != nil {
 					return "", lowerError(m, k, err)

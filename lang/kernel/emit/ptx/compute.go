@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"math"
+	mathbits "math/bits"
 	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -125,7 +126,11 @@ func (e *emitter) product(in *ir.Instr, r string) bool {
 		if extent, size := widening(row); extent != nil && extent.Type == index.Type {
 			at := e.fresh("b64")
 			e.line("mul.wide.%s %s, %s, %s", typed[index.Type], at, register(index), register(extent))
-			e.line("mul.lo.s64 %s, %s, %d", r, at, size)
+			if size > 0 && size&(size-1) == 0 {
+				e.line("shl.b64 %s, %s, %d", r, at, mathbits.TrailingZeros64(uint64(size)))
+			} else {
+				e.line("mul.lo.s64 %s, %s, %d", r, at, size)
+			}
 			return true
 		}
 	}

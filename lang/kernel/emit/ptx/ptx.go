@@ -378,32 +378,6 @@ func (e *emitter) structured(in *ir.Instr) {
 
 var spaces = map[ir.Space]string{ir.Global: "global", ir.Shared: "shared", ir.Private: "local", ir.Table: "global"}
 
-// place returns the address of an access.
-func (e *emitter) place(in *ir.Instr) string {
-	offset := in.Args[0]
-	base := fmt.Sprintf("%%a%d", in.Array.ID)
-	if d := offset.Def; d != nil && d.Op == ir.Const && int64(d.Bits) >= 0 && d.Bits < 1<<20 {
-		return fmt.Sprintf("[%s+%d]", base, d.Bits)
-	}
-	displacement := uint64(0)
-	if d := offset.Def; d != nil && d.Op == ir.Add && offset.Type.Size() == 8 {
-		if n, ok := constant(d.Args[1]); ok && n >= 0 && n < 1<<20 {
-			offset, displacement = d.Args[0], uint64(n)
-		}
-	}
-	at := e.fresh("b64")
-	from := register(offset)
-	if offset.Type.Size() == 4 {
-		e.line("cvt.s64.%s %s, %s", typed[offset.Type], at, from)
-		from = at
-	}
-	e.line("add.s64 %s, %s, %s", at, base, from)
-	if displacement > 0 {
-		return fmt.Sprintf("[%s+%d]", at, displacement)
-	}
-	return fmt.Sprintf("[%s]", at)
-}
-
 // access prints a Load, Store or Atomic.
 func (e *emitter) access(in *ir.Instr) {
 	a := in.Array
