@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		"worker":  worker,
 		"loss":    loss,
 		"flood":   mpi.Flood,
+		"large":   large,
 		"unread":  mpi.Unread,
 		"conform": suite,
 		"digests": digests,
@@ -102,9 +103,25 @@ func loss() error {
 	return p.Close()
 }
 
+// large writes 3 GiB to the memory of a worker and reads them back.
+func large() error {
+	ctx := context.Background()
+	p, err := mpi.New().Open(ctx)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if err := copiesOf(ctx, p.Devices()[0], 3<<30+5); err != nil {
+		return err
+	}
+	fmt.Printf("3 GiB went round in %v\n", time.Since(start).Round(time.Millisecond))
+	return p.Close()
+}
+
 // copies writes to the memory of a device and reads it back.
-func copies(ctx context.Context, d offload.Device) error {
-	const n = 3 << 20
+func copies(ctx context.Context, d offload.Device) error { return copiesOf(ctx, d, 3<<20) }
+
+func copiesOf(ctx context.Context, d offload.Device, n int64) error {
 	m, err := d.Allocate(n, offload.DeviceMemory)
 	if err != nil {
 		return err
@@ -117,7 +134,7 @@ func copies(ctx context.Context, d offload.Device) error {
 	defer q.Close()
 	data, back := make([]byte, n), make([]byte, n)
 	for j := range data {
-		data[j] = byte(j * 7)
+		data[j] = byte(j*7 + j>>20)
 	}
 	if err := q.Submit(offload.Span{Memory: m, Size: n}, data); err != nil {
 		return err
@@ -354,6 +371,39 @@ func TestFullStream(t *testing.T) {
 			if out, err := job(t, launcher, nil, "flood", "unread"); err != nil {
 				t.Errorf("%v\n%s", err, out)
 			}
+		})
+	}
+}
+
+// TestLarge copies more than 2 GiB at once to a worker and back.
+func TestLarge(t *testing.T) {
+	if os.Getenv("OREPL_TEST_LONG") != "1" {
+		t.Skip("long")
+	}
+	for _, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			out, err := job(t, launcher, nil, "large", "worker")
+			if err != nil || !strings.Contains(out, "3 GiB went round") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			t.Log(out)
+		})
+	}
+}
+
+// TestManyRanks runs the conformance suite on one of 15 workers, which are more than the cores.
+func TestManyRanks(t *testing.T) {
+	if os.Getenv("OREPL_TEST_LONG") != "1" {
+		t.Skip("long")
+	}
+	for _, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			roles := append([]string{"conform"}, slices.Repeat([]string{"worker"}, 15)...)
+			out, err := job(t, launcher, []string{"OREPL_TEST_RANK=15"}, roles...)
+			if err != nil || !strings.Contains(out, " cases, 0 failed") {
+				t.Errorf("%v\n%s", err, out)
+			}
+			t.Log(out)
 		})
 	}
 }
