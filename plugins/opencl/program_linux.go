@@ -4,9 +4,12 @@ package opencl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
@@ -239,9 +242,7 @@ func (k *kernel) compile(v *variant, c choice) error {
 		v.source, err = clc.Options{FlatGroups: v.flat}.Emit(lowered)
 	}
 	if err != nil {
-		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)
-		e.Err = err
-		return e
+		return k.unsupported(err)
 	}
 	if !d.Info().Features.F64 && usesDouble(v.source) {
 		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.info.Name).
@@ -254,11 +255,7 @@ func (k *kernel) compile(v *variant, c choice) error {
 	}
 	v.program, log, err = d.buildSource(v.source, options)
 	if err != nil {
-		e := d.failure("compile", k.info.Name, err)
-		if log != "" {
-			e.Detail += fmt.Sprintf(": %.2000s", log)
-		}
-		return e
+		return k.refused(v.source, log, err)
 	}
 	if v.handle, err = d.lib.NewKernel(v.program, clc.Name(k.ir)); err != nil {
 		d.lib.ReleaseProgram(v.program)
@@ -266,6 +263,50 @@ func (k *kernel) compile(v *variant, c choice) error {
 	}
 	v.lowered, v.most = lowered, d.lib.MaxGroup(v.handle, d.handle)
 	return nil
+}
+
+// unsupported returns the error for a kernel that cannot be lowered, at the statement of the script that is the cause.
+func (k *kernel) unsupported(err error) error {
+	e := offload.Errorf(offload.Unsupported, "compile", "").On(k.device.id, k.info.Name)
+	e.Err = err
+	var u *lower.UnsupportedError
+	if errors.As(err, &u) && u.Site > 0 {
+		e.Pos, _ = portable.Position(k.module, k.ir, u.Site)
+	}
+	op := ir.Const
+	k.ir.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Call || in.Op == ir.Clock {
+			op = in.Op
+		}
+	})
+	switch op {
+	case ir.Call:
+		e.Hint = "OpenCL devices cannot call the host from a kernel: use device('cpu'), or pass the values in buffers"
+	case ir.Clock:
+		e.Hint = "OpenCL C 1.2 has no clock: use device('cpu'), or measure launches by their events"
+	}
+	return e
+}
+
+// logLine finds the number of a line of OpenCL C in the log of a driver's compiler, before a column or in parentheses.
+var logLine = regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`)
+
+// refused returns the error for OpenCL C that the driver does not compile, at the statement of the script that the log's first error is of.
+func (k *kernel) refused(source, log string, err error) error {
+	e := k.device.failure("compile", k.info.Name, err)
+	if log = strings.TrimSpace(log); log != "" {
+		e.Detail += fmt.Sprintf(": %.2000s", log)
+	}
+	if match := logLine.FindStringSubmatch(log); match != nil {
+		n, _ := strconv.Atoi(match[1])
+		if site, ok := clc.SiteOf(k.ir, source, n); ok {
+			e.Pos, _ = portable.Position(k.module, k.ir, site)
+		}
+	}
+	if e.Hint == "" {
+		e.Hint = "`orepl kernel --emit clc` shows the OpenCL C; the driver's compiler should take it: please report both"
+	}
+	return e
 }
 
 // meetsInBranch reports whether a block has a barrier in a condition. PoCL 3.1 computes such kernels wrong in two ways.

@@ -83,6 +83,26 @@ var cTypes = map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", 
 // Name returns the name of a kernel in the text of [Emit], if no kernel before it has an equal one.
 func Name(k *ir.Kernel) string { return identifier(k.Name) }
 
+// where returns the line and column of a site, as the comments of the text have it.
+func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
+
+// SiteOf returns the site of the kernel that line n of a text, counted from 1, was printed for.
+func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
+	lines := strings.Split(text, "\n")
+	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "__kernel "); i-- {
+		s, found := strings.CutPrefix(strings.TrimLeft(lines[i], "\t"), "// ")
+		if !found {
+			continue
+		}
+		for site := range k.Sites {
+			if strings.HasPrefix(s, where(&k.Sites[site])) {
+				return site, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // identifier makes a name that C takes.
 func identifier(name string) string {
 	out := strings.Map(func(r rune) rune {
@@ -314,7 +334,7 @@ func (e *emitter) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
 			if text := e.kernel.IR.Sites[s].Text; text != "" {
-				e.line("// %s", comment(text))
+				e.line("// %s%s", where(&e.kernel.IR.Sites[s]), comment(text))
 			}
 			site = s
 		}

@@ -87,3 +87,34 @@ func TestOperations(t *testing.T) {
 	}
 	check(t, text)
 }
+
+// Lines of a text are of the statements that they were printed for.
+func TestSiteOf(t *testing.T) {
+	m, err := ir.ParseText("test", `orepl-ir 1
+file 0 "f"
+kernel k(x: f32[*]) real f32 {
+  site 0 = 0:1:1 ""
+  site 1 = 0:7:3 "x[g.x]"
+  site 2 = 0:9:3 "x[g.x]"
+  %1: i32 = item.global.x
+  %2: f32 = load x[%1] !1
+  %3: f32 = floor %2 !2
+  store x[%1], %3 !2
+  return
+}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := m.Kernels[0]
+	text, err := clc.Emit(lowered(t, k))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part, want := range map[string]int{"= *(": 1, "floor(": 2, "__kernel": 0} {
+		n := strings.Count(text[:strings.Index(text, part)], "\n") + 1
+		if site, ok := clc.SiteOf(k, text, n); site != want || ok != (want > 0) {
+			t.Errorf("%q in line %d is of site %d, %t", part, n, site, ok)
+		}
+	}
+}
