@@ -29,6 +29,20 @@ func TestExamplesOnOpenCL(t *testing.T) {
 	} else if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
+	examplesOn(t, "opencl:0", withoutOpenCL)
+}
+
+// TestExamplesOnCUDA does the same on the first GPU, if the environment variable OREPL_GPU is 1.
+func TestExamplesOnCUDA(t *testing.T) {
+	if os.Getenv("OREPL_GPU") != "1" {
+		t.Skip("OREPL_GPU=1 runs it on the first GPU")
+	}
+	examplesOn(t, "cuda:0", map[string]string{"04-native.js": "native images", "05-native-services.js": "native images", "06-two-devices.js": "the CPU beside it, which TestExamples has"})
+}
+
+// examplesOn compares the examples on a device with those on the CPU. without has the scripts that need what it lacks.
+func examplesOn(t *testing.T, device string, without map[string]string) {
+	t.Helper()
 	orepl := buildCommand(t)
 	scripts, err := filepath.Glob("../examples/[0-9]*.js")
 	if err != nil {
@@ -44,12 +58,12 @@ func TestExamplesOnOpenCL(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(name, ".js"), func(t *testing.T) {
-			if why := withoutOpenCL[name]; why != "" {
+			if why := without[name]; why != "" {
 				t.Skip("needs " + why)
 			}
-			want, got := digest(t, orepl, script, "cpu:0"), digest(t, orepl, script, "opencl:0")
+			want, got := digest(t, orepl, script, "cpu:0"), digest(t, orepl, script, device)
 			if want != got {
-				t.Errorf("on cpu:0 it leaves\n%s\nand on opencl:0\n%s", want, got)
+				t.Errorf("on cpu:0 it leaves\n%s\nand on %s\n%s", want, device, got)
 			}
 		})
 	}

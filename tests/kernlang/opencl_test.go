@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/plugins/cuda"
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -20,6 +21,14 @@ func TestRulesOnOpenCL(t *testing.T) {
 		step = 12
 	}
 	rulesOn(t, opencl.New(opencl.Options{}), nil, step)
+}
+
+// TestRulesOnCUDA runs the kernels of TestRules on the first GPU, if the environment variable OREPL_GPU is 1.
+func TestRulesOnCUDA(t *testing.T) {
+	if os.Getenv("OREPL_GPU") != "1" {
+		t.Skip("OREPL_GPU=1 runs it on the first GPU")
+	}
+	rulesOn(t, cuda.New(cuda.Options{}), nil, 1)
 }
 
 // runnerOn returns a runner that also runs programs on the first device of a plugin.
