@@ -49,6 +49,9 @@ func launchPrint(t *T) {
 	}
 }
 
+// errNumber is the cause of a failed call. It is lost in no process.
+var errNumber = errors.New("a number that is wrong")
+
 // doubler serves "double".
 type doubler struct{ offload.Services }
 
@@ -58,7 +61,7 @@ func (doubler) Call(_ context.Context, r *offload.Request) (uint64, error) {
 	}
 	n := int32(r.Args[0].Bits)
 	if n == 77 {
-		return 0, errors.New("not that one")
+		return 0, &offload.Error{Code: offload.PermissionDenied, Op: "call", Detail: "not that one", Hint: "take another", Err: errNumber}
 	}
 	return uint64(math.Float32bits(float32(2 * n))), nil
 }
@@ -77,10 +80,14 @@ func launchCall(t *T) {
 	}
 	equal(t, "doubles", download[int32](t, b), want)
 	t.launch(q, k, session.Config{Size: sized(100), Services: doubler{}}, session.Buf(b))
-	if err := q.Sync(t.ctx); err == nil || !strings.Contains(err.Error(), "not that one") {
-		t.Errorf("a call that failed gave %v", err)
+	err := q.Sync(t.ctx)
+	if err == nil || !strings.Contains(err.Error(), "not that one") {
+		t.Errorf("a call that failed: %v", err)
 	}
-	_, err := k.Bind(config(1), session.Buf(b))
+	if !errors.Is(err, errNumber) || offload.CodeOf(err) != offload.PermissionDenied {
+		t.Errorf("the error of a failed call has lost its cause or its code: %v", err)
+	}
+	_, err = k.Bind(config(1), session.Buf(b))
 	t.refused("a kernel that calls a service, without services", err, offload.NotFound)
 	_, err = k.Bind(session.Config{Size: sized(1), Services: picky{}}, session.Buf(b))
 	t.refused("a kernel that calls a service which is not offered", err, offload.NotFound)

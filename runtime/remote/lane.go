@@ -31,6 +31,7 @@ type lane struct {
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
 	services map[uint64]offload.Services // of launches in flight
+	failures map[uint64][]error          // of their services, whose causes the wire does not carry
 	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
 	newest   uint64                      // the newest command begun
 	ended    uint64                      // the newest command whose end the server reported
@@ -43,7 +44,7 @@ type lane struct {
 }
 
 func newLane(d *device, id uint64) *lane {
-	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, sent: map[uint64]int64{}, results: map[uint64]*reached{}}
+	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}, sent: map[uint64]int64{}, results: map[uint64]*reached{}}
 }
 
 func (l *lane) Check(m offload.Memory) error {
@@ -408,6 +409,9 @@ func (l *lane) call(m *serviceCall) error {
 		defer cancel()
 		m.Request.Device = l.device.id()
 		bits, err := guarded(ctx, s, &m.Request)
+		if err != nil {
+			l.failed(m.At.Number, err)
+		}
 		c.mu.Lock()
 		delete(c.calls, m.Call)
 		c.mu.Unlock()
@@ -463,6 +467,8 @@ func (l *lane) Finish(c *queue.Command) error {
 	l.bytes.Add(-hostBytes(c))
 	delete(l.flying, n)
 	delete(l.services, n)
+	failures := l.failures[n]
+	delete(l.failures, n)
 	delete(l.sent, n)
 	r := l.results[n]
 	delete(l.results, n)
@@ -478,9 +484,36 @@ func (l *lane) Finish(c *queue.Command) error {
 	case stopped:
 		return queue.ErrStopped
 	case failed:
-		return offload.DecodeError(r.Error)
+		return caused(offload.DecodeError(r.Error), failures)
 	}
 	return nil
+}
+
+const mostFailures = 64 // errors that are kept of a launch: the one that ended it is among the first
+
+// failed keeps an error of a service.
+func (l *lane) failed(n uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > l.ended && len(l.failures[n]) < mostFailures {
+		l.failures[n] = append(l.failures[n], err)
+	}
+}
+
+// caused returns the error of a launch with the service's own error as its cause, instead of a copy that the wire carried.
+func caused(err error, failures []error) error {
+	e, ok := err.(*offload.Error)
+	if !ok || e.Err == nil {
+		return err
+	}
+	text := e.Err.Error()
+	for _, f := range failures {
+		if f.Error() == text {
+			e.Err = f
+			break
+		}
+	}
+	return e
 }
 
 func (l *lane) Stop(n uint64) { l.device.client.link.send(&stop{at{l.id, n}}) }

@@ -11,7 +11,7 @@ import (
 // only what no launch can have printed is an error.
 func TestLatePrint(t *testing.T) {
 	stream := &stream{Reader: strings.NewReader("")}
-	l := &lane{device: &device{client: &client{link: newLink(stream, false)}}, ended: 3, newest: 5, services: map[uint64]offload.Services{}}
+	l := &lane{device: &device{client: &client{link: newLink(stream, false)}}, ended: 3, newest: 5, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}}
 	if err := l.print(&printed{At: at{Number: 3}}); err != nil {
 		t.Error(err)
 	}
