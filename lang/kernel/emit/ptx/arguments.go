@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
@@ -12,6 +13,21 @@ type Argument struct {
 	Bits    uint64
 	Address uint64 // of a buffer
 	Dims    []int32
+}
+
+// maxBlock is the size of the largest argument block that all drivers take, in bytes. Source: PTX ISA, section on kernel parameters.
+const maxBlock = 4096
+
+// checkBlock returns an error if the argument block of a kernel is too large.
+func checkBlock(k *lower.Kernel) error {
+	args := make([]Argument, len(k.IR.Params))
+	for i := range args {
+		args[i].Dims = make([]int32, ir.MaxRank)
+	}
+	if n := len(AppendArguments(nil, k, args, [3]int{})); n > maxBlock {
+		return fmt.Errorf("kernel %s: its parameters take %d bytes, and a CUDA device has room for %d: pass fewer, such as one buffer with several rows", k.IR.Name, n, maxBlock)
+	}
+	return nil
 }
 
 // AppendArguments appends the argument block of a launch, each argument at its own alignment. The records are the last argument.

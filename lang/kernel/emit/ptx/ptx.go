@@ -48,6 +48,9 @@ func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 				err = fmt.Errorf("kernel %s: %w", k.IR.Name, e)
 			}
 		})
+		if err == nil {
+			err = checkBlock(k)
+		}
 		if err != nil {
 			return "", err
 		}

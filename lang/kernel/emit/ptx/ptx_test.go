@@ -56,6 +56,29 @@ func lowered(t *testing.T, k *ir.Kernel) *lower.Kernel {
 	return l
 }
 
+// TestParameters prints kernels whose argument blocks just fit, and are too large.
+func TestParameters(t *testing.T) {
+	for n, fits := range map[int]bool{253: true, 255: false} { // 16 bytes each, and 28 of the records and the size
+		k := &ir.Kernel{Name: "many", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
+		for i := range n {
+			a := &ir.Array{Name: fmt.Sprint("b", i), Space: ir.Global, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1, ID: i}
+			k.Arrays = append(k.Arrays, a)
+			k.Params = append(k.Params, ir.Param{Name: a.Name, Array: a})
+		}
+		b := ir.Builder{Kernel: k, Block: k.Body}
+		b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+		text, err := ptx.Emit(lowered(t, k))
+		switch {
+		case fits && err != nil:
+			t.Errorf("%d buffers: %v", n, err)
+		case fits:
+			assemble(t, text)
+		case err == nil || !strings.Contains(err.Error(), "has room for 4096"):
+			t.Errorf("%d buffers: %v", n, err)
+		}
+	}
+}
+
 // TestRandom assembles random kernels.
 func TestRandom(t *testing.T) {
 	n := 40

@@ -181,6 +181,23 @@ func TestQuality(t *testing.T) {
 	}
 }
 
+// TestSpills assembles the kernels of [peers] for each kind of processor: no register is spilled.
+func TestSpills(t *testing.T) {
+	assembler := toolkit(t, "ptxas")
+	for _, p := range peers {
+		file := filepath.Join(t.TempDir(), "k.ptx")
+		if err := os.WriteFile(file, []byte(emitted(t, p)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, arch := range []string{"sm_70", "sm_80", "sm_90"} {
+			log, err := exec.Command(assembler, "-v", "-O3", "-arch="+arch, file, "-o", os.DevNull).CombinedOutput()
+			if err != nil || !usedRegs.Match(log) || spilled.Match(log) {
+				t.Errorf("%s for %s: %v, %s", p.name, arch, err, log)
+			}
+		}
+	}
+}
+
 // emitted returns the PTX of a kernel for a launch whose facts prove what they can.
 func emitted(t *testing.T, p peer) string {
 	t.Helper()
