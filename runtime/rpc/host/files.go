@@ -28,6 +28,7 @@ type file struct {
 	mu sync.Mutex
 	offload.File
 	back   []byte // pushed back by ungetc, the next byte last
+	ahead  []byte // read from the file, and not yet by the device code
 	ended  bool
 	failed bool
 }
@@ -88,14 +89,24 @@ func (f *file) read(n int, line bool) []byte {
 		data = append(data, f.back[len(f.back)-1])
 		f.back = f.back[:len(f.back)-1]
 	}
-	for !line && len(data) < n || line && len(data) < n && !bytes.HasSuffix(data, []byte{'\n'}) {
-		end := n
-		if line {
-			end = len(data) + 1
+	for len(data) < n && !(line && bytes.HasSuffix(data, []byte{'\n'})) {
+		if len(f.ahead) > 0 {
+			part := f.ahead[:min(n-len(data), len(f.ahead))]
+			if i := bytes.IndexByte(part, '\n'); line && i >= 0 {
+				part = part[:i+1]
+			}
+			data, f.ahead = append(data, part...), f.ahead[len(part):]
+			continue
 		}
-		got, err := f.Read(data[len(data):end])
-		data = data[:len(data)+got]
-		if err != nil {
+		var err error
+		if line {
+			f.ahead, err = f.fill(make([]byte, aheadBytes))
+		} else {
+			var got []byte
+			got, err = f.fill(data[len(data):n])
+			data = data[:len(data)+len(got)]
+		}
+		if err != nil && len(f.ahead) == 0 {
 			f.ended = f.ended || errors.Is(err, io.EOF)
 			f.failed = f.failed || !errors.Is(err, io.EOF)
 			break
@@ -104,9 +115,24 @@ func (f *file) read(n int, line bool) []byte {
 	return data
 }
 
+const aheadBytes = 4096 // that reading a line takes from the file at once
+
+// fill reads into data and returns the part that it has filled.
+func (f *file) fill(data []byte) ([]byte, error) {
+	n, err := f.Read(data)
+	return data[:n], err
+}
+
+// kept returns the number of bytes between the position of the device code and that of the file.
+func (f *file) kept() int64 { return int64(len(f.back) + len(f.ahead)) }
+
 func (f *file) write(data []byte) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.ahead) > 0 {
+		_, err := f.Seek(-int64(len(f.ahead)), io.SeekCurrent)
+		f.ahead, f.failed = nil, f.failed || err != nil
+	}
 	n, err := f.Write(data)
 	f.failed = f.failed || err != nil
 	return n

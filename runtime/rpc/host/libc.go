@@ -160,12 +160,12 @@ func (h *Host) streams(reply func(op uint32, name string, f func(l *Launch, d *r
 	on(opSeek, "fseek", first, func(f *file, d *rpc.Packet) uint64 {
 		offset, whence := int64(d[1]), int(int32(d[2]))
 		if whence == io.SeekCurrent {
-			offset -= int64(len(f.back))
+			offset -= f.kept()
 		}
 		if _, err := f.Seek(offset, whence); err != nil {
 			return failed
 		}
-		f.back, f.ended = nil, false
+		f.back, f.ahead, f.ended = nil, nil, false
 		return 0
 	})
 	on(opTell, "ftell", first, func(f *file, _ *rpc.Packet) uint64 {
@@ -173,7 +173,7 @@ func (h *Host) streams(reply func(op uint32, name string, f func(l *Launch, d *r
 		if err != nil {
 			return failed
 		}
-		return uint64(at - int64(len(f.back)))
+		return uint64(at - f.kept())
 	})
 	on(opUngetc, "ungetc", func(d *rpc.Packet) uint64 { return d[1] }, func(f *file, d *rpc.Packet) uint64 {
 		if len(f.back) >= 64 || int32(d[0]) < 0 {

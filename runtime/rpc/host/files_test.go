@@ -1,0 +1,70 @@
+package host
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// counted counts the reads of a file.
+type counted struct {
+	offload.File
+	reads int
+}
+
+func (c *counted) Read(data []byte) (int, error) {
+	c.reads++
+	return c.File.Read(data)
+}
+
+// TestLines reads lines, parts of lines and bytes behind them in few reads, and writes at the place that was read up to.
+func TestLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines")
+	text := strings.Repeat("one line\n", 1000) + "the last"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	c := &counted{File: opened}
+	f := &file{File: c}
+	want := func(got []byte, text string) {
+		t.Helper()
+		if string(got) != text {
+			t.Fatalf("read %q, want %q", got, text)
+		}
+	}
+	for range 998 {
+		want(f.read(100, true), "one line\n")
+	}
+	if c.reads > 5 {
+		t.Errorf("%d reads", c.reads)
+	}
+	want(f.read(4, true), "one ")
+	f.back = append(f.back, 'x')
+	want(f.read(6, false), "xline\n")
+	if at, err := f.Seek(0, io.SeekCurrent); err != nil || at-f.kept() != 999*9 {
+		t.Errorf("at %d, %v", at-f.kept(), err)
+	}
+	want(f.read(100, true), "one line\n")
+	if f.ended {
+		t.Error("ended before the end")
+	}
+	want(f.read(4, true), "the ")
+	if n := f.write([]byte("LAST")); n != 4 || f.failed {
+		t.Errorf("wrote %d", n)
+	}
+	if want(f.read(100, true), ""); !f.ended || f.failed {
+		t.Errorf("ended %v, failed %v", f.ended, f.failed)
+	}
+	if data, err := os.ReadFile(path); err != nil || !strings.HasSuffix(string(data), "one line\nthe LAST") {
+		t.Errorf("the file ends with %q, %v", data[max(0, len(data)-20):], err)
+	}
+}
