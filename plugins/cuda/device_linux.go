@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"sync"
 	"sync/atomic"
 
@@ -103,7 +104,7 @@ func (d *device) describe() {
 // Describe implements [offload.Describer].
 func (d *device) Describe() []offload.Property {
 	get := func(a driver.Attribute) int { return d.driver.Attribute(d.handle, a) }
-	return []offload.Property{
+	list := []offload.Property{
 		{Name: "compute capability", Value: fmt.Sprintf("%d.%d", d.major, d.minor)},
 		{Name: "PCI", Value: fmt.Sprintf("%02x:%02x", get(driver.PCIBus), get(driver.PCIDevice))},
 		{Name: "memory clock", Value: get(driver.MemoryClockRate) / 1000, Unit: "MHz"},
@@ -113,6 +114,10 @@ func (d *device) Describe() []offload.Property {
 		{Name: "managed memory", Value: d.managed},
 		{Name: "memory pool", Value: d.pool != 0},
 	}
+	if visible, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
+		list = append(list, offload.Property{Name: "CUDA_VISIBLE_DEVICES", Value: visible})
+	}
+	return list
 }
 
 func (d *device) close() {

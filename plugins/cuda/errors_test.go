@@ -4,6 +4,7 @@ package cuda_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -316,6 +317,30 @@ func TestCalls(t *testing.T) {
 	}
 	if err := errors.Join(program.Unload(), m.Free()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestVisibleDevices describes a device where the environment chooses devices, and where it does not.
+func TestVisibleDevices(t *testing.T) {
+	for _, set := range []bool{false, true} {
+		t.Run(strconv.FormatBool(set), func(t *testing.T) {
+			t.Setenv("CUDA_VISIBLE_DEVICES", "2,GPU-1") // which the test's end restores
+			if !set {
+				if err := os.Unsetenv("CUDA_VISIBLE_DEVICES"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := newStandIn(t).open(t)
+			found := slices.ContainsFunc(p.Devices()[0].(offload.Describer).Describe(), func(p offload.Property) bool {
+				return p.Name == "CUDA_VISIBLE_DEVICES" && p.Value == "2,GPU-1"
+			})
+			if found != set {
+				t.Errorf("set: %t, described: %t", set, found)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
