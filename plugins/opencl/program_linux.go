@@ -291,7 +291,7 @@ func (k *kernel) unsupported(err error) error {
 // logLine finds the number of a line of OpenCL C in the log of a driver's compiler, before a column or in parentheses.
 var logLine = regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`)
 
-// refused returns the error for OpenCL C that the driver does not compile, at the statement of the script that the log's first error is of.
+// refused returns the error for OpenCL C that the driver does not compile. Its place is that of the log's first error.
 func (k *kernel) refused(source, log string, err error) error {
 	e := k.device.failure("compile", k.info.Name, err)
 	if log = strings.TrimSpace(log); log != "" {
