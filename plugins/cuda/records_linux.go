@@ -92,6 +92,9 @@ func (s *launch) outcome(r *records) error {
 		}
 		grid := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
 		out := portable.Fault(s.kernel.module, k.Source, f, grid, s.labels)
+		if code := offload.CodeOf(cause); code != "" {
+			out.Code = code
+		}
 		e := s.located(offload.Errorf(out.Code, "launch", "%s", out))
 		e.Fault, e.Err = out, cause
 		return e
