@@ -212,7 +212,7 @@ func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 		if exports.SameAs(o) {
 			return m.Name
 		}
-		if path := findIn(exports, o, m.Entries); path != "" {
+		if path := findIn(e, exports, o, m.Entries); path != "" {
 			return m.Name + "." + path
 		}
 	}
@@ -220,7 +220,7 @@ func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 }
 
 // findIn looks for a value among the properties of an object that entries describe.
-func findIn(in, o *goja.Object, entries []bindings.Entry) string {
+func findIn(e *lang.Engine, in, o *goja.Object, entries []bindings.Entry) string {
 	for i := range entries {
 		en := &entries[i]
 		v, ok := in.Get(en.Name).(*goja.Object)
@@ -233,9 +233,9 @@ func findIn(in, o *goja.Object, entries []bindings.Entry) string {
 		path := ""
 		switch en.Kind {
 		case bindings.Object:
-			path = findIn(v, o, en.Members)
+			path = findIn(e, v, o, en.Members)
 		case bindings.Class:
-			path = findInClass(v, o, en)
+			path = findInClass(e, v, o, en)
 		}
 		if path != "" {
 			return strings.TrimSuffix(en.Name+"."+path, ".")
@@ -245,7 +245,7 @@ func findIn(in, o *goja.Object, entries []bindings.Entry) string {
 }
 
 // findInClass looks for a method, or for the class of a value; for the class it returns ".".
-func findInClass(class, o *goja.Object, en *bindings.Entry) string {
+func findInClass(e *lang.Engine, class, o *goja.Object, en *bindings.Entry) string {
 	proto, ok := class.Get("prototype").(*goja.Object)
 	if !ok {
 		return ""
@@ -258,9 +258,13 @@ func findInClass(class, o *goja.Object, en *bindings.Entry) string {
 		if m.Kind != bindings.Method {
 			continue
 		}
-		if v, ok := proto.Get(m.Name).(*goja.Object); ok && m.Name != "constructor" && v.SameAs(o) {
+		var member goja.Value
+		if e.VM().Try(func() { member = proto.Get(m.Name) }) != nil {
+			continue // a getter, which throws for a prototype
+		}
+		if v, ok := member.(*goja.Object); ok && m.Name != "constructor" && v.SameAs(o) {
 			return m.Name
 		}
 	}
-	return findIn(class, o, en.Static)
+	return findIn(e, class, o, en.Static)
 }
