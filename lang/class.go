@@ -135,7 +135,16 @@ func (c *Class[T]) foreign(member string) error {
 }
 
 func (c *Class[T]) field(f Field[T]) {
-	get := c.native(f.Name, func(self T, _ goja.FunctionCall) (goja.Value, error) { return f.Get(self) })
+	get := c.engine.Func(f.Name, func(call goja.FunctionCall) (goja.Value, error) {
+		self, ok := c.Of(call.This)
+		switch {
+		case ok:
+			return f.Get(self)
+		case f.Hidden && call.This == c.proto: // of help and others that look at a prototype's members
+			return nil, nil
+		}
+		return nil, c.foreign(f.Name)
+	})
 	set := goja.Value(goja.Undefined())
 	if f.Set != nil {
 		set = c.native(f.Name, func(self T, call goja.FunctionCall) (goja.Value, error) {
