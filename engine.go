@@ -27,7 +27,7 @@ type EngineOptions struct {
 	Env  map[string]string // the environment variables that the script sees
 	Dir  string            // where relative paths start; default: the process's directory
 
-	Modules []Module       // what the program offers to scripts
+	Modules []Module       // modules of the program that scripts can import
 	Globals map[string]any // names that every script has; values as for [Engine.Call]
 
 	Services []Service // Go functions that the scripts' kernels call by g.call, see docs/rpc.md
@@ -153,7 +153,7 @@ func (e *Engine) Declarations() string {
 	return text
 }
 
-// Close stops what runs and frees what the engine holds.
+// Close stops running calls and frees the engine's resources.
 func (e *Engine) Close() error {
 	err := e.lang.Close()
 	if e.child != nil {
@@ -230,7 +230,7 @@ func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	return got, err
 }
 
-// IsUndefined reports whether the value is undefined: what a property is that does not exist.
+// IsUndefined reports whether the value is undefined, as a missing property is.
 func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v.value) }
 
 // Decode stores the value in the variable that dst points to, see [convert]. If a part does not fit, the error is a

@@ -70,7 +70,7 @@ const (
 	mostAlike    = 3
 )
 
-// withoutCode drops what a message quotes of the script.
+// withoutCode drops the lines of the script that a message quotes.
 func withoutCode(message string) string {
 	parts := strings.Split(message, "`")
 	for i := 1; i < len(parts); i += 2 {

@@ -104,7 +104,7 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 	return devices, failed
 }
 
-// runInPool is pool.run(task, { near }?): a promise of what the task returns.
+// runInPool implements pool.run(task, { near }?): a promise of the task's result.
 func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "run"
 	fn, err := p.function(op, call.Argument(0))
@@ -134,7 +134,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	return promise, nil
 }
 
-// mapInPool is pool.map(items, task, { near }?): a promise of what the task returns for each item, in their order.
+// mapInPool implements pool.map(items, task, { near }?): a promise of the task's results in the order of the items.
 func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "map"
 	items, isObject := call.Argument(0).(*goja.Object)
@@ -202,7 +202,7 @@ func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
 	return fn, nil
 }
 
-// memberNear returns the member that holds most bytes of what a task is to be near: a device, its id, a buffer, or an array of
+// memberNear returns the member that holds most bytes of the option near: a device, its id, a buffer, or an array of
 // buffers. Buffers on devices outside the pool count for none.
 func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {

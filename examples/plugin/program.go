@@ -127,7 +127,7 @@ func (l *launch) located(e *offload.Error) *offload.Error {
 	return e.On(l.device.id, l.kernel.info.Name)
 }
 
-// Detach does nothing: Set copied what it needs.
+// Detach does nothing: Set copied the arguments.
 func (l *launch) Detach() {}
 
 func (l *launch) Clear() { *l = launch{device: l.device, grid: interp.Launch{Args: l.grid.Args[:0]}} }

@@ -29,7 +29,7 @@ const (
 // portsPerCore are enough ports for the threads of OpenMP regions beyond the device's own.
 const portsPerCore = 4
 
-// heapBytes bounds what the code of one image may allocate by orepl_rpc_malloc at a time.
+// heapBytes bounds the live memory that the code of one image may allocate by orepl_rpc_malloc.
 const heapBytes = 256 << 20
 
 // ports connects the code of a native program to the services of its launches.

@@ -48,7 +48,7 @@ type device struct {
 // subgroupSize is the width of subgroups.
 const subgroupSize = 32
 
-// open retains the context of device n and reads what the driver tells of it.
+// open retains the context of device n and reads its properties from the driver.
 func (d *device) open(n int) (err error) {
 	if d.handle, err = d.driver.Device(n); err != nil {
 		return err

@@ -46,7 +46,7 @@ type flight struct {
 	err     error        // of the command, once it is settled
 	records *records
 	blocks  []*pinned // that the command uses
-	after   func()    // what the host does behind the command; nil if nothing
+	after   func()    // runs on the host after the command; may be nil
 	calls   *serving  // of a launch that calls services
 	prints  bool      // settling the command calls the host
 	stop    atomic.Bool

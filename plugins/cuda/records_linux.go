@@ -70,7 +70,7 @@ var kinds = func() map[string]interp.FaultKind {
 	return m
 }()
 
-// outcome reads what a launch left in its records, and delivers its prints.
+// outcome decodes the records of a launch, and delivers its prints.
 func (s *launch) outcome(r *records) error {
 	k := s.lowered
 	fault, prints, lost := k.Read(r.words, lower.Geometry{Size: s.size, GroupSize: s.group})

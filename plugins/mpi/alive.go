@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// MPI reports no death of a process: what was sent to it never ends. Each host therefore holds a TCP connection to each
+// MPI reports no death of a process: a send to it never ends. Each host therefore holds a TCP connection to each
 // worker. Its end is the end of the process; both sides send a byte from time to time, so that a frozen process is found too.
 
 // SilenceVariable is the time after which a process that sends nothing is lost, such as 10s, or off.

@@ -43,7 +43,7 @@ func (w *world) background() error {
 	var last time.Time
 	seen := uint64(0)
 	for {
-		if n := w.steps.Load(); n != seen { // a goroutine that waits does it; one that handles what it found may wait for this one
+		if n := w.steps.Load(); n != seen { // a waiting goroutine does it; one that handles its messages may wait for this one
 			seen, last = n, time.Now()
 			rest(0, false)
 			continue

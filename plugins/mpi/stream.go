@@ -35,7 +35,7 @@ func newStream(w *world, at address, tag int) *stream {
 	return s
 }
 
-// peerTag returns the tag of what the other side sends.
+// peerTag returns the tag of messages of the other side.
 func (s *stream) peerTag() int {
 	if s.tag == firstTag+2*s.at.connection {
 		return s.tag + 1
@@ -43,7 +43,7 @@ func (s *stream) peerTag() int {
 	return s.tag - 1
 }
 
-// full reports whether what was received is enough for now.
+// full reports whether enough bytes were received for now.
 func (s *stream) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,5 +228,5 @@ func (s *stream) Close() error {
 	return err
 }
 
-// Abort implements [remote.Aborter]: what was sent to a process that does not answer never ends.
+// Abort implements [remote.Aborter]: a send to a process that does not answer never ends.
 func (s *stream) Abort() { s.world.lose(s.at.rank, errors.New("it does not answer")) }

@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	controlTag  = 1       // a message of one byte and a number: what a host tells a worker
+	controlTag  = 1       // a message of one byte and a number: an order of a host to a worker
 	firstTag    = 2       // of streams: two for each connection, one for each direction
 	maxTag      = 1 << 14 // MPI guarantees 32767
 	maxMessage  = 1 << 20

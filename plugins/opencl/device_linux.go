@@ -39,7 +39,7 @@ type device struct {
 // subgroupSize is the width of subgroups, which kernels make of shared memory.
 const subgroupSize = 32
 
-// describe reads what the driver tells of the device.
+// describe reads the properties of the device from the driver.
 func (d *device) describe(share bool) {
 	l, id := d.lib, d.handle
 	extensions := " " + l.DeviceText(id, cl.DeviceExtensions) + " "

@@ -23,7 +23,7 @@ type records interface {
 	words() []uint32
 	// bind makes the records the last argument of a kernel.
 	bind(k cl.Kernel, index int) error
-	// begin enqueues what a launch needs before it, and end what it needs behind it; end's event is 0 if there is nothing.
+	// begin enqueues the commands before a launch, and end the commands after it; end's event is 0 if there is nothing.
 	begin(q cl.Queue) error
 	end(q cl.Queue) (cl.Event, error)
 	// fetch makes the words of prints visible to the host. The launch has ended.
@@ -189,7 +189,7 @@ var kinds = func() map[string]interp.FaultKind {
 	return m
 }()
 
-// outcome reads what a launch left in its records, and delivers its prints.
+// outcome decodes the records of a launch, and delivers its prints.
 func (s *launch) outcome(r records) error {
 	k := s.lowered
 	words := r.words()

@@ -12,7 +12,7 @@ import (
 // keptUnused is the number of compiled images that a cache keeps without users.
 const keptUnused = 64
 
-// Cache holds what a plugin compiled from images, by their content: equal images are compiled once. A result without users
+// Cache holds a plugin's results of compilation by the content of the image: equal images are compiled once. A result without users
 // stays until [keptUnused] newer ones have none either.
 type Cache[T any] struct {
 	compile func(ctx context.Context, img *offload.Image) (T, error)

@@ -1,4 +1,4 @@
-// Package debug reads the environment variable OREPL_DEBUG: switches that force what the project otherwise chooses, to
+// Package debug reads the environment variable OREPL_DEBUG: switches that override choices of the project, to
 // reproduce on one machine what happens on another.
 package debug
 

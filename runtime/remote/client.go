@@ -151,7 +151,7 @@ func (c *client) CheckImage(img *offload.Image) error {
 	return err
 }
 
-// Close ends the connection. The server frees what is left.
+// Close ends the connection. The server frees the remaining objects.
 func (c *client) Close() error {
 	c.mu.Lock()
 	c.closing = true

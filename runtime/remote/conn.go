@@ -217,7 +217,7 @@ func (l *link) end() {
 	l.parts, l.packing, l.size = nil, nil, 0
 	l.changed.Broadcast()
 	l.mu.Unlock()
-	_ = l.stream.Close() // what it was used for has ended
+	_ = l.stream.Close() // its user has ended
 	l.written.Wait()
 }
 

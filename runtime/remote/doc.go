@@ -20,5 +20,5 @@
 // # Loss
 //
 // When the stream ends or carries what cannot be a message, the client's devices are lost. So they are when it carries nothing for
-// a while. The server then frees what the client had. Neither side trusts the other: it checks what it reads.
+// a while. The server then frees the client's objects. Neither side trusts the other: each checks the messages that it reads.
 package remote

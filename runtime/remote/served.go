@@ -97,7 +97,7 @@ func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	return ev.Settle(ctx)
 }
 
-// whenUnused calls free after all commands issued so far, which may use what it frees. A copy to the memory whose bytes are still
+// whenUnused calls free after all commands issued so far, which may use the resource. A copy to the memory whose bytes are still
 // arriving fails.
 func (s *server) whenUnused(memory offload.Memory, free func()) {
 	var last []offload.Event

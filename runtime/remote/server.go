@@ -24,7 +24,7 @@ const (
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
-// frees what the client had, and closes the plugins. The error says why it ended; nil: the client closed the stream.
+// frees the client's objects, and closes the plugins. The error is the reason; nil: the client closed the stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
 	return Server{Plugins: plugins}.Serve(ctx, stream)
 }
@@ -119,7 +119,7 @@ type servedProgram struct {
 	globals []uint64
 }
 
-// content is the content of an image, or what has arrived of it.
+// content is the content of an image, or the part that has arrived.
 type content struct {
 	total uint64
 	data  []byte
@@ -128,7 +128,7 @@ type content struct {
 // handle handles a message of the client. Its error ends the connection.
 func (s *server) handle(p packet) (err error) {
 	defer func() {
-		if r := recover(); r != nil { // of a plugin, which did not expect what the client sent
+		if r := recover(); r != nil { // of a plugin, which did not expect the client's message
 			err = fmt.Errorf("message %T: panic: %v\n%s", p, r, debug.Stack())
 		}
 	}()
@@ -265,7 +265,7 @@ func (s *server) greet(m *hello) error {
 	return nil
 }
 
-// free ends what the client left.
+// free frees the objects that the client left.
 func (s *server) free() {
 	s.mu.Lock()
 	for _, cancel := range s.requests {

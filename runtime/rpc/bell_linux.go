@@ -33,5 +33,5 @@ func sleep(c *control) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&c.bell)), futexWait, 1, uintptr(unsafe.Pointer(&second)), 0, 0)
 }
 
-// forget releases what the bell holds.
+// forget releases the resources of the bell.
 func forget(*control) {}

@@ -43,5 +43,5 @@ func sleep(c *control) {
 	}
 }
 
-// forget releases what the bell holds.
+// forget releases the resources of the bell.
 func forget(c *control) { bells.Delete(c) }

@@ -1,4 +1,4 @@
-// Package golden holds what tests make against files of what was right.
+// Package golden compares the output of tests with golden files.
 package golden
 
 import (

@@ -60,7 +60,7 @@ func Run(c *oracle.Case) (*oracle.Outcome, error) {
 	return Evaluate(&decoded, buffers, Limits{Call: oracle.Serve})
 }
 
-// Limits are those of an evaluation, and what it has from the host.
+// Limits are the limits of an evaluation, and its inputs from the host.
 type Limits struct {
 	Steps int // instructions of all items; 0 means no limit
 

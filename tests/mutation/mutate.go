@@ -23,7 +23,7 @@ type Mutant struct {
 	Source   string // the line that it is in
 }
 
-// Key names a mutant by what it changes, whatever its line: as in "lang/kernel/flow.go merge: a == b → a != b".
+// Key names a mutant by its change and not by its line, as in "lang/kernel/flow.go merge: a == b → a != b".
 func (m *Mutant) Key() string {
 	return fmt.Sprintf("%s %s: %s → %s", m.File, m.Func, oneLine(m.Old), oneLine(m.New))
 }

@@ -32,7 +32,7 @@ const (
 	ReachedVariable = "OREPL_REACHED" // a file to which the number of each fault is added when the program comes to it
 )
 
-// guarded is the fault and what it replaces, of which text is a version with other faults in it.
+// guarded returns code that does the fault while it is planted, and text otherwise; text may contain other faults.
 func (f *Fault) guarded(text string) string {
 	if f.typ == "" {
 		return fmt.Sprintf("if !planted(%d) { %s }", f.Number, text)

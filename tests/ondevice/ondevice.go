@@ -162,7 +162,7 @@ func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err 
 	if err != nil {
 		return "", err
 	}
-	if f := want.Fault; f != nil && got.Fault != nil { // what the contract's fault does not repeat
+	if f := want.Fault; f != nil && got.Fault != nil { // the fields that offload.Fault lacks
 		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
 	}
 	inOrder(want.Prints)

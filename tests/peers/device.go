@@ -76,7 +76,7 @@ func newLauncher() (l *launcher, err error) {
 
 func (l *launcher) close() { _ = l.runtime.Close(context.Background()) }
 
-// launches states what an empty launch takes, from Go and from a script.
+// launches measures the time of an empty launch, from Go and from a script.
 func launches(r *report) error {
 	ctx := context.Background()
 	l, err := newLauncher()

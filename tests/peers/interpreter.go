@@ -16,7 +16,7 @@ import (
 // equivalent tree of closures, and as a script.
 type interpretedLoop struct {
 	name     string
-	elements string  // what a kernel and a script do with the item number i, ending with out[i] = …
+	elements string  // the statements of a kernel and a script for item number i, ending with out[i] = …
 	real     ir.Type // the kernel's
 	items    int
 	closures func() func(out []int32)

@@ -412,7 +412,7 @@ func (w *workload) rate(run func() error) func() (float64, error) {
 
 func (w *workload) rateBy(clock func() float64, run func() error) func() (float64, error) {
 	return func() (float64, error) {
-		// The first run is not measured, and short ones run often: what they work on then lies where it does in use, not where
+		// The first run is not measured, and short ones run often: their data then lies where it does in use, not where
 		// the other side left it.
 		if err := run(); err != nil {
 			return 0, err
@@ -437,7 +437,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr, clock func
 	}
 	defer p.close()
 	call := append([]uintptr(nil), w.scalars...)
-	var others []offload.Memory // what the C function works on
+	var others []offload.Memory // the arguments of the C function
 	for i := range w.buffers {
 		m, err := w.buffer(dev, i)
 		if err != nil {

@@ -1,4 +1,4 @@
-// Command peers measures orepl beside what a user would pick instead, both sides in one run.
+// Command peers measures orepl beside the tools that a user would pick instead, both sides in one run.
 //
 //	go run ./tests/peers [NAME...]
 //

@@ -66,7 +66,7 @@ func (s *rpcSide) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// rpcPrelude makes what the scripts of the measurements use. It ends with the launch of a kernel.
+// rpcPrelude declares the buffers and kernels of the measurements. It ends with the launch of a kernel.
 const rpcPrelude = `
 import { device, kernel, register, rpc, i32, i64 } from 'offload'
 const dev = device('cpu'), lib = await register('kernels.so')

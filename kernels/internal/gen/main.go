@@ -147,7 +147,7 @@ func (f *function) compile(public string, t ir.Type) (*ir.Kernel, error) {
 	return k, nil
 }
 
-// bareResult drops the Quant before the store of the result: what a caller stores of it is canonical there.
+// bareResult drops the Quant before the store of the result: the caller's own store makes the value canonical.
 func bareResult(k *ir.Kernel) {
 	store := k.Body.Instrs[len(k.Body.Instrs)-2]
 	if q := store.Args[1].Def; q != nil && q.Op == ir.Quant {

@@ -18,7 +18,7 @@ const (
 	Strided                   // the same number of elements apart
 	ByRows                    // in different rows
 	Irregular                 // at distances that vary, which the items' own numbers alone decide
-	Gathered                  // anywhere: the index depends on what was read from memory
+	Gathered                  // anywhere: the index depends on a value loaded from memory
 )
 
 // Layout is where the elements of neighbouring items lie.
@@ -330,7 +330,7 @@ func either(x, y along) along {
 	return varying
 }
 
-// fromData reports whether a value depends on what was read from memory.
+// fromData reports whether a value depends on a value loaded from memory.
 func (l *layouts) fromData(v *ir.Value) bool {
 	if known, ok := l.data[v]; ok {
 		return known

@@ -20,7 +20,7 @@ type Outputs struct {
 
 // FindOutputs finds the stores of a kernel. A buffer is streamed if it is never read and no item stores to it
 // repeatedly. Kernels with atomic operations on buffers stream none: other work-groups may read after an atomic
-// operation what a non-temporal store writes later.
+// operation an element that a non-temporal store writes later.
 func FindOutputs(k *ir.Kernel) Outputs {
 	n := len(k.Arrays)
 	o := Outputs{make([]bool, n), make([]bool, n), make([]bool, n)}

@@ -148,14 +148,14 @@ type emitter struct {
 	fn     Function
 	b      strings.Builder
 	uses   *ir.Uses
-	names  map[*ir.Value]string // what a value is called, or is
+	names  map[*ir.Value]string // the name of a value, or its expression
 	home   map[*ir.Instr]*arm
 	choice map[*ir.Instr]*[2]*arm // arms of selections
 	block  map[*ir.Instr]*ir.Block
 	root   map[*ir.Block]*arm
 	labels map[*ir.Instr]string
 	target map[*ir.Instr]bool // a break or continue names it
-	owner  *ir.Instr          // what a yield ends
+	owner  *ir.Instr          // the instruction that a yield ends
 	store  *ir.Instr
 	err    error
 }

@@ -68,9 +68,9 @@ type emitter struct {
 	indent int
 	err    error
 
-	exprs  []string // what a value is called, or is, by ID
+	exprs  []string // the name of a value, or its expression, by ID
 	labels map[*ir.Instr]string
-	owner  *ir.Instr // what a yield ends
+	owner  *ir.Instr // the instruction that a yield ends
 	places int       // group operations so far
 }
 

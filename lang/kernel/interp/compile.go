@@ -15,7 +15,7 @@ type compiler struct {
 	top   int           // words in use
 	known map[any]int   // registers of constants and inputs
 
-	owner  *ir.Instr         // what a Yield ends
+	owner  *ir.Instr         // the instruction that a Yield ends
 	exits  map[*ir.Instr]int // set of a structured instruction's exit
 	agains map[*ir.Instr]int // set of a loop's next iteration
 }
@@ -135,7 +135,7 @@ func (c *compiler) block(b *ir.Block) block {
 			steps = nil
 		}
 	}
-	ends := make([][]*ir.Value, len(b.Instrs)) // what is released after each instruction
+	ends := make([][]*ir.Value, len(b.Instrs)) // the values that are released after each instruction
 	for i, in := range b.Instrs {
 		if c.err != nil {
 			return nil

@@ -139,7 +139,7 @@ func (w *Worker) stop() bool {
 	return w.stopped
 }
 
-// begin sets what is the same for all groups.
+// begin sets the state that is the same for all groups.
 func (w *Worker) begin(l *Launch, rows int) {
 	w.launch, w.stopped, w.faulted = l, false, false
 	p := w.program

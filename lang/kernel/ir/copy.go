@@ -2,7 +2,7 @@ package ir
 
 import "slices"
 
-// Copier copies instructions, with what is nested in them.
+// Copier copies instructions with their nested blocks.
 type Copier struct {
 	To     *Kernel           // whose new values the copies define; nil: they have the numbers of those copied
 	Values map[*Value]*Value // what stands for values in copies, those included that copies define; others stay as they are

@@ -40,7 +40,7 @@ func IsBinary(data []byte) bool { return bytes.HasPrefix(data, []byte(binaryMagi
 
 type decoder struct {
 	data []byte
-	end  int // of what the checksum covers
+	end  int // of the bytes that the checksum covers
 	at   int
 
 	strings []string

@@ -1,4 +1,4 @@
-// Package ir is the portable kernel IR: what a kernel written in script becomes, what an image of kind "ir" holds, and
+// Package ir is the portable kernel IR: the compiled form of kernels in scripts, the content of images of kind "ir", and
 // what every plugin lowers to its own target.
 //
 // # Shape

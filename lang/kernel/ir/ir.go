@@ -22,7 +22,7 @@ func (m *Module) Version() int {
 	return version
 }
 
-// Module is a unit of compilation: what an image of kind "ir" holds.
+// Module is a unit of compilation: the content of an image of kind "ir".
 type Module struct {
 	Records []*Record
 	Kernels []*Kernel
@@ -125,7 +125,7 @@ type Instr struct {
 	Elem      Type // Quant; Load, Store and Atomic by StepByte
 	Order     FenceOrder
 	Reach     FenceReach
-	Arrays    []*Array // Lib: what the function gets by reference
+	Arrays    []*Array // Lib: the arrays that are passed to the function by reference
 	Fn        string   // Math, Call, Lib; Region: an extension operation on Args, of which the block is the fallback
 	Text      []string // Print, Assert
 
@@ -299,7 +299,7 @@ func (k *Kernel) Access() []Access {
 // Extents[i] of its leading index i is −1−axis. A stride that depends on extents is Strides[i] bytes times the product
 // of the last Inner[i] extents.
 type Resolved struct {
-	Scalar  Type // storage type of what is accessed; Void if the path is wrong
+	Scalar  Type // storage type of the accessed element; Void if the path is wrong
 	Offset  int
 	Strides []int
 	Extents []int
@@ -323,7 +323,7 @@ func (in *Instr) Resolve() Resolved {
 	return r
 }
 
-// Accessed is the storage type of what is accessed; Void if the path is wrong.
+// Accessed returns the storage type of the accessed element; Void if the path is wrong.
 func (in *Instr) Accessed() Type {
 	t, _ := in.follow(func(_, _, _ int) {})
 	return t

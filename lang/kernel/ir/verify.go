@@ -52,7 +52,7 @@ type verifier struct {
 
 	records map[*Record]bool
 	seen    map[*Instr]bool // in the kernel
-	live    []*Value        // by ID; what the current point can use
+	live    []*Value        // by ID; the values that the current point can use
 	defined []bool          // by ID
 	around  []*Instr
 	group   bool // the kernel has operations that need uniform control flow

@@ -2,7 +2,7 @@ package ir
 
 import "slices"
 
-// instr checks an instruction and, in structured ones, what is nested.
+// instr checks an instruction and its nested blocks.
 func (v *verifier) instr(in *Instr) {
 	v.check(in.Op.isKnown(), "there is no such operation")
 	v.check(in.Site >= 0 && in.Site < max(len(v.k.Sites), 1), "site %d of %d", in.Site, len(v.k.Sites))
@@ -46,7 +46,7 @@ func (v *verifier) instr(in *Instr) {
 	}
 }
 
-// fields checks that what the operation does not use is zero, so that equal instructions are equal in every form.
+// fields checks that unused fields of the operation are zero, so that equal instructions are equal in every form.
 func (v *verifier) fields(in *Instr) {
 	unused := func(ok bool, what string) { v.check(ok, "%v has no %s", in.Op, what) }
 	unused(in.Bits == 0 || in.Op == Const, "constant bits")

@@ -115,7 +115,7 @@ type array struct {
 	*ir.Array
 	dims   []int
 	atomic ir.AtomicKind // of counts and tallies
-	own    []*ir.Value   // the indices of what the item has there, where those are not its coordinates
+	own    []*ir.Value   // the indices of the item's own elements, where they are not its coordinates
 	limit  int           // how many elements the item has there, if the last index, which is not in own, chooses among them
 }
 
@@ -395,7 +395,7 @@ func (g *generator) coordinates() {
 	}
 }
 
-// results stores values, so that what was computed shows.
+// results stores values, so that wrong ones show.
 func (g *generator) results() {
 	for _, a := range g.outputs {
 		for range 2 {

@@ -112,7 +112,7 @@ func conversions() (out []Operation) {
 	return out
 }
 
-// Special are the values of a value type at which operations differ from what they do elsewhere.
+// Special are the values of a value type at which operations have special cases.
 func Special(t ir.Type) (out []uint64) {
 	switch {
 	case t == ir.Bool:

@@ -323,7 +323,7 @@ func (g *generator) alone() {
 	g.define(g.emit(in, t), false)
 }
 
-// tally emits atomics of a group's items, of some of them perhaps, and loads what they leave.
+// tally emits atomics of a group's items, of some of them perhaps, and loads the results.
 func (g *generator) tally() {
 	a := one(g, g.tallies)
 	for range 1 + g.rng.IntN(2) {

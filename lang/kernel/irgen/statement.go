@@ -289,7 +289,7 @@ func (g *generator) message() {
 	g.emit(in, ir.Void)
 }
 
-// inside emits the statements of a nested block; what they define goes out of scope after end.
+// inside emits the statements of a nested block, whose definitions go out of scope after end.
 func (g *generator) inside(b *ir.Block, at context, end func()) {
 	outer, scope := g.b.Block, len(g.values)
 	g.b.Block = b

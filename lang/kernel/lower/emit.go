@@ -135,7 +135,7 @@ func bitsType(t ir.Type) ir.Type {
 	return ir.U32
 }
 
-// choose runs one of two blocks and returns what they yield.
+// choose runs one of two blocks and returns the values that they yield.
 func (e *emitter) choose(c *ir.Value, then, els func() []*ir.Value) []*ir.Value {
 	if is, known := truth(c); known && is {
 		return then()

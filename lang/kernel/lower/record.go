@@ -143,7 +143,7 @@ func longestFault(k *ir.Kernel) int {
 	return most
 }
 
-// bump adds to a word of the records and returns what it was.
+// bump adds to a word of the records and returns its old value.
 func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 	a := l.out.Records
 	if l.target.Has("atomic.add", ir.U32) {
@@ -178,7 +178,7 @@ type Record struct {
 // Geometry is how a launch was cut.
 type Geometry struct{ Size, GroupSize [3]int }
 
-// Read returns what a launch left in its records: the fault, if there was one, the prints in the order of the language,
+// Read decodes the records of a launch: the fault, if there was one, the prints in the order of the language,
 // and how many prints were lost for want of room.
 func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Record, lost int) {
 	if n := words[FaultWord]; n > 0 && int(n) <= len(k.Messages) {

@@ -4,7 +4,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 
 // firstStores are the shared arrays that need no clearing, since the group writes all elements before it reads one. Each
 // has one store, which items execute together: every access after it follows a barrier, and the items' own numbers are
-// its indices, so that it covers the array. Items that are not alive store 0 there, but not over what they stored
+// its indices, so that it covers the array. Items that are not alive store 0 there, but not over elements that they stored
 // before they had a fault.
 type firstStores struct {
 	stores map[*ir.Instr]*variable // the item has stored its element

@@ -10,7 +10,7 @@ import (
 )
 
 // CSE replaces an instruction by an equal one that dominates it. Two loads are equal if no instruction between them may
-// write what they read; a store makes its value available to loads of the same element. It ignores writes of other items
+// write the same element; a store makes its value available to loads of the same element. It ignores writes of other items
 // without a barrier: they are races, after which any value is allowed.
 func CSE(k *ir.Kernel, _ *Facts) bool {
 	m := &cse{subst: analysis.NewValues[*ir.Value](k), table: make([]available, 1, k.NumValues()/2+1), buckets: make([]int32, 1<<bits.Len(uint(k.NumValues()))), effects: map[*ir.Instr]effect{}}

@@ -143,7 +143,7 @@ func (h *licm) leaves(loop, in *ir.Instr, always bool) bool {
 	return true
 }
 
-// written reports whether the loop may write what a load of the array reads.
+// written reports whether the loop may write an element that a load of the array reads.
 func (h *licm) written(loop *ir.Instr, a *ir.Array) bool {
 	e := h.m.effects[loop]
 	switch a.Space {

@@ -18,7 +18,7 @@ const (
 )
 
 // SROA replaces private arrays whose indices are all constants by values, one for each element that is used, and
-// drops those arrays. Control flow then carries the values, of which [DCE] removes what is not needed.
+// drops those arrays. Control flow then carries the values, of which [DCE] removes the unused ones.
 func SROA(k *ir.Kernel, _ *Facts) bool {
 	p := &sroa{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
 		zeros: map[ir.Type]*ir.Value{}}

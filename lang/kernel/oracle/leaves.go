@@ -36,7 +36,7 @@ func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group
 	return k, group, err
 }
 
-// outcome returns what a launch of a lowered kernel left in its buffers and its records.
+// outcome returns the contents of the buffers and records after a launch of a lowered kernel.
 func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []uint32, calls *lower.Calls) (*Outcome, error) {
 	out := &Outcome{Data: data}
 	fault, prints, lost := k.Read(records, lower.Geometry{Size: c.Size, GroupSize: group})

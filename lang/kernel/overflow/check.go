@@ -10,7 +10,7 @@ import (
 )
 
 // Check changes a compiled kernel so that an integer operation is a fault where its result wraps and JavaScript would go
-// on with another value. The kernel must be compiled with [kernel.Options.Branches]: what the text does not compute must
+// on with another value. The kernel must be compiled with [kernel.Options.Branches]: values that the text does not compute must
 // not be a fault.
 func Check(c *kernel.Compiled) error {
 	f := newFlow(c)

@@ -64,7 +64,7 @@ func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	return append(list, f.roundings(&l, set)...).Sort()
 }
 
-// taint marks what a value flows into.
+// taint marks the values that a value flows into.
 func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	if tainted[v] {
 		return

@@ -210,7 +210,7 @@ func (p *parse) assign(e *ast.AssignExpression, at Span) Expr {
 	return a
 }
 
-// place parses the target of an assignment and records what it assigns.
+// place parses the target of an assignment and records the variable that it assigns.
 func (p *parse) place(e ast.Expression) Expr {
 	x := p.target(e)
 	p.assignTo(x)

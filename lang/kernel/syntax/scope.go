@@ -39,21 +39,21 @@ func (p *parse) lookup(name string) *Decl {
 	return nil
 }
 
-// openSet collects what a construct assigns while the construct is being parsed.
+// openSet collects the variables that a construct assigns while the construct is being parsed.
 type openSet struct {
 	list  Sets
 	level int // the number of sets open outside of it
 	fn    *Func
 }
 
-// pendingCall is the use of a function inside constructs: they assign what it assigns, known when all is parsed.
+// pendingCall is the use of a function inside constructs: they assign the variables of the function, which are known after parsing.
 type pendingCall struct {
 	decl *Decl // what names the function, if its body is not parsed yet
 	fn   *Func
 	into []*openSet
 }
 
-// collect runs parse with a set open and stores what was assigned in it, also what calls in it turn out to assign.
+// collect runs parse with a set open, and stores the variables assigned in it, directly or by calls.
 func (p *parse) collect(into *Sets, body func()) {
 	s := &openSet{level: len(p.sets), fn: p.fn}
 	p.sets = append(p.sets, s)
@@ -77,7 +77,7 @@ func (p *parse) assigned(d *Decl) {
 	for i := len(p.sets) - 1; i >= d.level; i-- {
 		p.sets[i].add(d)
 		if p.sets[i].fn != p.fn {
-			break // what an outer construct assigns is decided where this function is called
+			break // the assignments of an outer construct are decided where this function is called
 		}
 	}
 }
@@ -102,7 +102,7 @@ func (p *parse) uses(decl *Decl, fn *Func) {
 	p.calls = append(p.calls, pendingCall{decl, fn, into})
 }
 
-// settleCalls adds to each construct what the functions that it uses assign.
+// settleCalls adds to each construct the variables that its functions assign.
 func (p *parse) settleCalls() {
 	for changed := true; changed; {
 		changed = false

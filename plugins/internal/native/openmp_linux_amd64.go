@@ -38,7 +38,7 @@ var openmp struct {
 	linger  uintptr // kmp_set_blocktime
 }
 
-// provide loads what an image needs and the system's loader would not find.
+// provide loads libraries that an image needs and the system's loader would not find.
 func (img *Image) provide(needed []string) error {
 	for _, name := range needed {
 		switch {

@@ -41,7 +41,7 @@ func (f *Foreign) Fault() error {
 	return f.first.fault()
 }
 
-// Settle waits until the other threads of the process sleep, at most for the time: what they were doing has ended then. The
+// Settle waits until the other threads of the process sleep, at most for the time, so that their work has ended. The
 // caller is locked to its thread.
 func Settle(most time.Duration) {
 	const enough = 3 // looks in a row, so that a thread which is about to be woken is seen

@@ -110,7 +110,7 @@ const (
 	siTkill = -6
 )
 
-// fault returns what the handler noted.
+// fault returns the fault that the handler recorded.
 func (g *guarded) fault() error {
 	if g.signal == sigBUS && int32(g.code) == siQueue {
 		return ErrInterrupted

@@ -1,6 +1,6 @@
 package progen
 
-// block writes statements; what they declare ends with them.
+// block writes the statements of a scope.
 func (g *generator) block(n int, uniform bool) {
 	vars, private, inputs, places := len(g.vars), len(g.private), len(g.inputs), len(g.places)
 	g.indent++

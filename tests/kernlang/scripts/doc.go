@@ -1,3 +1,2 @@
-// Package scripts tests kernels as scripts meet them: what they capture, how they are launched, and what they are told
-// when something is wrong.
+// Package scripts tests kernels as scripts meet them: their captures, their launches, and the errors of both.
 package scripts

@@ -125,7 +125,7 @@ func (b *benchmarks) read(e *lang.Engine) error {
 	})
 }
 
-// benchProgress shows in one line of a terminal what is measured.
+// benchProgress shows the current measurement in one line of a terminal.
 type benchProgress struct {
 	out   io.Writer
 	on    bool

@@ -16,7 +16,7 @@ var (
 	wrongValue  = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?--?([\w-]+): `)
 )
 
-// flagError says what is wrong with a flag, and what to write.
+// flagError returns the error for a wrong flag, with the correction.
 func (inv *invocation) flagError(err error) error {
 	help := "see orepl help " + inv.command()
 	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {

@@ -181,7 +181,7 @@ func runKernel(inv *invocation) error {
 		return err
 	}
 	rt := inv.open()
-	script := *inv // the script's own output does not mix with what is shown
+	script := *inv // the script's own output does not mix with the listing
 	script.Stdout = inv.Stderr
 	e, err := script.engine(rt, opts)
 	if err != nil {

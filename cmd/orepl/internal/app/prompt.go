@@ -103,7 +103,7 @@ func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, e
 	return forms
 }
 
-// history is the file that keeps what was entered at the prompt: OREPL_HISTORY, or a file in the home directory. An
+// history returns the file that keeps the blocks entered at the prompt: OREPL_HISTORY, or a file in the home directory. An
 // empty OREPL_HISTORY keeps nothing.
 func (inv *invocation) history() string {
 	if file, set := inv.environ()["OREPL_HISTORY"]; set {

@@ -98,7 +98,7 @@ func (p *place) inKernel(text string) bool {
 // A step of a chain such as a.b(…)[0].c. Its first is a name.
 type step struct {
 	kind stepKind
-	text string // the name, or what is between the brackets
+	text string // the name, or the text between the brackets
 }
 
 type stepKind int

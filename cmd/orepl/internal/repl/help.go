@@ -28,7 +28,7 @@ type buffer interface {
 	Device() *session.Device
 }
 
-// help is ?x: what is known of a name or value.
+// help handles ?x: it prints the help for a name or value.
 func (p *prompt) help(text string) error {
 	if text == "" {
 		return p.helpCommand("")

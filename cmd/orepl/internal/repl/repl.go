@@ -42,7 +42,7 @@ type Options struct {
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Colors  bool
-	History string         // file that keeps what was entered; empty: it is forgotten
+	History string         // file that keeps the entered blocks; empty: no file
 	Init    string         // file that each session begins with; empty: none
 	Load    string         // file to load before the first prompt; empty: none
 	Exit    func(code int) // ends the process when nothing else helps
@@ -68,7 +68,7 @@ type prompt struct {
 
 	interrupts chan os.Signal
 	count      int                   // blocks so far, which name them in errors
-	kept       map[string]goja.Value // what the prompt last put into _ and _error
+	kept       map[string]goja.Value // the values that the prompt last stored in _ and _error
 	failures   map[string]int        // how often each failure of a queue was seen; of watchFailures
 	stopped    []error               // the launches that Ctrl-C ended, until they are told
 	entered    []string              // blocks that were evaluated without an error, for .save
@@ -250,7 +250,7 @@ func (p *prompt) serve() (stop func()) {
 	}
 }
 
-// stopDevices is Ctrl-C where nothing else runs: it ends what was launched and not waited for.
+// stopDevices handles Ctrl-C when no script runs: it cancels launches that no script waits for.
 func (p *prompt) stopDevices() {
 	p.run(func(context.Context) { p.cancelCommands() })
 	if len(p.stopped) > 0 {
@@ -268,14 +268,14 @@ func (p *prompt) cancelCommands() {
 	p.stopped = stopped
 }
 
-// withStopped is an error with what the devices were doing.
+// withStopped adds the cancelled commands of the devices to an error.
 func (p *prompt) withStopped(err error) error {
 	err = offloadjs.ExplainStop(p.engine, err, p.stopped)
 	p.stopped = nil
 	return err
 }
 
-// run runs something that Ctrl-C interrupts, with what the devices do.
+// run runs a function that Ctrl-C interrupts together with the commands of the devices.
 func (p *prompt) run(fn func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	defer cancel(nil)
@@ -290,7 +290,7 @@ func (p *prompt) run(fn func(context.Context)) {
 	p.wait(done, cancel)
 }
 
-// patience is how long what was interrupted may take to stop before another interrupt leaves.
+// patience is the time that an interrupted call has to stop before another interrupt ends the process.
 const patience = 500 * time.Millisecond
 
 // errInterrupted ends running code after Ctrl-C.
@@ -374,7 +374,7 @@ func (p *prompt) report(err error) {
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatFor(err, p.Colors, columns)); return nil })
 }
 
-// warn prints what is doubtful in a line.
+// warn prints the warnings on a line.
 func (p *prompt) warn(d *diag.Diagnostic) {
 	columns, _ := p.term.Size()
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatWarning(d, p.Colors, columns)); return nil })

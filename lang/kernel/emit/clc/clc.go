@@ -124,7 +124,7 @@ type emitter struct {
 	needs   map[string]bool       // extensions
 	scalars map[*ir.Array]ir.Type // private arrays that are variables
 	bits    map[*ir.Value]bool    // floats that a variable has as integers, too
-	owner   *ir.Instr             // what a yield ends
+	owner   *ir.Instr             // the instruction that a yield ends
 	tables  strings.Builder
 }
 

@@ -101,7 +101,7 @@ type emitter struct {
 	mask    string                // the register of the lanes that the warp has
 	targets map[*ir.Instr]int     // the number in the labels of a structured instruction
 	scalars map[*ir.Array]ir.Type // private arrays that are registers
-	owner   *ir.Instr             // what a yield ends
+	owner   *ir.Instr             // the instruction that a yield ends
 }
 
 func (e *emitter) line(format string, args ...any) {

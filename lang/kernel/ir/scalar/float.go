@@ -112,7 +112,7 @@ func round(x float64) float64 {
 }
 
 // FMA32 is a·b + c rounded once to float32. The product is exact in float64. The sum is rounded to odd there, which
-// leaves enough of what was lost for the second rounding to be right.
+// leaves enough of the lost bits for the second rounding to be right.
 func FMA32(a, b, c float32) float32 {
 	p, z := float64(float64(a)*float64(b)), float64(c)
 	s := p + z

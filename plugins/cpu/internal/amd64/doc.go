@@ -15,7 +15,7 @@
 // An instruction that does not exist, does not take its operands, or belongs to an extension that the assembler lacks, is an
 // error. It names the wrong operand and the right ones. [Assembler.Finish] returns the first error.
 //
-// The code is independent of its position: it is to be placed at a multiple of 64 bytes, and what it addresses by
+// The code is independent of its position: it is to be placed at a multiple of 64 bytes, and data that it addresses by
 // [Mem.Label] (constants, its own places) lies within. Emitting does not allocate but for growing the buffers that
 // [Assembler.Reset] keeps.
 //

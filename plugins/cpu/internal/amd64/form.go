@@ -254,7 +254,7 @@ const (
 	both                = vex | evex
 )
 
-// attribute holds what a form allows and how its operands are measured.
+// attribute is a property of a form: an allowed prefix or operand, or the unit of its operands.
 type attribute uint32
 
 const (

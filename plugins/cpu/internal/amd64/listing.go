@@ -10,7 +10,7 @@ type listing struct {
 	lines []string
 }
 
-// StartListing makes a keep the text of what is emitted from now on, for [Assembler.Listing].
+// StartListing makes a keep the text of instructions emitted from now on, for [Assembler.Listing].
 func (a *Assembler) StartListing() { a.listing = new(listing) }
 
 // Comment puts a line of text into the listing, if one is kept.

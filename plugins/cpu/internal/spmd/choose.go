@@ -65,7 +65,7 @@ func (p *Program) has2DGangs(g *interp.Launch) bool {
 	return p.options.StackRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
 }
 
-// rowGangs adds to a spec what the work-groups of a launch decide for gangs that are parts of rows.
+// rowGangs sets the fields of a spec that depend on the work-groups of a launch, for gangs along rows.
 func (p *Program) rowGangs(g *interp.Launch, s Spec) Spec {
 	s.Gang = p.fitting(g.GroupSize[0])
 	if !p.observes {

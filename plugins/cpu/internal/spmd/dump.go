@@ -17,7 +17,7 @@ type dump struct {
 	err       error // the first one
 }
 
-// write writes what a pass made of a function, if there is a folder.
+// write writes the function after a pass, if there is a folder.
 func (d *dump) write(pass string, f fmt.Stringer) {
 	if d.dir == "" || d.err != nil {
 		return

@@ -295,7 +295,7 @@ func (d *Driver) FreeHost(host unsafe.Pointer) error {
 	return d.call(cuMemFreeHost, uintptr(host)).err()
 }
 
-// NewPool makes a pool of device memory that keeps what is freed. It returns 0 for drivers without pools.
+// NewPool makes a pool of device memory that keeps freed memory. It returns 0 for drivers without pools.
 func (d *Driver) NewPool(dev Device) (p Pool, err error) {
 	if d.at[cuMemPoolCreate] == 0 || d.at[cuMemAllocFromPoolAsync] == 0 || d.at[cuMemFreeAsync] == 0 || d.at[cuMemPoolSetAttribute] == 0 {
 		return 0, nil

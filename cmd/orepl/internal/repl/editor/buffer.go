@@ -9,8 +9,8 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// buffer is the text being edited, with a cursor, what was deleted, and what can be undone. Its units are grapheme clusters:
-// what a person sees as one character.
+// buffer is the text being edited, with a cursor, the deleted text, and the undo history. Its units are grapheme clusters:
+// the characters as a person sees them.
 type buffer struct {
 	text string
 	at   int // byte offset of the cursor, between two clusters
@@ -98,7 +98,7 @@ func (b *buffer) kill(from, to int) {
 	b.remove(killing, from, to)
 }
 
-// yank inserts what was killed last; again behind a yank, it replaces that by the kill before it.
+// yank inserts the last killed text; directly after a yank, it replaces that text by the kill before it.
 func (b *buffer) yank(again bool) {
 	if len(b.kills) == 0 || again && b.last != yanking {
 		return

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Control sequences of bracketed paste: the terminal puts marks around what is pasted.
+// Control sequences of bracketed paste: the terminal puts marks around pasted text.
 const (
 	pasteOn    = "\x1b[?2004h"
 	pasteOff   = "\x1b[?2004l"
@@ -16,7 +16,7 @@ const (
 	pasteEnd   = "\x1b[201~"
 )
 
-// keyKind says what a key is.
+// keyKind classifies keys.
 type keyKind int
 
 const (

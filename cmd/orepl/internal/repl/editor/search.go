@@ -29,7 +29,7 @@ func (s *search) find(entries []string, from int) {
 	}
 }
 
-// searchKey handles a key while the history is searched. A key that is no part of the pattern goes on with what was found.
+// searchKey handles a key while the history is searched. A key outside the pattern ends the search and applies to the entry found.
 func (e *Editor) searchKey(k key) (end bool, err error) {
 	s := e.search
 	entries := e.history.entries

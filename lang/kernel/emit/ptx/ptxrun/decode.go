@@ -48,7 +48,7 @@ func (k kind) extend(bits uint64) uint64 {
 	return bits
 }
 
-// decode finds what an instruction does.
+// decode sets the operation and the operands of an instruction.
 func (p *parser) decode(in *instr, opcode string, operands []string) error {
 	parts := strings.Split(opcode, ".")
 	name := parts[0]

@@ -130,7 +130,7 @@ func (e *expander) u32OfFloat(d, a vcode.Reg) {
 }
 
 // intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of
-// range it returns what the instructions of AVX-512 return: the least integer, or all ones without a sign.
+// range it returns the results of the AVX-512 instructions: the least integer, or all ones without a sign.
 func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	v := e.truncated(a)
 	high := e.rounded(e.temp(amd64.VMULPD, v, e.bits64(0x1p-32)), 9)

@@ -17,7 +17,7 @@ type Options struct {
 	Comment func(site int) string // the text of a site in the listing; nil for none
 }
 
-// Code is machine code, with what the Go side of traps needs.
+// Code is machine code, with the tables that the Go side of traps needs.
 type Code struct {
 	Bytes   []byte
 	Listing string

@@ -143,7 +143,7 @@ func (s *local) machine(at []int32) bool {
 	return !slices.ContainsFunc(at, func(n int32) bool { return s.f.Insts[n].Kind != vcode.KindOp })
 }
 
-// value returns what the run knows of a register that it defines and nothing else mentions, or nil.
+// value returns the run's record of a register that is defined and used only in the run, or nil.
 func (s *local) value(r vcode.Reg, at []int32) *localValue {
 	if len(at) == 0 || at[0] < s.begin || at[len(at)-1] >= s.end || !s.machine(at) {
 		return nil

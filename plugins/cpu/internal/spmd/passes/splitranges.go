@@ -269,7 +269,7 @@ func (s *splitter) mentioned(begin, end int32) {
 	}
 }
 
-// findStores finds where a region must store what it changed: before the jumps that leave it, and at its end.
+// findStores finds the places where a region must store registers that it changed: before the jumps that leave it, and at its end.
 func (s *splitter) findStores(begin, end int32) {
 	weight, cold := float32(1), 0
 	last := false // whether control does not reach the next instruction

@@ -52,7 +52,7 @@ var table = []pass{
 	// Copies between a branch and its target are gone.
 	{name: "branches", after: []string{"coalesce"},
 		run: plain(func(in *Input) { InvertBranches(in.Func) })},
-	// The copies that it adds must not be coalesced with what is live across the barrier, and loads stay folded.
+	// The copies that it adds must not be coalesced with registers live across the barrier, and loads stay folded.
 	{name: "splitranges", after: []string{"coalesce", "fold", "branches"},
 		run: plain(func(in *Input) { SplitRanges(in.Func, in.Advance, in.Start, in.Fresh) })},
 	// It counts the values that are live, and its copies to spill slots must stay.

@@ -6,5 +6,5 @@
 // accesses that are transposed, and finds the buffers that a launch only writes.
 //
 // The decisions hold for all launches of one variant. Package spmd chooses the variant of a launch by the bits of
-// [Options] and by what the launch proves.
+// [Options] and by the facts that the launch proves.
 package plan

@@ -103,7 +103,7 @@ func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Aff
 }
 
 // rowsOfGroups returns the block height of 2-D gangs of complete work-groups, or 0 if 1-D gangs are better. Inner loops must
-// reuse what they load, as in [reusingRows]; other code must not access elements that are far apart. Kernels with group
+// reuse loaded elements, as in [reusingRows]; other code must not access elements that are far apart. Kernels with group
 // operations and those with atomics have 1-D gangs, in whose order they combine values.
 func rowsOfGroups(k *ir.Kernel, along, down *ir.Uniformity) int {
 	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))

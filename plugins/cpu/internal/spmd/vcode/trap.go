@@ -22,7 +22,7 @@ const (
 	TrapGroup                  // executes a group operation; all gangs have reached it
 )
 
-// Trap is a return to Go in the middle of the code, with what the trap service needs to know.
+// Trap is a return to Go in the middle of the code, with the operands of the trap service.
 type Trap struct {
 	Kind    TrapKind
 	In      *ir.Instr
