@@ -73,7 +73,8 @@ type Host struct {
 
 	mu       sync.Mutex
 	server   *rpc.Server
-	launches []*Launch // by number - 1; nil: free
+	launches []*Launch // by number - 1; nil: free; ended: not free before the next channel
+	channel  int       // counts the channels
 	running  int
 	lost     bool // a launch ended in the middle of a call, whose port stays locked
 	closed   bool
@@ -101,14 +102,19 @@ func (h *Host) start() error {
 	if err != nil {
 		return err
 	}
-	s, err := rpc.NewServer(m.Bytes, h.opts.Layout, h.report)
+	h.channel++
+	channel := h.channel
+	s, err := rpc.NewServer(m.Bytes, h.opts.Layout, func(p *rpc.Port, err error) { h.report(channel, p, err) })
 	if err != nil {
 		m.Free()
 		return err
 	}
-	s.Handle(OpDeclare, "declare", h.serving(h.declare))
-	s.Handle(OpCall, "call", h.serving(h.call))
-	h.builtins(s)
+	handle := func(op uint32, name string, serve func(l *Launch, p *rpc.Port) error) {
+		s.Handle(op, name, h.serving(channel, serve))
+	}
+	handle(OpDeclare, "declare", h.declare)
+	handle(OpCall, "call", h.call)
+	h.builtins(handle)
 	if err := h.opts.Attach(uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))); err != nil {
 		m.Free()
 		return err
@@ -167,6 +173,9 @@ func (h *Host) Leave(number uint32, whole bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.launches[number-1] = nil
+	if !whole {
+		h.launches[number-1] = ended // calls of it may still be served
+	}
 	h.running--
 	h.lost = h.lost || !whole
 	if h.lost && h.running == 0 && !h.closed {
@@ -175,7 +184,7 @@ func (h *Host) Leave(number uint32, whole bool) {
 			_ = h.opts.Attach(0) // calls fail
 			return
 		}
-		h.lost = false
+		h.lost, h.launches = false, nil
 	}
 	if h.running == 0 && h.opts.Silent {
 		h.server.Poll(false)
@@ -198,17 +207,27 @@ func (h *Host) Close() {
 	}
 }
 
-// launch returns the launch that a port's call belongs to.
-func (h *Host) launch(p *rpc.Port) (*Launch, error) {
+// ended stands for a launch that has ended in the middle of a call. Its calls fail, and no error of theirs is reported.
+var ended = func() *Launch {
+	l := &Launch{left: true}
+	l.failed.Store(true)
+	return l
+}()
+
+// launch returns the launch that a call on a port of a channel belongs to.
+func (h *Host) launch(channel int, p *rpc.Port) (*Launch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if channel != h.channel {
+		return ended, nil
+	}
 	n := int(p.Client())
 	if n > 0 && n <= len(h.launches) && h.launches[n-1] != nil {
 		return h.launches[n-1], nil
 	}
 	var only *Launch
 	for _, l := range h.launches {
-		if l != nil {
+		if l != nil && l != ended {
 			only = l
 		}
 	}
@@ -219,8 +238,8 @@ func (h *Host) launch(p *rpc.Port) (*Launch, error) {
 }
 
 // report receives the errors of handlers, and calls of unknown operations.
-func (h *Host) report(p *rpc.Port, err error) {
-	if l, _ := h.launch(p); l != nil {
+func (h *Host) report(channel int, p *rpc.Port, err error) {
+	if l, _ := h.launch(channel, p); l != nil {
 		l.fail(err)
 		return
 	}
@@ -232,10 +251,10 @@ func (h *Host) report(p *rpc.Port, err error) {
 	}
 }
 
-// serving makes a handler of a function that serves the call of a launch.
-func (h *Host) serving(serve func(l *Launch, p *rpc.Port) error) rpc.Handler {
+// serving makes a handler of a channel from a function that serves the call of a launch.
+func (h *Host) serving(channel int, serve func(l *Launch, p *rpc.Port) error) rpc.Handler {
 	return func(_ context.Context, p *rpc.Port) error {
-		l, err := h.launch(p)
+		l, err := h.launch(channel, p)
 		if err != nil {
 			return err
 		}

@@ -291,6 +291,39 @@ func TestLostPorts(t *testing.T) {
 	}
 }
 
+// TestLateCalls makes calls of a launch that was ended, while another launch runs. They fail, belong to no other launch and
+// cause no warning.
+func TestLateCalls(t *testing.T) {
+	d := newDevice(t, 4)
+	var asked atomic.Int32
+	s := warned{services{"f": func(context.Context, *offload.Request) (uint64, error) { asked.Add(1); return 0, nil }}, t}
+	gone, other := launch(s), launch(s)
+	n, m := d.enter(t, gone), d.enter(t, other)
+	_, number, _ := declareIn(t, d.as(n), "f(): i32")
+	late := d.as(n)
+	d.host.Leave(n, false)
+	for range 2 {
+		if reply, err := callIn(within(t), late, false, number, 0); err != nil || rpc.Status(reply[0]) != rpc.StatusError {
+			t.Errorf("a late call got %v, %v", reply, err)
+		}
+		if k := d.enter(t, launch(s)); k == n {
+			t.Errorf("the number of the ended launch is used again")
+		}
+	}
+	d.host.Leave(m, true)
+	if asked.Load() != 0 || len(gone.errs)+len(other.errs) > 0 {
+		t.Error(asked.Load(), gone.errs, other.errs)
+	}
+}
+
+// warned are services that expect no warning.
+type warned struct {
+	services
+	t *testing.T
+}
+
+func (w warned) Warn(text string) { w.t.Errorf("warning: %s", text) }
+
 // TestFailures reports the errors of services to the launch, with the item.
 func TestFailures(t *testing.T) {
 	d := newDevice(t, 2)

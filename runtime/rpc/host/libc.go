@@ -63,11 +63,8 @@ func (e *Exit) Error() string {
 	return fmt.Sprintf("the kernel called exit(%d)", e.Code)
 }
 
-// builtins adds the services that need no script.
-func (h *Host) builtins(s *rpc.Server) {
-	handle := func(op uint32, name string, serve func(l *Launch, p *rpc.Port) error) {
-		s.Handle(op, name, h.serving(serve))
-	}
+// builtins adds the services that need no script by handle.
+func (h *Host) builtins(handle func(op uint32, name string, serve func(l *Launch, p *rpc.Port) error)) {
 	// reply serves calls of one packet by a function that changes it.
 	reply := func(op uint32, name string, f func(l *Launch, d *rpc.Packet) error) {
 		handle(op, name, func(l *Launch, p *rpc.Port) error { return one(l, p, f) })
