@@ -1,6 +1,7 @@
 package offloadjs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,6 +35,8 @@ type poolTask struct {
 	batch  *poolBatch // nil of run
 	member int        // that runs it
 	queue  *session.Queue
+	clean  bool // when it began, no command on the device's default queue had failed
+	runs   bool // it takes a place of the member
 	ended  bool
 }
 
@@ -274,8 +277,8 @@ func (p *poolObject) dispatchSoon() {
 // dispatch begins all tasks that can begin.
 func (p *poolObject) dispatch() {
 	for i, d := range p.devices {
-		if d.IsLost() && !p.tasks.Members()[i].Lost {
-			p.tasks.Lose(i)
+		if d.IsLost() {
+			p.lose(i)
 		}
 	}
 	if p.tasks.Alive() == 0 {
@@ -289,7 +292,7 @@ func (p *poolObject) dispatch() {
 		if !ok {
 			return
 		}
-		t.member = member
+		t.member, t.runs = member, true
 		p.begin(t)
 	}
 }
@@ -323,6 +326,8 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 		}
 		t.queue = q
 	}
+	q, err := p.m.defaultQueue(d)
+	t.clean = err == nil && q.Failure() == nil
 	slot := p.m.vm.NewObject()
 	if err := slot.Set("device", p.m.deviceObject(d)); err != nil {
 		return nil, err
@@ -335,47 +340,88 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	if t.ended {
 		return
 	}
-	p.tasks.End(t.member)
-	lost := p.lostBy(t.member, err)
-	switch {
-	case t.queue == nil:
-	case lost || p.devices[t.member].IsLost():
-		p.forgive(t)
-	default:
+	if p.lostBy(t, err) && (t.batch == nil || t.batch.err == nil) {
+		p.again(t)
+		return
+	}
+	p.leave(t)
+	if t.queue != nil {
 		p.idle[t.member] = append(p.idle[t.member], t.queue)
+		t.queue = nil
 	}
-	t.queue = nil
-	switch {
-	case lost && (t.batch == nil || t.batch.err == nil):
-		p.tasks.Again(t)
-	default:
-		t.ended = true
-		t.done(v, err)
-	}
+	t.ended = true
+	t.done(v, err)
 	p.dispatchSoon()
 }
 
-// forgive takes the failures of a lost device from the queues of a task: the task runs again, and nothing else failed.
-func (p *poolObject) forgive(t *poolTask) {
-	if q, err := p.m.defaultQueue(p.devices[t.member]); err == nil {
-		_ = q.Sync(p.m.engine.Running())
+// leave frees the place of a task, if it has one.
+func (p *poolObject) leave(t *poolTask) {
+	if t.runs {
+		t.runs = false
+		p.tasks.End(t.member)
 	}
-	_ = p.m.closeQueue(t.queue)
 }
 
-// lostBy reports whether a task failed because its device was lost. The error may come before the device's own notice.
-func (p *poolObject) lostBy(member int, err error) bool {
+// again lets a task run elsewhere when its commands on the lost device have ended. Their failures are not reported.
+func (p *poolObject) again(t *poolTask) {
+	m, d := p.m, p.devices[t.member]
+	var shared *session.Queue
+	if t.clean {
+		shared, _ = m.defaultQueue(d)
+	}
+	restart := func() error {
+		if t.ended { // given up
+			return nil
+		}
+		if shared != nil && contract.CodeOf(shared.Failure()) == contract.DeviceLost {
+			_ = shared.Sync(m.engine.Running())
+		}
+		if t.queue != nil {
+			_ = m.closeQueue(t.queue)
+			t.queue = nil
+		}
+		p.leave(t)
+		p.tasks.Again(t)
+		p.dispatchSoon()
+		return nil
+	}
+	go func(ctx context.Context, own *session.Queue) {
+		for _, q := range []*session.Queue{own, shared} {
+			if q != nil {
+				_ = q.Settle(ctx) // the loop does not wait for the notice of the loss
+			}
+		}
+		m.engine.Post(restart)
+	}(m.engine.Running(), t.queue)
+}
+
+// lose takes a device out, and warns of it if the tasks go on elsewhere.
+func (p *poolObject) lose(member int) {
+	if p.tasks.Members()[member].Lost {
+		return
+	}
+	p.tasks.Lose(member)
+	if p.tasks.Alive() > 0 {
+		p.m.engine.WarnAgain(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
+	}
+}
+
+// lostBy reports whether a task failed, or a command on its queue, because its device was lost. The error may come before the
+// device's own notice.
+func (p *poolObject) lostBy(t *poolTask, err error) bool {
+	d := p.devices[t.member]
+	if err == nil && t.queue != nil && d.IsLost() {
+		err = t.queue.Failure()
+	}
 	err = p.m.engine.Unthrown(err)
 	if contract.CodeOf(err) != contract.DeviceLost {
 		return false
 	}
 	var e *contract.Error
-	if !p.devices[member].IsLost() && (!errors.As(err, &e) || e.Device != p.devices[member].ID()) {
+	if !d.IsLost() && (!errors.As(err, &e) || e.Device != d.ID()) {
 		return false
 	}
-	if !p.tasks.Members()[member].Lost {
-		p.tasks.Lose(member)
-	}
+	p.lose(t.member)
 	return true
 }
 
@@ -402,8 +448,7 @@ func (p *poolObject) drop(b *poolBatch) {
 func (p *poolObject) giveUp(tasks ...*poolTask) {
 	p.tasks.Withdraw(func(t *poolTask) bool { return slices.Contains(tasks, t) })
 	for _, t := range tasks {
-		if t.queue != nil && !t.ended {
-			p.tasks.End(t.member)
+		if p.leave(t); t.queue != nil && !t.ended {
 			p.retired = append(p.retired, t.queue)
 		}
 		t.ended = true
@@ -450,7 +495,7 @@ func (m *instance) closePool(p *poolObject) error {
 	p.closed = true
 	var first error
 	for _, q := range append(slices.Concat(p.idle...), p.retired...) {
-		if err := m.closeQueue(q); err != nil && first == nil && !q.Device().IsLost() {
+		if err := m.closeQueue(q); err != nil && first == nil && contract.CodeOf(err) != contract.DeviceLost {
 			first = err
 		}
 	}

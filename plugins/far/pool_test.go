@@ -2,6 +2,7 @@ package far_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -78,5 +80,43 @@ console.log(ends.map(e => e.reason.code).join(), ends[1].reason.message.includes
 	must(t, err)
 	if want := "device-lost,device-lost true\n"; out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
+// TestPoolKeepsFailures loses a worker on whose default queue a command of the script had failed before, or whose task ends
+// well without the command that was lost. The pool hides neither failure.
+func TestPoolKeepsFailures(t *testing.T) {
+	for _, test := range []struct{ name, before, task, want string }{
+		{"before", `broken.launch({ size: 64 }, x0); await new Promise(r => setTimeout(r, 50))`, `{ if (device === d) { killWorker(); await x0.read() } }`, "out-of-bounds"},
+		{"own", ``, `{ if (device !== d) return; work.launch({ size: 16 }, x0); killWorker(); await x0.read().catch(() => {}) }`, "device-lost"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}), cpu.New(cpu.Options{})}})
+			var told []error
+			var out strings.Builder
+			e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { told = append(told, err) }})
+			must(t, err)
+			must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
+				must(t, worker(t).Kill())
+				return goja.Undefined()
+			}))
+			_, err = e.Run(t.Context(), "pool.js", `
+import { device, pool, kernel, i32 } from 'offload'
+const d = device('far:cpu:0'), x0 = d.buffer(i32, 16)
+const broken = kernel((g, x) => { x[g.x * 9] = 1 }), work = kernel((g, x) => { for (let i = 0; i < 4000000; i++) x[g.x] += i & 7 })
+`+test.before+`
+const p = pool(['far:cpu:0', 'cpu:0'], { tasks: 1 })
+await p.run(async ({ device }) => `+test.task+`, { near: x0 })
+console.log(p.devices[0].lost)
+`)
+			must(t, errors.Join(err, e.Close()))
+			told = append(told, rt.Close(context.Background()))
+			if err := errors.Join(told...); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("told %v, want %s", err, test.want)
+			}
+			if out.String() != "true\n" {
+				t.Errorf("printed %q", out.String())
+			}
+		})
 	}
 }
