@@ -13,6 +13,7 @@ function inGroup(g) {
 // every l that is a multiple of 2s.
 export function groupReduce(g, scratch, value, op) {
   const [l, count] = inGroup(g)
+  g.barrier()
   scratch[l] = value
   g.barrier()
   for (let s = 1; s < count; s <<= 1) {
@@ -27,6 +28,7 @@ export function groupReduce(g, scratch, value, op) {
 // Hillis and Steele, "Data parallel algorithms", 1986.
 export function groupScan(g, scratch, value, op) {
   const [l, count] = inGroup(g)
+  g.barrier()
   scratch[l] = value
   g.barrier()
   for (let s = 1; s < count; s <<= 1) {
@@ -51,7 +53,9 @@ export function groupScanExclusive(g, scratch, value, op, identity) {
 }
 
 export function groupBroadcast(g, scratch, value, from) {
-  const l = inGroup(g)[0]
+  const [l, count] = inGroup(g)
+  g.assert(from >= 0 && from < count, `groupBroadcast: the group has ${count} items, and none of number ${from}`)
+  g.barrier()
   if (l === from) scratch[0] = value
   g.barrier()
   const result = scratch[0]
@@ -71,21 +75,51 @@ export function groupCount(g, condition) {
   return g.reduce.add(condition ? 1 : 0)
 }
 
+// Lanes whose items are outside of the launch may lie between others, so lanes are linked to their neighbours: Wyllie, "The
+// complexity of parallel computations", 1979.
 export function subgroupReduce(g, value, op) {
-  const lanes = g.subgroup.add(1)
-  let result = value
+  const [first, , after] = lanesBeside(g)
+  let result = value, next = after
   for (let s = 1; s < g.subgroupSize; s <<= 1) {
-    const other = g.subgroup.shuffleDown(result, s)
-    if (g.lane + s < lanes) result = op(result, other)
+    const other = g.subgroup.shuffle(result, next), beyond = g.subgroup.shuffle(next, next)
+    if (next >= 0) {
+      result = op(result, other)
+      next = beyond
+    }
   }
-  return g.subgroup.broadcast(result, 0)
+  return g.subgroup.shuffle(result, first)
 }
 
 export function subgroupScan(g, value, op) {
-  let result = value
+  let result = value, previous = lanesBeside(g)[1]
   for (let s = 1; s < g.subgroupSize; s <<= 1) {
-    const other = g.subgroup.shuffleUp(result, s)
-    if (g.lane >= s) result = op(other, result)
+    const other = g.subgroup.shuffle(result, previous), beyond = g.subgroup.shuffle(previous, previous)
+    if (previous >= 0) {
+      result = op(other, result)
+      previous = beyond
+    }
   }
   return result
+}
+
+// lanesBeside returns the number of the first lane that has an item, and of those before and after this lane, -1 without one.
+function lanesBeside(g) {
+  const lanes = g.subgroup.ballot(true), low = u32(lanes), high = u32(lanes >> 32n)
+  const upper = g.lane > 31, half = upper ? high : low
+  const before = half & ~(-1 << (g.lane & 31)), after = half & (-2 << (g.lane & 31))
+  const first = low !== 0 ? lowest(low) : 32 + lowest(high)
+  let previous = highest(before), next = lowest(after)
+  if (upper) previous = before !== 0 ? 32 + previous : highest(low)
+  if (upper && after !== 0) next += 32
+  if (!upper && after === 0 && high !== 0) next = 32 + lowest(high)
+  return [first, previous, next]
+}
+
+// highest and lowest return the number of a one bit, -1 of 0.
+function highest(x) {
+  return 31 - Math.clz32(x)
+}
+
+function lowest(x) {
+  return highest(x & -x)
 }

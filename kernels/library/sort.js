@@ -7,12 +7,12 @@ function powerBelow(count) {
 }
 
 export function groupSort(g, keys, count, before) {
-  const [l, items] = inGroup(g), top = powerBelow(count)
+  const [l, items] = inGroup(g), n = g.uniform(count), top = powerBelow(n)
   g.barrier()
   for (let p = top; p > 0; p >>= 1) {
     let distance = p, half = 0
     for (let q = top; q >= p; q >>= 1) {
-      for (let i = l; i < count - distance; i = (i + items) | 0) {
+      for (let i = l; i < ((n - distance) | 0); i = (i + items) | 0) {
         if ((i & p) === half && before(keys[i + distance], keys[i])) {
           const key = keys[i]
           keys[i] = keys[i + distance]
@@ -27,12 +27,12 @@ export function groupSort(g, keys, count, before) {
 }
 
 export function groupSortPairs(g, keys, values, count, before) {
-  const [l, items] = inGroup(g), top = powerBelow(count)
+  const [l, items] = inGroup(g), n = g.uniform(count), top = powerBelow(n)
   g.barrier()
   for (let p = top; p > 0; p >>= 1) {
     let distance = p, half = 0
     for (let q = top; q >= p; q >>= 1) {
-      for (let i = l; i < count - distance; i = (i + items) | 0) {
+      for (let i = l; i < ((n - distance) | 0); i = (i + items) | 0) {
         if ((i & p) === half && before(keys[i + distance], keys[i])) {
           const key = keys[i], value = values[i]
           keys[i] = keys[i + distance]
