@@ -138,7 +138,7 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 		return m, nil
 	}
 	if b := e.esm.builtins[name]; b.Source != "" {
-		return e.loadSource(name, name+".js", b.Source, false)
+		return e.loadSource(name, "orepl:"+name+".js", b.Source, false)
 	}
 	exports, err := e.Require(name)
 	if err != nil {
