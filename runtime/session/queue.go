@@ -40,7 +40,8 @@ type Queue struct {
 
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
-	waited  []waited // how far other queues are waited for
+	waited  []waited // how far other queues are waited for, one each
+	earlier []waited // waits that later ones replaced, the newest last
 	pending []*Event
 
 	fences    sync.Mutex
@@ -241,8 +242,9 @@ func (q *Queue) waitForFence(other *Queue, m fence) error {
 		return located(err, q.device.id, q.object.Label)
 	}
 	for i := range q.waited {
-		if q.waited[i].queue == other {
-			q.waited[i].seq, q.waited[i].after = max(q.waited[i].seq, m.seq), q.issued.Load()
+		if w := &q.waited[i]; w.queue == other {
+			q.replace(*w)
+			w.seq, w.after = max(w.seq, m.seq), q.issued.Load()
 			return nil
 		}
 	}
@@ -263,18 +265,39 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 // Needs reports whether the queue's commands so far wait for a command of a queue, this one or one that this one waits for.
 func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other) }
 
+// mostEarlier is the number of replaced waits that a queue remembers. Without the others, Needs may miss that it waits.
+const mostEarlier = 16
+
+// replace remembers a wait that another one replaces, unless it is over.
+func (q *Queue) replace(w waited) {
+	q.earlier = slices.DeleteFunc(q.earlier, func(c waited) bool { return c.seq <= c.queue.done.Load() })
+	if w.seq <= w.queue.done.Load() || w.after == q.issued.Load() {
+		return
+	}
+	if len(q.earlier) >= mostEarlier {
+		q.earlier = slices.Delete(q.earlier, 0, 1)
+	}
+	q.earlier = append(q.earlier, w)
+}
+
 // needs reports whether the first seq commands cannot have run before another queue has run a command that it has.
 func (q *Queue) needs(seq uint64, other *Queue) bool {
-	if q.reached(seq) {
+	return q.leadsTo(seq, other, map[*Queue]uint64{})
+}
+
+// leadsTo is needs without queues that were asked about as many commands before.
+func (q *Queue) leadsTo(seq uint64, other *Queue, asked map[*Queue]uint64) bool {
+	if asked[q] >= seq || q.reached(seq) {
 		return false
 	}
 	if q == other {
 		return true
 	}
+	asked[q] = seq
 	q.mu.Lock()
-	list := slices.Clone(q.waited)
+	list := slices.Concat(q.waited, q.earlier)
 	q.mu.Unlock()
-	return slices.ContainsFunc(list, func(w waited) bool { return w.after < seq && w.queue.needs(w.seq, other) })
+	return slices.ContainsFunc(list, func(w waited) bool { return w.after < seq && w.queue.leadsTo(w.seq, other, asked) })
 }
 
 // await waits for the fence and reports no failure of commands.
