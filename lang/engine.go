@@ -323,7 +323,7 @@ func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
 // Close ends pending operations and releases the modules' resources. It interrupts a running call and waits for it; a
-// function that the script runs gets an error instead.
+// function that the script runs gets an error instead. It returns a failure to write lines of kernels.
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine() {
 		return errReentrant
@@ -340,8 +340,7 @@ func (e *Engine) Close() error {
 		e.hooks.closed[i]()
 	}
 	e.hooks.closed = nil
-	e.output.flushNow(true)
-	return nil
+	return e.output.flushNow(true)
 }
 
 // Inspect prints a value for a person, as console.log does. Call it on the loop's goroutine.

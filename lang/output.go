@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -19,8 +20,9 @@ type output struct {
 	mu     sync.Mutex // held while to writes
 	lines  []byte
 	timer  *time.Timer
-	set    bool // the timer is set
-	closed bool // lines do not wait any more
+	set    bool  // the timer is set
+	closed bool  // lines do not wait any more
+	failed error // the first failure to write lines that Flush has not returned
 }
 
 func newOutput(to io.Writer) *output {
@@ -35,6 +37,9 @@ func (o *output) Write(data []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.flush()
+	if err := o.take(); err != nil {
+		return 0, err
+	}
 	return o.to.Write(data)
 }
 
@@ -58,23 +63,43 @@ func (o *output) flush() {
 	}
 	lines := o.lines
 	o.lines = o.lines[:0]
-	_, _ = o.to.Write(lines)
+	if err := o.write(lines); err != nil && o.failed == nil {
+		o.failed = fmt.Errorf("print lines of kernels: %w", err)
+	}
+}
+
+// write returns a panic of the writer, which is the program's, as an error.
+func (o *output) write(lines []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the writer panicked: %v", p)
+		}
+	}()
+	_, err = o.to.Write(lines)
+	return err
+}
+
+// take returns the first failure to write lines, once. o.mu is held.
+func (o *output) take() error {
+	err := o.failed
+	o.failed = nil
+	return err
 }
 
 // late runs when the timer fires.
 func (o *output) late() {
-	defer func() { _ = recover() }() // the writer is the program's
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.set = false
 	o.flush()
 }
 
-func (o *output) flushNow(last bool) {
+func (o *output) flushNow(last bool) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.closed = o.closed || last
 	o.flush()
+	return o.take()
 }
 
 // behind is Options.Stderr, whose text comes behind the lines that were printed before.
@@ -85,7 +110,9 @@ type behind struct {
 
 // Write implements [io.Writer].
 func (b behind) Write(data []byte) (int, error) {
-	b.out.flushNow(false)
+	b.out.mu.Lock() // the two may be one writer
+	defer b.out.mu.Unlock()
+	b.out.flush()
 	return b.to.Write(data)
 }
 
@@ -93,11 +120,11 @@ func (b behind) Write(data []byte) (int, error) {
 // and before the running call returns. It may be called from any goroutine.
 func (e *Engine) PrintLine(text string) { e.output.printLine(text) }
 
-// Flush writes the lines that PrintLine has not written yet.
-func (e *Engine) Flush() { e.output.flushNow(false) }
+// Flush writes the lines that PrintLine has not written yet. It returns the first failure since the last call to write lines.
+func (e *Engine) Flush() error { return e.output.flushNow(false) }
 
 // Terminal returns Options.Stdout as the embedding program passed it, after a flush.
 func (e *Engine) Terminal() io.Writer {
-	e.Flush()
+	_ = e.Flush() // the program finds out by itself
 	return e.output.to
 }

@@ -107,15 +107,46 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { panic(errors.New("a writer that panics")) }
 
-// TestPrintLineToABrokenWriter checks that a writer that panics does not end the process.
+// TestPrintLineToABrokenWriter checks that a writer that panics does not end the process, and that its failure is reported once.
 func TestPrintLineToABrokenWriter(t *testing.T) {
 	e, err := lang.New(lang.Options{Stdout: broken{}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	const want = "print lines of kernels: the writer panicked: a writer that panics"
 	e.PrintLine("x")
 	time.Sleep(50 * time.Millisecond)
+	if _, err := e.Run(t.Context(), "x.js", ""); err == nil || err.Error() != want {
+		t.Errorf("Run returned %v", err)
+	}
+	e.PrintLine("y")
+	if err := e.Close(); err == nil || err.Error() != want {
+		t.Errorf("Close returned %v", err)
+	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPrintLineBesideErrors prints to a writer that is Stderr, too, from two goroutines.
+func TestPrintLineBesideErrors(t *testing.T) {
+	var w bytes.Buffer
+	e, err := lang.New(lang.Options{Stdout: &w, Stderr: &w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 10000 {
+			e.PrintLine("a line")
+		}
+	}()
+	for range 1000 {
+		fmt.Fprintln(e.Options().Stderr, "an error")
+	}
+	<-done
+	if err := e.Close(); err != nil || w.Len() != 10000*7+1000*9 {
+		t.Errorf("%d bytes, %v", w.Len(), err)
 	}
 }

@@ -297,14 +297,18 @@ func exportPromise(v goja.Value) (*goja.Promise, bool) {
 }
 
 // call takes a turn, under the context and the limits, and diagnoses errors.
-func (e *Engine) call(ctx context.Context, body func(context.Context) error) error {
+func (e *Engine) call(ctx context.Context, body func(context.Context) error) (failed error) {
 	if err := e.turn.take(ctx); err == errReentrant {
 		return err
 	} else if err != nil {
 		return Ended(err)
 	}
 	defer e.turn.giveBack()
-	defer e.Flush()
+	defer func() {
+		if err := e.Flush(); failed == nil {
+			failed = err
+		}
+	}()
 	if e.ctx.Err() != nil {
 		return errClosed
 	}

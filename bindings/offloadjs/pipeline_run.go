@@ -31,7 +31,7 @@ type Output struct {
 // Run runs the pipeline once. It must not be called while it runs. Errors of the script and of its kernels are
 // explained with their positions. If ctx ends Run, the error is that of a script that ctx ends. Outputs are stored only
 // after the script and its kernels have succeeded. After its return the host's memory is unused.
-func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
+func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed error) {
 	if err := p.check(in, out); err != nil {
 		return err
 	}
@@ -39,7 +39,11 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) error {
 	if err != nil {
 		return err
 	}
-	defer p.m.engine.Flush()
+	defer func() {
+		if err := p.m.engine.Flush(); failed == nil {
+			failed = err
+		}
+	}()
 	_, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		v, err := p.start(q, in)
 		return v, p.m.explain(err)
