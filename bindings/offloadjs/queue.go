@@ -148,10 +148,10 @@ func (m *instance) mayAwait(op string, q *session.Queue, what interface{ Needs(*
 // after returns a promise that is fulfilled with the result of finish when the queue has reached this point. If the
 // signal is aborted first, it cancels the commands so far.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
-	ev, err := q.Record("")
-	if err == nil {
-		err = m.mayAwait(label, q, ev)
+	if err := m.mayAwait(label, q, q); err != nil {
+		return nil, err
 	}
+	ev, err := q.Record("")
 	if err != nil {
 		return nil, err
 	}

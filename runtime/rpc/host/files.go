@@ -130,8 +130,10 @@ func (f *file) write(data []byte) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ahead) > 0 {
-		_, err := f.Seek(-int64(len(f.ahead)), io.SeekCurrent)
-		f.ahead, f.failed = nil, f.failed || err != nil
+		// A file that cannot seek, such as a terminal, writes elsewhere than it reads.
+		if _, err := f.Seek(-int64(len(f.ahead)), io.SeekCurrent); err == nil {
+			f.ahead = nil
+		}
 	}
 	n, err := f.Write(data)
 	f.failed = f.failed || err != nil

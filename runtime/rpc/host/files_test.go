@@ -68,3 +68,35 @@ func TestLines(t *testing.T) {
 		t.Errorf("the file ends with %q, %v", data[max(0, len(data)-20):], err)
 	}
 }
+
+// TestLinesOfAPipe writes between two reads of lines to a file that cannot seek. What was read ahead is not lost.
+func TestLinesOfAPipe(t *testing.T) {
+	in, feed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer feed.Close()
+	if _, err := feed.WriteString("one\ntwo\n"); err != nil {
+		t.Fatal(err)
+	}
+	var written strings.Builder
+	f := &file{File: both{in, &written}}
+	if got := string(f.read(100, true)); got != "one\n" {
+		t.Fatalf("read %q", got)
+	}
+	if n := f.write([]byte("hello")); n != 5 || f.failed || written.String() != "hello" {
+		t.Errorf("wrote %d bytes, %q, failed %v", n, written.String(), f.failed)
+	}
+	if got := string(f.read(100, true)); got != "two\n" {
+		t.Errorf("read %q after a write", got)
+	}
+}
+
+// both reads from one file and writes elsewhere.
+type both struct {
+	offload.File
+	to io.Writer
+}
+
+func (b both) Write(data []byte) (int, error) { return b.to.Write(data) }
