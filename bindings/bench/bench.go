@@ -121,7 +121,7 @@ func Timer(e *lang.Engine) (goja.Callable, error) {
 // watchKey is the property of the function bench that takes the watcher of [Watch]; scripts do not see it by name.
 var watchKey = goja.NewSymbol("bench.watch")
 
-// Watch makes an engine report the progress of its function bench: the name, the samples so far and their number.
+// Watch calls report with the progress of an engine's function bench: its name, the samples done, and their total.
 func Watch(e *lang.Engine, report func(name string, done, samples int)) error {
 	module, err := e.Require("bench")
 	if err != nil {

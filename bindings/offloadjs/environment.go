@@ -19,7 +19,7 @@ type Environment struct {
 	stop      atomic.Pointer[launchStop]
 }
 
-// launchStop ends scripts at a launch, see [Environment.StopAtLaunch].
+// launchStop is the state of [Environment.StopAtLaunch].
 type launchStop struct {
 	name string
 	fn   func() error

@@ -13,8 +13,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// Explain turns an error of the runtime or of the kernel compiler into a diagnostic of the engine: with the place in
-// the script, the code around it and the hint. Other errors come back as they are.
+// Explain converts an error of the runtime or the kernel compiler to a diagnostic with position, excerpt and hint. It returns
+// other errors unchanged.
 func Explain(e *lang.Engine, err error) error {
 	var list kerneldiag.List
 	if errors.As(err, &list) {

@@ -125,7 +125,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	e.OnClose(m.used.close) // called after closeQueues
 	e.OnClose(m.closeQueues)
 	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}
-	m.rpc = &rpc{inbox: newInbox()}
+	m.rpc = &rpc{requests: newRequestQueue()}
 	m.rpc.services, _ = hostServices(opts.Services) // checked before
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()

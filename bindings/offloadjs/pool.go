@@ -49,7 +49,7 @@ type poolBatch struct {
 	err     error // the first failure; what waits was withdrawn
 }
 
-// poolTasks is how many tasks a device runs at a time unless the script says it: one computes while another one copies.
+// poolTasks is the default number of concurrent tasks of a device: one computes while another copies.
 const poolTasks = 2
 
 // newPool is pool(devices?, { tasks }?).

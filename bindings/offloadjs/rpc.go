@@ -37,7 +37,7 @@ type rpc struct {
 	services map[string]*service
 	scripted bool // the script has offered a service, if only once
 
-	inbox inbox
+	requests requestQueue
 }
 
 // service is a function of the script, or of the program that embeds the engine, which kernels call by g.call.
@@ -363,7 +363,7 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 		return s.serveHost(ctx, r)
 	}
 	q := &request{service: s, queue: on, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
-	if err := m.rpc.inbox.put(ctx, m, q); err != nil {
+	if err := m.rpc.requests.put(ctx, m, q); err != nil {
 		return 0, err
 	}
 	if s.oneWay {

@@ -203,7 +203,8 @@ func (t *transcript) bad(at int) {
 	t.text.WriteRune(utf8.RuneError)
 }
 
-// utf8 makes one replacement of each longest beginning of a character, as browsers do.
+// utf8 decodes UTF-8. It replaces each maximal subpart of an ill-formed sequence with one U+FFFD, as the Encoding Standard
+// requires.
 func (t *transcript) utf8(data []byte) {
 	for i := 0; i < len(data); {
 		r, n := utf8.DecodeRune(data[i:])

@@ -77,7 +77,7 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 	return bad
 }
 
-// itemMember compiles a property of the item object but x, y and z.
+// itemMember compiles a property of the item object other than x, y and z.
 func (c *compiler) itemMember(name string, at syntax.Span) value {
 	if kind, ok := itemNumbers[name]; ok {
 		return c.item(kind, 0)

@@ -37,7 +37,7 @@ func restore(vars []*variable, cells []cell) {
 	}
 }
 
-// merge is the state of a variable where two ways meet.
+// merge returns the state of a variable where two paths join.
 func merge(a, b initState) initState {
 	if a == b {
 		return a

@@ -1,5 +1,7 @@
 // Package far is the plugin for devices of workers: processes that run orepl worker, on this machine or another. Devices
 // are far:cpu:0, far:opencl:0 and so on for one worker, far:0/cpu:0, far:1/cpu:0 for several. docs/remote.md explains them.
+//
+// Package runtime/remote finds out that a worker was lost: by the end of its stream or by its silence.
 package far
 
 import (

@@ -100,7 +100,7 @@ func identifyELF(img *offload.Image) error {
 // errProgram is the cause of the error of noDeviceImages.
 var errProgram = errors.New("this is a program without device images")
 
-// noDeviceImages returns the reason why a program is not loaded.
+// noDeviceImages returns the error for a host program that has no device images.
 func noDeviceImages(label string) error {
 	return &offload.Error{Code: offload.Unsupported, Op: "identify image", Label: label, Err: errProgram}
 }

@@ -97,8 +97,7 @@ func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	return ev.Settle(ctx)
 }
 
-// whenUnused calls free after all commands issued so far, which may use the resource. A copy to the memory whose bytes are still
-// arriving fails.
+// whenUnused calls free when all commands issued so far have finished. A copy that is still arriving in the memory fails.
 func (s *server) whenUnused(memory offload.Memory, free func()) {
 	var last []offload.Event
 	s.mu.Lock()

@@ -132,7 +132,7 @@ func (q *Queue) Copy(dst, src *Buffer) error {
 		return nil
 	}
 	if here != there && !q.reaches(dst) && !q.reaches(src) {
-		return q.bounce(dst, src)
+		return q.copyStaged(dst, src)
 	}
 	t := pair(dst.access(0, dst.Size(), true), src.access(0, src.Size(), false))
 	if err := q.enter(op, t[:], false); err != nil {

@@ -28,8 +28,8 @@
 //
 // A wrong command is refused at the call. A command that fails while it runs fails its queue: the next [Queue.Sync],
 // synchronous read or [Event.Sync] returns the failure, once, with the number of further ones. An event returns the
-// failure of its own commands, those issued since the previous event, at each call; Queue.Sync does not return failures
-// of events that are being waited for. [Queue.Settle] and [Event.Settle] wait and return no failure.
+// failure of the commands issued since the previous event, at each call. Queue.Sync skips failures of events that are
+// being waited for. [Queue.Settle] and [Event.Settle] wait and return no failure.
 //
 // All methods may be called by several goroutines, but a [Call] belongs to one at a time.
 package session

@@ -434,7 +434,7 @@ func TestCopiesBetweenDevices(t *testing.T) {
 			a, b := device(t, s, "a"), device(t, s, "b")
 			n := 1000
 			if c.hiddenA && c.hiddenB {
-				n = 4<<20 + 3 // more than two bounce blocks
+				n = 4<<20 + 3 // more than two blocks of staging
 			}
 			src := make([]int32, n)
 			for i := range src {

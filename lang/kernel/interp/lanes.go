@@ -72,7 +72,7 @@ func (r *row) assign(s *set) {
 	r.lanes = r.buf[:n]
 }
 
-// share makes the lanes of from active, which must stay as they are while r is used.
+// share makes the lanes of from active. from must not change while r is in use.
 func (r *row) share(from *row) {
 	r.set = from.set
 	r.lanes = from.lanes

@@ -105,7 +105,7 @@ type Step struct {
 	Field int
 }
 
-// Instr is an instruction. Which fields beyond Args and Results count is said at the operation.
+// Instr is an instruction. The documentation of each Op lists the fields that it uses besides Args and Results.
 type Instr struct {
 	Op      Op
 	Args    []*Value

@@ -10,7 +10,7 @@ import (
 // visibility of values, structure, paths, arrays, limits, and that group operations stand in uniform control flow. The
 // error is a [*VerifyError]. It takes time and memory in proportion to the module, for any module.
 //
-// Marks of proof ([Instr.Proved]) are not checked: a module from elsewhere has none.
+// Verify ignores [Instr.Proved], which no serialized form stores.
 func (m *Module) Verify() error {
 	v := verifier{m: m}
 	return v.verify()

@@ -9,6 +9,9 @@
 // move and remove more freely. A proof holds where its instruction stands: no pass moves a proved access to
 // where less is known.
 //
+// Bounds checks are not hoisted out of loops. [Prove] removes those that cannot fail, also because of the launch's [Facts];
+// a back end compiles a variant for launches where an [IndexFact] holds.
+//
 // Passes may remove what made [ir.Kernel.ObservesGroup] true. Ask for it, and for [ir.Kernel.ABI], before optimizing.
 package opt
 

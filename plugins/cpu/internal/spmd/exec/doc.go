@@ -3,6 +3,6 @@
 // A [Code] is a kernel in machine code with the tables that traps need. [NewVariant] maps it into executable memory. A
 // [Worker] is the memory in which one goroutine runs units of it, work-groups or gangs: the context, and the frames of gangs.
 //
-// When the code traps, it has saved its registers in the context. The worker reads the operands lane by lane, by
-// the allocation of regalloc. It serves the trap, stores results in the same way, and resumes the code.
+// When the code traps, it has saved its registers in the context. The worker reads each lane's operands from the registers and
+// slots that regalloc assigned. It serves the trap, stores the results and resumes the code.
 package exec

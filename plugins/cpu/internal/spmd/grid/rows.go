@@ -48,12 +48,12 @@ func (l *Builder) overRows(done amd64.Label) {
 	next := l.NewLabel()
 	both := count*l.GangRegs <= plan.MaxBoth
 	if both {
-		l.wholeGangs(pos, last)
+		l.unmaskedGangs(pos, last)
 	}
 	if both && l.Narrows() {
 		w := l.GangRegs
 		l.GangRegs = 1
-		l.wholeGangs(pos, last)
+		l.unmaskedGangs(pos, last)
 		l.lastGang(pos, last, next, false)
 		l.GangRegs = w
 	} else {
@@ -71,8 +71,8 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// wholeGangs emits the loop over the complete gangs of a row, which need no masks.
-func (l *Builder) wholeGangs(pos, last vcode.Reg) {
+// unmaskedGangs emits the loop over the complete gangs of a row, which need no masks.
+func (l *Builder) unmaskedGangs(pos, last vcode.Reg) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
 	if l.Spec.Is2D() {

@@ -208,8 +208,8 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	mark := len(l.Undo)
 	whole := false
 	if !needed && sole == nil && entry == nil {
-		if whole = l.wholeIf(in, same, varying, els); whole {
-			same = nil // wholeIf has tested them
+		if whole = l.unmaskedIf(in, same, varying, els); whole {
+			same = nil // unmaskedIf has tested them
 			l.Forget(mark)
 		}
 	}
@@ -393,7 +393,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	l.Block(sole)
 }
 
-// loop emits a Loop.
+// loop emits a Loop. In a divergent loop the mask s.act holds the lanes that have not left it.
 func (l *Lowerer) loop(s *Scope) {
 	in := s.In
 	s.Latch = l.NewLabel()

@@ -50,7 +50,7 @@ func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// checkDivisor emits the fault of lanes whose divisor is zero. With faults off it returns their masks.
+// checkDivisor emits a fault for lanes with a zero divisor. In unchecked code it returns the masks of these lanes instead.
 func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil

@@ -270,9 +270,9 @@ func (a *state) density(r vcode.Reg) float32 {
 	return d
 }
 
-// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live
-// across a barrier come first, so that rounds touch few lines of a frame, and share no slot with others. While a gang waits, the code that selects the next gang spills to the
-// waiting gang's frame.
+// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live across a
+// barrier come first, so that rounds touch few lines of a frame. They share no slot with others: while a gang waits, the code that
+// selects the next gang spills to the waiting gang's frame.
 func (a *state) placeSpills() {
 	type used struct {
 		slot, end int32

@@ -10,18 +10,18 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// maxWhole is the number of instructions of one register up to which the block of an If is emitted twice.
-const maxWhole = 96
+// maxUnmasked is the number of instructions of one register up to which the block of an If is emitted twice.
+const maxUnmasked = 96
 
-// wholeIf emits the block of an If a second time without masks, for gangs of which all lanes take it, and reports whether
+// unmaskedIf emits the block of an If a second time without masks, for gangs of which all lanes take it, and reports whether
 // it did. The condition must compare a value that grows from lane to lane: the first and the last lane then decide for all.
 // The unmasked block ends with a jump to done. Other gangs continue behind it, where nothing is known that was computed in
 // it.
 //
 // The interior of a grid thus runs without masks, and its edges with them. On targets with mask registers a second copy of
 // the block costs more than the masks.
-func (l *Lowerer) wholeIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
-	if l.Target.HasMasks || l.Spec.Is2D() || l.GangRegs*analysis.NumInstrs(in.Then) > maxWhole || len(varying) == 0 || !accessesMemory(in.Then) {
+func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
+	if l.Target.HasMasks || l.Spec.Is2D() || l.GangRegs*analysis.NumInstrs(in.Then) > maxUnmasked || len(varying) == 0 || !accessesMemory(in.Then) {
 		return false
 	}
 	for _, v := range varying {

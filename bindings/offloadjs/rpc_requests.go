@@ -31,9 +31,9 @@ type answer struct {
 	err  error
 }
 
-// inbox holds the requests that no handler has taken. Kernels put them; the goroutine that runs the script takes them, from
-// its event loop or while it waits for a queue.
-type inbox struct {
+// requestQueue holds the requests that no handler has taken. Kernels put them; the goroutine that runs the script takes them,
+// from its event loop or while it waits for a queue.
+type requestQueue struct {
 	mu     sync.Mutex
 	list   []*request
 	posted bool          // the event loop will look
@@ -41,10 +41,10 @@ type inbox struct {
 	room   *sync.Cond
 }
 
-func newInbox() inbox { return inbox{more: make(chan struct{}, 1)} }
+func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct{}, 1)} }
 
 // put adds a request. One-way calls wait while there are many.
-func (b *inbox) put(ctx context.Context, m *instance, q *request) error {
+func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	b.mu.Lock()
 	if b.room == nil {
 		b.room = sync.NewCond(&b.mu)
@@ -67,7 +67,7 @@ func (b *inbox) put(ctx context.Context, m *instance, q *request) error {
 	b.posted = true
 	b.mu.Unlock()
 	if post {
-		m.engine.Post(func() error { m.serveInbox(); return nil })
+		m.engine.Post(func() error { m.serveRequests(); return nil })
 	}
 	select {
 	case b.more <- struct{}{}:
@@ -77,7 +77,7 @@ func (b *inbox) put(ctx context.Context, m *instance, q *request) error {
 }
 
 // take returns the requests so far.
-func (b *inbox) take() []*request {
+func (b *requestQueue) take() []*request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := b.list
@@ -89,7 +89,7 @@ func (b *inbox) take() []*request {
 }
 
 // putBack returns requests to the head.
-func (b *inbox) putBack(list []*request) {
+func (b *requestQueue) putBack(list []*request) {
 	if len(list) == 0 {
 		return
 	}
@@ -98,10 +98,10 @@ func (b *inbox) putBack(list []*request) {
 	b.mu.Unlock()
 }
 
-// serveInbox runs the handlers of the requests so far. It runs on the script's goroutine.
-func (m *instance) serveInbox() {
-	list := m.rpc.inbox.take()
-	defer func() { m.rpc.inbox.putBack(list) }() // those behind a panic
+// serveRequests runs the handlers of the requests so far. It runs on the script's goroutine.
+func (m *instance) serveRequests() {
+	list := m.rpc.requests.take()
+	defer func() { m.rpc.requests.putBack(list) }() // those behind a panic
 	for len(list) > 0 {
 		q := list[0]
 		list = list[1:]
@@ -128,10 +128,10 @@ func (m *instance) waitServing(work func() error) error {
 	for {
 		select {
 		case err := <-done:
-			m.serveInbox() // one-way calls of the work
+			m.serveRequests() // one-way calls of the work
 			return err
-		case <-m.rpc.inbox.more:
-			m.serveInbox()
+		case <-m.rpc.requests.more:
+			m.serveRequests()
 		}
 	}
 }
@@ -190,7 +190,7 @@ func (m *instance) handle(q *request) {
 		case err != nil && s.oneWay:
 			finish(0, err) // as of a timer
 		case err != nil:
-			finish(0, m.threw(s, err))
+			finish(0, m.handlerError(s, err))
 		case s.result == ir.Void:
 			finish(0, nil)
 		default:
@@ -263,8 +263,8 @@ func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {
 	)
 }
 
-// threw is the error of a launch whose handler threw, with the script's stack.
-func (m *instance) threw(s *service, err error) error {
+// handlerError returns the error of a launch whose handler threw, with the script's stack.
+func (m *instance) handlerError(s *service, err error) error {
 	d := m.engine.Diagnose(err)
 	thrown := d.Message
 	if d.Name != "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestWholeIf runs kernels whose items take an If by their position, in all gangs or only in some, and where positions
+// TestUnmaskedIf runs kernels whose items take an If by their position, in all gangs or only in some, and where positions
 // wrap within a gang.
-func TestWholeIf(t *testing.T) {
+func TestUnmaskedIf(t *testing.T) {
 	needMachine(t)
 	for _, condition := range []string{
 		"i < 40", "i <= 40", "i > 40", "i >= 40", "i > 3 && i < n - 3", "i > 3 && j > 0 && i < 61 && j < 2", "i + 2147483600 > 7",
@@ -37,9 +37,9 @@ func TestWholeIf(t *testing.T) {
 	}
 }
 
-// TestWholeIfCode looks for masks in the code of the interior: there is one masked store for a gang that lacks lanes and
+// TestUnmaskedIfCode looks for masks in the code of the interior: there is one masked store for a gang that lacks lanes and
 // one for a gang at an edge, beside two without masks.
-func TestWholeIfCode(t *testing.T) {
+func TestUnmaskedIfCode(t *testing.T) {
 	for _, c := range []struct {
 		condition  string
 		plain, all int // stores without masks, and all

@@ -2,9 +2,9 @@ package session
 
 import "slices"
 
-// bounce copies between devices that do not reach each other, in blocks through host memory: while one block is submitted
+// copyStaged copies between devices that do not reach each other, in blocks through host memory: while one block is submitted
 // the next is retrieved. It only issues commands, to q and to the default queue of the other device.
-func (q *Queue) bounce(dst, src *Buffer) error {
+func (q *Queue) copyStaged(dst, src *Buffer) error {
 	other := src.alloc.device
 	if q.device == other {
 		other = dst.alloc.device
