@@ -133,6 +133,9 @@ func (f *file) write(data []byte) int {
 		// A file that cannot seek, such as a terminal, writes elsewhere than it reads.
 		if _, err := f.Seek(-int64(len(f.ahead)), io.SeekCurrent); err == nil {
 			f.ahead = nil
+		} else if _, err := f.Seek(0, io.SeekCurrent); err == nil {
+			f.failed = true // a write would go to the wrong place
+			return 0
 		}
 	}
 	n, err := f.Write(data)

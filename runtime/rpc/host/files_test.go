@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -100,3 +101,25 @@ type both struct {
 }
 
 func (b both) Write(data []byte) (int, error) { return b.to.Write(data) }
+
+// stuck has a position that cannot change.
+type stuck struct{ both }
+
+func (stuck) Seek(offset int64, _ int) (int64, error) {
+	if offset != 0 {
+		return 0, syscall.EIO
+	}
+	return 8, nil
+}
+
+func (stuck) Read(data []byte) (int, error) { return copy(data, "one\ntwo\n"), nil }
+
+// TestWriteStuck writes nothing after a line of a file whose position cannot be restored.
+func TestWriteStuck(t *testing.T) {
+	var written strings.Builder
+	f := &file{File: stuck{both{nil, &written}}}
+	f.read(100, true)
+	if n := f.write([]byte("hello")); n != 0 || !f.failed || written.Len() > 0 {
+		t.Errorf("wrote %d bytes to the wrong place, failed %v", n, f.failed)
+	}
+}
