@@ -90,10 +90,13 @@ func (b *block) memory(offset, size int64) *memory {
 // take returns a free piece.
 func (b *block) take() (offset int64, ok bool) {
 	if len(b.free) == 0 {
-		for len(b.retired) > 0 && !slices.ContainsFunc(b.retired[0].after, mark.runs) {
-			b.free = append(b.free, b.retired[0].offset)
-			b.retired = b.retired[1:]
-		}
+		b.retired = slices.DeleteFunc(b.retired, func(r retired) bool {
+			if slices.ContainsFunc(r.after, mark.runs) {
+				return false
+			}
+			b.free = append(b.free, r.offset)
+			return true
+		})
 	}
 	if len(b.free) == 0 {
 		return 0, false

@@ -153,3 +153,25 @@ func TestLeases(t *testing.T) {
 		t.Errorf("without room: %v", err)
 	}
 }
+
+// TestLeaseOrder frees pieces that two lanes use. Those of the lane that has ended are given out again while the other lane runs.
+func TestLeaseOrder(t *testing.T) {
+	long, short := &lane{}, &lane{}
+	b := &block{piece: leastPiece, retired: []retired{{0, []mark{{long, 1}}}, {256, []mark{{short, 1}}}, {512, []mark{{long, 1}, {short, 1}}}}}
+	if offset, ok := b.take(); ok {
+		t.Fatalf("piece %d is given out while commands use it", offset)
+	}
+	short.reached.Store(1)
+	if offset, ok := b.take(); !ok || offset != 256 {
+		t.Errorf("took %d, %v, want 256", offset, ok)
+	}
+	if offset, ok := b.take(); ok {
+		t.Errorf("piece %d is given out while a command uses it", offset)
+	}
+	long.reached.Store(1)
+	for range 2 {
+		if _, ok := b.take(); !ok {
+			t.Error("a piece is lost")
+		}
+	}
+}
