@@ -391,6 +391,6 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 		q.abandoned.Store(true)
 		s.failures.Add(1)
 		return 0, contract.Errorf(contract.Timeout, "call", "the service %s did not answer within %v", s.name, s.deadline).
-			WithHint("handlers run while the script awaits; rpc.on takes a longer deadline, in milliseconds")
+			WithHint("handlers run while the script awaits, and cannot wait for their own kernel, not even through a timer; rpc.on takes a longer deadline, in milliseconds")
 	}
 }

@@ -174,6 +174,7 @@ func TestServiceErrors(t *testing.T) {
 		{"rejects", `rpc.on('f', {}, async () => { throw new RangeError('too far') }); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "backend-failure", "the service f threw RangeError: too far", ""},
 		{"stops", `rpc.on('f', call => call.stop('enough')); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "cancelled", "enough", ""},
 		{"deadline", `rpc.on('f', { deadline: 20 }, () => new Promise(() => {})); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "timeout", "did not answer within 20ms", "longer deadline"},
+		{"waits for itself by a timer", selfWait + `rpc.on('f', { deadline: 50 }, () => new Promise(r => setTimeout(() => e.then(r), 1))); e = k.launch({ size: 1 }, o); await e`, "timeout", "did not answer within 50ms", "wait for their own kernel"},
 		{"awaits itself", `rpc.on('f', {}, async () => { await null; await d.queue.sync() }); await kernel(g => { g.call('f') }).launch({ size: 1 })`, "backend-failure", "awaits the queue of the kernel that called it", ""},
 		{"awaits its event", selfWait + `rpc.on('f', async () => { await null; await e }); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
 		{"returns its event", selfWait + `rpc.on('f', () => e); e = k.launch({ size: 1 }, o); await e`, "backend-failure", "awaits the queue of the kernel that called it", ""},
