@@ -71,6 +71,7 @@ func TestServicesOfManyItems(t *testing.T) {
 		{Name: "fast", AtOnce: true, Func: func(x int32) int32 { return x + 1 }},
 		{Name: "panics", AtOnce: true, Func: func(int32) int32 { panic("oops") }},
 		{Name: "exits", Func: func(int32) int32 { runtime.Goexit(); return 0 }},
+		{Name: "exitsInPlace", AtOnce: true, Func: func(int32) int32 { runtime.Goexit(); return 0 }},
 		{Name: "hangs", Func: func(x int32) int32 {
 			if wasCalled.Add(1) == 1 {
 				<-release
@@ -90,6 +91,8 @@ func TestServicesOfManyItems(t *testing.T) {
 		{"fast", "", "true"},
 		{"panics", "", "the service panics panicked: oops"},
 		{"exits", "", "the service exits ended its goroutine"},
+		{"exitsInPlace", "", "the service exitsInPlace ended its goroutine"},
+		{"fast", "", "true"},
 		{"hangs", ", timeout: 20", "[timeout]"},
 		{"next", "", "true"},
 		{"obeys", ", timeout: 20", "[timeout]"},

@@ -48,8 +48,7 @@ func (c *caller) serve() {
 	asked := false
 	defer func() {
 		if asked {
-			err := offload.Errorf(offload.BackendFailure, "call", "the service %s ended its goroutine", c.request.Name)
-			c.answers <- answer{0, err, true}
+			c.answers <- answer{0, c.exitError(), true}
 		}
 	}()
 	for q := range c.questions {
@@ -69,6 +68,12 @@ func (c *caller) call(ctx context.Context, host offload.Services) (a answer) {
 	}()
 	a.bits, a.err = host.Call(ctx, &c.request)
 	return a
+}
+
+// exitError returns the error of a service that ended the goroutine.
+func (c *caller) exitError() error {
+	return offload.Errorf(offload.BackendFailure, "call", "the service %s ended its goroutine", c.request.Name).
+		WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 }
 
 // end ends the goroutine after its call.

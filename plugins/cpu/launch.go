@@ -134,10 +134,10 @@ func (l *launch) Run(stop *queue.Stop) error {
 	if l.measure {
 		l.busy.Store(0)
 	}
-	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
-		l.runChunks(sched.Share{}, 0, l.units)
+	if l.host.mayEnd() {
+		l.runApart()
 	} else {
-		l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
+		l.runUnits()
 	}
 	l.host.end()
 	if l.measure && l.fault == nil && l.broken == nil && !stop.Requested() {
@@ -156,6 +156,28 @@ func (l *launch) Run(stop *queue.Stop) error {
 	return nil
 }
 
+// runUnits runs the units on this goroutine, and on other cores if that takes less time.
+func (l *launch) runUnits() {
+	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
+		l.runChunks(sched.Share{}, 0, l.units)
+		return
+	}
+	l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
+}
+
+// runApart runs the units on another goroutine, which a service may end.
+func (l *launch) runApart() {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		returned := false
+		defer l.guard(sched.Share{}, &returned)
+		l.runUnits()
+		returned = true
+	}()
+	<-done
+}
+
 // chunkUnits returns the number of units that a core runs at once.
 func (l *launch) chunkUnits() int {
 	cores := l.device.pool.Cores()
@@ -172,17 +194,30 @@ func (l *launch) chunkUnits() int {
 
 // Work implements [sched.Task].
 func (l *launch) Work(s sched.Share) {
-	defer func() {
-		if p := recover(); p != nil { // workers must not end the process
-			s.Stop()
-			l.mu.Lock()
-			l.broken = l.refuse(offload.BackendFailure, "the engine or a service panicked: %v\n%s", p, debug.Stack())
-			l.mu.Unlock()
-		}
-	}()
+	returned := false
+	defer l.guard(s, &returned)
 	if first, last, ok := s.Next(); ok {
 		l.runChunks(s, first, last)
 	}
+	returned = true
+}
+
+// guard is deferred. It keeps a panic, and the error of a service that ended the goroutine, as the error of the launch.
+func (l *launch) guard(s sched.Share, returned *bool) {
+	if *returned {
+		return
+	}
+	p := recover() // workers must not end the process
+	s.Stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.host.exited.Load(); p == nil && err != nil {
+		e := l.refuse(offload.BackendFailure, "%v", *err)
+		e.Err = *err
+		l.broken = e
+		return
+	}
+	l.broken = l.refuse(offload.BackendFailure, "the engine or a service panicked: %v\n%s", p, debug.Stack())
 }
 
 // runChunks runs units [first, last), and chunks of the share after them.

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,7 +27,8 @@ type services struct {
 	release  func()           // ends ctx
 	callers  []*caller        // that no work-item uses
 
-	interrupted atomic.Bool // a call was abandoned because the launch was stopped
+	interrupted atomic.Bool           // a call was abandoned because the launch was stopped
+	exited      atomic.Pointer[error] // of a service that was called in place and ended the goroutine
 }
 
 // reset prepares for another launch.
@@ -34,6 +36,7 @@ func (s *services) reset(host offload.Services, k *kernel, device string) {
 	s.host, s.kernel, s.device, s.stop = host, k, device, nil
 	s.prompt, _ = host.(offload.PromptServices)
 	s.interrupted.Store(false)
+	s.exited.Store(nil)
 	s.failures = nil
 }
 
@@ -58,7 +61,7 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 	}
 	var a answer
 	if s.prompt != nil && s.prompt.ReturnsAtOnce(name) {
-		a = c.call(ctx, s.host)
+		a = s.inPlace(ctx, c)
 	} else if !c.ask(ctx, s.host, &a) {
 		s.interrupted.Store(true)
 		return 0, context.Cause(ctx)
@@ -70,6 +73,25 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 	s.callers = append(s.callers, c)
 	s.mu.Unlock()
 	return a.bits, a.err
+}
+
+// inPlace calls the service on the goroutine of the work-item, which a service may end.
+func (s *services) inPlace(ctx context.Context, c *caller) (a answer) {
+	returned := false
+	defer func() {
+		if !returned {
+			err := c.exitError()
+			s.exited.Store(&err)
+		}
+	}()
+	a = c.call(ctx, s.host)
+	returned = true
+	return a
+}
+
+// mayEnd reports whether a service of the kernel may end the goroutine of a work-item.
+func (s *services) mayEnd() bool {
+	return s.prompt != nil && slices.ContainsFunc(s.kernel.info.Services, s.prompt.ReturnsAtOnce)
 }
 
 // caller returns the context of the launch's calls and a caller that no work-item uses.

@@ -77,7 +77,7 @@ const (
 )
 
 // Run runs the task's units 0 to units-1 in chunks, with the help of at most helpers workers. It returns when all have
-// finished.
+// finished, also if the task ends the goroutine.
 func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	j.pool, j.task = p, task
 	j.chunk = int64(chunk)
@@ -89,9 +89,11 @@ func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 		j.task = nil
 		return
 	}
+	defer func() {
+		p.withdraw(j)
+		j.task = nil
+	}()
 	task.Work(Share{job: j})
-	p.withdraw(j)
-	j.task = nil
 }
 
 // publish shows the job to the workers, and wakes as many as can help.

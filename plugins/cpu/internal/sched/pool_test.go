@@ -165,3 +165,42 @@ func benchmarkRun(b *testing.B, helpers int) {
 		p.Run(&j, &nothing{}, 16, 1, helpers)
 	}
 }
+
+// exiting ends the goroutines of its first chunks.
+type exiting struct{ left, done atomic.Int64 }
+
+func (e *exiting) Work(s Share) {
+	for first, last, ok := s.Next(); ok; first, last, ok = s.Next() {
+		e.done.Add(int64(last - first))
+		if e.left.Add(-1) >= 0 {
+			runtime.Goexit()
+		}
+		runtime.Gosched()
+	}
+}
+
+// TestExits has tasks that end goroutines of workers, and that of a caller. Run and Close return, and other jobs have all workers.
+func TestExits(t *testing.T) {
+	p := NewPool(4)
+	var j Job
+	for range 20 {
+		e := &exiting{}
+		e.left.Store(3)
+		ended := make(chan bool)
+		go func() {
+			defer close(ended)
+			p.Run(&j, e, 1000, 1, 3)
+		}()
+		<-ended
+		if e.done.Load() == 0 {
+			t.Fatal("nothing ran")
+		}
+		m := &marks{units: make([]atomic.Int32, 100)}
+		p.Run(&j, m, 100, 1, 3)
+		m.check(t)
+	}
+	p.Close()
+	if n := p.count.Load(); n != 0 {
+		t.Errorf("%d jobs are left in the table", n)
+	}
+}

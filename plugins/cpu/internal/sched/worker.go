@@ -2,18 +2,27 @@ package sched
 
 import "runtime"
 
-// work is a worker.
+// work is a worker. Another one replaces it if a task ends its goroutine.
 func (p *Pool) work() {
-	defer p.workers.Done()
+	var j *Job // whose task runs, unless ended
+	ended := false
+	defer func() {
+		if !ended {
+			j.leave()
+			go p.work()
+			return
+		}
+		p.workers.Done()
+	}()
 	wake := make(chan struct{}, 1)
 	for {
-		j := p.find()
+		j = p.find()
 		for look := 0; j == nil && look < spins; look++ {
 			pause(look)
 			j = p.find()
 		}
 		if j == nil {
-			if !p.park(wake) {
+			if ended = !p.park(wake); ended {
 				return
 			}
 			continue
