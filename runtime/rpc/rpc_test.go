@@ -606,7 +606,7 @@ func TestManyCalls(t *testing.T) {
 
 // TestTurns calls while a handler blocks, while one waits for its client, and after one that ended its goroutine.
 func TestTurns(t *testing.T) {
-	const opBlock, opExit = 't'<<24 | 100, 't'<<24 | 101
+	const opBlock, opExit, opExitInline = 't'<<24 | 100, 't'<<24 | 101, 't'<<24 | 102
 	v := serve(t, Layout{8, 1})
 	ctx := within(t)
 	blocked, release := make(chan bool, 4), make(chan bool)
@@ -623,6 +623,7 @@ func TestTurns(t *testing.T) {
 		runtime.Goexit()
 		return nil
 	})
+	v.Func(opExitInline, "exit", false, func(int, *Packet) { runtime.Goexit() })
 	check := func() {
 		t.Helper()
 		for i := range uint64(100) {
@@ -653,8 +654,8 @@ func TestTurns(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
-	for range 3 {
-		replies, err := call(ctx, v.client(t), opExit, 1, func(int, *Packet) {})
+	for _, op := range []uint32{opExit, opExitInline, opExit, opExitInline} {
+		replies, err := call(ctx, v.client(t), op, 1, func(int, *Packet) {})
 		if err != nil || replies[0][0] != uint64(StatusError) {
 			t.Errorf("a handler that exits: %v, %v", Status(replies[0][0]), err)
 		}

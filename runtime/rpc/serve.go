@@ -147,7 +147,7 @@ func (s *Server) begin(t *turn, p *serverPort) bool {
 		s.unknown(p)
 	case e.f != nil:
 		e.count.Add(uint64(p.Count()))
-		s.inline(p, e)
+		s.inline(t, p, e)
 	default:
 		e.count.Add(uint64(p.Count()))
 		p.state.Store(portBusy)

@@ -217,12 +217,23 @@ func (s *Server) pending() bool {
 	return s.active.Load() != 0
 }
 
-// inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition.
-func (s *Server) inline(p *serverPort, e *entry) {
+// inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition. Another
+// goroutine takes the turn if the service ends this one.
+func (s *Server) inline(t *turn, p *serverPort, e *entry) {
+	returned := false
 	defer func() {
-		if r := recover(); r != nil {
-			s.fail(&p.Port, offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r))
-			s.refuse(p, StatusError)
+		if returned {
+			return
+		}
+		err := error(errExited)
+		r := recover()
+		if r != nil {
+			err = offload.Errorf(offload.BackendFailure, "rpc", "the service %s panicked: %v", e.name, r)
+		}
+		s.fail(&p.Port, err)
+		s.refuse(p, StatusError)
+		if r == nil {
+			go s.take(t)
 		}
 	}()
 	packets := s.c.lanes(p.index)
@@ -233,6 +244,7 @@ func (s *Server) inline(p *serverPort, e *entry) {
 			packets[lane] = d
 		}
 	}
+	returned = true
 	p.release()
 }
 
