@@ -714,3 +714,52 @@ func TestHandlersBurst(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSlowHandlers calls a handler of 60 µs until it is known as slow, then once for long: calls of other ports are answered meanwhile,
+// without the timer that ends the turn of handlers that overrun. A quick handler keeps the turn.
+func TestSlowHandlers(t *testing.T) {
+	const opSlow = 't'<<24 | 100
+	v := serve(t, Layout{8, 1})
+	ctx := within(t)
+	v.watching.Store(true) // the timer is never set
+	blocked, release := make(chan bool, 1), make(chan bool)
+	v.Handle(opSlow, "slow", func(_ context.Context, p *Port) error {
+		var in Packet
+		if err := p.Recv(func(_ int, d *Packet) { in = *d }); err != nil {
+			return err
+		}
+		if in[0] == 0 {
+			blocked <- true
+			<-release
+		}
+		for start := time.Now(); time.Since(start) < time.Duration(in[0])*time.Microsecond; {
+			runtime.Gosched()
+		}
+		return p.Send(func(_ int, d *Packet) { d[0] = in[0] })
+	})
+	ask := func(op uint32, in, want uint64) {
+		t.Helper()
+		replies, err := call(ctx, v.client(t), op, 1, func(_ int, d *Packet) { d[0] = in })
+		if err != nil || replies[0][0] != want {
+			t.Errorf("%d, %v, want %d", replies[0][0], err, want)
+		}
+	}
+	for range 5 * sampleEvery {
+		ask(opSlow, 60, 60)
+	}
+	var all sync.WaitGroup
+	all.Go(func() { ask(opSlow, 0, 0) })
+	<-blocked
+	for i := range uint64(100) {
+		ask(opIncrement, i, i+1)
+	}
+	close(release)
+	all.Wait()
+	e := (*v.handlers.Load())[opSlow]
+	for range 40 * sampleEvery {
+		ask(opSlow, 1, 1)
+	}
+	if mean := time.Duration(e.mean.Load()); mean > slowMean && !raceEnabled {
+		t.Errorf("a quick handler takes %v on average", mean)
+	}
+}

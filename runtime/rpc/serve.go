@@ -15,11 +15,15 @@ const (
 	pollTime = 50 * time.Microsecond  // how long a server sleeps whose clients do not ring
 	overrun  = 100 * time.Microsecond // how long a handler may run before another goroutine serves the other calls
 
+	slowMean    = 10 * time.Microsecond // handlers that take longer on average leave the turn to another goroutine at once
+	sampleEvery = 16                    // calls of a handler, one of which is timed
+	meanOf      = 8                     // samples, about
+
 	awaitSpins = 2000 // looks at a mailbox before a handler passes its turn on, about 2 µs
 )
 
 // turn is the right to scan the ports. One goroutine has it at a time. A handler runs on that goroutine, and loses the turn
-// to a new goroutine when it waits for its client or overruns.
+// to a new goroutine when it waits for its client or overruns. A handler that is slow on average loses it at its start.
 type turn struct {
 	ctx   context.Context
 	ended chan error // receives the result of Serve
@@ -167,9 +171,16 @@ func (s *Server) run(t *turn, p *serverPort, e *entry) (kept bool) {
 	s.calls++
 	n := s.calls
 	p.broken, p.call, p.turn = false, n, t
+	var start time.Time
+	if e.started++; e.started%sampleEvery == 1 {
+		start = time.Now()
+	}
 	s.handling.Store(n)
 	if !s.watching.Load() {
 		s.rewatch()
+	}
+	if e.mean.Load() > int64(slowMean) {
+		s.pass(t, n)
 	}
 	err, returned := error(errExited), false
 	defer func() {
@@ -196,7 +207,16 @@ func (s *Server) run(t *turn, p *serverPort, e *entry) (kept bool) {
 	}()
 	err = s.call(t.ctx, p, e)
 	returned = true
+	if !start.IsZero() {
+		e.sample(time.Since(start))
+	}
 	return kept
+}
+
+// sample adds the time of a call to the mean. One long call does not make a handler slow for long.
+func (e *entry) sample(d time.Duration) {
+	mean := e.mean.Load()
+	e.mean.Store(mean + (int64(min(d, overrun))-mean)/meanOf)
 }
 
 // rewatch sets the timer unless it is set.
