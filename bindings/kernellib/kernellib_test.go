@@ -150,7 +150,7 @@ await again.launch({ size: 64, checks: 'races' }, x, o)
 const values = await x.read()
 console.log((await o.read()).every((v, i) => v === values[(i + 1) % 64] + 63000 + 6300000))
 const far = kernel((g, o, from) => { o[g.x % 64] = groupBroadcast(g, g.shared(i32, 64), g.x, from) })
-await far.launch({ size: 100, groupSize: 64 }, o, 40).then(undefined, e => console.log(e.message))
+await far.launch({ size: 100, groupSize: 64 }, o, 40).catch(e => console.log(e.message))
 `)
 	if err != nil {
 		t.Error(err)

@@ -124,6 +124,7 @@ func (m *instance) defineQueue() {
 		Light: true, // every launch makes one
 		Methods: []lang.Method[*session.Event]{
 			method(m, "elapsedSince", m.elapsedSince),
+			method(m, "catch", m.catchEvent),
 		},
 		Fields: []lang.Field[*session.Event]{
 			{Name: "then", Hidden: true, Get: func(ev *session.Event) (goja.Value, error) {

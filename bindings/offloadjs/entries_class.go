@@ -93,6 +93,7 @@ func queueClassEntries() []bindings.Entry {
 		),
 		class("Event", "Event", "A point in a queue's commands. Awaiting it waits until it is reached.",
 			bindings.NewMethod("then", "Makes the event awaitable.", "<R = void, E = never>(reached?: ((value: void) => R | PromiseLike<R>) | null, failed?: ((reason: any) => E | PromiseLike<E>) | null): Promise<R | E>"),
+			bindings.NewMethod("catch", "Calls a function with the failure of the commands, if there is one.", "<E = never>(failed?: ((reason: any) => E | PromiseLike<E>) | null): Promise<void | E>"),
 			bindings.NewMethod("elapsedSince", "Gives the nanoseconds between an earlier event and this one on the device's clock. Both must have been reached.", "(earlier: Event): number"),
 			bindings.NewProperty("done", "boolean", "Whether it has been reached."),
 			bindings.NewProperty("queue", "Queue", "The queue."),

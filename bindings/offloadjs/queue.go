@@ -195,6 +195,14 @@ func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, 
 	return then(promise, call.Arguments...)
 }
 
+// catchEvent is event.catch(rejected), which is event.then(undefined, rejected).
+func (m *instance) catchEvent(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
+	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
+		return nil, err
+	}
+	return m.then(ev, goja.FunctionCall{This: call.This, Arguments: []goja.Value{goja.Undefined(), call.Argument(0)}})
+}
+
 // elapsedSince is event.elapsedSince(earlier): nanoseconds on the device's clock.
 func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
 	earlier, ok := m.classes.event.Of(call.Argument(0))
