@@ -96,11 +96,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 	return &instance{e, pipeline}, nil
 }
 
-// Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has
-// two or three dimensions, an [image.Gray] for bytes in two, or a number. out has a place for each output that is wanted:
-// a pointer to a slice, which is made longer if it must, or to an [Array] or [image.Gray], which gets the shape too. The slices belong to the pipeline until
-// Run returns. If ctx ends, the script and its kernels are stopped. Where the script or a kernel fails, out stays
-// as it is; after an error of storing the results its contents are unspecified.
+// Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has two or
+// three dimensions, an [image.Gray] for bytes in two, or a number. out has a place for each output that is wanted: a pointer to
+// a slice, which is made longer if it must, or to an [Array] or [image.Gray], which gets the shape too. The slices belong to
+// the pipeline until Run returns. If ctx ends, the script and its kernels are stopped. Where the script or a kernel fails, out
+// stays as it is; after an error of storing the results its contents are unspecified.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
 	if err != nil {

@@ -210,7 +210,8 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	return "", "", e.ReadError("import", name, path, err)
 }
 
-// ReadError is [FileError] for a path that is read. If the file does not exist, the hint names a file beside it with a similar name.
+// ReadError is [FileError] for a path that is read. If the file does not exist, the hint names a file beside it with a similar
+// name.
 func (e *Engine) ReadError(op, name, path string, err error) error {
 	d := fileError(op, name, err)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,9 +12,10 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Run runs a text as a module and everything that it sets in motion: it returns when no timer is set and no operation
-// is pending, here or where a module keeps work (see [Engine.OnQuiet]). name stands in positions of errors; relative
-// imports start from its directory. The result is the module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script asked to end.
+// Run runs a text as a module and everything that it sets in motion: it returns when no timer is set and no operation is
+// pending, here or where a module keeps work (see [Engine.OnQuiet]). name stands in positions of errors; relative imports start
+// from its directory. The result is the module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script
+// asked to end.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, true) }, true)
 }

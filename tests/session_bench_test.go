@@ -95,7 +95,8 @@ func BenchmarkLaunchesPipelined(b *testing.B) {
 	}
 }
 
-// BenchmarkTransfers alternates copies to and from a buffer with Go's copy of as much memory, and reports the best of each: other load only slows.
+// BenchmarkTransfers alternates copies to and from a buffer with Go's copy of as much memory, and reports the best of each:
+// other load only slows.
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()
 	for _, n := range []int{1 << 20, 256 << 20} {

@@ -71,7 +71,8 @@ var builtins = map[string]builtin{
 	"undefined":          {"1", "What has no value."},
 }
 
-// writeJavaScript explains a name of JavaScript that the registry does not know, such as Array or JSON.stringify; it reports false if there is none.
+// writeJavaScript explains a name of JavaScript that the registry does not know, such as Array or JSON.stringify; it reports
+// false if there is none.
 func writeJavaScript(w io.Writer, name string) bool {
 	path := strings.Split(strings.TrimSuffix(name, "()"), ".")
 	b, ok := builtins[path[0]]

@@ -49,9 +49,9 @@ var (
 	}
 )
 
-// TestOperands compiles every form with every operand, those of two with a part of all pairs, and compares what comes of it with testdata/operands.golden.
-// A line is a form: with how many operands it compiles, and a checksum of what the kernels are compiled to, what the
-// passes make of them, and what is said of the others.
+// TestOperands compiles every form with every operand, those of two with a part of all pairs, and compares what comes of it
+// with testdata/operands.golden. A line is a form: with how many operands it compiles, and a checksum of what the kernels are
+// compiled to, what the passes make of them, and what is said of the others.
 func TestOperands(t *testing.T) {
 	const golden = "testdata/operands.golden"
 	data, err := os.ReadFile(golden)

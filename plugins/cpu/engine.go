@@ -23,8 +23,8 @@ type executable interface {
 	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
-	// describe returns a short text that names the code of the kernel. The error is the reason why it differs from the code that the
-	// engine is for.
+	// describe returns a short text that names the code of the kernel. The error is the reason why it differs from the code
+	// that the engine is for.
 	describe() (string, error)
 	// unitCost returns an estimate of the nanoseconds of a unit.
 	unitCost() float64

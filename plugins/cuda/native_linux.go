@@ -45,8 +45,9 @@ func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }
 
 var archName = regexp.MustCompile(`^sm_(\d+)(\d)([a-z]?)$`)
 
-// checkNative returns how well an image of another compiler fits. A cubin runs on devices of its major version whose minor version is not
-// lower, PTX on all devices that are not older; the names of both may end with a letter, which restricts them to the very device.
+// checkNative returns how well an image of another compiler fits. A cubin runs on devices of its major version whose minor
+// version is not lower, PTX on all devices that are not older; the names of both may end with a letter, which restricts them to
+// the very device.
 func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	refuse := func(format string, args ...any) (int, error) {
 		return 0, offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)

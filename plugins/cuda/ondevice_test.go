@@ -41,8 +41,8 @@ func number(name string, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// TestRandomKernels launches random kernels by the plugin and compares buffers, prints and faults with the interpreter's. The variables
-// OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST set their number and the first seed.
+// TestRandomKernels launches random kernels by the plugin and compares buffers, prints and faults with the interpreter's. The
+// variables OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST set their number and the first seed.
 func TestRandomKernels(t *testing.T) {
 	r := newRunner(t)
 	n, first := number("OREPL_RANDOM_KERNELS", 60), number("OREPL_RANDOM_FIRST", 1)

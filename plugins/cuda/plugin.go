@@ -1,18 +1,18 @@
-// Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time; no toolkit is needed. Devices
-// are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES chooses.
+// Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time; no toolkit is needed.
+// Devices are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES chooses.
 //
-// Kernels arrive as portable IR. Package lower rewrites them in operations of PTX and package ptx prints them. The driver compiles each
-// kernel at its first use.
+// Kernels arrive as portable IR. Package lower rewrites them in operations of PTX and package ptx prints them. The driver
+// compiles each kernel at its first use.
 //
 // # Contexts
 //
-// A device retains the primary context, which other users of the driver in the process share, and never resets it. Each group of calls
-// pushes the context on its thread and pops it again, so goroutines may call from any thread.
+// A device retains the primary context, which other users of the driver in the process share, and never resets it. Each group
+// of calls pushes the context on its thread and pops it again, so goroutines may call from any thread.
 //
 // # Records
 //
-// Each launch has a buffer of records in pinned host memory, which the device maps. The kernel leaves its first fault, its prints and its
-// calls there, and looks at a word that ends it.
+// Each launch has a buffer of records in pinned host memory, which the device maps. The kernel leaves its first fault, its
+// prints and its calls there, and looks at a word that ends it.
 //
 // # Transfers
 //
@@ -21,8 +21,8 @@
 //
 // # Loss
 //
-// After a sticky error, such as an illegal address of an image that another compiler built, every call in the context fails. The device
-// is lost then, by the rules of the contract.
+// After a sticky error, such as an illegal address of an image that another compiler built, every call in the context fails.
+// The device is lost then, by the rules of the contract.
 package cuda
 
 import (

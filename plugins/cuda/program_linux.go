@@ -75,8 +75,8 @@ type variant struct {
 	err      error // why it could not be compiled; kept
 }
 
-// load makes a program. Its kernels are compiled when they are asked for, each by itself, so that one which the device cannot run does
-// not spoil the others.
+// load makes a program. Its kernels are compiled when they are asked for, each by itself, so that one which the device cannot
+// run does not spoil the others.
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
 	m, err := portable.Decode(img)
 	if err != nil {

@@ -136,8 +136,8 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 	return d.CopyBox(&box, l.stream)
 }
 
-// transfer enqueues a transfer. The host's part of a short one is done when it has ended; a long one blocks until the host's part is
-// done, and keeps several pieces in flight. The context is current.
+// transfer enqueues a transfer. The host's part of a short one is done when it has ended; a long one blocks until the host's
+// part is done, and keeps several pieces in flight. The context is current.
 func (l *lane) transfer(f *flight, t *transfer) error {
 	pool := &l.device.pinned
 	if !t.long() {
@@ -250,8 +250,8 @@ func (l *lane) copyBox(c *queue.Command) error {
 	return nil
 }
 
-// fill enqueues a fill: of elements where the driver has them, of columns of words for long patterns, and else copies of the pattern
-// that double.
+// fill enqueues a fill: of elements where the driver has them, of columns of words for long patterns, and else copies of the
+// pattern that double.
 func (l *lane) fill(f *flight, c *queue.Command) error {
 	d, to, size := l.device.driver, at(&c.Dst), int64(len(c.Pattern))
 	pattern := c.Pattern

@@ -64,7 +64,8 @@ func (w *world) background() error {
 	}
 }
 
-// rest sleeps the longer the longer nothing has happened: processes may be more than cores. Timers of the Go runtime are too coarse.
+// rest sleeps the longer the longer nothing has happened: processes may be more than cores. Timers of the Go runtime are too
+// coarse.
 func rest(idle time.Duration, busy bool) {
 	d := time.Millisecond
 	switch {

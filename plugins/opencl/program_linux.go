@@ -50,7 +50,8 @@ type choice struct {
 	brief     bool // the launch executes at most briefWork instructions
 }
 
-// briefWork bounds the instructions of launches whose loops do not look whether they are to stop. A processor executes them in about a second.
+// briefWork bounds the instructions of launches whose loops do not look whether they are to stop. A processor executes them in
+// about a second.
 const briefWork = 1 << 31
 
 // variant is a kernel as the driver compiled it. The driver's kernel object holds the arguments of one launch at a time.

@@ -162,8 +162,9 @@ func (a *Arithmetic) Inexact() error {
 	return a.inexact
 }
 
-// Compare makes the comparison unless it was made before. The kernels compute ten expressions of 784 triples of operands, in f32 and f64.
-// differ is called if a result differs. An error tells that the kernels could not run, and proves nothing of the arithmetic: the next call compares again.
+// Compare makes the comparison unless it was made before. The kernels compute ten expressions of 784 triples of operands, in
+// f32 and f64. differ is called if a result differs. An error tells that the kernels could not run, and proves nothing of the
+// arithmetic: the next call compares again.
 func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

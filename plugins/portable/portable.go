@@ -1,6 +1,6 @@
-// Package portable has the code that plugins for portable kernel IR share. It decodes images and caches the results that a plugin compiles
-// from them, describes kernels, binds arguments, evaluates launch facts, and reports faults. Plugins outside of this module
-// may import it.
+// Package portable has the code that plugins for portable kernel IR share. It decodes images and caches the results that a
+// plugin compiles from them, describes kernels, binds arguments, evaluates launch facts, and reports faults. Plugins outside of
+// this module may import it.
 package portable
 
 import (

@@ -19,9 +19,9 @@ type Reader struct {
 // Read is [Reader.Read] of a Reader without options.
 func Read(label string, data []byte) (offload.Library, error) { return Reader{}.Read(label, data) }
 
-// Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared
-// objects, executables and members of archives are searched for embedded containers and for tables of entries. A file without one is the image itself.
-// The images share memory with data.
+// Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared objects,
+// executables and members of archives are searched for embedded containers and for tables of entries. A file without one is the
+// image itself. The images share memory with data.
 //
 // An image that no device may load is returned with [offload.Image.Unusable] set, so that it hides no other; see [Check].
 // Errors: InvalidBinary for files of unknown format and for damaged containers.

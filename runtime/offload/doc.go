@@ -1,5 +1,5 @@
-// Package offload is the contract between the runtime and its plugins. It defines the behaviour of
-// platforms, devices, queues, memory blocks, images, programs, kernels and events, and their errors. It imports nothing of this module.
+// Package offload is the contract between the runtime and its plugins. It defines the behaviour of platforms, devices, queues,
+// memory blocks, images, programs, kernels and events, and their errors. It imports nothing of this module.
 //
 // A plugin implements the required interfaces in this package, which are small, and any of the optional ones, which
 // the runtime finds by type assertion. The packages beside this one build common services on the contract, so that a

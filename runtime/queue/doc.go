@@ -24,8 +24,8 @@
 // those for which the lane's window has room, and releases the role without waiting. The issuing goroutine pumps, so that a
 // command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
 // oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
-// finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is never
-// handed to the lane; for those in flight the lane is asked to stop. No lock is held during a call of a lane.
+// finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is
+// never handed to the lane; for those in flight the lane is asked to stop. No lock is held during a call of a lane.
 //
 // # State
 //

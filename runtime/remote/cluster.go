@@ -18,8 +18,8 @@ type Peer struct {
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
-// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time. Those that cannot be reached are missing; it is
-// an error if none can be, or if one has wrong options.
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time. Those that cannot be reached are missing;
+// it is an error if none can be, or if one has wrong options.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name, peers}
 }

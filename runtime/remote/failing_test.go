@@ -317,8 +317,8 @@ func TestGlobalWithoutNumber(t *testing.T) {
 	}
 }
 
-// TestUnreadPrints prints many lines for a client that does not print them: the server sends a bounded number, and goes on with each
-// that is printed. Its end ends those that wait.
+// TestUnreadPrints prints many lines for a client that does not print them: the server sends a bounded number, and goes on with
+// each that is printed. Its end ends those that wait.
 func TestUnreadPrints(t *testing.T) {
 	var mu sync.Mutex
 	arrived := 0

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Small memory is cut from blocks of the server's memory, so that it needs no round trip. Its place on the wire is one in the block.
+// Small memory is cut from blocks of the server's memory, so that it needs no round trip. Its place on the wire is one in the
+// block.
 
 const (
 	leastPiece = 256 // also the alignment

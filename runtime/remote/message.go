@@ -608,8 +608,8 @@ type alive struct{}
 
 func (m *alive) code(*coder) {}
 
-// exchange copies a box between memory of the server, Near, and memory Far of the server at Peer, with which the client has Session.
-// Push: from Near to Far.
+// exchange copies a box between memory of the server, Near, and memory Far of the server at Peer, with which the client has
+// Session. Push: from Near to Far.
 type exchange struct {
 	At        at
 	Peer      string

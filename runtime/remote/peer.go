@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Servers exchange the bytes of memory without the client: the server of one operand connects to that of the other. It proves by the
-// session's number, which the client told it, that both have the same client.
+// Servers exchange the bytes of memory without the client: the server of one operand connects to that of the other. It proves
+// by the session's number, which the client told it, that both have the same client.
 
 // sessionID identifies a client's connection to a server. It is a secret of the client and its servers.
 type sessionID [16]byte
@@ -277,7 +277,8 @@ func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.R
 	return failed.error, err
 }
 
-// readBox reads the pieces of a box. failure is that of a device; then the pieces that follow were read, too. err is the connection's.
+// readBox reads the pieces of a box. failure is that of a device; then the pieces that follow were read, too. err is the
+// connection's.
 func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
 	defer b.close()

@@ -715,8 +715,8 @@ func TestHandlersBurst(t *testing.T) {
 	}
 }
 
-// TestSlowHandlers calls a handler of 60 µs until it is known as slow, then once for long: calls of other ports are answered meanwhile,
-// without the timer that ends the turn of handlers that overrun. A quick handler keeps the turn.
+// TestSlowHandlers calls a handler of 60 µs until it is known as slow, then once for long: calls of other ports are answered
+// meanwhile, without the timer that ends the turn of handlers that overrun. A quick handler keeps the turn.
 func TestSlowHandlers(t *testing.T) {
 	const opSlow = 't'<<24 | 100
 	v := serve(t, Layout{8, 1})

@@ -93,8 +93,8 @@ type way struct {
 	abort bool
 }
 
-// TestFaults runs a script with two workers, of which one fails at a random point. OREPL_FAULTS is the number of runs for each way of
-// starting them.
+// TestFaults runs a script with two workers, of which one fails at a random point. OREPL_FAULTS is the number of runs for each
+// way of starting them.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -139,7 +139,8 @@ func TestFaults(t *testing.T) {
 
 var ends = regexp.MustCompile(`(?m)^wrong (\d+) end (\S+) lost (\d+)$`)
 
-// run runs the script once, with a fault of one worker some time after the script began to use it. It returns how long it used both.
+// run runs the script once, with a fault of one worker some time after the script began to use it. It returns how long it used
+// both.
 func run(t *testing.T, orepl string, w way, f *fault, point time.Duration, victim int) time.Duration {
 	id := strconv.FormatUint(rand.Uint64(), 36)
 	env := append(os.Environ(), mark+"="+id)

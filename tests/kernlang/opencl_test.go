@@ -85,8 +85,8 @@ func rulesOn(t *testing.T, plugin, near offload.Plugin, step int) {
 // oclgrind is the driver of Oclgrind, which simulates a device and reports accesses out of bounds and races.
 const oclgrind = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
-// TestRulesOnOclgrind runs TestRulesOnOpenCL on Oclgrind: no access is out of bounds and no two race, but for volatile loads of words
-// that atomic operations change, for which OpenCL C 1.2 has no other load.
+// TestRulesOnOclgrind runs TestRulesOnOpenCL on Oclgrind: no access is out of bounds and no two race, but for volatile loads of
+// words that atomic operations change, for which OpenCL C 1.2 has no other load.
 func TestRulesOnOclgrind(t *testing.T) {
 	if _, err := os.Stat(oclgrind); err != nil {
 		if os.Getenv("CI") == "true" {

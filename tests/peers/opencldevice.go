@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// onOpenCL compares an OpenCL device with the calls of the same driver: the workloads with and without checks beside kernels in OpenCL
-// C, launches, and copies. Both sides have one thread of PoCL.
+// onOpenCL compares an OpenCL device with the calls of the same driver: the workloads with and without checks beside kernels in
+// OpenCL C, launches, and copies. Both sides have one thread of PoCL.
 func onOpenCL(r *report) error {
 	cl, err := openCL()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package scale runs the scheduler and the protocol of workers with many ranks in one process: over a network in memory whose latency
-// and bandwidth are modelled, in the time of a testing/synctest bubble.
+// Package scale runs the scheduler and the protocol of workers with many ranks in one process: over a network in memory whose
+// latency and bandwidth are modelled, in the time of a testing/synctest bubble.
 package scale
 
 import (

@@ -54,8 +54,8 @@ func (l *visits) conflict(v *visit) *visit {
 	return nil
 }
 
-// history holds the accesses of a byte that races are found by. Of plain writes none are concurrent without a race, so that the last one
-// stands for all; atomic accesses do not race with each other, and many may be.
+// history holds the accesses of a byte that races are found by. Of plain writes none are concurrent without a race, so that the
+// last one stands for all; atomic accesses do not race with each other, and many may be.
 type history struct {
 	write   visit
 	reads   visits

@@ -232,8 +232,8 @@ func TestCallDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestManyCalls has far more calls running at once than the table has entries at first. Each faults in the end, which shows that its entry is
-// found.
+// TestManyCalls has far more calls running at once than the table has entries at first. Each faults in the end, which shows
+// that its entry is found.
 func TestManyCalls(t *testing.T) {
 	const n = 3 * pageEntries
 	guards := make([]Guard, n)

@@ -59,7 +59,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 	}),
 }
 
-// lowered returns an emitter of kernels that were lowered for a target. If prepare is not nil, it returns what is lowered of a kernel.
+// lowered returns an emitter of kernels that were lowered for a target. If prepare is not nil, it returns what is lowered of a
+// kernel.
 func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
 		to, err := target()

@@ -9,8 +9,8 @@ import (
 // maxDisplacement bounds the constants in addresses.
 const maxDisplacement = 1 << 20
 
-// place returns the address of an access. It adds the terms of the offset to the array's address one by one, widening products last:
-// the assembler fuses such a product with its addition.
+// place returns the address of an access. It adds the terms of the offset to the array's address one by one, widening products
+// last: the assembler fuses such a product with its addition.
 func (e *emitter) place(in *ir.Instr) string {
 	at := fmt.Sprintf("%%a%d", in.Array.ID)
 	if in.Args[0].Type.Size() == 4 {

@@ -15,7 +15,8 @@ type Argument struct {
 	Dims    []int32
 }
 
-// maxBlock is the size of the largest argument block that all drivers take, in bytes. Source: PTX ISA, section on kernel parameters.
+// maxBlock is the size of the largest argument block that all drivers take, in bytes. Source: PTX ISA, section on kernel
+// parameters.
 const maxBlock = 4096
 
 // checkBlock returns an error if the argument block of a kernel is too large.

@@ -108,8 +108,8 @@ func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
 	e.line("%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
 }
 
-// product prints a product of 64 bits whose factors were 32 bits wide, and reports whether it did: one of such a value and a constant, and
-// one of two of these, as indices of rows and the bytes of a row are.
+// product prints a product of 64 bits whose factors were 32 bits wide, and reports whether it did: one of such a value and a
+// constant, and one of two of these, as indices of rows and the bytes of a row are.
 func (e *emitter) product(in *ir.Instr, r string) bool {
 	if in.Args[0].Type.Size() != 8 {
 		return false
@@ -213,9 +213,9 @@ func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	e.line("mov.%s %s, %s", width, r, at)
 }
 
-// oneNaN returns the operand of a choice between a result of f32 arithmetic and, where that is NaN, the NaN of the language; nil for
-// other choices. A NaN result has the bits 0x7fffffff. As a signed integer it is above all other values, so that a minimum makes it
-// the language's. Source: CUDA C Programming Guide, floating-point standard.
+// oneNaN returns the operand of a choice between a result of f32 arithmetic and, where that is NaN, the NaN of the language;
+// nil for other choices. A NaN result has the bits 0x7fffffff. As a signed integer it is above all other values, so that a
+// minimum makes it the language's. Source: CUDA C Programming Guide, floating-point standard.
 func oneNaN(args []*ir.Value) *ir.Value {
 	test, yes, no := args[0].Def, args[1], args[2]
 	if test == nil || yes.Type != ir.F32 || len(test.Args) != 2 || test.Args[0] != test.Args[1] {

@@ -55,9 +55,9 @@ var (
 	spilled   = regexp.MustCompile(`[1-9]\d* bytes spill`)
 )
 
-// sass assembles a text of one kernel for sm_80 and counts the instructions of the kernel, or of its innermost loop that computes with
-// floats. Blocks are cold that access memory for the host as well: those that record a fault, and those that look,
-// every 1024 iterations, whether the launch is to stop.
+// sass assembles a text of one kernel for sm_80 and counts the instructions of the kernel, or of its innermost loop that
+// computes with floats. Blocks are cold that access memory for the host as well: those that record a fault, and those that
+// look, every 1024 iterations, whether the launch is to stop.
 func sass(t *testing.T, text string, loop bool) code {
 	t.Helper()
 	dir := t.TempDir()

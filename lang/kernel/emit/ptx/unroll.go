@@ -12,8 +12,8 @@ const (
 	unrolledKernel = 4096 // a kernel
 )
 
-// Unroll returns an optimized kernel with its short counted loops unrolled, before it is lowered. Such loops look at no stop word, and
-// constant indices become displacements. The kernel itself stays as it is.
+// Unroll returns an optimized kernel with its short counted loops unrolled, before it is lowered. Such loops look at no stop
+// word, and constant indices become displacements. The kernel itself stays as it is.
 func Unroll(k *ir.Kernel) *ir.Kernel {
 	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone()
 	if _, changed := opt.PartialUnroll(m.Kernels[0], opt.PartialUnrollLimits{Whole: unrolledLoop, Body: unrolledBody, Total: unrolledKernel}); changed {

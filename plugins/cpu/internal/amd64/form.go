@@ -52,8 +52,8 @@ const (
 	kMem = kM8 | kM16 | kM32 | kM64 | kM128 | kM256 | kM512
 )
 
-// pattern is the set of operands that a form takes at a position. Many depend on the length of the instruction: 8, 16, 32 or 64 bits
-// for general purpose registers ("S"), 128, 256 or 512 for vectors ("L").
+// pattern is the set of operands that a form takes at a position. Many depend on the length of the instruction: 8, 16, 32 or 64
+// bits for general purpose registers ("S"), 128, 256 or 512 for vectors ("L").
 type pattern uint8
 
 const (

@@ -117,8 +117,8 @@ type EventFlags uint32
 // DisableTiming makes events without times, which are cheaper.
 const DisableTiming EventFlags = 2
 
-// Box is a copy of a box of bytes, rows and slices. An operand is host memory if its device pointer is 0. Pitches are those of rows, in
-// bytes, and of slices, in rows.
+// Box is a copy of a box of bytes, rows and slices. An operand is host memory if its device pointer is 0. Pitches are those of
+// rows, in bytes, and of slices, in rows.
 type Box struct {
 	Src, Dst             Pointer
 	SrcHost, DstHost     uintptr

@@ -143,8 +143,8 @@ func exchange(list []item, in *instr) error {
 	return nil
 }
 
-// item runs an item until its end or a barrier. next stays at the instruction that ends it. The race detector ignores the accesses of it and its
-// helpers: registers of one goroutine, and memory of kernels, whose order PTX defines.
+// item runs an item until its end or a barrier. next stays at the instruction that ends it. The race detector ignores the
+// accesses of it and its helpers: registers of one goroutine, and memory of kernels, whose order PTX defines.
 //
 //go:norace
 func (m *machine) item(t *item) (err error) {
