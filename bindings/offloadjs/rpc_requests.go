@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -21,6 +22,7 @@ type request struct {
 	message   contract.Message
 	args      []contract.Scalar
 	result    ir.Type
+	start     time.Time
 	answer    chan answer // of one
 	abandoned atomic.Bool // the kernel does not wait for the answer
 	done      atomic.Bool // the answer is known
@@ -153,6 +155,7 @@ func (m *instance) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
 		q.done.Store(true)
+		s.took(q.start)
 		if err != nil && s.oneWay {
 			if s.failures.Add(1) == 1 { // the others are counted
 				m.engine.Report(m.explain(err))

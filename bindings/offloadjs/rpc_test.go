@@ -102,6 +102,14 @@ await k.launch({ size: 1 }, 1)
 await k.launch({ size: 1 }, 2).then(() => {}, e => console.log(e.code))
 console.log(rpc.services[0].signature, rpc.services[0].calls, rpc.services[0].failures, rpc.off('f'), rpc.off('f'), rpc.services.length)`,
 			"backend-failure\n(i32): void 2 1 true false 0\n"},
+		{"mean time", `
+rpc.on('slow', { result: i32 }, () => new Promise(r => setTimeout(() => r(1), 20)))
+rpc.on('told', { args: [i32], oneWay: true }, x => {})
+rpc.on('idle', {}, () => {})
+const o = d.buffer(i32, 1)
+await kernel({ o: [i32] }, (g, o) => { g.call('told', 1); o[0] = i32(g.call('slow')) }).launch({ size: 1 }, o)
+const [idle, slow, told] = rpc.services.map(s => s.meanTime)
+console.log(idle, slow >= 20 && slow < 10000, told > 0)`, "0 true true\n"},
 		{"a thenable", `
 const twice = kernel({ o: [i32] }, (g, o) => { o[0] = 4 })
 const own = d.createQueue(), p = d.buffer(i32, 1)

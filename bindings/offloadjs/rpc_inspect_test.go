@@ -1,0 +1,34 @@
+package offloadjs
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// TestInspectServices shows services with their counters. Of a Go function, one call in some is timed.
+func TestInspectServices(t *testing.T) {
+	s, err := HostService{Name: "next", Func: func(int32) error { time.Sleep(2 * time.Millisecond); return errors.New("no") }}.service()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &instance{rpc: &rpc{services: map[string]*service{"next": s}}}
+	if got, want := m.rpc.inspect(), "RPC { next(i32): void, 0 calls; }"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for range timeEvery + 1 {
+		if _, err := m.serve(t.Context(), nil, &contract.Request{Name: "next", Args: []contract.Scalar{{Type: contract.I32}}}); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	if n := s.timed.Load(); n != 2 || s.mean() < 2*time.Millisecond {
+		t.Errorf("%d calls were timed, %v on average", n, s.mean())
+	}
+	s.timed.Store(2)
+	s.spent.Store(5000)
+	if got, want := m.rpc.inspect(), "RPC { next(i32): void, 17 calls, 17 failed, 2.5µs each; }"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
