@@ -21,7 +21,7 @@ import (
 // PipelineOptions are the options of a pipeline.
 type PipelineOptions struct {
 	Engine EngineOptions // of the engines that run the script; they cannot be isolated
-	// Instances is how many runs go on at the same time; each has an engine and buffers of its own. Default: the number
+	// Instances is the number of concurrent runs; each has an engine and buffers of its own. Default: the number
 	// of CPUs, but at most 4.
 	Instances int
 }

@@ -29,7 +29,7 @@ func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) 
 	return e.operate(s, label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
 }
 
-// mostPosted is how many callbacks of an operation may wait for the script.
+// mostPosted is the maximum number of callbacks of an operation that wait for the script.
 const mostPosted = 64
 
 // Stream is AsyncUntil for work that has something for the script before it ends. post queues a callback on the loop's

@@ -42,7 +42,7 @@ func (*promiseWatcher) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*promiseWatcher) Keys() []string { return nil }
 
-// mostWarnings is how many places of one engine are warned of.
+// mostWarnings is the maximum number of places that an engine warns of.
 const mostWarnings = 10
 
 // Warn reports a doubtful use at the script's current call, once for each position.

@@ -25,7 +25,7 @@ func (e *Engine) boundBind() error {
 	return nil
 }
 
-// polledSteps is how many steps of builtin iterators lie between two looks at the end of the call.
+// polledSteps is the number of steps of builtin iterators between two polls for the end of the call.
 const polledSteps = 1024
 
 // boundIterators bounds generators that resume one another, and makes the builtin iterators end with the call: natives step

@@ -16,7 +16,7 @@ import (
 // shallow, because Go ends a process whose stack is exhausted.
 type bounds struct {
 	engine *Engine
-	// items is how many elements one call may visit, bytes how much it may allocate.
+	// items is the maximum number of elements that one call visits, bytes the maximum that it allocates.
 	items, bytes uint64
 	depth        int        // of calls of builtins now
 	instanceOf   goja.Value // the function of hasInstance

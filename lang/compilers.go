@@ -79,7 +79,7 @@ func (e *Engine) boundCompilers() error {
 	return nil
 }
 
-// patternSize is how many bytes the interpreter takes, at most, to compile a character of a regular expression.
+// patternSize is the maximum memory for compiling a character of a regular expression, in bytes.
 const patternSize = 1 << 10
 
 // boundPatterns bounds the texts of which regular expressions are made while the script runs.

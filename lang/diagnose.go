@@ -273,10 +273,10 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	return out
 }
 
-// callerFrames is how many calls Caller looks at: a native function's own, and the script's behind a few of its kind.
+// callerFrames is the number of calls that Caller searches: a native function's own, and the script's behind a few of its kind.
 const callerFrames = 4
 
-// maxPlaces is how many places of calls are kept, whose columns need not be counted again.
+// maxPlaces is the size of the cache of places of calls, which saves counting their columns again.
 const maxPlaces = 256
 
 // Caller is the place in the script that the running native function was called from; zero if there is none. It is

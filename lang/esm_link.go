@@ -500,7 +500,7 @@ func missing(name string, has []string) *missingExport {
 	return &missingExport{name: name, near: spelling.Nearest(name, has), has: has}
 }
 
-// mostNames is how many names a hint lists.
+// mostNames is the maximum number of names in a hint.
 const mostNames = 40
 
 // exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.

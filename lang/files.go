@@ -36,7 +36,7 @@ func Inside(roots ...string) (func(path string) error, error) {
 	}, nil
 }
 
-// maxLinks is how many dangling links are followed.
+// maxLinks is the maximum number of dangling links that are followed.
 const maxLinks = 40
 
 // realPath follows the links in a path whose end need not exist.

@@ -91,10 +91,10 @@ func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (conte
 	}
 }
 
-// overdueTime is how long a call that was ended may take to return before OnOverdue is called.
+// overdueTime is the time that an ended call has to return before OnOverdue is called.
 const overdueTime = 2 * time.Second
 
-// memoryPeriod is how often the heap is looked at.
+// memoryPeriod is the interval between two measurements of the heap.
 const memoryPeriod = 10 * time.Millisecond
 
 func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop func()) {

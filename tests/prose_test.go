@@ -14,7 +14,7 @@ import (
 )
 
 // headless are forms that have a word of the field, or a subject, in plain English.
-var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall|(is|are|was|were|has|have) (what|who))\b`)
+var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall|(is|are|was|were|has|have) (what|who)|(is|says?|tells?|with) how (many|much|long|far|often))\b`)
 
 // subjectless is a sentence that begins with a clause instead of a noun.
 var subjectless = regexp.MustCompile(`^(What|Who) `)

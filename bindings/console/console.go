@@ -135,7 +135,7 @@ func (c *console) Format(args []goja.Value) string {
 	return b.String()
 }
 
-// expand writes a format and says how many values it used.
+// expand writes a format and returns the number of values that it used.
 func (c *console) expand(b *strings.Builder, format string, args []goja.Value) int {
 	used := 0
 	for {

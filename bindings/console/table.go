@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// maxRows is how many rows a table prints.
+// maxRows is the maximum number of rows of a table.
 const maxRows = 1000
 
 // A grid is a table to be: rows of cells under columns, in order of first use.

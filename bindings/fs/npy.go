@@ -165,7 +165,7 @@ func (n *npyFile) setShape(list string, most int) (count int, err error) {
 	return count, nil
 }
 
-// maxRank is how many dimensions an array may have, as in NumPy.
+// maxRank is the maximum number of dimensions of an array, as in NumPy.
 const maxRank = 64
 
 // rowByRow converts elements from column-major order, as of Fortran, to row-major order.

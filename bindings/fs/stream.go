@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// streamed is how many fields are gathered before they are copied to a device.
+// streamed is the number of fields that are gathered before a copy to a device.
 const streamed = 1 << 16
 
 // A stream is a column that goes into a buffer of a device while the file is read. One half of its memory is filled

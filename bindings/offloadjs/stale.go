@@ -234,7 +234,7 @@ func (m *instance) sameContents(a, b goja.Value) bool {
 	return errP == nil && errQ == nil && sameNumbers(p, q)
 }
 
-// briefWidth is how many characters of a value a warning shows.
+// briefWidth is the maximum number of characters of a value in a warning.
 const briefWidth = 48
 
 // brief returns a value as a warning shows it: on one line, cut, without running code of the script.

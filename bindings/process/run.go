@@ -24,10 +24,10 @@ import (
 	"github.com/orepl/orepl/lang/pipe"
 )
 
-// maxOutput is how much of a program's output is collected, in bytes, where memory is not limited to less.
+// maxOutput is the maximum of collected output of a program, in bytes, unless the limit of memory is less.
 const maxOutput = 64 << 20
 
-// killDelay is how long a program that was ended may hold its output open through programs of its own.
+// killDelay is the time for which an ended program may hold its output open through programs of its own.
 const killDelay = 2 * time.Second
 
 // children are the programs that a script started and that run.

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// excerptBefore is how many lines of context stand above the line concerned.
+// excerptBefore is the number of lines of context above the line concerned.
 const excerptBefore = 2
 
 // Excerpted cuts the code around p out of text, with a marker of width characters. It is nil if p is not in the text.

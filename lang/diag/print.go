@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// maxFrames is how many calls of a stack are printed.
+// maxFrames is the maximum number of printed calls of a stack.
 const maxFrames = 12
 
 // A painter puts terminal colours around text, or does not, and knows how wide the terminal is.

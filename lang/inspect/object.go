@@ -343,7 +343,7 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	return head + p.brackets(entries, depth)
 }
 
-// elements prints the first elements of an array, and says how many they are: a run of missing ones is one entry.
+// elements prints the first elements of an array and returns their number. A run of missing elements is one entry.
 func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, shown int) {
 	for shown < n && len(entries) < p.o.Items {
 		if prop := p.in.property(o, p.in.vm.ToValue(shown)); prop.exists {

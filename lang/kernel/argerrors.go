@@ -49,7 +49,7 @@ func (c *compiler) givenScalar(p *param, at syntax.Span) {
 	c.errorf(at, diag.TooManyIndices, rewrite, "%s is used as a buffer, but %s", name, given)
 }
 
-// rankOf says how many dimensions the buffer of a part has, as the end of a message: the kernel was written for another
+// rankOf returns the number of dimensions of a part's buffer, as the end of a message: the kernel was written for another
 // number, or the buffer made with one.
 func rankOf(p *place) string {
 	if !given(p) {

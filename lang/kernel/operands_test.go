@@ -50,8 +50,8 @@ var (
 )
 
 // TestOperands compiles every form with every operand, those of two with a part of all pairs, and compares what comes of it
-// with testdata/operands.golden. A line is a form: with how many operands it compiles, and a checksum of what the kernels are
-// compiled to, what the passes make of them, and what is said of the others.
+// with testdata/operands.golden. A line is a form: the number of operands with which it compiles, and a checksum of the IR, of the
+// IR behind the passes, and of the diagnostics of the others.
 func TestOperands(t *testing.T) {
 	const golden = "testdata/operands.golden"
 	data, err := os.ReadFile(golden)

@@ -61,7 +61,7 @@ type task struct {
 	scope *Scope
 }
 
-// mostTasks is how many callbacks run before timers are looked at again, however many are queued.
+// mostTasks is the maximum number of callbacks that run before timers are checked again.
 const mostTasks = 64
 
 // New makes an empty loop.
@@ -236,8 +236,8 @@ func (l *Loop) guarded(fn Callback) (err error) {
 
 const forever = time.Duration(1<<63 - 1)
 
-// sleepFor says how long nothing will happen (0: something is ready) and whether anything can still happen. It marks
-// the loop as sleeping, so that a Post from now on wakes it.
+// sleepFor returns the time until the next timer (0: something is ready), and whether anything can still happen. It marks the
+// loop as sleeping, so that a Post from now on wakes it.
 func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

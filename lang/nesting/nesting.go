@@ -16,7 +16,7 @@ const Max = 8000
 // twice, and so those of arrow functions in these parameters four times.
 const maxRepeated = 1 << 22
 
-// arrowDepth is how many levels an arrow counts: the compiler looks at every arrow function from all those around it.
+// arrowDepth is the number of levels of an arrow function: the compiler visits it from every one around it.
 const arrowDepth = 4
 
 // maxDoubled bounds how many constructs in one another may be open that the parser of TypeScript reads twice: (a): b => behind

@@ -170,8 +170,7 @@ func TestNativeCycles(t *testing.T) {
 	}
 }
 
-// stacks is how many kilobytes the stacks of threads take on which kernels came to the end: 8 MiB each, and those of a queue
-// are few.
+// stacks is the size of the stacks of threads on which kernels came to their end, in KiB: 8 MiB each, and a queue has few.
 const stacks = 32 << 10
 
 // TestNativeFaults launches kernels that fault in six ways; each is an error, and nothing may stay.

@@ -94,7 +94,7 @@ type child struct {
 	end   sync.Once
 }
 
-// endTime is how long a worker may take to end.
+// endTime is the time limit for a worker's end.
 const endTime = 3 * time.Second
 
 func spawn(program string) (io.ReadWriteCloser, error) {

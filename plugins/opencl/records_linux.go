@@ -163,7 +163,7 @@ func classOf(n int) int {
 	return class
 }
 
-// mostIdle is how many records of a size a queue keeps; those of kernels that print have 4 MiB.
+// mostIdle is the maximum number of idle records of a size in a queue; those of kernels that print have 4 MiB.
 const mostIdle = 8
 
 // put keeps records for a later launch, or frees them.

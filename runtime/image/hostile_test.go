@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// allocated is how many bytes were ever allocated.
+// allocated returns the number of bytes that were ever allocated.
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

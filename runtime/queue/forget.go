@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// fillPiece is how many bytes are filled between two looks at forgotten memory; a multiple of every pattern's length.
+// fillPiece is the number of bytes that are filled between two checks for forgotten memory; a multiple of every pattern's length.
 const fillPiece = 64 << 20
 
 // forgotten is memory whose fills are skipped.

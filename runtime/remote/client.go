@@ -292,7 +292,7 @@ func (c *client) await(done func() bool) bool {
 	})
 }
 
-// cancelTime is how long a cancelled request waits for its reply, before the connection is given up.
+// cancelTime is the time that a cancelled request waits for its reply before the connection is given up.
 const cancelTime = 2 * time.Second
 
 // requestWith waits for the reply to a request that send sends.

@@ -8,7 +8,7 @@ import (
 // stageBytes is the size of one of the two host blocks that a copy between unrelated devices passes through.
 const stageBytes = 8 << 20
 
-// keptStages is how many staging blocks a device keeps for later copies.
+// keptStages is the number of staging blocks that a device keeps for later copies.
 const keptStages = 4
 
 // stage is a staging block: host memory of the device, pinned where the driver pins it. Where that is not visible to this

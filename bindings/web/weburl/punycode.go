@@ -30,7 +30,7 @@ func adapt(delta, count int, first bool) int {
 
 func threshold(k, bias int) int { return min(max(k-bias, punyMin), punyMax) }
 
-// maxLabel is how long a label may be that is turned into Punycode: the time is quadratic.
+// maxLabel is the maximum length of a label that is converted to Punycode, in quadratic time.
 const maxLabel = 1000
 
 // toPunycode writes a label with xn-- and its ASCII form.

@@ -62,7 +62,7 @@ func (l Layout) String() string {
 	return s
 }
 
-// records is how far apart the records lie.
+// records is the distance between two records.
 func (l Layout) records() string {
 	switch l.Stride {
 	case 0:

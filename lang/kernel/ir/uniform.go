@@ -1,6 +1,6 @@
 package ir
 
-// Level says how far a value is the same.
+// Level is the set of work-items for which a value is the same.
 type Level uint8
 
 // The levels, from the most uniform.

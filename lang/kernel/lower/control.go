@@ -2,7 +2,7 @@ package lower
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// pollEvery is how many iterations a loop may do between two looks at the word that stops the launch; a power of two.
+// pollEvery is the number of iterations of a loop between two polls of the word that stops the launch; a power of two.
 // A loop that all items of a group leave together decides together, which costs a reduction; one with loops inside
 // looks more often.
 const (

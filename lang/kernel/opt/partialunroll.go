@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// PartialUnrollLimits says how far [PartialUnroll] goes, in instructions that are no constants.
+// PartialUnrollLimits are the limits of [PartialUnroll], in instructions that are no constants.
 type PartialUnrollLimits struct {
 	Whole int                       // that all iterations of a loop which goes away may have
 	Body  int                       // that the body of a loop which stays may have

@@ -16,7 +16,7 @@ type Launches struct {
 
 	// Trips bounds the trip count of a loop whose bound is unknown.
 	Trips int64
-	// Margin is how far an integer of unknown origin, such as one that is loaded, is from the ends of its type.
+	// Margin is the distance of an integer of unknown origin, such as a loaded one, from the ends of its type.
 	Margin int64
 }
 
@@ -35,7 +35,7 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	return w.found, p.visits >= 0
 }
 
-// wrapVisits is how many instructions are visited besides. Each loop around others multiplies the visits by three or more;
+// wrapVisits is the number of instructions that are visited besides. Each loop around others multiplies the visits by three or more;
 // kernels have up to seven or eight, as convolutions do.
 const wrapVisits = 400_000
 
@@ -202,7 +202,7 @@ type claim struct {
 	supposed  bool      // by Launches.Trips
 }
 
-// rounds is how often a loop went around whose counter began in first, goes step at least each time, and is in r now.
+// rounds returns the trip count of a loop whose counter began in first, grows by at least step, and is in r now.
 func rounds(first, r interval, step int64) (int64, bool) {
 	way, ok := addOK(r.hi, -first.lo)
 	if step < 0 {

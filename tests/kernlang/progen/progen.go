@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/tests/kernlang"
 )
 
-// Elements is how many elements each buffer that is only read has.
+// Elements is the number of elements of each buffer that is only read.
 const Elements = 64
 
 // class is a set of types that mix in expressions; types of two classes need conversions.

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// closingTime is how long commands that still run on devices may take when a person leaves the prompt.
+// closingTime is the time limit of running commands of devices when the prompt ends.
 const closingTime = 2 * time.Second
 
 // runREPL is orepl repl. Without a terminal it runs standard input as a script.

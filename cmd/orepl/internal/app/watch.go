@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// watchPeriod is how often files are looked at.
+// watchPeriod is the interval between two checks of the files.
 const watchPeriod = 100 * time.Millisecond
 
 var errChanged = errors.New("a file changed")

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// keptKernels is how many compiled kernels .explain knows.
+// keptKernels is the number of compiled kernels that .explain knows.
 const keptKernels = 200
 
 // noteCompiled keeps what kernels were compiled to. A kernel that is written anew replaces the old one.
@@ -110,7 +110,7 @@ func (p *prompt) explain(args string) error {
 	return nil
 }
 
-// screens is how many screens of a text .explain shows.
+// screens is the maximum length of a text of .explain, in screens.
 const screens = 5
 
 // cut returns the first lines of a text, and how many it left out: none if those are few.

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// failurePeriod is how often queues are asked for failures while a line is edited.
+// failurePeriod is the interval at which queues are asked for failures while a line is edited.
 const failurePeriod = 200 * time.Millisecond
 
 // watchFailures reports failures of commands without a waiting call, until done is closed. They stay for the next sync

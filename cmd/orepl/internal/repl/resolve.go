@@ -28,7 +28,7 @@ type subject struct {
 	typ    string // in TypeScript, if there is no value
 }
 
-// maxDepth is how many prototypes are looked at.
+// maxDepth is the maximum number of prototypes that are searched.
 const maxDepth = 100
 
 // chain resolves a chain.

@@ -36,7 +36,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take shows one character or sequence and says how long it was; 0 if it is not complete.
+// take shows one character or sequence and returns its length, 0 if it is not complete.
 func (s *screen) take(data []byte) int {
 	switch c := data[0]; {
 	case c == '\r':

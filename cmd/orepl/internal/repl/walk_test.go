@@ -69,7 +69,7 @@ func (w *walk) interrupts(line string) {
 	w.sees(row, "stopped with Ctrl-C")
 }
 
-// stopTime is how long stopping may take here. The bar is 0.2 s on a machine that has nothing else to do.
+// stopTime is the time limit for a stop. The bar is 0.2 s on a machine that has nothing else to do.
 const stopTime = 15 * time.Second
 
 func TestWalk(t *testing.T) {

@@ -188,7 +188,7 @@ func told(f *interp.Fault) *oracle.Fault {
 	return out
 }
 
-// stackOf is how many rows gangs have at a level, where they can have some; 0 if they are to be as the compiler chooses.
+// stackOf is the number of rows of gangs at a level, where they can have some; 0 leaves it to the compiler.
 func stackOf(c *oracle.Case, level int) int {
 	if level%onHeap < 4 {
 		return 0

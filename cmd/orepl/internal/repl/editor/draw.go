@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// tabWidth is how many blanks stand for a tab on the screen; the text keeps the tab.
+// tabWidth is the number of blanks that show a tab; the text keeps the tab.
 const tabWidth = 2
 
 // clusterWidth is the columns of a grapheme cluster.

@@ -96,10 +96,10 @@ func (e *Editor) SetCompleter(c Completer) { e.complete = c }
 // Size is the terminal's size in characters.
 func (e *Editor) Size() (columns, rows int) { return size(e.out) }
 
-// gather is how long output is gathered before it is printed above the block.
+// gather is the time for which output is gathered before it is printed above the block.
 const gather = 15 * time.Millisecond
 
-// escapeTime is how long a lone Escape may be the beginning of a key.
+// escapeTime is the time after which a lone Escape is no longer the beginning of a key.
 const escapeTime = 50 * time.Millisecond
 
 // Read reads a block. The prompts stand before its first and its other lines. Enter ends it if whole says that it is

@@ -95,7 +95,7 @@ func (t *tty) wait(timeout time.Duration) (data []byte, woken bool, err error) {
 	return t.buffer[:n], woken, nil
 }
 
-// stopTime is how long a stop may take to come. It never comes where no shell could end it.
+// stopTime is the time limit for the stop, which never comes where no shell could end it.
 const stopTime = time.Second
 
 // suspend stops the process group, as a shell does for Ctrl-Z, and returns when it goes on.
